@@ -1,0 +1,19 @@
+import { csiKtlCt } from './csi-ktl-ct.ts'
+import { huaweiSun2000 } from './huawei-sun2000.ts'
+import { sunspec701 } from './sunspec-701.ts'
+import { sunspecInverter } from './sunspec-inverter.ts'
+import type { AlarmTable } from './table.ts'
+import { yaskawaSolectriaPviTl } from './yaskawa-solectria-pvi-tl.ts'
+
+/** Every alarm table. A driver names one of them by its `table_id`. */
+export const alarmTables: readonly AlarmTable[] = [
+  sunspecInverter,
+  sunspec701,
+  huaweiSun2000,
+  csiKtlCt,
+  yaskawaSolectriaPviTl,
+]
+
+export function findAlarmTable(table_id: string): AlarmTable | undefined {
+  return alarmTables.find((table) => table.table_id === table_id)
+}

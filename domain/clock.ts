@@ -1,0 +1,21 @@
+/** The only source of the present moment, in the programs and on the virtual clock of tests. */
+export interface Clock {
+  now(): Date
+}
+
+/**
+ * Waiting, as a dependency, so that a test can let hours pass in no time.
+ * `after` calls back once after `delay_ms` and returns what cancels it.
+ */
+export interface Timers {
+  after(delay_ms: number, callback: () => void): () => void
+}
+
+export const systemClock: Clock = { now: () => new Date() }
+
+export const systemTimers: Timers = {
+  after(delay_ms, callback) {
+    const timer = setTimeout(callback, delay_ms)
+    return () => clearTimeout(timer)
+  },
+}

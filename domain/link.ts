@@ -1,0 +1,203 @@
+/**
+ * The edge link: JSON text messages over one WebSocket with the subprotocol `edge.v1`, at
+ * `/edge/v1` on the API's own port. The edge presents `Authorization: Bearer edge_<id>_<secret>`.
+ *
+ * The edge sends frames out of its journal; the server commits a frame together with its
+ * `(edge, epoch, seq)` and only then acknowledges it; the edge frees journal space only for what
+ * was acknowledged. So a frame may be sent twice, and is counted once.
+ */
+import { type Static, Type } from 'typebox'
+import { siteIdPattern } from './site.ts'
+
+export const linkPath = '/edge/v1'
+export const linkProtocol = 'edge.v1'
+export const edgeTokenPattern = /^edge_([0-9a-f]{12})_([0-9a-f]{64})$/
+
+/** Bounds that both ends hold: a message above them is refused and the connection closed. */
+export const message_bytes_max = 16 * 1024 * 1024
+export const frames_per_batch_max = 1000
+
+/** An end that hears nothing for this long closes the connection; each pings thrice as often. */
+export const silence_ms_max = 30_000
+
+const closed = { additionalProperties: false } as const
+const Seq = Type.Integer({ minimum: 1 })
+const Instant = Type.Integer({ minimum: 0, description: 'Unix time in milliseconds' })
+
+/** Live data never waits behind the backlog of an outage or the back-fill of old history. */
+export const lanes = ['live', 'backlog', 'backfill'] as const
+export type Lane = (typeof lanes)[number]
+
+/** Rows of one kind of reading; the columns name the values of each row. */
+export type ReadingTable = Static<typeof ReadingTable>
+export const ReadingTable = Type.Object(
+  {
+    columns: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }),
+    rows: Type.Array(Type.Array(Type.Unknown())),
+  },
+  closed,
+)
+
+export type Readings = Static<typeof Readings>
+export const Readings = Type.Object(
+  {
+    inverter: Type.Optional(ReadingTable),
+    string: Type.Optional(ReadingTable),
+    meter: Type.Optional(ReadingTable),
+    weather: Type.Optional(ReadingTable),
+    logger: Type.Optional(ReadingTable),
+  },
+  closed,
+)
+
+/** The kinds of thing that an event or a communication state can be about. */
+export const deviceKinds = ['edge', 'logger', 'inverter', 'combiner', 'station', 'meter'] as const
+export type DeviceKind = (typeof deviceKinds)[number]
+
+export const severities = ['info', 'warning', 'minor', 'major', 'critical'] as const
+export type Severity = (typeof severities)[number]
+
+/**
+ * Something that the system noticed. `rising` and `falling` bracket a condition and carry the same
+ * `code` and source; `once` has no end.
+ */
+export type LinkEvent = Static<typeof LinkEvent>
+export const LinkEvent = Type.Object(
+  {
+    at: Instant,
+    source_kind: Type.Enum([...deviceKinds]),
+    source_id: Type.String({ maxLength: 120 }),
+    code: Type.String({ pattern: '^[a-z0-9_.:-]{1,80}$' }),
+    edge: Type.Enum(['rising', 'falling', 'once']),
+    severity: Type.Enum([...severities]),
+    message: Type.String({ maxLength: 1000 }),
+    details: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+  },
+  closed,
+)
+
+export const frameKinds = ['readings', 'events', 'inventory'] as const
+export type FrameKind = (typeof frameKinds)[number]
+
+/**
+ * One group of the journal, written and fsynced as a whole. The payload is checked against its
+ * kind by the server: `Readings`, `LinkEvent[]`, or the whole `Site`. One that fails the check is
+ * kept aside with its reason and acknowledged, so that it cannot block what follows.
+ */
+export type Frame = Static<typeof Frame>
+export const Frame = Type.Object(
+  { seq: Seq, kind: Type.String({ maxLength: 40 }), payload: Type.Unknown() },
+  closed,
+)
+
+export type CommState = 'connected' | 'disconnected' | 'unknown'
+
+/** How the edge gets on with one device. */
+export type DeviceStatus = Static<typeof DeviceStatus>
+export const DeviceStatus = Type.Object(
+  {
+    kind: Type.Enum([...deviceKinds]),
+    id: Type.String({ maxLength: 120 }),
+    comm_state: Type.Enum(['connected', 'disconnected', 'unknown']),
+    since: Instant,
+    last_ok_at: Type.Union([Instant, Type.Null()]),
+    error: Type.Union([Type.String({ maxLength: 500 }), Type.Null()]),
+    /** What the device says of itself. */
+    identity: Type.Union([
+      Type.Object(
+        {
+          manufacturer: Type.Union([Type.String(), Type.Null()]),
+          model: Type.Union([Type.String(), Type.Null()]),
+          serial_number: Type.Union([Type.String(), Type.Null()]),
+          firmware_version: Type.Union([Type.String(), Type.Null()]),
+        },
+        closed,
+      ),
+      Type.Null(),
+    ]),
+  },
+  closed,
+)
+
+/** First message of the edge. `importer` connections carry back-fill only and are no edge agent. */
+export const Hello = Type.Object(
+  {
+    type: Type.Literal('hello'),
+    role: Type.Enum(['agent', 'importer']),
+    site_id: Type.String({ pattern: siteIdPattern }),
+    epoch: Type.String({ pattern: '^[a-z0-9-]{1,64}$' }),
+    /** Frames below this were acknowledged; the server may forget that it counted them. */
+    lowest_unacked_seq: Seq,
+    agent_version: Type.String({ maxLength: 60 }),
+    sent_at: Instant,
+  },
+  closed,
+)
+
+export const Batch = Type.Object(
+  {
+    type: Type.Literal('batch'),
+    lane: Type.Enum([...lanes]),
+    frames: Type.Array(Frame, { minItems: 1, maxItems: frames_per_batch_max }),
+  },
+  closed,
+)
+
+/** The present state of the edge and its devices: on connecting, on change and every 10 s. */
+export const StatusReport = Type.Object(
+  {
+    type: Type.Literal('status'),
+    at: Instant,
+    lowest_unacked_seq: Seq,
+    journal: Type.Object(
+      {
+        depth_frames: Type.Integer({ minimum: 0 }),
+        depth_bytes: Type.Integer({ minimum: 0 }),
+        oldest_at: Type.Union([Instant, Type.Null()]),
+      },
+      closed,
+    ),
+    devices: Type.Array(DeviceStatus, { maxItems: 20_000 }),
+  },
+  closed,
+)
+
+export type UpMessage = Static<typeof UpMessage>
+export const UpMessage = Type.Union([Hello, Batch, StatusReport])
+
+/** Answer to `hello`: how many frames may be under way per lane. */
+export const Welcome = Type.Object(
+  {
+    type: Type.Literal('welcome'),
+    server_time: Instant,
+    window_frames: Type.Integer({ minimum: 1 }),
+    /** Of an importer's epoch: the frames that the server already has, as [first, last] ranges. */
+    have: Type.Array(Type.Tuple([Seq, Seq])),
+  },
+  closed,
+)
+
+export const Ack = Type.Object(
+  { type: Type.Literal('ack'), seqs: Type.Array(Seq, { minItems: 1 }) },
+  closed,
+)
+
+/** Sent before the server closes a connection that it will not serve. */
+export const Refusal = Type.Object(
+  {
+    type: Type.Literal('refusal'),
+    code: Type.Enum([
+      'unknown_edge',
+      'wrong_site',
+      'replaced',
+      'bad_message',
+      'shutting_down',
+      'internal_error',
+    ]),
+    message: Type.String(),
+  },
+  closed,
+)
+
+export type DownMessage = Static<typeof DownMessage>
+export const DownMessage = Type.Union([Welcome, Ack, Refusal])

@@ -1,0 +1,92 @@
+/** The reading of a whole plant, composed from the newest readings of its devices. */
+import type { InverterReading, LoggerReading, WeatherReading } from './readings.ts'
+import { significant } from './significant.ts'
+
+export interface PlantReadings {
+  logger_id: number
+  /** Unix ms: the instant that the reading is for. */
+  measured_at: number
+  inverters_total: number
+  /** The newest reading of each inverter that has any. */
+  inverters: readonly InverterReading[]
+  /** The newest reading of each met station of the plant that has any. */
+  stations: readonly WeatherReading[]
+  /** How old a reading may be and still count, in ms. */
+  inverter_age_ms_max: number
+  station_age_ms_max: number
+}
+
+type Summed = 'dc_power_kw' | 'reactive_power_kvar' | 'available_power_kw' | 'energy_total_kwh'
+type Averaged = 'poa_irradiance_w_m2' | 'module_temperature_c' | 'ambient_temperature_c'
+
+/**
+ * AC power is the sum over the inverters that are known, `null` when none is; when any is missing
+ * the quality is `suspect`. Other powers are sums over the same inverters, `null` unless each of
+ * them gives the quantity, so that their ratio to the AC power means something. Counters are
+ * summed, and the available power given, only when every inverter of the plant is known: else
+ * the sum would fall and rise with the connection of one of them.
+ *
+ * Apparent power is that of the plant as a whole, from its active and reactive power, and the
+ * power factor is their ratio, 0 to 1.
+ */
+export function loggerReading(plant: PlantReadings): LoggerReading {
+  const { logger_id, measured_at, inverters_total } = plant
+  const online = plant.inverters.filter(isFresh(measured_at, plant.inverter_age_ms_max))
+  const powered = online.filter((reading) => reading.ac_power_kw !== null)
+  const complete = powered.length === inverters_total && inverters_total > 0
+  const stations = plant.stations.filter(isFresh(measured_at, plant.station_age_ms_max))
+
+  const ac_power_kw = sum(powered.map((reading) => reading.ac_power_kw))
+  const sumOf = (name: Summed) => sum(powered.map((reading) => reading[name]))
+  const meanOf = (name: Averaged) => mean(stations.map((reading) => reading[name]))
+  const reactive_power_kvar = sumOf('reactive_power_kvar')
+  const apparent_power_kva =
+    ac_power_kw === null || reactive_power_kvar === null
+      ? null
+      : Math.hypot(ac_power_kw, reactive_power_kvar)
+  return {
+    logger_id,
+    measured_at,
+    quality: complete && powered.every(({ quality }) => quality === 'good') ? 'good' : 'suspect',
+    ac_power_kw,
+    dc_power_kw: sumOf('dc_power_kw'),
+    reactive_power_kvar,
+    apparent_power_kva,
+    power_factor: apparent_power_kva ? Math.abs(ac_power_kw ?? 0) / apparent_power_kva : null,
+    frequency_hz: mean(online.map((reading) => reading.frequency_hz)),
+    energy_total_kwh: energyTotal(online, inverters_total),
+    available_power_kw: complete ? sumOf('available_power_kw') : null,
+    poa_irradiance_w_m2: meanOf('poa_irradiance_w_m2'),
+    module_temperature_c: meanOf('module_temperature_c'),
+    ambient_temperature_c: meanOf('ambient_temperature_c'),
+    inverters_online: online.length,
+    inverters_total,
+  }
+}
+
+function energyTotal(online: readonly InverterReading[], inverters_total: number): number | null {
+  return online.length === inverters_total ? sum(online.map((r) => r.energy_total_kwh)) : null
+}
+
+/** A reading from the future, after a step of the clock, is as good as one of the present. */
+function isFresh(now: number, age_ms_max: number) {
+  return ({ measured_at }: { measured_at: number }) => now - measured_at <= age_ms_max
+}
+
+/** `null` for no values, and when one of them is not known. */
+function sum(values: readonly (number | null)[]): number | null {
+  if (values.length === 0) return null
+  let total = 0
+  for (const value of values) {
+    if (value === null) return null
+    total += value
+  }
+  return significant(total)
+}
+
+/** The mean of the values that are known. */
+function mean(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null)
+  const total = sum(known)
+  return total === null ? null : significant(total / known.length)
+}

@@ -1,0 +1,190 @@
+/**
+ * What is measured, per kind of device: the columns of a reading under the names that they keep
+ * from the device's driver through the journal, the link and SQL to the answer in JSON.
+ * The glossary with unit, sign and range of each is docs/nomenclature.md.
+ *
+ * A value is `null` when it was not measured; `0` is a measurement. Arrays hold one element for
+ * each MPPT or string, with `null` for those not measured.
+ */
+
+export type ColumnType =
+  | 'real'
+  | 'double'
+  | 'integer'
+  | 'bigint'
+  | 'text'
+  | `${'real' | 'double'}[]`
+
+type Columns = Readonly<Record<string, ColumnType>>
+
+type Value<Type extends ColumnType> = Type extends `${string}[]`
+  ? readonly (number | null)[] | null
+  : Type extends 'text'
+    ? string | null
+    : number | null
+
+type Measured<Of extends Columns> = { [Name in keyof Of]: Value<Of[Name]> }
+
+export const qualities = ['good', 'suspect', 'estimated'] as const
+export type Quality = (typeof qualities)[number]
+
+export const inverterStates = [
+  'off',
+  'sleeping',
+  'starting',
+  'mppt',
+  'throttled',
+  'shutting_down',
+  'fault',
+  'standby',
+  'test',
+  'unknown',
+] as const
+export type InverterState = (typeof inverterStates)[number]
+
+const inverter = {
+  state: 'text',
+  state_vendor_code: 'integer',
+  ac_power_kw: 'real',
+  reactive_power_kvar: 'real',
+  apparent_power_kva: 'real',
+  power_factor: 'real',
+  frequency_hz: 'real',
+  voltage_l1_l2_v: 'real',
+  voltage_l2_l3_v: 'real',
+  voltage_l3_l1_v: 'real',
+  voltage_l1_n_v: 'real',
+  voltage_l2_n_v: 'real',
+  voltage_l3_n_v: 'real',
+  current_l1_a: 'real',
+  current_l2_a: 'real',
+  current_l3_a: 'real',
+  dc_power_kw: 'real',
+  dc_voltage_v: 'real',
+  dc_current_a: 'real',
+  energy_total_kwh: 'double',
+  cabinet_temperature_c: 'real',
+  heatsink_temperature_c: 'real',
+  transformer_temperature_c: 'real',
+  insulation_resistance_kohm: 'real',
+  available_power_kw: 'real',
+  power_limit_pct: 'real',
+  alarm_1: 'bigint',
+  alarm_2: 'bigint',
+  alarm_3: 'bigint',
+  alarm_4: 'bigint',
+  alarm_5: 'bigint',
+  mppt_voltage_v: 'real[]',
+  mppt_current_a: 'real[]',
+  mppt_power_kw: 'real[]',
+  mppt_temperature_c: 'real[]',
+  mppt_energy_total_kwh: 'double[]',
+} as const satisfies Columns
+
+const string = {
+  current_a: 'real[]',
+  voltage_v: 'real[]',
+} as const satisfies Columns
+
+const meter = {
+  active_power_kw: 'real',
+  reactive_power_kvar: 'real',
+  apparent_power_kva: 'real',
+  power_factor: 'real',
+  frequency_hz: 'real',
+  voltage_l1_n_v: 'real',
+  voltage_l2_n_v: 'real',
+  voltage_l3_n_v: 'real',
+  voltage_l1_l2_v: 'real',
+  voltage_l2_l3_v: 'real',
+  voltage_l3_l1_v: 'real',
+  current_l1_a: 'real',
+  current_l2_a: 'real',
+  current_l3_a: 'real',
+  energy_export_kwh: 'double',
+  energy_import_kwh: 'double',
+} as const satisfies Columns
+
+const weather = {
+  poa_irradiance_w_m2: 'real',
+  ghi_w_m2: 'real',
+  dhi_w_m2: 'real',
+  module_temperature_c: 'real',
+  ambient_temperature_c: 'real',
+  relative_humidity_pct: 'real',
+  pressure_hpa: 'real',
+  wind_speed_m_s: 'real',
+  wind_direction_deg: 'real',
+  rain_mm: 'real',
+  /** One value per instrument, in the order in which site.yaml lists the station's instruments. */
+  instrument_values: 'real[]',
+} as const satisfies Columns
+
+const logger = {
+  ac_power_kw: 'real',
+  dc_power_kw: 'real',
+  reactive_power_kvar: 'real',
+  apparent_power_kva: 'real',
+  power_factor: 'real',
+  frequency_hz: 'real',
+  energy_total_kwh: 'double',
+  available_power_kw: 'real',
+  poa_irradiance_w_m2: 'real',
+  module_temperature_c: 'real',
+  ambient_temperature_c: 'real',
+  inverters_online: 'integer',
+  inverters_total: 'integer',
+} as const satisfies Columns
+
+/**
+ * The kinds of reading. `keys` name the device (and, for strings, the first string of the range
+ * that one combiner or inverter reports); with `measured_at` they are unique within a site.
+ */
+export const readingKinds = {
+  inverter: { table: 'inverter_readings', keys: ['inverter_id'], columns: inverter },
+  string: {
+    table: 'string_readings',
+    keys: ['inverter_id', 'first_string_index'],
+    columns: string,
+  },
+  meter: { table: 'meter_readings', keys: ['meter_id'], columns: meter },
+  weather: { table: 'weather_readings', keys: ['station_id'], columns: weather },
+  logger: { table: 'logger_readings', keys: ['logger_id'], columns: logger },
+} as const
+
+export type ReadingKind = keyof typeof readingKinds
+
+/** The frame of every reading: when the edge measured it (Unix ms) and how far to trust it. */
+interface Sample {
+  measured_at: number
+  quality: Quality
+}
+
+export type InverterReading = { inverter_id: number } & Sample & Measured<typeof inverter>
+export type StringReading = { inverter_id: number; first_string_index: number } & Sample &
+  Measured<typeof string>
+export type MeterReading = { meter_id: number } & Sample & Measured<typeof meter>
+export type WeatherReading = { station_id: number } & Sample & Measured<typeof weather>
+export type LoggerReading = { logger_id: number } & Sample & Measured<typeof logger>
+
+export interface ReadingOf {
+  inverter: InverterReading
+  string: StringReading
+  meter: MeterReading
+  weather: WeatherReading
+  logger: LoggerReading
+}
+
+/** Every column of a kind in the order of the link and of COPY: keys, time, quality, values. */
+export function columnsOf(kind: ReadingKind): readonly string[] {
+  const { keys, columns } = readingKinds[kind]
+  return [...keys, 'measured_at', 'quality', ...Object.keys(columns)]
+}
+
+/** A reading in which nothing was measured yet: a driver fills in what its device has. */
+export function emptyReading<Kind extends ReadingKind>(
+  kind: Kind,
+): { [Name in keyof (typeof readingKinds)[Kind]['columns']]: null } {
+  const names = Object.keys(readingKinds[kind].columns)
+  return Object.fromEntries(names.map((name) => [name, null])) as never
+}

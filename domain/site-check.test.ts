@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Inverter, Site } from './site.ts'
+import { checkSite, fieldOf } from './site-check.ts'
+
+const address = { connection: 'a', driver: 'sunspec' } as const
+
+function inverter(inverter_id: number, more: Partial<Inverter> = {}): Inverter {
+  return {
+    inverter_id,
+    name: `I${inverter_id}`,
+    rated_ac_power_kw: 100,
+    ...address,
+    unit_id: inverter_id,
+    string_groups: [
+      {
+        strings: 12,
+        strings_per_mppt: 2,
+        module_count: 24,
+        params_id: 1,
+        azimuth_deg: 180,
+        tilt_deg: 25,
+      },
+    ],
+    ...more,
+  }
+}
+
+function site(more: Partial<Site> = {}): Site {
+  return {
+    site_id: 's',
+    name: 'S',
+    timezone: 'Europe/Berlin',
+    country_code: 'DE',
+    latitude: 48,
+    longitude: 12,
+    locations: [{ location_id: 1, type: 'site', name: 'S' }],
+    panel_models: [{ params_id: 1 } as Site['panel_models'][number]],
+    connections: [{ connection_id: 'a', protocol: 'modbus_tcp', host: 'h', port: 502 }],
+    loggers: [{ logger_id: 1, name: 'L', rated_power_kw: 100, inverters: [inverter(1)] }],
+    ...more,
+  }
+}
+
+function withInverters(...inverters: Inverter[]): Site {
+  return site({ loggers: [{ logger_id: 1, name: 'L', rated_power_kw: 100, inverters }] })
+}
+
+function faults(of: Site): string[] {
+  return checkSite(of).map(({ path, message }) => `${fieldOf(path)}: ${message}`)
+}
+
+test('a right site has no fault', () => {
+  assert.deepEqual(faults(site()), [])
+})
+
+test('ids are unique over the whole site', () => {
+  const other = {
+    logger_id: 1,
+    name: 'M',
+    rated_power_kw: 1,
+    inverters: [inverter(1, { unit_id: 9 })],
+  }
+  assert.deepEqual(faults(site({ loggers: [...site().loggers, other] })), [
+    'loggers[1].logger_id: logger_id 1 is already that of loggers[0]',
+    'loggers[1].inverters[0].inverter_id: inverter_id 1 is already that of loggers[0].inverters[0]',
+  ])
+})
+
+test('what is referred to must exist', () => {
+  const wrong = site({
+    locations: [{ location_id: 1, parent_location_id: 7, type: 'site', name: 'S' }],
+    meters: [
+      {
+        meter_id: 1,
+        name: 'M',
+        role: 'plant',
+        logger_id: 8,
+        ...address,
+        unit_id: 99,
+        connection: 'b',
+      },
+    ],
+  })
+  wrong.loggers[0]!.location_id = 9
+  wrong.loggers[0]!.inverters[0]!.string_groups[0]!.params_id = 5
+  assert.deepEqual(faults(wrong), [
+    'loggers[0].inverters[0].string_groups[0].params_id: there is no params_id 5 in this file',
+    'meters[0].connection: there is no connection b in this file',
+    'meters[0].logger_id: there is no logger_id 8 in this file',
+    'loggers[0].location_id: there is no location_id 9 in this file',
+    'locations[0].parent_location_id: there is no parent_location_id 7 in this file',
+  ])
+})
+
+test('a location does not lie within itself', () => {
+  const locations: Site['locations'] = [
+    { location_id: 1, parent_location_id: 2, type: 'site', name: 'A' },
+    { location_id: 2, parent_location_id: 1, type: 'plot', name: 'B' },
+    { location_id: 3, parent_location_id: 1, type: 'plot', name: 'C' },
+  ]
+  assert.deepEqual(faults(site({ locations })), [
+    'locations[0].parent_location_id: location 1 lies within itself',
+    'locations[1].parent_location_id: location 2 lies within itself',
+  ])
+})
+
+test('time zones are those of the IANA database', () => {
+  for (const timezone of ['Berlin', '+02:00', 'Mars/Olympus']) {
+    assert.equal(checkSite(site({ timezone }))[0]?.path[0], 'timezone', timezone)
+  }
+  assert.deepEqual(faults(site({ timezone: 'UTC' })), [])
+})
+
+test('no two devices share an address', () => {
+  assert.deepEqual(faults(withInverters(inverter(1), inverter(2, { unit_id: 1 }))), [
+    "loggers[0].inverters[1].unit_id: unit 1 on connection 'a' is already loggers[0].inverters[0]",
+  ])
+})
+
+test('a combiner has strings of its own and an address of its own', () => {
+  const box = (
+    combiner_id: string,
+    first_string_index: number,
+    string_count: number,
+    unit_id = 50,
+  ) => ({
+    combiner_id,
+    first_string_index,
+    string_count,
+    ...address,
+    unit_id,
+  })
+  const over = inverter(1, { combiners: [box('x', 0, 6), box('y', 6, 6, 51)] })
+  assert.deepEqual(faults(withInverters(over)), [])
+  const overlapping = inverter(1, { combiners: [box('x', 0, 6), box('y', 5, 6, 51)] })
+  assert.deepEqual(faults(withInverters(overlapping)), [
+    'loggers[0].inverters[0].combiners[1].first_string_index: ' +
+      "string 5 is already measured by combiner 'x'",
+  ])
+  const outside = inverter(1, { combiners: [box('x', 8, 6)] })
+  assert.deepEqual(faults(withInverters(outside)), [
+    'loggers[0].inverters[0].combiners[0].string_count: ' +
+      'no strings 8 to 13: the inverter has 12, from 0',
+  ])
+  const inside = inverter(1, { combiners: [box('x', 0, 6, 1)] })
+  assert.match(faults(withInverters(inside))[0]!, /combiners\[0\]\.unit_id: .*leave the entry out/)
+})

@@ -1,0 +1,184 @@
+/**
+ * What a schema cannot say of a site: that ids are unique, that what is referred to exists, that
+ * no two devices share an address, and that combiners measure strings which are there.
+ */
+import type { Inverter, Site } from './site.ts'
+
+export type SitePath = readonly (string | number)[]
+
+/** A fault of a site, at what must change: `['loggers', 0, 'inverters', 2, 'unit_id']`. */
+export interface SiteProblem {
+  path: SitePath
+  message: string
+}
+
+interface Placed<Of> {
+  value: Of
+  path: SitePath
+}
+
+interface Addressed {
+  connection: string
+  unit_id: number
+}
+
+/** Every fault of a site that its schema accepts, in the order of the checks. */
+export function checkSite(site: Site): SiteProblem[] {
+  const loggers = placed(site.loggers, ['loggers'])
+  const inverters = loggers.flatMap(({ value, path }) =>
+    placed(value.inverters, [...path, 'inverters']),
+  )
+  const stations = loggers.flatMap(({ value, path }) =>
+    placed(value.stations, [...path, 'stations']),
+  )
+  const combiners = inverters.flatMap(({ value, path }) =>
+    placed(value.combiners, [...path, 'combiners']),
+  )
+  const meters = placed(site.meters, ['meters'])
+  const locations = placed(site.locations, ['locations'])
+  const models = placed(site.panel_models, ['panel_models'])
+  const connections = placed(site.connections, ['connections'])
+  const groups = inverters.flatMap(({ value, path }) =>
+    placed(value.string_groups, [...path, 'string_groups']),
+  )
+  const devices: Placed<Addressed>[] = [...inverters, ...combiners, ...stations, ...meters]
+  return [
+    ...checkTimezone(site.timezone),
+    ...duplicates(loggers, 'logger_id'),
+    ...duplicates(inverters, 'inverter_id'),
+    ...duplicates(combiners, 'combiner_id'),
+    ...duplicates(stations, 'station_id'),
+    ...duplicates(meters, 'meter_id'),
+    ...duplicates(locations, 'location_id'),
+    ...duplicates(models, 'params_id'),
+    ...duplicates(connections, 'connection_id'),
+    ...stations.flatMap(({ value, path }) =>
+      duplicates(placed(value.instruments, [...path, 'instruments']), 'sensor_id'),
+    ),
+    ...unknown(groups, 'params_id', new Set(models.map(({ value }) => value.params_id))),
+    ...unknown(devices, 'connection', new Set(connections.map((c) => c.value.connection_id))),
+    ...unknown(meters, 'logger_id', new Set(loggers.map(({ value }) => value.logger_id))),
+    ...checkLocations(site, [...loggers, ...inverters, ...stations]),
+    ...checkAddresses(devices),
+    ...inverters.flatMap(checkCombiners),
+  ]
+}
+
+/** A path as people write it: `loggers[0].inverters[2].unit_id`. */
+export function fieldOf(path: SitePath): string {
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+    .join('')
+    .replace(/^\./, '')
+}
+
+function placed<Of>(list: readonly Of[] | undefined, path: SitePath): Placed<Of>[] {
+  return (list ?? []).map((value, index) => ({ value, path: [...path, index] }))
+}
+
+function checkTimezone(timezone: string): SiteProblem[] {
+  try {
+    // Intl takes offsets such as +02:00 too, which know no summer time.
+    new Intl.DateTimeFormat('en', { timeZone: timezone })
+    if (/^[A-Za-z]/.test(timezone)) return []
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+  }
+  const message = `'${timezone}' is no time zone of the IANA database, such as Europe/Berlin`
+  return [{ path: ['timezone'], message }]
+}
+
+function duplicates<Of>(list: readonly Placed<Of>[], name: keyof Of & string): SiteProblem[] {
+  const first = new Map<unknown, SitePath>()
+  return list.flatMap(({ value, path }) => {
+    const id = value[name]
+    const earlier = first.get(id)
+    // A missing id is for the schema to report.
+    if (id === undefined) return []
+    if (!earlier) {
+      first.set(id, path)
+      return []
+    }
+    const message = `${name} ${id} is already that of ${fieldOf(earlier)}`
+    return [{ path: [...path, name], message }]
+  })
+}
+
+function unknown<Of>(
+  list: readonly Placed<Of>[],
+  name: keyof Of & string,
+  known: ReadonlySet<unknown>,
+): SiteProblem[] {
+  return list.flatMap(({ value, path }) => {
+    const id = value[name]
+    if (id === undefined || known.has(id)) return []
+    return [{ path: [...path, name], message: `there is no ${name} ${id} in this file` }]
+  })
+}
+
+function checkLocations(
+  { locations }: Site,
+  things: readonly Placed<{ location_id?: number }>[],
+): SiteProblem[] {
+  const parents = new Map(locations.map((l) => [l.location_id, l.parent_location_id]))
+  const known = new Set(parents.keys())
+  const list = placed(locations, ['locations'])
+  const circles = list.flatMap(({ value, path }) => {
+    const passed = new Set<number>()
+    let at = value.parent_location_id
+    while (at !== undefined && at !== value.location_id && !passed.has(at)) {
+      passed.add(at)
+      at = parents.get(at)
+    }
+    if (at === undefined || at !== value.location_id) return []
+    const message = `location ${at} lies within itself`
+    return [{ path: [...path, 'parent_location_id'], message }]
+  })
+  return [
+    ...unknown(things, 'location_id', known),
+    ...unknown(list, 'parent_location_id', known),
+    ...circles,
+  ]
+}
+
+/** A combiner that answers under its inverter's address is part of it and needs no entry. */
+function checkAddresses(devices: readonly Placed<Addressed>[]): SiteProblem[] {
+  const first = new Map<string, SitePath>()
+  return devices.flatMap(({ value: { connection, unit_id }, path }) => {
+    if (connection === undefined || unit_id === undefined) return []
+    const address = `${unit_id} ${connection}`
+    const earlier = first.get(address)
+    if (!earlier) {
+      first.set(address, path)
+      return []
+    }
+    const inside = path.includes('combiners') && earlier.every((step, i) => path[i] === step)
+    const message = inside
+      ? `unit ${unit_id} on connection '${connection}' is the inverter itself: leave the entry out`
+      : `unit ${unit_id} on connection '${connection}' is already ${fieldOf(earlier)}`
+    return [{ path: [...path, 'unit_id'], message }]
+  })
+}
+
+function checkCombiners({ value, path }: Placed<Inverter>): SiteProblem[] {
+  const strings = value.string_groups.reduce((sum, group) => sum + group.strings, 0)
+  const owners: (string | undefined)[] = []
+  return placed(value.combiners, [...path, 'combiners']).flatMap((combiner) => {
+    const { first_string_index: first, string_count, combiner_id } = combiner.value
+    const last = first + string_count - 1
+    if (last >= strings) {
+      const message = `no strings ${first} to ${last}: the inverter has ${strings}, from 0`
+      return [{ path: [...combiner.path, 'string_count'], message }]
+    }
+    for (let index = first; index <= last; index += 1) {
+      const owner = owners[index]
+      if (owner !== undefined) {
+        const message = `string ${index} is already measured by combiner '${owner}'`
+        return [{ path: [...combiner.path, 'first_string_index'], message }]
+      }
+    }
+    owners.length = Math.max(owners.length, last + 1)
+    owners.fill(combiner_id, first, last + 1)
+    return []
+  })
+}

@@ -1,0 +1,146 @@
+/** Reads `site.yaml` and says everything that is wrong with it, each fault with its place. */
+
+import { Settings } from 'typebox/system'
+import { Value } from 'typebox/value'
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from 'yaml'
+import { plainFaults } from './schema-fault.ts'
+import { Site } from './site.ts'
+import { checkSite, fieldOf, type SitePath } from './site-check.ts'
+
+export interface SiteFileProblem {
+  /** From 1. */
+  line: number
+  /** From 1. */
+  column: number
+  /** `loggers[0].inverters[2].unit_id`; empty for the file as a whole. */
+  field: string
+  message: string
+}
+
+export type SiteFile = { site: Site } | { problems: SiteFileProblem[] }
+
+/**
+ * Parses and checks the text of a site file. All problems are reported at once, by line: those of
+ * YAML hide the others, since what was meant is not known, and a device or list that is not there
+ * or of the wrong type hides what only the whole can show (ids, references, addresses).
+ */
+export function parseSiteFile(text: string): SiteFile {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false })
+  const place = (offset: number) => {
+    const { line, col } = lines.linePos(Math.min(offset, Math.max(text.length - 1, 0)))
+    return { line, column: col }
+  }
+  if (document.errors.length > 0) {
+    const problems = document.errors.map(({ code, message, pos }) => ({
+      ...place(pos[0]),
+      field: fieldOf(pathAt(document, pos[0])),
+      message: code === 'DUPLICATE_KEY' ? 'this field is given twice' : `not YAML: ${message}`,
+    }))
+    return { problems: byLine(problems) }
+  }
+  let value: unknown
+  try {
+    // Aliases are how alike inverters are written; the file is the operator's own.
+    value = document.toJS({ maxAliasCount: -1 })
+  } catch (error) {
+    return { problems: [{ line: 1, column: 1, field: '', message: (error as Error).message }] }
+  }
+  const { faults, whole } = checkSchema(value)
+  const found = [...faults, ...(whole ? checkSite(value as Site) : [])]
+  if (found.length === 0) return { site: value as Site }
+  const problems = found.map(({ path, message }) => ({
+    ...place(offsetOf(document, path)),
+    field: fieldOf(path),
+    message,
+  }))
+  return { problems: byLine(problems) }
+}
+
+/** One line of text for each problem, as compilers write them. */
+export function describeProblems(file: string, problems: readonly SiteFileProblem[]): string[] {
+  return problems.map(({ line, column, field, message }) => {
+    return `${file}:${line}:${column}: ${field === '' ? '' : `${field}: `}${message}`
+  })
+}
+
+function checkSchema(value: unknown) {
+  const { maxErrors } = Settings.Get()
+  try {
+    Settings.Set({ maxErrors: 10_000 })
+    return plainFaults(Value.Errors(Site, value), value)
+  } finally {
+    Settings.Set({ maxErrors })
+  }
+}
+
+function byLine(problems: SiteFileProblem[]): SiteFileProblem[] {
+  return problems.sort((a, b) => a.line - b.line || a.column - b.column)
+}
+
+/** Where a field is written: its name, or as much of its path as is there. */
+function offsetOf(document: Document, path: SitePath): number {
+  let node: unknown = document.contents
+  let offset = startOf(node) ?? 0
+  for (const step of path) {
+    const collection = isAlias(node) ? node.resolve(document) : node
+    if (!isCollection(collection)) break
+    if (isMap(collection)) {
+      const pair = collection.items.find(({ key }) => isScalar(key) && key.value === step)
+      if (!pair) break
+      offset = startOf(pair.key) ?? offset
+      node = pair.value
+    } else {
+      node = collection.items[Number(step)]
+      offset = startOf(node) ?? offset
+    }
+  }
+  return offset
+}
+
+function startOf(node: unknown): number | null {
+  return isNode(node) ? ((node as Node).range?.[0] ?? null) : null
+}
+
+/** The path of the innermost field that holds the offset. */
+function pathAt(document: Document, offset: number): SitePath {
+  let path: SitePath = []
+  visit(document, (key, node, parents) => {
+    const range = isPair(node) ? pairRange(node) : isNode(node) ? node.range : null
+    if (range && (offset < range[0] || offset > range[1])) return visit.SKIP
+    if (isPair(node) && range) path = [...pathOf(parents), String(node.key)]
+    else if (typeof key === 'number' && isNode(node) && !isPair(parents.at(-1))) {
+      path = [...pathOf(parents), key]
+    }
+    return undefined
+  })
+  return path
+}
+
+function pairRange({ key, value }: { key: unknown; value: unknown }): [number, number] | null {
+  const start = startOf(key)
+  if (start === null) return null
+  const end = isNode(value) ? value.range?.[1] : isNode(key) ? key.range?.[1] : undefined
+  return [start, end ?? start]
+}
+
+function pathOf(parents: readonly unknown[]): SitePath {
+  return parents.flatMap((parent, depth): (string | number)[] => {
+    if (isPair(parent)) return [String(parent.key)]
+    const holder = parents[depth - 1]
+    if (!isCollection(holder) || isMap(holder)) return []
+    return [holder.items.indexOf(parent as never)]
+  })
+}

@@ -1,0 +1,328 @@
+/**
+ * `site.yaml`: the inventory of a site, written by the commissioning engineer and kept at the edge,
+ * which announces it to the server. The simulator builds the same site from the same file.
+ * Ids are unique within the site and never used again.
+ */
+import { type Static, Type } from 'typebox'
+
+const closed = { additionalProperties: false } as const
+const Id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
+const Name = Type.String({ minLength: 1, maxLength: 120 })
+const Azimuth = Type.Number({ minimum: 0, exclusiveMaximum: 360 })
+const Tilt = Type.Number({ minimum: 0, maximum: 90 })
+const Seconds = Type.Number({ minimum: 0.2, maximum: 3600 })
+const When = Type.String({ format: 'date' })
+
+/** Where a device answers: a connection of the site, its Modbus unit, the driver that reads it. */
+const Address = {
+  connection: Type.String({ minLength: 1 }),
+  unit_id: Type.Integer({ minimum: 0, maximum: 255 }),
+  driver: Type.Enum(['sunspec']),
+  base_address: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
+}
+
+const Identity = {
+  manufacturer: Type.Optional(Name),
+  model: Type.Optional(Name),
+  serial_number: Type.Optional(Name),
+  installed_date: Type.Optional(When),
+}
+
+export const siteIdPattern = '^[a-z0-9][a-z0-9_-]{0,63}$'
+
+export type Connection = Static<typeof Connection>
+export const Connection = Type.Union([
+  Type.Object(
+    {
+      connection_id: Name,
+      protocol: Type.Enum(['modbus_tcp', 'rtu_over_tcp']),
+      host: Type.String({ minLength: 1 }),
+      port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+      timeout_ms: Type.Optional(Type.Integer({ minimum: 50, maximum: 60_000 })),
+    },
+    closed,
+  ),
+  Type.Object(
+    {
+      connection_id: Name,
+      protocol: Type.Literal('modbus_rtu'),
+      path: Type.String({ minLength: 1 }),
+      baud_rate: Type.Integer({ minimum: 1200, maximum: 921_600 }),
+      parity: Type.Optional(Type.Enum(['none', 'even', 'odd'])),
+      data_bits: Type.Optional(Type.Enum([7, 8])),
+      stop_bits: Type.Optional(Type.Enum([1, 2])),
+      timeout_ms: Type.Optional(Type.Integer({ minimum: 50, maximum: 60_000 })),
+    },
+    closed,
+  ),
+])
+
+/** A photovoltaic module: datasheet values and the five CEC parameters at reference conditions. */
+export type PanelModel = Static<typeof PanelModel>
+export const PanelModel = Type.Object(
+  {
+    params_id: Id,
+    name: Name,
+    manufacturer: Name,
+    technology: Type.String(),
+    power_stc_w: Type.Number({ exclusiveMinimum: 0 }),
+    cells_in_series: Type.Integer({ minimum: 1 }),
+    alpha_sc_a_per_c: Type.Number(),
+    a_ref_v: Type.Number({ exclusiveMinimum: 0 }),
+    i_l_ref_a: Type.Number({ exclusiveMinimum: 0 }),
+    i_o_ref_a: Type.Number({ exclusiveMinimum: 0 }),
+    r_s_ohm: Type.Number({ minimum: 0 }),
+    r_sh_ref_ohm: Type.Number({ exclusiveMinimum: 0 }),
+    adjust_pct: Type.Number(),
+  },
+  closed,
+)
+
+/** Alike strings of one inverter, numbered on from the group before, filling its MPPTs in order. */
+export type StringGroup = Static<typeof StringGroup>
+export const StringGroup = Type.Object(
+  {
+    strings: Type.Integer({ minimum: 1, maximum: 256 }),
+    strings_per_mppt: Type.Integer({ minimum: 1, maximum: 256 }),
+    module_count: Type.Integer({ minimum: 1, maximum: 100 }),
+    params_id: Id,
+    azimuth_deg: Azimuth,
+    tilt_deg: Tilt,
+    /** False for inputs of the inverter to which nothing is connected. */
+    connected: Type.Optional(Type.Boolean()),
+  },
+  closed,
+)
+
+/** A box that measures the current of some strings of an inverter, as a device of its own. */
+export type Combiner = Static<typeof Combiner>
+export const Combiner = Type.Object(
+  {
+    combiner_id: Name,
+    first_string_index: Type.Integer({ minimum: 0 }),
+    string_count: Type.Integer({ minimum: 1, maximum: 256 }),
+    ...Address,
+  },
+  closed,
+)
+
+export type Inverter = Static<typeof Inverter>
+export const Inverter = Type.Object(
+  {
+    inverter_id: Id,
+    name: Name,
+    location_id: Type.Optional(Id),
+    ...Identity,
+    rated_ac_power_kw: Type.Number({ exclusiveMinimum: 0 }),
+    max_dc_voltage_v: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    phase_count: Type.Optional(Type.Enum([1, 2, 3])),
+    ...Address,
+    string_groups: Type.Array(StringGroup, { minItems: 1 }),
+    combiners: Type.Optional(Type.Array(Combiner)),
+  },
+  closed,
+)
+
+/** The quantities that instruments of a met station measure, by the column that averages them. */
+export const instrumentQuantities = [
+  'poa_irradiance_w_m2',
+  'ghi_w_m2',
+  'dhi_w_m2',
+  'module_temperature_c',
+  'ambient_temperature_c',
+  'relative_humidity_pct',
+  'pressure_hpa',
+  'wind_speed_m_s',
+  'wind_direction_deg',
+  'rain_mm',
+] as const
+
+export type Instrument = Static<typeof Instrument>
+export const Instrument = Type.Object(
+  {
+    sensor_id: Name,
+    name: Name,
+    type: Type.Enum([
+      'pyranometer',
+      'reference_cell',
+      'thermometer',
+      'module_thermometer',
+      'anemometer',
+      'wind_vane',
+      'hygrometer',
+      'barometer',
+      'rain_gauge',
+      'all_in_one',
+    ]),
+    quantity: Type.Enum([...instrumentQuantities]),
+    /** The register point: model, occurrence or sensor number from 0, point. `302[0].POAI` */
+    point: Type.String({ pattern: '^\\d+\\[\\d+\\]\\.[A-Za-z]\\w*$' }),
+    azimuth_deg: Type.Optional(Azimuth),
+    tilt_deg: Type.Optional(Tilt),
+    accuracy_class: Type.Optional(Type.Enum(['a', 'b', 'c'])),
+    serial_number: Type.Optional(Name),
+    calibrated_date: Type.Optional(When),
+  },
+  closed,
+)
+
+export type Station = Static<typeof Station>
+export const Station = Type.Object(
+  {
+    station_id: Id,
+    name: Name,
+    location_id: Type.Optional(Id),
+    ...Identity,
+    ...Address,
+    instruments: Type.Array(Instrument, { minItems: 1 }),
+  },
+  closed,
+)
+
+export type Meter = Static<typeof Meter>
+export const Meter = Type.Object(
+  {
+    meter_id: Id,
+    name: Name,
+    role: Type.Enum(['grid_connection', 'plant', 'auxiliary']),
+    /** For the meter of one plant; absent for a meter of the whole site. */
+    logger_id: Type.Optional(Id),
+    /** What positive power means at the device, on which makers disagree; without it, export. */
+    positive_power: Type.Optional(Type.Enum(['export', 'import'])),
+    ...Identity,
+    ...Address,
+  },
+  closed,
+)
+
+/** A logger is a plant: what one data logger covers. */
+export type Logger = Static<typeof Logger>
+export const Logger = Type.Object(
+  {
+    logger_id: Id,
+    name: Name,
+    plant_code: Type.Optional(Name),
+    location_id: Type.Optional(Id),
+    rated_power_kw: Type.Number({ exclusiveMinimum: 0 }),
+    commissioned_date: Type.Optional(When),
+    guaranteed_yield_kwh_kwp: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    inverters: Type.Array(Inverter, { minItems: 1 }),
+    stations: Type.Optional(Type.Array(Station)),
+  },
+  closed,
+)
+
+export type Location = Static<typeof Location>
+export const Location = Type.Object(
+  {
+    location_id: Id,
+    parent_location_id: Type.Optional(Id),
+    type: Type.Enum([
+      'site',
+      'plot',
+      'substation',
+      'transformer_station',
+      'building',
+      'row',
+      'container',
+      'met_mast',
+    ]),
+    name: Name,
+    code: Type.Optional(Name),
+    latitude: Type.Optional(Type.Number({ minimum: -90, maximum: 90 })),
+    longitude: Type.Optional(Type.Number({ minimum: -180, maximum: 180 })),
+    elevation_m: Type.Optional(Type.Number({ minimum: -500, maximum: 9000 })),
+    address: Type.Optional(Type.String({ maxLength: 400 })),
+    access_notes: Type.Optional(Type.String({ maxLength: 2000 })),
+  },
+  closed,
+)
+
+/** How often each kind of device is read, in seconds. */
+export type PollIntervals = Static<typeof PollIntervals>
+export const PollIntervals = Type.Object(
+  {
+    inverter_s: Type.Optional(Seconds),
+    weather_s: Type.Optional(Seconds),
+    meter_s: Type.Optional(Seconds),
+    logger_s: Type.Optional(Seconds),
+  },
+  closed,
+)
+
+export const defaultPollIntervals = {
+  inverter_s: 5,
+  weather_s: 10,
+  meter_s: 5,
+  logger_s: 10,
+} as const satisfies Required<PollIntervals>
+
+export type Site = Static<typeof Site>
+export const Site = Type.Object(
+  {
+    site_id: Type.String({ pattern: siteIdPattern }),
+    name: Name,
+    simulated: Type.Optional(Type.Boolean()),
+    timezone: Type.String({ minLength: 1 }),
+    country_code: Type.String({ pattern: '^[A-Z]{2}$' }),
+    currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$' })),
+    latitude: Type.Number({ minimum: -90, maximum: 90 }),
+    longitude: Type.Number({ minimum: -180, maximum: 180 }),
+    elevation_m: Type.Optional(Type.Number({ minimum: -500, maximum: 9000 })),
+    address: Type.Optional(Type.String({ maxLength: 400 })),
+    commissioned_date: Type.Optional(When),
+    poll: Type.Optional(PollIntervals),
+    locations: Type.Array(Location),
+    panel_models: Type.Array(PanelModel, { minItems: 1 }),
+    connections: Type.Array(Connection, { minItems: 1 }),
+    loggers: Type.Array(Logger, { minItems: 1 }),
+    meters: Type.Optional(Type.Array(Meter)),
+  },
+  closed,
+)
+
+/** One row of panels. `string_index` counts from 0 within the inverter. */
+export interface PvString {
+  string_index: number
+  mppt_index: number
+  module_count: number
+  params_id: number
+  azimuth_deg: number
+  tilt_deg: number
+  connected: boolean
+  combiner_id: string | null
+}
+
+/** Writes the groups of an inverter out as single strings. */
+export function stringsOf(inverter: Inverter): PvString[] {
+  const strings: PvString[] = []
+  let mppt_index = 0
+  for (const group of inverter.string_groups) {
+    for (let nth = 0; nth < group.strings; nth += 1) {
+      const string_index = strings.length
+      const combiner = inverter.combiners?.find(
+        ({ first_string_index: first, string_count }) =>
+          string_index >= first && string_index < first + string_count,
+      )
+      strings.push({
+        string_index,
+        mppt_index: mppt_index + Math.floor(nth / group.strings_per_mppt),
+        module_count: group.module_count,
+        params_id: group.params_id,
+        azimuth_deg: group.azimuth_deg,
+        tilt_deg: group.tilt_deg,
+        connected: group.connected ?? true,
+        combiner_id: combiner?.combiner_id ?? null,
+      })
+    }
+    mppt_index += Math.ceil(group.strings / group.strings_per_mppt)
+  }
+  return strings
+}
+
+export function mpptCount(inverter: Inverter): number {
+  return inverter.string_groups.reduce(
+    (count, { strings, strings_per_mppt }) => count + Math.ceil(strings / strings_per_mppt),
+    0,
+  )
+}

@@ -1,0 +1,253 @@
+/**
+ * SunSpec registers as values and back. A value that the device marks as not implemented is `null`;
+ * so is one that cannot be true, and that is complained of by name.
+ */
+import {
+  type IntegerType,
+  integers,
+  isIntegerType,
+  magnitude_max,
+  readText,
+  writeText,
+} from './encoding.ts'
+import { fixedLength, type Model, type Point, type PointType, sizeOf } from './point.ts'
+
+type Value<Type extends PointType> = Type extends `string${number}` ? string | null : number | null
+
+type ValuesOf<Points extends readonly Point[]> = {
+  [P in Points[number] as P[2] extends 'pad' ? never : P[0]]: Value<P[2]>
+}
+
+type GroupOf<Of extends Model> = Of extends { group: { points: infer P extends readonly Point[] } }
+  ? ValuesOf<P>
+  : never
+
+/** Scaled values, in the units of the model's points; one object per repetition of the group. */
+export interface Content<Of extends Model> {
+  values: ValuesOf<Of['points']>
+  groups: GroupOf<Of>[]
+}
+
+export interface Complaint {
+  /** Model and point: `103.W`, `160.module[2].DCA`. */
+  point: string
+  reason: string
+}
+
+export interface Decoded<Of extends Model> extends Content<Of> {
+  complaints: Complaint[]
+  /** Why the registers are not this model, or its repeating groups cannot be found; else null. */
+  broken: string | null
+}
+
+type Loose = Record<string, number | string | null>
+type Complain = (point: string, reason: string) => void
+
+/**
+ * Decodes a model from its registers, ID and L first. The device's L is what counts: points beyond
+ * it are `null` (an older revision), registers beyond the known points are ignored (a newer one).
+ * Fewer registers than L are taken as a part of the model: what is missing is `null`.
+ */
+export function decode<Of extends Model>(model: Of, registers: Uint16Array): Decoded<Of> {
+  const complaints: Complaint[] = []
+  const complain: Complain = (point, reason) =>
+    complaints.push({ point: `${model.id}.${point}`, reason })
+  const answer = (values: Loose, groups: Loose[], broken: string | null) =>
+    ({ values, groups, complaints, broken }) as unknown as Decoded<Of>
+
+  const [id, length] = registers
+  if (id !== model.id || length === undefined) {
+    return answer(noValues(model.points), [], `expected model ${model.id}, got ${id}`)
+  }
+  const view = viewOf(registers.subarray(0, length + 2))
+  const exponents = exponentsOf(model, view)
+  const values = decodePoints(model.points, { view, start: 0, exponents, complain })
+
+  const { group } = model
+  if (!group) return answer(values, [], null)
+  const { count, broken } = countGroups(model, length, values, complain)
+  const groups = Array.from({ length: count }, (_, index) =>
+    decodePoints(group.points, {
+      view,
+      start: fixedLength(model) + index * group.length,
+      exponents,
+      complain: (point, reason) => complain(`${group.name}[${index}].${point}`, reason),
+    }),
+  )
+  return answer(values, groups, broken)
+}
+
+/**
+ * How often the group of a model repeats. A count point decides where it fits into L, which else
+ * decides alone and must then hold a whole number of groups.
+ */
+function countGroups(model: Model, length: number, values: Loose, complain: Complain) {
+  const { group } = model
+  const room = length + 2 - fixedLength(model)
+  if (!group || room < 0) return { count: 0, broken: null }
+  const fitting = Math.floor(room / group.length)
+  const counted = group.count ? values[group.count] : null
+  if (typeof counted === 'number' && counted > 0) {
+    if (counted <= fitting) return { count: counted, broken: null }
+    complain(group.count ?? '', `says ${counted} groups, but the length holds ${fitting}`)
+  }
+  if (room % group.length === 0) return { count: fitting, broken: null }
+  return { count: 0, broken: `length ${length} holds no whole number of ${group.name} groups` }
+}
+
+interface Place {
+  view: DataView
+  start: number
+  exponents: Exponents
+  complain: Complain
+}
+
+function decodePoints(points: readonly Point[], place: Place): Loose {
+  const values = noValues(points)
+  for (const point of points) {
+    const [name, offset, type] = point
+    const at = (place.start + offset) * 2
+    if (type === 'pad' || at + sizeOf(type) * 2 > place.view.byteLength) continue
+    try {
+      values[name] = decodePoint(point, at, place)
+    } catch (error) {
+      if (!(error instanceof Nonsense)) throw error
+      place.complain(name, error.message)
+    }
+  }
+  return values
+}
+
+/** What a device answered that cannot be true. */
+class Nonsense extends Error {}
+
+function decodePoint(point: Point, at: number, { view, exponents }: Place) {
+  const [, , type, , scale] = point
+  if (type === 'float32') {
+    const value = view.getFloat32(at)
+    if (Number.isNaN(value)) return null
+    if (Math.abs(value) > magnitude_max) throw new Nonsense(`${value} cannot be a measurement`)
+    return value
+  }
+  if (!isIntegerType(type)) {
+    const text = readText(view, at, sizeOf(type) * 2)
+    if (text === undefined) throw new Nonsense('is not text')
+    return text
+  }
+  const raw = decodeInteger(type, view, at)
+  if (raw === null || scale === undefined) return raw
+  const exponent = typeof scale === 'number' ? scale : exponents.get(scale)
+  if (exponent === undefined || exponent === null) {
+    throw new Nonsense(`its scale factor ${scale} is not valid`)
+  }
+  return exponent < 0 ? raw / 10 ** -exponent : raw * 10 ** exponent
+}
+
+function decodeInteger(type: IntegerType, view: DataView, at: number): number | null {
+  const { get, absent, min, max } = integers[type]
+  const raw = get(view, at)
+  if (absent.includes(raw)) return null
+  if (raw < min || raw > max) throw new Nonsense(`${raw} is outside ${min} to ${max}`)
+  return raw
+}
+
+type Exponents = ReadonlyMap<string, number | null>
+
+/**
+ * The scale factors of a model by name; one that is not implemented or not valid is `null`.
+ * Nothing is complained of here: scale factors are decoded again among the points.
+ */
+function exponentsOf(model: Model, view: DataView): Exponents {
+  const points = model.points.filter(([, , type]) => type === 'sunssf')
+  const values = decodePoints(points, { view, start: 0, exponents: new Map(), complain() {} })
+  return new Map(Object.entries(values) as [string, number | null][])
+}
+
+function noValues(points: readonly Point[]): Loose {
+  const named = points.filter(([, , type]) => type !== 'pad')
+  return Object.fromEntries(named.map(([name]) => [name, null]))
+}
+
+/**
+ * Encodes a model for a device that serves it: `decode` of the answer gives the same values, up to
+ * the rounding to whole steps of the scale factor (counters exactly up to 2^51 steps). Points left
+ * out are written as not implemented; a count point left out is the number of groups.
+ * Throws a RangeError that names the point when a value does not fit its registers.
+ */
+export function encode<Of extends Model>(
+  model: Of,
+  content: { values: Partial<Content<Of>['values']>; groups?: Partial<GroupOf<Of>>[] },
+): Uint16Array {
+  const groups = (content.groups ?? []) as Partial<Loose>[]
+  const { group } = model
+  const counted = group?.count ? { [group.count]: groups.length } : {}
+  const values = { ...counted, ...content.values } as Partial<Loose>
+  const size = fixedLength(model) + groups.length * (group?.length ?? 0)
+  const view = new DataView(new ArrayBuffer(size * 2))
+  view.setUint16(0, model.id)
+  view.setUint16(2, size - 2)
+
+  encodePoints(model, model.points, values, { view, start: 0, scales: values })
+  for (const [index, repeated] of groups.entries()) {
+    if (!group) throw new RangeError(`model ${model.id} has no repeating group`)
+    const start = fixedLength(model) + index * group.length
+    encodePoints(model, group.points, repeated, { view, start, scales: values })
+  }
+  return Uint16Array.from({ length: size }, (_, index) => view.getUint16(index * 2))
+}
+
+interface Target {
+  view: DataView
+  start: number
+  scales: Partial<Loose>
+}
+
+function encodePoints(
+  model: Model,
+  points: readonly Point[],
+  values: Partial<Loose>,
+  { view, start, scales }: Target,
+) {
+  for (const point of points) {
+    const [name, offset] = point
+    try {
+      encodePoint(point, values[name] ?? null, { view, start: start + offset, scales })
+    } catch (error) {
+      throw new RangeError(`${model.id}.${name} ${(error as Error).message}`)
+    }
+  }
+}
+
+function encodePoint(point: Point, value: string | number | null, { view, start, scales }: Target) {
+  const [, , type, , scale] = point
+  const at = start * 2
+  if (type === 'pad') return view.setUint16(at, 0x8000)
+  if (type === 'float32') {
+    const number = value === null ? Number.NaN : Number(value)
+    if (Math.abs(number) > magnitude_max) throw new RangeError(`cannot be ${value}`)
+    return view.setFloat32(at, number)
+  }
+  if (!isIntegerType(type)) {
+    if (writeText(view, at, sizeOf(type) * 2, String(value ?? ''))) return
+    throw new RangeError(`cannot hold ${JSON.stringify(value)}`)
+  }
+  const { min, max, absent, set } = integers[type]
+  if (value === null) return set(view, at, absent[0] as number)
+  const exponent = typeof scale === 'string' ? scales[scale] : (scale ?? 0)
+  if (typeof exponent !== 'number') throw new RangeError(`needs its scale factor ${scale}`)
+  const raw = unscale(Number(value), exponent)
+  if (!(raw >= min && raw <= max)) {
+    throw new RangeError(`cannot be ${value}: ${raw} is outside ${min} to ${max}`)
+  }
+  set(view, at, raw)
+}
+
+function unscale(value: number, exponent: number): number {
+  return Math.round(exponent < 0 ? value * 10 ** -exponent : value / 10 ** exponent)
+}
+
+function viewOf(registers: Uint16Array): DataView {
+  const view = new DataView(new ArrayBuffer(registers.length * 2))
+  for (const [index, register] of registers.entries()) view.setUint16(index * 2, register)
+  return view
+}

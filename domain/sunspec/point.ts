@@ -1,0 +1,61 @@
+/**
+ * How a SunSpec model is written down. Offsets count registers from the start of the model, where
+ * register 0 is its ID and register 1 its length L (the registers that follow those two).
+ */
+
+/** A register type; `string16` is a string of 16 registers. */
+export type PointType =
+  | 'int16'
+  | 'uint16'
+  | 'count'
+  | 'enum16'
+  | 'bitfield16'
+  | 'sunssf'
+  | 'pad'
+  | 'int32'
+  | 'uint32'
+  | 'bitfield32'
+  | 'acc32'
+  | 'float32'
+  | 'uint64'
+  | 'acc64'
+  | `string${number}`
+
+/**
+ * Name, offset, type, unit in the words of the standard ('' for none), and the scale factor: the
+ * name of a `sunssf` point of the model's fixed block, or a literal exponent of ten.
+ */
+export type Point = readonly [
+  name: string,
+  offset: number,
+  type: PointType,
+  unit?: string,
+  scale?: string | number,
+]
+
+/** Points that repeat to the end of the model; their offsets count from the start of the group. */
+export interface Group {
+  name: string
+  length: number
+  /** The point of the fixed block that says how often; without it L says so. */
+  count?: string
+  points: readonly Point[]
+}
+
+export interface Model {
+  id: number
+  points: readonly Point[]
+  group?: Group
+}
+
+export function sizeOf(type: PointType): number {
+  if (type.startsWith('string')) return Number(type.slice('string'.length))
+  if (type.endsWith('64')) return 4
+  return type.endsWith('32') ? 2 : 1
+}
+
+/** Registers before the first repetition of the group, ID and L included. */
+export function fixedLength(model: Model): number {
+  const last = model.points.at(-1)
+  return last ? last[1] + sizeOf(last[2]) : 2
+}
