@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  assertWithin,
+  assertWithinRatio,
+  type OracleRow,
+  testAgainstOracle,
+  thinnedRows,
+} from './fixtures/oracle.ts'
+import {
+  type CecModule,
+  cecSingleDiode,
+  currentAtVoltage,
+  maximumPowerPoint,
+  openCircuitVoltage,
+  type SingleDiode,
+  seriesParallel,
+  shortCircuitCurrent,
+} from './single-diode.ts'
+
+const limit_ratio = 1e-12
+
+const modules = thinnedRows('cec_modules_used').map(
+  (row): CecModule => ({
+    a_ref_v: row.number('a_ref'),
+    i_l_ref_a: row.number('I_L_ref'),
+    i_o_ref_a: row.number('I_o_ref'),
+    r_s_ohm: row.number('R_s'),
+    r_sh_ref_ohm: row.number('R_sh_ref'),
+    alpha_sc_a_per_c: row.number('alpha_sc'),
+    adjust_pct: row.number('Adjust'),
+  }),
+)
+
+function circuitOf(row: OracleRow): SingleDiode {
+  const module = modules[row.number('module')]!
+  const diode = cecSingleDiode(module, row.number('G'), row.number('Tc'))
+  assertWithinRatio(diode.i_l_a, row.number('IL'), limit_ratio, 'photocurrent')
+  assertWithinRatio(diode.i_o_a, row.number('I0'), limit_ratio, 'saturation current')
+  assertWithinRatio(diode.r_s_ohm, row.number('Rs'), limit_ratio, 'series resistance')
+  assertWithinRatio(diode.a_v, row.number('nNsVth'), limit_ratio, 'ideality')
+  const r_sh = row.numberOrNull('Rsh') ?? Number.POSITIVE_INFINITY
+  assertWithinRatio(diode.g_sh_s, 1 / r_sh, limit_ratio, 'shunt conductance')
+  return diode
+}
+
+testAgainstOracle('single_diode', 'the circuit of a module', (row) => {
+  const diode = circuitOf(row)
+  const point = maximumPowerPoint(diode)
+  assertWithinRatio(shortCircuitCurrent(diode), row.number('i_sc'), limit_ratio, 'Isc')
+  assertWithinRatio(openCircuitVoltage(diode), row.number('v_oc'), limit_ratio, 'Voc')
+  assertWithinRatio(point.current_a, row.number('i_mp'), limit_ratio, 'Imp')
+  assertWithinRatio(point.voltage_v, row.number('v_mp'), limit_ratio, 'Vmp')
+  assertWithinRatio(point.power_w, row.number('p_mp'), limit_ratio, 'Pmp')
+})
+
+testAgainstOracle('iv_curves', 'the whole curve of a module', (row) => {
+  const diode = circuitOf(row)
+  const currents = row.list('i')
+  row.list('v').forEach((voltage_v, i) => {
+    const current_a = currentAtVoltage(diode, voltage_v)
+    assertWithin(current_a, currents[i]!, limit_ratio * currents[0]!, `current at ${voltage_v} V`)
+  })
+})
+
+test('modules meet their listed power and temperature coefficient', () => {
+  thinnedRows('cec_modules_used').forEach((row, i) => {
+    const power_w = (cell_c: number) =>
+      maximumPowerPoint(cecSingleDiode(modules[i]!, 1000, cell_c)).power_w
+    assertWithinRatio(power_w(25), row.number('STC'), 1e-3, row.text('Name'))
+    const gamma_pct = (power_w(30) - power_w(20)) / 10 / power_w(25) / 0.01
+    assertWithin(gamma_pct, row.number('gamma_r'), 0.05, row.text('Name'))
+  })
+})
+
+const irradiance = fc.oneof(
+  fc.double({ min: 0, max: 1500, noNaN: true }),
+  fc.double({ min: 0, max: 1e-3, noNaN: true }),
+  fc.constantFrom(0, 5e-324, 1e-300, 1e-17, 1e-9, 1e4, Number.MAX_VALUE),
+)
+const cell_temperature = fc.oneof(
+  fc.double({ min: -40, max: 95, noNaN: true }),
+  fc.constantFrom(-273.15, -100, 200, 1e6),
+)
+const module_index = fc.nat(modules.length - 1)
+
+test('at any irradiance and temperature the answers are numbers in order', () => {
+  fc.assert(
+    fc.property(module_index, irradiance, cell_temperature, (index, g_w_m2, cell_c) => {
+      const diode = cecSingleDiode(modules[index]!, g_w_m2, cell_c)
+      const i_sc = shortCircuitCurrent(diode)
+      const v_oc = openCircuitVoltage(diode)
+      const { voltage_v, current_a, power_w } = maximumPowerPoint(diode)
+      const slack = 1 + 1e-12
+      assert.ok(i_sc >= 0 && i_sc <= diode.i_l_a * slack)
+      assert.ok(voltage_v >= 0 && voltage_v <= v_oc * slack && v_oc < 1000)
+      assert.ok(current_a >= 0 && current_a <= i_sc * slack)
+      assert.ok(power_w >= 0 && power_w <= i_sc * v_oc * slack)
+      for (const volts of [-10, 0, 1e-17, voltage_v, v_oc, 2 * v_oc, 1500, 1e6]) {
+        assert.ok(Number.isFinite(currentAtVoltage(diode, volts)), `current at ${volts}`)
+      }
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('no other voltage gives more than the maximum power', () => {
+  const share = fc.double({ min: 0, max: 1.05, noNaN: true })
+  const g = fc.double({ min: 1e-6, max: 1500, noNaN: true })
+  fc.assert(
+    fc.property(module_index, g, share, (index, g_w_m2, ratio) => {
+      const diode = cecSingleDiode(modules[index]!, g_w_m2, 40)
+      const { power_w } = maximumPowerPoint(diode)
+      const voltage_v = ratio * openCircuitVoltage(diode)
+      assert.ok(voltage_v * currentAtVoltage(diode, voltage_v) <= power_w * (1 + 1e-13))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('more sun gives more power and a warmer cell less', () => {
+  const g = fc.double({ min: 20, max: 1200, noNaN: true })
+  const cell = fc.double({ min: -20, max: 80, noNaN: true })
+  fc.assert(
+    fc.property(module_index, g, cell, (index, g_w_m2, cell_c) => {
+      const power = (irradiance_w_m2: number, temperature_c: number) =>
+        maximumPowerPoint(cecSingleDiode(modules[index]!, irradiance_w_m2, temperature_c)).power_w
+      assert.ok(power(g_w_m2 + 1, cell_c) > power(g_w_m2, cell_c))
+      assert.ok(power(g_w_m2, cell_c + 1) < power(g_w_m2, cell_c))
+    }),
+  )
+})
+
+test('the current falls as the voltage rises', () => {
+  const diode = cecSingleDiode(modules[0]!, 700, 35)
+  let before = Number.POSITIVE_INFINITY
+  for (let voltage_v = -20; voltage_v < 80; voltage_v += 0.5) {
+    const current_a = currentAtVoltage(diode, voltage_v)
+    assert.ok(current_a < before)
+    before = current_a
+  }
+  assertWithin(currentAtVoltage(diode, openCircuitVoltage(diode)), 0, 1e-12, 'at open circuit')
+})
+
+test('a circuit without series resistance or without shunt has its point as well', () => {
+  const base = cecSingleDiode(modules[0]!, 1000, 25)
+  const plain = maximumPowerPoint(base).power_w
+  for (const better of [{ r_s_ohm: 0 }, { g_sh_s: 0 }, { r_s_ohm: 0, g_sh_s: 0 }]) {
+    const diode = { ...base, ...better }
+    const { voltage_v, current_a, power_w } = maximumPowerPoint(diode)
+    assert.ok(power_w > plain)
+    const i_sc = shortCircuitCurrent(diode)
+    assert.ok(i_sc > current_a && i_sc <= diode.i_l_a)
+    assertWithinRatio(currentAtVoltage(diode, voltage_v), current_a, 1e-11, 'on the curve')
+  }
+})
+
+test('a string of alike modules is one circuit with their voltages added', () => {
+  const diode = cecSingleDiode(modules[3]!, 830, 51)
+  const one = maximumPowerPoint(diode)
+  const string = maximumPowerPoint(seriesParallel(diode, 18, 2))
+  assertWithinRatio(string.voltage_v, one.voltage_v * 18, limit_ratio, 'voltage')
+  assertWithinRatio(string.current_a, one.current_a * 2, limit_ratio, 'current')
+  assertWithinRatio(string.power_w, one.power_w * 36, limit_ratio, 'power')
+})
