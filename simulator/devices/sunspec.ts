@@ -1,0 +1,268 @@
+/**
+ * The simulated devices as SunSpec maps: what an inverter, a met station and a meter of the
+ * snapshot would hold in their registers.
+ */
+import type { Inverter, Meter, Site, Station } from '@heliograph/domain/site'
+import { mpptCount, stringsOf } from '@heliograph/domain/site'
+import { encode } from '@heliograph/domain/sunspec/codec'
+import { models } from '@heliograph/domain/sunspec/models'
+import { stOf } from '@heliograph/domain/sunspec/states'
+import type { Counters } from '../counters.ts'
+import type { InverterSnapshot, SiteSnapshot } from '../site.ts'
+
+export const sunspec_base_address = 40_000
+
+export const nominal_voltage_v = 800
+export const evt1_hw_test_failure = 2 ** 15
+
+/** The largest that a scaled int16 should hold, so that a surge still fits. */
+const steps_max = 20_000
+
+/** The scale factor that keeps `largest` within a register. */
+const scaleFor = (largest: number): number =>
+  Math.max(-2, Math.ceil(Math.log10(largest / steps_max)))
+
+/** A counter of 32 bits in steps of 10^scale Wh, which wraps as the real ones do. */
+const counterWh = (kwh: number, scale: number): number =>
+  (Math.round((kwh * 1000) / 10 ** scale) % 2 ** 32) * 10 ** scale
+
+function chain(parts: readonly Uint16Array[]): Uint16Array {
+  const marker = Uint16Array.from([0x5375, 0x6e53])
+  const end = Uint16Array.from([0xffff, 0])
+  const whole = [marker, ...parts, end]
+  const image = new Uint16Array(whole.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of whole) {
+    image.set(part, at)
+    at += part.length
+  }
+  return image
+}
+
+const identity = (model: string, serial: string) =>
+  encode(models[1], {
+    values: { Mn: 'Heliograph', Md: model, Vr: 'sim-1', SN: serial, DA: 1 },
+  })
+
+/** Models 1, 103, 120 to 123, 160 for the MPPTs and 403 for the currents of the strings. */
+export function inverterRegisters(
+  inverter: Inverter,
+  snapshot: SiteSnapshot,
+  counters: Counters,
+): Uint16Array {
+  const now = snapshot.inverters.find(({ inverter_id }) => inverter_id === inverter.inverter_id)!
+  return chain([
+    identity('Simulated inverter', `SIM-INV-${inverter.inverter_id}`),
+    measurements(inverter, now, snapshot, counters),
+    ...nameplate(inverter, now, counters),
+    mpptModel(inverter, now, counters),
+    combinerModel(inverter, now),
+  ])
+}
+
+function measurements(
+  inverter: Inverter,
+  now: InverterSnapshot,
+  snapshot: SiteSnapshot,
+  counters: Counters,
+): Uint16Array {
+  const rated_w = inverter.rated_ac_power_kw * 1000
+  const line_v = nominal_voltage_v * snapshot.voltage_ratio
+  const power_w = now.ac_power_kw * 1000
+  const current_a = Math.abs(power_w) / (Math.sqrt(3) * line_v)
+  const rated_a = rated_w / (Math.sqrt(3) * nominal_voltage_v)
+  const dc_w = now.dc_power_kw * 1000
+  const dc_a = now.mppt_current_a.reduce((sum, value) => sum + value, 0)
+  const open_v = Math.max(0, ...now.mppt_voltage_v)
+  return encode(models[103], {
+    values: {
+      A: current_a,
+      AphA: current_a,
+      AphB: current_a,
+      AphC: current_a,
+      A_SF: scaleFor(rated_a * 1.5),
+      PPVphAB: line_v,
+      PPVphBC: line_v,
+      PPVphCA: line_v,
+      PhVphA: line_v / Math.sqrt(3),
+      PhVphB: line_v / Math.sqrt(3),
+      PhVphC: line_v / Math.sqrt(3),
+      V_SF: -1,
+      W: power_w,
+      W_SF: scaleFor(rated_w * 1.2),
+      Hz: snapshot.frequency_hz,
+      Hz_SF: -2,
+      VA: Math.abs(power_w),
+      VA_SF: scaleFor(rated_w * 1.2),
+      VAr: 0,
+      VAr_SF: scaleFor(rated_w * 1.2),
+      PF: power_w === 0 ? null : 100,
+      PF_SF: -1,
+      WH: counterWh(counters.inverters[inverter.inverter_id]!.ac_kwh, 0),
+      WH_SF: 0,
+      DCA: dc_a,
+      DCA_SF: scaleFor(rated_a * 3),
+      DCV: dc_a > 0 ? dc_w / dc_a : open_v,
+      DCV_SF: -1,
+      DCW: dc_w,
+      DCW_SF: scaleFor(rated_w * 1.5),
+      TmpCab: now.cabinet_temperature_c,
+      TmpSnk: now.heatsink_temperature_c,
+      Tmp_SF: -1,
+      St: stOf(now.state),
+      Evt1: now.state === 'fault' ? evt1_hw_test_failure : 0,
+      Evt2: 0,
+      EvtVnd1: 0,
+      EvtVnd2: 0,
+      EvtVnd3: 0,
+      EvtVnd4: 0,
+    },
+  })
+}
+
+/** Nameplate, settings, status and the (idle) immediate controls. */
+function nameplate(inverter: Inverter, now: InverterSnapshot, counters: Counters): Uint16Array[] {
+  const rated_w = inverter.rated_ac_power_kw * 1000
+  const power_scale = scaleFor(rated_w * 1.2)
+  return [
+    encode(models[120], {
+      values: {
+        DERTyp: 4,
+        WRtg: rated_w,
+        WRtg_SF: power_scale,
+        VARtg: rated_w,
+        VARtg_SF: power_scale,
+      },
+    }),
+    encode(models[121], {
+      values: { WMax: rated_w, WMax_SF: power_scale, VRef: nominal_voltage_v, VRef_SF: 0 },
+    }),
+    encode(models[122], {
+      values: {
+        PVConn: now.state === 'sleeping' ? 0 : 7,
+        ECPConn: now.state === 'sleeping' ? 0 : 1,
+        ActWh: Math.round(counters.inverters[inverter.inverter_id]!.ac_kwh * 1000),
+        WAval: now.available_power_kw * 1000,
+        WAval_SF: power_scale,
+        StActCtl: 0,
+        Ris: now.insulation_resistance_kohm * 1000,
+        Ris_SF: 3,
+      },
+    }),
+    encode(models[123], {
+      values: { Conn: 1, WMaxLimPct: 100, WMaxLimPct_SF: -1, WMaxLim_Ena: 0 },
+    }),
+  ]
+}
+
+function mpptModel(inverter: Inverter, now: InverterSnapshot, counters: Counters): Uint16Array {
+  const mppts = mpptCount(inverter)
+  const rated_w = (inverter.rated_ac_power_kw * 1000) / mppts
+  const energy_kwh = counters.inverters[inverter.inverter_id]!.mppt_kwh
+  return encode(models[160], {
+    values: { DCA_SF: -2, DCV_SF: -1, DCW_SF: scaleFor(rated_w * 2), DCWH_SF: 0, Evt: 0 },
+    groups: now.mppt_voltage_v.map((voltage_v, mppt) => ({
+      ID: mppt + 1,
+      IDStr: `MPPT ${mppt + 1}`,
+      DCA: now.mppt_current_a[mppt]!,
+      DCV: voltage_v,
+      DCW: now.mppt_current_a[mppt]! * voltage_v,
+      DCWH: counterWh(energy_kwh[mppt] ?? 0, 0),
+      Tmp: now.cabinet_temperature_c,
+      DCEvt: 0,
+    })),
+  })
+}
+
+function combinerModel(inverter: Inverter, now: InverterSnapshot): Uint16Array {
+  const strings = stringsOf(inverter)
+  const sum_a = now.string_current_a.reduce((sum, value) => sum + value, 0)
+  return encode(models[403], {
+    values: {
+      DCA_SF: scaleFor(strings.length * 20),
+      DCV_SF: -1,
+      Evt: 0,
+      DCA: sum_a,
+      InDCA_SF: -2,
+    },
+    groups: strings.map(({ string_index }) => ({
+      InID: string_index + 1,
+      InEvt: 0,
+      InDCA: now.string_current_a[string_index] ?? 0,
+    })),
+  })
+}
+
+/** Models 302, 303 and 307, as far as the station has instruments on them. */
+export function stationRegisters(station: Station, snapshot: SiteSnapshot): Uint16Array {
+  const { instrument_values } = snapshot.stations.find(
+    ({ station_id }) => station_id === station.station_id,
+  )!
+  const points: Record<string, Record<string, number>[]> = {}
+  station.instruments.forEach(({ point }, index) => {
+    const [, model = '', nth = '', name = ''] = /^(\d+)\[(\d+)\]\.(\w+)$/.exec(point) ?? []
+    const groups = points[model] ?? []
+    points[model] = groups
+    while (groups.length <= Number(nth)) groups.push({})
+    groups[Number(nth)]![name] = instrument_values[index]!
+  })
+  const { 302: irradiance, 303: temperature, 307: base, ...other } = points
+  const unknown = Object.keys(other)
+  if (unknown.length > 0) {
+    throw new Error(`station ${station.station_id}: the simulator has no model ${unknown}`)
+  }
+  return chain([
+    identity('Simulated met station', `SIM-MET-${station.station_id}`),
+    ...(irradiance ? [encode(models[302], { values: {}, groups: irradiance })] : []),
+    ...(temperature ? [encode(models[303], { values: {}, groups: temperature })] : []),
+    ...(base ? [encode(models[307], { values: base[0]! })] : []),
+  ])
+}
+
+/** Model 203: a three-phase meter in wye at the grid connection. */
+export function meterRegisters(
+  site: Site,
+  meter: Meter,
+  snapshot: SiteSnapshot,
+  counters: Counters,
+): Uint16Array {
+  const rated_w = site.loggers.reduce((sum, { rated_power_kw }) => sum + rated_power_kw, 0) * 1000
+  const power_w = snapshot.export_power_kw * 1000
+  const line_v = nominal_voltage_v * snapshot.voltage_ratio
+  const current_a = Math.abs(power_w) / (Math.sqrt(3) * line_v)
+  return chain([
+    identity('Simulated meter', `SIM-MTR-${meter.meter_id}`),
+    encode(models[203], {
+      values: {
+        A: current_a * 3,
+        AphA: current_a,
+        AphB: current_a,
+        AphC: current_a,
+        A_SF: scaleFor((rated_w * 1.5) / nominal_voltage_v),
+        PhV: line_v / Math.sqrt(3),
+        PhVphA: line_v / Math.sqrt(3),
+        PhVphB: line_v / Math.sqrt(3),
+        PhVphC: line_v / Math.sqrt(3),
+        PPV: line_v,
+        PhVphAB: line_v,
+        PhVphBC: line_v,
+        PhVphCA: line_v,
+        V_SF: -1,
+        Hz: snapshot.frequency_hz,
+        Hz_SF: -2,
+        W: power_w,
+        W_SF: scaleFor(rated_w * 1.2),
+        VA: Math.abs(power_w),
+        VA_SF: scaleFor(rated_w * 1.2),
+        VAR: 0,
+        VAR_SF: scaleFor(rated_w * 1.2),
+        PF: power_w === 0 ? null : 100,
+        PF_SF: -1,
+        TotWhExp: counterWh(counters.export_kwh, 1),
+        TotWhImp: counterWh(counters.import_kwh, 1),
+        TotWh_SF: 1,
+        Evt: 0,
+      },
+    }),
+  ])
+}

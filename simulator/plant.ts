@@ -1,0 +1,46 @@
+/** The simulated plant as time passes: the present snapshot, its counters, the faults in force. */
+import type { Clock } from '@heliograph/domain/clock'
+import { advance, type Counters } from './counters.ts'
+import type { Fault } from './faults.ts'
+import type { Simulation, SiteSnapshot } from './site.ts'
+
+export interface Plant {
+  readonly simulation: Simulation
+  readonly counters: Counters
+  faults: readonly Fault[]
+  /** The snapshot of now, not older than a second of the plant's time. */
+  snapshot(): SiteSnapshot
+  /** Simulated time: `speed` times as fast as the clock from the plant's start on. */
+  now_ms(): number
+}
+
+const second_ms = 1000
+/** Energy of a time that nobody watched is counted in steps of this. */
+const unwatched_step_ms = 60_000
+
+export function createPlant(
+  simulation: Simulation,
+  counters: Counters,
+  { clock, speed = 1, faults = [] }: { clock: Clock; speed?: number; faults?: readonly Fault[] },
+): Plant {
+  const started_ms = clock.now().getTime()
+  let newest: SiteSnapshot | null = null
+  return {
+    simulation,
+    counters,
+    faults,
+    now_ms: () => started_ms + (clock.now().getTime() - started_ms) * speed,
+    snapshot() {
+      const now_ms = Math.floor(this.now_ms() / second_ms) * second_ms
+      if (newest && newest.time_ms === now_ms) return newest
+      while (now_ms - counters.time_ms > unwatched_step_ms) {
+        const middle_ms = counters.time_ms + unwatched_step_ms / 2
+        const then = simulation.at(middle_ms, this.faults)
+        advance(counters, then, counters.time_ms + unwatched_step_ms)
+      }
+      newest = simulation.at(now_ms, this.faults)
+      advance(counters, newest, now_ms)
+      return newest
+    },
+  }
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { advance, initialCounters } from './counters.ts'
+import { smallSite } from './fixtures/site.ts'
+import { createSimulation } from './site.ts'
+
+const seed = 11
+const simulation = createSimulation(smallSite, seed)
+const midnight = Date.UTC(2026, 5, 20)
+const minute_ms = 60_000
+const minutesOfTheDay = Array.from({ length: 1440 }, (_, minute) => midnight + minute * minute_ms)
+const day = minutesOfTheDay.map((time_ms) => simulation.at(time_ms))
+
+test('an instant depends on site, seed and time alone', () => {
+  const again = createSimulation(smallSite, seed).at(minutesOfTheDay[700]!)
+  assert.deepEqual(again, day[700])
+  const other = createSimulation(smallSite, seed + 1).at(minutesOfTheDay[700]!)
+  assert.notDeepEqual(other.inverters, day[700]!.inverters)
+})
+
+test('at night inverters sleep and consume, by day they never exceed their rating', () => {
+  const { inverters, export_power_kw } = day[0]!
+  assert.deepEqual(
+    inverters.map(({ state }) => state),
+    ['sleeping', 'sleeping'],
+  )
+  assert.ok(inverters.every(({ ac_power_kw }) => ac_power_kw < 0))
+  assert.ok(export_power_kw < 0)
+  const highest = Math.max(...day.flatMap((at) => at.inverters.map((one) => one.ac_power_kw)))
+  assert.ok(highest > 25 && highest <= 33, `${highest} kW`)
+})
+
+test('an inverter that clips moves off its best voltage, and says that it is throttled', () => {
+  const clear = minutesOfTheDay
+    .map((time_ms) => createSimulation(strong, seed).at(time_ms).inverters[0]!)
+    .filter(({ state }) => state === 'throttled')
+  assert.ok(clear.length > 30, `${clear.length} minutes`)
+  for (const one of clear) {
+    assert.ok(Math.abs(one.ac_power_kw - 20) < 0.02, `${one.ac_power_kw} kW`)
+    assert.ok(one.available_power_kw === 20)
+  }
+})
+
+const strong = structuredClone(smallSite)
+strong.loggers[0]!.inverters[0]!.rated_ac_power_kw = 20
+
+test('DC power is the sum over the MPPTs, AC below DC, string currents add up', () => {
+  for (const { inverters } of day) {
+    for (const one of inverters) {
+      const dc_kw =
+        one.mppt_current_a.reduce((sum, a, mppt) => sum + a * one.mppt_voltage_v[mppt]!, 0) / 1000
+      assert.ok(Math.abs(dc_kw - one.dc_power_kw) < 1e-9)
+      assert.ok(one.ac_power_kw <= one.dc_power_kw)
+      const strings_a = one.string_current_a.reduce((sum, a) => sum + a, 0)
+      const mppts_a = one.mppt_current_a.reduce((sum, a) => sum + a, 0)
+      assert.ok(Math.abs(strings_a - mppts_a) < 1e-9)
+    }
+  }
+})
+
+test('faults do what they say, and nothing else', () => {
+  const noon = minutesOfTheDay[470]!
+  const sound = simulation.at(noon)
+  const faulty = simulation.at(noon, [
+    { kind: 'dead_inverter', inverter_id: 1 },
+    { kind: 'open_string', inverter_id: 2, string_index: 3 },
+    { kind: 'stuck_sensor', station_id: 1, sensor_id: 'poa', value: 321 },
+  ])
+  assert.equal(faulty.inverters[0]!.state, 'fault')
+  assert.equal(faulty.inverters[0]!.ac_power_kw, 0)
+  assert.equal(faulty.inverters[1]!.string_current_a[3], 0)
+  assert.ok(faulty.inverters[1]!.string_current_a[2]! > 0)
+  assert.ok(faulty.inverters[1]!.ac_power_kw < sound.inverters[1]!.ac_power_kw * 0.8)
+  assert.equal(faulty.stations[0]!.instrument_values[0], 321)
+  assert.equal(faulty.stations[0]!.instrument_values[1], sound.stations[0]!.instrument_values[1])
+})
+
+test('counters count what was delivered, and never fall', () => {
+  const counters = initialCounters(smallSite, midnight)
+  const before_kwh = counters.inverters[1]!.ac_kwh
+  let delivered_kwh = 0
+  day.forEach((snapshot, minute) => {
+    const was_kwh = counters.inverters[1]!.ac_kwh
+    advance(counters, snapshot, midnight + (minute + 1) * minute_ms)
+    delivered_kwh += Math.max(0, snapshot.inverters[0]!.ac_power_kw) / 60
+    assert.ok(counters.inverters[1]!.ac_kwh >= was_kwh)
+  })
+  assert.ok(Math.abs(counters.inverters[1]!.ac_kwh - before_kwh - delivered_kwh) < 1e-6)
+  assert.ok(delivered_kwh > 50, `${delivered_kwh} kWh`)
+  assert.ok(counters.import_kwh > 0 && counters.import_kwh < 2)
+})
+
+test('clouds reach the plants one after the other', () => {
+  const wide = structuredClone(smallSite)
+  wide.loggers.push({ ...structuredClone(wide.loggers[0]!), logger_id: 2, name: 'East of it' })
+  const both = createSimulation(wide, seed)
+  const passing = minutesOfTheDay.slice(480, 960).map((time_ms) => {
+    const { stations } = both.at(time_ms)
+    return stations.map(({ instrument_values }) => instrument_values[0]!)
+  })
+  const differ = passing.filter(([west = 0, east = 0]) => Math.abs(west - east) > 50)
+  assert.ok(differ.length > 10, `${differ.length} minutes`)
+})

@@ -1,0 +1,102 @@
+/** From the sun to the plane of the modules: what reaches a surface of a plant at an instant. */
+import { absoluteAirmass, relativeAirmass } from '@heliograph/physics/airmass'
+import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
+import { faiman } from '@heliograph/physics/cell-temperature'
+import { ineichenPerez } from '@heliograph/physics/clear-sky'
+import { erbs } from '@heliograph/physics/decomposition'
+import { martinRuizDiffuseModifier, physicalModifier } from '@heliograph/physics/incidence-modifier'
+import {
+  extraterrestrialDni,
+  type SolarPosition,
+  solarPosition,
+  sunEarthDistance,
+} from '@heliograph/physics/solar-position'
+import {
+  type HorizontalIrradiance,
+  hayDavies,
+  incidenceAngle,
+  type Surface,
+} from '@heliograph/physics/transposition'
+import type { Weather } from './weather.ts'
+
+const linke_turbidity = 3.2
+const albedo_ratio = 0.2
+/** Cells run warmer than the back of their module by this at 1000 W/m², open rack (SAPM). */
+const cell_excess_k = 3
+
+export interface Place {
+  latitude: number
+  longitude: number
+  elevation_m: number
+}
+
+export interface Sun {
+  position: SolarPosition
+  dni_extra_w_m2: number
+}
+
+export interface PlaneOfArray {
+  poa_irradiance_w_m2: number
+  /** After reflection at the glass: what the cells get. */
+  effective_irradiance_w_m2: number
+  module_temperature_c: number
+  cell_temperature_c: number
+}
+
+export function sunAt(place: Place, time_ms: number): Sun {
+  const { latitude, longitude, elevation_m } = place
+  return {
+    position: solarPosition(time_ms, latitude, longitude, { elevation_m }),
+    dni_extra_w_m2: extraterrestrialDni(sunEarthDistance(time_ms)),
+  }
+}
+
+/** Global, direct and diffuse irradiance under the present clouds. */
+export function horizontalIrradiance(
+  place: Place,
+  sun: Sun,
+  weather: Weather,
+): HorizontalIrradiance {
+  const { apparent_zenith_deg } = sun.position
+  const { dni_extra_w_m2 } = sun
+  const airmass = relativeAirmass(apparent_zenith_deg)
+  const clear = ineichenPerez({
+    apparent_zenith_deg,
+    absolute_airmass:
+      airmass === null ? null : absoluteAirmass(airmass, pressureAtAltitude(place.elevation_m)),
+    linke_turbidity,
+    altitude_m: place.elevation_m,
+    dni_extra_w_m2,
+  })
+  const ghi_w_m2 = clear.ghi_w_m2 * weather.clear_sky_index
+  const { dni_w_m2, dhi_w_m2 } = erbs(ghi_w_m2, apparent_zenith_deg, dni_extra_w_m2)
+  return { ghi_w_m2, dni_w_m2, dhi_w_m2, dni_extra_w_m2, albedo_ratio }
+}
+
+export function planeOfArray(
+  surface: Surface,
+  sun: Sun,
+  horizontal: HorizontalIrradiance,
+  weather: Weather,
+): PlaneOfArray {
+  const direction = {
+    zenith_deg: sun.position.apparent_zenith_deg,
+    azimuth_deg: sun.position.azimuth_deg,
+  }
+  const plane = hayDavies(surface, direction, horizontal)
+  const diffuse = martinRuizDiffuseModifier(surface.tilt_deg)
+  const direct = plane.direct_w_m2 * physicalModifier(incidenceAngle(surface, direction))
+  const poa_irradiance_w_m2 = plane.global_w_m2
+  const module_temperature_c = faiman({
+    poa_w_m2: poa_irradiance_w_m2,
+    air_temperature_c: weather.ambient_temperature_c,
+    wind_speed_m_s: weather.wind_speed_m_s,
+  })
+  return {
+    poa_irradiance_w_m2,
+    effective_irradiance_w_m2:
+      direct + plane.sky_w_m2 * diffuse.sky_ratio + plane.ground_w_m2 * diffuse.ground_ratio,
+    module_temperature_c,
+    cell_temperature_c: module_temperature_c + (cell_excess_k * poa_irradiance_w_m2) / 1000,
+  }
+}

@@ -1,0 +1,43 @@
+/** The counters on disk, so that a simulated meter does not fall back when its program restarts. */
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Site } from '@heliograph/domain/site'
+import { type Counters, initialCounters } from './counters.ts'
+
+const minute_ms = 60_000
+
+export interface SimulatorState {
+  seed: number
+  /** As they stood when the simulation began: where its history ends. */
+  first: Counters
+  now: Counters
+}
+
+/**
+ * Goes on from the file, or begins at the full minute before `now_ms` and writes it. Devices that
+ * joined the site since then begin with their first counters.
+ */
+export function openState(
+  path: string | null,
+  { site, seed, now_ms }: { site: Site; seed: number; now_ms: number },
+): SimulatorState {
+  const began_ms = Math.floor(now_ms / minute_ms) * minute_ms
+  const first = initialCounters(site, began_ms)
+  if (path === null || !existsSync(path)) {
+    const state = { seed, first, now: structuredClone(first) }
+    saveState(path, state)
+    return state
+  }
+  const state = JSON.parse(readFileSync(path, 'utf8')) as SimulatorState
+  for (const counters of [state.first, state.now]) {
+    counters.inverters = { ...first.inverters, ...counters.inverters }
+  }
+  return state
+}
+
+export function saveState(path: string | null, state: SimulatorState): void {
+  if (path === null) return
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(`${path}.new`, JSON.stringify(state))
+  renameSync(`${path}.new`, path)
+}
