@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { systemClock, systemTimers } from '@heliograph/domain/clock'
+import type { LinkEvent, Readings } from '@heliograph/domain/link'
+import type { Site } from '@heliograph/domain/site'
+import { pino } from 'pino'
+import { startAgent } from './agent.ts'
+import { fakeBus, fakeDriver } from './fixtures/driver.ts'
+import { LinkServer } from './fixtures/link-server.ts'
+import { inverterOf, siteOf } from './fixtures/sites.ts'
+import { SiteFileError } from './site-watch.ts'
+
+/** The agent's own time runs; only what it waits for is short. */
+const timers = {
+  after: (delay_ms: number, callback: () => void) => systemTimers.after(delay_ms / 20, callback),
+}
+
+async function placeOf(t: TestContext) {
+  const dir = mkdtempSync(join(tmpdir(), 'heliograph-agent-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const server = new LinkServer()
+  const server_url = await server.listen()
+  t.after(() => server.close())
+  const site_file = join(dir, 'site.yaml')
+  const write = (site: unknown) => writeFileSync(site_file, JSON.stringify(site))
+  const driver = fakeDriver(timers)
+  let epochs = 0
+  const start = async () => {
+    const agent = await startAgent({
+      config: {
+        site_file,
+        data_dir: join(dir, 'data'),
+        server_url,
+        token: 'secret',
+        journal_bytes_max: 1e7,
+      },
+      agent_version: '0',
+      clock: systemClock,
+      timers,
+      random: () => 0,
+      newEpoch() {
+        epochs += 1
+        return `epoch-${epochs}`
+      },
+      log: pino({ level: 'silent' }),
+      openBus: () => fakeBus,
+      driverOf: () => driver,
+      onPoll: () => {},
+    })
+    let stopped = false
+    const stop = async () => {
+      if (stopped) return
+      stopped = true
+      await agent.stop()
+    }
+    t.after(stop)
+    return { ...agent, stop }
+  }
+  const payloads = () => [...(server.committed.get('epoch-1')?.values() ?? [])]
+  const events = () => payloads().filter(Array.isArray).flat() as LinkEvent[]
+  const sites = () => payloads().filter((p) => (p as Site).site_id !== undefined) as Site[]
+  const readings = () => payloads().filter((p) => (p as Readings).inverter) as Readings[]
+  return { dir, server, write, driver, start, events, sites, readings }
+}
+
+const site = siteOf([inverterOf(1)], { poll: { inverter_s: 0.2, logger_s: 0.2 } })
+
+test('a wrong site file at the first start stops the agent before any device', async (t) => {
+  const { write, start, driver } = await placeOf(t)
+  write({ ...site, timezone: 'Nowhere' })
+  await assert.rejects(start(), (error) => {
+    assert.ok(error instanceof SiteFileError)
+    assert.match(error.problems.join(), /^site\.yaml:1:\d+: timezone: 'Nowhere' is no time zone/)
+    return true
+  })
+  assert.equal(driver.deviceAt(1).opened, 0)
+})
+
+test('readings, inventory and events reach the server, over restarts and site files', async (t) => {
+  const { dir, server, write, start, events, sites, readings } = await placeOf(t)
+  write(site)
+  const first = await start()
+  await server.until(() => readings().length > 0 && sites().length === 1)
+  assert.deepEqual(sites(), [site])
+  await server.until(() => server.statuses.at(-1)?.devices[0]?.comm_state === 'connected')
+  assert.ok(first.figures().link_connected)
+  await assert.rejects(start(), /in use by another edge agent/)
+
+  const told = () => events().map(({ code, edge }) => `${code} ${edge}`)
+  write({ ...site, loggers: [] })
+  await server.until(() => told().includes('site_file_rejected rising'))
+  assert.equal(first.figures().site_file_rejected, true)
+  await first.stop()
+  const kept = readFileSync(join(dir, 'data', 'accepted-site.yaml'), 'utf8')
+  assert.deepEqual(JSON.parse(kept), site)
+
+  const second = await start()
+  const before = readings().length
+  await server.until(() => readings().length > before)
+  const grown = { ...site, name: 'Grown', loggers: [...site.loggers] }
+  grown.loggers[0] = { ...site.loggers[0]!, inverters: [inverterOf(1), inverterOf(2)] }
+  write(grown)
+  await server.until(() => sites().length === 2 && told().includes('site_file_rejected falling'))
+  const has = (id: number) => readings().some((r) => r.inverter?.rows.some((row) => row[0] === id))
+  await server.until(() => has(2))
+  assert.deepEqual(sites()[1], grown)
+  assert.deepEqual(told(), ['site_file_rejected rising', 'site_file_rejected falling'])
+  await second.stop()
+  assert.deepEqual(readdirSync(join(dir, 'data', 'journal')), ['epoch-1'])
+
+  const third = await start()
+  const again = readings().length
+  await server.until(() => readings().length > again)
+  await third.stop()
+  assert.equal(sites().length, 2, 'an inventory that the server has is not announced again')
+})

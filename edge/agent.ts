@@ -1,0 +1,182 @@
+/** The agent: its parts put together, started and stopped in the right order. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock, Timers } from '@heliograph/domain/clock'
+import type { DeviceKind, LinkEvent } from '@heliograph/domain/link'
+import type { Connection, Inverter, Site } from '@heliograph/domain/site'
+import { Announcer } from './announcer.ts'
+import { Conditions, type Source } from './conditions.ts'
+import type { EdgeConfig } from './config.ts'
+import type { Bus, Driver } from './drivers/driver.ts'
+import { type Journal, openJournal } from './journal.ts'
+import { type JournalNotice, noticeEvent } from './journal-notice.ts'
+import { Link } from './link.ts'
+import { lockDirectory } from './lock.ts'
+import type { Log } from './log.ts'
+import { Loop } from './loop.ts'
+import type { Figures } from './metrics.ts'
+import type { PollResult } from './polled-device.ts'
+import { Recorder } from './recorder.ts'
+import { SiteWatch } from './site-watch.ts'
+
+export interface AgentNeeds {
+  config: Pick<EdgeConfig, 'site_file' | 'data_dir' | 'server_url' | 'token' | 'journal_bytes_max'>
+  agent_version: string
+  clock: Clock
+  timers: Timers
+  /** From 0 to below 1. */
+  random(): number
+  /** Never the same twice, of a-z, 0-9 and -. */
+  newEpoch(): string
+  log: Log
+  openBus(connection: Connection): Bus
+  driverOf(name: Inverter['driver']): Driver
+  onPoll(kind: DeviceKind, result: PollResult, took_ms: number): void
+}
+
+export interface Agent {
+  figures(): Figures
+  /** Stops polling, journals what was gathered, and ends the link. */
+  stop(): Promise<void>
+}
+
+interface Parts {
+  watch: SiteWatch
+  conditions: Conditions
+  journal: Journal
+  recorder: Recorder
+  announcer: Announcer
+  loop: Loop
+  link: Link
+}
+
+/**
+ * Starts everything.
+ *
+ * @throws SiteFileError when there is no right site file and never was one; no device was touched
+ */
+export async function startAgent(needs: AgentNeeds): Promise<Agent> {
+  const { data_dir } = needs.config
+  await mkdir(data_dir, { recursive: true, mode: 0o700 })
+  const lock = lockDirectory(data_dir)
+  try {
+    const parts = await assemble(needs)
+    await begin(parts, needs)
+    return {
+      figures: () => figuresOf(parts),
+      async stop() {
+        await end(parts)
+        lock.release()
+      },
+    }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+async function assemble(needs: AgentNeeds): Promise<Parts> {
+  const { config, clock, timers, log } = needs
+  const inDataDir = (name: string) => join(config.data_dir, name)
+  const accepted_file = inDataDir('accepted-site.yaml')
+  const watch = await SiteWatch.open({ timers, site_file: config.site_file, accepted_file })
+  const { site_id } = watch.site
+  const source: Source = { source_kind: 'edge', source_id: site_id }
+  const conditions = await Conditions.open(inDataDir('conditions.json'))
+
+  // The journal may have something to say before there is anyone to note it.
+  const early: JournalNotice[] = []
+  let onNotice = (notice: JournalNotice): void => void early.push(notice)
+  const recovered: { seq: number; events: LinkEvent[] }[] = []
+  const journal = await openJournal({
+    dir: inDataDir('journal'),
+    bytes_max: config.journal_bytes_max,
+    clock,
+    timers,
+    newEpoch: needs.newEpoch,
+    onNotice: (notice) => onNotice(notice),
+    onRecovered({ seq, kind, payload }) {
+      if (kind === 'events') recovered.push({ seq, events: JSON.parse(payload) })
+    },
+  })
+  for (const { seq, events } of recovered) conditions.replay({ epoch: journal.epoch, seq }, events)
+
+  const recorder = new Recorder({ source, journal, conditions, clock, timers, log })
+  const announcer = await Announcer.open({ path: inDataDir('announced'), journal, timers, log })
+  onNotice = (notice) => {
+    recorder.event(noticeEvent(notice, source, clock.now().getTime()))
+    announcer.onNotice(notice)
+  }
+  for (const notice of early) onNotice(notice)
+  const loop: Loop = new Loop({
+    ...needs,
+    recorder,
+    conditions,
+    onStatusChange: () => link.statusChanged(),
+  })
+  const link = new Link({
+    ...needs,
+    url: config.server_url,
+    token: config.token,
+    site_id,
+    journal,
+    devices: () => loop.status(),
+    onAcked: (seqs) => announcer.onAcked(seqs),
+  })
+  return { watch, conditions, journal, recorder, announcer, loop, link }
+}
+
+async function begin(parts: Parts, { clock, log }: AgentNeeds): Promise<void> {
+  const { watch, conditions, recorder, announcer, loop, link } = parts
+  const source: Source = { source_kind: 'edge', source_id: watch.site.site_id }
+  const at = () => clock.now().getTime()
+  let applied = loop.apply(watch.site)
+  const use = (site: Site) => {
+    log.info({ site_id: site.site_id }, 'site file accepted')
+    applied = applied.catch(() => {}).then(() => loop.apply(site))
+    applied.catch((error: unknown) => log.error({ err: error }, 'the site cannot be applied'))
+    void announcer.announce(site)
+  }
+  watch.start({
+    onAccepted: use,
+    onRejected(problems) {
+      const condition = { ...source, code: 'site_file_rejected', severity: 'major' } as const
+      const message = `site.yaml is wrong and not in force: ${problems.join('; ')}`
+      const said = { at: at(), message, details: { problems: problems.slice(0, 50) } }
+      log.error({ problems }, 'site file rejected')
+      recorder.event(conditions.rise(condition, said))
+    },
+    onMended() {
+      const said = { at: at(), message: 'site.yaml is right and in force' }
+      recorder.event(conditions.fall(source, 'site_file_rejected', said))
+    },
+  })
+  await applied
+  await announcer.announce(watch.site)
+  link.start()
+}
+
+async function end({ watch, announcer, loop, recorder, link, journal }: Parts): Promise<void> {
+  watch.close()
+  announcer.close()
+  await loop.stop()
+  await recorder.close()
+  await link.close()
+  await journal.close()
+}
+
+function figuresOf({ watch, journal, recorder, loop, link }: Parts): Figures {
+  const { depth_frames, depth_bytes, failing } = journal.status()
+  return {
+    link_connected: link.connected,
+    frames_sent: link.counts.frames_sent,
+    frames_acked: link.counts.frames_acked,
+    journal_frames: depth_frames,
+    journal_bytes: depth_bytes,
+    journal_failing: failing !== null,
+    readings: recorder.counts.readings,
+    readings_lost: recorder.counts.readings_lost,
+    devices: loop.status(),
+    site_file_rejected: watch.isRejected,
+  }
+}

@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createBus } from './bus.ts'
+import { BusError, exceptionError } from './bus-error.ts'
+import { createVirtualTimers } from './fixtures/virtual-timers.ts'
+import type { Line } from './line.ts'
+
+type Behaviour = (unit_id: number, address: number) => Promise<Uint16Array>
+
+const silence: Behaviour = () => new Promise(() => {})
+const answer: Behaviour = async (unit_id, address) => Uint16Array.of(unit_id, address)
+
+/** A bus of units that behave as told, and the record of what was asked of them. */
+function createScene({ numbered = true }: { numbered?: boolean } = {}) {
+  const timers = createVirtualTimers()
+  const behaviours = new Map<number, Behaviour>()
+  const asked: { unit_id: number; at_ms: number }[] = []
+  const opened_at_ms: number[] = []
+  const scene = {
+    timers,
+    behaviours,
+    asked,
+    opened_at_ms,
+    under_way: 0,
+    under_way_max: 0,
+    open: async (): Promise<Line> => line,
+    askedOf: (unit_id: number) => asked.filter((request) => request.unit_id === unit_id),
+  }
+  const line: Line = {
+    numbered,
+    async read(unit_id, address) {
+      asked.push({ unit_id, at_ms: timers.now_ms })
+      scene.under_way += 1
+      scene.under_way_max = Math.max(scene.under_way_max, scene.under_way)
+      try {
+        return await (behaviours.get(unit_id) ?? answer)(unit_id, address)
+      } finally {
+        scene.under_way -= 1
+      }
+    },
+  }
+  const bus = createBus({
+    timers,
+    random: () => 1 - Number.EPSILON,
+    timeout_ms: 1000,
+    open: () => {
+      opened_at_ms.push(timers.now_ms)
+      return scene.open()
+    },
+  })
+  const read = (unit_id: number) => bus.readHoldingRegisters(unit_id, 40_000, 2)
+  return { ...scene, scene, bus, read }
+}
+
+const kindOf = async (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'answered',
+    (error) => (error instanceof BusError ? error.kind : String(error)),
+  )
+
+test('one request at a time, and units take turns', async () => {
+  const { scene, read } = createScene()
+  const units = [1, 1, 1, 2, 3, 2]
+  await Promise.all(units.map(read))
+  assert.deepEqual(
+    scene.asked.map(({ unit_id }) => unit_id),
+    [1, 2, 3, 1, 2, 1],
+  )
+  assert.equal(scene.under_way_max, 1)
+})
+
+test('a silent unit does not take the turns of the others', async () => {
+  const { timers, behaviours, askedOf, read } = createScene()
+  behaviours.set(1, silence)
+  const outcomes: string[] = []
+  for (let second = 0; second < 60; second += 1) {
+    const all = [1, 2, 3].map(async (unit_id) =>
+      outcomes.push(`${unit_id} ${await kindOf(read(unit_id))}`),
+    )
+    await timers.pass(5000)
+    await Promise.all(all)
+  }
+  const count = (outcome: string) => outcomes.filter((each) => each === outcome).length
+  assert.equal(count('2 answered'), 60)
+  assert.equal(count('3 answered'), 60)
+  assert.equal(count('1 timeout'), 60)
+  // 2, 4, 8 ... 60 seconds of rest in 300 seconds: few requests went out to the silent unit.
+  assert.ok(askedOf(1).length <= 10, `asked ${askedOf(1).length} times`)
+  assert.ok(askedOf(1).length >= 7, `asked ${askedOf(1).length} times`)
+})
+
+test('a unit that answers again is asked as before', async () => {
+  const { timers, behaviours, read } = createScene()
+  behaviours.set(1, silence)
+  const first = kindOf(read(1))
+  await timers.pass(1000)
+  assert.equal(await first, 'timeout')
+  assert.equal(await kindOf(read(1)), 'timeout')
+  behaviours.delete(1)
+  await timers.pass(2000)
+  assert.equal(await kindOf(read(1)), 'answered')
+  behaviours.set(1, silence)
+  const second = kindOf(read(1))
+  await timers.pass(1000)
+  assert.equal(await second, 'timeout')
+  behaviours.delete(1)
+  await timers.pass(2000)
+  assert.equal(await kindOf(read(1)), 'answered', 'the rest began at its first length again')
+})
+
+test('a request behind one that had no answer is not sent', async () => {
+  const { timers, behaviours, asked, read } = createScene()
+  behaviours.set(1, silence)
+  const both = Promise.all([kindOf(read(1)), kindOf(read(1))])
+  await timers.pass(1000)
+  assert.deepEqual(await both, ['timeout', 'timeout'])
+  assert.equal(asked.length, 1)
+})
+
+test('a storm of gateway exceptions backs off, an illegal address does not', async () => {
+  const { timers, behaviours, askedOf, read } = createScene()
+  behaviours.set(1, () => Promise.reject(exceptionError(11)))
+  behaviours.set(2, () => Promise.reject(exceptionError(2)))
+  for (let nth = 0; nth < 100; nth += 1) {
+    const kinds = await Promise.all([kindOf(read(1)), kindOf(read(2))])
+    assert.deepEqual(kinds, ['exception', 'exception'])
+    await timers.pass(100)
+  }
+  assert.equal(askedOf(2).length, 100)
+  assert.ok(askedOf(1).length <= 4, `asked ${askedOf(1).length} times`)
+})
+
+test('exceptions carry their code, also while the unit rests', async () => {
+  const { behaviours, read } = createScene()
+  behaviours.set(1, () => Promise.reject(exceptionError(6)))
+  for (let nth = 0; nth < 2; nth += 1) {
+    await assert.rejects(read(1), (error) => {
+      assert.ok(error instanceof BusError)
+      return error.exception_code === 6 && error.message.includes('device busy')
+    })
+  }
+})
+
+test('a lost connection is opened again, later and later while it cannot be', async () => {
+  const { scene, timers, opened_at_ms, read } = createScene()
+  const { open } = scene
+  scene.open = () => Promise.reject(new BusError('disconnected', 'refused'))
+  for (let nth = 0; nth < 1000; nth += 1) {
+    assert.equal(await kindOf(read(1)), 'disconnected')
+    await timers.pass(100)
+  }
+  const pauses_s = opened_at_ms.slice(1).map((at_ms, nth) => (at_ms - opened_at_ms[nth]!) / 1000)
+  assert.deepEqual(
+    pauses_s.map((pause_s) => Math.round(pause_s * 2) / 2),
+    [0.5, 1, 2, 4, 8, 16, 30, 30],
+  )
+  scene.open = open
+  await timers.pass(30_000)
+  assert.equal(await kindOf(read(1)), 'answered')
+})
+
+test('a far end that takes the connection and drops it is not stormed', async () => {
+  const { timers, behaviours, opened_at_ms, read } = createScene()
+  behaviours.set(1, () => Promise.reject(new BusError('disconnected', 'closed')))
+  for (let nth = 0; nth < 100; nth += 1) {
+    assert.equal(await kindOf(read(1)), 'disconnected')
+    await timers.pass(100)
+  }
+  assert.ok(opened_at_ms.length <= 5, `opened ${opened_at_ms.length} times in ten seconds`)
+})
+
+test('pauses are spread at random, down to half their length', async () => {
+  const timers = createVirtualTimers()
+  let attempts = 0
+  const bus = createBus({
+    timers,
+    random: () => 0,
+    timeout_ms: 1000,
+    open: () => {
+      attempts += 1
+      return Promise.reject(new BusError('disconnected', 'refused'))
+    },
+  })
+  const read = () => kindOf(bus.readHoldingRegisters(1, 0, 1))
+  await read()
+  await timers.pass(249)
+  await read()
+  assert.equal(attempts, 1)
+  await timers.pass(1)
+  await read()
+  assert.equal(attempts, 2)
+})
+
+test('a connection on which nobody answers is opened anew', async () => {
+  const { timers, behaviours, opened_at_ms, read } = createScene()
+  for (const unit_id of [1, 2, 3]) behaviours.set(unit_id, silence)
+  const all = Promise.all([1, 2, 3].map((unit_id) => kindOf(read(unit_id))))
+  await timers.pass(3000)
+  assert.deepEqual(await all, ['timeout', 'timeout', 'timeout'])
+  assert.equal(opened_at_ms.length, 1)
+  assert.equal(await kindOf(read(4)), 'answered')
+  assert.equal(opened_at_ms.length, 2)
+})
+
+test('without numbers on the answers every silence ends the connection', async () => {
+  const { timers, behaviours, opened_at_ms, read } = createScene({ numbered: false })
+  behaviours.set(1, silence)
+  const first = kindOf(read(1))
+  await timers.pass(1000)
+  assert.equal(await first, 'timeout')
+  assert.equal(await kindOf(read(2)), 'answered')
+  assert.equal(opened_at_ms.length, 2)
+})
+
+test('requests outside Modbus are refused without being sent', async () => {
+  const { bus, asked } = createScene()
+  const wrong = [
+    [1, 0, 126],
+    [1, 0, 0],
+    [1, 65_535, 2],
+    [1, -1, 2],
+    [256, 0, 1],
+    [1.5, 0, 1],
+  ] as const
+  for (const [unit_id, address, count] of wrong) {
+    const reading = bus.readHoldingRegisters(unit_id, address, count)
+    await assert.rejects(reading, RangeError, `${unit_id} ${address} ${count}`)
+  }
+  assert.equal(asked.length, 0)
+})
+
+test('closing rejects what waits, and everything after', async () => {
+  const { timers, behaviours, bus, read } = createScene()
+  behaviours.set(1, silence)
+  const waiting = Promise.all([kindOf(read(1)), kindOf(read(2))])
+  await timers.pass(0)
+  await bus.close()
+  await timers.pass(1000)
+  assert.deepEqual(await waiting, ['closed', 'closed'])
+  assert.equal(await kindOf(read(1)), 'closed')
+})

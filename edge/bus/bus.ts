@@ -1,0 +1,127 @@
+/**
+ * A bus: one connection with several units, asked one request at a time and in turns. A unit that
+ * does not answer rests for a while, longer each time, and the others keep their turns.
+ */
+import type { Connection } from '@heliograph/domain/site'
+import type { Bus } from '../drivers/driver.ts'
+import { BusError, isNotNow, resting } from './bus-error.ts'
+import { type ConnectionNeeds, createConnection } from './connection.ts'
+import { openLine } from './line.ts'
+import { createRest, type Rest, type RestNeeds } from './rest.ts'
+
+/** Longer than the second that gateways commonly wait for a device before they answer for it. */
+export const timeout_ms_default = 2000
+export const registers_per_request_max = 125
+
+const unit_rest_ms = { first_ms: 1000, max_ms: 60_000 }
+
+interface Unit {
+  unit_id: number
+  last_turn: number
+  waiting: Request[]
+  rest: Rest
+}
+
+interface Request {
+  address: number
+  count: number
+  resolve(registers: Uint16Array): void
+  reject(error: unknown): void
+}
+
+/** The bus of a connection of site.yaml; it connects when it is first asked something. */
+export function openBus(connection: Connection, needs: RestNeeds): Bus {
+  return createBus({
+    ...needs,
+    timeout_ms: connection.timeout_ms ?? timeout_ms_default,
+    open: (signal) => openLine(connection, { signal, timers: needs.timers }),
+  })
+}
+
+export function createBus(needs: ConnectionNeeds): Bus {
+  const connection = createConnection(needs)
+  const units = new Map<number, Unit>()
+  let turns = 0
+  let serving = false
+  let closed = false
+
+  function unitOf(unit_id: number): Unit {
+    const known = units.get(unit_id)
+    if (known) return known
+    // Where answers carry no number, one that comes later than this could be taken for the next.
+    const first_ms = Math.max(unit_rest_ms.first_ms, 2 * needs.timeout_ms)
+    const rest = createRest({ ...unit_rest_ms, first_ms }, needs)
+    const unit = { unit_id, last_turn: 0, waiting: [], rest }
+    units.set(unit_id, unit)
+    return unit
+  }
+
+  async function serve() {
+    if (serving) return
+    serving = true
+    for (let turn = takeTurn(units.values()); turn; turn = takeTurn(units.values())) {
+      turns += 1
+      turn.unit.last_turn = turns
+      await answer(turn.unit, turn.request)
+    }
+    serving = false
+  }
+
+  async function answer({ unit_id, rest, waiting }: Unit, request: Request) {
+    try {
+      const registers = await connection.ask(unit_id, request.address, request.count)
+      rest.end()
+      request.resolve(registers)
+    } catch (error) {
+      request.reject(closed ? closedError() : error)
+      if (closed || !(error instanceof BusError) || error.kind === 'disconnected') return
+      if (error.kind === 'exception' && !isNotNow(error)) return rest.end()
+      rest.begin(error)
+      for (const next of waiting.splice(0)) next.reject(resting(error))
+    }
+  }
+
+  return {
+    readHoldingRegisters(unit_id, address, count) {
+      return new Promise((resolve, reject) => {
+        checkRange(unit_id, address, count)
+        if (closed) throw closedError()
+        const { rest, waiting } = unitOf(unit_id)
+        if (rest.reason) throw resting(rest.reason)
+        waiting.push({ address, count, resolve, reject })
+        serve().catch(reject)
+      })
+    },
+    async close() {
+      closed = true
+      for (const { rest, waiting } of units.values()) {
+        rest.end()
+        for (const request of waiting.splice(0)) request.reject(closedError())
+      }
+      connection.close()
+    },
+  }
+}
+
+/** The next request of the unit that had its last turn the longest ago. */
+function takeTurn(units: Iterable<Unit>): { unit: Unit; request: Request } | undefined {
+  const waiting = [...units].filter((unit) => unit.waiting.length > 0)
+  const [unit] = waiting.sort((a, b) => a.last_turn - b.last_turn)
+  const request = unit?.waiting.shift()
+  return unit && request ? { unit, request } : undefined
+}
+
+function checkRange(unit_id: number, address: number, count: number) {
+  const whole = [unit_id, address, count].every(Number.isInteger)
+  if (!whole || unit_id < 0 || unit_id > 255) throw new RangeError(`no unit ${unit_id}`)
+  if (count < 1 || count > registers_per_request_max) {
+    throw new RangeError(`count ${count} is not 1 to ${registers_per_request_max}`)
+  }
+  if (address < 0 || address + count > 65_536) {
+    throw new RangeError(`registers ${address} to ${address + count - 1} are not 0 to 65535`)
+  }
+}
+
+function closedError(): BusError {
+  return new BusError('closed', 'the bus was closed')
+}

@@ -1,0 +1,176 @@
+/**
+ * One open connection to the devices of a bus, over the library that speaks Modbus. The library
+ * keeps neither timeouts nor order here: the bus asks one request at a time and gives up on it.
+ */
+import net from 'node:net'
+import type { Timers } from '@heliograph/domain/clock'
+import type { Connection } from '@heliograph/domain/site'
+import modbus from 'modbus-serial'
+import { BusError, exceptionError } from './bus-error.ts'
+
+export interface Line {
+  /** Answers carry the number of their request, so that a late one is told from the next one. */
+  numbered: boolean
+  /**
+   * Reads holding registers. Rejects with a `BusError`: exception, garbled or disconnected. It may
+   * never settle: it has no time limit of its own.
+   */
+  read(unit_id: number, address: number, count: number): Promise<Uint16Array>
+}
+
+type Client = InstanceType<typeof modbus.default>
+
+/** A device server may still hold bytes of an answer that nobody waits for any more. */
+const quiet_ms = 100
+const tick_ms = 5
+
+export interface LineOptions {
+  /** Closes the line, open or opening. */
+  signal: AbortSignal
+  timers: Timers
+}
+
+export function openLine(connection: Connection, options: LineOptions): Promise<Line> {
+  return connection.protocol === 'modbus_rtu'
+    ? openSerial(connection, options)
+    : openSocket(connection, options)
+}
+
+type SocketConnection = Extract<Connection, { host: string }>
+type SerialConnection = Extract<Connection, { path: string }>
+
+async function openSocket(connection: SocketConnection, options: LineOptions): Promise<Line> {
+  const { host, port, protocol } = connection
+  const { signal, timers } = options
+  const socket = net.connect({ host, port, noDelay: true, keepAlive: true, signal })
+  const { lose, orLost } = createLoss()
+  socket.on('error', (error) => lose(disconnected(error.message)))
+  socket.on('close', () => lose(disconnected(`${host}:${port} closed the connection`)))
+  await orLost(new Promise<void>((resolve) => socket.once('connect', resolve)))
+
+  const client = new modbus.default()
+  if (protocol === 'modbus_tcp') {
+    await client.linkTCP(socket, { port })
+  } else {
+    await orLost(untilQuiet(socket, timers))
+    await client.linkTelnet(socket, {})
+  }
+  return {
+    numbered: protocol === 'modbus_tcp',
+    read: (unit_id, address, count) => orLost(read(client, unit_id, address, count)),
+  }
+}
+
+/**
+ * The loss of a line, which fails whatever waits for an answer. No race with one promise of the
+ * loss: that would keep every read in mind for as long as the line lasts.
+ */
+function createLoss() {
+  const waiting = new Set<(error: BusError) => void>()
+  let loss: BusError | null = null
+  /** The bus asks one request at a time: what was asked before an answered one was given up. */
+  function forgetUpTo(answered: (error: BusError) => void) {
+    if (!waiting.has(answered)) return
+    for (const reject of waiting) {
+      waiting.delete(reject)
+      if (reject === answered) return
+    }
+  }
+  return {
+    lose(error: BusError) {
+      loss ??= error
+      for (const reject of waiting) reject(loss)
+    },
+    orLost<Of>(pending: Promise<Of>): Promise<Of> {
+      return new Promise((resolve, reject) => {
+        waiting.add(reject)
+        pending.then(resolve, reject).finally(() => forgetUpTo(reject))
+        if (loss) reject(loss)
+      })
+    },
+  }
+}
+
+/** Discards what arrives until nothing has arrived for a while. */
+function untilQuiet(socket: net.Socket, timers: Timers): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      socket.off('data', restart)
+      resolve()
+    }
+    let cancel = timers.after(quiet_ms, done)
+    const restart = () => {
+      cancel()
+      cancel = timers.after(quiet_ms, done)
+    }
+    socket.on('data', restart)
+  })
+}
+
+/** A closed serial port drops what arrives, so that a fresh one starts clean. */
+async function openSerial(connection: SerialConnection, options: LineOptions): Promise<Line> {
+  const { signal, timers } = options
+  const { path, baud_rate, parity, data_bits, stop_bits } = connection
+  const client = new modbus.default()
+  const { lose, orLost } = createLoss()
+  client.on('error', (error) => lose(disconnected(String(error))))
+  client.on('close', () => lose(disconnected(`${path} was closed`)))
+  signal.addEventListener('abort', () => lose(disconnected(`${path} was closed`)))
+  try {
+    await client.connectRTUBuffered(path, {
+      baudRate: baud_rate,
+      parity: parity ?? 'none',
+      dataBits: data_bits ?? 8,
+      stopBits: stop_bits ?? 1,
+    })
+  } catch (error) {
+    throw disconnected((error as Error).message)
+  }
+  const close = () => client.close(() => {})
+  if (signal.aborted) close()
+  signal.addEventListener('abort', close)
+  return {
+    numbered: false,
+    read: (unit_id, address, count) =>
+      ticking(timers, orLost(read(client, unit_id, address, count))),
+  }
+}
+
+/**
+ * The native poller of the serial port resolves promises without letting Node run what waits for
+ * them: bytes lie there until something else wakes the program. This does.
+ */
+async function ticking<Of>(timers: Timers, pending: Promise<Of>): Promise<Of> {
+  let cancel = () => {}
+  const tick = () => {
+    cancel = timers.after(tick_ms, tick)
+  }
+  tick()
+  try {
+    return await pending
+  } finally {
+    cancel()
+  }
+}
+
+function read(client: Client, unit_id: number, address: number, count: number) {
+  return new Promise<Uint16Array>((resolve, reject) => {
+    client.writeFC3(unit_id, address, count, (error, answer) => {
+      if (error) return reject(toBusError(error))
+      const registers = Uint16Array.from(answer.data)
+      if (registers.length === count) return resolve(registers)
+      reject(new BusError('garbled', `asked for ${count} registers, got ${registers.length}`))
+    })
+  })
+}
+
+/** The library marks exceptions by `modbusCode` and what never left by `errno`. */
+function toBusError(error: Error & { modbusCode?: number; errno?: unknown }): BusError {
+  if (error.modbusCode !== undefined) return exceptionError(error.modbusCode)
+  if (error.errno !== undefined) return disconnected(error.message)
+  return new BusError('garbled', error.message)
+}
+
+function disconnected(message: string): BusError {
+  return new BusError('disconnected', message)
+}

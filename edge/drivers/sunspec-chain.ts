@@ -1,0 +1,103 @@
+/** Finds the SunSpec models of a unit: the marker, then model after model to the end. */
+import { decode } from '@heliograph/domain/sunspec/codec'
+import { models } from '@heliograph/domain/sunspec/models'
+import { BusError } from '../bus/bus-error.ts'
+import type { Bus, DeviceIdentity } from './driver.ts'
+
+export interface Place {
+  unit_id: number
+  /** Where the marker is, when it is at none of the addresses of the standard. */
+  base_address?: number
+}
+
+/** A model of a device's chain. Models repeat; `occurrence` counts equal ids from 0. */
+export interface FoundModel {
+  model_id: number
+  occurrence: number
+  /** The address of its ID register; its length L counts the registers after ID and L. */
+  address: number
+  length: number
+}
+
+export interface Chain {
+  identity: DeviceIdentity
+  models: readonly FoundModel[]
+}
+
+const base_addresses = [40_000, 0, 50_000]
+const marker = [0x5375, 0x6e53] // "SunS"
+const end_id = 0xffff
+
+/** More than any device has; a chain of broken lengths could else go on for ever. */
+const models_max = 200
+
+/** Rejects when there is no SunSpec marker, or the chain behind it cannot be followed. */
+export async function findChain(bus: Bus, place: Place): Promise<Chain> {
+  const base = await findBase(bus, place)
+  const found: FoundModel[] = []
+  let address = base + marker.length
+  while (found.length < models_max) {
+    const header = await readIfThere(bus, place.unit_id, address)
+    const [model_id, length] = header ?? []
+    // Some devices end their chain with zeros, or with addresses that they refuse.
+    if (model_id === undefined || length === undefined) break
+    if (model_id === end_id || model_id === 0) break
+    if (address + 2 + length > 65_536) {
+      throw new Error(`${describe(place)}: model ${model_id} at ${address} has length ${length}`)
+    }
+    const occurrence = found.filter((model) => model.model_id === model_id).length
+    found.push({ model_id, occurrence, address, length })
+    address += 2 + length
+  }
+  const [common] = found
+  if (common?.model_id !== 1) {
+    throw new Error(`${describe(place)}: the chain at ${base} does not begin with model 1`)
+  }
+  return { identity: await readIdentity(bus, place.unit_id, common), models: found }
+}
+
+async function findBase(bus: Bus, place: Place): Promise<number> {
+  const { base_address, unit_id } = place
+  const candidates = base_address === undefined ? base_addresses : [base_address]
+  for (const base of candidates) {
+    const registers = await readIfThere(bus, unit_id, base)
+    if (registers && marker.every((word, index) => registers[index] === word)) return base
+  }
+  throw new Error(`${describe(place)}: no SunSpec marker at ${candidates.join(', ')}`)
+}
+
+/** Two registers, or `null` where the device says that it has none. */
+async function readIfThere(bus: Bus, unit_id: number, address: number) {
+  if (address > 65_534) return null
+  try {
+    return await bus.readHoldingRegisters(unit_id, address, 2)
+  } catch (error) {
+    if (isRefusal(error)) return null
+    throw error
+  }
+}
+
+/** The device answers, but not to this: the addresses or the length are not its own. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof BusError && [2, 3, 4].includes(error.exception_code ?? 0)
+}
+
+export async function readIdentity(
+  bus: Bus,
+  unit_id: number,
+  { address, length }: FoundModel,
+): Promise<DeviceIdentity> {
+  // All but the device address and the padding, which old revisions lack.
+  const count = Math.min(length + 2, 66)
+  const { values } = decode(models[1], await bus.readHoldingRegisters(unit_id, address, count))
+  return {
+    manufacturer: values.Mn,
+    model: values.Md,
+    serial_number: values.SN,
+    firmware_version: values.Vr,
+  }
+}
+
+export function describe({ unit_id }: Place): string {
+  return `unit ${unit_id}`
+}

@@ -1,0 +1,196 @@
+/** Readings of an inverter out of its SunSpec models. */
+import { emptyReading } from '@heliograph/domain/readings'
+import { type Inverter, stringsOf } from '@heliograph/domain/site'
+import type { Decoded } from '@heliograph/domain/sunspec/codec'
+import type { models } from '@heliograph/domain/sunspec/models'
+import { stateFromInvSt, stateFromSt } from '@heliograph/domain/sunspec/states'
+import type { Answer, InverterAnswer } from './driver.ts'
+import { plausible, type Range } from './plausible.ts'
+import type { Snapshot } from './sunspec-snapshot.ts'
+import { inputsOf, stringModels, stringValues } from './sunspec-strings.ts'
+
+/** Measurements, the older family first: it carries the DC side and the maker's alarm words too. */
+export const inverterModels = [101, 102, 103, 111, 112, 113, 701] as const
+
+/** What else an inverter may have of use here: availability, limits, MPPTs, strings. */
+export const inverterExtras = [122, 123, 704, 160, 714, ...stringModels] as const
+
+type Values = InverterAnswer['inverter']
+type PointsOf<Id extends keyof typeof models> = Decoded<(typeof models)[Id]>['values']
+
+export function inverterAnswer(snapshot: Snapshot, inverter: Inverter): Answer<InverterAnswer> {
+  const [classic] = snapshot.all(101, 102, 103, 111, 112, 113)
+  const [der] = classic ? [] : snapshot.all(701)
+  const mppts = mpptValues(snapshot)
+  const measured = {
+    ...emptyReading('inverter'),
+    ...(classic && classicValues(classic.values)),
+    ...(der && derValues(der.values)),
+    ...statusValues(snapshot),
+    ...mppts,
+    power_limit_pct: powerLimit(snapshot),
+  }
+  const dc_power_kw = measured.dc_power_kw ?? sum(mppts.mppt_power_kw)
+  const { complaints } = snapshot
+  const values = plausible({ ...measured, dc_power_kw }, complaints, powerRanges(inverter))
+  return {
+    values: {
+      inverter: values,
+      strings: stringsOfInverter(snapshot, values, inverter),
+      alarm_table: classic ? 'sunspec-inverter' : 'sunspec-701',
+    },
+    complaints,
+  }
+}
+
+function classicValues(points: PointsOf<103 | 113>): Partial<Values> {
+  return {
+    state: stateFromSt(points.St),
+    state_vendor_code: points.StVnd,
+    ac_power_kw: kilo(points.W),
+    reactive_power_kvar: kilo(points.VAr),
+    apparent_power_kva: kilo(points.VA),
+    power_factor: points.PF === null ? null : points.PF / 100,
+    frequency_hz: points.Hz,
+    voltage_l1_l2_v: points.PPVphAB,
+    voltage_l2_l3_v: points.PPVphBC,
+    voltage_l3_l1_v: points.PPVphCA,
+    voltage_l1_n_v: points.PhVphA,
+    voltage_l2_n_v: points.PhVphB,
+    voltage_l3_n_v: points.PhVphC,
+    current_l1_a: points.AphA,
+    current_l2_a: points.AphB,
+    current_l3_a: points.AphC,
+    dc_power_kw: kilo(points.DCW),
+    dc_voltage_v: points.DCV,
+    dc_current_a: points.DCA,
+    energy_total_kwh: kilo(points.WH),
+    cabinet_temperature_c: points.TmpCab,
+    heatsink_temperature_c: points.TmpSnk,
+    transformer_temperature_c: points.TmpTrns,
+    alarm_1: points.Evt1,
+    alarm_2: points.EvtVnd1,
+    alarm_3: points.EvtVnd2,
+    alarm_4: points.EvtVnd3,
+    alarm_5: points.EvtVnd4,
+  }
+}
+
+function derValues(points: PointsOf<701>): Partial<Values> {
+  return {
+    state: stateFromInvSt(points.InvSt),
+    ac_power_kw: kilo(points.W),
+    reactive_power_kvar: kilo(points.Var),
+    apparent_power_kva: kilo(points.VA),
+    power_factor: points.PF,
+    frequency_hz: points.Hz,
+    voltage_l1_l2_v: points.VL1L2,
+    voltage_l2_l3_v: points.VL2L3,
+    voltage_l3_l1_v: points.VL3L1,
+    voltage_l1_n_v: points.VL1,
+    voltage_l2_n_v: points.VL2,
+    voltage_l3_n_v: points.VL3,
+    current_l1_a: points.AL1,
+    current_l2_a: points.AL2,
+    current_l3_a: points.AL3,
+    energy_total_kwh: kilo(points.TotWhInj),
+    cabinet_temperature_c: points.TmpCab,
+    heatsink_temperature_c: points.TmpSnk,
+    transformer_temperature_c: points.TmpTrns,
+    alarm_1: points.Alrm,
+  }
+}
+
+function statusValues(snapshot: Snapshot): Partial<Values> {
+  const [status] = snapshot.all(122)
+  return {
+    available_power_kw: kilo(status?.values.WAval ?? null),
+    insulation_resistance_kohm: kilo(status?.values.Ris ?? null),
+  }
+}
+
+/** The limit in force at the device, in percent of its WMax; `null` when none is enabled. */
+function powerLimit(snapshot: Snapshot): number | null {
+  const [newer] = snapshot.all(704)
+  if (newer?.values.WMaxLimPctEna === 1) return newer.values.WMaxLimPct
+  const [older] = snapshot.all(123)
+  return older?.values.WMaxLim_Ena === 1 ? older.values.WMaxLimPct : null
+}
+
+type MpptValues = Pick<
+  Values,
+  | 'mppt_voltage_v'
+  | 'mppt_current_a'
+  | 'mppt_power_kw'
+  | 'mppt_temperature_c'
+  | 'mppt_energy_total_kwh'
+>
+
+const storage_port = 1
+
+function mpptValues(snapshot: Snapshot): MpptValues {
+  const modules = snapshot
+    .all(160)
+    .flatMap(({ groups }) => groups.map(({ DCWH, ...points }) => ({ ...points, energy_wh: DCWH })))
+  const ports = snapshot
+    .all(714)
+    .flatMap(({ groups }) =>
+      groups
+        .filter(({ PrtTyp }) => PrtTyp !== storage_port)
+        .map(({ DCWhInj, ...points }) => ({ ...points, energy_wh: DCWhInj })),
+    )
+  const mppts = modules.length > 0 ? modules : ports
+  const each = (value: (mppt: (typeof mppts)[number]) => number | null) =>
+    mppts.length > 0 ? mppts.map(value) : null
+  return {
+    mppt_voltage_v: each(({ DCV }) => DCV),
+    mppt_current_a: each(({ DCA }) => DCA),
+    mppt_power_kw: each(({ DCW }) => kilo(DCW)),
+    mppt_temperature_c: each(({ Tmp }) => Tmp),
+    mppt_energy_total_kwh: each(({ energy_wh }) => kilo(energy_wh)),
+  }
+}
+
+/**
+ * What the inverter itself measures of its strings: by a combiner model of its own, or by its MPPTs
+ * where each has one string. `null` where combiners of their own measure them, or nothing does.
+ */
+function stringsOfInverter(
+  snapshot: Snapshot,
+  { mppt_current_a, mppt_voltage_v }: Values,
+  inverter: Inverter,
+): InverterAnswer['strings'] {
+  if (inverter.combiners?.length) return null
+  const strings = stringsOf(inverter)
+  const inputs = inputsOf(snapshot)
+  if (inputs.length > 0) return stringValues(inputs, strings.length, snapshot.complaints)
+  const alone = strings.every(({ mppt_index }, index) => mppt_index === index)
+  if (!alone || !mppt_current_a) return null
+  return {
+    current_a: strings.map((_, index) => mppt_current_a[index] ?? null),
+    voltage_v: strings.map((_, index) => mppt_voltage_v?.[index] ?? null),
+  }
+}
+
+/** Several times the rating is no surge any more, but a wrong scale factor. */
+function powerRanges({ rated_ac_power_kw }: Inverter): Record<string, Range> {
+  const range: Range = [-4 * rated_ac_power_kw, 4 * rated_ac_power_kw]
+  const names = [
+    'ac_power_kw',
+    'reactive_power_kvar',
+    'apparent_power_kva',
+    'dc_power_kw',
+    'available_power_kw',
+    'mppt_power_kw',
+  ]
+  return Object.fromEntries(names.map((name) => [name, range]))
+}
+
+function sum(values: readonly (number | null)[] | null): number | null {
+  if (!values || values.length === 0) return null
+  return values.reduce((total, value) => (total === null || value === null ? null : total + value))
+}
+
+export function kilo(value: number | null): number | null {
+  return value === null ? null : value / 1000
+}

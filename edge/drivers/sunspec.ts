@@ -1,0 +1,117 @@
+/**
+ * Devices that describe themselves by SunSpec models: found by their marker, read model by model.
+ * The information models are those of the SunSpec Alliance; see domain/sunspec.
+ */
+import type { Answer, Bus, Device, DeviceIdentity, Driver } from './driver.ts'
+import { type FoundModel, findChain, type Place, readIdentity } from './sunspec-chain.ts'
+import { inverterAnswer, inverterExtras, inverterModels } from './sunspec-inverter.ts'
+import { meterAnswer, meterModels } from './sunspec-meter.ts'
+import { ChainMoved, createReader, type Snapshot } from './sunspec-snapshot.ts'
+import { registerOf, stationAnswer, stationModels } from './sunspec-station.ts'
+import { combinerAnswer, stringModels } from './sunspec-strings.ts'
+
+export const sunspec: Driver = {
+  openInverter: (bus, inverter) =>
+    openDevice(bus, inverter, {
+      kind: 'inverter',
+      models: inverterModels,
+      extras: inverterExtras,
+      map: (snapshot) => inverterAnswer(snapshot, inverter),
+    }),
+  openCombiner: (bus, { string_count, ...place }) =>
+    openDevice(bus, place, {
+      kind: 'string combiner',
+      models: stringModels,
+      map: (snapshot) => combinerAnswer(snapshot, string_count),
+    }),
+  async openStation(bus, station) {
+    station.instruments.forEach(registerOf)
+    return openDevice(bus, station, {
+      kind: 'met station',
+      models: stationModels,
+      map: (snapshot) => stationAnswer(snapshot, station),
+    })
+  },
+  openMeter: (bus, meter) =>
+    openDevice(bus, meter, {
+      kind: 'meter',
+      models: meterModels,
+      map: (snapshot) => meterAnswer(snapshot, meter),
+    }),
+}
+
+interface Expected extends Place {
+  serial_number?: string
+}
+
+interface Reading<Of> {
+  kind: string
+  /** One of these the device must have. */
+  models: readonly number[]
+  /** These are read too where it has them. */
+  extras?: readonly number[]
+  map(snapshot: Snapshot): Answer<Of>
+}
+
+async function openDevice<Of>(
+  bus: Bus,
+  expected: Expected,
+  reading: Reading<Of>,
+): Promise<Device<Of>> {
+  let found: Found | null = await find(bus, expected, reading)
+  let { identity } = found
+  let doubted = false
+
+  return {
+    get identity() {
+      return identity
+    },
+    async read() {
+      try {
+        // After a silence another device may answer at this address.
+        if (found && doubted && !(await isStillThere(bus, expected, found))) found = null
+        found ??= await find(bus, expected, reading)
+        identity = found.identity
+        doubted = false
+        return reading.map(await found.read())
+      } catch (error) {
+        doubted = true
+        if (error instanceof ChainMoved) found = null
+        throw error
+      }
+    },
+  }
+}
+
+interface Found {
+  identity: DeviceIdentity
+  common: FoundModel
+  read(): Promise<Snapshot>
+}
+
+/** Rejects with what is there instead, when it is not the device that is expected. */
+async function find<Of>(bus: Bus, expected: Expected, reading: Reading<Of>): Promise<Found> {
+  const { unit_id, serial_number } = expected
+  const { identity, models } = await findChain(bus, expected)
+  const { manufacturer, model, serial_number: serial_found } = identity
+  const name = `unit ${unit_id} (${manufacturer ?? 'unknown maker'} ${model ?? 'unknown model'})`
+  if (serial_number !== undefined && serial_found !== null && serial_number !== serial_found) {
+    throw new Error(`${name}: expected serial number ${serial_number}, found ${serial_found}`)
+  }
+  const has = models.map(({ model_id }) => model_id)
+  if (!reading.models.some((model_id) => has.includes(model_id))) {
+    throw new Error(`${name} is no ${reading.kind}: it has models ${has.join(', ')}`)
+  }
+  const wanted = [...reading.models, ...(reading.extras ?? [])]
+  const read = createReader(
+    bus,
+    unit_id,
+    models.filter(({ model_id }) => wanted.includes(model_id)),
+  )
+  return { identity, common: models[0] as FoundModel, read }
+}
+
+async function isStillThere(bus: Bus, { unit_id }: Expected, { identity, common }: Found) {
+  const { serial_number } = await readIdentity(bus, unit_id, common)
+  return serial_number === identity.serial_number
+}

@@ -1,0 +1,184 @@
+/**
+ * The poll loop: every device of the site is read at the interval of its kind, on a grid that all
+ * share. A device that is silent or slow holds up nobody else: it skips its own polls, and the bus
+ * gives the others their turns.
+ */
+import type { Clock, Timers } from '@heliograph/domain/clock'
+import type { DeviceKind, DeviceStatus } from '@heliograph/domain/link'
+import { loggerReading } from '@heliograph/domain/logger-reading'
+import {
+  type Connection,
+  defaultPollIntervals,
+  type Inverter,
+  type PollIntervals,
+  type Site,
+} from '@heliograph/domain/site'
+import type { Conditions } from './conditions.ts'
+import type { Bus, Driver } from './drivers/driver.ts'
+import { onGrid } from './grid.ts'
+import type { Log } from './log.ts'
+import { fresh_polls, type Newest, type Plan, pollPlans } from './poll-plans.ts'
+import { PolledDevice, type PollResult } from './polled-device.ts'
+import type { Recorder } from './recorder.ts'
+
+export interface LoopNeeds {
+  openBus(connection: Connection): Bus
+  driverOf(name: Inverter['driver']): Driver
+  recorder: Pick<Recorder, 'reading' | 'event'>
+  conditions: Conditions
+  clock: Clock
+  timers: Timers
+  log: Log
+  /** The communication state of a device is another. */
+  onStatusChange(): void
+  onPoll(kind: DeviceKind, result: PollResult, took_ms: number): void
+}
+
+interface Polled {
+  device: PolledDevice<unknown>
+  /** The connection as the site describes it. */
+  connection: string
+  interval_ms: number
+}
+
+/** A plant is composed after its devices had a moment to answer. */
+const logger_phase_ms_max = 1000
+
+export class Loop {
+  readonly #needs: LoopNeeds
+  readonly #newest: Newest = { inverters: new Map(), stations: new Map() }
+  readonly #buses = new Map<string, Bus>()
+  #polled = new Map<string, Polled>()
+  #stopGrids: (() => void)[] = []
+
+  constructor(needs: LoopNeeds) {
+    this.#needs = needs
+  }
+
+  /**
+   * Polls the devices of this site from now on. Those that it describes as before go on without
+   * interruption; of those that are no more, what held ends. One call at a time.
+   */
+  async apply(site: Site): Promise<void> {
+    this.#stopTheGrids()
+    const intervals = { ...defaultPollIntervals, ...site.poll }
+    const plans = pollPlans(site, { ...this.#needs, newest: this.#newest, intervals })
+    const connections = new Map(site.connections.map((c) => [c.connection_id, JSON.stringify(c)]))
+    const wanted = new Map(
+      plans.map((plan) => {
+        const connection = connections.get(plan.connection_id) ?? ''
+        const { kind, id, interval_ms, description } = plan
+        const key = JSON.stringify([kind, id, connection, interval_ms, description])
+        return [key, { plan, connection }]
+      }),
+    )
+    for (const [key, { device }] of this.#polled) if (!wanted.has(key)) device.stop()
+    // Before new ones are opened: a port may be wanted by another connection.
+    await this.#closeBuses(new Set(connections.values()))
+    const before = this.#polled
+    this.#polled = new Map()
+    for (const [key, { plan, connection }] of wanted) {
+      this.#polled.set(key, before.get(key) ?? this.#poll(plan, connection))
+    }
+    this.#forgetRemoved(plans)
+    this.#startTheGrids(site, intervals)
+    this.#needs.onStatusChange()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopTheGrids()
+    for (const { device } of this.#polled.values()) device.stop()
+    await this.#closeBuses(new Set())
+  }
+
+  status(): DeviceStatus[] {
+    return [...this.#polled.values()].map(({ device }) => device.status())
+  }
+
+  #poll(plan: Plan<unknown>, connection: string): Polled {
+    const bus = this.#buses.get(connection) ?? this.#needs.openBus(JSON.parse(connection))
+    this.#buses.set(connection, bus)
+    const { recorder, conditions, clock, log, onPoll, onStatusChange } = this.#needs
+    const { kind, id, interval_ms } = plan
+    const device = new PolledDevice<unknown>({
+      kind,
+      id,
+      interval_ms,
+      conditions,
+      clock,
+      log,
+      open: () => plan.open(bus),
+      onRead: (values, measured_at) => plan.onRead(values, measured_at),
+      onEvent: (event) => recorder.event(event),
+      onCommState: (state) => {
+        if (state === 'disconnected') plan.onGone()
+        onStatusChange()
+      },
+      onPoll: (result, took_ms) => onPoll(kind, result, took_ms),
+    })
+    return { device, connection, interval_ms }
+  }
+
+  async #closeBuses(wanted: ReadonlySet<string>): Promise<void> {
+    const closing = [...this.#buses].filter(([connection]) => !wanted.has(connection))
+    for (const [connection] of closing) this.#buses.delete(connection)
+    await Promise.all(closing.map(([, bus]) => bus.close()))
+  }
+
+  /** What held of a device that the site has no more would never end. */
+  #forgetRemoved(plans: readonly Plan<unknown>[]): void {
+    const { recorder, conditions, clock } = this.#needs
+    const there = new Set(plans.map(({ kind, id }) => `${kind} ${id}`))
+    const at = clock.now().getTime()
+    for (const { source_kind, source_id, code } of conditions.all()) {
+      if (source_kind === 'edge' || there.has(`${source_kind} ${source_id}`)) continue
+      const message = `${source_kind} ${source_id} is no longer at this site`
+      recorder.event(conditions.fall({ source_kind, source_id }, code, { at, message }))
+    }
+    for (const id of this.#newest.inverters.keys()) {
+      if (!there.has(`inverter ${id}`)) this.#newest.inverters.delete(id)
+    }
+    for (const id of this.#newest.stations.keys()) {
+      if (!there.has(`station ${id}`)) this.#newest.stations.delete(id)
+    }
+  }
+
+  #startTheGrids(site: Site, intervals: Required<PollIntervals>): void {
+    const groups = Map.groupBy(this.#polled.values(), ({ interval_ms }) => interval_ms)
+    for (const [interval_ms, polled] of groups) {
+      const tick = () => {
+        for (const { device } of polled) device.poll()
+      }
+      this.#stopGrids.push(onGrid(this.#needs, { interval_ms, phase_ms: 0 }, tick))
+    }
+    const interval_ms = intervals.logger_s * 1000
+    const phase_ms = Math.min(logger_phase_ms_max, interval_ms / 2)
+    this.#stopGrids.push(
+      onGrid(this.#needs, { interval_ms, phase_ms }, () => this.#composePlants(site, intervals)),
+    )
+  }
+
+  #stopTheGrids(): void {
+    for (const stop of this.#stopGrids.splice(0)) stop()
+  }
+
+  #composePlants({ loggers }: Site, { inverter_s, weather_s }: Required<PollIntervals>): void {
+    const { clock, recorder } = this.#needs
+    const { inverters, stations } = this.#newest
+    const measured_at = clock.now().getTime()
+    for (const logger of loggers) {
+      const reading = loggerReading({
+        logger_id: logger.logger_id,
+        measured_at,
+        inverters_total: logger.inverters.length,
+        inverters: logger.inverters.flatMap(({ inverter_id }) => inverters.get(inverter_id) ?? []),
+        stations: (logger.stations ?? []).flatMap(
+          ({ station_id }) => stations.get(station_id) ?? [],
+        ),
+        inverter_age_ms_max: fresh_polls * inverter_s * 1000,
+        station_age_ms_max: fresh_polls * weather_s * 1000,
+      })
+      recorder.reading('logger', reading)
+    }
+  }
+}

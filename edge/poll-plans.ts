@@ -1,0 +1,166 @@
+/** What is to be polled at a site, and what becomes of each answer. */
+import { findAlarmTable } from '@heliograph/domain/alarms/tables'
+import type { DeviceKind, LinkEvent } from '@heliograph/domain/link'
+import type { InverterReading, WeatherReading } from '@heliograph/domain/readings'
+import type {
+  Combiner,
+  Inverter,
+  Meter,
+  PollIntervals,
+  Site,
+  Station,
+} from '@heliograph/domain/site'
+import { AlarmWatch } from './alarm-watch.ts'
+import type { Conditions } from './conditions.ts'
+import type { Bus, Device, Driver, InverterAnswer } from './drivers/driver.ts'
+import type { Recorder } from './recorder.ts'
+import { combinerStrings, ownStrings, planStrings, type StringPlan } from './string-readings.ts'
+
+export interface Plan<Of> {
+  kind: DeviceKind
+  id: string
+  interval_ms: number
+  connection_id: string
+  /** A device with another description is another device. */
+  description: unknown
+  open(bus: Bus): Promise<Device<Of>>
+  /** Records what was read, and gives the events that follow from it. */
+  onRead(values: Of, measured_at: number): readonly LinkEvent[]
+  onGone(): void
+}
+
+/** The newest reading of each device that is not known to be gone. */
+export interface Newest {
+  inverters: Map<number, InverterReading>
+  stations: Map<number, WeatherReading>
+}
+
+export interface PlanNeeds {
+  driverOf(name: Inverter['driver']): Driver
+  recorder: Pick<Recorder, 'reading'>
+  conditions: Conditions
+  newest: Newest
+  intervals: Required<PollIntervals>
+}
+
+/** A reading counts as present until as many polls have passed without another. */
+export const fresh_polls = 3
+
+export function pollPlans(site: Site, needs: PlanNeeds): Plan<unknown>[] {
+  const inverters = site.loggers.flatMap((logger) => logger.inverters)
+  const stations = site.loggers.flatMap((logger) => logger.stations ?? [])
+  return [
+    ...inverters.flatMap((inverter) => {
+      const strings = planStrings(inverter)
+      return [
+        inverterPlan(inverter, strings, needs),
+        ...(inverter.combiners ?? []).map((combiner) =>
+          combinerPlan({ combiner, inverter, strings }, needs),
+        ),
+      ]
+    }),
+    ...stations.map((station) => stationPlan(station, needs)),
+    ...(site.meters ?? []).map((meter) => meterPlan(meter, needs)),
+  ]
+}
+
+function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds) {
+  const { inverter_id } = inverter
+  const { recorder, conditions, newest, intervals } = needs
+  const driver = needs.driverOf(inverter.driver)
+  const source = { source_kind: 'inverter', source_id: String(inverter_id) } as const
+  const alarms = new AlarmWatch(source, conditions)
+  return plan<InverterAnswer>({
+    kind: 'inverter',
+    id: String(inverter_id),
+    interval_ms: intervals.inverter_s * 1000,
+    connection_id: inverter.connection,
+    description: inverter,
+    open: (bus) => driver.openInverter(bus, inverter),
+    onRead(answer, measured_at) {
+      const table = findAlarmTable(answer.alarm_table)
+      if (!table) throw new Error(`the driver names no alarm table: '${answer.alarm_table}'`)
+      const frame = { inverter_id, measured_at, quality: 'good' } as const
+      const reading: InverterReading = { ...answer.inverter, ...frame }
+      newest.inverters.set(inverter_id, reading)
+      recorder.reading('inverter', reading)
+      for (const row of ownStrings(strings, answer)) {
+        recorder.reading('string', { ...row, ...frame })
+      }
+      return alarms.poll(reading, table, measured_at)
+    },
+    onGone: () => newest.inverters.delete(inverter_id),
+  })
+}
+
+function combinerPlan(
+  { combiner, inverter, strings }: { combiner: Combiner; inverter: Inverter; strings: StringPlan },
+  { recorder, newest, intervals, driverOf }: PlanNeeds,
+) {
+  const { inverter_id } = inverter
+  const interval_ms = intervals.inverter_s * 1000
+  const driver = driverOf(combiner.driver)
+  return plan({
+    kind: 'combiner',
+    id: combiner.combiner_id,
+    interval_ms,
+    connection_id: combiner.connection,
+    description: [combiner, inverter.string_groups],
+    open: (bus) => driver.openCombiner(bus, combiner),
+    onRead(values, measured_at) {
+      const reading = newest.inverters.get(inverter_id)
+      const is_fresh = reading && measured_at - reading.measured_at <= fresh_polls * interval_ms
+      const mppt_voltage_v = is_fresh ? reading.mppt_voltage_v : null
+      const row = combinerStrings(strings, combiner, { values, mppt_voltage_v })
+      recorder.reading('string', { ...row, inverter_id, measured_at, quality: 'good' })
+      return []
+    },
+    onGone: () => {},
+  })
+}
+
+function stationPlan(
+  station: Station,
+  { recorder, newest, intervals, driverOf }: PlanNeeds,
+): Plan<unknown> {
+  const { station_id } = station
+  const driver = driverOf(station.driver)
+  return plan({
+    kind: 'station',
+    id: String(station_id),
+    interval_ms: intervals.weather_s * 1000,
+    connection_id: station.connection,
+    description: station,
+    open: (bus) => driver.openStation(bus, station),
+    onRead(values, measured_at) {
+      const reading: WeatherReading = { ...values, station_id, measured_at, quality: 'good' }
+      newest.stations.set(station_id, reading)
+      recorder.reading('weather', reading)
+      return []
+    },
+    onGone: () => newest.stations.delete(station_id),
+  })
+}
+
+function meterPlan(meter: Meter, { recorder, intervals, driverOf }: PlanNeeds): Plan<unknown> {
+  const { meter_id } = meter
+  const driver = driverOf(meter.driver)
+  return plan({
+    kind: 'meter',
+    id: String(meter_id),
+    interval_ms: intervals.meter_s * 1000,
+    connection_id: meter.connection,
+    description: meter,
+    open: (bus) => driver.openMeter(bus, meter),
+    onRead(values, measured_at) {
+      recorder.reading('meter', { ...values, meter_id, measured_at, quality: 'good' })
+      return []
+    },
+    onGone: () => {},
+  })
+}
+
+/** Checks a plan's types, then forgets them, so that every device fits one list. */
+function plan<Of>(definition: Plan<Of>): Plan<unknown> {
+  return definition as unknown as Plan<unknown>
+}

@@ -1,0 +1,164 @@
+/**
+ * Gathers what was measured and noticed within a second into frames, and journals them with one
+ * fsync. Readings that cannot be written are lost and counted; events wait until they can be.
+ */
+import type { Clock, Timers } from '@heliograph/domain/clock'
+import type { LinkEvent, Readings } from '@heliograph/domain/link'
+import {
+  columnsOf,
+  type ReadingKind,
+  type ReadingOf,
+  readingKinds,
+} from '@heliograph/domain/readings'
+import type { Conditions, ConditionsSnapshot, Source } from './conditions.ts'
+import { onGrid } from './grid.ts'
+import type { Entry, Journal } from './journal.ts'
+import type { Log } from './log.ts'
+
+export interface RecorderNeeds {
+  /** The edge itself, as a source of events. */
+  source: Source
+  journal: Pick<Journal, 'append' | 'epoch' | 'last_seq'>
+  conditions: Conditions
+  clock: Clock
+  timers: Timers
+  log: Log
+}
+
+const kinds = Object.keys(readingKinds) as ReadingKind[]
+const columns = Object.fromEntries(kinds.map((kind) => [kind, columnsOf(kind)])) as Readonly<
+  Record<ReadingKind, readonly string[]>
+>
+
+const flush_ms = 1000
+const rows_per_frame_max = 2000
+/** What may wait while the disk is slow; what is more is lost. */
+const waiting_rows_max = 50_000
+const waiting_events_max = 10_000
+
+export class Recorder {
+  readonly #needs: RecorderNeeds
+  #rows: { kind: ReadingKind; row: unknown[] }[] = []
+  #events: LinkEvent[] = []
+  #flushing: Promise<void> | null = null
+  readonly #stop: () => void
+  #lost_since_failing = 0
+  #snapshot: ConditionsSnapshot | null = null
+  /** Since the start. */
+  readonly counts = { readings: 0, readings_lost: 0, events: 0, events_lost: 0 }
+
+  constructor(needs: RecorderNeeds) {
+    this.#needs = needs
+    this.#stop = onGrid(needs, { interval_ms: flush_ms, phase_ms: 0 }, () => void this.flush())
+  }
+
+  reading<Kind extends ReadingKind>(kind: Kind, reading: ReadingOf[Kind]): void {
+    if (this.#rows.length >= waiting_rows_max) {
+      this.#lose(1, 'the disk is too slow')
+      return
+    }
+    const values = reading as unknown as Readonly<Record<string, unknown>>
+    this.#rows.push({ kind, row: columns[kind].map((name) => values[name] ?? null) })
+  }
+
+  /** Takes what `Conditions` answers: null is no event. */
+  event(event: LinkEvent | null): void {
+    if (!event) return
+    this.#needs.log.info({ event }, event.message)
+    this.#events.push(event)
+    if (this.#events.length > waiting_events_max) {
+      this.#events.shift()
+      this.counts.events_lost += 1
+    }
+  }
+
+  /** Journals what was gathered; never rejects. */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#write().finally(() => {
+      this.#flushing = null
+    })
+    return this.#flushing
+  }
+
+  async close(): Promise<void> {
+    this.#stop()
+    await this.flush()
+    await this.flush()
+  }
+
+  async #write(): Promise<void> {
+    const { journal, conditions, log } = this.#needs
+    const rows = this.#rows
+    const events = this.#events
+    this.#rows = []
+    this.#events = []
+    this.#snapshot = conditions.snapshot() ?? this.#snapshot
+    const entries = readingEntries(rows)
+    if (events.length > 0) {
+      entries.push({ kind: 'events', payload: JSON.stringify(events), readings: 0 })
+    }
+    try {
+      if (entries.length > 0) {
+        await journal.append(entries)
+        this.#recovered()
+      }
+      this.counts.readings += rows.length
+      this.counts.events += events.length
+    } catch (error) {
+      log.error({ err: error, readings: rows.length }, 'the journal cannot be written')
+      this.#events = [...events, ...this.#events]
+      this.#lose(rows.length, (error as Error).message)
+      return
+    }
+    await this.#saveConditions()
+  }
+
+  /** Until it works: the events are in the journal, so a restart before then loses nothing. */
+  async #saveConditions(): Promise<void> {
+    const { journal, conditions, log } = this.#needs
+    if (!this.#snapshot) return
+    try {
+      await conditions.save(this.#snapshot, { epoch: journal.epoch, seq: journal.last_seq })
+      this.#snapshot = null
+    } catch (error) {
+      log.error({ err: error }, 'the conditions cannot be saved; trying again')
+    }
+  }
+
+  #lose(readings: number, why: string): void {
+    this.counts.readings_lost += readings
+    this.#lost_since_failing += readings
+    const condition = { ...this.#needs.source, code: 'journal_write_failed' } as const
+    const said = { at: this.#now(), message: `The journal cannot be written: ${why}` }
+    this.event(this.#needs.conditions.rise({ ...condition, severity: 'critical' }, said))
+  }
+
+  #recovered(): void {
+    const readings_lost = this.#lost_since_failing
+    const fell = this.#needs.conditions.fall(this.#needs.source, 'journal_write_failed', {
+      at: this.#now(),
+      message: `The journal is written again; ${readings_lost} readings were lost`,
+      details: { readings_lost },
+    })
+    if (fell) this.#lost_since_failing = 0
+    this.event(fell)
+  }
+
+  #now(): number {
+    return this.#needs.clock.now().getTime()
+  }
+}
+
+function readingEntries(rows: readonly { kind: ReadingKind; row: unknown[] }[]): Entry[] {
+  const entries: Entry[] = []
+  for (let from = 0; from < rows.length; from += rows_per_frame_max) {
+    const part = rows.slice(from, from + rows_per_frame_max)
+    const payload: Readings = {}
+    for (const { kind, row } of part) {
+      payload[kind] ??= { columns: [...columns[kind]], rows: [] }
+      payload[kind].rows.push(row)
+    }
+    entries.push({ kind: 'readings', payload: JSON.stringify(payload), readings: part.length })
+  }
+  return entries
+}

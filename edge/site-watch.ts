@@ -1,0 +1,180 @@
+/**
+ * The site file over the life of the agent. What was accepted once stays in force, also over
+ * restarts, until another right file takes its place; a wrong one is told of and changes nothing.
+ */
+import { type FSWatcher, watch } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import type { Timers } from '@heliograph/domain/clock'
+import type { Site } from '@heliograph/domain/site'
+import { describeProblems, parseSiteFile } from '@heliograph/domain/site-file'
+import { readIfThere, writeDurably } from './durable-file.ts'
+
+export interface SitePaths {
+  site_file: string
+  /** The copy of what was accepted last. */
+  accepted_file: string
+}
+
+export interface SiteWatchNeeds extends SitePaths {
+  timers: Timers
+}
+
+export interface SiteListener {
+  onAccepted(site: Site): void
+  /** Lines that say what is wrong with the file; the site in force stays. */
+  onRejected(problems: readonly string[]): void
+  /** The file is what is in force. */
+  onMended(): void
+}
+
+/** No site was ever accepted, and the file cannot be. */
+export class SiteFileError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(`The site file is not right:\n${problems.join('\n')}`)
+    this.problems = problems
+  }
+}
+
+const check_ms = { every: 5000, after_change: 200, again: 1000 }
+
+export class SiteWatch {
+  readonly #needs: SiteWatchNeeds
+  #listener: SiteListener | null = null
+  site: Site
+  /** The text that is in force. */
+  #accepted: string
+  /** The last text that was looked at; null when the file could not be read. */
+  #seen: string | null = null
+  #rejected: readonly string[] | null = null
+  #suspected: string | null | undefined
+  #watcher: FSWatcher | null = null
+  #cancel: () => void = () => {}
+  #closed = false
+
+  private constructor(needs: SiteWatchNeeds, accepted: { site: Site; text: string }) {
+    this.#needs = needs
+    this.site = accepted.site
+    this.#accepted = accepted.text
+  }
+
+  /**
+   * Finds the site to begin with: the file, or what was accepted before when the file is wrong.
+   *
+   * @throws SiteFileError when there is neither
+   */
+  static async open(needs: SiteWatchNeeds): Promise<SiteWatch> {
+    const accepted = await readAccepted(needs)
+    const found = await look(needs, accepted?.site ?? null)
+    if ('problems' in found) {
+      if (!accepted) throw new SiteFileError(found.problems)
+      const kept = new SiteWatch(needs, accepted)
+      kept.#seen = found.text
+      kept.#rejected = found.problems
+      return kept
+    }
+    if (found.text !== accepted?.text) await writeDurably(needs.accepted_file, found.text)
+    const opened = new SiteWatch(needs, found)
+    opened.#seen = found.text
+    return opened
+  }
+
+  get isRejected(): boolean {
+    return this.#rejected !== null
+  }
+
+  /**
+   * Says how the file stands, then looks at it when the system says that it changed, and now and
+   * then in any case.
+   */
+  start(listener: SiteListener): void {
+    this.#listener = listener
+    if (this.#rejected) listener.onRejected(this.#rejected)
+    else listener.onMended()
+    const { site_file } = this.#needs
+    try {
+      // Editors put a new file in the place of the old one, which only its directory notices.
+      this.#watcher = watch(dirname(site_file), (_, name) => {
+        if (name === null || name === basename(site_file)) this.#plan(check_ms.after_change)
+      })
+      this.#watcher.on('error', () => this.#watcher?.close())
+    } catch {
+      // Where nothing can be watched, looking now and then is enough.
+      this.#watcher = null
+    }
+    this.#plan(check_ms.every)
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#cancel()
+    this.#watcher?.close()
+  }
+
+  /** Looks at the file now. A wrong one counts when seen twice: it may be half written. */
+  async check(): Promise<void> {
+    const found = await look(this.#needs, this.site)
+    if (found.text === this.#seen) return
+    if ('problems' in found) {
+      if (this.#suspected !== found.text) {
+        this.#suspected = found.text
+        this.#plan(check_ms.again)
+        return
+      }
+      this.#seen = found.text
+      this.#reject(found.problems)
+      return
+    }
+    if (found.text !== this.#accepted) {
+      await writeDurably(this.#needs.accepted_file, found.text)
+      this.site = found.site
+      this.#accepted = found.text
+      this.#listener?.onAccepted(found.site)
+    }
+    this.#seen = found.text
+    this.#suspected = undefined
+    if (this.#rejected) this.#listener?.onMended()
+    this.#rejected = null
+  }
+
+  #reject(problems: readonly string[]): void {
+    this.#rejected = problems
+    this.#listener?.onRejected(problems)
+  }
+
+  #plan(delay_ms: number): void {
+    if (this.#closed) return
+    this.#cancel()
+    this.#cancel = this.#needs.timers.after(delay_ms, () => {
+      this.#plan(check_ms.every)
+      this.check().catch((error: Error) => this.#reject([error.message]))
+    })
+  }
+}
+
+type Found = { text: string; site: Site } | { text: string | null; problems: string[] }
+
+async function look({ site_file }: SitePaths, accepted: Site | null): Promise<Found> {
+  let text: string
+  try {
+    text = await readFile(site_file, 'utf8')
+  } catch (error) {
+    return { text: null, problems: [`${site_file}: cannot be read: ${(error as Error).message}`] }
+  }
+  const parsed = parseSiteFile(text)
+  if ('problems' in parsed) {
+    return { text, problems: describeProblems(basename(site_file), parsed.problems) }
+  }
+  const { site } = parsed
+  if (!accepted || accepted.site_id === site.site_id) return { text, site }
+  const other = `'${site.site_id}' is another site, which needs a data directory of its own`
+  const change = `site_id: this edge serves '${accepted.site_id}'; ${other}`
+  return { text, problems: [`${basename(site_file)}: ${change}`] }
+}
+
+async function readAccepted({ accepted_file }: SitePaths) {
+  const text = await readIfThere(accepted_file)
+  const parsed = text === null ? null : parseSiteFile(text)
+  return text !== null && parsed && 'site' in parsed ? { text, site: parsed.site } : null
+}
