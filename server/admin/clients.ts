@@ -1,0 +1,42 @@
+import { type Module, modules } from '../http/endpoint.ts'
+import type { Queries } from '../storage/database.ts'
+import { type Admin, AdminError, checkChoice, checkName } from './admin.ts'
+
+export interface Client {
+  client_id: number
+  /** Unique; what the command line calls a client by. */
+  name: string
+  /** The client's plan. */
+  modules: Module[]
+  created_at: Date
+}
+
+const columns = 'client_id, name, modules, created_at'
+
+/** Makes a client with its plan. Refuses a name that is taken (`conflict`). */
+export async function createClient(
+  { db, clock }: Admin,
+  order: { name: string; modules: readonly string[] },
+): Promise<Client> {
+  const name = checkName("the client's name", order.name)
+  const plan = checkChoice('module', modules, order.modules)
+  const [client] = await db.query<Client>(
+    `insert into clients (name, modules, created_at) values ($1, $2, $3)
+     on conflict (name) do nothing returning ${columns}`,
+    [name, plan, clock.now()],
+  )
+  if (!client) throw new AdminError('conflict', `there is a client ${JSON.stringify(name)} already`)
+  return client
+}
+
+/** All clients, by name. */
+export function listClients({ db }: Admin): Promise<Client[]> {
+  return db.query<Client>(`select ${columns} from clients order by name`)
+}
+
+/** The client of this name; `not_found` when there is none. */
+export async function findClient(db: Queries, name: string): Promise<Client> {
+  const [client] = await db.query<Client>(`select ${columns} from clients where name = $1`, [name])
+  if (!client) throw new AdminError('not_found', `there is no client ${JSON.stringify(name)}`)
+  return client
+}

@@ -1,0 +1,75 @@
+import { type Admin, AdminError, checkHexId, checkName, newHexId, newSecret } from './admin.ts'
+import { findSite } from './sites.ts'
+
+export interface Edge {
+  site_id: string
+  /** 12 hex digits. */
+  edge_id: string
+  name: string
+  created_at: Date
+  revoked_at: Date | null
+  last_seen_at: Date | null
+  agent_version: string | null
+}
+
+const columns = 'site_id, edge_id, name, created_at, revoked_at, last_seen_at, agent_version'
+
+/**
+ * Enrols an edge agent of a site. `token` (`edge_<12 hex>_<64 hex>`) is returned here and never
+ * again: only the SHA-256 of its second half is stored.
+ */
+export async function createEdge(
+  admin: Admin,
+  order: { site_id: string; name: string },
+): Promise<Edge & { token: string }> {
+  const name = checkName("the edge's name", order.name)
+  const { site_id } = await findSite(admin, order.site_id)
+  const edge_id = newHexId(admin)
+  const { secret, secret_sha256 } = newSecret(admin)
+  const [edge] = await admin.db.query<Edge>(
+    `insert into edges (site_id, edge_id, name, secret_sha256, created_at)
+     values ($1, $2, $3, $4, $5) returning ${columns}`,
+    [site_id, edge_id, name, secret_sha256, admin.clock.now()],
+  )
+  return { ...edge!, token: `edge_${edge_id}_${secret}` }
+}
+
+/** The edges of one site or of all, revoked ones too, oldest first within a site. */
+export async function listEdges(
+  admin: Admin,
+  { site_id }: { site_id?: string | undefined } = {},
+): Promise<Edge[]> {
+  const order = 'order by site_id, created_at, edge_id'
+  if (site_id === undefined) return admin.db.query<Edge>(`select ${columns} from edges ${order}`)
+  await findSite(admin, site_id)
+  return admin.db.query<Edge>(`select ${columns} from edges where site_id = $1 ${order}`, [site_id])
+}
+
+export interface EdgeName {
+  site_id: string
+  edge_id: string
+}
+
+/** The edge; `not_found` when the site has none of this id. */
+export async function findEdge(admin: Admin, { site_id, edge_id }: EdgeName): Promise<Edge> {
+  checkHexId('an edge', edge_id)
+  const [edge] = await admin.db.query<Edge>(
+    `select ${columns} from edges where site_id = $1 and edge_id = $2`,
+    [site_id, edge_id],
+  )
+  if (!edge) {
+    throw new AdminError('not_found', `site ${JSON.stringify(site_id)} has no edge ${edge_id}`)
+  }
+  return edge
+}
+
+/** Ends the edge's access for good; one that was revoked before stays as it is. */
+export async function revokeEdge(admin: Admin, which: EdgeName): Promise<Edge> {
+  const { site_id, edge_id } = await findEdge(admin, which)
+  await admin.db.execute(
+    `update edges set revoked_at = $3
+      where site_id = $1 and edge_id = $2 and revoked_at is null`,
+    [site_id, edge_id, admin.clock.now()],
+  )
+  return findEdge(admin, which)
+}

@@ -1,0 +1,80 @@
+import { site_id_pattern } from '../http/authorize.ts'
+import { type Admin, AdminError, checkName } from './admin.ts'
+import { findClient } from './clients.ts'
+
+export interface Site {
+  site_id: string
+  /** The client's name. */
+  client: string
+  name: string
+  /** null: writes are accepted. */
+  safe_mode_since_at: Date | null
+  /** When the edge announced the inventory last; null: never. */
+  inventory_at: Date | null
+  created_at: Date
+}
+
+const selectSites = `select site_id, c.name as client, s.name, safe_mode_since_at, inventory_at,
+  s.created_at from sites s join clients c using (client_id)`
+
+/** Makes a site of a client; its devices come with the inventory that its edge announces. */
+export async function createSite(
+  { db, clock }: Admin,
+  order: { client: string; site_id: string; name: string },
+): Promise<Site> {
+  const { site_id } = order
+  if (!site_id_pattern.test(site_id)) {
+    throw new AdminError(
+      'invalid',
+      'a site_id is 1 to 64 lower-case letters, digits, - and _, and begins with a letter or digit',
+    )
+  }
+  const name = checkName("the site's name", order.name)
+  const { client_id } = await findClient(db, order.client)
+  const made = await db.execute(
+    `insert into sites (site_id, client_id, name, created_at, updated_at)
+     values ($1, $2, $3, $4, $4) on conflict (site_id) do nothing`,
+    [site_id, client_id, name, clock.now()],
+  )
+  if (made === 0) throw new AdminError('conflict', `there is a site ${site_id} already`)
+  return findSite({ db }, site_id)
+}
+
+/** The sites of one client or of all, by site_id. */
+export async function listSites(
+  { db }: Admin,
+  { client }: { client?: string | undefined } = {},
+): Promise<Site[]> {
+  if (client === undefined) return db.query<Site>(`${selectSites} order by site_id`)
+  const { client_id } = await findClient(db, client)
+  return db.query<Site>(`${selectSites} where client_id = $1 order by site_id`, [client_id])
+}
+
+/** The site; `not_found` when there is none. */
+export async function findSite({ db }: Pick<Admin, 'db'>, site_id: string): Promise<Site> {
+  const [site] = await db.query<Site>(`${selectSites} where site_id = $1`, [site_id])
+  if (!site) throw new AdminError('not_found', `there is no site ${JSON.stringify(site_id)}`)
+  return site
+}
+
+/** From now on every write to the site is refused; a site in safe mode keeps the time it began. */
+export function setSafeMode(admin: Admin, site_id: string): Promise<Site> {
+  return changeSafeMode(admin, site_id, admin.clock.now())
+}
+
+/** Ends commissioning: writes are accepted again. */
+export function clearSafeMode(admin: Admin, site_id: string): Promise<Site> {
+  return changeSafeMode(admin, site_id, null)
+}
+
+async function changeSafeMode(admin: Admin, site_id: string, since: Date | null): Promise<Site> {
+  await admin.db.transaction(async (transaction) => {
+    await transaction.execute(
+      `update sites set safe_mode_since_at = $2::timestamptz, updated_at = $3
+        where site_id = $1 and (safe_mode_since_at is null) <> ($2::timestamptz is null)`,
+      [site_id, since, admin.clock.now()],
+    )
+    await transaction.execute(`select pg_notify('site_changed', $1)`, [site_id])
+  })
+  return findSite(admin, site_id)
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Ajv } from 'ajv'
+import formatsModule from 'ajv-formats'
+import type { TSchema } from 'typebox'
+import { endpoints } from './endpoints.ts'
+
+for (const { operation_id, returns, body, example } of endpoints) {
+  test(`${operation_id}: its example is what it declares`, () => {
+    assert.deepEqual(violations(returns, example.answer), [])
+    if (body) assert.deepEqual(violations(body, example.body), [])
+  })
+}
+
+function violations(schema: TSchema, value: unknown) {
+  const ajv = new Ajv({ strict: false, allErrors: true })
+  formatsModule.default(ajv)
+  ajv.validate(schema, value)
+  return ajv.errors ?? []
+}
+
+test('objects are closed and every property of an answer is required', () => {
+  const open: string[] = []
+  const visit = (schema: unknown, path: string) => {
+    if (typeof schema !== 'object' || schema === null) return
+    const { type, properties, required, additionalProperties } = schema as Record<string, unknown>
+    if (type === 'object' && properties) {
+      const names = Object.keys(properties)
+      const is_whole = names.every((name) => (required as string[] | undefined)?.includes(name))
+      if (additionalProperties !== false || !is_whole) open.push(path)
+    }
+    for (const [name, inner] of Object.entries(schema)) visit(inner, `${path}/${name}`)
+  }
+  for (const { operation_id, returns } of endpoints) visit(returns, operation_id)
+  assert.deepEqual(open, [])
+})

@@ -1,0 +1,41 @@
+import type { Deps } from './deps.ts'
+import {
+  decodeAlarmWords,
+  getInverter,
+  inverterHistory,
+  listAlarmTable,
+  listInverters,
+} from './features/inverters/endpoints.ts'
+import { listLoggers, loggerHistory } from './features/loggers/endpoints.ts'
+import {
+  getLocation,
+  getOverview,
+  getPlantStatus,
+  listLocations,
+} from './features/plant/endpoints.ts'
+import { listSites } from './features/sites/endpoints.ts'
+import { listStrings, listStringsNow, stringHistory } from './features/strings/endpoints.ts'
+import type { Endpoint } from './http/endpoint.ts'
+
+/** Every endpoint of the API, in the order of the specification. */
+export const endpoints: readonly Endpoint<Deps>[] = [
+  listSites,
+
+  getOverview,
+  getPlantStatus,
+  listLocations,
+  getLocation,
+
+  listLoggers,
+  loggerHistory,
+
+  listInverters,
+  getInverter,
+  inverterHistory,
+  listAlarmTable,
+  decodeAlarmWords,
+
+  listStrings,
+  listStringsNow,
+  stringHistory,
+]

@@ -1,0 +1,137 @@
+import type { Clock } from '@heliograph/domain/clock'
+import { Type } from 'typebox'
+import { endpoint } from '../../http/endpoint.ts'
+import { List, list, Series } from '../../http/envelope.ts'
+import { ApiError } from '../../http/errors.ts'
+import { InverterId, LoggerId, limit, timeWindow } from '../../http/params.ts'
+import { default_hours, seriesWindow } from '../../http/time-windows.ts'
+import { alarmTablesOf } from '../../records/alarm-tables.ts'
+import { inverterExample } from '../../records/device-examples.ts'
+import { Inverter, inverterRecord } from '../../records/inverter.ts'
+import { measured, readingFrame } from '../../records/quantities.ts'
+import { type SiteFacts, situationOf } from '../../records/situation.ts'
+import { AlarmDecoding, AlarmTableRow, AlarmWord, decodeByAll } from './alarms.ts'
+import { alarmRowExample, decodingExample, inverterReadingExample } from './examples.ts'
+import type { InverterStore } from './store.ts'
+
+export interface Needs {
+  clock: Clock
+  sites: { facts(site_id: string): Promise<SiteFacts> }
+  inverters: InverterStore
+}
+
+const limit_max = 10_000
+const limit_default = 1000
+
+const inverters = {
+  method: 'GET',
+  tag: 'Inverters',
+  scope: 'plant:read',
+  module: 'basic_scada',
+} as const
+
+export const listInverters = endpoint({
+  ...inverters,
+  path: '/inverters',
+  operation_id: 'inverters_list',
+  summary: 'The inverters of the site, live',
+  description: 'By id; retired ones carry `retired_at` and the last that was measured of them.',
+  query: { logger_id: Type.Optional(LoggerId) },
+  returns: List(Inverter),
+  example: { answer: { data: [inverterExample], meta: { count: 1 } } },
+  async handle({ site: { site_id }, query }, { clock, sites, inverters }: Needs) {
+    const situation = situationOf(await sites.facts(site_id), clock.now())
+    const rows = await inverters.live(site_id, situation.day_start_at, query)
+    return list(rows.map((row) => inverterRecord(row, situation)))
+  },
+})
+
+export const getInverter = endpoint({
+  ...inverters,
+  path: '/inverters/{inverter_id}',
+  operation_id: 'inverters_get',
+  summary: 'One inverter with live telemetry',
+  params: { inverter_id: InverterId },
+  returns: Inverter,
+  example: { answer: inverterExample },
+  async handle({ site: { site_id }, params: { inverter_id } }, { clock, sites, inverters }: Needs) {
+    const situation = situationOf(await sites.facts(site_id), clock.now())
+    const [row] = await inverters.live(site_id, situation.day_start_at, { inverter_id })
+    if (!row) throw new ApiError('not_found', { inverter_id })
+    return inverterRecord(row, situation)
+  },
+})
+
+export const InverterReading = Type.Object(
+  { ...readingFrame, ...measured('inverter') },
+  { additionalProperties: false, $id: 'InverterReading' },
+)
+
+export const inverterHistory = endpoint({
+  ...inverters,
+  path: '/inverters/{inverter_id}/history',
+  operation_id: 'inverters_history_list',
+  summary: 'What an inverter measured, over time',
+  description:
+    'Ascending. Without a window: the last 24 hours. What its MPPTs measured are arrays, one ' +
+    'element for each MPPT from MPPT 0 on.',
+  params: { inverter_id: InverterId },
+  query: { ...timeWindow, limit: limit(limit_max, limit_default) },
+  returns: Series(InverterReading),
+  example: {
+    answer: {
+      data: [inverterReadingExample],
+      meta: { count: 1, truncated: false, next_start: null, previous_end: null },
+    },
+  },
+  async handle({ site: { site_id }, params: { inverter_id }, query }, needs: Needs) {
+    if (!(await needs.inverters.exists(site_id, inverter_id))) {
+      throw new ApiError('not_found', { inverter_id })
+    }
+    return needs.inverters.history({
+      site_id,
+      device_id: inverter_id,
+      window: seriesWindow(query, needs.clock.now(), default_hours.telemetry),
+      limit: query.limit ?? limit_default,
+    })
+  },
+})
+
+export const listAlarmTable = endpoint({
+  ...inverters,
+  path: '/inverters/alarms/table',
+  operation_id: 'inverters_alarms_table_list',
+  summary: 'What each alarm bit of the inverters of the site means',
+  description:
+    'The tables of the drivers and of the manufacturers of the inverters in service, one row for ' +
+    'each bit of each alarm word.',
+  cache: 'static',
+  returns: List(AlarmTableRow),
+  example: { answer: { data: [alarmRowExample], meta: { count: 1 } } },
+  async handle({ site }, { inverters }: Needs) {
+    const tables = alarmTablesOf(await inverters.devices(site.site_id))
+    return list(tables.flatMap(({ rows }) => [...rows]))
+  },
+})
+
+export const decodeAlarmWords = endpoint({
+  ...inverters,
+  path: '/inverters/alarms/decode',
+  operation_id: 'inverters_alarms_decode',
+  summary: 'What the set bits of alarm words mean',
+  description:
+    'Each word given is decoded by each table in use at the site, and every set bit is told: in ' +
+    '`alarms`, or in `unknown_bits` where a table does not explain it.',
+  query: {
+    alarm_1: Type.Optional(AlarmWord(1)),
+    alarm_2: Type.Optional(AlarmWord(2)),
+    alarm_3: Type.Optional(AlarmWord(3)),
+    alarm_4: Type.Optional(AlarmWord(4)),
+    alarm_5: Type.Optional(AlarmWord(5)),
+  },
+  returns: AlarmDecoding,
+  example: { answer: decodingExample },
+  async handle({ site, query }, { inverters }: Needs) {
+    return decodeByAll(alarmTablesOf(await inverters.devices(site.site_id)), query)
+  },
+})

@@ -1,0 +1,96 @@
+import { readingKinds } from '@heliograph/domain/readings'
+import type { JsonText } from '../../http/json-text.ts'
+import type { AlarmingDevice } from '../../records/alarm-tables.ts'
+import { type HistoryRequest, readHistory } from '../../records/history.ts'
+import type { InverterFilter, InverterRow } from '../../records/inverter.ts'
+import type { Queries } from '../../storage/database.ts'
+
+export interface InverterStore {
+  /**
+   * Inverters by id, with what they measured last and their counter where the day began: the last
+   * value of the two days before `day_start_at`, else the first since.
+   */
+  live(site_id: string, day_start_at: Date, filter?: InverterFilter): Promise<InverterRow[]>
+  exists(site_id: string, inverter_id: number): Promise<boolean>
+  history(request: HistoryRequest): Promise<JsonText>
+  /** What is in service, each pair once. */
+  devices(site_id: string): Promise<AlarmingDevice[]>
+}
+
+export function createInverterStore(db: Queries): InverterStore {
+  return {
+    live: (site_id, day_start_at, { inverter_id, logger_id, in_service = false } = {}) =>
+      db.query<InverterRow>(live, [
+        site_id,
+        day_start_at,
+        inverter_id ?? null,
+        logger_id ?? null,
+        in_service,
+      ]),
+    async exists(site_id, inverter_id) {
+      const rows = await db.query('SELECT FROM inverters WHERE site_id = $1 AND inverter_id = $2', [
+        site_id,
+        inverter_id,
+      ])
+      return rows.length > 0
+    },
+    history: (request) => readHistory(db, 'inverter', request),
+    devices: (site_id) =>
+      db.query<AlarmingDevice>(
+        `SELECT DISTINCT i.driver, coalesce(i.manufacturer, d.manufacturer) AS manufacturer
+         FROM inverters i
+         LEFT JOIN device_status d
+           ON d.site_id = i.site_id AND d.kind = 'inverter' AND d.id = i.inverter_id::text
+         WHERE i.site_id = $1 AND i.retired_at IS NULL
+         ORDER BY 1, 2`,
+        [site_id],
+      ),
+  }
+}
+
+const measured = Object.keys(readingKinds.inverter.columns).map((name) => `l.${name}`)
+
+const counterOfDay = `
+  SELECT r.measured_at, r.energy_total_kwh FROM inverter_readings r
+  WHERE r.site_id = i.site_id AND r.inverter_id = i.inverter_id AND r.energy_total_kwh IS NOT NULL`
+
+const live = `
+  WITH plants AS (
+    SELECT p.logger_id, greatest(max(g.measured_at), max(l.measured_at)) AS data_at
+    FROM inverters p
+    LEFT JOIN inverter_latest l ON l.site_id = p.site_id AND l.inverter_id = p.inverter_id
+    LEFT JOIN logger_latest g ON g.site_id = p.site_id AND g.logger_id = p.logger_id
+    WHERE p.site_id = $1
+    GROUP BY p.logger_id
+  )
+  SELECT
+    i.inverter_id, i.logger_id, i.location_id, i.name,
+    coalesce(i.manufacturer, d.manufacturer) AS manufacturer,
+    coalesce(i.model, d.model) AS model,
+    coalesce(d.serial_number, i.serial_number) AS serial_number,
+    d.firmware_version, i.driver, i.modbus_unit_id, i.installed_date, i.phase_count,
+    i.rated_ac_power_kw, i.max_dc_voltage_v, i.mppt_count, i.string_count, i.dc_capacity_kwp,
+    i.created_at, i.updated_at, i.retired_at,
+    l.measured_at, l.received_at, l.quality, ${measured.join(', ')},
+    d.comm_state AS edge_comm_state, plants.data_at AS logger_data_at,
+    coalesce(before.measured_at, first.measured_at) AS day_first_at,
+    coalesce(before.energy_total_kwh, first.energy_total_kwh) AS day_first_energy_kwh
+  FROM inverters i
+  JOIN plants ON plants.logger_id = i.logger_id
+  LEFT JOIN inverter_latest l ON l.site_id = i.site_id AND l.inverter_id = i.inverter_id
+  LEFT JOIN device_status d
+    ON d.site_id = i.site_id AND d.kind = 'inverter' AND d.id = i.inverter_id::text
+  LEFT JOIN LATERAL (
+    ${counterOfDay}
+      AND r.measured_at < $2 AND r.measured_at >= $2::timestamptz - interval '2 days'
+    ORDER BY r.measured_at DESC LIMIT 1
+  ) before ON true
+  LEFT JOIN LATERAL (
+    ${counterOfDay} AND before.measured_at IS NULL AND r.measured_at >= $2
+    ORDER BY r.measured_at LIMIT 1
+  ) first ON true
+  WHERE i.site_id = $1
+    AND ($3::int IS NULL OR i.inverter_id = $3)
+    AND ($4::int IS NULL OR i.logger_id = $4)
+    AND (NOT $5::boolean OR i.retired_at IS NULL)
+  ORDER BY i.inverter_id`

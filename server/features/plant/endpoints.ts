@@ -1,0 +1,83 @@
+import type { Caller } from '../../http/endpoint.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { List, list } from '../../http/envelope.ts'
+import { ApiError } from '../../http/errors.ts'
+import { JsonText } from '../../http/json-text.ts'
+import { LocationId } from '../../http/params.ts'
+import type { Site } from '../../records/site.ts'
+import { locationExample, overviewExample, statusExample } from './examples.ts'
+import { type LiveNeeds, readLivePlant } from './live.ts'
+import { Location, locationRecord } from './location.ts'
+import { Overview, overviewOf } from './overview.ts'
+import { PlantStatus, plantStatus } from './status.ts'
+import type { PlantStore } from './store.ts'
+
+export interface Needs extends LiveNeeds {
+  plants: PlantStore
+  siteSummaries: { find(caller: Caller, site_id: string): Promise<Site | undefined> }
+}
+
+const plant = { method: 'GET', tag: 'Plant', scope: 'plant:read', module: 'basic_scada' } as const
+
+export const getOverview = endpoint({
+  ...plant,
+  path: '/overview',
+  operation_id: 'overview_get',
+  summary: 'The whole site live, in one answer',
+  description:
+    'The way to poll a whole site: one request instead of one for each device. Sections that are ' +
+    'not there are null and named in `missing_sections`.',
+  returns: Overview,
+  example: { answer: overviewExample },
+  async handle({ site: { site_id }, caller }, needs: Needs) {
+    const [live, site] = await Promise.all([
+      readLivePlant(site_id, needs),
+      needs.siteSummaries.find(caller, site_id),
+    ])
+    if (!site) throw new ApiError('not_found', { site_id })
+    // Tens of thousands of strings: written at once, as tests have checked it.
+    return new JsonText(JSON.stringify(overviewOf(live, site)))
+  },
+})
+
+export const getPlantStatus = endpoint({
+  ...plant,
+  path: '/plant/status',
+  operation_id: 'plant_status_get',
+  summary: 'The plant live: sums and counts over its devices',
+  returns: PlantStatus,
+  example: { answer: statusExample },
+  async handle({ site }, needs: Needs) {
+    const live = await readLivePlant(site.site_id, needs)
+    return plantStatus(live, live.situation)
+  },
+})
+
+export const listLocations = endpoint({
+  ...plant,
+  path: '/locations',
+  operation_id: 'locations_list',
+  summary: 'The locations of the site',
+  description: 'By id; retired ones carry `retired_at`.',
+  returns: List(Location),
+  example: { answer: { data: [locationExample], meta: { count: 1 } } },
+  async handle({ site }, { plants }: Needs) {
+    return list((await plants.locations(site.site_id)).map(locationRecord))
+  },
+})
+
+export const getLocation = endpoint({
+  ...plant,
+  path: '/locations/{location_id}',
+  operation_id: 'locations_get',
+  summary: 'One location',
+  params: { location_id: LocationId },
+  cache: 'resource',
+  returns: Location,
+  example: { answer: locationExample },
+  async handle({ site, params: { location_id } }, { plants }: Needs) {
+    const [location] = await plants.locations(site.site_id, location_id)
+    if (!location) throw new ApiError('not_found', { location_id })
+    return locationRecord(location)
+  },
+})

@@ -1,0 +1,63 @@
+/** Everything live of a site, read at one go for the status and the overview. */
+import type { Clock } from '@heliograph/domain/clock'
+import type { InverterFilter, InverterRow } from '../../records/inverter.ts'
+import type { EdgeRow, LoggerRow } from '../../records/logger.ts'
+import {
+  type StringGlance,
+  type StringRangeRow,
+  type StringsRow,
+  stringGlances,
+} from '../../records/pv-string.ts'
+import { type SiteFacts, type Situation, situationOf } from '../../records/situation.ts'
+import type { PlantReadings } from './status.ts'
+import type { PlantStore } from './store.ts'
+
+export interface LiveNeeds {
+  clock: Clock
+  sites: { facts(site_id: string): Promise<SiteFacts> }
+  plants: Pick<PlantStore, 'gridMeters' | 'stations'>
+  loggers: {
+    live(site_id: string): Promise<LoggerRow[]>
+    edge(site_id: string): Promise<EdgeRow | null>
+  }
+  inverters: {
+    live(site_id: string, day_start_at: Date, filter?: InverterFilter): Promise<InverterRow[]>
+  }
+  strings: {
+    inService(site_id: string): Promise<StringsRow[]>
+    latest(site_id: string): Promise<StringRangeRow[]>
+  }
+}
+
+/** The devices in service; retired ones are left out. */
+export interface LivePlant extends PlantReadings {
+  situation: Situation
+  edge: EdgeRow | null
+  strings: readonly StringGlance[]
+}
+
+export async function readLivePlant(site_id: string, needs: LiveNeeds): Promise<LivePlant> {
+  const situation = situationOf(await needs.sites.facts(site_id), needs.clock.now())
+  const [loggers, edge, inverters, strings, ranges, meters, stations] = await Promise.all([
+    needs.loggers.live(site_id),
+    needs.loggers.edge(site_id),
+    needs.inverters.live(site_id, situation.day_start_at, { in_service: true }),
+    needs.strings.inService(site_id),
+    needs.strings.latest(site_id),
+    needs.plants.gridMeters(site_id),
+    needs.plants.stations(site_id),
+  ])
+  const in_service = new Set(inverters.map(({ inverter_id }) => inverter_id))
+  const rangesOf = Map.groupBy(ranges, ({ inverter_id }) => inverter_id)
+  return {
+    situation,
+    edge,
+    loggers: loggers.filter(({ retired_at }) => retired_at === null),
+    inverters,
+    strings: strings
+      .filter(({ inverter_id }) => in_service.has(inverter_id))
+      .flatMap((row) => stringGlances(row, rangesOf.get(row.inverter_id) ?? [], situation)),
+    meters,
+    stations,
+  }
+}

@@ -1,0 +1,49 @@
+/** A place on the site, in a tree below the site itself. */
+import { type Static, Type } from 'typebox'
+import { LocationId, Nullable } from '../../http/params.ts'
+import { inventoried, iso } from '../../records/frame.ts'
+
+export type Location = Static<typeof Location>
+export const Location = Type.Object(
+  {
+    location_id: LocationId,
+    parent_location_id: Nullable(LocationId),
+    type: Type.Enum([
+      'site',
+      'plot',
+      'substation',
+      'transformer_station',
+      'building',
+      'row',
+      'container',
+      'met_mast',
+    ]),
+    name: Type.String(),
+    code: Nullable(Type.String()),
+    latitude: Nullable(Type.Number({ description: 'Degrees, north positive.' })),
+    longitude: Nullable(Type.Number({ description: 'Degrees, east positive.' })),
+    elevation_m: Nullable(Type.Number({ description: 'Height above sea level, m.' })),
+    address: Nullable(Type.String()),
+    access_notes: Nullable(Type.String({ description: 'How to get there and in.' })),
+    logger_ids: Type.Array(Type.Integer(), { description: 'Loggers placed here, ascending.' }),
+    inverter_ids: Type.Array(Type.Integer(), { description: 'Inverters placed here, ascending.' }),
+    station_ids: Type.Array(Type.Integer(), { description: 'Met stations here, ascending.' }),
+    ...inventoried,
+  },
+  { additionalProperties: false, $id: 'Location' },
+)
+
+export interface LocationRow extends Omit<Location, 'created_at' | 'updated_at' | 'retired_at'> {
+  created_at: Date
+  updated_at: Date
+  retired_at: Date | null
+}
+
+export function locationRecord(row: LocationRow): Location {
+  return {
+    ...row,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    retired_at: iso(row.retired_at),
+  }
+}

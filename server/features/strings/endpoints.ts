@@ -1,0 +1,143 @@
+import type { Clock } from '@heliograph/domain/clock'
+import { Type } from 'typebox'
+import { endpoint } from '../../http/endpoint.ts'
+import { List, list, Series } from '../../http/envelope.ts'
+import { ApiError } from '../../http/errors.ts'
+import { InverterId, limit, Nullable, StringIndex, timeWindow } from '../../http/params.ts'
+import { default_hours, seriesMeta, seriesWindow } from '../../http/time-windows.ts'
+import { stringExample, stringNowExample } from '../../records/device-examples.ts'
+import { seriesText } from '../../records/history.ts'
+import { PvString, pvStringRecord, StringNow, stringsNow } from '../../records/pv-string.ts'
+import { quantity, readingFrame } from '../../records/quantities.ts'
+import { type SiteFacts, situationOf } from '../../records/situation.ts'
+import { wholeInstants } from './page.ts'
+import type { StringStore } from './store.ts'
+
+export interface Needs {
+  clock: Clock
+  sites: { facts(site_id: string): Promise<SiteFacts> }
+  inverters: { exists(site_id: string, inverter_id: number): Promise<boolean> }
+  strings: StringStore
+}
+
+const limit_max = 10_000
+const limit_default = 1000
+
+const strings = {
+  method: 'GET',
+  tag: 'Strings',
+  scope: 'plant:read',
+  module: 'basic_scada',
+} as const
+
+async function demandInverter(site_id: string, inverter_id: number, { inverters }: Needs) {
+  if (!(await inverters.exists(site_id, inverter_id))) {
+    throw new ApiError('not_found', { inverter_id })
+  }
+}
+
+export const listStrings = endpoint({
+  ...strings,
+  path: '/strings/inverter/{inverter_id}',
+  operation_id: 'strings_list',
+  summary: 'The strings of an inverter: panels, orientation, where they are connected',
+  params: { inverter_id: InverterId },
+  returns: List(PvString),
+  example: { answer: { data: [stringExample], meta: { count: 1 } } },
+  async handle({ site: { site_id }, params: { inverter_id } }, needs: Needs) {
+    await demandInverter(site_id, inverter_id, needs)
+    return list((await needs.strings.configuration(site_id, inverter_id)).map(pvStringRecord))
+  },
+})
+
+export const listStringsNow = endpoint({
+  ...strings,
+  path: '/strings/inverter/{inverter_id}/current',
+  operation_id: 'strings_current_list',
+  summary: 'What the strings of an inverter measured last',
+  description: 'Every string in service, measured or not.',
+  params: { inverter_id: InverterId },
+  returns: List(StringNow),
+  example: { answer: { data: [stringNowExample], meta: { count: 1 } } },
+  async handle({ site: { site_id }, params: { inverter_id } }, needs: Needs) {
+    await demandInverter(site_id, inverter_id, needs)
+    const situation = situationOf(await needs.sites.facts(site_id), needs.clock.now())
+    const [rows, ranges] = await Promise.all([
+      needs.strings.inService(site_id, inverter_id),
+      needs.strings.latest(site_id, inverter_id),
+    ])
+    return list(rows.flatMap((row) => stringsNow(row, ranges, situation)))
+  },
+})
+
+export const StringReading = Type.Object(
+  {
+    measured_at: readingFrame.measured_at,
+    string_index: StringIndex,
+    current_a: quantity('current_a'),
+    voltage_v: quantity('voltage_v'),
+    power_kw: Nullable(
+      Type.Number({ description: 'DC power, kW: current times voltage, where both are measured.' }),
+    ),
+    quality: readingFrame.quality,
+  },
+  { additionalProperties: false, $id: 'StringReading' },
+)
+
+export const stringHistory = endpoint({
+  ...strings,
+  path: '/strings/inverter/{inverter_id}/history',
+  operation_id: 'strings_history_list',
+  summary: 'What the strings of an inverter measured, over time',
+  description:
+    'One item for each string and instant, by instant and string; `limit` and `meta.count` count ' +
+    'these. Without a window: the last 24 hours. A page ends with a whole instant, so that going ' +
+    'on by `next_start` or `previous_end` leaves nothing out; a `limit` below the number of ' +
+    'strings gives the first strings of one instant only.',
+  params: { inverter_id: InverterId },
+  query: {
+    ...timeWindow,
+    string_index: Type.Optional(StringIndex),
+    limit: limit(limit_max, limit_default),
+  },
+  returns: Series(StringReading),
+  example: {
+    answer: {
+      data: [
+        {
+          measured_at: '2026-06-21T10:00:05Z',
+          string_index: 0,
+          current_a: 10.1,
+          voltage_v: 842,
+          power_kw: 8.5042,
+          quality: 'good',
+        },
+      ],
+      meta: { count: 1, truncated: false, next_start: null, previous_end: null },
+    },
+  },
+  async handle({ site: { site_id }, params: { inverter_id }, query }, needs: Needs) {
+    await demandInverter(site_id, inverter_id, needs)
+    const request = {
+      site_id,
+      inverter_id,
+      string_index: query.string_index ?? null,
+      window: seriesWindow(query, needs.clock.now(), default_hours.telemetry),
+      limit: query.limit ?? limit_default,
+    }
+    const [instants, count] = await Promise.all([
+      needs.strings.history(request),
+      needs.strings.historyCount(request),
+    ])
+    const page = wholeInstants(instants, { limit: request.limit, newest: request.window.newest })
+    return seriesText(
+      page.items,
+      seriesMeta(request.window, {
+        count: Math.max(count, page.returned),
+        returned: page.returned,
+        first_time: page.first_at?.toISOString() ?? null,
+        last_time: page.last_at?.toISOString() ?? null,
+      }),
+    )
+  },
+})

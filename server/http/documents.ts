@@ -1,0 +1,22 @@
+import { docsPage, docsScript, docsStyle } from './docs-page.ts'
+import type { Endpoint } from './endpoint.ts'
+import { errorCatalog } from './errors.ts'
+import { openApi, openApiText } from './openapi.ts'
+
+const utf8 = (type: string) => `${type}; charset=utf-8`
+
+/** What is served without a key: the OpenAPI document and its page. */
+export function documents(endpoints: readonly Endpoint<never>[]) {
+  const document = openApi(endpoints, errorCatalog)
+  const page = docsPage(document, errorCatalog)
+  return [
+    {
+      path: '/openapi.json',
+      content_type: utf8('application/json'),
+      text: openApiText(document),
+    },
+    { path: '/docs', content_type: utf8('text/html'), text: page },
+    { path: '/docs/page.css', content_type: utf8('text/css'), text: docsStyle },
+    { path: '/docs/page.js', content_type: utf8('text/javascript'), text: docsScript },
+  ]
+}

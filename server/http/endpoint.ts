@@ -1,0 +1,143 @@
+/**
+ * An endpoint is plain data plus one function. The server, the OpenAPI document, the list of
+ * operations and the convention tests all read the same table of endpoints, so what is stated
+ * here holds everywhere. What follows from it is derived, never declared: a method other than GET
+ * is a write (safe mode, idempotency, write rate); `limit(cap)` is clamped; a scope refuses keys
+ * without it; a `List` wears the envelope.
+ */
+import type { Static, TObject, TProperties, TSchema } from 'typebox'
+import type { Transaction } from '../storage/database.ts'
+import type { JsonText } from './json-text.ts'
+
+export const scopes = [
+  'plant:read',
+  'diagnostics:read',
+  'energy:read',
+  'weather:read',
+  'markets:read',
+  'earnings:read',
+  'predictions:read',
+  'alerts:read',
+  'alerts:write',
+  'om:read',
+  'om:write',
+  'reports:read',
+  'reports:write',
+  'curtailment:read',
+  'curtailment:write',
+  'bess:read',
+  'bess:write',
+] as const
+export type Scope = (typeof scopes)[number]
+
+export const modules = ['basic_scada', 'bess', 'om', 'ai_predictions', 'earnings'] as const
+export type Module = (typeof modules)[number]
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** Who calls: the key that was presented, of which client, and what it may do. */
+export interface Caller {
+  key_id: string
+  key_name: string
+  client_id: number
+  scopes: ReadonlySet<Scope>
+  modules: ReadonlySet<Module>
+  /** null: every site of the client. */
+  site_ids: ReadonlySet<string> | null
+}
+
+/** The site of the request, as the conventions need it. */
+export interface RequestSite {
+  site_id: string
+  client_id: number
+  name: string
+  /** IANA name; `UTC` until the edge has announced the inventory. */
+  timezone: string
+  safe_mode: boolean
+}
+
+export interface Request<Params, Query, Body> {
+  site: RequestSite
+  caller: Caller
+  request_id: string
+  params: Params
+  query: Query
+  body: Body
+}
+
+/** What a write has beyond a read. */
+export interface WriteParts {
+  /**
+   * Everything that a write stores goes through it: it is committed, together with the recorded
+   * answer of the Idempotency-Key, when `handle` returns, and rolled back when it throws.
+   */
+  tx: Transaction
+  /** The If-Match header, for `requireMatch`. */
+  if_match: string | null
+}
+
+type RequestOf<M extends Method, Params, Query, Body> = Request<Params, Query, Body> &
+  (M extends 'GET' ? unknown : WriteParts)
+
+export interface Endpoint<
+  Needs,
+  Path extends string = string,
+  Params extends TProperties = TProperties,
+  Query extends TProperties = TProperties,
+  Body extends TSchema = TSchema,
+  Returns extends TSchema = TSchema,
+  M extends Method = Method,
+> {
+  method: M
+  /** Below /v1/sites/{site_id}; '/v1/sites' alone stands above every site. */
+  path: Path
+  /** `resource_action` in snake_case. */
+  operation_id: string
+  /** Chapter of the specification, in words: the tag of the OpenAPI document. */
+  tag: string
+  /** null only where any valid key will do. */
+  scope: Scope | null
+  module: Module | null
+  summary: string
+  description?: string
+  params?: Params
+  query?: Query
+  body?: Body
+  /** 200 unless stated. */
+  status?: 200 | 201 | 202 | 204
+  returns: Returns
+  /** `live`: no-store (the default); `resource` and `static`: a strong ETag. */
+  cache?: 'live' | 'resource' | 'static'
+  /** One answer, and one body for those that take one, for the reference page; both are checked. */
+  example: { body?: Static<Body>; answer: Static<Returns> }
+  handle: (
+    request: RequestOf<M, Static<TObject<Params>>, Static<TObject<Query>>, Static<Body>>,
+    needs: Needs,
+  ) => Promise<Static<Returns> | JsonText>
+  /**
+   * For a write that waits for something beyond the database: runs once `handle` is committed, and
+   * its answer takes the place of that of `handle`. A retry may run it again, so it is repeatable.
+   */
+  settle?: (
+    request: Request<Static<TObject<Params>>, Static<TObject<Query>>, Static<Body>>,
+    needs: Needs,
+  ) => Promise<Static<Returns> | JsonText>
+}
+
+/** The names between braces in a path: '/loggers/{logger_id}/history' gives 'logger_id'. */
+type PathNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PathNames<Rest>
+  : never
+
+/** Checks a definition's types, then forgets them, so that every endpoint fits one table. */
+export function endpoint<
+  Needs,
+  const Path extends string,
+  Params extends Record<PathNames<Path>, TSchema>,
+  Query extends TProperties = Record<never, TSchema>,
+  Body extends TSchema = TSchema,
+  Returns extends TSchema = TSchema,
+  const M extends Method = Method,
+>(definition: Endpoint<Needs, Path, Params, Query, Body, Returns, M>): Endpoint<Needs> {
+  return definition as unknown as Endpoint<Needs>
+}

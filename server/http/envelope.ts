@@ -1,0 +1,30 @@
+import { type Static, type TSchema, Type } from 'typebox'
+
+const closed = { additionalProperties: false } as const
+
+/** The list envelope; `meta.count` counts what matches, whatever the limit. */
+export const List = <Item extends TSchema>(item: Item) =>
+  Type.Object(
+    { data: Type.Array(item), meta: Type.Object({ count: Type.Integer({ minimum: 0 }) }, closed) },
+    closed,
+  )
+
+/**
+ * The envelope of a time series, ascending. With `start` the first rows, and where cut `next_start`
+ * to go on from; without it the newest rows before `end`, and where cut `previous_end`.
+ */
+export type SeriesMeta = Static<typeof SeriesMeta>
+export const SeriesMeta = Type.Object(
+  {
+    count: Type.Integer({ minimum: 0, description: 'Rows that match, whatever the limit.' }),
+    truncated: Type.Boolean({ description: 'Whether the limit cut rows off.' }),
+    next_start: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    previous_end: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+  },
+  closed,
+)
+
+export const Series = <Item extends TSchema>(item: Item) =>
+  Type.Object({ data: Type.Array(item), meta: SeriesMeta }, closed)
+
+export const list = <Row>(rows: Row[], count = rows.length) => ({ data: rows, meta: { count } })

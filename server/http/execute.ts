@@ -1,0 +1,125 @@
+/** How an endpoint is run: a read as it is, a write in one transaction with its recorded answer. */
+import type { Clock } from '@heliograph/domain/clock'
+import type { Database, Log, Queries } from '../storage/database.ts'
+import type { WriteAnswer } from './answer.ts'
+import type { Endpoint, Request, WriteParts } from './endpoint.ts'
+import { type ApiError, errorCatalog, errorText, toApiError } from './errors.ts'
+import {
+  type Claim,
+  claimRecord,
+  completeRecord,
+  type RecordedAnswer,
+  releaseRecord,
+} from './idempotency.ts'
+
+export interface Answer {
+  status: number
+  headers: Readonly<Record<string, string>>
+  /** '' where there is no body. */
+  text: string
+}
+
+export type AnyRequest = Request<unknown, unknown, unknown>
+
+export interface Runner<Needs> {
+  endpoint: Endpoint<Needs>
+  needs: Needs
+  write: WriteAnswer
+  db: Database
+  clock: Clock
+  log: Log
+}
+
+export async function runRead<Needs>(
+  { endpoint, needs, write }: Runner<Needs>,
+  request: AnyRequest,
+): Promise<Answer> {
+  return answerOf(endpoint, write(await endpoint.handle(request as never, needs)))
+}
+
+function answerOf(endpoint: Endpoint<never>, text: string): Answer {
+  const status = endpoint.status ?? 200
+  return { status, headers: {}, text: status === 204 ? '' : text }
+}
+
+/**
+ * Runs a write. With a claim: the record is made first, then completed in the transaction of the
+ * write (or, where the write settles, with the answer it settles on). An attempt that changed
+ * nothing leaves no record, but for `conflict_state`, which is an answer of execution.
+ */
+export async function runWrite<Needs>(
+  runner: Runner<Needs>,
+  request: AnyRequest & Omit<WriteParts, 'tx'>,
+  claim: Claim | null,
+): Promise<Answer> {
+  if (claim === null) return runOnce(runner, request, null)
+  await claimRecord(runner.db, claim, runner.clock.now())
+  try {
+    return await runOnce(runner, request, claim)
+  } catch (error) {
+    const known = toApiError(error)
+    if (known.code === 'conflict_state') {
+      const answer = errorAnswer(known, request.request_id)
+      await record(runner.db, claim, answer)
+      return answer
+    }
+    await releaseRecord(runner.db, claim).catch((cause) => {
+      // The record's lock ends by itself; the client must hear what the write met with.
+      runner.log.warn({ err: cause }, 'an unfinished idempotency record could not be deleted')
+    })
+    throw error
+  }
+}
+
+async function runOnce<Needs>(
+  runner: Runner<Needs>,
+  request: AnyRequest & Omit<WriteParts, 'tx'>,
+  claim: Claim | null,
+): Promise<Answer> {
+  const { endpoint, needs, write, db } = runner
+  const answer = await db.transaction(async (tx) => {
+    const value = await endpoint.handle({ ...request, tx } as never, needs)
+    const answer = answerOf(endpoint, write(value))
+    if (claim && !endpoint.settle) await record(tx, claim, answer)
+    return answer
+  })
+  return endpoint.settle ? settle(runner, request, claim) : answer
+}
+
+/** The write has had its effect: whatever comes of the waiting, a failure too, is its answer. */
+async function settle<Needs>(
+  { endpoint, needs, write, db, log }: Runner<Needs>,
+  request: AnyRequest,
+  claim: Claim | null,
+): Promise<Answer> {
+  let answer: Answer
+  try {
+    answer = answerOf(endpoint, write(await endpoint.settle!(request as never, needs)))
+  } catch (error) {
+    log.error({ err: error, request_id: request.request_id }, 'a write did not settle')
+    answer = errorAnswer(toApiError(error), request.request_id)
+  }
+  if (claim) {
+    await record(db, claim, answer).catch((error) => {
+      // The record stays unfinished: once its lock ends a retry runs the write again, repeatably.
+      log.error({ err: error, request_id: request.request_id }, 'an answer could not be recorded')
+    })
+  }
+  return answer
+}
+
+export function errorAnswer(error: ApiError, request_id: string): Answer {
+  const { status } = errorCatalog[error.code]
+  return { status, headers: error.headers, text: errorText(error, request_id) }
+}
+
+function record(db: Queries, claim: Claim, answer: Answer): Promise<void> {
+  const { status, headers, text } = answer
+  return completeRecord(db, claim, { status, headers: { ...headers }, body: Buffer.from(text) })
+}
+
+export const replayed = ({ status, headers, body }: RecordedAnswer): Answer => ({
+  status,
+  headers: { ...headers, 'idempotent-replayed': 'true' },
+  text: body.toString('utf8'),
+})

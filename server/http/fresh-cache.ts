@@ -1,0 +1,113 @@
+import type { Clock, Timers } from '@heliograph/domain/clock'
+import type { Log } from '../storage/database.ts'
+import { unavailable } from './errors.ts'
+import { periodically } from './periodic.ts'
+
+/** Nothing older than this is believed, whatever was or was not notified. */
+export const fresh_ms = 1000
+const refresh_ms = 400
+/** What nobody asked for this long is no longer re-read. */
+const idle_ms = 60_000
+const entries_max = 10_000
+
+export interface FreshCache<Row> {
+  /** The row, null when there is none, undefined when it must be read first. */
+  peek(id: string): Row | null | undefined
+  /** Reads now; rejects when the database does not answer, or not within the second. */
+  read(id: string): Promise<Row | null>
+  forget(id: string): void
+  forgetAll(): void
+  /** Reads again what is in use. Runs by itself. */
+  refresh(): Promise<void>
+  stop(): Promise<void>
+}
+
+interface Entry<Row> {
+  row: Row | null
+  /** When the query that read it began: what was committed before then is seen. */
+  read_ms: number
+  used_ms: number
+}
+
+/**
+ * Rows that every request needs and that must never be stale by more than a second. Those in use
+ * are re-read together in the background, so that a request waits for no query; when that fails or
+ * lags, an entry ages past the second and is read before it is used again.
+ */
+export function freshCache<Row>(deps: {
+  load(ids: readonly string[]): Promise<ReadonlyMap<string, Row>>
+  /** For the log: what the rows are. */
+  name: string
+  clock: Clock
+  timers: Timers
+  log: Log
+}): FreshCache<Row> {
+  const entries = new Map<string, Entry<Row>>()
+  const reading = new Map<string, Promise<Row | null>>()
+  const now = () => deps.clock.now().getTime()
+  const refreshing = periodically(deps, `reading ${deps.name} again`, refresh_ms, refresh)
+
+  async function refresh(): Promise<void> {
+    const began_ms = now()
+    dropUnused(entries, began_ms)
+    const before = new Map([...entries].filter(([, entry]) => entry.row !== null))
+    if (before.size === 0) return
+    const rows = await deps.load([...before.keys()])
+    for (const [id, entry] of before) {
+      // Leave alone what was forgotten or read anew while the query ran.
+      if (entries.get(id) !== entry) continue
+      entry.row = rows.get(id) ?? null
+      entry.read_ms = began_ms
+    }
+  }
+
+  async function load(id: string): Promise<Row | null> {
+    const began_ms = now()
+    const row = (await deps.load([id])).get(id) ?? null
+    const ended_ms = now()
+    if (ended_ms - began_ms > fresh_ms) throw unavailable()
+    if (entries.size >= entries_max) entries.delete(entries.keys().next().value!)
+    entries.set(id, { row, read_ms: began_ms, used_ms: ended_ms })
+    return row
+  }
+
+  return {
+    peek(id) {
+      const entry = entries.get(id)
+      if (entry === undefined) return undefined
+      const now_ms = now()
+      const age_ms = now_ms - entry.read_ms
+      // A clock that was set back makes an entry seem young: then it is read again.
+      if (age_ms < 0 || age_ms > fresh_ms) return undefined
+      entry.used_ms = now_ms
+      return entry.row
+    },
+    read(id) {
+      const joined = reading.get(id)
+      if (joined !== undefined) return joined
+      const read = load(id).finally(() => {
+        if (reading.get(id) === read) reading.delete(id)
+      })
+      reading.set(id, read)
+      return read
+    },
+    forget(id) {
+      entries.delete(id)
+      // A read under way may have begun before the change: nobody may join it any more.
+      reading.delete(id)
+    },
+    forgetAll() {
+      entries.clear()
+      reading.clear()
+    },
+    refresh,
+    stop: refreshing.stop,
+  }
+}
+
+function dropUnused<Row>(entries: Map<string, Entry<Row>>, now_ms: number): void {
+  for (const [id, { row, read_ms, used_ms }] of entries) {
+    const unused = row === null ? now_ms - read_ms > fresh_ms : now_ms - used_ms > idle_ms
+    if (unused) entries.delete(id)
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * Idempotency-Key on writes. The record is made before the write runs and completed in the write's
+ * own transaction, so that a command is never doubled and its answer never lost.
+ * https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/
+ */
+import { hash } from 'node:crypto'
+import type { Queries } from '../storage/database.ts'
+import { ApiError, invalid } from './errors.ts'
+import { canonicalJson } from './json-body.ts'
+
+const expiry_ms = 24 * 3_600_000
+/** An unfinished record belongs to its process this long; then a retry may take it over. */
+const lock_ms = 60_000
+
+/** A key of the caller, and what it was used for. */
+export interface Claim {
+  key_id: string
+  idempotency_key: string
+  fingerprint: Buffer
+  /** One attempt to execute. */
+  owner: string
+}
+
+export interface RecordedAnswer {
+  status: number
+  headers: Record<string, string>
+  body: Buffer
+}
+
+/** The key as a raw token or as a quoted structured-field string; null without the header. */
+export function idempotencyKey(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null
+  const text = typeof header === 'string' ? header.trim() : ''
+  const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(text)
+  const key = quoted ? quoted[1]!.replace(/\\(["\\])/g, '$1') : text
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return key
+  throw invalid({
+    location: 'header',
+    field: 'Idempotency-Key',
+    code: 'invalid_format',
+    message: 'must be 1 to 255 visible ASCII characters',
+  })
+}
+
+/** What makes two requests the same: method, path, query and body, not their order or spacing. */
+export function fingerprint(request: { method: string; url: string; body: unknown }): Buffer {
+  const [path = '', query = ''] = request.url.split('?', 2)
+  const parameters = [...new URLSearchParams(query)].map((pair) => pair.join('=')).sort()
+  const body = request.body === undefined ? '' : canonicalJson(request.body)
+  return hash('sha256', JSON.stringify([request.method, path, parameters, body]), 'buffer')
+}
+
+/**
+ * The recorded answer of this very request, or null when it is to be executed. Throws 422
+ * `idempotency_conflict` for another request, 409 while the first is still running.
+ */
+export async function recall(db: Queries, claim: Claim, now: Date): Promise<RecordedAnswer | null> {
+  const [row] = await db.query<{
+    fingerprint: Buffer
+    locked_until: Date
+    status: number | null
+    headers: Record<string, string>
+    body: Buffer
+  }>(
+    `select fingerprint, locked_until, status, headers, body from idempotency_records
+      where key_id = $1 and idempotency_key = $2 and created_at > $3`,
+    [claim.key_id, claim.idempotency_key, new Date(now.getTime() - expiry_ms)],
+  )
+  if (row === undefined) return null
+  if (!row.fingerprint.equals(claim.fingerprint)) throw new ApiError('idempotency_conflict')
+  if (row.status !== null) return { status: row.status, headers: row.headers, body: row.body }
+  if (row.locked_until > now) throw inProgress()
+  return null
+}
+
+const inProgress = () => new ApiError('idempotency_in_progress', null, { 'retry-after': '1' })
+
+/**
+ * Makes the record, or takes over one that expired or whose process left it unfinished. Throws 409
+ * when another request was faster.
+ */
+export async function claimRecord(db: Queries, claim: Claim, now: Date): Promise<void> {
+  const made = await db.execute(
+    `insert into idempotency_records as r
+       (key_id, idempotency_key, fingerprint, owner, locked_until, created_at)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (key_id, idempotency_key) do update
+       set fingerprint = excluded.fingerprint, owner = excluded.owner,
+           locked_until = excluded.locked_until, status = null, headers = null, body = null,
+           created_at = case when r.created_at <= $7 then excluded.created_at else r.created_at end
+     where r.created_at <= $7
+        or (r.status is null and r.locked_until <= $6 and r.fingerprint = excluded.fingerprint)`,
+    [
+      claim.key_id,
+      claim.idempotency_key,
+      claim.fingerprint,
+      claim.owner,
+      new Date(now.getTime() + lock_ms),
+      now,
+      new Date(now.getTime() - expiry_ms),
+    ],
+  )
+  if (made === 0) throw inProgress()
+}
+
+/**
+ * Stores the answer. Throws 409 when the record was taken over meanwhile: the write that calls this
+ * in its transaction is then rolled back, and the one that took over is the only one that counts.
+ */
+export async function completeRecord(
+  db: Queries,
+  claim: Claim,
+  answer: RecordedAnswer,
+): Promise<void> {
+  const stored = await db.execute(
+    `update idempotency_records set status = $4, headers = $5, body = $6
+      where key_id = $1 and idempotency_key = $2 and owner = $3 and status is null`,
+    [
+      claim.key_id,
+      claim.idempotency_key,
+      claim.owner,
+      answer.status,
+      JSON.stringify(answer.headers),
+      answer.body,
+    ],
+  )
+  if (stored === 0) throw inProgress()
+}
+
+/** Forgets an attempt that had no effect, so that the same key may be tried again. */
+export async function releaseRecord(db: Queries, claim: Claim): Promise<void> {
+  await db.execute(
+    `delete from idempotency_records
+      where key_id = $1 and idempotency_key = $2 and owner = $3 and status is null`,
+    [claim.key_id, claim.idempotency_key, claim.owner],
+  )
+}
+
+export async function deleteExpired(db: Queries, now: Date): Promise<void> {
+  const before = new Date(now.getTime() - expiry_ms)
+  await db.execute('delete from idempotency_records where created_at <= $1', [before])
+}

@@ -1,0 +1,52 @@
+/** Bodies on their way in: JSON in UTF-8, and nothing that poisons or that no row can hold. */
+import { ApiError, invalid } from './errors.ts'
+
+export const body_bytes_max = 1024 * 1024
+const depth_max = 64
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+
+/** The value of a body; throws 400 `malformed_json`. */
+export function parseJson(bytes: Buffer): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(bytes))
+  } catch {
+    throw new ApiError('malformed_json')
+  }
+  inspect(value, '', 0)
+  return value
+}
+
+/** A key `__proto__` is data to JSON but a prototype to an assignment: it is refused here. */
+function inspect(value: unknown, field: string, depth: number): void {
+  if (depth > depth_max) throw new ApiError('malformed_json', { reason: 'nested too deeply' })
+  if (typeof value === 'string') refuseNul(value, field)
+  else if (Array.isArray(value)) {
+    value.forEach((item, index) => {
+      inspect(item, join(field, String(index)), depth + 1)
+    })
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, item] of Object.entries(value)) {
+      if (name === '__proto__') throw new ApiError('malformed_json', { reason: 'key __proto__' })
+      refuseNul(name, field)
+      inspect(item, join(field, name), depth + 1)
+    }
+  }
+}
+
+function refuseNul(text: string, field: string): void {
+  if (!text.includes('\0')) return
+  const message = 'must not contain the character U+0000'
+  throw invalid({ location: 'body', field, code: 'invalid_character', message })
+}
+
+const join = (field: string, name: string) => (field === '' ? name : `${field}.${name}`)
+
+/** The same text for the same value, whatever the order of keys and the spacing. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, item) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  )
+}

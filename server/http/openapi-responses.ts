@@ -1,0 +1,278 @@
+/** Answers other than the promised one, and the headers of all, as components of the document. */
+import type { Endpoint } from './endpoint.ts'
+import type { ErrorCode } from './errors.ts'
+import type { Json } from './openapi-schemas.ts'
+import { isWrite } from './safe-mode.ts'
+
+/** What every code says, is and asks for: see errors.ts. */
+export type ErrorList = Readonly<
+  Partial<Record<ErrorCode, { status: number; message: string; action: string }>>
+>
+
+type Declared = Pick<Endpoint<never>, 'method' | 'path' | 'scope' | 'module' | 'cache'>
+
+const isRead = ({ method }: Declared) => !isWrite(method)
+const isWritten = ({ method }: Declared) => isWrite(method)
+const isOfSite = ({ path }: Declared) => path !== '/v1/sites'
+const isChange = ({ method }: Declared) => method === 'PUT' || method === 'PATCH'
+const isAlways = () => true
+
+interface ErrorAnswer {
+  name: string
+  codes: readonly ErrorCode[]
+  /** The endpoints that can give it. */
+  when: (endpoint: Declared) => boolean
+  headers?: readonly string[]
+}
+
+const rate = ['RateLimit', 'RateLimit-Policy'] as const
+const replay = ['Idempotent-Replayed'] as const
+
+/** One for each status; where reads and writes differ in their codes, one for each of them. */
+const errorAnswers: readonly ErrorAnswer[] = [
+  { name: 'BadRequest', codes: ['malformed_request'], when: isRead },
+  {
+    name: 'BadWriteRequest',
+    codes: ['malformed_request', 'malformed_json'],
+    when: isWritten,
+    headers: rate,
+  },
+  {
+    name: 'Unauthorized',
+    codes: ['missing_api_key', 'invalid_api_key', 'expired_api_key', 'revoked_api_key'],
+    when: isAlways,
+    headers: ['WWW-Authenticate'],
+  },
+  {
+    name: 'Forbidden',
+    codes: ['forbidden_scope', 'forbidden_module'],
+    when: ({ scope, module }) => scope !== null || module !== null,
+    headers: [...rate, 'WWW-Authenticate'],
+  },
+  { name: 'NotFound', codes: ['not_found'], when: isOfSite, headers: rate },
+  { name: 'RequestTimeout', codes: ['request_timeout'], when: isAlways },
+  {
+    name: 'Conflict',
+    codes: ['conflict_safe_mode', 'conflict_state', 'idempotency_in_progress'],
+    when: isWritten,
+    headers: [...rate, 'Retry-After', ...replay],
+  },
+  {
+    name: 'PreconditionFailed',
+    codes: ['precondition_failed'],
+    when: isChange,
+    headers: [...rate, 'ETag'],
+  },
+  { name: 'PayloadTooLarge', codes: ['payload_too_large'], when: isWritten, headers: rate },
+  {
+    name: 'UnsupportedMediaType',
+    codes: ['unsupported_media_type'],
+    when: isWritten,
+    headers: rate,
+  },
+  { name: 'Unprocessable', codes: ['validation_error'], when: isRead, headers: rate },
+  {
+    name: 'UnprocessableWrite',
+    codes: ['validation_error', 'idempotency_conflict'],
+    when: isWritten,
+    headers: rate,
+  },
+  {
+    name: 'TooManyRequests',
+    codes: ['rate_limited'],
+    when: isAlways,
+    headers: [...rate, 'Retry-After'],
+  },
+  { name: 'HeadersTooLarge', codes: ['headers_too_large'], when: isAlways },
+  { name: 'InternalError', codes: ['internal_error'], when: isAlways, headers: rate },
+  {
+    name: 'Unavailable',
+    codes: ['service_unavailable'],
+    when: isAlways,
+    headers: [...rate, 'Retry-After'],
+  },
+]
+
+/** What `details` holds, by code; null for all others. */
+const details: Readonly<Partial<Record<ErrorCode, Json>>> = {
+  forbidden_scope: { required_scope: 'plant:read' },
+  forbidden_module: { module: 'ai_predictions' },
+  conflict_state: { current_state: 'approved', allowed_from: ['proposed'] },
+  precondition_failed: { current_etag: '"x7Vd0a2mTq5mZ4H1rB9wKc3uYpE"' },
+  validation_error: {
+    errors: [
+      {
+        location: 'query',
+        field: 'start',
+        code: 'naive_timestamp',
+        message: 'needs an offset: end it with Z or, for example, +02:00',
+      },
+    ],
+  },
+  rate_limited: { policy: 'general', limit: 120, window_s: 60, retry_after_s: 21 },
+}
+
+const request_id_example = '0198f2c4-7d1e-7a55-9c1b-3f0a5d2e8b61'
+
+const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
+
+const headersNamed = (names: readonly string[]) =>
+  Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, ref('headers', name)]))
+
+/** Every answer of an endpoint but the promised one, by status. */
+export function otherResponses(endpoint: Declared, errors: ErrorList): Record<string, Json> {
+  return Object.fromEntries([
+    ...(isCached(endpoint) ? [['304', ref('responses', 'NotModified')]] : []),
+    ...answersOf(endpoint).map(({ name, codes }) => [
+      String(known(errors, codes[0]!).status),
+      ref('responses', name),
+    ]),
+  ])
+}
+
+const answersOf = (endpoint: Declared) => errorAnswers.filter(({ when }) => when(endpoint))
+const isCached = ({ cache = 'live' }: Declared) => cache !== 'live'
+
+/** The headers of the promised answer. */
+export const responseHeaders = (endpoint: Declared) =>
+  headersNamed([
+    ...rate,
+    ...(isCached(endpoint) ? ['ETag'] : []),
+    ...(isWritten(endpoint) ? replay : []),
+  ])
+
+/** The error answers that any of the endpoints can give. */
+export function responseComponents(endpoints: readonly Declared[], errors: ErrorList) {
+  const used = errorAnswers.filter(({ when }) => endpoints.some(when))
+  return {
+    ...(endpoints.some(isCached) && {
+      NotModified: {
+        description: 'The copy that `If-None-Match` names is still the present one.',
+        headers: headersNamed([...rate, 'ETag']),
+      },
+    }),
+    ...Object.fromEntries(used.map((answer) => [answer.name, errorResponse(answer, errors)])),
+  }
+}
+
+function errorResponse({ codes, headers = [] }: ErrorAnswer, errors: ErrorList): Json {
+  const lines = codes.map((code) => `\`${code}\`: ${known(errors, code).message}`)
+  return {
+    description: lines.join(' '),
+    headers: headersNamed(headers),
+    content: {
+      'application/json': {
+        schema: ref('schemas', 'Error'),
+        examples: Object.fromEntries(
+          codes.map((code) => [code, errorExample(code, known(errors, code))]),
+        ),
+      },
+    },
+  }
+}
+
+const errorExample = (code: ErrorCode, error: { message: string; action: string }) => ({
+  summary: error.action,
+  value: {
+    error: {
+      code,
+      message: error.message,
+      request_id: request_id_example,
+      details: details[code] ?? null,
+    },
+  },
+})
+
+function known(errors: ErrorList, code: ErrorCode) {
+  const error = errors[code]
+  if (!error) throw new Error(`the list of errors has no ${code}`)
+  return error
+}
+
+/** The envelope of every error. */
+export const errorSchemas = (errors: ErrorList): Record<string, Json> => ({
+  Error: {
+    type: 'object',
+    required: ['error'],
+    properties: { error: ref('schemas', 'ErrorContent') },
+    additionalProperties: false,
+  },
+  ErrorContent: {
+    type: 'object',
+    required: ['code', 'message', 'request_id', 'details'],
+    properties: {
+      code: {
+        type: 'string',
+        enum: Object.keys(errors),
+        'x-open-enum': true,
+        description: 'Stable; what a program branches on.',
+        examples: ['validation_error'],
+      },
+      message: {
+        type: 'string',
+        description: 'For people; may change.',
+        examples: ['The request is not valid.'],
+      },
+      request_id: {
+        type: 'string',
+        description: 'The same as the header X-Request-Id; what support asks for.',
+        examples: [request_id_example],
+      },
+      details: {
+        type: ['object', 'null'],
+        additionalProperties: true,
+        description: 'What the code needs to be acted on, such as `errors` of a validation error.',
+        examples: [details.validation_error],
+      },
+    },
+    additionalProperties: false,
+  },
+})
+
+const text = (description: string, example: string, more: Json = {}) => ({
+  description,
+  schema: { type: 'string', ...more },
+  example,
+})
+
+const headers: Readonly<Record<string, Json>> = {
+  'X-Request-Id': {
+    required: true,
+    ...text(
+      "Names this request: the caller's own X-Request-Id, else a new one.",
+      request_id_example,
+    ),
+  },
+  RateLimit: text(
+    'What is left of each limit (`r`), and the seconds until it is whole again (`t`). On every ' +
+      'answer to a request whose key is valid.',
+    '"general";r=87;t=21',
+  ),
+  'RateLimit-Policy': text(
+    'The limits: requests (`q`) in a window of seconds (`w`).',
+    '"general";q=120;w=60',
+  ),
+  'Retry-After': {
+    description: 'Seconds to wait before the same request is sent again.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 21,
+  },
+  'WWW-Authenticate': text(
+    'How to authenticate, and what was wrong with the key.',
+    'Bearer realm="heliograph", error="invalid_token"',
+  ),
+  ETag: text('Names these bytes; send it as `If-None-Match`.', '"x7Vd0a2mTq5mZ4H1rB9wKc3uYpE"'),
+  'Idempotent-Replayed': text(
+    'Present when this is the recorded answer to an earlier request.',
+    'true',
+    { enum: ['true'] },
+  ),
+}
+
+/** The headers that the given responses refer to. */
+export function headerComponents(responses: readonly unknown[]): Record<string, Json> {
+  const text = JSON.stringify(responses)
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => text.includes(`#/components/headers/${name}"`)),
+  )
+}

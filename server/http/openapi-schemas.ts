@@ -1,0 +1,200 @@
+/**
+ * Schemas as the OpenAPI document holds them: every object a named component, nullable as a type of
+ * two, enumerations with their type, the unit of a number beside it.
+ */
+import { unitOf } from './openapi-text.ts'
+
+/** A JSON object of the document. */
+export interface Json {
+  [name: string]: unknown
+}
+
+export interface Schemas {
+  /**
+   * The schema as the document refers to it. `name` is that of the component where it is an object
+   * without `$id`. In answers enumerations are open: values may be added.
+   */
+  refer(schema: object, name: string, part: 'answer' | 'request'): Json
+  /** Takes from an example what the fields on its way have no example of their own for. */
+  illustrate(schema: Json, example: unknown): void
+  /** By name, in alphabetical order. */
+  components(): Record<string, Json>
+}
+
+interface Context {
+  part: 'answer' | 'request'
+  refer(schema: Json, name: string): Json
+}
+
+/** Throws where two different objects would get one name. */
+export function schemaComponents(): Schemas {
+  const components = new Map<string, Json>()
+  const sources = new Map<string, string>()
+
+  function define(name: string, source: Json, context: Context): Json {
+    const text = JSON.stringify(source)
+    const known = sources.get(name)
+    if (known !== undefined && known !== text) {
+      throw new Error(`two different schemas are called ${name}: give one of them another $id`)
+    }
+    if (known === undefined) {
+      sources.set(name, text)
+      const component: Json = {}
+      components.set(name, component)
+      Object.assign(component, object(source, name, context))
+    }
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
+  function referIn(part: Context['part']) {
+    const context: Context = {
+      part,
+      refer(schema, name) {
+        const { $id, ...source } = schema
+        if ($id !== undefined) return define(String($id), source, context)
+        if (source['properties']) return define(nameOf(source, name), source, context)
+        return inline(source, name, context)
+      },
+    }
+    return context.refer
+  }
+
+  const refer = { answer: referIn('answer'), request: referIn('request') }
+  return {
+    refer: (schema, name, part) => refer[part](schema as Json, name),
+    illustrate: (schema, example) => illustrate(schema, example, components),
+    components() {
+      for (const { properties } of components.values()) nameFirstValues(properties as Json)
+      return Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    },
+  }
+}
+
+/** Envelopes are called after their items: `InverterList`, and for series `InverterSeries`. */
+function nameOf({ properties }: Json, name: string): string {
+  const { data, meta, ...more } = properties as Record<string, Json>
+  const items = data?.['items'] as Json | undefined
+  if (!items?.['$id'] || !meta || Object.keys(more).length > 0) return name
+  return `${items['$id']}${isSeriesMeta(meta) ? 'Series' : 'List'}`
+}
+
+const isSeriesMeta = (meta: Json) => 'truncated' in (meta['properties'] as Json)
+
+function object(source: Json, name: string, context: Context): Json {
+  const properties = source['properties'] as Record<string, Json>
+  return {
+    ...source,
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([field, schema]) => [
+        field,
+        withUnit(context.refer(schema, nameOfField(properties, name, field)), field),
+      ]),
+    ),
+  }
+}
+
+function nameOfField(properties: Record<string, Json>, name: string, field: string): string {
+  if (field !== 'meta' || !('data' in properties)) return `${name}${pascal(field)}`
+  const meta = properties[field]!['properties'] as Json
+  if ('offset' in meta) return 'PageMeta'
+  return 'truncated' in meta ? 'SeriesMeta' : 'ListMeta'
+}
+
+function inline(schema: Json, name: string, context: Context): Json {
+  if (schema['anyOf']) return union(schema, name, context)
+  if (schema['enum']) return enumeration(schema, context)
+  if (schema['items']) {
+    return { ...schema, items: context.refer(schema['items'] as Json, `${name}Item`) }
+  }
+  if (schema['allOf']) {
+    const parts = schema['allOf'] as Json[]
+    return { ...schema, allOf: parts.map((one, at) => context.refer(one, `${name}Part${at + 1}`)) }
+  }
+  const patterns = schema['patternProperties'] as Record<string, Json> | undefined
+  if (!patterns) return { ...schema }
+  const { patternProperties: _patterns, ...own } = schema
+  const [values = {}] = Object.values(patterns)
+  return { ...own, additionalProperties: context.refer(values, `${name}Value`) }
+}
+
+/** `null` joins the type of what it stands beside; constants become one enumeration. */
+function union(schema: Json, name: string, context: Context): Json {
+  const { anyOf, ...own } = schema
+  const branches = (anyOf as Json[]).filter(({ type }) => type !== 'null')
+  const is_nullable = branches.length < (anyOf as Json[]).length
+  const constants = branches.map((branch) => branch['const'])
+  const written = branches.map((branch, at) =>
+    context.refer(branch, branches.length === 1 ? name : `${name}${at + 1}`),
+  )
+  const [only] = constants.includes(undefined)
+    ? written
+    : [enumeration({ enum: constants }, context)]
+  const is_one = written.length === 1 || !constants.includes(undefined)
+  if (!is_one || '$ref' in only!) {
+    return { anyOf: [...written, ...(is_nullable ? [{ type: 'null' }] : [])], ...own }
+  }
+  const { type, enum: values, ...rest } = only!
+  return {
+    ...(is_nullable ? { type: [type, 'null'].flat() } : { type }),
+    ...(values ? { enum: [...(values as unknown[]), ...(is_nullable ? [null] : [])] } : {}),
+    ...rest,
+    ...own,
+  }
+}
+
+function enumeration({ enum: values, ...own }: Json, { part }: Context): Json {
+  const types = [...new Set((values as unknown[]).map((value) => typeof value))]
+  return {
+    type: types.length === 1 ? types[0] : types,
+    enum: values,
+    ...own,
+    ...(part === 'answer' && { 'x-open-enum': true }),
+  }
+}
+
+function withUnit(schema: Json, field: string): Json {
+  const unit = isNumeric(schema) || isNumeric(schema['items'] as Json) ? unitOf(field) : null
+  return unit === null ? schema : { ...schema, 'x-unit': unit }
+}
+
+export const typesOf = (schema: Json | undefined) => [schema?.['type'] ?? []].flat() as string[]
+
+function isNumeric(schema: Json | undefined): boolean {
+  return typesOf(schema).some((type) => type === 'number' || type === 'integer')
+}
+
+/** The component that a schema refers to, through `null` beside it; else the schema itself. */
+function resolve(schema: Json, components: ReadonlyMap<string, Json>): Json {
+  const [only, ...more] = ((schema['anyOf'] as Json[]) ?? []).filter((one) => one['$ref'])
+  const reference = schema['$ref'] ?? (more.length === 0 ? only?.['$ref'] : undefined)
+  if (reference === undefined) return schema
+  return components.get(String(reference).replace('#/components/schemas/', '')) ?? {}
+}
+
+function illustrate(schema: Json, example: unknown, components: ReadonlyMap<string, Json>): void {
+  const { properties, items } = resolve(schema, components)
+  if (Array.isArray(example)) {
+    for (const one of example) if (items) illustrate(items as Json, one, components)
+  } else if (typeof example === 'object' && example !== null) {
+    for (const [field, value] of Object.entries(example)) {
+      const own = (properties as Record<string, Json> | undefined)?.[field]
+      if (own) illustrate(own, value, components)
+    }
+  } else if (schema['type'] !== undefined && isOnlyNull(schema)) {
+    schema['examples'] = [example]
+  }
+}
+
+/** What no example holds, or only as null, is shown by its first value. */
+function nameFirstValues(properties: Json): void {
+  for (const schema of Object.values(properties) as Json[]) {
+    const [first] = (schema['enum'] as unknown[]) ?? []
+    if (first !== undefined && isOnlyNull(schema)) schema['examples'] = [first]
+  }
+}
+
+/** An example that shows a value is worth more than one that shows its absence. */
+const isOnlyNull = ({ examples }: Json) => ((examples as unknown[])?.[0] ?? null) === null
+
+export const pascal = (name: string) =>
+  name.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Type } from 'typebox'
+import { type Endpoint, endpoint } from './endpoint.ts'
+import { List, Series } from './envelope.ts'
+import { errorCatalog } from './errors.ts'
+import { openApi, openApiText } from './openapi.ts'
+import type { Json } from './openapi-schemas.ts'
+import { unitOf } from './openapi-text.ts'
+import { LoggerId, limit, Nullable, timeWindow } from './params.ts'
+
+const closed = { additionalProperties: false } as const
+const Box = Type.Object(
+  {
+    logger_id: LoggerId,
+    power_kw: Nullable(Type.Number({ description: 'Power.' })),
+    state: Nullable(Type.Enum(['on', 'off'])),
+    lid: Nullable(Type.Object({ angle_deg: Type.Number() }, closed)),
+    mode: Type.Union([Type.Literal('a'), Type.Literal('b')]),
+  },
+  { ...closed, $id: 'Box' },
+)
+const box = { logger_id: 3, power_kw: 1.5, state: null, lid: { angle_deg: 4 }, mode: 'a' } as const
+const nowhere = async () => {
+  throw new Error('not called')
+}
+
+const read = endpoint({
+  method: 'GET',
+  path: '/loggers/{logger_id}/history',
+  operation_id: 'boxes_history',
+  tag: 'Loggers',
+  scope: 'plant:read',
+  module: 'basic_scada',
+  summary: 'History of a box',
+  params: { logger_id: LoggerId },
+  query: { ...timeWindow, limit: limit(10, 5) },
+  returns: Series(Box),
+  cache: 'resource',
+  example: {
+    answer: {
+      data: [box],
+      meta: { count: 1, truncated: false, next_start: null, previous_end: null },
+    },
+  },
+  handle: nowhere,
+})
+const write = endpoint({
+  method: 'PUT',
+  path: '/boxes/{box_id}',
+  operation_id: 'boxes_change',
+  tag: 'Curtailment',
+  scope: 'curtailment:write',
+  module: 'basic_scada',
+  summary: 'Change a box',
+  params: { box_id: Type.Integer({ description: 'A box.' }) },
+  body: Type.Object({ limit_kw: Type.Number(), why: Type.Optional(Type.String()) }, closed),
+  returns: Box,
+  example: { body: { limit_kw: 3 }, answer: box },
+  handle: nowhere,
+})
+const sites = endpoint({
+  method: 'GET',
+  path: '/v1/sites',
+  operation_id: 'sites_list',
+  tag: 'Sites',
+  scope: null,
+  module: null,
+  summary: 'Sites',
+  returns: List(Type.Object({ site_id: Type.String() }, { ...closed, $id: 'Site' })),
+  example: { answer: { data: [{ site_id: 's' }], meta: { count: 1 } } },
+  handle: nowhere,
+})
+const table = [read, write, sites] as Endpoint<never>[]
+const { paths, components, tags } = openApi(table, errorCatalog)
+const history = paths['/v1/sites/{site_id}/loggers/{logger_id}/history']!['get']!
+const change = paths['/v1/sites/{site_id}/boxes/{box_id}']!['put']!
+const names = (parameters: readonly Json[]) => parameters.map((one) => one['name'] ?? one['$ref'])
+
+test('objects become components, envelopes are called after their items', () => {
+  assert.deepEqual(
+    Object.keys(components.schemas),
+    [
+      'BoxLid',
+      'BoxSeries',
+      'Box',
+      'BoxesChangeBody',
+      'Error',
+      'ErrorContent',
+      'ListMeta',
+      'SeriesMeta',
+      'Site',
+      'SiteList',
+    ].sort(),
+  )
+  const content = history.responses['200']!['content'] as Json
+  assert.deepEqual((content['application/json'] as Json)['schema'], {
+    $ref: '#/components/schemas/BoxSeries',
+  })
+})
+
+test('nullable is a type of two, enumerations are typed and open, numbers have their unit', () => {
+  assert.deepEqual(components.schemas['Box']!['properties'], {
+    logger_id: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 2147483647,
+      description: 'A logger (plant) of the site.',
+      examples: [3],
+    },
+    power_kw: {
+      type: ['number', 'null'],
+      description: 'Power.',
+      'x-unit': 'kW',
+      examples: [1.5],
+    },
+    state: {
+      type: ['string', 'null'],
+      enum: ['on', 'off', null],
+      'x-open-enum': true,
+      examples: ['on'],
+    },
+    lid: { anyOf: [{ $ref: '#/components/schemas/BoxLid' }, { type: 'null' }] },
+    mode: { type: 'string', enum: ['a', 'b'], 'x-open-enum': true, examples: ['a'] },
+  })
+  assert.deepEqual(components.schemas['BoxLid']!['properties'], {
+    angle_deg: { type: 'number', 'x-unit': '°', examples: [4] },
+  })
+})
+
+test('parameters: the site, the path, the query with its caps, then what the method brings', () => {
+  assert.deepEqual(names(history.parameters), [
+    '#/components/parameters/SiteId',
+    'logger_id',
+    'start',
+    'end',
+    'limit',
+    '#/components/parameters/IfNoneMatch',
+  ])
+  const [, logger_id, start, , page] = history.parameters
+  assert.equal(logger_id!['example'], 3)
+  assert.equal(start!['required'], false)
+  assert.deepEqual(page!['schema'], { type: 'integer', minimum: 1, 'x-cap': 10, default: 5 })
+  assert.deepEqual(names(change.parameters).slice(2), [
+    '#/components/parameters/IdempotencyKey',
+    '#/components/parameters/IfMatch',
+  ])
+  assert.deepEqual(paths['/v1/sites']!['get']!.parameters, [])
+})
+
+test('every status that an endpoint can answer stands there, and no other', () => {
+  const statuses = (operation: { responses: object }) => Object.keys(operation.responses).join(' ')
+  assert.equal(statuses(history), '200 304 400 401 403 404 408 422 429 431 500 503')
+  assert.equal(statuses(change), '200 400 401 403 404 408 409 412 413 415 422 429 431 500 503')
+  assert.equal(statuses(paths['/v1/sites']!['get']!), '200 400 401 408 422 429 431 500 503')
+})
+
+test('what the conventions make of an endpoint is said of it', () => {
+  assert.deepEqual(change.security, [{ bearer: ['curtailment:write'] }])
+  assert.equal(change['x-control-write'], true)
+  assert.deepEqual(
+    change['x-rate-limit'].map(({ policy, requests }) => [policy, requests]),
+    [
+      ['general', 120],
+      ['write', 30],
+    ],
+  )
+  assert.equal(history['x-control-write'], false)
+  assert.equal(history['x-required-scope'], 'plant:read')
+  assert.deepEqual(
+    tags.map(({ name }) => name),
+    ['Sites', 'Loggers', 'Curtailment'],
+  )
+})
+
+test('a body must be sent where a field of it must', () => {
+  assert.equal(change.requestBody?.['required'], true)
+  const body = Type.Object({ why: Type.Optional(Type.String()) }, closed)
+  const lenient = openApi([{ ...write, body } as never], errorCatalog).paths
+  const [operation] = Object.values(Object.values(lenient)[0]!)
+  assert.equal(operation!.requestBody?.['required'], false)
+})
+
+test('every reference leads somewhere', () => {
+  const text = JSON.stringify({ paths, components })
+  const missing = [...text.matchAll(/#\/components\/(\w+)\/([\w-]+)/g)].filter(
+    ([, kind, name]) => !(name! in components[kind as keyof typeof components]),
+  )
+  assert.deepEqual(missing, [])
+})
+
+test('the same table gives the same text', () => {
+  const again = openApi([...table], errorCatalog)
+  assert.equal(openApiText(again), openApiText(openApi(table, errorCatalog)))
+})
+
+test('a table that cannot be described is refused', () => {
+  assert.throws(() => openApi([{ ...read, tag: 'Nonsense' } as never], errorCatalog), /Nonsense/)
+  const other = Type.Object({ site_id: Type.Integer() }, { $id: 'Box' })
+  const twin = { ...write, path: '/twin', returns: other }
+  assert.throws(() => openApi([read, twin] as never, errorCatalog), /two different .* Box/)
+})
+
+test('a unit is the longest that the name ends in', () => {
+  assert.equal(unitOf('specific_yield_today_kwh_kwp'), 'kWh/kWp')
+  assert.equal(unitOf('price_per_mwh'), 'currency/MWh')
+  assert.equal(unitOf('power_kw'), 'kW')
+  assert.equal(unitOf('logger_id'), null)
+  assert.equal(unitOf('a'), null)
+})

@@ -1,0 +1,41 @@
+import { type TSchema, Type } from 'typebox'
+
+/** RFC 3339 with an offset. A timestamp without one is rejected, never guessed. */
+export const Timestamp = Type.String({ format: 'date-time' })
+
+export const Nullable = <Of extends TSchema>(of: Of) => Type.Union([of, Type.Null()])
+
+/** `start` and `end`, both optional; when both are given, `end` is later. Half-open. */
+export const timeWindow = {
+  start: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Start of the window, inclusive. RFC 3339 with an offset.',
+    }),
+  ),
+  end: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'End of the window, exclusive; later than `start`. RFC 3339 with an offset.',
+    }),
+  ),
+}
+
+/** A page size. Asking for more than `cap` is answered with `cap`, not with an error. */
+export const limit = (cap: number, byDefault: number) =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      'x-cap': cap,
+      default: byDefault,
+      description: `How many items at most. Above ${cap} it is ${cap}.`,
+    }),
+  )
+
+const Id = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: 2_147_483_647, description })
+
+export const LoggerId = Id('A logger (plant) of the site.')
+export const InverterId = Id('An inverter of the site.')
+export const LocationId = Id('A location of the site.')
+export const StringIndex = Id('A string of the inverter, counted from 0.')

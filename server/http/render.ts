@@ -1,0 +1,54 @@
+/** The last step of an answer: caching headers, validators and compression. */
+import { chooseEncoding, compress, compress_bytes_min } from './compression.ts'
+import type { Endpoint } from './endpoint.ts'
+import { etagFor, etagOf, matches } from './etag.ts'
+import type { Answer } from './execute.ts'
+
+/** What of the request decides how the answer is written. */
+export interface Asked {
+  accept_encoding: string | undefined
+  if_none_match: string | undefined
+  is_read: boolean
+}
+
+export interface Rendered {
+  status: number
+  headers: Record<string, string>
+  body: string | Buffer
+}
+
+export type Cache = NonNullable<Endpoint<never>['cache']>
+
+const cacheControl: Record<Cache, string> = {
+  live: 'no-store',
+  resource: 'private, no-cache',
+  static: 'private, max-age=300',
+}
+
+/** Waits only where something is compressed. */
+export function render(
+  answer: Answer,
+  { cache, content_type, asked }: { cache: Cache; content_type: string; asked: Asked },
+): Rendered | Promise<Rendered> {
+  const { status, text } = answer
+  const headers: Record<string, string> = { ...answer.headers, 'cache-control': 'no-store' }
+  if (text === '') return { status, headers, body: '' }
+  const good = status < 300
+  const encoding = text.length < compress_bytes_min ? null : chooseEncoding(asked.accept_encoding)
+  headers['content-type'] = content_type
+  if (good) headers['cache-control'] = cacheControl[cache]
+  headers['vary'] = 'Authorization, Accept-Encoding'
+  if (good && cache !== 'live') {
+    const etag = etagOf(text)
+    headers['etag'] = etagFor(etag, encoding)
+    if (asked.is_read && asked.if_none_match && matches(asked.if_none_match, etag)) {
+      delete headers['content-type']
+      return { status: 304, headers, body: '' }
+    }
+  }
+  if (encoding === null) return { status, headers, body: text }
+  return compress(Buffer.from(text), encoding).then((body) => {
+    headers['content-encoding'] = encoding
+    return { status, headers, body }
+  })
+}

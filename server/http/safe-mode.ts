@@ -1,0 +1,9 @@
+import type { Method, RequestSite } from './endpoint.ts'
+import { ApiError } from './errors.ts'
+
+export const isWrite = (method: Method) => method !== 'GET'
+
+/** While a site is being commissioned nothing is written; reads go on. */
+export function refuseInSafeMode(site: RequestSite): void {
+  if (site.safe_mode) throw new ApiError('conflict_safe_mode')
+}

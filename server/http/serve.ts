@@ -1,0 +1,372 @@
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from 'fastify'
+import { answerWriters } from './answer.ts'
+import { answerClientError } from './client-error.ts'
+import type { Endpoint } from './endpoint.ts'
+import { ApiError, toApiError, unavailable } from './errors.ts'
+import { type Answer, errorAnswer, type Runner, replayed, runRead, runWrite } from './execute.ts'
+import { type Admission, type Gate, openGate } from './gate.ts'
+import { type Claim, deleteExpired, fingerprint, idempotencyKey, recall } from './idempotency.ts'
+import { body_bytes_max, parseJson } from './json-body.ts'
+import { allowHeader, methodsAt, methodsByPath } from './methods.ts'
+import { periodically } from './periodic.ts'
+import {
+  limited,
+  policyHeader,
+  type RateLimits,
+  rateLimits,
+  type Standing,
+  standingHeader,
+} from './rate-limit.ts'
+import { readiness } from './readiness.ts'
+import { type Cache, render } from './render.ts'
+import { replicas } from './replicas.ts'
+import { requestId } from './request-id.ts'
+import { isWrite, refuseInSafeMode } from './safe-mode.ts'
+import { securityHeaders, strictTransport } from './security-headers.ts'
+import type { Document, ServeInput, ServeOptions } from './serve-options.ts'
+import { type Fields, type Validate, validators } from './validate.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    admission: Admission | null
+    claim: Claim | null
+    body_bytes: number
+  }
+}
+
+interface Context extends ServeInput<never> {
+  options: ServeOptions
+  rates: RateLimits
+  gate: Gate
+  /** Holds the app once it has begun to close. */
+  closing: Set<FastifyInstance>
+  methods: ReadonlyMap<string, ReadonlySet<string>>
+  validator: (endpoint: Endpoint<never>) => Validate
+  runner: (endpoint: Endpoint<never>) => Runner<never>
+}
+
+const json = 'application/json; charset=utf-8'
+const probes = [{ path: '/healthz' }, { path: '/readyz' }]
+const sweep_ms = 600_000
+const request_timeout_ms = 60_000
+
+/** The server, ready to `listen` or to `inject` into. `close` ends its background work too. */
+export async function serve<Needs>(input: ServeInput<Needs>): Promise<FastifyInstance> {
+  const { db, options = {}, needs } = input
+  const rates = rateLimits()
+  const gate = await openGate({ ...input, rates })
+  const writer = answerWriters(options.check_answers ?? 'values')
+  const context: Context = {
+    ...(input as unknown as ServeInput<never>),
+    options,
+    rates,
+    gate,
+    closing: new Set(),
+    methods: methodsByPath([
+      ...input.endpoints.map((each) => ({ method: each.method, path: pathOf(each as never) })),
+      ...[...(options.documents ?? []), ...probes].map(({ path }) => ({ method: 'GET', path })),
+    ]),
+    validator: validators(input.endpoints),
+    runner: (endpoint) => ({
+      ...input,
+      endpoint,
+      needs: needs as never,
+      write: writer(endpoint, endpoint.operation_id),
+    }),
+  }
+  const app = createApp(context)
+  const others = replicas({ ...input, replica_id: input.newId(), rates })
+  const sweep = periodically(input, 'deleting expired idempotency records', sweep_ms, () =>
+    deleteExpired(db, input.clock.now()),
+  )
+  app.addHook('onClose', async () => {
+    await Promise.all([others.stop(), sweep.stop(), gate.stop()])
+  })
+  for (const endpoint of context.endpoints) addEndpoint(app, context, endpoint)
+  for (const document of options.documents ?? []) addDocument(app, document)
+  await addProbes(app, context)
+  refuseOtherMethods(app, context.methods)
+  await app.ready()
+  return app
+}
+
+function createApp(context: Context): FastifyInstance {
+  const { options, newId } = context
+  const serverOptions: FastifyServerOptions = {
+    genReqId: (request) => requestId(request.headers['x-request-id'], newId),
+    requestIdHeader: false,
+    bodyLimit: body_bytes_max,
+    trustProxy: options.trusted_proxies?.length ? [...options.trusted_proxies] : false,
+    // Those that come while the server is closing are still answered, and told to go elsewhere.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: request_timeout_ms,
+    routerOptions: { maxParamLength: 200 },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, newId),
+    frameworkErrors: (error, request, reply) => {
+      addCommonHeaders(request, reply)
+      void sendError(context, error, request as FastifyRequest, reply as FastifyReply)
+    },
+  }
+  const node = { requireHostHeader: false }
+  const transport = options.tls ? { https: { ...options.tls, ...node } } : { http: node }
+  const app = Fastify({ ...serverOptions, ...transport } as FastifyServerOptions)
+  app.decorateRequest('admission', null)
+  app.decorateRequest('claim', null)
+  app.decorateRequest('body_bytes', 0)
+  app.addHook('onRequest', (request, reply, done) => {
+    addCommonHeaders(request, reply)
+    // Before its body is looked at: what does not exist has no rules for bodies.
+    done(request.is404 ? notFound(context, request) : undefined)
+  })
+  app.addHook('preClose', async () => {
+    context.closing.add(app)
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    observe(context, request, reply)
+    // A connection that was busy when the closing began would be kept open for the next request.
+    if (context.closing.has(app)) setImmediate(() => app.server.closeIdleConnections())
+    done()
+  })
+  app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply))
+  app.setNotFoundHandler((request) => {
+    throw notFound(context, request)
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, parseBody)
+  // An expectation we do not know is no reason for a bare answer: the request itself is served.
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response))
+  return app
+}
+
+async function parseBody(request: FastifyRequest, body: Buffer): Promise<unknown> {
+  request.body_bytes = body.length
+  return body.length === 0 ? undefined : parseJson(body)
+}
+
+function addCommonHeaders(
+  request: { id: string; protocol: string },
+  reply: FastifyReply | Headers,
+) {
+  reply.headers(securityHeaders)
+  reply.header('x-request-id', request.id)
+  if (request.protocol === 'https') reply.header('strict-transport-security', strictTransport)
+}
+
+interface Headers {
+  header(name: string, value: string): unknown
+  headers(values: Record<string, string>): unknown
+}
+
+const pathOf = ({ path }: Endpoint<never>) =>
+  path === '/v1/sites' ? path : `/v1/sites/{site_id}${path}`
+
+const patternOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1')
+
+function addEndpoint(app: FastifyInstance, context: Context, endpoint: Endpoint<never>): void {
+  const run = isWrite(endpoint.method)
+    ? writeHandler(context, endpoint)
+    : readHandler(context, endpoint)
+  app.route({
+    method: endpoint.method,
+    url: patternOf(pathOf(endpoint)),
+    config: { operation_id: endpoint.operation_id } as object,
+    onRequest: (request, reply, done) => {
+      try {
+        const admitted = admit(context, endpoint, request, reply)
+        if (!(admitted instanceof Promise)) {
+          request.admission = admitted
+          done()
+          return
+        }
+        admitted.then((admission) => {
+          request.admission = admission
+          done()
+        }, done)
+      } catch (error) {
+        done(error as Error)
+      }
+    },
+    ...(isWrite(endpoint.method) && { preValidation: beforeWrite(context, endpoint) }),
+    handler: async (request, reply) => send(request, reply, endpoint.cache, await run(request)),
+  })
+}
+
+function admit(
+  { gate }: Context,
+  endpoint: Endpoint<never>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  return gate.admit(endpoint, {
+    authorization: request.headers.authorization,
+    address: () => request.ip.slice(0, 64),
+    site_id: (request.params as { site_id?: string }).site_id ?? null,
+    onStanding: (standing) => addRate(reply, [standing]),
+  })
+}
+
+function addRate(reply: FastifyReply, standings: readonly Standing[]): void {
+  reply.header('ratelimit-policy', standings.map(policyHeader).join(', '))
+  reply.header('ratelimit', standings.map(standingHeader).join(', '))
+}
+
+/** A replay is answered before it can be limited, refused or judged again. */
+function beforeWrite({ db, clock, rates, newId }: Context, endpoint: Endpoint<never>) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const { key, site } = request.admission!
+    const now = clock.now()
+    const general = rates.standing(key, 'general', now.getTime())
+    addRate(reply, [general, rates.standing(key, 'write', now.getTime())])
+    const idempotency_key = idempotencyKey(request.headers['idempotency-key'])
+    if (idempotency_key !== null) {
+      const { method, url, body } = request
+      request.claim = {
+        key_id: key.caller.key_id,
+        idempotency_key,
+        fingerprint: fingerprint({ method, url, body }),
+        owner: newId(),
+      }
+      const recorded = await recall(db, request.claim, now)
+      if (recorded) return send(request, reply, endpoint.cache, replayed(recorded))
+    }
+    const standing = rates.take(key, 'write', now.getTime())
+    addRate(reply, [general, standing])
+    if (!standing.granted) throw limited(standing)
+    if (site) refuseInSafeMode(site)
+    return undefined
+  }
+}
+
+function readHandler(context: Context, endpoint: Endpoint<never>) {
+  const valid = validRequest(context, endpoint)
+  const runner = context.runner(endpoint)
+  return (request: FastifyRequest) => runRead(runner, valid(request))
+}
+
+function writeHandler(context: Context, endpoint: Endpoint<never>) {
+  const valid = validRequest(context, endpoint)
+  const runner = context.runner(endpoint)
+  return (request: FastifyRequest) => {
+    const if_match = request.headers['if-match'] ?? null
+    return runWrite(runner, { ...valid(request), if_match }, request.claim)
+  }
+}
+
+function validRequest({ validator, clock }: Context, endpoint: Endpoint<never>) {
+  const validate = validator(endpoint)
+  return (request: FastifyRequest) => {
+    const { key, site } = request.admission!
+    const { params, query, body, body_bytes } = request as FastifyRequest & {
+      params: Fields
+      query: Fields
+    }
+    const valid = validate({ params, query, body, body_bytes }, clock.now())
+    return {
+      // Only `/v1/sites` stands above the sites, and it does not ask for one.
+      site: site!,
+      caller: key.caller,
+      request_id: request.id,
+      params: valid.params,
+      query: valid.query,
+      body: valid.body,
+    }
+  }
+}
+
+async function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  cache: Cache = 'live',
+  answer: Answer,
+  content_type = json,
+): Promise<FastifyReply> {
+  const { method, headers } = request
+  const rendering = render(answer, {
+    cache,
+    content_type,
+    asked: {
+      accept_encoding: headers['accept-encoding'] as string | undefined,
+      if_none_match: headers['if-none-match'],
+      is_read: method === 'GET' || method === 'HEAD',
+    },
+  })
+  const rendered = rendering instanceof Promise ? await rendering : rendering
+  reply.code(rendered.status).headers(rendered.headers)
+  return reply.send(rendered.body === '' ? undefined : rendered.body)
+}
+
+function sendError(
+  { log }: Context,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const known = toApiError(error)
+  if (known.code === 'internal_error') {
+    log.error({ err: error, request_id: request.id, operation: operationOf(request) }, 'failed')
+  }
+  return send(request, reply, 'live', errorAnswer(known, request.id))
+}
+
+const operationOf = (request: FastifyRequest) =>
+  (request.routeOptions?.config as { operation_id?: string } | undefined)?.operation_id ?? 'none'
+
+function observe({ options, log }: Context, request: FastifyRequest, reply: FastifyReply): void {
+  const operation = operationOf(request)
+  const elapsed_ms = reply.elapsedTime
+  options.metrics?.observe(operation, reply.statusCode, elapsed_ms)
+  if (elapsed_ms > (options.slow_ms ?? 2000)) {
+    log.warn({ operation, request_id: request.id, elapsed_ms: Math.round(elapsed_ms) }, 'slow')
+  }
+}
+
+function addDocument(app: FastifyInstance, { path, content_type, text }: Document): void {
+  const answer = { status: 200, headers: {}, text }
+  app.get(path, (request, reply) => send(request, reply, 'static', answer, content_type))
+}
+
+/** What exists by another method is 405, also where a path with an id in it would match. */
+function refuseOtherMethods(app: FastifyInstance, methods: Context['methods']): void {
+  for (const [path, known] of methods) {
+    const refuse = () => {
+      throw notAllowed(known)
+    }
+    const others = app.supportedMethods.filter((method) => !known.has(method))
+    app.route({
+      method: others,
+      url: patternOf(path),
+      onRequest: async () => refuse(),
+      handler: refuse,
+    })
+  }
+}
+
+const notAllowed = (known: ReadonlySet<string>) =>
+  new ApiError('method_not_allowed', null, { allow: allowHeader(known) })
+
+/** The router knows the usual methods; any other lands here, also on a path that exists. */
+function notFound({ methods }: Context, request: FastifyRequest): ApiError {
+  const known = methodsAt(methods, request.url)
+  return known && !known.has(request.method) ? notAllowed(known) : new ApiError('not_found')
+}
+
+/** For whoever runs the process: is it alive, and can it serve? */
+async function addProbes(app: FastifyInstance, { db, closing }: Context): Promise<void> {
+  const isReady = await readiness(db)
+  const say = (status: string): Answer => ({
+    status: 200,
+    headers: {},
+    text: `{"status":"${status}"}`,
+  })
+  app.get('/healthz', (request, reply) => send(request, reply, 'live', say('alive')))
+  app.get('/readyz', async (request, reply) => {
+    if (closing.has(app) || !(await isReady())) throw unavailable()
+    return send(request, reply, 'live', say('ready'))
+  })
+}

@@ -1,0 +1,255 @@
+/**
+ * Validation from the declaration of an endpoint: what its schemas say, and the conventions that no
+ * schema can (unknown and repeated parameters, reversed and over-long windows, caps). Every
+ * violation of a request is reported at once.
+ */
+import { Ajv } from 'ajv'
+import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js'
+import formatsModule, { type FormatName } from 'ajv-formats'
+import type { TSchema } from 'typebox'
+import { anonymous } from './anonymous-schema.ts'
+import type { Endpoint } from './endpoint.ts'
+import { ApiError, type Violation } from './errors.ts'
+import { day_ms, parseDate, parseTimestamp, window_days_max } from './time-windows.ts'
+import { describe } from './violations.ts'
+
+export type Fields = Record<string, unknown>
+
+export interface Input {
+  params: Fields
+  query: Fields
+  body: unknown
+  /** Size of the body as it came. */
+  body_bytes: number
+}
+
+export interface Valid {
+  params: Fields
+  query: Fields
+  body: unknown
+}
+
+/**
+ * Throws 422 with every violation; returns the input coerced (path and query only), defaulted, its
+ * timestamps in UTC and its limits capped.
+ */
+export type Validate = (input: Input, now: Date) => Valid
+
+export type Declared = Pick<Endpoint<never>, 'method' | 'params' | 'query' | 'body' | 'returns'>
+
+const violations_max = 100
+/** Beyond this only the first violation of a body is told: a long wrong array has a million. */
+const all_errors_bytes_max = 64 * 1024
+
+export function validators(endpoints: readonly Declared[]) {
+  const keywords = [...new Set(endpoints.flatMap(extensionKeywords))]
+  const options = { strict: true, strictTypes: false, useDefaults: true, allowUnionTypes: true }
+  // Text becomes numbers and booleans in path and query; a body says what it means.
+  const coercing = withTime(
+    new Ajv({ ...options, coerceTypes: 'array', allErrors: true, keywords }),
+  )
+  const strict = withTime(new Ajv({ ...options, allErrors: true, keywords }))
+  const strictFirst = withTime(new Ajv({ ...options, keywords }))
+
+  return function validator(endpoint: Declared): Validate {
+    const checkParams = compileFields(coercing, 'path', endpoint.params)
+    const checkQuery = compileFields(coercing, 'query', endpoint.query)
+    const checkBody = compileBody(endpoint.body, strict, strictFirst)
+    const checkWindow = windowRule(endpoint.query)
+    const caps = Object.entries(endpoint.query ?? {}).flatMap(([name, schema]) => {
+      const cap = (schema as { 'x-cap'?: number })['x-cap']
+      return cap === undefined ? [] : [[name, cap] as const]
+    })
+
+    return (input, now) => {
+      const violations: Violation[] = []
+      const params = checkParams(input.params, violations)
+      const query = checkQuery(input.query, violations)
+      const body = checkBody(input.body, input.body_bytes, violations)
+      if (violations.length === 0) checkWindow(query, now, violations)
+      if (violations.length > 0) {
+        throw new ApiError('validation_error', { errors: violations.slice(0, violations_max) })
+      }
+      for (const [name, cap] of caps) {
+        if ((query[name] as number) > cap) query[name] = cap
+      }
+      return { params, query, body }
+    }
+  }
+}
+
+const whole = /^-?\d+$/
+const decimal = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/
+
+/** Path or query: only what is declared, once each, numbers as people write them. */
+function compileFields(
+  ajv: Ajv,
+  location: 'path' | 'query',
+  schemas: Readonly<Record<string, TSchema>> = {},
+) {
+  const declared = new Map(Object.entries(schemas).map(([name, schema]) => [name, typeOf(schema)]))
+  const required = Object.keys(schemas).filter((name) => !('~optional' in schemas[name]!))
+  const check = ajv.compile(anonymous({ type: 'object', properties: schemas, required }))
+  const unknown_message =
+    declared.size === 0
+      ? 'is not a parameter of this endpoint; it has none'
+      : `is not a parameter of this endpoint; those are ${[...declared.keys()].join(', ')}`
+
+  return (given: Fields, violations: Violation[]): Fields => {
+    const faults: Violation[] = []
+    const fields: Fields = {}
+    const fault = (field: string, code: string, message: string) =>
+      faults.push({ location, field, code, message })
+    for (const name in given) {
+      const type = declared.get(name)
+      const value = given[name]
+      if (type === undefined) {
+        // A path names the site too, which is looked up before.
+        if (location === 'query') fault(name, 'unknown_parameter', unknown_message)
+      } else if (Array.isArray(value) && type !== 'array') {
+        fault(name, 'repeated_parameter', 'may be given once')
+      } else if (String(value).includes('\0')) {
+        fault(name, 'invalid_character', 'must not contain the character U+0000')
+      } else if (
+        (type === 'integer' && !whole.test(String(value))) ||
+        (type === 'number' && !decimal.test(String(value)))
+      ) {
+        fault(name, 'invalid_type', `must be ${type === 'integer' ? 'an integer' : 'a number'}`)
+      } else fields[name] = value
+    }
+    if (!check(fields)) {
+      const named = new Set(faults.map(({ field }) => field))
+      faults.push(
+        ...describe(location, check.errors ?? []).filter(({ field }) => !named.has(field)),
+      )
+    }
+    violations.push(...faults)
+    return fields
+  }
+}
+
+const typeOf = (schema: TSchema) => String((schema as { type?: unknown }).type ?? '')
+
+function compileBody(schema: TSchema | undefined, all: Ajv, first: Ajv) {
+  if (schema === undefined) return refuseBody
+  const checkAll = all.compile(anonymous(schema))
+  const checkFirst = first.compile(anonymous(schema))
+  return (given: unknown, bytes: number, violations: Violation[]): unknown => {
+    // No body at all lacks every required field, and is complete where none is.
+    const body = given === undefined ? {} : given
+    const check = bytes > all_errors_bytes_max ? checkFirst : checkAll
+    if (!check(body)) violations.push(...describe('body', check.errors ?? []))
+    else refuseReversed(body, violations)
+    return body
+  }
+}
+
+/** A write that takes no body may be sent an empty one; anything in it is a misunderstanding. */
+function refuseBody(given: unknown, _bytes: number, violations: Violation[]): unknown {
+  const empty = given === undefined || given === null
+  const message = 'this endpoint takes no body'
+  if (!empty && (typeof given !== 'object' || Array.isArray(given))) {
+    violations.push({ location: 'body', field: '', code: 'invalid_type', message })
+  } else if (!empty) {
+    for (const field of Object.keys(given)) {
+      violations.push({ location: 'body', field, code: 'unknown_field', message })
+    }
+  }
+  return undefined
+}
+
+function refuseReversed(body: unknown, violations: Violation[]): void {
+  const { start_at, end_at } = (body ?? {}) as Fields
+  if (typeof start_at !== 'string' || typeof end_at !== 'string' || end_at > start_at) return
+  violations.push(notAfter('body', 'end_at', 'start_at'))
+}
+
+const notAfter = (location: 'query' | 'body', field: string, start: string): Violation => ({
+  location,
+  field,
+  code: 'end_not_after_start',
+  message: `must be later than ${start}`,
+})
+
+/** `end` after `start` (days: not before it), and at most 400 days where there is no limit. */
+function windowRule(schemas: Readonly<Record<string, TSchema>> = {}) {
+  const from = schemas['start'] ? 'start' : 'since'
+  const format = (schemas[from] as { format?: string } | undefined)?.format
+  const bounded = schemas['limit'] === undefined
+  return (query: Fields, now: Date, violations: Violation[]): void => {
+    const start = query[from]
+    if (format === undefined || typeof start !== 'string') return
+    const { end } = query
+    if (typeof end === 'string' && (format === 'date' ? end < start : end <= start)) {
+      violations.push(notAfter('query', 'end', from))
+    }
+    const end_ms = typeof end === 'string' ? Date.parse(end) : now.getTime()
+    if (bounded && end_ms - Date.parse(start) > window_days_max * day_ms) {
+      const message = `the window spans more than ${window_days_max} days`
+      violations.push({ location: 'query', field: from, code: 'window_too_long', message })
+    }
+  }
+}
+
+/** `x-…` keywords are annotations for the reference, never rules of the validator. */
+function extensionKeywords({ params, query, body, returns }: Declared): string[] {
+  const found: string[] = []
+  JSON.stringify([params, query, body, returns], (name, value) => {
+    if (name.startsWith('x-')) found.push(name)
+    return value
+  })
+  return found
+}
+
+/**
+ * Replaces the validator's `format`: times are judged by our own rules, which tell what is wrong
+ * with them, and a timestamp is handed on in UTC whatever offset it came with.
+ */
+function withTime(ajv: Ajv): Ajv {
+  ajv.removeKeyword('format')
+  return ajv.addKeyword({
+    keyword: 'format',
+    type: 'string',
+    schemaType: 'string',
+    modifying: true,
+    errors: 'full',
+    compile: (format: string) =>
+      format === 'date-time' ? checkTimestamp : format === 'date' ? checkDate : other(format),
+  })
+}
+
+type FormatCheck = DataValidateFunction & ((text: string, place?: DataValidationCxt) => boolean)
+
+const checkTimestamp: FormatCheck = (text, place) => {
+  const instant = parseTimestamp(text)
+  if (typeof instant === 'string') return faulty(checkTimestamp, instant)
+  if (place) place.parentData[place.parentDataProperty] = instant.toISOString()
+  return true
+}
+
+const checkDate: FormatCheck = (text) => {
+  const day = parseDate(text)
+  return typeof day === 'string' ? faulty(checkDate, day) : true
+}
+
+/** A format of the library (email, uuid, uri …). */
+function other(name: string): FormatCheck {
+  const definition = formatsModule.default.get(name as FormatName)
+  const rule =
+    typeof definition === 'object' && 'validate' in definition ? definition.validate : definition
+  const check: FormatCheck = (text) => {
+    const good =
+      rule instanceof RegExp
+        ? rule.test(text)
+        : typeof rule === 'function'
+          ? (rule as (text: string) => boolean)(text)
+          : rule === true
+    return good || faulty(check, 'invalid_format', `must be of the form ${name}`)
+  }
+  return check
+}
+
+function faulty(check: FormatCheck, fault: string, message = 'is not valid'): false {
+  check.errors = [{ keyword: 'format', params: { fault }, message }]
+  return false
+}

@@ -1,0 +1,292 @@
+import type { Clock, Timers } from '@heliograph/domain/clock'
+import {
+  type DownMessage,
+  type Lane,
+  lanes,
+  message_bytes_max,
+  silence_ms_max,
+} from '@heliograph/domain/link'
+import type { RawData, WebSocket } from 'ws'
+import type { Database, Log } from '../storage/database.ts'
+import type { Ingest, Source } from './ingest.ts'
+import { type Committed, type LaneQueue, openLane, window_frames } from './lane.ts'
+import {
+  type BatchMessage,
+  type HelloMessage,
+  type Message,
+  readMessage,
+  type StatusMessage,
+} from './messages.ts'
+import type { LinkMetrics } from './metrics.ts'
+import {
+  type EdgeIdentity,
+  forgetFrames,
+  frameRanges,
+  isRevoked,
+  recordHello,
+  recordStatus,
+} from './presence.ts'
+import { Refused } from './refused.ts'
+
+/** The least that lets every lane have its largest message in hand, and one arrive. */
+export const held_bytes_default = 4 * message_bytes_max
+/** Acknowledgements that an edge leaves unread. */
+const unread_bytes_max = 4 * 1024 * 1024
+const closing_ms_max = 5000
+const beat_ms = silence_ms_max / 3
+
+export interface ConnectionNeeds {
+  db: Database
+  ingest: Ingest
+  clock: Clock
+  timers: Timers
+  log: Log
+  metrics: LinkMetrics
+  /** A connection with more than this in hand is not read until half of it is stored. */
+  held_bytes_max: number
+  /** Ends an earlier agent connection of the same edge and returns when nothing of it runs. */
+  takeOver(edge: EdgeIdentity, connection: Connection): Promise<void>
+}
+
+export type RefusalCode = Extract<DownMessage, { type: 'refusal' }>['code']
+
+const closeCodes: Record<RefusalCode, number> = {
+  unknown_edge: 1008,
+  wrong_site: 1008,
+  replaced: 1008,
+  bad_message: 1008,
+  shutting_down: 1001,
+  internal_error: 1011,
+}
+
+interface Greeted {
+  source: Source
+  role: HelloMessage['role']
+  lanes: Record<Lane, LaneQueue>
+}
+
+/**
+ * One WebSocket of an edge whose token was accepted, from its hello to its close. Each lane is a
+ * queue of its own, so that live data never waits behind a backlog. What fails in the database is
+ * not acknowledged: the connection ends and the edge, which still holds the frames, sends them
+ * again.
+ */
+export class Connection {
+  /** Resolves when the socket is closed and nothing of the connection runs. */
+  readonly closed: Promise<void>
+
+  readonly #socket: WebSocket
+  readonly #edge: EdgeIdentity
+  readonly #needs: ConnectionNeeds
+  readonly #running = new Set<Promise<void>>()
+  #phase: 'new' | 'greeting' | 'serving' | 'ending' = 'new'
+  #greeted: Greeted | undefined
+  #waitingStatus: StatusMessage | undefined
+  #isStoringStatus = false
+  #heldBytes = 0
+  #silentBeats = 0
+  #end: Promise<void> | undefined
+  #cancelBeat: () => void
+
+  constructor(socket: WebSocket, edge: EdgeIdentity, needs: ConnectionNeeds) {
+    this.#socket = socket
+    this.#edge = edge
+    this.#needs = needs
+    this.#cancelBeat = needs.timers.after(beat_ms, () => this.#beat())
+    socket.on('message', (data, is_binary) => this.#receive(data, is_binary))
+    socket.on('pong', () => this.#heard())
+    socket.on('error', (error) =>
+      needs.log.warn({ err: error, ...edge }, 'an edge connection failed'),
+    )
+    this.closed = new Promise((resolve) => {
+      socket.once('close', () => void this.#finish().then(resolve))
+    })
+  }
+
+  /**
+   * Takes nothing more in, finishes and acknowledges the transactions that run, says why, closes.
+   * Returns when nothing of the connection runs.
+   */
+  end(code: RefusalCode, message: string): Promise<void> {
+    this.#end ??= this.#endOnce(code, message)
+    return this.#end
+  }
+
+  #receive(data: RawData, is_binary: boolean): void {
+    this.#heard()
+    if (this.#phase === 'ending') return
+    try {
+      if (is_binary) throw new Refused('a binary message')
+      const text = data.toString()
+      this.#take(readMessage(text), text)
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      const { edge_id, site_id } = this.#edge
+      this.#needs.log.warn({ site_id, edge_id, reason: error.message }, 'a message is refused')
+      void this.end('bad_message', error.message)
+    }
+  }
+
+  #take(message: Message, text: string): void {
+    if (message.type === 'hello') {
+      if (this.#phase !== 'new') throw new Refused('a second hello')
+      this.#phase = 'greeting'
+      this.#run(() => this.#greet(message))
+      return
+    }
+    const greeted = this.#greeted
+    if (!greeted) throw new Refused('nothing may be sent before the welcome')
+    if (message.type === 'batch') {
+      this.#takeBatch(greeted, message, text)
+      return
+    }
+    if (greeted.role === 'importer') throw new Refused('an importer has no status')
+    this.#waitingStatus = message
+    this.#run(() => this.#storeStatus(greeted.source))
+  }
+
+  async #greet(hello: HelloMessage): Promise<void> {
+    const { db, clock, takeOver, log, metrics, ingest } = this.#needs
+    if (hello.site_id !== this.#edge.site_id) {
+      void this.end('wrong_site', 'this token belongs to another site')
+      return
+    }
+    const source = { ...this.#edge, epoch: hello.epoch }
+    const received_at = clock.now().getTime()
+    if (hello.role === 'agent') {
+      await takeOver(this.#edge, this)
+      await recordHello(db, this.#edge, { ...hello, received_at })
+      await forgetFrames(db, source, hello.lowest_unacked_seq)
+    }
+    const have = hello.role === 'importer' ? await frameRanges(db, source) : []
+    if (this.#phase !== 'greeting') return
+    this.#phase = 'serving'
+    const queues = lanes.map((lane) => {
+      const store: Ingest['store'] = async (batch) => {
+        const stop = metrics.commit_seconds.startTimer({ lane })
+        const done = await ingest.store(batch)
+        stop()
+        return done
+      }
+      return [lane, openLane(source, lane, store, (of, done) => this.#acknowledge(of, done))]
+    })
+    this.#greeted = { source, role: hello.role, lanes: Object.fromEntries(queues) }
+    metrics.connections.inc({ role: hello.role })
+    const { role, agent_version } = hello
+    log.info({ ...source, role, agent_version }, 'an edge is connected')
+    this.#send({ type: 'welcome', server_time: received_at, window_frames, have })
+  }
+
+  #takeBatch({ role, lanes }: Greeted, { lane, frames }: BatchMessage, text: string): void {
+    if (role === 'importer' && lane !== 'backfill') throw new Refused('an importer only back-fills')
+    if (lanes[lane].under_way + frames.length > window_frames) {
+      throw new Refused(`more than ${window_frames} frames under way in lane ${lane}`)
+    }
+    this.#hold(text.length)
+    this.#run(() => lanes[lane].take(frames, text, this.#needs.clock.now().getTime()))
+  }
+
+  #acknowledge(lane: Lane, done: Committed): void {
+    const { metrics } = this.#needs
+    metrics.frames.inc({ lane }, done.new_frames)
+    metrics.rows.inc({ lane }, done.stored_rows)
+    metrics.repeated_rows.inc(done.repeated_rows)
+    metrics.refused_frames.inc(done.refused_frames)
+    this.#send({ type: 'ack', seqs: done.seqs })
+    this.#hold(-done.bytes)
+  }
+
+  /** Of reports that wait only the last one is stored. */
+  async #storeStatus(source: Source): Promise<void> {
+    if (this.#isStoringStatus) return
+    this.#isStoringStatus = true
+    const { db, clock } = this.#needs
+    while (this.#waitingStatus) {
+      const report = this.#waitingStatus
+      this.#waitingStatus = undefined
+      if (await isRevoked(db, source)) {
+        void this.end('unknown_edge', 'the token was revoked')
+        return
+      }
+      await recordStatus(db, source, report, clock.now().getTime())
+      await forgetFrames(db, source, report.lowest_unacked_seq)
+    }
+    this.#isStoringStatus = false
+  }
+
+  /** Runs work of this connection; where it fails, the connection ends. */
+  #run(work: () => Promise<void>): void {
+    const task = work().catch((error: unknown) => {
+      this.#needs.log.error({ err: error, ...this.#edge }, 'an edge connection failed and ends')
+      void this.end('internal_error', 'not stored; send it again')
+    })
+    this.#running.add(task)
+    void task.then(() => this.#running.delete(task))
+  }
+
+  #hold(bytes: number): void {
+    const { held_bytes_max, metrics } = this.#needs
+    this.#heldBytes += bytes
+    if (this.#heldBytes > held_bytes_max && !this.#socket.isPaused) {
+      this.#socket.pause()
+      metrics.paused.inc()
+    } else if (this.#heldBytes <= held_bytes_max / 2) this.#resume()
+  }
+
+  #resume(): void {
+    if (!this.#socket.isPaused) return
+    this.#socket.resume()
+    this.#needs.metrics.paused.dec()
+  }
+
+  #send(message: DownMessage): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return
+    this.#socket.send(JSON.stringify(message))
+    if (this.#socket.bufferedAmount > unread_bytes_max) this.#socket.terminate()
+  }
+
+  /** Who does not say hello is silent, pongs or not. */
+  #heard(): void {
+    if (this.#phase !== 'new') this.#silentBeats = 0
+  }
+
+  /** Thrice within the longest silence that is borne. A paused socket cannot be heard. */
+  #beat(): void {
+    this.#silentBeats = this.#socket.isPaused ? 0 : this.#silentBeats + 1
+    if (this.#silentBeats > 3) {
+      this.#socket.terminate()
+      return
+    }
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping()
+    this.#cancelBeat = this.#needs.timers.after(beat_ms, () => this.#beat())
+  }
+
+  async #endOnce(code: RefusalCode, message: string): Promise<void> {
+    this.#stopTaking()
+    await this.#settled()
+    this.#send({ type: 'refusal', code, message: message.slice(0, 500) })
+    this.#socket.close(closeCodes[code], code)
+    // The peer's answer to the close lies behind what was not read.
+    this.#resume()
+    const cancel = this.#needs.timers.after(closing_ms_max, () => this.#socket.terminate())
+    this.#socket.once('close', cancel)
+  }
+
+  async #finish(): Promise<void> {
+    this.#cancelBeat()
+    this.#resume()
+    if (this.#greeted) this.#needs.metrics.connections.dec({ role: this.#greeted.role })
+    this.#stopTaking()
+    await this.#settled()
+  }
+
+  #stopTaking(): void {
+    this.#phase = 'ending'
+    this.#waitingStatus = undefined
+    for (const queue of Object.values(this.#greeted?.lanes ?? {})) queue.stop()
+  }
+
+  async #settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+}

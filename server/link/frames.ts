@@ -1,0 +1,169 @@
+/**
+ * Frames as they arrive, checked and made ready to be stored. Pure. A frame is accepted whole or
+ * refused whole: one bad value refuses its frame, with the reason, and no other.
+ */
+import { type Frame, type Lane, LinkEvent, Readings } from '@heliograph/domain/link'
+import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
+import { Site } from '@heliograph/domain/site'
+import { checkSite, fieldOf } from '@heliograph/domain/site-check'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { type EncodedTable, encodeTable } from './readings.ts'
+import { isUnstorableJson, Refused, shown, storableText } from './refused.ts'
+
+/** Older readings belong to no plant that the edge still knows; later ones to a wrong clock. */
+export const age_ms_max = 3 * 366 * 86_400_000
+export const ahead_ms_max = 3_600_000
+
+export interface FrameOrigin {
+  site_id: string
+  lane: Lane
+  /** Unix ms. */
+  received_at: number
+}
+
+export type Content =
+  | { is: 'readings'; tables: EncodedTable[] }
+  | { is: 'events'; events: LinkEvent[] }
+  | { is: 'inventory'; site: Site; json: string }
+  | { is: 'refused'; kind: string; reason: string; json: string | null }
+
+export interface PreparedFrame {
+  seq: number
+  content: Content
+  kind: string
+  /** Of the frame as it came, in case that the database refuses what the checks let through. */
+  payload: () => unknown
+}
+
+const readings = Compile(Readings)
+const events = Compile(Type.Array(LinkEvent))
+const site = Compile(Site)
+
+/**
+ * Checks a frame. Never throws: whatever a frame makes the checks do, only that frame suffers.
+ * With `reread`, which gives the payload again, the payload itself need not be kept.
+ */
+export function prepareFrame(
+  frame: Frame,
+  origin: FrameOrigin,
+  reread: () => unknown = () => frame.payload,
+): PreparedFrame {
+  const { seq, kind } = frame
+  try {
+    return { seq, kind, content: accept(frame, origin), payload: reread }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return refuseFrame({ seq, kind, payload: () => frame.payload }, reason)
+  }
+}
+
+export function refuseFrame(
+  { seq, kind, payload }: Omit<PreparedFrame, 'content'>,
+  reason: string,
+): PreparedFrame {
+  const { json, note } = keptJson(payload())
+  const content: Content = {
+    is: 'refused',
+    kind: storableText(kind),
+    reason: storableText(reason + note),
+    json,
+  }
+  return { seq, kind, content, payload: () => null }
+}
+
+function accept(frame: Frame, origin: FrameOrigin): Content {
+  switch (frame.kind) {
+    case 'readings':
+      return { is: 'readings', tables: acceptReadings(frame.payload, origin) }
+    case 'events':
+      return { is: 'events', events: acceptEvents(frame.payload, origin) }
+    case 'inventory':
+      return acceptInventory(frame.payload, origin)
+    default:
+      throw new Refused(`unknown kind of frame: ${shown(frame.kind)}`)
+  }
+}
+
+function acceptReadings(payload: unknown, origin: FrameOrigin): EncodedTable[] {
+  const tables = checked(readings, payload)
+  const bounds = { site_id: origin.site_id, ...boundsOf(origin) }
+  return (Object.keys(readingKinds) as ReadingKind[])
+    .filter((kind) => tables[kind] !== undefined)
+    .map((kind) => encodeTable(kind, tables[kind]!, bounds))
+    .filter(({ row_count }) => row_count > 0)
+}
+
+function acceptEvents(payload: unknown, origin: FrameOrigin): LinkEvent[] {
+  const list = checked(events, payload)
+  storableJson(list)
+  const { first_at, last_at } = boundsOf(origin)
+  const late = list.findIndex(({ at }) => at < first_at || at > last_at)
+  if (late >= 0) throw new Refused(`event ${late}: at: ${shown(list[late]!.at)} is out of range`)
+  return list
+}
+
+function acceptInventory(payload: unknown, { site_id, lane }: FrameOrigin): Content {
+  if (lane === 'backfill') throw new Refused('an inventory cannot be back-filled')
+  const announced = checked(site, payload)
+  if (announced.site_id !== site_id) {
+    throw new Refused(`inventory of site ${announced.site_id} on the link of site ${site_id}`)
+  }
+  const problems = checkSite(announced).map(({ path, message }) => `${fieldOf(path)}: ${message}`)
+  if (problems.length > 0) throw new Refused(`inventory: ${problems.slice(0, 8).join('; ')}`)
+  return { is: 'inventory', site: announced, json: storableJson(announced) }
+}
+
+function boundsOf({ received_at }: FrameOrigin): { first_at: number; last_at: number } {
+  return { first_at: received_at - age_ms_max, last_at: received_at + ahead_ms_max }
+}
+
+interface Checker<Value> {
+  Check(value: unknown): value is Value
+  Errors(value: unknown): { instancePath: string; message: string }[]
+}
+
+function checked<Value>(checker: Checker<Value>, value: unknown): Value {
+  if (checker.Check(value)) return value
+  const [fault] = checker.Errors(value)
+  throw new Refused(`payload${fault?.instancePath ?? ''}: ${fault?.message ?? 'not valid'}`)
+}
+
+function storableJson(value: unknown): string {
+  const json = JSON.stringify(value)
+  if (isUnstorableJson(json)) throw new Refused('payload: text with NUL or half a character')
+  return json
+}
+
+/**
+ * Any payload as JSON that `jsonb` takes, so that a refused frame is kept whole: what `jsonb` would
+ * not take as it is becomes one JSON string that holds its text.
+ */
+function keptJson(payload: unknown): { json: string | null; note: string } {
+  try {
+    const json = JSON.stringify(payload)
+    const as_is = !isUnstorableJson(json) && depthOf(json) <= jsonb_depth_max
+    return { json: as_is ? json : JSON.stringify(json), note: '' }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return { json: null, note: ' (nested too deeply to be kept)' }
+  }
+}
+
+/** `jsonb` is parsed by recursion on the stack of the database. */
+const jsonb_depth_max = 500
+
+/** An upper bound of the nesting: brackets within strings count as well. */
+function depthOf(json: string): number {
+  let depth = 0
+  let deepest = 0
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at) | 0x20
+    // `[` and `{` differ by 0x20 alone, as do `]` and `}`.
+    if (code === 0x7b) {
+      depth += 1
+      if (depth > deepest) deepest = depth
+    } else if (code === 0x7d) depth -= 1
+  }
+  return deepest
+}

@@ -1,0 +1,233 @@
+import type { Frame, Lane } from '@heliograph/domain/link'
+import { readingKinds } from '@heliograph/domain/readings'
+import type { Database, Transaction } from '../storage/database.ts'
+import { keepPartitions, type PartitionKeeper } from '../storage/partitions.ts'
+import { type Content, type PreparedFrame, prepareFrame, refuseFrame } from './frames.ts'
+import { applyInventory } from './inventory.ts'
+import { isoTime, mergeTables, storeReadings } from './store-readings.ts'
+
+/** Who sends: the journal that numbers the frames. */
+export interface Source {
+  site_id: string
+  edge_id: string
+  epoch: string
+}
+
+export interface PreparedBatch extends Source {
+  frames: readonly PreparedFrame[]
+  /** Unix ms. */
+  received_at: number
+}
+
+export interface Batch extends Source {
+  lane: Lane
+  frames: readonly Frame[]
+  received_at: number
+}
+
+/** What a batch came to. Every frame of it may be acknowledged. */
+export interface Ingested {
+  new_frames: number
+  refused_frames: number
+  stored_rows: number
+  /** Rows whose device and instant were stored before under another frame. */
+  repeated_rows: number
+}
+
+export interface Ingest {
+  /** Checks and stores a batch. */
+  ingest(batch: Batch): Promise<Ingested>
+  /** Stores frames that `prepareFrame` has checked. */
+  store(batch: PreparedBatch): Promise<Ingested>
+}
+
+const tables = Object.values(readingKinds).map(({ table }) => table)
+const attempts_max = 4
+const check_violation = '23514'
+
+/**
+ * Stores what edges send. One transaction holds a whole batch, each frame of it exactly once by
+ * (edge, epoch, seq): when it has returned, all is committed, when it throws, nothing is. A frame
+ * that fails its check is kept aside whole, with an event, and stands in nobody's way.
+ *
+ * Readings of devices that the inventory does not know are kept: the live lane overtakes the
+ * backlog in which a device may have been announced. They are unseen until it is.
+ */
+export function ingestInto(db: Database): Ingest {
+  let partitions = keepPartitions(db, tables)
+
+  async function store(batch: PreparedBatch): Promise<Ingested> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await ensureWeeks(partitions, batch.frames)
+        return await db.transaction((transaction) => storeBatch(transaction, batch))
+      } catch (error) {
+        if (attempt < attempts_max && isPassing(error)) continue
+        // A check that fails says at first that a partition was dropped since it was last seen.
+        if (attempt === 1 && codeOf(error) === check_violation) {
+          partitions = keepPartitions(db, tables)
+          continue
+        }
+        if (!isDataError(error)) throw error
+        return await storeApart(batch, error as Error)
+      }
+    }
+  }
+
+  /** The database refuses a value that passed the checks: only its own frame may suffer for it. */
+  async function storeApart(batch: PreparedBatch, error: Error): Promise<Ingested> {
+    if (batch.frames.length > 1) {
+      const parts: Ingested[] = []
+      for (const frame of batch.frames) parts.push(await store({ ...batch, frames: [frame] }))
+      return parts.reduce(sum)
+    }
+    const [prepared] = batch.frames
+    if (!prepared || prepared.content.is === 'refused') throw error
+    const refused = refuseFrame(prepared, `the database refuses it: ${error.message}`)
+    return await store({ ...batch, frames: [refused] })
+  }
+
+  return {
+    store,
+    ingest: ({ lane, frames, ...batch }) =>
+      store({
+        ...batch,
+        frames: frames.map((frame) => prepareFrame(frame, { ...batch, lane })),
+      }),
+  }
+}
+
+async function ensureWeeks(
+  partitions: PartitionKeeper,
+  frames: readonly PreparedFrame[],
+): Promise<void> {
+  for (const { content } of frames) {
+    if (content.is !== 'readings') continue
+    for (const { first_at, last_at } of content.tables) {
+      await partitions.ensure(new Date(first_at), new Date(last_at + 1))
+    }
+  }
+}
+
+async function storeBatch(transaction: Transaction, batch: PreparedBatch): Promise<Ingested> {
+  const { site_id, received_at } = batch
+  const fresh = await takeNew(transaction, batch)
+  const of = <Is extends Content['is']>(is: Is) =>
+    fresh.flatMap(({ seq, content }) =>
+      content.is === is ? [{ ...(content as Extract<Content, { is: Is }>), seq }] : [],
+    )
+  const refused = of('refused')
+  await storeRefused(transaction, batch, refused)
+  await storeEvents(
+    transaction,
+    batch,
+    of('events').flatMap(({ events }) => events),
+  )
+  for (const { site, json, seq } of of('inventory')) {
+    await applyInventory(transaction, site, { json, epoch: batch.epoch, seq, at: received_at })
+  }
+  const batches = mergeTables(of('readings').flatMap(({ tables }) => tables))
+  const { stored, repeated } = await storeReadings(
+    transaction,
+    site_id,
+    batches,
+    isoTime(received_at),
+  )
+  return {
+    new_frames: fresh.length,
+    refused_frames: refused.length,
+    stored_rows: stored,
+    repeated_rows: repeated,
+  }
+}
+
+/**
+ * Claims the frames that were never committed, in the order of their numbers so that two sockets
+ * with the same frames cannot block each other. The mark of forgotten frames is read after the
+ * claim: a frame that was forgotten meanwhile could be claimed, but lies below the mark then.
+ */
+async function takeNew(
+  transaction: Transaction,
+  { site_id, edge_id, epoch, frames }: PreparedBatch,
+): Promise<PreparedFrame[]> {
+  const bySeq = new Map<number, PreparedFrame>()
+  for (const frame of frames) if (!bySeq.has(frame.seq)) bySeq.set(frame.seq, frame)
+  const seqs = [...bySeq.keys()].sort((a, b) => a - b)
+  const claimed = await transaction.query<{ seq: number }>(
+    `insert into link_frames (site_id, edge_id, epoch, seq)
+     select $1, $2, $3, seq from unnest($4::bigint[]) as seq order by seq
+     on conflict do nothing
+     returning seq`,
+    [site_id, edge_id, epoch, seqs],
+  )
+  if (claimed.length === 0) return []
+  const [edge] = await transaction.query<{ acked_epoch: string | null; acked_below_seq: number }>(
+    'select acked_epoch, acked_below_seq from edges where site_id = $1 and edge_id = $2',
+    [site_id, edge_id],
+  )
+  const forgotten_below = edge?.acked_epoch === epoch ? edge.acked_below_seq : 0
+  return claimed
+    .map(({ seq }) => seq)
+    .filter((seq) => seq >= forgotten_below)
+    .sort((a, b) => a - b)
+    .map((seq) => bySeq.get(seq)!)
+}
+
+async function storeRefused(
+  transaction: Transaction,
+  { site_id, edge_id, epoch, received_at }: PreparedBatch,
+  frames: readonly (Extract<Content, { is: 'refused' }> & { seq: number })[],
+): Promise<void> {
+  for (const { seq, kind, reason, json } of frames) {
+    await transaction.execute(
+      `insert into rejected_frames
+         (site_id, edge_id, epoch, seq, received_at, kind, reason, payload)
+       values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb)`,
+      [site_id, edge_id, epoch, seq, isoTime(received_at), kind, reason, json],
+    )
+    await transaction.execute(
+      `insert into events
+         (site_id, at, received_at, source_kind, source_id, code, edge, severity, message, details)
+       values ($1, $2, $2, 'edge', $3, 'frame_rejected', 'once', 'warning', $4, $5::jsonb)`,
+      [site_id, isoTime(received_at), edge_id, reason, JSON.stringify({ epoch, seq, kind })],
+    )
+  }
+}
+
+async function storeEvents(
+  transaction: Transaction,
+  { site_id, received_at }: PreparedBatch,
+  events: readonly { at: number }[],
+): Promise<void> {
+  if (events.length === 0) return
+  const records = events.map((event) => ({ ...event, at: isoTime(event.at) }))
+  await transaction.execute(
+    `insert into events
+       (site_id, at, received_at, source_kind, source_id, code, edge, severity, message, details)
+     select $1, at, $2, source_kind, source_id, code, edge, severity, message, details
+     from jsonb_to_recordset($3::jsonb) as e (
+       at timestamptz, source_kind text, source_id text, code text, edge text, severity text,
+       message text, details jsonb)`,
+    [site_id, isoTime(received_at), JSON.stringify(records)],
+  )
+}
+
+function sum(a: Ingested, b: Ingested): Ingested {
+  return {
+    new_frames: a.new_frames + b.new_frames,
+    refused_frames: a.refused_frames + b.refused_frames,
+    stored_rows: a.stored_rows + b.stored_rows,
+    repeated_rows: a.repeated_rows + b.repeated_rows,
+  }
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : ''
+}
+
+/** Serialisation failure or deadlock: the same again succeeds. */
+const isPassing = (error: unknown) => ['40001', '40P01'].includes(codeOf(error))
+
+/** SQLSTATE classes of what a value can do wrong: cardinality, data, integrity, program limits. */
+const isDataError = (error: unknown) => /^(21|22|23|54)/.test(codeOf(error))

@@ -1,0 +1,119 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Frame, frames_per_batch_max, type Lane } from '@heliograph/domain/link'
+import { type PreparedFrame, prepareFrame } from './frames.ts'
+import type { Ingest, Ingested, Source } from './ingest.ts'
+import { payloadIn } from './messages.ts'
+
+/** Frames that may be under way in each lane: sent and not acknowledged. */
+export const window_frames = frames_per_batch_max
+
+/** Frames that wait together are committed together, up to this many. */
+const frames_per_commit_max = frames_per_batch_max
+/** Rows that are checked in one go; then others of this process have their turn. */
+const rows_per_turn = 500
+
+interface Arrived {
+  frames: PreparedFrame[]
+  bytes: number
+  received_at: number
+}
+
+export interface Committed extends Ingested {
+  /** Of all frames, in the order of their arrival, new or not. */
+  seqs: number[]
+  /** What the messages measured that held them. */
+  bytes: number
+}
+
+export interface LaneQueue {
+  /** Frames taken and not committed. */
+  readonly under_way: number
+  /**
+   * Takes a batch and the message that held it; resolves when it is committed or left to a commit
+   * that runs. Rejects when the database fails: then nothing that was not reported to `committed`
+   * is stored.
+   */
+  take(frames: readonly Frame[], text: string, received_at: number): Promise<void>
+  /** Drops what waits. The transaction that runs is finished. */
+  stop(): void
+}
+
+/**
+ * One lane of one connection. Batches are checked in the order of their arrival while the one
+ * before is being stored, and stored by one transaction at a time.
+ */
+export function openLane(
+  source: Source,
+  lane: Lane,
+  store: Ingest['store'],
+  committed: (lane: Lane, commit: Committed) => void,
+): LaneQueue {
+  const checked: Arrived[] = []
+  let checking: Promise<void> = Promise.resolve()
+  let under_way = 0
+  let is_storing = false
+  let is_stopped = false
+
+  async function check(frames: readonly Frame[], text: string, received_at: number) {
+    const origin = { site_id: source.site_id, lane, received_at }
+    const prepared: PreparedFrame[] = []
+    let rows = 0
+    for (const [index, frame] of frames.entries()) {
+      if (is_stopped) return
+      const one = prepareFrame(frame, origin, () => payloadIn(text, index))
+      prepared.push(one)
+      rows += rowsOf(one)
+      if (rows < rows_per_turn) continue
+      rows = 0
+      await turn()
+    }
+    checked.push({ frames: prepared, bytes: text.length, received_at })
+  }
+
+  async function storeChecked(): Promise<void> {
+    if (is_storing) return
+    is_storing = true
+    while (checked.length > 0 && !is_stopped) {
+      const together = takeTogether(checked)
+      const frames = together.flatMap((batch) => batch.frames)
+      const done = await store({ ...source, frames, received_at: together.at(-1)!.received_at })
+      under_way -= frames.length
+      const bytes = together.reduce((sum, batch) => sum + batch.bytes, 0)
+      committed(lane, { ...done, seqs: frames.map(({ seq }) => seq), bytes })
+    }
+    is_storing = false
+  }
+
+  return {
+    get under_way() {
+      return under_way
+    },
+    // Not async: what was read is let go as soon as it is checked.
+    take(frames, text, received_at) {
+      under_way += frames.length
+      checking = checking.then(() => check(frames, text, received_at))
+      return checking.then(storeChecked)
+    },
+    stop() {
+      is_stopped = true
+      checked.length = 0
+    },
+  }
+}
+
+function rowsOf({ content }: PreparedFrame): number {
+  if (content.is !== 'readings') return 1
+  return content.tables.reduce((rows, { row_count }) => rows + row_count, 1)
+}
+
+/** Takes the first batches off a queue, at least one, to be committed together. */
+function takeTogether(waiting: Arrived[]): Arrived[] {
+  let frames = 0
+  let count = 0
+  for (const batch of waiting) {
+    frames += batch.frames.length
+    if (count > 0 && frames > frames_per_commit_max) break
+    count += 1
+  }
+  return waiting.splice(0, count)
+}

@@ -1,0 +1,73 @@
+/** What an edge may say, checked as it arrives. Pure. */
+import { Batch, Hello, StatusReport } from '@heliograph/domain/link'
+import type { Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Refused, shown } from './refused.ts'
+
+export type HelloMessage = Static<typeof Hello>
+export type BatchMessage = Static<typeof Batch>
+export type StatusMessage = Static<typeof StatusReport>
+export type Message = HelloMessage | BatchMessage | StatusMessage
+
+const checkers = new Map<
+  unknown,
+  { Check(value: unknown): boolean; Errors(value: unknown): Fault[] }
+>([
+  ['hello', Compile(Hello)],
+  ['batch', Compile(Batch)],
+  ['status', Compile(StatusReport)],
+])
+
+interface Fault {
+  instancePath: string
+  message: string
+}
+
+/** The last millisecond of the year 9999: what is later is no instant. */
+const instant_max = 253_402_300_799_999
+
+/** Reads a text message; throws `Refused` with what is wrong. */
+export function readMessage(text: string): Message {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new Refused(`not JSON: ${(error as Error).message}`)
+  }
+  const type = (value as { type?: unknown } | null)?.type
+  const checker = checkers.get(type)
+  if (!checker) throw new Refused(`unknown type of message: ${shown(type)}`)
+  if (!checker.Check(value)) {
+    const [fault] = checker.Errors(value)
+    throw new Refused(`${type}${fault?.instancePath ?? ''}: ${fault?.message ?? 'not valid'}`)
+  }
+  const message = value as Message
+  checkNumbers(message)
+  return message
+}
+
+/** JSON Schema calls 1e300 an integer; neither a sequence number nor an instant is that large. */
+function checkNumbers(message: Message): void {
+  if (message.type === 'batch') {
+    if (message.frames.every(({ seq }) => Number.isSafeInteger(seq))) return
+    throw new Refused('batch: a seq is too large')
+  }
+  const instants = message.type === 'hello' ? [message.sent_at] : instantsOf(message)
+  if (instants.some((at) => at !== null && at > instant_max)) {
+    throw new Refused(`${message.type}: an instant is too late`)
+  }
+  const counts =
+    message.type === 'hello' ? [] : [message.journal.depth_frames, message.journal.depth_bytes]
+  if (![message.lowest_unacked_seq, ...counts].every(Number.isSafeInteger)) {
+    throw new Refused(`${message.type}: a count is too large`)
+  }
+}
+
+function instantsOf({ at, journal, devices }: StatusMessage): (number | null)[] {
+  return [at, journal.oldest_at, ...devices.flatMap(({ since, last_ok_at }) => [since, last_ok_at])]
+}
+
+/** The payload of one frame of a batch, read once more. */
+export function payloadIn(batch_text: string, index: number): unknown {
+  return (JSON.parse(batch_text) as BatchMessage).frames[index]?.payload
+}

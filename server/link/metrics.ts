@@ -1,0 +1,49 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+
+export type LinkMetrics = ReturnType<typeof linkMetrics>
+
+export function linkMetrics(registry: Registry) {
+  const registers = [registry]
+  return {
+    connections: new Gauge({
+      name: 'heliograph_link_connections',
+      help: 'Edges and importers connected to this replica',
+      labelNames: ['role'],
+      registers,
+    }),
+    paused: new Gauge({
+      name: 'heliograph_link_paused_connections',
+      help: 'Connections that are not read until what they sent is stored',
+      registers,
+    }),
+    frames: new Counter({
+      name: 'heliograph_link_frames_total',
+      help: 'Frames committed for the first time',
+      labelNames: ['lane'],
+      registers,
+    }),
+    refused_frames: new Counter({
+      name: 'heliograph_link_refused_frames_total',
+      help: 'Frames that failed their check and were kept aside',
+      registers,
+    }),
+    rows: new Counter({
+      name: 'heliograph_link_rows_total',
+      help: 'Readings stored',
+      labelNames: ['lane'],
+      registers,
+    }),
+    repeated_rows: new Counter({
+      name: 'heliograph_link_repeated_rows_total',
+      help: 'Readings whose device and instant were stored before',
+      registers,
+    }),
+    commit_seconds: new Histogram({
+      name: 'heliograph_link_commit_seconds',
+      help: 'From a checked batch to its commit',
+      labelNames: ['lane'],
+      buckets: [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10],
+      registers,
+    }),
+  }
+}

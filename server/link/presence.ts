@@ -1,0 +1,196 @@
+/** Who an edge is and how it fares, as the database has it. Queries only. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { type DeviceStatus, edgeTokenPattern, type StatusReport } from '@heliograph/domain/link'
+import type { Static } from 'typebox'
+import type { Database, Queries } from '../storage/database.ts'
+import type { Source } from './ingest.ts'
+import { storableText } from './refused.ts'
+import { isoTime } from './store-readings.ts'
+
+export interface EdgeIdentity {
+  site_id: string
+  edge_id: string
+}
+
+/** The digest under which the secret half of an edge's token (64 hex digits, as text) is kept. */
+export function edgeSecretDigest(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}
+
+const nobody = Buffer.alloc(32)
+
+/** Who presents this `Authorization` header; null for a token that is wrong or was revoked. */
+export async function authenticateEdge(
+  db: Queries,
+  authorization: string | undefined,
+): Promise<EdgeIdentity | null> {
+  const [scheme, token] = (authorization ?? '').split(' ')
+  const match = scheme?.toLowerCase() === 'bearer' && edgeTokenPattern.exec(token ?? '')
+  if (!match) return null
+  const [, edge_id, secret] = match
+  // The token does not name the site. Edges are few: one or two for each site.
+  const edges = await db.query<{ site_id: string; secret_sha256: Buffer; is_revoked: boolean }>(
+    `select site_id, secret_sha256, revoked_at is not null as is_revoked
+     from edges where edge_id = $1`,
+    [edge_id],
+  )
+  const digest = edgeSecretDigest(secret!)
+  timingSafeEqual(digest, nobody)
+  const edge = edges.find(({ secret_sha256 }) => timingSafeEqual(digest, secret_sha256))
+  return edge && !edge.is_revoked ? { site_id: edge.site_id, edge_id: edge_id! } : null
+}
+
+export async function isRevoked(db: Queries, { site_id, edge_id }: EdgeIdentity): Promise<boolean> {
+  const edges = await db.query(
+    'select from edges where site_id = $1 and edge_id = $2 and revoked_at is null',
+    [site_id, edge_id],
+  )
+  return edges.length === 0
+}
+
+export interface Greeting {
+  agent_version: string
+  sent_at: number
+  /** Unix ms of the server's clock. */
+  received_at: number
+}
+
+export async function recordHello(
+  db: Queries,
+  { site_id, edge_id }: EdgeIdentity,
+  { agent_version, sent_at, received_at }: Greeting,
+): Promise<void> {
+  await db.execute(
+    `update edges
+     set connected_at = $3, last_seen_at = $3, agent_version = $4, clock_offset_ms = $5
+     where site_id = $1 and edge_id = $2`,
+    [
+      site_id,
+      edge_id,
+      isoTime(received_at),
+      storableText(agent_version),
+      clockOffset(sent_at, received_at),
+    ],
+  )
+}
+
+/** How far the edge's clock is ahead, ms, within what the column holds (about 25 days). */
+function clockOffset(sent_at: number, received_at: number): number {
+  const int4_max = 2_147_483_647
+  return Math.max(-int4_max, Math.min(int4_max, sent_at - received_at))
+}
+
+type Report = Static<typeof StatusReport>
+
+export async function recordStatus(
+  db: Database,
+  source: EdgeIdentity,
+  { at, journal, devices }: Report,
+  received_at: number,
+): Promise<void> {
+  const { site_id, edge_id } = source
+  await db.transaction(async (transaction) => {
+    await transaction.execute(
+      `update edges
+       set last_seen_at = $3, clock_offset_ms = $4, journal_depth_frames = $5,
+         journal_depth_bytes = $6, journal_oldest_at = $7
+       where site_id = $1 and edge_id = $2`,
+      [
+        site_id,
+        edge_id,
+        isoTime(received_at),
+        clockOffset(at, received_at),
+        journal.depth_frames,
+        journal.depth_bytes,
+        journal.oldest_at === null ? null : isoTime(journal.oldest_at),
+      ],
+    )
+    await storeDevices(transaction, site_id, devices, received_at)
+  })
+}
+
+async function storeDevices(
+  transaction: Queries,
+  site_id: string,
+  devices: readonly DeviceStatus[],
+  received_at: number,
+): Promise<void> {
+  // Once each: the last one that a report says of a device counts.
+  const records = new Map(
+    devices.map(record).map((device) => [`${device.kind} ${device.id}`, device]),
+  )
+  if (records.size === 0) return
+  await transaction.execute(
+    `insert into device_status
+       (site_id, kind, id, comm_state, since_at, last_ok_at, error, manufacturer, model,
+        serial_number, firmware_version, updated_at)
+     select $1, kind, id, comm_state, since_at, last_ok_at, error, manufacturer, model,
+       serial_number, firmware_version, $2
+     from jsonb_populate_recordset(null::device_status, $3::jsonb)
+     order by kind, id
+     on conflict (site_id, kind, id) do update
+     set comm_state = excluded.comm_state, since_at = excluded.since_at,
+       last_ok_at = excluded.last_ok_at, error = excluded.error,
+       manufacturer = excluded.manufacturer, model = excluded.model,
+       serial_number = excluded.serial_number, firmware_version = excluded.firmware_version,
+       updated_at = excluded.updated_at`,
+    [site_id, isoTime(received_at), JSON.stringify([...records.values()])],
+  )
+}
+
+function record({ kind, id, comm_state, since, last_ok_at, error, identity }: DeviceStatus) {
+  const text = (value: string | null | undefined) => (value ? storableText(value) : null)
+  return {
+    kind,
+    id: storableText(id),
+    comm_state,
+    since_at: isoTime(since),
+    last_ok_at: last_ok_at === null ? null : isoTime(last_ok_at),
+    error: text(error),
+    manufacturer: text(identity?.manufacturer),
+    model: text(identity?.model),
+    serial_number: text(identity?.serial_number),
+    firmware_version: text(identity?.firmware_version),
+  }
+}
+
+/**
+ * Forgets the frames below the lowest that its journal still holds: they are never sent again. The
+ * mark that it leaves keeps a frame that some slower socket still carries from being counted anew.
+ */
+export async function forgetFrames(
+  db: Database,
+  { site_id, edge_id, epoch }: Source,
+  lowest_unacked_seq: number,
+): Promise<void> {
+  await db.transaction(async (transaction) => {
+    const moved = await transaction.execute(
+      `update edges set acked_epoch = $3, acked_below_seq = $4
+       where site_id = $1 and edge_id = $2
+         and (acked_epoch is distinct from $3 or acked_below_seq < $4)`,
+      [site_id, edge_id, epoch, lowest_unacked_seq],
+    )
+    if (moved === 0) return
+    await transaction.execute(
+      'delete from link_frames where site_id = $1 and edge_id = $2 and epoch = $3 and seq < $4',
+      [site_id, edge_id, epoch, lowest_unacked_seq],
+    )
+  })
+}
+
+/** The frames of an epoch that the server has, as [first, last] ranges in ascending order. */
+export async function frameRanges(
+  db: Queries,
+  { site_id, edge_id, epoch }: Source,
+): Promise<[number, number][]> {
+  const ranges = await db.query<{ first: number; last: number }>(
+    `select min(seq) as first, max(seq) as last
+     from (
+       select seq, seq - row_number() over (order by seq) as island
+       from link_frames where site_id = $1 and edge_id = $2 and epoch = $3
+     ) as numbered
+     group by island order by first`,
+    [site_id, edge_id, epoch],
+  )
+  return ranges.map(({ first, last }) => [first, last])
+}

@@ -1,0 +1,121 @@
+import type { Server as HttpServer, IncomingMessage } from 'node:http'
+import type { Server as HttpsServer } from 'node:https'
+import type { Duplex } from 'node:stream'
+import { type Clock, systemTimers, type Timers } from '@heliograph/domain/clock'
+import { linkPath, linkProtocol, message_bytes_max } from '@heliograph/domain/link'
+import type { Registry } from 'prom-client'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { Database, Log } from '../storage/database.ts'
+import { Connection, held_bytes_default } from './connection.ts'
+import { type Ingest, ingestInto } from './ingest.ts'
+import { linkMetrics } from './metrics.ts'
+import { authenticateEdge, type EdgeIdentity } from './presence.ts'
+
+export interface LinkNeeds {
+  /** The API's own server; no one else takes its upgrades. */
+  server: HttpServer | HttpsServer
+  db: Database
+  clock: Clock
+  log: Log
+  metrics: Registry
+  timers?: Timers
+  ingest?: Ingest
+  /** What one connection may have in hand before it is read no further. */
+  held_bytes_max?: number
+}
+
+export interface Link {
+  /** Refuses newcomers, commits and acknowledges what runs, and closes every connection. */
+  close(): Promise<void>
+}
+
+/** Serves the edge link on the server's upgrades at `linkPath`. */
+export function attachLink(needs: LinkNeeds): Link {
+  const { server, db, log } = needs
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: message_bytes_max,
+    handleProtocols: () => linkProtocol,
+  })
+  const connections = new Set<Connection>()
+  const agents = new Map<string, Connection>()
+  const connectionNeeds = {
+    ...needs,
+    timers: needs.timers ?? systemTimers,
+    ingest: needs.ingest ?? ingestInto(db),
+    metrics: linkMetrics(needs.metrics),
+    held_bytes_max: needs.held_bytes_max ?? held_bytes_default,
+    takeOver,
+  }
+  let is_closing = false
+
+  server.on('upgrade', upgrade)
+  return { close }
+
+  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy())
+    admit(db, request).then(
+      (admission) => {
+        if (is_closing) refuse(socket, 503)
+        else if (typeof admission === 'number') refuse(socket, admission)
+        else
+          sockets.handleUpgrade(request, socket, head, (webSocket) => serve(webSocket, admission))
+      },
+      (error: unknown) => {
+        log.error({ err: error }, 'an edge could not be admitted')
+        refuse(socket, 503)
+      },
+    )
+  }
+
+  function serve(socket: WebSocket, edge: EdgeIdentity): void {
+    const connection = new Connection(socket, edge, connectionNeeds)
+    connections.add(connection)
+    void connection.closed.then(() => {
+      connections.delete(connection)
+      if (agents.get(keyOf(edge)) === connection) agents.delete(keyOf(edge))
+    })
+  }
+
+  async function takeOver(edge: EdgeIdentity, connection: Connection): Promise<void> {
+    const earlier = agents.get(keyOf(edge))
+    agents.set(keyOf(edge), connection)
+    await earlier?.end('replaced', 'the edge has connected anew')
+  }
+
+  async function close(): Promise<void> {
+    is_closing = true
+    const all = [...connections]
+    await Promise.all(all.map((one) => one.end('shutting_down', 'the server is shutting down')))
+    await Promise.all(all.map(({ closed }) => closed))
+    server.off('upgrade', upgrade)
+  }
+}
+
+/** The edge, or the HTTP status that refuses it. */
+async function admit(
+  db: Database,
+  { url, headers }: IncomingMessage,
+): Promise<EdgeIdentity | number> {
+  if (url?.split('?')[0] !== linkPath) return 404
+  const protocols = (headers['sec-websocket-protocol'] ?? '').split(',')
+  if (!protocols.some((protocol) => protocol.trim() === linkProtocol)) return 400
+  return (await authenticateEdge(db, headers.authorization)) ?? 401
+}
+
+const keyOf = ({ site_id, edge_id }: EdgeIdentity) => `${site_id} ${edge_id}`
+
+const refusals: Record<number, string> = {
+  400: `Bad Request\r\nSec-WebSocket-Protocol: ${linkProtocol}`,
+  401: 'Unauthorized\r\nWWW-Authenticate: Bearer',
+  404: 'Not Found',
+  503: 'Service Unavailable\r\nRetry-After: 5',
+}
+
+function refuse(socket: Duplex, status: number): void {
+  socket.once('finish', () => socket.destroy())
+  socket.end(
+    `HTTP/1.1 ${status} ${refusals[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+  )
+}

@@ -1,0 +1,133 @@
+/** The server: the API, the end of the edge link, and the database that holds what they serve. */
+import { randomUUID } from 'node:crypto'
+import { systemClock, systemTimers } from '@heliograph/domain/clock'
+import { readingKinds } from '@heliograph/domain/readings'
+import closeWithGrace from 'close-with-grace'
+import { type Logger, pino } from 'pino'
+import { readConfig, type ServerConfig } from './config.ts'
+import { createDeps } from './deps.ts'
+import { endpoints } from './endpoints.ts'
+import { documents } from './http/documents.ts'
+import { createMetrics, metricsServer } from './http/metrics.ts'
+import { serve } from './http/serve.ts'
+import { shutDown } from './http/shutdown.ts'
+import { attachLink } from './link/serve.ts'
+import { type Database, openDatabase } from './storage/database.ts'
+import { startEmbedded } from './storage/embedded.ts'
+import { migrate } from './storage/migrate.ts'
+import { ensurePartitions } from './storage/partitions.ts'
+
+const day_ms = 86_400_000
+const partitions_ahead_ms = 28 * day_ms
+const housekeeping_ms = 3_600_000
+const in_flight_ms_max = 10_000
+const stop_ms_max = 60_000
+
+/** What has to be stopped, the newest first. */
+type Stops = (() => unknown)[]
+
+async function main(): Promise<void> {
+  const config = readConfig()
+  const log = pino({ name: 'server', level: config.log_level })
+  const stops: Stops = []
+  const grace = closeWithGrace({ delay: stop_ms_max, logger: log }, async ({ err }) => {
+    if (err) log.fatal({ err }, err.message)
+    await stopAll(stops, log)
+  })
+  // Where another program started this one, it ends with that.
+  process.once('disconnect', grace.close)
+
+  const db = await openDatabase({
+    url: config.database_url ?? (await embeddedDatabase(config, log, stops)),
+    log,
+    application_name: 'heliograph-server',
+    max: config.database_connections,
+  })
+  stops.unshift(() => db.close())
+  await prepare(db, log)
+  await serveAll(config, db, log, stops)
+}
+
+async function embeddedDatabase(config: ServerConfig, log: Logger, stops: Stops): Promise<string> {
+  const embedded = await startEmbedded({ data_dir: config.data_dir, log })
+  stops.unshift(() => embedded.stop())
+  void embedded.exited.then(({ expected, reason }) => {
+    if (!expected) throw new Error(`the embedded database ended: ${reason}`)
+  })
+  return embedded.url
+}
+
+async function prepare(db: Database, log: Logger): Promise<void> {
+  const applied = await migrate(db)
+  if (applied.length > 0) log.info({ applied }, 'migrated')
+  await makePartitions(db)
+}
+
+async function makePartitions(db: Database): Promise<void> {
+  const now_ms = systemClock.now().getTime()
+  const tables = Object.values(readingKinds).map(({ table }) => table)
+  await ensurePartitions(db, tables, new Date(now_ms), new Date(now_ms + partitions_ahead_ms))
+}
+
+async function serveAll(
+  config: ServerConfig,
+  db: Database,
+  log: Logger,
+  stops: Stops,
+): Promise<void> {
+  const metrics = createMetrics()
+  const app = await serve({
+    endpoints,
+    needs: createDeps(db, systemClock),
+    db,
+    clock: systemClock,
+    timers: systemTimers,
+    newId: randomUUID,
+    log,
+    options: {
+      tls: config.tls,
+      trusted_proxies: config.trusted_proxies,
+      documents: documents(endpoints),
+      metrics,
+    },
+  })
+  const link = attachLink({
+    server: app.server,
+    db,
+    clock: systemClock,
+    log,
+    metrics: metrics.registry,
+  })
+  stops.unshift(async () => {
+    await link.close()
+    await shutDown(app, { timers: systemTimers, bound_ms: in_flight_ms_max })
+  })
+  const housekeeping = setInterval(() => {
+    makePartitions(db).catch((error: unknown) => log.error({ err: error }, 'no partitions made'))
+  }, housekeeping_ms)
+  stops.unshift(() => clearInterval(housekeeping))
+  if (config.metrics_port !== null) {
+    const figures = metricsServer(metrics)
+    figures.listen(config.metrics_port, '127.0.0.1')
+    stops.unshift(() => figures.close())
+  }
+  const address = await app.listen({ host: config.host, port: config.port })
+  log.info({ address }, 'serving')
+}
+
+/** One that fails is logged, does not keep the others running, and is told by the exit code. */
+async function stopAll(stops: Stops, log: Logger): Promise<void> {
+  const failures: unknown[] = []
+  for (const stop of stops) {
+    try {
+      await stop()
+    } catch (error) {
+      failures.push(error)
+      log.error({ err: error }, 'could not stop in order')
+    }
+  }
+  log.info('stopped')
+  if (failures.length > 0) throw new AggregateError(failures, 'could not stop in order')
+}
+
+await main()

@@ -1,0 +1,44 @@
+/** Which alarm tables explain the alarm words of a site's inverters. */
+import type { AlarmTable } from '@heliograph/domain/alarms/table'
+import { alarmTables, findAlarmTable } from '@heliograph/domain/alarms/tables'
+
+/** By driver: which tables explain the words that it reads, the usual one first. */
+const tablesByDriver: Readonly<Record<string, readonly string[]>> = {
+  sunspec: ['sunspec-inverter', 'sunspec-701'],
+}
+
+export interface AlarmingDevice {
+  driver: string
+  manufacturer: string | null
+}
+
+/** The table by which the words that the driver read are decoded; null for an unknown driver. */
+export function alarmTableOf({ driver }: Pick<AlarmingDevice, 'driver'>): AlarmTable | null {
+  const [table_id] = tablesByDriver[driver] ?? []
+  return (table_id && findAlarmTable(table_id)) || null
+}
+
+/** Those of the drivers, and those of the manufacturers, whose own words operators look up. */
+export function alarmTablesOf(devices: readonly AlarmingDevice[]): AlarmTable[] {
+  const by_driver = new Set(devices.flatMap(({ driver }) => tablesByDriver[driver] ?? []))
+  const makers = devices.flatMap(({ manufacturer }) => manufacturer?.toLowerCase() ?? [])
+  const isMade = ({ manufacturer }: AlarmTable) =>
+    makers.some((maker) => maker.includes(firstWord(manufacturer)))
+  return alarmTables.filter((table) => by_driver.has(table.table_id) || isMade(table))
+}
+
+/** Devices give their maker's name at greater or lesser length: `Huawei`, `HUAWEI TECHNOLOGIES`. */
+const firstWord = (name: string) => name.toLowerCase().split(/[^a-z0-9]+/)[0]!
+
+/** Explains nothing: every set bit is unknown. */
+export const noTable: AlarmTable = {
+  table_id: 'none',
+  manufacturer: 'none',
+  model_family: null,
+  table_version: '1',
+  word_bits: 32,
+  not_available: 'all_bits',
+  severity_by: 'heliograph',
+  source: 'none',
+  rows: [],
+}

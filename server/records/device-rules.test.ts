@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { alarmTableOf, alarmTablesOf } from './alarm-tables.ts'
+import { energyTodayOf, sumKnown } from './energy-today.ts'
+import { orientationOf } from './orientation.ts'
+import { stringStatus, stringsNow } from './pv-string.ts'
+import type { Situation } from './situation.ts'
+
+const now = new Date('2026-06-21T10:00:00Z')
+const day_start_at = new Date('2026-06-20T22:00:00Z')
+const poll = { inverter_s: 20, weather_s: 10, meter_s: 5, logger_s: 10 }
+const day: Situation = { now, day_start_at, sun_elevation_deg: 60, poll }
+
+test('panels face a quarter of the compass, or the sky', () => {
+  assert.equal(orientationOf(0, 20), 'north')
+  assert.equal(orientationOf(359, 20), 'north')
+  assert.equal(orientationOf(44.9, 20), 'north')
+  assert.equal(orientationOf(45, 20), 'east')
+  assert.equal(orientationOf(180, 20), 'south')
+  assert.equal(orientationOf(225, 20), 'west')
+  assert.equal(orientationOf(315, 20), 'north')
+  assert.equal(orientationOf(180, 2), 'flat')
+})
+
+test('a string is judged by its current, its peers and the sun', () => {
+  assert.equal(stringStatus(8, 8, false), 'ok')
+  assert.equal(stringStatus(0.05, 8, false), 'zero_current')
+  assert.equal(stringStatus(0.05, 0.5, false), 'ok')
+  assert.equal(stringStatus(0, 0, true), 'asleep')
+  assert.equal(stringStatus(-0.6, 8, false), 'reverse_current')
+  assert.equal(stringStatus(-0.4, 8, false), 'zero_current')
+  assert.equal(stringStatus(null, null, false), 'no_data')
+  assert.equal(stringStatus(null, null, true), 'asleep')
+})
+
+test('strings take their values from the range that holds them', () => {
+  const range = {
+    inverter_id: 1,
+    measured_at: now,
+    received_at: now,
+    quality: 'good' as const,
+    voltage_v: [700, null],
+  }
+  const strings = stringsNow(
+    { inverter_id: 1, string_indexes: [0, 1, 2, 3, 4], unconnected_indexes: [3] },
+    [
+      { ...range, first_string_index: 0, current_a: [8, 9] },
+      { ...range, first_string_index: 2, current_a: [0, 0], measured_at: new Date(0) },
+    ],
+    day,
+  )
+  assert.deepEqual(
+    strings.map(({ current_a, power_kw, quality, status }) => [
+      current_a,
+      power_kw,
+      quality,
+      status,
+    ]),
+    [
+      [8, 5.6, 'good', 'ok'],
+      [9, null, 'good', 'ok'],
+      [0, 0, 'stale', 'no_data'],
+      [0, null, 'stale', 'disconnected'],
+      [null, null, 'missing', 'no_data'],
+    ],
+  )
+})
+
+test('energy of today is the rise of the counter since midnight', () => {
+  const counter = {
+    rated_ac_power_kw: 100,
+    measured_at: now,
+    energy_total_kwh: 5400,
+    day_first_at: new Date('2026-06-20T20:00:00Z'),
+    day_first_energy_kwh: 5000,
+  }
+  assert.equal(energyTodayOf(counter, day_start_at), 400)
+  assert.equal(energyTodayOf({ ...counter, energy_total_kwh: 10 }, day_start_at), null)
+  assert.equal(energyTodayOf({ ...counter, energy_total_kwh: null }, day_start_at), null)
+  const unknown = { ...counter, day_first_at: null, day_first_energy_kwh: null }
+  assert.equal(energyTodayOf(unknown, day_start_at), null)
+  const yesterday = { ...counter, measured_at: new Date('2026-06-20T21:00:00Z') }
+  assert.equal(energyTodayOf(yesterday, day_start_at), null)
+})
+
+test('a sum is of what is known', () => {
+  assert.equal(sumKnown([1, null, 2]), 3)
+  assert.equal(sumKnown([0]), 0)
+  assert.equal(sumKnown([null]), null)
+  assert.equal(sumKnown([]), null)
+})
+
+test('alarm tables are those of the drivers and of the manufacturers', () => {
+  const ids = (driver: string, manufacturer: string | null) =>
+    alarmTablesOf([{ driver, manufacturer }]).map(({ table_id }) => table_id)
+  assert.deepEqual(ids('sunspec', null), ['sunspec-inverter', 'sunspec-701'])
+  assert.deepEqual(ids('sunspec', 'HUAWEI TECHNOLOGIES'), [
+    'sunspec-inverter',
+    'sunspec-701',
+    'huawei-sun2000',
+  ])
+  assert.deepEqual(ids('unheard-of', 'Unheard Of'), [])
+  assert.equal(alarmTableOf({ driver: 'sunspec' })?.table_id, 'sunspec-inverter')
+  assert.equal(alarmTableOf({ driver: 'unheard-of' }), null)
+})

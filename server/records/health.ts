@@ -1,0 +1,79 @@
+/** How a site and its loggers are, by rules over communication and device state. */
+import {
+  type InverterVitals,
+  inverterCommState,
+  isOffline,
+  type LoggerStatus,
+} from './communication.ts'
+import type { Situation } from './situation.ts'
+
+export const healthStatuses = ['healthy', 'degraded', 'offline', 'unknown'] as const
+export type HealthStatus = (typeof healthStatuses)[number]
+
+export const healthRule =
+  '`unknown`: no logger ever delivered a reading. `offline`: none did for 15 minutes. ' +
+  '`degraded`: a logger is offline, or an inverter is in fault or does not answer by day ' +
+  '(`health_reasons` says which). `healthy`: all else.'
+
+export const health_reasons_max = 100
+
+export interface LoggerVitals {
+  logger_id: number
+  /** When anything of the logger was measured last, its own values or an inverter's. */
+  data_at: Date | null
+}
+
+export interface Health {
+  health_status: HealthStatus
+  /** `logger_offline:3`, `logger_no_data:3`, `inverter_fault:7`, `inverter_disconnected:7` */
+  health_reasons: string[]
+}
+
+/** Of the devices in the inventory; retired ones are not among them. */
+export function siteHealth(
+  loggers: readonly LoggerVitals[],
+  inverters: readonly InverterVitals[],
+  situation: Situation,
+): Health {
+  const silent = loggers.filter(({ data_at }) => isOffline(data_at, situation.now))
+  const reasons = [
+    ...silent.map(({ logger_id, data_at }) =>
+      data_at === null ? `logger_no_data:${logger_id}` : `logger_offline:${logger_id}`,
+    ),
+    ...inverters.flatMap((inverter) => inverterReason(inverter, situation) ?? []),
+  ]
+  return {
+    health_status: statusOf(loggers, silent, reasons),
+    health_reasons: reasons.slice(0, health_reasons_max),
+  }
+}
+
+function statusOf(
+  loggers: readonly LoggerVitals[],
+  silent: readonly LoggerVitals[],
+  reasons: readonly string[],
+): HealthStatus {
+  if (loggers.every(({ data_at }) => data_at === null)) return 'unknown'
+  if (silent.length === loggers.length) return 'offline'
+  return reasons.length > 0 ? 'degraded' : 'healthy'
+}
+
+/** A fault counts only while the inverter answers: what it said last may be long past. */
+function inverterReason(inverter: InverterVitals, situation: Situation): string | null {
+  const comm_state = inverterCommState(inverter, situation)
+  if (comm_state === 'disconnected') return `inverter_disconnected:${inverter.inverter_id}`
+  const is_faulted = comm_state === 'connected' && inverter.state === 'fault'
+  return is_faulted ? `inverter_fault:${inverter.inverter_id}` : null
+}
+
+/** Of one logger, with the inverters of that logger alone. */
+export function loggerStatus(
+  { data_at }: LoggerVitals,
+  inverters: readonly InverterVitals[],
+  situation: Situation,
+): LoggerStatus {
+  if (data_at === null) return 'unknown'
+  if (isOffline(data_at, situation.now)) return 'offline'
+  const is_degraded = inverters.some((inverter) => inverterReason(inverter, situation) !== null)
+  return is_degraded ? 'degraded' : 'online'
+}

@@ -1,0 +1,189 @@
+/** A logger: one plant of the site, with what it measured last. */
+import type { LoggerReading, Quality } from '@heliograph/domain/readings'
+import { type Static, Type } from 'typebox'
+import { LocationId, LoggerId, Nullable } from '../http/params.ts'
+import {
+  edgeCommRule,
+  edgeCommState,
+  edgeCommStates,
+  type InverterVitals,
+  loggerStatuses,
+  loggerStatusRule,
+} from './communication.ts'
+import { energySource, energyToday, energyTodayOf, sumKnown } from './energy-today.ts'
+import { At, frame, frameOf, inventoried, iso } from './frame.ts'
+import { loggerStatus } from './health.ts'
+import { perPeak } from './inverter.ts'
+import { orientationOf, orientations } from './orientation.ts'
+import { measured } from './quantities.ts'
+import type { Situation } from './situation.ts'
+
+const closed = { additionalProperties: false } as const
+const Count = (description: string) => Type.Integer({ minimum: 0, description })
+
+export type Logger = Static<typeof Logger>
+export const Logger = Type.Object(
+  {
+    logger_id: LoggerId,
+    name: Type.String(),
+    plant_code: Nullable(Type.String()),
+    location_id: Nullable(LocationId),
+    status: Type.Enum([...loggerStatuses], { description: loggerStatusRule }),
+    comm_state: Type.Enum([...edgeCommStates], { description: edgeCommRule }),
+    last_seen_at: Nullable(At('When the edge agent that serves it was heard of last.')),
+    last_data_at: Nullable(At('When it or an inverter of it measured anything last.')),
+    rated_power_kw: Type.Number({
+      description: 'Rated AC power, kW: the basis of limits in percent and of their split.',
+    }),
+    dc_capacity_kwp: Type.Number({ description: 'Power of its panels at STC, kWp.' }),
+    dc_ac_ratio: Type.Number({ description: '`dc_capacity_kwp` by `rated_power_kw`.' }),
+    inverter_count: Count('Inverters, without retired ones.'),
+    string_count: Count('Strings that are connected, without retired ones.'),
+    module_count: Count('Panels of these strings.'),
+    azimuth_deg: Nullable(
+      Type.Number({ description: 'Clockwise from north; null where its strings differ.' }),
+    ),
+    tilt_deg: Nullable(
+      Type.Number({ description: 'From the horizontal; null where its strings differ.' }),
+    ),
+    orientation: Nullable(Type.Enum([...orientations])),
+    commissioned_date: Nullable(Type.String({ format: 'date' })),
+    guaranteed_yield_kwh_kwp: Nullable(
+      Type.Number({ description: 'Yield that was guaranteed for a year, kWh/kWp.' }),
+    ),
+    agent_version: Nullable(Type.String({ description: 'Version of the edge agent.' })),
+    sampling_interval_s: Type.Number({ description: 'How often its inverters are read, s.' }),
+    clock_offset_ms: Nullable(
+      Type.Integer({ description: "The edge's clock less the server's, ms." }),
+    ),
+    buffer_depth_frames: Nullable(
+      Type.Integer({ minimum: 0, description: 'Frames that wait at the edge for delivery.' }),
+    ),
+    buffer_oldest_at: Nullable(At('The oldest of these.')),
+    ...frame,
+    ...measured('logger'),
+    ...energyToday,
+    energy_today_inverter_count: Count('Inverters whose energy is in `energy_today_kwh`.'),
+    specific_yield_today_kwh_kwp: Nullable(
+      Type.Number({
+        minimum: 0,
+        description: '`energy_today_kwh` by the installed power of the inverters in it.',
+      }),
+    ),
+    ...inventoried,
+  },
+  { ...closed, $id: 'Logger' },
+)
+
+type Values = Omit<LoggerReading, 'logger_id' | 'measured_at' | 'quality'>
+
+export interface LoggerRow extends Values {
+  logger_id: number
+  name: string
+  plant_code: string | null
+  location_id: number | null
+  rated_power_kw: number
+  dc_capacity_kwp: number
+  commissioned_date: string | null
+  guaranteed_yield_kwh_kwp: number | null
+  created_at: Date
+  updated_at: Date
+  retired_at: Date | null
+  measured_at: Date | null
+  received_at: Date | null
+  quality: Quality | null
+  data_at: Date | null
+  inverter_count: number
+  string_count: number
+  module_count: number
+  azimuth_min_deg: number | null
+  azimuth_max_deg: number | null
+  tilt_min_deg: number | null
+  tilt_max_deg: number | null
+}
+
+/** The edge agent of the site: the one heard of last, where there were several. */
+export interface EdgeRow {
+  last_seen_at: Date | null
+  agent_version: string | null
+  clock_offset_ms: number | null
+  journal_depth_frames: number | null
+  journal_oldest_at: Date | null
+}
+
+/** What a logger is judged and summed by, of each inverter in service. */
+export interface InverterOfLogger extends InverterVitals {
+  rated_ac_power_kw: number
+  dc_capacity_kwp: number
+  energy_total_kwh: number | null
+  day_first_at: Date | null
+  day_first_energy_kwh: number | null
+}
+
+/** `inverters` are those of this logger that are in service; `edge` is null before the first. */
+export function loggerRecord(
+  row: LoggerRow,
+  { inverters, edge }: { inverters: readonly InverterOfLogger[]; edge: EdgeRow | null },
+  situation: Situation,
+): Logger {
+  const {
+    data_at,
+    azimuth_min_deg: _azimuth_min,
+    azimuth_max_deg: _azimuth_max,
+    tilt_min_deg: _tilt_min,
+    tilt_max_deg: _tilt_max,
+    ...own
+  } = row
+  return {
+    ...own,
+    ...frameOf(row, situation.poll.logger_s, situation.now),
+    status: loggerStatus(row, inverters, situation),
+    comm_state: edge ? edgeCommState(edge, situation.now) : 'unknown',
+    last_seen_at: iso(edge?.last_seen_at ?? null),
+    last_data_at: iso(data_at),
+    dc_ac_ratio: row.dc_capacity_kwp / row.rated_power_kw,
+    ...facing(row),
+    agent_version: edge?.agent_version ?? null,
+    sampling_interval_s: situation.poll.inverter_s,
+    clock_offset_ms: edge?.clock_offset_ms ?? null,
+    buffer_depth_frames: edge?.journal_depth_frames ?? null,
+    buffer_oldest_at: iso(edge?.journal_oldest_at ?? null),
+    ...energyOf(inverters, situation),
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    retired_at: iso(row.retired_at),
+  }
+}
+
+function facing(row: LoggerRow): Pick<Logger, 'azimuth_deg' | 'tilt_deg' | 'orientation'> {
+  const { azimuth_min_deg, azimuth_max_deg, tilt_min_deg, tilt_max_deg } = row
+  if (azimuth_min_deg === null || tilt_min_deg === null) {
+    return { azimuth_deg: null, tilt_deg: null, orientation: null }
+  }
+  const azimuth_deg = azimuth_min_deg === azimuth_max_deg ? azimuth_min_deg : null
+  const tilt_deg = tilt_min_deg === tilt_max_deg ? tilt_min_deg : null
+  const is_one = azimuth_deg !== null && tilt_deg !== null
+  return {
+    azimuth_deg,
+    tilt_deg,
+    orientation: is_one ? orientationOf(azimuth_deg, tilt_deg) : 'mixed',
+  }
+}
+
+/** The sum over the inverters whose energy is known, and the yield of just these. */
+export function energyOf(inverters: readonly InverterOfLogger[], situation: Situation) {
+  const known = inverters
+    .map((inverter) => ({
+      energy_kwh: energyTodayOf(inverter, situation.day_start_at),
+      capacity_kwp: inverter.dc_capacity_kwp,
+    }))
+    .filter(({ energy_kwh }) => energy_kwh !== null)
+  const energy_today_kwh = sumKnown(known.map(({ energy_kwh }) => energy_kwh))
+  const capacity_kwp = known.reduce((sum_kwp, one) => sum_kwp + one.capacity_kwp, 0)
+  return {
+    energy_today_kwh,
+    energy_source: energySource(energy_today_kwh),
+    energy_today_inverter_count: known.length,
+    specific_yield_today_kwh_kwp: perPeak(energy_today_kwh, capacity_kwp),
+  }
+}

@@ -1,0 +1,14 @@
+/** Which way panels face, in a word. */
+
+export const orientations = ['north', 'east', 'south', 'west', 'flat', 'mixed'] as const
+export type Orientation = (typeof orientations)[number]
+
+/** Panels this flat face the sky, whatever their azimuth. */
+const flat_below_deg = 3
+
+/** By quarters of the compass, azimuth clockwise from north: east is 45 to below 135. */
+export function orientationOf(azimuth_deg: number, tilt_deg: number): Orientation {
+  if (tilt_deg < flat_below_deg) return 'flat'
+  const quarter = Math.floor(((azimuth_deg + 45) % 360) / 90)
+  return (['north', 'east', 'south', 'west'] as const)[quarter] ?? 'north'
+}

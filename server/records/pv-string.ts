@@ -1,0 +1,201 @@
+/** Strings: rows of panels on the inputs of an inverter, and what they measured last. */
+
+import type { Quality } from '@heliograph/domain/readings'
+import { significant } from '@heliograph/domain/significant'
+import { type Static, Type } from 'typebox'
+import { InverterId, Nullable, StringIndex } from '../http/params.ts'
+import { At, frame, frameOf, iso, isStale } from './frame.ts'
+import { orientationOf, orientations } from './orientation.ts'
+import { quantity } from './quantities.ts'
+import { isNight, type Situation } from './situation.ts'
+
+const closed = { additionalProperties: false } as const
+
+export type PvString = Static<typeof PvString>
+export const PvString = Type.Object(
+  {
+    inverter_id: InverterId,
+    string_index: StringIndex,
+    mppt_index: Type.Integer({ minimum: 0, description: 'MPPT input, counted from 0.' }),
+    combiner_id: Nullable(Type.String({ description: 'The box that measures its current.' })),
+    combiner_input: Nullable(Type.Integer({ description: 'Input of that box.' })),
+    connected: Type.Boolean({ description: 'False for an input to which nothing is connected.' }),
+    module_count: Type.Integer({ minimum: 0, description: 'Panels in series.' }),
+    params_id: Type.Integer({ description: 'The panel model; see /iv/modules.' }),
+    panel_model: Nullable(Type.String()),
+    module_power_wp: Nullable(Type.Number({ description: 'Power of one panel at STC, Wp.' })),
+    dc_capacity_kwp: Type.Number({ description: 'Power of the string at STC, kWp.' }),
+    azimuth_deg: Type.Number({ description: 'Clockwise from north.' }),
+    tilt_deg: Type.Number({ description: 'From the horizontal.' }),
+    orientation: Type.Enum([...orientations]),
+    updated_at: At('When its inventory last changed.'),
+    retired_at: Nullable(At('When it was taken out of the inventory.')),
+  },
+  { ...closed, $id: 'PvString' },
+)
+
+export interface PvStringRow extends Omit<PvString, 'orientation' | 'updated_at' | 'retired_at'> {
+  updated_at: Date
+  retired_at: Date | null
+}
+
+export function pvStringRecord(row: PvStringRow): PvString {
+  return {
+    ...row,
+    orientation: orientationOf(row.azimuth_deg, row.tilt_deg),
+    updated_at: row.updated_at.toISOString(),
+    retired_at: iso(row.retired_at),
+  }
+}
+
+export const stringStatuses = [
+  'ok',
+  'zero_current',
+  'reverse_current',
+  'disconnected',
+  'asleep',
+  'no_data',
+] as const
+export type StringStatus = (typeof stringStatuses)[number]
+
+export const stringStatusRule =
+  '`disconnected`: nothing is connected to the input. `asleep`: not measured, or no current, ' +
+  'with the sun less than 3° above the horizon. `no_data`: not measured, or not lately. ' +
+  '`reverse_current`: below -0.5 A. `zero_current`: below 0.1 A while the median of the ' +
+  'connected strings of the inverter is at least 1 A. `ok`: all else.'
+
+const zero_a = 0.1
+const reverse_a = -0.5
+const producing_a = 1
+
+const PowerKw = Nullable(
+  Type.Number({ description: 'DC power, kW: current times voltage, where both are measured.' }),
+)
+
+export type StringNow = Static<typeof StringNow>
+export const StringNow = Type.Object(
+  {
+    inverter_id: InverterId,
+    string_index: StringIndex,
+    ...frame,
+    current_a: quantity('current_a'),
+    voltage_v: quantity('voltage_v'),
+    power_kw: PowerKw,
+    status: Type.Enum([...stringStatuses], { description: stringStatusRule }),
+  },
+  { ...closed, $id: 'StringNow' },
+)
+
+/** Of every string of a site: no more than one needs to see. */
+export type StringGlance = Static<typeof StringGlance>
+export const StringGlance = Type.Object(
+  {
+    inverter_id: InverterId,
+    string_index: StringIndex,
+    current_a: quantity('current_a'),
+    voltage_v: quantity('voltage_v'),
+    power_kw: PowerKw,
+    status: Type.Enum([...stringStatuses], { description: stringStatusRule }),
+  },
+  { ...closed, $id: 'StringGlance' },
+)
+
+/** The strings of one inverter in service, with what was measured last of each range of them. */
+export interface StringsRow {
+  inverter_id: number
+  string_indexes: readonly number[]
+  /** Those of them to which nothing is connected. */
+  unconnected_indexes: readonly number[]
+}
+
+export interface StringRangeRow {
+  inverter_id: number
+  first_string_index: number
+  measured_at: Date
+  received_at: Date
+  quality: Quality
+  current_a: readonly (number | null)[] | null
+  voltage_v: readonly (number | null)[] | null
+}
+
+/** What was measured last of the strings of one inverter; `ranges` are those of this inverter. */
+export function stringsNow(
+  row: StringsRow,
+  ranges: readonly StringRangeRow[],
+  situation: Situation,
+): StringNow[] {
+  const { poll, now } = situation
+  return stringGlances(row, ranges, situation).map((string) => {
+    const range = rangeOf(string.string_index, ranges)
+    return { ...string, ...(range ? frameOf(range, poll.inverter_s, now) : missing) }
+  })
+}
+
+/** The same without when it was measured: a site may have tens of thousands of strings. */
+export function stringGlances(
+  { inverter_id, string_indexes, unconnected_indexes }: StringsRow,
+  ranges: readonly StringRangeRow[],
+  situation: Situation,
+): StringGlance[] {
+  const { poll, now } = situation
+  const live = ranges.filter(({ measured_at }) => !isStale(measured_at, poll.inverter_s, now))
+  const unconnected = new Set(unconnected_indexes)
+  const connected = string_indexes.filter((string_index) => !unconnected.has(string_index))
+  const median_a = median(connected.flatMap((index) => measuredOf(index, live, 'current_a') ?? []))
+  const is_night = isNight(situation)
+  return string_indexes.map((string_index) => {
+    const current_a = measuredOf(string_index, ranges, 'current_a')
+    const voltage_v = measuredOf(string_index, ranges, 'voltage_v')
+    return {
+      inverter_id,
+      string_index,
+      current_a,
+      voltage_v,
+      power_kw:
+        current_a === null || voltage_v === null
+          ? null
+          : significant((current_a * voltage_v) / 1000),
+      status: unconnected.has(string_index)
+        ? 'disconnected'
+        : stringStatus(measuredOf(string_index, live, 'current_a'), median_a, is_night),
+    }
+  })
+}
+
+/** By what was measured lately; `current_a` is null where that is nothing. */
+export function stringStatus(
+  current_a: number | null,
+  median_a: number | null,
+  is_night: boolean,
+): StringStatus {
+  if (current_a === null) return is_night ? 'asleep' : 'no_data'
+  if (current_a < reverse_a) return 'reverse_current'
+  if (current_a >= zero_a) return 'ok'
+  if (is_night) return 'asleep'
+  return median_a !== null && median_a >= producing_a ? 'zero_current' : 'ok'
+}
+
+const missing = { measured_at: null, received_at: null, age_s: null, quality: 'missing' } as const
+
+function rangeOf(string_index: number, ranges: readonly StringRangeRow[]) {
+  return ranges.find(({ first_string_index, current_a, voltage_v }) => {
+    const length = Math.max(current_a?.length ?? 0, voltage_v?.length ?? 0)
+    return string_index >= first_string_index && string_index < first_string_index + length
+  })
+}
+
+function measuredOf(
+  string_index: number,
+  ranges: readonly StringRangeRow[],
+  name: 'current_a' | 'voltage_v',
+): number | null {
+  const range = rangeOf(string_index, ranges)
+  return range?.[name]?.[string_index - range.first_string_index] ?? null
+}
+
+function median(values: readonly number[]): number | null {
+  if (values.length === 0) return null
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}

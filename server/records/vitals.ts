@@ -1,0 +1,60 @@
+/** What the health of sites is judged by, read for many sites at once. */
+import type { Queries } from '../storage/database.ts'
+import type { InverterVitals } from './communication.ts'
+import type { LoggerVitals } from './health.ts'
+
+export interface SiteVitals {
+  loggers: LoggerVitals[]
+  inverters: InverterVitals[]
+}
+
+/** The loggers and inverters in service of each site; a site without any has no entry. */
+export async function readVitals(
+  db: Queries,
+  site_ids: readonly string[],
+): Promise<Map<string, SiteVitals>> {
+  const [loggers, inverters] = await Promise.all([
+    db.query<LoggerVitals & OfSite>(loggerVitals, [site_ids]),
+    db.query<Omit<InverterVitals, 'logger_data_at'> & OfSite>(inverterVitals, [site_ids]),
+  ])
+  const sites = new Map<string, SiteVitals>()
+  const siteOf = (site_id: string) => {
+    const site = sites.get(site_id) ?? { loggers: [], inverters: [] }
+    sites.set(site_id, site)
+    return site
+  }
+  const data_at = new Map<string, Date | null>()
+  for (const { site_id, ...logger } of loggers) {
+    siteOf(site_id).loggers.push(logger)
+    data_at.set(`${site_id} ${logger.logger_id}`, logger.data_at)
+  }
+  for (const { site_id, ...inverter } of inverters) {
+    const logger_data_at = data_at.get(`${site_id} ${inverter.logger_id}`) ?? null
+    siteOf(site_id).inverters.push({ ...inverter, logger_data_at })
+  }
+  return sites
+}
+
+interface OfSite {
+  site_id: string
+}
+
+const loggerVitals = `
+  SELECT g.site_id, g.logger_id, greatest(max(n.measured_at), max(l.measured_at)) AS data_at
+  FROM loggers g
+  LEFT JOIN logger_latest n ON n.site_id = g.site_id AND n.logger_id = g.logger_id
+  LEFT JOIN inverters i ON i.site_id = g.site_id AND i.logger_id = g.logger_id
+  LEFT JOIN inverter_latest l ON l.site_id = i.site_id AND l.inverter_id = i.inverter_id
+  WHERE g.site_id = ANY ($1) AND g.retired_at IS NULL
+  GROUP BY g.site_id, g.logger_id
+  ORDER BY g.site_id, g.logger_id`
+
+const inverterVitals = `
+  SELECT i.site_id, i.inverter_id, i.logger_id, l.state, l.measured_at,
+         d.comm_state AS edge_comm_state
+  FROM inverters i
+  LEFT JOIN inverter_latest l ON l.site_id = i.site_id AND l.inverter_id = i.inverter_id
+  LEFT JOIN device_status d
+    ON d.site_id = i.site_id AND d.kind = 'inverter' AND d.id = i.inverter_id::text
+  WHERE i.site_id = ANY ($1) AND i.retired_at IS NULL
+  ORDER BY i.site_id, i.inverter_id`

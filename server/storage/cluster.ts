@@ -1,0 +1,187 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmod, chown, lstat, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import type { Log } from './database.ts'
+import {
+  type Account,
+  canEnter,
+  chooseAccount,
+  findPrograms,
+  flush,
+  type Programs,
+} from './programs.ts'
+
+export interface Cluster {
+  /** `<data_dir>/postgres`: lock, configuration, start messages, and the cluster. */
+  home: string
+  /** PGDATA. */
+  directory: string
+  name: string
+  account: Account
+  programs: Programs
+  socket_dir: string
+  durable: boolean
+}
+
+export const superuser = 'heliograph'
+export const port = 5432
+
+/** The system's bound on the path of a Unix socket, without the closing zero (macOS: 103). */
+const socket_path_max = process.platform === 'linux' ? 107 : 103
+
+/** The cluster of a data directory that we hold the lock of: made if need be, not yet running. */
+export async function prepareCluster(
+  data_dir: string,
+  settings: { log: Log; programs_dir?: string; durable?: boolean },
+): Promise<Cluster> {
+  const home = path.join(data_dir, 'postgres')
+  const directory = path.join(home, 'cluster')
+  const durable = settings.durable ?? true
+  const account = await chooseAccount([directory, data_dir])
+  const copy_dir = account ? '/var/cache/heliograph' : path.join(home, 'programs')
+  const programs = await findPrograms({ account, copy_dir, programs_dir: settings.programs_dir })
+  if (!(await stat(directory).catch(() => undefined))) {
+    settings.log.info({ directory, version: programs.major }, 'making the database')
+    await initialise({ home, directory, account, programs, durable })
+  }
+  await checkCluster(directory, account, programs)
+  const { ino } = await stat(directory)
+  const id = createHash('sha256').update(`${directory} ${ino}`).digest('hex').slice(0, 16)
+  const socket_dir = await chooseSocketDir(directory, id, account)
+  const name = `heliograph-${id}`
+  return { home, directory, name, account, programs, socket_dir, durable }
+}
+
+/** Under a passing name, flushed, then renamed: whatever is called `cluster` is whole. */
+async function initialise(
+  cluster: Pick<Cluster, 'home' | 'directory' | 'account' | 'programs' | 'durable'>,
+): Promise<void> {
+  const { home, directory, account, programs, durable } = cluster
+  const making = path.join(home, 'cluster.new')
+  await rm(making, { recursive: true, force: true })
+  await mkdir(making, { mode: 0o700 })
+  if (account) await chown(making, account.uid, account.gid)
+  const locale =
+    programs.major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []
+  const args = [
+    ...['-D', await nameFor(account, making), '-U', superuser, '--encoding=UTF8', '--locale=C'],
+    ...locale,
+    // The socket lies in a directory that only this account can enter; there is no other way in.
+    ...['--auth-local=trust', '--auth-host=reject', '--no-instructions'],
+    ...(durable ? [] : ['--no-sync']),
+  ]
+  try {
+    await promisify(execFile)(programs.initdb, args, { ...account, cwd: making, env: {} })
+  } catch (error) {
+    throw new Error(`the database could not be made in ${directory}`, { cause: error })
+  }
+  await rename(making, directory)
+  await flush(home)
+}
+
+/**
+ * What the account can call a directory by. Below a directory that it cannot enter, such as root's
+ * home, it still has its working directory, which PostgreSQL (from 16 on) keeps in PGDATA
+ * throughout.
+ */
+export async function nameFor(account: Account, directory: string): Promise<string> {
+  if (await canEnter(account, directory)) return directory
+  if (process.platform === 'linux') return '/proc/self/cwd'
+  throw new Error(`user ${account?.uid} cannot enter ${directory}: choose another data directory`)
+}
+
+async function checkCluster(directory: string, account: Account, programs: Programs) {
+  const { uid } = await stat(directory)
+  const needed = account?.uid ?? process.getuid?.()
+  if (uid !== needed) {
+    throw new Error(`${directory} belongs to user ${uid}, not to ${needed}: start as that user`)
+  }
+  const made_by = (await readFile(path.join(directory, 'PG_VERSION'), 'utf8')).trim()
+  if (made_by !== String(programs.major)) {
+    throw new Error(
+      `${directory} was made by PostgreSQL ${made_by} and this is ${programs.major}: dump it with the old version and restore it into a new data directory`,
+    )
+  }
+}
+
+/** PGDATA itself where its path fits into a socket's address, else a private directory for it. */
+async function chooseSocketDir(directory: string, id: string, account: Account): Promise<string> {
+  if (Buffer.byteLength(`${directory}/.s.PGSQL.${port}`) <= socket_path_max) return directory
+  const socket_dir = path.join(os.tmpdir(), `heliograph-${id}`)
+  const made = await mkdir(socket_dir, { mode: 0o700 }).then(
+    () => true,
+    (error) => {
+      if (error.code !== 'EEXIST') throw error
+      return false
+    },
+  )
+  if (made && account) await chown(socket_dir, account.uid, account.gid)
+  const found = await lstat(socket_dir)
+  const uid = account?.uid ?? process.getuid?.()
+  // A directory for all: somebody may have been there first, and would get our queries.
+  if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o077) !== 0) {
+    throw new Error(
+      `${socket_dir} must be a directory that belongs to user ${uid} alone; remove it`,
+    )
+  }
+  return socket_dir
+}
+
+/**
+ * Small boxes first: a laptop, a plant's industrial PC. `local.conf` beside it has the last word.
+ */
+function configuration(durable: boolean): string {
+  const settings: Record<string, string> = {
+    // A Unix socket in a private directory is the only way in.
+    listen_addresses: '',
+    port: String(port),
+    unix_socket_directories: '.',
+    unix_socket_permissions: '0700',
+    max_connections: '60',
+    shared_buffers: '64MB',
+    effective_cache_size: '512MB',
+    maintenance_work_mem: '64MB',
+    work_mem: '8MB',
+    wal_compression: 'on',
+    max_wal_size: '1GB',
+    checkpoint_timeout: '15min',
+    random_page_cost: '1.1',
+    // Our queries are short; compiling one costs more than it saves.
+    jit: 'off',
+    autovacuum: 'on',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    datestyle: 'ISO,YMD',
+    // One file for each day of the week, begun anew when its day comes round.
+    logging_collector: 'on',
+    log_directory: 'log',
+    log_filename: 'postgres-%a.log',
+    log_truncate_on_rotation: 'on',
+    log_rotation_age: '1d',
+    log_rotation_size: '0',
+    log_checkpoints: 'off',
+    ...(durable
+      ? // The edge forgets what was acknowledged, and that is after the commit.
+        { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' }
+      : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  }
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'`)
+  return [
+    '# Written at every start. Settings of your own belong into local.conf beside this file.',
+    ...lines,
+    "include_if_exists 'local.conf'",
+    '',
+  ].join('\n')
+}
+
+/** Made under a new name and renamed, which follows no link that another process may have laid. */
+export async function writeConfiguration({ directory, durable }: Cluster): Promise<void> {
+  const file = path.join(directory, 'postgresql.conf')
+  await rm(`${file}.new`, { force: true })
+  await writeFile(`${file}.new`, configuration(durable), { flag: 'wx', mode: 0o644 })
+  await chmod(`${file}.new`, 0o644)
+  await rename(`${file}.new`, file)
+}

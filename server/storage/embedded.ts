@@ -1,0 +1,210 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, open, readFile, realpath, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import {
+  type Cluster,
+  nameFor,
+  port,
+  prepareCluster,
+  superuser,
+  writeConfiguration,
+} from './cluster.ts'
+import type { Log } from './database.ts'
+import { takeLock } from './lock.ts'
+import { endOrphans } from './orphans.ts'
+
+export interface EmbeddedSettings {
+  data_dir: string
+  log: Log
+  /** A directory with `bin/postgres` and `bin/initdb`, instead of the installed package. */
+  programs_dir?: string
+  /** False gives up safety against power loss for speed: for tests, never for data. */
+  durable?: boolean
+  /** Crash recovery after hours of load can take minutes. */
+  start_timeout_s?: number
+  stop_timeout_s?: number
+}
+
+export interface EmbeddedExit {
+  /** True after `stop()`. */
+  expected: boolean
+  reason: string
+}
+
+export interface EmbeddedServer {
+  /** For `openDatabase`: a Unix socket, database and superuser `heliograph`. */
+  url: string
+  /** Of the postmaster. */
+  pid: number
+  /** Resolves when PostgreSQL has ended; when that is not expected the server must end too. */
+  exited: Promise<EmbeddedExit>
+  /** Fast shutdown: open transactions are rolled back, everything committed is on disk. */
+  stop(): Promise<void>
+}
+
+const poll_ms = 10
+const orphan_patience_ms = 30_000
+
+/**
+ * Starts PostgreSQL on `<data_dir>/postgres/cluster`, making it first when it is not there, and
+ * taking over from an earlier owner that was killed. Throws when a living process owns it.
+ */
+export async function startEmbedded(settings: EmbeddedSettings): Promise<EmbeddedServer> {
+  await mkdir(settings.data_dir, { recursive: true })
+  const data_dir = await realpath(settings.data_dir)
+  const home = path.join(data_dir, 'postgres')
+  await mkdir(home, { recursive: true, mode: 0o711 })
+  const lock = await takeLock(path.join(home, 'lock'), `the data directory ${data_dir}`)
+  try {
+    const cluster = await prepareCluster(data_dir, settings)
+    return await start(cluster, settings, () => lock.release())
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+async function start(
+  cluster: Cluster,
+  settings: EmbeddedSettings,
+  release: () => void,
+): Promise<EmbeddedServer> {
+  const { directory, name, socket_dir } = cluster
+  const orphans = await endOrphans(name, orphan_patience_ms)
+  if (orphans > 0) settings.log.warn({ processes: orphans }, 'took the database over')
+  // No process of this cluster is left, so these are stale; PostgreSQL would go by the process
+  // number in them, which another process may have by now.
+  await rm(path.join(directory, 'postmaster.pid'), { force: true })
+  await rm(path.join(socket_dir, `.s.PGSQL.${port}.lock`), { force: true })
+  await writeConfiguration(cluster)
+  const child = await spawnPostmaster(cluster)
+  const { exited, stop } = supervise(child, {
+    stop_timeout_s: settings.stop_timeout_s ?? 60,
+    async ended() {
+      if (socket_dir !== directory) await rm(socket_dir, { recursive: true, force: true })
+      release()
+    },
+    lastWords: () => lastWords(cluster),
+  })
+  try {
+    await becomesReady({ child, exited, cluster, settings })
+    const url = await ensureDatabase(socket_dir)
+    return { url, pid: child.pid!, exited, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function spawnPostmaster(cluster: Cluster): Promise<ChildProcess> {
+  const { home, directory, name, account, programs, socket_dir } = cluster
+  const args = [
+    ...['-D', await nameFor(account, directory), '-c', `cluster_name=${name}`],
+    ...(socket_dir === directory ? [] : ['-c', `unix_socket_directories=${socket_dir}`]),
+  ]
+  const messages = await open(path.join(home, 'start.log'), 'w', 0o600)
+  try {
+    const child = spawn(programs.postgres, args, {
+      ...account,
+      cwd: directory,
+      env: {},
+      // A session of its own: Ctrl-C in a terminal is for us, who still need the database then.
+      detached: true,
+      stdio: ['ignore', messages.fd, messages.fd],
+    })
+    await once(child, 'spawn')
+    return child
+  } finally {
+    await messages.close()
+  }
+}
+
+interface Supervision {
+  stop_timeout_s: number
+  ended(): Promise<void>
+  lastWords(): Promise<string>
+}
+
+function supervise(child: ChildProcess, { stop_timeout_s, ended, lastWords }: Supervision) {
+  let expected = false
+  const exited = new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
+    child.once('exit', (code, signal) => resolve([code, signal]))
+  }).then(async ([code, signal]): Promise<EmbeddedExit> => {
+    await ended()
+    const how = `PostgreSQL ended ${signal ? `by ${signal}` : `with code ${code}`}`
+    return { expected, reason: expected ? how : `${how}, and wrote last:\n${await lastWords()}` }
+  })
+  const endsWithin = (seconds: number) => {
+    const timer = new AbortController()
+    const bound = delay(seconds * 1000, false, { signal: timer.signal }).catch(() => false)
+    return Promise.race([exited.then(() => true), bound]).finally(() => timer.abort())
+  }
+  async function stop(): Promise<void> {
+    expected = true
+    // Fast, then immediate (recovery at the next start), then the kernel's way.
+    for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+      child.kill(signal)
+      if (await endsWithin(signal === 'SIGINT' ? stop_timeout_s : 10)) return
+    }
+    throw new Error(`PostgreSQL (process ${child.pid}) does not end`)
+  }
+  return { exited, stop }
+}
+
+interface Starting {
+  child: ChildProcess
+  exited: Promise<EmbeddedExit>
+  cluster: Cluster
+  settings: EmbeddedSettings
+}
+
+/** PostgreSQL says in the eighth line of its process file how far it is. */
+async function becomesReady({ child, exited, cluster, settings }: Starting): Promise<void> {
+  const { log, start_timeout_s = 600 } = settings
+  const file = path.join(cluster.directory, 'postmaster.pid')
+  for (let waited_ms = 0; waited_ms < start_timeout_s * 1000; waited_ms += poll_ms) {
+    const lines = await readFile(file, 'utf8').then(
+      (text) => text.split('\n').map((line) => line.trim()),
+      () => [],
+    )
+    if (lines[0] === String(child.pid) && lines[7] === 'ready') return
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error((await exited).reason)
+    if (waited_ms > 0 && waited_ms % 10_000 === 0) log.info({ waited_ms }, 'the database recovers')
+    await delay(poll_ms)
+  }
+  throw new Error(`the database was not ready within ${start_timeout_s} s`)
+}
+
+async function ensureDatabase(socket_dir: string): Promise<string> {
+  const url = (database: string) =>
+    `postgres://${superuser}@localhost:${port}/${database}?host=${encodeURIComponent(socket_dir)}`
+  const client = new pg.Client({ connectionString: url('postgres') })
+  client.on('error', () => {}) // the statement under way throws it too
+  await client.connect()
+  try {
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [
+      superuser,
+    ])
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${superuser}`)
+  } finally {
+    await client.end()
+  }
+  return url(superuser)
+}
+
+/** The end of what PostgreSQL wrote about itself, to put into an error. */
+async function lastWords({ home, directory }: Cluster): Promise<string> {
+  const files = [path.join(home, 'start.log'), ...(await currentLog(directory))]
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')))
+  return texts.flatMap((text) => text.trim().split('\n').slice(-8)).join('\n')
+}
+
+/** PostgreSQL names the log files that it has open in a file of its own. */
+async function currentLog(directory: string): Promise<string[]> {
+  const list = await readFile(path.join(directory, 'current_logfiles'), 'utf8').catch(() => '')
+  const [, name] = /^stderr (.*)$/m.exec(list) ?? []
+  return name ? [path.join(directory, name)] : []
+}
