@@ -1,0 +1,41 @@
+import { type Client, createClient, listClients } from '@heliograph/server/admin/clients'
+import type { Command } from 'commander'
+import { type Cli, commaList, command, type JsonOption } from './command.ts'
+import { minute, print, table } from './terminal.ts'
+
+export function addClientCommands(program: Command, { terminal, withAdmin }: Cli): void {
+  const clients = program.command('clients').description('the owners of sites and keys')
+
+  command(
+    clients,
+    'create <name>',
+    'Make a client with its plan.',
+    'clients create "Sunny Fields" --modules basic_scada,bess',
+  )
+    .requiredOption(
+      '--modules <list>',
+      'the plan: basic_scada, bess, om, ai_predictions, earnings',
+      commaList,
+    )
+    .action(async (name: string, options: JsonOption & { modules: string[] }) => {
+      const client = await withAdmin((admin) =>
+        createClient(admin, { name, modules: options.modules }),
+      )
+      print(terminal, { json: client, text: clientTable([client]) }, !!options.json)
+    })
+
+  command(clients, 'list', 'List all clients.', 'clients list').action(
+    async (options: JsonOption) => {
+      const found = await withAdmin(listClients)
+      const text = found.length > 0 ? clientTable(found) : 'There are no clients.'
+      print(terminal, { json: found, text }, !!options.json)
+    },
+  )
+}
+
+function clientTable(clients: readonly Client[]): string {
+  return table(
+    ['CLIENT', 'CREATED', 'MODULES'],
+    clients.map(({ name, created_at, modules }) => [name, minute(created_at), modules.join(' ')]),
+  )
+}

@@ -1,0 +1,124 @@
+/** The database that the settings name, for the length of one command. */
+import { mkdir, readFile, realpath } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ServerConfig } from '@heliograph/server/config'
+import { port, superuser } from '@heliograph/server/storage/cluster'
+import { type Database, type Log, openDatabase } from '@heliograph/server/storage/database'
+import { type EmbeddedServer, startEmbedded } from '@heliograph/server/storage/embedded'
+import { type Lock, LockHeld, takeLock } from '@heliograph/server/storage/lock'
+import { migrate } from '@heliograph/server/storage/migrate'
+
+type Work<Result> = (db: Database) => Promise<Result>
+
+const poll_ms = 50
+/** For another command to end, or for a server that is starting to answer. */
+const patience_ms = 60_000
+
+/** What a connection fails with while nobody answers yet, or no longer. */
+const absent = new Set(['ECONNREFUSED', 'ENOENT', '57P03'])
+
+/**
+ * Runs `work` with the schema up to date. Without DATABASE_URL that is the embedded PostgreSQL of
+ * the data directory: the running server's, else one that lives as long as the command does.
+ */
+export async function withDatabase<Result>(
+  config: Pick<ServerConfig, 'database_url' | 'data_dir'>,
+  log: Log,
+  work: Work<Result>,
+): Promise<Result> {
+  if (config.database_url !== null) {
+    return workOn(await open(config.database_url), work)
+  }
+  await mkdir(config.data_dir, { recursive: true })
+  const data_dir = await realpath(config.data_dir)
+  // One command at a time, so that none works on a database that another started and will stop.
+  const turn = await takeTurn(data_dir)
+  try {
+    return await withEmbedded(data_dir, log, work)
+  } finally {
+    turn.release()
+  }
+}
+
+async function workOn<Result>(db: Database, work: Work<Result>): Promise<Result> {
+  try {
+    await migrate(db)
+    return await work(db)
+  } finally {
+    await db.close()
+  }
+}
+
+/** A connection that is lost is an error to the command that uses it; nobody else has to know. */
+const silent: Log = { info() {}, warn() {}, error() {} }
+
+function open(url: string): Promise<Database> {
+  return openDatabase({ url, log: silent, application_name: 'heliograph-cli', max: 1 })
+}
+
+async function takeTurn(data_dir: string): Promise<Lock> {
+  for (let waited_ms = 0; ; waited_ms += poll_ms) {
+    try {
+      return await takeLock(path.join(data_dir, 'cli-lock'), 'the command line')
+    } catch (error) {
+      if (!(error instanceof LockHeld) || waited_ms >= patience_ms) throw error
+    }
+    await delay(poll_ms)
+  }
+}
+
+async function withEmbedded<Result>(
+  data_dir: string,
+  log: Log,
+  work: Work<Result>,
+): Promise<Result> {
+  for (let waited_ms = 0; ; waited_ms += poll_ms) {
+    const starting = startEmbedded({ data_dir, log })
+    const release = stopOnSignal(starting)
+    try {
+      const server = await starting
+      try {
+        return await workOn(await open(server.url), work)
+      } finally {
+        await server.stop()
+      }
+    } catch (error) {
+      if (!(error instanceof LockHeld) || waited_ms >= patience_ms) throw error
+    } finally {
+      release()
+    }
+    const db = await openRunning(data_dir)
+    if (db) return workOn(db, work)
+    await delay(poll_ms)
+  }
+}
+
+/** PostgreSQL has a session of its own and would outlive us: a signal ends it first. */
+function stopOnSignal(starting: Promise<EmbeddedServer>): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const stop = (signal: (typeof signals)[number]) => {
+    const exit = () => process.exit(128 + os.constants.signals[signal])
+    starting.then((server) => server.stop()).then(exit, exit)
+  }
+  for (const signal of signals) process.once(signal, stop)
+  return () => {
+    for (const signal of signals) process.off(signal, stop)
+  }
+}
+
+/** The database of the process that owns the data directory; undefined while it does not answer. */
+async function openRunning(data_dir: string): Promise<Database | undefined> {
+  const cluster_dir = path.join(data_dir, 'postgres/cluster')
+  try {
+    // The fifth line of PostgreSQL's process file is the directory of its socket.
+    const lines = (await readFile(path.join(cluster_dir, 'postmaster.pid'), 'utf8')).split('\n')
+    const socket_dir = path.resolve(cluster_dir, lines[4] ?? '')
+    const host = encodeURIComponent(socket_dir)
+    return await open(`postgres://${superuser}@localhost:${port}/${superuser}?host=${host}`)
+  } catch (error) {
+    if (absent.has((error as { code?: string }).code ?? '')) return undefined
+    throw error
+  }
+}

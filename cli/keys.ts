@@ -1,0 +1,161 @@
+import {
+  type ApiKeyRecord,
+  createKey,
+  findKey,
+  listKeys,
+  overlap_s_default,
+  revokeKey,
+  rotateKey,
+  type ShownOnce,
+} from '@heliograph/server/admin/keys'
+import type { Command } from 'commander'
+import {
+  type Cli,
+  commaList,
+  command,
+  decimal,
+  type JsonOption,
+  utcInstant,
+  wholeNumber,
+  type YesOption,
+  yes,
+} from './command.ts'
+import { confirm, minute, print, table } from './terminal.ts'
+
+export function addKeyCommands(program: Command, cli: Cli): void {
+  const { terminal, withAdmin } = cli
+  const keys = program.command('keys').description('the API keys of clients')
+
+  addCreate(keys, cli)
+
+  command(keys, 'list', 'List the keys of one client or of all, without secrets.', 'keys list')
+    .option('--client <name>', 'only the keys of this client')
+    .action(async (options: JsonOption & { client?: string }) => {
+      const found = await withAdmin((admin) => listKeys(admin, { client: options.client }))
+      const text = found.length > 0 ? keyTable(found) : 'There are no keys.'
+      print(terminal, { json: found, text }, !!options.json)
+    })
+
+  addRotate(keys, cli)
+
+  command(
+    keys,
+    'revoke <key_id>',
+    'End a key for good, on every server within a second.',
+    'keys revoke 0123456789ab',
+  )
+    .option(...yes)
+    .action(async (key_id: string, options: JsonOption & YesOption) => {
+      const key = await withAdmin((admin) => findKey(admin, key_id))
+      if (key.state !== 'revoked' && !options.yes) {
+        await confirm(
+          terminal,
+          `Revoke ${titleOf(key)}? Whoever uses it is refused from then on, ` +
+            'and it cannot be brought back.',
+        )
+      }
+      const revoked = await withAdmin((admin) => revokeKey(admin, key_id))
+      print(terminal, { json: revoked, text: keyTable([revoked]) }, !!options.json)
+    })
+}
+
+interface CreateOptions extends JsonOption {
+  client: string
+  name: string
+  scopes: string[]
+  sites?: string[]
+  expiresAt?: Date
+  generalPerMinute?: number
+  writePerMinute?: number
+}
+
+function addCreate(keys: Command, { terminal, withAdmin, operator }: Cli): void {
+  command(
+    keys,
+    'create',
+    "Make a key of a client, within the client's plan. It is shown once.",
+    'keys create --client "Sunny Fields" --name dashboard --scopes plant:read,energy:read',
+  )
+    .requiredOption('--client <name>', 'whose key it is')
+    .requiredOption('--name <name>', 'what people call it; it signs what the key writes')
+    .requiredOption('--scopes <list>', 'what it may do, such as plant:read,om:write', commaList)
+    .option(
+      '--sites <list>',
+      "only these of the client's sites (else all, later ones too)",
+      commaList,
+    )
+    .option('--expires-at <time>', 'in UTC, such as 2027-01-31T00:00:00Z (else never)', utcInstant)
+    .option('--general-per-minute <n>', "requests a minute (else the server's limit)", wholeNumber)
+    .option('--write-per-minute <n>', "writes a minute (else the server's limit)", wholeNumber)
+    .action(async (options: CreateOptions) => {
+      const { client, name, scopes, sites, expiresAt, generalPerMinute, writePerMinute } = options
+      const key = await withAdmin((admin) =>
+        createKey(admin, {
+          ...{ client, name, scopes, created_by: operator },
+          site_ids: sites ?? null,
+          expires_at: expiresAt ?? null,
+          general_per_minute: generalPerMinute ?? null,
+          write_per_minute: writePerMinute ?? null,
+        }),
+      )
+      print(terminal, { json: key, text: shownOnce(key) }, !!options.json)
+    })
+}
+
+function addRotate(keys: Command, { terminal, withAdmin }: Cli): void {
+  command(
+    keys,
+    'rotate <key_id>',
+    'Give a key a new secret, which is shown once. The one before is accepted a while longer.',
+    'keys rotate 0123456789ab --overlap-hours 48',
+  )
+    .option(
+      '--overlap-hours <hours>',
+      'how long the secret before is accepted, 0 to 720',
+      decimal,
+      overlap_s_default / 3600,
+    )
+    .option(...yes)
+    .action(async (key_id: string, options: JsonOption & YesOption & { overlapHours: number }) => {
+      const key = await withAdmin((admin) => findKey(admin, key_id))
+      const ended = endedByRotation(key, options.overlapHours)
+      if (ended && !options.yes) {
+        await confirm(terminal, `Rotate ${titleOf(key)}? ${ended} is refused from then on.`)
+      }
+      const overlap_s = options.overlapHours * 3600
+      const rotated = await withAdmin((admin) => rotateKey(admin, { key_id, overlap_s }))
+      print(terminal, { json: rotated, text: shownOnce(rotated) }, !!options.json)
+    })
+}
+
+/** The secrets that a rotation ends at once, in words; null when it ends none. */
+function endedByRotation({ state, previous_until }: ApiKeyRecord, overlap_h: number) {
+  if (state === 'revoked' || state === 'expired') return null
+  if (overlap_h === 0) return 'Every secret it has had'
+  return state === 'rotating'
+    ? `The secret before its last rotation, accepted until ${minute(previous_until)},`
+    : null
+}
+
+const titleOf = ({ key_id, name, client }: ApiKeyRecord) => `key ${key_id} (${name}) of ${client}`
+
+function shownOnce(key: ShownOnce): string {
+  const overlap =
+    key.state === 'rotating'
+      ? `\nThe secret before it is accepted until ${minute(key.previous_until)}.`
+      : ''
+  return (
+    `${titleOf(key)[0]!.toUpperCase()}${titleOf(key).slice(1)}:\n\n  ${key.key}\n\n` +
+    `It is shown this once and cannot be read again.${overlap}`
+  )
+}
+
+function keyTable(keys: readonly ApiKeyRecord[]): string {
+  return table(
+    ['KEY', 'CLIENT', 'NAME', 'STATE', 'EXPIRES', 'LAST USED', 'SITES', 'SCOPES'],
+    keys.map(({ key_id, client, name, state, expires_at, last_used_at, site_ids, scopes }) => [
+      ...[key_id, client, name, state, minute(expires_at), minute(last_used_at)],
+      ...[site_ids?.join(' ') ?? 'all', scopes.join(' ')],
+    ]),
+  )
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env node
+/** `heliograph`: what operators do on the server's own machine. */
+import { randomBytes } from 'node:crypto'
+import os from 'node:os'
+import { AdminError, type AdminErrorCode } from '@heliograph/server/admin/admin'
+import { readConfig } from '@heliograph/server/config'
+import type { Log } from '@heliograph/server/storage/database'
+import { Command, CommanderError } from 'commander'
+import { addClientCommands } from './clients.ts'
+import type { Cli } from './command.ts'
+import { withDatabase } from './database.ts'
+import { addEdgeCommands } from './edges.ts'
+import { addKeyCommands } from './keys.ts'
+import { addSiteCommands } from './sites.ts'
+import { NotConfirmed, type Terminal } from './terminal.ts'
+
+const failed = 1
+const usage = 2
+const not_confirmed = 5
+const exitCodes: Record<AdminErrorCode, number> = { not_found: 3, conflict: 4, invalid: 4 }
+
+const help = `
+Settings come from the same environment as the server's: DATABASE_URL names the database; without it
+the one in DATA_DIR (./data) is used, whether a server is running or not.
+
+The result goes to standard output, everything else to standard error.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 refused, 5 not confirmed.
+
+Example:
+  heliograph clients create "Sunny Fields" --modules basic_scada
+  heliograph sites create sunny-fields-1 --client "Sunny Fields" --name "Sunny Fields, north"
+  heliograph keys create --client "Sunny Fields" --name dashboard --scopes plant:read,energy:read`
+
+const terminal: Terminal = {
+  input: process.stdin,
+  output: process.stdout,
+  notes: process.stderr,
+  is_interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+}
+
+const note = (message: string) => process.stderr.write(`heliograph: ${message}\n`)
+
+/** What the embedded database tells: that it is made, where, that it recovers. */
+const tell = (fields: unknown, message = '') => {
+  const values = Object.entries(fields as object).map(([name, value]) => `${name} ${value}`)
+  note(`${message} (${values.join(', ')})`)
+}
+const log: Log = { info: tell, warn: tell, error: tell }
+
+const cli: Cli = {
+  terminal,
+  operator: operatorName(),
+  withAdmin: (work) =>
+    withDatabase(readConfig(), log, (db) =>
+      work({ db, clock: { now: () => new Date() }, randomBytes }),
+    ),
+}
+
+const program = new Command('heliograph')
+  .description('Clients, sites, API keys and edges of a Heliograph server.')
+  .addHelpText('after', help)
+  .exitOverride()
+addClientCommands(program, cli)
+addSiteCommands(program, cli)
+addKeyCommands(program, cli)
+addEdgeCommands(program, cli)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  process.exitCode = report(error)
+}
+
+/** Tells what went wrong, unless commander did, and returns the exit code. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usage
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    // A connection that failed on every address has only a code.
+    note(cause.message || String((cause as { code?: string }).code))
+  }
+  if (error instanceof AdminError) return exitCodes[error.code]
+  return error instanceof NotConfirmed ? not_confirmed : failed
+}
+
+function operatorName(): string {
+  try {
+    return os.userInfo().username
+  } catch {
+    // An account without a name, as containers have.
+    return `uid ${process.getuid?.()}`
+  }
+}

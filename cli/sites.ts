@@ -1,0 +1,88 @@
+import {
+  clearSafeMode,
+  createSite,
+  findSite,
+  listSites,
+  type Site,
+  setSafeMode,
+} from '@heliograph/server/admin/sites'
+import type { Command } from 'commander'
+import { type Cli, command, type JsonOption, type YesOption, yes } from './command.ts'
+import { confirm, minute, print, table } from './terminal.ts'
+
+export function addSiteCommands(program: Command, cli: Cli): void {
+  const { terminal, withAdmin } = cli
+  const sites = program.command('sites').description('the sites of clients, and their safe mode')
+
+  command(
+    sites,
+    'create <site_id>',
+    'Make a site of a client. Its devices come with the inventory that its edge announces.',
+    'sites create sunny-fields-1 --client "Sunny Fields" --name "Sunny Fields, north"',
+  )
+    .requiredOption('--client <name>', 'whose site it is')
+    .requiredOption('--name <name>', 'what people call it')
+    .action(async (site_id: string, options: JsonOption & { client: string; name: string }) => {
+      const { client, name } = options
+      const site = await withAdmin((admin) => createSite(admin, { client, site_id, name }))
+      print(terminal, { json: site, text: siteTable([site]) }, !!options.json)
+    })
+
+  command(sites, 'list', 'List the sites of one client or of all.', 'sites list')
+    .option('--client <name>', 'only the sites of this client')
+    .action(async (options: JsonOption & { client?: string }) => {
+      const found = await withAdmin((admin) => listSites(admin, { client: options.client }))
+      const text = found.length > 0 ? siteTable(found) : 'There are no sites.'
+      print(terminal, { json: found, text }, !!options.json)
+    })
+
+  addSafeMode(sites, cli)
+}
+
+function addSafeMode(sites: Command, { terminal, withAdmin }: Cli): void {
+  const safe_mode = sites
+    .command('safe-mode')
+    .description('commissioning: while it is on, every write to the site is refused')
+
+  command(
+    safe_mode,
+    'on <site_id>',
+    'Refuse every write to the site from now on; reads go on.',
+    'sites safe-mode on sunny-fields-1',
+  ).action(async (site_id: string, options: JsonOption) => {
+    const site = await withAdmin((admin) => setSafeMode(admin, site_id))
+    print(terminal, { json: site, text: siteTable([site]) }, !!options.json)
+  })
+
+  command(
+    safe_mode,
+    'off <site_id>',
+    'End commissioning: writes are accepted, curtailment and dispatch among them.',
+    'sites safe-mode off sunny-fields-1',
+  )
+    .option(...yes)
+    .action(async (site_id: string, options: JsonOption & YesOption) => {
+      const { name, safe_mode_since_at } = await withAdmin((admin) => findSite(admin, site_id))
+      if (safe_mode_since_at && !options.yes) {
+        const since = minute(safe_mode_since_at)
+        await confirm(
+          terminal,
+          `End the safe mode of site ${site_id} (${name}), on since ${since}? ` +
+            'Writes, curtailment and dispatch among them, are accepted from then on.',
+        )
+      }
+      const site = await withAdmin((admin) => clearSafeMode(admin, site_id))
+      print(terminal, { json: site, text: siteTable([site]) }, !!options.json)
+    })
+}
+
+function siteTable(sites: readonly Site[]): string {
+  return table(
+    ['SITE', 'CLIENT', 'NAME', 'SAFE MODE', 'INVENTORY'],
+    sites.map(({ site_id, client, name, safe_mode_since_at, inventory_at }) => [
+      ...[site_id, client, name],
+      safe_mode_since_at ? `since ${minute(safe_mode_since_at)}` : 'off',
+      minute(inventory_at),
+    ]),
+  )
+}

@@ -1,0 +1,64 @@
+/** How the command line talks to people and programs. */
+import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+
+/** The operator was asked, or could not be, and did not agree: nothing was changed. */
+export class NotConfirmed extends Error {}
+
+export interface Terminal {
+  input: Readable
+  /** For the result alone. */
+  output: Writable
+  /** For everything else: questions, notes, errors. */
+  notes: Writable
+  /** True when a person can be asked. */
+  is_interactive: boolean
+}
+
+export interface Result {
+  /** The document that `--json` prints. */
+  json: unknown
+  /** The same for people. */
+  text: string
+}
+
+export function print({ output }: Terminal, { json, text }: Result, as_json: boolean): void {
+  output.write(as_json ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
+}
+
+/** Returns when the operator answers yes; anything else throws NotConfirmed. */
+export async function confirm(terminal: Terminal, question: string): Promise<void> {
+  if (!terminal.is_interactive) {
+    throw new NotConfirmed('this needs a confirmation: pass --yes where nobody can be asked')
+  }
+  const lines = createInterface({ input: terminal.input, output: terminal.notes })
+  const answer = await new Promise<string>((resolve) => {
+    lines.once('close', () => resolve(''))
+    lines.question(`${question}\nType yes to go on: `, resolve)
+  })
+  lines.close()
+  if (answer.trim().toLowerCase() !== 'yes') {
+    throw new NotConfirmed('not confirmed: nothing was changed')
+  }
+}
+
+/** Columns as wide as their widest cell, two blanks apart. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, ...rows]
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => width(line[column]!))))
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell + ' '.repeat(widths[column]! - width(cell)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+const width = (cell: string) => [...cell].length
+
+/** `2026-11-21 13:03Z`, or a dash. */
+export function minute(instant: Date | null): string {
+  return instant ? `${instant.toISOString().slice(0, 16).replace('T', ' ')}Z` : '-'
+}
