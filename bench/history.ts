@@ -1,0 +1,76 @@
+/**
+ * 10,000 rows of an inverter's history through the API, over the driver's own query of the same
+ * rows and JSON.stringify, in turns.
+ */
+
+import { columnsOf } from '@heliograph/domain/readings'
+import { Pool } from 'pg'
+import { inverterValues, servedPlant } from './fixtures/served-plant.ts'
+
+const limit = 1
+const rows = 10_000
+const rounds = 31
+
+const plant = await servedPlant({ inverters: 1, strings: 24 })
+const pool = new Pool({ connectionString: plant.url })
+try {
+  const names = Object.keys(inverterValues)
+  await plant.db.execute(
+    `INSERT INTO inverter_readings (site_id, inverter_id, measured_at, quality, ${names})
+     SELECT 'plant', 1, at, 'good', ${Object.values(inverterValues).join(', ')}
+     FROM generate_series(1, ${rows}) AS nth,
+       LATERAL (SELECT date_trunc('second', now()) - nth * interval '5 s' AS at) AS instants`,
+  )
+  await plant.db.execute('VACUUM ANALYZE inverter_readings')
+
+  const columns = columnsOf('inverter').filter((name) => name !== 'inverter_id')
+  const statement = `SELECT ${columns} FROM inverter_readings
+    WHERE site_id = $1 AND inverter_id = $2 AND measured_at >= $3 AND measured_at < $4
+    ORDER BY measured_at LIMIT $5`
+  const start = new Date(Date.now() - 86_400_000)
+  const end = new Date()
+  const byDriver = async () => {
+    const found = await pool.query(statement, ['plant', 1, start, end, rows])
+    return Buffer.from(JSON.stringify(found.rows)).length
+  }
+  const window = `start=${start.toISOString()}&end=${end.toISOString()}`
+  const byApi = async () =>
+    (await plant.fetch(`/inverters/1/history?${window}&limit=${rows}`)).length
+
+  const answer = JSON.parse(
+    String(await plant.fetch(`/inverters/1/history?${window}&limit=${rows}`)),
+  )
+  if (answer.data.length !== rows) throw new Error(`${answer.data.length} rows came back`)
+  for (let warming = 0; warming < 5; warming += 1) {
+    await byDriver()
+    await byApi()
+  }
+  const ratios: number[] = []
+  const api_ms: number[] = []
+  const driver_ms: number[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    driver_ms.push(await timed(byDriver))
+    api_ms.push(await timed(byApi))
+    ratios.push(api_ms.at(-1)! / driver_ms.at(-1)!)
+  }
+  const ratio = median(ratios)
+  process.stdout.write(
+    `history of ${rows} rows: API ${median(api_ms).toFixed(0)} ms, driver and JSON.stringify ` +
+      `${median(driver_ms).toFixed(0)} ms; ratio ${ratio.toFixed(2)} (median of ${rounds}), ` +
+      `limit ${limit}\n`,
+  )
+  process.exitCode = ratio <= limit ? 0 : 1
+} finally {
+  await pool.end()
+  await plant.close()
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!
+}

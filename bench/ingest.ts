@@ -1,0 +1,251 @@
+/**
+ * Readings per second from an edge's socket to its acknowledgement, beside what PostgreSQL takes by
+ * a plain COPY of the same rows, as text made beforehand, into tables of the same make. Both in one
+ * run, in turns, on a fresh embedded server; the median of the turns counts.
+ *
+ *   node bench/ingest.ts
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Frame } from '@heliograph/domain/link'
+import {
+  columnsOf,
+  emptyReading,
+  type ReadingKind,
+  readingKinds,
+} from '@heliograph/domain/readings'
+import { Registry } from 'prom-client'
+import { connectEdge, type EdgeClient } from '../server/link/fixtures/edge-client.ts'
+import { foundSite, site_id } from '../server/link/fixtures/plant.ts'
+import { copyColumns, encodeTable } from '../server/link/readings.ts'
+import { attachLink } from '../server/link/serve.ts'
+import { type Database, openDatabase } from '../server/storage/database.ts'
+import { startEmbedded } from '../server/storage/embedded.ts'
+import { migrate } from '../server/storage/migrate.ts'
+import { ensurePartitions } from '../server/storage/partitions.ts'
+
+const limit_ratio = 0.35
+const aim_ratio = 0.5
+const turns = 5
+const frames_per_turn = 700
+const frames_per_batch = 20
+const frames_under_way = 500
+const inverters = 12
+const instants_per_frame = 3
+const poll_ms = 5000
+const rows_per_frame = inverters * instants_per_frame * 2
+const kinds = ['inverter', 'string'] as const
+/** Monday: all turns lie in one week. */
+const week_start = Date.UTC(2026, 5, 15)
+
+const log = { info() {}, warn: complain, error: complain }
+
+function complain(...what: unknown[]): void {
+  process.stderr.write(`${JSON.stringify(what)}\n`)
+}
+
+/** The group of the journal that 15 s of twelve inverters make, as devices give their figures. */
+function frameOf(seq: number): Frame {
+  const from = week_start + seq * instants_per_frame * poll_ms
+  const rows = { inverter: [] as unknown[][], string: [] as unknown[][] }
+  for (let nth = 0; nth < inverters * instants_per_frame; nth += 1) {
+    const inverter_id = (nth % inverters) + 1
+    const measured_at = from + Math.floor(nth / inverters) * poll_ms + inverter_id
+    const sun = 0.2 + 0.7 * Math.abs(Math.sin(seq / 900 + nth / 7))
+    rows.inverter.push(inverterRow(inverter_id, measured_at, sun))
+    const currents = Array.from({ length: 12 }, (_, index) => round(9.3 * sun + index / 90, 2))
+    const string = { ...{ inverter_id, first_string_index: 0, measured_at, quality: 'good' } }
+    rows.string.push(rowOf('string', { ...string, current_a: currents }))
+  }
+  const table = (kind: (typeof kinds)[number]) => ({ columns: columnsOf(kind), rows: rows[kind] })
+  return {
+    ...{ seq, kind: 'readings' },
+    payload: { inverter: table('inverter'), string: table('string') },
+  }
+}
+
+function inverterRow(inverter_id: number, measured_at: number, sun: number): unknown[] {
+  const volts = (of: number) => round(of + sun, 1)
+  const each = (of: number) => Array.from({ length: 6 }, (_, nth) => round(of * sun + nth / 7, 2))
+  return rowOf('inverter', {
+    ...{ inverter_id, measured_at, quality: 'good', state: 'mppt' },
+    ...{ ac_power_kw: round(98 * sun, 2), reactive_power_kvar: round(3 * sun, 2) },
+    ...{ apparent_power_kva: round(98.1 * sun, 2), power_factor: 0.999, frequency_hz: 50.01 },
+    ...{ voltage_l1_l2_v: volts(801), voltage_l2_l3_v: volts(799), voltage_l3_l1_v: volts(800) },
+    ...{ voltage_l1_n_v: volts(462), voltage_l2_n_v: volts(461), voltage_l3_n_v: volts(463) },
+    ...{ current_l1_a: round(71 * sun, 1), current_l2_a: round(72 * sun, 1) },
+    ...{ current_l3_a: round(70 * sun, 1), dc_power_kw: round(99.5 * sun, 2) },
+    ...{ dc_voltage_v: volts(1043), dc_current_a: round(95 * sun, 1) },
+    ...{ energy_total_kwh: 402_113 + (measured_at % 86_400_000) / 1e6 },
+    ...{ cabinet_temperature_c: round(41 + sun, 1), heatsink_temperature_c: round(55 + sun, 1) },
+    ...{ insulation_resistance_kohm: 1450, power_limit_pct: 100 },
+    ...{ alarm_1: 0, alarm_2: 0, alarm_3: 0, alarm_4: 0, alarm_5: 0 },
+    ...{ mppt_voltage_v: each(1043), mppt_current_a: each(16), mppt_power_kw: each(17) },
+  })
+}
+
+function rowOf(kind: ReadingKind, values: Record<string, unknown>): unknown[] {
+  const whole: Record<string, unknown> = { ...emptyReading(kind), ...values }
+  return columnsOf(kind).map((name) => whole[name])
+}
+
+function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits))
+}
+
+/**
+ * The process beside the server: on `link` it is the edge and sends the frames of a turn, on `copy`
+ * it brings the same rows into the other tables. It answers with the time that took.
+ */
+async function beOther(port: number, url: string): Promise<void> {
+  const edge = await connectEdge(port)
+  const db = await openDatabase({ url, log, application_name: 'bench' })
+  const work = {
+    link: (first: number) => byLink(edge, first),
+    copy: (of: number) => byCopy(db, of),
+  }
+  process.on('message', async ([way, first]: [keyof typeof work, number]) => {
+    process.send?.(await work[way](first))
+  })
+  process.once('disconnect', () => {
+    edge.socket.terminate()
+    void db.close()
+  })
+  process.send?.('ready')
+}
+
+async function byLink(edge: EdgeClient, first: number): Promise<number> {
+  const batches = Array.from({ length: frames_per_turn / frames_per_batch }, (_, nth) => {
+    const seq = first + nth * frames_per_batch
+    const frames = Array.from({ length: frames_per_batch }, (_, index) => frameOf(seq + index))
+    return { seq, text: JSON.stringify({ type: 'batch', lane: 'backlog', frames }) }
+  })
+  const start = performance.now()
+  for (const { seq, text } of batches) {
+    const acked_first = seq + frames_per_batch - frames_under_way
+    if (acked_first > first) await edge.untilAcked(acked_first - 1)
+    edge.socket.send(text)
+  }
+  await edge.untilAcked(first + frames_per_turn - 1)
+  return performance.now() - start
+}
+
+async function byCopy(db: Database, first: number): Promise<number> {
+  const bounds = { site_id, first_at: 0, last_at: Number.MAX_SAFE_INTEGER }
+  const frames = Array.from({ length: frames_per_turn }, (_, nth) => frameOf(first + nth))
+  const texts = kinds.map((kind) =>
+    frames.map(({ payload }) => {
+      const table = (payload as Record<string, Parameters<typeof encodeTable>[1]>)[kind]!
+      return encodeTable(kind, table, bounds).text
+    }),
+  )
+  const start = performance.now()
+  await db.transaction(async (transaction) => {
+    for (const [nth, kind] of kinds.entries()) {
+      const target = `plain_${readingKinds[kind].table} (${copyColumns(kind).join(', ')})`
+      await transaction.copyInto(target, texts[nth]!)
+    }
+  })
+  return performance.now() - start
+}
+
+const rowsPerSecond = (elapsed_ms: number) => (frames_per_turn * rows_per_frame * 1000) / elapsed_ms
+
+async function makeTables(db: Database): Promise<void> {
+  await migrate(db)
+  await foundSite(db)
+  const tables = kinds.map((kind) => readingKinds[kind].table)
+  for (const table of tables) {
+    await db.execute(
+      `create table plain_${table} (like ${table} including all) partition by range (measured_at)`,
+    )
+  }
+  const all = [...tables, ...tables.map((table) => `plain_${table}`)]
+  await ensurePartitions(db, all, new Date(week_start), new Date(week_start + 7 * 86_400_000))
+}
+
+async function compare(db: Database, url: string, server: Server): Promise<void> {
+  const { port } = server.address() as AddressInfo
+  const other = fork(fileURLToPath(import.meta.url), [String(port), url])
+  const exit = once(other, 'exit')
+  const answer = async () => {
+    const early = exit.then(([code]) => Promise.reject(new Error(`the edge ended: ${code}`)))
+    return (await Promise.race([once(other, 'message'), early]))[0]
+  }
+  const ask = async (way: 'link' | 'copy', first: number) => {
+    other.send([way, first])
+    return rowsPerSecond(await answer())
+  }
+  try {
+    await answer()
+    const link: number[] = []
+    const copy: number[] = []
+    // The first turn of each warms up and does not count.
+    for (let turn = 0; turn <= turns; turn += 1) {
+      const first = 1 + turn * frames_per_turn
+      const rates = [await ask('link', first), await ask('copy', first)] as const
+      if (turn === 0) continue
+      link.push(rates[0])
+      copy.push(rates[1])
+    }
+    await report(db, median(link), median(copy))
+  } finally {
+    if (other.connected) other.disconnect()
+    await exit
+  }
+}
+
+async function report(db: Database, by_link: number, by_copy: number): Promise<void> {
+  const count =
+    'select (select count(*) from inverter_readings) as inverter, ' +
+    '(select count(*) from string_readings) as string'
+  const [stored] = await db.query<Record<(typeof kinds)[number], number>>(count)
+  const expected = (turns + 1) * frames_per_turn * inverters * instants_per_frame
+  if (stored!.inverter !== expected || stored!.string !== expected) {
+    throw new Error(`stored ${JSON.stringify(stored)}, not ${expected} of each`)
+  }
+  const ratio = by_link / by_copy
+  const rss_mb = process.memoryUsage.rss() / 1e6
+  const lines = [
+    `link to acknowledgement  ${by_link.toFixed(0)} rows/s`,
+    `plain COPY               ${by_copy.toFixed(0)} rows/s`,
+    `ratio                    ${ratio.toFixed(3)}  (limit ${limit_ratio}, aim ${aim_ratio})`,
+    `server process           ${rss_mb.toFixed(0)} MB resident`,
+  ]
+  process.stdout.write(`${lines.join('\n')}\n`)
+  if (ratio < limit_ratio) process.exitCode = 1
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+}
+
+async function main(): Promise<void> {
+  const data_dir = await mkdtemp(join(tmpdir(), 'heliograph-bench-'))
+  const embedded = await startEmbedded({ data_dir, log })
+  try {
+    const db = await openDatabase({ url: embedded.url, log, application_name: 'bench' })
+    await makeTables(db)
+    const server = createServer()
+    const clock = { now: () => new Date(week_start + 7 * 86_400_000) }
+    const link = attachLink({ server, db, clock, log, metrics: new Registry() })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    await compare(db, embedded.url, server)
+    await link.close()
+    server.close()
+    await db.close()
+  } finally {
+    await embedded.stop()
+    await rm(data_dir, { recursive: true, force: true })
+  }
+}
+
+const [port, url] = process.argv.slice(2)
+await (port && url ? beOther(Number(port), url) : main())

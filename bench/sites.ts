@@ -1,0 +1,178 @@
+/**
+ * Requests a second of an authenticated `GET /v1/sites`, over those of a bare `node:http` server
+ * that answers the same bytes. Both run alone in a process of their own; the load comes from this
+ * one over pipelined connections, so that the server is what is measured, in turns.
+ */
+import { fork } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock, systemTimers } from '@heliograph/domain/clock'
+import { createClient } from '@heliograph/server/admin/clients'
+import { createKey } from '@heliograph/server/admin/keys'
+import { createSite } from '@heliograph/server/admin/sites'
+import { createDeps } from '@heliograph/server/deps'
+import { endpoints } from '@heliograph/server/endpoints'
+import { serve } from '@heliograph/server/http/serve'
+import { openDatabase } from '@heliograph/server/storage/database'
+import { startEmbedded } from '@heliograph/server/storage/embedded'
+import { migrate } from '@heliograph/server/storage/migrate'
+
+const limit = 0.5
+const rounds = 5
+const round_ms = 2000
+const connections = 8
+const pipelined = 8
+const silent = {
+  trace() {},
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+  fatal() {},
+}
+
+interface Ready {
+  port: number
+  key: string
+}
+
+if (process.argv[2] === 'heliograph') await heliograph()
+else if (process.argv[2] === 'bare') bare()
+else await compare()
+
+/** The server itself, with its database, five sites and a key without a rate limit to speak of. */
+async function heliograph(): Promise<void> {
+  const data_dir = mkdtempSync(join(tmpdir(), 'heliograph-bench-sites-'))
+  const embedded = await startEmbedded({ data_dir, log: silent, durable: false })
+  const db = await openDatabase({ url: embedded.url, log: silent, application_name: 'bench' })
+  await migrate(db)
+  const admin = { db, clock: systemClock, randomBytes }
+  await createClient(admin, { name: 'Bench', modules: ['basic_scada'] })
+  for (const nth of [1, 2, 3, 4, 5]) {
+    await createSite(admin, { client: 'Bench', site_id: `site-${nth}`, name: `Site ${nth}` })
+  }
+  const { key } = await createKey(admin, {
+    client: 'Bench',
+    name: 'bench',
+    scopes: ['plant:read'],
+    site_ids: null,
+    expires_at: null,
+    created_by: 'bench',
+  })
+  const app = await serve({
+    endpoints,
+    needs: createDeps(db, systemClock),
+    db,
+    clock: systemClock,
+    timers: systemTimers,
+    newId: randomUUID,
+    log: silent,
+  })
+  // Past what a key may be given: the bench sends more in a minute than the command line allows.
+  await db.execute('update api_keys set general_per_minute = 2000000000')
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  ready({ port: (app.server.address() as AddressInfo).port, key })
+  process.once('disconnect', async () => {
+    await app.close()
+    await db.close()
+    await embedded.stop()
+    rmSync(data_dir, { recursive: true, force: true })
+    process.exit(0)
+  })
+}
+
+/** Answers what it was told to, and nothing else. */
+function bare(): void {
+  let headers: Record<string, string> = {}
+  let body = Buffer.alloc(0)
+  const server = createServer((_, response) => {
+    response.writeHead(200, headers)
+    response.end(body)
+  })
+  process.once('message', (answer: { headers: Record<string, string>; body: string }) => {
+    headers = answer.headers
+    body = Buffer.from(answer.body)
+    server.listen(0, '127.0.0.1', () =>
+      ready({ port: (server.address() as AddressInfo).port, key: '' }),
+    )
+  })
+  process.once('disconnect', () => process.exit(0))
+}
+
+function ready(state: Ready): void {
+  process.send?.(state)
+}
+
+async function compare(): Promise<void> {
+  const ours = fork(new URL(import.meta.url), ['heliograph'])
+  const [ourReady] = (await once(ours, 'message')) as [Ready]
+  const url = `http://127.0.0.1:${ourReady.port}/v1/sites`
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${ourReady.key}` } })
+  if (answer.status !== 200) throw new Error(`${answer.status}: ${await answer.text()}`)
+  const dropped = ['date', 'connection', 'keep-alive', 'transfer-encoding']
+  const headers = Object.fromEntries(
+    [...answer.headers].filter(([name]) => !dropped.includes(name)),
+  )
+  const peer = fork(new URL(import.meta.url), ['bare'])
+  peer.send({ headers, body: await answer.text() })
+  const [peerReady] = (await once(peer, 'message')) as [Ready]
+
+  const ratios: number[] = []
+  let best = { ours: 0, bare: 0 }
+  for (let round = 0; round <= rounds; round += 1) {
+    const bare_rps = await load(peerReady)
+    const ours_rps = await load(ourReady)
+    // The first round warms both up.
+    if (ours_rps < 1 || bare_rps < 1) throw new Error('nothing was answered')
+    if (round > 0) ratios.push(ours_rps / bare_rps)
+    best = { ours: Math.max(best.ours, ours_rps), bare: Math.max(best.bare, bare_rps) }
+  }
+  for (const child of [ours, peer]) {
+    const exit = once(child, 'exit')
+    child.disconnect()
+    await exit
+  }
+  const ratio = ratios.sort((a, b) => a - b)[Math.floor(ratios.length / 2)]!
+  process.stdout.write(
+    `GET /v1/sites: ${best.ours.toFixed(0)} a second, bare node:http ${best.bare.toFixed(0)}; ` +
+      `ratio ${ratio.toFixed(2)} (median of ${rounds}), limit ${limit}\n`,
+  )
+  process.exitCode = ratio >= limit ? 0 : 1
+}
+
+/** Answers a second over a few connections that are kept full. */
+async function load({ port, key }: Ready): Promise<number> {
+  const request = `GET /v1/sites HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`
+  const until = performance.now() + round_ms
+  const began = performance.now()
+  const counts = await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const socket = connect(port, '127.0.0.1').setNoDelay(true)
+      let answered = 0
+      socket.on('data', (chunk) => {
+        let seen = 0
+        for (
+          let at = chunk.indexOf('HTTP/1.1 200');
+          at >= 0;
+          at = chunk.indexOf('HTTP/1.1 200', at + 12)
+        ) {
+          seen += 1
+        }
+        answered += seen
+        if (performance.now() < until) {
+          if (seen > 0) socket.write(request.repeat(seen))
+        } else socket.destroy()
+      })
+      socket.write(request.repeat(pipelined))
+      await once(socket, 'close')
+      return answered
+    }),
+  )
+  const seconds = (performance.now() - began) / 1000
+  return counts.reduce((sum, count) => sum + count, 0) / seconds
+}

@@ -1,0 +1,20 @@
+/** Runs every bench, or those named, one after the other: `npm run bench -- ingest history`. */
+import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+
+const all = readdirSync(new URL('../bench', import.meta.url))
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => file.replace('.ts', ''))
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((name) => !all.includes(name))
+if (unknown.length > 0) {
+  process.stderr.write(`no bench ${unknown.join(', ')}; there are ${all.join(', ')}\n`)
+  process.exit(2)
+}
+let failed = false
+for (const name of wanted.length > 0 ? wanted : all) {
+  process.stdout.write(`\n— ${name}\n`)
+  const { status } = spawnSync(process.execPath, [`bench/${name}.ts`], { stdio: 'inherit' })
+  failed ||= status !== 0
+}
+process.exit(failed ? 1 : 0)

@@ -1,0 +1,62 @@
+/**
+ * The whole proof, as CI runs it: `npm test`. Each step is a command that can be run alone; this
+ * file only puts them in order. Peers that come from Debian are installed where that is possible,
+ * and otherwise said to be missing.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+
+const peers = [
+  { package: 'mbpoll', file: '/usr/bin/mbpoll', proves: 'the simulator read by mbpoll' },
+  {
+    package: 'python3-pymodbus',
+    file: '/usr/lib/python3/dist-packages/pymodbus/__init__.py',
+    proves: 'the simulator read by pymodbus, and a pymodbus device read by the edge',
+  },
+  {
+    package: 'postgresql-15',
+    file: '/usr/lib/postgresql/15/bin/postgres',
+    proves: 'the storage tests on PostgreSQL 15',
+  },
+]
+
+function run(title: string, command: string, ...parameters: string[]): void {
+  process.stdout.write(`\n— ${title}: ${[command, ...parameters].join(' ')}\n`)
+  const { status, signal, error } = spawnSync(command, parameters, { stdio: 'inherit' })
+  if (status === 0) return
+  const why = error?.message ?? (signal ? `signal ${signal}` : `exit code ${status}`)
+  process.stderr.write(`\n${title} failed: ${why}\n`)
+  process.exit(status || 1)
+}
+
+function installPeers(): void {
+  const missing = peers.filter(({ file }) => !existsSync(file))
+  if (missing.length === 0) return
+  const names = missing.map((peer) => peer.package)
+  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
+    const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+    for (const parameters of [['update'], ['install', '-y', '--no-install-recommends', ...names]]) {
+      spawnSync('apt-get', ['-qq', ...parameters], { stdio: 'inherit', env: environment })
+    }
+  }
+  for (const peer of peers.filter(({ file }) => !existsSync(file))) {
+    process.stderr.write(`LEFT OUT: ${peer.proves}: Debian's ${peer.package} is not installed\n`)
+  }
+}
+
+const tests = ['test', 'domain', 'physics', 'server', 'edge', 'simulator', 'cli'].map(
+  (folder) => `${folder}/**/*.test.ts`,
+)
+const runTests = ['--test', '--test-timeout=180000']
+
+installPeers()
+run('Format and lint', 'biome', 'ci', '--error-on-warnings')
+run('Types', 'tsc', '-p', '.')
+run('Generated files', 'node', 'scripts/generate.ts', '--check')
+run('OpenAPI by Spectral', 'spectral', 'lint', '--fail-severity=hint', 'openapi.json')
+run('OpenAPI by Redocly', 'redocly', 'lint', 'openapi.json')
+if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
+  const storage = ['server/**/*.test.ts', 'test/conventions/**/*.test.ts']
+  run('PostgreSQL 15', 'node', 'scripts/postgres15.ts', '--', 'node', ...runTests, ...storage)
+}
+run('Tests', 'node', ...runTests, ...tests)

@@ -1,0 +1,57 @@
+/**
+ * Writes what is generated from the table of endpoints: openapi.json, and operations.txt, the API
+ * on one page for whoever reviews a change to it. With `--check` it writes nothing, names what is
+ * out of date and exits 1.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { endpoints } from '../server/endpoints.ts'
+import type { Endpoint } from '../server/http/endpoint.ts'
+import { errorCatalog } from '../server/http/errors.ts'
+import { isControl, openApi, openApiText } from '../server/http/openapi.ts'
+
+const root = join(import.meta.dirname, '..')
+const is_check = process.argv.includes('--check')
+const generated: [name: string, text: string][] = [
+  ['openapi.json', openApiText(openApi(endpoints, errorCatalog))],
+  ['operations.txt', operationsText(endpoints)],
+]
+
+for (const [name, text] of generated) {
+  const path = join(root, name)
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) continue
+  if (is_check) {
+    process.exitCode = 1
+    process.stderr.write(`${name} is out of date: run node scripts/generate.ts\n`)
+  } else writeFileSync(path, text)
+}
+
+/** A line for each operation: method, path, scope, module, remarks. */
+function operationsText(table: readonly Endpoint<never>[]): string {
+  const rows = table.map((endpoint) => [
+    endpoint.method,
+    endpoint.path,
+    endpoint.scope ?? '-',
+    endpoint.module ?? '-',
+    remarks(endpoint),
+  ])
+  const widths = [0, 1, 2, 3, 4].map((at) => Math.max(...rows.map((row) => row[at]!.length)))
+  return rows
+    .map((row) => row.map((cell, at) => cell.padEnd(widths[at]!)).join('  '))
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('')
+}
+
+/** Caps, a status other than 200, and whether the plant is commanded. */
+function remarks(endpoint: Endpoint<never>): string {
+  const caps = Object.entries(endpoint.query ?? {}).flatMap(([name, schema]) => {
+    const cap = (schema as { 'x-cap'?: number })['x-cap']
+    return cap === undefined ? [] : [`${name}≤${cap}`]
+  })
+  const { status = 200 } = endpoint
+  return [
+    ...caps,
+    ...(status === 200 ? [] : [String(status)]),
+    ...(isControl(endpoint) ? ['control'] : []),
+  ].join(' ')
+}

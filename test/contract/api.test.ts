@@ -1,0 +1,247 @@
+/** The table of endpoints against the specification, its examples, and the files made from it. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import test from 'node:test'
+import { endpoints } from '../../server/endpoints.ts'
+import { answerWriters } from '../../server/http/answer.ts'
+import { errorCatalog } from '../../server/http/errors.ts'
+import { type Operation, openApi } from '../../server/http/openapi.ts'
+import { validators } from '../../server/http/validate.ts'
+import { contractProblems } from './contract.ts'
+import { operations } from './operations.ts'
+
+/** What the specification has and the server does not yet. This list may only shrink. */
+const notBuilt: readonly string[] = [
+  'GET /plant/summary',
+  'GET /gaps',
+  'GET /gaps/logger/{logger_id}',
+  'GET /loggers/{logger_id}/hourly-energy',
+  'GET /strings/inverter/{inverter_id}/hourly',
+  'GET /sensors',
+  'GET /sensors/{node_id}/current',
+  'GET /sensors/{node_id}/history',
+  'GET /weather',
+  'GET /weather/logger/{logger_id}',
+  'GET /weather/logger/{logger_id}/history',
+  'GET /efficiency/loggers',
+  'GET /efficiency/inverters',
+  'GET /efficiency/strings',
+  'GET /efficiency/health-matrix',
+  'GET /efficiency/loss-analysis',
+  'GET /strings/inverter/{inverter_id}/compare',
+  'GET /iv/modules',
+  'GET /iv/modules/search',
+  'GET /iv/modules/{params_id}',
+  'GET /iv/strings/{inverter_id}/{string_index}/expected',
+  'GET /energy/hourly',
+  'GET /curtailment',
+  'GET /curtailment/history',
+  'GET /curtailment/suggest',
+  'GET /commands/relay-history',
+  'POST /curtailment/window',
+  'POST /curtailment/immediate',
+  'DELETE /curtailment/group/{group_id}',
+  'GET /markets',
+  'GET /markets/{market_code}/prices',
+  'GET /markets/compare',
+  'GET /earnings/summary',
+  'GET /earnings/hourly',
+  'GET /earnings/market-assignments',
+  'GET /earnings/cross-border-prices',
+  'GET /predictions/forecast',
+  'GET /predictions/forecast/logger/{logger_id}',
+  'GET /predictions/production',
+  'GET /predictions/prices',
+  'GET /predictions/model-status',
+  'GET /bess',
+  'GET /bess/fleet/summary',
+  'GET /bess/{bess_id}',
+  'GET /bess/{bess_id}/current',
+  'GET /bess/{bess_id}/history',
+  'GET /bess/{bess_id}/dashboard',
+  'GET /bess/{bess_id}/deviations',
+  'GET /bess/{bess_id}/clusters',
+  'GET /bess/{bess_id}/clusters/{cluster_idx}',
+  'GET /bess/{bess_id}/pcs/current',
+  'GET /bess/{bess_id}/pcs/history',
+  'GET /bess/{bess_id}/pcs/faults',
+  'GET /bess/{bess_id}/alarms/states',
+  'GET /bess/{bess_id}/alarms/history',
+  'GET /bess/{bess_id}/alarms/counts',
+  'GET /bess/{bess_id}/dispatch-log',
+  'GET /bess/{bess_id}/control-log',
+  'GET /bess/{bess_id}/envelope',
+  'GET /bess/{bess_id}/protection',
+  'GET /bess/{bess_id}/setup',
+  'GET /bess/{bess_id}/schedules',
+  'GET /bess/schedules/{schedule_id}',
+  'POST /bess/{bess_id}/optimize',
+  'POST /bess/optimize-all',
+  'POST /bess/schedules/{schedule_id}/approve',
+  'POST /bess/schedules/{schedule_id}/reject',
+  'POST /bess/schedules/approve-all',
+  'PUT /bess/schedules/{schedule_id}/hours/{hour}',
+  'GET /alerts',
+  'POST /alerts/{alert_id}/acknowledge',
+  'POST /alerts/{alert_id}/resolve',
+  'GET /work-orders',
+  'GET /work-orders/{wo_id}',
+  'GET /om/categories',
+  'GET /om/notifications',
+  'GET /om/notifications/unread-count',
+  'GET /defects',
+  'GET /defects/{defect_id}',
+  'POST /work-orders',
+  'PUT /work-orders/{wo_id}',
+  'PUT /work-orders/{wo_id}/items/{item_id}',
+  'POST /work-orders/{wo_id}/approve',
+  'PUT /om/notifications/{notification_id}/read',
+  'POST /defects',
+  'PUT /defects/{defect_id}',
+  'GET /reports/overview',
+  'GET /reports/catalog',
+  'GET /reports/runs',
+  'GET /reports/subscriptions',
+  'POST /reports/subscriptions',
+  'PATCH /reports/subscriptions/{sub_id}',
+  'DELETE /reports/subscriptions/{sub_id}',
+  'POST /reports/subscriptions/{sub_id}/run',
+]
+
+const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
+const document = openApi(endpoints, errorCatalog)
+const described: readonly [name: string, operation: Operation][] = Object.entries(
+  document.paths,
+).flatMap(([path, methods]) =>
+  Object.entries(methods).map(
+    ([method, operation]) => [`${method} ${path}`, operation] as [string, Operation],
+  ),
+)
+
+test('every operation is served as specified, but for those listed as not built', () => {
+  const built = operations.filter((operation) => !notBuilt.includes(nameOf(operation)))
+  const chapters = [...new Set(built.map(({ chapter }) => chapter))]
+  const listed = endpoints.filter((endpoint) => notBuilt.includes(nameOf(endpoint)))
+  const others = endpoints.filter((endpoint) => !listed.includes(endpoint))
+  assert.deepEqual(contractProblems(built, others, chapters), [])
+  assert.deepEqual(
+    listed.map((endpoint) => `${nameOf(endpoint)} is built: take it off the list`),
+    [],
+  )
+  const specified = new Set(operations.map(nameOf))
+  assert.deepEqual(
+    notBuilt.filter((name) => !specified.has(name)),
+    [],
+    'listed as not built, but no operation',
+  )
+})
+
+test('the endpoints stand in the order of the specification', () => {
+  const order = operations.map(nameOf)
+  const served = endpoints.map(nameOf)
+  assert.deepEqual(
+    served,
+    order.filter((name) => served.includes(name)),
+  )
+})
+
+test('every example of an answer is one that the server would give', () => {
+  const writer = answerWriters('all')
+  for (const endpoint of endpoints) {
+    if (endpoint.status === 204) continue
+    const write = writer(endpoint, endpoint.operation_id)
+    const text = write(endpoint.example.answer)
+    assert.deepEqual(JSON.parse(text), endpoint.example.answer, endpoint.operation_id)
+  }
+})
+
+test('every example of a request is one that the server would accept', () => {
+  const validator = validators(endpoints)
+  for (const endpoint of endpoints) {
+    const { operation_id, example } = endpoint
+    const { parameters } = described.find(([, { operationId }]) => operationId === operation_id)![1]
+    const examples = (place: string) =>
+      Object.fromEntries(
+        parameters
+          .filter((parameter) => parameter['in'] === place)
+          .map(({ name, example }) => [name, Array.isArray(example) ? example : String(example)]),
+      )
+    const body = endpoint.body ? structuredClone(example.body) : undefined
+    const input = { params: examples('path'), query: examples('query'), body, body_bytes: 0 }
+    assert.doesNotThrow(
+      () => validator(endpoint)(input, new Date('2026-06-21T10:00:00Z')),
+      `the example of ${operation_id} is refused`,
+    )
+  }
+})
+
+test('every operation says what it does and is called by what it does', () => {
+  const ids = endpoints.map(({ operation_id }) => operation_id)
+  assert.equal(new Set(ids).size, ids.length, 'an operation_id is used twice')
+  for (const { operation_id, summary, description = '' } of endpoints) {
+    assert.match(operation_id, /^[a-z]+(_[a-z]+)+$/, `${operation_id}: not resource_action`)
+    assert.match(summary, /^[A-Z].{3,78}[^.]$/, `${operation_id}: a line without a full stop`)
+    if (description) assert.match(description, /[.:`)]$/, `${operation_id}: whole sentences`)
+  }
+})
+
+test('every parameter has its example, so that every request shown can be sent', () => {
+  const without = described.flatMap(([name, { parameters }]) =>
+    parameters
+      .filter((parameter) => !parameter['$ref'] && parameter['example'] === undefined)
+      .map((parameter) => `${name}: ${parameter['name']} needs \`examples\` in its schema`),
+  )
+  assert.deepEqual(without, [])
+})
+
+interface Keywords {
+  properties?: Record<string, Keywords>
+  required?: string[]
+  additionalProperties?: unknown
+  items?: Keywords
+  anyOf?: Keywords[]
+  allOf?: Keywords[]
+}
+
+/** Every object of a schema with the place where it stands. */
+function objectsIn(schema: Keywords, place: string): [place: string, schema: Keywords][] {
+  const { properties = {}, items, anyOf = [], allOf = [] } = schema
+  return [
+    ...(schema.properties ? [[place, schema] as [string, Keywords]] : []),
+    ...Object.entries(properties).flatMap(([name, one]) => objectsIn(one, `${place}.${name}`)),
+    ...(items ? objectsIn(items, `${place}[]`) : []),
+    ...[...anyOf, ...allOf].flatMap((one) => objectsIn(one, place)),
+  ]
+}
+
+const answered = endpoints.flatMap(({ operation_id, returns }) =>
+  objectsIn(returns as Keywords, operation_id),
+)
+
+test('in answers every field is always present, and no other', () => {
+  const open = answered.flatMap(([place, { properties = {}, required = [], ...more }]) => [
+    ...Object.keys(properties)
+      .filter((name) => !required.includes(name))
+      .map((name) => `${place}.${name} may be absent: make it nullable`),
+    ...(more.additionalProperties === false ? [] : [`${place} takes fields that it does not name`]),
+  ])
+  assert.deepEqual(open, [])
+})
+
+test('no answer has a place for the grid permit', () => {
+  const named = answered.flatMap(([place, { properties = {} }]) =>
+    Object.keys(properties)
+      .filter((name) => name.includes('permit'))
+      .map((name) => `${place}.${name}`),
+  )
+  assert.deepEqual(named, [])
+})
+
+test('the generated files are up to date', () => {
+  const root = join(import.meta.dirname, '../..')
+  const script = join(root, 'scripts/generate.ts')
+  const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' })
+  assert.equal(stderr, '')
+  assert.equal(status, 0)
+})

@@ -1,0 +1,149 @@
+/** Whatever is sent, the API answers in its own words: never a 5xx, never another format. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import { type ErrorCode, errorCatalog } from '../../server/http/errors.ts'
+import { type AnyEndpoint, addressOf, type Subject } from './calls.ts'
+
+const oddities = [
+  '%00',
+  '%ff',
+  '%',
+  '%2e%2e',
+  '..',
+  '%2F',
+  '',
+  '-1',
+  '2147483648',
+  '99999999999999999999',
+  '1e309',
+  'NaN',
+  'null',
+  '__proto__',
+  'constructor',
+  "'; drop table sites; --",
+  '\u{1F31E}',
+  '\u0130',
+  'a'.repeat(300),
+  '2026-06-01',
+  '2026-06-01T10:00:00Z',
+  '9999-12-31T23:59:59-12:00',
+  '1970-01-01T00:00:00Z',
+  '2999-12-31T23:59:59Z',
+]
+const text = fc.oneof(fc.constantFrom(...oddities), fc.string({ unit: 'binary', maxLength: 20 }))
+const segment = fc.oneof(fc.constantFrom(...oddities, '1', '0', '7'), fc.string({ maxLength: 8 }))
+const headerValue = fc.oneof(
+  fc.string({ maxLength: 30 }).map((value) => value.replaceAll(/[^\x20-\x7e]/g, '~')),
+  fc.constantFrom('', '*', '"', 'gzip;q=x', 'br;q=0, *', 'W/"x"', ',,,', '=', 'a'.repeat(300)),
+)
+const headerName = fc.constantFrom(
+  'accept',
+  'accept-encoding',
+  'accept-version',
+  'content-type',
+  'expect',
+  'idempotency-key',
+  'if-match',
+  'if-none-match',
+  'range',
+  'x-forwarded-for',
+  'x-http-method-override',
+  'x-request-id',
+)
+const authorization = fc.oneof(
+  { weight: 8, arbitrary: fc.constant('valid') },
+  { weight: 1, arbitrary: headerValue },
+)
+
+interface Attempt {
+  endpoint: number
+  method: string | null
+  segments: string[]
+  extra: string
+  query: [string, string][]
+  raw_query: string | null
+  headers: [string, string][]
+  authorization: string
+  body: string | null
+  json: boolean
+}
+
+const attempt = (count: number, names: string[]): fc.Arbitrary<Attempt> =>
+  fc.record({
+    endpoint: fc.nat(count - 1),
+    method: fc.option(fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS')),
+    segments: fc.array(segment, { minLength: 4, maxLength: 4 }),
+    extra: fc.oneof({ weight: 5, arbitrary: fc.constant('') }, segment),
+    query: fc.array(fc.tuple(fc.oneof(fc.constantFrom(...names), segment), text), { maxLength: 3 }),
+    raw_query: fc.option(fc.string({ maxLength: 20 }), { freq: 5 }),
+    headers: fc.array(fc.tuple(headerName, headerValue), { maxLength: 3 }),
+    authorization,
+    body: fc.option(fc.oneof(fc.json({ maxDepth: 4 }), text)),
+    json: fc.boolean(),
+  })
+
+/** Declares one property over the whole table; a failure prints the seed that replays it. */
+export function testAnyRequest(
+  endpoints: readonly AnyEndpoint[],
+  setUp: () => Promise<Subject>,
+  runs = 1000,
+): void {
+  let subject: Subject
+  before(async () => {
+    subject = await setUp()
+  })
+  after(() => subject?.drop())
+  const names = [...new Set(endpoints.flatMap(({ query }) => Object.keys(query ?? {})))]
+
+  test('any request at all is answered in the envelope and never fails the server', async () => {
+    const property = fc.asyncProperty(attempt(endpoints.length, names), async (tried) => {
+      const response = await subject.app.inject(optionsOf(tried, endpoints, subject))
+      assertAnswered(response)
+    })
+    await fc.assert(property, { numRuns: runs })
+  })
+}
+
+function optionsOf(
+  tried: Attempt,
+  endpoints: readonly AnyEndpoint[],
+  { fixtures }: Subject,
+): InjectOptions {
+  const endpoint = endpoints[tried.endpoint]!
+  const names = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  const values = Object.fromEntries(
+    names.map((name, index) => [name, encodeOnce(tried.segments[index] ?? '1')]),
+  )
+  const path = addressOf(endpoint, fixtures, { values }).split('?')[0]!
+  const pairs = tried.query.map(([name, value]) => `${encodeOnce(name)}=${encodeOnce(value)}`)
+  const query = tried.raw_query === null ? pairs.join('&') : encodeOnce(tried.raw_query)
+  const given = tried.authorization
+  return {
+    method: (tried.method ?? endpoint.method) as 'GET',
+    url: `${path}${tried.extra && `/${encodeOnce(tried.extra)}`}${query && `?${query}`}`,
+    headers: {
+      ...Object.fromEntries(tried.headers),
+      ...(tried.json && { 'content-type': 'application/json' }),
+      authorization: given === 'valid' ? `Bearer ${fixtures.keys.full}` : given,
+    },
+    ...(tried.body !== null && tried.method !== 'GET' && { payload: tried.body }),
+  }
+}
+
+/** What no request line can hold is percent-encoded; what was encoded wrongly stays as it is. */
+const encodeOnce = (value: string) =>
+  value.replaceAll(/[^\x21-\x7e]|[?#/]/gu, (character) =>
+    encodeURIComponent(character.toWellFormed()),
+  )
+
+function assertAnswered(response: LightMyRequestResponse): void {
+  const { statusCode, body, headers } = response
+  assert.ok(statusCode < 500, `${statusCode} ${body}`)
+  assert.match(String(headers['x-request-id']), /^[A-Za-z0-9._-]{1,64}$/)
+  if (statusCode < 400 || response.raw.req.method === 'HEAD') return
+  const { error } = JSON.parse(body)
+  assert.equal(errorCatalog[error.code as ErrorCode]?.status, statusCode, body)
+  assert.deepEqual(Object.keys(error), ['code', 'message', 'request_id', 'details'])
+}

@@ -1,0 +1,184 @@
+/**
+ * Kills server, edge and database with SIGKILL at random moments under load, then asks of every
+ * reading that the edge's journal ever held whether the database has it, once and unchanged.
+ */
+import { randomBytes } from 'node:crypto'
+import { linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { withDatabase } from '@heliograph/cli/database'
+import { systemClock } from '@heliograph/domain/clock'
+import type { Readings } from '@heliograph/domain/link'
+import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
+import type { Site } from '@heliograph/domain/site'
+import { recordsOf } from '@heliograph/edge/journal-record'
+import { createClient } from '@heliograph/server/admin/clients'
+import { createEdge } from '@heliograph/server/admin/edges'
+import { createSite } from '@heliograph/server/admin/sites'
+import type { Database } from '@heliograph/server/storage/database'
+import type { Programs } from './programs.ts'
+
+export interface Outcome {
+  kills: Record<'server' | 'edge' | 'database', number>
+  journaled: number
+  /** What the journal held and the database has not, and the other way round. */
+  missing: string[]
+  invented: string[]
+  changed: string[]
+}
+
+const silent = { info() {}, warn() {}, error() {} }
+const settle_ms_max = 90_000
+
+/** Numbers in [0, 1) from a seed (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+export async function chaos(
+  programs: Programs,
+  { seed, seconds }: { seed: number; seconds: number },
+): Promise<Outcome> {
+  const random = seeded(seed)
+  const kills = { server: 0, edge: 0, database: 0 }
+  programs.start('server')
+  await programs.serverIsReady()
+  const settings = { database_url: null, data_dir: programs.server_dir }
+  await withDatabase(settings, silent, (db) => enrol(db, programs))
+  programs.start('simulator')
+  programs.start('edge')
+  const archive = archiveOf(join(programs.edge_dir, 'journal'), join(programs.dir, 'archive'))
+
+  const until = Date.now() + seconds * 1000
+  while (Date.now() < until) {
+    await wait(300 + random() * 2500)
+    const victim = (['server', 'edge', 'database'] as const)[Math.floor(random() * 3)]!
+    kills[victim] += 1
+    if (victim === 'database') await programs.killDatabase()
+    else await programs.end(victim, 'SIGKILL')
+    await wait(random() * 1500)
+    for (const name of ['server', 'edge'] as const) {
+      if (!programs.isRunning(name)) programs.start(name)
+    }
+    if (random() < 0.7) await programs.serverIsReady()
+  }
+  await programs.serverIsReady()
+  if (!programs.isRunning('edge')) programs.start('edge')
+
+  const judged_until = Date.now()
+  const outcome = await withDatabase(settings, silent, async (db) => {
+    const give_up = Date.now() + settle_ms_max
+    for (;;) {
+      const found = await compare(db, programs.site, archive.records(), judged_until)
+      if (found.missing.length === 0 || Date.now() > give_up) return found
+      await wait(500)
+    }
+  })
+  archive.close()
+  return { kills, ...outcome }
+}
+
+async function enrol(db: Database, { dir, site }: Programs): Promise<void> {
+  const admin = { db, clock: systemClock, randomBytes }
+  await createClient(admin, { name: 'Tester', modules: ['basic_scada'] })
+  await createSite(admin, { client: 'Tester', site_id: site.site_id, name: site.name })
+  const { token } = await createEdge(admin, { site_id: site.site_id, name: 'gateway' })
+  writeFileSync(join(dir, 'token'), token, { mode: 0o600 })
+}
+
+/** A second name for every segment of the journal, which outlives the edge's own. */
+function archiveOf(journal_dir: string, archive_dir: string) {
+  mkdirSync(archive_dir, { recursive: true })
+  const known = new Set<string>()
+  const look = () => {
+    for (const epoch of list(journal_dir)) {
+      for (const file of list(join(journal_dir, epoch)).filter((one) => one.endsWith('.journal'))) {
+        const name = `${epoch}-${file}`
+        if (known.has(name)) continue
+        linkSync(join(journal_dir, epoch, file), join(archive_dir, name))
+        known.add(name)
+      }
+    }
+  }
+  const looking = setInterval(look, 10)
+  return {
+    *records() {
+      look()
+      for (const file of readdirSync(archive_dir)) {
+        yield* recordsOf(readFileSync(join(archive_dir, file)))
+      }
+    },
+    close: () => clearInterval(looking),
+  }
+}
+
+const list = (dir: string): string[] => {
+  try {
+    return readdirSync(dir)
+  } catch {
+    return []
+  }
+}
+
+const value_of: Record<ReadingKind, string> = {
+  inverter: 'energy_total_kwh',
+  string: 'current_a',
+  meter: 'energy_export_kwh',
+  weather: 'instrument_values',
+  logger: 'inverters_online',
+}
+
+async function compare(
+  db: Database,
+  site: Site,
+  records: Iterable<{ kind: string; payload: string }>,
+  judged_until: number,
+): Promise<Omit<Outcome, 'kills'>> {
+  const journaled = new Map<string, string>()
+  for (const { kind, payload } of records) {
+    if (kind !== 'readings') continue
+    for (const [name, table] of Object.entries(JSON.parse(payload) as Readings)) {
+      const { keys } = readingKinds[name as ReadingKind]
+      const at = (column: string) => table.columns.indexOf(column)
+      for (const row of table.rows) {
+        if ((row[at('measured_at')] as number) >= judged_until) continue
+        const id = [name, ...keys.map((key) => row[at(key)]), row[at('measured_at')]].join(' ')
+        if (journaled.has(id)) throw new Error(`the journal holds ${id} twice`)
+        journaled.set(id, canonical(row[at(value_of[name as ReadingKind])]))
+      }
+    }
+  }
+  const stored = await storedReadings(db, site, judged_until)
+  const ids = [...journaled.keys()]
+  return {
+    journaled: journaled.size,
+    missing: ids.filter((id) => !stored.has(id)),
+    invented: [...stored.keys()].filter((id) => !journaled.has(id)),
+    changed: ids.filter((id) => stored.has(id) && stored.get(id) !== journaled.get(id)),
+  }
+}
+
+async function storedReadings(db: Database, site: Site, judged_until: number) {
+  const stored = new Map<string, string>()
+  for (const [name, { table, keys }] of Object.entries(readingKinds)) {
+    const rows = await db.query<{ id: string; value: unknown }>(
+      `select concat_ws(' ', ${keys.join(', ')},
+                        (extract(epoch from measured_at) * 1000)::bigint) as id,
+              ${value_of[name as ReadingKind]} as value
+       from ${table} where site_id = $1 and measured_at < $2`,
+      [site.site_id, new Date(judged_until)],
+    )
+    for (const { id, value } of rows) stored.set(`${name} ${id}`, canonical(value))
+  }
+  return stored
+}
+
+/** As a column of type real holds it. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, one) => (typeof one === 'number' ? Math.fround(one) : one)) ?? 'null'

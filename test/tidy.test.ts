@@ -1,0 +1,212 @@
+/** Checks the code itself: which folder may import which, what is banned, how long things get. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import test from 'node:test'
+import ts from 'typescript'
+
+/** Each folder, and the folders it may import. Read top to bottom, this is the architecture. */
+const mayImport: Record<string, readonly string[]> = {
+  domain: [],
+  physics: [],
+  edge: ['domain'],
+  simulator: ['domain', 'physics'],
+  'server/storage': ['domain'],
+  'server/http': ['domain', 'server/storage'],
+  'server/records': ['domain', 'physics', 'server/storage', 'server/http'],
+  'server/features': ['domain', 'physics', 'server/storage', 'server/http', 'server/records'],
+  'server/link': ['domain', 'server/storage'],
+  'server/admin': ['domain', 'server/storage', 'server/http'],
+  server: [
+    'domain',
+    'physics',
+    'server/storage',
+    'server/http',
+    'server/records',
+    'server/features',
+    'server/link',
+    'server/admin',
+  ],
+  cli: ['server/admin', 'server/storage', 'server'],
+}
+
+/** Folders of programs that only start, prove or measure: they may import everything. */
+const outermost = ['scripts', 'test', 'bench']
+
+const banned: readonly [pattern: RegExp, instead: string, except?: RegExp][] = [
+  [
+    /\bDate\.now\(|new Date\(\)/,
+    'take the time from a Clock',
+    /(^|\/)main\.ts$|domain\/clock\.ts$/,
+  ],
+  [/\bMath\.random\(|\brandomUUID\(/, 'take randomness as a dependency', /(^|\/)main\.ts$/],
+  [/\bprocess\.env\b/, 'read settings in config.ts', /(^|\/)config\.ts$/],
+  [/\bas any\b|: any\b/, 'say the type, or unknown'],
+  [/\bconsole\./, 'write to the log'],
+  [/\b(FIXME|TODO|XXX)\b/, 'finish it before it lands'],
+  [/biome-ignore(?! lint\/\S+: \S)/, 'name the rule and the reason'],
+  [/@ts-(ignore|nocheck)/, 'mend the type'],
+]
+
+const bannedNames = /(^|\/)(utils?|helpers?|common|misc|types|index)(\.ts|\/)/
+const lines_max = 400
+const columns_max = 100
+const function_lines_max = 70
+
+interface Source {
+  path: string
+  text: string
+}
+
+const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' })
+  .split('\n')
+  .filter((path) => path.endsWith('.ts'))
+const all: Source[] = tracked.map((path) => ({ path, text: readFileSync(path, 'utf8') }))
+const isOutermost = ({ path }: Source) => outermost.some((folder) => path.startsWith(`${folder}/`))
+const isTest = ({ path }: Source) => path.endsWith('.test.ts') || path.includes('/fixtures/')
+const code = all.filter((source) => !isOutermost(source) && !isTest(source))
+
+test('folders import only what they may', () => {
+  assert.deepEqual(code.flatMap(forbiddenImports), [])
+})
+
+test('nothing banned is used', () => {
+  const found = code.flatMap(({ path, text }) =>
+    banned
+      .filter(([pattern, , except]) => pattern.test(text) && !except?.test(path))
+      .map(([pattern, instead]) => `${path}: ${pattern.source}: ${instead}`),
+  )
+  assert.deepEqual(found, [])
+})
+
+test('files are named after what they hold', () => {
+  const badly = tracked.filter(
+    (path) => bannedNames.test(path) || /[A-Z_]/.test(path.replace(/^.*\//, '')),
+  )
+  assert.deepEqual(badly, [])
+})
+
+test('files, lines and functions stay short', () => {
+  const long = all.flatMap(({ path, text }) => {
+    const lines = text.split('\n')
+    return [
+      ...(lines.length - 1 > lines_max ? [`${path}: over ${lines_max} lines: split it`] : []),
+      ...lines.flatMap((line, index) =>
+        // Code is wrapped by the formatter, except for texts that it cannot break.
+        line.length > columns_max && /^\s*(\*|\/[/*])/.test(line)
+          ? [`${path}:${index + 1}: over ${columns_max} columns`]
+          : [],
+      ),
+    ]
+  })
+  assert.deepEqual([...long, ...code.flatMap(longFunctions)], [])
+})
+
+test('every runtime dependency has its reason', () => {
+  const reasons = readFileSync('docs/decisions/0006-dependencies.md', 'utf8')
+  const packages = ['package.json', ...globSync('*/package.json')].filter(
+    (path) => !path.startsWith('node_modules'),
+  )
+  const dependencies = packages.flatMap((path) => {
+    const { dependencies = {}, optionalDependencies = {} } = JSON.parse(readFileSync(path, 'utf8'))
+    return Object.keys({ ...dependencies, ...optionalDependencies })
+  })
+  const without = dependencies.filter(
+    (name) => !name.startsWith('@heliograph/') && !reasons.includes(`\`${name}\``),
+  )
+  assert.deepEqual(without, [])
+})
+
+test('documents hold no version of a dependency, no line number, no path of a machine', () => {
+  const documents = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], {
+    encoding: 'utf8',
+  })
+  const found = documents
+    .split('\n')
+    .filter((path) => path.endsWith('.md'))
+    .flatMap((path) =>
+      [
+        ...readFileSync(path, 'utf8').matchAll(
+          /\.ts:\d+|\/work\/|(?<![.\d])\d+\.\d+\.\d+(?![.\d])/g,
+        ),
+      ].map(([text]) => `${path}: ${text}`),
+    )
+  assert.deepEqual(found, [])
+})
+
+test('what this file forbids is found', () => {
+  const bad = (path: string, text: string) => forbiddenImports({ path, text })
+  assert.deepEqual(bad('domain/bad.ts', "import { x } from '../server/http/serve.ts'"), [
+    'domain/bad.ts may not import server/http',
+  ])
+  assert.deepEqual(bad('edge/bad.ts', "await import('@heliograph/physics/airmass')"), [
+    'edge/bad.ts may not import physics',
+  ])
+  assert.deepEqual(bad('server/features/a/b.ts', "import '../c/store.ts'"), [
+    'server/features/a/b.ts: a feature imports no other feature',
+  ])
+  assert.deepEqual(bad('server/features/a/b.ts', "import '../../http/params.ts'"), [])
+  const text = `function long() {${'\n'.repeat(80)}}`
+  assert.equal(longFunctions({ path: 'x.ts', text }).length, 1)
+})
+
+function forbiddenImports({ path, text }: Source): string[] {
+  const from = folderOf(path)
+  return specifiersIn(path, text).flatMap((specifier) => {
+    if (!specifier.startsWith('.') && !specifier.startsWith('@heliograph/')) return []
+    const target = specifier.startsWith('@heliograph/')
+      ? specifier.replace('@heliograph/', '')
+      : join(dirname(path), specifier)
+    const to = folderOf(target)
+    if (from === 'server/features' && to === from && chapterOf(path) !== chapterOf(target)) {
+      return [`${path}: a feature imports no other feature`]
+    }
+    return from === to || mayImport[from]?.includes(to) ? [] : [`${path} may not import ${to}`]
+  })
+}
+
+/** Static and dynamic imports, and exports from elsewhere. */
+function specifiersIn(path: string, text: string): string[] {
+  const found: string[] = []
+  const visit = (node: ts.Node): void => {
+    const specifier =
+      ts.isImportDeclaration(node) || ts.isExportDeclaration(node)
+        ? node.moduleSpecifier
+        : ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword
+          ? node.arguments[0]
+          : undefined
+    if (specifier && ts.isStringLiteral(specifier)) found.push(specifier.text)
+    ts.forEachChild(node, visit)
+  }
+  visit(parse(path, text))
+  return found
+}
+
+function longFunctions({ path, text }: Source): string[] {
+  const source = parse(path, text)
+  const found: string[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body) {
+      const line = (position: number) => source.getLineAndCharacterOfPosition(position).line
+      const length = line(node.getEnd()) - line(node.getStart(source)) + 1
+      if (length > function_lines_max) {
+        found.push(`${path}:${line(node.getStart(source)) + 1}: a function of ${length} lines`)
+      }
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
+}
+
+const parse = (path: string, text: string) =>
+  ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true)
+
+/** The longest folder of the table that holds the path. */
+function folderOf(path: string): string {
+  const holders = Object.keys(mayImport).filter((folder) => path.startsWith(`${folder}/`))
+  return holders.sort((a, b) => b.length - a.length)[0] ?? dirname(path)
+}
+
+const chapterOf = (path: string) => path.split('/')[2]
