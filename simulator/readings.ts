@@ -1,6 +1,6 @@
 /**
  * What the edge would read from the simulated devices at an instant, without the wires between:
- * for history, of which there is too much to read it over Modbus. The test beside this file holds
+ * for history, of which there is too much to read it over Modbus. A test across programs holds
  * it against what the edge does read.
  */
 import { plotAverages } from '@heliograph/domain/instruments'
