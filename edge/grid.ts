@@ -18,21 +18,24 @@ export function nextDue(now: number, { interval_ms, phase_ms }: Grid, last_due: 
 /**
  * Calls back at every instant of the grid until it is stopped. Each wait is counted from the
  * clock anew, so nothing drifts, and a step of the clock shifts the grid but loses no more than
- * one interval. Instants that passed while the program was busy are not made up for.
+ * one interval. Instants that passed while the program was busy are not made up for: the callback
+ * is told how many there were since the last.
  */
 export function onGrid(
   { clock, timers }: { clock: Clock; timers: Timers },
   grid: Grid,
-  callback: () => void,
+  callback: (passed_over: number) => void,
 ): () => void {
   let cancel = () => {}
   let last_due = Number.NEGATIVE_INFINITY
   const plan = () => {
     const now = clock.now().getTime()
-    last_due = nextDue(now, grid, last_due)
-    cancel = timers.after(last_due - now, () => {
+    const due = nextDue(now, grid, last_due)
+    const passed_over = Math.max(0, Math.round((due - last_due) / grid.interval_ms) - 1)
+    last_due = due
+    cancel = timers.after(due - now, () => {
       plan()
-      callback()
+      callback(Number.isFinite(passed_over) ? passed_over : 0)
     })
   }
   plan()

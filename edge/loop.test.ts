@@ -83,6 +83,22 @@ test('a step of the clock costs no more than an interval', async () => {
   assert.equal(nextDue(5000, grid, 5000), 6000)
 })
 
+test('instants that passed while the program was busy are counted', async () => {
+  const clock = virtualClock('2026-06-01T10:00:00.500Z')
+  const passed: number[] = []
+  const stop = onGrid({ clock, timers: clock }, { interval_ms: 1000, phase_ms: 0 }, (count) => {
+    passed.push(count)
+  })
+  await clock.advance(3000)
+  clock.step(6000)
+  await clock.advance(3000)
+  stop()
+  assert.equal(
+    passed.reduce((sum, count) => sum + count, 0),
+    6,
+  )
+})
+
 test('a silent and a slow device hold up nobody, and polls never pile up', async (t) => {
   const { clock, driver, loop, of, polls } = await loopOf(t)
   driver.deviceAt(2).is_silent = true

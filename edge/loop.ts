@@ -43,6 +43,8 @@ interface Polled {
 
 /** A plant is composed after its devices had a moment to answer. */
 const logger_phase_ms_max = 1000
+/** A step of the clock by a year is no year of missed polls. */
+const counted_skips_max = 3600
 
 export class Loop {
   readonly #needs: LoopNeeds
@@ -146,8 +148,11 @@ export class Loop {
   #startTheGrids(site: Site, intervals: Required<PollIntervals>): void {
     const groups = Map.groupBy(this.#polled.values(), ({ interval_ms }) => interval_ms)
     for (const [interval_ms, polled] of groups) {
-      const tick = () => {
-        for (const { device } of polled) device.poll()
+      const tick = (passed_over: number) => {
+        for (const { device } of polled) {
+          device.skip(Math.min(passed_over, counted_skips_max))
+          device.poll()
+        }
       }
       this.#stopGrids.push(onGrid(this.#needs, { interval_ms, phase_ms: 0 }, tick))
     }

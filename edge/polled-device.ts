@@ -62,7 +62,7 @@ export class PolledDevice<Of> {
   poll(): void {
     if (this.#stopped) return
     if (this.#busy) {
-      this.#needs.onPoll('skipped', 0)
+      this.skip(1)
       return
     }
     if (this.#polls_to_rest > 0) {
@@ -73,6 +73,11 @@ export class PolledDevice<Of> {
     void this.#read().finally(() => {
       this.#busy = false
     })
+  }
+
+  /** Polls that were due and did not come. */
+  skip(count: number): void {
+    for (let nth = 0; nth < count; nth += 1) this.#needs.onPoll('skipped', 0)
   }
 
   /** What is still under way is not heeded any more. */

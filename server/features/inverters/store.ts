@@ -55,7 +55,8 @@ const counterOfDay = `
   WHERE r.site_id = i.site_id AND r.inverter_id = i.inverter_id AND r.energy_total_kwh IS NOT NULL`
 
 const live = `
-  WITH plants AS (
+  -- Once and not once per inverter, whatever the planner knows of the tables.
+  WITH plants AS MATERIALIZED (
     SELECT p.logger_id, greatest(max(g.measured_at), max(l.measured_at)) AS data_at
     FROM inverters p
     LEFT JOIN inverter_latest l ON l.site_id = p.site_id AND l.inverter_id = p.inverter_id

@@ -40,7 +40,7 @@ export function createLoggerStore(db: Queries): LoggerStore {
 const measured = Object.keys(readingKinds.logger.columns).map((name) => `l.${name}`)
 
 const live = `
-  WITH devices AS (
+  WITH devices AS MATERIALIZED (
     SELECT i.logger_id, count(*) FILTER (WHERE i.retired_at IS NULL) AS inverter_count,
            max(l.measured_at) AS measured_at
     FROM inverters i
