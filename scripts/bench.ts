@@ -5,6 +5,8 @@ import { readdirSync } from 'node:fs'
 const all = readdirSync(new URL('../bench', import.meta.url))
   .filter((file) => file.endsWith('.ts'))
   .map((file) => file.replace('.ts', ''))
+/** As the programs run: see the scripts `server` and `edge` of package.json. */
+const flags = ['--max-semi-space-size=8']
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !all.includes(name))
 if (unknown.length > 0) {
@@ -14,7 +16,7 @@ if (unknown.length > 0) {
 let failed = false
 for (const name of wanted.length > 0 ? wanted : all) {
   process.stdout.write(`\n— ${name}\n`)
-  const { status } = spawnSync(process.execPath, [`bench/${name}.ts`], { stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, [...flags, `bench/${name}.ts`], { stdio: 'inherit' })
   failed ||= status !== 0
 }
 process.exit(failed ? 1 : 0)

@@ -1,7 +1,6 @@
 /** Strings: rows of panels on the inputs of an inverter, and what they measured last. */
 
 import type { Quality } from '@heliograph/domain/readings'
-import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { InverterId, Nullable, StringIndex } from '../http/params.ts'
 import { At, frame, frameOf, iso, isStale } from './frame.ts'
@@ -154,7 +153,7 @@ export function stringGlances(
       power_kw:
         current_a === null || voltage_v === null
           ? null
-          : significant((current_a * voltage_v) / 1000),
+          : Math.round(current_a * voltage_v * 10) / 10_000,
       status: unconnected.has(string_index)
         ? 'disconnected'
         : stringStatus(measuredOf(string_index, live, 'current_a'), median_a, is_night),

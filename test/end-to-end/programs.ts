@@ -10,6 +10,8 @@ import type { Site } from '@heliograph/domain/site'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
+const end_ms_max = 30_000
+
 export type ProgramName = 'server' | 'edge' | 'simulator'
 
 export interface Programs {
@@ -91,7 +93,14 @@ function runner(dir: string, settings: Record<string, string | undefined>, api: 
       if (!child || !programs.isRunning(name)) return
       const exit = once(child, 'exit')
       child.kill(signal)
+      let is_stuck = false
+      const patience = setTimeout(() => {
+        is_stuck = true
+        child.kill('SIGKILL')
+      }, end_ms_max)
       await exit
+      clearTimeout(patience)
+      if (is_stuck) throw new Error(`the ${name} did not end by itself:\n${lastWords(name)}`)
     },
     async killDatabase() {
       const file = join(settings['DATA_DIR']!, 'postgres/cluster/postmaster.pid')

@@ -20,7 +20,7 @@ export interface InverterStore {
 export function createInverterStore(db: Queries): InverterStore {
   return {
     live: (site_id, day_start_at, { inverter_id, logger_id, in_service = false } = {}) =>
-      db.query<InverterRow>(live, [
+      db.query<InverterRow>({ name: 'inverters_live', text: live }, [
         site_id,
         day_start_at,
         inverter_id ?? null,

@@ -45,13 +45,17 @@ export function createStringStore(db: Queries): StringStore {
       ),
     inService: (site_id, inverter_id) =>
       db.query<StringsRow>(
-        `SELECT inverter_id, array_agg(string_index ORDER BY string_index) AS string_indexes,
-                coalesce(array_agg(string_index) FILTER (WHERE NOT connected), '{}')
-                  AS unconnected_indexes
-         FROM strings
-         WHERE site_id = $1 AND ($2::int IS NULL OR inverter_id = $2) AND retired_at IS NULL
-         GROUP BY inverter_id
-         ORDER BY inverter_id`,
+        {
+          name: 'strings_in_service',
+          text: `
+            SELECT inverter_id, array_agg(string_index ORDER BY string_index) AS string_indexes,
+                   coalesce(array_agg(string_index) FILTER (WHERE NOT connected), '{}')
+                     AS unconnected_indexes
+            FROM strings
+            WHERE site_id = $1 AND ($2::int IS NULL OR inverter_id = $2) AND retired_at IS NULL
+            GROUP BY inverter_id
+            ORDER BY inverter_id`,
+        },
         [site_id, inverter_id ?? null],
       ),
     latest: (site_id, inverter_id) =>
@@ -129,9 +133,12 @@ function historyStatement(window: SeriesWindow): string {
     ORDER BY measured_at`
 }
 
+/** To 0.1 W, as of strings now; zero is added since a rounded loss of nothing would be -0. */
+const powerKw = '(round(amperes::float8 * volts * 10) / 10000 + 0)'
+
 const stringJson = `
   '{"measured_at":' || ${instantJson('measured_at')} || ',"string_index":' || string_index
   || ',"current_a":' || coalesce(amperes::text, 'null')
   || ',"voltage_v":' || coalesce(volts::text, 'null')
-  || ',"power_kw":' || coalesce((amperes * volts / 1000)::real::text, 'null')
+  || ',"power_kw":' || coalesce(${powerKw}::text, 'null')
   || ',"quality":"' || quality || '"}'`
