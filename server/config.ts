@@ -1,6 +1,8 @@
 /** The server's settings, read once from the environment; docs/operating.md lists them. */
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { createSecureContext } from 'node:tls'
 
 export interface ServerConfig {
   host: string
@@ -44,6 +46,13 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
   if ((cert === null) !== (key === null)) {
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE: set both or neither')
   }
+  const tls = cert && key ? { cert, key } : null
+  const tls_fault = tls && tlsFault(tls)
+  if (tls_fault) faults.push(`TLS_CERT_FILE and TLS_KEY_FILE: ${tls_fault}`)
+  const trusted_proxies = (environment['TRUSTED_PROXIES'] || '').split(/[\s,]+/).filter(Boolean)
+  for (const proxy of trusted_proxies.filter((text) => !isNetwork(text))) {
+    faults.push(`TRUSTED_PROXIES: an address or a network such as 10.0.0.0/8, not '${proxy}'`)
+  }
   const log_level = environment['LOG_LEVEL'] || 'info'
   if (!logLevels.includes(log_level)) {
     faults.push(`LOG_LEVEL: one of ${logLevels.join(', ')}, not '${log_level}'`)
@@ -61,9 +70,26 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
     database_connections: integer('DATABASE_CONNECTIONS', 20, 4, 500),
     metrics_port: metrics_port === 0 ? null : metrics_port,
     log_level,
-    tls: cert && key ? { cert, key } : null,
-    trusted_proxies: (environment['TRUSTED_PROXIES'] || '').split(/[\s,]+/).filter(Boolean),
+    tls,
+    trusted_proxies,
   }
   if (faults.length > 0) throw new Error(`The settings are not right:\n  ${faults.join('\n  ')}`)
   return config
+}
+
+/** Why a certificate and a key are none, or not of each other; null where they are good. */
+function tlsFault(pair: { cert: Buffer; key: Buffer }): string | null {
+  try {
+    createSecureContext(pair)
+    return null
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const bits_max = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!
+  if (bits === undefined) return bits_max > 0
+  return more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= bits_max
 }

@@ -27,7 +27,7 @@ const stop_ms_max = 60_000
 type Stops = (() => unknown)[]
 
 async function main(): Promise<void> {
-  const config = readConfig()
+  const config = configOrExit()
   const log = pino({ name: 'server', level: config.log_level })
   const stops: Stops = []
   const grace = closeWithGrace({ delay: stop_ms_max, logger: log }, async ({ err }) => {
@@ -75,7 +75,7 @@ async function serveAll(
   log: Logger,
   stops: Stops,
 ): Promise<void> {
-  const metrics = createMetrics()
+  const metrics = createMetrics({ pool: db.connections })
   const app = await serve({
     endpoints,
     needs: createDeps(db, systemClock),
@@ -128,6 +128,16 @@ async function stopAll(stops: Stops, log: Logger): Promise<void> {
   }
   log.info('stopped')
   if (failures.length > 0) throw new AggregateError(failures, 'could not stop in order')
+}
+
+/** Wrong settings are told in words, without the trace of a program that failed. */
+function configOrExit(): ServerConfig {
+  try {
+    return readConfig()
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`)
+    process.exit(1)
+  }
 }
 
 await main()

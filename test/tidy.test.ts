@@ -118,21 +118,33 @@ test('every runtime dependency has its reason', () => {
   assert.deepEqual(without, [])
 })
 
+const documents = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], {
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((path) => path.endsWith('.md'))
+  .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
+
 test('documents hold no version of a dependency, no line number, no path of a machine', () => {
-  const documents = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], {
-    encoding: 'utf8',
-  })
-  const found = documents
-    .split('\n')
-    .filter((path) => path.endsWith('.md'))
-    .flatMap((path) =>
-      [
-        ...readFileSync(path, 'utf8').matchAll(
-          /\.ts:\d+|\/work\/|(?<![.\d])\d+\.\d+\.\d+(?![.\d])/g,
-        ),
-      ].map(([text]) => `${path}: ${text}`),
-    )
+  const bad = /\.ts:\d+|\/work\/|(?<![.\d])\d+\.\d+\.\d+(?![.\d])/g
+  const found = documents.flatMap(({ path, text }) =>
+    [...text.matchAll(bad)].map(([what]) => `${path}: ${what}`),
+  )
   assert.deepEqual(found, [])
+})
+
+test('files that documents name are there', () => {
+  const gone = documents.flatMap(({ path, text }) =>
+    [
+      ...[...text.matchAll(/`([a-z0-9-]+\/[a-z0-9/*.-]+)`/g)].map(([, name = '']) => name),
+      ...[...text.matchAll(/\]\((?!http|#)([^)]+)\)/g)].map(([, name = '']) =>
+        join(dirname(path), name),
+      ),
+    ]
+      .filter((name) => !name.startsWith('data/') && globSync(name).length === 0)
+      .map((name) => `${path}: ${name}`),
+  )
+  assert.deepEqual(gone, [])
 })
 
 test('what this file forbids is found', () => {

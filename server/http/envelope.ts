@@ -18,8 +18,14 @@ export const SeriesMeta = Type.Object(
   {
     count: Type.Integer({ minimum: 0, description: 'Rows that match, whatever the limit.' }),
     truncated: Type.Boolean({ description: 'Whether the limit cut rows off.' }),
-    next_start: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-    previous_end: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    next_start: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description:
+        'The `start` to go on with where rows after these were cut off; null where none were, ' +
+        'or none was given to begin with.',
+    }),
+    previous_end: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'The `end` to go on with where rows before these were cut off; else null.',
+    }),
   },
   closed,
 )

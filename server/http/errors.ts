@@ -20,7 +20,7 @@ export const errorCatalog = {
   },
   invalid_api_key: {
     status: 401,
-    message: 'The API key is not known.',
+    message: 'The API key is not known, or not sent as `Authorization: Bearer <API key>`.',
     action: 'Check that the key was copied whole; do not retry with it.',
   },
   expired_api_key: {

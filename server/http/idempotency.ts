@@ -44,8 +44,10 @@ export function idempotencyKey(header: string | string[] | undefined): string | 
 
 /** What makes two requests the same: method, path, query and body, not their order or spacing. */
 export function fingerprint(request: { method: string; url: string; body: unknown }): Buffer {
-  const [path = '', query = ''] = request.url.split('?', 2)
-  const parameters = [...new URLSearchParams(query)].map((pair) => pair.join('=')).sort()
+  const [path = '', ...query] = request.url.split('?')
+  const parameters = [...new URLSearchParams(query.join('?'))]
+    .map((pair) => JSON.stringify(pair))
+    .sort()
   const body = request.body === undefined ? '' : canonicalJson(request.body)
   return hash('sha256', JSON.stringify([request.method, path, parameters, body]), 'buffer')
 }

@@ -105,7 +105,7 @@ const details: Readonly<Partial<Record<ErrorCode, Json>>> = {
         location: 'query',
         field: 'start',
         code: 'naive_timestamp',
-        message: 'needs an offset: end it with Z or, for example, +02:00',
+        message: 'needs an offset: end it with Z or, for example, +02:00 (in an address %2B02:00)',
       },
     ],
   },

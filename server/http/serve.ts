@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+import { linkPath } from '@heliograph/domain/link'
 import Fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -113,7 +115,7 @@ function createApp(context: Context): FastifyInstance {
       void sendError(context, error, request as FastifyRequest, reply as FastifyReply)
     },
   }
-  const node = { requireHostHeader: false }
+  const node = { requireHostHeader: false, shouldUpgradeCallback: asksForLink }
   const transport = options.tls ? { https: { ...options.tls, ...node } } : { http: node }
   const app = Fastify({ ...serverOptions, ...transport } as FastifyServerOptions)
   app.decorateRequest('admission', null)
@@ -126,6 +128,11 @@ function createApp(context: Context): FastifyInstance {
   })
   app.addHook('preClose', async () => {
     context.closing.add(app)
+  })
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    // Else the client may send its next request into the connection that is about to be closed.
+    if (context.closing.has(app)) reply.header('connection', 'close')
+    done(null, payload)
   })
   app.addHook('onResponse', (request, reply, done) => {
     observe(context, request, reply)
@@ -143,6 +150,9 @@ function createApp(context: Context): FastifyInstance {
   app.server.on('checkExpectation', (request, response) => app.routing(request, response))
   return app
 }
+
+/** Any other offer to upgrade is declined by serving the request as it stands. RFC 9110 §7.8. */
+const asksForLink = ({ url }: IncomingMessage) => url?.split('?', 1)[0] === linkPath
 
 async function parseBody(request: FastifyRequest, body: Buffer): Promise<unknown> {
   request.body_bytes = body.length
@@ -357,8 +367,8 @@ function notFound({ methods }: Context, request: FastifyRequest): ApiError {
 }
 
 /** For whoever runs the process: is it alive, and can it serve? */
-async function addProbes(app: FastifyInstance, { db, closing }: Context): Promise<void> {
-  const isReady = await readiness(db)
+async function addProbes(app: FastifyInstance, { db, timers, closing }: Context): Promise<void> {
+  const isReady = await readiness({ db, timers })
   const say = (status: string): Answer => ({
     status: 200,
     headers: {},

@@ -27,7 +27,8 @@ const codes: Record<string, string> = {
 const messages: Record<string, string> = {
   required: 'is required',
   unknown_field: 'is not a field of this request',
-  naive_timestamp: 'needs an offset: end it with Z or, for example, +02:00',
+  naive_timestamp:
+    'needs an offset: end it with Z or, for example, +02:00 (in an address %2B02:00)',
   invalid_timestamp: 'must be an RFC 3339 timestamp that exists, such as 2026-06-01T10:00:00Z',
   invalid_date: 'must be a day that exists, as YYYY-MM-DD',
   out_of_range_time: 'must lie between the years 1970 and 2999',

@@ -174,7 +174,7 @@ const efficiency_load_ratio_min = 0.02
 function efficiencyOf({ ac_power_kw, dc_power_kw, rated_ac_power_kw }: InverterRow): number | null {
   if (ac_power_kw === null || dc_power_kw === null) return null
   const is_loaded = dc_power_kw >= efficiency_load_ratio_min * rated_ac_power_kw
-  return is_loaded ? (100 * ac_power_kw) / dc_power_kw : null
+  return is_loaded ? significant((100 * ac_power_kw) / dc_power_kw) : null
 }
 
 function alarmsOf(row: InverterRow) {

@@ -51,6 +51,15 @@ test('values arrive as the wire wants them', async () => {
   await assert.rejects(db.query('SELECT 9007199254740993::int8'), /exceeds the safe integer range/)
 })
 
+test('the connections of the pool are counted', async () => {
+  const before_ = db.connections()
+  assert.deepEqual({ ...before_, waiting: 0 }, before_)
+  await db.transaction(async () => {
+    assert.ok(db.connections().idle < db.connections().total)
+  })
+  assert.equal(db.connections().idle, db.connections().total)
+})
+
 test('parameters: dates keep their instant, arrays and nulls arrive', async () => {
   const at = new Date('2026-03-29T01:30:00.250Z')
   const [row] = await db.query(

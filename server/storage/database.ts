@@ -45,6 +45,8 @@ export interface TransactionOptions {
 
 export interface Database extends Queries {
   readonly server_version: number
+  /** Connections of the pool; `waiting` are those who ask for one. */
+  connections(): { total: number; idle: number; waiting: number }
   /** Commits when `work` returns and rolls back when it throws; the error passes through. */
   transaction<Result>(
     work: (transaction: Transaction) => Promise<Result>,
@@ -149,6 +151,11 @@ function databaseOn(pool: pg.Pool, { config, log, server_version }: Connected): 
   return {
     ...queriesOn(pool),
     server_version,
+    connections: () => ({
+      total: pool.totalCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     listen: (channel, listener) => listening.listen(channel, listener),
     async transaction(work, options = {}) {
       const client = await pool.connect()

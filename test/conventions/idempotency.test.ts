@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { fingerprint } from '../../server/http/idempotency.ts'
 import { assertError } from './conventions.ts'
 import { type SampleServer, sampleServer } from './sample-server.ts'
 import { type VirtualTime, virtualTime } from './virtual-time.ts'
@@ -45,6 +46,13 @@ async function stored(text: string): Promise<number> {
   const rows = await db.query('select from sample_notes where text = $1', [text])
   return rows.length
 }
+
+test('what differs anywhere in the address is another request', () => {
+  const of = (url: string) => fingerprint({ method: 'POST', url, body: {} }).toString('hex')
+  const urls = ['/a', '/b', '/a?x=1', '/a?x=2', '/a?x=1?y', '/a?x=1?z', '/a?x%3D1=2', '/a?x=1%3D2']
+  assert.equal(new Set(urls.map(of)).size, urls.length)
+  assert.equal(of('/a?x=1&y=2'), of('/a?y=2&x=1'))
+})
 
 test('many at once with one key execute once', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => create({ text: 'once' })))

@@ -69,6 +69,20 @@ test('requests at the edge of HTTP are answered like any other', async () => {
   assertRaw(await raw(`GET //v1//sites HTTP/1.1\r\nhost: x\r\n${close}`), 404, 'not_found')
 })
 
+test('an offer to upgrade to what is not spoken here is declined: the request is served', async () => {
+  // As long as the edge link listens for upgrades, all of them would go there.
+  server.app.server.on('upgrade', (_request, socket) => socket.destroy())
+  const offer = (path: string, protocol: string) =>
+    raw(
+      `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n` +
+        `connection: upgrade, close\r\nupgrade: ${protocol}\r\n\r\n`,
+    )
+  // Some clients offer HTTP/2 with every request on a plain connection.
+  assert.match(await offer('/v1/sites', 'h2c'), /^HTTP\/1.1 200 .*"data":\[/s)
+  assertRaw(await offer('/v1/sites/nowhere/loggers', 'websocket'), 404, 'not_found')
+  assert.equal(await offer('/edge/v1', 'websocket'), '')
+})
+
 const head = () =>
   `POST /v1/sites/live-site/notes HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\ncontent-type: application/json\r\n`
 
@@ -219,6 +233,7 @@ test('when it ends, what is in flight is finished and nothing new is accepted', 
   const answer = await inFlight
   assert.equal(answer.status, 200)
   assert.deepEqual(await answer.json(), { status: 'cancelled' })
+  assert.equal(answer.headers.get('connection'), 'close')
   await ended
 })
 

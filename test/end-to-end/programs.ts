@@ -24,7 +24,7 @@ export interface Programs {
   isRunning(name: ProgramName): boolean
   /** Ends a program and waits until it has; nothing happens to one that has ended. */
   end(name: ProgramName, signal: NodeJS.Signals): Promise<void>
-  /** Kills the embedded PostgreSQL, and waits for the server, which must end by itself. */
+  /** Kills the embedded PostgreSQL, and gives the server time to end by itself, as it must. */
   killDatabase(): Promise<void>
   serverIsReady(): Promise<void>
   /** The last lines that a program wrote, for a failure to show. */
@@ -107,8 +107,15 @@ function runner(dir: string, settings: Record<string, string | undefined>, api: 
       const server = running.get('server')
       if (!server || !programs.isRunning('server') || !existsSync(file)) return
       const exit = once(server, 'exit')
-      process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGKILL')
-      await exit
+      try {
+        process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGKILL')
+      } catch (error) {
+        // Gone between the look and the shot.
+        if (!['ESRCH', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+        return
+      }
+      // A server that has just begun outlives the database that a killed one left behind.
+      await Promise.race([exit, wait(5000, undefined, { ref: false })])
     },
     async serverIsReady() {
       for (let attempt = 0; attempt < 600; attempt += 1) {

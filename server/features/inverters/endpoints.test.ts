@@ -14,7 +14,7 @@ test('inverters', async (t) => {
   await add(1, '2026-06-21T09:59:50.250Z', {
     state: 'mppt',
     ac_power_kw: 49,
-    dc_power_kw: 50,
+    dc_power_kw: 50.3,
     energy_total_kwh: 5120.5,
     alarm_1: 2 ** 7 + 2 ** 17,
     mppt_voltage_v: [700.5, null],
@@ -33,7 +33,7 @@ test('inverters', async (t) => {
     assert.equal(first.quality, 'good')
     assert.equal(first.age_s, 9.75)
     assert.equal(first.measured_at, '2026-06-21T09:59:50.250Z')
-    assert.equal(first.efficiency_pct, 98)
+    assert.equal(first.efficiency_pct, 97.415507)
     assert.equal(first.reactive_power_kvar, null)
     assert.deepEqual(
       first.mppts.map((mppt: { dc_voltage_v: number }) => mppt.dc_voltage_v),
@@ -99,7 +99,7 @@ test('inverters', async (t) => {
     const { body } = await get(`/inverters/1/history?start=${day_start}`)
     assert.equal(body.meta.count, 2)
     const last = body.data[1]
-    assert.equal(last.measured_at, '2026-06-21T09:59:50.25Z')
+    assert.equal(last.measured_at, '2026-06-21T09:59:50.250Z')
     assert.equal(last.quality, 'good')
     assert.equal(last.state, 'mppt')
     assert.equal(last.ac_power_kw, 49)

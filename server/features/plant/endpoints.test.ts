@@ -43,6 +43,7 @@ test('plant', async (t) => {
       [2, 1, 3],
     )
     assert.deepEqual([body.loggers_online, body.loggers_total], [2, 2])
+    assert.ok(String(body.sun_elevation_deg).length <= 10)
     assert.equal(body.health_status, 'degraded')
     assert.deepEqual(body.health_reasons, ['inverter_fault:3'])
   })

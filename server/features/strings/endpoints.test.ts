@@ -91,7 +91,7 @@ test('strings', async (t) => {
     assert.equal(body.meta.truncated, false)
     assert.deepEqual(places(body).slice(0, 5), ['57.0', '57.1', '57.2', '57.3', '58.0'])
     assert.deepEqual(body.data[0], {
-      measured_at: '2026-06-21T09:57:30Z',
+      measured_at: '2026-06-21T09:57:30.000Z',
       string_index: 0,
       current_a: 8,
       voltage_v: 700,
@@ -121,6 +121,27 @@ test('strings', async (t) => {
     assert.deepEqual(places(body), ['59.0', '59.1', '59.2'])
     assert.equal(body.meta.truncated, true)
   })
+
+  await t.test(
+    'power has no digits that nobody measured, and is the same now and later',
+    async () => {
+      const values = { current_a: [0.17, -0.01], voltage_v: [954.2, 0.1] }
+      const measured_at = '2026-06-21T09:59:45.120Z'
+      await addReading(db, 'string', {
+        inverter_id: 2,
+        first_string_index: 0,
+        measured_at,
+        ...values,
+      })
+      const powers = async (path: string) => {
+        const { body } = await get(`/strings/inverter/2/${path}`)
+        assert.equal(body.data[0].measured_at, measured_at)
+        return body.data.slice(0, 2).map(({ power_kw }: Row) => power_kw)
+      }
+      assert.deepEqual(await powers('history'), [0.1622, 0])
+      assert.deepEqual(await powers('current'), [0.1622, 0])
+    },
+  )
 
   await t.test('one string alone; one that does not exist has nothing', async () => {
     const { body } = await get('/strings/inverter/1/history?string_index=2&limit=2')
