@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Inverter, Site } from './site.ts'
+import type { Instrument, Inverter, Site, Station } from './site.ts'
 import { checkSite, fieldOf } from './site-check.ts'
 
 const address = { connection: 'a', driver: 'sunspec' } as const
@@ -145,4 +145,25 @@ test('a combiner has strings of its own and an address of its own', () => {
   ])
   const inside = inverter(1, { combiners: [box('x', 0, 6, 1)] })
   assert.match(faults(withInverters(inside))[0]!, /combiners\[0\]\.unit_id: .*leave the entry out/)
+})
+
+test('an instrument is read where a met station has a register', () => {
+  const instrument = { sensor_id: 'poa-1', quantity: 'poa_irradiance_w_m2' } as Instrument
+  const withPoint = (point: string) => {
+    const station: Station = {
+      station_id: 1,
+      name: 'M',
+      ...address,
+      unit_id: 100,
+      instruments: [{ ...instrument, point }],
+    }
+    const logger = { logger_id: 1, name: 'L', rated_power_kw: 100, inverters: [inverter(1)] }
+    return faults(site({ loggers: [{ ...logger, stations: [station] }] }))
+  }
+  assert.deepEqual(withPoint('302[0].POAI'), [])
+  assert.deepEqual(withPoint('307[0].RH'), [])
+  for (const point of ['302[0].TmpAmb', '302[0].NOPE', '103[0].W']) {
+    const [fault = 'none'] = withPoint(point)
+    assert.match(fault, /^loggers\[0\]\.stations\[0\]\.instruments\[0\]\.point: '.*' is no point/)
+  }
 })

@@ -1,8 +1,10 @@
 /**
  * What a schema cannot say of a site: that ids are unique, that what is referred to exists, that
- * no two devices share an address, and that combiners measure strings which are there.
+ * no two devices share an address, that combiners measure strings which are there, and instruments
+ * are read where a met station has a register.
  */
-import type { Inverter, Site } from './site.ts'
+import type { Instrument, Inverter, Site } from './site.ts'
+import { stationPoint, stationPointForm, stationPointNames } from './sunspec/station-points.ts'
 
 export type SitePath = readonly (string | number)[]
 
@@ -30,6 +32,9 @@ export function checkSite(site: Site): SiteProblem[] {
   )
   const stations = loggers.flatMap(({ value, path }) =>
     placed(value.stations, [...path, 'stations']),
+  )
+  const instruments = stations.flatMap(({ value, path }) =>
+    placed(value.instruments, [...path, 'instruments']),
   )
   const combiners = inverters.flatMap(({ value, path }) =>
     placed(value.combiners, [...path, 'combiners']),
@@ -61,6 +66,7 @@ export function checkSite(site: Site): SiteProblem[] {
     ...checkLocations(site, [...loggers, ...inverters, ...stations]),
     ...checkAddresses(devices),
     ...inverters.flatMap(checkCombiners),
+    ...instruments.flatMap(checkPoint),
   ]
 }
 
@@ -181,4 +187,11 @@ function checkCombiners({ value, path }: Placed<Inverter>): SiteProblem[] {
     owners.fill(combiner_id, first, last + 1)
     return []
   })
+}
+
+function checkPoint({ value: { point }, path }: Placed<Instrument>): SiteProblem[] {
+  // What has another form is for the schema to report.
+  if (stationPoint(point) || !new RegExp(stationPointForm).test(point)) return []
+  const message = `'${point}' is no point of a met station: models and points are `
+  return [{ path: [...path, 'point'], message: message + stationPointNames() }]
 }

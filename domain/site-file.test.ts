@@ -121,6 +121,25 @@ test('what is not YAML is told where it stops being so', () => {
   assert.equal(problems('[]')[0]?.message, 'must be a set of fields, not a list')
 })
 
+test('an alias of nothing, or of what it is a part of, is told at its place', () => {
+  const nothing = changed('string_groups: *east_strings', 'string_groups: *north_strings')
+  const field = 'loggers[1].inverters[1].string_groups'
+  assert.deepEqual(
+    problems(nothing.text).map((p) => [p.line, p.field, p.message]),
+    [[nothing.line, field, '*north_strings repeats what is not there']],
+  )
+  assert.deepEqual(
+    problems('site_id: a\nloggers: &all\n  - *all\n').map((p) => [p.line, p.field, p.message]),
+    [[3, 'loggers[0]', '*all stands within what it repeats']],
+  )
+})
+
+test('a second document is told where it begins', () => {
+  const [problem] = problems('site_id: a\n---\nsite_id: b\n')
+  assert.equal(problem?.message, 'a second document begins here: a site file is one')
+  assert.equal(problem?.line, 2)
+})
+
 test('every problem is reported, of the schema and of the whole, by line', () => {
   const text = demo
     .replace('currency: EUR', 'currency: euro')

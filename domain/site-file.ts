@@ -47,9 +47,13 @@ export function parseSiteFile(text: string): SiteFile {
     const problems = document.errors.map(({ code, message, pos }) => ({
       ...place(pos[0]),
       field: fieldOf(pathAt(document, pos[0])),
-      message: code === 'DUPLICATE_KEY' ? 'this field is given twice' : `not YAML: ${message}`,
+      message: yamlFaults[code] ?? `not YAML: ${message}`,
     }))
     return { problems: byLine(problems) }
+  }
+  const aliases = aliasFaults(document)
+  if (aliases.length > 0) {
+    return { problems: aliases.map(({ offset, ...fault }) => ({ ...place(offset), ...fault })) }
   }
   let value: unknown
   try {
@@ -74,6 +78,27 @@ export function describeProblems(file: string, problems: readonly SiteFileProble
   return problems.map(({ line, column, field, message }) => {
     return `${file}:${line}:${column}: ${field === '' ? '' : `${field}: `}${message}`
   })
+}
+
+const yamlFaults: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: 'this field is given twice',
+  MULTIPLE_DOCS: 'a second document begins here: a site file is one',
+}
+
+/** Aliases of what is nowhere, or of what they are a part of themselves. */
+function aliasFaults(document: Document) {
+  const faults: { offset: number; field: string; message: string }[] = []
+  visit(document, {
+    Alias(_, alias, parents) {
+      const meant = alias.resolve(document)
+      if (meant && !parents.includes(meant)) return
+      const wrong = meant ? 'stands within what it repeats' : 'repeats what is not there'
+      const offset = startOf(alias) ?? 0
+      const field = fieldOf(pathAt(document, offset))
+      faults.push({ offset, field, message: `*${alias.source} ${wrong}` })
+    },
+  })
+  return faults
 }
 
 function checkSchema(value: unknown) {

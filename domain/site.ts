@@ -4,6 +4,7 @@
  * Ids are unique within the site and never used again.
  */
 import { type Static, Type } from 'typebox'
+import { stationPointForm } from './sunspec/station-points.ts'
 
 const closed = { additionalProperties: false } as const
 const Id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
@@ -156,7 +157,7 @@ export const Instrument = Type.Object(
     ]),
     quantity: Type.Enum([...instrumentQuantities]),
     /** The register point: model, occurrence or sensor number from 0, point. `302[0].POAI` */
-    point: Type.String({ pattern: '^\\d+\\[\\d+\\]\\.[A-Za-z]\\w*$' }),
+    point: Type.String({ pattern: stationPointForm }),
     azimuth_deg: Type.Optional(Azimuth),
     tilt_deg: Type.Optional(Tilt),
     accuracy_class: Type.Optional(Type.Enum(['a', 'b', 'c'])),

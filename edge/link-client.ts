@@ -155,7 +155,8 @@ export class LinkClient {
     }
     if (message.type === 'refusal') {
       this.#refused = !passing.includes(message.code)
-      log.error({ code: message.code, reason: message.message }, 'the server refused the link')
+      const { code, message: reason } = message
+      log[this.#refused ? 'error' : 'info']({ code, reason }, 'the server refused the link')
       socket.close(1000)
       return
     }

@@ -157,6 +157,20 @@ test('a device that was exchanged is noticed, also over a restart', async (t) =>
   assert.match(second_run.events[0]!.message, /serial_number SN1 is now SN9/)
 })
 
+test('a device that is silent since the start is the one that was here before', async (t) => {
+  const first = await loopOf(t)
+  await first.loop.apply(siteOf([inverterOf(1)]))
+  await first.clock.advance(20_000)
+  await first.conditions.save(first.conditions.snapshot()!, { epoch: 'e', seq: 1 })
+  const second_run = await loopOf(t, first.dir)
+  second_run.driver.deviceAt(1).is_silent = true
+  await second_run.loop.apply(siteOf([inverterOf(1)]))
+  await second_run.clock.advance(60_000)
+  const [silent] = second_run.loop.status()
+  assert.equal(silent?.comm_state, 'disconnected')
+  assert.equal(silent?.identity?.serial_number, 'SN1')
+})
+
 test('alarm bits rise and fall, after two polls, and not twice over a restart', async (t) => {
   const first = await loopOf(t)
   const { driver, clock, told } = first

@@ -84,7 +84,9 @@ export function serveMetrics(registry: Registry, port: number): Promise<Server> 
     )
   })
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', ({ message }) => {
+      reject(new Error(`METRICS_PORT: ${port} cannot be listened on: ${message}`))
+    })
     server.listen(port, '127.0.0.1', () => resolve(server))
   })
 }

@@ -40,7 +40,7 @@ export class PolledDevice<Of> {
   readonly #source: { source_kind: DeviceKind; source_id: string }
   readonly #complaints: ComplaintWatch
   #device: Device<Of> | null = null
-  #identity: DeviceIdentity | null = null
+  #identity: DeviceIdentity | null
   #busy = false
   #stopped = false
   #misses = 0
@@ -54,6 +54,8 @@ export class PolledDevice<Of> {
   constructor(needs: PolledDeviceNeeds<Of>) {
     this.#needs = needs
     this.#source = { source_kind: needs.kind, source_id: needs.id }
+    // A device that is silent since the start is still the one that was here before.
+    this.#identity = needs.conditions.identityOf(this.#source)
     this.#since = this.#now()
     this.#complaints = new ComplaintWatch(this.#source, needs.conditions, this.#since)
   }

@@ -15,6 +15,10 @@ const { SITE_FILE = '', STATE_FILE = '', SERVER_URL = '', EDGE_TOKEN_FILE = '' }
 const days = Number(process.env['DAYS'] || 30)
 const log = pino({ name: 'backfill', level: process.env['LOG_LEVEL'] || 'info' })
 
+// Where the program that started this one is gone, nobody would end it.
+const onOrphaned = () => process.exit(1)
+process.once('disconnect', onOrphaned)
+
 const parsed = parseSiteFile(readFileSync(SITE_FILE, 'utf8'))
 if ('problems' in parsed) throw new Error(`${SITE_FILE} is not a site file`)
 const { site } = parsed
@@ -40,4 +44,5 @@ await importHistory({
   log,
 })
 process.send?.({ done: total, total })
+process.off('disconnect', onOrphaned)
 process.disconnect?.()

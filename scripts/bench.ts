@@ -16,7 +16,9 @@ if (unknown.length > 0) {
 let failed = false
 for (const name of wanted.length > 0 ? wanted : all) {
   process.stdout.write(`\n— ${name}\n`)
-  const { status } = spawnSync(process.execPath, [...flags, `bench/${name}.ts`], { stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, [...flags, `bench/${name}.ts`], {
+    stdio: 'inherit',
+  })
   failed ||= status !== 0
 }
 process.exit(failed ? 1 : 0)

@@ -7,26 +7,37 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { withDatabase } from '@heliograph/cli/database'
 import { systemClock } from '@heliograph/domain/clock'
 import { createClient, listClients } from '@heliograph/server/admin/clients'
 import { createEdge } from '@heliograph/server/admin/edges'
 import { createKey } from '@heliograph/server/admin/keys'
 import { createSite, listSites } from '@heliograph/server/admin/sites'
-import { readConfig } from '@heliograph/server/config'
+import { readConfig, type ServerConfig } from '@heliograph/server/config'
 import { modules, scopes } from '@heliograph/server/http/endpoint'
 import type { Database } from '@heliograph/server/storage/database'
+import { startEmbedded } from '@heliograph/server/storage/embedded'
 
 const client = 'Demo'
 const site_id = 'demo'
-const site_file = new URL('../simulator/demo/site.yaml', import.meta.url).pathname
+const site_file = fileURLToPath(new URL('../simulator/demo/site.yaml', import.meta.url))
 const seed = 20261
 const history_days = 30
-const ready_ms_max = 180_000
+const server_ms_max = 180_000
+const first_readings_ms_max = 30_000
+/** The demo's key has its rate limit too. */
+const ask_again_ms = 500
 
-const config = readConfig()
+const say = (text: string) => process.stdout.write(`${text}\n`)
+const quiet = { info() {}, warn() {}, error() {} }
+
+const config = settings()
 const scheme = config.tls ? 'https' : 'http'
 const host = ['0.0.0.0', '::'].includes(config.host) ? '127.0.0.1' : config.host
 const address = `${scheme}://${host}:${config.port}`
@@ -39,25 +50,50 @@ const path = {
 }
 const children: { name: string; process: ChildProcess }[] = []
 let stopping = false
+let has_served = false
 
-const say = (text: string) => process.stdout.write(`${text}\n`)
+function settings(): ServerConfig {
+  try {
+    return readConfig()
+  } catch (error) {
+    say((error as Error).message)
+    process.exit(1)
+  }
+}
 
 /** A program of the project as a child; when one ends by itself, all the others are stopped. */
-function start(name: string, program: string, settings: Record<string, string>): ChildProcess {
+function start(name: string, program: string, environment: Record<string, string>): ChildProcess {
   const url = new URL(`../${program}`, import.meta.url)
   const child = fork(url, {
-    env: { LOG_LEVEL: 'warn', ...process.env, DATA_DIR: config.data_dir, ...settings },
+    env: { LOG_LEVEL: 'warn', ...process.env, DATA_DIR: config.data_dir, ...environment },
     // Ctrl-C reaches the whole group; the children are stopped by us, in order.
     detached: true,
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   children.unshift({ name, process: child })
+  for (const output of [child.stdout, child.stderr]) relay(name, output!)
   child.once('exit', (code, signal) => {
     if (stopping || (name === 'history' && code === 0)) return
-    say(`The ${name} ended (${signal ?? code}); stopping.`)
+    say(`The ${name} ended (${signal ?? `exit code ${code}`}); stopping.`)
     stop(1)
   })
   return child
+}
+
+/** What a program logs in plain words; as it is for those who ask for a LOG_LEVEL. */
+function relay(name: string, output: Readable): void {
+  const inWords = (line: string) => `${name}: ${messageOf(line)}`
+  const asked = Boolean(process.env['LOG_LEVEL'])
+  createInterface(output).on('line', (line) => say(asked ? line : inWords(line)))
+}
+
+function messageOf(line: string): string {
+  try {
+    const { msg, err } = JSON.parse(line)
+    return err && !msg.includes(err.message) ? `${msg}: ${err.message}` : msg
+  } catch {
+    return line
+  }
 }
 
 /** Newest first: the edge before the server that it talks to. */
@@ -70,19 +106,54 @@ function stop(exit_code: number): void {
       child.kill('SIGTERM')
       await once(child, 'exit')
     }
+    await endDatabase()
+    if (children.length > 0) say('Stopped.')
     process.exit(exit_code)
   })()
 }
 
-async function serverIsReady(): Promise<void> {
-  const until = Date.now() + ready_ms_max
-  while (Date.now() < until && !stopping) {
-    const answer = await fetch(`${address}/readyz`).catch(() => null)
-    if (answer?.ok) return
-    await wait(100)
-  }
-  if (!stopping) throw new Error(`the server did not answer at ${address}`)
+/**
+ * A server that was killed, or stopped before it served, may leave its PostgreSQL behind: it is
+ * taken over and stopped. One that cannot be taken belongs to another program.
+ */
+async function endDatabase(): Promise<void> {
+  const server = children.find(({ name }) => name === 'server')
+  if (config.database_url !== null || !server) return
+  if (has_served && server.process.exitCode === 0) return
+  const embedded = await startEmbedded({ data_dir: config.data_dir, log: quiet }).catch(() => null)
+  await embedded?.stop()
 }
+
+/** Throws in words when the port is taken or not ours to take. */
+async function checkPort(setting: string, on: string, port: number): Promise<void> {
+  const probe = createServer()
+  try {
+    await once(probe.listen({ host: on, port }), 'listening')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const why = code === 'EADDRINUSE' ? 'another program listens there' : message
+    throw new Error(`Port ${port} on ${on} cannot be used: ${why}. Choose another by ${setting}.`)
+  }
+  await once(probe.close(), 'close')
+}
+
+/** Whether the answer to a GET satisfied within the time. */
+async function satisfied(
+  target: string,
+  ms_max: number,
+  by: (answer: Response) => boolean | Promise<boolean>,
+): Promise<boolean> {
+  const until = Date.now() + ms_max
+  const headers = existsSync(path.key) ? { authorization: `Bearer ${readKey()}` } : {}
+  while (Date.now() < until && !stopping) {
+    const answer = await fetch(address + target, { headers }).catch(() => null)
+    if (answer && (await by(answer))) return true
+    await wait(ask_again_ms)
+  }
+  return false
+}
+
+const readKey = () => readFileSync(path.key, 'utf8').trim()
 
 /** What the demo needs to be there; what is there already stays. */
 async function provision(db: Database): Promise<void> {
@@ -93,6 +164,9 @@ async function provision(db: Database): Promise<void> {
   }
   const sites = await listSites(admin)
   if (!sites.some((site) => site.site_id === site_id)) {
+    if (existsSync(path.key) || existsSync(path.token)) {
+      throw new Error(`${config.data_dir} belongs to another database: choose another DATA_DIR.`)
+    }
     await createSite(admin, { site_id, client, name: 'Demo (simulated)' })
   }
   if (!existsSync(path.key)) {
@@ -116,38 +190,35 @@ function secretFile(file: string, secret: string): void {
   writeFileSync(file, `${secret}\n`, { mode: 0o600 })
 }
 
-function fillHistory(settings: Record<string, string>): void {
+function fillHistory(environment: Record<string, string>): void {
   if (existsSync(path.history)) return
   const child = start('history', 'scripts/backfill.ts', {
-    ...settings,
+    ...environment,
     DAYS: String(history_days),
   })
   const began = Date.now()
   let told = 0
   child.on('message', ({ done, total }: { done: number; total: number }) => {
     const percent = Math.floor((100 * done) / total)
-    if (percent < told + 10 && done < total) return
+    if (percent === told || (percent < told + 10 && done < total)) return
     told = percent
     const seconds = ((Date.now() - began) / 1000).toFixed(0)
     say(`History: ${percent} % of ${history_days} days after ${seconds} s`)
-    if (done >= total) writeFileSync(path.history, '')
+  })
+  child.once('exit', (code) => {
+    if (code === 0) writeFileSync(path.history, '')
   })
 }
 
-async function main(): Promise<void> {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => stop(0))
-  }
-  mkdirSync(config.data_dir, { recursive: true })
-  say(`Starting Heliograph; its data lies in ${config.data_dir}`)
+async function startServer(): Promise<void> {
   start('server', 'server/main.ts', {})
-  await serverIsReady()
-  if (stopping) return
-  const quiet = { info() {}, warn() {}, error() {} }
-  await withDatabase(config, quiet, provision)
-  if (stopping) return
+  has_served = await satisfied('/readyz', server_ms_max, ({ ok }) => ok)
+  if (!has_served && !stopping) throw new Error(`The server does not answer at ${address}.`)
+  if (!stopping) await withDatabase(config, quiet, provision)
+}
 
-  const settings = {
+async function startPlant(): Promise<void> {
+  const environment = {
     SITE_FILE: site_file,
     SEED: String(seed),
     STATE_FILE: path.state,
@@ -156,27 +227,43 @@ async function main(): Promise<void> {
     SERVER_URL: address.replace(/^http/, 'ws'),
     METRICS_PORT: '0',
   }
-  const simulator = start('simulator', 'simulator/main.ts', settings)
+  const simulator = start('simulator', 'simulator/main.ts', environment)
   await Promise.race([once(simulator, 'message'), once(simulator, 'exit')])
   if (stopping) return
-  start('edge', 'edge/main.ts', settings)
-  fillHistory(settings)
+  start('edge', 'edge/main.ts', environment)
+  fillHistory(environment)
+  await satisfied(`/v1/sites/${site_id}/plant/status`, first_readings_ms_max, async (answer) => {
+    return answer.ok && ((await answer.json()) as { quality: string }).quality === 'good'
+  })
+}
 
+async function main(): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => stop(0))
+  }
+  await checkPort('PORT', config.host, config.port)
+  if (config.metrics_port) await checkPort('METRICS_PORT', '127.0.0.1', config.metrics_port)
+  mkdirSync(config.data_dir, { recursive: true })
+  say(`Starting Heliograph; its data lies in ${config.data_dir}`)
+  await startServer()
+  if (!stopping) await startPlant()
+  if (stopping) return
   say(`
 Heliograph is ready, with the simulated site '${site_id}'.
 
   API         ${address}/v1/sites
   Reference   ${address}/docs
-  API key     ${readFileSync(path.key, 'utf8').trim()}
+  API key     ${readKey()}
               (also in ${path.key})
 
-Try:  curl -H "Authorization: Bearer $(cat ${path.key})" ${address}/v1/sites
+Try:  curl -H "Authorization: Bearer $(cat '${path.key}')" ${address}/v1/sites
 
 Ctrl-C stops it.
 `)
 }
 
 main().catch((error: unknown) => {
-  say((error as Error).message)
+  // What fails because it is being stopped is no news.
+  if (!stopping) say((error as Error).message)
   stop(1)
 })

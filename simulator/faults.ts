@@ -1,4 +1,5 @@
 /** Faults on request: what breaks in the simulated plant, and on its wires. */
+import { type Site, stringsOf } from '@heliograph/domain/site'
 
 export type Fault =
   | { kind: 'dead_inverter'; inverter_id: number }
@@ -6,6 +7,48 @@ export type Fault =
   | { kind: 'stuck_sensor'; station_id: number; sensor_id: string; value: number }
   | { kind: 'slow_device'; connection: string; unit_id: number; delay_ms: number }
   | { kind: 'silent_device'; connection: string; unit_id: number }
+
+/** Faults of what the site does not have, each in words. */
+export function misplacedFaults(site: Site, faults: readonly Fault[]): string[] {
+  return faults.flatMap((fault) => {
+    const place = placeOf(fault)
+    return isThere(site, fault) ? [] : [`${fault.kind}: the site has no ${place}`]
+  })
+}
+
+function placeOf(fault: Fault): string {
+  switch (fault.kind) {
+    case 'dead_inverter':
+      return `inverter ${fault.inverter_id}`
+    case 'open_string':
+      return `string ${fault.inverter_id}/${fault.string_index}`
+    case 'stuck_sensor':
+      return `sensor ${fault.station_id}/${fault.sensor_id}`
+    default:
+      return `device ${fault.connection}/${fault.unit_id}`
+  }
+}
+
+function isThere({ loggers, meters = [] }: Site, fault: Fault): boolean {
+  const inverters = loggers.flatMap((logger) => logger.inverters)
+  const stations = loggers.flatMap((logger) => logger.stations ?? [])
+  switch (fault.kind) {
+    case 'dead_inverter':
+      return inverters.some(({ inverter_id }) => inverter_id === fault.inverter_id)
+    case 'open_string':
+      return inverters
+        .filter(({ inverter_id }) => inverter_id === fault.inverter_id)
+        .some((inverter) => fault.string_index < stringsOf(inverter).length)
+    case 'stuck_sensor':
+      return stations
+        .filter(({ station_id }) => station_id === fault.station_id)
+        .some((station) => station.instruments.some((one) => one.sensor_id === fault.sensor_id))
+    default:
+      return [...inverters, ...stations, ...meters].some(
+        ({ connection, unit_id }) => connection === fault.connection && unit_id === fault.unit_id,
+      )
+  }
+}
 
 const integer = (text: string | undefined) =>
   text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : null

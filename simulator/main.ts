@@ -1,10 +1,12 @@
 /** The simulator: a site in a box, served to any Modbus master as its real devices would be. */
 import { readFileSync } from 'node:fs'
 import { systemClock } from '@heliograph/domain/clock'
-import { parseSiteFile } from '@heliograph/domain/site-file'
+import type { Site } from '@heliograph/domain/site'
+import { describeProblems, parseSiteFile } from '@heliograph/domain/site-file'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { readConfig } from './config.ts'
+import { misplacedFaults } from './faults.ts'
 import { serveModbus } from './modbus.ts'
 import { createPlant } from './plant.ts'
 import { createSimulation } from './site.ts'
@@ -12,17 +14,24 @@ import { openState, saveState } from './state-file.ts'
 
 const save_interval_ms = 10_000
 
+function readSite(file: string): Site {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Error(`SITE_FILE: cannot read ${file}: ${(error as Error).message}`)
+  }
+  const parsed = parseSiteFile(text)
+  if ('site' in parsed) return parsed.site
+  throw new Error(describeProblems(file, parsed.problems).join('\n'))
+}
+
 async function main(): Promise<void> {
   const config = readConfig()
   const log = pino({ name: 'simulator', level: config.log_level })
-  const parsed = parseSiteFile(readFileSync(config.site_file, 'utf8'))
-  if ('problems' in parsed) {
-    const lines = parsed.problems.map(
-      ({ line, field, message }) => `${config.site_file}:${line}: ${field}: ${message}`,
-    )
-    throw new Error(lines.join('\n'))
-  }
-  const { site } = parsed
+  const site = readSite(config.site_file)
+  const misplaced = misplacedFaults(site, config.faults)
+  if (misplaced.length > 0) throw new Error(`FAULTS: ${misplaced.join('\n  ')}`)
   const state = openState(config.state_file, {
     site,
     seed: config.seed,

@@ -25,6 +25,8 @@ interface Piece {
 /** More than any device repeats; a length that says more is not worth the requests. */
 const groups_max = 256
 
+const blank_registers_min = 10
+
 /** The last point that a reading needs; what follows it is not asked for. */
 const last_points: Partial<Record<ModelId, string>> = {
   201: 'TotWh_SF',
@@ -101,7 +103,11 @@ function snapshotOf(images: Map<FoundModel, Uint16Array>, moved: readonly FoundM
       const decoded: Decoded<(typeof models)[Id]>[] = []
       for (const [found, image] of images) {
         if (moved.includes(found) || !ids.includes(found.model_id as Id)) continue
-        const answer = decode(models[found.model_id as Id], image)
+        const is_blank = isBlank(image)
+        if (is_blank)
+          complaints.push({ point: `${found.model_id}`, reason: 'all its bits are set' })
+        // Not a single register, so that every point is absent.
+        const answer = decode(models[found.model_id as Id], is_blank ? image.subarray(0, 2) : image)
         complaints.push(...answer.complaints)
         const { broken } = answer
         if (broken !== null) complaints.push({ point: `${found.model_id}`, reason: broken })
@@ -110,6 +116,15 @@ function snapshotOf(images: Map<FoundModel, Uint16Array>, moved: readonly FoundM
       return decoded
     },
   }
+}
+
+/**
+ * Whether a bus or gateway without a device behind it may have made this up: ones only, which would
+ * be -1 with a scale factor of -1. In a short model they may be a true -0.1.
+ */
+function isBlank(image: Uint16Array): boolean {
+  const body = image.subarray(2)
+  return body.length >= blank_registers_min && body.every((word) => word === 0xffff)
 }
 
 /** The registers from ID to the last one that is needed, within what the device has. */

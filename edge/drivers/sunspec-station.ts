@@ -3,32 +3,21 @@ import { plotAverages } from '@heliograph/domain/instruments'
 import { emptyReading, type WeatherReading } from '@heliograph/domain/readings'
 import type { Instrument, Station } from '@heliograph/domain/site'
 import type { Decoded } from '@heliograph/domain/sunspec/codec'
-import { models } from '@heliograph/domain/sunspec/models'
 import type { Model } from '@heliograph/domain/sunspec/point'
-import type { Answer, Values } from './driver.ts'
+import {
+  type StationPoint,
+  stationModels,
+  stationPoint,
+} from '@heliograph/domain/sunspec/station-points'
+import type { Answer, Complaint, Values } from './driver.ts'
 import { plausible } from './plausible.ts'
 import type { Snapshot } from './sunspec-snapshot.ts'
 
-export const stationModels = [302, 303, 307] as const
-type StationModel = (typeof stationModels)[number]
-
-interface Register {
-  model_id: StationModel
-  /** Counted over all occurrences of the model and, where its points repeat, all their groups. */
-  nth: number
-  name: string
-}
-
 /** Where an instrument is read. Throws when `point` names nothing that a met station has. */
-export function registerOf({ sensor_id, point }: Instrument): Register {
-  const [, id, nth, name = ''] = /^(\d+)\[(\d+)\]\.(\w+)$/.exec(point) ?? []
-  const model_id = stationModels.find((known) => known === Number(id))
-  const model: Model | undefined = model_id && models[model_id]
-  const names = (model?.group?.points ?? model?.points ?? []).map(([known]) => known)
-  if (!model_id || !names.includes(name)) {
-    throw new Error(`instrument ${sensor_id}: a met station has no point ${point}`)
-  }
-  return { model_id, nth: Number(nth), name }
+export function registerOf({ sensor_id, point }: Instrument): StationPoint {
+  const register = stationPoint(point)
+  if (register) return register
+  throw new Error(`instrument ${sensor_id}: a met station has no point ${point}`)
 }
 
 export function stationAnswer(
@@ -43,7 +32,11 @@ export function stationAnswer(
     if (!found)
       complaints.push({ point: instrument.point, reason: 'the station has no such sensor' })
     const value = found?.[name] ?? null
-    return plausible({ [instrument.quantity]: value }, complaints)[instrument.quantity] ?? null
+    const odd: Complaint[] = []
+    const checked = plausible({ [instrument.quantity]: value }, odd)[instrument.quantity] ?? null
+    // Instruments of one quantity are told apart by where they are read.
+    complaints.push(...odd.map(({ reason }) => ({ point: instrument.point, reason })))
+    return checked
   })
   const averages = plotAverages(station.instruments, measured)
   const values = { ...emptyReading('weather'), ...averages, instrument_values: measured }
@@ -52,7 +45,7 @@ export function stationAnswer(
 
 type Points = Readonly<Record<string, number | null>>
 
-function registersOf(snapshot: Snapshot, id: StationModel): Points[] {
+function registersOf(snapshot: Snapshot, id: StationPoint['model_id']): Points[] {
   const decoded = snapshot.all(id) as Decoded<Model>[]
   return decoded.flatMap(({ values, groups }) =>
     groups.length > 0 ? groups : [values],

@@ -246,3 +246,22 @@ test('nonsense is null with a complaint', async () => {
   assert.ok(points.includes('103.Hz'))
   assert.equal(values.inverter.energy_total_kwh, 1234.567)
 })
+
+test('a model of ones only is nothing, not minus ones', async () => {
+  const ones = (model: Uint16Array) => Uint16Array.from(model, (word, i) => (i < 2 ? word : 0xffff))
+  const bus = busWith(identity(), ones(measurements), status, ones(mppts))
+  const { values, complaints } = await (await sunspec.openInverter(bus, inverter)).read()
+  const { ac_power_kw, power_factor, state, alarm_1, mppt_power_kw } = values.inverter
+  assert.deepEqual([ac_power_kw, power_factor, state, alarm_1], [null, null, null, null])
+  assert.ok((mppt_power_kw ?? []).every((value) => value === null))
+  assert.equal(values.inverter.available_power_kw, 70)
+  assert.equal(
+    values.alarm_table,
+    'sunspec-inverter',
+    'what alarms there were is not known, no more',
+  )
+  assert.deepEqual(complaints, [
+    { point: '103', reason: 'all its bits are set' },
+    { point: '160', reason: 'all its bits are set' },
+  ])
+})

@@ -2,12 +2,13 @@
  * Devices that describe themselves by SunSpec models: found by their marker, read model by model.
  * The information models are those of the SunSpec Alliance; see domain/sunspec.
  */
+import { stationModels } from '@heliograph/domain/sunspec/station-points'
 import type { Answer, Bus, Device, DeviceIdentity, Driver } from './driver.ts'
 import { type FoundModel, findChain, type Place, readIdentity } from './sunspec-chain.ts'
 import { inverterAnswer, inverterExtras, inverterModels } from './sunspec-inverter.ts'
 import { meterAnswer, meterModels } from './sunspec-meter.ts'
 import { ChainMoved, createReader, type Snapshot } from './sunspec-snapshot.ts'
-import { registerOf, stationAnswer, stationModels } from './sunspec-station.ts'
+import { registerOf, stationAnswer } from './sunspec-station.ts'
 import { combinerAnswer, stringModels } from './sunspec-strings.ts'
 
 export const sunspec: Driver = {
