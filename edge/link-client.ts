@@ -54,7 +54,7 @@ export interface LinkDelays {
 
 const delays_default: LinkDelays = {
   first: 1000,
-  max: 60_000,
+  max: 15_000,
   refused: 60_000,
   silence: silence_ms_max,
 }

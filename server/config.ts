@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
+import { type Settings, settingsOf } from '@heliograph/domain/settings'
 
 export interface ServerConfig {
   host: string
@@ -18,63 +19,58 @@ export interface ServerConfig {
   trusted_proxies: string[]
 }
 
-const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-
 /** Reads the settings; every fault is named at once, with its variable. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): ServerConfig {
-  const faults: string[] = []
-  const integer = (name: string, fallback: number, minimum: number, maximum: number): number => {
-    const text = environment[name]
-    if (text === undefined || text === '') return fallback
-    const value = Number(text)
-    if (Number.isInteger(value) && value >= minimum && value <= maximum) return value
-    faults.push(`${name}: a whole number from ${minimum} to ${maximum}, not '${text}'`)
-    return fallback
+  const settings = settingsOf(environment)
+  const trusted_proxies = (settings.text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean)
+  for (const proxy of trusted_proxies.filter((text) => !isNetwork(text))) {
+    const what = `an address or a network such as 10.0.0.0/8, not '${proxy}'`
+    settings.fault('TRUSTED_PROXIES', what)
   }
-  const file = (name: string): Buffer | null => {
-    const path = environment[name]
-    if (!path) return null
+  const database_url = settings.text('DATABASE_URL')
+  if (database_url !== null && !/^postgres(ql)?:\/\//.test(database_url)) {
+    settings.fault('DATABASE_URL', 'a postgres:// address')
+  }
+  const port = (name: string, fallback: number) =>
+    settings.integer(name, { fallback, minimum: 0, maximum: 65_535 })
+  const config: ServerConfig = {
+    host: settings.text('HOST') ?? '127.0.0.1',
+    port: port('PORT', 8080),
+    data_dir: resolve(settings.text('DATA_DIR') ?? './data'),
+    database_url,
+    database_connections: settings.integer('DATABASE_CONNECTIONS', {
+      fallback: 20,
+      minimum: 4,
+      maximum: 500,
+    }),
+    metrics_port: port('METRICS_PORT', 9464) || null,
+    log_level: settings.logLevel(),
+    tls: readTls(settings),
+    trusted_proxies,
+  }
+  settings.check()
+  return config
+}
+
+function readTls(settings: Settings): ServerConfig['tls'] {
+  const read = (name: string): Buffer | null => {
+    const path = settings.text(name)
+    if (path === null) return null
     try {
       return readFileSync(path)
     } catch (error) {
-      faults.push(`${name}: cannot read ${path}: ${(error as Error).message}`)
+      settings.fault(name, `cannot read ${path}: ${(error as Error).message}`)
       return null
     }
   }
-  const cert = file('TLS_CERT_FILE')
-  const key = file('TLS_KEY_FILE')
-  if ((cert === null) !== (key === null)) {
-    faults.push('TLS_CERT_FILE and TLS_KEY_FILE: set both or neither')
-  }
-  const tls = cert && key ? { cert, key } : null
-  const tls_fault = tls && tlsFault(tls)
-  if (tls_fault) faults.push(`TLS_CERT_FILE and TLS_KEY_FILE: ${tls_fault}`)
-  const trusted_proxies = (environment['TRUSTED_PROXIES'] || '').split(/[\s,]+/).filter(Boolean)
-  for (const proxy of trusted_proxies.filter((text) => !isNetwork(text))) {
-    faults.push(`TRUSTED_PROXIES: an address or a network such as 10.0.0.0/8, not '${proxy}'`)
-  }
-  const log_level = environment['LOG_LEVEL'] || 'info'
-  if (!logLevels.includes(log_level)) {
-    faults.push(`LOG_LEVEL: one of ${logLevels.join(', ')}, not '${log_level}'`)
-  }
-  const database_url = environment['DATABASE_URL'] || null
-  if (database_url !== null && !/^postgres(ql)?:\/\//.test(database_url)) {
-    faults.push('DATABASE_URL: a postgres:// address')
-  }
-  const metrics_port = integer('METRICS_PORT', 9464, 0, 65_535)
-  const config: ServerConfig = {
-    host: environment['HOST'] || '127.0.0.1',
-    port: integer('PORT', 8080, 0, 65_535),
-    data_dir: resolve(environment['DATA_DIR'] || './data'),
-    database_url,
-    database_connections: integer('DATABASE_CONNECTIONS', 20, 4, 500),
-    metrics_port: metrics_port === 0 ? null : metrics_port,
-    log_level,
-    tls,
-    trusted_proxies,
-  }
-  if (faults.length > 0) throw new Error(`The settings are not right:\n  ${faults.join('\n  ')}`)
-  return config
+  const cert = read('TLS_CERT_FILE')
+  const key = read('TLS_KEY_FILE')
+  const both = 'TLS_CERT_FILE and TLS_KEY_FILE'
+  if ((cert === null) !== (key === null)) settings.fault(both, 'set both or neither')
+  if (cert === null || key === null) return null
+  const fault = tlsFault({ cert, key })
+  if (fault) settings.fault(both, fault)
+  return { cert, key }
 }
 
 /** Why a certificate and a key are none, or not of each other; null where they are good. */

@@ -30,27 +30,36 @@ async function main(): Promise<void> {
   const config = configOrExit()
   const log = pino({ name: 'server', level: config.log_level })
   const stops: Stops = []
+  let is_stopping = false
   const grace = closeWithGrace({ delay: stop_ms_max, logger: log }, async ({ err }) => {
+    is_stopping = true
     if (err) log.fatal({ err }, err.message)
     await stopAll(stops, log)
   })
   // Where another program started this one, it ends with that.
   process.once('disconnect', grace.close)
 
-  const db = await openDatabase({
-    url: config.database_url ?? (await embeddedDatabase(config, log, stops)),
-    log,
-    application_name: 'heliograph-server',
-    max: config.database_connections,
-  })
-  stops.unshift(() => db.close())
-  await prepare(db, log)
-  await serveAll(config, db, log, stops)
+  try {
+    const db = await openDatabase({
+      url: config.database_url ?? (await embeddedDatabase(config, log, stops)),
+      log,
+      application_name: 'heliograph-server',
+      max: config.database_connections,
+    })
+    stops.unshift(() => db.close())
+    await prepare(db, log)
+    await serveAll(config, db, log, stops)
+  } catch (error) {
+    // A start that was interrupted fails as it may: what it needed is being stopped.
+    if (!is_stopping) throw error
+  }
 }
 
 async function embeddedDatabase(config: ServerConfig, log: Logger, stops: Stops): Promise<string> {
-  const embedded = await startEmbedded({ data_dir: config.data_dir, log })
-  stops.unshift(() => embedded.stop())
+  const starting = startEmbedded({ data_dir: config.data_dir, log })
+  // Also a signal that comes while it starts stops it; one that cannot start stops by itself.
+  stops.unshift(async () => (await starting.catch(() => null))?.stop())
+  const embedded = await starting
   void embedded.exited.then(({ expected, reason }) => {
     if (!expected) throw new Error(`the embedded database ended: ${reason}`)
   })

@@ -1,4 +1,5 @@
 /** The simulator's settings, read once from the environment; docs/operating.md lists them. */
+import { type Settings, settingsOf } from '@heliograph/domain/settings'
 import { type Fault, parseFault } from './faults.ts'
 
 export interface SimulatorConfig {
@@ -14,28 +15,31 @@ export interface SimulatorConfig {
 
 /** @throws {Error} that names every setting which is not right */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): SimulatorConfig {
-  const faults: Fault[] = []
-  const wrong: string[] = []
-  for (const text of (environment['FAULTS'] || '').split(',').filter((part) => part.trim())) {
-    try {
-      faults.push(parseFault(text))
-    } catch (error) {
-      wrong.push(`FAULTS: ${(error as Error).message}`)
-    }
-  }
-  const seed = Number(environment['SEED'] || 1)
-  if (!Number.isInteger(seed)) wrong.push(`SEED: a whole number, not '${environment['SEED']}'`)
-  const speed = Number(environment['SPEED'] || 1)
+  const settings = settingsOf(environment)
+  const speed = Number(settings.text('SPEED') ?? 1)
   if (!(speed > 0 && speed <= 10_000)) {
-    wrong.push(`SPEED: a number above 0 and up to 10000, not '${environment['SPEED']}'`)
+    settings.fault('SPEED', `a number above 0 and up to 10000, not '${settings.text('SPEED')}'`)
   }
-  if (wrong.length > 0) throw new Error(`The settings are not right:\n  ${wrong.join('\n  ')}`)
-  return {
-    site_file: environment['SITE_FILE'] || './site.yaml',
-    seed,
+  const config: SimulatorConfig = {
+    site_file: settings.text('SITE_FILE') ?? './site.yaml',
+    seed: settings.integer('SEED', { fallback: 1, minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }),
     speed,
-    faults,
-    state_file: environment['STATE_FILE'] || null,
-    log_level: environment['LOG_LEVEL'] || 'info',
+    faults: readFaults(settings),
+    state_file: settings.text('STATE_FILE'),
+    log_level: settings.logLevel(),
   }
+  settings.check()
+  return config
+}
+
+function readFaults(settings: Settings): Fault[] {
+  const texts = (settings.text('FAULTS') ?? '').split(',').filter((part) => part.trim())
+  return texts.flatMap((text) => {
+    try {
+      return [parseFault(text)]
+    } catch (error) {
+      settings.fault('FAULTS', (error as Error).message)
+      return []
+    }
+  })
 }

@@ -1,21 +1,17 @@
 /**
  * Kills server, edge and database with SIGKILL at random moments under load, then asks of every
- * reading and event that the edge's journal ever held whether the database has it, once and unchanged.
+ * reading and event that the edge's journal ever held whether the database has it, once and
+ * unchanged.
  */
-import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { withDatabase } from '@heliograph/cli/database'
-import { systemClock } from '@heliograph/domain/clock'
 import type { LinkEvent, Readings } from '@heliograph/domain/link'
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Site } from '@heliograph/domain/site'
 import { recordsOf } from '@heliograph/edge/journal-record'
-import { createClient } from '@heliograph/server/admin/clients'
-import { createEdge } from '@heliograph/server/admin/edges'
-import { createSite } from '@heliograph/server/admin/sites'
 import type { Database } from '@heliograph/server/storage/database'
+import { enrol, onDatabase } from './enrol.ts'
 import type { Programs } from './programs.ts'
 
 export interface Outcome {
@@ -27,7 +23,6 @@ export interface Outcome {
   changed: string[]
 }
 
-const silent = { info() {}, warn() {}, error() {} }
 const settle_ms_max = 45_000
 
 /** Numbers in [0, 1) from a seed (mulberry32). */
@@ -49,8 +44,8 @@ export async function chaos(
   const kills = { server: 0, edge: 0, database: 0 }
   programs.start('server')
   await programs.serverIsReady()
-  const settings = { database_url: null, data_dir: programs.server_dir }
-  await withDatabase(settings, silent, (db) => enrol(db, programs))
+  await enrol(programs)
+  await onDatabase(programs, (db) => db.execute(slow_transactions))
   programs.start('simulator')
   programs.start('edge')
   const archive = archiveOf(join(programs.edge_dir, 'journal'), join(programs.dir, 'archive'))
@@ -72,7 +67,7 @@ export async function chaos(
   if (!programs.isRunning('edge')) programs.start('edge')
 
   const judged_until = Date.now()
-  const outcome = await withDatabase(settings, silent, async (db) => {
+  const outcome = await onDatabase(programs, async (db) => {
     const give_up = Date.now() + settle_ms_max
     for (;;) {
       const found = await compare(db, programs.site, archive.records(), judged_until)
@@ -90,15 +85,6 @@ const slow_transactions = `
     $$ begin perform pg_sleep(0.3); return null; end $$;
   create trigger dawdle after insert on link_frames
     for each statement execute function dawdle()`
-
-async function enrol(db: Database, { dir, site }: Programs): Promise<void> {
-  const admin = { db, clock: systemClock, randomBytes }
-  await createClient(admin, { name: 'Tester', modules: ['basic_scada'] })
-  await createSite(admin, { client: 'Tester', site_id: site.site_id, name: site.name })
-  const { token } = await createEdge(admin, { site_id: site.site_id, name: 'gateway' })
-  writeFileSync(join(dir, 'token'), token, { mode: 0o600 })
-  await db.execute(slow_transactions)
-}
 
 /** A second name for every segment of the journal, which outlives the edge's own. */
 function archiveOf(journal_dir: string, archive_dir: string) {

@@ -1,21 +1,13 @@
 /** The three programs as they run in production: a register of a device, asked for over HTTP. */
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { withDatabase } from '@heliograph/cli/database'
-import { systemClock } from '@heliograph/domain/clock'
-import { createClient } from '@heliograph/server/admin/clients'
-import { createEdge } from '@heliograph/server/admin/edges'
-import { createKey } from '@heliograph/server/admin/keys'
-import { createSite } from '@heliograph/server/admin/sites'
+import { enrol } from './enrol.ts'
 import { loadSite } from './load-site.ts'
-import { type Programs, programsIn } from './programs.ts'
-
-const silent = { info() {}, warn() {}, error() {} }
+import { programsIn } from './programs.ts'
 
 type Item = Record<string, unknown>
 
@@ -27,19 +19,6 @@ interface Answer {
   comm_state: string
 }
 
-async function enrolled({ dir, server_dir, site }: Programs): Promise<string> {
-  return withDatabase({ database_url: null, data_dir: server_dir }, silent, async (db) => {
-    const admin = { db, clock: systemClock, randomBytes }
-    const client = 'Tester'
-    await createClient(admin, { name: client, modules: ['basic_scada'] })
-    await createSite(admin, { client, site_id: site.site_id, name: site.name })
-    const { token } = await createEdge(admin, { site_id: site.site_id, name: 'gateway' })
-    writeFileSync(join(dir, 'token'), token, { mode: 0o600 })
-    const order = { scopes: ['plant:read'], site_ids: null, expires_at: null, created_by: 'test' }
-    return (await createKey(admin, { client, name: 'test', ...order })).key
-  })
-}
-
 test('what a device measures is answered by the API within seconds', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'heliograph-whole-'))
   const programs = await programsIn(dir, loadSite)
@@ -49,7 +28,7 @@ test('what a device measures is answered by the API within seconds', async (t) =
   })
   programs.start('server')
   await programs.serverIsReady()
-  const key = await enrolled(programs)
+  const key = await enrol(programs)
   programs.start('simulator')
   programs.start('edge')
   const get = async (path: string) => {

@@ -1,0 +1,40 @@
+/** Settings from an environment: read one by one, their faults gathered to be told at once. */
+
+export interface Settings {
+  /** Empty counts as not set. */
+  text(name: string): string | null
+  integer(name: string, range: { fallback: number; minimum: number; maximum: number }): number
+  logLevel(): string
+  fault(name: string, why: string): void
+  /** @throws {Error} that names every setting which is not right */
+  check(): void
+}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+
+export function settingsOf(environment: Readonly<Record<string, string | undefined>>): Settings {
+  const faults: string[] = []
+  const settings: Settings = {
+    text: (name) => environment[name] || null,
+    integer(name, { fallback, minimum, maximum }) {
+      const text = settings.text(name)
+      if (text === null) return fallback
+      const value = Number(text)
+      if (Number.isInteger(value) && value >= minimum && value <= maximum) return value
+      settings.fault(name, `a whole number from ${minimum} to ${maximum}, not '${text}'`)
+      return fallback
+    },
+    logLevel() {
+      const level = settings.text('LOG_LEVEL') ?? 'info'
+      if (logLevels.includes(level)) return level
+      settings.fault('LOG_LEVEL', `one of ${logLevels.join(', ')}, not '${level}'`)
+      return 'info'
+    },
+    fault: (name, why) => faults.push(`${name}: ${why}`),
+    check() {
+      if (faults.length === 0) return
+      throw new Error(`The settings are not right:\n  ${faults.join('\n  ')}`)
+    },
+  }
+  return settings
+}

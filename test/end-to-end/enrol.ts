@@ -1,0 +1,37 @@
+/** What an operator does once on the server's machine: a client, its site, an edge, a key. */
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { withDatabase } from '@heliograph/cli/database'
+import { systemClock } from '@heliograph/domain/clock'
+import { createClient } from '@heliograph/server/admin/clients'
+import { createEdge } from '@heliograph/server/admin/edges'
+import { createKey } from '@heliograph/server/admin/keys'
+import { createSite } from '@heliograph/server/admin/sites'
+import type { Database } from '@heliograph/server/storage/database'
+import type { Programs } from './programs.ts'
+
+const silent = { info() {}, warn() {}, error() {} }
+
+/** Works on the embedded database of the programs, beside their server. */
+export function onDatabase<Result>(
+  { server_dir }: Programs,
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
+  return withDatabase({ database_url: null, data_dir: server_dir }, silent, work)
+}
+
+/** Writes the edge's token where it looks for it, and gives a key that may read. */
+export function enrol(programs: Programs): Promise<string> {
+  const { dir, site } = programs
+  return onDatabase(programs, async (db) => {
+    const admin = { db, clock: systemClock, randomBytes }
+    const client = 'Tester'
+    await createClient(admin, { name: client, modules: ['basic_scada'] })
+    await createSite(admin, { client, site_id: site.site_id, name: site.name })
+    const { token } = await createEdge(admin, { site_id: site.site_id, name: 'gateway' })
+    writeFileSync(join(dir, 'token'), token, { mode: 0o600 })
+    const order = { scopes: ['plant:read'], site_ids: null, expires_at: null, created_by: 'test' }
+    return (await createKey(admin, { client, name: 'test', ...order })).key
+  })
+}
