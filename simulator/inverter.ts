@@ -49,7 +49,6 @@ export interface InverterOutput {
 }
 
 const nominal_efficiency_ratio = 0.975
-const start_power_ratio = 0.002
 const clip_steps = 18
 
 export interface InverterFaults {
@@ -79,11 +78,12 @@ export function inverterOutput(
 
   const best_v = lit.map((strings) => bestVoltage(strings))
   const possible_kw = powerAt(lit, best_v) / 1000
-  if (possible_kw < model.rated_ac_power_kw * start_power_ratio) {
+  const rated_dc_w = (model.rated_ac_power_kw * 1000) / nominal_efficiency_ratio
+  // Below what its own electronics take there is nothing to deliver.
+  if (pvwattsAcPower(possible_kw * 1000, { rated_dc_w, nominal_efficiency_ratio }) <= 0) {
     const dark = open_v.every((voltage) => voltage < 1)
     return idle(model, dark ? 'sleeping' : 'standby', -model.standby_power_kw, open_v)
   }
-  const rated_dc_w = (model.rated_ac_power_kw * 1000) / nominal_efficiency_ratio
   const clips = possible_kw * 1000 > rated_dc_w
   const voltage_v = clips ? clippedVoltages(lit, best_v, open_v, rated_dc_w) : best_v
   return running(model, lit, voltage_v, { clips, possible_kw, rated_dc_w })

@@ -51,6 +51,7 @@ test('DC power is the sum over the MPPTs, AC below DC, string currents add up', 
         one.mppt_current_a.reduce((sum, a, mppt) => sum + a * one.mppt_voltage_v[mppt]!, 0) / 1000
       assert.ok(Math.abs(dc_kw - one.dc_power_kw) < 1e-9)
       assert.ok(one.ac_power_kw <= one.dc_power_kw)
+      assert.equal(one.dc_power_kw > 0, one.ac_power_kw > 0)
       const strings_a = one.string_current_a.reduce((sum, a) => sum + a, 0)
       const mppts_a = one.mppt_current_a.reduce((sum, a) => sum + a, 0)
       assert.ok(Math.abs(strings_a - mppts_a) < 1e-9)

@@ -133,7 +133,7 @@ writes: they command the plant. No request can raise a plant above its grid perm
 
 ## Time
 
-Every timestamp is RFC 3339. In requests any offset is accepted and none is refused; answers are
+Every timestamp is RFC 3339. A request may use any offset, and is refused without one; answers are
 always UTC and end in \`Z\`. Windows are half-open: \`start\` is inside, \`end\` is not. Dates
 are \`YYYY-MM-DD\` in UTC, both inclusive. With \`start\` a series gives the first rows from
 there, without it the newest before \`end\`, in ascending order either way. A limit above its
