@@ -3,10 +3,13 @@ import test from 'node:test'
 import { addReading, servedSite } from '../fixtures/served-site.ts'
 import { wholeInstants } from './page.ts'
 
+const dead_end = { truncated: true, next_start: null, previous_end: null }
+
 test('a page holds whole instants, nearest to where it begins', () => {
   const instant = (minute: number, returned: number) => ({
     measured_at: new Date(minute * 60_000),
     returned,
+    is_cut: false,
     items: Array.from({ length: returned }, (_, index) => `${minute}.${index}`).join(','),
   })
   const instants = [instant(1, 2), instant(2, 2), instant(3, 2)]
@@ -19,6 +22,7 @@ test('a page holds whole instants, nearest to where it begins', () => {
     returned: 0,
     first_at: null,
     last_at: null,
+    is_cut: false,
   })
 })
 
@@ -119,7 +123,12 @@ test('strings', async (t) => {
   await t.test('a limit below the strings of one instant cuts it', async () => {
     const { body } = await get('/strings/inverter/1/history?limit=3')
     assert.deepEqual(places(body), ['59.0', '59.1', '59.2'])
-    assert.equal(body.meta.truncated, true)
+    const { truncated, next_start, previous_end } = body.meta
+    assert.deepEqual({ truncated, next_start, previous_end }, dead_end)
+    const first = await get('/strings/inverter/1/history?limit=3&start=2026-06-21T09:00:00Z')
+    assert.equal(first.body.meta.next_start, null)
+    const one = await get('/strings/inverter/1/history?limit=1&string_index=2')
+    assert.notEqual(one.body.meta.previous_end, null)
   })
 
   await t.test(

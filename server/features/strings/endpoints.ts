@@ -92,8 +92,9 @@ export const stringHistory = endpoint({
   description:
     'One item for each string and instant, by instant and string; `limit` and `meta.count` count ' +
     'these. Without a window: the last 24 hours. A page ends with a whole instant, so that going ' +
-    'on by `next_start` or `previous_end` leaves nothing out; a `limit` below the number of ' +
-    'strings gives the first strings of one instant only.',
+    'on by `next_start` or `previous_end` leaves nothing out. A `limit` below the number of ' +
+    'strings gives the first strings of one instant and neither of the two: raise it, or ask ' +
+    'string by string.',
   params: { inverter_id: InverterId },
   query: {
     ...timeWindow,
@@ -135,8 +136,8 @@ export const stringHistory = endpoint({
       seriesMeta(request.window, {
         count: Math.max(count, page.returned),
         returned: page.returned,
-        first_time: page.first_at?.toISOString() ?? null,
-        last_time: page.last_at?.toISOString() ?? null,
+        first_time: page.is_cut ? null : (page.first_at?.toISOString() ?? null),
+        last_time: page.is_cut ? null : (page.last_at?.toISOString() ?? null),
       }),
     )
   },

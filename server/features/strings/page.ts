@@ -6,6 +6,8 @@ export interface Page {
   returned: number
   first_at: Date | null
   last_at: Date | null
+  /** Strings of an instant are left out: no later or earlier window would bring them. */
+  is_cut: boolean
 }
 
 /**
@@ -30,5 +32,6 @@ export function wholeInstants(
     returned,
     first_at: ascending[0]?.measured_at ?? null,
     last_at: ascending.at(-1)?.measured_at ?? null,
+    is_cut: ascending.some(({ is_cut }) => is_cut),
   }
 }

@@ -16,6 +16,8 @@ export interface StringHistoryRequest {
 export interface StringInstant {
   measured_at: Date
   returned: number
+  /** Whether the limit left strings of this instant out. */
+  is_cut: boolean
   items: string
 }
 
@@ -117,6 +119,7 @@ function historyStatement(window: SeriesWindow): string {
     ), items AS (
       SELECT measured_at, string_index,
              row_number() OVER (PARTITION BY measured_at ORDER BY string_index) AS nth,
+             count(*) OVER (PARTITION BY measured_at) AS strings_at_once,
              ${stringJson} AS item
       FROM (SELECT * FROM ranges WHERE strings_before <= $6::int) AS near,
         LATERAL (
@@ -126,7 +129,7 @@ function historyStatement(window: SeriesWindow): string {
         ) AS one
       WHERE $3::int IS NULL OR string_index = $3
     )
-    SELECT measured_at, count(*)::int AS returned,
+    SELECT measured_at, count(*)::int AS returned, max(strings_at_once) > $6::int AS is_cut,
            string_agg(item, ',' ORDER BY string_index) AS items
     FROM items WHERE nth <= $6::int
     GROUP BY measured_at
