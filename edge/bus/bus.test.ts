@@ -41,6 +41,7 @@ function createScene({ numbered = true }: { numbered?: boolean } = {}) {
   }
   const bus = createBus({
     timers,
+    now_ms: () => timers.now_ms,
     random: () => 1 - Number.EPSILON,
     timeout_ms: 1000,
     open: () => {
@@ -67,6 +68,30 @@ test('one request at a time, and units take turns', async () => {
     [1, 2, 3, 1, 2, 1],
   )
   assert.equal(scene.under_way_max, 1)
+})
+
+test('a unit that answers slowly waits for the quick ones, not they for it', async () => {
+  const { timers, behaviours, read, askedOf } = createScene()
+  const takes = (delay_ms: number): Behaviour => {
+    return async (unit_id, address) => {
+      await new Promise<void>((resolve) => timers.after(delay_ms, resolve))
+      return answer(unit_id, address)
+    }
+  }
+  behaviours.set(1, takes(900))
+  for (const unit_id of [2, 3]) behaviours.set(unit_id, takes(5))
+  const poll = async (unit_id: number, requests: number) => {
+    for (let nth = 0; nth < requests; nth += 1) await read(unit_id)
+    return timers.now_ms
+  }
+  const slow = poll(1, 6)
+  await timers.pass(1000)
+  const quick = [poll(2, 6), poll(3, 6)]
+  await timers.pass(9000)
+  // Once the answer that was under way is there, all their requests come before its next.
+  assert.deepEqual(await Promise.all(quick), [1855, 1860])
+  assert.equal(await slow, 6 * 900 + 60)
+  assert.equal(askedOf(1).length, 6)
 })
 
 test('a silent unit does not take the turns of the others', async () => {

@@ -1,7 +1,9 @@
 /**
- * A bus: one connection with several units, asked one request at a time and in turns. A unit that
- * does not answer rests for a while, longer each time, and the others keep their turns.
+ * A bus: one connection with several units, asked one request at a time. The unit goes first that
+ * took the least of the bus's time, so that one which answers slowly waits for the quick ones and
+ * not they for it. A unit that does not answer rests for a while, longer each time.
  */
+import { setImmediate as settled } from 'node:timers/promises'
 import type { Connection } from '@heliograph/domain/site'
 import type { Bus } from '../drivers/driver.ts'
 import { BusError, isNotNow, resting } from './bus-error.ts'
@@ -13,11 +15,14 @@ import { createRest, type Rest, type RestNeeds } from './rest.ts'
 export const timeout_ms_default = 2000
 export const registers_per_request_max = 125
 
+const used_step_ms = 20
 const unit_rest_ms = { first_ms: 1000, max_ms: 60_000 }
 
 interface Unit {
   unit_id: number
   last_turn: number
+  /** Of the bus's time, since all were idle; a unit that was idle has no credit of it. */
+  used_ms: number
   waiting: Request[]
   rest: Rest
 }
@@ -38,10 +43,12 @@ export function openBus(connection: Connection, needs: RestNeeds): Bus {
   })
 }
 
-export function createBus(needs: ConnectionNeeds): Bus {
+export function createBus(needs: ConnectionNeeds & { now_ms?: () => number }): Bus {
+  const { now_ms = () => performance.now() } = needs
   const connection = createConnection(needs)
   const units = new Map<number, Unit>()
   let turns = 0
+  let begun_at_used_ms = 0
   let serving = false
   let closed = false
 
@@ -51,7 +58,7 @@ export function createBus(needs: ConnectionNeeds): Bus {
     // Where answers carry no number, one that comes later than this could be taken for the next.
     const first_ms = Math.max(unit_rest_ms.first_ms, 2 * needs.timeout_ms)
     const rest = createRest({ ...unit_rest_ms, first_ms }, needs)
-    const unit = { unit_id, last_turn: 0, waiting: [], rest }
+    const unit = { unit_id, last_turn: 0, used_ms: 0, waiting: [], rest }
     units.set(unit_id, unit)
     return unit
   }
@@ -60,9 +67,16 @@ export function createBus(needs: ConnectionNeeds): Bus {
     if (serving) return
     serving = true
     for (let turn = takeTurn(units.values()); turn; turn = takeTurn(units.values())) {
+      const { unit, request } = turn
       turns += 1
-      turn.unit.last_turn = turns
-      await answer(turn.unit, turn.request)
+      unit.last_turn = turns
+      begun_at_used_ms = unit.used_ms
+      const began_ms = now_ms()
+      await answer(unit, request)
+      // In steps: among units that answer alike the turns decide.
+      unit.used_ms += Math.floor((now_ms() - began_ms) / used_step_ms) * used_step_ms
+      // Whoever was answered may ask on at once, and is not to wait for a slow one meanwhile.
+      await settled()
     }
     serving = false
   }
@@ -86,8 +100,10 @@ export function createBus(needs: ConnectionNeeds): Bus {
       return new Promise((resolve, reject) => {
         checkRange(unit_id, address, count)
         if (closed) throw closedError()
-        const { rest, waiting } = unitOf(unit_id)
+        const unit = unitOf(unit_id)
+        const { rest, waiting } = unit
         if (rest.reason) throw resting(rest.reason)
+        if (waiting.length === 0) unit.used_ms = Math.max(unit.used_ms, begun_at_used_ms)
         waiting.push({ address, count, resolve, reject })
         serve().catch(reject)
       })
@@ -103,10 +119,10 @@ export function createBus(needs: ConnectionNeeds): Bus {
   }
 }
 
-/** The next request of the unit that had its last turn the longest ago. */
+/** The next request of the unit that used the least time; among equals, that waited longest. */
 function takeTurn(units: Iterable<Unit>): { unit: Unit; request: Request } | undefined {
   const waiting = [...units].filter((unit) => unit.waiting.length > 0)
-  const [unit] = waiting.sort((a, b) => a.last_turn - b.last_turn)
+  const [unit] = waiting.sort((a, b) => a.used_ms - b.used_ms || a.last_turn - b.last_turn)
   const request = unit?.waiting.shift()
   return unit && request ? { unit, request } : undefined
 }
