@@ -81,7 +81,11 @@ test('a unit that answers slowly waits for the quick ones, not they for it', asy
   behaviours.set(1, takes(900))
   for (const unit_id of [2, 3]) behaviours.set(unit_id, takes(5))
   const poll = async (unit_id: number, requests: number) => {
-    for (let nth = 0; nth < requests; nth += 1) await read(unit_id)
+    for (let nth = 0; nth < requests; nth += 1) {
+      await read(unit_id)
+      // As a driver does between two of its requests.
+      for (let step = 0; step < 10; step += 1) await null
+    }
     return timers.now_ms
   }
   const slow = poll(1, 6)
