@@ -1,5 +1,6 @@
 /** The server: the API, the end of the edge link, and the database that holds what they serve. */
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
 import { readingKinds } from '@heliograph/domain/readings'
 import closeWithGrace from 'close-with-grace'
@@ -117,8 +118,11 @@ async function serveAll(
   stops.unshift(() => clearInterval(housekeeping))
   if (config.metrics_port !== null) {
     const figures = metricsServer(metrics)
-    figures.listen(config.metrics_port, '127.0.0.1')
     stops.unshift(() => figures.close())
+    figures.listen(config.metrics_port, '127.0.0.1')
+    await once(figures, 'listening').catch((error: Error) => {
+      throw new Error(`METRICS_PORT ${config.metrics_port}: ${error.message}`, { cause: error })
+    })
   }
   const address = await app.listen({ host: config.host, port: config.port })
   log.info({ address }, 'serving')

@@ -92,7 +92,8 @@ test('a unit that answers slowly waits for a quick one, not that for it', async 
   await timers.pass(1000)
   const quick = poll(2, 6)
   await timers.pass(9000)
-  // Once the answer that was under way is there, all requests of the quick one come before its next.
+  // Once the answer that was under way is there, all requests of the quick one come before its
+  // next.
   assert.equal(await quick, 1830)
   assert.equal(await slow, 6 * 900 + 30)
   assert.equal(askedOf(1).length, 6)

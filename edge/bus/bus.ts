@@ -53,12 +53,7 @@ export function createBus(needs: ConnectionNeeds & { now_ms?: () => number }): B
   let closed = false
 
   function unitOf(unit_id: number): Unit {
-    const known = units.get(unit_id)
-    if (known) return known
-    // Where answers carry no number, one that comes later than this could be taken for the next.
-    const first_ms = Math.max(unit_rest_ms.first_ms, 2 * needs.timeout_ms)
-    const rest = createRest({ ...unit_rest_ms, first_ms }, needs)
-    const unit = { unit_id, last_turn: 0, used_ms: 0, waiting: [], rest }
+    const unit = units.get(unit_id) ?? newUnit(unit_id, needs)
     units.set(unit_id, unit)
     return unit
   }
@@ -117,6 +112,13 @@ export function createBus(needs: ConnectionNeeds & { now_ms?: () => number }): B
       connection.close()
     },
   }
+}
+
+function newUnit(unit_id: number, needs: ConnectionNeeds): Unit {
+  // Where answers carry no number, one that comes later than this could be taken for the next.
+  const first_ms = Math.max(unit_rest_ms.first_ms, 2 * needs.timeout_ms)
+  const rest = createRest({ ...unit_rest_ms, first_ms }, needs)
+  return { unit_id, last_turn: 0, used_ms: 0, waiting: [], rest }
 }
 
 /** The next request of the unit that used the least time; among equals, that waited longest. */

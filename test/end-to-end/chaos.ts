@@ -125,13 +125,11 @@ type EventName = Pick<LinkEvent, 'at' | 'source_kind' | 'source_id' | 'code' | '
 const eventId = ({ at, source_kind, source_id, code, edge }: EventName) =>
   ['event', at, source_kind, source_id, code, edge].join(' ')
 
-const value_of: Record<ReadingKind, string> = {
-  inverter: 'energy_total_kwh',
-  string: 'current_a',
-  meter: 'energy_export_kwh',
-  weather: 'instrument_values',
-  logger: 'inverters_online',
-}
+/** Everything of a reading but what names it. */
+const valuesOf = (kind: ReadingKind): string[] => [
+  'quality',
+  ...Object.keys(readingKinds[kind].columns),
+]
 
 async function compare(
   db: Database,
@@ -154,7 +152,8 @@ async function compare(
         if ((row[at('measured_at')] as number) >= judged_until) continue
         const id = [name, ...keys.map((key) => row[at(key)]), row[at('measured_at')]].join(' ')
         if (journaled.has(id)) throw new Error(`the journal holds ${id} twice`)
-        journaled.set(id, canonical(row[at(value_of[name as ReadingKind])]))
+        const values = valuesOf(name as ReadingKind).map((column) => row[at(column)])
+        journaled.set(id, canonical(values))
       }
     }
   }
@@ -174,7 +173,7 @@ async function storedReadings(db: Database, site: Site, judged_until: number) {
     const rows = await db.query<{ id: string; value: unknown }>(
       `select concat_ws(' ', ${keys.join(', ')},
                         (extract(epoch from measured_at) * 1000)::bigint) as id,
-              ${value_of[name as ReadingKind]} as value
+              json_build_array(${valuesOf(name as ReadingKind).join(', ')}) as value
        from ${table} where site_id = $1 and measured_at < $2`,
       [site.site_id, new Date(judged_until)],
     )

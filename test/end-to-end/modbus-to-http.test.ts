@@ -1,6 +1,6 @@
 /** The three programs as they run in production: a register of a device, asked for over HTTP. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -21,7 +21,7 @@ interface Answer {
 
 test('what a device measures is answered by the API within seconds', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'heliograph-whole-'))
-  const programs = await programsIn(dir, loadSite)
+  const programs = await programsIn(dir, loadSite, { LOG_LEVEL: 'trace' })
   t.after(async () => {
     await programs.endAll()
     rmSync(dir, { recursive: true, force: true })
@@ -59,6 +59,12 @@ test('what a device measures is answered by the API within seconds', async (t) =
   const overview = await get('/overview')
   assert.equal(overview.body.inverters.length, 12)
   assert.equal(overview.body.strings.length, 48)
+
+  const secrets = [key, readFileSync(join(dir, 'token'), 'utf8')]
+  for (const name of ['server', 'edge'] as const) {
+    const log = readFileSync(join(dir, `${name}.log`), 'utf8')
+    for (const secret of secrets) assert.ok(!log.includes(secret.slice(-64)), `${name}.log`)
+  }
 
   await programs.end('simulator', 'SIGKILL')
   const silent_until = Date.now() + 60_000

@@ -42,7 +42,11 @@ export async function freePort(): Promise<number> {
 }
 
 /** Prepares a directory in which the three programs run against each other. */
-export async function programsIn(dir: string, template: Site): Promise<Programs> {
+export async function programsIn(
+  dir: string,
+  template: Site,
+  overrides: Record<string, string> = {},
+): Promise<Programs> {
   const connections = await Promise.all(
     template.connections.map(async (one) => ({ ...one, port: await freePort() })),
   )
@@ -65,6 +69,7 @@ export async function programsIn(dir: string, template: Site): Promise<Programs>
     EDGE_DATA_DIR: place.edge_dir,
     EDGE_TOKEN_FILE: join(dir, 'token'),
     SERVER_URL: `ws://127.0.0.1:${port}`,
+    ...overrides,
   }
   const api = `http://127.0.0.1:${port}`
   return { ...runner(dir, settings, api), dir, api, site, ...place }
