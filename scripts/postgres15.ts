@@ -38,7 +38,7 @@ let code = 1
 try {
   const server = await startEmbedded({ data_dir, log, programs_dir, durable: false })
   try {
-    const env = { ...process.env, TEST_DATABASE_URL: server.url }
+    const env = { ...process.env, TEST_DATABASE_URL: server.url, TEST_DATABASE_MAJOR: '15' }
     const child = spawn(command, args, { stdio: 'inherit', env })
     // The terminal sends its signals to the command too; we wait for its end.
     for (const signal of ['SIGINT', 'SIGTERM'] as const)

@@ -11,6 +11,13 @@ before(async () => {
 })
 after(() => database.drop())
 
+test('the database is the one that the run is for', (t) => {
+  const { TEST_DATABASE_MAJOR, TEST_DATABASE_URL } = process.env
+  if (TEST_DATABASE_URL && !TEST_DATABASE_MAJOR) return t.skip('any database will do')
+  const major = Math.floor(database.db.server_version / 10_000)
+  assert.equal(major, Number(TEST_DATABASE_MAJOR ?? 18))
+})
+
 const sql_types: Record<string, string> = {
   real: 'real',
   double: 'double precision',
