@@ -13,6 +13,7 @@ import type {
 import { AlarmWatch } from './alarm-watch.ts'
 import type { Conditions } from './conditions.ts'
 import type { Bus, Device, Driver, InverterAnswer } from './drivers/driver.ts'
+import { ratingEvent } from './rating-watch.ts'
 import type { Recorder } from './recorder.ts'
 import { combinerStrings, ownStrings, planStrings, type StringPlan } from './string-readings.ts'
 
@@ -87,7 +88,8 @@ function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds)
       for (const row of ownStrings(strings, answer)) {
         recorder.reading('string', { ...row, ...frame })
       }
-      return alarms.poll(reading, table, measured_at)
+      const rating = ratingEvent(answer.ratings, inverter, { conditions, at: measured_at })
+      return [...(rating ? [rating] : []), ...alarms.poll(reading, table, measured_at)]
     },
     onGone: () => newest.inverters.delete(inverter_id),
   })

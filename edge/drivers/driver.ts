@@ -47,12 +47,22 @@ export type Values<Reading> = Omit<
   | 'logger_id'
 >
 
+/** What an inverter says of its own size. */
+export interface InverterRatings {
+  /** What it is built for, at unity power factor. */
+  rated_power_kw: number | null
+  /** What it is set to deliver at most; percentages of its power limit are relative to this. */
+  max_power_kw: number | null
+}
+
 export interface InverterAnswer {
   inverter: Values<InverterReading>
   /** The strings of the inverter that it measures itself, from string 0; else null. */
   strings: Values<StringReading> | null
   /** The table that decodes the alarm words: an id of domain/alarms. */
   alarm_table: string
+  /** As read when the device was found, not at each poll; `null` where it does not tell. */
+  ratings: InverterRatings | null
 }
 
 export interface Answer<Of> {

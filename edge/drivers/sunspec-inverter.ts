@@ -4,7 +4,7 @@ import { type Inverter, stringsOf } from '@heliograph/domain/site'
 import type { Decoded } from '@heliograph/domain/sunspec/codec'
 import type { models } from '@heliograph/domain/sunspec/models'
 import { stateFromInvSt, stateFromSt } from '@heliograph/domain/sunspec/states'
-import type { Answer, InverterAnswer } from './driver.ts'
+import type { Answer, InverterAnswer, InverterRatings } from './driver.ts'
 import { plausible, type Range } from './plausible.ts'
 import type { Snapshot } from './sunspec-snapshot.ts'
 import { inputsOf, stringModels, stringValues } from './sunspec-strings.ts'
@@ -18,7 +18,11 @@ export const inverterExtras = [122, 123, 704, 160, 714, ...stringModels] as cons
 type Values = InverterAnswer['inverter']
 type PointsOf<Id extends keyof typeof models> = Decoded<(typeof models)[Id]>['values']
 
-export function inverterAnswer(snapshot: Snapshot, inverter: Inverter): Answer<InverterAnswer> {
+export function inverterAnswer(
+  snapshot: Snapshot,
+  inverter: Inverter,
+  ratings: InverterRatings | null,
+): Answer<InverterAnswer> {
   const [classic] = snapshot.all(101, 102, 103, 111, 112, 113)
   const [der] = classic ? [] : snapshot.all(701)
   const mppts = mpptValues(snapshot)
@@ -38,6 +42,7 @@ export function inverterAnswer(snapshot: Snapshot, inverter: Inverter): Answer<I
       inverter: values,
       strings: stringsOfInverter(snapshot, values, inverter),
       alarm_table: classic ? 'sunspec-inverter' : 'sunspec-701',
+      ratings,
     },
     complaints,
   }

@@ -32,12 +32,12 @@ const inverter = (unit_id: number): Inverter => ({
   ],
 })
 
-async function openPeer(t: TestContext): Promise<Bus> {
+async function openPeer(t: TestContext, protocol: 'modbus_tcp' | 'rtu_over_tcp'): Promise<Bus> {
   const script = fileURLToPath(new URL('fixtures/serve-sunspec.py', import.meta.url))
-  const peer = spawn(python, [script])
+  const peer = spawn(python, [script, protocol])
   const [port] = await once(peer.stdout, 'data')
   const bus = openBus(
-    { connection_id: 'main', protocol: 'modbus_tcp', host: '127.0.0.1', port: Number(port) },
+    { connection_id: 'main', protocol, host: '127.0.0.1', port: Number(port) },
     { timers: systemTimers, random: () => 0 },
   )
   t.after(async () => {
@@ -49,7 +49,7 @@ async function openPeer(t: TestContext): Promise<Bus> {
 }
 
 test('devices served by pymodbus are read', { skip }, async (t) => {
-  const bus = await openPeer(t)
+  const bus = await openPeer(t, 'modbus_tcp')
 
   await t.test('an inverter with scale factors', async () => {
     const device = await sunspec.openInverter(bus, { ...inverter(1), serial_number: 'PEER-1' })
@@ -151,4 +151,27 @@ test('devices served by pymodbus are read', { skip }, async (t) => {
     assert.deepEqual([values.energy_export_kwh, values.energy_import_kwh], [7e6, 12_345])
     assert.deepEqual([values.power_factor, values.voltage_l1_l2_v], [-0.9836, 400])
   })
+})
+
+test('devices are the same in frames of RTU over TCP', { skip }, async (t) => {
+  const bus = await openPeer(t, 'rtu_over_tcp')
+  const device = await sunspec.openInverter(bus, { ...inverter(1), serial_number: 'PEER-1' })
+  assert.equal(device.identity.model, 'P-103')
+  const { inverter: read } = (await device.read()).values
+  assert.deepEqual(
+    [read.state, read.ac_power_kw, read.energy_total_kwh, read.available_power_kw],
+    ['mppt', 98.76, 123456.789, 105],
+  )
+  assert.deepEqual([read.mppt_current_a, read.alarm_2], [[8.01, 7.99], 2 ** 30])
+
+  const [floats, again] = await Promise.all([
+    sunspec.openInverter(bus, inverter(2)).then((found) => found.read()),
+    device.read(),
+  ])
+  assert.equal(floats.values.inverter.ac_power_kw, 98.7655)
+  assert.deepEqual(again.values.inverter, read, 'two units take turns on the line')
+  await assert.rejects(
+    sunspec.openInverter(bus, inverter(4)),
+    /is no inverter: it has models 1, 203/,
+  )
 })

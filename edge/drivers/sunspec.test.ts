@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Meter, Station } from '@heliograph/domain/site'
+import type { Station } from '@heliograph/domain/site'
 import { encode } from '@heliograph/domain/sunspec/codec'
 import { models } from '@heliograph/domain/sunspec/models'
 import {
@@ -11,7 +11,6 @@ import {
   identity,
   inverter,
   measurements,
-  meter,
   mppts,
   status,
 } from './fixtures/devices.ts'
@@ -76,17 +75,6 @@ test('a limit that is not enabled is no limit', async () => {
     inverter,
   )
   assert.equal((await device.read()).values.inverter.power_limit_pct, null)
-})
-
-test('models in floats give the same record', async () => {
-  const values = { W: 61_200, Hz: 50, PF: 50, WH: 2e6, St: 4, Evt1: 0 }
-  const bus = busWith(identity(), encode(models[113], { values }))
-  const read = (await (await sunspec.openInverter(bus, inverter)).read()).values.inverter
-  assert.deepEqual(
-    [read.ac_power_kw, read.frequency_hz, read.power_factor, read.energy_total_kwh, read.state],
-    [61.2, 50, 0.5, 2000, 'mppt'],
-  )
-  assert.equal(read.mppt_power_kw, null)
 })
 
 test('the newer family numbers its states otherwise and keeps its alarms in one word', async () => {
@@ -207,29 +195,6 @@ test('an instrument at a point that no station has is refused at once', async ()
     }
     const opening = sunspec.openStation(busWith(identity()), station)
     await assert.rejects(opening, /instrument p1: a met station has no point/)
-  }
-})
-
-test('meters of every model give export as positive', async () => {
-  const common = { W: -50_000, VAR: 1000, Hz: 50, PF: 0.5, TotWhExp: 3e6, TotWhImp: 1e6 }
-  const scales = { W_SF: 1, VAR_SF: 0, Hz_SF: -1, PF_SF: -1, TotWh_SF: 3, V_SF: 0 }
-  const scaled = { ...common, ...scales, PF: 50 }
-  const images = [
-    encode(models[201], { values: { ...scaled, PPVphAB: 400 } }),
-    encode(models[203], { values: { ...scaled, PhVphAB: 400 } }),
-    encode(models[213], { values: { ...common, PPVphAB: 400 } }),
-  ]
-  for (const image of images) {
-    const importing: Meter = { ...meter, positive_power: 'import' }
-    const { values } = await (await sunspec.openMeter(busWith(identity(), image), importing)).read()
-    assert.deepEqual(
-      [values.active_power_kw, values.reactive_power_kvar, values.frequency_hz],
-      [50, -1, 50],
-    )
-    assert.deepEqual([values.energy_export_kwh, values.energy_import_kwh], [3000, 1000])
-    assert.deepEqual([values.power_factor, values.voltage_l1_l2_v], [0.5, 400])
-    const exporting = await (await sunspec.openMeter(busWith(identity(), image), meter)).read()
-    assert.equal(exporting.values.active_power_kw, -50)
   }
 })
 

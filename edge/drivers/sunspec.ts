@@ -7,6 +7,7 @@ import type { Answer, Bus, Device, DeviceIdentity, Driver } from './driver.ts'
 import { type FoundModel, findChain, type Place, readIdentity } from './sunspec-chain.ts'
 import { inverterAnswer, inverterExtras, inverterModels } from './sunspec-inverter.ts'
 import { meterAnswer, meterModels } from './sunspec-meter.ts'
+import { type RatingsAnswer, ratingModels, readRatings } from './sunspec-ratings.ts'
 import { ChainMoved, createReader, type Snapshot } from './sunspec-snapshot.ts'
 import { registerOf, stationAnswer } from './sunspec-station.ts'
 import { combinerAnswer, stringModels } from './sunspec-strings.ts'
@@ -17,7 +18,11 @@ export const sunspec: Driver = {
       kind: 'inverter',
       models: inverterModels,
       extras: inverterExtras,
-      map: (snapshot) => inverterAnswer(snapshot, inverter),
+      ratings: ratingModels,
+      map: (snapshot, { ratings, complaints }) => {
+        snapshot.complaints.push(...complaints)
+        return inverterAnswer(snapshot, inverter, ratings)
+      },
     }),
   openCombiner: (bus, { string_count, ...place }) =>
     openDevice(bus, place, {
@@ -51,7 +56,9 @@ interface Reading<Of> {
   models: readonly number[]
   /** These are read too where it has them. */
   extras?: readonly number[]
-  map(snapshot: Snapshot): Answer<Of>
+  /** These are read once, when the device is found. */
+  ratings?: readonly number[]
+  map(snapshot: Snapshot, ratings: RatingsAnswer): Answer<Of>
 }
 
 async function openDevice<Of>(
@@ -74,7 +81,7 @@ async function openDevice<Of>(
         found ??= await find(bus, expected, reading)
         identity = found.identity
         doubted = false
-        return reading.map(await found.read())
+        return reading.map(await found.read(), found.ratings)
       } catch (error) {
         doubted = true
         if (error instanceof ChainMoved) found = null
@@ -87,6 +94,7 @@ async function openDevice<Of>(
 interface Found {
   identity: DeviceIdentity
   common: FoundModel
+  ratings: RatingsAnswer
   read(): Promise<Snapshot>
 }
 
@@ -104,12 +112,10 @@ async function find<Of>(bus: Bus, expected: Expected, reading: Reading<Of>): Pro
     throw new Error(`${name} is no ${reading.kind}: it has models ${has.join(', ')}`)
   }
   const wanted = [...reading.models, ...(reading.extras ?? [])]
-  const read = createReader(
-    bus,
-    unit_id,
-    models.filter(({ model_id }) => wanted.includes(model_id)),
-  )
-  return { identity, common: models[0] as FoundModel, read }
+  const of = (ids: readonly number[]) => models.filter(({ model_id }) => ids.includes(model_id))
+  const ratings = await readRatings(bus, unit_id, of(reading.ratings ?? []))
+  const read = createReader(bus, unit_id, of(wanted))
+  return { identity, common: models[0] as FoundModel, ratings, read }
 }
 
 async function isStillThere(bus: Bus, { unit_id }: Expected, { identity, common }: Found) {

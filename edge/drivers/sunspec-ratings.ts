@@ -1,0 +1,52 @@
+/** What a SunSpec inverter says of its size: nameplate (120), settings (121), capacity (702). */
+import type { Bus, Complaint, InverterRatings } from './driver.ts'
+import { type FoundModel, isRefusal } from './sunspec-chain.ts'
+import { kilo } from './sunspec-inverter.ts'
+import { createReader, type Snapshot } from './sunspec-snapshot.ts'
+
+export const ratingModels = [120, 121, 702] as const
+
+/** The few points that are used, and the models as a whole: of no others is complained. */
+const used = [/^\d+$/, /^120\.WRtg$/, /^121\.WMax$/, /^702\.WMax(Rtg)?$/]
+
+export interface RatingsAnswer {
+  ratings: InverterRatings | null
+  complaints: readonly Complaint[]
+}
+
+/**
+ * Ratings of a device with these models of `ratingModels`; `null` where it has none of them, or
+ * refuses to show them. Rejects when it does not answer.
+ */
+export async function readRatings(
+  bus: Bus,
+  unit_id: number,
+  found: readonly FoundModel[],
+): Promise<RatingsAnswer> {
+  if (found.length === 0) return { ratings: null, complaints: [] }
+  try {
+    return ratingsOf(await createReader(bus, unit_id, found)())
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    return { ratings: null, complaints: [] }
+  }
+}
+
+function ratingsOf(snapshot: Snapshot): RatingsAnswer {
+  const [nameplate] = snapshot.all(120)
+  const [settings] = snapshot.all(121)
+  const [capacity] = snapshot.all(702)
+  const ratings = {
+    rated_power_kw: power(nameplate?.values.WRtg) ?? power(capacity?.values.WMaxRtg),
+    max_power_kw: power(settings?.values.WMax) ?? power(capacity?.values.WMax),
+  }
+  const complaints = snapshot.complaints.filter(({ point }) =>
+    used.some((each) => each.test(point)),
+  )
+  return { ratings, complaints }
+}
+
+/** Nothing is built for no watts: a zero was never filled in. */
+function power(watts: number | null | undefined): number | null {
+  return watts ? kilo(watts) : null
+}
