@@ -1,3 +1,4 @@
+import { recordEvent } from '../storage/events.ts'
 import { type Admin, AdminError, checkHexId, checkName, newHexId, newSecret } from './admin.ts'
 import { findSite } from './sites.ts'
 
@@ -66,10 +67,19 @@ export async function findEdge(admin: Admin, { site_id, edge_id }: EdgeName): Pr
 /** Ends the edge's access for good; one that was revoked before stays as it is. */
 export async function revokeEdge(admin: Admin, which: EdgeName): Promise<Edge> {
   const { site_id, edge_id } = await findEdge(admin, which)
-  await admin.db.execute(
-    `update edges set revoked_at = $3
-      where site_id = $1 and edge_id = $2 and revoked_at is null`,
-    [site_id, edge_id, admin.clock.now()],
-  )
+  const at = admin.clock.now()
+  await admin.db.transaction(async (transaction) => {
+    const revoked = await transaction.execute(
+      `update edges set revoked_at = $3
+        where site_id = $1 and edge_id = $2 and revoked_at is null`,
+      [site_id, edge_id, at],
+    )
+    if (revoked === 0) return
+    await recordEvent(transaction, {
+      ...{ site_id, at, source_kind: 'edge', source_id: edge_id },
+      ...{ code: 'edge_token_revoked', edge: 'once', severity: 'warning' },
+      message: 'the token of the edge was revoked',
+    })
+  })
   return findEdge(admin, which)
 }

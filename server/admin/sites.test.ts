@@ -32,6 +32,12 @@ async function refuses(code: AdminErrorCode, message: RegExp, work: Promise<unkn
 
 const plan = ['basic_scada']
 
+const eventsOf = ({ db }: Admin) =>
+  db.query(
+    `select at, source_kind, source_id, code, edge, severity from events
+     where site_id = 'a-1' order by event_id`,
+  )
+
 test('a client has a name of its own and a plan of known modules', async (t) => {
   const { admin } = await setUp(t)
   const modules = ['om', 'basic_scada', 'om']
@@ -107,6 +113,16 @@ test('safe mode goes on and off, and the servers hear of it', { timeout: 30_000 
   assert.deepEqual((await setSafeMode(admin, 'a-1')).safe_mode_since_at, one_pm)
   await refuses('not_found', /there is no site "x"/, setSafeMode(admin, 'x'))
   await refuses('not_found', /there is no site "x"/, clearSafeMode(admin, 'x'))
+  const { at, ...first } = (await eventsOf(admin))[0]!
+  assert.deepEqual(first, {
+    ...{ source_kind: 'site', source_id: 'a-1', code: 'safe_mode', edge: 'rising' },
+    severity: 'info',
+  })
+  assert.deepEqual(at, noon)
+  assert.deepEqual(
+    (await eventsOf(admin)).map(({ edge }) => edge),
+    ['rising', 'falling', 'rising'],
+  )
 })
 
 test('an edge connects with the token of its enrolment, until it is revoked', async (t) => {
@@ -128,6 +144,12 @@ test('an edge connects with the token of its enrolment, until it is revoked', as
   setNow(one_pm)
   assert.deepEqual((await revokeEdge(admin, identity)).revoked_at, noon, 'the first time counts')
   assert.equal(await authenticateEdge(admin.db, `Bearer ${token}`), null)
+  assert.deepEqual(await eventsOf(admin), [
+    {
+      ...{ at: noon, source_kind: 'edge', source_id: edge_id, code: 'edge_token_revoked' },
+      ...{ edge: 'once', severity: 'warning' },
+    },
+  ])
 
   await refuses('not_found', /no site "x"/, createEdge(admin, { site_id: 'x', name: 'cabinet' }))
   await refuses('not_found', /no site "x"/, listEdges(admin, { site_id: 'x' }))

@@ -1,4 +1,5 @@
 import { site_id_pattern } from '../http/authorize.ts'
+import { recordEvent } from '../storage/events.ts'
 import { type Admin, AdminError, checkName } from './admin.ts'
 import { findClient } from './clients.ts'
 
@@ -68,12 +69,20 @@ export function clearSafeMode(admin: Admin, site_id: string): Promise<Site> {
 }
 
 async function changeSafeMode(admin: Admin, site_id: string, since: Date | null): Promise<Site> {
+  const at = admin.clock.now()
   await admin.db.transaction(async (transaction) => {
-    await transaction.execute(
+    const changed = await transaction.execute(
       `update sites set safe_mode_since_at = $2::timestamptz, updated_at = $3
         where site_id = $1 and (safe_mode_since_at is null) <> ($2::timestamptz is null)`,
-      [site_id, since, admin.clock.now()],
+      [site_id, since, at],
     )
+    if (changed > 0) {
+      await recordEvent(transaction, {
+        ...{ site_id, at, source_kind: 'site', source_id: site_id, code: 'safe_mode' },
+        ...{ edge: since ? 'rising' : 'falling', severity: 'info' },
+        message: since ? 'writes to the site are refused' : 'writes to the site are accepted again',
+      })
+    }
     await transaction.execute(`select pg_notify('site_changed', $1)`, [site_id])
   })
   return findSite(admin, site_id)

@@ -24,6 +24,7 @@ import {
   frameRanges,
   isRevoked,
   recordHello,
+  recordOffline,
   recordStatus,
 } from './presence.ts'
 import { Refused } from './refused.ts'
@@ -81,11 +82,14 @@ export class Connection {
   readonly #running = new Set<Promise<void>>()
   #phase: 'new' | 'greeting' | 'serving' | 'ending' = 'new'
   #greeted: Greeted | undefined
+  /** Of the agent's hello; an importer has none. */
+  #mark: string | undefined
   #waitingStatus: StatusMessage | undefined
   #isStoringStatus = false
   #heldBytes = 0
   #silentBeats = 0
   #end: Promise<void> | undefined
+  #endedBy: RefusalCode | undefined
   #cancelBeat: () => void
 
   constructor(socket: WebSocket, edge: EdgeIdentity, needs: ConnectionNeeds) {
@@ -108,6 +112,7 @@ export class Connection {
    * Returns when nothing of the connection runs.
    */
   end(code: RefusalCode, message: string): Promise<void> {
+    this.#endedBy ??= code
     this.#end ??= this.#endOnce(code, message)
     return this.#end
   }
@@ -155,7 +160,7 @@ export class Connection {
     const received_at = clock.now().getTime()
     if (hello.role === 'agent') {
       await takeOver(this.#edge, this)
-      await recordHello(db, this.#edge, { ...hello, received_at })
+      this.#mark = await recordHello(db, this.#edge, { ...hello, received_at })
       await forgetFrames(db, source, hello.lowest_unacked_seq)
     }
     const have = hello.role === 'importer' ? await frameRanges(db, source) : []
@@ -273,11 +278,25 @@ export class Connection {
   }
 
   async #finish(): Promise<void> {
+    const reason = this.#endedBy ?? 'connection_lost'
     this.#cancelBeat()
     this.#resume()
     if (this.#greeted) this.#needs.metrics.connections.dec({ role: this.#greeted.role })
     this.#stopTaking()
     await this.#settled()
+    await this.#reportOffline(reason)
+  }
+
+  /** Who takes over reports for both; a server that stops says nothing of its edges. */
+  async #reportOffline(reason: RefusalCode | 'connection_lost'): Promise<void> {
+    const mark = this.#mark
+    if (mark === undefined || reason === 'replaced' || reason === 'shutting_down') return
+    const { db, clock, log } = this.#needs
+    try {
+      await recordOffline(db, this.#edge, { mark, reason, at: clock.now() })
+    } catch (error) {
+      log.error({ err: error, ...this.#edge }, 'it could not be recorded that an edge is offline')
+    }
   }
 
   #stopTaking(): void {

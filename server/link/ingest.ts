@@ -1,6 +1,7 @@
 import type { Frame, Lane } from '@heliograph/domain/link'
 import { readingKinds } from '@heliograph/domain/readings'
 import type { Database, Transaction } from '../storage/database.ts'
+import { recordEvent } from '../storage/events.ts'
 import { keepPartitions, type PartitionKeeper } from '../storage/partitions.ts'
 import { type Content, type PreparedFrame, prepareFrame, refuseFrame } from './frames.ts'
 import { applyInventory } from './inventory.ts'
@@ -185,12 +186,12 @@ async function storeRefused(
        values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb)`,
       [site_id, edge_id, epoch, seq, isoTime(received_at), kind, reason, json],
     )
-    await transaction.execute(
-      `insert into events
-         (site_id, at, received_at, source_kind, source_id, code, edge, severity, message, details)
-       values ($1, $2, $2, 'edge', $3, 'frame_rejected', 'once', 'warning', $4, $5::jsonb)`,
-      [site_id, isoTime(received_at), edge_id, reason, JSON.stringify({ epoch, seq, kind })],
-    )
+    await recordEvent(transaction, {
+      ...{ site_id, at: new Date(received_at), source_kind: 'edge', source_id: edge_id },
+      ...{ code: 'frame_rejected', edge: 'once', severity: 'warning' },
+      message: reason,
+      details: { epoch, seq, kind },
+    })
   }
 }
 

@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { type DeviceStatus, edgeTokenPattern, type StatusReport } from '@heliograph/domain/link'
 import type { Static } from 'typebox'
 import type { Database, Queries } from '../storage/database.ts'
+import { lastEvent, recordEvent } from '../storage/events.ts'
 import type { Source } from './ingest.ts'
 import { storableText } from './refused.ts'
 import { isoTime } from './store-readings.ts'
@@ -55,24 +56,81 @@ export interface Greeting {
   received_at: number
 }
 
-export async function recordHello(
-  db: Queries,
-  { site_id, edge_id }: EdgeIdentity,
+/**
+ * Records that the edge is connected and ends its `edge_offline`, if that is active. Returns the
+ * mark of the connection (its `connected_at`, to the microsecond): another hello leaves another.
+ */
+export function recordHello(
+  db: Database,
+  edge: EdgeIdentity,
   { agent_version, sent_at, received_at }: Greeting,
-): Promise<void> {
-  await db.execute(
-    `update edges
-     set connected_at = $3, last_seen_at = $3, agent_version = $4, clock_offset_ms = $5
-     where site_id = $1 and edge_id = $2`,
-    [
-      site_id,
-      edge_id,
-      isoTime(received_at),
-      storableText(agent_version),
-      clockOffset(sent_at, received_at),
-    ],
-  )
+): Promise<string> {
+  return db.transaction(async (transaction) => {
+    // Hellos of one millisecond, to several servers, are told apart by microseconds.
+    const [row] = await transaction.query<{ mark: string }>(
+      `update edges
+       set connected_at = case
+           when connected_at >= $3::timestamptz
+             and connected_at < $3::timestamptz + interval '1 millisecond'
+           then connected_at + interval '1 microsecond'
+           else $3::timestamptz end,
+         last_seen_at = $3, agent_version = $4, clock_offset_ms = $5
+       where site_id = $1 and edge_id = $2
+       returning connected_at::text as mark`,
+      [
+        edge.site_id,
+        edge.edge_id,
+        isoTime(received_at),
+        storableText(agent_version),
+        clockOffset(sent_at, received_at),
+      ],
+    )
+    const source = offline(edge)
+    const last = await lastEvent(transaction, source)
+    if (last?.edge === 'rising') {
+      await recordEvent(transaction, {
+        ...source,
+        ...{ at: later(new Date(received_at), last.at), edge: 'falling', severity: 'info' },
+        message: 'the edge is connected again',
+      })
+    }
+    return row!.mark
+  })
 }
+
+/**
+ * Raises `edge_offline` when the connection of this mark is the edge's last one and the event is
+ * not active yet: the edge may have said hello to another server meanwhile. Hello and this take
+ * turns by the lock on the edge's row, so that every `rising` has its `falling` before the next.
+ */
+export async function recordOffline(
+  db: Database,
+  edge: EdgeIdentity,
+  { mark, reason, at }: { mark: string; reason: string; at: Date },
+): Promise<void> {
+  await db.transaction(async (transaction) => {
+    const [current] = await transaction.query(
+      `select from edges
+       where site_id = $1 and edge_id = $2 and connected_at = $3::timestamptz for update`,
+      [edge.site_id, edge.edge_id, mark],
+    )
+    const source = offline(edge)
+    const last = current && (await lastEvent(transaction, source))
+    if (!current || last?.edge === 'rising') return
+    await recordEvent(transaction, {
+      ...source,
+      ...{ at: later(at, last?.at), edge: 'rising', severity: 'major' },
+      message: 'the connection of the edge has ended',
+      details: { reason },
+    })
+  })
+}
+
+/** Events of a pair keep their order in time, whichever server's clock is behind. */
+const later = (at: Date, last_at = at) => (last_at > at ? last_at : at)
+
+const offline = ({ site_id, edge_id }: EdgeIdentity) =>
+  ({ site_id, source_kind: 'edge', source_id: edge_id, code: 'edge_offline' }) as const
 
 /** How far the edge's clock is ahead, ms, within what the column holds (about 25 days). */
 function clockOffset(sent_at: number, received_at: number): number {

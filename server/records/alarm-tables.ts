@@ -1,8 +1,8 @@
 /** Which alarm tables explain the alarm words of a site's inverters. */
-import type { AlarmTable } from '@heliograph/domain/alarms/table'
+import type { AlarmRow, AlarmTable } from '@heliograph/domain/alarms/table'
 import { alarmTables, findAlarmTable } from '@heliograph/domain/alarms/tables'
 
-/** By driver: which tables explain the words that it reads, the usual one first. */
+/** By driver: the tables of its words; bits that one does not know the next may explain. */
 const tablesByDriver: Readonly<Record<string, readonly string[]>> = {
   sunspec: ['sunspec-inverter', 'sunspec-701'],
 }
@@ -12,10 +12,25 @@ export interface AlarmingDevice {
   manufacturer: string | null
 }
 
-/** The table by which the words that the driver read are decoded; null for an unknown driver. */
+/**
+ * What the words that the driver read are decoded by: its first table, with the rows of the others
+ * for bits that are unknown there. Each row names the table it is of. Null for an unknown driver.
+ */
 export function alarmTableOf({ driver }: Pick<AlarmingDevice, 'driver'>): AlarmTable | null {
-  const [table_id] = tablesByDriver[driver] ?? []
-  return (table_id && findAlarmTable(table_id)) || null
+  return wholeTables.get(driver) ?? null
+}
+
+const wholeTables: ReadonlyMap<string, AlarmTable> = new Map(
+  Object.entries(tablesByDriver).map(([driver, ids]) => [
+    driver,
+    ids.map((table_id) => findAlarmTable(table_id)!).reduce(completed),
+  ]),
+)
+
+function completed(table: AlarmTable, { rows }: AlarmTable): AlarmTable {
+  const placeOf = ({ alarm_word, bit }: AlarmRow) => `${alarm_word}.${bit}`
+  const known = new Set(table.rows.map(placeOf))
+  return { ...table, rows: [...table.rows, ...rows.filter((row) => !known.has(placeOf(row)))] }
 }
 
 /** Those of the drivers, and those of the manufacturers, whose own words operators look up. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { decodeAlarms } from '@heliograph/domain/alarms/decode'
 import { alarmTableOf, alarmTablesOf } from './alarm-tables.ts'
 import { energyTodayOf, sumKnown } from './energy-today.ts'
 import { orientationOf } from './orientation.ts'
@@ -100,6 +101,24 @@ test('alarm tables are those of the drivers and of the manufacturers', () => {
     'huawei-sun2000',
   ])
   assert.deepEqual(ids('unheard-of', 'Unheard Of'), [])
-  assert.equal(alarmTableOf({ driver: 'sunspec' })?.table_id, 'sunspec-inverter')
   assert.equal(alarmTableOf({ driver: 'unheard-of' }), null)
+})
+
+test('a SunSpec word is explained by the older models first, then by model 701', () => {
+  const table = alarmTableOf({ driver: 'sunspec' })!
+  const { alarms, unknown_bits, highest_severity } = decodeAlarms(table, [0x3_0080, 1])
+  assert.deepEqual(
+    alarms.map(({ table_id, code, severity }) => [table_id, code, severity]),
+    [
+      ['sunspec-inverter', 'OVER_TEMP', 'major'],
+      ['sunspec-701', 'MANUFACTURER_ALRM', 'major'],
+    ],
+  )
+  assert.deepEqual(unknown_bits, [
+    { word: 1, bit: 17, mask: 0x2_0000 },
+    { word: 2, bit: 0, mask: 1 },
+  ])
+  assert.equal(highest_severity, 'major')
+  assert.equal(decodeAlarms(table, [0x1_0000]).highest_severity, 'major')
+  assert.equal(table.rows.length, 17)
 })

@@ -125,6 +125,9 @@ type EventName = Pick<LinkEvent, 'at' | 'source_kind' | 'source_id' | 'code' | '
 const eventId = ({ at, source_kind, source_id, code, edge }: EventName) =>
   ['event', at, source_kind, source_id, code, edge].join(' ')
 
+/** What the server noticed by itself, in no journal. */
+const events_of_the_server = ['edge_offline']
+
 /** Everything of a reading but what names it. */
 const valuesOf = (kind: ReadingKind): string[] => [
   'quality',
@@ -181,8 +184,8 @@ async function storedReadings(db: Database, site: Site, judged_until: number) {
   }
   const events = await db.query<Omit<EventName, 'at'> & { at: Date; severity: string }>(
     `select at, source_kind, source_id, code, edge, severity from events
-     where site_id = $1 and at < $2`,
-    [site.site_id, new Date(judged_until)],
+     where site_id = $1 and at < $2 and code <> all($3)`,
+    [site.site_id, new Date(judged_until), events_of_the_server],
   )
   for (const event of events) {
     const id = eventId({ ...event, at: event.at.getTime() })
