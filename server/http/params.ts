@@ -32,6 +32,10 @@ export const limit = (cap: number, byDefault: number) =>
     }),
   )
 
+/** Of the histories of loggers, inverters, strings and their like: specification, section 8. */
+export const telemetry_rows = { max: 10_000, by_default: 1000 } as const
+export const telemetryLimit = limit(telemetry_rows.max, telemetry_rows.by_default)
+
 const Id = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 2_147_483_647, description })
 

@@ -1,4 +1,5 @@
 /** One device of each kind at one instant, for the reference page. */
+import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Inverter } from './inverter.ts'
 import type { Logger } from './logger.ts'
 import type { PvString, StringGlance, StringNow } from './pv-string.ts'
@@ -170,3 +171,15 @@ export const stringGlanceExample: StringGlance = {
 }
 
 export const stringNowExample: StringNow = { ...stringGlanceExample, ...frame }
+
+/** The measured columns of a live example: what a reading of its history shows. */
+export function measuredIn<Kind extends ReadingKind, Example extends object>(
+  kind: Kind,
+  example: Example,
+) {
+  const measured = Object.entries(example).filter(([name]) => name in readingKinds[kind].columns)
+  return Object.fromEntries(measured) as Pick<
+    Example,
+    keyof Example & keyof (typeof readingKinds)[Kind]['columns']
+  >
+}

@@ -3,7 +3,13 @@ import { Type } from 'typebox'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { InverterId, LoggerId, limit, timeWindow } from '../../http/params.ts'
+import {
+  InverterId,
+  LoggerId,
+  telemetry_rows,
+  telemetryLimit,
+  timeWindow,
+} from '../../http/params.ts'
 import { default_hours, seriesWindow } from '../../http/time-windows.ts'
 import { alarmTablesOf } from '../../records/alarm-tables.ts'
 import { inverterExample } from '../../records/device-examples.ts'
@@ -19,9 +25,6 @@ export interface Needs {
   sites: { facts(site_id: string): Promise<SiteFacts> }
   inverters: InverterStore
 }
-
-const limit_max = 10_000
-const limit_default = 1000
 
 const inverters = {
   method: 'GET',
@@ -76,7 +79,7 @@ export const inverterHistory = endpoint({
     'Ascending. Without a window: the last 24 hours. What its MPPTs measured are arrays, one ' +
     'element for each MPPT from MPPT 0 on.',
   params: { inverter_id: InverterId },
-  query: { ...timeWindow, limit: limit(limit_max, limit_default) },
+  query: { ...timeWindow, limit: telemetryLimit },
   returns: Series(InverterReading),
   example: {
     answer: {
@@ -92,7 +95,7 @@ export const inverterHistory = endpoint({
       site_id,
       device_id: inverter_id,
       window: seriesWindow(query, needs.clock.now(), default_hours.telemetry),
-      limit: query.limit ?? limit_default,
+      limit: query.limit ?? telemetry_rows.by_default,
     })
   },
 })

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { LoggerId, limit, timeWindow } from '../../http/params.ts'
+import { LoggerId, telemetry_rows, telemetryLimit, timeWindow } from '../../http/params.ts'
 import { default_hours, seriesWindow } from '../../http/time-windows.ts'
 import { loggerExample } from '../../records/device-examples.ts'
 import type { InverterFilter, InverterRow } from '../../records/inverter.ts'
@@ -21,9 +21,6 @@ export interface Needs {
     live(site_id: string, day_start_at: Date, filter?: InverterFilter): Promise<InverterRow[]>
   }
 }
-
-const limit_max = 10_000
-const limit_default = 1000
 
 const loggers = {
   method: 'GET',
@@ -68,7 +65,7 @@ export const loggerHistory = endpoint({
   summary: 'What a logger measured, over time',
   description: 'Ascending. Without a window: the last 24 hours.',
   params: { logger_id: LoggerId },
-  query: { ...timeWindow, limit: limit(limit_max, limit_default) },
+  query: { ...timeWindow, limit: telemetryLimit },
   returns: Series(LoggerReading),
   example: {
     answer: {
@@ -84,7 +81,7 @@ export const loggerHistory = endpoint({
       site_id,
       device_id: logger_id,
       window: seriesWindow(query, needs.clock.now(), default_hours.telemetry),
-      limit: query.limit ?? limit_default,
+      limit: query.limit ?? telemetry_rows.by_default,
     })
   },
 })

@@ -1,17 +1,7 @@
+import { loggerExample, measuredIn } from '../../records/device-examples.ts'
+
 export const loggerReadingExample = {
   measured_at: '2026-06-21T10:00:00Z',
   quality: 'good' as const,
-  ac_power_kw: 342.6,
-  dc_power_kw: 349.2,
-  reactive_power_kvar: -2.1,
-  apparent_power_kva: 342.6,
-  power_factor: 1,
-  frequency_hz: 50.01,
-  energy_total_kwh: 1421870.2,
-  available_power_kw: null,
-  poa_irradiance_w_m2: 861,
-  module_temperature_c: 47.2,
-  ambient_temperature_c: 24.8,
-  inverters_online: 4,
-  inverters_total: 4,
+  ...measuredIn('logger', loggerExample),
 }

@@ -3,7 +3,14 @@ import { Type } from 'typebox'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { InverterId, limit, Nullable, StringIndex, timeWindow } from '../../http/params.ts'
+import {
+  InverterId,
+  Nullable,
+  StringIndex,
+  telemetry_rows,
+  telemetryLimit,
+  timeWindow,
+} from '../../http/params.ts'
 import { default_hours, seriesMeta, seriesWindow } from '../../http/time-windows.ts'
 import { stringExample, stringNowExample } from '../../records/device-examples.ts'
 import { seriesText } from '../../records/history.ts'
@@ -19,9 +26,6 @@ export interface Needs {
   inverters: { exists(site_id: string, inverter_id: number): Promise<boolean> }
   strings: StringStore
 }
-
-const limit_max = 10_000
-const limit_default = 1000
 
 const strings = {
   method: 'GET',
@@ -99,7 +103,7 @@ export const stringHistory = endpoint({
   query: {
     ...timeWindow,
     string_index: Type.Optional(StringIndex),
-    limit: limit(limit_max, limit_default),
+    limit: telemetryLimit,
   },
   returns: Series(StringReading),
   example: {
@@ -124,7 +128,7 @@ export const stringHistory = endpoint({
       inverter_id,
       string_index: query.string_index ?? null,
       window: seriesWindow(query, needs.clock.now(), default_hours.telemetry),
-      limit: query.limit ?? limit_default,
+      limit: query.limit ?? telemetry_rows.by_default,
     }
     const [instants, count] = await Promise.all([
       needs.strings.history(request),
