@@ -76,13 +76,11 @@ export const LinkEvent = Type.Object(
   closed,
 )
 
-export const frameKinds = ['readings', 'events', 'inventory'] as const
-export type FrameKind = (typeof frameKinds)[number]
-
 /**
  * One group of the journal, written and fsynced as a whole. The payload is checked against its
- * kind by the server: `Readings`, `LinkEvent[]`, or the whole `Site`. One that fails the check is
- * kept aside with its reason and acknowledged, so that it cannot block what follows.
+ * kind by the server: `readings` are `Readings`, `events` are `LinkEvent[]`, `inventory` is `Site`.
+ * One that fails the check is kept aside with its reason and acknowledged, so that it cannot block
+ * what follows.
  */
 export type Frame = Static<typeof Frame>
 export const Frame = Type.Object(
