@@ -16,6 +16,19 @@ export function relativeAirmass(apparent_zenith_deg: number): number | null {
 }
 
 /**
+ * Relative optical air mass by the older formula with which the DISC model was fitted.
+ * F. Kasten, "A new table and approximation formula for the relative optical air mass", Archiv fuer
+ * Meteorologie, Geophysik und Bioklimatologie B 14, 1966. Zenith angle 0 to 90 (below 0 as its
+ * absolute value), 1 to 36; null above 90.
+ */
+export function relativeAirmass1966(zenith_deg: number): number | null {
+  const held_deg = Math.abs(zenith_deg)
+  if (held_deg > 90) return null
+  const cos_zenith = Math.cos((held_deg * Math.PI) / 180)
+  return 1 / (cos_zenith + 0.15 * (93.885 - held_deg) ** -1.253)
+}
+
+/**
  * Absolute air mass: the relative one by the ratio of the pressure at the site to that at sea
  * level. Ch. A. Gueymard, Solar Energy 51(2), 1993. `pressure_pa` of 0 and more.
  */

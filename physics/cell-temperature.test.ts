@@ -3,6 +3,11 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import {
   faiman,
+  noctCellTemperature,
+  pvsyst_mountings,
+  pvsystCellTemperature,
+  rossCellTemperature,
+  rossCoefficient,
   sapm_mountings,
   sapmCellTemperature,
   sapmModuleTemperature,
@@ -27,6 +32,26 @@ testAgainstOracle('cell_temperature', 'the temperature of the cells', (row) => {
   assertWithin(module_c, row.number('sapm_module'), 1e-9, 'module')
   const cell_c = sapmCellTemperature(module_c, weather.poa_w_m2, mounting.delta_t_c)
   assertWithin(cell_c, row.number('sapm_cell'), 1e-9, 'cell')
+
+  const usual = {
+    efficiency_ratio: 0.1,
+    absorption_ratio: 0.9,
+    cooling: pvsyst_mountings.freestanding,
+  }
+  assertWithin(pvsystCellTemperature(weather, usual), row.number('pvsyst'), 1e-9, 'pvsyst')
+  const efficiency_ratio = row.number('eff')
+  const special = {
+    efficiency_ratio,
+    absorption_ratio: 0.88,
+    cooling: { constant_w_m2_k: row.number('u0'), wind_w_s_m3_k: row.number('u1') },
+  }
+  assertWithin(pvsystCellTemperature(weather, special), row.number('pvsyst2'), 1e-9, 'pvsyst2')
+
+  const noct_c = row.number('noct')
+  const sam_c = noctCellTemperature(weather, { noct_c, efficiency_ratio })
+  assertWithin(sam_c, row.number('noct_sam'), 1e-9, 'noct')
+  const ross_c = rossCellTemperature(weather, rossCoefficient(noct_c))
+  assertWithin(ross_c, row.number('ross'), 1e-9, 'ross')
 })
 
 const weather = fc.record({
@@ -40,6 +65,15 @@ test('a module is never colder than the air, hotter in more sun, cooler in more 
     faiman,
     (w: Parameters<typeof faiman>[0]) =>
       sapmModuleTemperature(w, sapm_mountings.open_rack_glass_glass),
+    (w: Parameters<typeof faiman>[0]) =>
+      pvsystCellTemperature(w, {
+        efficiency_ratio: 0.2,
+        absorption_ratio: 0.9,
+        cooling: { constant_w_m2_k: 25, wind_w_s_m3_k: 1.2 },
+      }),
+    (w: Parameters<typeof faiman>[0]) =>
+      noctCellTemperature(w, { noct_c: 45, efficiency_ratio: 0.2 }),
+    (w: Parameters<typeof faiman>[0]) => rossCellTemperature(w, 0.02),
   ]
   fc.assert(
     fc.property(weather, (now) => {
@@ -53,4 +87,22 @@ test('a module is never colder than the air, hotter in more sun, cooler in more 
   )
   const still = { poa_w_m2: 1000, air_temperature_c: 20, wind_speed_m_s: 0 }
   assert.equal(faiman(still, { u0_w_m2_k: 0, u1_w_s_m3_k: 6 }), 20)
+})
+
+test('a small gap below the module warms it, more wind at height cools it', () => {
+  const weather = { poa_w_m2: 800, air_temperature_c: 20, wind_speed_m_s: 3 }
+  const module = { noct_c: 45, efficiency_ratio: 0.18 }
+  const free_c = noctCellTemperature(weather, module)
+  // What the report's table gives for 2 inches, 6 K, against none.
+  const close_c = noctCellTemperature(weather, { ...module, standoff_m: 0.0508 })
+  assertWithin((close_c - 20) / (free_c - 20), 31 / 25, 1e-12, 'rise')
+  assert.ok(noctCellTemperature(weather, { ...module, is_high: true }) < free_c)
+})
+
+test('a cell that turned all light into electricity would stay at air temperature', () => {
+  const weather = { poa_w_m2: 1000, air_temperature_c: 20, wind_speed_m_s: 0 }
+  const cooling = { constant_w_m2_k: 0, wind_w_s_m3_k: 2 }
+  const given = { efficiency_ratio: 0.2, absorption_ratio: 0.9, cooling }
+  assert.equal(pvsystCellTemperature(weather, given), 20)
+  assert.equal(noctCellTemperature(weather, { noct_c: 45, efficiency_ratio: 1 }), 20)
 })

@@ -66,3 +66,95 @@ export function sapmCellTemperature(
 ): number {
   return module_temperature_c + (Math.max(0, poa_w_m2) / 1000) * delta_t_c
 }
+
+/** How a module gives off heat in PVsyst: at rest, and more with the wind. */
+export interface PvsystCoefficients {
+  constant_w_m2_k: number
+  wind_w_s_m3_k: number
+}
+
+/** PVsyst's own defaults; none counts on the wind, since few data of wind are good. */
+export const pvsyst_mountings = {
+  freestanding: { constant_w_m2_k: 29, wind_w_s_m3_k: 0 },
+  semi_integrated: { constant_w_m2_k: 20, wind_w_s_m3_k: 0 },
+  insulated: { constant_w_m2_k: 15, wind_w_s_m3_k: 0 },
+} as const satisfies Record<string, PvsystCoefficients>
+
+export interface PvsystModule {
+  /** Share of the light that becomes electricity, 0 to 1; 0.1 is PVsyst's default. */
+  efficiency_ratio: number
+  /** Share of the light that is absorbed, 0 to 1; 0.9 is PVsyst's default. */
+  absorption_ratio: number
+  cooling: PvsystCoefficients
+}
+
+/**
+ * Cell temperature, Celsius, of PVsyst: the heat balance of Faiman with what is absorbed and not
+ * turned into electricity. "Array thermal losses", PVsyst 7 help; A. Mermoud and B. Lejeune,
+ * "Performance assessment of a simulation model for PV modules of any available technology", 25th
+ * EUPVSEC, 2010.
+ * Negative irradiance and wind count as 0; without any cooling the cell stays at air temperature.
+ */
+export function pvsystCellTemperature(weather: ModuleWeather, module: PvsystModule): number {
+  const { constant_w_m2_k, wind_w_s_m3_k } = module.cooling
+  const loss = constant_w_m2_k + wind_w_s_m3_k * Math.max(0, weather.wind_speed_m_s)
+  const heated = module.absorption_ratio * (1 - module.efficiency_ratio)
+  const heating = Math.max(0, weather.poa_w_m2) * Math.max(0, heated)
+  return weather.air_temperature_c + (loss > 0 ? heating / loss : 0)
+}
+
+export interface NoctModule {
+  /** Nominal operating cell temperature: at 800 W/m2, 20 Celsius and 1 m/s of wind. */
+  noct_c: number
+  /** Share of the light that becomes electricity, 0 to 1. */
+  efficiency_ratio: number
+  /** Of the cover and the cells, above 0; SAM takes 0.9. */
+  transmittance_absorptance_ratio?: number
+  /** Between the module and a roof below; without it, or above 89 mm, the air is free. */
+  standoff_m?: number
+  /** Whether the array stands two storeys high or more, where SAM sees more wind. */
+  is_high?: boolean
+}
+
+/** What NOCT rises by, K, for a gap below the module up to this, inches. Table of the report. */
+const standoff_rises = [
+  { below_in: 0.5, rise_k: 18 },
+  { below_in: 1.5, rise_k: 11 },
+  { below_in: 2.5, rise_k: 6 },
+  { below_in: 3.5, rise_k: 2 },
+]
+
+/**
+ * Cell temperature, Celsius, from the nominal operating cell temperature, as SAM has it. P. Gilman
+ * et al., "SAM Photovoltaic Model Technical Reference Update", NREL/TP-6A20-67399, 2018, section
+ * 10.6. `wind_speed_m_s` is that at 10 m, reduced here to the height of the array.
+ * Negative irradiance and wind count as 0, and a cell is never colder than the air.
+ */
+export function noctCellTemperature(weather: ModuleWeather, module: NoctModule): number {
+  const standoff_in = (module.standoff_m ?? Number.POSITIVE_INFINITY) / 0.0254
+  const rise_k = standoff_rises.find(({ below_in }) => standoff_in < below_in)?.rise_k ?? 0
+  const wind = (module.is_high ? 0.61 : 0.51) * Math.max(0, weather.wind_speed_m_s)
+  const warming_k = (Math.max(0, weather.poa_w_m2) / 800) * (module.noct_c + rise_k - 20)
+  const absorbed = module.transmittance_absorptance_ratio ?? 0.9
+  const heated = 1 - module.efficiency_ratio / absorbed
+  return weather.air_temperature_c + Math.max(0, warming_k * heated) * (9.5 / (5.7 + 3.8 * wind))
+}
+
+/**
+ * Cell temperature, Celsius, in proportion to irradiance alone. R. G. Ross, "Design techniques for
+ * flat-plate photovoltaic arrays", 15th IEEE Photovoltaic Specialists Conference, 1981.
+ * `ross_k_m2_w` is the rise per W/m2: 0.021 standing free, 0.034 on a poorly ventilated roof, 0.056
+ * on an unventilated one (E. Skoplaki and J. A. Palyvos, Renewable Energy 34(1), 2009);
+ * `rossCoefficient` has it from a data sheet. Negative irradiance counts as 0.
+ */
+export function rossCellTemperature(
+  weather: Pick<ModuleWeather, 'poa_w_m2' | 'air_temperature_c'>,
+  ross_k_m2_w: number,
+): number {
+  return weather.air_temperature_c + ross_k_m2_w * Math.max(0, weather.poa_w_m2)
+}
+
+/** Rise of the cell per W/m2 of a module with this nominal operating cell temperature. */
+export function rossCoefficient(noct_c: number): number {
+  return (noct_c - 20) / 800
+}

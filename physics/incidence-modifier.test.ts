@@ -4,16 +4,41 @@ import fc from 'fast-check'
 import { assertWithin, testAgainstOracle } from './fixtures/oracle.ts'
 import {
   ashraeModifier,
+  coated_glass,
+  diffuseModifier,
+  interpolatedModifier,
   martinRuizDiffuseModifier,
   martinRuizModifier,
   physicalModifier,
+  schlickModifier,
 } from './incidence-modifier.ts'
+
+/** Plain glass as PVsyst has it, which the reference answers interpolate. */
+const glass_points = [
+  [0, 1],
+  [30, 0.999],
+  [50, 0.987],
+  [60, 0.962],
+  [70, 0.892],
+  [75, 0.816],
+  [80, 0.681],
+  [85, 0.44],
+  [90, 0],
+].map(([incidence_deg, modifier_ratio]) => ({
+  incidence_deg: incidence_deg!,
+  modifier_ratio: modifier_ratio!,
+}))
+const coatedModifier = (incidence_deg: number) => physicalModifier(incidence_deg, coated_glass)
+const tableModifier = (incidence_deg: number) => interpolatedModifier(incidence_deg, glass_points)
 
 testAgainstOracle('iam', 'the incidence angle modifier', (row) => {
   const incidence_deg = row.number('aoi')
   assertWithin(ashraeModifier(incidence_deg), row.number('ashrae'), 1e-9, 'ashrae')
   assertWithin(physicalModifier(incidence_deg), row.number('physical'), 1e-9, 'physical')
   assertWithin(martinRuizModifier(incidence_deg), row.number('martin_ruiz'), 1e-9, 'martin-ruiz')
+  assertWithin(coatedModifier(incidence_deg), row.number('physical_ar'), 1e-9, 'coated')
+  assertWithin(schlickModifier(incidence_deg), row.number('schlick'), 1e-9, 'schlick')
+  assertWithin(tableModifier(incidence_deg), row.number('interp'), 1e-9, 'interpolated')
 })
 
 testAgainstOracle('iam_diffuse', 'the modifier of diffuse light', (row) => {
@@ -22,10 +47,27 @@ testAgainstOracle('iam_diffuse', 'the modifier of diffuse light', (row) => {
   const limit = row.number('tilt') === 0 ? 1e-7 : 1e-9
   assertWithin(sky_ratio, row.number('mr_sky'), limit, 'sky')
   assertWithin(ground_ratio, row.number('mr_ground'), limit, 'ground')
+  for (const [column, modifier] of [
+    ['phys', physicalModifier],
+    ['ashrae', ashraeModifier],
+  ] as const) {
+    const diffuse = diffuseModifier(row.number('tilt'), (angle) => modifier(angle))
+    for (const part of ['sky', 'horizon', 'ground'] as const) {
+      const expected = row.number(`${column}_${part}`)
+      assertWithin(diffuse[`${part}_ratio`], expected, 1e-9, `${column} ${part}`)
+    }
+  }
 })
 
 test('the modifier falls from 1 at normal incidence to 0 at grazing and behind', () => {
-  for (const modifier of [ashraeModifier, physicalModifier, martinRuizModifier]) {
+  for (const modifier of [
+    ashraeModifier,
+    physicalModifier,
+    coatedModifier,
+    martinRuizModifier,
+    schlickModifier,
+    tableModifier,
+  ]) {
     assertWithin(modifier(0), 1, 1e-12, modifier.name)
     let before = 1 + 1e-12
     for (let incidence_deg = 0; incidence_deg <= 90; incidence_deg += 1) {
@@ -47,4 +89,35 @@ test('the diffuse modifiers are shares at every tilt', () => {
       assert.ok(sky_ratio >= 0 && sky_ratio <= 1 && ground_ratio >= 0 && ground_ratio <= 1)
     }),
   )
+})
+
+test('a coating lets more light in at a slant', () => {
+  for (let incidence_deg = 5; incidence_deg < 90; incidence_deg += 5) {
+    assert.ok(coatedModifier(incidence_deg) > physicalModifier(incidence_deg))
+  }
+  const useless = { ...coated_glass, coating_refractive_index: coated_glass.refractive_index }
+  assertWithin(physicalModifier(70, useless), physicalModifier(70), 1e-12, 'coating of glass')
+})
+
+test('a table answers its own points, holds its ends, and is 0 from 90 degrees on', () => {
+  for (const { incidence_deg, modifier_ratio } of glass_points) {
+    assertWithin(tableModifier(incidence_deg), modifier_ratio, 1e-12, String(incidence_deg))
+  }
+  const short = [
+    { incidence_deg: 10, modifier_ratio: 0.99 },
+    { incidence_deg: 70, modifier_ratio: 0.9 },
+  ]
+  assert.equal(interpolatedModifier(0, short), 0.99)
+  assert.equal(interpolatedModifier(85, short), 0.9)
+  assert.equal(interpolatedModifier(90, short), 0)
+  assert.equal(interpolatedModifier(40, short.slice(1)), 0.9)
+  assert.throws(() => interpolatedModifier(40, []), /points/)
+})
+
+test('the mean of a constant is that constant, and what a plane does not see is 0', () => {
+  const half = (tilt_deg: number) => diffuseModifier(tilt_deg, () => 0.5)
+  const tilted = half(35)
+  for (const ratio of Object.values(tilted)) assertWithin(ratio, 0.5, 1e-12, 'constant')
+  assert.equal(half(0).ground_ratio, 0)
+  assert.equal(half(180).sky_ratio, 0)
 })

@@ -22,6 +22,8 @@ export interface Cover {
   /** Extinction coefficient. */
   extinction_per_m: number
   thickness_m: number
+  /** Refractive index of an anti-reflective coating, above 1; none by default. */
+  coating_refractive_index?: number
 }
 
 /** "Water white" glass of 2 mm, from the paper named at `physicalModifier`. */
@@ -31,23 +33,88 @@ export const white_glass: Cover = {
   thickness_m: 0.002,
 }
 
+/** The same with a porous silica coating, as the PVWatts manual (NREL/TP-6A20-62641) has it. */
+export const coated_glass: Cover = { ...white_glass, coating_refractive_index: 1.29 }
+
 /**
  * Snell's law, Fresnel's reflection at the first surface and Bouguer's absorption in the pane.
  * W. De Soto, S. A. Klein and W. A. Beckman, "Improvement and validation of a model for
- * photovoltaic array performance", Solar Energy 80(1), 2006.
+ * photovoltaic array performance", Solar Energy 80(1), 2006, equations 13 and 14 (the latter with
+ * the ratio of the indices turned round, as Snell's law has it). A coating is a second surface,
+ * with the light reflected to and fro between both summed up: A. P. Dobos, "PVWatts Version 5
+ * Manual", NREL/TP-6A20-62641, 2014.
  */
 export function physicalModifier(incidence_deg: number, cover: Cover = white_glass): number {
   if (!(Math.abs(incidence_deg) < 90)) return Number.isNaN(incidence_deg) ? Number.NaN : 0
-  const n = cover.refractive_index
-  const depth = cover.extinction_per_m * cover.thickness_m
-  const cos_out = Math.cos(incidence_deg * degree)
-  const sin_in = Math.sin(incidence_deg * degree) / n
-  const cos_in = Math.sqrt(1 - sin_in * sin_in)
-  const across = ((cos_out - n * cos_in) / (cos_out + n * cos_in)) ** 2
-  const along = ((cos_in - n * cos_out) / (cos_in + n * cos_out)) ** 2
-  const normal = ((1 - n) / (1 + n)) ** 2
-  const transmitted = (1 - (across + along) / 2) * Math.exp(-depth / cos_in)
-  return transmitted / ((1 - normal) * Math.exp(-depth))
+  return transmitted(incidence_deg * degree, cover) / transmitted(0, cover)
+}
+
+/** Share of unpolarised light that comes through the cover, 0 to 1. */
+function transmitted(incidence_rad: number, cover: Cover): number {
+  const glass = cover.refractive_index
+  const coating = cover.coating_refractive_index ?? glass
+  const sin_out = Math.sin(incidence_rad)
+  const cos_out = Math.cos(incidence_rad)
+  const cos_coating = Math.sqrt(1 - (sin_out / coating) ** 2)
+  const cos_glass = Math.sqrt(1 - (sin_out / glass) ** 2)
+  // Fresnel's two polarisations: the amplitudes of each with the angles at the other's place.
+  const across = passed(
+    reflected(cos_out, coating * cos_coating),
+    reflected(coating * cos_coating, glass * cos_glass),
+  )
+  const along = passed(
+    reflected(cos_coating, coating * cos_out),
+    reflected(coating * cos_glass, glass * cos_coating),
+  )
+  const absorption = (cover.extinction_per_m * cover.thickness_m) / cos_glass
+  return ((across + along) / 2) * Math.exp(-absorption)
+}
+
+function reflected(before: number, after: number): number {
+  return ((before - after) / (before + after)) ** 2
+}
+
+/** What passes two surfaces of these reflectances, with all reflections between them. */
+function passed(first: number, second: number): number {
+  return ((1 - first) * (1 - second)) / (1 - first * second)
+}
+
+/**
+ * 1 - (1 - cos)^5. C. Schlick, "An inexpensive BRDF model for physically-based rendering", Computer
+ * Graphics Forum 13(3), 1994; for modules Y. Xie, M. Sengupta, A. Habte and A. Andreas, "The
+ * 'Fresnel Equations' for Diffuse radiation on Inclined photovoltaic Surfaces (FEDIS)", Renewable
+ * and Sustainable Energy Reviews 161, 2022. Has no parameter.
+ */
+export function schlickModifier(incidence_deg: number): number {
+  if (!(Math.abs(incidence_deg) < 90)) return Number.isNaN(incidence_deg) ? Number.NaN : 0
+  return 1 - (1 - Math.cos(incidence_deg * degree)) ** 5
+}
+
+/** One measured point of a modifier; 1 at 0 degrees. */
+export interface ModifierPoint {
+  incidence_deg: number
+  modifier_ratio: number
+}
+
+/**
+ * Between measured points (IEC 61853-2; PAN files hold such tables) by straight lines. `points`
+ * ascend by angle and there is at least one; before the first and after the last, the value is
+ * theirs. A table that ends above 0 is still 0 from 90 degrees on. Never below 0.
+ */
+export function interpolatedModifier(
+  incidence_deg: number,
+  points: readonly ModifierPoint[],
+): number {
+  const angle = Math.abs(incidence_deg)
+  if (!(angle < 90)) return Number.isNaN(incidence_deg) ? Number.NaN : 0
+  const next = points.findIndex((point) => point.incidence_deg > angle)
+  const before = points.at(next < 0 ? -1 : Math.max(0, next - 1))
+  if (before === undefined) throw new RangeError('points: at least one point is needed')
+  const after = next < 0 ? before : points[next]!
+  const span = after.incidence_deg - before.incidence_deg
+  const share = span > 0 ? Math.max(0, (angle - before.incidence_deg) / span) : 0
+  const ratio = before.modifier_ratio + share * (after.modifier_ratio - before.modifier_ratio)
+  return Math.max(0, ratio)
 }
 
 /**
@@ -80,4 +147,62 @@ export function martinRuizDiffuseModifier(
   const up = 1 + cos > 1e-12 ? sin + (Math.PI - tilt - sin) / (1 + cos) : 0
   const down = 1 - cos > 1e-12 ? sin + (tilt - sin) / (1 - cos) : 0
   return { sky_ratio: through(up), ground_ratio: through(down) }
+}
+
+/** The modifier of diffuse light by where it comes from. */
+export interface DiffuseModifier {
+  sky_ratio: number
+  /** The half degree above the horizon, where the sky is brighter. */
+  horizon_ratio: number
+  ground_ratio: number
+}
+
+/**
+ * Any modifier for the diffuse light of sky, horizon and ground on a plane of tilt 0 to 180: its
+ * mean over the part of the sphere, weighted by the cosine of incidence. B. Marion, "Numerical
+ * method for angle-of-incidence correction factors for diffuse radiation incident photovoltaic
+ * modules", Solar Energy 147, 2017, with the paper's grid of 1 degree, 0.1 at the horizon. A part
+ * that the plane does not see has 0. Some 35 000 evaluations: for a fixed plane, compute it once.
+ */
+export function diffuseModifier(
+  tilt_deg: number,
+  modifier: (incidence_deg: number) => number,
+): DiffuseModifier {
+  const tilt_rad = Math.min(180, Math.max(0, tilt_deg)) * degree
+  const mean = (first: number, end: number, rings: number) =>
+    weightedMean({ tilt_rad, modifier, first, end, rings })
+  return {
+    sky_ratio: mean(0, 90, 180),
+    horizon_ratio: mean(895, 900, 1800),
+    ground_ratio: mean(90, 180, 180),
+  }
+}
+
+/** Rings `first` to below `end` of the `rings` between zenith and nadir. */
+function weightedMean(part: {
+  tilt_rad: number
+  modifier: (incidence_deg: number) => number
+  first: number
+  end: number
+  rings: number
+}): number {
+  const { tilt_rad, modifier, first, end, rings } = part
+  const step = Math.PI / rings
+  let sum = 0
+  let weight = 0
+  for (let ring = first; ring < end; ring++) {
+    const polar = (ring + 0.5) * step
+    const height = Math.cos(tilt_rad) * Math.cos(polar)
+    const reach = Math.sin(tilt_rad) * Math.sin(polar)
+    const area = Math.cos(ring * step) - Math.cos((ring + 1) * step)
+    // Left and right of the plane are alike, so half a turn is enough.
+    for (let k = 0; k < rings; k++) {
+      const cosine = height + reach * Math.cos((k + 0.5) * step)
+      if (cosine <= 0) continue
+      const incidence_deg = Math.acos(Math.min(1, cosine)) / degree
+      sum += modifier(incidence_deg) * cosine * area
+      weight += cosine * area
+    }
+  }
+  return weight > 0 ? sum / weight : 0
 }

@@ -8,10 +8,11 @@ import {
   testAgainstOracle,
   thinnedRows,
 } from './fixtures/oracle.ts'
+import { moduleOfReference } from './fixtures/panel-list.ts'
 import {
-  type CecModule,
   cecSingleDiode,
   currentAtVoltage,
+  deSotoSingleDiode,
   maximumPowerPoint,
   openCircuitVoltage,
   type SingleDiode,
@@ -21,17 +22,7 @@ import {
 
 const limit_ratio = 1e-12
 
-const modules = thinnedRows('cec_modules_used').map(
-  (row): CecModule => ({
-    a_ref_v: row.number('a_ref'),
-    i_l_ref_a: row.number('I_L_ref'),
-    i_o_ref_a: row.number('I_o_ref'),
-    r_s_ohm: row.number('R_s'),
-    r_sh_ref_ohm: row.number('R_sh_ref'),
-    alpha_sc_a_per_c: row.number('alpha_sc'),
-    adjust_pct: row.number('Adjust'),
-  }),
-)
+const modules = thinnedRows('cec_modules_used').map(moduleOfReference)
 
 function circuitOf(row: OracleRow): SingleDiode {
   const module = modules[row.number('module')]!
@@ -53,6 +44,16 @@ testAgainstOracle('single_diode', 'the circuit of a module', (row) => {
   assertWithinRatio(point.current_a, row.number('i_mp'), limit_ratio, 'Imp')
   assertWithinRatio(point.voltage_v, row.number('v_mp'), limit_ratio, 'Vmp')
   assertWithinRatio(point.power_w, row.number('p_mp'), limit_ratio, 'Pmp')
+})
+
+testAgainstOracle('single_diode', 'the circuit by De Soto', (row) => {
+  const module = modules[row.number('module')]!
+  const conditions = [row.number('G'), row.number('Tc')] as const
+  const silicon = { ...module, gap_ref_ev: 1.121, gap_slope_per_k: -0.0002677 }
+  const diode = deSotoSingleDiode(silicon, ...conditions)
+  assertWithinRatio(diode.i_l_a, row.number('IL_desoto'), limit_ratio, 'photocurrent')
+  const { i_l_a, ...others } = cecSingleDiode(module, ...conditions)
+  assert.deepEqual(diode, { ...others, i_l_a: diode.i_l_a })
 })
 
 testAgainstOracle('iv_curves', 'the whole curve of a module', (row) => {
@@ -154,6 +155,20 @@ test('a circuit without series resistance or without shunt has its point as well
     assert.ok(i_sc > current_a && i_sc <= diode.i_l_a)
     assertWithinRatio(currentAtVoltage(diode, voltage_v), current_a, 1e-11, 'on the curve')
   }
+})
+
+test('the band gap sets how the saturation current follows the temperature', () => {
+  const base = { ...modules[0]!, gap_ref_ev: 1.121, gap_slope_per_k: -0.0002677 }
+  const saturation = (gap_ref_ev: number, cell_c: number) =>
+    deSotoSingleDiode({ ...base, gap_ref_ev }, 1000, cell_c).i_o_a
+  assert.equal(saturation(1.475, 25), saturation(1.121, 25))
+  // De Soto, Klein and Beckman, equation 10, by hand for a gap of 1.475 eV that does not change.
+  const fixed = { ...base, gap_ref_ev: 1.475, gap_slope_per_k: 0 }
+  const expected =
+    base.i_o_ref_a *
+    (348.15 / 298.15) ** 3 *
+    Math.exp((1.475 / 8.617333262e-5) * (1 / 298.15 - 1 / 348.15))
+  assertWithinRatio(deSotoSingleDiode(fixed, 1000, 75).i_o_a, expected, 1e-12, 'at 75 Celsius')
 })
 
 test('a string of alike modules is one circuit with their voltages added', () => {

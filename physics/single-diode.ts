@@ -12,21 +12,34 @@
  * Arguments that are not a number give NaN.
  */
 
-/** What a CEC list knows of a module at 1000 W/m2 and 25 Celsius; all but the last two above 0. */
-export interface CecModule {
-  /** Modified ideality factor. */
+/** A module at 1000 W/m2 and 25 Celsius. */
+interface ReferenceCircuit {
+  /** Modified ideality factor, above 0. */
   a_ref_v: number
-  /** Photocurrent. */
+  /** Photocurrent, above 0. */
   i_l_ref_a: number
-  /** Saturation current of the diode. */
+  /** Saturation current of the diode, above 0. */
   i_o_ref_a: number
   /** Series resistance, 0 and more. */
   r_s_ohm: number
+  /** Shunt resistance, above 0, Infinity where there is no shunt. */
   r_sh_ref_ohm: number
   /** Temperature coefficient of the short circuit current. */
   alpha_sc_a_per_c: number
-  /** Correction of that coefficient, percent. */
+}
+
+/** What a CEC list knows of a module. */
+export interface CecModule extends ReferenceCircuit {
+  /** Correction of the temperature coefficient, percent. */
   adjust_pct: number
+}
+
+/** What De Soto's model knows of a module. */
+export interface DeSotoModule extends ReferenceCircuit {
+  /** Band gap, above 0: 1.121 of silicon, 1.475 of cadmium telluride. */
+  gap_ref_ev: number
+  /** Relative change of the band gap with temperature: -0.0002677 of silicon. */
+  gap_slope_per_k: number
 }
 
 /** The circuit at one irradiance and temperature. */
@@ -51,8 +64,8 @@ export interface OperatingPoint {
 
 const boltzmann_ev_k = 8.617333262e-5
 const reference_k = 298.15
-const gap_ref_ev = 1.121
-const gap_slope_per_k = -0.0002677
+const silicon_gap_ref_ev = 1.121
+const silicon_gap_slope_per_k = -0.0002677
 const irradiance_max_w_m2 = 10_000
 const cell_temperature_min_c = -100
 const cell_temperature_max_c = 200
@@ -61,14 +74,12 @@ const step_ratio_min = 1e-9
 const steps_max = 100
 
 /**
- * The circuit of a module. A. P. Dobos, "An improved coefficient calculator for the California
- * Energy Commission 6 parameter photovoltaic module model", Journal of Solar Energy Engineering
- * 134(2), 2012, on W. De Soto, S. A. Klein and W. A. Beckman, Solar Energy 80(1), 2006.
- * `irradiance_w_m2` is what reaches the cells, held to 0 to 10 000; `cell_temperature_c` is held to
- * -100 to 200.
+ * The circuit of a module. W. De Soto, S. A. Klein and W. A. Beckman, "Improvement and validation
+ * of a model for photovoltaic array performance", Solar Energy 80(1), 2006. `irradiance_w_m2` is
+ * what reaches the cells, held to 0 to 10 000; `cell_temperature_c` is held to -100 to 200.
  */
-export function cecSingleDiode(
-  module: CecModule,
+export function deSotoSingleDiode(
+  module: DeSotoModule,
   irradiance_w_m2: number,
   cell_temperature_c: number,
 ): SingleDiode {
@@ -80,16 +91,38 @@ export function cecSingleDiode(
   const kelvin = held_c + 273.15
   const warmer = kelvin - reference_k
   const ratio = kelvin / reference_k
-  const gap_ev = gap_ref_ev * (1 + gap_slope_per_k * warmer)
-  const activation = (gap_ref_ev / reference_k - gap_ev / kelvin) / boltzmann_ev_k
-  const alpha = module.alpha_sc_a_per_c * (1 - module.adjust_pct / 100)
+  const gap_ev = module.gap_ref_ev * (1 + module.gap_slope_per_k * warmer)
+  const activation = (module.gap_ref_ev / reference_k - gap_ev / kelvin) / boltzmann_ev_k
   return {
-    i_l_a: Math.max(0, suns * (module.i_l_ref_a + alpha * warmer)),
+    i_l_a: Math.max(0, suns * (module.i_l_ref_a + module.alpha_sc_a_per_c * warmer)),
     i_o_a: module.i_o_ref_a * ratio * ratio * ratio * Math.exp(activation),
     r_s_ohm: module.r_s_ohm,
     g_sh_s: suns / module.r_sh_ref_ohm,
     a_v: module.a_ref_v * ratio,
   }
+}
+
+/**
+ * The same with an adjusted temperature coefficient and the band gap of silicon, whatever the cells
+ * are of. A. P. Dobos, "An improved coefficient calculator for the California Energy Commission 6
+ * parameter photovoltaic module model", Journal of Solar Energy Engineering 134(2), 2012.
+ */
+export function cecSingleDiode(
+  module: CecModule,
+  irradiance_w_m2: number,
+  cell_temperature_c: number,
+): SingleDiode {
+  const de_soto: DeSotoModule = {
+    a_ref_v: module.a_ref_v,
+    i_l_ref_a: module.i_l_ref_a,
+    i_o_ref_a: module.i_o_ref_a,
+    r_s_ohm: module.r_s_ohm,
+    r_sh_ref_ohm: module.r_sh_ref_ohm,
+    alpha_sc_a_per_c: module.alpha_sc_a_per_c * (1 - module.adjust_pct / 100),
+    gap_ref_ev: silicon_gap_ref_ev,
+    gap_slope_per_k: silicon_gap_slope_per_k,
+  }
+  return deSotoSingleDiode(de_soto, irradiance_w_m2, cell_temperature_c)
 }
 
 /** The circuit of `series` times `parallel` equal modules (both above 0), which is again one. */
@@ -115,14 +148,31 @@ function diodeVoltageMax({ a_v, i_l_a, i_o_a }: SingleDiode): number {
 
 /** Open circuit voltage, V; 0 in the dark. */
 export function openCircuitVoltage(diode: SingleDiode): number {
+  return voltageAtCurrent(diode, 0)
+}
+
+/**
+ * Voltage, V, at the terminals at a current, the inverse of `currentAtVoltage`: -Infinity where no
+ * voltage drives that current, which is more than the photocurrent through a diode without shunt.
+ */
+export function voltageAtCurrent(diode: SingleDiode, current_a: number): number {
+  return diodeVoltageAtCurrent(diode, current_a) - current_a * diode.r_s_ohm
+}
+
+/** Voltage of the diode at a current of the circuit. */
+export function diodeVoltageAtCurrent(diode: SingleDiode, current_a: number): number {
   const { i_o_a, g_sh_s, a_v } = diode
-  let vd = diodeVoltageMax(diode)
+  const spare_a = diode.i_l_a - current_a
+  // No diode voltage is above that without shunt, and none that takes current is above 0.
+  let vd = spare_a > 0 ? a_v * Math.log1p(spare_a / i_o_a) : 0
   // The current falls ever faster with the voltage, so that steps from above stay above.
-  for (let i = 0; i < steps_max && vd > 0; i++) {
-    const slope = (i_o_a / a_v) * Math.exp(vd / a_v) + g_sh_s
-    const step = currentAtDiode(diode, vd) / slope
-    vd = Math.max(0, vd + step)
-    if (!(Math.abs(step) > step_ratio_min * vd)) break
+  for (let i = 0; i < steps_max && Math.abs(vd) < Number.POSITIVE_INFINITY; i++) {
+    const grown = Math.expm1(vd / a_v)
+    const slope = (i_o_a / a_v) * (grown + 1) + g_sh_s
+    if (slope === 0) return Number.NEGATIVE_INFINITY
+    const step = (spare_a - i_o_a * grown - vd * g_sh_s) / slope
+    vd += step
+    if (!(Math.abs(step) > step_ratio_min * Math.abs(vd))) break
   }
   return vd
 }

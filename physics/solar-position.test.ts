@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { assertWithin, testAgainstOracle } from './fixtures/oracle.ts'
-import { extraterrestrialDni, solarPosition, sunEarthDistance } from './solar-position.ts'
+import {
+  extraterrestrialDni,
+  type SolarPosition,
+  solarPosition,
+  solarPositions,
+  sunEarthDistance,
+} from './solar-position.ts'
 
 const limit_deg = 1e-6
 /** Azimuths of one direction may lie on either side of north. */
@@ -91,4 +97,21 @@ test('the sun is nearest early in January and farthest early in July', () => {
   assertWithin(near, 0.98331, 1e-5, 'perihelion')
   assertWithin(far, 1.01673, 1e-5, 'aphelion')
   assert.ok(extraterrestrialDni(near) > extraterrestrialDni(far))
+})
+
+test('many positions at once are those one by one, in any order', () => {
+  const times_ms = Float64Array.from(
+    { length: 300 },
+    (_, i) => Date.UTC(2031, 2, 1) + ((i * 7919) % 300) * 101_234_567.5,
+  )
+  times_ms[7] = Number.NaN
+  const options = { elevation_m: 900, temperature_c: 4, delta_t_s: 71 }
+  const series = solarPositions(times_ms, -33.4, -70.6, options)
+  for (const [i, time_ms] of times_ms.entries()) {
+    const one = solarPosition(time_ms, -33.4, -70.6, options)
+    for (const part of Object.keys(one) as (keyof SolarPosition)[]) {
+      assert.equal(series[part][i], one[part], `${part} ${i}`)
+    }
+  }
+  assert.equal(solarPositions(new Float64Array(0), 0, 0).zenith_deg.length, 0)
 })

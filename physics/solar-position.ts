@@ -49,13 +49,80 @@ function refraction(elevation_deg: number, pressure_pa: number, temperature_c: n
   return ((pressure_pa / 101_000) * kelvin_ratio * 1.02) / (60 * Math.tan(bent_rad))
 }
 
-/** Apparent sidereal time at Greenwich, degrees, not reduced. Equations 28 and 29. */
-function siderealTime(days_ut: number, sun: SunVector): number {
+/**
+ * Apparent sidereal time at Greenwich, degrees, not reduced to a turn, at `days_ut` days of
+ * universal time since 2000-01-01 12:00, with the sun of that instant. Equations 28 and 29 of the
+ * algorithm that `solarPosition` names.
+ */
+export function siderealTime(days_ut: number, sun: SunVector): number {
   const centuries = days_ut / 36525
   const turned = days_ut - Math.floor(days_ut)
   const drift =
     0.98564736629 * days_ut + centuries * centuries * (0.000387933 - centuries / 38_710_000)
   return 280.46061837 + 360 * turned + drift + sun.equation_of_equinoxes_deg
+}
+
+/** What does not change from one instant to the next at one place. */
+interface Observer {
+  longitude_deg: number
+  sin_latitude: number
+  cos_latitude: number
+  /** The observer on the ellipsoid, in earth radii: off the axis, and above the equator. */
+  x: number
+  z: number
+  pressure_pa: number
+  temperature_c: number
+  delta_t_days: number
+}
+
+function observerAt(
+  latitude_deg: number,
+  longitude_deg: number,
+  options: SolarPositionOptions,
+): Observer {
+  const elevation_m = options.elevation_m ?? 0
+  const sin_latitude = Math.sin(latitude_deg * degree)
+  const cos_latitude = Math.cos(latitude_deg * degree)
+  const ellipsoid = Math.hypot(cos_latitude, earth_axis_ratio * sin_latitude)
+  const height = elevation_m / earth_radius_m
+  return {
+    longitude_deg,
+    sin_latitude,
+    cos_latitude,
+    x: cos_latitude * (1 / ellipsoid + height),
+    z: sin_latitude * (earth_axis_ratio ** 2 / ellipsoid + height),
+    pressure_pa: options.pressure_pa ?? pressureAtAltitude(elevation_m),
+    temperature_c: options.temperature_c ?? 12,
+    delta_t_days: (options.delta_t_s ?? delta_t_s_now) / 86_400,
+  }
+}
+
+function positionAt(time_ms: number, observer: Observer): SolarPosition {
+  const days_ut = (time_ms - j2000_ms) / day_ms
+  const sun = interpolatedSunVector(days_ut + observer.delta_t_days)
+  const local_rad = (siderealTime(days_ut, sun) + observer.longitude_deg) * degree
+  const sin_local = Math.sin(local_rad)
+  const cos_local = Math.cos(local_rad)
+  // The sun as seen from the observer. Its parallax is so small that it is its own sine.
+  const parallax = ((8.794 / 3600) * degree) / sun.distance_au
+  const meridian = sun.x * cos_local + sun.y * sin_local - observer.x * parallax
+  const west = sun.x * sin_local - sun.y * cos_local
+  const polar = sun.z - observer.z * parallax
+
+  const { sin_latitude, cos_latitude } = observer
+  const up = meridian * cos_latitude + polar * sin_latitude
+  const south = meridian * sin_latitude - polar * cos_latitude
+  const elevation_deg = Math.atan2(up, Math.sqrt(south * south + west * west)) / degree
+  const bent_deg = refraction(elevation_deg, observer.pressure_pa, observer.temperature_c)
+  const azimuth_deg = Math.atan2(west, south) / degree + 180
+  return {
+    zenith_deg: 90 - elevation_deg,
+    apparent_zenith_deg: 90 - elevation_deg - bent_deg,
+    elevation_deg,
+    apparent_elevation_deg: elevation_deg + bent_deg,
+    azimuth_deg: azimuth_deg < 360 ? azimuth_deg : 0,
+    distance_au: sun.distance_au,
+  }
 }
 
 /**
@@ -76,39 +143,39 @@ export function solarPosition(
   longitude_deg: number,
   options: SolarPositionOptions = {},
 ): SolarPosition {
-  const elevation_m = options.elevation_m ?? 0
-  const pressure_pa = options.pressure_pa ?? pressureAtAltitude(elevation_m)
-  const days_ut = (time_ms - j2000_ms) / day_ms
-  const sun = interpolatedSunVector(days_ut + (options.delta_t_s ?? delta_t_s_now) / 86_400)
-  const local_rad = (siderealTime(days_ut, sun) + longitude_deg) * degree
-  const sin_local = Math.sin(local_rad)
-  const cos_local = Math.cos(local_rad)
-  const sin_latitude = Math.sin(latitude_deg * degree)
-  const cos_latitude = Math.cos(latitude_deg * degree)
+  return positionAt(time_ms, observerAt(latitude_deg, longitude_deg, options))
+}
 
-  // The observer on the ellipsoid, in earth radii, and the sun as seen from there.
-  const parallax = Math.sin((8.794 / 3600 / sun.distance_au) * degree)
-  const ellipsoid = Math.hypot(cos_latitude, earth_axis_ratio * sin_latitude)
-  const height = elevation_m / earth_radius_m
-  const observer_x = cos_latitude * (1 / ellipsoid + height)
-  const observer_z = sin_latitude * (earth_axis_ratio ** 2 / ellipsoid + height)
-  const meridian = sun.x * cos_local + sun.y * sin_local - observer_x * parallax
-  const west = sun.x * sin_local - sun.y * cos_local
-  const polar = sun.z - observer_z * parallax
+/** The same of many instants, one element for each. */
+export type SolarPositionSeries = { [part in keyof SolarPosition]: Float64Array }
 
-  const up = meridian * cos_latitude + polar * sin_latitude
-  const south = meridian * sin_latitude - polar * cos_latitude
-  const elevation_deg = Math.atan2(up, Math.sqrt(south * south + west * west)) / degree
-  const bent_deg = refraction(elevation_deg, pressure_pa, options.temperature_c ?? 12)
-  const azimuth_deg = Math.atan2(west, south) / degree + 180
-  return {
-    zenith_deg: 90 - elevation_deg,
-    apparent_zenith_deg: 90 - elevation_deg - bent_deg,
-    elevation_deg,
-    apparent_elevation_deg: elevation_deg + bent_deg,
-    azimuth_deg: azimuth_deg < 360 ? azimuth_deg : 0,
-    distance_au: sun.distance_au,
+/** As `solarPosition` at many times, ms since 1970, in any order. */
+export function solarPositions(
+  times_ms: Float64Array,
+  latitude_deg: number,
+  longitude_deg: number,
+  options: SolarPositionOptions = {},
+): SolarPositionSeries {
+  const observer = observerAt(latitude_deg, longitude_deg, options)
+  const count = times_ms.length
+  const series: SolarPositionSeries = {
+    zenith_deg: new Float64Array(count),
+    apparent_zenith_deg: new Float64Array(count),
+    elevation_deg: new Float64Array(count),
+    apparent_elevation_deg: new Float64Array(count),
+    azimuth_deg: new Float64Array(count),
+    distance_au: new Float64Array(count),
   }
+  for (let i = 0; i < count; i++) {
+    const sun = positionAt(times_ms[i]!, observer)
+    series.zenith_deg[i] = sun.zenith_deg
+    series.apparent_zenith_deg[i] = sun.apparent_zenith_deg
+    series.elevation_deg[i] = sun.elevation_deg
+    series.apparent_elevation_deg[i] = sun.apparent_elevation_deg
+    series.azimuth_deg[i] = sun.azimuth_deg
+    series.distance_au[i] = sun.distance_au
+  }
+  return series
 }
 
 /** Distance between earth and sun, astronomical units, 0.983 to 1.017; equation 11 of the same. */

@@ -49,8 +49,12 @@ export function incidenceAngle(surface: Surface, sun: SunDirection): number {
   return Math.acos(cosIncidence(surface, sun)) / degree
 }
 
-/** Sum of the parts, with the ground's share: ghi * albedo * (1 - cos tilt) / 2. */
-function plane(
+/**
+ * Irradiance in a plane from its direct and sky parts: adds what the ground throws back,
+ * ghi * albedo * (1 - cos tilt) / 2, and their sum. B. Y. H. Liu and R. C. Jordan, Solar Energy
+ * 7(2), 1963. A negative global irradiance counts as 0.
+ */
+export function planeIrradiance(
   surface: Surface,
   horizontal: HorizontalIrradiance,
   parts: { direct_w_m2: number; sky_w_m2: number },
@@ -74,7 +78,7 @@ export function isotropic(
   const direct_w_m2 = Math.max(0, horizontal.dni_w_m2) * Math.max(0, cosIncidence(surface, sun))
   const seen = (1 + Math.cos(surface.tilt_deg * degree)) / 2
   const sky_w_m2 = Math.max(0, horizontal.dhi_w_m2) * seen
-  return plane(surface, horizontal, { direct_w_m2, sky_w_m2 })
+  return planeIrradiance(surface, horizontal, { direct_w_m2, sky_w_m2 })
 }
 
 /**
@@ -98,5 +102,5 @@ export function hayDavies(
   const seen = (1 + Math.cos(surface.tilt_deg * degree)) / 2
   const sky_w_m2 =
     Math.max(0, horizontal.dhi_w_m2) * (circumsolar * beam_ratio + (1 - circumsolar) * seen)
-  return plane(surface, horizontal, { direct_w_m2: dni * projection, sky_w_m2 })
+  return planeIrradiance(surface, horizontal, { direct_w_m2: dni * projection, sky_w_m2 })
 }

@@ -1,0 +1,246 @@
+import { interpolatedSunVector } from './solar-ephemeris.ts'
+import { delta_t_s_now, siderealTime } from './solar-position.ts'
+
+/** A local date as UTC instants: from its midnight to the next one, 23 to 25 hours. */
+export interface LocalDay {
+  from_ms: number
+  to_ms: number
+}
+
+export interface SunEvents {
+  /** When the sun crosses the meridian, its highest; exists on every day. */
+  transit_ms: number
+  /** Null when the sun does not rise on this solar day. */
+  sunrise_ms: number | null
+  /** Null when the sun does not set on this solar day. */
+  sunset_ms: number | null
+  /**
+   * Why both may be null: polar day or polar night. At the edges of either a day has one of the
+   * two alone and counts as `rises_or_sets`.
+   */
+  course: 'rises_or_sets' | 'always_up' | 'always_down'
+}
+
+interface Observer {
+  longitude_deg: number
+  sin_latitude: number
+  cos_latitude: number
+  delta_t_s: number
+}
+
+const degree = Math.PI / 180
+const day_ms = 86_400_000
+const j2000_ms = Date.UTC(2000, 0, 1, 12)
+/** Semidiameter of the sun and refraction at the horizon as the report rounds them. */
+const sin_horizon = Math.sin(-0.8333 * degree)
+
+/** To -180 or more and below 180. */
+const signedAngle = (angle_deg: number) => angle_deg - 360 * Math.floor((angle_deg + 180) / 360)
+
+const fraction = (turns: number) => turns - Math.floor(turns)
+
+/** Geocentric hour angle in degrees (negative before noon) and sine of the elevation. */
+function sunAt(time_ms: number, observer: Observer) {
+  const days_ut = (time_ms - j2000_ms) / day_ms
+  const sun = interpolatedSunVector(days_ut + observer.delta_t_s / 86_400)
+  const local_rad = (siderealTime(days_ut, sun) + observer.longitude_deg) * degree
+  const meridian = sun.x * Math.cos(local_rad) + sun.y * Math.sin(local_rad)
+  const west = sun.x * Math.sin(local_rad) - sun.y * Math.cos(local_rad)
+  return {
+    hour_angle_deg: Math.atan2(west, meridian) / degree,
+    sin_elevation: sun.z * observer.sin_latitude + meridian * observer.cos_latitude,
+  }
+}
+
+/** The instant nearest to `time_ms` at which the sun has this hour angle. */
+function hourAnglePassage(time_ms: number, hour_angle_deg: number, observer: Observer): number {
+  let passage_ms = time_ms
+  // The sun turns 360 degrees a day to within 0.04 %: each step leaves that share of its error.
+  for (let step = 0; step < 4; step++) {
+    const ahead_deg = signedAngle(sunAt(passage_ms, observer).hour_angle_deg - hour_angle_deg)
+    passage_ms -= (ahead_deg / 360) * day_ms
+  }
+  return passage_ms
+}
+
+/** When the sun crosses the horizon upwards or downwards between two culminations. */
+function crossing(
+  way: 'up' | 'down',
+  start_ms: number,
+  end_ms: number,
+  observer: Observer,
+): number | null {
+  const isUp = (time_ms: number) => sunAt(time_ms, observer).sin_elevation >= sin_horizon
+  if (isUp(start_ms) === isUp(end_ms) || isUp(end_ms) !== (way === 'up')) return null
+  let before_ms = start_ms
+  let after_ms = end_ms
+  while (after_ms - before_ms > 0.25) {
+    const middle_ms = (before_ms + after_ms) / 2
+    if (isUp(middle_ms) === (way === 'up')) after_ms = middle_ms
+    else before_ms = middle_ms
+  }
+  return Math.round(after_ms)
+}
+
+function requireFinite(field: string, value: number): void {
+  if (!Number.isFinite(value)) throw new RangeError(`${field} must be finite, not ${value}`)
+}
+
+function requirePlace(latitude_deg: number, longitude_deg: number, delta_t_s: number): void {
+  requireFinite('longitude_deg', longitude_deg)
+  requireFinite('delta_t_s', delta_t_s)
+  if (!(Math.abs(latitude_deg) <= 90)) {
+    throw new RangeError(`latitude_deg must be -90 to 90, not ${latitude_deg}`)
+  }
+}
+
+/**
+ * Sunrise, transit and sunset of the solar day of a local date, Unix milliseconds. The solar day is
+ * the one whose transit is nearest to the middle of `day`, so that any zone, also across the date
+ * line and on days of 23 and 25 hours, gets the noon of its own date; where clocks are far from the
+ * sun the sunset may lie after the midnight of the date.
+ *
+ * By the definitions of I. Reda and A. Andreas, "Solar Position Algorithm for Solar Radiation
+ * Applications", NREL/TP-560-34302, revised 2008, appendix A.2: the geocentric sun, its centre
+ * 0.8333 degrees below a level horizon at sea level. The appendix takes one step from three
+ * daily positions and folds its answer into one UTC day, which puts a sunrise before 0 UT or a
+ * sunset after 24 UT off by as much as the event moves in a day; here the crossing between the
+ * culminations is found to within a millisecond. Refraction at the real horizon varies.
+ *
+ * `latitude_deg` -90 to 90, `longitude_deg` east positive. Years -2000 to 6000. `delta_t_s` is
+ * terrestrial less universal time. Throws a RangeError naming an argument that is not finite or a
+ * latitude out of its range.
+ */
+export function sunEvents(
+  day: LocalDay,
+  latitude_deg: number,
+  longitude_deg: number,
+  delta_t_s: number = delta_t_s_now,
+): SunEvents {
+  requireFinite('from_ms', day.from_ms)
+  requireFinite('to_ms', day.to_ms)
+  requirePlace(latitude_deg, longitude_deg, delta_t_s)
+  const observer = {
+    longitude_deg,
+    sin_latitude: Math.sin(latitude_deg * degree),
+    cos_latitude: Math.cos(latitude_deg * degree),
+    delta_t_s,
+  }
+  const noon_ms = hourAnglePassage((day.from_ms + day.to_ms) / 2, 0, observer)
+  const before_ms = hourAnglePassage(noon_ms - day_ms / 2, 180, observer)
+  const after_ms = hourAnglePassage(noon_ms + day_ms / 2, 180, observer)
+  // Beside a pole the season can turn the order round, hence the second tries.
+  const sunrise_ms =
+    crossing('up', before_ms, noon_ms, observer) ?? crossing('up', noon_ms, after_ms, observer)
+  const sunset_ms =
+    crossing('down', noon_ms, after_ms, observer) ?? crossing('down', before_ms, noon_ms, observer)
+  const transit_ms = Math.round(noon_ms)
+  if (sunrise_ms !== null || sunset_ms !== null) {
+    return { transit_ms, sunrise_ms, sunset_ms, course: 'rises_or_sets' }
+  }
+  const is_up = sunAt(noon_ms, observer).sin_elevation >= sin_horizon
+  return { transit_ms, sunrise_ms, sunset_ms, course: is_up ? 'always_up' : 'always_down' }
+}
+
+/** Geocentric right ascension and declination, degrees, at an instant of terrestrial time. */
+function equatorial(days_tt: number): { ascension_deg: number; declination_deg: number } {
+  const { x, y, z } = interpolatedSunVector(days_tt)
+  return {
+    ascension_deg: Math.atan2(y, x) / degree,
+    declination_deg: Math.atan2(z, Math.hypot(x, y)) / degree,
+  }
+}
+
+/** Positions through a day from those at 0 TT of the day before, of it and after. */
+function interpolation(days: number): (share: number) => ReturnType<typeof equatorial> {
+  const [before, now, after] = [equatorial(days - 1), equatorial(days), equatorial(days + 1)]
+  const between = (start: number, a: number, b: number, n: number) =>
+    start + (n * (a + b + (b - a) * n)) / 2
+  return (share) => ({
+    ascension_deg: between(
+      now.ascension_deg,
+      signedAngle(now.ascension_deg - before.ascension_deg),
+      signedAngle(after.ascension_deg - now.ascension_deg),
+      share,
+    ),
+    declination_deg: between(
+      now.declination_deg,
+      now.declination_deg - before.declination_deg,
+      after.declination_deg - now.declination_deg,
+      share,
+    ),
+  })
+}
+
+/**
+ * The same events for a UTC date, given by its 0 UT, by the letter of appendix A.2, as NREL's
+ * program and others print them: to compare with their tables. Prefer `sunEvents`. One step from
+ * the first guess leaves 0.3 s up to 50 degrees of latitude, 2 s at 65 and up to hours next to
+ * polar day or night; and the fold into one UTC day shifts by 24 hours an event that belongs to the
+ * next or last day, at Denver or Sydney a minute off. Ranges and errors as `sunEvents`.
+ */
+export function appendixSunEvents(
+  date_ms: number,
+  latitude_deg: number,
+  longitude_deg: number,
+  delta_t_s: number = delta_t_s_now,
+): SunEvents {
+  requirePlace(latitude_deg, longitude_deg, delta_t_s)
+  requireFinite('date_ms', date_ms)
+  const days = (date_ms - j2000_ms) / day_ms
+  const sidereal_deg = siderealTime(days, interpolatedSunVector(days + delta_t_s / 86_400))
+  const positionAt = interpolation(days)
+  const { ascension_deg, declination_deg } = positionAt(0)
+  const transit = fraction((ascension_deg - longitude_deg - sidereal_deg) / 360)
+
+  const latitude = latitude_deg * degree
+  const cos_arc =
+    (sin_horizon - Math.sin(latitude) * Math.sin(declination_deg * degree)) /
+    (Math.cos(latitude) * Math.cos(declination_deg * degree))
+  const at = (share: number) => {
+    const position = positionAt(share + delta_t_s / 86_400)
+    const turned_deg = sidereal_deg + 360.985647 * share + longitude_deg
+    const hour_angle_deg = signedAngle(turned_deg - position.ascension_deg)
+    return { hour_angle: hour_angle_deg * degree, declination: position.declination_deg * degree }
+  }
+  const transit_ms = date_ms + (transit - at(transit).hour_angle / (2 * Math.PI)) * day_ms
+  if (!(Math.abs(cos_arc) <= 1)) {
+    const course = cos_arc < 0 ? 'always_up' : 'always_down'
+    return { transit_ms: Math.round(transit_ms), sunrise_ms: null, sunset_ms: null, course }
+  }
+  const horizonPassage = (guess: number) => {
+    const folded = fraction(guess)
+    const { hour_angle, declination } = at(folded)
+    const sin_elevation =
+      Math.sin(latitude) * Math.sin(declination) +
+      Math.cos(latitude) * Math.cos(declination) * Math.cos(hour_angle)
+    const above_rad = Math.asin(sin_elevation) - Math.asin(sin_horizon)
+    const rate = Math.cos(declination) * Math.cos(latitude) * Math.sin(hour_angle)
+    const step = above_rad / (2 * Math.PI * rate)
+    return Math.round(date_ms + (guess + step) * day_ms)
+  }
+  const arc = Math.acos(cos_arc) / (2 * Math.PI)
+  return {
+    transit_ms: Math.round(transit_ms),
+    sunrise_ms: horizonPassage(transit - arc),
+    sunset_ms: horizonPassage(transit + arc),
+    course: 'rises_or_sets',
+  }
+}
+
+/**
+ * Equation of time, minutes, -17 to 17: what a sundial is ahead of the mean sun. The same report,
+ * appendix A.1. Years -2000 to 6000; `delta_t_s` is terrestrial less universal time. A time that is
+ * not finite gives NaN.
+ */
+export function equationOfTime(time_ms: number, delta_t_s: number = delta_t_s_now): number {
+  const days_tt = (time_ms - j2000_ms) / day_ms + delta_t_s / 86_400
+  const sun = interpolatedSunVector(days_tt)
+  const millennia = days_tt / 365_250
+  const terms = [280.4664567, 360007.6982779, 0.03032028, 1 / 49_931, -1 / 15_300, -1 / 2_000_000]
+  const mean_longitude_deg = terms.reduceRight((value, term) => value * millennia + term, 0)
+  const right_ascension_deg = Math.atan2(sun.y, sun.x) / degree
+  const ahead_deg =
+    mean_longitude_deg - 0.0057183 - right_ascension_deg + sun.equation_of_equinoxes_deg
+  return signedAngle(ahead_deg) * 4
+}
