@@ -3,7 +3,13 @@
  * no two devices share an address, that combiners measure strings which are there, and instruments
  * are read where a met station has a register.
  */
-import type { Instrument, Inverter, Site } from './site.ts'
+import {
+  type Instrument,
+  type Inverter,
+  missingOfCircuit,
+  type PanelModel,
+  type Site,
+} from './site.ts'
 import { stationPoint, stationPointForm, stationPointNames } from './sunspec/station-points.ts'
 
 export type SitePath = readonly (string | number)[]
@@ -65,6 +71,7 @@ export function checkSite(site: Site): SiteProblem[] {
     ...unknown(meters, 'logger_id', new Set(loggers.map(({ value }) => value.logger_id))),
     ...checkLocations(site, [...loggers, ...inverters, ...stations]),
     ...checkAddresses(devices),
+    ...models.flatMap(checkCircuit),
     ...inverters.flatMap(checkCombiners),
     ...instruments.flatMap(checkPoint),
   ]
@@ -145,6 +152,14 @@ function checkLocations(
     ...unknown(list, 'parent_location_id', known),
     ...circles,
   ]
+}
+
+/** The parameters of a circuit belong together. */
+function checkCircuit({ value, path }: Placed<PanelModel>): SiteProblem[] {
+  return missingOfCircuit(value).map((name) => ({
+    path: [...path, name],
+    message: 'is missing: give all seven parameters of the circuit, or none',
+  }))
 }
 
 /** A combiner that answers under its inverter's address is part of it and needs no entry. */

@@ -58,7 +58,10 @@ export const Connection = Type.Union([
   ),
 ])
 
-/** A photovoltaic module: datasheet values and the five CEC parameters at reference conditions. */
+/**
+ * A photovoltaic module: its rating, and its equivalent circuit at 1000 W/m² and 25 °C as the CEC
+ * list gives it. Without the circuit the server looks for one under `params_id` in its library.
+ */
 export type PanelModel = Static<typeof PanelModel>
 export const PanelModel = Type.Object(
   {
@@ -67,17 +70,43 @@ export const PanelModel = Type.Object(
     manufacturer: Name,
     technology: Type.String(),
     power_stc_w: Type.Number({ exclusiveMinimum: 0 }),
-    cells_in_series: Type.Integer({ minimum: 1 }),
-    alpha_sc_a_per_c: Type.Number(),
-    a_ref_v: Type.Number({ exclusiveMinimum: 0 }),
-    i_l_ref_a: Type.Number({ exclusiveMinimum: 0 }),
-    i_o_ref_a: Type.Number({ exclusiveMinimum: 0 }),
-    r_s_ohm: Type.Number({ minimum: 0 }),
-    r_sh_ref_ohm: Type.Number({ exclusiveMinimum: 0 }),
-    adjust_pct: Type.Number(),
+    cells_in_series: Type.Optional(Type.Integer({ minimum: 1 })),
+    alpha_sc_a_per_c: Type.Optional(Type.Number()),
+    a_ref_v: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    i_l_ref_a: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    i_o_ref_a: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    r_s_ohm: Type.Optional(Type.Number({ minimum: 0 })),
+    r_sh_ref_ohm: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    adjust_pct: Type.Optional(Type.Number()),
   },
   closed,
 )
+
+const circuitNames = [
+  'alpha_sc_a_per_c',
+  'a_ref_v',
+  'i_l_ref_a',
+  'i_o_ref_a',
+  'r_s_ohm',
+  'r_sh_ref_ohm',
+  'adjust_pct',
+] as const
+
+/** The seven parameters of a module's circuit. */
+export type PanelCircuit = Record<(typeof circuitNames)[number], number>
+
+/** The circuit of a model, null where site.yaml leaves it out; part of one counts as none. */
+export function circuitOf(model: PanelModel): PanelCircuit | null {
+  const named = circuitNames.map((name) => [name, model[name]] as const)
+  if (named.some(([, value]) => value === undefined)) return null
+  return Object.fromEntries(named) as PanelCircuit
+}
+
+/** What a model leaves out of a circuit that it begins. */
+export function missingOfCircuit(model: PanelModel): string[] {
+  const missing = circuitNames.filter((name) => model[name] === undefined)
+  return missing.length < circuitNames.length ? missing : []
+}
 
 /** Alike strings of one inverter, numbered on from the group before, filling its MPPTs in order. */
 export type StringGroup = Static<typeof StringGroup>
@@ -116,6 +145,8 @@ export const Inverter = Type.Object(
     ...Identity,
     rated_ac_power_kw: Type.Number({ exclusiveMinimum: 0 }),
     max_dc_voltage_v: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    /** At its rating, as the datasheet says: what the measured efficiency is compared with. */
+    nominal_efficiency_pct: Type.Optional(Type.Number({ minimum: 80, maximum: 100 })),
     phase_count: Type.Optional(Type.Enum([1, 2, 3])),
     ...Address,
     string_groups: Type.Array(StringGroup, { minItems: 1 }),
@@ -206,7 +237,11 @@ export const Logger = Type.Object(
     location_id: Type.Optional(Id),
     rated_power_kw: Type.Number({ exclusiveMinimum: 0 }),
     commissioned_date: Type.Optional(When),
+    /** Per year. */
     guaranteed_yield_kwh_kwp: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    guaranteed_performance_ratio_pct: Type.Optional(
+      Type.Number({ exclusiveMinimum: 0, maximum: 120 }),
+    ),
     inverters: Type.Array(Inverter, { minItems: 1 }),
     stations: Type.Optional(Type.Array(Station)),
   },

@@ -22,6 +22,22 @@ test('faults are read as they are written', () => {
     unit_id: 2,
     delay_ms: 900,
   })
+  const string = { inverter_id: 3, string_index: 7 }
+  assert.deepEqual(parseFault('shaded_string:3/7'), { kind: 'shaded_string', ...string })
+  for (const [text, kind, value] of [
+    ['soiled_string:3/7=0.12', 'soiled_string', 0.12],
+    ['bypassed_substring:3/7=2', 'bypassed_substring', 2],
+    ['resistive_string:3/7=1.5', 'resistive_string', 1.5],
+    ['degraded_string:3/7=40', 'degraded_string', 40],
+  ] as const) {
+    assert.deepEqual(parseFault(text), { kind, ...string, value })
+  }
+  assert.deepEqual(parseFault('limit:3=60'), { kind: 'limit', inverter_id: 3, limit_pct: 60 })
+  assert.deepEqual(parseFault('open_string:3/7@2026-05-01'), {
+    kind: 'open_string',
+    ...string,
+    since_ms: Date.UTC(2026, 4, 1),
+  })
   assert.deepEqual(parseFault('silent_device:south/2'), {
     kind: 'silent_device',
     connection: 'south',
@@ -31,7 +47,28 @@ test('faults are read as they are written', () => {
 
 test('what is no fault is refused with the forms', () => {
   const wrong = ['', 'dead_inverter', 'dead_inverter:x', 'open_string:1', 'slow_device:a/1=-5']
-  for (const text of [...wrong, 'stuck_sensor:1/poa=', 'silent_device:a/1=3', 'broken:1']) {
+  const ranges = [
+    'limit:1=101',
+    'limit:1',
+    'soiled_string:1/1=1',
+    'soiled_string:1/1',
+    'limit:1=-1',
+  ]
+  const figures = ['bypassed_substring:1/1=1.5', 'bypassed_substring:1/1=0', 'open_string:1/1=2']
+  const days = [
+    'open_string:1/1@2026-13-01',
+    'open_string:1/1@yesterday',
+    'open_string:1/1@2026-02-31',
+  ]
+  for (const text of [
+    ...wrong,
+    ...ranges,
+    ...figures,
+    ...days,
+    'stuck_sensor:1/poa=',
+    'silent_device:a/1=3',
+    'broken:1',
+  ]) {
     assert.throws(() => parseFault(text), /is no fault; write one of dead_inverter/, text)
   }
 })
@@ -45,12 +82,16 @@ test('faults of what the site does not have are named', () => {
       'open_string:1/4',
       'stuck_sensor:1/nope=3',
       'slow_device:nowhere/1=900',
+      'limit:99=50',
+      'bypassed_substring:1/3=72',
     ),
     [
       'dead_inverter: the site has no inverter 99',
       'open_string: the site has no string 1/4',
       'stuck_sensor: the site has no sensor 1/nope',
       'slow_device: the site has no device nowhere/1',
+      'limit: the site has no inverter 99',
+      'bypassed_substring: the site has no string 1/3 of more than 72 substrings',
     ],
   )
 })

@@ -1,12 +1,43 @@
 /** Faults on request: what breaks in the simulated plant, and on its wires. */
-import { type Site, stringsOf } from '@heliograph/domain/site'
+import { type PvString, type Site, stringsOf } from '@heliograph/domain/site'
+import { substrings_per_module } from './string.ts'
+
+/** What may be wrong with a string, and the figure that it takes, in what range. */
+const stringFaults = {
+  open_string: null,
+  shaded_string: null,
+  soiled_string: { name: 'loss_ratio', above: 0, below: 1 },
+  bypassed_substring: { name: 'count', above: 0, below: 300 },
+  resistive_string: { name: 'ohm', above: 0, below: 1e6 },
+  degraded_string: { name: 'shunt_ohm', above: 0, below: 1e6 },
+} as const
+
+type StringFaultKind = keyof typeof stringFaults
+type Plain = 'open_string' | 'shaded_string'
+
+/** A fault begins at `since_ms`; without it, it has always been there. */
+interface Start {
+  since_ms?: number
+}
+
+export type StringFault = Start & { inverter_id: number; string_index: number } & (
+    | { kind: Plain }
+    | { kind: Exclude<StringFaultKind, Plain>; value: number }
+  )
 
 export type Fault =
-  | { kind: 'dead_inverter'; inverter_id: number }
-  | { kind: 'open_string'; inverter_id: number; string_index: number }
-  | { kind: 'stuck_sensor'; station_id: number; sensor_id: string; value: number }
-  | { kind: 'slow_device'; connection: string; unit_id: number; delay_ms: number }
-  | { kind: 'silent_device'; connection: string; unit_id: number }
+  | StringFault
+  | (Start &
+      (
+        | { kind: 'dead_inverter'; inverter_id: number }
+        | { kind: 'limit'; inverter_id: number; limit_pct: number }
+        | { kind: 'stuck_sensor'; station_id: number; sensor_id: string; value: number }
+        | { kind: 'slow_device'; connection: string; unit_id: number; delay_ms: number }
+        | { kind: 'silent_device'; connection: string; unit_id: number }
+      ))
+
+export const isInForce = ({ since_ms }: Fault, time_ms: number): boolean =>
+  since_ms === undefined || since_ms <= time_ms
 
 /** Faults of what the site does not have, each in words. */
 export function misplacedFaults(site: Site, faults: readonly Fault[]): string[] {
@@ -19,13 +50,17 @@ export function misplacedFaults(site: Site, faults: readonly Fault[]): string[] 
 function placeOf(fault: Fault): string {
   switch (fault.kind) {
     case 'dead_inverter':
+    case 'limit':
       return `inverter ${fault.inverter_id}`
-    case 'open_string':
-      return `string ${fault.inverter_id}/${fault.string_index}`
     case 'stuck_sensor':
       return `sensor ${fault.station_id}/${fault.sensor_id}`
-    default:
+    case 'slow_device':
+    case 'silent_device':
       return `device ${fault.connection}/${fault.unit_id}`
+    case 'bypassed_substring':
+      return `string ${fault.inverter_id}/${fault.string_index} of more than ${fault.value} substrings`
+    default:
+      return `string ${fault.inverter_id}/${fault.string_index}`
   }
 }
 
@@ -34,19 +69,24 @@ function isThere({ loggers, meters = [] }: Site, fault: Fault): boolean {
   const stations = loggers.flatMap((logger) => logger.stations ?? [])
   switch (fault.kind) {
     case 'dead_inverter':
+    case 'limit':
       return inverters.some(({ inverter_id }) => inverter_id === fault.inverter_id)
-    case 'open_string':
-      return inverters
-        .filter(({ inverter_id }) => inverter_id === fault.inverter_id)
-        .some((inverter) => fault.string_index < stringsOf(inverter).length)
     case 'stuck_sensor':
       return stations
         .filter(({ station_id }) => station_id === fault.station_id)
         .some((station) => station.instruments.some((one) => one.sensor_id === fault.sensor_id))
-    default:
+    case 'slow_device':
+    case 'silent_device':
       return [...inverters, ...stations, ...meters].some(
         ({ connection, unit_id }) => connection === fault.connection && unit_id === fault.unit_id,
       )
+    default: {
+      const string = inverters
+        .filter(({ inverter_id }) => inverter_id === fault.inverter_id)
+        .map((inverter): PvString | undefined => stringsOf(inverter)[fault.string_index])[0]
+      const bypassed = fault.kind === 'bypassed_substring' ? fault.value : 0
+      return string !== undefined && bypassed < string.module_count * substrings_per_module
+    }
   }
 }
 
@@ -57,34 +97,52 @@ const number = (text: string | undefined) =>
 
 const forms = [
   'dead_inverter:<inverter_id>',
-  'open_string:<inverter_id>/<string_index>',
+  'limit:<inverter_id>=<pct>',
+  ...Object.entries(stringFaults).map(
+    ([kind, figure]) =>
+      `${kind}:<inverter_id>/<string_index>${figure === null ? '' : `=<${figure.name}>`}`,
+  ),
   'stuck_sensor:<station_id>/<sensor_id>=<value>',
   'slow_device:<connection>/<unit_id>=<delay_ms>',
   'silent_device:<connection>/<unit_id>',
 ]
 
 /**
- * Reads a fault as it is written in the settings, `open_string:3/7` for one.
+ * Reads a fault as it is written in the settings, `open_string:3/7` for one, or with the day (UTC)
+ * from which on it is there, `open_string:3/7@2026-05-01`.
  * @throws {Error} naming the forms when it is none of them
  */
 export function parseFault(text: string): Fault {
-  const [kind, rest = ''] = splitOnce(text.trim(), ':')
+  const [, what = '', date] = /^(.*?)(?:@(\d{4}-\d{2}-\d{2}))?$/s.exec(text.trim()) ?? []
+  const [kind, rest = ''] = splitOnce(what, ':')
   const [target, setting] = splitOnce(rest, '=')
   const [left = '', right] = splitOnce(target, '/')
   const fault = faultOf(kind, left, right, setting)
-  if (fault) return fault
-  throw new Error(`'${text}' is no fault; write one of ${forms.join(', ')}`)
+  if (fault && date === undefined) return fault
+  const since_ms = date === undefined ? null : dayStart(date)
+  if (fault && since_ms !== null) return { ...fault, since_ms }
+  throw new Error(
+    `'${text}' is no fault; write one of ${forms.join(', ')}, each with @<yyyy-mm-dd> if it is to ` +
+      'begin on a day',
+  )
 }
 
 function faultOf(kind: string, left: string, right?: string, setting?: string): Fault | null {
   const id = integer(left)
   const second = integer(right)
   const value = number(setting)
-  if (kind === 'dead_inverter' && id !== null && right === undefined) {
+  if (kind === 'dead_inverter' && id !== null && right === undefined && setting === undefined) {
     return { kind, inverter_id: id }
   }
-  if (kind === 'open_string' && id !== null && second !== null) {
-    return { kind, inverter_id: id, string_index: second }
+  if (kind === 'limit' && id !== null && right === undefined && value !== null) {
+    return value >= 0 && value <= 100 ? { kind, inverter_id: id, limit_pct: value } : null
+  }
+  if (Object.hasOwn(stringFaults, kind) && id !== null && second !== null) {
+    return stringFaultOf(
+      kind as StringFaultKind,
+      { inverter_id: id, string_index: second },
+      setting,
+    )
   }
   if (kind === 'stuck_sensor' && id !== null && right && value !== null) {
     return { kind, station_id: id, sensor_id: right, value }
@@ -96,6 +154,27 @@ function faultOf(kind: string, left: string, right?: string, setting?: string): 
     return { kind, connection: left, unit_id: second }
   }
   return null
+}
+
+function stringFaultOf(
+  kind: StringFaultKind,
+  string: { inverter_id: number; string_index: number },
+  setting: string | undefined,
+): Fault | null {
+  const figure = stringFaults[kind]
+  if (kind === 'open_string' || kind === 'shaded_string' || figure === null) {
+    return setting === undefined ? ({ kind, ...string } as StringFault) : null
+  }
+  const value = kind === 'bypassed_substring' ? integer(setting) : number(setting)
+  if (value === null || value <= figure.above || value >= figure.below) return null
+  return { kind, ...string, value }
+}
+
+/** Null for a day that does not exist. */
+function dayStart(date: string): number | null {
+  const start = new Date(`${date}T00:00:00Z`)
+  const exists = !Number.isNaN(start.getTime()) && start.toISOString().startsWith(date)
+  return exists ? start.getTime() : null
 }
 
 function splitOnce(text: string, mark: string): [string, string | undefined] {

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import type { Frame, Readings } from '@heliograph/domain/link'
+import { parseSiteFile } from '@heliograph/domain/site-file'
 import { initialCounters } from './counters.ts'
+import { standingFaults } from './demo/faults.ts'
+import { misplacedFaults, parseFault } from './faults.ts'
 import { smallSite } from './fixtures/site.ts'
 import { historyFrameCount, historyFrames } from './history.ts'
 import { createSimulation } from './site.ts'
@@ -9,7 +13,7 @@ import { createSimulation } from './site.ts'
 const simulation = createSimulation(smallSite, 5)
 const end = Date.UTC(2026, 5, 21, 10, 30)
 const counters = initialCounters(smallSite, end)
-const frames = (): Frame[] => [...historyFrames(simulation, { counters, days: 2 })]
+const frames = (of = simulation): Frame[] => [...historyFrames(of, { counters, days: 2 })]
 
 const inverterRows = (all: Frame[]) =>
   all
@@ -49,4 +53,54 @@ test('its counters rise without a jump and meet those of the live plant', () => 
 
 test('made again, it is the same: an interrupted import can go on', () => {
   assert.deepEqual(frames(), frames())
+})
+
+test('the faults of the site are in its history as they are in the live plant', () => {
+  const faults = ['open_string:1/1', 'limit:1=30', 'soiled_string:1/3=0.2@2026-06-20'].map(
+    parseFault,
+  )
+  const faulty = createSimulation(smallSite, 5, { faults })
+  const rows = inverterRows(frames(faulty))
+  for (const { power_limit_pct, ac_power_kw } of rows) {
+    assert.equal(power_limit_pct, 30)
+    assert.ok((ac_power_kw as number) <= 0.3 * 33 + 0.005)
+  }
+  const strings = frames(faulty).flatMap(({ payload }) => {
+    const { columns, rows } = (payload as Readings).string!
+    const [time, currents, id] = ['measured_at', 'current_a', 'inverter_id'].map((name) =>
+      columns.indexOf(name),
+    )
+    return rows
+      .filter((row) => row[id!] === 1)
+      .map((row) => ({ at: row[time!] as number, currents: row[currents!] as number[] }))
+  })
+  assert.equal(strings.length, 2 * 1440)
+  const soiled = (from: number) => {
+    const part = strings.filter(
+      ({ at, currents }) => at >= from && at < from + 4e7 && currents[2]! > 2,
+    )
+    return part.reduce((sum, { currents }) => sum + currents[3]! / currents[2]!, 0) / part.length
+  }
+  assert.ok(strings.every(({ currents }) => currents[1] === 0))
+  assert.ok(soiled(Date.UTC(2026, 5, 20)) < soiled(Date.UTC(2026, 5, 19)) - 0.1)
+})
+
+test('the demo site has its standing faults, one of each of four kinds', () => {
+  const file = readFileSync(new URL('demo/site.yaml', import.meta.url), 'utf8')
+  const parsed = parseSiteFile(file)
+  assert.ok('site' in parsed)
+  const { site } = parsed
+  const faults = standingFaults(site)
+  assert.deepEqual(misplacedFaults(site, faults), [])
+  assert.deepEqual(faults.map(({ kind }) => kind).sort(), [
+    'bypassed_substring',
+    'open_string',
+    'shaded_string',
+    'soiled_string',
+  ])
+  const demo = createSimulation(site, 5)
+  assert.deepEqual(demo.faults, faults)
+  const noon = demo.at(Date.UTC(2026, 5, 20, 11))
+  assert.equal(noon.inverters[9]!.string_current_a[7], 0)
+  assert.deepEqual(standingFaults({ ...site, site_id: 'mine' }), [])
 })

@@ -1,196 +1,153 @@
-/** One inverter with its strings: from irradiance and cell temperature to DC and AC. */
+/** One inverter with its strings: from the light on them to DC and AC. */
 
 import type { InverterState } from '@heliograph/domain/readings'
 import { pvwattsAcPower } from '@heliograph/physics/inverter-efficiency'
+import { bestVoltage, limitedVoltages, openVoltage } from './mppt.ts'
 import {
-  type CecModule,
-  cecSingleDiode,
-  currentAtVoltage,
-  maximumPowerPoint,
-  openCircuitVoltage,
-  type SingleDiode,
-} from '@heliograph/physics/single-diode'
-
-export interface StringModel {
-  string_index: number
-  mppt_index: number
-  module: CecModule
-  module_count: number
-  connected: boolean
-  /** Which of the plant's surfaces it lies on. */
-  surface: number
-  /** Share of the light that its cells turn to current beside a flawless, clean module. */
-  light_ratio: number
-}
+  type LitString,
+  litCurrent,
+  litString,
+  type StringAilment,
+  type StringModel,
+  type Surroundings,
+  sound,
+} from './string.ts'
 
 export interface InverterModel {
   inverter_id: number
   rated_ac_power_kw: number
+  nominal_efficiency_ratio: number
   /** What the inverter itself consumes at night. */
   standby_power_kw: number
   mppts: readonly (readonly StringModel[])[]
   string_count: number
 }
 
-export interface Light {
-  effective_irradiance_w_m2: number
-  cell_temperature_c: number
-}
-
 export interface InverterOutput {
   state: InverterState
   ac_power_kw: number
   dc_power_kw: number
-  /** What it could deliver without the limit of its rating. */
+  /** What it could deliver within its rating, were it not limited. */
   available_power_kw: number
+  /** The limit that it obeys, of its rating; null without one. */
+  power_limit_pct: number | null
   mppt_voltage_v: number[]
   mppt_current_a: number[]
   string_current_a: number[]
 }
 
-const nominal_efficiency_ratio = 0.975
-const clip_steps = 18
-
-export interface InverterFaults {
-  dead: boolean
-  open_strings: ReadonlySet<number>
+export interface InverterAilments {
+  is_dead: boolean
+  power_limit_pct: number | null
+  /** By `string_index`; those that are not here are sound. */
+  strings: ReadonlyMap<number, StringAilment>
 }
 
-/** A string of the MPPT in this light: its circuit for one module, and how many are in series. */
-interface LitString {
-  string_index: number
-  diode: SingleDiode
-  module_count: number
+interface Rating {
+  rated_dc_w: number
+  nominal_efficiency_ratio: number
 }
 
 /**
- * Each MPPT holds its strings, in parallel, at the voltage of maximum power of their mean; when the
- * inverter would exceed its rating, all MPPTs move to a higher voltage until it does not.
+ * Each MPPT holds its strings at the voltage of their highest power; when the inverter would exceed
+ * its rating, or the limit that it was given, all of them move to a higher voltage until it does
+ * not.
  */
 export function inverterOutput(
   model: InverterModel,
-  surfaces: readonly Light[],
-  faults: InverterFaults,
+  around: Surroundings,
+  ailments: InverterAilments,
 ): InverterOutput {
-  const lit = model.mppts.map((strings) => litStrings(strings, surfaces, faults))
-  const open_v = lit.map((strings) => openVoltage(strings))
-  if (faults.dead) return idle(model, 'fault', 0, open_v)
+  const { power_limit_pct } = ailments
+  const lit = model.mppts.map((strings) => litStrings(strings, around, ailments))
+  const idle = (state: InverterState, ac_power_kw: number) => ({
+    ...idling(model, lit.map(openVoltage)),
+    ...{ state, ac_power_kw, power_limit_pct },
+  })
+  if (ailments.is_dead) return idle('fault', 0)
 
-  const best_v = lit.map((strings) => bestVoltage(strings))
-  const possible_kw = powerAt(lit, best_v) / 1000
-  const rated_dc_w = (model.rated_ac_power_kw * 1000) / nominal_efficiency_ratio
+  const { nominal_efficiency_ratio } = model
+  const rated_ac_w = model.rated_ac_power_kw * 1000
+  const rating = { rated_dc_w: rated_ac_w / nominal_efficiency_ratio, nominal_efficiency_ratio }
+  const best_v = lit.map(bestVoltage)
+  const best = operating(model, lit, best_v)
+  const available_w = pvwattsAcPower(best.dc_w, rating)
   // Below what its own electronics take there is nothing to deliver.
-  if (pvwattsAcPower(possible_kw * 1000, { rated_dc_w, nominal_efficiency_ratio }) <= 0) {
-    const dark = open_v.every((voltage) => voltage < 1)
-    return idle(model, dark ? 'sleeping' : 'standby', -model.standby_power_kw, open_v)
+  if (available_w <= 0) {
+    const dark = lit.every((strings) => openVoltage(strings) < 1)
+    return idle(dark ? 'sleeping' : 'standby', -model.standby_power_kw)
   }
-  const clips = possible_kw * 1000 > rated_dc_w
-  const voltage_v = clips ? clippedVoltages(lit, best_v, open_v, rated_dc_w) : best_v
-  return running(model, lit, voltage_v, { clips, possible_kw, rated_dc_w })
+  const limit_w = (rated_ac_w * (power_limit_pct ?? 100)) / 100
+  const limit_dc_w = dcPowerFor(limit_w, rating)
+  const is_limited = best.dc_w > limit_dc_w
+  const { dc_w, ...now } = is_limited
+    ? operating(
+        model,
+        lit,
+        limitedVoltages(lit, { best_v, best_w: best.dc_w, limit_w: limit_dc_w }),
+      )
+    : best
+  return {
+    state: is_limited ? 'throttled' : 'mppt',
+    ac_power_kw: Math.min(limit_w, pvwattsAcPower(dc_w, rating)) / 1000,
+    dc_power_kw: dc_w / 1000,
+    available_power_kw: available_w / 1000,
+    power_limit_pct,
+    ...now,
+  }
 }
 
-function running(
+/** DC power, W, at which `pvwattsAcPower` gives `ac_w`, 0 to the rating: the root of its square. */
+function dcPowerFor(ac_w: number, rating: Rating): number {
+  const { rated_dc_w, nominal_efficiency_ratio } = rating
+  const share = (ac_w / (nominal_efficiency_ratio * rated_dc_w)) * reference_efficiency_ratio
+  const linear = 0.9858
+  const square = 0.0162
+  const root = Math.sqrt(linear * linear - 4 * square * (share + 0.0059))
+  return rated_dc_w * ((linear - root) / (2 * square))
+}
+
+/** Of PVWatts; see physics/inverter-efficiency.ts. */
+const reference_efficiency_ratio = 0.9637
+
+function operating(
   model: InverterModel,
   lit: readonly LitString[][],
-  voltage_v: readonly number[],
-  { clips, possible_kw, rated_dc_w }: { clips: boolean; possible_kw: number; rated_dc_w: number },
-): InverterOutput {
+  mppt_voltage_v: readonly number[],
+) {
   const string_current_a = new Array<number>(model.string_count).fill(0)
+  let dc_w = 0
   const mppt_current_a = lit.map((strings, mppt) => {
+    const voltage_v = mppt_voltage_v[mppt]!
     let sum_a = 0
     for (const string of strings) {
-      const current_a = Math.max(0, stringCurrent(string, voltage_v[mppt]!))
+      const current_a = litCurrent(string, voltage_v)
       string_current_a[string.string_index] = current_a
       sum_a += current_a
     }
+    dc_w += sum_a * voltage_v
     return sum_a
   })
-  const dc_w = mppt_current_a.reduce((sum, current, mppt) => sum + current * voltage_v[mppt]!, 0)
-  const rating = { rated_dc_w, nominal_efficiency_ratio }
-  const ac_power_kw = pvwattsAcPower(dc_w, rating) / 1000
-  return {
-    state: clips ? 'throttled' : 'mppt',
-    ac_power_kw,
-    dc_power_kw: dc_w / 1000,
-    available_power_kw: Math.min(
-      model.rated_ac_power_kw,
-      pvwattsAcPower(possible_kw * 1000, rating) / 1000,
-    ),
-    mppt_voltage_v: [...voltage_v],
-    mppt_current_a,
-    string_current_a,
-  }
+  return { dc_w, mppt_voltage_v: [...mppt_voltage_v], mppt_current_a, string_current_a }
 }
 
-function idle(
-  model: InverterModel,
-  state: InverterState,
-  ac_power_kw: number,
-  open_v: readonly number[],
-): InverterOutput {
-  return {
-    state,
-    ac_power_kw,
-    dc_power_kw: 0,
-    available_power_kw: 0,
-    mppt_voltage_v: [...open_v],
-    mppt_current_a: open_v.map(() => 0),
-    string_current_a: new Array<number>(model.string_count).fill(0),
-  }
-}
+const idling = (model: InverterModel, open_v: readonly number[]) => ({
+  dc_power_kw: 0,
+  available_power_kw: 0,
+  mppt_voltage_v: [...open_v],
+  mppt_current_a: open_v.map(() => 0),
+  string_current_a: new Array<number>(model.string_count).fill(0),
+})
 
 function litStrings(
   strings: readonly StringModel[],
-  surfaces: readonly Light[],
-  faults: InverterFaults,
+  around: Surroundings,
+  ailments: InverterAilments,
 ): LitString[] {
-  return strings
-    .filter(({ connected, string_index }) => connected && !faults.open_strings.has(string_index))
-    .map(({ string_index, module, module_count, surface, light_ratio }) => {
-      const light = surfaces[surface]!
-      const irradiance = light.effective_irradiance_w_m2 * light_ratio
-      const diode = cecSingleDiode(module, irradiance, light.cell_temperature_c)
-      return { string_index, diode, module_count }
-    })
-}
-
-const stringCurrent = ({ diode, module_count }: LitString, voltage_v: number): number =>
-  currentAtVoltage(diode, voltage_v / module_count)
-
-const mean = (values: readonly number[]): number =>
-  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
-
-const openVoltage = (strings: readonly LitString[]): number =>
-  mean(strings.map(({ diode, module_count }) => openCircuitVoltage(diode) * module_count))
-
-/** The strings of an MPPT differ little: the mean of their best voltages is within a volt. */
-const bestVoltage = (strings: readonly LitString[]): number =>
-  mean(strings.map(({ diode, module_count }) => maximumPowerPoint(diode).voltage_v * module_count))
-
-function powerAt(lit: readonly LitString[][], voltage_v: readonly number[]): number {
-  let power_w = 0
-  lit.forEach((strings, mppt) => {
-    for (const string of strings) {
-      power_w += Math.max(0, stringCurrent(string, voltage_v[mppt]!)) * voltage_v[mppt]!
-    }
-  })
-  return power_w
-}
-
-/** Bisects how far every MPPT moves from its best voltage towards open circuit. */
-function clippedVoltages(
-  lit: readonly LitString[][],
-  best_v: readonly number[],
-  open_v: readonly number[],
-  limit_w: number,
-): number[] {
-  const moved = (share: number) => best_v.map((best, mppt) => best + (open_v[mppt]! - best) * share)
-  let low = 0
-  let high = 1
-  for (let step = 0; step < clip_steps; step += 1) {
-    const middle = (low + high) / 2
-    if (powerAt(lit, moved(middle)) > limit_w) low = middle
-    else high = middle
+  const lit: LitString[] = []
+  for (const string of strings) {
+    const ailment = ailments.strings.get(string.string_index) ?? sound
+    if (string.connected && !ailment.is_open) lit.push(litString(string, ailment, around))
   }
-  return moved(high)
+  return lit
 }

@@ -37,14 +37,16 @@ async function main(): Promise<void> {
     seed: config.seed,
     now_ms: systemClock.now().getTime(),
   })
-  const plant = createPlant(createSimulation(site, state.seed), state.now, {
+  const simulation = createSimulation(site, state.seed)
+  const plant = createPlant(simulation, state.now, {
     clock: systemClock,
     speed: config.speed,
     faults: config.faults,
   })
   plant.snapshot()
   const served = await serveModbus(plant, log)
-  log.info({ connections: site.connections, faults: config.faults }, 'simulating')
+  const faults = [...simulation.faults, ...config.faults]
+  log.info({ connections: site.connections, faults }, 'simulating')
 
   const saving = setInterval(() => saveState(config.state_file, state), save_interval_ms)
   const grace = closeWithGrace({ logger: log }, async ({ err }) => {

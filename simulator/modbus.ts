@@ -10,6 +10,7 @@ import {
   stationRegisters,
   sunspec_base_address,
 } from './devices/sunspec.ts'
+import { isInForce } from './faults.ts'
 import type { Plant } from './plant.ts'
 
 const illegal_data_address = 2
@@ -63,11 +64,12 @@ async function serveConnection(plant: Plant, connection: Connection, log: Log) {
   }
   const units = devicesOf(plant, connection_id)
   const read = async (address: number, count: number, unit_id: number): Promise<number[]> => {
-    const fault = plant.faults.find(
+    const fault = [...plant.simulation.faults, ...plant.faults].find(
       (one) =>
         (one.kind === 'slow_device' || one.kind === 'silent_device') &&
         one.connection === connection_id &&
-        one.unit_id === unit_id,
+        one.unit_id === unit_id &&
+        isInForce(one, plant.now_ms()),
     )
     if (fault?.kind === 'silent_device') return new Promise<number[]>(() => {})
     if (fault?.kind === 'slow_device') await wait(fault.delay_ms)

@@ -7,6 +7,7 @@ import type { Simulation, SiteSnapshot } from './site.ts'
 export interface Plant {
   readonly simulation: Simulation
   readonly counters: Counters
+  /** On top of those of the simulation. */
   faults: readonly Fault[]
   /** The snapshot of now, not older than a second of the plant's time. */
   snapshot(): SiteSnapshot

@@ -101,6 +101,7 @@ function inverterValues(snapshot: SiteSnapshot, nth: number, counters: Counters)
     heatsink_temperature_c: round(now.heatsink_temperature_c, 1),
     insulation_resistance_kohm: round(now.insulation_resistance_kohm, 0),
     available_power_kw: round(now.available_power_kw, 2),
+    power_limit_pct: now.power_limit_pct === null ? null : round(now.power_limit_pct, 1),
     alarm_1: now.state === 'fault' ? evt1_hw_test_failure : 0,
     alarm_2: 0,
     alarm_3: 0,

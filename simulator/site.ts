@@ -4,19 +4,20 @@
  * faults alone, so that history can be made in any order; only energy counters have a past, and
  * are kept apart (counters.ts).
  */
-import type { Inverter, Logger, Site, Station } from '@heliograph/domain/site'
-import { mpptCount, stringsOf } from '@heliograph/domain/site'
+import type { Inverter, Logger, PvString, Site, Station } from '@heliograph/domain/site'
+import { circuitOf, mpptCount, stringsOf } from '@heliograph/domain/site'
 import type { Surface } from '@heliograph/physics/transposition'
-import type { Fault } from './faults.ts'
-import {
-  type InverterFaults,
-  type InverterModel,
-  type InverterOutput,
-  inverterOutput,
-} from './inverter.ts'
+import { ailmentsAt } from './ailments.ts'
+import { standingFaults } from './demo/faults.ts'
+import { type Fault, isInForce } from './faults.ts'
+import { type InverterModel, type InverterOutput, inverterOutput } from './inverter.ts'
+import { instrumentSurface, measured, type Truth } from './met-station.ts'
 import { noise, spread } from './noise.ts'
+import { obstacleOf } from './shade.ts'
 import { horizontalIrradiance, type Place, planeOfArray, type Sun, sunAt } from './sky.ts'
-import { type Weather, weatherAt } from './weather.ts'
+import { createSoiling, type Soiling } from './soiling.ts'
+import type { StringModel } from './string.ts'
+import { weatherAt } from './weather.ts'
 
 export interface InverterSnapshot extends InverterOutput {
   inverter_id: number
@@ -44,41 +45,75 @@ export interface SiteSnapshot {
 
 export interface Simulation {
   readonly site: Site
-  at(time_ms: number, faults?: readonly Fault[]): SiteSnapshot
+  /** Those that belong to the site: in its history and whenever it runs. */
+  readonly faults: readonly Fault[]
+  /** `more` faults come on top of those of the site. */
+  at(time_ms: number, more?: readonly Fault[]): SiteSnapshot
 }
 
 const plant_distance_m = 450
-const soiling_ratio = 0.985
+const year_ms = 365.25 * 86_400_000
 const mismatch_sigma = 0.008
+/** Dirt that stays, and dust by day without rain: per string, half to one and a half times this. */
+const lasting_soiling_ratio = 0.006
+const soiling_ratio_per_day = 0.0008
+/**
+ * The median of D. C. Jordan and S. R. Kurtz, "Photovoltaic Degradation Rates: an Analytical
+ * Review", Progress in Photovoltaics 21(1), 2013, most of it lost as current.
+ */
+const degradation_ratio_per_year = 0.005
+const degradation_sigma = 0.0012
+/** Per module: with usual ones 0.2 to 0.6 percent of their power, by the way to the inverter. */
+const wiring_ohm = 0.008
+const wiring_ohm_more = 0.016
 const instrument_sigma = 0.004
 const standby_ratio = 0.0002
+const nominal_efficiency_pct = 97.5
 const transformer_idle_kw_per_rated_kw = 0.0008
 const transformer_load_loss_ratio = 0.009
+const minute_ms = 60_000
 
-const channel = { mismatch: 1000, instrument: 2000, grid: 3000 } as const
+const channel = {
+  mismatch: 1000,
+  instrument: 2000,
+  grid: 3000,
+  dirt: 5000,
+  dust: 5100,
+  age: 5200,
+  wiring: 5300,
+} as const
 
 interface PlantModel {
   logger: Logger
   east_m: number
+  commissioned_ms: number | null
   surfaces: Surface[]
   inverters: InverterModel[]
   stations: Station[]
 }
 
-export function createSimulation(site: Site, seed: number): Simulation {
+export function createSimulation(
+  site: Site,
+  seed: number,
+  { faults = standingFaults(site) }: { faults?: readonly Fault[] } = {},
+): Simulation {
   const place = {
     latitude: site.latitude,
     longitude: site.longitude,
     elevation_m: site.elevation_m ?? 0,
   }
+  const soiling = createSoiling(seed, site.longitude)
   const plants = site.loggers.map((logger, index) =>
-    plantModel(site, logger, index * plant_distance_m, seed),
+    plantModel(site, logger, { east_m: index * plant_distance_m, seed }),
   )
   return {
     site,
-    at(time_ms, faults = []) {
+    faults,
+    at(time_ms, more = []) {
       const sun = sunAt(place, time_ms)
-      const parts = plants.map((plant) => plantAt(plant, { place, sun, seed, time_ms, faults }))
+      const all = more.length > 0 ? [...faults, ...more] : faults
+      const moment = { place, sun, seed, time_ms, soiling, faults: all }
+      const parts = plants.map((plant) => plantAt(plant, moment))
       const inverters = parts.flatMap((part) => part.inverters)
       return {
         time_ms,
@@ -100,7 +135,11 @@ function exportPower(inverters: readonly InverterSnapshot[], site: Site): number
   return sum_kw - idle_kw - transformer_load_loss_ratio * load * load * rated_kw
 }
 
-function plantModel(site: Site, logger: Logger, east_m: number, seed: number): PlantModel {
+function plantModel(
+  site: Site,
+  logger: Logger,
+  { east_m, seed }: { east_m: number; seed: number },
+): PlantModel {
   const surfaces: Surface[] = []
   const surfaceIndex = ({ azimuth_deg, tilt_deg }: Surface): number => {
     const known = surfaces.findIndex(
@@ -109,7 +148,7 @@ function plantModel(site: Site, logger: Logger, east_m: number, seed: number): P
     return known >= 0 ? known : surfaces.push({ azimuth_deg, tilt_deg }) - 1
   }
   const inverters = logger.inverters.map((inverter) =>
-    inverterModel(site, inverter, seed, surfaceIndex),
+    inverterModel(site, inverter, { seed, surfaceIndex }),
   )
   const stations = logger.stations ?? []
   for (const station of stations) {
@@ -117,26 +156,22 @@ function plantModel(site: Site, logger: Logger, east_m: number, seed: number): P
       if (instrument.quantity === 'poa_irradiance_w_m2') surfaceIndex(instrumentSurface(instrument))
     }
   }
-  return { logger, east_m, surfaces, inverters, stations }
+  const commissioned = logger.commissioned_date ?? site.commissioned_date
+  const commissioned_ms = commissioned === undefined ? null : Date.parse(commissioned)
+  return { logger, east_m, commissioned_ms, surfaces, inverters, stations }
 }
 
-function inverterModel(
-  site: Site,
-  inverter: Inverter,
-  seed: number,
-  surfaceIndex: (surface: Surface) => number,
-): InverterModel {
-  const modules = new Map(site.panel_models.map((model) => [model.params_id, model]))
-  const strings = stringsOf(inverter).map((string) => {
-    const module = modules.get(string.params_id)
-    if (!module) throw new Error(`inverter ${inverter.inverter_id}: no panel ${string.params_id}`)
-    const nth = inverter.inverter_id * 1000 + string.string_index
-    const light_ratio = soiling_ratio * (1 + spread(seed, channel.mismatch, nth, mismatch_sigma))
-    return { ...string, module, surface: surfaceIndex(string), light_ratio }
-  })
+interface Making {
+  seed: number
+  surfaceIndex: (surface: Surface) => number
+}
+
+function inverterModel(site: Site, inverter: Inverter, making: Making): InverterModel {
+  const strings = stringsOf(inverter).map((string) => stringModel(site, inverter, string, making))
   return {
     inverter_id: inverter.inverter_id,
     rated_ac_power_kw: inverter.rated_ac_power_kw,
+    nominal_efficiency_ratio: (inverter.nominal_efficiency_pct ?? nominal_efficiency_pct) / 100,
     standby_power_kw: inverter.rated_ac_power_kw * standby_ratio,
     string_count: strings.length,
     mppts: Array.from({ length: mpptCount(inverter) }, (_, mppt) =>
@@ -145,21 +180,53 @@ function inverterModel(
   }
 }
 
+function stringModel(
+  site: Site,
+  inverter: Inverter,
+  string: PvString,
+  { seed, surfaceIndex }: Making,
+): StringModel {
+  const model = site.panel_models.find(({ params_id }) => params_id === string.params_id)
+  const module = model ? circuitOf(model) : null
+  if (!module) throw new Error(`panel_models: ${string.params_id}: a simulation needs its circuit`)
+  const nth = inverter.inverter_id * 1000 + string.string_index
+  const { string_index, mppt_index, module_count, connected, azimuth_deg, tilt_deg } = string
+  return {
+    ...{ string_index, mppt_index, module, module_count, connected },
+    surface: surfaceIndex({ azimuth_deg, tilt_deg }),
+    mismatch_ratio: 1 + spread(seed, channel.mismatch, nth, mismatch_sigma),
+    lasting_soiling_ratio: lasting_soiling_ratio * (1 + spread(seed, channel.dirt, nth, 1 / 6)),
+    soiling_ratio_per_day: soiling_ratio_per_day * (1 + spread(seed, channel.dust, nth, 1 / 6)),
+    degradation_ratio_per_year:
+      degradation_ratio_per_year + spread(seed, channel.age, nth, degradation_sigma),
+    wiring_ohm: wiring_ohm + wiring_ohm_more * (0.5 + spread(seed, channel.wiring, nth, 1 / 6)),
+    obstacle: obstacleOf(seed, nth, { surface: string, latitude: site.latitude }),
+  }
+}
+
 interface Moment {
   place: Place
   sun: Sun
   seed: number
   time_ms: number
+  soiling: Soiling
   faults: readonly Fault[]
 }
 
 function plantAt(plant: PlantModel, moment: Moment) {
-  const { place, sun, seed, time_ms, faults } = moment
+  const { place, sun, seed, time_ms, soiling, faults } = moment
   const weather = weatherAt(seed, time_ms, { ...place, east_m: plant.east_m })
   const horizontal = horizontalIrradiance(place, sun, weather)
   const planes = plant.surfaces.map((surface) => planeOfArray(surface, sun, horizontal, weather))
+  const around = {
+    surfaces: planes,
+    sun: sun.position,
+    dust_days: soiling.dust_days(time_ms),
+    years_in_use: Math.max(0, (time_ms - (plant.commissioned_ms ?? time_ms)) / year_ms),
+  }
+  const ailments = ailmentsAt(faults, time_ms)
   const inverters = plant.inverters.map((model): InverterSnapshot => {
-    const output = inverterOutput(model, planes, faultsOf(model.inverter_id, faults))
+    const output = inverterOutput(model, around, ailments(model.inverter_id))
     const load = Math.max(0, output.ac_power_kw) / model.rated_ac_power_kw
     return {
       ...output,
@@ -169,85 +236,37 @@ function plantAt(plant: PlantModel, moment: Moment) {
       insulation_resistance_kohm: 4200 - 30 * weather.relative_humidity_pct,
     }
   })
-  const stations = plant.stations.map((station): StationSnapshot => {
-    const truth = { plant, planes, weather, ghi: horizontal.ghi_w_m2, dhi: horizontal.dhi_w_m2 }
-    return {
-      station_id: station.station_id,
-      instrument_values: station.instruments.map((instrument, index) => {
-        const stuck = faults.find(
-          (fault) =>
-            fault.kind === 'stuck_sensor' &&
-            fault.station_id === station.station_id &&
-            fault.sensor_id === instrument.sensor_id,
-        )
-        if (stuck?.kind === 'stuck_sensor') return stuck.value
-        const gain =
-          1 + spread(seed, channel.instrument, station.station_id * 100 + index, instrument_sigma)
-        return measured(instrument, truth, gain)
-      }),
-    }
+  const truth = {
+    ...{ surfaces: plant.surfaces, planes, weather },
+    ghi_w_m2: horizontal.ghi_w_m2,
+    dhi_w_m2: horizontal.dhi_w_m2,
+    rain_mm: tips(soiling, time_ms),
+  }
+  return { inverters, stations: plant.stations.map((one) => stationAt(one, truth, moment)) }
+}
+
+/** Whole millimetres that a gauge's bucket tipped in the minute before. */
+function tips(soiling: Soiling, time_ms: number): number {
+  const before = Math.floor(soiling.rain_mm(time_ms - minute_ms))
+  return Math.max(0, Math.floor(soiling.rain_mm(time_ms)) - before)
+}
+
+function stationAt(
+  { station_id, instruments }: Station,
+  truth: Truth,
+  { seed, time_ms, faults }: Moment,
+): StationSnapshot {
+  const instrument_values = instruments.map((instrument, index) => {
+    const stuck = faults.find(
+      (fault) =>
+        fault.kind === 'stuck_sensor' &&
+        fault.station_id === station_id &&
+        fault.sensor_id === instrument.sensor_id &&
+        isInForce(fault, time_ms),
+    )
+    if (stuck?.kind === 'stuck_sensor') return stuck.value
+    const gain = 1 + spread(seed, channel.instrument, station_id * 100 + index, instrument_sigma)
+    return measured(instrument, truth, gain)
   })
-  return { inverters, stations }
-}
-
-function faultsOf(inverter_id: number, faults: readonly Fault[]): InverterFaults {
-  const own = faults.filter((fault) => 'inverter_id' in fault && fault.inverter_id === inverter_id)
-  return {
-    dead: own.some(({ kind }) => kind === 'dead_inverter'),
-    open_strings: new Set(
-      own.flatMap((fault) => (fault.kind === 'open_string' ? [fault.string_index] : [])),
-    ),
-  }
-}
-
-type Instrument = Station['instruments'][number]
-
-const instrumentSurface = ({ azimuth_deg = 180, tilt_deg = 0 }: Instrument): Surface => ({
-  azimuth_deg,
-  tilt_deg,
-})
-
-interface Truth {
-  plant: PlantModel
-  planes: readonly ReturnType<typeof planeOfArray>[]
-  weather: Weather
-  ghi: number
-  dhi: number
-}
-
-/** What an instrument reports: the truth by its gain, at the resolution of its register. */
-function measured(instrument: Instrument, truth: Truth, gain: number): number {
-  const { weather } = truth
-  const own = instrumentSurface(instrument)
-  const at = truth.plant.surfaces.findIndex(
-    ({ azimuth_deg, tilt_deg }) => azimuth_deg === own.azimuth_deg && tilt_deg === own.tilt_deg,
-  )
-  const plane = truth.planes[Math.max(0, at)]!
-  switch (instrument.quantity) {
-    case 'poa_irradiance_w_m2':
-      return Math.round(
-        gain *
-          (instrument.type === 'reference_cell'
-            ? plane.effective_irradiance_w_m2
-            : plane.poa_irradiance_w_m2),
-      )
-    case 'ghi_w_m2':
-      return Math.round(gain * truth.ghi)
-    case 'dhi_w_m2':
-      return Math.round(gain * truth.dhi)
-    case 'module_temperature_c':
-      return Math.round(10 * (truth.planes[0]!.module_temperature_c + (gain - 1) * 100)) / 10
-    case 'ambient_temperature_c':
-      return Math.round(10 * weather.ambient_temperature_c) / 10
-    case 'relative_humidity_pct':
-      return Math.round(weather.relative_humidity_pct)
-    case 'pressure_hpa':
-      return Math.round(weather.pressure_hpa)
-    case 'wind_speed_m_s':
-      return Math.round(weather.wind_speed_m_s)
-    case 'wind_direction_deg':
-      return Math.round(weather.wind_direction_deg) % 360
-    case 'rain_mm':
-      return 0
-  }
+  return { station_id, instrument_values }
 }

@@ -39,6 +39,8 @@ export interface PlaneOfArray {
   poa_irradiance_w_m2: number
   /** After reflection at the glass: what the cells get. */
   effective_irradiance_w_m2: number
+  /** The same where something hides the sun and the bright sky around it. */
+  shaded_irradiance_w_m2: number
   module_temperature_c: number
   cell_temperature_c: number
 }
@@ -69,8 +71,16 @@ export function horizontalIrradiance(
     dni_extra_w_m2,
   })
   const ghi_w_m2 = clear.ghi_w_m2 * weather.clear_sky_index
-  const { dni_w_m2, dhi_w_m2 } = erbs(ghi_w_m2, apparent_zenith_deg, dni_extra_w_m2)
-  return { ghi_w_m2, dni_w_m2, dhi_w_m2, dni_extra_w_m2, albedo_ratio }
+  // What clouds add beside the sun comes from them, not from the sun.
+  const added_w_m2 = clear.ghi_w_m2 * Math.max(0, weather.clear_sky_index - 1)
+  const parts = erbs(ghi_w_m2 - added_w_m2, apparent_zenith_deg, dni_extra_w_m2)
+  return {
+    ghi_w_m2,
+    dni_w_m2: parts.dni_w_m2,
+    dhi_w_m2: parts.dhi_w_m2 + added_w_m2,
+    dni_extra_w_m2,
+    albedo_ratio,
+  }
 }
 
 export function planeOfArray(
@@ -85,6 +95,8 @@ export function planeOfArray(
   }
   const plane = hayDavies(surface, direction, horizontal)
   const diffuse = martinRuizDiffuseModifier(surface.tilt_deg)
+  const ground_w_m2 = plane.ground_w_m2 * diffuse.ground_ratio
+  const even_sky_w_m2 = evenSky(surface, horizontal) * diffuse.sky_ratio
   const direct = plane.direct_w_m2 * physicalModifier(incidenceAngle(surface, direction))
   const poa_irradiance_w_m2 = plane.global_w_m2
   const module_temperature_c = faiman({
@@ -94,9 +106,16 @@ export function planeOfArray(
   })
   return {
     poa_irradiance_w_m2,
-    effective_irradiance_w_m2:
-      direct + plane.sky_w_m2 * diffuse.sky_ratio + plane.ground_w_m2 * diffuse.ground_ratio,
+    effective_irradiance_w_m2: direct + plane.sky_w_m2 * diffuse.sky_ratio + ground_w_m2,
+    shaded_irradiance_w_m2: even_sky_w_m2 + ground_w_m2,
     module_temperature_c,
     cell_temperature_c: module_temperature_c + (cell_excess_k * poa_irradiance_w_m2) / 1000,
   }
+}
+
+/** Of the sky light of `hayDavies` the part that comes from everywhere alike. */
+function evenSky({ tilt_deg }: Surface, horizontal: HorizontalIrradiance): number {
+  const { dhi_w_m2, dni_w_m2, dni_extra_w_m2 } = horizontal
+  const seen = (1 + Math.cos((tilt_deg * Math.PI) / 180)) / 2
+  return dhi_w_m2 * (1 - dni_w_m2 / dni_extra_w_m2) * seen
 }

@@ -6,6 +6,7 @@ import type { Connection } from '@heliograph/domain/site'
 import { openBus } from '@heliograph/edge/bus/bus'
 import { sunspec } from '@heliograph/edge/drivers/sunspec'
 import { advance, initialCounters } from '@heliograph/simulator/counters'
+import { parseFault } from '@heliograph/simulator/faults'
 import { smallSite } from '@heliograph/simulator/fixtures/site'
 import { serveModbus } from '@heliograph/simulator/modbus'
 import { createPlant } from '@heliograph/simulator/plant'
@@ -44,7 +45,10 @@ for (const [when, time] of [
     const field = { ...smallSite.connections[0]!, port: await freePort() } as Connection
     const site = { ...smallSite, connections: [field] }
     const counters = initialCounters(site, now.getTime() - 60_000)
-    const simulation = createSimulation(site, 8)
+    const faults = ['limit:1=30', 'bypassed_substring:1/1=6', 'soiled_string:1/2=0.2'].map(
+      parseFault,
+    )
+    const simulation = createSimulation(site, 8, { faults })
     advance(counters, simulation.at(now.getTime()), now.getTime())
     const plant = createPlant(simulation, counters, { clock: { now: () => now } })
     const served = await serveModbus(plant, silent)

@@ -14,6 +14,8 @@ export const sunspec_base_address = 40_000
 
 export const nominal_voltage_v = 800
 export const evt1_hw_test_failure = 2 ** 15
+/** Bit of the active controls that says that power is limited. */
+const st_act_ctl_fixed_w = 2 ** 0
 
 /** The largest that a scaled int16 should hold, so that a surge still fits. */
 const steps_max = 20_000
@@ -120,7 +122,7 @@ function measurements(
   })
 }
 
-/** Nameplate, settings, status and the (idle) immediate controls. */
+/** Nameplate, settings, status and the immediate controls, of which only the limit is in use. */
 function nameplate(inverter: Inverter, now: InverterSnapshot, counters: Counters): Uint16Array[] {
   const rated_w = inverter.rated_ac_power_kw * 1000
   const power_scale = scaleFor(rated_w * 1.2)
@@ -144,13 +146,18 @@ function nameplate(inverter: Inverter, now: InverterSnapshot, counters: Counters
         ActWh: Math.round(counters.inverters[inverter.inverter_id]!.ac_kwh * 1000),
         WAval: now.available_power_kw * 1000,
         WAval_SF: power_scale,
-        StActCtl: 0,
+        StActCtl: now.power_limit_pct === null ? 0 : st_act_ctl_fixed_w,
         Ris: now.insulation_resistance_kohm * 1000,
         Ris_SF: 3,
       },
     }),
     encode(models[123], {
-      values: { Conn: 1, WMaxLimPct: 100, WMaxLimPct_SF: -1, WMaxLim_Ena: 0 },
+      values: {
+        Conn: 1,
+        WMaxLimPct: now.power_limit_pct ?? 100,
+        WMaxLimPct_SF: -1,
+        WMaxLim_Ena: now.power_limit_pct === null ? 0 : 1,
+      },
     }),
   ]
 }
