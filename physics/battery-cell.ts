@@ -236,7 +236,7 @@ export function heatPower(cell: BatteryCell, state: CellState, current_a: number
   const stored_a = storedCurrent(cell, current_a)
   const lost_a = -current_a - stored_a
   return (
-    current_a * current_a * cellResistance(cell, state) +
+    current_a * (current_a * cellResistance(cell, state)) +
     lost_a * openCircuitVoltage(cell, state) +
     stored_a * reversibleVoltage(cell, state)
   )

@@ -25,7 +25,7 @@ export function faiman(weather: ModuleWeather, coefficients = faiman_mean): numb
   const wind = Math.max(0, weather.wind_speed_m_s)
   const loss = coefficients.u0_w_m2_k + coefficients.u1_w_s_m3_k * wind
   const heating = Math.max(0, weather.poa_w_m2)
-  return weather.air_temperature_c + (loss > 0 ? heating / loss : 0)
+  return weather.air_temperature_c + (loss <= 0 ? 0 : heating / loss)
 }
 
 /** How a module is built and mounted, in the terms of the Sandia model. */
@@ -100,7 +100,7 @@ export function pvsystCellTemperature(weather: ModuleWeather, module: PvsystModu
   const loss = constant_w_m2_k + wind_w_s_m3_k * Math.max(0, weather.wind_speed_m_s)
   const heated = module.absorption_ratio * (1 - module.efficiency_ratio)
   const heating = Math.max(0, weather.poa_w_m2) * Math.max(0, heated)
-  return weather.air_temperature_c + (loss > 0 ? heating / loss : 0)
+  return weather.air_temperature_c + (loss <= 0 ? 0 : heating / loss)
 }
 
 export interface NoctModule {
@@ -108,7 +108,7 @@ export interface NoctModule {
   noct_c: number
   /** Share of the light that becomes electricity, 0 to 1. */
   efficiency_ratio: number
-  /** Of the cover and the cells, above 0; SAM takes 0.9. */
+  /** Of the cover and the cells, 0 to 1; SAM takes 0.9. At 0 nothing warms. */
   transmittance_absorptance_ratio?: number
   /** Between the module and a roof below; without it, or above 89 mm, the air is free. */
   standoff_m?: number
@@ -136,7 +136,7 @@ export function noctCellTemperature(weather: ModuleWeather, module: NoctModule):
   const wind = (module.is_high ? 0.61 : 0.51) * Math.max(0, weather.wind_speed_m_s)
   const warming_k = (Math.max(0, weather.poa_w_m2) / 800) * (module.noct_c + rise_k - 20)
   const absorbed = module.transmittance_absorptance_ratio ?? 0.9
-  const heated = 1 - module.efficiency_ratio / absorbed
+  const heated = absorbed > 0 ? 1 - module.efficiency_ratio / absorbed : 0
   return weather.air_temperature_c + Math.max(0, warming_k * heated) * (9.5 / (5.7 + 3.8 * wind))
 }
 
@@ -154,7 +154,10 @@ export function rossCellTemperature(
   return weather.air_temperature_c + ross_k_m2_w * Math.max(0, weather.poa_w_m2)
 }
 
-/** Rise of the cell per W/m2 of a module with this nominal operating cell temperature. */
+/**
+ * Rise of the cell, K per W/m2, of a module with this nominal operating cell temperature, Celsius:
+ * by its definition at 800 W/m2 and 20 Celsius (IEC 61215). Below 20 it is negative.
+ */
 export function rossCoefficient(noct_c: number): number {
   return (noct_c - 20) / 800
 }

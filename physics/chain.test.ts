@@ -6,6 +6,7 @@ import { faiman } from './cell-temperature.ts'
 import { type ClearSkyModule, clearSkyPower } from './chain.ts'
 import { ineichenPerez } from './clear-sky.ts'
 import { assertWithinRatio } from './fixtures/oracle.ts'
+import { uniform } from './fixtures/uniform.ts'
 import { cecSingleDiode, maximumPowerPoint } from './single-diode.ts'
 import { extraterrestrialDni, solarPosition } from './solar-position.ts'
 import { hayDavies } from './transposition.ts'
@@ -123,19 +124,18 @@ test('night is no power at air temperature', () => {
 })
 
 test('a module never gives less than nothing, nor much more than rated, wherever it stands', () => {
-  const angle = (min: number, max: number) => fc.double({ min, max, noNaN: true })
   fc.assert(
     fc.property(
       fc.record({
-        latitude_deg: angle(-90, 90),
-        longitude_deg: angle(-180, 180),
-        altitude_m: angle(-400, 5000),
-        surface: fc.record({ tilt_deg: angle(0, 90), azimuth_deg: angle(0, 360) }),
-        linke_turbidity: angle(1, 10),
-        albedo_ratio: angle(0, 1),
+        latitude_deg: uniform(-90, 90),
+        longitude_deg: uniform(-180, 180),
+        altitude_m: uniform(-400, 5000),
+        surface: fc.record({ tilt_deg: uniform(0, 90), azimuth_deg: uniform(0, 360) }),
+        linke_turbidity: uniform(1, 10),
+        albedo_ratio: uniform(0, 1),
       }),
-      fc.double({ min: -1e12, max: 4e12, noNaN: true }),
-      angle(-60, 60),
+      uniform(-1e12, 4e12),
+      uniform(-60, 60),
       (where, time_ms, air_c) => {
         const series = clearSkyPower({ ...where, module: place.module }, of([time_ms], air_c))
         for (const [value] of Object.values(series)) assert.ok(Number.isFinite(value))
@@ -152,5 +152,9 @@ test('a bad element spoils its own instant only, unlike lengths are refused', ()
   const { p_mp_w } = clearSkyPower(place, weather)
   assert.ok(Number.isNaN(p_mp_w[0]) && p_mp_w[1]! > 400 && Number.isNaN(p_mp_w[2]))
   const short = { ...weather, wind_speed_m_s: new Float64Array(2) }
+  const out = clearSkyPower(place, of([midsummer_noon_ms, midsummer_noon_ms]))
+  assert.equal(clearSkyPower(place, of([midsummer_midnight_ms]), out), out)
+  assert.ok(out.p_mp_w[0] === 0 && out.v_mp_v[0] === 0 && out.p_mp_w[1]! > 400)
+  assert.throws(() => clearSkyPower(place, weather, out), /out holds 2 of 3/)
   assert.throws(() => clearSkyPower(place, short), /wind_speed_m_s has 2 elements, not 3/)
 })

@@ -2,6 +2,7 @@ import { absoluteAirmass, relativeAirmass } from './airmass.ts'
 import { pressureAtAltitude } from './atmosphere.ts'
 import { type FaimanCoefficients, faiman, faiman_mean } from './cell-temperature.ts'
 import { ineichenPerez } from './clear-sky.ts'
+import { requireRoom, roomFor } from './series.ts'
 import { type CecModule, cecSingleDiode, maximumPowerPoint } from './single-diode.ts'
 import { extraterrestrialDni, solarPositions } from './solar-position.ts'
 import { hayDavies, type Surface } from './transposition.ts'
@@ -51,10 +52,15 @@ export interface ClearSkySeries {
  * power: `solarPosition`, `ineichenPerez`, `hayDavies`, `faiman`, `cecSingleDiode`,
  * `maximumPowerPoint`, each with its own ranges. Losses by reflection, spectrum, dirt and shade are
  * not taken off.
- * Throws a RangeError for series of different lengths; an element that is not a number spoils
+ * `out` is filled from its start and given back; without it a new one is. Throws a RangeError for
+ * series of different lengths and where `out` is too short; an element that is not a number spoils
  * that instant and no other.
  */
-export function clearSkyPower(place: ClearSkyModule, weather: WeatherSeries): ClearSkySeries {
+export function clearSkyPower(
+  place: ClearSkyModule,
+  weather: WeatherSeries,
+  out: ClearSkySeries = clearSkySeries(weather.times_ms.length),
+): ClearSkySeries {
   const { times_ms, air_temperature_c, wind_speed_m_s } = weather
   const count = times_ms.length
   for (const [name, { length }] of Object.entries({ air_temperature_c, wind_speed_m_s })) {
@@ -66,7 +72,8 @@ export function clearSkyPower(place: ClearSkyModule, weather: WeatherSeries): Cl
     pressure_pa,
     ...(place.delta_t_s === undefined ? {} : { delta_t_s: place.delta_t_s }),
   })
-  const series = clearSkySeries(count)
+  requireRoom(out, count)
+  for (const values of Object.values(out)) values.fill(0, 0, count)
   const { surface, module, linke_turbidity, altitude_m, albedo_ratio } = place
   const cooling = place.cooling ?? faiman_mean
   for (let i = 0; i < count; i++) {
@@ -80,10 +87,10 @@ export function clearSkyPower(place: ClearSkyModule, weather: WeatherSeries): Cl
       altitude_m,
       dni_extra_w_m2,
     })
-    series.ghi_w_m2[i] = sky.ghi_w_m2
+    out.ghi_w_m2[i] = sky.ghi_w_m2
     const air_c = air_temperature_c[i]!
     if (sky.ghi_w_m2 === 0) {
-      series.cell_temperature_c[i] = air_c
+      out.cell_temperature_c[i] = air_c
       continue
     }
     const direction = { zenith_deg: apparent_zenith_deg, azimuth_deg: sun.azimuth_deg[i]! }
@@ -101,22 +108,16 @@ export function clearSkyPower(place: ClearSkyModule, weather: WeatherSeries): Cl
       cooling,
     )
     const point = maximumPowerPoint(cecSingleDiode(module, poa_w_m2, cell_c))
-    series.poa_w_m2[i] = poa_w_m2
-    series.cell_temperature_c[i] = cell_c
-    series.v_mp_v[i] = point.voltage_v
-    series.i_mp_a[i] = point.current_a
-    series.p_mp_w[i] = point.power_w
+    out.poa_w_m2[i] = poa_w_m2
+    out.cell_temperature_c[i] = cell_c
+    out.v_mp_v[i] = point.voltage_v
+    out.i_mp_a[i] = point.current_a
+    out.p_mp_w[i] = point.power_w
   }
-  return series
+  return out
 }
 
 function clearSkySeries(count: number): ClearSkySeries {
-  return {
-    ghi_w_m2: new Float64Array(count),
-    poa_w_m2: new Float64Array(count),
-    cell_temperature_c: new Float64Array(count),
-    v_mp_v: new Float64Array(count),
-    i_mp_a: new Float64Array(count),
-    p_mp_w: new Float64Array(count),
-  }
+  const light = ['ghi_w_m2', 'poa_w_m2', 'cell_temperature_c'] as const
+  return roomFor([...light, 'v_mp_v', 'i_mp_a', 'p_mp_w'], count)
 }

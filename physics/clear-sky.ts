@@ -19,6 +19,9 @@ export interface IneichenPerezInput {
   perez_enhancement?: boolean
 }
 
+/** More than any sun gives; keeps what follows finite. */
+const dni_extra_max_w_m2 = 10_000
+
 const darkness: ClearSky = { ghi_w_m2: 0, dni_w_m2: 0, dhi_w_m2: 0 }
 
 /**
@@ -29,11 +32,12 @@ const darkness: ClearSky = { ghi_w_m2: 0, dni_w_m2: 0, dhi_w_m2: 0 }
  * global irradiance, exp(0.01 * airmass^1.8): 1.01 with the sun in the zenith, 2.5 at an elevation
  * of 4 degrees and 1000 at the horizon, so it is off unless asked for.
  * Good for altitudes up to about 3000 m and turbidities of 1 to 10; the altitude is held to -1000
- * to 10 000 m, the turbidity to 0 to 100, the air mass to 40, that of the horizon. All zero with
- * the sun at or below the horizon. Never negative, and global = direct * cos(zenith) + diffuse.
+ * to 10 000 m, the turbidity to 0 to 100, the air mass to 40, that of the horizon, the irradiance
+ * outside the air to 0 to 10 000 W/m2. All zero with the sun at or below the horizon. Never
+ * negative, and global = direct * cos(zenith) + diffuse.
  */
 export function ineichenPerez(input: IneichenPerezInput): ClearSky {
-  const { dni_extra_w_m2 } = input
+  const dni_extra_w_m2 = heldExtra(input)
   const cos_zenith = Math.cos((input.apparent_zenith_deg * Math.PI) / 180)
   if (input.absolute_airmass === null || cos_zenith <= 0) return { ...darkness }
   const altitude_m = Math.min(10_000, Math.max(-1000, input.altitude_m))
@@ -62,7 +66,7 @@ export function ineichenPerez(input: IneichenPerezInput): ClearSky {
  */
 export function haurwitz(apparent_zenith_deg: number): number {
   const cos_zenith = Math.cos((apparent_zenith_deg * Math.PI) / 180)
-  return cos_zenith > 0 ? 1098 * cos_zenith * Math.exp(-0.059 / cos_zenith) : 0
+  return cos_zenith <= 0 ? 0 : 1098 * cos_zenith * Math.exp(-0.059 / cos_zenith)
 }
 
 export interface SimplifiedSolisInput {
@@ -73,6 +77,9 @@ export interface SimplifiedSolisInput {
   pressure_pa: number
   dni_extra_w_m2: number
 }
+
+const heldExtra = ({ dni_extra_w_m2 }: { dni_extra_w_m2: number }) =>
+  Math.min(dni_extra_max_w_m2, Math.max(0, dni_extra_w_m2))
 
 /** A polynomial, the constant term first. */
 const polynomial = (x: number, terms: readonly number[]) =>
@@ -97,9 +104,10 @@ function solisDiffuse(aod: number, water_cm: number, log_pressure: number) {
  * version of the Solis clear sky model", Solar Energy 82, 2008: each component is the enhanced
  * irradiance outside the air weakened by exp(-depth / sin(elevation)^exponent).
  * Fitted for aerosol depths of 0 to 0.45, 0.2 to 10 cm of water and 0 to 7000 m; outside, the
- * inputs are held to these (the pressure to 41 000 to 110 000 Pa). All zero with the sun at or
- * below the horizon, never negative. The three components are fitted apart: global differs from
- * direct * cos(zenith) + diffuse by up to 11 W/m2 in usual air.
+ * inputs are held to these (the pressure to 41 000 to 110 000 Pa), and the irradiance outside the
+ * air to 0 to 10 000 W/m2. All zero with the sun at or below the horizon, never negative. The three
+ * components are fitted apart: global differs from direct * cos(zenith) + diffuse by up to 11 W/m2
+ * in usual air.
  */
 export function simplifiedSolis(input: SimplifiedSolisInput): ClearSky {
   const sin_elevation = Math.cos((input.apparent_zenith_deg * Math.PI) / 180)
@@ -110,7 +118,7 @@ export function simplifiedSolis(input: SimplifiedSolisInput): ClearSky {
   const log_pressure = Math.log(Math.min(110_000, Math.max(41_000, input.pressure_pa)) / 101_325)
 
   const enhancement = polynomial(aod, [1.08 * w ** 0.0051, 0.97 * w ** 0.032, 0.12 * w ** 0.56])
-  const outside_w_m2 = Math.max(0, input.dni_extra_w_m2) * (enhancement + 0.071 * log_pressure)
+  const outside_w_m2 = heldExtra(input) * (enhancement + 0.071 * log_pressure)
   const weakened = (depth: number, exponent: number) =>
     outside_w_m2 * Math.exp(-depth / sin_elevation ** exponent)
 

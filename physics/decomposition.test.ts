@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { type Decomposition, disc, erbs, erbsDriesse } from './decomposition.ts'
 import { assertWithin, testAgainstOracle } from './fixtures/oracle.ts'
+import { uniform } from './fixtures/uniform.ts'
 
 const models: ((ghi: number, zenith: number, outside: number) => Decomposition)[] = [
   erbs,
@@ -32,8 +33,8 @@ testAgainstOracle('decomposition', 'the direct and diffuse parts of global irrad
 })
 
 test('the parts are never negative and add up to the global irradiance', () => {
-  const ghi = fc.oneof(fc.double({ min: -5, max: 2000, noNaN: true }), fc.constantFrom(0, 1e-17))
-  const zenith = fc.oneof(fc.double({ min: 0, max: 180, noNaN: true }), fc.constantFrom(0, 87, 90))
+  const ghi = fc.oneof(uniform(-5, 2000), fc.constantFrom(0, 1e-17))
+  const zenith = fc.oneof(uniform(0, 180), fc.constantFrom(0, 87, 90))
   const outside = fc.constantFrom(0, 1320, 1366.1, 1415)
   fc.assert(
     fc.property(ghi, zenith, outside, (ghi_w_m2, zenith_deg, dni_extra_w_m2) => {
@@ -52,7 +53,7 @@ test('the parts are never negative and add up to the global irradiance', () => {
 test('no irradiance, however large, gives what is not a number', () => {
   const ghi = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true })
   fc.assert(
-    fc.property(ghi, fc.double({ min: 0, max: 180, noNaN: true }), (ghi_w_m2, zenith_deg) => {
+    fc.property(ghi, uniform(0, 180), (ghi_w_m2, zenith_deg) => {
       for (const model of models) {
         for (const part of Object.values(model(ghi_w_m2, zenith_deg, 1366.1))) {
           assert.ok(part >= 0)
@@ -89,4 +90,14 @@ test('the clearer the sky, the smaller the diffuse share', () => {
     assert.ok(share < before + 1e-3)
     before = share
   }
+})
+
+test('a zenith angle below 0 counts as its absolute value, a pressure or light below 0 as 0', () => {
+  for (const model of models) {
+    for (const zenith_deg of [30, 86, 88, 120]) {
+      assert.deepEqual(model(400, -zenith_deg, 1366.1), model(400, zenith_deg, 1366.1))
+    }
+    assert.deepEqual(model(400, 30, -3), model(400, 30, 0))
+  }
+  assert.deepEqual(disc(400, 30, 1366.1, -5), disc(400, 30, 1366.1, 0))
 })

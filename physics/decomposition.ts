@@ -19,10 +19,9 @@ const zenith_deg_max = 87
  * Clearness index. Negative irradiance counts as 0, and so does the index where there is no light
  * outside the air.
  */
-function clearness(ghi_w_m2: number, zenith_deg: number, dni_extra_w_m2: number): number {
-  const cos_zenith = Math.cos((zenith_deg * Math.PI) / 180)
+function clearness(ghi_w_m2: number, cos_zenith: number, dni_extra_w_m2: number): number {
   const horizontal = dni_extra_w_m2 * Math.max(cos_zenith, cos_zenith_min)
-  return horizontal > 0 ? Math.min(1, Math.max(0, ghi_w_m2) / horizontal) : 0
+  return horizontal <= 0 ? 0 : Math.min(1, Math.max(0, ghi_w_m2) / horizontal)
 }
 
 /** The parts by a model that gives the diffuse share at a clearness index. */
@@ -33,10 +32,11 @@ function split(
   diffuseRatio: (kt: number) => number,
 ): Decomposition {
   const ghi = Math.max(0, ghi_w_m2)
-  const clearness_ratio = clearness(ghi, zenith_deg, dni_extra_w_m2)
-  if (zenith_deg > zenith_deg_max) return { dni_w_m2: 0, dhi_w_m2: ghi, clearness_ratio }
+  const cos_zenith = Math.cos((zenith_deg * Math.PI) / 180)
+  const clearness_ratio = clearness(ghi, cos_zenith, dni_extra_w_m2)
+  if (Math.abs(zenith_deg) > zenith_deg_max) return { dni_w_m2: 0, dhi_w_m2: ghi, clearness_ratio }
   const dhi_w_m2 = ghi * diffuseRatio(clearness_ratio)
-  const dni_w_m2 = (ghi - dhi_w_m2) / Math.cos((zenith_deg * Math.PI) / 180)
+  const dni_w_m2 = (ghi - dhi_w_m2) / cos_zenith
   return { dni_w_m2, dhi_w_m2, clearness_ratio }
 }
 
@@ -59,9 +59,10 @@ function erbsDriesseDiffuseRatio(kt: number): number {
  * Splits global horizontal irradiance into direct and diffuse. D. G. Erbs, S. A. Klein and
  * J. A. Duffie, "Estimation of the diffuse radiation fraction for hourly, daily and monthly-average
  * global radiation", Solar Energy 28(4), 1982, equation 1.
- * Takes the true zenith angle, 0 to 180, and the extraterrestrial normal irradiance (with 0 all is
- * diffuse). Negative global irradiance (the night offset of a thermopile) counts as 0; beyond 87
- * degrees all of it is diffuse. Global = direct * cos(zenith) + diffuse.
+ * Takes the true zenith angle, 0 to 180 (below 0 as its absolute value), and the extraterrestrial
+ * normal irradiance, of which 0 and less makes a clearness of 0. Negative global irradiance (the
+ * night offset of a thermopile) counts as 0; beyond 87 degrees all of it is diffuse.
+ * Global = direct * cos(zenith) + diffuse.
  */
 export function erbs(ghi_w_m2: number, zenith_deg: number, dni_extra_w_m2: number): Decomposition {
   return split(ghi_w_m2, zenith_deg, dni_extra_w_m2, erbsDiffuseRatio)
@@ -110,8 +111,8 @@ function discBeamRatio(kt: number, airmass: number): number {
  * SERI/TR-215-3087, 1987, with absolute air mass (F. Kasten, 1966, held to 12) as in its author's
  * worksheet.
  * Arguments as `erbs`, on the same solar constant as elsewhere here: the one of 1370 W/m2 with
- * which the model was fitted, also behind its clearness index, is put in. `pressure_pa` of 0 and
- * more. All diffuse beyond 87 degrees. Global = direct * cos(zenith) + diffuse, and at pressures up
+ * which the model was fitted, also behind its clearness index, is put in. A pressure below 0 counts
+ * as 0. All diffuse beyond 87 degrees. Global = direct * cos(zenith) + diffuse, and at pressures up
  * to 110 000 Pa at least an eighth of it is diffuse.
  */
 export function disc(
@@ -121,14 +122,16 @@ export function disc(
   pressure_pa: number,
 ): Decomposition {
   const ghi = Math.max(0, ghi_w_m2)
-  const outside_w_m2 = dni_extra_w_m2 * (disc_solar_constant_w_m2 / solar_constant_w_m2)
-  const clearness_ratio = clearness(ghi, zenith_deg, outside_w_m2)
+  const outside_w_m2 =
+    Math.max(0, dni_extra_w_m2) * (disc_solar_constant_w_m2 / solar_constant_w_m2)
+  const cos_zenith = Math.cos((zenith_deg * Math.PI) / 180)
+  const clearness_ratio = clearness(ghi, cos_zenith, outside_w_m2)
   const relative_airmass = relativeAirmass1966(zenith_deg)
-  if (zenith_deg > zenith_deg_max || relative_airmass === null) {
+  if (Math.abs(zenith_deg) > zenith_deg_max || relative_airmass === null) {
     return { dni_w_m2: 0, dhi_w_m2: ghi, clearness_ratio }
   }
-  const airmass = Math.min(disc_airmass_max, absoluteAirmass(relative_airmass, pressure_pa))
-  const cos_zenith = Math.cos((zenith_deg * Math.PI) / 180)
+  const absolute_airmass = absoluteAirmass(relative_airmass, Math.max(0, pressure_pa))
+  const airmass = Math.min(disc_airmass_max, absolute_airmass)
   const dni_w_m2 = Math.max(0, outside_w_m2 * discBeamRatio(clearness_ratio, airmass))
   return { dni_w_m2, dhi_w_m2: ghi - dni_w_m2 * cos_zenith, clearness_ratio }
 }

@@ -17,12 +17,12 @@ export function ashraeModifier(incidence_deg: number, b = 0.05): number {
 
 /** A pane of glass. */
 export interface Cover {
-  /** Refractive index, above 1. */
+  /** Refractive index, 1 and more; held to that. */
   refractive_index: number
-  /** Extinction coefficient. */
+  /** Extinction coefficient, 0 and more. */
   extinction_per_m: number
   thickness_m: number
-  /** Refractive index of an anti-reflective coating, above 1; none by default. */
+  /** Refractive index of an anti-reflective coating, 1 and more; none by default. */
   coating_refractive_index?: number
 }
 
@@ -49,10 +49,10 @@ export function physicalModifier(incidence_deg: number, cover: Cover = white_gla
   return transmitted(incidence_deg * degree, cover) / transmitted(0, cover)
 }
 
-/** Share of unpolarised light that comes through the cover, 0 to 1. */
+/** Share of unpolarised light through the cover, over the absorption at normal incidence. */
 function transmitted(incidence_rad: number, cover: Cover): number {
-  const glass = cover.refractive_index
-  const coating = cover.coating_refractive_index ?? glass
+  const glass = Math.max(1, cover.refractive_index)
+  const coating = Math.max(1, cover.coating_refractive_index ?? glass)
   const sin_out = Math.sin(incidence_rad)
   const cos_out = Math.cos(incidence_rad)
   const cos_coating = Math.sqrt(1 - (sin_out / coating) ** 2)
@@ -66,8 +66,8 @@ function transmitted(incidence_rad: number, cover: Cover): number {
     reflected(cos_coating, coating * cos_out),
     reflected(coating * cos_glass, glass * cos_coating),
   )
-  const absorption = (cover.extinction_per_m * cover.thickness_m) / cos_glass
-  return ((across + along) / 2) * Math.exp(-absorption)
+  const longer_m = cover.thickness_m * (1 / cos_glass - 1)
+  return ((across + along) / 2) * Math.exp(-cover.extinction_per_m * longer_m)
 }
 
 function reflected(before: number, after: number): number {
@@ -120,18 +120,20 @@ export function interpolatedModifier(
 /**
  * N. Martin and J. M. Ruiz, "Calculation of the PV modules angular losses under field conditions by
  * means of an analytical model", Solar Energy Materials and Solar Cells 70(1), 2001.
- * `a_r`, above 0, is 0.16 for clean glass and 0.20 for 2 percent of dust.
+ * `a_r` is 0.16 for clean glass and 0.20 for 2 percent of dust; below 0 it counts as 0, no loss.
  */
 export function martinRuizModifier(incidence_deg: number, a_r = 0.16): number {
   if (!(Math.abs(incidence_deg) < 90)) return Number.isNaN(incidence_deg) ? Number.NaN : 0
-  return (1 - Math.exp(-Math.cos(incidence_deg * degree) / a_r)) / (1 - Math.exp(-1 / a_r))
+  const held = Math.max(0, a_r)
+  return Math.expm1(-Math.cos(incidence_deg * degree) / held) / Math.expm1(-1 / held)
 }
 
 /**
  * The same for the diffuse light of sky and ground on a plane of tilt 0 to 180. N. Martin and
  * J. M. Ruiz, "A new model for PV modules angular losses under field conditions", International
  * Journal of Solar Energy 22(1), 2002, with the corrigendum of 2013 (Progress in Photovoltaics 21).
- * A plane that faces away from the sky (180) or the ground (0) has 0 there.
+ * A plane that faces away from the sky (180) or the ground (0) has 0 there. `a_r` is held to 0.02
+ * to 0.5; dusty glass has 0.27.
  */
 export function martinRuizDiffuseModifier(
   tilt_deg: number,
@@ -140,8 +142,9 @@ export function martinRuizDiffuseModifier(
   const tilt = Math.min(180, Math.max(0, tilt_deg)) * degree
   // 4 / (3 pi), to the four places that the paper prints and that other programs use.
   const c1 = 0.4244
-  const c2 = 0.5 * a_r - 0.154
-  const through = (x: number) => 1 - Math.exp((-(c1 + c2 * x) * x) / a_r)
+  const held = Math.min(0.5, Math.max(0.02, a_r))
+  const c2 = 0.5 * held - 0.154
+  const through = (x: number) => 1 - Math.exp((-(c1 + c2 * x) * x) / held)
   const sin = Math.sin(tilt)
   const cos = Math.cos(tilt)
   const up = 1 + cos > 1e-12 ? sin + (Math.PI - tilt - sin) / (1 + cos) : 0

@@ -28,5 +28,5 @@ export function pvwattsAcPower(dc_w: number, inverter: PvwattsInverter): number 
 
 /** Efficiency at a load, 0 to 1: `pvwattsAcPower` over `dc_w`; 0 without input. */
 export function pvwattsEfficiency(dc_w: number, inverter: PvwattsInverter): number {
-  return dc_w > 0 ? pvwattsAcPower(dc_w, inverter) / dc_w : 0
+  return dc_w <= 0 ? 0 : pvwattsAcPower(dc_w, inverter) / dc_w
 }

@@ -51,7 +51,7 @@ export function sandiaAcPowerOfInputs(
   const total_w = inputs.reduce((sum_w, { dc_w }) => sum_w + Math.max(0, dc_w), 0)
   let ac_w = 0
   for (const { dc_w, voltage_v } of inputs) {
-    if (dc_w > 0) ac_w += (dc_w / total_w) * converted(total_w, voltage_v, inverter)
+    if (!(dc_w <= 0)) ac_w += (dc_w / total_w) * converted(total_w, voltage_v, inverter)
   }
   return limited(total_w, ac_w, inverter)
 }
@@ -66,7 +66,9 @@ function converted(dc_w: number, dc_voltage_v: number, inverter: SandiaInverter)
   if (span_w <= 0) return 0
   const over_w = dc_w - start_dc_w
   const ac_w = (inverter.rated_ac_w / span_w + curvature * (over_w - span_w)) * over_w
-  return dc_w >= rated_dc_w ? Math.max(inverter.rated_ac_w, ac_w) : ac_w
+  // Finite, so that two of these have a sum.
+  const held_w = Math.min(Number.MAX_VALUE, Math.max(-Number.MAX_VALUE, ac_w))
+  return dc_w >= rated_dc_w ? Math.max(inverter.rated_ac_w, held_w) : held_w
 }
 
 function limited(dc_w: number, ac_w: number, inverter: SandiaInverter): number {

@@ -1,4 +1,5 @@
 /** The current-voltage curve of a circuit: its characteristic points, and as a whole. */
+import { requireRoom, roomFor } from './series.ts'
 import {
   type CecModule,
   cecSingleDiode,
@@ -31,7 +32,7 @@ export interface IvCurve {
   current_a: Float64Array
 }
 
-/** All zero in the dark. */
+/** The seven points of a circuit, V, A and W; all zero in the dark. */
 export function characteristicPoints(diode: SingleDiode): CharacteristicPoints {
   const v_oc_v = openCircuitVoltage(diode)
   const { voltage_v, current_a, power_w } = maximumPowerPoint(diode)
@@ -46,13 +47,16 @@ export function characteristicPoints(diode: SingleDiode): CharacteristicPoints {
   }
 }
 
-/** `count` points (2 and more) from short to open circuit, at equal steps of the voltage. */
+/**
+ * `count` points from short to open circuit, at equal steps of the voltage. Throws a RangeError for
+ * a `count` that is not whole or below 2.
+ */
 export function ivCurve(diode: SingleDiode, count: number): IvCurve {
   const voltage_v = voltageSteps(openCircuitVoltage(diode), count)
   return { voltage_v, current_a: voltage_v.map((voltage) => currentAtVoltage(diode, voltage)) }
 }
 
-/** `count` voltages (2 and more) from 0 to a highest. */
+/** `count` voltages from 0 to a highest, V; errors as `ivCurve`. */
 export function voltageSteps(voltage_max_v: number, count: number): Float64Array {
   if (!(Number.isInteger(count) && count >= 2)) throw new RangeError(`count: ${count} is below 2`)
   return Float64Array.from({ length: count }, (_, i) => (voltage_max_v * i) / (count - 1))
@@ -60,21 +64,14 @@ export function voltageSteps(voltage_max_v: number, count: number): Float64Array
 
 /** Room for the points of `count` circuits. */
 export function characteristicSeries(count: number): CharacteristicSeries {
-  return {
-    i_sc_a: new Float64Array(count),
-    v_oc_v: new Float64Array(count),
-    i_mp_a: new Float64Array(count),
-    v_mp_v: new Float64Array(count),
-    p_mp_w: new Float64Array(count),
-    i_x_a: new Float64Array(count),
-    i_xx_a: new Float64Array(count),
-  }
+  const names = ['i_sc_a', 'v_oc_v', 'i_mp_a', 'v_mp_v', 'p_mp_w', 'i_x_a', 'i_xx_a'] as const
+  return roomFor(names, count)
 }
 
 /**
  * The points of one module over a series of irradiances on its cells, W/m2, and temperatures of
  * them, Celsius, held to the ranges of `cecSingleDiode`. `out` is filled from its start and given
- * back; without it a new one is. Throws where the lengths do not fit.
+ * back; without it a new one is. Throws a RangeError where the lengths do not fit.
  */
 export function singleDiodePoints(
   module: CecModule,
@@ -86,7 +83,7 @@ export function singleDiodePoints(
   if (cell_temperature_c.length !== count) {
     throw new RangeError(`${count} irradiances, ${cell_temperature_c.length} cell temperatures`)
   }
-  if (out.i_sc_a.length < count) throw new RangeError(`out holds ${out.i_sc_a.length} of ${count}`)
+  requireRoom(out, count)
   for (let i = 0; i < count; i++) {
     const points = characteristicPoints(
       cecSingleDiode(module, irradiance_w_m2[i]!, cell_temperature_c[i]!),

@@ -70,6 +70,8 @@ test('shaded strings agree with all reference answers', { skip: no_reference }, 
     assertWithinRatio(global.voltage_v, cell('v_mp'), 1e-7, `${name}: voltage`)
     const uniform = stringPeaks(shadedString(groupsOf(0))).global
     assertWithinRatio(uniform.power_w, cell('p_mp_uniform'), 1e-12, `${name}: unshaded power`)
+    assertWithinRatio(uniform.current_a, cell('i_mp_uniform'), 1e-7, `${name}: unshaded current`)
+    assertWithinRatio(uniform.voltage_v, cell('v_mp_uniform'), 1e-7, `${name}: unshaded voltage`)
   }
 })
 

@@ -58,13 +58,14 @@ export interface StringPeaks {
   local: OperatingPoint[]
 }
 
+/** What a Schottky bypass diode drops at the current of a module. */
 export const bypass_voltage_v = 0.5
 
 /** A step below this share of the voltage leaves an error below the rounding. */
 const step_ratio_min = 1e-10
 const steps_max = 200
 
-/** The circuit of one substring of a module whose cells are split equally between substrings. */
+/** The circuit of one of `substring_count` (1 and more) equal substrings of a module. */
 export function substringCircuit(module: SingleDiode, substring_count: number): SingleDiode {
   return seriesParallel(module, 1 / substring_count, 1)
 }
@@ -97,7 +98,8 @@ export function shadedString(
 
 /**
  * Voltage, V, of the string at a current; it falls with the current, steeply where a group passes
- * to its bypass diodes. On an open string 0 at no current and otherwise without bound.
+ * to its bypass diodes. `current_a` of up to 1e200 either way. On an open string 0 at no current
+ * and otherwise without bound.
  */
 export function stringVoltage(string: ShadedString, current_a: number): number {
   if (string.is_open) return current_a === 0 ? 0 : -current_a * Number.POSITIVE_INFINITY
@@ -116,8 +118,9 @@ export function stringOpenCircuitVoltage(string: ShadedString): number {
 
 /**
  * Current, A, of the string at a voltage, the inverse of `stringVoltage`. Above the open circuit
- * voltage it is negative. Where every substring is bypassed only the series resistance limits it;
- * without one the least current at which that is so stands for all.
+ * voltage it is negative. `voltage_v` of up to 1e200 either way. Where every substring is bypassed
+ * only the series resistance limits it; without one the least current at which that is so stands
+ * for all.
  */
 export function stringCurrent(string: ShadedString, voltage_v: number): number {
   if (string.is_open) return 0
@@ -142,13 +145,13 @@ export function stringCurrent(string: ShadedString, voltage_v: number): number {
   return diodeState(circuit, vd).current_a
 }
 
-/** `count` points (2 and more) from short to open circuit, at equal steps of the voltage. */
+/** `count` points from short to open circuit, at equal steps of the voltage; as `ivCurve`. */
 export function stringCurve(string: ShadedString, count: number): IvCurve {
   const voltage_v = voltageSteps(stringOpenCircuitVoltage(string), count)
   return { voltage_v, current_a: voltage_v.map((voltage) => stringCurrent(string, voltage)) }
 }
 
-/** Every maximum of the power, to the precision of the circuits. */
+/** Every maximum of the power, V, A and W, to the precision of the circuits. */
 export function stringPeaks(string: ShadedString): StringPeaks {
   const local = string.is_open
     ? []

@@ -9,6 +9,7 @@ import {
   thinnedRows,
 } from './fixtures/oracle.ts'
 import { moduleOfReference } from './fixtures/panel-list.ts'
+import { uniform } from './fixtures/uniform.ts'
 import {
   cecSingleDiode,
   currentAtVoltage,
@@ -76,14 +77,11 @@ test('modules meet their listed power and temperature coefficient', () => {
 })
 
 const irradiance = fc.oneof(
-  fc.double({ min: 0, max: 1500, noNaN: true }),
-  fc.double({ min: 0, max: 1e-3, noNaN: true }),
+  uniform(0, 1500),
+  uniform(0, 1e-3),
   fc.constantFrom(0, 5e-324, 1e-300, 1e-17, 1e-9, 1e4, Number.MAX_VALUE),
 )
-const cell_temperature = fc.oneof(
-  fc.double({ min: -40, max: 95, noNaN: true }),
-  fc.constantFrom(-273.15, -100, 200, 1e6),
-)
+const cell_temperature = fc.oneof(uniform(-40, 95), fc.constantFrom(-273.15, -100, 200, 1e6))
 const module_index = fc.nat(modules.length - 1)
 
 test('at any irradiance and temperature the answers are numbers in order', () => {
@@ -107,8 +105,8 @@ test('at any irradiance and temperature the answers are numbers in order', () =>
 })
 
 test('no other voltage gives more than the maximum power', () => {
-  const share = fc.double({ min: 0, max: 1.05, noNaN: true })
-  const g = fc.double({ min: 1e-6, max: 1500, noNaN: true })
+  const share = uniform(0, 1.05)
+  const g = uniform(1e-6, 1500)
   fc.assert(
     fc.property(module_index, g, share, (index, g_w_m2, ratio) => {
       const diode = cecSingleDiode(modules[index]!, g_w_m2, 40)
@@ -121,8 +119,8 @@ test('no other voltage gives more than the maximum power', () => {
 })
 
 test('more sun gives more power and a warmer cell less', () => {
-  const g = fc.double({ min: 20, max: 1200, noNaN: true })
-  const cell = fc.double({ min: -20, max: 80, noNaN: true })
+  const g = uniform(20, 1200)
+  const cell = uniform(-20, 80)
   fc.assert(
     fc.property(module_index, g, cell, (index, g_w_m2, cell_c) => {
       const power = (irradiance_w_m2: number, temperature_c: number) =>
@@ -178,4 +176,10 @@ test('a string of alike modules is one circuit with their voltages added', () =>
   assertWithinRatio(string.voltage_v, one.voltage_v * 18, limit_ratio, 'voltage')
   assertWithinRatio(string.current_a, one.current_a * 2, limit_ratio, 'current')
   assertWithinRatio(string.power_w, one.power_w * 36, limit_ratio, 'power')
+})
+
+test('the night offset of a sensor is darkness', () => {
+  assert.deepEqual(cecSingleDiode(modules[0]!, -3, 5), cecSingleDiode(modules[0]!, 0, 5))
+  const { voltage_v, current_a, power_w } = maximumPowerPoint(cecSingleDiode(modules[0]!, -3, 5))
+  assert.deepEqual([voltage_v, current_a, power_w], [0, 0, 0])
 })

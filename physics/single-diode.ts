@@ -154,12 +154,13 @@ export function openCircuitVoltage(diode: SingleDiode): number {
 /**
  * Voltage, V, at the terminals at a current, the inverse of `currentAtVoltage`: -Infinity where no
  * voltage drives that current, which is more than the photocurrent through a diode without shunt.
+ * `current_a` of up to 1e200 either way.
  */
 export function voltageAtCurrent(diode: SingleDiode, current_a: number): number {
   return diodeVoltageAtCurrent(diode, current_a) - current_a * diode.r_s_ohm
 }
 
-/** Voltage of the diode at a current of the circuit. */
+/** Voltage of the diode, V, at a current of the circuit; ranges as `voltageAtCurrent`. */
 export function diodeVoltageAtCurrent(diode: SingleDiode, current_a: number): number {
   const { i_o_a, g_sh_s, a_v } = diode
   const spare_a = diode.i_l_a - current_a
@@ -180,7 +181,8 @@ export function diodeVoltageAtCurrent(diode: SingleDiode, current_a: number): nu
 /**
  * Current, A, at a voltage at the terminals: negative above the open circuit voltage (fed from
  * outside, as nothing in this circuit blocks), and a little above the short circuit current below
- * 0 V, where bypass diodes and breakdown are not part of the model.
+ * 0 V, where bypass diodes and breakdown are not part of the model. `voltage_v` of up to 1e200
+ * either way; far above the open circuit without a series resistance, -Infinity.
  */
 export function currentAtVoltage(diode: SingleDiode, voltage_v: number): number {
   const { i_l_a, i_o_a, r_s_ohm, g_sh_s, a_v } = diode

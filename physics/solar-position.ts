@@ -1,4 +1,5 @@
 import { pressureAtAltitude } from './atmosphere.ts'
+import { requireRoom, roomFor } from './series.ts'
 import { interpolatedSunVector, type SunVector } from './solar-ephemeris.ts'
 
 export interface SolarPosition {
@@ -131,8 +132,9 @@ function positionAt(time_ms: number, observer: Observer): SolarPosition {
  * 2004), which gives itself an uncertainty of 0.0003 deg in the years -2000 to 6000.
  *
  * `time_ms` is UTC since 1970, `latitude_deg` -90 to 90 north positive, `longitude_deg` east
- * positive. Later or earlier years drift but stay finite; with the sun in the zenith and at the
- * poles the azimuth is one of the possible ones; an argument that is not finite gives NaN.
+ * positive. Later or earlier dates drift but stay finite, as far as `Date` goes; with the sun in
+ * the zenith and at the poles the azimuth is one of the possible ones; an argument that is not
+ * finite gives NaN.
  *
  * The parallax is applied to the vector of the sun, which equals equations 32 to 41, 45 and 46 of
  * the report without the angles between.
@@ -149,36 +151,45 @@ export function solarPosition(
 /** The same of many instants, one element for each. */
 export type SolarPositionSeries = { [part in keyof SolarPosition]: Float64Array }
 
-/** As `solarPosition` at many times, ms since 1970, in any order. */
+const parts = [
+  'zenith_deg',
+  'apparent_zenith_deg',
+  'elevation_deg',
+  'apparent_elevation_deg',
+  'azimuth_deg',
+  'distance_au',
+] as const satisfies readonly (keyof SolarPosition)[]
+
+/**
+ * As `solarPosition` at many times, ms since 1970, in any order. `out` is filled from its start and
+ * given back; without it a new one is. Throws a RangeError where it is too short.
+ */
 export function solarPositions(
   times_ms: Float64Array,
   latitude_deg: number,
   longitude_deg: number,
   options: SolarPositionOptions = {},
+  out: SolarPositionSeries = roomFor(parts, times_ms.length),
 ): SolarPositionSeries {
   const observer = observerAt(latitude_deg, longitude_deg, options)
   const count = times_ms.length
-  const series: SolarPositionSeries = {
-    zenith_deg: new Float64Array(count),
-    apparent_zenith_deg: new Float64Array(count),
-    elevation_deg: new Float64Array(count),
-    apparent_elevation_deg: new Float64Array(count),
-    azimuth_deg: new Float64Array(count),
-    distance_au: new Float64Array(count),
-  }
+  requireRoom(out, count)
   for (let i = 0; i < count; i++) {
     const sun = positionAt(times_ms[i]!, observer)
-    series.zenith_deg[i] = sun.zenith_deg
-    series.apparent_zenith_deg[i] = sun.apparent_zenith_deg
-    series.elevation_deg[i] = sun.elevation_deg
-    series.apparent_elevation_deg[i] = sun.apparent_elevation_deg
-    series.azimuth_deg[i] = sun.azimuth_deg
-    series.distance_au[i] = sun.distance_au
+    out.zenith_deg[i] = sun.zenith_deg
+    out.apparent_zenith_deg[i] = sun.apparent_zenith_deg
+    out.elevation_deg[i] = sun.elevation_deg
+    out.apparent_elevation_deg[i] = sun.apparent_elevation_deg
+    out.azimuth_deg[i] = sun.azimuth_deg
+    out.distance_au[i] = sun.distance_au
   }
-  return series
+  return out
 }
 
-/** Distance between earth and sun, astronomical units, 0.983 to 1.017; equation 11 of the same. */
+/**
+ * Distance between earth and sun, astronomical units, 0.983 to 1.017; equation 11 of the same, with
+ * its range of times.
+ */
 export function sunEarthDistance(time_ms: number, delta_t_s: number = delta_t_s_now): number {
   return interpolatedSunVector((time_ms - j2000_ms) / day_ms + delta_t_s / 86_400).distance_au
 }

@@ -34,6 +34,9 @@ const j2000_ms = Date.UTC(2000, 0, 1, 12)
 /** Semidiameter of the sun and refraction at the horizon as the report rounds them. */
 const sin_horizon = Math.sin(-0.8333 * degree)
 
+/** Of half a solar day: leaves a sixth of a millisecond. */
+const halvings = 28
+
 /** To -180 or more and below 180. */
 const signedAngle = (angle_deg: number) => angle_deg - 360 * Math.floor((angle_deg + 180) / 360)
 
@@ -74,7 +77,7 @@ function crossing(
   if (isUp(start_ms) === isUp(end_ms) || isUp(end_ms) !== (way === 'up')) return null
   let before_ms = start_ms
   let after_ms = end_ms
-  while (after_ms - before_ms > 0.25) {
+  for (let i = 0; i < halvings; i++) {
     const middle_ms = (before_ms + after_ms) / 2
     if (isUp(middle_ms) === (way === 'up')) after_ms = middle_ms
     else before_ms = middle_ms
@@ -107,9 +110,9 @@ function requirePlace(latitude_deg: number, longitude_deg: number, delta_t_s: nu
  * sunset after 24 UT off by as much as the event moves in a day; here the crossing between the
  * culminations is found to within a millisecond. Refraction at the real horizon varies.
  *
- * `latitude_deg` -90 to 90, `longitude_deg` east positive. Years -2000 to 6000. `delta_t_s` is
- * terrestrial less universal time. Throws a RangeError naming an argument that is not finite or a
- * latitude out of its range.
+ * `latitude_deg` -90 to 90, `longitude_deg` east positive. Years -2000 to 6000; beyond, as far as
+ * `Date` goes, the answers drift. `delta_t_s` is terrestrial less universal time. Throws a
+ * RangeError naming an argument that is not finite or a latitude out of its range.
  */
 export function sunEvents(
   day: LocalDay,

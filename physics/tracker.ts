@@ -10,7 +10,7 @@ export interface TrackerAxis {
   rotation_deg_max: number
   /** Whether the rows turn back from the sun when they would shade one another. */
   backtracks: boolean
-  /** Width of a row by the distance of the axes, above 0 and up to 1. */
+  /** Width of a row by the distance of the axes, up to 1; a row alone, 0 and less, shades none. */
   ground_coverage_ratio: number
   /**
    * Slope of the line from axis to axis, across them; positive when it falls to the side to which a
@@ -76,5 +76,5 @@ function backtrackAngle(axis: TrackerAxis, ideal_deg: number): number {
   const shadow =
     Math.abs(Math.cos((ideal_deg - cross_axis_deg) * degree)) /
     (axis.ground_coverage_ratio * Math.cos(cross_axis_deg * degree))
-  return shadow < 1 ? (Math.sign(ideal_deg) * Math.acos(shadow)) / degree : 0
+  return shadow >= 0 && shadow < 1 ? (Math.sign(ideal_deg) * Math.acos(shadow)) / degree : 0
 }

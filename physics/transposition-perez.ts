@@ -26,6 +26,8 @@ type Coefficients = readonly [
 const degree = Math.PI / 180
 const cos_zenith_min = Math.cos(85 * degree)
 const airmass_max = relativeAirmass(90)!
+/** Far above the brightness of any sky, whose fits are for less than 0.6. */
+const delta_max = 100
 /** Weight of the zenith angle in the clearness of the sky, per cubic radian. */
 const kappa = 1.041
 
@@ -74,6 +76,9 @@ function splineCoefficients(zeta: number): Coefficients {
   ) as unknown as Coefficients
 }
 
+/** Of the zenith angle, 0 to pi. */
+const zenithRadians = ({ zenith_deg }: SunDirection) => Math.min(180, Math.abs(zenith_deg)) * degree
+
 /** Brightness by the coefficients, with the brightness `delta` of equation 2 of 1990. */
 function brightness(
   [f11, f12, f13, f21, f22, f23]: Coefficients,
@@ -81,8 +86,9 @@ function brightness(
   { dhi_w_m2, dni_extra_w_m2 }: HorizontalIrradiance,
 ): Brightness {
   const airmass = relativeAirmass(sun.zenith_deg) ?? airmass_max
-  const delta = dni_extra_w_m2 > 0 ? (dhi_w_m2 / dni_extra_w_m2) * airmass : 0
-  const zenith = sun.zenith_deg * degree
+  const bright = dni_extra_w_m2 <= 0 ? 0 : (Math.max(0, dhi_w_m2) / dni_extra_w_m2) * airmass
+  const delta = Math.min(delta_max, bright)
+  const zenith = zenithRadians(sun)
   return {
     circumsolar: Math.max(0, f11 + f12 * delta + f13 * zenith),
     horizon: f21 + f22 * delta + f23 * zenith,
@@ -113,10 +119,11 @@ function perezPlane(
  * R. Perez, P. Ineichen, R. Seals, J. Michalsky and R. Stewart, "Modeling daylight availability and
  * irradiance components from direct and global irradiance", Solar Energy 44(5), 1990, with its
  * coefficients for all sites and the relative air mass of Kasten and Young.
- * Arguments as `hayDavies`: the apparent zenith angle, 0 to 180. Negative irradiances count as 0;
- * without diffuse irradiance the sky gives none, without extraterrestrial irradiance its brightness
- * counts as 0. The light around the sun is followed to 85 degrees; below the horizon the air mass
- * stays that of the horizon, so that twilight is not lost. Steps where the clearness crosses a bin.
+ * Arguments as `hayDavies`: the apparent zenith angle, 0 to 180 (below 0 as its absolute value,
+ * above as 180). Negative irradiances count as 0; without diffuse irradiance the sky gives none,
+ * without extraterrestrial irradiance its brightness counts as 0, and above 100 as 100. The light
+ * around the sun is followed to 85 degrees; below the horizon the air mass stays that of the
+ * horizon, so that twilight is not lost. Steps where the clearness crosses a bin.
  */
 export function perez(
   surface: Surface,
@@ -126,7 +133,7 @@ export function perez(
   const dhi = Math.max(0, horizontal.dhi_w_m2)
   const dni = Math.max(0, horizontal.dni_w_m2)
   // Equation 1, with 1 subtracted: 0 for an overcast sky.
-  const excess = dhi > 0 ? dni / dhi / (1 + kappa * (sun.zenith_deg * degree) ** 3) : 0
+  const excess = dhi > 0 ? dni / dhi / (1 + kappa * zenithRadians(sun) ** 3) : 0
   const [, ...coefficients] = bins.find(([begin]) => 1 + excess >= begin) ?? bins.at(-1)!
   return perezPlane(surface, sun, horizontal, brightness(coefficients, sun, horizontal))
 }
@@ -145,7 +152,7 @@ export function perezDriesse(
   const dhi = Math.max(0, horizontal.dhi_w_m2)
   const dni = Math.max(0, horizontal.dni_w_m2)
   const uncorrected = dhi > 0 ? dni / (dhi + dni) : 0
-  const zenith_term = kappa * (sun.zenith_deg * degree) ** 3
+  const zenith_term = kappa * zenithRadians(sun) ** 3
   const zeta = uncorrected / (1 + zenith_term * (1 - uncorrected))
   const sky = brightness(splineCoefficients(zeta), sun, horizontal)
   const circumsolar = Math.min(0.9, sky.circumsolar)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { relativeAirmass } from './airmass.ts'
 import { assertWithin, type OracleRow, testAgainstOracle } from './fixtures/oracle.ts'
+import { uniform } from './fixtures/uniform.ts'
 import {
   cosIncidence,
   hayDavies,
@@ -42,8 +43,8 @@ testAgainstOracle('poa', 'irradiance in the plane of an array', (row) => {
   assertPlane(perezDriesse(surface, sun, horizontal), row, 'pd')
 })
 
-const angle = (max: number) => fc.double({ min: 0, max, noNaN: true })
-const power = fc.oneof(fc.double({ min: -5, max: 1400, noNaN: true }), fc.constantFrom(0, 1e-17))
+const angle = (max: number) => uniform(0, max)
+const power = fc.oneof(uniform(-5, 1400), fc.constantFrom(0, 1e-17))
 const scene = fc.record({
   surface: fc.record({ tilt_deg: angle(90), azimuth_deg: angle(360) }),
   sun: fc.record({ zenith_deg: angle(180), azimuth_deg: angle(360) }),
@@ -52,7 +53,7 @@ const scene = fc.record({
     dni_w_m2: power,
     dhi_w_m2: power,
     dni_extra_w_m2: fc.constantFrom(0, 1320, 1410),
-    albedo_ratio: fc.double({ min: 0, max: 1, noNaN: true }),
+    albedo_ratio: uniform(0, 1),
   }),
 })
 
@@ -176,4 +177,38 @@ test('no irradiance, however large, gives what is not a number', () => {
       }
     }),
   )
+})
+
+test('with the sun in the zenith its azimuth does not count', () => {
+  const horizontal = {
+    ghi_w_m2: 1000,
+    dni_w_m2: 900,
+    dhi_w_m2: 100,
+    dni_extra_w_m2: 1366.1,
+    albedo_ratio: 0.2,
+  }
+  const surface = { tilt_deg: 25, azimuth_deg: 190 }
+  for (const model of models) {
+    const at = (azimuth_deg: number) =>
+      model(surface, { zenith_deg: 0, azimuth_deg }, horizontal).global_w_m2
+    for (const azimuth_deg of [10, 190, 300]) assertWithin(at(azimuth_deg), at(0), 1e-9, model.name)
+  }
+})
+
+test('a sun behind the plane gives it no direct light; a wall sees half of sky and ground', () => {
+  const sun = { zenith_deg: 60, azimuth_deg: 0 }
+  const horizontal = {
+    ghi_w_m2: 450,
+    dni_w_m2: 700,
+    dhi_w_m2: 100,
+    dni_extra_w_m2: 1366.1,
+    albedo_ratio: 0.2,
+  }
+  const wall = { tilt_deg: 90, azimuth_deg: 180 }
+  for (const model of models) {
+    const { direct_w_m2, ground_w_m2 } = model(wall, sun, horizontal)
+    assert.equal(direct_w_m2, 0)
+    assertWithin(ground_w_m2, 45, 1e-9, model.name)
+  }
+  assertWithin(isotropic(wall, sun, horizontal).sky_w_m2, 50, 1e-9, 'sky')
 })

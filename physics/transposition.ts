@@ -97,7 +97,7 @@ export function hayDavies(
   const projection = Math.max(0, cosIncidence(surface, sun))
   const dni = Math.max(0, horizontal.dni_w_m2)
   const circumsolar =
-    horizontal.dni_extra_w_m2 > 0 ? Math.min(1, dni / horizontal.dni_extra_w_m2) : 0
+    horizontal.dni_extra_w_m2 <= 0 ? 0 : Math.min(1, dni / horizontal.dni_extra_w_m2)
   const beam_ratio = projection / Math.max(Math.cos(sun.zenith_deg * degree), cos_zenith_min)
   const seen = (1 + Math.cos(surface.tilt_deg * degree)) / 2
   const sky_w_m2 =

@@ -64,16 +64,16 @@ export function dewPoint(temperature_c: number, relative_humidity_pct: number): 
 /**
  * Turbidity at an instant from the twelve monthly values of a site, January first, as maps of it
  * give them: linear between the middles of the months (UTC), from December on to January. Throws a
- * RangeError for another number of values or a time that is not a date.
+ * RangeError for another number of values or a time that is not a date with a month around it.
  */
 export function monthlyTurbidity(monthly: readonly number[], time_ms: number): number {
   if (monthly.length !== 12) throw new RangeError(`monthly has ${monthly.length} values, not 12`)
   const date = new Date(time_ms)
-  if (Number.isNaN(date.getTime())) throw new RangeError(`time_ms is no date: ${time_ms}`)
   const year = date.getUTCFullYear()
   const month = date.getUTCMonth()
   const middle = (of: number) => (Date.UTC(year, of) + Date.UTC(year, of + 1)) / 2
   const first = time_ms < middle(month) ? month - 1 : month
   const share = (time_ms - middle(first)) / (middle(first + 1) - middle(first))
+  if (Number.isNaN(share)) throw new RangeError(`time_ms is no date: ${time_ms}`)
   return monthly[(first + 12) % 12]! * (1 - share) + monthly[(first + 1) % 12]! * share
 }
