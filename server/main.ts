@@ -13,6 +13,7 @@ import { createMetrics, metricsServer } from './http/metrics.ts'
 import { serve } from './http/serve.ts'
 import { shutDown } from './http/shutdown.ts'
 import { attachLink } from './link/serve.ts'
+import { createRollups } from './rollups/job.ts'
 import { type Database, openDatabase } from './storage/database.ts'
 import { startEmbedded } from './storage/embedded.ts'
 import { migrate } from './storage/migrate.ts'
@@ -112,6 +113,9 @@ async function serveAll(
     await link.close()
     await shutDown(app, { timers: systemTimers, bound_ms: in_flight_ms_max })
   })
+  const rollups = createRollups(db, { clock: systemClock, timers: systemTimers, log })
+  rollups.start()
+  stops.unshift(() => rollups.stop())
   const housekeeping = setInterval(() => {
     makePartitions(db).catch((error: unknown) => log.error({ err: error }, 'no partitions made'))
   }, housekeeping_ms)

@@ -182,7 +182,12 @@ test('late rows go to history, with their hours marked and partitions made', asy
   )
   assert.deepEqual(
     hours,
-    [old, noon].map((at) => ({ kind: 'inverter', device_id: 1, hour_at: new Date(at) })),
+    // The first half of an hour enters the sums of the one before it, the second that after it.
+    [old - 60 * minute, old, old + 60 * minute, noon - 60 * minute, noon].map((at) => ({
+      kind: 'inverter',
+      device_id: 1,
+      hour_at: new Date(at),
+    })),
   )
 })
 

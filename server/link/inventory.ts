@@ -58,7 +58,7 @@ const tables = {
     ['logger_id'],
     [
       ...['name', 'plant_code', 'location_id', 'rated_power_kw', 'dc_capacity_kwp'],
-      ...['commissioned_date', 'guaranteed_yield_kwh_kwp'],
+      ...['commissioned_date', 'guaranteed_yield_kwh_kwp', 'guaranteed_performance_ratio_pct'],
     ],
   ),
   inverters: dated(
@@ -67,7 +67,7 @@ const tables = {
     [
       ...['logger_id', 'location_id', 'name', 'manufacturer', 'model', 'serial_number'],
       ...['installed_date', 'rated_ac_power_kw', 'max_dc_voltage_v', 'phase_count', 'mppt_count'],
-      ...['string_count', 'dc_capacity_kwp', 'driver', 'modbus_unit_id'],
+      ...['string_count', 'dc_capacity_kwp', 'driver', 'modbus_unit_id', 'nominal_efficiency_pct'],
     ],
   ),
   strings: {

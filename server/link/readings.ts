@@ -7,6 +7,7 @@ import {
   type ReadingKind,
   readingKinds,
 } from '@heliograph/domain/readings'
+import { addTouchedHours } from '../storage/touched-hours.ts'
 import {
   type CopyText,
   copyText,
@@ -26,7 +27,6 @@ const alarm_word_max = 4_294_967_295
 const real_max = 3.4028234663852886e38
 /** The smallest normal float4: PostgreSQL refuses text that would round to nothing. */
 const real_min = 1.1754943508222875e-38
-export const hour_ms = 3_600_000
 
 const [tab, line_feed, comma, opening, closing] = Buffer.from('\t\n,{}') as unknown as [
   ...[number, number, number, number, number],
@@ -152,7 +152,7 @@ function trace(encoded: EncodedTable, device_id: number, sub: number, at: number
     encoded.devices.set(device_id, device)
   }
   if (!(device.newest_at.get(sub)! >= at)) device.newest_at.set(sub, at)
-  device.hours.add(Math.floor(at / hour_ms))
+  addTouchedHours(device.hours, at)
   if (at < encoded.first_at) encoded.first_at = at
   if (at > encoded.last_at) encoded.last_at = at
 }

@@ -1,6 +1,7 @@
 import { columnsOf, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Transaction } from '../storage/database.ts'
-import { copyColumns, type EncodedTable, hour_ms, type Trace } from './readings.ts'
+import { touchHours } from '../storage/touched-hours.ts'
+import { copyColumns, type EncodedTable, type Trace } from './readings.ts'
 
 const unique_violation = '23505'
 
@@ -65,7 +66,15 @@ export async function storeReadings(
 ): Promise<StoredReadings> {
   if (batches.length === 0) return { stored: 0, repeated: 0 }
   const stored = await copyRows(transaction, batches)
-  await touchHours(transaction, site_id, batches)
+  await touchHours(
+    transaction,
+    site_id,
+    batches.flatMap(({ kind, devices }) =>
+      [...devices].flatMap(([device_id, { hours }]) =>
+        [...hours].map((hour) => ({ kind, device_id, hour })),
+      ),
+    ),
+  )
   for (const batch of batches) await moveLatest(transaction, site_id, batch, received_at)
   const row_count = batches.reduce((count, batch) => count + batch.row_count, 0)
   return { stored, repeated: row_count - stored }
@@ -105,35 +114,6 @@ async function copyNewRows(transaction: Transaction, { kind, texts }: KindBatch)
 
 function copyTarget(kind: ReadingKind, table: string): string {
   return `${table} (${copyColumns(kind).join(', ')})`
-}
-
-/**
- * An hour that is marked already is written again, since that locks it: whoever takes it to sum it
- * up waits for these rows, instead of taking the mark without them.
- */
-async function touchHours(
-  transaction: Transaction,
-  site_id: string,
-  batches: readonly KindBatch[],
-): Promise<void> {
-  const touched = batches.flatMap(({ kind, devices }) =>
-    [...devices].flatMap(([device_id, { hours }]) =>
-      [...hours].map((hour) => ({ kind, device_id, hour_at: isoTime(hour * hour_ms) })),
-    ),
-  )
-  await transaction.execute(
-    `insert into touched_hours (site_id, kind, device_id, hour_at)
-     select $1, kind, device_id, hour_at
-     from unnest($2::text[], $3::int[], $4::timestamptz[]) as t (kind, device_id, hour_at)
-     order by kind, device_id, hour_at
-     on conflict (site_id, kind, device_id, hour_at) do update set hour_at = excluded.hour_at`,
-    [
-      site_id,
-      touched.map(({ kind }) => kind),
-      touched.map(({ device_id }) => device_id),
-      touched.map(({ hour_at }) => hour_at),
-    ],
-  )
 }
 
 const latestStatements = Object.fromEntries(

@@ -1,0 +1,398 @@
+/**
+ * Slow losses of strings, found in months of daily yields against their peers: the steps of one or
+ * a few per cent that hide in the weather (a bypassed substring, a lost module, one of two parallel
+ * strings with a bad connector).
+ *
+ * After A. Skomedal et al., "Robust and fast detection of small power losses in large-scale PV
+ * systems", IEEE Journal of Photovoltaics 11(3), 2021: daily specific yield, relative yield,
+ * seasonal correction, cumulative sum. Two things are done otherwise. The seasonal term is fitted
+ * together with the step, so that it can not eat it, and is held small by a prior, since less than
+ * a year of days is often all there is. And the cumulative sum is the one for a step of unknown
+ * height, the generalised likelihood ratio of M. Basseville and I. Nikiforov, "Detection of abrupt
+ * changes", Prentice Hall, 1993, chapter 2.4, which also says when the step was and how large.
+ */
+
+export interface DriftOptions {
+  /** Standard errors by which a loss must stand out. */
+  alarm_z?: number
+  /** Smaller losses are not reported however sure they are. */
+  loss_min_ratio?: number
+  /** Spread expected of the yearly swing of one string against its peers, as a ratio. */
+  season_ratio?: number
+  /** Losses found before, by string, to be looked at again; null where there is none. */
+  known?: readonly (Drift | null)[]
+  /** Days before this one were gone through before: `known` is what they told. */
+  from_day?: number
+}
+
+/** Days are indices into the yields given. */
+export interface Drift {
+  /** The day after whose yields the loss stood out for the first time. */
+  detected_day: number
+  /** First day of the loss, as it looks with all days at hand. */
+  onset_day: number
+  /** Share of the yield lost, 0 to 1. */
+  loss_ratio: number
+}
+
+interface Step {
+  onset_day: number
+  /** Of the logarithm of the yield: negative. */
+  height: number
+  z: number
+}
+
+/** Smaller losses are not told from the weather. */
+export const loss_min_usual_ratio = 0.0075
+const strings_min = 4
+const days_before_min = 28
+const days_after_min = 5
+/** What is believed of the swing beforehand counts like this many strings. */
+const belief_strings = 4
+/** The noise of the group counts like this many days of a string. */
+const belief_days = 60
+/** No string repeats its peers better than this. */
+const noise_min = 1e-4
+/** Of the correlation from day to day; more is a drift, not noise. */
+const memory_max = 0.8
+const year_days = 365.25
+/** Days that yield less than this share of the median day say nothing about a string. */
+const dark_day_ratio = 0.1
+/** A string that yields nothing is taken for one that yields this share: a finite logarithm. */
+const relative_yield_min = 0.01
+
+/**
+ * The step loss of each string, null where there is none. `daily_yields` is by string, then by day:
+ * kWh/kWp of consecutive days, null where a day is not measured well enough (curtailed days among
+ * them), all strings of one orientation. At least four strings and five weeks, else all null; up to
+ * a year is useful, and the time it takes grows with the square of the days. One loss per string is
+ * looked for: start after its last repair.
+ *
+ * The days are gone through in order and `detected_day` follows from the days up to it alone, so
+ * that running this every night gives the same answer on the same day; with `known` and `from_day`
+ * a night costs no more than its own day.
+ */
+export function findDrifts(
+  daily_yields: readonly (readonly (number | null)[])[],
+  options: DriftOptions = {},
+): (Drift | null)[] {
+  const { known = [], from_day = 0 } = options
+  const drifts: Drifts = daily_yields.map((_, index) => structuredClone(known[index] ?? null))
+  if (daily_yields.length < strings_min) return drifts
+  const days = Math.min(...daily_yields.map((yields) => yields.length))
+  const logs = logYields(daily_yields, days)
+  const first = Math.max(from_day, days_before_min + days_after_min)
+  for (let today = first; today < days; today++) lookBack(today, logs, drifts, options)
+  return drifts
+}
+
+type Drifts = (Drift | null)[]
+
+/** What the days up to `today` say: of known losses when and how large, and new ones. */
+function lookBack(
+  today: number,
+  logs: readonly Float64Array[],
+  drifts: Drifts,
+  { alarm_z = 3.8, loss_min_ratio = loss_min_usual_ratio, season_ratio = 0.003 }: DriftOptions,
+): void {
+  const peers = relativeToPeers(logs, drifts, today + 1)
+  const noises = usualNoises(peers.sound)
+  const settled = (relative: Float64Array, index: number) =>
+    settle(relative, peers.spread, noises[index] as number)
+  const sound = peers.sound.map(settled)
+  const series = peers.relative.map((relative, index) =>
+    drifts[index] ? settled(relative, index) : (sound[index] as Series),
+  )
+  const precision = swingPrecision(sound.map(fit).filter(isEnough), season_ratio)
+  for (const [index, own] of series.entries()) {
+    const known = drifts[index] ?? null
+    const step = largestLoss(own, fit(own), precision, known)
+    if (step === null) continue
+    const loss_ratio = 1 - Math.exp(step.height)
+    if (known !== null) {
+      known.onset_day = step.onset_day
+      known.loss_ratio = loss_ratio
+    } else if (step.z >= alarm_z && loss_ratio >= loss_min_ratio) {
+      drifts[index] = { detected_day: today, onset_day: step.onset_day, loss_ratio }
+    }
+  }
+}
+
+/** Logarithms by string and day, NaN where nothing is known: dark days, too few strings. */
+function logYields(
+  daily_yields: readonly (readonly (number | null)[])[],
+  days: number,
+): Float64Array[] {
+  const medians = Float64Array.from({ length: days }, (_, day) => {
+    const yields = daily_yields.map((values) => values[day] ?? Number.NaN)
+    const is_known = yields.filter((value) => !Number.isNaN(value)).length >= strings_min
+    return is_known ? median(yields) : Number.NaN
+  })
+  const dark = medians.map((_, day) => dark_day_ratio * median(medians, 0, day + 1))
+  return daily_yields.map((yields) =>
+    medians.map((usual, day) => {
+      const value = yields[day] ?? Number.NaN
+      if (!(usual > (dark[day] as number))) return Number.NaN
+      return Math.log(Math.max(value, relative_yield_min * usual))
+    }),
+  )
+}
+
+interface Peers {
+  /** By string: logarithm of the yield over that of its peers, its own level taken off. */
+  relative: Float64Array[]
+  /** The same without the losses already found. */
+  sound: Float64Array[]
+  /** By day: how far strings lie apart then, over how far they usually do; at least 1. */
+  spread: Float64Array
+}
+
+/**
+ * The reference of a day is the median of all strings, each less its own level (so that the median
+ * does not move when a string drops out) and less the loss already found (so that it does not move
+ * when strings fail).
+ */
+function relativeToPeers(
+  logs: readonly Float64Array[],
+  drifts: readonly (Drift | null)[],
+  days: number,
+): Peers {
+  const healthy = logs.map((log, index) =>
+    withoutLoss(log.subarray(0, days), drifts[index] ?? null),
+  )
+  const levels = new Float64Array(logs.length)
+  let reference = new Float64Array(days)
+  for (let pass = 0; pass < 2; pass++) {
+    reference = Float64Array.from(reference, (_, day) =>
+      median(healthy.map((log, index) => (log[day] as number) - (levels[index] as number))),
+    )
+    for (const [index, log] of healthy.entries()) {
+      levels[index] = median(log.map((value, day) => value - (reference[day] as number)))
+    }
+  }
+  const relativeTo = (log: Float64Array, index: number) =>
+    log.map((value, day) => value - (reference[day] as number) - (levels[index] as number))
+  const sound = healthy.map(relativeTo)
+  const spread = reference.map((_, day) =>
+    median(sound.map((relative) => Math.abs(relative[day] as number))),
+  )
+  const usual_spread = Math.max(noise_min, median(spread))
+  return {
+    sound,
+    relative: logs.map((log, index) => relativeTo(log.subarray(0, days), index)),
+    spread: spread.map((value) => Math.max(1, value / usual_spread)),
+  }
+}
+
+function withoutLoss(log: Float64Array, drift: Drift | null): Float64Array {
+  if (drift === null) return log
+  const height = Math.log(1 - drift.loss_ratio)
+  return log.map((value, day) => (day < drift.onset_day ? value : value - height))
+}
+
+interface Series {
+  values: Float64Array
+  /** Standard deviation of each value. */
+  noise: Float64Array
+}
+
+/**
+ * Standard deviation that the days of each string count with, from the changes from day to day,
+ * which neither a swing nor a step disturbs. A few weeks tell it badly, so that it is drawn to that
+ * of the group. Days that remember the day before (dirt, haze) are worth less than as many
+ * independent ones: with a correlation r, changes over one day have a variance of 2 v (1 - r), over
+ * two days 1 + r times that, and a mean of many days counts as if each had v (1 + r) / (1 - r).
+ */
+function usualNoises(relative: readonly Float64Array[]): number[] {
+  const spreadOver = (lag: number, strings: readonly Float64Array[]) =>
+    (1.4826 / Math.SQRT2) * median(strings.flatMap((values) => changesOver(lag, values)))
+  const common = spreadOver(1, relative)
+  const memory = Math.min(Math.max((spreadOver(2, relative) / common) ** 2 - 1, 0), memory_max) || 0
+  const factor = Math.sqrt(1 + memory) / (1 - memory)
+  return relative.map((values) => {
+    const own = spreadOver(1, [values]) || common
+    const days = values.length
+    const variance = (days * own ** 2 + belief_days * common ** 2) / (days + belief_days)
+    return Math.max(noise_min, factor * Math.sqrt(variance))
+  })
+}
+
+function changesOver(lag: number, values: Float64Array): number[] {
+  return Array.from(values.subarray(lag), (value, day) => Math.abs(value - (values[day] as number)))
+}
+
+/** Draws lone outliers in to three standard deviations around the week they lie in. */
+function settle(relative: Float64Array, spread: Float64Array, usual: number): Series {
+  const noise = spread.map((factor) => factor * usual)
+  const values = relative.map((value, day) => {
+    const around = median(relative, day - 3, day + 4)
+    const limit = 3 * (noise[day] as number)
+    return Math.min(Math.max(value, around - limit), around + limit)
+  })
+  return { values, noise }
+}
+
+/** Weighted least squares of a series on its level and yearly swing, before any prior. */
+interface Fit {
+  normal: Matrix
+  right: Vector
+  measured: number
+}
+
+/** Level, and the swing as cosine and sine. */
+function terms(day: number): Readonly<Vector> {
+  const angle = (2 * Math.PI * day) / year_days
+  return [1, Math.cos(angle), Math.sin(angle)]
+}
+
+/** A string that was hardly measured says nothing about how strings swing. */
+function isEnough({ measured }: Fit): boolean {
+  return measured >= days_before_min
+}
+
+function fit({ values, noise }: Series): Fit {
+  const normal: Matrix = [
+    [0, 0, 0],
+    [0, 0, 0],
+    [0, 0, 0],
+  ]
+  const right: Vector = [0, 0, 0]
+  let measured = 0
+  for (const [day, value] of values.entries()) {
+    if (Number.isNaN(value)) continue
+    const row = terms(day)
+    const weight = (noise[day] as number) ** -2
+    measured++
+    for (const i of axes) {
+      right[i] += weight * row[i] * value
+      for (const j of axes) normal[i][j] += weight * row[i] * row[j]
+    }
+  }
+  return { normal, right, measured }
+}
+
+/**
+ * Precision of the swing of any one string, learned from all of them (expectation maximisation of
+ * the covariance of its two terms): strings of one group differ by a little tilt or horizon, so
+ * that their swings share size and phase, and the less they swing the sooner a loss stands out.
+ * `season_ratio` is what is believed before, with the weight of `belief_strings`.
+ */
+function swingPrecision(fits: readonly Fit[], season_ratio: number): Matrix {
+  const believed = season_ratio ** 2
+  let precision = precisionOf(believed, 0, believed)
+  for (let pass = 0; pass < 5; pass++) {
+    let cc = belief_strings * believed
+    let cs = 0
+    let ss = cc
+    for (const { normal, right } of fits) {
+      const covariance = inverted(sum(normal, precision))
+      const swing = times(covariance, right)
+      cc += swing[1] * swing[1] + covariance[1][1]
+      cs += swing[1] * swing[2] + covariance[1][2]
+      ss += swing[2] * swing[2] + covariance[2][2]
+    }
+    const count = belief_strings + fits.length
+    precision = precisionOf(cc / count, cs / count, ss / count)
+  }
+  return precision
+}
+
+/** Of the swing alone: the level is free. */
+function precisionOf(cc: number, cs: number, ss: number): Matrix {
+  const determinant = cc * ss - cs * cs
+  return [
+    [0, 0, 0],
+    [0, ss / determinant, -cs / determinant],
+    [0, -cs / determinant, cc / determinant],
+  ]
+}
+
+/**
+ * The loss that stands out most from level and swing, over all days it could have begun on; around
+ * the known day when one is known. Level, swing and step are one least-squares problem: the step's
+ * part of it is u'M x / u'M u, with M the weights after level and swing are projected out, and
+ * u'M a sum over the days since the onset.
+ */
+function largestLoss(
+  { values, noise }: Series,
+  { normal, right, measured }: Fit,
+  precision: Matrix,
+  known: Drift | null,
+): Step | null {
+  const covariance = inverted(sum(normal, precision))
+  const swing = times(covariance, right)
+  let best: Step | null = null
+  let after = 0
+  let weight_sum = 0
+  let residual_sum = 0
+  const moments: Vector = [0, 0, 0]
+  for (let day = values.length - 1; measured - after > days_before_min; day--) {
+    const value = values[day] as number
+    if (Number.isNaN(value)) continue
+    const row = terms(day)
+    const weight = (noise[day] as number) ** -2
+    after++
+    weight_sum += weight
+    residual_sum += weight * (value - dot(row, swing))
+    for (const index of axes) moments[index] += weight * row[index]
+    const is_near = known === null || Math.abs(day - known.onset_day) <= days_before_min
+    if (after < days_after_min || !is_near) continue
+    const information = weight_sum - dot(moments, times(covariance, moments))
+    const z = -residual_sum / Math.sqrt(information)
+    if (z > (best?.z ?? 0)) best = { onset_day: day, height: residual_sum / information, z }
+  }
+  return best
+}
+
+type Vector = [number, number, number]
+type Matrix = [Vector, Vector, Vector]
+const axes = [0, 1, 2] as const
+
+function sum(a: Matrix, b: Matrix): Matrix {
+  return axes.map((i) => axes.map((j) => a[i][j] + b[i][j])) as Matrix
+}
+
+function dot(a: Readonly<Vector>, b: Readonly<Vector>): number {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+function times(matrix: Matrix, vector: Vector): Vector {
+  return [dot(matrix[0], vector), dot(matrix[1], vector), dot(matrix[2], vector)]
+}
+
+function cross(a: Vector, b: Vector): Vector {
+  return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/** Of a symmetric matrix. */
+function inverted([a, b, c]: Matrix): Matrix {
+  const rows = [cross(b, c), cross(c, a), cross(a, b)] as Matrix
+  const determinant = dot(a, rows[0])
+  return rows.map((row) => row.map((value) => value / determinant)) as Matrix
+}
+
+/** Of what is a number among the values from `start` to before `end`; NaN of nothing. */
+function median(values: ArrayLike<number>, start = 0, end = values.length): number {
+  if (end - start > 32) return middleOf(Float64Array.from(values).subarray(start, end).sort())
+  // Most are short, and short ones are sorted fastest by insertion.
+  const sorted: number[] = []
+  for (let index = Math.max(0, start); index < Math.min(end, values.length); index++) {
+    const value = values[index] as number
+    if (Number.isNaN(value)) continue
+    let place = sorted.length
+    for (; place > 0 && (sorted[place - 1] as number) > value; place--) {
+      sorted[place] = sorted[place - 1] as number
+    }
+    sorted[place] = value
+  }
+  return middleOf(sorted)
+}
+
+/** Of ascending values with any NaN at the end. */
+function middleOf(sorted: ArrayLike<number>): number {
+  let count = sorted.length
+  while (count > 0 && Number.isNaN(sorted[count - 1])) count--
+  const middle = count >> 1
+  if (count % 2 === 1) return sorted[middle] as number
+  return ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
+}

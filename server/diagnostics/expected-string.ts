@@ -1,0 +1,88 @@
+/** What a string of equal, sound, evenly lit modules gives: the single diode of its panel model. */
+import {
+  type CecModule,
+  cecSingleDiode,
+  currentAtVoltage,
+  maximumPowerPoint,
+  openCircuitVoltage,
+  type SingleDiode,
+  seriesParallel,
+  shortCircuitCurrent,
+} from '@heliograph/physics/single-diode'
+
+export interface StringModel {
+  module: CecModule & {
+    /** Rated power. */
+    power_stc_w: number
+  }
+  /** Modules in series, above 0. */
+  module_count: number
+}
+
+/** What the cells have: irradiance behind the glass, and their temperature. */
+export interface CellConditions {
+  effective_irradiance_w_m2: number
+  cell_temperature_c: number
+}
+
+export interface ExpectedString {
+  expected_i_mp_a: number
+  expected_v_mp_v: number
+  expected_p_mp_kw: number
+  /** Of the model; a data sheet's value is no expectation (see single-diode.ts). */
+  expected_i_sc_a: number
+  expected_v_oc_v: number
+}
+
+export function ratedPowerKw({ module, module_count }: StringModel): number {
+  return (module.power_stc_w * module_count) / 1000
+}
+
+/** The string as one circuit. */
+export function stringCircuit(
+  { module, module_count }: StringModel,
+  { effective_irradiance_w_m2, cell_temperature_c }: CellConditions,
+): SingleDiode {
+  const diode = cecSingleDiode(module, effective_irradiance_w_m2, cell_temperature_c)
+  return seriesParallel(diode, module_count, 1)
+}
+
+/** All 0 in the dark. */
+export function expectedString(string: StringModel, conditions: CellConditions): ExpectedString {
+  const circuit = stringCircuit(string, conditions)
+  const { current_a, voltage_v, power_w } = maximumPowerPoint(circuit)
+  return {
+    expected_i_mp_a: current_a,
+    expected_v_mp_v: voltage_v,
+    expected_p_mp_kw: power_w / 1000,
+    expected_i_sc_a: shortCircuitCurrent(circuit),
+    expected_v_oc_v: openCircuitVoltage(circuit),
+  }
+}
+
+/** Power at the maximum power point alone, kW. */
+export function expectedPowerKw(string: StringModel, conditions: CellConditions): number {
+  return maximumPowerPoint(stringCircuit(string, conditions)).power_w / 1000
+}
+
+/**
+ * The current that a sound string gives at the voltage at which this one is held, A. It holds off
+ * the maximum power point too, where an inverter that is limited keeps its strings. Null above
+ * Vmp + 0.5 (Voc - Vmp), where the curve is so steep that an error of 1 K decides the answer, and
+ * in the dark.
+ */
+export function expectedCurrentAtVoltage(
+  string: StringModel,
+  conditions: CellConditions,
+  voltage_v: number,
+): number | null {
+  const circuit = stringCircuit(string, conditions)
+  const voltage_max_v = comparableVoltageMax(circuit)
+  if (!(voltage_v <= voltage_max_v) || voltage_max_v <= 0) return null
+  return currentAtVoltage(circuit, Math.max(0, voltage_v))
+}
+
+function comparableVoltageMax(circuit: SingleDiode): number {
+  const { voltage_v } = maximumPowerPoint(circuit)
+  return voltage_v + 0.5 * (openCircuitVoltage(circuit) - voltage_v)
+}

@@ -1,0 +1,388 @@
+/**
+ * Names what is wrong with one string, from its current and the voltage of its MPPT over a window.
+ *
+ * What is observable: the current of the string, the voltage that it shares with the other strings
+ * of its MPPT, and what a sound string would give. Each cause changes the curve in its own way:
+ * soiling and even shade lower the current by the same share at every voltage; a bypassed substring
+ * takes about Vmp / (3 modules) whatever the current; a resistance takes a voltage in proportion to
+ * it; shade by near objects does either at the same hours every day. The causes are fitted one by
+ * one (`fitString`) and compared by how well each explains all points at once. The current at the
+ * measured voltage holds wherever the inverter keeps the string, so a window that is limited from
+ * end to end can be judged too; that the voltage is the string's own best is believed only while
+ * not limited, and only of the weakest string of an MPPT: a sound one is dragged along by its
+ * partner and keeps giving the current of its curve.
+ *
+ * What is not observable: errors of irradiance and temperature common to all points are told from
+ * small losses only by their size, so that losses below about 4 percent of current or 1.5 percent
+ * of voltage pass as normal; a leaking shunt looks like a loss of current; a fault that begins
+ * within a window of one day looks like shade; two faults at once, in a string or in two strings of
+ * one MPPT, are named by the larger, and the smaller may pass as normal or under the larger's name;
+ * while limited, resistance and bypassed substrings are told apart only by what the changing light
+ * shows. What all strings lose alike looks like an irradiance that is measured too high.
+ */
+import { currentAtVoltage, maximumPowerPoint } from '@heliograph/physics/single-diode'
+import { type StringModel, stringCircuit } from './expected-string.ts'
+import type { IvFlag, IvPoint } from './iv-points.ts'
+import {
+  type Fit,
+  type FitOptions,
+  type FitPoint,
+  fitString,
+  type Prior,
+  residuals,
+  slopeSigma,
+  sound,
+} from './string-fit.ts'
+
+export const ivDiagnoses = [
+  'normal',
+  'current_loss',
+  'voltage_loss',
+  'series_resistance',
+  'shading_or_mismatch',
+  'open',
+] as const
+export type IvDiagnosis = (typeof ivDiagnoses)[number]
+
+/**
+ * `insufficient_data`: fewer than 12 points in good light. `more_than_expected`: the string gives
+ * so much more than expected that the irradiance or the panel model must be wrong. `ambiguous`: no
+ * fault is likely enough to be named, and neither is soundness; the losses are told all the same.
+ */
+export type NoDiagnosisReason = 'insufficient_data' | 'more_than_expected' | 'ambiguous'
+
+export interface StringDiagnosis {
+  diagnosis: IvDiagnosis | null
+  /** Why there is no diagnosis. */
+  reason: NoDiagnosisReason | null
+  /** Mean over the points; below 0 when there is more than expected. Null without diagnosis. */
+  current_loss_pct: number | null
+  /** The same, of the voltage of the maximum power point, resistance included. */
+  voltage_loss_pct: number | null
+  /** Probability of the diagnosis among those listed, given that it is one of them. */
+  confidence_pct: number | null
+  /** How many points were good enough to be used. */
+  point_count: number
+}
+
+export type DiagnosedPoint = Pick<
+  IvPoint,
+  | 'measured_at'
+  | 'effective_irradiance_w_m2'
+  | 'cell_temperature_c'
+  | 'expected_i_sc_a'
+  | 'expected_v_mp_v'
+  | 'expected_current_at_voltage_a'
+  | 'measured_current_a'
+  | 'measured_voltage_v'
+  | 'curtailed'
+  | 'flags'
+> & {
+  /** Currents of the other connected strings of the MPPT, alike in modules and orientation. */
+  partner_currents_a?: readonly (number | null)[]
+}
+
+const irradiance_min_w_m2 = 200
+const points_min = 12
+/** More points tell no more than these, evenly taken, since their errors are common. */
+const points_max = 150
+const independent_max = 25
+/** A string that gives less than this share of what it should gives nothing. */
+const open_ratio = 0.02
+const excluded: readonly IvFlag[] = ['night', 'no_irradiance', 'stale', 'missing']
+
+/**
+ * Standard errors common to all points, of irradiance and (2 K) of voltage; and to the points of a
+ * stretch of the day, where a sensor that is out of level reads otherwise than at noon, and one
+ * thermometer stands for rows that face the sun at different hours.
+ */
+const common: Prior = {
+  gain: 0.015,
+  lost_voltage: 0.006,
+  shaded_gain: 0.01,
+  shaded_voltage: 0.006,
+}
+
+interface Cause {
+  diagnosis: IvDiagnosis
+  prior: Prior
+  /** What the freedom of the fit is worth; a cause must explain more than that. */
+  penalty: number
+}
+
+const causes: readonly Cause[] = [
+  { diagnosis: 'normal', prior: common, penalty: 0 },
+  { diagnosis: 'current_loss', prior: { ...common, gain: 0.5 }, penalty: 5 },
+  { diagnosis: 'voltage_loss', prior: { ...common, lost_voltage: 0.3 }, penalty: 5 },
+  { diagnosis: 'series_resistance', prior: { ...common, resistance: 0.5 }, penalty: 5 },
+  { diagnosis: 'shading_or_mismatch', prior: { ...common, shaded_gain: 0.5 }, penalty: 10 },
+  { diagnosis: 'shading_or_mismatch', prior: { ...common, shaded_voltage: 0.3 }, penalty: 10 },
+]
+
+interface UsablePoint {
+  time_ms: number
+  fit: FitPoint
+  /** Measured over expected current at the measured voltage. */
+  ratio: number
+  partner_ratios: readonly (number | null)[]
+}
+
+/** The diagnosis of `string` from its points of a window, in any order. */
+export function diagnoseString(
+  string: StringModel,
+  points: readonly DiagnosedPoint[],
+): StringDiagnosis {
+  const usable = points
+    .flatMap((point) => usablePoint(string, point) ?? [])
+    .sort((a, b) => a.time_ms - b.time_ms)
+  const point_count = usable.length
+  if (point_count < points_min) return undecided('insufficient_data', point_count)
+  if (isOpen(usable)) return { ...undecided(null, point_count), ...open }
+  const unit = { resistance_unit_ohm: resistanceUnit(string), independent_max }
+  const taken = shadeByHour(evenly(usable, points_max), { ...unit, partner_count: 0 })
+  const partners = soundPartners(taken)
+  const options: FitOptions = { ...unit, partner_count: partners ?? 0 }
+  const lit = taken.map(({ fit }) => (partners === null ? { ...fit, is_at_maximum: false } : fit))
+  const fits = causes.map((cause) => named(cause, fitString(lit, cause.prior, options)))
+  return verdict(fits, lit, { options, point_count })
+}
+
+const open = { diagnosis: 'open', current_loss_pct: 100, confidence_pct: 100 } as const
+
+/** No current in most of the window, or any more at its end. */
+function isOpen(points: readonly UsablePoint[]): boolean {
+  const isDead = ({ ratio }: UsablePoint) => ratio < open_ratio
+  return points.filter(isDead).length > points.length / 2 || points.slice(-points_min).every(isDead)
+}
+
+function undecided(reason: NoDiagnosisReason | null, point_count: number): StringDiagnosis {
+  return {
+    diagnosis: null,
+    reason,
+    current_loss_pct: null,
+    voltage_loss_pct: null,
+    confidence_pct: null,
+    point_count,
+  }
+}
+
+/** Null when the point is too dark, not measured, or so near open circuit that it tells nothing. */
+function usablePoint(string: StringModel, point: DiagnosedPoint): UsablePoint | null {
+  const {
+    effective_irradiance_w_m2,
+    cell_temperature_c,
+    expected_i_sc_a,
+    expected_v_mp_v,
+    expected_current_at_voltage_a: expected_a,
+    measured_current_a: current_a,
+    measured_voltage_v: voltage_v,
+  } = point
+  if (effective_irradiance_w_m2 === null || cell_temperature_c === null) return null
+  if (expected_i_sc_a === null || expected_v_mp_v === null || expected_a === null) return null
+  if (current_a === null || voltage_v === null || !(expected_a > 0)) return null
+  if (effective_irradiance_w_m2 < irradiance_min_w_m2) return null
+  if (point.flags.some((flag) => excluded.includes(flag))) return null
+  const circuit = stringCircuit(string, { effective_irradiance_w_m2, cell_temperature_c })
+  const slope_a_v = currentAtVoltage(circuit, voltage_v + 1) - expected_a
+  return {
+    time_ms: Date.parse(point.measured_at),
+    fit: {
+      circuit,
+      current_a,
+      voltage_v,
+      current_sigma_a: currentSigma(expected_i_sc_a, slope_a_v * voltage_v),
+      is_at_maximum: !point.curtailed,
+      slope_sigma_a: slopeSigma(circuit, expected_v_mp_v),
+      is_shaded: false,
+    },
+    ratio: current_a / expected_a,
+    partner_ratios: (point.partner_currents_a ?? []).map((partner_a) =>
+      partner_a === null ? null : partner_a / expected_a,
+    ),
+  }
+}
+
+/** Resolution of the instrument, light that moves between readings, and error of the voltage. */
+function currentSigma(i_sc_a: number, slope_a: number): number {
+  return Math.hypot(0.05, 0.012 * i_sc_a, 0.004 * slope_a)
+}
+
+function resistanceUnit(string: StringModel): number {
+  const rated = { effective_irradiance_w_m2: 1000, cell_temperature_c: 25 }
+  const { voltage_v, current_a } = maximumPowerPoint(stringCircuit(string, rated))
+  return voltage_v / current_a
+}
+
+/** Strings of one MPPT whose currents differ by less are alike. */
+const alike_within = 0.005
+/** A string that gives the current of its curve is sound, wherever its inverter keeps it. */
+const sound_ratio_min = 0.99
+const carrying_ratio = 0.1
+
+/**
+ * How many sound partners hold the voltage against the string, when it may be to blame for it: when
+ * none is weaker, be it for all hours or the shaded ones. Partners as weak as it are taken to have
+ * what it has. Null when a weaker partner, or nobody, pulls the voltage.
+ */
+function soundPartners(points: readonly UsablePoint[]): number | null {
+  for (const part of [points, points.filter(({ fit }) => fit.is_shaded)]) {
+    if (part.length === 0) continue
+    const own = median(part.map(({ ratio }) => ratio))
+    const partners = carryingPartners(part)
+    if (partners.some((ratio) => ratio < own - alike_within)) continue
+    const stronger = partners.filter((ratio) => ratio > own + alike_within).length
+    if (stronger > 0 || own < sound_ratio_min) return stronger
+  }
+  return null
+}
+
+/** Median ratio of measured to expected current of each partner that carries any. */
+function carryingPartners(points: readonly UsablePoint[]): number[] {
+  const partner_count = Math.max(...points.map(({ partner_ratios }) => partner_ratios.length))
+  return Array.from({ length: partner_count }, (_, index) => {
+    const ratios = points.flatMap(({ partner_ratios }) => partner_ratios[index] ?? [])
+    return ratios.length === 0 ? 0 : median(ratios)
+  }).filter((ratio) => ratio > carrying_ratio)
+}
+
+const bin_ms = 30 * 60_000
+const day_ms = 86_400_000
+
+/**
+ * Marks as shaded the stretch of the day, the same every day, in which the string falls shortest of
+ * the rest of the day.
+ */
+function shadeByHour(points: readonly UsablePoint[], options: FitOptions): UsablePoint[] {
+  const bins = new Map<number, { sum: number; count: number }>()
+  const start_ms = dayStart(points)
+  const binOf = ({ time_ms }: UsablePoint) =>
+    Math.floor(((((time_ms - start_ms) % day_ms) + day_ms) % day_ms) / bin_ms)
+  for (const point of points) {
+    const [current, voltage] = residuals(point.fit, sound, options)
+    const bin = bins.get(binOf(point)) ?? { sum: 0, count: 0 }
+    bins.set(binOf(point), {
+      sum: bin.sum + clamped(current) + clamped(voltage),
+      count: bin.count + 1,
+    })
+  }
+  const [from, to] = darkestStretch(bins)
+  return points.map((point) => {
+    const bin = binOf(point)
+    return { ...point, fit: { ...point.fit, is_shaded: bin >= from && bin <= to } }
+  })
+}
+
+const clamped = (residual: number): number => Math.min(5, Math.max(-5, residual))
+
+/** A time of day in the longest stretch without points: where one day of light ends. */
+function dayStart(points: readonly UsablePoint[]): number {
+  const times = points.map(({ time_ms }) => ((time_ms % day_ms) + day_ms) % day_ms)
+  times.sort((a, b) => a - b)
+  let start_ms = times[0]!
+  let longest_ms = times[0]! + day_ms - times.at(-1)!
+  for (let i = 1; i < times.length; i += 1) {
+    const gap_ms = times[i]! - times[i - 1]!
+    if (gap_ms <= longest_ms) continue
+    longest_ms = gap_ms
+    start_ms = times[i]!
+  }
+  return start_ms
+}
+
+/** First and last bin, at least a sixth of the points inside and a third outside. */
+function darkestStretch(
+  bins: ReadonlyMap<number, { sum: number; count: number }>,
+): [from: number, to: number] {
+  const all = [...bins.keys()].sort((a, b) => a - b)
+  const total = { sum: 0, count: 0 }
+  for (const { sum, count } of bins.values()) {
+    total.sum += sum
+    total.count += count
+  }
+  let best = { contrast: 0, from: -1, to: -1 }
+  for (let i = 0; i < all.length; i += 1) {
+    let sum = 0
+    let count = 0
+    for (let j = i; j < all.length; j += 1) {
+      const bin = bins.get(all[j]!)!
+      sum += bin.sum
+      count += bin.count
+      const rest = total.count - count
+      if (count < total.count / 6 || rest < total.count / 3) continue
+      const fall = (total.sum - sum) / rest - sum / count
+      const contrast = fall > 0 ? (fall * fall * count * rest) / total.count : 0
+      if (contrast > best.contrast) best = { contrast, from: all[i]!, to: all[j]! }
+    }
+  }
+  return [best.from, best.to]
+}
+
+interface FittedCause {
+  diagnosis: IvDiagnosis | 'more_than_expected'
+  fit: Fit
+  /** Of the fit, and the penalty of the cause. */
+  cost: number
+}
+
+/** A fault is named from here on. */
+const probability_min = 0.5
+
+/** Excess that no error of the instruments explains any more. */
+const gain_max = 0.05
+const voltage_gain_max = 0.03
+
+/** A loss below 0 is no loss: the string is sound, or the expectation is wrong. */
+function named({ diagnosis, penalty }: Cause, fit: Fit): FittedCause {
+  const cost = fit.cost + penalty
+  const { gain, lost_voltage } = fit.parameters
+  const isCurrent = diagnosis === 'current_loss' && gain > 0
+  const isVoltage = diagnosis === 'voltage_loss' && lost_voltage < 0
+  if (!isCurrent && !isVoltage) return { diagnosis, fit, cost }
+  const isExcess = isCurrent ? gain > gain_max : -lost_voltage > voltage_gain_max
+  return { diagnosis: isExcess ? 'more_than_expected' : 'normal', fit, cost }
+}
+
+function verdict(
+  fits: readonly FittedCause[],
+  points: readonly FitPoint[],
+  { options, point_count }: { options: FitOptions; point_count: number },
+): StringDiagnosis {
+  const best = fits.reduce((least, each) => (each.cost < least.cost ? each : least))
+  if (best.diagnosis === 'more_than_expected') return undecided(best.diagnosis, point_count)
+  const likelihood = (which: readonly FittedCause[]) =>
+    which.reduce((sum, { cost }) => sum + Math.exp((best.cost - cost) / 2), 0)
+  const alike = fits.filter(({ diagnosis }) => diagnosis === best.diagnosis)
+  const probability = likelihood(alike) / likelihood(fits)
+  // Nobody is sent to a string that may as well be sound.
+  const is_named = best.diagnosis === 'normal' || probability >= probability_min
+  const { gain, lost_voltage, resistance, shaded_gain, shaded_voltage } = best.fit.parameters
+  const shaded = meanOf(points, ({ is_shaded }) => (is_shaded ? 1 : 0))
+  const r_ohm = resistance * options.resistance_unit_ohm
+  const resistive = r_ohm * meanOf(points, ({ current_a, voltage_v }) => current_a / voltage_v)
+  return {
+    diagnosis: is_named ? best.diagnosis : null,
+    reason: is_named ? null : 'ambiguous',
+    current_loss_pct: -100 * (gain + shaded * shaded_gain),
+    voltage_loss_pct: 100 * (lost_voltage + shaded * shaded_voltage + resistive),
+    confidence_pct: is_named ? 100 * probability : null,
+    point_count,
+  }
+}
+
+function meanOf<T>(values: readonly T[], of: (value: T) => number): number {
+  return values.reduce((sum, value) => sum + of(value), 0) / values.length
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+function evenly<T>(values: readonly T[], count_max: number): readonly T[] {
+  if (values.length <= count_max) return values
+  return Array.from(
+    { length: count_max },
+    (_, index) => values[Math.floor((index * values.length) / count_max)]!,
+  )
+}

@@ -1,0 +1,299 @@
+/**
+ * The light and the cell temperature on a surface of the plant, from what its met station measured.
+ * The path from instruments to cells is that of IEC 61724-1 and IEC 61853: irradiance in the plane
+ * of the modules, what of it passes the glass, and the temperature of the cells behind it.
+ */
+import type { Instrument, Station } from '@heliograph/domain/site'
+import { absoluteAirmass, relativeAirmass } from '@heliograph/physics/airmass'
+import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
+import { faiman, sapm_mountings, sapmCellTemperature } from '@heliograph/physics/cell-temperature'
+import { ineichenPerez } from '@heliograph/physics/clear-sky'
+import { erbs } from '@heliograph/physics/decomposition'
+import { martinRuizDiffuseModifier, physicalModifier } from '@heliograph/physics/incidence-modifier'
+import {
+  extraterrestrialDni,
+  type SolarPosition,
+  solarPosition,
+} from '@heliograph/physics/solar-position'
+import {
+  type HorizontalIrradiance,
+  hayDavies,
+  incidenceAngle,
+  type PlaneIrradiance,
+  type Surface,
+} from '@heliograph/physics/transposition'
+import { isImpossibleDhi, isImpossibleIrradiance } from './outliers.ts'
+
+export interface Place {
+  /** North positive. */
+  latitude: number
+  /** East positive. */
+  longitude: number
+  elevation_m: number
+}
+
+/** A reading of the station: its averages, and each instrument in the order of its list. */
+export interface StationSample {
+  time_ms: number
+  instrument_values: readonly (number | null)[]
+  ghi_w_m2: number | null
+  dhi_w_m2: number | null
+  module_temperature_c: number | null
+  ambient_temperature_c: number | null
+  wind_speed_m_s: number | null
+}
+
+export type LightSource = 'reference_cell' | 'pyranometer' | 'transposed'
+/** `no_temperature` leaves the irradiance valid; the other two leave nothing. */
+export type NoLightReason = 'no_irradiance' | 'implausible_irradiance' | 'no_temperature'
+
+export interface PlaneLight {
+  /** On the glass, W/m2. */
+  poa_irradiance_w_m2: number | null
+  /** Behind the glass, as far as the angle of incidence decides it, W/m2. */
+  effective_irradiance_w_m2: number | null
+  cell_temperature_c: number | null
+  /** Null at night, and without irradiance. */
+  source: LightSource | null
+  /** Why something is null. */
+  reason: NoLightReason | null
+  /** The centre of the sun at or below the horizon, without refraction. */
+  is_night: boolean
+}
+
+/** An instrument measures a surface when neither azimuth nor tilt is further off. */
+const plane_tolerance_deg = 5
+/** Below this tilt a plane has no direction. */
+const flat_deg = 1
+/** Clear mid-latitude air; it bounds what is plausible, and guesses the sky from a plane alone. */
+const linke_turbidity = 3
+const albedo_ratio = 0.2
+/** The sun so low that a share of direct light is not to be had from horizontal measurements. */
+const zenith_deg_max = 87
+const wind_default_m_s = 1
+const cell_excess_k = sapm_mountings.open_rack_glass_polymer.delta_t_c
+const temperature_min_c = -60
+const temperature_max_c = 120
+
+interface Sky {
+  sun: SolarPosition
+  dni_extra_w_m2: number
+  clear: HorizontalIrradiance
+}
+
+/** A surface, and where in a sample the instruments stand that are mounted like it. */
+interface Plane {
+  surface: Surface
+  diffuse: ReturnType<typeof martinRuizDiffuseModifier>
+  cells: readonly number[]
+  pyranometers: readonly number[]
+  thermometers: readonly number[]
+}
+
+type Irradiance = Pick<PlaneLight, 'source' | 'reason'> & {
+  poa_w_m2: number | null
+  effective_w_m2: number | null
+}
+
+/**
+ * What `station` says of the light on `surface`; made once, asked for every sample.
+ *
+ * Instruments within 5 degrees of the surface are believed first: reference cells as they stand,
+ * since their glass and cell already weigh angle and spectrum; pyranometers (and combined
+ * instruments) after the reflection at the glass is taken off their direct, sky and ground shares.
+ * Several of a kind are averaged. Without any, global horizontal irradiance is transposed
+ * (`hayDavies`), split by measured diffuse irradiance or else by `erbs`. Slightly negative
+ * irradiance, the offset of a thermopile, counts as 0. What cannot be (`isImpossibleIrradiance`) is
+ * passed over, and named when nothing else is at hand.
+ *
+ * The cells are 3 K per 1000 W/m2 warmer than the measured back of the modules; without that
+ * measurement the model of Faiman takes air and wind (1 m/s when not measured). A thermometer that
+ * says which way its module faces serves that surface first; else the average of the station stands
+ * for every surface. At night irradiance is 0 whatever the instruments say.
+ */
+export function planeLightOf(
+  place: Place,
+  station: Pick<Station, 'instruments'>,
+  surface: Surface,
+): (sample: StationSample) => PlaneLight {
+  const plane = planeOf(station, surface)
+  const pressure_pa = pressureAtAltitude(place.elevation_m)
+  return (sample) => {
+    const sky = skyAt(place, pressure_pa, sample.time_ms)
+    const is_night = sky.sun.elevation_deg <= 0
+    const { poa_w_m2, effective_w_m2, source, reason } = is_night
+      ? { poa_w_m2: 0, effective_w_m2: 0, source: null, reason: null }
+      : irradiance(plane, sample, sky)
+    const cell_temperature_c = poa_w_m2 === null ? null : cellTemperature(plane, sample, poa_w_m2)
+    return {
+      poa_irradiance_w_m2: poa_w_m2,
+      effective_irradiance_w_m2: effective_w_m2,
+      cell_temperature_c,
+      source,
+      reason: reason ?? (cell_temperature_c === null ? 'no_temperature' : null),
+      is_night,
+    }
+  }
+}
+
+/** One sample of `planeLightOf`. */
+export function planeLight(
+  place: Place,
+  station: Pick<Station, 'instruments'>,
+  sample: StationSample,
+  surface: Surface,
+): PlaneLight {
+  return planeLightOf(place, station, surface)(sample)
+}
+
+function planeOf({ instruments }: Pick<Station, 'instruments'>, surface: Surface): Plane {
+  const indices = (accept: (instrument: Instrument) => boolean): number[] =>
+    instruments.flatMap((instrument, index) =>
+      accept(instrument) && isOnPlane(instrument, surface) ? [index] : [],
+    )
+  const isPoa = ({ quantity }: Instrument) => quantity === 'poa_irradiance_w_m2'
+  return {
+    surface,
+    diffuse: martinRuizDiffuseModifier(surface.tilt_deg),
+    cells: indices((each) => isPoa(each) && each.type === 'reference_cell'),
+    pyranometers: indices((each) => isPoa(each) && each.type !== 'reference_cell'),
+    thermometers: indices(({ quantity }) => quantity === 'module_temperature_c'),
+  }
+}
+
+/** An instrument that does not say how it is mounted measures no surface in particular. */
+function isOnPlane({ azimuth_deg, tilt_deg }: Instrument, surface: Surface): boolean {
+  if (tilt_deg === undefined || Math.abs(tilt_deg - surface.tilt_deg) > plane_tolerance_deg) {
+    return false
+  }
+  if (Math.max(tilt_deg, surface.tilt_deg) < flat_deg) return true
+  if (azimuth_deg === undefined) return false
+  const turn = Math.abs(azimuth_deg - surface.azimuth_deg) % 360
+  return Math.min(turn, 360 - turn) <= plane_tolerance_deg
+}
+
+function skyAt(place: Place, pressure_pa: number, time_ms: number): Sky {
+  const { latitude, longitude, elevation_m } = place
+  const sun = solarPosition(time_ms, latitude, longitude, { elevation_m, pressure_pa })
+  const dni_extra_w_m2 = extraterrestrialDni(sun.distance_au)
+  const relative = relativeAirmass(sun.apparent_zenith_deg)
+  const clear = ineichenPerez({
+    apparent_zenith_deg: sun.apparent_zenith_deg,
+    absolute_airmass: relative === null ? null : absoluteAirmass(relative, pressure_pa),
+    linke_turbidity,
+    altitude_m: elevation_m,
+    dni_extra_w_m2,
+  })
+  return { sun, dni_extra_w_m2, clear: { ...clear, dni_extra_w_m2, albedo_ratio } }
+}
+
+const direction = (sun: SolarPosition) => ({
+  zenith_deg: sun.apparent_zenith_deg,
+  azimuth_deg: sun.azimuth_deg,
+})
+
+function irradiance(plane: Plane, sample: StationSample, sky: Sky): Irradiance {
+  const { surface, cells, pyranometers } = plane
+  const clear = hayDavies(surface, direction(sky.sun), sky.clear)
+  const measuredBy = (which: readonly number[]) =>
+    mean(which.map((index) => plausible(sample.instrument_values[index], clear.global_w_m2)))
+  const cell = measuredBy(cells)
+  const pyranometer = measuredBy(pyranometers)
+  if (cell !== null) {
+    const poa_w_m2 = pyranometer ?? cell
+    return { poa_w_m2, effective_w_m2: cell, source: 'reference_cell', reason: null }
+  }
+  const ghi = plausible(sample.ghi_w_m2, sky.clear.ghi_w_m2)
+  if (pyranometer !== null) {
+    // Without horizontal irradiance the sky is taken to be as clear as the plane is bright.
+    const clearness = clear.global_w_m2 > 0 ? Math.min(1, pyranometer / clear.global_w_m2) : 0
+    const light =
+      ghi === null
+        ? transposed(surface, sky, sky.clear.ghi_w_m2 * clearness, null)
+        : transposed(surface, sky, ghi, sample.dhi_w_m2)
+    const effective_w_m2 = pyranometer * passRatio(plane, light, sky)
+    return { poa_w_m2: pyranometer, effective_w_m2, source: 'pyranometer', reason: null }
+  }
+  if (ghi !== null) {
+    const light = transposed(surface, sky, ghi, sample.dhi_w_m2)
+    const effective_w_m2 = light.global_w_m2 * passRatio(plane, light, sky)
+    return { poa_w_m2: light.global_w_m2, effective_w_m2, source: 'transposed', reason: null }
+  }
+  const read = [...cells, ...pyranometers].map((index) => sample.instrument_values[index])
+  const isRead = [...read, sample.ghi_w_m2].some((value) => value !== null && value !== undefined)
+  const reason = isRead ? 'implausible_irradiance' : 'no_irradiance'
+  return { poa_w_m2: null, effective_w_m2: null, source: null, reason }
+}
+
+/** What passes the glass of light with the shares of `light`. */
+function passRatio({ surface, diffuse }: Plane, light: PlaneIrradiance, sky: Sky): number {
+  if (light.global_w_m2 <= 0) return diffuse.sky_ratio
+  const direct_ratio = physicalModifier(incidenceAngle(surface, direction(sky.sun)))
+  const passed_w_m2 =
+    light.direct_w_m2 * direct_ratio +
+    light.sky_w_m2 * diffuse.sky_ratio +
+    light.ground_w_m2 * diffuse.ground_ratio
+  return passed_w_m2 / light.global_w_m2
+}
+
+function transposed(
+  surface: Surface,
+  { sun, dni_extra_w_m2 }: Sky,
+  ghi_w_m2: number,
+  measured_dhi_w_m2: number | null,
+): PlaneIrradiance {
+  const { zenith_deg } = sun
+  const modelled = erbs(ghi_w_m2, zenith_deg, dni_extra_w_m2)
+  const isSplit =
+    isMeasured(measured_dhi_w_m2) &&
+    zenith_deg <= zenith_deg_max &&
+    !isImpossibleDhi(measured_dhi_w_m2, { dni_extra_w_m2, zenith_deg })
+  const dhi_w_m2 = isSplit ? Math.min(ghi_w_m2, Math.max(0, measured_dhi_w_m2)) : modelled.dhi_w_m2
+  const cos_zenith = Math.cos((zenith_deg * Math.PI) / 180)
+  const dni_w_m2 = isSplit
+    ? Math.min(dni_extra_w_m2, (ghi_w_m2 - dhi_w_m2) / cos_zenith)
+    : modelled.dni_w_m2
+  const horizontal = { ghi_w_m2, dni_w_m2, dhi_w_m2, dni_extra_w_m2, albedo_ratio }
+  return hayDavies(surface, direction(sun), horizontal)
+}
+
+function cellTemperature(
+  { thermometers }: Plane,
+  sample: StationSample,
+  poa_w_m2: number,
+): number | null {
+  const { instrument_values, ambient_temperature_c, wind_speed_m_s } = sample
+  const module_c =
+    mean(thermometers.map((index) => plausibleTemperature(instrument_values[index]))) ??
+    plausibleTemperature(sample.module_temperature_c)
+  if (module_c !== null) return sapmCellTemperature(module_c, poa_w_m2, cell_excess_k)
+  const air_temperature_c = plausibleTemperature(ambient_temperature_c)
+  if (air_temperature_c === null) return null
+  const wind = isMeasured(wind_speed_m_s) ? wind_speed_m_s : wind_default_m_s
+  return faiman({ poa_w_m2, air_temperature_c, wind_speed_m_s: wind })
+}
+
+function isMeasured(value: number | null | undefined): value is number {
+  return value !== null && value !== undefined && Number.isFinite(value)
+}
+
+/** The irradiance, 0 and more; null when it was not measured or cannot be. */
+function plausible(value: number | null | undefined, clear_w_m2: number): number | null {
+  return isMeasured(value) && !isImpossibleIrradiance(value, clear_w_m2) ? Math.max(0, value) : null
+}
+
+function plausibleTemperature(value: number | null | undefined): number | null {
+  const isPlausible = isMeasured(value) && value >= temperature_min_c && value <= temperature_max_c
+  return isPlausible ? value : null
+}
+
+function mean(values: readonly (number | null)[]): number | null {
+  let sum = 0
+  let count = 0
+  for (const value of values) {
+    if (value === null) continue
+    sum += value
+    count += 1
+  }
+  return count === 0 ? null : sum / count
+}

@@ -1,0 +1,129 @@
+/** Finding panel models by what people remember of their names. */
+import { otherNames } from './makers.ts'
+import { nameKey, wordStarts, words } from './names.ts'
+
+export interface NamedModel {
+  params_id: number
+  name: string
+  manufacturer: string
+  /** The name without its maker. */
+  model: string
+}
+
+/** The names of all models in the order that equals are listed in: short ones, then by name. */
+export type NameIndex = readonly IndexedName[]
+
+interface IndexedName {
+  params_id: number
+  /** The name, and once more under each other name of its maker, parted by blanks. */
+  text: string
+  /** `1` where a word begins in `text`. */
+  starts: string
+}
+
+export interface Found {
+  /** The best matches, best first, at most `limit`. */
+  params_ids: number[]
+  /** Of all matches. */
+  count: number
+}
+
+/** A query has at most so many characters; longer ones are for the caller to refuse. */
+export const query_characters_max = 200
+
+/** Without a name that has all words, so many of the longest are looked for one by one. */
+const loose_words_max = 6
+
+export function indexNames(models: readonly NamedModel[]): NameIndex {
+  const others = new Map<string, string[]>()
+  return models
+    .map(({ params_id, name, manufacturer, model }) => {
+      const makers = others.get(manufacturer) ?? otherNames(manufacturer)
+      others.set(manufacturer, makers)
+      const names = [name, ...makers.map((maker) => `${maker} ${model}`)]
+      const keys = names.map(nameKey)
+      return {
+        params_id,
+        key: keys[0]!,
+        text: keys.join(' '),
+        starts: names.map(wordStarts).join(' '),
+      }
+    })
+    .sort((a, b) => a.key.length - b.key.length || (a.key < b.key ? -1 : 1))
+    .map(({ params_id, text, starts }) => ({ params_id, text, starts }))
+}
+
+/**
+ * The models whose name contains every word of `query`, as `nameKey` compares them; a maker's other
+ * names count. Those come first in which most words of the query begin a word of the name, then
+ * short names, then by name. Where no name has all words, a power is looked for without its unit;
+ * then those count that have some of the words: long and rare words count for more. Nothing in a
+ * query is a wildcard; one without a letter, digit, `+` or `%` finds nothing.
+ */
+export function searchNames(index: NameIndex, query: string, limit: number): Found {
+  // The longest word is the rarest: most names are passed over at the first look.
+  const wanted = words(query).sort((a, b) => b.length - a.length)
+  if (wanted.length === 0) return { params_ids: [], count: 0 }
+  const strict = withAll(index, wanted, limit)
+  if (strict.count > 0) return strict
+  const bare = withoutUnits(wanted)
+  const unitless = bare.length === 0 ? strict : withAll(index, bare, limit)
+  if (unitless.count > 0 || bare.length <= 1) return unitless
+  return withSome(index, bare.slice(0, loose_words_max), limit)
+}
+
+/** `550w`, `550 Wp`: names have the power alone. */
+function withoutUnits(wanted: readonly string[]): string[] {
+  const bare = wanted
+    .filter((word) => !/^(wp?|watts?)$/.test(word))
+    .map((word) => word.replace(/^(\d{2,4})(?:wp?|watts?)$/, '$1'))
+  return [...new Set(bare)]
+}
+
+function withAll(index: NameIndex, wanted: readonly string[], limit: number): Found {
+  /** Matches by the number of words that begin no word of the name. */
+  const classes: number[][] = wanted.map(() => [])
+  classes.push([])
+  let count = 0
+  for (const name of index) {
+    if (!wanted.every((word) => name.text.includes(word))) continue
+    count += 1
+    if (classes[0]!.length >= limit) continue
+    const inside = wanted.filter((word) => !beginsWord(name, word)).length
+    if (classes[inside]!.length < limit) classes[inside]!.push(name.params_id)
+  }
+  return { params_ids: classes.flat().slice(0, limit), count }
+}
+
+function withSome(index: NameIndex, wanted: readonly string[], limit: number): Found {
+  /** Matches by which of the words they have, a bit for each. */
+  const groups = new Map<number, { count: number; params_ids: number[] }>()
+  for (const { params_id, text } of index) {
+    let has = 0
+    for (let nth = 0; nth < wanted.length; nth += 1)
+      if (text.includes(wanted[nth]!)) has |= 1 << nth
+    if (has === 0) continue
+    const group = groups.get(has)
+    if (!group) groups.set(has, { count: 1, params_ids: [params_id] })
+    else if (group.count++ < limit) group.params_ids.push(params_id)
+  }
+  const weights = wanted.map((word, nth) => {
+    const having = [...groups].filter(([has]) => (has >> nth) & 1)
+    const frequency = having.reduce((sum, [, { count }]) => sum + count, 0)
+    return frequency === 0 ? 0 : word.length * Math.log(index.length / frequency)
+  })
+  const weightOf = (has: number) =>
+    weights.reduce((sum, weight, nth) => sum + ((has >> nth) & 1 ? weight : 0), 0)
+  const best = [...groups].sort(([a], [b]) => weightOf(b) - weightOf(a) || a - b)
+  return {
+    params_ids: best.flatMap(([, { params_ids }]) => params_ids).slice(0, limit),
+    count: best.reduce((sum, [, { count }]) => sum + count, 0),
+  }
+}
+
+function beginsWord({ text, starts }: IndexedName, word: string): boolean {
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+    if (starts[at] === '1') return true
+  }
+  return false
+}

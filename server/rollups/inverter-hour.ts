@@ -1,0 +1,327 @@
+/**
+ * What an inverter did in an hour, as sums that add up over hours and inverters: every yield, ratio
+ * and loss that is served is a quotient of such sums.
+ */
+import { counterIncrease } from '@heliograph/domain/counter'
+import { limitLoss, type Output, type OutputLimits, outputState } from '../diagnostics/clipping.ts'
+
+/** The sums, by the names of their columns in `inverter_hours`; all of them add up. */
+export const inverterSums = [
+  /** Seconds in which AC power is known, and those of them by day. */
+  'covered_s',
+  'daylight_covered_s',
+  'ac_energy_kwh',
+  'dc_energy_kwh',
+  'night_consumption_kwh',
+  /** What the sun sent and allowed, whether the inverter was heard or not. */
+  'sun_covered_s',
+  'insolation_kwh_m2',
+  'expected_energy_kwh',
+  /** Over instants that know both sides of the inverter. */
+  'conversion_dc_kwh',
+  'conversion_ac_kwh',
+  'conversion_expected_kwh',
+  /** Over instants that know both irradiance and power; `warm`: and the temperature, too. */
+  'reference_kwh_m2',
+  'reference_ac_kwh',
+  'reference_expected_kwh',
+  'warm_reference_kwh_m2',
+  'warm_reference_ac_kwh',
+  'curtailed_reference_kwh_m2',
+  'curtailed_reference_ac_kwh',
+  /** Bright enough to run, and heard; and those of them without power. */
+  'demanded_s',
+  'down_s',
+  'downtime_loss_kwh',
+  'clipped_s',
+  'clipping_loss_kwh',
+  'curtailed_s',
+  'curtailment_loss_kwh',
+  'derated_s',
+  'derating_loss_kwh',
+  'fault_s',
+] as const
+export type InverterSum = (typeof inverterSums)[number]
+
+/** Bins of the load, ten per cent of the DC rating each; the last holds all above, too. */
+export const load_bin_count = 10
+
+export interface InverterHour extends Record<InverterSum, number> {
+  /** Highest AC power, null when none was measured. */
+  peak_power_kw: number | null
+  energy_source: 'inverter_counter' | 'integrated_power' | null
+  load_s: number[]
+  load_dc_kwh: number[]
+  load_ac_kwh: number[]
+}
+
+export interface InverterRating {
+  rated_ac_power_kw: number
+  /** DC power at which the inverter reaches its AC rating. */
+  rated_dc_power_kw: number
+  /** AC power from DC power by the model of its efficiency, without the limit of its rating. */
+  acPower(dc_power_kw: number): number
+}
+
+/** An instant of the inverter and what the sun allowed then. */
+export interface InverterSample {
+  time_ms: number
+  state: string | null
+  ac_power_kw: number | null
+  dc_power_kw: number | null
+  energy_total_kwh: number | null
+  power_limit_pct: number | null
+  /** By the sun alone; null where the position of the site is not known. */
+  is_daylight: boolean | null
+  light: InverterLight | null
+}
+
+/** What the sun allows the strings of an inverter at an instant. */
+export interface InverterLight {
+  is_daylight: boolean
+  /** Irradiance on the panels, weighted by their capacity; null where it is not known. */
+  poa_w_m2: number | null
+  /** 1 + gamma (T - 25 C): what the temperature does to the power. */
+  temperature_factor: number | null
+  /** What the strings could deliver, DC. */
+  expected_dc_kw: number | null
+}
+
+/** Irradiance below which no ratio to it means anything, and one at which an inverter must run. */
+const dim_w_m2 = 20
+const bright_w_m2 = 100
+const running_ratio = 0.01
+/** A limit from here on is none: it is read back with the accuracy of a meter. */
+const unlimited_pct = 99.5
+
+/** What holds an inverter at an instant; derating is what it does by itself. */
+export type HeldBy = 'curtailment' | 'rating' | 'derating' | null
+
+export function heldBy(
+  sample: Pick<InverterSample, 'state' | 'ac_power_kw' | 'power_limit_pct' | 'light'>,
+  rating: InverterRating,
+): HeldBy {
+  const { output, limits } = outputOf(sample, rating)
+  const state = outputState(output, limits)
+  if (state === 'curtailed') return 'curtailment'
+  if (state === 'clipped') return 'rating'
+  return state === 'free' && sample.state === 'throttled' ? 'derating' : null
+}
+
+function outputOf(
+  {
+    ac_power_kw,
+    power_limit_pct,
+    light,
+  }: Pick<InverterSample, 'ac_power_kw' | 'power_limit_pct' | 'light'>,
+  { rated_ac_power_kw, acPower }: InverterRating,
+): { output: Output; limits: OutputLimits } {
+  const expected_dc_kw = light?.expected_dc_kw ?? null
+  const is_limited = power_limit_pct !== null && power_limit_pct < unlimited_pct
+  return {
+    output: {
+      power_kw: ac_power_kw,
+      expected_kw: expected_dc_kw === null ? null : acPower(expected_dc_kw),
+    },
+    limits: {
+      rated_kw: rated_ac_power_kw,
+      curtailed_to_kw: is_limited ? (rated_ac_power_kw * power_limit_pct) / 100 : null,
+    },
+  }
+}
+
+export function emptyHour(): InverterHour {
+  const zeros = Object.fromEntries(inverterSums.map((name) => [name, 0]))
+  const bins = () => new Array<number>(load_bin_count).fill(0)
+  return {
+    ...(zeros as Record<InverterSum, number>),
+    peak_power_kw: null,
+    energy_source: null,
+    load_s: bins(),
+    load_dc_kwh: bins(),
+    load_ac_kwh: bins(),
+  }
+}
+
+/**
+ * Adds samples by the seconds that each stands for (`weights_s`, of the same length): half of every
+ * covered interval beside it, as far as it lies within the hour. Power integrates by trapezoids in
+ * this way, and a gap is stood for by nothing.
+ */
+export function addSamples(
+  sums: InverterHour,
+  samples: readonly InverterSample[],
+  weights_s: ArrayLike<number>,
+  rating: InverterRating,
+): void {
+  for (let nth = 0; nth < samples.length; nth += 1) {
+    const seconds = weights_s[nth]!
+    if (seconds > 0) addSample(sums, samples[nth]!, seconds, rating)
+  }
+  if (sums.covered_s > 0) sums.energy_source = 'integrated_power'
+}
+
+/** Adds what the sun sent and allowed, in the same way, whether the inverter was heard or not. */
+export function addSun(
+  sums: InverterHour,
+  lights: readonly InverterLight[],
+  weights_s: ArrayLike<number>,
+  rating: InverterRating,
+): void {
+  for (let nth = 0; nth < lights.length; nth += 1) {
+    const { is_daylight, poa_w_m2, expected_dc_kw } = lights[nth]!
+    const hours = weights_s[nth]! / 3600
+    if (!(hours > 0) || poa_w_m2 === null) continue
+    if (is_daylight) sums.sun_covered_s += weights_s[nth]!
+    sums.insolation_kwh_m2 += (poa_w_m2 * hours) / 1000
+    if (expected_dc_kw !== null) {
+      sums.expected_energy_kwh += deliverable(expected_dc_kw, rating) * hours
+    }
+  }
+}
+
+function addSample(
+  sums: InverterHour,
+  sample: InverterSample,
+  seconds: number,
+  rating: InverterRating,
+): void {
+  const hours = seconds / 3600
+  const { ac_power_kw, dc_power_kw, light } = sample
+  if (dc_power_kw !== null) sums.dc_energy_kwh += Math.max(0, dc_power_kw) * hours
+  if (sample.state === 'fault') sums.fault_s += seconds
+  if (ac_power_kw === null) return
+  sums.covered_s += seconds
+  if (sample.is_daylight) sums.daylight_covered_s += seconds
+  else if (sample.is_daylight === false)
+    sums.night_consumption_kwh += Math.max(0, -ac_power_kw) * hours
+  sums.ac_energy_kwh += Math.max(0, ac_power_kw) * hours
+  if (sums.peak_power_kw === null || ac_power_kw > sums.peak_power_kw) {
+    sums.peak_power_kw = ac_power_kw
+  }
+  if (dc_power_kw !== null) addConversion(sums, { ac_power_kw, dc_power_kw }, seconds, rating)
+  if (!sample.is_daylight || light === null || light.poa_w_m2 === null) return
+  const known = { ...light, poa_w_m2: light.poa_w_m2 }
+  const moment = { ac_power_kw, seconds, rating, held_by: heldBy(sample, rating) }
+  addReference(sums, known, moment)
+  addLosses(sums, sample, known, moment)
+}
+
+const deliverable = (expected_dc_kw: number, rating: InverterRating): number =>
+  Math.min(rating.rated_ac_power_kw, rating.acPower(expected_dc_kw))
+
+/** Efficiency is of energies over instants that know both sides: they are not sampled together. */
+function addConversion(
+  sums: InverterHour,
+  { ac_power_kw, dc_power_kw }: { ac_power_kw: number; dc_power_kw: number },
+  seconds: number,
+  rating: InverterRating,
+): void {
+  const load = dc_power_kw / rating.rated_dc_power_kw
+  if (load <= running_ratio) return
+  const hours = seconds / 3600
+  sums.conversion_dc_kwh += dc_power_kw * hours
+  sums.conversion_ac_kwh += ac_power_kw * hours
+  sums.conversion_expected_kwh += deliverable(dc_power_kw, rating) * hours
+  const bin = Math.min(load_bin_count - 1, Math.floor(load * load_bin_count))
+  sums.load_s[bin]! += seconds
+  sums.load_dc_kwh[bin]! += dc_power_kw * hours
+  sums.load_ac_kwh[bin]! += ac_power_kw * hours
+}
+
+interface Moment {
+  ac_power_kw: number
+  seconds: number
+  rating: InverterRating
+  held_by: HeldBy
+}
+
+type KnownLight = InverterLight & { poa_w_m2: number }
+
+/** Energy and irradiance over the same instants: what a performance ratio is made of. */
+function addReference(
+  sums: InverterHour,
+  { poa_w_m2, temperature_factor, expected_dc_kw }: KnownLight,
+  { ac_power_kw, seconds, held_by, rating }: Moment,
+): void {
+  if (poa_w_m2 < dim_w_m2) return
+  const hours = seconds / 3600
+  const sun_kwh_m2 = (poa_w_m2 * hours) / 1000
+  const ac_kwh = Math.max(0, ac_power_kw) * hours
+  sums.reference_kwh_m2 += sun_kwh_m2
+  sums.reference_ac_kwh += ac_kwh
+  if (expected_dc_kw !== null) {
+    sums.reference_expected_kwh += deliverable(expected_dc_kw, rating) * hours
+  }
+  if (temperature_factor !== null) {
+    sums.warm_reference_kwh_m2 += sun_kwh_m2 * temperature_factor
+    sums.warm_reference_ac_kwh += ac_kwh
+  }
+  if (held_by === 'curtailment') {
+    sums.curtailed_reference_kwh_m2 += sun_kwh_m2
+    sums.curtailed_reference_ac_kwh += ac_kwh
+  }
+}
+
+/**
+ * Time lost, each instant to one cause, and energy, where what was possible is known. Of a
+ * curtailed instant what lies above the rating is lost to clipping.
+ */
+function addLosses(
+  sums: InverterHour,
+  sample: InverterSample,
+  { poa_w_m2, expected_dc_kw }: KnownLight,
+  { ac_power_kw, seconds, rating, held_by }: Moment,
+): void {
+  const hours = seconds / 3600
+  const possible_kw = expected_dc_kw === null ? 0 : deliverable(expected_dc_kw, rating)
+  const lost_kwh = Math.max(0, possible_kw - Math.max(0, ac_power_kw)) * hours
+  const is_bright = poa_w_m2 > bright_w_m2
+  if (is_bright) sums.demanded_s += seconds
+  if (held_by === 'rating' || held_by === 'curtailment') {
+    if (held_by === 'rating') sums.clipped_s += seconds
+    else sums.curtailed_s += seconds
+    const { output, limits } = outputOf(sample, rating)
+    const loss = limitLoss(output, limits)
+    sums.clipping_loss_kwh += (loss?.clipping_kw ?? 0) * hours
+    sums.curtailment_loss_kwh += (loss?.curtailment_kw ?? 0) * hours
+  } else if (is_bright && ac_power_kw < running_ratio * rating.rated_ac_power_kw) {
+    sums.down_s += seconds
+    sums.downtime_loss_kwh += lost_kwh
+  } else if (held_by === 'derating') {
+    sums.derated_s += seconds
+    sums.derating_loss_kwh += lost_kwh
+  }
+}
+
+export interface CounterReading {
+  time_ms: number
+  energy_total_kwh: number
+}
+
+/**
+ * Energy within a span by the counter of the device: the rises between its readings, one that
+ * crosses a bound of the span by the share of its time. Null when the counter says nothing, stops
+ * saying what is true (a reset), or was not read on both sides of a bound.
+ */
+export function counterEnergy(
+  readings: readonly CounterReading[],
+  span: { start_ms: number; end_ms: number },
+  rated_kw: number,
+): number | null {
+  let energy_kwh: number | null = null
+  for (let nth = 1; nth < readings.length; nth += 1) {
+    const before = readings[nth - 1]!
+    const after = readings[nth]!
+    const inside_ms = Math.min(after.time_ms, span.end_ms) - Math.max(before.time_ms, span.start_ms)
+    if (inside_ms <= 0) continue
+    const elapsed_ms = after.time_ms - before.time_ms
+    const rise_kwh = counterIncrease(before.energy_total_kwh, after.energy_total_kwh, {
+      elapsed_s: elapsed_ms / 1000,
+      rated_kw,
+    })
+    if (rise_kwh === null) return null
+    energy_kwh = (energy_kwh ?? 0) + (rise_kwh * inside_ms) / elapsed_ms
+  }
+  return energy_kwh
+}

@@ -1,0 +1,97 @@
+/**
+ * The sums of strings as they are stored: rows of 4-byte floats, a row for each quantity and in it
+ * a float for each string. A week of twelve thousand strings is read in this form in a fraction of
+ * the time that lists of numbers in text would take.
+ */
+import { additive_quantities, type StringSums } from '../diagnostics/string-sums.ts'
+
+/** The order of the rows; a change of it is a new layout, and the stored rows are made anew. */
+const quantities = [...additive_quantities, 'current_a_max'] as const
+export const string_layout = 1
+
+export interface StoredStrings {
+  string_count: number
+  layout: number
+  sums: Buffer
+}
+
+export function encodeStrings(sums: StringSums): StoredStrings {
+  const string_count = sums.energy_kwh.length
+  const floats = new Float32Array(quantities.length * string_count)
+  for (const [row, quantity] of quantities.entries()) {
+    for (const [nth, value] of sums[quantity].entries()) {
+      floats[row * string_count + nth] = value ?? Number.NaN
+    }
+  }
+  return {
+    string_count,
+    layout: string_layout,
+    sums: Buffer.from(floats.buffer, floats.byteOffset, floats.byteLength),
+  }
+}
+
+export const decodeStrings = (stored: StoredStrings): StringSums => sumStored([stored])
+
+/**
+ * Adds stored sums of one inverter up, as `addSums` would; as long as the longest of them. By hand:
+ * a week of a large site is some ten thousand of them.
+ */
+export function sumStored(all: readonly StoredStrings[]): StringSums {
+  const string_count = all.reduce((most, stored) => Math.max(most, stored.string_count), 0)
+  const totals = new Float64Array(additive_quantities.length * string_count)
+  const highest_a = new Float64Array(string_count).fill(Number.NaN)
+  for (const stored of all) {
+    const floats = floatsOf(stored)
+    const count = stored.string_count
+    for (let row = 0; row < additive_quantities.length; row += 1) {
+      const from = row * count
+      const to = row * string_count
+      for (let nth = 0; nth < count; nth += 1) totals[to + nth]! += floats[from + nth]!
+    }
+    const from = additive_quantities.length * count
+    for (let nth = 0; nth < count; nth += 1) {
+      const value = floats[from + nth]!
+      if (!(highest_a[nth]! >= value) && !Number.isNaN(value)) highest_a[nth] = value
+    }
+  }
+  const sums = { current_a_max: new Array<number | null>(string_count) } as StringSums
+  for (const [row, quantity] of additive_quantities.entries()) {
+    sums[quantity] = listOf(totals, row * string_count, string_count)
+  }
+  for (let nth = 0; nth < string_count; nth += 1) {
+    const value = highest_a[nth]!
+    sums.current_a_max[nth] = Number.isNaN(value) ? null : value
+  }
+  return sums
+}
+
+/** Some of the additive quantities of stored sums; as `decodeStrings`, and faster. */
+export function decodeQuantities<Name extends (typeof additive_quantities)[number]>(
+  stored: StoredStrings,
+  names: readonly Name[],
+): Pick<StringSums, Name> {
+  const floats = floatsOf(stored)
+  const { string_count } = stored
+  return Object.fromEntries(
+    names.map((name) => {
+      const from = additive_quantities.indexOf(name) * string_count
+      return [name, Array.from(floats.subarray(from, from + string_count))]
+    }),
+  ) as Pick<StringSums, Name>
+}
+
+function listOf(values: Float64Array, from: number, length: number): number[] {
+  const list = new Array<number>(length)
+  for (let nth = 0; nth < length; nth += 1) list[nth] = values[from + nth]!
+  return list
+}
+
+function floatsOf({ sums, string_count, layout }: StoredStrings): Float32Array {
+  if (layout !== string_layout || sums.length !== 4 * quantities.length * string_count) {
+    throw new Error(`sums of strings of layout ${layout}, ${sums.length} bytes, cannot be read`)
+  }
+  if (sums.byteOffset % 4 === 0) {
+    return new Float32Array(sums.buffer, sums.byteOffset, sums.length / 4)
+  }
+  return new Float32Array(Uint8Array.from(sums).buffer)
+}

@@ -1,0 +1,220 @@
+/**
+ * Small lasting losses of the strings of an inverter, from the sums of its days: what
+ * `diagnostics/drift.ts` finds, kept from night to night, and until it is repaired.
+ */
+import { type Drift, findDrifts, loss_min_usual_ratio } from '../diagnostics/drift.ts'
+import { health_thresholds } from '../diagnostics/string-health.ts'
+import type { StringLayout, StringSums } from '../diagnostics/string-sums.ts'
+
+export interface StringStep {
+  string_index: number
+  /** Local dates: the first day of the loss, and the one after which it stood out. */
+  onset_date: string
+  detected_date: string
+  /** Share of the yield lost, 0 to 1. */
+  loss_ratio: number
+  /** The first day on which it is over; null while it lasts. */
+  end_date: string | null
+}
+
+/** The quantities of `StringSums` that are asked of a day. */
+export const step_quantities = [
+  'energy_kwh',
+  'covered_s',
+  'light_s',
+  'limited_s',
+  'compared_s',
+  'compared_kwh',
+  'peer_kwh',
+] as const
+
+export interface StepDay {
+  local_date: string
+  /** With the sun above the horizon; null where the position of the site is not known. */
+  daylight_s: number | null
+  sums: Pick<StringSums, (typeof step_quantities)[number]>
+}
+
+const day_ms = 86_400_000
+const coverage_min_ratio = 0.5
+/** Days after its onset from which on a loss stands: another one may then be looked for. */
+const settled_days = 90
+/** Measured days that tell that a loss is over, and those before it that they are held beside. */
+const back_days = 14
+const before_days = 28
+/** What is left of a loss that is over, at most. */
+const left_ratio = 0.25
+
+/** The local date `days` after another. */
+export const dateAfter = (date: string, days: number): string =>
+  new Date(Date.parse(date) + days * day_ms).toISOString().slice(0, 10)
+
+/**
+ * The steps as they are known after the last of `days`, given those that were known the night
+ * before. `days` ascend, at most a year of them; what is missing between them counts as not
+ * measured. A string without a group of four, or with less than 34 days, has none (`findDrifts`).
+ *
+ * Every night the last loss of a string is measured anew: when it began and how large it is. After
+ * 90 days it stands as it is and is taken off, so that a further one shows. A loss is over when
+ * the last 14 measured days or more are back at the level before it, and is forgotten when so
+ * little is left of it that it would not be reported.
+ */
+export function stepsAfter(
+  layout: readonly StringLayout[],
+  days: readonly StepDay[],
+  known: readonly StringStep[],
+): StringStep[] {
+  const first_date = days[0]?.local_date
+  if (first_date === undefined) return [...known]
+  const dayOf = (date: string) => (Date.parse(date) - Date.parse(first_date)) / day_ms
+  const today = dayOf(days.at(-1)!.local_date)
+  const isOpen = ({ onset_date, end_date }: StringStep) =>
+    end_date === null && dayOf(onset_date) >= 0 && today - dayOf(onset_date) < settled_days
+  const connected = layout.filter(({ is_connected }) => is_connected)
+  const indices = new Set(connected.map(({ string_index }) => string_index))
+  const steps = known.filter((step) => !isOpen(step) || !indices.has(step.string_index))
+  for (const members of Map.groupBy(connected, ({ group }) => group).values()) {
+    const yields = dailyYields(members, days, dayOf)
+    const middles = yields[0]!.map((_, day) => median(yields.map((values) => values[day]!)))
+    const relative = yields.map((values) =>
+      values.map((value, day) => logRatio(value, middles[day]!)),
+    )
+    const ownOf = (at: number) => (step: StringStep) =>
+      step.string_index === members[at]!.string_index
+    const drifts = findDrifts(
+      yields.map((values, at) => undone(values, steps.filter(ownOf(at)), dayOf)),
+      {
+        known: members.map((_, at) => driftOf(known.filter(isOpen).find(ownOf(at)), dayOf)),
+        from_day: today,
+      },
+    )
+    for (const [at, drift] of drifts.entries()) {
+      if (drift === null) continue
+      steps.push(stepOf(members[at]!.string_index, drift, (day) => dateAfter(first_date, day)))
+    }
+    for (const [nth, step] of steps.entries()) {
+      const at = members.findIndex(({ string_index }) => string_index === step.string_index)
+      const onset_day = dayOf(step.onset_date)
+      if (at < 0 || step.end_date !== null || onset_day < 0) continue
+      const over = recovery(relative[at]!, onset_day)
+      if (over === null) continue
+      const { end_day, loss_ratio } = over
+      steps[nth] = { ...step, loss_ratio, end_date: dateAfter(first_date, end_day) }
+    }
+  }
+  return steps.filter(({ loss_ratio }) => loss_ratio >= loss_min_usual_ratio)
+}
+
+function driftOf(step: StringStep | undefined, dayOf: (date: string) => number): Drift | null {
+  if (step === undefined) return null
+  const { onset_date, detected_date, loss_ratio } = step
+  return { onset_day: dayOf(onset_date), detected_day: dayOf(detected_date), loss_ratio }
+}
+
+function stepOf(
+  string_index: number,
+  { onset_day, detected_day, loss_ratio }: Drift,
+  dateOf: (day: number) => string,
+): StringStep {
+  return {
+    string_index,
+    onset_date: dateOf(onset_day),
+    detected_date: dateOf(detected_day),
+    loss_ratio,
+    end_date: null,
+  }
+}
+
+/**
+ * By string and day kWh/kWp, null where a day says nothing: less than half of its daylight, or of
+ * its light, was measured, it was mostly limited, or the string did so badly that its status says
+ * so at once and a repair is near. A string's yield is that of the group by its power beside its
+ * peers over the same instants, so that holes of its own are no loss.
+ */
+function dailyYields(
+  members: readonly StringLayout[],
+  days: readonly StepDay[],
+  dayOf: (date: string) => number,
+): (number | null)[][] {
+  const length = dayOf(days.at(-1)!.local_date) + 1
+  const yields = members.map(() => new Array<number | null>(length).fill(null))
+  for (const { local_date, daylight_s, sums } of days) {
+    const usual = median(
+      members.map(({ string_index, rated_kw }) => (sums.energy_kwh[string_index] ?? 0) / rated_kw),
+    )
+    for (const [at, { string_index }] of members.entries()) {
+      const of = (quantity: (typeof step_quantities)[number]) => sums[quantity][string_index] ?? 0
+      const is_covered =
+        of('covered_s') >= coverage_min_ratio * (daylight_s ?? 0) &&
+        of('compared_s') >= coverage_min_ratio * of('light_s') &&
+        of('limited_s') <= of('light_s')
+      const ratio = of('compared_kwh') / of('peer_kwh')
+      if (!is_covered || !(ratio >= health_thresholds.critical) || usual === null) continue
+      yields[at]![dayOf(local_date)] = ratio * usual
+    }
+  }
+  return yields
+}
+
+/** The yields as they would be without losses that stand. */
+function undone(
+  yields: readonly (number | null)[],
+  steps: readonly StringStep[],
+  dayOf: (date: string) => number,
+): (number | null)[] {
+  const raised = [...yields]
+  for (const { onset_date, end_date, loss_ratio } of steps) {
+    const end_day = end_date === null ? raised.length : dayOf(end_date)
+    for (let day = Math.max(0, dayOf(onset_date)); day < end_day && day < raised.length; day += 1) {
+      const value = raised[day]!
+      if (value !== null) raised[day] = value / (1 - loss_ratio)
+    }
+  }
+  return raised
+}
+
+/**
+ * Where the days since the onset are back at the level before it: the first of them, and how large
+ * the loss was until then. Null where it lasts, or too little is known.
+ */
+function recovery(
+  relative: readonly (number | null)[],
+  onset_day: number,
+): { end_day: number; loss_ratio: number } | null {
+  const measured = relative.flatMap((value, day) => (value === null ? [] : [{ day, value }]))
+  const since = measured.filter(({ day }) => day >= onset_day)
+  const split = likeliestSplit(since.map(({ value }) => value))
+  if (since.length - split < back_days) return null
+  const levelOf = (list: typeof measured) => median(list.map(({ value }) => value))
+  const before = levelOf(measured.filter(({ day }) => day < onset_day).slice(-before_days))
+  const during = levelOf(since.slice(0, split))
+  const after = levelOf(since.slice(split))
+  if (before === null || during === null || after === null) return null
+  const loss_ratio = 1 - Math.exp(during - before)
+  const is_back = after - before >= left_ratio * (during - before)
+  return loss_ratio > 0 && is_back ? { end_day: since[split]!.day, loss_ratio } : null
+}
+
+/** Where the mean changes most likely, by least squares. */
+function likeliestSplit(values: readonly number[]): number {
+  const total = values.reduce((sum, value) => sum + value, 0)
+  let best = { split: values.length, gain: Number.NEGATIVE_INFINITY }
+  let sum = 0
+  for (let split = 1; split < values.length; split += 1) {
+    sum += values[split - 1]!
+    const gain = sum ** 2 / split + (total - sum) ** 2 / (values.length - split)
+    if (gain > best.gain) best = { split, gain }
+  }
+  return best.split
+}
+
+const logRatio = (value: number | null, middle: number | null): number | null =>
+  value !== null && middle !== null && value > 0 && middle > 0 ? Math.log(value / middle) : null
+
+/** Of what is known; null of nothing. */
+function median(values: readonly (number | null)[]): number | null {
+  const sorted = values.filter((value) => value !== null).sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  if (sorted.length === 0) return null
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
