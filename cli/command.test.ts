@@ -6,6 +6,7 @@ import { addClientCommands } from './clients.ts'
 import { type Cli, commaList, decimal, utcInstant, wholeNumber } from './command.ts'
 import { addEdgeCommands } from './edges.ts'
 import { addKeyCommands } from './keys.ts'
+import { addPanelCommands } from './panels.ts'
 import { addSiteCommands } from './sites.ts'
 
 const streams = { input: new PassThrough(), output: new PassThrough(), notes: new PassThrough() }
@@ -33,11 +34,19 @@ test('the help of every command describes it and shows an example of itself', ()
   addSiteCommands(program, cli)
   addKeyCommands(program, cli)
   addEdgeCommands(program, cli)
+  addPanelCommands(program, cli)
   const commands = leaves(program)
   assert.deepEqual(commands.map(([name]) => name).sort(), [
     ...['clients create', 'clients list', 'edges enrol', 'edges list', 'edges revoke'],
     ...['keys create', 'keys list', 'keys revoke', 'keys rotate'],
-    ...['sites create', 'sites list', 'sites safe-mode off', 'sites safe-mode on'],
+    ...['panels import', 'panels list', 'panels search'],
+    ...[
+      'sites create',
+      'sites list',
+      'sites safe-mode off',
+      'sites safe-mode on',
+      'sites sum-again',
+    ],
   ])
   for (const [name, command] of commands) {
     const help = helpOf(command)

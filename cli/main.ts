@@ -11,6 +11,7 @@ import type { Cli } from './command.ts'
 import { withDatabase } from './database.ts'
 import { addEdgeCommands } from './edges.ts'
 import { addKeyCommands } from './keys.ts'
+import { addPanelCommands } from './panels.ts'
 import { addSiteCommands } from './sites.ts'
 import { NotConfirmed, type Terminal } from './terminal.ts'
 
@@ -57,13 +58,14 @@ const cli: Cli = {
 }
 
 const program = new Command('heliograph')
-  .description('Clients, sites, API keys and edges of a Heliograph server.')
+  .description('Clients, sites, API keys, edges and panel models of a Heliograph server.')
   .addHelpText('after', help)
   .exitOverride()
 addClientCommands(program, cli)
 addSiteCommands(program, cli)
 addKeyCommands(program, cli)
 addEdgeCommands(program, cli)
+addPanelCommands(program, cli)
 
 try {
   await program.parseAsync()

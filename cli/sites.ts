@@ -6,8 +6,9 @@ import {
   type Site,
   setSafeMode,
 } from '@heliograph/server/admin/sites'
+import { sumAgain } from '@heliograph/server/admin/sums'
 import type { Command } from 'commander'
-import { type Cli, command, type JsonOption, type YesOption, yes } from './command.ts'
+import { type Cli, command, type JsonOption, wholeNumber, type YesOption, yes } from './command.ts'
 import { confirm, minute, print, table } from './terminal.ts'
 
 export function addSiteCommands(program: Command, cli: Cli): void {
@@ -34,6 +35,20 @@ export function addSiteCommands(program: Command, cli: Cli): void {
       const found = await withAdmin((admin) => listSites(admin, { client: options.client }))
       const text = found.length > 0 ? siteTable(found) : 'There are no sites.'
       print(terminal, { json: found, text }, !!options.json)
+    })
+
+  command(
+    sites,
+    'sum-again <site_id>',
+    'Make the hourly sums anew, after panels, orientations or ratings in site.yaml were mended.',
+    'sites sum-again sunny-fields-1 --days 90',
+  )
+    .option('--days <days>', 'how far back', wholeNumber, 30)
+    .action(async (site_id: string, options: JsonOption & { days: number }) => {
+      const { days } = options
+      const hours = await withAdmin((admin) => sumAgain(admin, site_id, days))
+      const text = `${hours} hours of devices are marked; a running server works through them.`
+      print(terminal, { json: { site_id, days, hours }, text }, !!options.json)
     })
 
   addSafeMode(sites, cli)

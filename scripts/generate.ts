@@ -1,6 +1,7 @@
 /**
  * Writes what is generated from the table of endpoints: openapi.json, and operations.txt, the API
- * on one page for whoever reviews a change to it. With `--check` it writes nothing, names what is
+ * on one page for whoever reviews a change to it; and the circuits of the panel models that come
+ * with the program, fitted to their datasheets. With `--check` it writes nothing, names what is
  * out of date and exits 1.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,12 +10,14 @@ import { endpoints } from '../server/endpoints.ts'
 import type { Endpoint } from '../server/http/endpoint.ts'
 import { errorCatalog } from '../server/http/errors.ts'
 import { isControl, openApi, openApiText } from '../server/http/openapi.ts'
+import { ownCircuitsText } from '../server/panels/own-circuits.ts'
 
 const root = join(import.meta.dirname, '..')
 const is_check = process.argv.includes('--check')
 const generated: [name: string, text: string][] = [
   ['openapi.json', openApiText(openApi(endpoints, errorCatalog))],
   ['operations.txt', operationsText(endpoints)],
+  ['server/panels/own-circuits.json', ownCircuitsText()],
 ]
 
 for (const [name, text] of generated) {

@@ -1,6 +1,12 @@
 import type { Clock } from '@heliograph/domain/clock'
+import type { Needs as EfficiencyNeeds } from './features/efficiency/endpoints.ts'
+import { createEfficiencyStore } from './features/efficiency/store.ts'
+import type { Needs as StringHealthNeeds } from './features/efficiency/string-endpoints.ts'
+import { createStringSumsStore } from './features/efficiency/string-store.ts'
 import type { Needs as InverterNeeds } from './features/inverters/endpoints.ts'
 import { createInverterStore } from './features/inverters/store.ts'
+import type { Needs as IvNeeds } from './features/iv/endpoints.ts'
+import { createIvStore } from './features/iv/store.ts'
 import type { Needs as LoggerNeeds } from './features/loggers/endpoints.ts'
 import { createLoggerStore } from './features/loggers/store.ts'
 import type { Needs as PlantNeeds } from './features/plant/endpoints.ts'
@@ -10,10 +16,18 @@ import { createSiteStore } from './features/sites/store.ts'
 import { createSiteSummaries } from './features/sites/summaries.ts'
 import type { Needs as StringNeeds } from './features/strings/endpoints.ts'
 import { createStringStore } from './features/strings/store.ts'
+import { createPanelStore } from './panels/store.ts'
 import type { Database } from './storage/database.ts'
 
 /** Everything the handlers need, built once in main.ts and again in tests. */
-export type Deps = SiteNeeds & PlantNeeds & LoggerNeeds & InverterNeeds & StringNeeds
+export type Deps = SiteNeeds &
+  PlantNeeds &
+  LoggerNeeds &
+  InverterNeeds &
+  StringNeeds &
+  EfficiencyNeeds &
+  StringHealthNeeds &
+  IvNeeds
 
 export function createDeps(db: Database, clock: Clock): Deps {
   const sites = createSiteStore(db)
@@ -25,5 +39,9 @@ export function createDeps(db: Database, clock: Clock): Deps {
     loggers: createLoggerStore(db),
     inverters: createInverterStore(db),
     strings: createStringStore(db),
+    efficiency: createEfficiencyStore(db),
+    stringSums: createStringSumsStore(db),
+    iv: createIvStore(db),
+    panels: createPanelStore(db),
   }
 }

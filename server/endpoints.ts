@@ -1,4 +1,10 @@
 import type { Deps } from './deps.ts'
+import { analyseLosses, rankInverters, rankLoggers } from './features/efficiency/endpoints.ts'
+import {
+  compareStrings,
+  healthMatrix,
+  rankStrings,
+} from './features/efficiency/string-endpoints.ts'
 import {
   decodeAlarmWords,
   getInverter,
@@ -6,6 +12,12 @@ import {
   listAlarmTable,
   listInverters,
 } from './features/inverters/endpoints.ts'
+import {
+  compareWithExpected,
+  getPanelModel,
+  listPanelModels,
+  searchPanelModels,
+} from './features/iv/endpoints.ts'
 import { listLoggers, loggerHistory } from './features/loggers/endpoints.ts'
 import {
   getLocation,
@@ -38,4 +50,16 @@ export const endpoints: readonly Endpoint<Deps>[] = [
   listStrings,
   listStringsNow,
   stringHistory,
+
+  rankLoggers,
+  rankInverters,
+  rankStrings,
+  healthMatrix,
+  analyseLosses,
+  compareStrings,
+
+  listPanelModels,
+  searchPanelModels,
+  getPanelModel,
+  compareWithExpected,
 ]

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { cellsOf, csvOf } from '../server/panels/fixtures/panel-csv.ts'
 import { openDatabase } from '../server/storage/database.ts'
 import { startEmbedded } from '../server/storage/embedded.ts'
 import { silent, testDatabase } from './postgres.ts'
@@ -204,6 +205,49 @@ async function contents(db: Awaited<ReturnType<typeof testDatabase>>['db']): Pro
   const rows = await Promise.all(tables.map((name) => db.query(`select t::text from ${name} t`)))
   return JSON.stringify(rows)
 }
+
+test('panel models: a list is imported once, told row by row, and searched', async (t) => {
+  const { directory, run, json } = await onDatabase(t)
+  const broken = cellsOf(2, { Name: 'Maker broken', R_s: 'n/a' })
+  const list = path.join(directory, 'CEC Modules.csv')
+  await writeFile(list, csvOf([cellsOf(0, { Name: 'Maker QX-1' }), broken, cellsOf(1)]))
+  await writeFile(path.join(directory, 'other.csv'), 'a,b\n1,2\n')
+  const first = await run('panels', 'import', list)
+  assert.equal(first.code, 0, first.notes)
+  assert.equal(
+    first.out,
+    '2 models: 2 new, 0 changed, 0 as they were.\nRefused rows (1):\n' +
+      '  line 3: Maker broken: R_s is not a finite number: "n/a"\n',
+  )
+  const again = await json('panels', 'import', 'CEC Modules.csv')
+  assert.deepEqual([again.taken, again.unchanged, again.refused.length], [2, 2, 1])
+  const [third, found, shown, library, listed, ...refused] = await Promise.all([
+    run('panels', 'import', list),
+    json('panels', 'search', 'maker', 'qx1'),
+    run('panels', 'search', 'solar', '--limit', '2'),
+    json('panels', 'list'),
+    run('panels', 'list'),
+    run('panels', 'import', 'other.csv'),
+    run('panels', 'import', 'missing.csv'),
+    run('panels', 'import', 'http://127.0.0.1:1/list.csv'),
+  ])
+  assert.match(third.out, /^Nothing has changed: all 2 models are there already\.\n/)
+  assert.deepEqual(
+    [found.count, found.rows[0].name, found.rows[0].source],
+    [1, 'Maker QX-1', 'cec'],
+  )
+  assert.match(shown.out, /^PARAMS_ID .*\n(\d+ .*\n){2}2 of \d+ are shown\.\n$/)
+  assert.equal(library.imported_count, 2)
+  assert.deepEqual([library.imports[0].source, library.imports.length], ['CEC Modules.csv', 1])
+  assert.match(listed.out, / JAM72S30-550\/MR .*\n(.*\n)+2 models of lists:\n\nIMPORTED /)
+  for (const { code, out } of refused) assert.deepEqual([code, out], [4, ''])
+  assert.match(
+    refused[0]!.notes,
+    /not a list of CEC modules: its first line lacks the columns Name,/,
+  )
+  assert.match(refused[1]!.notes, /missing\.csv cannot be read\nheliograph: ENOENT/)
+  assert.match(refused[2]!.notes, /list\.csv cannot be read\nheliograph: fetch failed\n/)
+})
 
 test('on a terminal the operator is asked', async (t) => {
   if (spawnSync('script', ['--version'], { encoding: 'utf8' }).status !== 0) {

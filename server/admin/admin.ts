@@ -16,8 +16,8 @@ export type AdminErrorCode = 'not_found' | 'conflict' | 'invalid'
 export class AdminError extends Error {
   readonly code: AdminErrorCode
 
-  constructor(code: AdminErrorCode, message: string) {
-    super(message)
+  constructor(code: AdminErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
     this.name = 'AdminError'
     this.code = code
   }

@@ -9,6 +9,7 @@ export const interface_version = '1.0.0'
 
 /** Unit by the last words of a name; the longest that fits holds. */
 const units: Readonly<Record<string, string>> = {
+  w: 'W',
   kw: 'kW',
   kwh: 'kWh',
   kwp: 'kWp',
@@ -27,9 +28,13 @@ const units: Readonly<Record<string, string>> = {
   kohm: 'kΩ',
   c: '°C',
   k: 'K',
+  a_per_c: 'A/°C',
+  v_per_c: 'V/°C',
+  pct_per_c: '%/°C',
   w_m2: 'W/m²',
   kwh_m2: 'kWh/m²',
   m: 'm',
+  m2: 'm²',
   mm: 'mm',
   m_s: 'm/s',
   hpa: 'hPa',

@@ -36,10 +36,19 @@ export const limit = (cap: number, byDefault: number) =>
 export const telemetry_rows = { max: 10_000, by_default: 1000 } as const
 export const telemetryLimit = limit(telemetry_rows.max, telemetry_rows.by_default)
 
-const Id = (description: string) =>
-  Type.Integer({ minimum: 0, maximum: 2_147_483_647, description })
+/** Of PostgreSQL's integer. */
+export const id_max = 2_147_483_647
+
+const Id = (description: string) => Type.Integer({ minimum: 0, maximum: id_max, description })
 
 export const LoggerId = Id('A logger (plant) of the site.')
 export const InverterId = Id('An inverter of the site.')
 export const LocationId = Id('A location of the site.')
 export const StringIndex = Id('A string of the inverter, counted from 0.')
+
+/** Ids in one parameter, separated by commas, without blanks; up to a thousand. */
+export const IdList = (description: string) =>
+  Type.String({ pattern: '^\\d{1,10}(,\\d{1,10}){0,999}$', examples: ['1,2'], description })
+
+/** The ids of an `IdList`, each once. */
+export const idsOf = (list: string): number[] => [...new Set(list.split(',').map(Number))]

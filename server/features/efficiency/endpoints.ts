@@ -1,0 +1,210 @@
+import type { Clock } from '@heliograph/domain/clock'
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { endpoint } from '../../http/endpoint.ts'
+import { List, list } from '../../http/envelope.ts'
+import { ApiError } from '../../http/errors.ts'
+import { LoggerId, timeWindow } from '../../http/params.ts'
+import { type AskedWindow, closedWindow, default_hours } from '../../http/time-windows.ts'
+import type { SiteFacts } from '../../records/situation.ts'
+import {
+  inverterEfficiencyExample,
+  inverterLossesExample,
+  loggerEfficiencyExample,
+} from './examples.ts'
+import { efficiencyPct, europeanEfficiencyPct, loadBins, lossesOf } from './losses.ts'
+import { type Period, periodNote, periodOf, periodRecord, rounded } from './period.ts'
+import { comparable, ranked } from './ranking.ts'
+import { InverterEfficiency, InverterLosses, LoggerEfficiency } from './schemas.ts'
+import type { EfficiencyStore, InverterSumsRow } from './store.ts'
+import { combined, type Yields, yieldsOf } from './yields.ts'
+
+export interface Needs {
+  clock: Clock
+  sites: { facts(site_id: string): Promise<SiteFacts> }
+  loggers: { exists(site_id: string, logger_id: number): Promise<boolean> }
+  efficiency: EfficiencyStore
+}
+
+const diagnostics = {
+  method: 'GET',
+  tag: 'Diagnostics',
+  scope: 'diagnostics:read',
+  module: 'basic_scada',
+} as const
+
+async function askedPeriod(site_id: string, query: AskedWindow, needs: Needs): Promise<Period> {
+  const now = needs.clock.now()
+  const window = closedWindow(query, now, default_hours.diagnostics)
+  return periodOf(window, await needs.sites.facts(site_id), now)
+}
+
+export const rankLoggers = endpoint({
+  ...diagnostics,
+  path: '/efficiency/loggers',
+  operation_id: 'efficiency_loggers_list',
+  summary: 'Loggers (plants) by specific yield, with performance ratios and availability',
+  description: `The best first. ${periodNote}`,
+  query: { ...timeWindow },
+  returns: List(LoggerEfficiency),
+  example: { answer: { data: [loggerEfficiencyExample], meta: { count: 1 } } },
+  async handle({ site: { site_id }, query }, needs: Needs) {
+    const period = await askedPeriod(site_id, query, needs)
+    const rows = await needs.efficiency.inverters(site_id, period)
+    const plants = [...Map.groupBy(rows, ({ logger_id }) => logger_id).values()]
+    return list(byRank(loggerItems(plants, period)))
+  },
+})
+
+export const rankInverters = endpoint({
+  ...diagnostics,
+  path: '/efficiency/inverters',
+  operation_id: 'efficiency_inverters_list',
+  summary: 'Inverters by specific yield, with efficiency, faults and clipping',
+  description: `The best first. ${periodNote}`,
+  query: { ...timeWindow, logger_id: Type.Optional(LoggerId) },
+  returns: List(InverterEfficiency),
+  example: { answer: { data: [inverterEfficiencyExample], meta: { count: 1 } } },
+  async handle({ site: { site_id }, query }, needs: Needs) {
+    const { logger_id } = query
+    if (logger_id !== undefined && !(await needs.loggers.exists(site_id, logger_id))) {
+      throw new ApiError('not_found', { logger_id })
+    }
+    const period = await askedPeriod(site_id, query, needs)
+    const rows = await needs.efficiency.inverters(site_id, period, logger_id)
+    return list(byRank(inverterItems(rows, period)))
+  },
+})
+
+export const analyseLosses = endpoint({
+  ...diagnostics,
+  path: '/efficiency/loss-analysis',
+  operation_id: 'efficiency_losses_list',
+  summary: 'DC to AC losses of each inverter, by cause',
+  description: `By inverter: conversion, clipping, curtailment, downtime, night. ${periodNote}`,
+  query: { ...timeWindow },
+  returns: List(InverterLosses),
+  example: { answer: { data: [inverterLossesExample], meta: { count: 1 } } },
+  async handle({ site: { site_id }, query }, needs: Needs) {
+    const period = await askedPeriod(site_id, query, needs)
+    const rows = await needs.efficiency.inverters(site_id, period)
+    return list(rows.map((row) => lossItem(row, period)))
+  },
+})
+
+type LoggerItem = Static<typeof LoggerEfficiency>
+type InverterItem = Static<typeof InverterEfficiency>
+
+/** The dead last, and among equals the order that they came in. */
+const byRank = <Item extends { rank: number | null }>(items: Item[]): Item[] =>
+  items.sort((a, b) => (a.rank ?? items.length + 1) - (b.rank ?? items.length + 1))
+
+function loggerItems(plants: readonly InverterSumsRow[][], period: Period): LoggerItem[] {
+  const yields = plants.map((inverters) => plantYields(inverters, period))
+  const ranks = ranked(comparableYields(yields))
+  return plants.map((inverters, nth) => {
+    const { dc_energy_kwh: _, ...figures } = yields[nth]!
+    const logger = inverters[0]!
+    const { rank, percentile, deviation_pct } = ranks[nth]!
+    const guaranteed_pct = logger.guaranteed_performance_ratio_pct
+    return {
+      ...periodRecord(period),
+      logger_id: logger.logger_id,
+      logger_name: logger.logger_name,
+      dc_capacity_kwp: logger.logger_dc_capacity_kwp,
+      rated_power_kw: logger.logger_rated_power_kw,
+      ...figures,
+      deviation_from_fleet_pct: deviation_pct,
+      guaranteed_yield_kwh_kwp: logger.guaranteed_yield_kwh_kwp,
+      guaranteed_performance_ratio_pct: guaranteed_pct,
+      performance_ratio_to_guaranteed_pct: ratioPct(figures.performance_ratio_pct, guaranteed_pct),
+      rank,
+      percentile_pct: percentile,
+    }
+  })
+}
+
+/** Of the inverters that are known well enough; how well all are is told beside. */
+function plantYields(inverters: readonly InverterSumsRow[], period: Period): Yields {
+  const of = (rows: readonly InverterSumsRow[]) => {
+    const sums = combined(rows.map((row) => ({ ...row, sums: row })))
+    return yieldsOf(sums, sums, period, rows.length)
+  }
+  const all = of(inverters)
+  if (all.excluded_reason !== null) return all
+  const known = inverters.filter((row) => yieldsOf(row, row, period, 1).excluded_reason === null)
+  return { ...of(known), completeness_pct: all.completeness_pct }
+}
+
+const comparableYields = (yields: readonly Yields[]) =>
+  comparable(
+    yields.map(({ specific_yield_kwh_kwp }) => specific_yield_kwh_kwp),
+    yields.map(({ completeness_pct }) => completeness_pct),
+  )
+
+const ratioPct = (value: number | null, to: number | null): number | null =>
+  value === null || to === null ? null : rounded((100 * value) / to, 3)
+
+function inverterItems(rows: readonly InverterSumsRow[], period: Period): InverterItem[] {
+  const yields = rows.map((row) => yieldsOf(row, row, period, 1))
+  const ranks = ranked(comparableYields(yields))
+  const groups = rows.map(peerGroup)
+  const deviations = deviationsWithin(groups, yields)
+  return rows.map((row, nth) => {
+    const figures = yields[nth]!
+    const known = figures.excluded_reason === null
+    const bins = loadBins(row)
+    return {
+      ...periodRecord(period),
+      inverter_id: row.inverter_id,
+      inverter_name: row.inverter_name,
+      logger_id: row.logger_id,
+      dc_capacity_kwp: row.dc_capacity_kwp,
+      rated_ac_power_kw: row.rated_ac_power_kw,
+      ...figures,
+      conversion_efficiency_pct: known
+        ? efficiencyPct(row.conversion_ac_kwh, row.conversion_dc_kwh)
+        : null,
+      weighted_efficiency_pct: known ? europeanEfficiencyPct(bins) : null,
+      peak_power_kw: row.peak_power_kw,
+      fault_min: row.covered_s > 0 ? rounded(row.fault_s / 60, 1) : null,
+      derated_min: row.covered_s > 0 ? rounded(row.derated_s / 60, 1) : null,
+      clipped_energy_kwh:
+        figures.curtailed_energy_kwh === null ? null : rounded(row.clipping_loss_kwh, 3),
+      peer_group: groups[nth]!,
+      deviation_from_peers_pct: deviations[nth]!,
+      rank: ranks[nth]!.rank,
+      percentile_pct: ranks[nth]!.percentile,
+    }
+  })
+}
+
+/** Inverters compare with those whose panels all face the same way. */
+function peerGroup(row: InverterSumsRow): string {
+  const { azimuth_min_deg, azimuth_max_deg, tilt_min_deg, tilt_max_deg } = row
+  if (azimuth_min_deg === null) return 'none'
+  const range = (low: number | null, high: number | null) =>
+    low === high ? `${low}` : `${low}-${high}`
+  return `${range(azimuth_min_deg, azimuth_max_deg)}/${range(tilt_min_deg, tilt_max_deg)}`
+}
+
+function deviationsWithin(groups: readonly string[], yields: readonly Yields[]): (number | null)[] {
+  const deviations = new Array<number | null>(groups.length).fill(null)
+  const places = Map.groupBy(groups.keys(), (nth) => groups[nth]!)
+  for (const members of places.values()) {
+    const ranks = ranked(comparableYields(members.map((nth) => yields[nth]!)))
+    for (const [at, nth] of members.entries()) deviations[nth] = ranks[at]!.deviation_pct
+  }
+  return deviations
+}
+
+function lossItem(row: InverterSumsRow, period: Period): Static<typeof InverterLosses> {
+  return {
+    ...periodRecord(period),
+    inverter_id: row.inverter_id,
+    inverter_name: row.inverter_name,
+    logger_id: row.logger_id,
+    ...lossesOf(row, row.nominal_efficiency_pct !== null, period),
+    load_bins: loadBins(row),
+  }
+}

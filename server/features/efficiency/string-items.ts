@@ -1,0 +1,271 @@
+/** What is said of strings in the rankings, the health matrix and the comparison. */
+import type { Static } from 'typebox'
+import { addSums, type StringSums } from '../../diagnostics/string-sums.ts'
+import { orientationOf } from '../../records/orientation.ts'
+import { coverageOf, excludedReason, type Period, periodRecord, rounded } from './period.ts'
+import { comparable, median, ranked } from './ranking.ts'
+import type { JudgedInverter } from './string-health.ts'
+import type { ComparedString, StringEfficiency, StringHealth } from './string-schemas.ts'
+import type { RankedString, StringHour, StringStep } from './string-store.ts'
+
+type EfficiencyItem = Static<typeof StringEfficiency>
+type HealthItem = Static<typeof StringHealth>
+type ComparedItem = Static<typeof ComparedString>
+type Verdict = JudgedInverter['verdicts'][number]
+
+const pct = (ratio: number | null, decimals = 2) =>
+  ratio === null ? null : rounded(100 * ratio, decimals)
+
+/** By group the best first, and by the size of the group the greatest first. */
+export function efficiencyItems(
+  inverters: readonly JudgedInverter[],
+  period: Period,
+): EfficiencyItem[] {
+  const head = periodRecord(period)
+  const found = inverters.flatMap((inverter) =>
+    inverter.strings.flatMap((string, nth) =>
+      string.connected ? [{ inverter, string, verdict: inverter.verdicts[nth]! }] : [],
+    ),
+  )
+  const groups = [...Map.groupBy(found, ({ string }) => faceOf(string))]
+  groups.sort((a, b) => b[1].length - a[1].length)
+  return groups.flatMap(([group, members]) => {
+    const figures = members.map(({ inverter, string }) => energyOf(inverter.total, string, period))
+    const yields = comparable(
+      figures.map(({ specific_yield_kwh_kwp }) => specific_yield_kwh_kwp),
+      figures.map(({ completeness_pct }) => completeness_pct),
+    )
+    const ranks = ranked(yields)
+    const { middle, z_scores } = robustScores(yields)
+    const items = members.map(({ inverter, string, verdict }, nth): EfficiencyItem => {
+      const {
+        excluded_reason,
+        completeness_pct,
+        energy_kwh,
+        specific_yield_kwh_kwp,
+        avg_current_a,
+      } = figures[nth]!
+      return {
+        ...head,
+        orientation: orientationOf(string.azimuth_deg, string.tilt_deg),
+        group,
+        group_size: members.length,
+        inverter_id: string.inverter_id,
+        string_index: string.string_index,
+        logger_id: inverter.logger_id,
+        dc_capacity_kwp: string.dc_capacity_kwp,
+        completeness_pct,
+        excluded_reason,
+        energy_kwh,
+        specific_yield_kwh_kwp,
+        group_median_kwh_kwp: rounded(middle, 4),
+        deviation_from_median_pct: ranks[nth]!.deviation_pct,
+        avg_current_a,
+        z_score: rounded(z_scores[nth]!, 2),
+        rank: ranks[nth]!.rank,
+        percentile_pct: ranks[nth]!.percentile,
+        status: excluded_reason === null ? verdict.status : 'no_data',
+      }
+    })
+    return items.sort((a, b) => (a.rank ?? items.length + 1) - (b.rank ?? items.length + 1))
+  })
+}
+
+const faceOf = ({ azimuth_deg, tilt_deg }: RankedString) => `${azimuth_deg}/${tilt_deg}`
+
+/** Distances from the median in units of 1.4826 MAD, which is held to at least 1 % of it. */
+function robustScores(values: readonly (number | null)[]) {
+  const known = values.filter((value) => value !== null)
+  const middle = median(known)
+  if (middle === null || middle <= 0) return { middle, z_scores: values.map(() => null) }
+  const mad = median(known.map((value) => Math.abs(value - middle)))!
+  const unit = Math.max(1.4826 * mad, 0.01 * middle)
+  return {
+    middle,
+    z_scores: values.map((value) => (value === null ? null : (value - middle) / unit)),
+  }
+}
+
+/** What part of the daylight of the period one string was measured in, 0 to 1. */
+const coverageIn = (total: StringSums | null, at: number, period: Period): number | null =>
+  coverageOf(total?.covered_s[at] ?? 0, period.daylight_s)
+
+/** Energy, current and voltage of one string; null where less than half of the day is known. */
+function energyOf(total: StringSums | null, string: RankedString, period: Period) {
+  const at = string.string_index
+  const covered_s = total?.covered_s[at] ?? 0
+  const coverage = coverageIn(total, at, period)
+  const excluded_reason = excludedReason(coverage)
+  const known = total !== null && excluded_reason === null
+  const energy_kwh = known ? total.energy_kwh[at]! : null
+  return {
+    completeness_pct: pct(coverage),
+    excluded_reason,
+    energy_kwh: rounded(energy_kwh, 3),
+    specific_yield_kwh_kwp:
+      energy_kwh === null || string.dc_capacity_kwp <= 0
+        ? null
+        : rounded(energy_kwh / string.dc_capacity_kwp, 4),
+    avg_current_a: known ? rounded((3600 * total.charge_ah[at]!) / covered_s, 3) : null,
+    avg_voltage_v: known ? rounded(total.voltage_vs[at]! / covered_s, 1) : null,
+    max_current_a: known ? rounded(total.current_a_max[at] ?? null, 2) : null,
+  }
+}
+
+/** `steps` holds at most one of a string. */
+export function healthItems(
+  inverters: readonly JudgedInverter[],
+  steps: readonly StringStep[],
+  period: Period,
+): HealthItem[] {
+  const head = periodRecord(period)
+  const stepsOf = Map.groupBy(steps, ({ inverter_id }) => inverter_id)
+  return inverters.flatMap((inverter) => {
+    const own = stepsOf.get(inverter.inverter_id)
+    return inverter.strings.map((string, nth) => {
+      const step = own?.find(({ string_index }) => string_index === string.string_index)
+      return {
+        ...head,
+        ...healthItem(inverter, string, inverter.verdicts[nth]!, period),
+        step_loss_pct: pct(step?.loss_ratio ?? null),
+        step_loss_since_date: step?.onset_date ?? null,
+      }
+    })
+  })
+}
+
+function healthItem(
+  inverter: JudgedInverter,
+  string: RankedString,
+  verdict: Verdict,
+  period: Period,
+) {
+  const coverage = coverageIn(inverter.total, string.string_index, period)
+  const reason =
+    verdict.reason === 'not_connected'
+      ? verdict.reason
+      : (excludedReason(coverage) ?? verdict.reason)
+  const is_judged = reason === null
+  const since = is_judged ? verdict.below_since_day : null
+  return {
+    inverter_id: string.inverter_id,
+    inverter_name: inverter.inverter_name,
+    logger_id: inverter.logger_id,
+    string_index: string.string_index,
+    mppt_index: string.mppt_index,
+    orientation: orientationOf(string.azimuth_deg, string.tilt_deg),
+    peer_group: `${faceOf(string)}/${string.params_id}`,
+    peer_count: verdict.peer_count,
+    compared_with: is_judged ? verdict.compared_with : null,
+    status: is_judged ? verdict.status : 'no_data',
+    excluded_reason: reason,
+    completeness_pct: pct(coverage),
+    sample_count: Math.round(verdict.sample_count),
+    health_score_pct: is_judged ? rounded(verdict.health_score_pct, 2) : null,
+    deviation_pct: is_judged ? rounded(verdict.deviation_pct, 2) : null,
+    current_ratio_to_peers: is_judged ? rounded(verdict.current_ratio_to_peers, 4) : null,
+    voltage_ratio_to_peers: is_judged ? rounded(verdict.voltage_ratio_to_peers, 4) : null,
+    z_score: is_judged ? rounded(verdict.z_score, 2) : null,
+    affected_by_string_index: is_judged ? verdict.affected_by_string_index : null,
+    suspected_cause: is_judged ? verdict.suspected_cause : null,
+    confidence_pct: is_judged ? verdict.confidence_pct : null,
+    estimated_loss_kwh: is_judged ? rounded(verdict.estimated_loss_kwh, 3) : null,
+    days_below_threshold: is_judged ? verdict.days_below_threshold : null,
+    below_since_date: since === null ? null : inverter.days[since]!.local_date,
+    trend_pct_per_day: is_judged ? rounded(verdict.trend_pct_per_day, 3) : null,
+  }
+}
+
+/** More hours than this are shown by day. */
+const hourly_series_max = 8 * 24
+
+export function comparedItems(
+  inverter: JudgedInverter,
+  hours: readonly StringHour[],
+  period: Period,
+  dateOf: (hour_at: Date) => string,
+): ComparedItem[] {
+  const buckets = bucketsOf(hours, dateOf)
+  const currents = inverter.strings.map(({ string_index }) =>
+    hours.map(({ sums }) => meanCurrent(sums, string_index)),
+  )
+  return inverter.strings.map((string, nth): ComparedItem => {
+    const verdict = inverter.verdicts[nth]!
+    const { group } = inverter.layout[nth]!
+    const figures = energyOf(inverter.total, string, period)
+    const excluded_reason = figures.excluded_reason ?? verdict.reason
+    const known = excluded_reason === null
+    const peers = currents.filter((_, at) => {
+      const { group: other, is_connected } = inverter.layout[at]!
+      return other === group && is_connected
+    })
+    return {
+      ...periodRecord(period),
+      string_index: string.string_index,
+      mppt_index: string.mppt_index,
+      dc_capacity_kwp: string.dc_capacity_kwp,
+      orientation: orientationOf(string.azimuth_deg, string.tilt_deg),
+      ...figures,
+      excluded_reason,
+      current_ratio_to_median: known ? rounded(verdict.current_ratio_to_peers, 4) : null,
+      deviation_pct: known ? rounded(verdict.deviation_pct, 2) : null,
+      correlation_with_median: correlation(currents[nth]!, hourlyMedians(peers, hours.length)),
+      zero_current_min:
+        inverter.total === null || figures.excluded_reason !== null
+          ? null
+          : rounded((inverter.total.zero_current_s[string.string_index] ?? 0) / 60, 1),
+      status: known ? verdict.status : 'no_data',
+      affected_by_string_index: known ? verdict.affected_by_string_index : null,
+      series: buckets.map(({ start_at, sums }) => ({
+        start_at,
+        avg_current_a: rounded(meanCurrent(sums, string.string_index), 3),
+      })),
+    }
+  })
+}
+
+function bucketsOf(hours: readonly StringHour[], dateOf: (hour_at: Date) => string) {
+  if (hours.length <= hourly_series_max) {
+    return hours.map(({ hour_at, sums }) => ({ start_at: hour_at.toISOString(), sums }))
+  }
+  const days = Map.groupBy(hours, ({ hour_at }) => dateOf(hour_at))
+  return [...days.values()].map((day) => ({
+    start_at: day[0]!.hour_at.toISOString(),
+    sums: addSums(day.map(({ sums }) => sums)),
+  }))
+}
+
+function meanCurrent(sums: StringSums, at: number): number | null {
+  const covered_s = sums.covered_s[at] ?? 0
+  return covered_s > 0 ? (3600 * sums.charge_ah[at]!) / covered_s : null
+}
+
+function hourlyMedians(strings: readonly (number | null)[][], hours: number): (number | null)[] {
+  return Array.from({ length: hours }, (_, hour) =>
+    median(strings.map((currents) => currents[hour]!).filter((value) => value !== null)),
+  )
+}
+
+/**
+ * Pearson's, over the hours in which the median is above zero; null of less than 3, or of a
+ * constant.
+ */
+function correlation(
+  own: readonly (number | null)[],
+  middle: readonly (number | null)[],
+): number | null {
+  const pairs = own.flatMap((value, hour): [number, number][] => {
+    const other = middle[hour]!
+    return value === null || other === null || other <= 0 ? [] : [[value, other]]
+  })
+  if (pairs.length < 3) return null
+  const mean = (of: 0 | 1) => pairs.reduce((sum, pair) => sum + pair[of], 0) / pairs.length
+  const [x, y] = [mean(0), mean(1)]
+  let [xy, xx, yy] = [0, 0, 0]
+  for (const [a, b] of pairs) {
+    xy += (a - x) * (b - y)
+    xx += (a - x) ** 2
+    yy += (b - y) ** 2
+  }
+  return xx > 0 && yy > 0 ? rounded(xy / Math.sqrt(xx * yy), 4) : null
+}

@@ -1,0 +1,127 @@
+import type { Static } from 'typebox'
+import type {
+  IvExpectedMeta,
+  IvExpectedPoint,
+  PanelFields,
+  PanelModel,
+  PanelModelMatch,
+} from './schemas.ts'
+
+const fitted: PanelFields = {
+  params_id: 1123933968,
+  name: 'JA Solar JAM72S20-455/MR',
+  manufacturer: 'JA Solar',
+  model: 'JAM72S20-455/MR',
+  technology: 'mono_c_si',
+  bifacial: false,
+  power_stc_w: 455,
+  power_ptc_w: null,
+  area_m2: 2.221824,
+  length_m: 2.112,
+  width_m: 1.052,
+  cells_in_series: 72,
+  i_sc_a: 11.41,
+  v_oc_v: 49.85,
+  i_mp_a: 10.88,
+  v_mp_v: 41.82,
+  alpha_sc_a_per_c: 0.0050204,
+  beta_oc_v_per_c: -0.135592,
+  gamma_pmp_pct_per_c: -0.35,
+  noct_c: 45,
+  a_ref_v: 1.85730474,
+  i_l_ref_a: 11.4111412,
+  i_o_ref_a: 2.51168448e-11,
+  r_s_ohm: 0.207836915,
+  r_sh_ref_ohm: 2078.0446,
+  adjust_pct: 6.45789478,
+  source: 'fitted',
+  source_version: 'datasheet JA Solar JAM72S20 445-470/MR',
+  source_date: null,
+}
+
+const listed: PanelFields = {
+  params_id: 2106475775,
+  name: 'JA Solar JAM72D20-455/MB',
+  manufacturer: 'JA Solar',
+  model: 'JAM72D20-455/MB',
+  technology: 'mono_c_si',
+  bifacial: true,
+  power_stc_w: 454.84,
+  power_ptc_w: 427.3,
+  area_m2: 2.22,
+  length_m: null,
+  width_m: null,
+  cells_in_series: 72,
+  i_sc_a: 11.46,
+  v_oc_v: 49.8,
+  i_mp_a: 10.96,
+  v_mp_v: 41.5,
+  alpha_sc_a_per_c: 0.0044694,
+  beta_oc_v_per_c: -0.130974,
+  gamma_pmp_pct_per_c: -0.331,
+  noct_c: 44.2,
+  a_ref_v: 1.80252,
+  i_l_ref_a: 11.5821,
+  i_o_ref_a: 1.14843e-11,
+  r_s_ohm: 0.243652,
+  r_sh_ref_ohm: 373.722,
+  adjust_pct: 3.25182,
+  source: 'cec',
+  source_version: '2022-11-16',
+  source_date: '2022-11-16',
+}
+
+export const panelModelExample: Static<typeof PanelModel> = {
+  ...fitted,
+  used_by_string_count: 96,
+}
+
+export const panelModelExamples: Static<typeof PanelModel>[] = [
+  panelModelExample,
+  { ...listed, used_by_string_count: 48 },
+]
+
+export const panelMatchExamples: Static<typeof PanelModelMatch>[] = [
+  { ...fitted, in_library: true, rank: 1 },
+  { ...listed, in_library: true, rank: 2 },
+]
+
+export const expectedPointExample: IvExpectedPoint = {
+  measured_at: '2026-06-21T10:00:05.000Z',
+  poa_irradiance_w_m2: 905.3,
+  effective_irradiance_w_m2: 889.1,
+  cell_temperature_c: 47.8,
+  expected_i_mp_a: 9.6917,
+  expected_v_mp_v: 844.5475,
+  expected_p_mp_kw: 8.1851,
+  expected_i_sc_a: 10.2399,
+  expected_v_oc_v: 1018.8753,
+  expected_current_at_voltage_a: 9.7373,
+  measured_current_a: 9.61,
+  measured_voltage_v: 840.4,
+  measured_power_kw: 8.0762,
+  current_deviation_pct: -0.843,
+  voltage_deviation_pct: -0.4911,
+  power_deviation_pct: -1.33,
+  current_deviation_at_voltage_pct: -1.3077,
+  curtailed: false,
+  flags: [],
+  quality: 'good',
+}
+
+export const expectedMetaExample: IvExpectedMeta = {
+  count: 1,
+  truncated: false,
+  next_start: null,
+  previous_end: null,
+  model: 'cec_single_diode',
+  params_id: 1123933968,
+  module_count: 22,
+  reason: null,
+  diagnosis: 'normal',
+  diagnosis_reason: null,
+  current_loss_pct: 0.61,
+  voltage_loss_pct: -0.12,
+  confidence_pct: 97.4,
+  diagnosed_point_count: 611,
+}
