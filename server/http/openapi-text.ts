@@ -41,6 +41,7 @@ const units: Readonly<Record<string, string>> = {
   deg: '°',
   pct: '%',
   pct_c: '%/°C',
+  pct_per_day: '%/d',
   ratio: '1',
   ms: 'ms',
   s: 's',

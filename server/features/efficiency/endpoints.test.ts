@@ -86,7 +86,7 @@ test('yields and losses', async (t) => {
     assert.deepEqual(first.load_bins[7], {
       load_from_pct: 70,
       load_to_pct: 80,
-      hours: 0.267,
+      duration_h: 0.267,
       efficiency_pct: 97,
     })
     assert.equal(first.dc_energy_kwh, null)

@@ -82,6 +82,6 @@ export const inverterLossesExample = {
   downtime_loss_kwh: 0,
   derating_loss_kwh: 0,
   night_consumption_kwh: 1.12,
-  load_bins: [{ load_from_pct: 0, load_to_pct: 10, hours: 21.4, efficiency_pct: 93.1 }],
+  load_bins: [{ load_from_pct: 0, load_to_pct: 10, duration_h: 21.4, efficiency_pct: 93.1 }],
   suspect_sensors: [],
 }

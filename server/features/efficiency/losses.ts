@@ -13,7 +13,7 @@ export interface LoadSums {
 export interface LoadBin {
   load_from_pct: number
   load_to_pct: number
-  hours: number | null
+  duration_h: number | null
   efficiency_pct: number | null
 }
 
@@ -28,7 +28,7 @@ export function loadBins({ load_s, load_dc_kwh, load_ac_kwh }: LoadSums): LoadBi
     load_from_pct: bin * 10,
     load_to_pct: (bin + 1) * 10,
     // Of an inverter that was not heard nobody knows.
-    hours: load_s.length === 0 ? null : rounded(load_s[bin]! / 3600, 3),
+    duration_h: load_s.length === 0 ? null : rounded(load_s[bin]! / 3600, 3),
     efficiency_pct: efficiencyPct(load_ac_kwh[bin] ?? 0, load_dc_kwh[bin] ?? 0),
   }))
 }

@@ -118,7 +118,7 @@ const LoadBin = Type.Object(
   {
     load_from_pct: Type.Number(),
     load_to_pct: Type.Number(),
-    hours: Nullable(Type.Number({ minimum: 0 })),
+    duration_h: Nullable(Type.Number({ minimum: 0, description: 'Time spent in this bin.' })),
     efficiency_pct: number('Over the hours in this bin.'),
   },
   { ...closed, $id: 'LoadBin' },

@@ -69,7 +69,9 @@ export const rankStrings = endpoint({
   query: {
     ...timeWindow,
     inverter_ids: Type.Optional(IdList('Only strings of these inverters: `1,2,3`.')),
-    orientation: Type.Optional(Type.Enum([...orientations])),
+    orientation: Type.Optional(
+      Type.Enum([...orientations], { description: 'Only strings that face this way.' }),
+    ),
   },
   returns: List(StringEfficiency),
   example: { answer: { data: [stringEfficiencyExample], meta: { count: 1 } } },
