@@ -11,6 +11,7 @@ import { type Lock, LockHeld, takeLock } from '@heliograph/server/storage/lock'
 import { migrate } from '@heliograph/server/storage/migrate'
 
 type Work<Result> = (db: Database) => Promise<Result>
+type WorkAt<Result> = (url: string) => Promise<Result>
 
 const poll_ms = 50
 /** For another command to end, or for a server that is starting to answer. */
@@ -36,7 +37,25 @@ export async function withDatabase<Result>(
   // One command at a time, so that none works on a database that another started and will stop.
   const turn = await takeTurn(data_dir)
   try {
-    return await withEmbedded(data_dir, log, work)
+    return await withEmbedded(data_dir, log, async (url) => workOn(await open(url), work))
+  } finally {
+    turn.release()
+  }
+}
+
+/**
+ * Runs `work` on the embedded PostgreSQL of the data directory as it is, without migrating it.
+ * Where a server is running, other commands need not wait for a work that takes long.
+ */
+export async function withEmbeddedAsItIs<Result>(
+  given_dir: string,
+  log: Log,
+  work: (at: { url: string; data_dir: string }) => Promise<Result>,
+): Promise<Result> {
+  const data_dir = await realpath(given_dir)
+  const turn = await takeTurn(data_dir)
+  try {
+    return await withEmbedded(data_dir, log, (url) => work({ url, data_dir }), turn.release)
   } finally {
     turn.release()
   }
@@ -72,7 +91,8 @@ async function takeTurn(data_dir: string): Promise<Lock> {
 async function withEmbedded<Result>(
   data_dir: string,
   log: Log,
-  work: Work<Result>,
+  work: WorkAt<Result>,
+  onRunning: () => void = () => {},
 ): Promise<Result> {
   for (let waited_ms = 0; ; waited_ms += poll_ms) {
     const starting = startEmbedded({ data_dir, log })
@@ -80,7 +100,7 @@ async function withEmbedded<Result>(
     try {
       const server = await starting
       try {
-        return await workOn(await open(server.url), work)
+        return await work(server.url)
       } finally {
         await server.stop()
       }
@@ -89,8 +109,11 @@ async function withEmbedded<Result>(
     } finally {
       release()
     }
-    const db = await openRunning(data_dir)
-    if (db) return workOn(db, work)
+    const url = await runningUrl(data_dir)
+    if (url !== undefined) {
+      onRunning()
+      return work(url)
+    }
     await delay(poll_ms)
   }
 }
@@ -108,15 +131,17 @@ function stopOnSignal(starting: Promise<EmbeddedServer>): () => void {
   }
 }
 
-/** The database of the process that owns the data directory; undefined while it does not answer. */
-async function openRunning(data_dir: string): Promise<Database | undefined> {
+/** Of the database whose process owns the data directory; undefined while it does not answer. */
+async function runningUrl(data_dir: string): Promise<string | undefined> {
   const cluster_dir = path.join(data_dir, 'postgres/cluster')
   try {
     // The fifth line of PostgreSQL's process file is the directory of its socket.
     const lines = (await readFile(path.join(cluster_dir, 'postmaster.pid'), 'utf8')).split('\n')
     const socket_dir = path.resolve(cluster_dir, lines[4] ?? '')
     const host = encodeURIComponent(socket_dir)
-    return await open(`postgres://${superuser}@localhost:${port}/${superuser}?host=${host}`)
+    const url = `postgres://${superuser}@localhost:${port}/${superuser}?host=${host}`
+    await (await open(url)).close()
+    return url
   } catch (error) {
     if (absent.has((error as { code?: string }).code ?? '')) return undefined
     throw error

@@ -6,6 +6,7 @@ import { AdminError, type AdminErrorCode } from '@heliograph/server/admin/admin'
 import { readConfig } from '@heliograph/server/config'
 import type { Log } from '@heliograph/server/storage/database'
 import { Command, CommanderError } from 'commander'
+import { addBackupCommands } from './backup.ts'
 import { addClientCommands } from './clients.ts'
 import type { Cli } from './command.ts'
 import { withDatabase } from './database.ts'
@@ -48,17 +49,16 @@ const tell = (fields: unknown, message = '') => {
 }
 const log: Log = { info: tell, warn: tell, error: tell }
 
+const clock = { now: () => new Date() }
+
 const cli: Cli = {
   terminal,
   operator: operatorName(),
-  withAdmin: (work) =>
-    withDatabase(readConfig(), log, (db) =>
-      work({ db, clock: { now: () => new Date() }, randomBytes }),
-    ),
+  withAdmin: (work) => withDatabase(readConfig(), log, (db) => work({ db, clock, randomBytes })),
 }
 
 const program = new Command('heliograph')
-  .description('Clients, sites, API keys, edges and panel models of a Heliograph server.')
+  .description('Clients, sites, API keys, edges, panel models and backups of a Heliograph server.')
   .addHelpText('after', help)
   .exitOverride()
 addClientCommands(program, cli)
@@ -66,6 +66,7 @@ addSiteCommands(program, cli)
 addKeyCommands(program, cli)
 addEdgeCommands(program, cli)
 addPanelCommands(program, cli)
+addBackupCommands(program, cli, { config: readConfig, log, clock })
 
 try {
   await program.parseAsync()

@@ -11,7 +11,14 @@ export interface Timers {
   after(delay_ms: number, callback: () => void): () => void
 }
 
+/** Time that no setting of the clock moves: ms since an instant that means nothing. */
+export interface Stopwatch {
+  elapsedMs(): number
+}
+
 export const systemClock: Clock = { now: () => new Date() }
+
+export const systemStopwatch: Stopwatch = { elapsedMs: () => performance.now() }
 
 export const systemTimers: Timers = {
   after(delay_ms, callback) {

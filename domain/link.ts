@@ -46,12 +46,21 @@ export const Readings = Type.Object(
     meter: Type.Optional(ReadingTable),
     weather: Type.Optional(ReadingTable),
     logger: Type.Optional(ReadingTable),
+    node: Type.Optional(ReadingTable),
   },
   closed,
 )
 
 /** The kinds of thing that an event or a communication state can be about. */
-export const deviceKinds = ['edge', 'logger', 'inverter', 'combiner', 'station', 'meter'] as const
+export const deviceKinds = [
+  'edge',
+  'logger',
+  'inverter',
+  'combiner',
+  'station',
+  'meter',
+  'node',
+] as const
 export type DeviceKind = (typeof deviceKinds)[number]
 
 export const severities = ['info', 'warning', 'minor', 'major', 'critical'] as const

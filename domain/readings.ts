@@ -115,6 +115,7 @@ const weather = {
   pressure_hpa: 'real',
   wind_speed_m_s: 'real',
   wind_direction_deg: 'real',
+  /** The counter of the gauge as it stands; it may be reset, at midnight for one. */
   rain_mm: 'real',
   /** One value per instrument, in the order in which site.yaml lists the station's instruments. */
   instrument_values: 'real[]',
@@ -136,6 +137,14 @@ const logger = {
   inverters_total: 'integer',
 } as const satisfies Columns
 
+const node = {
+  /**
+   * One value per channel, in the order in which site.yaml lists them: °C, %, A; of a door 1 for
+   * open, of a relay 1 for on, else 0.
+   */
+  channel_values: 'real[]',
+} as const satisfies Columns
+
 /**
  * The kinds of reading. `keys` name the device (and, for strings, the first string of the range
  * that one combiner or inverter reports); with `measured_at` they are unique within a site.
@@ -150,6 +159,7 @@ export const readingKinds = {
   meter: { table: 'meter_readings', keys: ['meter_id'], columns: meter },
   weather: { table: 'weather_readings', keys: ['station_id'], columns: weather },
   logger: { table: 'logger_readings', keys: ['logger_id'], columns: logger },
+  node: { table: 'node_readings', keys: ['node_number'], columns: node },
 } as const
 
 export type ReadingKind = keyof typeof readingKinds
@@ -166,6 +176,7 @@ export type StringReading = { inverter_id: number; first_string_index: number } 
 export type MeterReading = { meter_id: number } & Sample & Measured<typeof meter>
 export type WeatherReading = { station_id: number } & Sample & Measured<typeof weather>
 export type LoggerReading = { logger_id: number } & Sample & Measured<typeof logger>
+export type NodeReading = { node_number: number } & Sample & Measured<typeof node>
 
 export interface ReadingOf {
   inverter: InverterReading
@@ -173,6 +184,7 @@ export interface ReadingOf {
   meter: MeterReading
   weather: WeatherReading
   logger: LoggerReading
+  node: NodeReading
 }
 
 /** Every column of a kind in the order of the link and of COPY: keys, time, quality, values. */

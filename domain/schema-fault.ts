@@ -117,6 +117,10 @@ const patternWords: Readonly<Record<string, string>> = {
   site_id: 'must be 1 to 64 lower-case letters, digits, - or _, the first a letter or digit',
   country_code: 'must be two capital letters (ISO 3166-1), such as DE',
   currency: 'must be three capital letters (ISO 4217), such as EUR',
+  node_id: 'must be 1 to 40 lower-case letters, digits, - or _, the first a letter or digit',
+  channel: 'must be 1 to 40 lower-case letters, digits, - or _, the first a letter or digit',
+  url: 'must be mqtt://host:port or mqtts://host:port, without user and password',
+  prefix: 'must be letters, digits, - and _, in levels separated by /',
   point: 'must be model[number from 0].point, such as 302[0].POAI',
 }
 

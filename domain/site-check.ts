@@ -3,6 +3,7 @@
  * no two devices share an address, that combiners measure strings which are there, and instruments
  * are read where a met station has a register.
  */
+import type { Node } from './node.ts'
 import {
   type Instrument,
   type Inverter,
@@ -46,6 +47,7 @@ export function checkSite(site: Site): SiteProblem[] {
     placed(value.combiners, [...path, 'combiners']),
   )
   const meters = placed(site.meters, ['meters'])
+  const nodes = placed(site.nodes, ['nodes'])
   const locations = placed(site.locations, ['locations'])
   const models = placed(site.panel_models, ['panel_models'])
   const connections = placed(site.connections, ['connections'])
@@ -60,6 +62,8 @@ export function checkSite(site: Site): SiteProblem[] {
     ...duplicates(combiners, 'combiner_id'),
     ...duplicates(stations, 'station_id'),
     ...duplicates(meters, 'meter_id'),
+    ...duplicates(nodes, 'node_id'),
+    ...duplicates(nodes, 'node_number'),
     ...duplicates(locations, 'location_id'),
     ...duplicates(models, 'params_id'),
     ...duplicates(connections, 'connection_id'),
@@ -69,11 +73,14 @@ export function checkSite(site: Site): SiteProblem[] {
     ...unknown(groups, 'params_id', new Set(models.map(({ value }) => value.params_id))),
     ...unknown(devices, 'connection', new Set(connections.map((c) => c.value.connection_id))),
     ...unknown(meters, 'logger_id', new Set(loggers.map(({ value }) => value.logger_id))),
-    ...checkLocations(site, [...loggers, ...inverters, ...stations]),
+    ...unknown(nodes, 'logger_id', new Set(loggers.map(({ value }) => value.logger_id))),
+    ...checkLocations(site, [...loggers, ...inverters, ...stations, ...nodes]),
     ...checkAddresses(devices),
     ...models.flatMap(checkCircuit),
     ...inverters.flatMap(checkCombiners),
     ...instruments.flatMap(checkPoint),
+    ...checkBroker(site),
+    ...nodes.flatMap(checkChannels),
   ]
 }
 
@@ -209,4 +216,26 @@ function checkPoint({ value: { point }, path }: Placed<Instrument>): SiteProblem
   if (stationPoint(point) || !new RegExp(stationPointForm).test(point)) return []
   const message = `'${point}' is no point of a met station: models and points are `
   return [{ path: [...path, 'point'], message: message + stationPointNames() }]
+}
+
+/** Nodes need a broker, and it is either the edge's own or another. */
+function checkBroker({ mqtt, nodes }: Site): SiteProblem[] {
+  if (!mqtt) {
+    const message = 'is missing: nodes are heard by MQTT'
+    return (nodes ?? []).length > 0 ? [{ path: ['mqtt'], message }] : []
+  }
+  if ((mqtt.listen === undefined) !== (mqtt.url === undefined)) return []
+  const message = "give 'listen' for a broker within the edge or 'url' for another, one of them"
+  return [{ path: ['mqtt'], message }]
+}
+
+function checkChannels({ value: { channels }, path }: Placed<Node>): SiteProblem[] {
+  const list = placed(channels, [...path, 'channels'])
+  const relays = new Set((channels ?? []).flatMap((c) => (c.kind === 'relay' ? [c.channel] : [])))
+  const strays = list.flatMap(({ value: { relay }, path }) => {
+    if (relay === undefined || relays.has(relay)) return []
+    const message = `the node has no channel '${relay}' of kind relay`
+    return [{ path: [...path, 'relay'], message }]
+  })
+  return [...duplicates(list, 'channel'), ...strays]
 }

@@ -4,6 +4,7 @@
  * Ids are unique within the site and never used again.
  */
 import { type Static, Type } from 'typebox'
+import { Mqtt, Node } from './node.ts'
 import { stationPointForm } from './sunspec/station-points.ts'
 
 const closed = { additionalProperties: false } as const
@@ -313,6 +314,8 @@ export const Site = Type.Object(
     connections: Type.Array(Connection, { minItems: 1 }),
     loggers: Type.Array(Logger, { minItems: 1 }),
     meters: Type.Optional(Type.Array(Meter)),
+    mqtt: Type.Optional(Mqtt),
+    nodes: Type.Optional(Type.Array(Node)),
   },
   closed,
 )

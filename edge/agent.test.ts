@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { systemClock, systemTimers } from '@heliograph/domain/clock'
+import { systemStopwatch, systemTimers } from '@heliograph/domain/clock'
 import type { LinkEvent, Readings } from '@heliograph/domain/link'
 import type { Site } from '@heliograph/domain/site'
 import { pino } from 'pino'
@@ -27,6 +27,8 @@ async function placeOf(t: TestContext) {
   const site_file = join(dir, 'site.yaml')
   const write = (site: unknown) => writeFileSync(site_file, JSON.stringify(site))
   const driver = fakeDriver(timers)
+  /** How far the wall clock of the edge is off. */
+  const wall = { ahead_ms: 0 }
   let epochs = 0
   const start = async () => {
     const agent = await startAgent({
@@ -36,9 +38,12 @@ async function placeOf(t: TestContext) {
         server_url,
         token: 'secret',
         journal_bytes_max: 1e7,
+        mqtt: { credentials: null, ca_file: null },
+        backlog_bytes_per_s: 1e6,
       },
       agent_version: '0',
-      clock: systemClock,
+      clock: { now: () => new Date(Date.now() + wall.ahead_ms) },
+      stopwatch: systemStopwatch,
       timers,
       random: () => 0,
       newEpoch() {
@@ -63,7 +68,7 @@ async function placeOf(t: TestContext) {
   const events = () => payloads().filter(Array.isArray).flat() as LinkEvent[]
   const sites = () => payloads().filter((p) => (p as Site).site_id !== undefined) as Site[]
   const readings = () => payloads().filter((p) => (p as Readings).inverter) as Readings[]
-  return { dir, server, write, driver, start, events, sites, readings }
+  return { dir, wall, server, write, driver, start, events, sites, readings }
 }
 
 const site = siteOf([inverterOf(1)], { poll: { inverter_s: 0.2, logger_s: 0.2 } })
@@ -116,4 +121,49 @@ test('readings, inventory and events reach the server, over restarts and site fi
   await server.until(() => readings().length > again)
   await third.stop()
   assert.equal(sites().length, 2, 'an inventory that the server has is not announced again')
+})
+
+test('a clock that jumped is told, and marks readings until the server confirms it', async (t) => {
+  const { wall, server, write, start, events, readings } = await placeOf(t)
+  write(site)
+  const qualities = (from: number) => [
+    ...new Set(
+      readings()
+        .slice(from)
+        .flatMap(({ inverter }) => inverter!.rows.map((row) => row[2])),
+    ),
+  ]
+  const told = () =>
+    events().map(({ code, edge, details }) => [code, edge, details?.['is_confirmed'] ?? null])
+  const first = await start()
+  await server.until(() => readings().length > 2)
+  assert.deepEqual(qualities(0), ['good'])
+
+  const day_ms = 86_400_000
+  wall.ahead_ms = day_ms
+  await server.until(() => told().length === 2)
+  assert.deepEqual(told(), [
+    ['clock_jumped', 'once', false],
+    ['clock_untrusted', 'rising', null],
+  ])
+  assert.ok(Math.abs((events()[0]!.details!['jump_ms'] as number) - day_ms) < 1000)
+  const wrong = readings().length
+  await server.until(() => readings().length > wrong + 1)
+  assert.deepEqual(qualities(wrong + 1), ['suspect'])
+  await first.stop()
+
+  const before = readings().length
+  const second = await start()
+  await server.until(() => readings().length > before + 1)
+  assert.deepEqual(qualities(before), ['suspect'], 'over a restart too')
+  wall.ahead_ms = 0
+  await server.until(() => told().length === 4)
+  assert.deepEqual(told().slice(2), [
+    ['clock_jumped', 'once', true],
+    ['clock_untrusted', 'falling', null],
+  ])
+  const right = readings().length
+  await server.until(() => readings().length > right + 1)
+  assert.deepEqual(qualities(right + 1), ['good'])
+  await second.stop()
 })

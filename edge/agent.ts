@@ -1,10 +1,11 @@
 /** The agent: its parts put together, started and stopped in the right order. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock, Timers } from '@heliograph/domain/clock'
+import type { Clock, Stopwatch, Timers } from '@heliograph/domain/clock'
 import type { DeviceKind, LinkEvent } from '@heliograph/domain/link'
 import type { Connection, Inverter, Site } from '@heliograph/domain/site'
 import { Announcer } from './announcer.ts'
+import { clockEvent, wasTrusted } from './clock-events.ts'
 import { Conditions, type Source } from './conditions.ts'
 import type { EdgeConfig } from './config.ts'
 import type { Bus, Driver } from './drivers/driver.ts'
@@ -15,14 +16,17 @@ import { lockDirectory } from './lock.ts'
 import type { Log } from './log.ts'
 import { Loop } from './loop.ts'
 import type { Figures } from './metrics.ts'
+import { Nodes } from './nodes/nodes.ts'
+import { PlantClock } from './plant-clock.ts'
 import type { PollResult } from './polled-device.ts'
 import { Recorder } from './recorder.ts'
 import { SiteWatch } from './site-watch.ts'
 
 export interface AgentNeeds {
-  config: Pick<EdgeConfig, 'site_file' | 'data_dir' | 'server_url' | 'token' | 'journal_bytes_max'>
+  config: Omit<EdgeConfig, 'metrics_port' | 'log_level'>
   agent_version: string
   clock: Clock
+  stopwatch: Stopwatch
   timers: Timers
   /** From 0 to below 1. */
   random(): number
@@ -41,12 +45,14 @@ export interface Agent {
 }
 
 interface Parts {
+  clock: PlantClock
   watch: SiteWatch
   conditions: Conditions
   journal: Journal
   recorder: Recorder
   announcer: Announcer
   loop: Loop
+  nodes: Nodes
   link: Link
 }
 
@@ -76,13 +82,14 @@ export async function startAgent(needs: AgentNeeds): Promise<Agent> {
 }
 
 async function assemble(needs: AgentNeeds): Promise<Parts> {
-  const { config, clock, timers, log } = needs
+  const { config, timers, log } = needs
   const inDataDir = (name: string) => join(config.data_dir, name)
   const accepted_file = inDataDir('accepted-site.yaml')
   const watch = await SiteWatch.open({ timers, site_file: config.site_file, accepted_file })
   const { site_id } = watch.site
   const source: Source = { source_kind: 'edge', source_id: site_id }
   const conditions = await Conditions.open(inDataDir('conditions.json'))
+  const clock = new PlantClock(needs)
 
   // The journal may have something to say before there is anyone to note it.
   const early: JournalNotice[] = []
@@ -100,6 +107,7 @@ async function assemble(needs: AgentNeeds): Promise<Parts> {
     },
   })
   for (const { seq, events } of recovered) conditions.replay({ epoch: journal.epoch, seq }, events)
+  clock.resume({ newest_at: journal.newest_at, is_trusted: wasTrusted(source, conditions) })
 
   const recorder = new Recorder({ source, journal, conditions, clock, timers, log })
   const announcer = await Announcer.open({ path: inDataDir('announced'), journal, timers, log })
@@ -108,10 +116,20 @@ async function assemble(needs: AgentNeeds): Promise<Parts> {
     announcer.onNotice(notice)
   }
   for (const notice of early) onNotice(notice)
+  clock.onChange((change) => recorder.event(clockEvent(change, source, conditions)))
   const loop: Loop = new Loop({
     ...needs,
     recorder,
     conditions,
+    stamps: clock,
+    onStatusChange: () => link.statusChanged(),
+  })
+  const nodes: Nodes = new Nodes({
+    ...needs,
+    access: config.mqtt,
+    recorder,
+    conditions,
+    stamps: clock,
     onStatusChange: () => link.statusChanged(),
   })
   const link = new Link({
@@ -120,20 +138,26 @@ async function assemble(needs: AgentNeeds): Promise<Parts> {
     token: config.token,
     site_id,
     journal,
-    devices: () => loop.status(),
+    backlog_bytes_per_s: config.backlog_bytes_per_s,
+    askTime: () => clock.askServer(),
+    devices: () => [...loop.status(), ...nodes.status()],
     onAcked: (seqs) => announcer.onAcked(seqs),
   })
-  return { watch, conditions, journal, recorder, announcer, loop, link }
+  return { clock, watch, conditions, journal, recorder, announcer, loop, nodes, link }
 }
 
-async function begin(parts: Parts, { clock, log }: AgentNeeds): Promise<void> {
-  const { watch, conditions, recorder, announcer, loop, link } = parts
+async function begin(parts: Parts, { log }: AgentNeeds): Promise<void> {
+  const { clock, watch, conditions, recorder, announcer, loop, nodes, link } = parts
   const source: Source = { source_kind: 'edge', source_id: watch.site.site_id }
   const at = () => clock.now().getTime()
-  let applied = loop.apply(watch.site)
+  const apply = async (site: Site) => {
+    await loop.apply(site)
+    await nodes.apply(site)
+  }
+  let applied = apply(watch.site)
   const use = (site: Site) => {
     log.info({ site_id: site.site_id }, 'site file accepted')
-    applied = applied.catch(() => {}).then(() => loop.apply(site))
+    applied = applied.catch(() => {}).then(() => apply(site))
     applied.catch((error: unknown) => log.error({ err: error }, 'the site cannot be applied'))
     void announcer.announce(site)
   }
@@ -156,16 +180,25 @@ async function begin(parts: Parts, { clock, log }: AgentNeeds): Promise<void> {
   link.start()
 }
 
-async function end({ watch, announcer, loop, recorder, link, journal }: Parts): Promise<void> {
+async function end({
+  watch,
+  announcer,
+  loop,
+  nodes,
+  recorder,
+  link,
+  journal,
+}: Parts): Promise<void> {
   watch.close()
   announcer.close()
   await loop.stop()
+  await nodes.stop()
   await recorder.close()
   await link.close()
   await journal.close()
 }
 
-function figuresOf({ watch, journal, recorder, loop, link }: Parts): Figures {
+function figuresOf({ watch, journal, recorder, loop, nodes, link }: Parts): Figures {
   const { depth_frames, depth_bytes, failing } = journal.status()
   return {
     link_connected: link.connected,
@@ -176,7 +209,7 @@ function figuresOf({ watch, journal, recorder, loop, link }: Parts): Figures {
     journal_failing: failing !== null,
     readings: recorder.counts.readings,
     readings_lost: recorder.counts.readings_lost,
-    devices: loop.status(),
+    devices: [...loop.status(), ...nodes.status()],
     site_file_rejected: watch.isRejected,
   }
 }

@@ -4,6 +4,7 @@
  * are the truth, and a file beside it carries what they add up to, up to a frame of the journal.
  */
 import type { DeviceKind, LinkEvent, Severity } from '@heliograph/domain/link'
+import { relayCodePrefix } from '@heliograph/domain/node'
 import type { DeviceIdentity } from './drivers/driver.ts'
 import { readIfThere, writeDurably } from './durable-file.ts'
 
@@ -24,9 +25,17 @@ export interface Said {
   details?: Record<string, unknown>
 }
 
+/** How a relay of a node stood last, and since when that is known. */
+export interface RelayState {
+  on: boolean
+  at: number
+}
+
 export interface ConditionsSnapshot {
   active: Condition[]
   identities: Record<string, DeviceIdentity>
+  /** By node and channel. */
+  relays: Record<string, RelayState>
 }
 
 interface Stored extends ConditionsSnapshot {
@@ -40,19 +49,21 @@ export class Conditions {
   readonly #upto: { epoch: string; seq: number }
   readonly #active = new Map<string, Condition>()
   readonly #identities: Record<string, DeviceIdentity>
+  readonly #relays: Record<string, RelayState>
   #changed = false
 
   private constructor(path: string, stored: Stored) {
     this.#path = path
     this.#upto = stored
     this.#identities = stored.identities
+    this.#relays = stored.relays
     for (const condition of stored.active) this.#active.set(keyOf(condition), condition)
   }
 
   /** A file that cannot be understood, which only a fault of the disk can bring about, is empty. */
   static async open(path: string): Promise<Conditions> {
     const text = await readIfThere(path)
-    const none: Stored = { epoch: '', seq: 0, active: [], identities: {} }
+    const none: Stored = { epoch: '', seq: 0, active: [], identities: {}, relays: {} }
     try {
       return new Conditions(path, text === null ? none : { ...none, ...JSON.parse(text) })
     } catch {
@@ -70,6 +81,7 @@ export class Conditions {
       if (event.edge === 'rising') {
         this.#active.set(keyOf(event), { source_kind, source_id, code, severity })
       } else if (event.edge === 'falling') this.#active.delete(keyOf(event))
+      else this.#replayRelay(event)
     }
   }
 
@@ -109,11 +121,26 @@ export class Conditions {
     this.#changed = true
   }
 
+  relayOf(node_id: string, channel: string): RelayState | null {
+    return this.#relays[`${node_id} ${channel}`] ?? null
+  }
+
+  rememberRelay(node_id: string, channel: string, state: RelayState): void {
+    this.#relays[`${node_id} ${channel}`] = state
+    this.#changed = true
+  }
+
+  #replayRelay({ source_kind, source_id, code, at, details }: LinkEvent): void {
+    if (source_kind !== 'node' || !code.startsWith(relayCodePrefix)) return
+    const on = details?.['to'] === true
+    this.rememberRelay(source_id, code.slice(relayCodePrefix.length), { on, at })
+  }
+
   /** What holds now, to be written down once the events so far are in the journal. */
   snapshot(): ConditionsSnapshot | null {
     if (!this.#changed) return null
     this.#changed = false
-    return { active: this.all(), identities: { ...this.#identities } }
+    return { active: this.all(), identities: { ...this.#identities }, relays: { ...this.#relays } }
   }
 
   /** Writes down what held when everything up to this frame of the journal had happened. */

@@ -8,6 +8,7 @@ test('the defaults need a token and nothing else', () => {
   const config = readConfig({ EDGE_TOKEN: token })
   assert.equal(config.server_url, 'ws://127.0.0.1:8080')
   assert.equal(config.metrics_port, 9465)
+  assert.equal(config.backlog_bytes_per_s, 2 ** 20)
   assert.match(config.site_file, /\/site\.yaml$/)
 })
 
@@ -18,6 +19,7 @@ test('every wrong setting is named at once, and no secret is', () => {
     METRICS_PORT: 'x',
     LOG_LEVEL: 'loud',
     JOURNAL_BYTES_MAX: '5',
+    BACKLOG_BYTES_PER_S: '0',
   }
   assert.throws(
     () => readConfig(environment),

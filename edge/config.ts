@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { edgeTokenPattern } from '@heliograph/domain/link'
+import { parseMqttCredentials } from '@heliograph/domain/node'
 import { type Settings, settingsOf } from '@heliograph/domain/settings'
+import type { MqttAccess } from './nodes/nodes.ts'
 
 export interface EdgeConfig {
   site_file: string
@@ -13,6 +15,9 @@ export interface EdgeConfig {
   metrics_port: number | null
   log_level: string
   journal_bytes_max: number
+  /** Of what gathered during an outage, while it follows behind live data. */
+  backlog_bytes_per_s: number
+  mqtt: MqttAccess
 }
 
 const journal_bytes_min = 4 * 2 ** 20
@@ -37,6 +42,12 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): EdgeCo
       minimum: journal_bytes_min,
       maximum: 2 ** 40,
     }),
+    backlog_bytes_per_s: settings.integer('BACKLOG_BYTES_PER_S', {
+      fallback: 2 ** 20,
+      minimum: 1024,
+      maximum: 2 ** 30,
+    }),
+    mqtt: readMqtt(settings),
   }
   settings.check()
   return config
@@ -59,6 +70,21 @@ function readToken(settings: Settings): string {
     settings.fault(file ? 'EDGE_TOKEN_FILE' : 'EDGE_TOKEN', what)
   }
   return token
+}
+
+function readMqtt(settings: Settings): MqttAccess {
+  const file = settings.text('MQTT_CREDENTIALS_FILE')
+  const ca_file = settings.text('MQTT_CA_FILE')
+  const access = { credentials: null, ca_file: ca_file && resolve(ca_file) }
+  if (!file) return access
+  try {
+    const credentials = parseMqttCredentials(readFileSync(file, 'utf8'))
+    if (credentials) return { ...access, credentials }
+    settings.fault('MQTT_CREDENTIALS_FILE', `${file} must hold one line, user:password`)
+  } catch (error) {
+    settings.fault('MQTT_CREDENTIALS_FILE', `cannot read ${file}: ${(error as Error).message}`)
+  }
+  return access
 }
 
 function isWebSocketUrl(text: string): boolean {

@@ -11,6 +11,9 @@ export type JournalNotice =
 export interface Lost {
   first_seq: number
   last_seq: number
+  /** Unix ms: when the first and the last of them were journaled. */
+  from_at: number
+  to_at: number
   frames: number
   /** null when it could not be counted. */
   readings: number | null
@@ -31,11 +34,13 @@ export function noticeEvent(notice: JournalNotice, source: Source, at: number): 
     }
     case 'dropped':
     case 'damaged': {
-      const { frames, readings, first_seq, last_seq } = notice
+      const { frames, readings, first_seq, last_seq, from_at, to_at } = notice
       const why = notice.type === 'dropped' ? 'The journal is full' : 'The journal is damaged'
       const range = `${frames} frames (${first_seq} to ${last_seq})`
       const what = `${range} with ${readings ?? 'some'} readings`
-      return event(`journal_${notice.type}`, 'critical', `${why}: ${what} are lost`)
+      const condition = { ...source, code: `journal_${notice.type}`, severity: 'critical' } as const
+      const lost = { first_seq, last_seq, from_at, to_at, dropped_frames: frames, readings }
+      return onceEvent(condition, { at, message: `${why}: ${what} are lost`, details: lost })
     }
     case 'not_removed': {
       const error = String(notice.error)

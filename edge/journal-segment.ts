@@ -57,6 +57,17 @@ export function indexFrom({ seqs }: Segment, seq: number): number {
   return low
 }
 
+/** The numbers and instants of the first and the last of these records. */
+export function spanOf({ first_seq, seqs, ats }: Segment, indexes: readonly number[]) {
+  const [first, last] = [indexes[0] ?? 0, indexes.at(-1) ?? 0]
+  return {
+    first_seq: seqs[first] ?? first_seq,
+    last_seq: seqs[last] ?? first_seq,
+    from_at: ats[first] ?? 0,
+    to_at: ats[last] ?? 0,
+  }
+}
+
 /** Reads a segment file up to its first damaged byte, and gives how many bytes lie beyond. */
 export async function loadSegment(
   segment: Segment,

@@ -16,7 +16,7 @@ import test, { type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { virtualClock } from './fixtures/virtual-clock.ts'
 import { type Journal, type JournalNeeds, openJournal } from './journal.ts'
-import type { JournalNotice } from './journal-notice.ts'
+import { type JournalNotice, noticeEvent } from './journal-notice.ts'
 import { seqRanges } from './seq-ranges.ts'
 
 const everything = { frames: 1e6, bytes: 1e9 }
@@ -193,9 +193,15 @@ test('zeros that a file system left behind are no records', async (t) => {
 
 test('a full journal drops its oldest segment and says what was in it', async (t) => {
   const dir = directory(t)
-  const { open, notices } = opener(dir, { bytes_max: 2000, segment_bytes: 500 })
+  const { clock, open, notices } = opener(dir, { bytes_max: 2000, segment_bytes: 500 })
   const journal = await open()
-  for (let nth = 1; nth <= 60; nth += 1) await journal.append([entry(nth, 7)])
+  const instants: number[] = []
+  for (let nth = 1; nth <= 60; nth += 1) {
+    await clock.advance(1000)
+    instants.push(clock.now().getTime())
+    await journal.append([entry(nth, 7)])
+  }
+  assert.equal(journal.newest_at, instants.at(-1))
   const dropped = notices.flatMap((notice) => (notice.type === 'dropped' ? [notice] : []))
   const frames = dropped.reduce((sum, notice) => sum + notice.frames, 0)
   assert.ok(frames > 0)
@@ -204,6 +210,15 @@ test('a full journal drops its oldest segment and says what was in it', async (t
     7 * frames,
   )
   assert.deepEqual([dropped[0]?.first_seq, dropped.at(-1)?.last_seq], [1, frames])
+  for (const { first_seq, last_seq, from_at, to_at } of dropped) {
+    assert.deepEqual([from_at, to_at], [instants[first_seq - 1], instants[last_seq - 1]])
+  }
+  const [first] = dropped
+  const source = { source_kind: 'edge', source_id: 'demo' } as const
+  const { code, severity, details } = noticeEvent(first!, source, 0)
+  const { frames: dropped_frames, type: _, ...said } = first!
+  assert.deepEqual([code, severity], ['journal_dropped', 'critical'])
+  assert.deepEqual(details, { ...said, dropped_frames })
   const left = await payloads(journal)
   assert.deepEqual(
     left,

@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import { message_bytes_max } from '@heliograph/domain/link'
 import { syncDirectory } from './durable-file.ts'
+import { type Background, inBackground } from './journal-background.ts'
 import type { JournalNotice } from './journal-notice.ts'
 import { encodeRecord, type JournalRecord, record_bytes_min } from './journal-record.ts'
 import {
@@ -25,6 +26,7 @@ import {
   removeSegment,
   type Segment,
   segmentAt,
+  spanOf,
   writeFully,
 } from './journal-segment.ts'
 import { readRanges, type SeqRanges, seqRanges, writeRanges } from './seq-ranges.ts'
@@ -103,19 +105,27 @@ export class Journal {
   #unacked_frames = 0
   #unacked_bytes = 0
   #cancelAckWrite: (() => void) | null = null
-  #background: Promise<unknown> = Promise.resolve()
+  readonly #background: Background
   readonly #listeners: ((records: readonly JournalRecord[]) => void)[] = []
 
   constructor(needs: JournalNeeds, { epoch, dir }: { epoch: string; dir: string }) {
     this.epoch = epoch
     this.#needs = needs
     this.#dir = dir
+    this.#background = inBackground((file, error) => {
+      needs.onNotice({ type: 'not_removed', file, error })
+    })
     this.#segment_bytes = Math.min(needs.segment_bytes ?? 4 * 2 ** 20, needs.bytes_max / 4)
   }
 
   /** The newest sequence number that was given; 0 in a new journal. */
   get last_seq(): number {
     return this.#next_seq - 1
+  }
+
+  /** Unix ms: when the newest record was journaled; null when there is none any more. */
+  get newest_at(): number | null {
+    return this.#segments.findLast(({ ats }) => ats.length > 0)?.ats.at(-1) ?? null
   }
 
   get lowest_unacked_seq(): number {
@@ -199,7 +209,7 @@ export class Journal {
     this.#cancelAckWrite?.()
     this.#cancelAckWrite = null
     this.#saveAcks()
-    await this.#background
+    await this.#background.settled()
     await this.#file?.close()
     this.#file = null
   }
@@ -215,7 +225,7 @@ export class Journal {
     }
     this.#next_seq = Math.max(this.#next_seq, (this.#acked.list().at(-1)?.[1] ?? 0) + 1)
     this.#removeAcked()
-    await this.#background
+    await this.#background.settled()
     const active = this.#segments.at(-1)
     if (active) this.#file = await this.#open(active.path, 'r+')
     else await this.#beginSegment()
@@ -300,9 +310,10 @@ export class Journal {
   async #beginSegment(): Promise<Segment> {
     const segment = segmentAt(this.#dir, this.#next_seq)
     const file = await this.#open(segment.path, 'w')
-    await syncDirectory(this.#dir)
+    // Kept at once: where the rest fails, the next attempt closes it.
     await this.#file?.close()
     this.#file = file
+    await syncDirectory(this.#dir)
     this.#segments.push(segment)
     this.#removeAcked()
     return segment
@@ -318,10 +329,9 @@ export class Journal {
       this.#unacked_frames -= lost.frames
       this.#unacked_bytes -= lost.bytes
       this.#acked.dropBelow(this.#segments[0]?.first_seq ?? this.#next_seq)
-      this.#inBackground(oldest.path, () => removeSegment(oldest))
-      const { frames, readings, first_seq, last_seq } = lost
-      if (frames > 0)
-        this.#needs.onNotice({ type: 'dropped', frames, readings, first_seq, last_seq })
+      this.#background.run(oldest.path, () => removeSegment(oldest))
+      const { bytes: _, ...what } = lost
+      if (what.frames > 0) this.#needs.onNotice({ type: 'dropped', ...what })
     }
   }
 
@@ -330,11 +340,10 @@ export class Journal {
     const records = await readRecords(segment, indexes).catch(() => null)
     const open = indexes.filter((index) => !this.#acked.has(segment.seqs[index] ?? 0))
     return {
+      ...spanOf(segment, open),
       frames: open.length,
       bytes: open.reduce((sum, index) => sum + lengthAt(segment, index), 0),
       readings: records && open.reduce((sum, index) => sum + (records[index]?.readings ?? 0), 0),
-      first_seq: segment.seqs[open[0] ?? 0] ?? segment.first_seq,
-      last_seq: segment.seqs[open.at(-1) ?? 0] ?? segment.first_seq,
     }
   }
 
@@ -348,10 +357,9 @@ export class Journal {
     }
     for (const [nth, record] of records.entries()) {
       if (record) continue
-      const seq = segment.seqs[indexes[nth] ?? 0] ?? segment.first_seq
-      const lost = { first_seq: seq, last_seq: seq, frames: 1, readings: null }
-      this.#needs.onNotice({ type: 'damaged', ...lost })
-      this.ack([seq])
+      const lost = spanOf(segment, [indexes[nth] ?? 0])
+      this.#needs.onNotice({ type: 'damaged', ...lost, frames: 1, readings: null })
+      this.ack([lost.first_seq])
     }
     return records.filter((record) => record !== null)
   }
@@ -363,7 +371,7 @@ export class Journal {
     if (done.length === 0) return
     this.#segments = this.#segments.filter((segment) => !done.includes(segment))
     this.#acked.dropBelow(this.#segments[0]?.first_seq ?? this.#next_seq)
-    for (const segment of done) this.#inBackground(segment.path, () => removeSegment(segment))
+    for (const segment of done) this.#background.run(segment.path, () => removeSegment(segment))
   }
 
   #oldest(): { seq: number; at: number } | null {
@@ -376,14 +384,8 @@ export class Journal {
     return this.#needs.openFile?.(path, flags) ?? open(path, flags, 0o600)
   }
 
-  #inBackground(file: string, work: () => Promise<void>): void {
-    this.#background = this.#background.then(work).catch((error) => {
-      this.#needs.onNotice({ type: 'not_removed', file, error })
-    })
-  }
-
   #saveAcks(): void {
-    this.#inBackground(this.#ackFile, () => writeRanges(this.#ackFile, this.#acked))
+    this.#background.run(this.#ackFile, () => writeRanges(this.#ackFile, this.#acked))
   }
 
   get #ackFile(): string {

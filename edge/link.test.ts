@@ -48,7 +48,9 @@ function linkOf(t: TestContext, needs: Partial<LinkNeeds> & Pick<LinkNeeds, 'url
     log,
     site_id: 'demo',
     agent_version: '0',
+    backlog_bytes_per_s: 1e9,
     devices: () => [],
+    askTime: () => () => {},
     ...needs,
   })
   t.after(() => link.close())

@@ -1,7 +1,8 @@
 /**
  * What the agent sends: frames out of its journal, in two lanes. A frame that becomes durable
  * while the link is up goes live at once; all others, and those that the live window had no room
- * for, follow through the backlog, oldest first. What is acknowledged leaves the journal.
+ * for, follow through the backlog, oldest first and no faster than they are let. What is
+ * acknowledged leaves the journal.
  */
 import { type DeviceStatus, frames_per_batch_max, type StatusReport } from '@heliograph/domain/link'
 import type { Static } from 'typebox'
@@ -14,9 +15,13 @@ export interface LinkNeeds
   site_id: string
   agent_version: string
   journal: Journal
+  /** So much of the backlog is sent per second at most, on average. */
+  backlog_bytes_per_s: number
   devices(): DeviceStatus[]
   /** Frames that the server has committed, after they left the journal. */
   onAcked?(seqs: readonly number[]): void
+  /** Called as the server is asked for its time; what it returns, with the answer in Unix ms. */
+  askTime(): (server_time: number) => void
 }
 
 interface Batch {
@@ -34,6 +39,8 @@ const batch_bytes = { first: 64 * 1024, min: 16 * 1024, max: 1024 * 1024 }
 const ack_ms = { fast: 500, slow: 1500 }
 const status_ms = { every: 10_000, after_change: 200 }
 const retry_read_ms = 1000
+/** The backlog goes in bits of so much time's worth, so that no more lies before a live frame. */
+const backlog_beat_s = 0.25
 
 export class Link {
   readonly #needs: LinkNeeds
@@ -44,6 +51,9 @@ export class Link {
   #backlog_frames = 0
   #backlog_batches = 0
   #backlog_bytes = batch_bytes.first
+  /** The backlog waits until what was sent of it is worth its time. */
+  #cancelRest: (() => void) | null = null
+  #timeTold: (server_time: number) => void = () => {}
   /** The backlog was sent up to here in this session. */
   #cursor = 0
   #pumping = false
@@ -58,13 +68,16 @@ export class Link {
     const { journal, site_id, agent_version } = needs
     this.#client = new LinkClient({
       ...needs,
-      hello: () => ({
-        role: 'agent',
-        site_id,
-        epoch: journal.epoch,
-        lowest_unacked_seq: journal.lowest_unacked_seq,
-        agent_version,
-      }),
+      hello: () => {
+        this.#timeTold = needs.askTime()
+        return {
+          role: 'agent',
+          site_id,
+          epoch: journal.epoch,
+          lowest_unacked_seq: journal.lowest_unacked_seq,
+          agent_version,
+        }
+      },
       onSession: (session) => this.#begin(session),
       onAck: (seqs) => this.#acknowledge(seqs),
       onLost: () => this.#end(),
@@ -82,6 +95,7 @@ export class Link {
 
   async close(): Promise<void> {
     this.#cancelStatus()
+    this.#cancelRest?.()
     await this.#client.close()
   }
 
@@ -92,6 +106,7 @@ export class Link {
 
   #begin(session: LinkSession): void {
     this.#session = session
+    this.#timeTold(session.welcome.server_time)
     this.counts.sessions += 1
     this.#sendStatus()
     this.#pump()
@@ -176,15 +191,17 @@ export class Link {
   }
 
   async #sendBacklog(): Promise<void> {
+    const { backlog_bytes_per_s } = this.#needs
     while (this.#pump_again) {
       this.#pump_again = false
       const session = this.#session
-      if (!session || this.#backlog_batches >= backlog_batches_max) continue
+      const is_full = this.#backlog_batches >= backlog_batches_max
+      if (!session || is_full || this.#cancelRest) continue
       const room = session.window_frames - this.#backlog_frames
       if (room <= 0) continue
       const records = await this.#needs.journal.read(this.#cursor, {
         frames: Math.min(room, frames_per_batch_max),
-        bytes: this.#backlog_bytes,
+        bytes: Math.min(this.#backlog_bytes, backlog_bytes_per_s * backlog_beat_s),
       })
       const last = records.at(-1)
       if (session !== this.#session || !last) {
@@ -195,9 +212,22 @@ export class Link {
       const unsent = records.filter(
         ({ seq }) => !this.#in_flight.has(seq) && !this.#needs.journal.isDone(seq),
       )
-      if (unsent.length > 0) this.#send('backlog', unsent)
+      if (unsent.length > 0) {
+        this.#send('backlog', unsent)
+        this.#rest(unsent)
+      }
       this.#pump_again = true
     }
+  }
+
+  /** Over the end of a session too: a link that breaks again and again sends no faster. */
+  #rest(sent: readonly JournalRecord[]): void {
+    const bytes = sent.reduce((sum, { payload }) => sum + Buffer.byteLength(payload), 0)
+    const rest_ms = (bytes * 1000) / this.#needs.backlog_bytes_per_s
+    this.#cancelRest = this.#needs.timers.after(rest_ms, () => {
+      this.#cancelRest = null
+      this.#pump()
+    })
   }
 
   #planStatus(delay_ms: number): void {

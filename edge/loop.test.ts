@@ -14,6 +14,7 @@ import { address, inverterOf, siteOf } from './fixtures/sites.ts'
 import { virtualClock } from './fixtures/virtual-clock.ts'
 import { nextDue, onGrid } from './grid.ts'
 import { Loop } from './loop.ts'
+import { PlantClock } from './plant-clock.ts'
 
 const log = pino({ level: 'silent' })
 
@@ -38,6 +39,7 @@ async function loopOf(t: TestContext, path?: string) {
       event: (event) => event && events.push(event),
     },
     conditions,
+    stamps: new PlantClock({ clock, stopwatch: clock }),
     clock,
     timers: clock,
     log,
@@ -251,6 +253,39 @@ test('a device that is gone does not count, whatever the clock says', async (t) 
   await clock.advance(60_000)
   const last = of<LoggerReading & Record<string, unknown>>('logger').at(-1)!
   assert.deepEqual([last.ac_power_kw, last.inverters_online], [null, 0])
+})
+
+test('while the clock is not trusted every reading is suspect, and none is at one instant', async (t) => {
+  const { clock, driver, loop, of } = await loopOf(t)
+  const station = { station_id: 1, name: 'S', ...address, unit_id: 100, instruments: [] }
+  const meter = {
+    meter_id: 1,
+    name: 'M',
+    role: 'grid_connection',
+    ...address,
+    unit_id: 90,
+  } as const
+  const site = siteOf([inverterOf(1)], { meters: [meter] })
+  site.loggers[0]!.stations = [station]
+  driver.deviceAt(1).strings = { current_a: Array(12).fill(5), voltage_v: null }
+  await loop.apply(site)
+  await clock.advance(60_000)
+  const kinds = ['inverter', 'string', 'weather', 'meter', 'logger'] as const
+  const counts = kinds.map((kind) => of(kind).length)
+  clock.step(-120_000)
+  await clock.advance(120_000)
+  for (const [nth, kind] of kinds.entries()) {
+    const readings = of<{ measured_at: number; quality: string }>(kind)
+    const instants = readings.map(({ measured_at }) => measured_at)
+    assert.equal(new Set(instants).size, instants.length, kind)
+    assert.deepEqual(
+      instants,
+      instants.toSorted((a, b) => a - b),
+    )
+    const trusted = readings.flatMap(({ quality }, at) => (quality === 'good' ? [at] : []))
+    assert.equal(trusted.at(-1), counts[nth]! - 1, kind)
+    assert.ok(readings.length >= 2 * counts[nth]!, kind)
+  }
 })
 
 test('combiners and the inverter give the strings between them', async (t) => {

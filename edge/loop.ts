@@ -17,6 +17,7 @@ import type { Conditions } from './conditions.ts'
 import type { Bus, Driver } from './drivers/driver.ts'
 import { onGrid } from './grid.ts'
 import type { Log } from './log.ts'
+import type { Stamps } from './plant-clock.ts'
 import { fresh_polls, type Newest, type Plan, pollPlans } from './poll-plans.ts'
 import { PolledDevice, type PollResult } from './polled-device.ts'
 import type { Recorder } from './recorder.ts'
@@ -26,6 +27,8 @@ export interface LoopNeeds {
   driverOf(name: Inverter['driver']): Driver
   recorder: Pick<Recorder, 'reading' | 'event'>
   conditions: Conditions
+  /** Stamps what is read; the clock is for when to read. */
+  stamps: Stamps
   clock: Clock
   timers: Timers
   log: Log
@@ -100,17 +103,18 @@ export class Loop {
   #poll(plan: Plan<unknown>, connection: string): Polled {
     const bus = this.#buses.get(connection) ?? this.#needs.openBus(JSON.parse(connection))
     this.#buses.set(connection, bus)
-    const { recorder, conditions, clock, log, onPoll, onStatusChange } = this.#needs
+    const { recorder, conditions, stamps, clock, log, onPoll, onStatusChange } = this.#needs
     const { kind, id, interval_ms } = plan
     const device = new PolledDevice<unknown>({
       kind,
       id,
       interval_ms,
       conditions,
+      stamps,
       clock,
       log,
       open: () => plan.open(bus),
-      onRead: (values, measured_at) => plan.onRead(values, measured_at),
+      onRead: (values, stamp) => plan.onRead(values, stamp),
       onEvent: (event) => recorder.event(event),
       onCommState: (state) => {
         if (state === 'disconnected') plan.onGone()
@@ -129,11 +133,13 @@ export class Loop {
 
   /** What held of a device that the site has no more would never end. */
   #forgetRemoved(plans: readonly Plan<unknown>[]): void {
-    const { recorder, conditions, clock } = this.#needs
+    const { recorder, conditions, stamps } = this.#needs
     const there = new Set(plans.map(({ kind, id }) => `${kind} ${id}`))
-    const at = clock.now().getTime()
+    const at = stamps.stamp().measured_at
     for (const { source_kind, source_id, code } of conditions.all()) {
-      if (source_kind === 'edge' || there.has(`${source_kind} ${source_id}`)) continue
+      // Those of nodes are not polled.
+      if (source_kind === 'edge' || source_kind === 'node') continue
+      if (there.has(`${source_kind} ${source_id}`)) continue
       const message = `${source_kind} ${source_id} is no longer at this site`
       recorder.event(conditions.fall({ source_kind, source_id }, code, { at, message }))
     }
@@ -168,9 +174,9 @@ export class Loop {
   }
 
   #composePlants({ loggers }: Site, { inverter_s, weather_s }: Required<PollIntervals>): void {
-    const { clock, recorder } = this.#needs
+    const { stamps, recorder } = this.#needs
     const { inverters, stations } = this.#newest
-    const measured_at = clock.now().getTime()
+    const { measured_at, quality } = stamps.stamp()
     for (const logger of loggers) {
       const reading = loggerReading({
         logger_id: logger.logger_id,
@@ -183,7 +189,8 @@ export class Loop {
         inverter_age_ms_max: fresh_polls * inverter_s * 1000,
         station_age_ms_max: fresh_polls * weather_s * 1000,
       })
-      recorder.reading('logger', reading)
+      const is_trusted = quality === 'good'
+      recorder.reading('logger', is_trusted ? reading : { ...reading, quality })
     }
   }
 }

@@ -1,7 +1,7 @@
 /** The edge agent as a program: `node edge/main.ts`. Ends with 2 when its site file is wrong. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { systemClock, systemTimers } from '@heliograph/domain/clock'
+import { systemClock, systemStopwatch, systemTimers } from '@heliograph/domain/clock'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { startAgent } from './agent.ts'
@@ -35,6 +35,7 @@ async function run(config: EdgeConfig): Promise<void> {
     config,
     agent_version: version,
     clock: systemClock,
+    stopwatch: systemStopwatch,
     timers: systemTimers,
     random,
     newEpoch: randomUUID,

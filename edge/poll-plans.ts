@@ -13,6 +13,7 @@ import type {
 import { AlarmWatch } from './alarm-watch.ts'
 import type { Conditions } from './conditions.ts'
 import type { Bus, Device, Driver, InverterAnswer } from './drivers/driver.ts'
+import type { Stamp } from './plant-clock.ts'
 import { ratingEvent } from './rating-watch.ts'
 import type { Recorder } from './recorder.ts'
 import { combinerStrings, ownStrings, planStrings, type StringPlan } from './string-readings.ts'
@@ -26,7 +27,7 @@ export interface Plan<Of> {
   description: unknown
   open(bus: Bus): Promise<Device<Of>>
   /** Records what was read, and gives the events that follow from it. */
-  onRead(values: Of, measured_at: number): readonly LinkEvent[]
+  onRead(values: Of, stamp: Stamp): readonly LinkEvent[]
   onGone(): void
 }
 
@@ -78,18 +79,18 @@ function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds)
     connection_id: inverter.connection,
     description: inverter,
     open: (bus) => driver.openInverter(bus, inverter),
-    onRead(answer, measured_at) {
+    onRead(answer, stamp) {
       const table = findAlarmTable(answer.alarm_table)
       if (!table) throw new Error(`the driver names no alarm table: '${answer.alarm_table}'`)
-      const frame = { inverter_id, measured_at, quality: 'good' } as const
+      const frame = { inverter_id, ...stamp }
       const reading: InverterReading = { ...answer.inverter, ...frame }
       newest.inverters.set(inverter_id, reading)
       recorder.reading('inverter', reading)
       for (const row of ownStrings(strings, answer)) {
         recorder.reading('string', { ...row, ...frame })
       }
-      const rating = ratingEvent(answer.ratings, inverter, { conditions, at: measured_at })
-      return [...(rating ? [rating] : []), ...alarms.poll(reading, table, measured_at)]
+      const rating = ratingEvent(answer.ratings, inverter, { conditions, at: stamp.measured_at })
+      return [...(rating ? [rating] : []), ...alarms.poll(reading, table, stamp.measured_at)]
     },
     onGone: () => newest.inverters.delete(inverter_id),
   })
@@ -109,12 +110,13 @@ function combinerPlan(
     connection_id: combiner.connection,
     description: [combiner, inverter.string_groups],
     open: (bus) => driver.openCombiner(bus, combiner),
-    onRead(values, measured_at) {
+    onRead(values, stamp) {
       const reading = newest.inverters.get(inverter_id)
-      const is_fresh = reading && measured_at - reading.measured_at <= fresh_polls * interval_ms
+      const is_fresh =
+        reading && stamp.measured_at - reading.measured_at <= fresh_polls * interval_ms
       const mppt_voltage_v = is_fresh ? reading.mppt_voltage_v : null
       const row = combinerStrings(strings, combiner, { values, mppt_voltage_v })
-      recorder.reading('string', { ...row, inverter_id, measured_at, quality: 'good' })
+      recorder.reading('string', { ...row, inverter_id, ...stamp })
       return []
     },
     onGone: () => {},
@@ -134,8 +136,8 @@ function stationPlan(
     connection_id: station.connection,
     description: station,
     open: (bus) => driver.openStation(bus, station),
-    onRead(values, measured_at) {
-      const reading: WeatherReading = { ...values, station_id, measured_at, quality: 'good' }
+    onRead(values, stamp) {
+      const reading: WeatherReading = { ...values, station_id, ...stamp }
       newest.stations.set(station_id, reading)
       recorder.reading('weather', reading)
       return []
@@ -154,8 +156,8 @@ function meterPlan(meter: Meter, { recorder, intervals, driverOf }: PlanNeeds): 
     connection_id: meter.connection,
     description: meter,
     open: (bus) => driver.openMeter(bus, meter),
-    onRead(values, measured_at) {
-      recorder.reading('meter', { ...values, meter_id, measured_at, quality: 'good' })
+    onRead(values, stamp) {
+      recorder.reading('meter', { ...values, meter_id, ...stamp })
       return []
     },
     onGone: () => {},

@@ -6,6 +6,7 @@ import { ComplaintWatch } from './complaint-watch.ts'
 import { type Conditions, onceEvent } from './conditions.ts'
 import type { Answer, Device, DeviceIdentity } from './drivers/driver.ts'
 import type { Log } from './log.ts'
+import type { Stamp, Stamps } from './plant-clock.ts'
 
 export type PollResult = 'ok' | 'failed' | 'skipped'
 
@@ -15,11 +16,12 @@ export interface PolledDeviceNeeds<Of> {
   interval_ms: number
   open(): Promise<Device<Of>>
   /** Takes what was read, and gives the events that follow from it. */
-  onRead(values: Of, measured_at: number): readonly LinkEvent[]
+  onRead(values: Of, stamp: Stamp): readonly LinkEvent[]
   onEvent(event: LinkEvent | null): void
   onCommState(state: CommState): void
   onPoll(result: PollResult, took_ms: number): void
   conditions: Conditions
+  stamps: Stamps
   clock: Clock
   log: Log
 }
@@ -56,7 +58,7 @@ export class PolledDevice<Of> {
     this.#source = { source_kind: needs.kind, source_id: needs.id }
     // A device that is silent since the start is still the one that was here before.
     this.#identity = needs.conditions.identityOf(this.#source)
-    this.#since = this.#now()
+    this.#since = this.#stampedAt()
     this.#complaints = new ComplaintWatch(this.#source, needs.conditions, this.#since)
   }
 
@@ -137,14 +139,19 @@ export class PolledDevice<Of> {
     const what = changed.map((name) => `${name} ${before[name]} is now ${identity[name]}`)
     const message = `${kind} ${id} is another than before: ${what.join(', ')}`
     onEvent(
-      onceEvent(condition, { at: this.#now(), message, details: { before, after: identity } }),
+      onceEvent(condition, {
+        at: this.#stampedAt(),
+        message,
+        details: { before, after: identity },
+      }),
     )
   }
 
   #succeed({ values, complaints }: Answer<Of>): void {
     const { onEvent, onRead, conditions, kind, id } = this.#needs
-    const at = this.#now()
-    for (const event of onRead(values, at)) onEvent(event)
+    const stamp = this.#needs.stamps.stamp()
+    const at = stamp.measured_at
+    for (const event of onRead(values, stamp)) onEvent(event)
     for (const event of this.#complaints.poll(complaints, at)) onEvent(event)
     this.#misses = 0
     this.#last_ok_at = at
@@ -156,7 +163,7 @@ export class PolledDevice<Of> {
 
   #fail(error: Error): void {
     const { interval_ms, log, kind, id } = this.#needs
-    const at = this.#now()
+    const at = this.#stampedAt()
     this.#misses += 1
     this.#error = error.message
     log.debug({ kind, id, misses: this.#misses, reason: error.message }, 'poll failed')
@@ -183,6 +190,10 @@ export class PolledDevice<Of> {
     this.#comm_state = comm_state
     this.#since = at
     this.#needs.onCommState(comm_state)
+  }
+
+  #stampedAt(): number {
+    return this.#needs.stamps.stamp().measured_at
   }
 
   #now(): number {

@@ -10,6 +10,7 @@ import { fakeBus, fakeDriver } from './fixtures/driver.ts'
 import { inverterOf, siteOf } from './fixtures/sites.ts'
 import { virtualClock } from './fixtures/virtual-clock.ts'
 import { Loop } from './loop.ts'
+import { PlantClock } from './plant-clock.ts'
 import { ratingEvent } from './rating-watch.ts'
 
 async function conditionsOf(t: TestContext): Promise<Conditions> {
@@ -48,6 +49,7 @@ test('the poll loop tells of a rating that differs once, and when it agrees agai
     driverOf: () => driver,
     recorder: { reading: () => {}, event: (event) => event && events.push(event) },
     conditions: await conditionsOf(t),
+    stamps: new PlantClock({ clock, stopwatch: clock }),
     clock,
     timers: clock,
     log: pino({ level: 'silent' }),

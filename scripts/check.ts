@@ -14,6 +14,16 @@ const peers = [
     proves: 'the simulator read by pymodbus, and a pymodbus device read by the edge',
   },
   {
+    package: 'mosquitto',
+    file: '/usr/sbin/mosquitto',
+    proves: 'the edge as a client of mosquitto, over TLS',
+  },
+  {
+    package: 'mosquitto-clients',
+    file: '/usr/bin/mosquitto_pub',
+    proves: 'mosquitto_pub as a node on the broker of the edge',
+  },
+  {
     package: 'postgresql-15',
     file: '/usr/lib/postgresql/15/bin/postgres',
     proves: 'the storage tests on PostgreSQL 15',

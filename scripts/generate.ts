@@ -45,7 +45,7 @@ function operationsText(table: readonly Endpoint<never>[]): string {
     .join('')
 }
 
-/** Caps, a status other than 200, and whether the plant is commanded. */
+/** Caps, a status other than 200, forms beside JSON, and whether the plant is commanded. */
 function remarks(endpoint: Endpoint<never>): string {
   const caps = Object.entries(endpoint.query ?? {}).flatMap(([name, schema]) => {
     const cap = (schema as { 'x-cap'?: number })['x-cap']
@@ -55,6 +55,7 @@ function remarks(endpoint: Endpoint<never>): string {
   return [
     ...caps,
     ...(status === 200 ? [] : [String(status)]),
+    ...(endpoint.exports ? ['csv', 'ndjson'] : []),
     ...(isControl(endpoint) ? ['control'] : []),
   ].join(' ')
 }

@@ -44,6 +44,7 @@ const address = `${scheme}://${host}:${config.port}`
 const path = {
   key: join(config.data_dir, 'demo-key'),
   token: join(config.data_dir, 'demo-edge-token'),
+  mqtt: join(config.data_dir, 'demo-mqtt-credentials'),
   edge: join(config.data_dir, 'edge'),
   state: join(config.data_dir, 'simulator.json'),
   history: join(config.data_dir, 'demo-history-is-complete'),
@@ -184,6 +185,7 @@ async function provision(db: Database): Promise<void> {
     const { token } = await createEdge(admin, { site_id, name: 'demo' })
     secretFile(path.token, token)
   }
+  if (!existsSync(path.mqtt)) secretFile(path.mqtt, `node:${randomBytes(24).toString('hex')}`)
 }
 
 function secretFile(file: string, secret: string): void {
@@ -224,6 +226,7 @@ async function startPlant(): Promise<void> {
     STATE_FILE: path.state,
     EDGE_DATA_DIR: path.edge,
     EDGE_TOKEN_FILE: path.token,
+    MQTT_CREDENTIALS_FILE: path.mqtt,
     SERVER_URL: address.replace(/^http/, 'ws'),
     METRICS_PORT: '0',
   }

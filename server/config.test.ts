@@ -42,3 +42,13 @@ test('proxies are addresses and networks of both families', () => {
   })
   assert.deepEqual(trusted_proxies, ['10.0.0.1', '172.16.0.0/12', '::1', 'fd00::/8'])
 })
+
+test('readings are kept for a number of days, or for ever', () => {
+  const kept = (RETENTION_RAW_DAYS?: string) =>
+    readConfig(RETENTION_RAW_DAYS === undefined ? {} : { RETENTION_RAW_DAYS }).retention_raw_days
+  assert.equal(kept(), 730)
+  assert.equal(kept('35'), 35)
+  assert.equal(kept('0'), null)
+  assert.throws(() => kept('34'), /RETENTION_RAW_DAYS: a whole number from 35/)
+  assert.throws(() => kept('-1'), /RETENTION_RAW_DAYS/)
+})

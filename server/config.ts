@@ -5,6 +5,9 @@ import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { type Settings, settingsOf } from '@heliograph/domain/settings'
 
+/** A year and the one before it, to compare it with. */
+const retention_raw_days_usual = 730
+
 export interface ServerConfig {
   host: string
   port: number
@@ -13,6 +16,8 @@ export interface ServerConfig {
   database_url: string | null
   database_connections: number
   metrics_port: number | null
+  /** Readings as they came are kept this many days; null: for ever. */
+  retention_raw_days: number | null
   log_level: string
   tls: { cert: Buffer; key: Buffer } | null
   /** Addresses or networks of the proxies whose X-Forwarded-* is believed. */
@@ -44,12 +49,20 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
       maximum: 500,
     }),
     metrics_port: port('METRICS_PORT', 9464) || null,
+    retention_raw_days: readRetention(settings),
     log_level: settings.logLevel(),
     tls: readTls(settings),
     trusted_proxies,
   }
   settings.check()
   return config
+}
+
+/** A short one would drop what an edge that was cut off for weeks is yet to send. */
+function readRetention(settings: Settings): number | null {
+  const range = { fallback: retention_raw_days_usual, minimum: 35, maximum: 36_500 }
+  if (settings.text('RETENTION_RAW_DAYS') === '0') return null
+  return settings.integer('RETENTION_RAW_DAYS', range)
 }
 
 function readTls(settings: Settings): ServerConfig['tls'] {

@@ -3,6 +3,10 @@ import type { Needs as EfficiencyNeeds } from './features/efficiency/endpoints.t
 import { createEfficiencyStore } from './features/efficiency/store.ts'
 import type { Needs as StringHealthNeeds } from './features/efficiency/string-endpoints.ts'
 import { createStringSumsStore } from './features/efficiency/string-store.ts'
+import type { Needs as EnergyNeeds } from './features/energy/endpoints.ts'
+import { createEnergyStore } from './features/energy/store.ts'
+import type { Needs as GapNeeds } from './features/gaps/endpoints.ts'
+import { createGapStore } from './features/gaps/store.ts'
 import type { Needs as InverterNeeds } from './features/inverters/endpoints.ts'
 import { createInverterStore } from './features/inverters/store.ts'
 import type { Needs as IvNeeds } from './features/iv/endpoints.ts'
@@ -11,22 +15,30 @@ import type { Needs as LoggerNeeds } from './features/loggers/endpoints.ts'
 import { createLoggerStore } from './features/loggers/store.ts'
 import type { Needs as PlantNeeds } from './features/plant/endpoints.ts'
 import { createPlantStore } from './features/plant/store.ts'
+import type { Needs as SensorNeeds } from './features/sensors/endpoints.ts'
+import { createSensorStore } from './features/sensors/store.ts'
 import type { Needs as SiteNeeds } from './features/sites/endpoints.ts'
 import { createSiteStore } from './features/sites/store.ts'
 import { createSiteSummaries } from './features/sites/summaries.ts'
 import type { Needs as StringNeeds } from './features/strings/endpoints.ts'
 import { createStringStore } from './features/strings/store.ts'
+import type { Needs as WeatherNeeds } from './features/weather/endpoints.ts'
+import { createWeatherStore } from './features/weather/store.ts'
 import { createPanelStore } from './panels/store.ts'
 import type { Database } from './storage/database.ts'
 
 /** Everything the handlers need, built once in main.ts and again in tests. */
 export type Deps = SiteNeeds &
   PlantNeeds &
+  GapNeeds &
   LoggerNeeds &
   InverterNeeds &
   StringNeeds &
+  SensorNeeds &
+  WeatherNeeds &
   EfficiencyNeeds &
   StringHealthNeeds &
+  EnergyNeeds &
   IvNeeds
 
 export function createDeps(db: Database, clock: Clock): Deps {
@@ -36,11 +48,15 @@ export function createDeps(db: Database, clock: Clock): Deps {
     sites,
     siteSummaries: createSiteSummaries(sites, clock),
     plants: createPlantStore(db),
+    gaps: createGapStore(db),
     loggers: createLoggerStore(db),
     inverters: createInverterStore(db),
     strings: createStringStore(db),
+    sensors: createSensorStore(db),
+    weather: createWeatherStore(db),
     efficiency: createEfficiencyStore(db),
     stringSums: createStringSumsStore(db),
+    energy: createEnergyStore(db),
     iv: createIvStore(db),
     panels: createPanelStore(db),
   }

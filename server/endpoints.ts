@@ -6,6 +6,13 @@ import {
   rankStrings,
 } from './features/efficiency/string-endpoints.ts'
 import {
+  energyByHour,
+  loggerHourlyEnergy,
+  plantSummary,
+  stringEnergyByHour,
+} from './features/energy/endpoints.ts'
+import { listGaps, listLoggerGaps } from './features/gaps/endpoints.ts'
+import {
   decodeAlarmWords,
   getInverter,
   inverterHistory,
@@ -25,8 +32,19 @@ import {
   getPlantStatus,
   listLocations,
 } from './features/plant/endpoints.ts'
+import {
+  getSensorNow,
+  listSensors,
+  relayHistory,
+  sensorHistory,
+} from './features/sensors/endpoints.ts'
 import { listSites } from './features/sites/endpoints.ts'
 import { listStrings, listStringsNow, stringHistory } from './features/strings/endpoints.ts'
+import {
+  getLoggerWeather,
+  listWeather,
+  loggerWeatherHistory,
+} from './features/weather/endpoints.ts'
 import type { Endpoint } from './http/endpoint.ts'
 
 /** Every endpoint of the API, in the order of the specification. */
@@ -35,11 +53,15 @@ export const endpoints: readonly Endpoint<Deps>[] = [
 
   getOverview,
   getPlantStatus,
+  plantSummary,
   listLocations,
   getLocation,
+  listGaps,
+  listLoggerGaps,
 
   listLoggers,
   loggerHistory,
+  loggerHourlyEnergy,
 
   listInverters,
   getInverter,
@@ -50,6 +72,15 @@ export const endpoints: readonly Endpoint<Deps>[] = [
   listStrings,
   listStringsNow,
   stringHistory,
+  stringEnergyByHour,
+
+  listSensors,
+  getSensorNow,
+  sensorHistory,
+
+  listWeather,
+  getLoggerWeather,
+  loggerWeatherHistory,
 
   rankLoggers,
   rankInverters,
@@ -62,4 +93,8 @@ export const endpoints: readonly Endpoint<Deps>[] = [
   searchPanelModels,
   getPanelModel,
   compareWithExpected,
+
+  energyByHour,
+
+  relayHistory,
 ]

@@ -2,26 +2,24 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
-import { readingKinds } from '@heliograph/domain/readings'
 import closeWithGrace from 'close-with-grace'
 import { type Logger, pino } from 'pino'
 import { readConfig, type ServerConfig } from './config.ts'
 import { createDeps } from './deps.ts'
 import { endpoints } from './endpoints.ts'
 import { documents } from './http/documents.ts'
-import { createMetrics, metricsServer } from './http/metrics.ts'
+import { createMetrics, type Metrics, metricsServer } from './http/metrics.ts'
 import { serve } from './http/serve.ts'
 import { shutDown } from './http/shutdown.ts'
+import { jobs } from './jobs/jobs.ts'
+import { createJobs } from './jobs/queue.ts'
 import { attachLink } from './link/serve.ts'
 import { createRollups } from './rollups/job.ts'
 import { type Database, openDatabase } from './storage/database.ts'
+import { guardDisk } from './storage/disk-space.ts'
 import { startEmbedded } from './storage/embedded.ts'
 import { migrate } from './storage/migrate.ts'
-import { ensurePartitions } from './storage/partitions.ts'
 
-const day_ms = 86_400_000
-const partitions_ahead_ms = 28 * day_ms
-const housekeeping_ms = 3_600_000
 const in_flight_ms_max = 10_000
 const stop_ms_max = 60_000
 
@@ -71,13 +69,6 @@ async function embeddedDatabase(config: ServerConfig, log: Logger, stops: Stops)
 async function prepare(db: Database, log: Logger): Promise<void> {
   const applied = await migrate(db)
   if (applied.length > 0) log.info({ applied }, 'migrated')
-  await makePartitions(db)
-}
-
-async function makePartitions(db: Database): Promise<void> {
-  const now_ms = systemClock.now().getTime()
-  const tables = Object.values(readingKinds).map(({ table }) => table)
-  await ensurePartitions(db, tables, new Date(now_ms), new Date(now_ms + partitions_ahead_ms))
 }
 
 async function serveAll(
@@ -87,10 +78,12 @@ async function serveAll(
   stops: Stops,
 ): Promise<void> {
   const metrics = createMetrics({ pool: db.connections })
+  await startJobs(config, { db, log, metrics }, stops)
+  const guarded = await guardedDatabase(config, { db, log, metrics }, stops)
   const app = await serve({
     endpoints,
     needs: createDeps(db, systemClock),
-    db,
+    db: guarded,
     clock: systemClock,
     timers: systemTimers,
     newId: randomUUID,
@@ -104,7 +97,7 @@ async function serveAll(
   })
   const link = attachLink({
     server: app.server,
-    db,
+    db: guarded,
     clock: systemClock,
     log,
     metrics: metrics.registry,
@@ -113,13 +106,9 @@ async function serveAll(
     await link.close()
     await shutDown(app, { timers: systemTimers, bound_ms: in_flight_ms_max })
   })
-  const rollups = createRollups(db, { clock: systemClock, timers: systemTimers, log })
+  const rollups = createRollups(guarded, { clock: systemClock, timers: systemTimers, log })
   rollups.start()
   stops.unshift(() => rollups.stop())
-  const housekeeping = setInterval(() => {
-    makePartitions(db).catch((error: unknown) => log.error({ err: error }, 'no partitions made'))
-  }, housekeeping_ms)
-  stops.unshift(() => clearInterval(housekeeping))
   if (config.metrics_port !== null) {
     const figures = metricsServer(metrics)
     stops.unshift(() => figures.close())
@@ -130,6 +119,37 @@ async function serveAll(
   }
   const address = await app.listen({ host: config.host, port: config.port })
   log.info({ address }, 'serving')
+}
+
+/** Jobs are not held up by a full disk: some of them make room. */
+async function guardedDatabase(
+  { database_url, data_dir }: ServerConfig,
+  { db, log, metrics }: { db: Database; log: Logger; metrics: Metrics },
+  stops: Stops,
+): Promise<Database> {
+  if (database_url !== null) return db
+  const settings = { data_dir, timers: systemTimers, log, metrics: metrics.registry }
+  const guard = await guardDisk(db, settings)
+  stops.unshift(() => guard.stop())
+  return guard.db
+}
+
+async function startJobs(
+  config: ServerConfig,
+  { db, log, metrics }: { db: Database; log: Logger; metrics: Metrics },
+  stops: Stops,
+): Promise<void> {
+  const queue = createJobs({
+    db,
+    clock: systemClock,
+    log,
+    registry: metrics.registry,
+    jobs,
+    settings: config,
+  })
+  stops.unshift(() => queue.stop())
+  await queue.start()
+  await queue.request('make_partitions')
 }
 
 /** One that fails is logged, does not keep the others running, and is told by the exit code. */

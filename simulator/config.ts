@@ -1,4 +1,6 @@
 /** The simulator's settings, read once from the environment; docs/operating.md lists them. */
+import { readFileSync } from 'node:fs'
+import { type MqttCredentials, parseMqttCredentials } from '@heliograph/domain/node'
 import { type Settings, settingsOf } from '@heliograph/domain/settings'
 import { type Fault, parseFault } from './faults.ts'
 
@@ -8,6 +10,8 @@ export interface SimulatorConfig {
   /** How fast simulated time passes. */
   speed: number
   faults: Fault[]
+  /** With which the sensor nodes connect to their broker. */
+  mqtt_credentials: MqttCredentials | null
   /** Where the energy counters outlive the process; null keeps them in memory. */
   state_file: string | null
   log_level: string
@@ -25,6 +29,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Simula
     seed: settings.integer('SEED', { fallback: 1, minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }),
     speed,
     faults: readFaults(settings),
+    mqtt_credentials: readCredentials(settings),
     state_file: settings.text('STATE_FILE'),
     log_level: settings.logLevel(),
   }
@@ -42,4 +47,17 @@ function readFaults(settings: Settings): Fault[] {
       return []
     }
   })
+}
+
+function readCredentials(settings: Settings): MqttCredentials | null {
+  const file = settings.text('MQTT_CREDENTIALS_FILE')
+  if (!file) return null
+  try {
+    const credentials = parseMqttCredentials(readFileSync(file, 'utf8'))
+    if (!credentials) settings.fault('MQTT_CREDENTIALS_FILE', `${file}: one line, user:password`)
+    return credentials
+  } catch (error) {
+    settings.fault('MQTT_CREDENTIALS_FILE', `cannot read ${file}: ${(error as Error).message}`)
+    return null
+  }
 }

@@ -78,6 +78,7 @@ function hourOf(simulation: Simulation, from_ms: number, counters: Counters): Re
     meter: [],
     weather: [],
     logger: [],
+    node: [],
   }
   const add = <Kind extends ReadingKind>(kind: Kind, readings: readonly ReadingOf[Kind][]) => {
     const columns = columnsOf(kind) as (keyof ReadingOf[Kind])[]

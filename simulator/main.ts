@@ -1,4 +1,4 @@
-/** The simulator: a site in a box, served to any Modbus master as its real devices would be. */
+/** The simulator: a site in a box, served by Modbus and MQTT as its real devices would be. */
 import { readFileSync } from 'node:fs'
 import { systemClock } from '@heliograph/domain/clock'
 import type { Site } from '@heliograph/domain/site'
@@ -8,6 +8,7 @@ import { pino } from 'pino'
 import { readConfig } from './config.ts'
 import { misplacedFaults } from './faults.ts'
 import { serveModbus } from './modbus.ts'
+import { publishNodes } from './nodes/publisher.ts'
 import { createPlant } from './plant.ts'
 import { createSimulation } from './site.ts'
 import { openState, saveState } from './state-file.ts'
@@ -45,6 +46,8 @@ async function main(): Promise<void> {
   })
   plant.snapshot()
   const served = await serveModbus(plant, log)
+  const credentials = config.mqtt_credentials
+  const nodes = publishNodes(plant, { seed: state.seed, credentials, log })
   const faults = [...simulation.faults, ...config.faults]
   log.info({ connections: site.connections, faults }, 'simulating')
 
@@ -53,6 +56,7 @@ async function main(): Promise<void> {
     if (err) log.fatal({ err }, err.message)
     clearInterval(saving)
     await served.close()
+    await nodes.close()
     plant.snapshot()
     saveState(config.state_file, state)
     log.info('stopped')

@@ -61,16 +61,19 @@ test('under a closed sky nearly all light is diffuse, and the modules hardly war
   assert.ok(noon.back < noon.air + 15)
 })
 
-test('the gauge tips whole millimetres, as many as fell, while the air is humid', () => {
+test('the gauge counts whole millimetres, as many as fell, while the air is humid', () => {
   let tipped_mm = 0
+  let before = 0
   let humid_pct = 0
   let tips = 0
   const from = Date.UTC(2026, 4, 1)
   for (let minute = 0; minute < 20 * 1440; minute += 1) {
     const { rain, humidity } = valuesAt(from + minute * minute_ms)
     assert.ok(Number.isInteger(rain) && rain >= 0 && humidity > 5 && humidity <= 100)
-    tipped_mm += rain
-    if (rain === 0) continue
+    const tipped = rain >= before ? rain - before : rain
+    before = rain
+    tipped_mm += tipped
+    if (tipped === 0) continue
     humid_pct += humidity
     tips += 1
   }

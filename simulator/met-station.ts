@@ -14,7 +14,7 @@ export interface Truth {
   weather: Weather
   ghi_w_m2: number
   dhi_w_m2: number
-  /** Of the minute before, in whole millimetres: the tips of the gauge's bucket. */
+  /** Since the solar midnight of the place, in whole millimetres: the counter of the gauge. */
   rain_mm: number
 }
 

@@ -71,7 +71,6 @@ const standby_ratio = 0.0002
 const nominal_efficiency_pct = 97.5
 const transformer_idle_kw_per_rated_kw = 0.0008
 const transformer_load_loss_ratio = 0.009
-const minute_ms = 60_000
 
 const channel = {
   mismatch: 1000,
@@ -240,15 +239,9 @@ function plantAt(plant: PlantModel, moment: Moment) {
     ...{ surfaces: plant.surfaces, planes, weather },
     ghi_w_m2: horizontal.ghi_w_m2,
     dhi_w_m2: horizontal.dhi_w_m2,
-    rain_mm: tips(soiling, time_ms),
+    rain_mm: Math.floor(soiling.rain_mm(time_ms)),
   }
   return { inverters, stations: plant.stations.map((one) => stationAt(one, truth, moment)) }
-}
-
-/** Whole millimetres that a gauge's bucket tipped in the minute before. */
-function tips(soiling: Soiling, time_ms: number): number {
-  const before = Math.floor(soiling.rain_mm(time_ms - minute_ms))
-  return Math.max(0, Math.floor(soiling.rain_mm(time_ms)) - before)
 }
 
 function stationAt(

@@ -75,9 +75,10 @@ const cell_excess_k = sapm_mountings.open_rack_glass_polymer.delta_t_c
 const temperature_min_c = -60
 const temperature_max_c = 120
 
-interface Sky {
+export interface Sky {
   sun: SolarPosition
   dni_extra_w_m2: number
+  /** What a sky without clouds would give. */
   clear: HorizontalIrradiance
 }
 
@@ -172,7 +173,8 @@ function isOnPlane({ azimuth_deg, tilt_deg }: Instrument, surface: Surface): boo
   return Math.min(turn, 360 - turn) <= plane_tolerance_deg
 }
 
-function skyAt(place: Place, pressure_pa: number, time_ms: number): Sky {
+/** The sun at an instant, and the light of a cloudless sky in clear mid-latitude air. */
+export function skyAt(place: Place, pressure_pa: number, time_ms: number): Sky {
   const { latitude, longitude, elevation_m } = place
   const sun = solarPosition(time_ms, latitude, longitude, { elevation_m, pressure_pa })
   const dni_extra_w_m2 = extraterrestrialDni(sun.distance_au)

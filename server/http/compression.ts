@@ -1,6 +1,10 @@
-/** Answers are compressed whole, at level 1 and off the main thread: far cheaper than streams. */
+/**
+ * Answers are compressed whole, at level 1 and off the main thread: far cheaper than streams, which
+ * only exports are.
+ */
+import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
 
 /** Below this the saving is less than the cost. */
 export const compress_bytes_min = 1024
@@ -36,4 +40,10 @@ export function compress(body: Buffer, encoding: Encoding): Promise<Buffer> {
     [constants.BROTLI_PARAM_SIZE_HINT]: body.byteLength,
   }
   return brotli(body, { params })
+}
+
+/** For bodies that are never held whole. */
+export function compressor(encoding: Encoding): Transform {
+  if (encoding === 'gzip') return createGzip({ level: 1 })
+  return createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
 }

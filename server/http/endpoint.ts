@@ -7,6 +7,7 @@
  */
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { Transaction } from '../storage/database.ts'
+import type { ExportRows } from './export-rows.ts'
 import type { JsonText } from './json-text.ts'
 
 export const scopes = [
@@ -114,6 +115,14 @@ export interface Endpoint<
     request: RequestOf<M, Static<TObject<Params>>, Static<TObject<Query>>, Static<Body>>,
     needs: Needs,
   ) => Promise<Static<Returns> | JsonText>
+  /**
+   * For a series that can be had as a file too: the rows of the same request, refused for the same
+   * reasons. `query.limit` is absent where the request gives none: then it is the whole window.
+   */
+  exports?: (
+    request: RequestOf<M, Static<TObject<Params>>, Static<TObject<Query>>, Static<Body>>,
+    needs: Needs,
+  ) => Promise<ExportRows>
   /**
    * For a write that waits for something beyond the database: runs once `handle` is committed, and
    * its answer takes the place of that of `handle`. A retry may run it again, so it is repeatable.

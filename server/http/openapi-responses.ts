@@ -9,7 +9,7 @@ export type ErrorList = Readonly<
   Partial<Record<ErrorCode, { status: number; message: string; action: string }>>
 >
 
-type Declared = Pick<Endpoint<never>, 'method' | 'path' | 'scope' | 'module' | 'cache'>
+type Declared = Pick<Endpoint<never>, 'method' | 'path' | 'scope' | 'module' | 'cache' | 'exports'>
 
 const isRead = ({ method }: Declared) => !isWrite(method)
 const isWritten = ({ method }: Declared) => isWrite(method)
@@ -138,6 +138,7 @@ export const responseHeaders = (endpoint: Declared) =>
   headersNamed([
     ...rate,
     ...(isCached(endpoint) ? ['ETag'] : []),
+    ...(endpoint.exports ? ['Content-Disposition'] : []),
     ...(isWritten(endpoint) ? replay : []),
   ])
 
@@ -262,6 +263,10 @@ const headers: Readonly<Record<string, Json>> = {
     'Bearer realm="heliograph", error="invalid_token"',
   ),
   ETag: text('Names these bytes; send it as `If-None-Match`.', '"x7Vd0a2mTq5mZ4H1rB9wKc3uYpE"'),
+  'Content-Disposition': text(
+    'Present on a file: the name to keep it under.',
+    'attachment; filename="demo_loggers-1-history_until_20260621T100000Z.csv"',
+  ),
   'Idempotent-Replayed': text(
     'Present when this is the recorded answer to an earlier request.',
     'true',

@@ -208,3 +208,20 @@ test('a unit is the longest that the name ends in', () => {
   assert.equal(unitOf('logger_id'), null)
   assert.equal(unitOf('a'), null)
 })
+
+test('what can be exported says so in its content, its description and its headers', () => {
+  const exporting = { ...read, exports: nowhere } as Endpoint<never>
+  const { paths, components } = openApi([exporting], errorCatalog)
+  const { responses, description } = Object.values(paths)[0]!['get']!
+  const { content, headers } = responses['200'] as { content: Record<string, Json>; headers: Json }
+  assert.deepEqual(Object.keys(content), ['application/json', 'text/csv', 'application/x-ndjson'])
+  assert.equal(
+    content['text/csv']!['example'],
+    'logger_id,power_kw,state,lid,mode\n3,1.5,,"{""angle_deg"":4}",a\n',
+  )
+  assert.equal(content['application/x-ndjson']!['example'], `${JSON.stringify(box)}\n`)
+  assert.match(description, /text\/csv/)
+  assert.ok('Content-Disposition' in headers && 'Content-Disposition' in components.headers)
+  const plain = JSON.stringify(history)
+  assert.doesNotMatch(plain, /csv|Content-Disposition/)
+})

@@ -5,6 +5,7 @@
  */
 import type { TSchema } from 'typebox'
 import type { Endpoint } from './endpoint.ts'
+import { export_sentence, exportContent } from './openapi-export.ts'
 import {
   type ErrorList,
   errorSchemas,
@@ -124,7 +125,7 @@ function operation(endpoint: Endpoint<never>, schemas: Schemas, errors: ErrorLis
     operationId: operation_id,
     tags: [tag],
     summary,
-    description: description ?? `${summary}.`,
+    description: `${description ?? `${summary}.`}${endpoint.exports ? ` ${export_sentence}` : ''}`,
     security: [{ bearer: scope === null ? [] : [scope] }],
     'x-required-scope': scope,
     'x-module': module,
@@ -162,7 +163,8 @@ function answer(endpoint: Endpoint<never>, schemas: Schemas): Json {
   if (status === 204) return head
   const schema = schemas.refer(returns, `${pascal(operation_id)}Answer`, 'answer')
   schemas.illustrate(schema, example.answer)
-  return { ...head, content: { 'application/json': { schema, example: example.answer } } }
+  const json = { 'application/json': { schema, example: example.answer } }
+  return { ...head, content: { ...json, ...exportContent(endpoint) } }
 }
 
 function parameters(endpoint: Endpoint<never>, schemas: Schemas): Json[] {

@@ -11,11 +11,12 @@ import { answerClientError } from './client-error.ts'
 import type { Endpoint } from './endpoint.ts'
 import { ApiError, toApiError, unavailable } from './errors.ts'
 import { type Answer, errorAnswer, type Runner, replayed, runRead, runWrite } from './execute.ts'
+import { chooseFormat, createExporter, type Exporter } from './export.ts'
+import type { ExportFormat } from './export-rows.ts'
 import { type Admission, type Gate, openGate } from './gate.ts'
-import { type Claim, deleteExpired, fingerprint, idempotencyKey, recall } from './idempotency.ts'
+import { type Claim, fingerprint, idempotencyKey, recall } from './idempotency.ts'
 import { body_bytes_max, parseJson } from './json-body.ts'
 import { allowHeader, methodsAt, methodsByPath } from './methods.ts'
-import { periodically } from './periodic.ts'
 import {
   limited,
   policyHeader,
@@ -45,6 +46,7 @@ interface Context extends ServeInput<never> {
   options: ServeOptions
   rates: RateLimits
   gate: Gate
+  exporter: Exporter
   /** Holds the app once it has begun to close. */
   closing: Set<FastifyInstance>
   methods: ReadonlyMap<string, ReadonlySet<string>>
@@ -54,12 +56,11 @@ interface Context extends ServeInput<never> {
 
 const json = 'application/json; charset=utf-8'
 const probes = [{ path: '/healthz' }, { path: '/readyz' }]
-const sweep_ms = 600_000
 const request_timeout_ms = 60_000
 
 /** The server, ready to `listen` or to `inject` into. `close` ends its background work too. */
 export async function serve<Needs>(input: ServeInput<Needs>): Promise<FastifyInstance> {
-  const { db, options = {}, needs } = input
+  const { options = {}, needs } = input
   const rates = rateLimits()
   const gate = await openGate({ ...input, rates })
   const writer = answerWriters(options.check_answers ?? 'values')
@@ -68,6 +69,7 @@ export async function serve<Needs>(input: ServeInput<Needs>): Promise<FastifyIns
     options,
     rates,
     gate,
+    exporter: createExporter({ ...input, needs: needs as never }),
     closing: new Set(),
     methods: methodsByPath([
       ...input.endpoints.map((each) => ({ method: each.method, path: pathOf(each as never) })),
@@ -83,11 +85,8 @@ export async function serve<Needs>(input: ServeInput<Needs>): Promise<FastifyIns
   }
   const app = createApp(context)
   const others = replicas({ ...input, replica_id: input.newId(), rates })
-  const sweep = periodically(input, 'deleting expired idempotency records', sweep_ms, () =>
-    deleteExpired(db, input.clock.now()),
-  )
   app.addHook('onClose', async () => {
-    await Promise.all([others.stop(), sweep.stop(), gate.stop()])
+    await Promise.all([others.stop(), gate.stop()])
   })
   for (const endpoint of context.endpoints) addEndpoint(app, context, endpoint)
   for (const document of options.documents ?? []) addDocument(app, document)
@@ -182,6 +181,7 @@ function addEndpoint(app: FastifyInstance, context: Context, endpoint: Endpoint<
   const run = isWrite(endpoint.method)
     ? writeHandler(context, endpoint)
     : readHandler(context, endpoint)
+  const runFile = endpoint.exports && fileHandler(context, endpoint)
   app.route({
     method: endpoint.method,
     url: patternOf(pathOf(endpoint)),
@@ -203,7 +203,11 @@ function addEndpoint(app: FastifyInstance, context: Context, endpoint: Endpoint<
       }
     },
     ...(isWrite(endpoint.method) && { preValidation: beforeWrite(context, endpoint) }),
-    handler: async (request, reply) => send(request, reply, endpoint.cache, await run(request)),
+    handler: async (request, reply) => {
+      const format = runFile ? chooseFormat(request.headers.accept) : null
+      if (runFile && format) return runFile(request, reply, format)
+      return send(request, reply, endpoint.cache, await run(request))
+    },
   })
 }
 
@@ -268,6 +272,15 @@ function writeHandler(context: Context, endpoint: Endpoint<never>) {
   }
 }
 
+function fileHandler(context: Context, endpoint: Endpoint<never>) {
+  const valid = validRequest(context, endpoint)
+  return async (request: FastifyRequest, reply: FastifyReply, format: ExportFormat) => {
+    const asked = { ...valid(request), has_limit: 'limit' in (request.query as Fields) }
+    const file = await context.exporter.open(endpoint, { asked, format, response: reply.raw })
+    return reply.headers(file.headers).send(file.bytes)
+  }
+}
+
 function validRequest({ validator, clock }: Context, endpoint: Endpoint<never>) {
   const validate = validator(endpoint)
   return (request: FastifyRequest) => {
@@ -328,10 +341,11 @@ const operationOf = (request: FastifyRequest) =>
   (request.routeOptions?.config as { operation_id?: string } | undefined)?.operation_id ?? 'none'
 
 function observe({ options, log }: Context, request: FastifyRequest, reply: FastifyReply): void {
-  const operation = operationOf(request)
+  const is_file = reply.hasHeader('content-disposition')
+  const operation = `${operationOf(request)}${is_file ? '_export' : ''}`
   const elapsed_ms = reply.elapsedTime
   options.metrics?.observe(operation, reply.statusCode, elapsed_ms)
-  if (elapsed_ms > (options.slow_ms ?? 2000)) {
+  if (elapsed_ms > (options.slow_ms ?? 2000) && !is_file) {
     log.warn({ operation, request_id: request.id, elapsed_ms: Math.round(elapsed_ms) }, 'slow')
   }
 }

@@ -23,6 +23,7 @@ import {
   forgetFrames,
   frameRanges,
   isRevoked,
+  lastSeen,
   recordHello,
   recordOffline,
   recordStatus,
@@ -84,6 +85,7 @@ export class Connection {
   #greeted: Greeted | undefined
   /** Of the agent's hello; an importer has none. */
   #mark: string | undefined
+  #seenBefore: Date | null = null
   #waitingStatus: StatusMessage | undefined
   #isStoringStatus = false
   #heldBytes = 0
@@ -160,8 +162,9 @@ export class Connection {
     const received_at = clock.now().getTime()
     if (hello.role === 'agent') {
       await takeOver(this.#edge, this)
+      this.#seenBefore = await lastSeen(db, this.#edge)
       this.#mark = await recordHello(db, this.#edge, { ...hello, received_at })
-      await forgetFrames(db, source, hello.lowest_unacked_seq)
+      await this.#forget(source, hello.lowest_unacked_seq, new Date(received_at))
     }
     const have = hello.role === 'importer' ? await frameRanges(db, source) : []
     if (this.#phase !== 'greeting') return
@@ -213,10 +216,16 @@ export class Connection {
         void this.end('unknown_edge', 'the token was revoked')
         return
       }
-      await recordStatus(db, source, report, clock.now().getTime())
-      await forgetFrames(db, source, report.lowest_unacked_seq)
+      const received_at = clock.now()
+      await recordStatus(db, source, report, received_at.getTime())
+      await this.#forget(source, report.lowest_unacked_seq, received_at)
     }
     this.#isStoringStatus = false
+  }
+
+  #forget(source: Source, lowest_unacked_seq: number, at: Date): Promise<void> {
+    const heard = { last_seen_at: this.#seenBefore, at }
+    return forgetFrames(this.#needs.db, source, lowest_unacked_seq, heard)
   }
 
   /** Runs work of this connection; where it fails, the connection ends. */

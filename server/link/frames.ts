@@ -10,6 +10,7 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { type EncodedTable, encodeTable } from './readings.ts'
 import { isUnstorableJson, Refused, shown, storableText } from './refused.ts'
+import { checkRelayEvents } from './relay-events.ts'
 
 /** Older readings belong to no plant that the edge still knows; later ones to a wrong clock. */
 export const age_ms_max = 3 * 366 * 86_400_000
@@ -97,6 +98,7 @@ function acceptReadings(payload: unknown, origin: FrameOrigin): EncodedTable[] {
 function acceptEvents(payload: unknown, origin: FrameOrigin): LinkEvent[] {
   const list = checked(events, payload)
   storableJson(list)
+  checkRelayEvents(list)
   const { first_at, last_at } = boundsOf(origin)
   const late = list.findIndex(({ at }) => at < first_at || at > last_at)
   if (late >= 0) throw new Refused(`event ${late}: at: ${shown(list[late]!.at)} is out of range`)

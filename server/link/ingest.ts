@@ -1,10 +1,11 @@
-import type { Frame, Lane } from '@heliograph/domain/link'
+import type { Frame, Lane, LinkEvent } from '@heliograph/domain/link'
 import { readingKinds } from '@heliograph/domain/readings'
 import type { Database, Transaction } from '../storage/database.ts'
 import { recordEvent } from '../storage/events.ts'
 import { keepPartitions, type PartitionKeeper } from '../storage/partitions.ts'
 import { type Content, type PreparedFrame, prepareFrame, refuseFrame } from './frames.ts'
 import { applyInventory } from './inventory.ts'
+import { storeRelayEvents } from './relay-events.ts'
 import { isoTime, mergeTables, storeReadings } from './store-readings.ts'
 
 /** Who sends: the journal that numbers the frames. */
@@ -198,9 +199,10 @@ async function storeRefused(
 async function storeEvents(
   transaction: Transaction,
   { site_id, received_at }: PreparedBatch,
-  events: readonly { at: number }[],
+  events: readonly LinkEvent[],
 ): Promise<void> {
   if (events.length === 0) return
+  await storeRelayEvents(transaction, { site_id, received_at }, events)
   const records = events.map((event) => ({ ...event, at: isoTime(event.at) }))
   await transaction.execute(
     `insert into events

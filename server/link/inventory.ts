@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { default_report_s } from '@heliograph/domain/node'
 import { significant } from '@heliograph/domain/significant'
 import {
   type Inverter,
@@ -93,6 +94,14 @@ const tables = {
     ['meter_id'],
     [...['logger_id', 'role', 'name', 'manufacturer', 'model', 'serial_number']],
   ),
+  nodes: dated(
+    'nodes',
+    ['node_id'],
+    [
+      ...['node_number', 'name', 'type', 'location_id', 'logger_id', 'manufacturer', 'model'],
+      ...['serial_number', 'report_s', 'channels'],
+    ],
+  ),
 } as const satisfies Record<string, Table>
 
 function dated(name: string, keys: readonly string[], columns: readonly string[]): Table {
@@ -175,6 +184,7 @@ function rowsOf(site: Site): Record<keyof typeof tables, Row[]> {
       (stations ?? []).map((station) => ({ ...station, logger_id })),
     ),
     meters: (site.meters ?? []).map((meter) => ({ ...meter })),
+    nodes: (site.nodes ?? []).map((node) => ({ report_s: default_report_s, ...node })),
   }
 }
 

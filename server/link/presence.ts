@@ -212,27 +212,98 @@ function record({ kind, id, comm_state, since, last_ok_at, error, identity }: De
   }
 }
 
+export interface Heard {
+  /** When the connection began, the database knew of no later sign of the edge. */
+  last_seen_at: Date | null
+  at: Date
+}
+
+export async function lastSeen(
+  db: Queries,
+  { site_id, edge_id }: EdgeIdentity,
+): Promise<Date | null> {
+  const [edge] = await db.query<{ last_seen_at: Date | null }>(
+    'select last_seen_at from edges where site_id = $1 and edge_id = $2',
+    [site_id, edge_id],
+  )
+  return edge?.last_seen_at ?? null
+}
+
 /**
  * Forgets the frames below the lowest that its journal still holds: they are never sent again. The
  * mark that it leaves keeps a frame that some slower socket still carries from being counted anew.
+ *
+ * Frames among them that never came are gone for good, and told as `frames_missing`: an edge frees
+ * only what was acknowledged, so this database is older than its acknowledgements (it was restored
+ * from a backup), or the edge lost them, which it then tells itself.
  */
 export async function forgetFrames(
   db: Database,
   { site_id, edge_id, epoch }: Source,
   lowest_unacked_seq: number,
+  heard: Heard,
 ): Promise<void> {
   await db.transaction(async (transaction) => {
-    const moved = await transaction.execute(
-      `update edges set acked_epoch = $3, acked_below_seq = $4
+    const [before] = await transaction.query<{ from_seq: number }>(
+      // An edge that was enrolled anew goes on with the journal that it had.
+      `select coalesce((
+         select max(acked_below_seq) from edges where site_id = $1 and acked_epoch = $3
+       ), 1)::bigint as from_seq
+       from edges
        where site_id = $1 and edge_id = $2
-         and (acked_epoch is distinct from $3 or acked_below_seq < $4)`,
+         and (acked_epoch is distinct from $3 or acked_below_seq < $4)
+       for update`,
       [site_id, edge_id, epoch, lowest_unacked_seq],
     )
-    if (moved === 0) return
+    if (!before) return
+    const to_seq = lowest_unacked_seq
+    const bounds = { site_id, epoch, from_seq: Math.min(before.from_seq, to_seq), to_seq }
+    await tellMissing(transaction, bounds, { edge_id, ...heard })
+    await transaction.execute(
+      'update edges set acked_epoch = $3, acked_below_seq = $4 where site_id = $1 and edge_id = $2',
+      [site_id, edge_id, epoch, lowest_unacked_seq],
+    )
     await transaction.execute(
       'delete from link_frames where site_id = $1 and edge_id = $2 and epoch = $3 and seq < $4',
       [site_id, edge_id, epoch, lowest_unacked_seq],
     )
+  })
+}
+
+const missing_ranges_max = 20
+
+async function tellMissing(
+  transaction: Queries,
+  bounds: { site_id: string; epoch: string; from_seq: number; to_seq: number },
+  { edge_id, last_seen_at, at }: Heard & { edge_id: string },
+): Promise<void> {
+  const { site_id, epoch, from_seq, to_seq } = bounds
+  const ranges = await transaction.query<{ first: number; last: number }>(
+    `select seq + 1 as first, next_seq - 1 as last
+     from (
+       select seq, lead(seq) over (order by seq) as next_seq
+       from (
+         select seq from link_frames
+         where site_id = $1 and edge_id = any (array(select edge_id from edges where site_id = $1))
+           and epoch = $2 and seq >= $3 and seq < $4
+         union select $3::bigint - 1
+         union select $4::bigint
+       ) as there
+     ) as pairs
+     where next_seq > seq + 1 order by seq`,
+    [site_id, epoch, from_seq, to_seq],
+  )
+  const [first_seq, last_seq] = [ranges[0]?.first, ranges.at(-1)?.last]
+  if (first_seq === undefined || last_seq === undefined) return
+  const frames = ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0)
+  await recordEvent(transaction, {
+    ...{ site_id, at, source_kind: 'edge', source_id: edge_id },
+    ...{ code: 'frames_missing', edge: 'once', severity: 'major' },
+    message: `frames ${first_seq} to ${last_seq}: ${frames} never came and the edge holds them no more`,
+    details: {
+      ...{ epoch, frames, first_seq, last_seq, last_seen_at },
+      ranges: ranges.slice(0, missing_ranges_max).map(({ first, last }) => [first, last]),
+    },
   })
 }
 

@@ -5,6 +5,7 @@
  */
 import { type ColumnType, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { SeriesMeta } from '../http/envelope.ts'
+import { type ExportColumn, type ExportRows, itemJson } from '../http/export-rows.ts'
 import { JsonText } from '../http/json-text.ts'
 import { type SeriesWindow, seriesMeta } from '../http/time-windows.ts'
 import type { Queries } from '../storage/database.ts'
@@ -25,8 +26,8 @@ export async function readHistory(
   kind: DeviceKind,
   request: HistoryRequest,
 ): Promise<JsonText> {
-  const { site_id, device_id, window, limit } = request
-  const bounds = [site_id, device_id, window.end, ...(window.start === null ? [] : [window.start])]
+  const { window, limit } = request
+  const bounds = boundsOf(request)
   const statement = statementsOf(kind, window)
   const [page] = await db.query<HistoryPage>(statement.page, [...bounds, limit])
   const { returned, items, first_at, last_at } = page!
@@ -59,63 +60,69 @@ interface HistoryPage {
   last_at: Date | null
 }
 
+export type HistoryExport = Omit<HistoryRequest, 'limit'> & {
+  /** null: the whole window. */
+  limit: number | null
+}
+
+/** The same readings as rows of an export. */
+export function historyRows(kind: DeviceKind, request: HistoryExport): ExportRows {
+  const { whole, page } = sourcesOf(kind, request.window)
+  const bounds = boundsOf(request)
+  return {
+    columns: readingColumns(kind),
+    from: `FROM ${request.limit === null ? `${whole} ORDER BY measured_at` : page}`,
+    values: request.limit === null ? bounds : [...bounds, request.limit],
+  }
+}
+
+const boundsOf = ({ site_id, device_id, window }: HistoryExport) => [
+  site_id,
+  device_id,
+  window.end,
+  ...(window.start === null ? [] : [window.start]),
+]
+
 /** Values: site, device, end, the start unless it is open, and for a page its limit. */
-function statementsOf(kind: DeviceKind, { start, newest }: SeriesWindow) {
-  const { table, keys } = readingKinds[kind]
-  const device = `site_id = $1 AND ${keys[0]} = $2 AND measured_at < $3`
-  const within = start === null ? device : `${device} AND measured_at >= $4`
-  const limit = start === null ? '$4' : '$5'
-  // The newest rows are read forwards too, from the one that is `limit` before the end.
-  const from = newest
-    ? `AND measured_at >= coalesce((
-         SELECT measured_at FROM ${table} WHERE ${within}
-         ORDER BY measured_at DESC OFFSET ${limit}::int - 1 LIMIT 1), '-infinity')`
-    : ''
+function statementsOf(kind: DeviceKind, window: SeriesWindow) {
+  const { whole, page } = sourcesOf(kind, window)
   return {
     page: `
       SELECT count(*)::int AS returned, string_agg(item, ',' ORDER BY measured_at) AS items,
              min(measured_at) AS first_at, max(measured_at) AS last_at
       FROM (
-        SELECT measured_at, ${readingJson(kind)} AS item
-        FROM ${table} WHERE ${within} ${from}
-        ORDER BY measured_at LIMIT ${limit}
+        SELECT measured_at, ${itemJson(readingColumns(kind))} AS item FROM ${page}
       ) AS page`,
-    count: `SELECT count(*) AS count FROM ${table} WHERE ${within}`,
+    count: `SELECT count(*) AS count FROM ${whole}`,
   }
 }
 
-/**
- * An SQL expression: the JSON text of a row of readings. What the link brings is JSON, so that no
- * number is NaN or infinite, and PostgreSQL writes numbers as JSON does.
- */
-function readingJson(kind: DeviceKind): string {
+/** What follows FROM: all readings of a window in any order, and a page of them, ascending. */
+function sourcesOf(kind: DeviceKind, { start, newest }: SeriesWindow) {
+  const { table, keys } = readingKinds[kind]
+  const device = `site_id = $1 AND ${keys[0]} = $2 AND measured_at < $3`
+  const whole = `${table} WHERE ${device}${start === null ? '' : ' AND measured_at >= $4'}`
+  const limit = start === null ? '$4' : '$5'
+  // The newest rows are read forwards too, from the one that is `limit` before the end.
+  const from = newest
+    ? `AND measured_at >= coalesce((
+         SELECT measured_at FROM ${whole}
+         ORDER BY measured_at DESC OFFSET ${limit}::int - 1 LIMIT 1), '-infinity')`
+    : ''
+  return { whole, page: `${whole} ${from} ORDER BY measured_at LIMIT ${limit}` }
+}
+
+/** The columns of a reading. What the link brings is JSON: no number of it is NaN or infinite. */
+function readingColumns(kind: DeviceKind): ExportColumn[] {
   const columns = Object.entries<ColumnType>(readingKinds[kind].columns)
-  return joined([
-    `'{"measured_at":' || ${instantJson('measured_at')}`,
-    `',"quality":"' || quality || '"'`,
-    ...columns.map(([name, type]) => `',"${name}":' || ${valueJson(name, type)}`),
-    `'}'`,
-  ])
+  return [
+    { name: 'measured_at', sql: 'measured_at', type: 'instant' },
+    { name: 'quality', sql: 'quality', type: 'word' },
+    ...columns.map(([name, type]): ExportColumn => ({ name, sql: name, type: formOf(type) })),
+  ]
 }
 
-function valueJson(name: string, type: ColumnType): string {
-  if (type.endsWith('[]')) return orNull(`'[' || array_to_string(${name}, ',', 'null') || ']'`)
-  return orNull(type === 'text' ? `to_json(${name})::text` : `${name}::text`)
-}
-
-const orNull = (expression: string) => `coalesce(${expression}, 'null')`
-
-/**
- * RFC 3339 in UTC with milliseconds, as everywhere in the API; faster than to_char. PostgreSQL
- * leaves out zeros at the end: with a microsecond more none is at the end, and it is cut off again.
- */
-export const instantJson = (column: string) =>
-  `'"' || replace(left((${column} AT TIME ZONE 'UTC' + interval '1 microsecond')::text, 23), ` +
-  `' ', 'T') || 'Z"'`
-
-/** Concatenates in halves: one by one would copy the growing text once for every column. */
-function joined(pieces: readonly string[]): string {
-  if (pieces.length === 1) return `(${pieces[0]})`
-  const half = pieces.length >> 1
-  return `(${joined(pieces.slice(0, half))} || ${joined(pieces.slice(half))})`
+function formOf(type: ColumnType): ExportColumn['type'] {
+  if (type.endsWith('[]')) return 'numbers'
+  return type === 'text' ? 'text' : 'number'
 }

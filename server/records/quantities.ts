@@ -66,8 +66,9 @@ const quantities: Readonly<Record<QuantityName, string>> = {
   pressure_hpa: 'Air pressure at the station, hPa.',
   wind_speed_m_s: 'Wind speed, m/s.',
   wind_direction_deg: 'Direction from which the wind blows, degrees clockwise from north.',
-  rain_mm: 'Rain since the reading before, mm.',
+  rain_mm: 'Rain, mm: of a reading the counter of the gauge as it stands, of a span what fell.',
   instrument_values: 'Value of each instrument, in the order in which the station lists them.',
+  channel_values: 'Value of each channel, in the order in which the node lists them.',
   inverters_online: 'Inverters that answered the logger.',
   inverters_total: 'Inverters of the logger.',
 }

@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import {
   addSamples,
   addSun,
-  counterEnergy,
   emptyHour,
   heldBy,
   type InverterSample,
@@ -174,22 +173,4 @@ test('hours add up to the day, whatever was measured when', () => {
       }
     }),
   )
-})
-
-test('the counter says the energy, also over a hole within the hour', () => {
-  const span = { start_ms: 0, end_ms: 60 * minute }
-  const at = (minutes: number, energy_total_kwh: number) => ({
-    time_ms: minutes * minute,
-    energy_total_kwh,
-  })
-  assert.equal(counterEnergy([], span, 100), null)
-  assert.equal(counterEnergy([at(10, 5)], span, 100), null)
-  assert.equal(counterEnergy([at(0, 5), at(20, 25), at(60, 85)], span, 100), 80)
-  // Half of a rise that crosses the bound is of this hour.
-  assert.equal(counterEnergy([at(-1, 1), at(1, 3), at(59, 61), at(61, 63)], span, 100), 60)
-  // A reset, and a fall that no register explains, are no energy.
-  assert.equal(counterEnergy([at(0, 500), at(30, 540), at(60, 0)], span, 100), null)
-  const overflow = 2 ** 32 / 1000
-  const [before, after] = [overflow - 30, 20]
-  near(counterEnergy([at(0, before), at(60, after)], span, 100)!, 50)
 })

@@ -2,7 +2,6 @@
  * What an inverter did in an hour, as sums that add up over hours and inverters: every yield, ratio
  * and loss that is served is a quotient of such sums.
  */
-import { counterIncrease } from '@heliograph/domain/counter'
 import { limitLoss, type Output, type OutputLimits, outputState } from '../diagnostics/clipping.ts'
 
 /** The sums, by the names of their columns in `inverter_hours`; all of them add up. */
@@ -49,7 +48,26 @@ export const load_bin_count = 10
 export interface InverterHour extends Record<InverterSum, number> {
   /** Highest AC power, null when none was measured. */
   peak_power_kw: number | null
-  energy_source: 'inverter_counter' | 'integrated_power' | null
+  /** `mixed`: the counter, and where it was silent the power. */
+  energy_source: 'inverter_counter' | 'integrated_power' | 'mixed' | null
+  /** Samples within the hour whose AC power is known. */
+  sample_count: number
+  /** Seconds in which AC power is known and the sun stands so high that it must be. */
+  awake_covered_s: number
+  first_production_at: Date | null
+  last_production_at: Date | null
+  /** Mean AC power in each five minutes; null where it is not known. */
+  slot_power_kw: (number | null)[]
+  /** The counter where it was read first and last within the hour. */
+  counter_first_at: Date | null
+  counter_first_kwh: number | null
+  counter_last_at: Date | null
+  counter_last_kwh: number | null
+  /** By power, before the first and after the last of them, where the counter says nothing. */
+  head_kwh: number
+  head_covered_s: number
+  tail_kwh: number
+  tail_covered_s: number
   load_s: number[]
   load_dc_kwh: number[]
   load_ac_kwh: number[]
@@ -137,6 +155,19 @@ export function emptyHour(): InverterHour {
     ...(zeros as Record<InverterSum, number>),
     peak_power_kw: null,
     energy_source: null,
+    sample_count: 0,
+    awake_covered_s: 0,
+    first_production_at: null,
+    last_production_at: null,
+    slot_power_kw: [],
+    counter_first_at: null,
+    counter_first_kwh: null,
+    counter_last_at: null,
+    counter_last_kwh: null,
+    head_kwh: 0,
+    head_covered_s: 0,
+    tail_kwh: 0,
+    tail_covered_s: 0,
     load_s: bins(),
     load_dc_kwh: bins(),
     load_ac_kwh: bins(),
@@ -292,36 +323,4 @@ function addLosses(
     sums.derated_s += seconds
     sums.derating_loss_kwh += lost_kwh
   }
-}
-
-export interface CounterReading {
-  time_ms: number
-  energy_total_kwh: number
-}
-
-/**
- * Energy within a span by the counter of the device: the rises between its readings, one that
- * crosses a bound of the span by the share of its time. Null when the counter says nothing, stops
- * saying what is true (a reset), or was not read on both sides of a bound.
- */
-export function counterEnergy(
-  readings: readonly CounterReading[],
-  span: { start_ms: number; end_ms: number },
-  rated_kw: number,
-): number | null {
-  let energy_kwh: number | null = null
-  for (let nth = 1; nth < readings.length; nth += 1) {
-    const before = readings[nth - 1]!
-    const after = readings[nth]!
-    const inside_ms = Math.min(after.time_ms, span.end_ms) - Math.max(before.time_ms, span.start_ms)
-    if (inside_ms <= 0) continue
-    const elapsed_ms = after.time_ms - before.time_ms
-    const rise_kwh = counterIncrease(before.energy_total_kwh, after.energy_total_kwh, {
-      elapsed_s: elapsed_ms / 1000,
-      rated_kw,
-    })
-    if (rise_kwh === null) return null
-    energy_kwh = (energy_kwh ?? 0) + (rise_kwh * inside_ms) / elapsed_ms
-  }
-  return energy_kwh
 }

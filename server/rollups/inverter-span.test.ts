@@ -64,7 +64,7 @@ function hourWith(changed: Changed = {}, isDay: Measured['isDay'] = null) {
           : voltage_v,
     }
   })
-  return sumInverter(inverter, { readings, ranges, sun: null, isDay }, span)
+  return sumInverter(inverter, { readings, ranges, sun: null, isDay, isAwake: isDay }, span)
 }
 
 test('a spike of ten times the rating in one sample does not change the hour', () => {

@@ -9,10 +9,10 @@ import {
   type StringSums,
   sumStrings,
 } from '../diagnostics/string-sums.ts'
+import { addCounter, addFacts } from './hour-facts.ts'
 import {
   addSamples,
   addSun,
-  counterEnergy,
   emptyHour,
   heldBy,
   type InverterHour,
@@ -40,6 +40,8 @@ export interface Measured {
   sun: InverterSun | null
   /** Whether the sun is up; null where the place is not known. */
   isDay: ((time_ms: number) => boolean) | null
+  /** Whether it stands so high that an inverter must be awake; null likewise. */
+  isAwake: ((time_ms: number) => boolean) | null
 }
 
 /**
@@ -48,7 +50,7 @@ export interface Measured {
  */
 export function sumInverter(
   inverter: PlantInverter,
-  { readings, ranges, sun, isDay }: Measured,
+  { readings, ranges, sun, isDay, isAwake }: Measured,
   span: Span,
 ): InverterSpan {
   const rating = ratingOf(inverter)
@@ -62,7 +64,7 @@ export function sumInverter(
     }),
   )
   return {
-    inverter: inverterHour(samples, sun, span, rating),
+    inverter: inverterHour(samples, { sun, isAwake }, span, rating),
     strings: stringSums(inverter, { samples, ranges, sun, isDay }, span, rating),
   }
 }
@@ -83,22 +85,18 @@ function possible(
 
 function inverterHour(
   samples: readonly InverterSample[],
-  sun: InverterSun | null,
+  { sun, isAwake }: Pick<Measured, 'sun' | 'isAwake'>,
   span: Span,
   rating: InverterRating,
 ): InverterHour | null {
   const sums = emptyHour()
-  addSamples(sums, samples, sampleWeights(samples.map(timeOf), span), rating)
+  const weights_s = sampleWeights(samples.map(timeOf), span)
+  addSamples(sums, samples, weights_s, rating)
+  addFacts(sums, samples, weights_s, { span, isAwake })
   if (sun !== null) addSun(sums, sun.lights, sampleWeights(sun.times_ms, span), rating)
-  const counted = samples.flatMap(({ time_ms, energy_total_kwh }) =>
-    energy_total_kwh === null ? [] : [{ time_ms, energy_total_kwh }],
-  )
-  const energy_kwh = counterEnergy(counted, span, rating.rated_ac_power_kw)
-  if (energy_kwh !== null) {
-    sums.ac_energy_kwh = energy_kwh
-    sums.energy_source = 'inverter_counter'
-  }
-  const is_empty = sums.energy_source === null && sums.sun_covered_s === 0
+  addCounter(sums, samples, span, rating.rated_ac_power_kw)
+  const is_empty =
+    sums.energy_source === null && sums.counter_first_at === null && sums.sun_covered_s === 0
   return is_empty ? null : sums
 }
 
@@ -129,7 +127,7 @@ function stringSums(
     ranges,
     sun,
     isDay,
-  }: Omit<Measured, 'readings'> & { samples: readonly InverterSample[] },
+  }: Omit<Measured, 'readings' | 'isAwake'> & { samples: readonly InverterSample[] },
   span: Span,
   rating: InverterRating,
 ): StringSums | null {

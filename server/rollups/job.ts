@@ -7,8 +7,11 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
+import { readingKinds } from '@heliograph/domain/readings'
 import type { Place } from '../diagnostics/plane-light.ts'
+import { reconcileHours } from '../gaps/job.ts'
 import type { Database, Log, Transaction } from '../storage/database.ts'
+import { closedBefore } from '../storage/partitions.ts'
 import {
   dueHours,
   hour_ms,
@@ -17,6 +20,7 @@ import {
   settleHours,
   sitesWithDueHours,
 } from '../storage/touched-hours.ts'
+import { storeEnergyHours } from './energy-hours.ts'
 import { type InverterSpan, sumInverter } from './inverter-span.ts'
 import {
   daylightAt,
@@ -183,9 +187,20 @@ async function rollUp(transaction: Transaction, site_id: string, now: Date): Pro
   const marks = await dueHours(transaction, site_id, { now, enough: marks_enough })
   if (marks.length === 0) return 0
   const plant = await readPlant(transaction, site_id)
-  if (plant) await sumMarkedHours(transaction, site_id, plant, marks)
+  if (plant) {
+    const whole = await withReadings(transaction, marks)
+    await sumMarkedHours(transaction, site_id, plant, whole)
+    await reconcileHours(transaction, site_id, whole, now)
+  }
   await settleHours(transaction, site_id, marks, { now, settle_ms, running_ms })
   return marks.length
+}
+
+/** Without the hours whose readings, or some of them, were dropped: their sums are final. */
+async function withReadings(transaction: Transaction, marks: readonly Mark[]): Promise<Mark[]> {
+  const dropped_before = await closedBefore(transaction, readingKinds.inverter.table)
+  const first_ms = (dropped_before?.getTime() ?? Number.NEGATIVE_INFINITY) + reach_ms
+  return marks.filter(({ hour_at }) => hour_at.getTime() >= first_ms)
 }
 
 async function sumMarkedHours(
@@ -195,6 +210,7 @@ async function sumMarkedHours(
   marks: readonly Mark[],
 ): Promise<void> {
   const days = new Map<string, { inverter_id: number; date: string }>()
+  const summed = new Map<number, number[]>()
   for (const [hour, hour_marks] of Map.groupBy(marks, ({ hour_at }) => hour_at.getTime())) {
     const inverters = invertersOf(hour_marks, plant)
     if (inverters.length === 0) continue
@@ -202,8 +218,11 @@ async function sumMarkedHours(
     const date = localDate(hour, plant.facts.timezone)
     for (const { inverter_id } of inverters) {
       days.set(`${inverter_id}/${date}`, { inverter_id, date })
+      summed.set(inverter_id, [...(summed.get(inverter_id) ?? []), hour])
     }
   }
+  const sun = daylightAt(placeOf(plant.facts))?.height ?? null
+  await storeEnergyHours(transaction, site_id, { plant, sun }, summed)
   await sumDays(transaction, site_id, plant.facts.timezone, [...days.values()])
 }
 
@@ -238,7 +257,7 @@ async function sumHour(
   const span = { start_ms, end_ms: start_ms + hour_ms }
   const around = { site_id, from_ms: span.start_ms - reach_ms, to_ms: span.end_ms + reach_ms + 1 }
   const sunOf = await plantSuns(transaction, plant, around, inverters)
-  const isDay = daylightAt(placeOf(plant.facts))
+  const daylight = daylightAt(placeOf(plant.facts))
   for (let first = 0; first < inverters.length; first += inverters_at_once) {
     const some = inverters.slice(first, first + inverters_at_once)
     const window: RawWindow = { ...around, ids: some.map(({ inverter_id }) => inverter_id) }
@@ -251,7 +270,8 @@ async function sumHour(
         readings: readings.get(inverter_id) ?? [],
         ranges: ranges.get(inverter_id) ?? [],
         sun: sunOf(inverter),
-        isDay,
+        isDay: daylight?.isDay ?? null,
+        isAwake: daylight?.isAwake ?? null,
       }
       sums.push({ inverter_id, ...sumInverter(inverter, measured, span) })
       // Some milliseconds of pure work: whoever else waits has a turn.

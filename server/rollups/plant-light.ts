@@ -1,7 +1,7 @@
 /** What the sun allowed the strings of an inverter, instant by instant of the met station. */
 
 import { plotAverages } from '@heliograph/domain/instruments'
-import { solarPosition } from '@heliograph/physics/solar-position'
+import { type SolarPosition, solarPosition } from '@heliograph/physics/solar-position'
 import type { Surface } from '@heliograph/physics/transposition'
 import { expectedPowerKw } from '../diagnostics/expected-string.ts'
 import {
@@ -19,20 +19,40 @@ import type { PlantInverter, PlantStation, PlantString, RawWeather } from './raw
 export const apart_ms_max = 150_000
 const minute_ms = 60_000
 
-/** Whether the centre of the sun is above the horizon; each minute is computed once. */
-export function daylightAt(place: Place | null): ((time_ms: number) => boolean) | null {
-  if (place === null) return null
-  const known = new Map<number, boolean>()
+/** Below this the sun does not wake an inverter. */
+export const asleep_below_deg = 3
+
+/** Where the sun stands; each minute is computed once. */
+function sunAt(place: Place): (time_ms: number) => SolarPosition {
+  const { latitude, longitude, elevation_m } = place
+  const known = new Map<number, SolarPosition>()
   return (time_ms) => {
     const minute = Math.floor(time_ms / minute_ms)
-    let is_day = known.get(minute)
-    if (is_day === undefined) {
-      const { latitude, longitude, elevation_m } = place
-      const middle_ms = (minute + 0.5) * minute_ms
-      is_day = solarPosition(middle_ms, latitude, longitude, { elevation_m }).elevation_deg > 0
-      known.set(minute, is_day)
+    let sun = known.get(minute)
+    if (sun === undefined) {
+      sun = solarPosition((minute + 0.5) * minute_ms, latitude, longitude, { elevation_m })
+      known.set(minute, sun)
     }
-    return is_day
+    return sun
+  }
+}
+
+export interface Daylight {
+  /** Whether the centre of the sun is above the horizon. */
+  isDay(time_ms: number): boolean
+  /** Whether it is so high that an inverter must be awake. */
+  isAwake(time_ms: number): boolean
+  /** Sine of its height, 0 below the horizon. */
+  height(time_ms: number): number
+}
+
+export function daylightAt(place: Place | null): Daylight | null {
+  if (place === null) return null
+  const sun = sunAt(place)
+  return {
+    isDay: (time_ms) => sun(time_ms).elevation_deg > 0,
+    isAwake: (time_ms) => sun(time_ms).apparent_elevation_deg >= asleep_below_deg,
+    height: (time_ms) => Math.max(0, Math.sin((sun(time_ms).elevation_deg * Math.PI) / 180)),
   }
 }
 

@@ -16,7 +16,7 @@ const server_version_min = 15
 export type Statement = string | { readonly name: string; readonly text: string }
 
 export interface Queries {
-  /** The rows of one statement. */
+  /** The rows of one statement, or of several without values, one after the other. */
   query<Row = Record<string, unknown>>(
     statement: Statement,
     values?: readonly unknown[],
@@ -191,7 +191,9 @@ function queriesOn(client: pg.Pool | pg.PoolClient): Queries {
   }
   return {
     async query<Row>(statement: Statement, values?: readonly unknown[]) {
-      return (await run(statement, values)).rows as Row[]
+      const results: pg.QueryResult | pg.QueryResult[] = await run(statement, values)
+      const rows = Array.isArray(results) ? results.flatMap((each) => each.rows) : results.rows
+      return rows as Row[]
     },
     async execute(statement, values) {
       const results = [await run(statement, values)].flat()

@@ -49,10 +49,8 @@ export async function ensurePartitions(
   to: Date,
 ): Promise<string[]> {
   const weeks = weeksOf(from, to)
-  const existing = await partitionsOf(db, tables)
-  const missing = weeks.filter((week) =>
-    tables.some((table) => !existing.has(partitionName(table, week))),
-  )
+  const { lacks } = await partitionsOf(db, tables)
+  const missing = weeks.filter((week) => tables.some((table) => lacks(table, week)))
   const made: string[] = []
   for (const week of missing) {
     made.push(...(await db.transaction((transaction) => makeWeek(transaction, tables, week))))
@@ -66,8 +64,8 @@ async function makeWeek(
   week: Week,
 ): Promise<string[]> {
   await transaction.query('SELECT pg_advisory_xact_lock($1)', [advisory_lock])
-  const existing = await partitionsOf(transaction, tables)
-  const missing = tables.filter((table) => !existing.has(partitionName(table, week)))
+  const { lacks } = await partitionsOf(transaction, tables)
+  const missing = tables.filter((table) => lacks(table, week))
   for (const table of missing) {
     const name = identifier(partitionName(table, week))
     const bounds = `FROM ('${week.start.toISOString()}') TO ('${week.end.toISOString()}')`
@@ -79,18 +77,100 @@ async function makeWeek(
   return missing.map((table) => partitionName(table, week))
 }
 
-async function partitionsOf(
+interface Partition {
+  table: string
+  name: string
+  /** null: from the beginning of time, as of the one that closes it. */
+  start: Date | null
+  end: Date
+}
+
+async function readPartitions(
   db: Pick<Database, 'query'>,
   tables: readonly string[],
-): Promise<Set<string>> {
-  const rows = await db.query<{ name: string }>(
-    `SELECT child.relname AS name
+): Promise<Partition[]> {
+  const bound = (which: string) =>
+    `substring(pg_get_expr(child.relpartbound, child.oid) from '${which} \\(''([^'']+)''\\)')`
+  return db.query<Partition>(
+    `SELECT parent.relname AS "table", child.relname AS name,
+            ${bound('FROM')}::timestamptz AS start, ${bound('TO')}::timestamptz AS "end"
        FROM pg_inherits
        JOIN pg_class AS child ON child.oid = inhrelid
-      WHERE inhparent = ANY (SELECT name::regclass FROM unnest($1::text[]) AS name)`,
+       JOIN pg_class AS parent ON parent.oid = inhparent
+      WHERE inhparent = ANY (SELECT name::regclass FROM unnest($1::text[]) AS name)
+      ORDER BY "end", "table"`,
     [tables.map(identifier)],
   )
-  return new Set(rows.map(({ name }) => name))
+}
+
+/** Says which weeks a table has no partition for and may have one. */
+async function partitionsOf(db: Pick<Database, 'query'>, tables: readonly string[]) {
+  const partitions = await readPartitions(db, tables)
+  const names = new Set(partitions.map(({ name }) => name))
+  const closed = new Map(
+    partitions.flatMap(({ table, start, end }) => (start === null ? [[table, end] as const] : [])),
+  )
+  return {
+    lacks(table: string, week: Week): boolean {
+      const closed_before = closed.get(table)
+      if (closed_before && week.start < closed_before) return false
+      return !names.has(partitionName(table, week))
+    },
+  }
+}
+
+/**
+ * The oldest week of which any of the tables has a partition, whatever is in it; null when there is
+ * none that ends by `before`.
+ */
+export async function oldestWeek(
+  db: Pick<Database, 'query'>,
+  tables: readonly string[],
+  before: Date,
+): Promise<Week | null> {
+  const partitions = await readPartitions(db, tables)
+  const oldest = partitions.find(({ start, end }) => start !== null && end <= before)
+  return oldest ? { start: oldest.start!, end: oldest.end } : null
+}
+
+/**
+ * Drops the weekly partitions of the tables that end by `before`, and closes the time before it for
+ * good: one empty partition takes its place that refuses every row, so that nothing which arrives
+ * later brings a dropped week back to life, half filled. Returns the names of what was dropped.
+ * Locks the tables against readers and writers until the transaction ends.
+ */
+export async function closeBefore(
+  transaction: Transaction,
+  tables: readonly string[],
+  before: Date,
+): Promise<string[]> {
+  const partitions = await readPartitions(transaction, tables)
+  const past = partitions.filter(({ end }) => end <= before)
+  for (const { name } of past) await transaction.execute(`DROP TABLE ${identifier(name)}`)
+  for (const table of tables) {
+    const name = identifier(`${table}_closed`)
+    await transaction.execute(
+      `CREATE TABLE ${name} (
+         LIKE ${identifier(table)} INCLUDING ALL EXCLUDING IDENTITY,
+         CONSTRAINT older_than_readings_are_kept CHECK (false));
+       ALTER TABLE ${identifier(table)} ATTACH PARTITION ${name}
+         FOR VALUES FROM (MINVALUE) TO ('${before.toISOString()}')`,
+    )
+  }
+  return past.flatMap(({ name, start }) => (start === null ? [] : [name]))
+}
+
+/** The instant before which the readings of a table were dropped; null where none were. */
+export async function closedBefore(
+  db: Pick<Database, 'query'>,
+  table: string,
+): Promise<Date | null> {
+  const [closed] = await db.query<{ end: Date }>(
+    `SELECT substring(pg_get_expr(relpartbound, oid) from 'TO \\(''([^'']+)''\\)')::timestamptz AS "end"
+       FROM pg_class WHERE oid = to_regclass($1)`,
+    [identifier(`${table}_closed`)],
+  )
+  return closed?.end ?? null
 }
 
 const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`

@@ -36,12 +36,17 @@ export function addTouchedHours(hours: Set<number>, at_ms: number): void {
   if (into_ms >= hour_ms - reach_ms) hours.add(hour + 1)
 }
 
-/** Marks hours, in one order for all transactions so that none blocks another for good. */
+/**
+ * Marks hours of the kinds that are summed up, in one order for all transactions so that none blocks
+ * another for good.
+ */
 export async function touchHours(
   transaction: Transaction,
   site_id: string,
-  touched: readonly { kind: string; device_id: number; hour: number }[],
+  all: readonly { kind: string; device_id: number; hour: number }[],
 ): Promise<void> {
+  const touched = all.filter(({ kind }) => summedKinds.includes(kind as never))
+  if (touched.length === 0) return
   await transaction.execute(
     `insert into touched_hours (site_id, kind, device_id, hour_at)
      select $1, kind, device_id, hour_at
@@ -58,8 +63,9 @@ export async function touchHours(
   )
 }
 
-/** The kinds whose hours are summed up, as the index of such marks has them. */
-const summed = "kind in ('inverter', 'string', 'weather')"
+/** The kinds whose hours are summed up, as the index of their marks has them. */
+const summedKinds = ['inverter', 'string', 'weather'] as const
+const summed = `kind in (${summedKinds.map((kind) => `'${kind}'`).join(', ')})`
 /** An hour that is yet to come is touched by what precedes it, and not summed up. */
 const due = (now: string) => `${summed} and due_at <= ${now} and hour_at <= ${now}`
 

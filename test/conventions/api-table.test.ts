@@ -7,6 +7,11 @@ import { testAnyRequest } from './fuzz.ts'
 async function setUp() {
   const { app, db, close } = await servedSite()
   const fixtures = await addFixtures(db, { site_id: 'demo', client_id: 1 })
+  await db.execute(
+    `INSERT INTO nodes (site_id, node_id, node_number, name, type, report_s, channels, created_at,
+       updated_at)
+     VALUES ('demo', '1', 1, 'Node', 'cabinet', 60, '[]', now(), now())`,
+  )
   return { app, fixtures, drop: close }
 }
 

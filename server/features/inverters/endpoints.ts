@@ -10,7 +10,7 @@ import {
   telemetryLimit,
   timeWindow,
 } from '../../http/params.ts'
-import { default_hours, seriesWindow } from '../../http/time-windows.ts'
+import { type AskedWindow, default_hours, seriesWindow } from '../../http/time-windows.ts'
 import { alarmTablesOf } from '../../records/alarm-tables.ts'
 import { inverterExample } from '../../records/device-examples.ts'
 import { Inverter, inverterRecord } from '../../records/inverter.ts'
@@ -70,6 +70,20 @@ export const InverterReading = Type.Object(
   { additionalProperties: false, $id: 'InverterReading' },
 )
 
+/** Which readings are asked for, of a device that exists. */
+async function demandHistory(
+  site_id: string,
+  device_id: number,
+  asked: AskedWindow,
+  { clock, inverters }: Needs,
+) {
+  if (!(await inverters.exists(site_id, device_id))) {
+    throw new ApiError('not_found', { inverter_id: device_id })
+  }
+  const window = seriesWindow(asked, clock.now(), default_hours.telemetry)
+  return { site_id, device_id, window }
+}
+
 export const inverterHistory = endpoint({
   ...inverters,
   path: '/inverters/{inverter_id}/history',
@@ -87,16 +101,13 @@ export const inverterHistory = endpoint({
       meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle({ site: { site_id }, params: { inverter_id }, query }, needs: Needs) {
-    if (!(await needs.inverters.exists(site_id, inverter_id))) {
-      throw new ApiError('not_found', { inverter_id })
-    }
-    return needs.inverters.history({
-      site_id,
-      device_id: inverter_id,
-      window: seriesWindow(query, needs.clock.now(), default_hours.telemetry),
-      limit: query.limit ?? telemetry_rows.by_default,
-    })
+  async handle({ site, params, query }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.inverter_id, query, needs)
+    return needs.inverters.history({ ...wanted, limit: query.limit ?? telemetry_rows.by_default })
+  },
+  async exports({ site, params, query }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.inverter_id, query, needs)
+    return needs.inverters.historyRows({ ...wanted, limit: query.limit ?? null })
   },
 })
 

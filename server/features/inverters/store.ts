@@ -1,7 +1,13 @@
 import { readingKinds } from '@heliograph/domain/readings'
+import type { ExportRows } from '../../http/export-rows.ts'
 import type { JsonText } from '../../http/json-text.ts'
 import type { AlarmingDevice } from '../../records/alarm-tables.ts'
-import { type HistoryRequest, readHistory } from '../../records/history.ts'
+import {
+  type HistoryExport,
+  type HistoryRequest,
+  historyRows,
+  readHistory,
+} from '../../records/history.ts'
 import type { InverterFilter, InverterRow } from '../../records/inverter.ts'
 import type { Queries } from '../../storage/database.ts'
 
@@ -13,6 +19,7 @@ export interface InverterStore {
   live(site_id: string, day_start_at: Date, filter?: InverterFilter): Promise<InverterRow[]>
   exists(site_id: string, inverter_id: number): Promise<boolean>
   history(request: HistoryRequest): Promise<JsonText>
+  historyRows(request: HistoryExport): ExportRows
   /** What is in service, each pair once. */
   devices(site_id: string): Promise<AlarmingDevice[]>
 }
@@ -35,6 +42,7 @@ export function createInverterStore(db: Queries): InverterStore {
       return rows.length > 0
     },
     history: (request) => readHistory(db, 'inverter', request),
+    historyRows: (request) => historyRows('inverter', request),
     devices: (site_id) =>
       db.query<AlarmingDevice>(
         `SELECT DISTINCT i.driver, coalesce(i.manufacturer, d.manufacturer) AS manufacturer

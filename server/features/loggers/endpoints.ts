@@ -4,7 +4,7 @@ import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { LoggerId, telemetry_rows, telemetryLimit, timeWindow } from '../../http/params.ts'
-import { default_hours, seriesWindow } from '../../http/time-windows.ts'
+import { type AskedWindow, default_hours, seriesWindow } from '../../http/time-windows.ts'
 import { loggerExample } from '../../records/device-examples.ts'
 import type { InverterFilter, InverterRow } from '../../records/inverter.ts'
 import { Logger, loggerRecord } from '../../records/logger.ts'
@@ -58,6 +58,20 @@ export const LoggerReading = Type.Object(
   { additionalProperties: false, $id: 'LoggerReading' },
 )
 
+/** Which readings are asked for, of a device that exists. */
+async function demandHistory(
+  site_id: string,
+  device_id: number,
+  asked: AskedWindow,
+  { clock, loggers }: Needs,
+) {
+  if (!(await loggers.exists(site_id, device_id))) {
+    throw new ApiError('not_found', { logger_id: device_id })
+  }
+  const window = seriesWindow(asked, clock.now(), default_hours.telemetry)
+  return { site_id, device_id, window }
+}
+
 export const loggerHistory = endpoint({
   ...loggers,
   path: '/loggers/{logger_id}/history',
@@ -73,15 +87,12 @@ export const loggerHistory = endpoint({
       meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle({ site: { site_id }, params: { logger_id }, query }, needs: Needs) {
-    if (!(await needs.loggers.exists(site_id, logger_id))) {
-      throw new ApiError('not_found', { logger_id })
-    }
-    return needs.loggers.history({
-      site_id,
-      device_id: logger_id,
-      window: seriesWindow(query, needs.clock.now(), default_hours.telemetry),
-      limit: query.limit ?? telemetry_rows.by_default,
-    })
+  async handle({ site, params, query }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.logger_id, query, needs)
+    return needs.loggers.history({ ...wanted, limit: query.limit ?? telemetry_rows.by_default })
+  },
+  async exports({ site, params, query }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.logger_id, query, needs)
+    return needs.loggers.historyRows({ ...wanted, limit: query.limit ?? null })
   },
 })

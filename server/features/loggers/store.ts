@@ -1,6 +1,12 @@
 import { readingKinds } from '@heliograph/domain/readings'
+import type { ExportRows } from '../../http/export-rows.ts'
 import type { JsonText } from '../../http/json-text.ts'
-import { type HistoryRequest, readHistory } from '../../records/history.ts'
+import {
+  type HistoryExport,
+  type HistoryRequest,
+  historyRows,
+  readHistory,
+} from '../../records/history.ts'
 import type { EdgeRow, LoggerRow } from '../../records/logger.ts'
 import type { Queries } from '../../storage/database.ts'
 
@@ -11,6 +17,7 @@ export interface LoggerStore {
   edge(site_id: string): Promise<EdgeRow | null>
   exists(site_id: string, logger_id: number): Promise<boolean>
   history(request: HistoryRequest): Promise<JsonText>
+  historyRows(request: HistoryExport): ExportRows
 }
 
 export function createLoggerStore(db: Queries): LoggerStore {
@@ -34,6 +41,7 @@ export function createLoggerStore(db: Queries): LoggerStore {
       return rows.length > 0
     },
     history: (request) => readHistory(db, 'logger', request),
+    historyRows: (request) => historyRows('logger', request),
   }
 }
 

@@ -11,7 +11,12 @@ import {
   telemetryLimit,
   timeWindow,
 } from '../../http/params.ts'
-import { default_hours, seriesMeta, seriesWindow } from '../../http/time-windows.ts'
+import {
+  type AskedWindow,
+  default_hours,
+  seriesMeta,
+  seriesWindow,
+} from '../../http/time-windows.ts'
 import { stringExample, stringNowExample } from '../../records/device-examples.ts'
 import { seriesText } from '../../records/history.ts'
 import { PvString, pvStringRecord, StringNow, stringsNow } from '../../records/pv-string.ts'
@@ -88,6 +93,18 @@ export const StringReading = Type.Object(
   { additionalProperties: false, $id: 'StringReading' },
 )
 
+/** Which readings are asked for, of an inverter that exists. */
+async function demandHistory(
+  site_id: string,
+  inverter_id: number,
+  asked: AskedWindow & { string_index?: number },
+  needs: Needs,
+) {
+  await demandInverter(site_id, inverter_id, needs)
+  const window = seriesWindow(asked, needs.clock.now(), default_hours.telemetry)
+  return { site_id, inverter_id, string_index: asked.string_index ?? null, window }
+}
+
 export const stringHistory = endpoint({
   ...strings,
   path: '/strings/inverter/{inverter_id}/history',
@@ -121,15 +138,9 @@ export const stringHistory = endpoint({
       meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle({ site: { site_id }, params: { inverter_id }, query }, needs: Needs) {
-    await demandInverter(site_id, inverter_id, needs)
-    const request = {
-      site_id,
-      inverter_id,
-      string_index: query.string_index ?? null,
-      window: seriesWindow(query, needs.clock.now(), default_hours.telemetry),
-      limit: query.limit ?? telemetry_rows.by_default,
-    }
+  async handle({ site, params, query }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.inverter_id, query, needs)
+    const request = { ...wanted, limit: query.limit ?? telemetry_rows.by_default }
     const [instants, count] = await Promise.all([
       needs.strings.history(request),
       needs.strings.historyCount(request),
@@ -144,5 +155,9 @@ export const stringHistory = endpoint({
         last_time: page.is_cut ? null : (page.last_at?.toISOString() ?? null),
       }),
     )
+  },
+  async exports({ site, params, query }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.inverter_id, query, needs)
+    return needs.strings.historyRows({ ...wanted, limit: query.limit ?? null })
   },
 })

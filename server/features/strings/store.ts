@@ -1,5 +1,5 @@
+import { type ExportColumn, type ExportRows, itemJson } from '../../http/export-rows.ts'
 import type { SeriesWindow } from '../../http/time-windows.ts'
-import { instantJson } from '../../records/history.ts'
 import type { PvStringRow, StringRangeRow, StringsRow } from '../../records/pv-string.ts'
 import type { Queries } from '../../storage/database.ts'
 
@@ -10,6 +10,11 @@ export interface StringHistoryRequest {
   string_index: number | null
   window: SeriesWindow
   limit: number
+}
+
+export type StringHistoryExport = Omit<StringHistoryRequest, 'limit'> & {
+  /** null: the whole window. */
+  limit: number | null
 }
 
 /** The items of one instant, as JSON text separated by commas; `limit` of them at most. */
@@ -29,6 +34,7 @@ export interface StringStore {
   /** Whole instants, ascending, with at least `limit` items if there are as many. */
   history(request: StringHistoryRequest): Promise<StringInstant[]>
   historyCount(request: StringHistoryRequest): Promise<number>
+  historyRows(request: StringHistoryExport): ExportRows
 }
 
 export function createStringStore(db: Queries): StringStore {
@@ -81,10 +87,20 @@ export function createStringStore(db: Queries): StringStore {
       )
       return row!.count
     },
+    historyRows: ({ limit, ...request }) => ({
+      columns: stringColumns,
+      from: limit === null ? wholeWindow(request.window) : page(request.window),
+      values: limit === null ? boundsOf(request) : [...boundsOf(request), limit],
+    }),
   }
 }
 
-const boundsOf = ({ site_id, inverter_id, string_index, window }: StringHistoryRequest) => [
+const boundsOf = ({
+  site_id,
+  inverter_id,
+  string_index,
+  window,
+}: Omit<StringHistoryRequest, 'limit'>) => [
   site_id,
   inverter_id,
   string_index,
@@ -103,11 +119,19 @@ const rangesIn = ({ start }: SeriesWindow) => `
     AND length > 0
     AND ($3::int IS NULL OR $3 >= first_string_index AND $3 < first_string_index + length)`
 
+/** A range taken apart: one row for each string that is wanted. */
+const stringsOf = (ranges: string) => `
+  SELECT r.*, first_string_index + i - 1 AS string_index, current_a[i] AS amperes,
+         voltage_v[i] AS volts
+  FROM ${ranges} AS r,
+    LATERAL generate_series(1, greatest(cardinality(current_a), cardinality(voltage_v))) AS i
+  WHERE $3::int IS NULL OR first_string_index + i - 1 = $3`
+
 /**
- * Reads ranges from the near end of the window until they hold enough strings, takes them apart,
- * and writes each instant as text.
+ * Reads ranges from the near end of the window until they hold enough strings, and takes them
+ * apart: whole instants, but for one that alone has more strings than the limit.
  */
-function historyStatement(window: SeriesWindow): string {
+function nearestStrings(window: SeriesWindow): string {
   const direction = window.newest ? 'DESC' : 'ASC'
   return `
     WITH ranges AS (
@@ -116,32 +140,44 @@ function historyStatement(window: SeriesWindow): string {
         ROWS UNBOUNDED PRECEDING) - strings AS strings_before
       FROM (${rangesIn(window)} ORDER BY measured_at ${direction}, first_string_index
             LIMIT $6::int + 1) AS nearest
-    ), items AS (
-      SELECT measured_at, string_index,
-             row_number() OVER (PARTITION BY measured_at ORDER BY string_index) AS nth,
-             count(*) OVER (PARTITION BY measured_at) AS strings_at_once,
-             ${stringJson} AS item
-      FROM (SELECT * FROM ranges WHERE strings_before <= $6::int) AS near,
-        LATERAL (
-          SELECT first_string_index + i - 1 AS string_index, current_a[i] AS amperes,
-                 voltage_v[i] AS volts
-          FROM generate_series(1, greatest(cardinality(current_a), cardinality(voltage_v))) AS i
-        ) AS one
-      WHERE $3::int IS NULL OR string_index = $3
     )
-    SELECT measured_at, count(*)::int AS returned, max(strings_at_once) > $6::int AS is_cut,
-           string_agg(item, ',' ORDER BY string_index) AS items
-    FROM items WHERE nth <= $6::int
-    GROUP BY measured_at
-    ORDER BY measured_at`
+    SELECT *, row_number() OVER (PARTITION BY measured_at ORDER BY string_index) AS nth,
+           count(*) OVER (PARTITION BY measured_at) AS strings_at_once
+    FROM (${stringsOf('(SELECT * FROM ranges WHERE strings_before <= $6::int)')}) AS one`
 }
 
-/** To 0.1 W, as of strings now; zero is added since a rounded loss of nothing would be -0. */
-const powerKw = '(round(amperes::float8 * volts * 10) / 10000 + 0)'
+/** Writes each instant as text. */
+const historyStatement = (window: SeriesWindow) => `
+  SELECT measured_at, count(*)::int AS returned, max(strings_at_once) > $6::int AS is_cut,
+         string_agg(${itemJson(stringColumns)}, ',' ORDER BY string_index) AS items
+  FROM (${nearestStrings(window)}) AS items
+  WHERE nth <= $6::int
+  GROUP BY measured_at
+  ORDER BY measured_at`
 
-const stringJson = `
-  '{"measured_at":' || ${instantJson('measured_at')} || ',"string_index":' || string_index
-  || ',"current_a":' || coalesce(amperes::text, 'null')
-  || ',"voltage_v":' || coalesce(volts::text, 'null')
-  || ',"power_kw":' || coalesce(${powerKw}::text, 'null')
-  || ',"quality":"' || quality || '"}'`
+const wholeWindow = (window: SeriesWindow) =>
+  `FROM (${stringsOf(`(${rangesIn(window)})`)}) AS items ORDER BY measured_at, string_index`
+
+/** As many whole instants as a page of the history has: see page.ts. */
+const page = (window: SeriesWindow) => `
+  FROM (
+    SELECT *, count(*) OVER (ORDER BY measured_at ${window.newest ? 'DESC' : 'ASC'}) AS up_to_instant
+    FROM (${nearestStrings(window)}) AS items
+    WHERE nth <= $6::int
+  ) AS counted
+  WHERE up_to_instant <= $6::int
+  ORDER BY measured_at, string_index`
+
+const stringColumns: readonly ExportColumn[] = [
+  { name: 'measured_at', sql: 'measured_at', type: 'instant' },
+  { name: 'string_index', sql: 'string_index', type: 'number' },
+  { name: 'current_a', sql: 'amperes', type: 'number' },
+  { name: 'voltage_v', sql: 'volts', type: 'number' },
+  // To 0.1 W, as of strings now; zero is added since a rounded loss of nothing would be -0.
+  {
+    name: 'power_kw',
+    sql: '(round(amperes::float8 * volts * 10) / 10000 + 0)',
+    type: 'number',
+  },
+  { name: 'quality', sql: 'quality', type: 'word' },
+]

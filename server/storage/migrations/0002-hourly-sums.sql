@@ -4,6 +4,7 @@ alter table touched_hours
   add column touches bigint not null default 1,
   add column due_at timestamptz not null default now();
 alter table touched_hours set (fillfactor = 50);
+delete from touched_hours where kind not in ('inverter', 'string', 'weather');
 create index touched_hours_summed on touched_hours (site_id, hour_at)
   where kind in ('inverter', 'string', 'weather');
 

@@ -1,0 +1,119 @@
+/**
+ * A million readings of a logger as CSV through the API, over plain `COPY … TO STDOUT` of the same
+ * query by psql, or by the driver where there is no psql, in turns; and the memory it takes.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable } from 'node:stream'
+import { copyStatement } from '@heliograph/server/http/export-rows'
+import { historyRows } from '@heliograph/server/records/history'
+import { Pool } from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import { servedPlant } from './fixtures/served-plant.ts'
+
+/** At least half the speed of the peer. */
+const limit = 2
+const rows = 1_000_000
+const rounds = 3
+const grown_mib_max = 64
+
+const plant = await servedPlant({ inverters: 1, strings: 24 })
+const pool = new Pool({ connectionString: plant.url })
+try {
+  const end = new Date(Math.floor(Date.now() / 1000) * 1000)
+  await plant.db.execute(
+    `INSERT INTO logger_readings
+     SELECT 'plant', 1, $1::timestamptz - nth * interval '500 ms', 'good', 80 + 10 * random(),
+       82 + 10 * random(), random() - 0.5, 80 + 10 * random(), 1 - random() / 100,
+       50 + random() / 10, 81000 - nth / 7200.0 * 20, 90 + random(), 800 + random(), 40 + random(),
+       20 + random(), 10, 10
+     FROM generate_series(1, ${rows}) AS nth`,
+    [end],
+  )
+  await plant.db.execute('VACUUM ANALYZE logger_readings')
+  const start = new Date(end.getTime() - rows * 500)
+  const window = { start: start.toISOString(), end: end.toISOString(), newest: false }
+  const request = { site_id: 'plant', device_id: 1, window, limit: null }
+  const statement = copyStatement('csv', historyRows('logger', request))
+  const has_psql = spawnSync('psql', ['--version']).status === 0
+
+  const byPeer = () => (has_psql ? byPsql(plant.url, statement) : byDriver(statement))
+  const byApi = async () =>
+    bytesOf(
+      await plant.open(`/loggers/1/history?start=${window.start}&end=${window.end}`, {
+        accept: 'text/csv',
+      }),
+    )
+  const expected = await byPeer()
+  const read = await byApi()
+  if (read !== expected) throw new Error(`${read} bytes came back in place of ${expected}`)
+
+  const before_mib = rssMib()
+  let most_mib = before_mib
+  const watch = setInterval(() => {
+    most_mib = Math.max(most_mib, rssMib())
+  }, 50)
+  const peer_ms: number[] = []
+  const api_ms: number[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    peer_ms.push(await timed(byPeer))
+    api_ms.push(await timed(byApi))
+  }
+  clearInterval(watch)
+  const ratio = median(api_ms.map((ms, round) => ms / peer_ms[round]!))
+  const grown_mib = most_mib - before_mib
+  process.stdout.write(
+    `export of ${rows} rows, ${(expected / 2 ** 20).toFixed(0)} MiB of CSV: API ` +
+      `${median(api_ms).toFixed(0)} ms, COPY by ${has_psql ? 'psql' : 'the driver'} ` +
+      `${median(peer_ms).toFixed(0)} ms; ratio ${ratio.toFixed(2)} (median of ${rounds}), limit ` +
+      `${limit}\nmemory of server and client together: ${before_mib.toFixed(0)} MiB before, ` +
+      `${most_mib.toFixed(0)} MiB at most, ${rssMib().toFixed(0)} MiB after; growth limit ` +
+      `${grown_mib_max} MiB\n`,
+  )
+  process.exitCode = ratio <= limit && grown_mib <= grown_mib_max ? 0 : 1
+} finally {
+  await pool.end()
+  await plant.close()
+}
+
+async function byPsql(url: string, text: string): Promise<number> {
+  const session = { ...process.env, PGOPTIONS: '-c TimeZone=UTC' }
+  const psql = spawn('psql', [url, '-X', '-c', text], {
+    env: session,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(psql, 'exit')
+  const bytes = await bytesOf(psql.stdout)
+  const [code] = await ended
+  if (code !== 0) throw new Error(`psql exited with ${code}`)
+  return bytes
+}
+
+async function byDriver(text: string): Promise<number> {
+  const client = await pool.connect()
+  try {
+    return await bytesOf(client.query(copyTo(text)))
+  } finally {
+    client.release()
+  }
+}
+
+async function bytesOf(stream: Readable): Promise<number> {
+  let bytes = 0
+  for await (const chunk of stream) bytes += (chunk as Buffer).length
+  return bytes
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+
+function rssMib(): number {
+  return process.memoryUsage.rss() / 2 ** 20
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!
+}

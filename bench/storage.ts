@@ -1,0 +1,123 @@
+/**
+ * What a row takes on disk, with its share of the indexes: readings of each kind, a day of a plant
+ * at the usual pace, and the hourly sums made of them.
+ *
+ *   node bench/storage.ts
+ */
+import { systemClock, systemTimers } from '@heliograph/domain/clock'
+import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
+import { createRollups } from '@heliograph/server/rollups/job'
+import type { Database } from '@heliograph/server/storage/database'
+import { touchReadingsSince } from '@heliograph/server/storage/touched-hours'
+import { servedPlant } from './fixtures/served-plant.ts'
+
+const inverters = 12
+const strings = 12
+const poll_s = 5
+const hour_ms = 3_600_000
+/** A day that ended some hours ago, so that none of it is still being summed up. */
+const start_ms = Math.floor(Date.now() / hour_ms) * hour_ms - 30 * hour_ms
+const log = { error: (what: unknown) => process.stderr.write(`${JSON.stringify(what)}\n`) }
+
+const sun = 'sin(pi() * second / 86400.0)'
+const list = (expression: string, length: number) =>
+  `array(select (${expression})::real from generate_series(1, ${length}) as nth where second is not null)`
+
+/** What devices usually have of each kind; the other columns are null, as when not measured. */
+const values: Record<ReadingKind, Record<string, string>> = {
+  inverter: {
+    ...{ state: `'mppt'`, ac_power_kw: `98 * ${sun}`, reactive_power_kvar: `3 * ${sun}` },
+    ...{ apparent_power_kva: `98.1 * ${sun}`, power_factor: '0.999', frequency_hz: '50.01' },
+    ...{ voltage_l1_l2_v: '801 + random()', voltage_l2_l3_v: '799 + random()' },
+    ...{ voltage_l3_l1_v: '800 + random()', voltage_l1_n_v: '462', voltage_l2_n_v: '461' },
+    ...{ voltage_l3_n_v: '463', current_l1_a: `71 * ${sun}`, current_l2_a: `72 * ${sun}` },
+    ...{ current_l3_a: `70 * ${sun}`, dc_power_kw: `99.5 * ${sun}`, dc_voltage_v: '1043' },
+    ...{ dc_current_a: `95 * ${sun}`, energy_total_kwh: '402113 + second / 100.0' },
+    ...{ cabinet_temperature_c: '41', heatsink_temperature_c: '55' },
+    ...{ insulation_resistance_kohm: '1450', power_limit_pct: '100' },
+    ...{ alarm_1: '0', alarm_2: '0', alarm_3: '0', alarm_4: '0', alarm_5: '0' },
+    ...{ mppt_voltage_v: list('1043 + nth', 6), mppt_current_a: list(`16 * ${sun} + nth`, 6) },
+    mppt_power_kw: list(`17 * ${sun}`, 6),
+  },
+  string: { first_string_index: '0', current_a: list(`9.3 * ${sun} + nth / 90.0`, strings) },
+  meter: Object.fromEntries(
+    Object.entries(readingKinds.meter.columns).map(([name]) => [name, '100 + random()']),
+  ),
+  weather: {
+    ...{ poa_irradiance_w_m2: `1000 * ${sun}`, ghi_w_m2: `950 * ${sun}` },
+    ...{ module_temperature_c: '45 + random()', ambient_temperature_c: '25 + random()' },
+    ...{ relative_humidity_pct: '40', wind_speed_m_s: '3', wind_direction_deg: '180' },
+    instrument_values: list(`1000 * ${sun}`, 5),
+  },
+  logger: {
+    ...{ ac_power_kw: `1176 * ${sun}`, dc_power_kw: `1194 * ${sun}`, frequency_hz: '50.01' },
+    ...{ reactive_power_kvar: `36 * ${sun}`, apparent_power_kva: `1177 * ${sun}` },
+    ...{ power_factor: '0.999', energy_total_kwh: '4021130 + second / 10.0' },
+    ...{ poa_irradiance_w_m2: `1000 * ${sun}`, module_temperature_c: '45' },
+    ...{ ambient_temperature_c: '25', inverters_online: '12', inverters_total: '12' },
+  },
+  node: { channel_values: list('20 + nth', 6) },
+}
+
+async function fill(db: Database, kind: ReadingKind, devices: number): Promise<void> {
+  const { table, keys } = readingKinds[kind]
+  const names = Object.keys(values[kind]).join(', ')
+  await db.execute(
+    `insert into ${table} (site_id, ${keys[0]}, measured_at, quality, ${names})
+     select 'plant', device, $1::timestamptz + second * interval '1 second', 'good',
+            ${Object.values(values[kind]).join(', ')}
+     from generate_series(0, 86399, ${poll_s}) as second, generate_series(1, ${devices}) as device`,
+    [new Date(start_ms).toISOString()],
+  )
+}
+
+interface Size {
+  rows: number
+  bytes: number
+}
+
+async function sizeOf(db: Database, table: string): Promise<Size> {
+  await db.execute(`vacuum analyze ${table}`)
+  const [size] = await db.query<Size>(
+    `select (select count(*) from ${table}) as rows, coalesce(sum(pg_total_relation_size(relid)), pg_total_relation_size($1::regclass))::bigint as bytes
+     from pg_partition_tree($1::regclass)`,
+    [table],
+  )
+  return size!
+}
+
+const plant = await servedPlant({ inverters, strings })
+try {
+  const { db } = plant
+  const of = { inverter: inverters, string: inverters, meter: 1, weather: 1, logger: 1, node: 1 }
+  for (const kind of Object.keys(of) as ReadingKind[]) await fill(db, kind, of[kind])
+  const since = new Date(start_ms)
+  await db.transaction((transaction) => touchReadingsSince(transaction, 'plant', since))
+  await db.execute(`update touched_hours set due_at = '-infinity'`)
+  const rollups = createRollups(db, { clock: systemClock, timers: systemTimers, log })
+  await rollups.runDue()
+
+  let [raw_bytes, sums_bytes] = [0, 0]
+  const line = (name: string, { rows, bytes }: Size) =>
+    process.stdout.write(
+      `${name.padEnd(18)} ${(bytes / rows).toFixed(0).padStart(5)} bytes a row  (${rows} rows)\n`,
+    )
+  for (const { table } of Object.values(readingKinds)) {
+    const size = await sizeOf(db, table)
+    line(table, size)
+    raw_bytes += size.bytes
+  }
+  for (const table of ['inverter_hours', 'string_hours']) {
+    const size = await sizeOf(db, table)
+    if (size.rows < inverters * 24) throw new Error(`${table}: ${size.rows} rows`)
+    line(table, size)
+    sums_bytes += size.bytes
+  }
+  const gb_per_year = (bytes: number) => ((bytes * 365) / 1e9).toFixed(2)
+  process.stdout.write(
+    `${inverters} inverters of ${strings} strings every ${poll_s} s: ` +
+      `${gb_per_year(raw_bytes)} GB of readings and ${gb_per_year(sums_bytes)} GB of sums a year\n`,
+  )
+} finally {
+  await plant.close()
+}

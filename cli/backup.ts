@@ -1,0 +1,78 @@
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
+import { AdminError } from '@heliograph/server/admin/admin'
+import type { ServerConfig } from '@heliograph/server/config'
+import { backUp } from '@heliograph/server/storage/backup'
+import { checkBackup, type RestoreOrder, restore } from '@heliograph/server/storage/backup-restore'
+import type { Command } from 'commander'
+import { type Cli, command, type JsonOption } from './command.ts'
+import { withEmbeddedAsItIs } from './database.ts'
+import { print } from './terminal.ts'
+
+type Needs = Pick<RestoreOrder, 'clock' | 'log'> & {
+  config(): Pick<ServerConfig, 'database_url' | 'data_dir'>
+}
+
+export function addBackupCommands(program: Command, { terminal }: Cli, needs: Needs): void {
+  const { log, clock } = needs
+
+  command(
+    program,
+    'backup <target>',
+    'Back up the database of DATA_DIR, whether a server is running or not, to a new directory, or ' +
+      'a new file when the name ends in .tar.',
+    'backup /backups/2027-01-31.tar',
+  ).action(async (given: string, options: JsonOption) => {
+    const { data_dir } = await embeddedOnly(needs)
+    const target = path.resolve(given)
+    const report = await withEmbeddedAsItIs(data_dir, log, (at) =>
+      backUp({ ...at, target, clock, log }),
+    )
+    const { finished_at, files } = report
+    const text = `${target}: all until ${finished_at}, ${files} files, ${mebibytes(report)} MiB`
+    print(terminal, { json: report, text }, !!options.json)
+  })
+
+  command(
+    program,
+    'restore <backup>',
+    'Restore a backup into an empty DATA_DIR. The server must not run.',
+    'restore /backups/2027-01-31.tar',
+  )
+    .option('--check', 'only read the backup and check its sums; DATA_DIR is left alone')
+    .action(async (given: string, options: JsonOption & { check?: true }) => {
+      const backup = path.resolve(given)
+      if (options.check) {
+        const { files, ...about } = await checkBackup(backup)
+        const { finished_at, postgres_major } = about
+        const text = `${backup} is whole: all until ${finished_at}, PostgreSQL ${postgres_major}`
+        print(terminal, { json: { ...about, files: files.length }, text }, !!options.json)
+        return
+      }
+      const { data_dir } = refuseUrl(needs)
+      const report = await restore({ backup, data_dir, clock, log })
+      const { backup_finished_at, sites, last_seen_at } = report
+      const text =
+        `${data_dir}: as it was at ${backup_finished_at}, ${sites} sites, ${mebibytes(report)} MiB; ` +
+        `an edge was heard of last at ${last_seen_at ?? '-'}`
+      print(terminal, { json: report, text }, !!options.json)
+    })
+}
+
+const mebibytes = ({ bytes }: { bytes: number }) => Math.ceil(bytes / 2 ** 20)
+
+function refuseUrl({ config }: Needs) {
+  const settings = config()
+  if (settings.database_url === null) return settings
+  throw new AdminError(
+    'invalid',
+    'DATABASE_URL names a server of its own, which is backed up and restored with its own tools',
+  )
+}
+
+async function embeddedOnly(needs: Needs) {
+  const settings = refuseUrl(needs)
+  const there = await stat(path.join(settings.data_dir, 'postgres/cluster')).catch(() => undefined)
+  if (there) return settings
+  throw new AdminError('not_found', `there is no database in ${settings.data_dir}`)
+}

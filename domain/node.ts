@@ -1,0 +1,167 @@
+/**
+ * Sensor nodes of transformer stations: their part of `site.yaml`, and what they send by MQTT.
+ *
+ * A node publishes under `<prefix>/<node_id>/`:
+ * - `state`: a `NodeState` as JSON, retained or not;
+ * - `status`: the text `online` when it connects and, as its last will, `offline`; retained.
+ */
+import { type Static, Type } from 'typebox'
+
+const closed = { additionalProperties: false } as const
+const Id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
+const Name = Type.String({ minLength: 1, maxLength: 120 })
+
+export const nodeIdPattern = '^[a-z0-9][a-z0-9_-]{0,39}$'
+
+export const channelKinds = ['temperature', 'humidity', 'fan_current', 'door', 'relay'] as const
+export type ChannelKind = (typeof channelKinds)[number]
+
+/** The unit of what a channel measures; null for what is one of two states, kept as 0 and 1. */
+export const channelUnits = {
+  temperature: '°C',
+  humidity: '%',
+  fan_current: 'A',
+  door: null,
+  relay: null,
+} as const satisfies Record<ChannelKind, string | null>
+
+export type Channel = Static<typeof Channel>
+export const Channel = Type.Object(
+  {
+    /** As the messages of the node name it. */
+    channel: Type.String({ pattern: nodeIdPattern }),
+    kind: Type.Enum([...channelKinds]),
+    label: Name,
+    /** What a temperature is that of. */
+    role: Type.Optional(Type.Enum(['ambient', 'oil', 'winding', 'busbar'])),
+    /** Of a temperature: from where on it is one to look at, and one to act on. */
+    warn_high_c: Type.Optional(Type.Number()),
+    alarm_high_c: Type.Optional(Type.Number()),
+    /** Of a fan: the channel of the relay that switches it. */
+    relay: Type.Optional(Type.String()),
+    /** Of a fan: the current above which it runs, A. */
+    running_above_a: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+  },
+  closed,
+)
+
+export const default_running_above_a = 0.1
+
+export const nodeTypes = [
+  'transformer_station',
+  'inverter_room',
+  'switchgear',
+  'container',
+  'cabinet',
+] as const
+
+export type Node = Static<typeof Node>
+export const Node = Type.Object(
+  {
+    node_id: Type.String({ pattern: nodeIdPattern }),
+    /** What its readings are kept under; like `node_id` unique, and never used again. */
+    node_number: Id,
+    name: Name,
+    type: Type.Enum([...nodeTypes]),
+    location_id: Type.Optional(Id),
+    logger_id: Type.Optional(Id),
+    manufacturer: Type.Optional(Name),
+    model: Type.Optional(Name),
+    serial_number: Type.Optional(Name),
+    /** How often it sends its state, in seconds. */
+    report_s: Type.Optional(Type.Number({ minimum: 1, maximum: 3600 })),
+    /** Readings are kept in this order: add new ones at the end, and leave dead ones in place. */
+    channels: Type.Array(Channel, { minItems: 1, maxItems: 100 }),
+  },
+  closed,
+)
+
+export const default_report_s = 60
+
+/** The broker: `listen` is one within the edge, `url` another that is there already. */
+export type Mqtt = Static<typeof Mqtt>
+export const Mqtt = Type.Object(
+  {
+    listen: Type.Optional(
+      Type.Object(
+        {
+          host: Type.Optional(Type.String({ minLength: 1 })),
+          port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+        },
+        closed,
+      ),
+    ),
+    /** Without user and password, which are no part of the inventory. */
+    url: Type.Optional(Type.String({ pattern: '^mqtts?://[^/@?#]+/?$' })),
+    prefix: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$' })),
+  },
+  closed,
+)
+
+export const default_prefix = 'heliograph'
+
+/** Who may connect to a broker. */
+export interface MqttCredentials {
+  username: string
+  password: string
+}
+
+/** A line `user:password`; null when it is none. */
+export function parseMqttCredentials(text: string): MqttCredentials | null {
+  const [, username, password] = /^([^:\s]+):(\S+)\s*$/.exec(text) ?? []
+  return username === undefined || password === undefined ? null : { username, password }
+}
+
+export const relayCauses = ['automation', 'manual', 'command', 'unknown'] as const
+export type RelayCause = (typeof relayCauses)[number]
+
+/** RFC 3339 with an offset, or Unix milliseconds. */
+export type NodeInstant = string | number
+
+/**
+ * What a node measured, by the names of its channels; a channel that it does not name, or that is
+ * null, was not measured. A node without a clock leaves `measured_at` out.
+ */
+export interface NodeState {
+  measured_at?: NodeInstant | null
+  temperatures_c?: Record<string, number | null>
+  humidity_pct?: Record<string, number | null>
+  fan_currents_a?: Record<string, number | null>
+  doors_open?: Record<string, boolean | null>
+  relays?: Record<string, NodeRelay | null>
+}
+
+/** `changed_at` and `cause` are those of its last change; `reason` says more, for people. */
+export interface NodeRelay {
+  on: boolean
+  cause?: RelayCause
+  reason?: string | null
+  changed_at?: NodeInstant | null
+}
+
+export const stateFields = {
+  temperature: 'temperatures_c',
+  humidity: 'humidity_pct',
+  fan_current: 'fan_currents_a',
+  door: 'doors_open',
+  relay: 'relays',
+} as const satisfies Record<ChannelKind, keyof NodeState>
+
+export const nodeTopic = (prefix: string, node_id: string, leaf: 'state' | 'status') =>
+  `${prefix}/${node_id}/${leaf}`
+
+/** The details of an event with the code `relay:<channel>`: a relay that was switched. */
+export type RelayChange = Static<typeof RelayChange>
+export const RelayChange = Type.Object(
+  {
+    channel: Type.String({ pattern: nodeIdPattern }),
+    /** null: how it stood before is not known. */
+    from: Type.Union([Type.Boolean(), Type.Null()]),
+    to: Type.Boolean(),
+    cause: Type.Enum([...relayCauses]),
+    reason: Type.Union([Type.String({ maxLength: 200 }), Type.Null()]),
+  },
+  closed,
+)
+
+export const relayCodePrefix = 'relay:'

@@ -1,0 +1,235 @@
+/** The edge's broker and client over real sockets, and Debian's mosquitto as peer of both. */
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { systemClock, systemTimers } from '@heliograph/domain/clock'
+import type { Mqtt } from '@heliograph/domain/node'
+import mqtt from 'mqtt'
+import { pino } from 'pino'
+import { Conditions } from '../conditions.ts'
+import { inverterOf, siteOf } from '../fixtures/sites.ts'
+import { startBroker } from './broker.ts'
+import { keepingRecorder, stampsBy, station } from './fixtures/stations.ts'
+import { Nodes } from './nodes.ts'
+
+const credentials = { username: 'node', password: 'open-sesame' }
+const log = pino({ level: 'silent' })
+const mosquitto = '/usr/sbin/mosquitto'
+const mosquitto_pub = '/usr/bin/mosquitto_pub'
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+function directory(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'heliograph-mqtt-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+/** The nodes of a site on a broker, and a way to wait for what they record. */
+async function listening(
+  t: TestContext,
+  broker: Mqtt,
+  access: { credentials: typeof credentials | null; ca_file?: string } = { credentials },
+) {
+  const changes = new EventEmitter()
+  const kept = keepingRecorder()
+  const timers = {
+    // What the edge waits for with patience, a test does not.
+    after: (delay_ms: number, callback: () => void) =>
+      systemTimers.after(delay_ms >= 10_000 ? 20 : delay_ms, callback),
+  }
+  const nodes = new Nodes({
+    access: { ca_file: null, ...access },
+    recorder: {
+      ...kept,
+      flush: async () => void changes.emit('change'),
+      event(event) {
+        kept.event(event)
+        changes.emit('change')
+      },
+    },
+    conditions: await Conditions.open(join(directory(t), 'conditions.json')),
+    stamps: stampsBy(systemClock),
+    clock: systemClock,
+    timers,
+    log,
+    onStatusChange: () => void changes.emit('change'),
+  })
+  t.after(() => nodes.stop())
+  const site = siteOf([inverterOf(1)], { mqtt: broker, nodes: [station] })
+  await nodes.apply(site)
+  const until = async (condition: () => boolean) => {
+    while (!condition()) await once(changes, 'change')
+  }
+  return { ...kept, nodes, site, until }
+}
+
+const stateOf = (oil: number, at = Date.now()) =>
+  JSON.stringify({ measured_at: at, temperatures_c: { oil } })
+
+test('a node on the broker of the edge: readings, a last will, and nobody without password', async (t) => {
+  const port = await freePort()
+  const { nodes, readings, until } = await listening(t, { listen: { port } })
+  const url = `mqtt://127.0.0.1:${port}`
+  const stranger = mqtt.connect(url, { ...credentials, password: 'wrong', reconnectPeriod: 0 })
+  const refusal = await new Promise<Error>((resolve) => stranger.once('error', resolve))
+  stranger.end(true)
+  assert.match(refusal.message, /Not authorized/)
+
+  const node = await mqtt.connectAsync(url, {
+    ...credentials,
+    protocolVersion: 4,
+    will: {
+      topic: 'heliograph/ts-1/status',
+      payload: Buffer.from('offline'),
+      qos: 1,
+      retain: true,
+    },
+  })
+  await node.publishAsync('heliograph/ts-1/status', 'online', { qos: 1, retain: true })
+  const at = Date.now()
+  await node.publishAsync('heliograph/ts-1/state', stateOf(40, at), { qos: 1, retain: true })
+  await node.publishAsync('heliograph/ts-9/state', stateOf(99), { qos: 1 })
+  await until(() => readings.length > 0 && nodes.status()[0]?.comm_state === 'connected')
+  assert.deepEqual(readings, [
+    {
+      node_number: 7,
+      measured_at: at,
+      quality: 'good',
+      channel_values: [40, null, null, null, null],
+    },
+  ])
+  node.stream.destroy()
+  await until(() => nodes.status()[0]?.comm_state === 'disconnected')
+  node.end(true)
+})
+
+test('a message outside the prefix is not let in', async (t) => {
+  const needs = { host: '127.0.0.1', port: 0, prefix: 'heliograph', credentials, log }
+  const broker = await startBroker(needs)
+  t.after(() => broker.close())
+  const url = `mqtt://127.0.0.1:${broker.port}`
+  const client = await mqtt.connectAsync(url, { ...credentials, reconnectPeriod: 0 })
+  client.publish('$SYS/broker', 'x', { qos: 1 })
+  await new Promise<void>((resolve) => client.once('close', resolve))
+  client.end(true)
+})
+
+test('without credentials there is no broker, and that is told', async (t) => {
+  const { events, until } = await listening(t, { listen: { port: 1 } }, { credentials: null })
+  await until(() => events.length > 0)
+  assert.match(events[0]!.message, /MQTT_CREDENTIALS_FILE is not set/)
+})
+
+test('a port that is taken is told, and served once it is free', async (t) => {
+  const blocker = createServer().listen(0, '127.0.0.1')
+  await once(blocker, 'listening')
+  const { port } = blocker.address() as AddressInfo
+  const { events, until } = await listening(t, { listen: { port } })
+  const told = () => events.map(({ code, edge }) => `${code} ${edge}`)
+  assert.deepEqual(told(), ['mqtt_disconnected rising'])
+  blocker.close()
+  await until(() => told().includes('mqtt_disconnected falling'))
+})
+
+test('a node that leaves the site file leaves the edge, with what held of it', async (t) => {
+  const { nodes, site, events } = await listening(t, { listen: { port: await freePort() } })
+  const second = { ...station, node_id: 'ts-2', node_number: 8 }
+  await nodes.apply({ ...site, nodes: [station, second] })
+  assert.deepEqual(
+    nodes.status().map(({ id }) => id),
+    ['ts-1', 'ts-2'],
+  )
+  await nodes.apply({ ...site, nodes: [] })
+  assert.deepEqual([nodes.status(), nodes.port, events], [[], null, []])
+})
+
+/** A mosquitto with one user, over TLS where a certificate is given. */
+async function startMosquitto(t: TestContext, dir: string, certificate = '') {
+  const port = await freePort()
+  const passwords = join(dir, 'passwords')
+  const configuration = join(dir, 'mosquitto.conf')
+  execFileSync('/usr/bin/mosquitto_passwd', ['-b', '-c', passwords, 'node', 'open-sesame'])
+  writeFileSync(
+    configuration,
+    `user root\nlistener ${port} 127.0.0.1\nallow_anonymous false\npassword_file ${passwords}\n` +
+      certificate,
+  )
+  const child = spawn(mosquitto, ['-c', configuration], { stdio: ['ignore', 'ignore', 'pipe'] })
+  t.after(async () => {
+    const exit = once(child, 'exit')
+    child.kill()
+    await exit
+  })
+  for await (const chunk of child.stderr) if (String(chunk).includes('running')) break
+  child.stderr.resume()
+  return port
+}
+
+test('mosquitto_pub as a node on the broker of the edge', async (t) => {
+  if (!existsSync(mosquitto_pub)) return t.skip("Debian's mosquitto-clients is not installed")
+  const port = await freePort()
+  const { readings, until } = await listening(t, { listen: { port } })
+  const child = spawn(mosquitto_pub, [
+    ...['-h', '127.0.0.1', '-p', String(port), '-u', 'node', '-P', 'open-sesame', '-q', '1'],
+    ...['-V', 'mqttv311', '-t', 'heliograph/ts-1/state', '-m', stateOf(55), '-r'],
+  ])
+  const [code] = await once(child, 'exit')
+  assert.equal(code, 0)
+  await until(() => readings.length > 0)
+  assert.equal(readings[0]?.channel_values?.[0], 55)
+})
+
+test('mosquitto as the broker: what came while the edge was away is delivered, over TLS', async (t) => {
+  if (!existsSync(mosquitto)) return t.skip("Debian's mosquitto is not installed")
+  const dir = directory(t)
+  const [ca_file, key] = [join(dir, 'ca.pem'), join(dir, 'key.pem')]
+  execFileSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+      ...['-days', '2', '-subj', '/CN=broker', '-addext', 'subjectAltName=IP:127.0.0.1'],
+      ...['-keyout', key, '-out', ca_file],
+    ],
+    { stdio: 'ignore' },
+  )
+  const port = await startMosquitto(t, dir, `certfile ${ca_file}\nkeyfile ${key}\n`)
+  const broker = { url: `mqtts://127.0.0.1:${port}`, prefix: 'park/nodes' }
+  const access = { credentials, ca_file }
+  const node = await mqtt.connectAsync(broker.url, { ...credentials, ca: readFileSync(ca_file) })
+  t.after(() => node.endAsync(true))
+  const first = await listening(t, broker, access)
+  await node.publishAsync('park/nodes/ts-1/state', stateOf(41, Date.now()), {
+    qos: 1,
+    retain: true,
+  })
+  await first.until(() => first.readings.length > 0)
+  await first.nodes.stop()
+  const at = Date.now()
+  for (const nth of [1, 2, 3]) {
+    await node.publishAsync('park/nodes/ts-1/state', stateOf(50 + nth, at + nth), { qos: 1 })
+  }
+  const second = await listening(t, broker, access)
+  const values = () => second.readings.map(({ channel_values }) => channel_values?.[0])
+  await second.until(() => values().includes(53))
+  assert.deepEqual(
+    values().filter((value) => value !== 41),
+    [51, 52, 53],
+  )
+
+  const distrustful = await listening(t, broker, { credentials })
+  await distrustful.until(() => distrustful.events.length > 0)
+  assert.match(distrustful.events[0]!.message, /self.signed certificate/)
+})

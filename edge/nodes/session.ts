@@ -1,0 +1,76 @@
+/** The edge as a client of a broker. */
+import { readFileSync } from 'node:fs'
+import type { MqttCredentials } from '@heliograph/domain/node'
+import mqtt from 'mqtt'
+import type { Log } from '../log.ts'
+
+export interface MqttMessage {
+  topic: string
+  payload: Buffer
+  /** The broker kept it: it may be old. */
+  is_retained: boolean
+}
+
+export interface SessionNeeds {
+  /** mqtt:// or mqtts://, without user and password. */
+  url: string
+  client_id: string
+  credentials: MqttCredentials | null
+  /** PEM file of the authority that signed the broker's certificate, where it is a private one. */
+  ca_file: string | null
+  topics: readonly string[]
+  /** The message is acknowledged to the broker when this has resolved. */
+  onMessage(message: MqttMessage): Promise<void>
+  /** null: connected and subscribed; else why not. */
+  onState(error: string | null): void
+  log: Log
+}
+
+const reconnect_ms = 2000
+const connect_ms_max = 10_000
+
+/**
+ * Connects and stays connected until it is closed. The broker is asked to keep what arrives while
+ * the edge is away, so that nodes which send with QoS 1 lose nothing over a restart of the edge.
+ *
+ * @throws when the CA file cannot be read
+ */
+export function openSession(needs: SessionNeeds): { close(): Promise<void> } {
+  const { url, client_id, credentials, ca_file, topics, onState, log } = needs
+  const client = mqtt.connect(url, {
+    protocolVersion: 4,
+    clientId: client_id,
+    clean: false,
+    ...(credentials ?? {}),
+    ...(ca_file === null ? {} : { ca: readFileSync(ca_file) }),
+    reconnectPeriod: reconnect_ms,
+    connectTimeout: connect_ms_max,
+    resubscribe: false,
+  })
+  let why = 'the connection was closed'
+  client.on('connect', () => {
+    client.subscribe([...topics], { qos: 1 }, (error, granted) => {
+      const refused = granted?.find(({ qos }) => qos === 128)
+      if (!error && !refused) return onState(null)
+      why = error?.message ?? `the broker refuses to deliver ${refused?.topic}`
+      onState(why)
+    })
+  })
+  client.on('error', (error) => {
+    why = error.message || (error as NodeJS.ErrnoException).code || 'no connection'
+    log.debug({ err: error }, 'MQTT')
+  })
+  client.on('close', () => {
+    if (!client.disconnecting) onState(why)
+  })
+  client.handleMessage = ({ topic, payload, retain }, done) => {
+    const message = { topic, payload: Buffer.from(payload), is_retained: retain }
+    needs.onMessage(message).then(
+      () => done(),
+      (error: Error) => done(error),
+    )
+  }
+  return {
+    close: () => client.endAsync(true),
+  }
+}

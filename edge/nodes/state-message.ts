@@ -1,0 +1,188 @@
+/** A state message of a node, read with distrust: nonsense is left out and told. Pure. */
+import {
+  type Channel,
+  type ChannelKind,
+  type Node,
+  type RelayCause,
+  relayCauses,
+  stateFields,
+} from '@heliograph/domain/node'
+import type { Complaint } from '../drivers/driver.ts'
+
+export interface RelaySeen {
+  channel: string
+  on: boolean
+  cause: RelayCause
+  reason: string | null
+  /** Unix ms; null where the node does not say. */
+  changed_at: number | null
+}
+
+export interface StateSeen {
+  /** Unix ms by the node's clock; null where it has none, or one that is wrong. */
+  measured_at: number | null
+  /** The node gave a time that cannot be. */
+  is_clock_wrong: boolean
+  /** By the order of the node's channels. */
+  channel_values: (number | null)[]
+  relays: RelaySeen[]
+}
+
+export const payload_bytes_max = 65_536
+const reason_length_max = 200
+const complaints_max = 10
+
+/** A clock may be ahead by this; older than a year is what a clock says that was never set. */
+const ahead_ms_max = 300_000
+const age_ms_max = 366 * 86_400_000
+
+const ranges: Readonly<Record<'temperature' | 'humidity' | 'fan_current', [number, number]>> = {
+  temperature: [-60, 250],
+  humidity: [0, 110],
+  fan_current: [0, 1000],
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** `state` is null for what is no state message at all. */
+export function readState(
+  node: Pick<Node, 'channels'>,
+  payload: Buffer,
+  now: number,
+): { state: StateSeen | null; complaints: Complaint[] } {
+  const complaints: Complaint[] = []
+  const message = objectIn(payload)
+  if (typeof message === 'string') {
+    return { state: null, complaints: [{ point: 'state', reason: message }] }
+  }
+  const time = instantOf(message['measured_at'], now)
+  if (time === 'wrong') {
+    complaints.push({ point: 'measured_at', reason: 'the clock of the node is wrong or not UTC' })
+  }
+  const parts = partsOf(message, node.channels, complaints)
+  const relays = node.channels.flatMap((channel) =>
+    channel.kind === 'relay' ? (relayOf(channel, parts.relay, now, complaints) ?? []) : [],
+  )
+  const on = new Map(relays.map((relay) => [relay.channel, relay.on]))
+  const state = {
+    measured_at: typeof time === 'number' ? time : null,
+    is_clock_wrong: time === 'wrong',
+    channel_values: node.channels.map((channel) =>
+      channel.kind === 'relay'
+        ? bit(on.get(channel.channel))
+        : measuredOf(channel, parts[channel.kind], complaints),
+    ),
+    relays,
+  }
+  return { state, complaints: complaints.slice(0, complaints_max) }
+}
+
+function objectIn(payload: Buffer): Fields | string {
+  if (payload.length > payload_bytes_max) return `${payload.length} bytes are too many`
+  try {
+    const message: unknown = JSON.parse(payload.toString('utf8'))
+    return isFields(message) ? message : 'not a JSON object'
+  } catch {
+    return 'not JSON'
+  }
+}
+
+/** The part of a message for each kind of channel; names that the node does not have are told. */
+function partsOf(
+  message: Fields,
+  channels: readonly Channel[],
+  complaints: Complaint[],
+): Record<ChannelKind, Fields> {
+  const entries = Object.entries(stateFields).map(([kind, field]) => {
+    const part = message[field] ?? {}
+    if (!isFields(part)) {
+      complaints.push({ point: field, reason: 'not a JSON object' })
+      return [kind, {}]
+    }
+    const known = new Set(channels.filter((c) => c.kind === kind).map((c) => c.channel))
+    const strange = Object.keys(part).filter((name) => !known.has(name))
+    if (strange.length > 0) {
+      const reason = `${strange.length} channels that site.yaml does not name`
+      complaints.push({ point: field, reason })
+    }
+    return [kind, part]
+  })
+  return Object.fromEntries(entries)
+}
+
+function measuredOf(
+  { channel, kind }: Channel,
+  part: Fields,
+  complaints: Complaint[],
+): number | null {
+  const value = ownValue(part, channel)
+  if (value === null) return null
+  const complain = (reason: string) => {
+    complaints.push({ point: `${stateFields[kind]}.${channel}`, reason })
+    return null
+  }
+  if (kind === 'door') {
+    return typeof value === 'boolean' ? bit(value) : complain('neither true nor false')
+  }
+  if (typeof value !== 'number' || kind === 'relay') return complain('not a number')
+  const [least, most] = ranges[kind]
+  if (value >= least && value <= most) return value
+  return complain(`${value} is outside ${least} to ${most}`)
+}
+
+function relayOf(
+  { channel }: Channel,
+  part: Fields,
+  now: number,
+  complaints: Complaint[],
+): RelaySeen | null {
+  const relay = ownValue(part, channel)
+  if (relay === null) return null
+  const complain = (reason: string) => {
+    complaints.push({ point: `relays.${channel}`, reason })
+    return null
+  }
+  if (!isFields(relay) || typeof relay['on'] !== 'boolean') return complain('says not if it is on')
+  const { cause = 'unknown', reason } = relay
+  const known = relayCauses.find((one) => one === cause)
+  if (known === undefined) complain('its cause is none that is known')
+  const changed_at = instantOf(relay['changed_at'], now)
+  if (changed_at === 'wrong') complain('changed_at is no time that can be')
+  return {
+    channel,
+    on: relay['on'],
+    cause: known ?? 'unknown',
+    reason: typeof reason === 'string' ? plainText(reason) : null,
+    changed_at: changed_at === 'wrong' ? null : changed_at,
+  }
+}
+
+const with_offset = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i
+
+/** Unix ms, null for none. */
+function instantOf(value: unknown, now: number): number | null | 'wrong' {
+  if (value === undefined || value === null) return null
+  const at = typeof value === 'string' && with_offset.test(value) ? Date.parse(value) : value
+  if (typeof at !== 'number' || !(at >= now - age_ms_max && at <= now + ahead_ms_max)) {
+    return 'wrong'
+  }
+  return Math.round(at)
+}
+
+/** What a database can hold and a person read: no control characters, no half of one. */
+function plainText(text: string): string | null {
+  const plain = text
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .trim()
+  return plain === '' ? null : plain.slice(0, reason_length_max).toWellFormed()
+}
+
+const ownValue = (part: Fields, name: string) =>
+  Object.hasOwn(part, name) ? (part[name] ?? null) : null
+
+const bit = (value: boolean | undefined) => (value === undefined ? null : Number(value))
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

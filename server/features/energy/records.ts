@@ -1,0 +1,159 @@
+/** Items of the energy endpoints, out of hours of loggers. */
+import type { Static } from 'typebox'
+import { day_ms, hour_ms } from '../../http/time-windows.ts'
+import { decodeStrings, type StoredStrings } from '../../rollups/string-codec.ts'
+import { byHour, figuresOf, type Now, rounded } from './figures.ts'
+import type { DaySummary, LoggerDay, LoggerHourRecord, StringHour } from './schemas.ts'
+import type { LoggerHourInFull, LoggerInService } from './store.ts'
+
+const instant = (time_ms: number) => new Date(time_ms).toISOString()
+const dateOf = (time_ms: number) => instant(time_ms).slice(0, 10)
+
+export function daySummary(
+  day: number,
+  loggers: readonly LoggerInService[],
+  rows: readonly LoggerHourInFull[],
+  now: Now,
+): Static<typeof DaySummary> {
+  const by_logger = Map.groupBy(rows, ({ logger_id }) => logger_id)
+  const data = loggers.map((logger) =>
+    loggerDay(day, logger, by_logger.get(logger.logger_id) ?? [], now),
+  )
+  const parts = loggers.map((logger) => ({
+    logger,
+    rows: byHour(by_logger.get(logger.logger_id) ?? []),
+  }))
+  return {
+    data,
+    meta: {
+      count: data.length,
+      totals: {
+        ...figuresOf(parts, { start_ms: day, end_ms: day + day_ms }, now).figures,
+        ...productionOf(rows),
+        loggers_known: data.filter(({ energy_kwh }) => energy_kwh !== null).length,
+      },
+    },
+  }
+}
+
+function loggerDay(
+  day: number,
+  logger: LoggerInService,
+  rows: readonly LoggerHourInFull[],
+  now: Now,
+): Static<typeof LoggerDay> {
+  const { logger_id, logger_name, dc_capacity_kwp } = logger
+  const part = { logger, rows: byHour(rows) }
+  const span = { start_ms: day, end_ms: day + day_ms }
+  const { figures, is_lit } = figuresOf([part], span, now)
+  const { energy_kwh } = figures
+  const peak = rows.reduce<LoggerHourInFull | null>(
+    (best, row) =>
+      row.peak_power_kw !== null && row.peak_power_kw > (best?.peak_power_kw ?? -Infinity)
+        ? row
+        : best,
+    null,
+  )
+  return {
+    date: dateOf(day),
+    day_start_at: instant(day),
+    day_end_at: instant(day + day_ms),
+    logger_id,
+    logger_name,
+    ...figures,
+    specific_yield_kwh_kwp:
+      energy_kwh === null || !(dc_capacity_kwp > 0)
+        ? null
+        : rounded(energy_kwh / dc_capacity_kwp, 4),
+    poa_insolation_kwh_m2: is_lit ? insolationOf(rows) : null,
+    peak_power_kw: power(peak?.peak_power_kw ?? null),
+    peak_power_at: peak?.peak_power_at?.toISOString() ?? null,
+    ...productionOf(rows),
+    sample_count: samplesOf(rows),
+  }
+}
+
+const power = (value: number | null) => (value === null ? null : rounded(value, 3))
+
+function insolationOf(rows: readonly LoggerHourInFull[]): number | null {
+  const known = rows.flatMap(({ insolation_kwh_m2 }) => insolation_kwh_m2 ?? [])
+  return known.length === 0
+    ? null
+    : rounded(
+        known.reduce((sum, value) => sum + value, 0),
+        4,
+      )
+}
+
+function samplesOf(rows: readonly LoggerHourInFull[]): number | null {
+  const known = rows.flatMap(({ sample_count }) => sample_count ?? [])
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
+}
+
+function productionOf(rows: readonly LoggerHourInFull[]) {
+  const times = (name: 'first_production_at' | 'last_production_at') =>
+    rows.flatMap((row) => row[name]?.getTime() ?? [])
+  const [first, last] = [times('first_production_at'), times('last_production_at')]
+  return {
+    first_production_at: first.length === 0 ? null : instant(Math.min(...first)),
+    last_production_at: last.length === 0 ? null : instant(Math.max(...last)),
+  }
+}
+
+/** Every hour from `start_ms` on that has begun, whether anything is known of it or not. */
+export function loggerHours(
+  start_ms: number,
+  logger: LoggerInService,
+  rows: readonly LoggerHourInFull[],
+  now: Now,
+): Static<typeof LoggerHourRecord>[] {
+  const known = byHour(rows)
+  const items: Static<typeof LoggerHourRecord>[] = []
+  for (let hour = start_ms; hour < now.now_ms; hour += hour_ms) {
+    const span = { start_ms: hour, end_ms: hour + hour_ms }
+    const { figures, is_lit } = figuresOf([{ logger, rows: known }], span, now)
+    const row = known.get(hour)
+    items.push({
+      logger_id: logger.logger_id,
+      start_at: instant(hour),
+      end_at: instant(hour + hour_ms),
+      ...figures,
+      poa_insolation_kwh_m2: is_lit && row ? insolationOf([row]) : null,
+      avg_power_kw: figures.is_partial ? null : figures.energy_kwh,
+      max_power_kw: power(row?.peak_power_kw ?? null),
+      sample_count: row?.sample_count ?? null,
+    })
+  }
+  return items
+}
+
+/** The strings of an inverter in one hour; `daylight_s`: in which it must be awake. */
+export function stringHours(
+  stored: StoredStrings & { hour_at: Date },
+  strings: readonly { string_index: number; dc_capacity_kwp: number }[],
+  now: Now,
+): Static<typeof StringHour>[] {
+  const sums = decodeStrings(stored)
+  const start_ms = stored.hour_at.getTime()
+  const awake_s = now.awake(start_ms, now.now_ms)
+  return strings.flatMap(({ string_index, dc_capacity_kwp }) => {
+    const covered_s = sums.covered_s[string_index] ?? 0
+    if (covered_s === 0) return []
+    const energy_kwh = sums.energy_kwh[string_index]!
+    const completeness = awake_s === null || awake_s === 0 ? null : Math.min(1, covered_s / awake_s)
+    return {
+      string_index,
+      start_at: instant(start_ms),
+      end_at: instant(start_ms + hour_ms),
+      energy_kwh: rounded(energy_kwh, 4),
+      avg_current_a: rounded((3600 * sums.charge_ah[string_index]!) / covered_s, 3),
+      max_current_a: power(sums.current_a_max[string_index] ?? null),
+      avg_voltage_v: rounded(sums.voltage_vs[string_index]! / covered_s, 2),
+      specific_yield_kwh_kwp: dc_capacity_kwp > 0 ? rounded(energy_kwh / dc_capacity_kwp, 4) : null,
+      sample_count: Math.round(sums.sample_count[string_index]!),
+      completeness_pct: completeness === null ? null : rounded(100 * completeness, 2),
+      is_partial: start_ms + hour_ms > now.now_ms || (completeness !== null && completeness < 0.95),
+      method: 'current_times_voltage' as const,
+    }
+  })
+}

@@ -1,0 +1,75 @@
+import type { Cause, Status } from '../../gaps/evidence.ts'
+import type { SourceType } from '../../gaps/sources.ts'
+import type { Queries } from '../../storage/database.ts'
+
+export interface GapRow {
+  gap_id: number
+  logger_id: number
+  source_type: SourceType
+  source_id: string
+  start_at: Date
+  end_at: Date | null
+  expected_count: number
+  received_count: number
+  cause: Cause
+  during_daylight: boolean
+  status: Status
+  backfilled_at: Date | null
+  backfilled_count: number
+  detected_at: Date
+}
+
+export interface GapRequest {
+  site_id: string
+  /** null: of all loggers. */
+  logger_id: number | null
+  /** Gaps that share some time with [start, end); null where that side is open. */
+  start: string | null
+  end: string | null
+  limit: number
+}
+
+export interface GapStore {
+  /** The newest gaps, ascending by their start, whole instants; and how many there are. */
+  newest(request: GapRequest): Promise<{ rows: GapRow[]; count: number }>
+}
+
+export function createGapStore(db: Queries): GapStore {
+  return {
+    async newest({ site_id, logger_id, start, end, limit }) {
+      const values: unknown[] = [site_id]
+      const add = (value: unknown) => `$${values.push(value)}`
+      const within = [
+        'site_id = $1',
+        ...(logger_id === null ? [] : [`logger_id = ${add(logger_id)}`]),
+        ...(end === null ? [] : [`start_at < ${add(end)}`]),
+        ...(start === null ? [] : [`coalesce(end_at, 'infinity') > ${add(start)}`]),
+      ].join(' and ')
+      const newest = await db.query<GapRow>(
+        `select gap_id, logger_id, source_type, source_id, start_at, end_at, expected_count,
+           received_count, cause, during_daylight, status, backfilled_at, backfilled_count,
+           detected_at
+         from gaps where ${within} order by start_at desc, gap_id desc limit ${limit + 1}`,
+        values,
+      )
+      const rows = pageOf(newest, limit).reverse()
+      if (newest.length <= limit) return { rows, count: rows.length }
+      const [counted] = await db.query<{ count: number }>(
+        `select count(*) as count from gaps where ${within}`,
+        values,
+      )
+      return { rows, count: Math.max(newest.length, counted!.count) }
+    },
+  }
+}
+
+/**
+ * The first rows up to a limit, of which one instant is not torn apart: whoever goes on before it
+ * would miss the rest. Unless it alone has more than the limit.
+ */
+function pageOf(rows: readonly GapRow[], limit: number): GapRow[] {
+  const page = rows.slice(0, limit)
+  const cut_ms = rows[limit]?.start_at.getTime()
+  const whole = page.filter(({ start_at }) => start_at.getTime() !== cut_ms)
+  return whole.length > 0 ? whole : page
+}

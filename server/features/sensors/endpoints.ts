@@ -1,0 +1,129 @@
+import type { Clock } from '@heliograph/domain/clock'
+import { Type } from 'typebox'
+import { endpoint } from '../../http/endpoint.ts'
+import { List, list, Series } from '../../http/envelope.ts'
+import { ApiError } from '../../http/errors.ts'
+import { limit, telemetry_rows, telemetryLimit, timeWindow } from '../../http/params.ts'
+import { type AskedWindow, default_hours, seriesWindow } from '../../http/time-windows.ts'
+import { measured, readingFrame } from '../../records/quantities.ts'
+import { nodeExample, nodeNowExample, nodeReadingExample, switchingExample } from './examples.ts'
+import { NodeId, nodeNow, nodeRecord, SensorNode, SensorNow } from './node.ts'
+import { RelaySwitching, switchingRecord } from './relays.ts'
+import type { SensorStore } from './store.ts'
+
+export interface Needs {
+  clock: Clock
+  sensors: SensorStore
+}
+
+const sensors = {
+  method: 'GET',
+  tag: 'Sensors',
+  scope: 'plant:read',
+  module: 'basic_scada',
+} as const
+
+export const listSensors = endpoint({
+  ...sensors,
+  path: '/sensors',
+  operation_id: 'sensors_list',
+  summary: 'The sensor and fan nodes of the transformer stations',
+  description:
+    'By id, with the channels that each measures; retired ones carry `retired_at`. The API ' +
+    'switches nothing on them.',
+  returns: List(SensorNode),
+  example: { answer: { data: [nodeExample], meta: { count: 1 } } },
+  async handle({ site: { site_id } }, { clock, sensors }: Needs) {
+    const now = clock.now()
+    return list((await sensors.live(site_id)).map((row) => nodeRecord(row, now)))
+  },
+})
+
+export const getSensorNow = endpoint({
+  ...sensors,
+  path: '/sensors/{node_id}/current',
+  operation_id: 'sensors_current_get',
+  summary: 'What a sensor node measured last',
+  params: { node_id: NodeId },
+  returns: SensorNow,
+  example: { answer: nodeNowExample },
+  async handle({ site: { site_id }, params: { node_id } }, { clock, sensors }: Needs) {
+    const [[row], switchings] = await Promise.all([
+      sensors.live(site_id, node_id),
+      sensors.lastSwitchings(site_id, node_id),
+    ])
+    if (!row) throw new ApiError('not_found', { node_id })
+    return nodeNow(row, switchings, clock.now())
+  },
+})
+
+async function demandHistory(
+  site_id: string,
+  node_id: string,
+  query: AskedWindow,
+  { clock, sensors }: Needs,
+) {
+  const device_id = await sensors.numberOf(site_id, node_id)
+  if (device_id === null) throw new ApiError('not_found', { node_id })
+  return { site_id, device_id, window: seriesWindow(query, clock.now(), default_hours.telemetry) }
+}
+
+export const SensorReading = Type.Object(
+  { ...readingFrame, ...measured('node') },
+  { additionalProperties: false, $id: 'SensorReading' },
+)
+
+export const sensorHistory = endpoint({
+  ...sensors,
+  path: '/sensors/{node_id}/history',
+  operation_id: 'sensors_history_list',
+  summary: 'What a sensor node measured, over time',
+  description:
+    'Ascending. Without a window: the last 24 hours. `channel_values` has one value for each of ' +
+    'the `channels` of /sensors, in their order and units; of a door 1 for open, of a relay 1 ' +
+    'for on, else 0. Channels that were added later are missing at its end.',
+  params: { node_id: NodeId },
+  query: { ...timeWindow, limit: telemetryLimit },
+  returns: Series(SensorReading),
+  example: {
+    answer: {
+      data: [nodeReadingExample],
+      meta: { count: 1, truncated: false, next_start: null, previous_end: null },
+    },
+  },
+  async handle({ site, params, query }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.node_id, query, needs)
+    return needs.sensors.history({ ...wanted, limit: query.limit ?? telemetry_rows.by_default })
+  },
+  async exports({ site, params, query }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.node_id, query, needs)
+    return needs.sensors.historyRows({ ...wanted, limit: query.limit ?? null })
+  },
+})
+
+const switching_rows = { max: 500, by_default: 100 } as const
+
+export const relayHistory = endpoint({
+  method: 'GET',
+  path: '/commands/relay-history',
+  operation_id: 'commands_relay_history_list',
+  tag: 'Curtailment',
+  scope: 'curtailment:read',
+  module: 'basic_scada',
+  summary: 'How the relays of sensor nodes were switched, and by whom',
+  description:
+    'Newest first. Relays switch fans and the like by rules of the node, by hand or from afar; ' +
+    'each switching is told once, with what the node says of its cause.',
+  query: {
+    node_id: Type.Optional(NodeId),
+    limit: limit(switching_rows.max, switching_rows.by_default),
+  },
+  returns: List(RelaySwitching),
+  example: { answer: { data: [switchingExample], meta: { count: 1 } } },
+  async handle({ site: { site_id }, query }, { sensors }: Needs) {
+    const { node_id, limit = switching_rows.by_default } = query
+    const filter = node_id === undefined ? { limit } : { node_id, limit }
+    const { rows, count } = await sensors.switchings(site_id, filter)
+    return list(rows.map(switchingRecord), count)
+  },
+})

@@ -1,0 +1,111 @@
+import type { CommState } from '@heliograph/domain/link'
+import type { Channel, Node } from '@heliograph/domain/node'
+import type { ExportRows } from '../../http/export-rows.ts'
+import type { JsonText } from '../../http/json-text.ts'
+import type { Measurement } from '../../records/frame.ts'
+import {
+  type HistoryExport,
+  type HistoryRequest,
+  historyRows,
+  readHistory,
+} from '../../records/history.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { RelaySwitching } from './relays.ts'
+
+export interface NodeRow extends Measurement {
+  node_id: string
+  name: string
+  type: Node['type']
+  location_id: number | null
+  logger_id: number | null
+  manufacturer: string | null
+  model: string | null
+  serial_number: string | null
+  report_s: number
+  channels: Channel[]
+  created_at: Date
+  updated_at: Date
+  retired_at: Date | null
+  channel_values: (number | null)[] | null
+  edge_comm_state: CommState | null
+  last_ok_at: Date | null
+}
+
+export interface SwitchingRow extends Omit<RelaySwitching, 'switched_at' | 'received_at'> {
+  at: Date
+  received_at: Date
+}
+
+export interface SensorStore {
+  /** Nodes by id, with what they measured last. */
+  live(site_id: string, node_id?: string): Promise<NodeRow[]>
+  /** The number under which the readings of a node are kept; null where there is no such node. */
+  numberOf(site_id: string, node_id: string): Promise<number | null>
+  history(request: HistoryRequest): Promise<JsonText>
+  historyRows(request: HistoryExport): ExportRows
+  /** The newest switching of each relay of a node. */
+  lastSwitchings(site_id: string, node_id: string): Promise<SwitchingRow[]>
+  /** The newest first, and how many there are in all. */
+  switchings(
+    site_id: string,
+    filter: { node_id?: string; limit: number },
+  ): Promise<{ rows: SwitchingRow[]; count: number }>
+}
+
+export function createSensorStore(db: Queries): SensorStore {
+  return {
+    live: (site_id, node_id) => db.query<NodeRow>(live, [site_id, node_id ?? null]),
+    async numberOf(site_id, node_id) {
+      const [node] = await db.query<{ node_number: number }>(
+        'SELECT node_number FROM nodes WHERE site_id = $1 AND node_id = $2',
+        [site_id, node_id],
+      )
+      return node?.node_number ?? null
+    },
+    history: (request) => readHistory(db, 'node', request),
+    historyRows: (request) => historyRows('node', request),
+    lastSwitchings: (site_id, node_id) =>
+      db.query<SwitchingRow>(
+        `SELECT DISTINCT ON (e.channel) ${switching}
+         WHERE e.site_id = $1 AND e.node_id = $2
+         ORDER BY e.channel, e.at DESC`,
+        [site_id, node_id],
+      ),
+    async switchings(site_id, { node_id, limit }) {
+      const where = 'e.site_id = $1 AND ($2::text IS NULL OR e.node_id = $2)'
+      const [rows, [counted]] = await Promise.all([
+        db.query<SwitchingRow>(
+          `SELECT ${switching} WHERE ${where}
+           ORDER BY e.at DESC, e.relay_event_id DESC LIMIT $3`,
+          [site_id, node_id ?? null, limit],
+        ),
+        db.query<{ count: number }>(`SELECT count(*) AS count FROM relay_events e WHERE ${where}`, [
+          site_id,
+          node_id ?? null,
+        ]),
+      ])
+      return { rows, count: counted!.count }
+    },
+  }
+}
+
+const live = `
+  SELECT n.node_id, n.name, n.type, n.location_id, n.logger_id, n.manufacturer, n.model,
+         n.serial_number, n.report_s, n.channels, n.created_at, n.updated_at, n.retired_at,
+         l.measured_at, l.received_at, l.quality, l.channel_values,
+         d.comm_state AS edge_comm_state, d.last_ok_at
+  FROM nodes n
+  LEFT JOIN node_latest l ON l.site_id = n.site_id AND l.node_number = n.node_number
+  LEFT JOIN device_status d ON d.site_id = n.site_id AND d.kind = 'node' AND d.id = n.node_id
+  WHERE n.site_id = $1 AND ($2::text IS NULL OR n.node_id = $2)
+  ORDER BY n.node_id`
+
+const switching = `
+  e.relay_event_id AS command_id, e.node_id, n.location_id, e.channel,
+  (SELECT c ->> 'label' FROM jsonb_array_elements(n.channels) c
+   WHERE c ->> 'channel' = e.channel) AS label,
+  CASE WHEN e.to_state THEN 'on' ELSE 'off' END AS command,
+  e.from_state AS previous_state, e.to_state AS resulting_state, e.cause AS source, e.reason,
+  e.at, e.received_at
+  FROM relay_events e
+  LEFT JOIN nodes n ON n.site_id = e.site_id AND n.node_id = e.node_id`

@@ -1,0 +1,123 @@
+/** When inverters of a site are awake, by the sun: at night their silence is no gap. */
+import { solarPosition } from '@heliograph/physics/solar-position'
+import { asleep_below_deg } from '../records/situation.ts'
+
+export interface Place {
+  latitude: number
+  longitude: number
+  elevation_m: number
+}
+
+export interface Wakefulness {
+  /** Whether an inverter that does not answer at this instant should. */
+  isAwake(time_ms: number): boolean
+  /** How much of [start_ms, end_ms) that is, ms. */
+  awakeMs(start_ms: number, end_ms: number): number
+  /** The first instant from `time_ms` on that is awake, or asleep; else `end_ms`. */
+  next(is_awake: boolean, time_ms: number, end_ms: number): number
+  /** When the last awake part of [start_ms, end_ms) ends; `start_ms` where none does. */
+  lastAwake(start_ms: number, end_ms: number): number
+  /** Whether the sun is above the horizon at any time of the interval. */
+  hasDaylight(start_ms: number, end_ms: number): boolean
+}
+
+const cell_ms = 300_000
+const day_ms = 86_400_000
+const cells_per_day = day_ms / cell_ms
+/**
+ * An inverter wakes and falls asleep by the light on its modules: clouds and hills keep it from
+ * waking with the sun. So close to the night its silence tells nothing.
+ */
+const drowsy_cells = 3
+
+interface Day {
+  awake: Uint8Array
+  awake_count: number
+  daylight: Uint8Array
+}
+
+/**
+ * An inverter may sleep while the sun is less than 3 degrees above the horizon, and a quarter of an
+ * hour around that; told on a grid of five minutes, each day computed once. Where the place is not
+ * known none may, and it is always day.
+ */
+export function wakefulnessAt(place: Place | null): Wakefulness {
+  const days = new Map<number, Day>()
+  const dayOf = (number: number): Day => {
+    const known = days.get(number)
+    if (known) return known
+    const day = place === null ? always : dayAt(place, number)
+    days.set(number, day)
+    return day
+  }
+  const isAwakeCell = (cell: number) =>
+    dayOf(Math.floor(cell / cells_per_day)).awake[modulo(cell)] === 1
+  const cellOf = (time_ms: number) => Math.floor(time_ms / cell_ms)
+
+  /** Whole days at once where they are all awake or all asleep. */
+  function next(is_awake: boolean, time_ms: number, end_ms: number): number {
+    for (let cell = cellOf(time_ms); cell * cell_ms < end_ms; ) {
+      const { awake_count } = dayOf(Math.floor(cell / cells_per_day))
+      if (awake_count === (is_awake ? 0 : cells_per_day)) cell += cells_per_day - modulo(cell)
+      else if (isAwakeCell(cell) === is_awake) return Math.max(time_ms, cell * cell_ms)
+      else cell += 1
+    }
+    return end_ms
+  }
+
+  return {
+    isAwake: (time_ms) => isAwakeCell(cellOf(time_ms)),
+    awakeMs(start_ms, end_ms) {
+      let sum_ms = 0
+      for (let at_ms = start_ms; at_ms < end_ms; ) {
+        const number = Math.floor(at_ms / day_ms)
+        const day_end_ms = (number + 1) * day_ms
+        if (at_ms === number * day_ms && day_end_ms <= end_ms) {
+          sum_ms += dayOf(number).awake_count * cell_ms
+          at_ms = day_end_ms
+        } else {
+          const until_ms = Math.min(end_ms, (cellOf(at_ms) + 1) * cell_ms)
+          if (isAwakeCell(cellOf(at_ms))) sum_ms += until_ms - at_ms
+          at_ms = until_ms
+        }
+      }
+      return sum_ms
+    },
+    next,
+    lastAwake(start_ms, end_ms) {
+      for (let cell = cellOf(end_ms - 1); (cell + 1) * cell_ms > start_ms; cell -= 1) {
+        if (isAwakeCell(cell)) return Math.min(end_ms, (cell + 1) * cell_ms)
+      }
+      return start_ms
+    },
+    hasDaylight(start_ms, end_ms) {
+      for (let cell = cellOf(start_ms); cell * cell_ms < end_ms; cell += 1) {
+        if (dayOf(Math.floor(cell / cells_per_day)).daylight[modulo(cell)] === 1) return true
+      }
+      return false
+    },
+  }
+}
+
+const modulo = (cell: number) => cell - Math.floor(cell / cells_per_day) * cells_per_day
+
+const all = new Uint8Array(cells_per_day).fill(1)
+const always: Day = { awake: all, awake_count: cells_per_day, daylight: all }
+
+function dayAt({ latitude, longitude, elevation_m }: Place, number: number): Day {
+  const sun_deg = Array.from({ length: cells_per_day + 2 * drowsy_cells }, (_, nth) => {
+    const middle_ms = number * day_ms + (nth - drowsy_cells + 0.5) * cell_ms
+    return solarPosition(middle_ms, latitude, longitude, { elevation_m }).apparent_elevation_deg
+  })
+  const awake = Uint8Array.from({ length: cells_per_day }, (_, nth) => {
+    const around = sun_deg.slice(nth, nth + 2 * drowsy_cells + 1)
+    return around.every((elevation_deg) => elevation_deg >= asleep_below_deg) ? 1 : 0
+  })
+  return {
+    awake,
+    awake_count: awake.reduce((sum, is_awake) => sum + is_awake, 0),
+    daylight: Uint8Array.from({ length: cells_per_day }, (_, nth) =>
+      sun_deg[nth + drowsy_cells]! > 0 ? 1 : 0,
+    ),
+  }
+}

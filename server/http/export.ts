@@ -1,0 +1,196 @@
+/**
+ * Exports: the rows of a series as a file, in the form that `Accept` asks for by name. A file that
+ * fails half-way breaks its connection, so that what was received cannot be taken for the whole.
+ */
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { type Duplex, pipeline, Readable } from 'node:stream'
+import type { Clock, Timers } from '@heliograph/domain/clock'
+import { type Copying, copyOut } from '../storage/copy-out.ts'
+import type { Database, Log } from '../storage/database.ts'
+import { chooseEncoding, compressor, type Encoding } from './compression.ts'
+import type { Endpoint, Request } from './endpoint.ts'
+import { ApiError, unavailable } from './errors.ts'
+import { copyStatement, type ExportFormat } from './export-rows.ts'
+import type { AskedWindow } from './time-windows.ts'
+
+/** At the same time: of one key, and of all keys in one process. */
+export const exports_max = { per_key: 2, in_all: 6 } as const
+const retry_after_s = 10
+/** From the first row to the last, at whatever pace it is read. */
+export const export_minutes_max = 60
+/** A reader that takes nothing for so long loses its connection. */
+export const stall_s = 60
+
+export const mediaTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
+
+const contentTypes: Record<ExportFormat, string> = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  ndjson: mediaTypes.ndjson,
+}
+
+/**
+ * The form that is preferred to JSON; null for JSON. Only what is named is considered: a wildcard
+ * means JSON, which also wins where it is named and liked as much. RFC 9110 §12.5.1.
+ */
+export function chooseFormat(accept: string | undefined): ExportFormat | null {
+  if (accept === undefined) return null
+  const weights = new Map<string, number>()
+  for (const part of accept.toLowerCase().split(',')) {
+    const [range = '', ...parameters] = part.split(';').map((text) => text.trim())
+    const q = parameters.find((parameter) => parameter.startsWith('q='))
+    weights.set(range, q === undefined ? 1 : Number(q.slice(2)) || 0)
+  }
+  const csv = weights.get(mediaTypes.csv) ?? 0
+  const ndjson = weights.get(mediaTypes.ndjson) ?? 0
+  const best = Math.max(csv, ndjson)
+  const named = weights.get('application/json')
+  const json = named ?? weights.get('application/*') ?? weights.get('*/*') ?? 0
+  if (best === 0 || json > best || named === best) return null
+  return csv === best ? 'csv' : 'ndjson'
+}
+
+export interface ExportOrder {
+  /** As it is valid; `limit` in its query is a default unless the request has one. */
+  asked: Request<unknown, Asked, unknown> & { has_limit: boolean }
+  format: ExportFormat
+  /** Where it goes: when it closes, the export ends. */
+  response: ServerResponse
+}
+
+type Asked = AskedWindow & { limit?: number }
+
+export interface ExportFile {
+  headers: Record<string, string>
+  /** Empty for HEAD, which is judged like GET and reads no rows. */
+  bytes: Readable
+}
+
+export interface Exporter {
+  /**
+   * Resolves once the first bytes are there, or the end; until then a failure is an error like
+   * any other. Throws 429 beyond the exports of a key and 503 beyond those of the process.
+   */
+  open(endpoint: Endpoint<never>, order: ExportOrder): Promise<ExportFile>
+}
+
+interface Deps {
+  db: Database
+  clock: Clock
+  timers: Timers
+  log: Log
+  needs: never
+}
+
+export function createExporter(deps: Deps): Exporter {
+  const running = exportSlots()
+  return {
+    async open(endpoint, { asked, format, response }) {
+      const { has_limit, ...request } = asked
+      const { limit, ...query } = request.query
+      const limited = has_limit ? { ...query, limit } : query
+      const rows = await endpoint.exports!({ ...request, query: limited } as never, deps.needs)
+      const encoding = chooseEncoding(response.req.headers['accept-encoding'] as string | undefined)
+      const name = fileName(endpoint, asked, deps.clock)
+      const headers = {
+        'content-type': contentTypes[format],
+        'content-disposition': `attachment; filename="${name}.${format}"`,
+        'cache-control': 'no-store',
+        vary: 'Authorization, Accept, Accept-Encoding',
+        ...(encoding && { 'content-encoding': encoding }),
+      }
+      if (response.req.method === 'HEAD') return { headers, bytes: Readable.from([]) }
+      const release = running.take(request.caller.key_id)
+      const copying = begin(deps, copyStatement(format, rows), response)
+      void copying.released.then(release)
+      await once(copying.bytes, 'readable').catch((error) => {
+        // Nobody is there to hear of it, and nothing has failed.
+        throw response.closed ? unavailable() : error
+      })
+      breakOnFailure(copying.bytes, response, (error) =>
+        deps.log.error({ err: error, request_id: request.request_id }, 'an export broke off'),
+      )
+      return { headers, bytes: encoding ? compressed(copying.bytes, encoding) : copying.bytes }
+    },
+  }
+}
+
+/** Site, path and window: `demo_loggers-1-history_20260601T000000Z_20260701T000000Z`. */
+function fileName({ path }: Endpoint<never>, asked: ExportOrder['asked'], clock: Clock): string {
+  const { start, end = clock.now().toISOString() } = asked.query
+  const params = asked.params as Record<string, unknown>
+  const place = path.slice(1).replaceAll(/\{(\w+)\}/g, (_, name: string) => String(params[name]))
+  const from = start === undefined ? 'until' : compact(start)
+  const name = place.replaceAll(/[^A-Za-z0-9.]+/g, '-')
+  return [asked.site.site_id, name, from, compact(end)].join('_')
+}
+
+const compact = (instant: string) => instant.replaceAll(/[-:]|\.\d+/g, '')
+
+function begin({ db, timers }: Deps, statement: string, response: ServerResponse): Copying {
+  const abort = new AbortController()
+  if (response.closed) abort.abort()
+  else response.once('close', () => abort.abort())
+  return copyOut(db, {
+    statement,
+    timeout_ms: export_minutes_max * 60_000,
+    stall_ms: stall_s * 1000,
+    timers,
+    signal: abort.signal,
+  })
+}
+
+/**
+ * The last chunk of a chunked body is missing when its connection is destroyed. A reset says the
+ * same to HTTP/1.0, where the end of the connection is else that of the body.
+ */
+function breakOnFailure(
+  bytes: Readable,
+  response: ServerResponse,
+  tell: (error: Error) => void,
+): void {
+  bytes.once('error', (error) => {
+    if (response.closed) return
+    tell(error)
+    reset(response.socket)
+  })
+}
+
+function reset(socket: Socket | null): void {
+  // Only a plain TCP socket can be reset; TLS has its own sign that a body was cut off.
+  if (socket && !('encrypted' in socket)) socket.resetAndDestroy?.()
+  else socket?.destroy()
+}
+
+function compressed(bytes: Readable, encoding: Encoding): Duplex {
+  const packed = compressor(encoding)
+  // What breaks the one destroys the other; it is told by `breakOnFailure`.
+  pipeline(bytes, packed, () => {})
+  return packed
+}
+
+/** Each export holds a connection of the pool: they may not take all of it. */
+export function exportSlots() {
+  const running = new Map<string, number>()
+  let in_all = 0
+  return {
+    /** Returns what gives the place back. */
+    take(key_id: string): () => void {
+      const of_key = running.get(key_id) ?? 0
+      if (of_key >= exports_max.per_key) {
+        const details = { policy: 'concurrent_exports', limit: exports_max.per_key, retry_after_s }
+        throw new ApiError('rate_limited', details, { 'retry-after': String(retry_after_s) })
+      }
+      if (in_all >= exports_max.in_all) throw unavailable(retry_after_s)
+      running.set(key_id, of_key + 1)
+      in_all += 1
+      return () => {
+        const left = running.get(key_id)! - 1
+        if (left === 0) running.delete(key_id)
+        else running.set(key_id, left)
+        in_all -= 1
+      }
+    },
+  }
+}

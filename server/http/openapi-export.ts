@@ -1,0 +1,63 @@
+/** The forms of a series beside JSON, as the OpenAPI document and its introduction tell them. */
+import type { Endpoint } from './endpoint.ts'
+import { export_minutes_max, exports_max, mediaTypes, stall_s } from './export.ts'
+import type { Json } from './openapi-schemas.ts'
+
+type Item = Readonly<Record<string, unknown>>
+
+/** Further content of the promised answer, by media type; its examples are those of the JSON. */
+export function exportContent({ exports, example }: Endpoint<never>): Record<string, Json> {
+  if (!exports) return {}
+  const { data } = example.answer as { data: readonly Item[] }
+  return {
+    [mediaTypes.csv]: {
+      schema: {
+        type: 'string',
+        description: 'A line of field names, then a line for each item: see Exports.',
+      },
+      example: csvText(data),
+    },
+    [mediaTypes.ndjson]: {
+      schema: { type: 'string', description: 'An item as JSON on each line: see Exports.' },
+      example: data.map((item) => `${JSON.stringify(item)}\n`).join(''),
+    },
+  }
+}
+
+function csvText(items: readonly Item[]): string {
+  const lines = [
+    Object.keys(items[0] ?? {}),
+    ...items.map((item) => Object.values(item).map(field)),
+  ]
+  return lines.map((line) => `${line.join(',')}\n`).join('')
+}
+
+function field(value: unknown): string {
+  if (value === null) return ''
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** What the description of such an operation says of it. */
+export const export_sentence =
+  'As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` ' +
+  'is given: see Exports.'
+
+export const export_introduction = `
+## Exports
+
+An extension: where an operation lists them among its answers, \`Accept: text/csv\` and
+\`Accept: application/x-ndjson\` give the items of the JSON answer as a file. Without a \`limit\`
+it holds the whole window, of whatever length; with one, the rows of that JSON answer. JSON is
+what \`Accept\` gives by a wildcard, and what is answered where both are liked as much. CSV has a
+line of field names, lines that end in LF, quotes as in RFC 4180, an empty field for \`null\`
+and arrays as JSON; a text that a spreadsheet would take for a formula has an apostrophe in front.
+NDJSON has an item on each line. Both are UTF-8 and compressed on request.
+
+A file that breaks off is never ended in order: its connection is reset, so that the last chunk of
+the body (and the end of the compressed stream) is missing. Treat what your HTTP client then
+reports as an error, and ask again. An export counts as one request; ${exports_max.per_key} may run
+at a time for each key, a further one gets 429 with \`details.policy\` \`concurrent_exports\`, and
+503 says that the server runs as many as it can. One lasts ${export_minutes_max} minutes at most,
+and ends when nothing of it is read for ${stall_s} s.
+`

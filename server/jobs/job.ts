@@ -1,0 +1,45 @@
+import type { Clock } from '@heliograph/domain/clock'
+import type { Database, Log } from '../storage/database.ts'
+
+/** What every job may use. */
+export interface JobContext {
+  db: Database
+  clock: Clock
+  log: Log
+  settings: JobSettings
+  /** Aborted when the server stops or the run is taken from this process: end between two steps. */
+  signal: AbortSignal
+}
+
+export interface JobSettings {
+  /** Readings as they came are kept this many days, to whole weeks; null: for ever. */
+  retention_raw_days: number | null
+}
+
+/**
+ * Work that goes on beside requests. At most one run of a job is under way over all replicas. A run
+ * that fails or is cut short begins anew, so that `run` must lead to the same result when it is
+ * repeated from any point.
+ */
+export interface Job {
+  /** `drop_old_readings` */
+  name: string
+  /** Five fields of cron in UTC (minute, hour, day, month, weekday); null: only on demand. */
+  schedule: string | null
+  /** A run that takes longer counts as failed. */
+  seconds_max: number
+  /** Throws when it could not do its work; what it threw is logged, and it is tried again. */
+  run(context: JobContext): Promise<void>
+}
+
+/** Checks what the type cannot say of a job; throws where it is wrong. */
+export function defineJob(job: Job): Job {
+  if (!/^[a-z][a-z_]{2,39}$/.test(job.name)) throw new Error(`job '${job.name}': not a name`)
+  if (job.schedule !== null && !/^(\S+ ){4}\S+$/.test(job.schedule)) {
+    throw new Error(`job ${job.name}: '${job.schedule}' has not five fields`)
+  }
+  if (!(job.seconds_max >= 60 && job.seconds_max <= 86_400)) {
+    throw new Error(`job ${job.name}: seconds_max must be from 60 to 86400`)
+  }
+  return job
+}

@@ -1,0 +1,136 @@
+/** A backup as it lies on a disk: a directory, or one file in the form of tar. */
+import { createReadStream, createWriteStream } from 'node:fs'
+import { lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import tar from 'tar-stream'
+import { flush } from './programs.ts'
+
+const flushed_at_once = 32
+
+export interface BackupTarget {
+  /** Adds a file: exactly `bytes` bytes must come. */
+  add(name: string, bytes: number, content: AsyncIterable<Buffer>): Promise<void>
+  /** Flushes all to the disk and gives it its name: from then on it is whole. */
+  finish(): Promise<void>
+  /** Removes what was made so far. */
+  abandon(): Promise<void>
+}
+
+export interface BackupEntry {
+  name: string
+  /** Has to be read to its end before the next entry comes. */
+  content: AsyncIterable<Buffer>
+}
+
+/**
+ * A new backup under the passing name `<target>.partial`, which a later attempt clears away.
+ * Throws when there is something under the name itself.
+ */
+export async function newBackup(target: string): Promise<BackupTarget> {
+  await refuseTaken(target)
+  const making = `${target}.partial`
+  await mkdir(path.dirname(target), { recursive: true })
+  await rm(making, { recursive: true, force: true })
+  return target.endsWith('.tar') ? newTar(making, target) : newDirectory(making, target)
+}
+
+async function refuseTaken(target: string): Promise<void> {
+  const found = await lstat(target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  if (found) throw new Error(`${target} exists; name a backup that does not`)
+}
+
+async function giveName(making: string, target: string): Promise<void> {
+  await refuseTaken(target)
+  await rename(making, target)
+  await flush(path.dirname(target))
+}
+
+async function newDirectory(making: string, target: string): Promise<BackupTarget> {
+  await mkdir(making, { mode: 0o700 })
+  const directories = new Set([making])
+  const files: string[] = []
+  return {
+    async add(name, _bytes, content) {
+      const file = path.join(making, name)
+      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+      for (let dir = path.dirname(file); !directories.has(dir); dir = path.dirname(dir)) {
+        directories.add(dir)
+      }
+      await writeNew(file, content)
+      files.push(file)
+    },
+    async finish() {
+      await flushAll([...files, ...directories])
+      await giveName(making, target)
+    },
+    abandon: () => rm(making, { recursive: true, force: true }),
+  }
+}
+
+async function newTar(making: string, target: string): Promise<BackupTarget> {
+  const pack = tar.pack()
+  const written = pipeline(pack, createWriteStream(making, { flags: 'wx', mode: 0o600 }))
+  // Where the disk refuses, whoever is adding must hear of it and not wait for room.
+  const broken = written.then(() => new Promise<never>(() => {}))
+  broken.catch(() => {})
+  return {
+    async add(name, bytes, content) {
+      const entry = pack.entry({ name, size: bytes, mode: 0o600 })
+      await Promise.race([pipeline(Readable.from(content), entry), broken])
+    },
+    async finish() {
+      pack.finalize()
+      await written
+      await flush(making)
+      await giveName(making, target)
+    },
+    async abandon() {
+      pack.destroy()
+      await written.catch(() => {})
+      await rm(making, { force: true })
+    },
+  }
+}
+
+/** Writes a file that is not there yet, for its owner alone. */
+export async function writeNew(file: string, content: AsyncIterable<Buffer>): Promise<void> {
+  const handle = await open(file, 'wx', 0o600)
+  try {
+    for await (const chunk of content) await handle.writeFile(chunk)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Flushes files and directories, many at a time: the disk takes them together. */
+export async function flushAll(paths: Iterable<string>): Promise<void> {
+  const left = [...paths]
+  while (left.length > 0) await Promise.all(left.splice(0, flushed_at_once).map(flush))
+}
+
+/** The files of a backup, in no particular order. */
+export async function* entriesOf(backup: string): AsyncGenerator<BackupEntry> {
+  if ((await stat(backup)).isDirectory()) {
+    for (const file of await readdir(backup, { recursive: true, withFileTypes: true })) {
+      if (file.isDirectory()) continue
+      const full = path.join(file.parentPath, file.name)
+      const name = path.relative(backup, full)
+      if (!file.isFile()) throw new Error(`the backup was changed: ${name} is no plain file`)
+      yield { name, content: createReadStream(full) }
+    }
+    return
+  }
+  const extract = tar.extract()
+  const reading = pipeline(createReadStream(backup), extract)
+  reading.catch(() => {}) // whoever reads the entries gets it, too
+  for await (const entry of extract) {
+    const { name, type } = entry.header
+    if (type !== 'file') throw new Error(`the backup was changed: ${name} is no plain file`)
+    yield { name, content: entry as unknown as AsyncIterable<Buffer> }
+  }
+  await reading
+}

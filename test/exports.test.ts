@@ -1,0 +1,156 @@
+/** Every export of the API against the JSON answer to the same request. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { readingKinds } from '@heliograph/domain/readings'
+import fc from 'fast-check'
+import type { TSchema } from 'typebox'
+import { endpoints } from '../server/endpoints.ts'
+import { addReading, type ServedSite, servedSite } from '../server/features/fixtures/served-site.ts'
+import { readCsv } from './conventions/csv.ts'
+
+const exporting = endpoints.filter((endpoint) => endpoint.exports)
+
+test('the histories of loggers, inverters and strings can be exported', () => {
+  const names = exporting.map(({ operation_id }) => operation_id)
+  for (const resource of ['loggers', 'inverters', 'strings']) {
+    assert.ok(names.includes(`${resource}_history_list`), resource)
+  }
+})
+
+const real = fc.option(
+  fc.float({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0),
+  { nil: null },
+)
+const reals = fc.option(fc.array(real, { minLength: 1, maxLength: 3 }), { nil: null })
+const quality = fc.constantFrom('good', 'suspect')
+/** Seconds before the noon of the fixture. */
+const instant = (age_s: number, ms = 0) =>
+  new Date(Date.UTC(2026, 5, 21, 10) - age_s * 1000 + ms).toISOString()
+
+const inverterReading = fc.record({
+  quality,
+  state: fc.option(fc.constantFrom('mppt', 'fault'), { nil: null }),
+  ac_power_kw: real,
+  energy_total_kwh: fc.option(fc.double({ noNaN: true, min: 0, max: 1e9 }), { nil: null }),
+  alarm_1: fc.option(fc.nat(), { nil: null }),
+  mppt_voltage_v: reals,
+  mppt_energy_total_kwh: reals,
+})
+const windows = fc.constantFrom(
+  '',
+  `start=${instant(30)}`,
+  `end=${instant(10)}`,
+  `start=${instant(35)}&end=${instant(5)}`,
+)
+const limits = fc.option(fc.integer({ min: 1, max: 12 }), { nil: null })
+
+async function store(site: ServedSite, all: readonly [age_s: number, reading: object][]) {
+  const { db } = site
+  await db.execute(`
+    TRUNCATE ${Object.values(readingKinds)
+      .flatMap(({ table }) => [table, table.replace('readings', 'latest')])
+      .join(', ')}`)
+  for (const [age_s, { strings, ...reading }] of all as [number, Record<string, unknown>][]) {
+    const measured_at = instant(age_s, 7)
+    await addReading(db, 'inverter', { inverter_id: 1, measured_at, ...reading })
+    const { ac_power_kw, quality } = reading
+    await addReading(db, 'logger', { logger_id: 1, measured_at, ac_power_kw, quality })
+    for (const [at, [current_a, voltage_v]] of (strings as unknown[][]).entries()) {
+      const range = { first_string_index: at * 3, current_a, voltage_v, quality }
+      await addReading(db, 'string', { inverter_id: 1, measured_at, ...range })
+    }
+  }
+}
+
+const addresses = ['/loggers/1/history', '/inverters/1/history', '/strings/inverter/1/history']
+
+test('an export has the rows and values of the JSON answer', async (t) => {
+  const site = await servedSite()
+  t.after(site.close)
+  const ask = async (path: string, accept: string) => {
+    const { payload, statusCode, headers } = await site.app.inject({
+      url: `/v1/sites/demo${path}`,
+      headers: { authorization: `Bearer svc_live_0123456789ab_${'5e'.repeat(32)}`, accept },
+    })
+    assert.equal(statusCode, 200, payload)
+    assert.ok(String(headers['content-type']).startsWith(accept), path)
+    return payload
+  }
+  const readings = fc.array(
+    fc.tuple(
+      inverterReading,
+      fc.array(fc.tuple(reals, reals), { maxLength: 2 }),
+      fc.integer({ min: 1, max: 40 }),
+    ),
+    { maxLength: 6 },
+  )
+  await fc.assert(
+    fc.asyncProperty(readings, windows, limits, async (given, window, limit) => {
+      const byAge = new Map(given.map(([one, strings, age]) => [age, { ...one, strings }]))
+      await store(site, [...byAge])
+      for (const address of addresses) {
+        const query = [window, ...(limit === null ? [] : [`limit=${limit}`])].filter(Boolean)
+        const path = `${address}?${query.join('&')}`
+        const { data } = JSON.parse(await ask(path, 'application/json'))
+        const lines = (await ask(path, 'application/x-ndjson')).split('\n')
+        assert.equal(lines.pop(), '')
+        assert.deepEqual(
+          lines.map((line) => JSON.parse(line)),
+          data,
+          path,
+        )
+        assert.deepEqual(readCsv(await ask(path, 'text/csv'), fieldValue), data, path)
+      }
+    }),
+    { numRuns: 15 },
+  )
+})
+
+function fieldValue(name: string, field: string): unknown {
+  return ['measured_at', 'quality', 'state'].includes(name) ? field : JSON.parse(field)
+}
+
+test('the header of a CSV file names the fields of an item in their order', async (t) => {
+  const site = await servedSite()
+  t.after(site.close)
+  await site.db.execute(
+    `INSERT INTO nodes (site_id, node_id, node_number, name, type, report_s, channels, created_at,
+       updated_at)
+     VALUES ('demo', '1', 1, 'Node', 'transformer_station', 60, '[]', now(), now())`,
+  )
+  for (const { path, operation_id, returns } of exporting) {
+    const { data } = (returns as TSchema & { properties: Record<string, TSchema> }).properties
+    const { properties } = (data as TSchema & { items: { properties: object } }).items
+    const { payload } = await site.app.inject({
+      url: `/v1/sites/demo${path.replaceAll(/\{\w+\}/g, '1')}`,
+      headers: {
+        authorization: `Bearer svc_live_0123456789ab_${'5e'.repeat(32)}`,
+        accept: 'text/csv',
+      },
+    })
+    assert.equal(payload, `${Object.keys(properties).join(',')}\n`, operation_id)
+  }
+})
+
+test('a limit is clamped; without one the whole window comes', async (t) => {
+  const site = await servedSite()
+  t.after(site.close)
+  await site.db.execute(
+    `INSERT INTO logger_readings (site_id, logger_id, measured_at, quality)
+     SELECT 'demo', 1, timestamptz '2026-06-21T09:59:59Z' - nth * interval '1 second', 'good'
+     FROM generate_series(1, 10100) AS nth`,
+  )
+  const rows = async (query: string) => {
+    const { payload } = await site.app.inject({
+      url: `/v1/sites/demo/loggers/1/history?${query}`,
+      headers: {
+        authorization: `Bearer svc_live_0123456789ab_${'5e'.repeat(32)}`,
+        accept: 'application/x-ndjson',
+      },
+    })
+    return payload.split('\n').length - 1
+  }
+  assert.equal(await rows(''), 10_100)
+  assert.equal(await rows('limit=20000'), 10_000)
+  assert.equal(await rows('limit=3'), 3)
+})
