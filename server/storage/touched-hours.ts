@@ -37,8 +37,8 @@ export function addTouchedHours(hours: Set<number>, at_ms: number): void {
 }
 
 /**
- * Marks hours of the kinds that are summed up, in one order for all transactions so that none blocks
- * another for good.
+ * Marks hours of the kinds that are summed up, in one order for all transactions so that none
+ * blocks another for good.
  */
 export async function touchHours(
   transaction: Transaction,
