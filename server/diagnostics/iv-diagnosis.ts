@@ -20,6 +20,7 @@
  * while limited, resistance and bypassed substrings are told apart only by what the changing light
  * shows. What all strings lose alike looks like an irradiance that is measured too high.
  */
+import { median } from '@heliograph/domain/median'
 import { currentAtVoltage, maximumPowerPoint } from '@heliograph/physics/single-diode'
 import { type StringModel, stringCircuit } from './expected-string.ts'
 import type { IvFlag, IvPoint } from './iv-points.ts'
@@ -227,7 +228,7 @@ const carrying_ratio = 0.1
 function soundPartners(points: readonly UsablePoint[]): number | null {
   for (const part of [points, points.filter(({ fit }) => fit.is_shaded)]) {
     if (part.length === 0) continue
-    const own = median(part.map(({ ratio }) => ratio))
+    const own = median(part.map(({ ratio }) => ratio))!
     const partners = carryingPartners(part)
     if (partners.some((ratio) => ratio < own - alike_within)) continue
     const stronger = partners.filter((ratio) => ratio > own + alike_within).length
@@ -241,7 +242,7 @@ function carryingPartners(points: readonly UsablePoint[]): number[] {
   const partner_count = Math.max(...points.map(({ partner_ratios }) => partner_ratios.length))
   return Array.from({ length: partner_count }, (_, index) => {
     const ratios = points.flatMap(({ partner_ratios }) => partner_ratios[index] ?? [])
-    return ratios.length === 0 ? 0 : median(ratios)
+    return median(ratios) ?? 0
   }).filter((ratio) => ratio > carrying_ratio)
 }
 
@@ -371,12 +372,6 @@ function verdict(
 
 function meanOf<T>(values: readonly T[], of: (value: T) => number): number {
   return values.reduce((sum, value) => sum + of(value), 0) / values.length
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
 function evenly<T>(values: readonly T[], count_max: number): readonly T[] {

@@ -1,3 +1,4 @@
+import { median } from '@heliograph/domain/median'
 import type { StringLayout, StringSums } from './string-sums.ts'
 
 /** Why a string cannot be judged. */
@@ -197,14 +198,4 @@ function deficitOf({ current_ratio, voltage_ratio }: Comparison): number | null 
  */
 function soundCurrent(voltage_ratio: number): number {
   return 1 + current_rise_max * (1 - Math.exp((voltage_ratio - 1) / current_rise_max))
-}
-
-/** Null of nothing. */
-export function median(values: readonly number[]): number | null {
-  if (values.length === 0) return null
-  const sorted = values.toSorted((a, b) => a - b)
-  const upper = sorted[sorted.length >> 1] as number
-  return sorted.length % 2 === 1
-    ? upper
-    : (upper + (sorted[(sorted.length >> 1) - 1] as number)) / 2
 }

@@ -1,9 +1,9 @@
+import { median } from '@heliograph/domain/median'
 import { type HourOfString, type SuspectedCause, shadeLoss, suspectCause } from './string-cause.ts'
 import {
   type Comparison,
   compareStrings,
   dead_ratio,
-  median,
   type NoDataReason,
 } from './string-comparison.ts'
 import type { StringLayout, StringSums } from './string-sums.ts'

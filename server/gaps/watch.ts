@@ -1,4 +1,5 @@
 /** Opens the gaps of silent sources, and settles those that have ended, by what was noticed. */
+import { tryLock } from '../storage/advisory-lock.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { hour_ms } from '../storage/touched-hours.ts'
 import {
@@ -24,11 +25,8 @@ export async function watchGaps(db: Database, now: Date, signal?: AbortSignal): 
   for (const { site_id } of sites) {
     if (signal?.aborted) return
     await db.transaction(async (transaction) => {
-      const [lock] = await transaction.query<{ taken: boolean }>(
-        'select pg_try_advisory_xact_lock($1, hashtext($2)) as taken',
-        [gap_lock_class, site_id],
-      )
-      if (lock!.taken) await watchSite(transaction, site_id, now)
+      const is_ours = await tryLock(transaction, gap_lock_class, site_id)
+      if (is_ours) await watchSite(transaction, site_id, now)
     })
   }
 }

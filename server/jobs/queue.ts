@@ -1,7 +1,9 @@
 /** The queue of scheduled work: pg-boss on the server's own database, in a schema of its own. */
+
 import type { Clock } from '@heliograph/domain/clock'
 import { type JobWithMetadata, PgBoss } from 'pg-boss'
 import type { Registry } from 'prom-client'
+import { tryLock } from '../storage/advisory-lock.ts'
 import type { Database, Log } from '../storage/database.ts'
 import type { Job, JobSettings } from './job.ts'
 import { jobMetrics, type Outcome } from './metrics.ts'
@@ -184,11 +186,8 @@ async function unplanOthers(boss: PgBoss, known: ReadonlySet<string>): Promise<v
 async function locked(db: Database, name: string, work: () => Promise<void>): Promise<void> {
   await db.transaction(async (transaction) => {
     await transaction.execute('set local idle_in_transaction_session_timeout = 0')
-    const [lock] = await transaction.query<{ taken: boolean }>(
-      'select pg_try_advisory_xact_lock($1, hashtext($2)) as taken',
-      [advisory_class, name],
-    )
-    if (!lock!.taken) throw new JobRunning(`job ${name} is already running`)
+    const is_ours = await tryLock(transaction, advisory_class, name)
+    if (!is_ours) throw new JobRunning(`job ${name} is already running`)
     await work()
   })
 }

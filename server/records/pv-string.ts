@@ -1,5 +1,6 @@
 /** Strings: rows of panels on the inputs of an inverter, and what they measured last. */
 
+import { median } from '@heliograph/domain/median'
 import type { Quality } from '@heliograph/domain/readings'
 import { type Static, Type } from 'typebox'
 import { InverterId, Nullable, StringIndex } from '../http/params.ts'
@@ -190,11 +191,4 @@ function measuredOf(
 ): number | null {
   const range = rangeOf(string_index, ranges)
   return range?.[name]?.[string_index - range.first_string_index] ?? null
-}
-
-function median(values: readonly number[]): number | null {
-  if (values.length === 0) return null
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = Math.floor(sorted.length / 2)
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }

@@ -4,12 +4,14 @@
  * to the same sums as readings in order. Days that have ended are then looked at for small lasting
  * losses of strings.
  */
+
 import { setImmediate } from 'node:timers/promises'
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { readingKinds } from '@heliograph/domain/readings'
 import type { Place } from '../diagnostics/plane-light.ts'
 import { reconcileHours } from '../gaps/job.ts'
+import { tryLock } from '../storage/advisory-lock.ts'
 import type { Database, Log, Transaction } from '../storage/database.ts'
 import { closedBefore } from '../storage/partitions.ts'
 import {
@@ -23,6 +25,7 @@ import {
 import { storeEnergyHours } from './energy-hours.ts'
 import { type InverterSpan, sumInverter } from './inverter-span.ts'
 import {
+  type Daylight,
   daylightAt,
   type InverterSun,
   inverterSun,
@@ -167,11 +170,8 @@ function locked(
   work: (transaction: Transaction) => Promise<number>,
 ): Promise<number> {
   return db.transaction(async (transaction) => {
-    const [lock] = await transaction.query<{ taken: boolean }>(
-      'select pg_try_advisory_xact_lock($1, hashtext($2)) as taken',
-      [advisory_class, site_id],
-    )
-    return lock!.taken ? work(transaction) : 0
+    const is_ours = await tryLock(transaction, advisory_class, site_id)
+    return is_ours ? work(transaction) : 0
   })
 }
 
@@ -211,17 +211,18 @@ async function sumMarkedHours(
 ): Promise<void> {
   const days = new Map<string, { inverter_id: number; date: string }>()
   const summed = new Map<number, number[]>()
+  const daylight = daylightAt(placeOf(plant.facts))
   for (const [hour, hour_marks] of Map.groupBy(marks, ({ hour_at }) => hour_at.getTime())) {
     const inverters = invertersOf(hour_marks, plant)
     if (inverters.length === 0) continue
-    await sumHour(transaction, site_id, plant, { hour_ms: hour, inverters })
+    await sumHour(transaction, site_id, plant, { hour_ms: hour, inverters, daylight })
     const date = localDate(hour, plant.facts.timezone)
     for (const { inverter_id } of inverters) {
       days.set(`${inverter_id}/${date}`, { inverter_id, date })
       summed.set(inverter_id, [...(summed.get(inverter_id) ?? []), hour])
     }
   }
-  const sun = daylightAt(placeOf(plant.facts))?.height ?? null
+  const sun = daylight?.height ?? null
   await storeEnergyHours(transaction, site_id, { plant, sun }, summed)
   await sumDays(transaction, site_id, plant.facts.timezone, [...days.values()])
 }
@@ -252,12 +253,15 @@ async function sumHour(
   transaction: Transaction,
   site_id: string,
   plant: Plant,
-  { hour_ms: start_ms, inverters }: { hour_ms: number; inverters: readonly PlantInverter[] },
+  {
+    hour_ms: start_ms,
+    inverters,
+    daylight,
+  }: { hour_ms: number; inverters: readonly PlantInverter[]; daylight: Daylight | null },
 ): Promise<void> {
   const span = { start_ms, end_ms: start_ms + hour_ms }
   const around = { site_id, from_ms: span.start_ms - reach_ms, to_ms: span.end_ms + reach_ms + 1 }
   const sunOf = await plantSuns(transaction, plant, around, inverters)
-  const daylight = daylightAt(placeOf(plant.facts))
   for (let first = 0; first < inverters.length; first += inverters_at_once) {
     const some = inverters.slice(first, first + inverters_at_once)
     const window: RawWindow = { ...around, ids: some.map(({ inverter_id }) => inverter_id) }

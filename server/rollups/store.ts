@@ -1,6 +1,5 @@
 /** The sums of hours and days in the database. */
 import type { Queries, Transaction } from '../storage/database.ts'
-import { hour_ms } from '../storage/touched-hours.ts'
 import { type InverterHour, inverterSums } from './inverter-hour.ts'
 import { type StoredStrings, string_layout } from './string-codec.ts'
 
@@ -62,24 +61,48 @@ export async function storeStringHours(
   rows: readonly StringHourRow[],
   gone: readonly { inverter_id: number; hour_at: Date }[],
 ): Promise<void> {
+  const at = rows.map(({ hour_at }) => hour_at.toISOString())
+  await storeStrings(transaction, 'string_hours', { site_id, rows, at })
+  await forget(transaction, 'string_hours', site_id, gone)
+}
+
+/** When a row of sums is of, and how SQL calls it. */
+const times = {
+  string_hours: { column: 'hour_at', type: 'timestamptz' },
+  string_days: { column: 'local_date', type: 'date' },
+} as const
+
+async function storeStrings(
+  transaction: Transaction,
+  table: keyof typeof times,
+  {
+    site_id,
+    rows,
+    at,
+  }: {
+    site_id: string
+    rows: readonly (StoredStrings & { inverter_id: number })[]
+    at: readonly string[]
+  },
+): Promise<void> {
+  const { column, type } = times[table]
   await transaction.execute(
-    `insert into string_hours (site_id, inverter_id, hour_at, string_count, layout, sums)
-     select $1, inverter_id, hour_at, string_count, $5, decode(sums, 'hex')
-     from unnest($2::int[], $3::timestamptz[], $4::int[], $6::text[])
-       as t (inverter_id, hour_at, string_count, sums)
-     order by inverter_id, hour_at
-     on conflict (site_id, inverter_id, hour_at) do update
+    `insert into ${table} (site_id, inverter_id, ${column}, string_count, layout, sums)
+     select $1, inverter_id, ${column}, string_count, $5, decode(sums, 'hex')
+     from unnest($2::int[], $3::${type}[], $4::int[], $6::text[])
+       as t (inverter_id, ${column}, string_count, sums)
+     order by inverter_id, ${column}
+     on conflict (site_id, inverter_id, ${column}) do update
        set string_count = excluded.string_count, layout = excluded.layout, sums = excluded.sums`,
     [
       site_id,
       rows.map(({ inverter_id }) => inverter_id),
-      rows.map(({ hour_at }) => hour_at.toISOString()),
+      at,
       rows.map(({ string_count }) => string_count),
       string_layout,
       rows.map(({ sums }) => sums.toString('hex')),
     ],
   )
-  await forget(transaction, 'string_hours', site_id, gone)
 }
 
 async function forget(
@@ -100,7 +123,7 @@ async function forget(
   )
 }
 
-/** The sums of strings of hours that begin in a window, by inverter and hour. */
+/** The sums of strings of hours that begin in a window, by inverter and hour; null: of all. */
 export function readStringHours(
   db: Queries,
   site_id: string,
@@ -108,11 +131,11 @@ export function readStringHours(
     inverter_ids,
     from_ms,
     to_ms,
-  }: { inverter_ids: readonly number[]; from_ms: number; to_ms: number },
+  }: { inverter_ids: readonly number[] | null; from_ms: number; to_ms: number },
 ): Promise<StringHourRow[]> {
   return db.query<StringHourRow>(
     `select inverter_id, hour_at, string_count, layout, sums from string_hours
-     where site_id = $1 and inverter_id = any($2) and hour_at >= $3 and hour_at < $4
+     where site_id = $1 and ($2::int[] is null or inverter_id = any($2)) and hour_at >= $3 and hour_at < $4
      order by inverter_id, hour_at`,
     [site_id, inverter_ids, new Date(from_ms).toISOString(), new Date(to_ms).toISOString()],
   )
@@ -123,28 +146,11 @@ export interface StringDayRow extends StoredStrings {
   local_date: string
 }
 
-export async function storeStringDays(
+export function storeStringDays(
   transaction: Transaction,
   site_id: string,
   rows: readonly StringDayRow[],
 ): Promise<void> {
-  await transaction.execute(
-    `insert into string_days (site_id, inverter_id, local_date, string_count, layout, sums)
-     select $1, inverter_id, local_date, string_count, $5, decode(sums, 'hex')
-     from unnest($2::int[], $3::date[], $4::int[], $6::text[])
-       as t (inverter_id, local_date, string_count, sums)
-     order by inverter_id, local_date
-     on conflict (site_id, inverter_id, local_date) do update
-       set string_count = excluded.string_count, layout = excluded.layout, sums = excluded.sums`,
-    [
-      site_id,
-      rows.map(({ inverter_id }) => inverter_id),
-      rows.map(({ local_date }) => local_date),
-      rows.map(({ string_count }) => string_count),
-      string_layout,
-      rows.map(({ sums }) => sums.toString('hex')),
-    ],
-  )
+  const at = rows.map(({ local_date }) => local_date)
+  return storeStrings(transaction, 'string_days', { site_id, rows, at })
 }
-
-export const hourOf = (time_ms: number) => Math.floor(time_ms / hour_ms) * hour_ms

@@ -2,6 +2,7 @@
  * Small lasting losses of the strings of an inverter, from the sums of its days: what
  * `diagnostics/drift.ts` finds, kept from night to night, and until it is repaired.
  */
+import { median } from '@heliograph/domain/median'
 import { type Drift, findDrifts, loss_min_usual_ratio } from '../diagnostics/drift.ts'
 import { health_thresholds } from '../diagnostics/string-health.ts'
 import type { StringLayout, StringSums } from '../diagnostics/string-sums.ts'
@@ -75,7 +76,7 @@ export function stepsAfter(
   const steps = known.filter((step) => !isOpen(step) || !indices.has(step.string_index))
   for (const members of Map.groupBy(connected, ({ group }) => group).values()) {
     const yields = dailyYields(members, days, dayOf)
-    const middles = yields[0]!.map((_, day) => median(yields.map((values) => values[day]!)))
+    const middles = yields[0]!.map((_, day) => medianKnown(yields.map((values) => values[day]!)))
     const relative = yields.map((values) =>
       values.map((value, day) => logRatio(value, middles[day]!)),
     )
@@ -139,7 +140,7 @@ function dailyYields(
   const length = dayOf(days.at(-1)!.local_date) + 1
   const yields = members.map(() => new Array<number | null>(length).fill(null))
   for (const { local_date, daylight_s, sums } of days) {
-    const usual = median(
+    const usual = medianKnown(
       members.map(({ string_index, rated_kw }) => (sums.energy_kwh[string_index] ?? 0) / rated_kw),
     )
     for (const [at, { string_index }] of members.entries()) {
@@ -185,7 +186,7 @@ function recovery(
   const since = measured.filter(({ day }) => day >= onset_day)
   const split = likeliestSplit(since.map(({ value }) => value))
   if (since.length - split < back_days) return null
-  const levelOf = (list: typeof measured) => median(list.map(({ value }) => value))
+  const levelOf = (list: typeof measured) => medianKnown(list.map(({ value }) => value))
   const before = levelOf(measured.filter(({ day }) => day < onset_day).slice(-before_days))
   const during = levelOf(since.slice(0, split))
   const after = levelOf(since.slice(split))
@@ -212,9 +213,5 @@ const logRatio = (value: number | null, middle: number | null): number | null =>
   value !== null && middle !== null && value > 0 && middle > 0 ? Math.log(value / middle) : null
 
 /** Of what is known; null of nothing. */
-function median(values: readonly (number | null)[]): number | null {
-  const sorted = values.filter((value) => value !== null).sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  if (sorted.length === 0) return null
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
-}
+const medianKnown = (values: readonly (number | null)[]): number | null =>
+  median(values.filter((value) => value !== null))

@@ -1,42 +1,26 @@
-import type { Clock } from '@heliograph/domain/clock'
+import { rounded } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { LoggerId, timeWindow } from '../../http/params.ts'
-import { type AskedWindow, closedWindow, default_hours } from '../../http/time-windows.ts'
-import type { SiteFacts } from '../../records/situation.ts'
+import { askedOf, diagnostics, type PeriodNeeds } from './asked.ts'
 import {
   inverterEfficiencyExample,
   inverterLossesExample,
   loggerEfficiencyExample,
 } from './examples.ts'
 import { efficiencyPct, europeanEfficiencyPct, loadBins, lossesOf } from './losses.ts'
-import { type Period, periodNote, periodOf, periodRecord, rounded } from './period.ts'
+import { type Period, periodNote, periodRecord } from './period.ts'
 import { comparable, ranked } from './ranking.ts'
 import { InverterEfficiency, InverterLosses, LoggerEfficiency } from './schemas.ts'
 import type { EfficiencyStore, InverterSumsRow } from './store.ts'
 import { combined, type Yields, yieldsOf } from './yields.ts'
 
-export interface Needs {
-  clock: Clock
-  sites: { facts(site_id: string): Promise<SiteFacts> }
+export interface Needs extends PeriodNeeds {
   loggers: { exists(site_id: string, logger_id: number): Promise<boolean> }
   efficiency: EfficiencyStore
-}
-
-const diagnostics = {
-  method: 'GET',
-  tag: 'Diagnostics',
-  scope: 'diagnostics:read',
-  module: 'basic_scada',
-} as const
-
-async function askedPeriod(site_id: string, query: AskedWindow, needs: Needs): Promise<Period> {
-  const now = needs.clock.now()
-  const window = closedWindow(query, now, default_hours.diagnostics)
-  return periodOf(window, await needs.sites.facts(site_id), now)
 }
 
 export const rankLoggers = endpoint({
@@ -49,7 +33,7 @@ export const rankLoggers = endpoint({
   returns: List(LoggerEfficiency),
   example: { answer: { data: [loggerEfficiencyExample], meta: { count: 1 } } },
   async handle({ site: { site_id }, query }, needs: Needs) {
-    const period = await askedPeriod(site_id, query, needs)
+    const { period } = await askedOf(site_id, query, needs)
     const rows = await needs.efficiency.inverters(site_id, period)
     const plants = [...Map.groupBy(rows, ({ logger_id }) => logger_id).values()]
     return list(byRank(loggerItems(plants, period)))
@@ -70,7 +54,7 @@ export const rankInverters = endpoint({
     if (logger_id !== undefined && !(await needs.loggers.exists(site_id, logger_id))) {
       throw new ApiError('not_found', { logger_id })
     }
-    const period = await askedPeriod(site_id, query, needs)
+    const { period } = await askedOf(site_id, query, needs)
     const rows = await needs.efficiency.inverters(site_id, period, logger_id)
     return list(byRank(inverterItems(rows, period)))
   },
@@ -86,7 +70,7 @@ export const analyseLosses = endpoint({
   returns: List(InverterLosses),
   example: { answer: { data: [inverterLossesExample], meta: { count: 1 } } },
   async handle({ site: { site_id }, query }, needs: Needs) {
-    const period = await askedPeriod(site_id, query, needs)
+    const { period } = await askedOf(site_id, query, needs)
     const rows = await needs.efficiency.inverters(site_id, period)
     return list(rows.map((row) => lossItem(row, period)))
   },

@@ -1,6 +1,7 @@
 /** Where the energy between the strings and the grid was lost. */
+import { rounded } from '@heliograph/domain/significant'
 import { load_bin_count } from '../../rollups/inverter-hour.ts'
-import { coverageOf, excludedReason, type Period, rounded } from './period.ts'
+import { coverageOf, excludedReason, type Period } from './period.ts'
 import { efficiency_max, type Sums, type SuspectSensor } from './yields.ts'
 
 /** Sums by tenths of the DC rating. */

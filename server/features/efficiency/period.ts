@@ -1,4 +1,5 @@
 /** The period that a diagnosis is of, and how much of it was day. */
+import { rounded } from '@heliograph/domain/significant'
 import { solarPosition } from '@heliograph/physics/solar-position'
 import { Type } from 'typebox'
 import { hour_ms } from '../../http/time-windows.ts'
@@ -91,13 +92,4 @@ export function periodRecord({ start_at, end_at, daylight_s }: Period) {
     end_at: end_at.toISOString(),
     daylight_h: daylight_s === null ? null : rounded(daylight_s / 3600, 2),
   }
-}
-
-/** To `decimals` places, half away from zero; null stays null. */
-export function rounded(value: number, decimals: number): number
-export function rounded(value: number | null, decimals: number): number | null
-export function rounded(value: number | null, decimals: number): number | null {
-  if (value === null) return null
-  const steps = 10 ** decimals
-  return Math.round(value * steps) / steps + 0
 }

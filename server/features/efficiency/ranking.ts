@@ -1,5 +1,7 @@
 /** Ranks and distances from the middle of a field. */
-import { rounded } from './period.ts'
+
+import { median } from '@heliograph/domain/median'
+import { rounded } from '@heliograph/domain/significant'
 
 export interface Ranked {
   /** 1 is the best; equal values share a rank, and without a value there is none. */
@@ -36,12 +38,4 @@ export function comparable(
 ): (number | null)[] {
   const most = Math.max(0, ...known.map((share) => share ?? 0))
   return values.map((value, nth) => ((known[nth] ?? 0) >= comparable_ratio * most ? value : null))
-}
-
-/** Null of nothing. */
-export function median(values: readonly number[]): number | null {
-  if (values.length === 0) return null
-  const sorted = values.toSorted((a, b) => a - b)
-  const upper = sorted[Math.floor(sorted.length / 2)]!
-  return sorted.length % 2 === 1 ? upper : (upper + sorted[sorted.length / 2 - 1]!) / 2
 }

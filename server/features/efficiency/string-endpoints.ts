@@ -1,4 +1,3 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { localDate } from '@heliograph/domain/local-day'
 import { Type } from 'typebox'
 import { health_thresholds } from '../../diagnostics/string-health.ts'
@@ -6,10 +5,9 @@ import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { IdList, InverterId, id_max, idsOf, timeWindow } from '../../http/params.ts'
-import { type AskedWindow, closedWindow, default_hours } from '../../http/time-windows.ts'
 import { orientations } from '../../records/orientation.ts'
-import type { SiteFacts } from '../../records/situation.ts'
-import { type Period, periodNote, periodOf } from './period.ts'
+import { askedOf, diagnostics, type PeriodNeeds } from './asked.ts'
+import { periodNote } from './period.ts'
 import {
   comparedStringExample,
   stringEfficiencyExample,
@@ -26,30 +24,9 @@ import {
 } from './string-schemas.ts'
 import type { StringSumsStore } from './string-store.ts'
 
-export interface Needs {
-  clock: Clock
-  sites: { facts(site_id: string): Promise<SiteFacts> }
+export interface Needs extends PeriodNeeds {
   inverters: { exists(site_id: string, inverter_id: number): Promise<boolean> }
   stringSums: StringSumsStore
-}
-
-const diagnostics = {
-  method: 'GET',
-  tag: 'Diagnostics',
-  scope: 'diagnostics:read',
-  module: 'basic_scada',
-} as const
-
-interface Asked {
-  site: { site_id: string; timezone: string }
-  period: Period
-}
-
-async function askedOf(site_id: string, query: AskedWindow, needs: Needs): Promise<Asked> {
-  const now = needs.clock.now()
-  const window = closedWindow(query, now, default_hours.diagnostics)
-  const facts = await needs.sites.facts(site_id)
-  return { site: { site_id, timezone: facts.timezone }, period: periodOf(window, facts, now) }
 }
 
 async function demandInverter(site_id: string, inverter_id: number, needs: Needs): Promise<void> {

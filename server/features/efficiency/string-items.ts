@@ -1,9 +1,12 @@
 /** What is said of strings in the rankings, the health matrix and the comparison. */
+
+import { median } from '@heliograph/domain/median'
+import { rounded } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
 import { addSums, type StringSums } from '../../diagnostics/string-sums.ts'
 import { orientationOf } from '../../records/orientation.ts'
-import { coverageOf, excludedReason, type Period, periodRecord, rounded } from './period.ts'
-import { comparable, median, ranked } from './ranking.ts'
+import { coverageOf, excludedReason, type Period, periodRecord } from './period.ts'
+import { comparable, ranked } from './ranking.ts'
 import type { JudgedInverter } from './string-health.ts'
 import type { ComparedString, StringEfficiency, StringHealth } from './string-schemas.ts'
 import type { RankedString, StringHour, StringStep } from './string-store.ts'

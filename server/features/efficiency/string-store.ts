@@ -2,6 +2,7 @@ import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import type { StringLayout, StringSums } from '../../diagnostics/string-sums.ts'
 import { hour_ms } from '../../http/time-windows.ts'
 import { layoutOf } from '../../rollups/inverter-span.ts'
+import { readStringHours, type StringHourRow } from '../../rollups/store.ts'
 import { decodeStrings, type StoredStrings, sumStored } from '../../rollups/string-codec.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Period } from './period.ts'
@@ -80,7 +81,6 @@ export interface StringSumsStore {
   steps(site_id: string, date: string): Promise<StringStep[]>
 }
 
-type HourRow = StoredStrings & { inverter_id: number; hour_at: Date }
 type DayRow = StoredStrings & { inverter_id: number; local_date: string }
 
 export function createStringSumsStore(db: Queries): StringSumsStore {
@@ -95,7 +95,7 @@ export function createStringSumsStore(db: Queries): StringSumsStore {
         readDays(db, of, whole),
         readHours(db, of, after),
       ])
-      const dated = (row: HourRow) => ({
+      const dated = (row: StringHourRow) => ({
         ...row,
         local_date: localDate(row.hour_at.getTime(), timezone),
       })
@@ -159,15 +159,13 @@ async function readHours(
   db: Queries,
   { site_id, inverter_ids }: Whose,
   { start_at, end_at }: Window,
-): Promise<HourRow[]> {
+): Promise<StringHourRow[]> {
   if (start_at >= end_at) return []
-  return db.query<HourRow>(
-    `SELECT inverter_id, hour_at, string_count, layout, sums FROM string_hours
-     WHERE site_id = $1 AND hour_at >= $2 AND hour_at < $3
-       AND ($4::int[] IS NULL OR inverter_id = ANY($4))
-     ORDER BY inverter_id, hour_at`,
-    [site_id, start_at.toISOString(), end_at.toISOString(), inverter_ids],
-  )
+  return readStringHours(db, site_id, {
+    inverter_ids,
+    from_ms: start_at.getTime(),
+    to_ms: end_at.getTime(),
+  })
 }
 
 async function readDays(

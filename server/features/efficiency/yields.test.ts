@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { median } from '@heliograph/domain/median'
+import { rounded } from '@heliograph/domain/significant'
 import { inverterSums } from '../../rollups/inverter-hour.ts'
 import { lossesOf } from './losses.ts'
-import { coverageOf, periodOf, rounded } from './period.ts'
-import { median, ranked } from './ranking.ts'
+import { coverageOf, periodOf } from './period.ts'
+import { ranked } from './ranking.ts'
 import { combined, type Sums, yieldsOf } from './yields.ts'
 
 const rated = { dc_capacity_kwp: 120, rated_ac_power_kw: 100 }

@@ -2,6 +2,7 @@
  * Yields, performance ratios and availability from hourly sums, in the terms of IEC 61724-1: final
  * yield Yf, reference yield Yr, array yield YA, performance ratio Yf / Yr.
  */
+import { rounded } from '@heliograph/domain/significant'
 import { type InverterSum, inverterSums } from '../../rollups/inverter-hour.ts'
 import {
   coverageOf,
@@ -9,7 +10,6 @@ import {
   excludedReason,
   type Period,
   periodHours,
-  rounded,
 } from './period.ts'
 
 export type Sums = Record<InverterSum, number>

@@ -1,4 +1,5 @@
 /** The energy of a bucket (an hour, a day) of one or more loggers, and what it stands on. */
+import { rounded } from '@heliograph/domain/significant'
 import { hour_ms } from '../../http/time-windows.ts'
 import type { AwakeTime } from './daylight.ts'
 import type { LoggerHour, LoggerHourInFull, LoggerInService } from './store.ts'
@@ -123,7 +124,7 @@ export function judged(sums: Sums): Judged {
   const completeness =
     demanded_s === null || demanded_s === 0 ? null : Math.min(1, sums.awake_covered_s / demanded_s)
   const is_lit = sums.sun_covered_s >= lit_ratio * (demanded_s ?? 0)
-  const kwh = (value: number | null) => (value === null ? null : rounded(value, 3))
+  const kwh = (value: number | null) => rounded(value, 3)
   const figures = {
     energy_kwh: kwh(sums.energy_kwh),
     estimated_energy_kwh: sums.energy_kwh === null ? null : kwh(sums.estimated_kwh),
@@ -134,12 +135,6 @@ export function judged(sums: Sums): Judged {
     is_partial: !sums.is_over || (completeness !== null && completeness < whole_ratio),
   }
   return { figures, is_lit }
-}
-
-/** To `decimals` places, half up; never -0. */
-export function rounded(value: number, decimals: number): number {
-  const steps = 10 ** decimals
-  return Math.round(value * steps) / steps + 0
 }
 
 export const byHour = (rows: readonly LoggerHourInFull[]): Map<number, LoggerHourInFull> =>

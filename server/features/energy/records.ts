@@ -1,8 +1,9 @@
 /** Items of the energy endpoints, out of hours of loggers. */
+import { rounded } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
 import { day_ms, hour_ms } from '../../http/time-windows.ts'
 import { decodeStrings, type StoredStrings } from '../../rollups/string-codec.ts'
-import { byHour, figuresOf, type Now, rounded } from './figures.ts'
+import { byHour, figuresOf, type Now } from './figures.ts'
 import type { DaySummary, LoggerDay, LoggerHourRecord, StringHour } from './schemas.ts'
 import type { LoggerHourInFull, LoggerInService } from './store.ts'
 
@@ -73,7 +74,7 @@ function loggerDay(
   }
 }
 
-const power = (value: number | null) => (value === null ? null : rounded(value, 3))
+const power = (value: number | null) => rounded(value, 3)
 
 function insolationOf(rows: readonly LoggerHourInFull[]): number | null {
   const known = rows.flatMap(({ insolation_kwh_m2 }) => insolation_kwh_m2 ?? [])

@@ -1,3 +1,4 @@
+import { readStringHours } from '../../rollups/store.ts'
 import type { StoredStrings } from '../../rollups/string-codec.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type EnergySource, energySources } from './figures.ts'
@@ -97,12 +98,11 @@ export function createEnergyStore(db: Queries): EnergyStore {
       return new Map(rows.map(({ logger_id, hours }) => [logger_id, unpacked(hours)]))
     },
     stringHours: (site_id, inverter_id, { start_at, end_at }) =>
-      db.query(
-        `SELECT hour_at, string_count, layout, sums FROM string_hours
-         WHERE site_id = $1 AND inverter_id = $2 AND hour_at >= $3 AND hour_at < $4
-         ORDER BY hour_at`,
-        [site_id, inverter_id, start_at.toISOString(), end_at.toISOString()],
-      ),
+      readStringHours(db, site_id, {
+        inverter_ids: [inverter_id],
+        from_ms: start_at.getTime(),
+        to_ms: end_at.getTime(),
+      }),
   }
 }
 

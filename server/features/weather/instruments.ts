@@ -1,4 +1,5 @@
 /** Which instruments of a plant's met stations are believed, and why the others are not. */
+import { median } from '@heliograph/domain/median'
 import type { Instrument } from '@heliograph/domain/site'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
 import { hayDavies, type Surface } from '@heliograph/physics/transposition'
@@ -150,7 +151,7 @@ export function outvoted<Of extends Vote>(votes: readonly Of[], sky: Sky | null)
   for (const group of alike.values()) {
     const tolerance = tolerances[group[0]!.instrument.quantity]
     if (!tolerance || group.length < 2) continue
-    const middle = median(group.map(({ value }) => value!))
+    const middle = median(group.map(({ value }) => value!))!
     const apart_max = Math.max(tolerance.absolute, tolerance.ratio * Math.abs(middle))
     if (group.length >= 3) {
       for (const vote of group) if (Math.abs(vote.value! - middle) > apart_max) out.add(vote)
@@ -170,10 +171,4 @@ const kindOf = ({ quantity, azimuth_deg, tilt_deg }: Instrument): string =>
 function isTooDark({ instrument, value }: Vote, sky: Sky | null): boolean {
   if (sky === null || !isBright(sky) || !is_irradiance.has(instrument.quantity)) return false
   return value! < clouds_pass_min_ratio * clearIrradiance(surfaceOf(instrument), sky)
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const half = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2
 }

@@ -1,0 +1,33 @@
+/** What the diagnoses have in common: their place in the API and the period asked for. */
+import type { Clock } from '@heliograph/domain/clock'
+import { type AskedWindow, closedWindow, default_hours } from '../../http/time-windows.ts'
+import type { SiteFacts } from '../../records/situation.ts'
+import { type Period, periodOf } from './period.ts'
+
+export const diagnostics = {
+  method: 'GET',
+  tag: 'Diagnostics',
+  scope: 'diagnostics:read',
+  module: 'basic_scada',
+} as const
+
+export interface PeriodNeeds {
+  clock: Clock
+  sites: { facts(site_id: string): Promise<SiteFacts> }
+}
+
+export interface Asked {
+  site: { site_id: string; timezone: string }
+  period: Period
+}
+
+export async function askedOf(
+  site_id: string,
+  query: AskedWindow,
+  { clock, sites }: PeriodNeeds,
+): Promise<Asked> {
+  const now = clock.now()
+  const window = closedWindow(query, now, default_hours.diagnostics)
+  const facts = await sites.facts(site_id)
+  return { site: { site_id, timezone: facts.timezone }, period: periodOf(window, facts, now) }
+}
