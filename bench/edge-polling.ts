@@ -63,7 +63,7 @@ class Sink {
   #receive(socket: WebSocket, message: UpMessage): void {
     const send = (answer: DownMessage) => socket.send(JSON.stringify(answer))
     if (message.type === 'hello') {
-      send({ type: 'welcome', server_time: Date.now(), window_frames, have: [] })
+      send({ type: 'welcome', server_time: Date.now(), window_frames, have: [], inventory: null })
     } else if (message.type === 'batch') {
       for (const { kind, payload } of message.frames) if (kind === 'readings') this.#take(payload)
       send({ type: 'ack', seqs: message.frames.map(({ seq }) => seq) })

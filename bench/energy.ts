@@ -1,20 +1,49 @@
-/** How long the energy of a month takes: 28 loggers of 50 inverters, hour by hour. */
+/**
+ * How long the energy of a month takes: 28 loggers of 50 inverters, hour by hour. Beside it, in
+ * turns, a peer: the driver's bare query of the same rows, and JSON.stringify of the same answer.
+ */
+import { storeLoggerDays } from '@heliograph/server/rollups/logger-days'
+import { Pool } from 'pg'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 const limit_ms = 50
 const loggers = 28
 const inverters_of_each = 50
 const days = 30
-const requests = 200
+const rounds = 10
+const requests = 30
+const peer_requests = 5
 const hour_ms = 3_600_000
 const day_ms = 24 * hour_ms
 
 const today = Math.floor(Date.now() / day_ms) * day_ms
-const start = new Date(today - days * day_ms).toISOString()
-const end = new Date(today).toISOString()
+const instant = (time_ms: number) => new Date(time_ms).toISOString()
+const [start, end] = [instant(today - days * day_ms), instant(today)]
+const month = { path: `/energy/hourly?start=${start}&end=${end}`, items: days * loggers }
 
 const plant = await servedPlant({ inverters: loggers * 10, strings: 1 })
+const pool = new Pool({ connectionString: plant.url })
 try {
+  await addHours()
+  const yesterday = instant(today - day_ms)
+  const since = instant(Date.now() - 7 * day_ms)
+  await measure('hourly energy of a month', month, [start, end, null])
+  await measure(
+    'summary of a day',
+    { path: `/plant/summary?date=${yesterday.slice(0, 10)}`, items: loggers },
+    [yesterday, end, null],
+  )
+  await measure('hourly energy of a logger', { path: '/loggers/1/hourly-energy', items: 7 * 24 }, [
+    since,
+    instant(Date.now()),
+    1,
+  ])
+} finally {
+  await pool.end()
+  await plant.close()
+}
+
+async function addHours(): Promise<void> {
   const { db } = plant
   await db.execute(
     `INSERT INTO logger_hours (site_id, logger_id, hour_at, inverter_count, known_count, energy_kwh,
@@ -30,31 +59,78 @@ try {
          AS sun) AS light`,
     [loggers, inverters_of_each, start],
   )
+  const hours = Array.from({ length: days + 1 }, (_, day) =>
+    instant(Date.parse(start) + day * day_ms),
+  )
+  await db.transaction((transaction) => storeLoggerDays(transaction, 'plant', hours))
   await db.execute('VACUUM ANALYZE')
-  const paths = {
-    'hourly energy of a month': `/energy/hourly?start=${start}&end=${end}`,
-    'summary of a day': `/plant/summary?date=${end.slice(0, 10)}`,
-    'hourly energy of a logger': '/loggers/1/hourly-energy',
-  }
-  for (const [name, path] of Object.entries(paths)) {
-    const answer = JSON.parse(String(await plant.fetch(path)))
-    const known = path.startsWith('/energy') ? days * loggers : null
-    if (known !== null && answer.data.length !== known) throw new Error('days are missing')
-    for (let warming = 0; warming < 20; warming += 1) await plant.fetch(path)
-    const elapsed_ms: number[] = []
-    for (let request = 0; request < requests; request += 1) {
-      const began = performance.now()
-      await plant.fetch(path)
-      elapsed_ms.push(performance.now() - began)
-    }
-    elapsed_ms.sort((a, b) => a - b)
-    const at = (share: number) => elapsed_ms[Math.ceil(share * requests) - 1]!
-    process.stdout.write(
-      `${name}, ${loggers} loggers of ${inverters_of_each} inverters: p50 ` +
-        `${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms, limit ${limit_ms} ms\n`,
+}
+
+interface Asked {
+  path: string
+  items: number
+}
+
+async function measure(
+  name: string,
+  { path, items }: Asked,
+  window: readonly [string, string, number | null],
+): Promise<void> {
+  const answer = JSON.parse(String(await plant.fetch(path)))
+  if (answer.data.length !== items) throw new Error(`${answer.data.length} items of ${items}`)
+  const byApi = () => plant.fetch(path)
+  const byPeer = async () => {
+    await pool.query(
+      `SELECT logger_id, hour_at, inverter_count, energy_kwh, estimated_energy_kwh, energy_source,
+         awake_covered_s, sun_covered_s, expected_energy_kwh, curtailment_loss_kwh
+       FROM logger_hours WHERE site_id = 'plant' AND hour_at >= $1 AND hour_at < $2
+         AND ($3::int IS NULL OR logger_id = $3) ORDER BY logger_id, hour_at`,
+      [...window],
     )
-    if (at(0.99) >= limit_ms) process.exitCode = 1
+    return JSON.stringify(answer)
   }
-} finally {
-  await plant.close()
+  await timed(byApi, 20)
+  await timed(byPeer, peer_requests)
+  const api: Timed[] = []
+  const peer: Timed[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    api.push(...(await timed(byApi, requests)))
+    peer.push(...(await timed(byPeer, peer_requests)))
+  }
+  const p99_ms = at(api, 'wall_ms', 0.99)
+  process.stdout.write(
+    `${name}, ${loggers} loggers of ${inverters_of_each} inverters: ` +
+      `p50 ${at(api, 'wall_ms', 0.5).toFixed(1)} ms, p99 ${p99_ms.toFixed(1)} ms, limit ` +
+      `${limit_ms} ms; CPU of server and client ${mean(api).toFixed(1)} ms\n` +
+      `  bare query and JSON.stringify: p50 ${at(peer, 'wall_ms', 0.5).toFixed(1)} ms, ` +
+      `p99 ${at(peer, 'wall_ms', 0.99).toFixed(1)} ms, CPU ${mean(peer).toFixed(1)} ms; ratio of ` +
+      `p50 ${(at(api, 'wall_ms', 0.5) / at(peer, 'wall_ms', 0.5)).toFixed(2)}\n`,
+  )
+  if (p99_ms >= limit_ms) process.exitCode = 1
+}
+
+interface Timed {
+  wall_ms: number
+  /** Of this process: PostgreSQL is another. */
+  cpu_ms: number
+}
+
+async function timed(work: () => Promise<unknown>, times: number): Promise<Timed[]> {
+  const all: Timed[] = []
+  for (let nth = 0; nth < times; nth += 1) {
+    const [began, used] = [performance.now(), process.cpuUsage()]
+    await work()
+    const { user, system } = process.cpuUsage(used)
+    all.push({ wall_ms: performance.now() - began, cpu_ms: (user + system) / 1000 })
+  }
+  return all
+}
+
+function mean(all: readonly Timed[]): number {
+  return all.reduce((sum, { cpu_ms }) => sum + cpu_ms, 0) / all.length
+}
+
+function at(all: readonly Timed[], name: keyof Timed, share: number): number {
+  const values = all.map((each) => each[name]).toSorted((a, b) => a - b)
+  return values[Math.ceil(share * values.length) - 1]!
 }

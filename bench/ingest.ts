@@ -137,7 +137,8 @@ async function byLink(edge: EdgeClient, first: number): Promise<number> {
 }
 
 async function byCopy(db: Database, first: number): Promise<number> {
-  const bounds = { site_id, first_at: 0, last_at: Number.MAX_SAFE_INTEGER }
+  const last_at = Number.MAX_SAFE_INTEGER
+  const bounds = { site_id, first_at: 0, last_at, believed_until: last_at, is_live: false }
   const frames = Array.from({ length: frames_per_turn }, (_, nth) => frameOf(first + nth))
   const texts = kinds.map((kind) =>
     frames.map(({ payload }) => {

@@ -36,9 +36,53 @@ try {
     `INSERT INTO logger_latest (site_id, logger_id, measured_at, quality, ac_power_kw, received_at)
      SELECT 'plant', logger_id, now(), 'good', 850, now() FROM loggers`,
   )
+  // A year of sums, a met station of ten instruments for each logger, and as many sensor nodes.
+  await db.execute(
+    `INSERT INTO logger_hours (site_id, logger_id, hour_at, inverter_count, known_count, energy_kwh,
+       estimated_energy_kwh, awake_covered_s, sun_covered_s)
+     SELECT 'plant', logger_id, hour_at, 10, 10, 500, 0, 36000, 36000
+     FROM loggers, generate_series(date_trunc('hour', now()) - interval '365 days', now(),
+       interval '1 h') AS hour_at`,
+  )
+  const instruments = Array.from({ length: 10 }, (_, nth) => ({
+    ...{ sensor_id: `s-${nth}`, name: `Sensor ${nth}`, type: 'pyranometer' },
+    ...{ quantity: 'poa_irradiance_w_m2', point: `302[${nth}].POAI` },
+  }))
+  await db.execute(
+    `INSERT INTO stations (site_id, station_id, logger_id, name, instruments, created_at, updated_at)
+     SELECT 'plant', logger_id, logger_id, 'Met', $1, now(), now() FROM loggers`,
+    [JSON.stringify(instruments)],
+  )
+  await db.execute(
+    `INSERT INTO weather_latest (site_id, station_id, measured_at, quality, poa_irradiance_w_m2,
+       instrument_values, received_at)
+     SELECT 'plant', logger_id, now(), 'good', 800, array_fill(800::real, ARRAY[10]), now()
+     FROM loggers`,
+  )
+  const channels = ['oil', 'room', 'door', 'fans'].map((channel, nth) => ({
+    ...{ channel, label: channel, kind: ['temperature', 'temperature', 'door', 'relay'][nth] },
+  }))
+  await db.execute(
+    `INSERT INTO nodes (site_id, node_id, node_number, name, type, report_s, channels, created_at,
+       updated_at)
+     SELECT 'plant', 'ts-' || logger_id, logger_id, 'Station', 'transformer_station', 30, $1, now(),
+       now() FROM loggers`,
+    [JSON.stringify(channels)],
+  )
+  await db.execute(
+    `INSERT INTO node_latest (site_id, node_number, measured_at, quality, channel_values,
+       received_at)
+     SELECT 'plant', logger_id, now(), 'good', '{60, 30, 0, 1}', now() FROM loggers`,
+  )
+  await db.execute(
+    `INSERT INTO relay_events (site_id, node_id, channel, at, received_at, to_state, cause)
+     SELECT 'plant', 'ts-' || logger_id, 'fans', at, at, true, 'automation'
+     FROM loggers, generate_series(now() - interval '365 days', now(), interval '6 h') AS at`,
+  )
   await db.execute('VACUUM ANALYZE')
 
   const overview = JSON.parse(String(await plant.fetch('/overview')))
+  if (overview.weather.length !== overview.sensors.length) throw new Error('nodes are missing')
   if (overview.strings.length !== inverters * strings) throw new Error('strings are missing')
   for (let warming = 0; warming < 20; warming += 1) await plant.fetch('/overview')
   const elapsed_ms: number[] = []

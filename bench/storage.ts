@@ -1,6 +1,7 @@
 /**
- * What a row takes on disk, with its share of the indexes: readings of each kind, a day of a plant
- * at the usual pace, and the hourly sums made of them.
+ * What a row takes on disk, with its share of the indexes, in each tier of retention: readings of
+ * each kind, a day of a plant at the usual pace, as they came, thinned to minutes and to hours, and
+ * the hourly sums made of them.
  *
  *   node bench/storage.ts
  */
@@ -8,6 +9,8 @@ import { systemClock, systemTimers } from '@heliograph/domain/clock'
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import { createRollups } from '@heliograph/server/rollups/job'
 import type { Database } from '@heliograph/server/storage/database'
+import { weeksOf } from '@heliograph/server/storage/partitions'
+import { thinWeek } from '@heliograph/server/storage/thinning'
 import { touchReadingsSince } from '@heliograph/server/storage/touched-hours'
 import { servedPlant } from './fixtures/served-plant.ts'
 
@@ -76,47 +79,78 @@ interface Size {
   bytes: number
 }
 
+/** Of the partitions that have rows. */
 async function sizeOf(db: Database, table: string): Promise<Size> {
   await db.execute(`vacuum analyze ${table}`)
   const [size] = await db.query<Size>(
-    `select (select count(*) from ${table}) as rows, coalesce(sum(pg_total_relation_size(relid)), pg_total_relation_size($1::regclass))::bigint as bytes
-     from pg_partition_tree($1::regclass)`,
-    [table],
+    `select sum(rows)::bigint as rows, sum(bytes)::bigint as bytes from (
+       select count(*) as rows, pg_total_relation_size(tableoid) as bytes
+       from ${table} group by tableoid
+     ) as parts`,
   )
   return size!
 }
 
+/** Of each kind as many as give whole pages of hours, too. */
+const devices = 12
+/** In the plant, of which the last line tells. */
+const counts = { inverter: inverters, string: inverters, meter: 1, weather: 1, logger: 1, node: 1 }
+const kinds = Object.keys(counts) as ReadingKind[]
+const days = { raw: 35, minute: 760 }
+
+const bytesPerRow = ({ rows, bytes }: Size) => bytes / rows
+const gb = (bytes: number) => (bytes / 1e9).toFixed(2)
+
 const plant = await servedPlant({ inverters, strings })
 try {
   const { db } = plant
-  const of = { inverter: inverters, string: inverters, meter: 1, weather: 1, logger: 1, node: 1 }
-  for (const kind of Object.keys(of) as ReadingKind[]) await fill(db, kind, of[kind])
+  for (const kind of kinds) await fill(db, kind, devices)
   const since = new Date(start_ms)
   await db.transaction((transaction) => touchReadingsSince(transaction, 'plant', since))
   await db.execute(`update touched_hours set due_at = '-infinity'`)
   const rollups = createRollups(db, { clock: systemClock, timers: systemTimers, log })
   await rollups.runDue()
 
-  let [raw_bytes, sums_bytes] = [0, 0]
-  const line = (name: string, { rows, bytes }: Size) =>
-    process.stdout.write(
-      `${name.padEnd(18)} ${(bytes / rows).toFixed(0).padStart(5)} bytes a row  (${rows} rows)\n`,
+  const sums: Partial<Record<ReadingKind, Size>> = {
+    inverter: await sizeOf(db, 'inverter_hours'),
+    string: await sizeOf(db, 'string_hours'),
+  }
+  for (const [kind, { rows }] of Object.entries(sums)) {
+    if (rows < inverters * 24) throw new Error(`${kind}: ${rows} rows of hourly sums`)
+  }
+  const weeks = weeksOf(since, new Date(start_ms + 24 * hour_ms))
+  const perDay = { raw: 0, minute: 0, hour: 0 }
+  let [thinned_rows, thinning_ms] = [0, 0]
+  process.stdout.write('bytes a row         raw  minute    hour  sums of an hour\n')
+  for (const kind of kinds) {
+    const { table } = readingKinds[kind]
+    const raw = await sizeOf(db, table)
+    const thinned: Size[] = []
+    for (const step_s of [60, 3600] as const) {
+      const began_ms = performance.now()
+      for (const week of weeks) await thinWeek(db, { kind, week, step_s }, () => true)
+      if (step_s === 60) thinning_ms += performance.now() - began_ms
+      thinned.push(await sizeOf(db, table))
+    }
+    const [minute, hour] = thinned as [Size, Size]
+    thinned_rows += raw.rows
+    const kept = sums[kind] ?? hour
+    const share = counts[kind] / devices
+    perDay.raw += raw.bytes * share
+    perDay.minute += minute.bytes * share
+    perDay.hour += kept.bytes * share
+    const figures = [raw, minute, ...(sums[kind] ? [] : [hour])].map((size) =>
+      bytesPerRow(size).toFixed(0).padStart(8),
     )
-  for (const { table } of Object.values(readingKinds)) {
-    const size = await sizeOf(db, table)
-    line(table, size)
-    raw_bytes += size.bytes
+    const last = sums[kind] ? `${bytesPerRow(sums[kind]).toFixed(0).padStart(25)}` : ''
+    process.stdout.write(`${table.padEnd(18)}${figures.join('')}${last}\n`)
   }
-  for (const table of ['inverter_hours', 'string_hours']) {
-    const size = await sizeOf(db, table)
-    if (size.rows < inverters * 24) throw new Error(`${table}: ${size.rows} rows`)
-    line(table, size)
-    sums_bytes += size.bytes
-  }
-  const gb_per_year = (bytes: number) => ((bytes * 365) / 1e9).toFixed(2)
   process.stdout.write(
     `${inverters} inverters of ${strings} strings every ${poll_s} s: ` +
-      `${gb_per_year(raw_bytes)} GB of readings and ${gb_per_year(sums_bytes)} GB of sums a year\n`,
+      `${gb(perDay.raw * days.raw)} GB of ${days.raw} days, ` +
+      `${gb(perDay.minute * (days.minute - days.raw))} GB of minutes up to ${days.minute} days, ` +
+      `${gb(perDay.hour * 365)} GB of hours a year\n` +
+      `thinned to minutes at ${Math.round(thinned_rows / thinning_ms)} 000 rows a second\n`,
   )
 } finally {
   await plant.close()

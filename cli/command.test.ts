@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import { Command, InvalidArgumentError } from 'commander'
+import { addAuditCommand } from './audit.ts'
 import { addClientCommands } from './clients.ts'
 import { type Cli, commaList, decimal, utcInstant, wholeNumber } from './command.ts'
 import { addEdgeCommands } from './edges.ts'
@@ -35,9 +36,10 @@ test('the help of every command describes it and shows an example of itself', ()
   addKeyCommands(program, cli)
   addEdgeCommands(program, cli)
   addPanelCommands(program, cli)
+  addAuditCommand(program, cli)
   const commands = leaves(program)
   assert.deepEqual(commands.map(([name]) => name).sort(), [
-    ...['clients create', 'clients list', 'edges enrol', 'edges list', 'edges revoke'],
+    ...['audit', 'clients create', 'clients list', 'edges enrol', 'edges list', 'edges revoke'],
     ...['keys create', 'keys list', 'keys revoke', 'keys rotate'],
     ...['panels import', 'panels list', 'panels search'],
     ...[

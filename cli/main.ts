@@ -6,6 +6,7 @@ import { AdminError, type AdminErrorCode } from '@heliograph/server/admin/admin'
 import { readConfig } from '@heliograph/server/config'
 import type { Log } from '@heliograph/server/storage/database'
 import { Command, CommanderError } from 'commander'
+import { addAuditCommand } from './audit.ts'
 import { addBackupCommands } from './backup.ts'
 import { addClientCommands } from './clients.ts'
 import type { Cli } from './command.ts'
@@ -58,7 +59,9 @@ const cli: Cli = {
 }
 
 const program = new Command('heliograph')
-  .description('Clients, sites, API keys, edges, panel models and backups of a Heliograph server.')
+  .description(
+    'Clients, sites, keys, edges, panel models, writes and backups of a Heliograph server.',
+  )
   .addHelpText('after', help)
   .exitOverride()
 addClientCommands(program, cli)
@@ -66,6 +69,7 @@ addSiteCommands(program, cli)
 addKeyCommands(program, cli)
 addEdgeCommands(program, cli)
 addPanelCommands(program, cli)
+addAuditCommand(program, cli)
 addBackupCommands(program, cli, { config: readConfig, log, clock })
 
 try {

@@ -46,9 +46,13 @@ export function addSiteCommands(program: Command, cli: Cli): void {
     .option('--days <days>', 'how far back', wholeNumber, 30)
     .action(async (site_id: string, options: JsonOption & { days: number }) => {
       const { days } = options
-      const hours = await withAdmin((admin) => sumAgain(admin, site_id, days))
-      const text = `${hours} hours of devices are marked; a running server works through them.`
-      print(terminal, { json: { site_id, days, hours }, text }, !!options.json)
+      const done = await withAdmin((admin) => sumAgain(admin, site_id, days))
+      const { hours, final_before_at } = done
+      const marked = `${hours} hours of devices are marked; a running server works through them.`
+      const final = final_before_at
+        ? `\nThose of weeks before ${minute(final_before_at)} are final: readings were thinned.`
+        : ''
+      print(terminal, { json: { site_id, days, ...done }, text: marked + final }, !!options.json)
     })
 
   addSafeMode(sites, cli)

@@ -7,6 +7,7 @@
  * was acknowledged. So a frame may be sent twice, and is counted once.
  */
 import { type Static, Type } from 'typebox'
+import { Desired } from './curtailment.ts'
 import { siteIdPattern } from './site.ts'
 
 export const linkPath = '/edge/v1'
@@ -87,7 +88,8 @@ export const LinkEvent = Type.Object(
 
 /**
  * One group of the journal, written and fsynced as a whole. The payload is checked against its
- * kind by the server: `readings` are `Readings`, `events` are `LinkEvent[]`, `inventory` is `Site`.
+ * kind by the server: `readings` are `Readings`, `events` are `LinkEvent[]`, `inventory` is `Site`,
+ * `curtailment` is `RowReport[]`.
  * One that fails the check is kept aside with its reason and acknowledged, so that it cannot block
  * what follows.
  */
@@ -180,6 +182,8 @@ export const Welcome = Type.Object(
     window_frames: Type.Integer({ minimum: 1 }),
     /** Of an importer's epoch: the frames that the server already has, as [first, last] ranges. */
     have: Type.Array(Type.Tuple([Seq, Seq])),
+    /** The frame of the inventory that the server goes by; null while it knows none. */
+    inventory: Type.Union([Type.Object({ epoch: Type.String(), seq: Seq }, closed), Type.Null()]),
   },
   closed,
 )
@@ -207,4 +211,4 @@ export const Refusal = Type.Object(
 )
 
 export type DownMessage = Static<typeof DownMessage>
-export const DownMessage = Type.Union([Welcome, Ack, Refusal])
+export const DownMessage = Type.Union([Welcome, Ack, Desired, Refusal])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { loggerReading, type PlantReadings } from './logger-reading.ts'
+import { type PlantReadings, loggerReading as readingOf } from './logger-reading.ts'
 import { emptyReading, type InverterReading, type WeatherReading } from './readings.ts'
 import { significant } from './significant.ts'
 
@@ -33,6 +33,25 @@ function plant(inverters: InverterReading[], more: Partial<PlantReadings> = {}):
   }
 }
 
+function loggerReading(of: PlantReadings) {
+  const reading = readingOf(of)
+  assert.ok(reading)
+  return reading
+}
+
+test('a plant of which nothing is fresh has no reading; one that sleeps and says so has', () => {
+  const old = inverter(1, { measured_at: now - 15_001 })
+  const station = { ...emptyReading('weather'), station_id: 1, quality: 'good' } as const
+  assert.equal(readingOf(plant([])), null)
+  assert.equal(readingOf(plant([old])), null)
+  const stale = { ...station, measured_at: now - 30_001 }
+  assert.equal(readingOf(plant([old], { stations: [stale] })), null)
+  const asleep = inverter(1, { state: 'sleeping', ac_power_kw: null })
+  assert.equal(readingOf(plant([asleep]))?.inverters_online, 1)
+  const fresh = { ...station, measured_at: now, ambient_temperature_c: 8 }
+  assert.equal(readingOf(plant([old], { stations: [fresh] }))?.ambient_temperature_c, 8)
+})
+
 test('a plant whose inverters are all known', () => {
   const reading = loggerReading(
     plant([inverter(1), inverter(2, { ac_power_kw: 30, reactive_power_kvar: 60 })]),
@@ -56,10 +75,9 @@ test('a plant of which part answered is suspect, and its counter unknown', () =>
 })
 
 test('nothing known is null, which is not 0', () => {
-  const none = loggerReading(plant([]))
+  const none = loggerReading(plant([inverter(1, { ac_power_kw: null })]))
   assert.equal(none.ac_power_kw, null)
   assert.equal(none.quality, 'suspect')
-  assert.equal(none.inverters_online, 0)
   const night = loggerReading(
     plant([inverter(1, { ac_power_kw: 0 }), inverter(2, { ac_power_kw: 0 })]),
   )
@@ -99,7 +117,9 @@ test('a good reading is the sum of all inverters', () => {
       const inverters = list.map(([ac_power_kw, age_ms], index) =>
         inverter(index, { ac_power_kw, measured_at: now - age_ms }),
       )
-      const reading = loggerReading(plant(inverters, { inverters_total: list.length }))
+      const reading = readingOf(plant(inverters, { inverters_total: list.length }))
+      if (list.every(([, age_ms]) => age_ms > 15_000)) return assert.equal(reading, null)
+      assert.ok(reading)
       const all = list.length > 0 && list.every(([kw, age_ms]) => kw !== null && age_ms <= 15_000)
       assert.equal(reading.quality, all ? 'good' : 'suspect')
       if (all)

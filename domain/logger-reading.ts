@@ -28,13 +28,16 @@ type Averaged = 'poa_irradiance_w_m2' | 'module_temperature_c' | 'ambient_temper
  *
  * Apparent power is that of the plant as a whole, from its active and reactive power, and the
  * power factor is their ratio, 0 to 1.
+ *
+ * `null` where nothing of the plant is fresh: that a plant is silent is no reading of it.
  */
-export function loggerReading(plant: PlantReadings): LoggerReading {
+export function loggerReading(plant: PlantReadings): LoggerReading | null {
   const { logger_id, measured_at, inverters_total } = plant
   const online = plant.inverters.filter(isFresh(measured_at, plant.inverter_age_ms_max))
+  const stations = plant.stations.filter(isFresh(measured_at, plant.station_age_ms_max))
+  if (online.length + stations.length === 0) return null
   const powered = online.filter((reading) => reading.ac_power_kw !== null)
   const complete = powered.length === inverters_total && inverters_total > 0
-  const stations = plant.stations.filter(isFresh(measured_at, plant.station_age_ms_max))
 
   const ac_power_kw = sum(powered.map((reading) => reading.ac_power_kw))
   const sumOf = (name: Summed) => sum(powered.map((reading) => reading[name]))

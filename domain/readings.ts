@@ -42,6 +42,10 @@ export const inverterStates = [
 ] as const
 export type InverterState = (typeof inverterStates)[number]
 
+/** What keeps the power of an inverter down: nothing, a row of ours, the permit, someone else. */
+export const limiters = ['none', 'curtailment', 'permit', 'external', 'unknown'] as const
+export type Limiter = (typeof limiters)[number]
+
 const inverter = {
   state: 'text',
   state_vendor_code: 'integer',
@@ -69,6 +73,7 @@ const inverter = {
   insulation_resistance_kohm: 'real',
   available_power_kw: 'real',
   power_limit_pct: 'real',
+  limited_by: 'text',
   alarm_1: 'bigint',
   alarm_2: 'bigint',
   alarm_3: 'bigint',

@@ -112,6 +112,18 @@ test('time zones are those of the IANA database', () => {
   assert.deepEqual(faults(site({ timezone: 'UTC' })), [])
 })
 
+test('a controller of a plant has a connection and an address of its own', () => {
+  const driver = 'huawei_smartlogger'
+  const of = (connection: string, unit_id: number) => {
+    const controller = { connection, unit_id, driver } as const
+    const [logger] = site().loggers
+    return faults(site({ loggers: [{ ...logger!, controller }] }))
+  }
+  assert.deepEqual(of('a', 0), [])
+  assert.match(of('a', 1).join(), /unit 1 on connection 'a' is already loggers\[0\]\.controller/)
+  assert.match(of('b', 0).join(), /^loggers\[0\]\.controller\.connection: /)
+})
+
 test('no two devices share an address', () => {
   assert.deepEqual(faults(withInverters(inverter(1), inverter(2, { unit_id: 1 }))), [
     "loggers[0].inverters[1].unit_id: unit 1 on connection 'a' is already loggers[0].inverters[0]",

@@ -54,7 +54,16 @@ export function checkSite(site: Site): SiteProblem[] {
   const groups = inverters.flatMap(({ value, path }) =>
     placed(value.string_groups, [...path, 'string_groups']),
   )
-  const devices: Placed<Addressed>[] = [...inverters, ...combiners, ...stations, ...meters]
+  const controllers = loggers.flatMap(({ value: { controller }, path }) =>
+    controller ? [{ value: controller, path: [...path, 'controller'] }] : [],
+  )
+  const devices: Placed<Addressed>[] = [
+    ...controllers,
+    ...inverters,
+    ...combiners,
+    ...stations,
+    ...meters,
+  ]
   return [
     ...checkTimezone(site.timezone),
     ...duplicates(loggers, 'logger_id'),

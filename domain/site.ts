@@ -145,11 +145,14 @@ export const Inverter = Type.Object(
     location_id: Type.Optional(Id),
     ...Identity,
     rated_ac_power_kw: Type.Number({ exclusiveMinimum: 0 }),
+    /** The most that it may deliver by itself, where that is more than its rated power. */
+    max_ac_power_kw: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
     max_dc_voltage_v: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
     /** At its rating, as the datasheet says: what the measured efficiency is compared with. */
     nominal_efficiency_pct: Type.Optional(Type.Number({ minimum: 80, maximum: 100 })),
     phase_count: Type.Optional(Type.Enum([1, 2, 3])),
     ...Address,
+    driver: Type.Enum(['sunspec', 'huawei_sun2000', 'sungrow_sg', 'sma']),
     string_groups: Type.Array(StringGroup, { minItems: 1 }),
     combiners: Type.Optional(Type.Array(Combiner)),
   },
@@ -243,6 +246,17 @@ export const Logger = Type.Object(
     guaranteed_performance_ratio_pct: Type.Optional(
       Type.Number({ exclusiveMinimum: 0, maximum: 120 }),
     ),
+    /** A device that limits all inverters of the plant by one command, in place of each alone. */
+    controller: Type.Optional(
+      Type.Object(
+        {
+          connection: Address.connection,
+          unit_id: Address.unit_id,
+          driver: Type.Enum(['huawei_smartlogger']),
+        },
+        closed,
+      ),
+    ),
     inverters: Type.Array(Inverter, { minItems: 1 }),
     stations: Type.Optional(Type.Array(Station)),
   },
@@ -294,6 +308,18 @@ export const defaultPollIntervals = {
   logger_s: 10,
 } as const satisfies Required<PollIntervals>
 
+/** How limits are set. The grid permit is no part of the site file: it never leaves the edge. */
+export type SiteControl = Static<typeof SiteControl>
+export const SiteControl = Type.Object(
+  {
+    /** How fast a plant may come up again, in percent of its rated power; without it, at once. */
+    ramp_up_pct_per_min: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 10_000 })),
+    /** Gives the room that inverters under a curtailment do not use to the others of the plant. */
+    closed_loop: Type.Optional(Type.Boolean()),
+  },
+  closed,
+)
+
 export type Site = Static<typeof Site>
 export const Site = Type.Object(
   {
@@ -309,6 +335,7 @@ export const Site = Type.Object(
     address: Type.Optional(Type.String({ maxLength: 400 })),
     commissioned_date: Type.Optional(When),
     poll: Type.Optional(PollIntervals),
+    control: Type.Optional(SiteControl),
     locations: Type.Array(Location),
     panel_models: Type.Array(PanelModel, { minItems: 1 }),
     connections: Type.Array(Connection, { minItems: 1 }),

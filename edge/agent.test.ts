@@ -34,6 +34,7 @@ async function placeOf(t: TestContext) {
     const agent = await startAgent({
       config: {
         site_file,
+        permit_file: join(dir, 'permit.yaml'),
         data_dir: join(dir, 'data'),
         server_url,
         token: 'secret',
@@ -65,10 +66,12 @@ async function placeOf(t: TestContext) {
     return { ...agent, stop }
   }
   const payloads = () => [...(server.committed.get('epoch-1')?.values() ?? [])]
-  const events = () => payloads().filter(Array.isArray).flat() as LinkEvent[]
+  const all = () => payloads().filter(Array.isArray).flat() as LinkEvent[]
+  const starts = () => all().filter(({ code }) => code === 'agent_started')
+  const events = () => all().filter(({ code }) => code !== 'agent_started')
   const sites = () => payloads().filter((p) => (p as Site).site_id !== undefined) as Site[]
   const readings = () => payloads().filter((p) => (p as Readings).inverter) as Readings[]
-  return { dir, wall, server, write, driver, start, events, sites, readings }
+  return { dir, wall, server, write, driver, start, starts, events, sites, readings }
 }
 
 const site = siteOf([inverterOf(1)], { poll: { inverter_s: 0.2, logger_s: 0.2 } })
@@ -85,7 +88,7 @@ test('a wrong site file at the first start stops the agent before any device', a
 })
 
 test('readings, inventory and events reach the server, over restarts and site files', async (t) => {
-  const { dir, server, write, start, events, sites, readings } = await placeOf(t)
+  const { dir, server, write, start, starts, events, sites, readings } = await placeOf(t)
   write(site)
   const first = await start()
   await server.until(() => readings().length > 0 && sites().length === 1)
@@ -121,6 +124,37 @@ test('readings, inventory and events reach the server, over restarts and site fi
   await server.until(() => readings().length > again)
   await third.stop()
   assert.equal(sites().length, 2, 'an inventory that the server has is not announced again')
+  const [first_start, second_start] = starts()
+  assert.deepEqual(
+    [first_start!.details!['unclean'], second_start!.details!['unclean']],
+    [null, false],
+  )
+  assert.ok((second_start!.details!['down_from_at'] as number) <= second_start!.at)
+})
+
+test('a server that comes back with an older inventory, or none, is told anew', async (t) => {
+  const { server, write, start, sites } = await placeOf(t)
+  write(site)
+  await start()
+  await server.until(() => sites().length === 1)
+  const told = server.inventory!
+  const comeBack = async (inventory: typeof server.inventory) => {
+    const hellos = server.hellos.length
+    server.inventory = inventory
+    for (const socket of server.sockets) socket.terminate()
+    await server.until(() => server.hellos.length > hellos)
+  }
+  await comeBack(null)
+  await server.until(() => sites().length === 2)
+  await comeBack(told)
+  await server.until(() => sites().length === 3)
+  await comeBack({ epoch: 'of another journal', seq: 7 })
+  await server.until(() => sites().length === 4)
+  assert.deepEqual(sites()[3], site)
+  const statuses = server.statuses.length
+  await comeBack(server.inventory)
+  await server.until(() => server.statuses.length > statuses + 1)
+  assert.equal(sites().length, 4)
 })
 
 test('a clock that jumped is told, and marks readings until the server confirms it', async (t) => {

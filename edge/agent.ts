@@ -3,12 +3,15 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Stopwatch, Timers } from '@heliograph/domain/clock'
 import type { DeviceKind, LinkEvent } from '@heliograph/domain/link'
-import type { Connection, Inverter, Site } from '@heliograph/domain/site'
+import type { Connection, Site } from '@heliograph/domain/site'
 import { Announcer } from './announcer.ts'
 import { clockEvent, wasTrusted } from './clock-events.ts'
 import { Conditions, type Source } from './conditions.ts'
 import type { EdgeConfig } from './config.ts'
-import type { Bus, Driver } from './drivers/driver.ts'
+import { type ControlFiles, openControlFiles } from './control/control-files.ts'
+import { openControlStore } from './control/control-store.ts'
+import { Controller } from './control/controller.ts'
+import type { Bus, Driver, DriverName } from './drivers/driver.ts'
 import { type Journal, openJournal } from './journal.ts'
 import { type JournalNotice, noticeEvent } from './journal-notice.ts'
 import { Link } from './link.ts'
@@ -20,6 +23,7 @@ import { Nodes } from './nodes/nodes.ts'
 import { PlantClock } from './plant-clock.ts'
 import type { PollResult } from './polled-device.ts'
 import { Recorder } from './recorder.ts'
+import { openRunMark, type RunMark, startedEvent } from './run-mark.ts'
 import { SiteWatch } from './site-watch.ts'
 
 export interface AgentNeeds {
@@ -34,7 +38,7 @@ export interface AgentNeeds {
   newEpoch(): string
   log: Log
   openBus(connection: Connection): Bus
-  driverOf(name: Inverter['driver']): Driver
+  driverOf(name: DriverName): Driver
   onPoll(kind: DeviceKind, result: PollResult, took_ms: number): void
 }
 
@@ -49,8 +53,14 @@ interface Parts {
   watch: SiteWatch
   conditions: Conditions
   journal: Journal
+  run: RunMark
+  /** Unix ms: the newest record of the journal when it was opened. */
+  newest_at: number | null
   recorder: Recorder
   announcer: Announcer
+  controller: Controller
+  /** The grid permit and the control log. */
+  files: ControlFiles
   loop: Loop
   nodes: Nodes
   link: Link
@@ -94,20 +104,14 @@ async function assemble(needs: AgentNeeds): Promise<Parts> {
   // The journal may have something to say before there is anyone to note it.
   const early: JournalNotice[] = []
   let onNotice = (notice: JournalNotice): void => void early.push(notice)
-  const recovered: { seq: number; events: LinkEvent[] }[] = []
-  const journal = await openJournal({
-    dir: inDataDir('journal'),
-    bytes_max: config.journal_bytes_max,
+  const journal = await openJournalWith(needs, {
     clock,
-    timers,
-    newEpoch: needs.newEpoch,
+    conditions,
     onNotice: (notice) => onNotice(notice),
-    onRecovered({ seq, kind, payload }) {
-      if (kind === 'events') recovered.push({ seq, events: JSON.parse(payload) })
-    },
   })
-  for (const { seq, events } of recovered) conditions.replay({ epoch: journal.epoch, seq }, events)
-  clock.resume({ newest_at: journal.newest_at, is_trusted: wasTrusted(source, conditions) })
+  const { newest_at } = journal
+  clock.resume({ newest_at, is_trusted: wasTrusted(source, conditions) })
+  const run = await openRunMark({ path: inDataDir('run.json'), log })
 
   const recorder = new Recorder({ source, journal, conditions, clock, timers, log })
   const announcer = await Announcer.open({ path: inDataDir('announced'), journal, timers, log })
@@ -117,10 +121,13 @@ async function assemble(needs: AgentNeeds): Promise<Parts> {
   }
   for (const notice of early) onNotice(notice)
   clock.onChange((change) => recorder.event(clockEvent(change, source, conditions)))
+  const control = await assembleControl(needs, { clock, watch, source, conditions, recorder })
+  const { controller } = control
   const loop: Loop = new Loop({
     ...needs,
     recorder,
     conditions,
+    control: controller,
     stamps: clock,
     onStatusChange: () => link.statusChanged(),
   })
@@ -142,19 +149,82 @@ async function assemble(needs: AgentNeeds): Promise<Parts> {
     askTime: () => clock.askServer(),
     devices: () => [...loop.status(), ...nodes.status()],
     onAcked: (seqs) => announcer.onAcked(seqs),
+    onWelcome: ({ inventory }) => announcer.onWelcome(inventory),
+    onDesired(rows) {
+      controller.hear(rows).catch((error: unknown) => {
+        log.error({ err: error }, 'what is desired cannot be written down; trying again')
+      })
+    },
   })
-  return { clock, watch, conditions, journal, recorder, announcer, loop, nodes, link }
+  const of_journal = { journal, run, newest_at, recorder }
+  return { clock, watch, conditions, ...of_journal, ...control, announcer, loop, nodes, link }
+}
+
+/** The journal, and what it holds of conditions that they do not know of yet. */
+async function openJournalWith(
+  { config, timers, newEpoch }: AgentNeeds,
+  parts: Pick<Parts, 'clock' | 'conditions'> & { onNotice(notice: JournalNotice): void },
+): Promise<Journal> {
+  const { clock, conditions, onNotice } = parts
+  const recovered: { seq: number; events: LinkEvent[] }[] = []
+  const journal = await openJournal({
+    dir: join(config.data_dir, 'journal'),
+    bytes_max: config.journal_bytes_max,
+    clock,
+    timers,
+    newEpoch,
+    onNotice,
+    onRecovered({ seq, kind, payload }) {
+      if (kind === 'events') recovered.push({ seq, events: JSON.parse(payload) })
+    },
+  })
+  for (const { seq, events } of recovered) conditions.replay({ epoch: journal.epoch, seq }, events)
+  return journal
+}
+
+async function assembleControl(
+  { config, stopwatch, timers, log }: AgentNeeds,
+  parts: Pick<Parts, 'clock' | 'conditions' | 'recorder' | 'watch'> & { source: Source },
+): Promise<Pick<Parts, 'controller' | 'files'>> {
+  const { recorder, watch, ...rest } = parts
+  const onEvent = (event: LinkEvent | null) => recorder.event(event)
+  const files = await openControlFiles({
+    ...rest,
+    config,
+    timers,
+    log,
+    site: () => watch.site,
+    onEvent,
+  })
+  const onFault = (error: Error) => log.error({ err: error }, 'control is disturbed')
+  const store = await openControlStore({ dir: config.data_dir, onFault })
+  const controller = new Controller({
+    ...rest,
+    stopwatch,
+    timers,
+    store,
+    permit: files.permit,
+    log: files.log,
+    onEvent,
+    onReport: (reports) => recorder.report(reports),
+    onFault,
+  })
+  return { controller, files }
 }
 
 async function begin(parts: Parts, { log }: AgentNeeds): Promise<void> {
-  const { clock, watch, conditions, recorder, announcer, loop, nodes, link } = parts
+  const { clock, watch, conditions, run, newest_at, recorder } = parts
+  const { announcer, controller, files, loop, nodes, link } = parts
   const source: Source = { source_kind: 'edge', source_id: watch.site.site_id }
   const at = () => clock.now().getTime()
   const apply = async (site: Site) => {
+    controller.apply(site)
     await loop.apply(site)
     await nodes.apply(site)
   }
   let applied = apply(watch.site)
+  controller.start()
+  files.start()
   const use = (site: Site) => {
     log.info({ site_id: site.site_id }, 'site file accepted')
     applied = applied.catch(() => {}).then(() => apply(site))
@@ -177,25 +247,33 @@ async function begin(parts: Parts, { log }: AgentNeeds): Promise<void> {
   })
   await applied
   await announcer.announce(watch.site)
+  recorder.event(startedEvent(run.last, source, { at: at(), newest_at }))
   link.start()
 }
 
 async function end({
+  clock,
   watch,
   announcer,
+  controller,
+  files,
   loop,
   nodes,
   recorder,
   link,
   journal,
+  run,
 }: Parts): Promise<void> {
   watch.close()
   announcer.close()
+  await controller.stop()
+  await files.close()
   await loop.stop()
   await nodes.stop()
   await recorder.close()
   await link.close()
   await journal.close()
+  await run.stopped(clock.now().getTime())
 }
 
 function figuresOf({ watch, journal, recorder, loop, nodes, link }: Parts): Figures {

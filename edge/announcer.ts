@@ -20,10 +20,11 @@ const retry_ms = 10_000
 
 export class Announcer {
   readonly #needs: AnnouncerNeeds
-  /** Epoch and digest of what the server has. */
+  /** Epoch, digest and frame of what the server has. */
   #announced: string
   #wanted: { site: Site; state: string } | null = null
   #under_way: { seq: number; state: string } | null = null
+  #journaling = false
   #cancelRetry: () => void = () => {}
 
   private constructor(needs: AnnouncerNeeds, announced: string) {
@@ -39,10 +40,12 @@ export class Announcer {
   async announce(site: Site): Promise<void> {
     const payload = JSON.stringify(site)
     const digest = createHash('sha256').update(payload).digest('hex')
-    const state = `${this.#needs.journal.epoch} ${digest}\n`
+    const state = `${this.#needs.journal.epoch} ${digest} `
     this.#cancelRetry()
     this.#wanted = { site, state }
-    if (state === this.#announced || state === this.#under_way?.state) return
+    const is_known = this.#announced.startsWith(state) || state === this.#under_way?.state
+    if (is_known || this.#journaling) return
+    this.#journaling = true
     try {
       const [record] = await this.#needs.journal.append([
         { kind: 'inventory', payload, readings: 0 },
@@ -51,12 +54,24 @@ export class Announcer {
     } catch (error) {
       this.#needs.log.error({ err: error }, 'the inventory cannot be journaled; trying again')
       this.#cancelRetry = this.#needs.timers.after(retry_ms, () => void this.announce(site))
+    } finally {
+      this.#journaling = false
     }
+    if (this.#wanted.state !== state) await this.announce(this.#wanted.site)
+  }
+
+  /** A server that goes by an older inventory, restored from a backup, is told anew. */
+  onWelcome(inventory: { epoch: string; seq: number } | null): void {
+    if (!this.#announced || this.#under_way || !this.#wanted) return
+    const [epoch, , seq] = this.#announced.trim().split(' ')
+    if (inventory && inventory.epoch === epoch && inventory.seq >= Number(seq)) return
+    this.#announced = ''
+    void this.announce(this.#wanted.site)
   }
 
   onAcked(seqs: readonly number[]): void {
     if (!this.#under_way || !seqs.includes(this.#under_way.seq)) return
-    this.#announced = this.#under_way.state
+    this.#announced = `${this.#under_way.state}${this.#under_way.seq}\n`
     this.#under_way = null
     writeFile(this.#needs.path, this.#announced, { mode: 0o600 }).catch((error: unknown) => {
       this.#needs.log.warn(

@@ -26,6 +26,7 @@ export function clockEvent(
   if (change.is_trusted) {
     return conditions.fall(source, untrusted, { at, message: 'The clock is trusted again' })
   }
-  const message = 'The clock is not trusted since it jumped; readings are marked as suspect'
+  const message =
+    'The clock is not trusted: it jumped, or the server has another time; readings are suspect'
   return conditions.rise({ ...source, code: untrusted, severity: 'warning' }, { at, message })
 }

@@ -132,8 +132,11 @@ export class Conditions {
 
   #replayRelay({ source_kind, source_id, code, at, details }: LinkEvent): void {
     if (source_kind !== 'node' || !code.startsWith(relayCodePrefix)) return
-    const on = details?.['to'] === true
-    this.rememberRelay(source_id, code.slice(relayCodePrefix.length), { on, at })
+    const channel = code.slice(relayCodePrefix.length)
+    const known = this.relayOf(source_id, channel)
+    // Switchings are told late where the messages of a node came out of order.
+    if (known && known.at > at) return
+    this.rememberRelay(source_id, channel, { on: details?.['to'] === true, at })
   }
 
   /** What holds now, to be written down once the events so far are in the journal. */

@@ -10,6 +10,7 @@ test('the defaults need a token and nothing else', () => {
   assert.equal(config.metrics_port, 9465)
   assert.equal(config.backlog_bytes_per_s, 2 ** 20)
   assert.match(config.site_file, /\/site\.yaml$/)
+  assert.match(config.permit_file, /\/permit\.yaml$/)
 })
 
 test('every wrong setting is named at once, and no secret is', () => {

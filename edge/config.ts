@@ -6,9 +6,13 @@ import { parseMqttCredentials } from '@heliograph/domain/node'
 import { type Settings, settingsOf } from '@heliograph/domain/settings'
 import type { MqttAccess } from './nodes/nodes.ts'
 
-export interface EdgeConfig {
+export interface EdgeFiles {
   site_file: string
+  permit_file: string
   data_dir: string
+}
+
+export interface EdgeConfig extends EdgeFiles {
   server_url: string
   token: string
   /** null: no metrics are served. */
@@ -30,8 +34,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): EdgeCo
     settings.fault('SERVER_URL', 'a ws:// or wss:// address without user, query or fragment')
   }
   const config: EdgeConfig = {
-    site_file: resolve(settings.text('SITE_FILE') ?? './site.yaml'),
-    data_dir: resolve(settings.text('EDGE_DATA_DIR') ?? './data/edge'),
+    ...filesOf(settings),
     server_url,
     token: readToken(settings),
     metrics_port:
@@ -51,6 +54,19 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): EdgeCo
   }
   settings.check()
   return config
+}
+
+/** Where the files of the edge are, for what is done beside the agent. */
+export function readFiles(environment: NodeJS.ProcessEnv = process.env): EdgeFiles {
+  return filesOf(settingsOf(environment))
+}
+
+function filesOf(settings: Settings): EdgeFiles {
+  return {
+    site_file: resolve(settings.text('SITE_FILE') ?? './site.yaml'),
+    permit_file: resolve(settings.text('PERMIT_FILE') ?? './permit.yaml'),
+    data_dir: resolve(settings.text('EDGE_DATA_DIR') ?? './data/edge'),
+  }
 }
 
 function readToken(settings: Settings): string {

@@ -1,6 +1,7 @@
 /** A file of the journal: records one after the other, and where each of them lies. */
 import { type FileHandle, open, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Lost } from './journal-notice.ts'
 import {
   decodeRecord,
   type JournalRecord,
@@ -18,14 +19,16 @@ export interface Segment {
   seqs: number[]
   offsets: number[]
   ats: number[]
-  unacked: number
+  unacked_frames: number
+  unacked_bytes: number
 }
 
 const name_pattern = /^(\d{16})\.journal$/
 
 export function segmentAt(dir: string, first_seq: number): Segment {
   const path = join(dir, `${String(first_seq).padStart(16, '0')}.journal`)
-  return { path, first_seq, bytes: 0, seqs: [], offsets: [], ats: [], unacked: 0 }
+  const empty = { bytes: 0, seqs: [], offsets: [], ats: [], unacked_frames: 0, unacked_bytes: 0 }
+  return { path, first_seq, ...empty }
 }
 
 /** The first sequence number of the segment in a file of this name; null for another file. */
@@ -34,11 +37,18 @@ export function firstSeqOf(name: string): number | null {
   return digits === undefined ? null : Number(digits)
 }
 
-export function addRecord(segment: Segment, { seq, at, offset, length }: RecordPlace): void {
+export function addRecord(
+  segment: Segment,
+  { seq, at, offset, length }: RecordPlace,
+  is_acked = false,
+): void {
   segment.seqs.push(seq)
   segment.offsets.push(offset)
   segment.ats.push(at)
   segment.bytes = offset + length
+  if (is_acked) return
+  segment.unacked_frames += 1
+  segment.unacked_bytes += length
 }
 
 export function lengthAt(segment: Segment, index: number): number {
@@ -71,12 +81,13 @@ export function spanOf({ first_seq, seqs, ats }: Segment, indexes: readonly numb
 /** Reads a segment file up to its first damaged byte, and gives how many bytes lie beyond. */
 export async function loadSegment(
   segment: Segment,
-  onRecord: (record: JournalRecord & RecordPlace) => void,
+  isAcked: (seq: number) => boolean,
+  onRecord: ((record: JournalRecord) => void) | undefined,
 ): Promise<number> {
   const bytes = await readFile(segment.path)
   for (const record of recordsOf(bytes)) {
-    addRecord(segment, record)
-    onRecord(record)
+    addRecord(segment, record, isAcked(record.seq))
+    onRecord?.(record)
   }
   return bytes.length - segment.bytes
 }
@@ -112,6 +123,18 @@ export async function readRecords(
     const length = recordLengthAt(bytes, offset)
     return length === lengthAt(segment, index) ? decodeRecord(bytes, offset, length) : null
   })
+}
+
+/** What goes with a segment that the server does not have all of. */
+export async function lostOf(segment: Segment, isAcked: (seq: number) => boolean): Promise<Lost> {
+  const indexes = [...segment.seqs.keys()]
+  const records = await readRecords(segment, indexes).catch(() => null)
+  const open = indexes.filter((index) => !isAcked(segment.seqs[index] ?? 0))
+  return {
+    ...spanOf(segment, open),
+    frames: open.length,
+    readings: records && open.reduce((sum, index) => sum + (records[index]?.readings ?? 0), 0),
+  }
 }
 
 /** Removes the file of a segment; one that is gone already is as good. */

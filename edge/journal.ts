@@ -12,9 +12,18 @@ import { join } from 'node:path'
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import { message_bytes_max } from '@heliograph/domain/link'
 import { syncDirectory } from './durable-file.ts'
+import { type Acks, acksAt } from './journal-acks.ts'
 import { type Background, inBackground } from './journal-background.ts'
 import type { JournalNotice } from './journal-notice.ts'
+import { type WriteQueue, writeQueue } from './journal-queue.ts'
 import { encodeRecord, type JournalRecord, record_bytes_min } from './journal-record.ts'
+import {
+  type MakingRoom,
+  makingRoom,
+  type Reserve,
+  reserveAt,
+  segmentBytes,
+} from './journal-room.ts'
 import {
   addRecord,
   cutSegment,
@@ -22,6 +31,7 @@ import {
   indexFrom,
   lengthAt,
   loadSegment,
+  lostOf,
   readRecords,
   removeSegment,
   type Segment,
@@ -29,7 +39,6 @@ import {
   spanOf,
   writeFully,
 } from './journal-segment.ts'
-import { readRanges, type SeqRanges, seqRanges, writeRanges } from './seq-ranges.ts'
 
 export interface Entry {
   kind: string
@@ -43,6 +52,7 @@ export interface JournalNeeds {
   dir: string
   /** Of the files on disk: beyond it the oldest segment goes, acknowledged or not. */
   bytes_max: number
+  /** Smaller where the disk has little room. */
   segment_bytes?: number
   clock: Clock
   timers: Timers
@@ -63,13 +73,6 @@ export interface JournalStatus {
   failing: string | null
 }
 
-interface Group {
-  entries: readonly Entry[]
-  resolve(records: JournalRecord[]): void
-  reject(error: unknown): void
-}
-
-const acks_written_ms = 5000
 /** What fits into a message as its only frame. */
 const payload_bytes_max = message_bytes_max - 1024
 
@@ -94,17 +97,16 @@ export class Journal {
   readonly epoch: string
   readonly #needs: JournalNeeds
   readonly #dir: string
-  readonly #segment_bytes: number
+  readonly #segment_bytes_max: number
+  #segment_bytes: number
+  readonly #reserve: Reserve
+  readonly #makingRoom: MakingRoom
   #segments: Segment[] = []
-  #acked: SeqRanges = seqRanges()
+  readonly #acked: Acks
   #next_seq = 1
   #file: FileHandle | null = null
-  #queue: Group[] = []
-  #drained: Promise<void> | null = null
+  readonly #queue: WriteQueue<Entry, JournalRecord>
   #failing: string | null = null
-  #unacked_frames = 0
-  #unacked_bytes = 0
-  #cancelAckWrite: (() => void) | null = null
   readonly #background: Background
   readonly #listeners: ((records: readonly JournalRecord[]) => void)[] = []
 
@@ -115,7 +117,13 @@ export class Journal {
     this.#background = inBackground((file, error) => {
       needs.onNotice({ type: 'not_removed', file, error })
     })
-    this.#segment_bytes = Math.min(needs.segment_bytes ?? 4 * 2 ** 20, needs.bytes_max / 4)
+    const { timers } = needs
+    this.#acked = acksAt(join(dir, 'acked.json'), { timers, background: this.#background })
+    this.#segment_bytes_max = Math.min(needs.segment_bytes ?? 4 * 2 ** 20, needs.bytes_max / 4)
+    this.#segment_bytes = this.#segment_bytes_max
+    this.#reserve = reserveAt(join(dir, 'reserve'), (path, flags) => this.#open(path, flags))
+    this.#makingRoom = makingRoom(() => this.#giveUpOldest())
+    this.#queue = writeQueue((entries) => this.#append(entries))
   }
 
   /** The newest sequence number that was given; 0 in a new journal. */
@@ -134,8 +142,8 @@ export class Journal {
 
   status(): JournalStatus {
     return {
-      depth_frames: this.#unacked_frames,
-      depth_bytes: this.#unacked_bytes,
+      depth_frames: this.#segments.reduce((sum, segment) => sum + segment.unacked_frames, 0),
+      depth_bytes: this.#segments.reduce((sum, segment) => sum + segment.unacked_bytes, 0),
       oldest_at: this.#oldest()?.at ?? null,
       failing: this.#failing,
     }
@@ -147,18 +155,18 @@ export class Journal {
   }
 
   /**
-   * Resolves when the entries are on disk. Rejects when they cannot be written, as on a full disk;
-   * they are then lost, and later ones are tried anew.
+   * Resolves when the entries are on disk, on a full one in the place of the oldest segments.
+   * Rejects when they cannot be written, as where these made no room; they are then lost, and later
+   * ones are tried anew.
    */
-  append(entries: readonly Entry[]): Promise<JournalRecord[]> {
-    return new Promise((resolve, reject) => {
-      if (entries.some(({ payload }) => Buffer.byteLength(payload) > payload_bytes_max)) {
-        return reject(new RangeError(`A frame of more than ${payload_bytes_max} bytes`))
-      }
-      this.#queue.push({ entries, resolve, reject })
-      this.#drained ??= this.#drain()
-    })
+  async append(entries: readonly Entry[]): Promise<JournalRecord[]> {
+    if (entries.some(({ payload }) => Buffer.byteLength(payload) > payload_bytes_max)) {
+      throw new RangeError(`A frame of more than ${payload_bytes_max} bytes`)
+    }
+    return this.#queue.append(entries)
   }
+
+  readonly #isAcked = (seq: number) => this.#acked.has(seq)
 
   /** Unacknowledged records above a sequence number, oldest first: at least one if there is any. */
   async read(
@@ -192,30 +200,24 @@ export class Journal {
       const segment = this.#segments.findLast(({ first_seq }) => first_seq <= seq)
       const index = segment ? indexFrom(segment, seq) : -1
       if (segment?.seqs[index] !== seq || !this.#acked.add(seq)) continue
-      segment.unacked -= 1
-      this.#unacked_frames -= 1
-      this.#unacked_bytes -= lengthAt(segment, index)
+      segment.unacked_frames -= 1
+      segment.unacked_bytes -= lengthAt(segment, index)
     }
     this.#removeAcked()
-    this.#cancelAckWrite ??= this.#needs.timers.after(acks_written_ms, () => {
-      this.#cancelAckWrite = null
-      this.#saveAcks()
-    })
+    this.#acked.saveSoon()
   }
 
   /** Waits for what was appended, and closes the files. */
   async close(): Promise<void> {
-    await this.#drained
-    this.#cancelAckWrite?.()
-    this.#cancelAckWrite = null
-    this.#saveAcks()
+    await this.#queue.drained()
+    this.#acked.saveLast()
     await this.#background.settled()
     await this.#file?.close()
     this.#file = null
   }
 
   async recover(): Promise<void> {
-    this.#acked = await readRanges(this.#ackFile)
+    await this.#acked.load()
     const first_seqs = (await readdir(this.#dir))
       .map(firstSeqOf)
       .filter((seq) => seq !== null)
@@ -223,22 +225,19 @@ export class Journal {
     for (const [index, first_seq] of first_seqs.entries()) {
       await this.#recoverSegment(segmentAt(this.#dir, first_seq), first_seqs[index + 1] ?? null)
     }
-    this.#next_seq = Math.max(this.#next_seq, (this.#acked.list().at(-1)?.[1] ?? 0) + 1)
+    this.#next_seq = Math.max(this.#next_seq, this.#acked.highest() + 1)
     this.#removeAcked()
     await this.#background.settled()
     const active = this.#segments.at(-1)
-    if (active) this.#file = await this.#open(active.path, 'r+')
-    else await this.#beginSegment()
+    if (active) {
+      await this.#sizeSegments()
+      this.#file = await this.#open(active.path, 'r+')
+    } else await this.#beginSegment()
+    await this.#keepReserve()
   }
 
   async #recoverSegment(segment: Segment, next_first_seq: number | null): Promise<void> {
-    const beyond = await loadSegment(segment, (record) => {
-      this.#needs.onRecovered?.(record)
-      if (this.#acked.has(record.seq)) return
-      segment.unacked += 1
-      this.#unacked_frames += 1
-      this.#unacked_bytes += record.length
-    })
+    const beyond = await loadSegment(segment, this.#isAcked, this.#needs.onRecovered)
     this.#segments.push(segment)
     const last_good_seq = segment.seqs.at(-1) ?? segment.first_seq - 1
     // The server may have some of what is cut off, under numbers that must not be used again.
@@ -249,20 +248,18 @@ export class Journal {
     this.#needs.onNotice({ type: 'cut', file: segment.path, bytes: beyond, last_good_seq, frames })
   }
 
-  async #drain(): Promise<void> {
-    while (this.#queue.length > 0) {
-      const groups = this.#queue
-      this.#queue = []
-      try {
-        const records = await this.#write(groups.flatMap(({ entries }) => entries))
-        for (const listener of this.#listeners) listener(records)
-        for (const { entries, resolve } of groups) resolve(records.splice(0, entries.length))
-      } catch (error) {
-        this.#failing = (error as Error).message
-        for (const { reject } of groups) reject(error)
-      }
+  async #append(entries: readonly Entry[]): Promise<JournalRecord[]> {
+    try {
+      const bytes = entries.reduce((sum, { payload }) => sum + Buffer.byteLength(payload), 0)
+      const records = await this.#makingRoom(bytes, () => this.#write(entries))
+      await this.#keepReserve()
+      this.#failing = null
+      for (const listener of this.#listeners) listener(records)
+      return records
+    } catch (error) {
+      this.#failing = (error as Error).message
+      throw error
     }
-    this.#drained = null
   }
 
   async #write(entries: readonly Entry[]): Promise<JournalRecord[]> {
@@ -271,7 +268,7 @@ export class Journal {
     const records = entries.map((entry, index) => ({ ...entry, at, seq: this.#next_seq + index }))
     const encoded = records.map(encodeRecord)
     const bytes = Buffer.concat(encoded)
-    await this.#makeRoom(bytes.length)
+    await this.#keepWithinBound(bytes.length)
     try {
       await writeFully(this.#file!, bytes, active.bytes)
       await this.#file!.datasync()
@@ -285,11 +282,7 @@ export class Journal {
       const length = encoded[index]!.length
       addRecord(active, { seq, at, offset: active.bytes, length })
     }
-    active.unacked += records.length
-    this.#unacked_frames += records.length
-    this.#unacked_bytes += bytes.length
     this.#next_seq += records.length
-    this.#failing = null
     return records
   }
 
@@ -303,48 +296,69 @@ export class Journal {
       }
       return active
     }
-    if (active && !this.#file) await cutSegment(active)
     return this.#beginSegment()
   }
 
   async #beginSegment(): Promise<Segment> {
+    const before = this.#segments.at(-1)
+    if (before && !this.#file) await cutSegment(before)
     const segment = segmentAt(this.#dir, this.#next_seq)
+    await this.#sizeSegments()
     const file = await this.#open(segment.path, 'w')
-    // Kept at once: where the rest fails, the next attempt closes it.
-    await this.#file?.close()
+    await syncDirectory(this.#dir).catch(async (error) => {
+      await file.close()
+      throw error
+    })
+    const file_before = this.#file
     this.#file = file
-    await syncDirectory(this.#dir)
     this.#segments.push(segment)
     this.#removeAcked()
+    await file_before?.close()
     return segment
   }
 
-  /** Drops the oldest segments until so many bytes more keep within the bound. */
-  async #makeRoom(bytes: number): Promise<void> {
-    const size = () => this.#segments.reduce((sum, segment) => sum + segment.bytes, 0)
-    while (this.#segments.length > 1 && size() + bytes > this.#needs.bytes_max) {
-      const [oldest] = this.#segments as [Segment, ...Segment[]]
-      const lost = await this.#unackedOf(oldest)
-      this.#segments.shift()
-      this.#unacked_frames -= lost.frames
-      this.#unacked_bytes -= lost.bytes
-      this.#acked.dropBelow(this.#segments[0]?.first_seq ?? this.#next_seq)
-      this.#background.run(oldest.path, () => removeSegment(oldest))
-      const { bytes: _, ...what } = lost
-      if (what.frames > 0) this.#needs.onNotice({ type: 'dropped', ...what })
-    }
+  async #sizeSegments(): Promise<void> {
+    const [held_bytes, bytes_max] = [this.#heldBytes(), this.#segment_bytes_max]
+    this.#segment_bytes = await segmentBytes(this.#dir, { held_bytes, bytes_max })
   }
 
-  async #unackedOf(segment: Segment) {
-    const indexes = [...segment.seqs.keys()]
-    const records = await readRecords(segment, indexes).catch(() => null)
-    const open = indexes.filter((index) => !this.#acked.has(segment.seqs[index] ?? 0))
-    return {
-      ...spanOf(segment, open),
-      frames: open.length,
-      bytes: open.reduce((sum, index) => sum + lengthAt(segment, index), 0),
-      readings: records && open.reduce((sum, index) => sum + (records[index]?.readings ?? 0), 0),
+  #heldBytes(): number {
+    return this.#segments.reduce((sum, segment) => sum + segment.bytes, 0)
+  }
+
+  /** Drops the oldest segments until so many bytes more keep within the bound. */
+  async #keepWithinBound(bytes: number): Promise<void> {
+    const is_over = () => this.#heldBytes() + bytes > this.#needs.bytes_max
+    while (this.#segments.length > 1 && is_over()) await this.#dropOldest()
+  }
+
+  /** On a full disk, of which others may take the most: how many bytes that made free, if any. */
+  async #giveUpOldest(): Promise<number> {
+    const [oldest, next] = this.#segments
+    if (!oldest || (!next && oldest.bytes === 0)) return 0
+    if (!next) {
+      await this.#reserve.release()
+      await this.#beginSegment()
     }
+    if (this.#segments[0] === oldest) await this.#dropOldest()
+    await this.#background.settled()
+    return Math.max(oldest.bytes, 1)
+  }
+
+  async #dropOldest(): Promise<void> {
+    const oldest = this.#segments[0]!
+    const lost = await lostOf(oldest, this.#isAcked)
+    this.#segments.shift()
+    this.#acked.dropBelow(this.#segments[0]?.first_seq ?? this.#next_seq)
+    this.#background.run(oldest.path, () => removeSegment(oldest))
+    if (lost.frames > 0) this.#needs.onNotice({ type: 'dropped', ...lost })
+  }
+
+  /** Told once where there is no room for it, and tried again with the next write. */
+  async #keepReserve(): Promise<void> {
+    if (this.#reserve.is_kept) return
+    this.#background.run(this.#reserve.path, () => this.#reserve.keep())
+    await this.#background.settled()
   }
 
   async #readRecords(segment: Segment, indexes: readonly number[]): Promise<JournalRecord[]> {
@@ -367,7 +381,7 @@ export class Journal {
   /** All but the newest segment may go: its name keeps the sequence going. */
   #removeAcked(): void {
     const active = this.#segments.at(-1)
-    const done = this.#segments.filter((s) => s !== active && s.unacked === 0)
+    const done = this.#segments.filter((s) => s !== active && s.unacked_frames === 0)
     if (done.length === 0) return
     this.#segments = this.#segments.filter((segment) => !done.includes(segment))
     this.#acked.dropBelow(this.#segments[0]?.first_seq ?? this.#next_seq)
@@ -375,20 +389,12 @@ export class Journal {
   }
 
   #oldest(): { seq: number; at: number } | null {
-    const segment = this.#segments.find(({ unacked }) => unacked > 0)
+    const segment = this.#segments.find(({ unacked_frames }) => unacked_frames > 0)
     const index = segment?.seqs.findIndex((seq) => !this.#acked.has(seq)) ?? -1
     return segment && index >= 0 ? { seq: segment.seqs[index]!, at: segment.ats[index]! } : null
   }
 
   #open(path: string, flags: string): Promise<FileHandle> {
     return this.#needs.openFile?.(path, flags) ?? open(path, flags, 0o600)
-  }
-
-  #saveAcks(): void {
-    this.#background.run(this.#ackFile, () => writeRanges(this.#ackFile, this.#acked))
-  }
-
-  get #ackFile(): string {
-    return join(this.#dir, 'acked.json')
   }
 }

@@ -4,6 +4,7 @@
  * sent over it is the business of the agent (link.ts) or of the importer (importer.ts).
  */
 import type { Clock, Timers } from '@heliograph/domain/clock'
+import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 import {
   DownMessage,
   type Hello,
@@ -38,6 +39,8 @@ export interface LinkClientNeeds {
   hello(): Omit<Static<typeof Hello>, 'type' | 'sent_at'>
   onSession(session: LinkSession): void
   onAck(seqs: readonly number[]): void
+  /** The rows of curtailment that the server knows of. */
+  onDesired?(rows: readonly CurtailmentRow[]): void
   /** A session that had begun is over. */
   onLost(): void
   delays_ms?: Partial<LinkDelays>
@@ -162,6 +165,10 @@ export class LinkClient {
     }
     if (message.type === 'ack') {
       this.#needs.onAck(message.seqs)
+      return
+    }
+    if (message.type === 'desired') {
+      this.#needs.onDesired?.(message.rows)
       return
     }
     this.#failures = 0

@@ -20,6 +20,7 @@ export interface LinkNeeds
   devices(): DeviceStatus[]
   /** Frames that the server has committed, after they left the journal. */
   onAcked?(seqs: readonly number[]): void
+  onWelcome?(welcome: LinkSession['welcome']): void
   /** Called as the server is asked for its time; what it returns, with the answer in Unix ms. */
   askTime(): (server_time: number) => void
 }
@@ -108,6 +109,7 @@ export class Link {
     this.#session = session
     this.#timeTold(session.welcome.server_time)
     this.counts.sessions += 1
+    this.#needs.onWelcome?.(session.welcome)
     this.#sendStatus()
     this.#pump()
   }

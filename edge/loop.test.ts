@@ -244,15 +244,24 @@ test('the plant is composed from what is fresh', async (t) => {
   )
 })
 
-test('a device that is gone does not count, whatever the clock says', async (t) => {
+test('a plant whose devices are all gone has no readings until one is back', async (t) => {
   const { clock, driver, loop, of } = await loopOf(t)
-  await loop.apply(siteOf([inverterOf(1)]))
+  await loop.apply(siteOf([inverterOf(1), inverterOf(2)]))
   await clock.advance(30_000)
-  driver.deviceAt(1).is_silent = true
+  const count = of('logger').length
+  assert.ok(count > 0)
+  for (const id of [1, 2]) driver.deviceAt(id).is_silent = true
+  // By its instants the newest reading of each would be one of the future.
   clock.step(-3_600_000)
+  await clock.advance(30_000)
+  const count_gone = of('logger').length
+  await clock.advance(1_200_000)
+  assert.equal(of('logger').length, count_gone)
+  driver.deviceAt(2).is_silent = false
   await clock.advance(60_000)
+  assert.ok(of('logger').length > count_gone)
   const last = of<LoggerReading & Record<string, unknown>>('logger').at(-1)!
-  assert.deepEqual([last.ac_power_kw, last.inverters_online], [null, 0])
+  assert.deepEqual([last.inverters_online, last.inverters_total], [1, 2])
 })
 
 test('while the clock is not trusted every reading is suspect, and none is at one instant', async (t) => {

@@ -9,24 +9,25 @@ import { loggerReading } from '@heliograph/domain/logger-reading'
 import {
   type Connection,
   defaultPollIntervals,
-  type Inverter,
   type PollIntervals,
   type Site,
 } from '@heliograph/domain/site'
 import type { Conditions } from './conditions.ts'
-import type { Bus, Driver } from './drivers/driver.ts'
+import type { Bus, Driver, DriverName } from './drivers/driver.ts'
 import { onGrid } from './grid.ts'
 import type { Log } from './log.ts'
 import type { Stamps } from './plant-clock.ts'
-import { fresh_polls, type Newest, type Plan, pollPlans } from './poll-plans.ts'
+import { fresh_polls, type Newest, type Plan, type PollControl, pollPlans } from './poll-plans.ts'
 import { PolledDevice, type PollResult } from './polled-device.ts'
 import type { Recorder } from './recorder.ts'
 
 export interface LoopNeeds {
   openBus(connection: Connection): Bus
-  driverOf(name: Inverter['driver']): Driver
+  driverOf(name: DriverName): Driver
   recorder: Pick<Recorder, 'reading' | 'event'>
   conditions: Conditions
+  /** What goes by the limits of the inverters; without it none of them is controlled. */
+  control?: PollControl
   /** Stamps what is read; the clock is for when to read. */
   stamps: Stamps
   clock: Clock
@@ -137,8 +138,9 @@ export class Loop {
     const there = new Set(plans.map(({ kind, id }) => `${kind} ${id}`))
     const at = stamps.stamp().measured_at
     for (const { source_kind, source_id, code } of conditions.all()) {
-      // Those of nodes are not polled.
+      // Those of nodes are not polled, and of plants only their controllers.
       if (source_kind === 'edge' || source_kind === 'node') continue
+      if (source_kind === 'logger' && !isOfPolling(code)) continue
       if (there.has(`${source_kind} ${source_id}`)) continue
       const message = `${source_kind} ${source_id} is no longer at this site`
       recorder.event(conditions.fall({ source_kind, source_id }, code, { at, message }))
@@ -189,8 +191,12 @@ export class Loop {
         inverter_age_ms_max: fresh_polls * inverter_s * 1000,
         station_age_ms_max: fresh_polls * weather_s * 1000,
       })
+      if (reading === null) continue
       const is_trusted = quality === 'good'
       recorder.reading('logger', is_trusted ? reading : { ...reading, quality })
     }
   }
 }
+
+const isOfPolling = (code: string) =>
+  /^(device_offline|foreign_control|nonsense_value:.*)$/.test(code)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -12,8 +12,11 @@ import { inverterOf, siteOf } from './fixtures/sites.ts'
 const token = `edge_${'0a'.repeat(6)}_${'1b'.repeat(32)}`
 
 /** The program on a site whose only connection leads nowhere. */
-function startProgram(t: TestContext, { server_url, site }: { server_url: string; site: unknown }) {
-  const dir = mkdtempSync(join(tmpdir(), 'heliograph-edge-'))
+function startProgram(
+  t: TestContext,
+  { server_url, site, ...place }: { server_url: string; site: unknown; dir?: string },
+) {
+  const dir = place.dir ?? mkdtempSync(join(tmpdir(), 'heliograph-edge-'))
   writeFileSync(join(dir, 'site.yaml'), JSON.stringify(site))
   const child = spawn(process.execPath, [new URL('main.ts', import.meta.url).pathname], {
     cwd: dir,
@@ -31,7 +34,7 @@ function startProgram(t: TestContext, { server_url, site }: { server_url: string
     await exit
     rmSync(dir, { recursive: true, force: true })
   })
-  return { child, exit }
+  return { child, exit, dir }
 }
 
 async function textOf(stream: ChildProcess['stdout']): Promise<string> {
@@ -70,4 +73,28 @@ test('the program connects, stops in order on SIGTERM, and never logs its token'
   assert.match(await log, /edge agent started/)
   assert.doesNotMatch(await log, /1b1b1b/)
   assert.deepEqual(server.committed.values().next().value?.get(1), site)
+})
+
+test('a program that was killed says so when it starts again', async (t) => {
+  const server = new LinkServer({ token })
+  const server_url = await server.listen()
+  t.after(() => server.close())
+  const field = { protocol: 'modbus_tcp', host: '127.0.0.1', port: 1 } as const
+  const site = siteOf([inverterOf(1)], { connections: [{ connection_id: 'a', ...field }] })
+  const starts = () =>
+    [...server.committed.values()]
+      .flatMap((frames) => [...frames.values()])
+      .filter(Array.isArray)
+      .flat()
+      .filter(({ code }) => code === 'agent_started')
+      .map(({ details }) => [details.unclean, details.rebooted, typeof details.down_from_at])
+  const { child, exit, dir } = startProgram(t, { server_url, site })
+  await server.until(() => starts().length === 1)
+  child.kill('SIGKILL')
+  await exit
+  startProgram(t, { server_url, site, dir })
+  await server.until(() => starts().length === 2)
+  assert.deepEqual(starts()[0]!.slice(0, 2), [null, null])
+  const has_boot_id = existsSync('/proc/sys/kernel/random/boot_id')
+  assert.deepEqual(starts()[1], [true, has_boot_id ? false : null, 'number'])
 })

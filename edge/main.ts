@@ -7,12 +7,10 @@ import { pino } from 'pino'
 import { startAgent } from './agent.ts'
 import { openBus } from './bus/bus.ts'
 import { type EdgeConfig, readConfig } from './config.ts'
-import type { Driver } from './drivers/driver.ts'
-import { sunspec } from './drivers/sunspec.ts'
+import { drivers } from './drivers/drivers.ts'
 import { createMetrics, type Figures, serveMetrics } from './metrics.ts'
 import { SiteFileError } from './site-watch.ts'
 
-const drivers: Readonly<Record<'sunspec', Driver>> = { sunspec }
 const exit_site_file = 2
 /** A disk that hangs must not keep the program from ending. */
 const stop_ms_max = 10_000

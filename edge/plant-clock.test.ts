@@ -77,6 +77,33 @@ test('after a step forward stamps follow, suspect, until the server confirms the
   assert.deepEqual(told(), [hour, false, true])
 })
 
+test('a clock that is wrong from the start is not trusted once the server tells its time', async () => {
+  for (const ahead_ms of [50 * minute, -50 * minute]) {
+    const { wall, clock, run, told } = plantClock()
+    assert.deepEqual(qualities(await run(minute)), ['good'], 'nothing else is known')
+    clock.askServer()(wall.now().getTime() - ahead_ms)
+    assert.deepEqual(qualities(await run(minute)), ['suspect'])
+    wall.step(-ahead_ms / 2)
+    assert.deepEqual(qualities(await run(2 * hour)), ['suspect'], 'half right is wrong')
+    wall.step(-ahead_ms / 2)
+    assert.equal((await run(2 * hour)).at(-1)?.quality, 'good')
+    assert.deepEqual(told(), [false, -ahead_ms / 2, -ahead_ms / 2, true])
+  }
+})
+
+test('a clock that drifts is doubted only for more than 5 s', async () => {
+  const { wall, clock, run, told } = plantClock()
+  for (const ahead_ms of [4900, -4900]) {
+    clock.askServer()(wall.now().getTime() - ahead_ms)
+    assert.deepEqual(qualities(await run(minute)), ['good'])
+  }
+  clock.askServer()(wall.now().getTime() - 5100)
+  assert.deepEqual(qualities(await run(minute)), ['suspect'])
+  clock.askServer()(wall.now().getTime() - 1900)
+  assert.deepEqual(qualities(await run(minute)), ['good'])
+  assert.deepEqual(told(), [false, true])
+})
+
 test('what the server told before the jump tells at once which time is right', async () => {
   const { wall, clock, run, changes } = plantClock()
   // The clock is an hour behind until it is set.
@@ -87,8 +114,10 @@ test('what the server told before the jump tells at once which time is right', a
   wall.step(5 * minute)
   assert.deepEqual(qualities(await run(minute)), ['suspect'])
   assert.deepEqual(
-    changes.map((change) => change.is === 'jump' && [change.jump_ms, change.is_confirmed]),
-    [[hour, true], [5 * minute, false], false],
+    changes.map((change) =>
+      change.is === 'jump' ? [change.jump_ms, change.is_confirmed] : change.is_trusted,
+    ),
+    [false, [hour, true], true, [5 * minute, false], false],
   )
 })
 

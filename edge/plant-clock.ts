@@ -9,7 +9,7 @@
  * - It steps forward: stamps follow it.
  *
  * After a jump stamps are `suspect`: until the wall clock has passed the newest stamp, or until the
- * server's time confirms it.
+ * server's time confirms it. They are so, too, from when the server tells a time that is another.
  */
 import type { Clock, Stopwatch } from '@heliograph/domain/clock'
 import type { Quality } from '@heliograph/domain/readings'
@@ -57,6 +57,8 @@ const slowed_speed = 0.5
 /** Stamps are so far apart; in between lies the count of times that the clock was set back. */
 const step_ms = 10
 const agreement_ms = 2000
+/** A clock that drifted is not doubted for less: the server takes what is so far ahead as right. */
+const disagreement_ms = 5000
 /** How far the stopwatch may be off, per ms since the server told its time. */
 const drift_ratio = 1e-4
 const never = { at: Number.NEGATIVE_INFINITY, elapsed_ms: 0 }
@@ -68,7 +70,7 @@ export class PlantClock implements Clock, Stamps {
   #offset_ms: number
   #newest = never
   #set_back_count = 0
-  /** The clock jumped; without the server it is believed again from `until_ms` on, if ever. */
+  /** The clock jumped, or is not the server's; believed again from `until_ms` on, if ever. */
   #doubt: { until_ms: number | null } | null = null
   #was_trusted = true
   #reference: Reference | null = null
@@ -128,6 +130,7 @@ export class PlantClock implements Clock, Stamps {
     const asked_ms = this.#stopwatch.elapsedMs()
     return (server_time) => {
       this.#reference = { server_time, asked_ms, told_ms: this.#stopwatch.elapsedMs() }
+      if (this.#agrees(this.#look(), disagreement_ms) === false) this.#doubt = { until_ms: null }
     }
   }
 
@@ -162,18 +165,21 @@ export class PlantClock implements Clock, Stamps {
   #isTrusted(instant: Instant, is_slowed: boolean): boolean {
     if (!this.#doubt) return true
     const { until_ms } = this.#doubt
-    const has_passed = until_ms !== null && instant.wall_ms >= until_ms
+    const has_passed =
+      until_ms !== null &&
+      instant.wall_ms >= until_ms &&
+      this.#agrees(instant, disagreement_ms) !== false
     if (is_slowed || !(has_passed || this.#agrees(instant))) return false
     this.#doubt = null
     return true
   }
 
   /** Whether the wall clock is right by the server's time; null when that was never told. */
-  #agrees({ wall_ms, elapsed_ms }: Instant): boolean | null {
+  #agrees({ wall_ms, elapsed_ms }: Instant, within_ms = agreement_ms): boolean | null {
     if (!this.#reference) return null
     const { server_time, asked_ms, told_ms } = this.#reference
     const since_told_ms = elapsed_ms - told_ms
-    const tolerance_ms = agreement_ms + since_told_ms * drift_ratio
+    const tolerance_ms = within_ms + since_told_ms * drift_ratio
     const earliest_ms = server_time + since_told_ms
     const latest_ms = server_time + elapsed_ms - asked_ms
     return wall_ms >= earliest_ms - tolerance_ms && wall_ms <= latest_ms + tolerance_ms

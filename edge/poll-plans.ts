@@ -1,10 +1,11 @@
 /** What is to be polled at a site, and what becomes of each answer. */
 import { findAlarmTable } from '@heliograph/domain/alarms/tables'
 import type { DeviceKind, LinkEvent } from '@heliograph/domain/link'
-import type { InverterReading, WeatherReading } from '@heliograph/domain/readings'
+import type { InverterReading, Limiter, WeatherReading } from '@heliograph/domain/readings'
 import type {
   Combiner,
   Inverter,
+  Logger,
   Meter,
   PollIntervals,
   Site,
@@ -12,7 +13,18 @@ import type {
 } from '@heliograph/domain/site'
 import { AlarmWatch } from './alarm-watch.ts'
 import type { Conditions } from './conditions.ts'
-import type { Bus, Device, Driver, InverterAnswer } from './drivers/driver.ts'
+import { controllerKey } from './control/controlled-device.ts'
+import type { Controller } from './control/controller.ts'
+import type {
+  Bus,
+  ControllerAnswer,
+  ControllerDevice,
+  Device,
+  Driver,
+  DriverName,
+  InverterAnswer,
+  InverterDevice,
+} from './drivers/driver.ts'
 import type { Stamp } from './plant-clock.ts'
 import { ratingEvent } from './rating-watch.ts'
 import type { Recorder } from './recorder.ts'
@@ -37,11 +49,14 @@ export interface Newest {
   stations: Map<number, WeatherReading>
 }
 
+export type PollControl = Pick<Controller, 'onRead' | 'onGone' | 'onMeter' | 'limitedBy'>
+
 export interface PlanNeeds {
-  driverOf(name: Inverter['driver']): Driver
+  driverOf(name: DriverName): Driver
   recorder: Pick<Recorder, 'reading'>
   conditions: Conditions
   newest: Newest
+  control?: PollControl
   intervals: Required<PollIntervals>
 }
 
@@ -52,6 +67,7 @@ export function pollPlans(site: Site, needs: PlanNeeds): Plan<unknown>[] {
   const inverters = site.loggers.flatMap((logger) => logger.inverters)
   const stations = site.loggers.flatMap((logger) => logger.stations ?? [])
   return [
+    ...site.loggers.flatMap((logger) => (logger.controller ? [controllerPlan(logger, needs)] : [])),
     ...inverters.flatMap((inverter) => {
       const strings = planStrings(inverter)
       return [
@@ -68,31 +84,91 @@ export function pollPlans(site: Site, needs: PlanNeeds): Plan<unknown>[] {
 
 function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds) {
   const { inverter_id } = inverter
-  const { recorder, conditions, newest, intervals } = needs
+  const { recorder, conditions, newest, intervals, control } = needs
   const driver = needs.driverOf(inverter.driver)
   const source = { source_kind: 'inverter', source_id: String(inverter_id) } as const
   const alarms = new AlarmWatch(source, conditions)
+  let device: InverterDevice | null = null
   return plan<InverterAnswer>({
     kind: 'inverter',
     id: String(inverter_id),
     interval_ms: intervals.inverter_s * 1000,
     connection_id: inverter.connection,
     description: inverter,
-    open: (bus) => driver.openInverter(bus, inverter),
+    async open(bus) {
+      device = await driver.openInverter(bus, inverter)
+      return device
+    },
     onRead(answer, stamp) {
-      const table = findAlarmTable(answer.alarm_table)
-      if (!table) throw new Error(`the driver names no alarm table: '${answer.alarm_table}'`)
+      const table = answer.alarm_table === null ? null : findAlarmTable(answer.alarm_table)
+      if (table === undefined)
+        throw new Error(`the driver names no alarm table: '${answer.alarm_table}'`)
       const frame = { inverter_id, ...stamp }
-      const reading: InverterReading = { ...answer.inverter, ...frame }
+      const { ac_power_kw } = answer.inverter
+      control?.onRead(inverter_id, {
+        control: device?.control ?? null,
+        limit: answer.limit,
+        power_w: ac_power_kw === null ? null : ac_power_kw * 1000,
+      })
+      const limits = limitsOf(answer, control?.limitedBy(inverter_id) ?? null)
+      const reading: InverterReading = { ...answer.inverter, ...limits, ...frame }
       newest.inverters.set(inverter_id, reading)
       recorder.reading('inverter', reading)
       for (const row of ownStrings(strings, answer)) {
         recorder.reading('string', { ...row, ...frame })
       }
       const rating = ratingEvent(answer.ratings, inverter, { conditions, at: stamp.measured_at })
-      return [...(rating ? [rating] : []), ...alarms.poll(reading, table, stamp.measured_at)]
+      const raised = table ? alarms.poll(reading, table, stamp.measured_at) : []
+      return [...(rating ? [rating] : []), ...raised]
     },
-    onGone: () => newest.inverters.delete(inverter_id),
+    onGone() {
+      newest.inverters.delete(inverter_id)
+      control?.onGone(inverter_id)
+    },
+  })
+}
+
+/** Where the permit holds the inverter, its limit would tell of it. */
+function limitsOf({ inverter }: InverterAnswer, limited_by: Limiter | null) {
+  const { power_limit_pct } = inverter
+  return { limited_by, power_limit_pct: limited_by === 'permit' ? null : power_limit_pct }
+}
+
+/** A device that limits all inverters of a plant; what they measure they tell themselves. */
+function controllerPlan(logger: Logger, needs: PlanNeeds): Plan<unknown> {
+  const { conditions, intervals, control } = needs
+  const { logger_id, controller, inverters } = logger
+  const source = { source_kind: 'logger', source_id: String(logger_id) } as const
+  const key = controllerKey(logger_id)
+  const driver = needs.driverOf(controller!.driver)
+  let device: ControllerDevice | null = null
+  return plan<ControllerAnswer>({
+    kind: 'logger',
+    id: String(logger_id),
+    interval_ms: intervals.inverter_s * 1000,
+    connection_id: controller!.connection,
+    description: [controller, inverters],
+    async open(bus) {
+      if (!driver.openController) throw new Error(`${controller!.driver} has no controllers`)
+      device = await driver.openController(bus, logger)
+      return device
+    },
+    onRead({ limit, active_power_kw, foreign_control }, { measured_at: at }) {
+      control?.onRead(key, {
+        // Whom it does not obey cannot limit by it.
+        control: foreign_control === null ? (device?.control ?? null) : null,
+        limit,
+        power_w: active_power_kw === null ? null : active_power_kw * 1000,
+      })
+      const name = `the controller of plant ${logger_id}`
+      const condition = { ...source, code: 'foreign_control', severity: 'major' } as const
+      const event =
+        foreign_control === null
+          ? conditions.fall(source, condition.code, { at, message: `${name} obeys the edge` })
+          : conditions.rise(condition, { at, message: `${name} obeys ${foreign_control}` })
+      return event ? [event] : []
+    },
+    onGone: () => control?.onGone(key),
   })
 }
 
@@ -146,7 +222,10 @@ function stationPlan(
   })
 }
 
-function meterPlan(meter: Meter, { recorder, intervals, driverOf }: PlanNeeds): Plan<unknown> {
+function meterPlan(
+  meter: Meter,
+  { recorder, intervals, driverOf, control }: PlanNeeds,
+): Plan<unknown> {
   const { meter_id } = meter
   const driver = driverOf(meter.driver)
   return plan({
@@ -157,6 +236,8 @@ function meterPlan(meter: Meter, { recorder, intervals, driverOf }: PlanNeeds): 
     description: meter,
     open: (bus) => driver.openMeter(bus, meter),
     onRead(values, stamp) {
+      const { active_power_kw } = values
+      control?.onMeter(meter_id, active_power_kw === null ? null : active_power_kw * 1000)
       recorder.reading('meter', { ...values, meter_id, ...stamp })
       return []
     },

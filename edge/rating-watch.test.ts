@@ -31,7 +31,7 @@ test('a rating differs from more than 5 percent of that of the site on', async (
   for (const [rated_power_kw, differs] of cases) {
     const conditions = await conditionsOf(t)
     const event = ratingEvent(
-      { rated_power_kw, max_power_kw: 1 },
+      { rated_power_kw },
       { inverter_id: 7, rated_ac_power_kw: 110 },
       { conditions, at: 1000 },
     )
@@ -68,24 +68,24 @@ test('the poll loop tells of a rating that differs once, and when it agrees agai
       .filter(({ code }) => code === 'rating_differs')
       .map(({ edge, message }) => [edge, message])
 
-  device.ratings = { rated_power_kw: 60, max_power_kw: 55 }
+  device.ratings = { rated_power_kw: 60 }
   await loop.apply(siteOf([inverterOf(1)]))
   await clock.advance(60_000)
   const rising = ['rising', 'inverter 1 is rated 60 kW by itself, 100 kW by the site file']
   assert.deepEqual(told(), [rising])
   const { severity, source_kind, source_id, details } = events[0]!
   assert.deepEqual([severity, source_kind, source_id], ['warning', 'inverter', '1'])
-  assert.deepEqual(details, { rated_power_kw: 60, max_power_kw: 55, rated_ac_power_kw: 100 })
+  assert.deepEqual(details, { rated_power_kw: 60, rated_ac_power_kw: 100 })
 
   await reopenWith(null)
-  await reopenWith({ rated_power_kw: null, max_power_kw: null })
+  await reopenWith({ rated_power_kw: null })
   assert.deepEqual(told(), [rising], 'what is not known tells nothing')
 
-  await reopenWith({ rated_power_kw: 100, max_power_kw: 100 })
+  await reopenWith({ rated_power_kw: 100 })
   const falling = ['falling', 'inverter 1 is rated 100 kW by itself, 100 kW by the site file']
   assert.deepEqual(told(), [rising, falling])
 
-  await reopenWith({ rated_power_kw: 60, max_power_kw: 55 })
+  await reopenWith({ rated_power_kw: 60 })
   await loop.apply(siteOf([inverterOf(1, { rated_ac_power_kw: 60 })]))
   await clock.advance(60_000)
   assert.deepEqual(

@@ -19,7 +19,7 @@ export function ratingEvent(
   if (!ratings || ratings.rated_power_kw === null) return null
   const { rated_power_kw } = ratings
   const source: Source = { source_kind: 'inverter', source_id: String(inverter_id) }
-  const details = { ...ratings, rated_ac_power_kw }
+  const details = { rated_power_kw, rated_ac_power_kw }
   const differs =
     Math.abs(rated_power_kw - rated_ac_power_kw) * 100 > tolerance_pct * rated_ac_power_kw
   const figures = `${rated_power_kw} kW by itself, ${rated_ac_power_kw} kW by the site file`

@@ -3,10 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import type { RowReport } from '@heliograph/domain/curtailment'
 import type { LinkEvent, Readings } from '@heliograph/domain/link'
 import { columnsOf, emptyReading } from '@heliograph/domain/readings'
 import { pino } from 'pino'
 import { Conditions } from './conditions.ts'
+import { newlyHeld } from './control/row-watch.ts'
+import { rowOf } from './fixtures/controlled-site.ts'
 import { virtualClock } from './fixtures/virtual-clock.ts'
 import type { Entry } from './journal.ts'
 import type { JournalRecord } from './journal-record.ts'
@@ -106,6 +109,35 @@ test('while the disk is full, events wait and lost readings are counted', async 
   assert.deepEqual(events().at(-1)?.details, { readings_lost: 2 })
 })
 
+test('whoever waits for the journal is told whether it has all that was handed in', async (t) => {
+  const { recorder, disk, groups } = await recorderOf(t)
+  disk.is_full = true
+  recorder.reading('inverter', inverter(1))
+  const care = { is_sent_again: true }
+  recorder.reading('inverter', inverter(2), care)
+  const under_way = recorder.flush()
+  recorder.reading('inverter', inverter(3), care)
+  const later = recorder.persist()
+  disk.is_full = false
+  assert.equal(await under_way, false)
+  assert.equal(await later, true, 'the write after the one under way')
+  assert.equal(await recorder.persist(), true, 'nothing new is not nothing durable')
+  assert.equal(recorder.counts.readings_lost, 1, 'what is sent again is not lost')
+  const rows = groups.flat().filter(({ kind }) => kind === 'readings')
+  assert.deepEqual(
+    rows.map(({ readings }) => readings),
+    [1],
+  )
+})
+
+test('what finds no room is not durable, though all else is', async (t) => {
+  const { recorder } = await recorderOf(t)
+  for (let nth = 0; nth <= 50_000; nth += 1) recorder.reading('inverter', inverter(1))
+  assert.equal(await recorder.persist(), false)
+  assert.deepEqual([recorder.counts.readings, recorder.counts.readings_lost], [50_000, 1])
+  assert.equal(await recorder.persist(), true)
+})
+
 test('what holds is known after a restart, from the file and from the journal', async (t) => {
   const { clock, recorder, conditions, path, events } = await recorderOf(t)
   recorder.event(conditions.rise(offline, { at: 1, message: 'gone' }))
@@ -119,4 +151,29 @@ test('what holds is known after a restart, from the file and from the journal', 
   assert.equal(again.all().length, 1)
   again.replay({ epoch: 'e', seq: 2 }, [{ ...events()[0]!, edge: 'falling' }])
   assert.equal(again.all().length, 0)
+})
+
+test('how far rows have come is journaled at once, and later where the disk is full', async (t) => {
+  const { recorder, groups, disk } = await recorderOf(t)
+  const reports = () =>
+    groups
+      .flat()
+      .filter(({ kind }) => kind === 'curtailment')
+      .flatMap(({ payload }) => JSON.parse(payload) as RowReport[])
+  const report = newlyHeld(rowOf(60), 1000)
+  recorder.report([report])
+  await recorder.persist()
+  assert.deepEqual(reports(), [report])
+  disk.is_full = true
+  recorder.report([{ ...report, reported_at: 2000 }])
+  await recorder.persist()
+  recorder.report([{ ...report, reported_at: 3000 }])
+  await recorder.persist()
+  disk.is_full = false
+  await recorder.persist()
+  // Of a row only the newest counts.
+  assert.deepEqual(
+    reports().map(({ reported_at }) => reported_at),
+    [1000, 3000],
+  )
 })

@@ -3,6 +3,7 @@
  * fsync. Readings that cannot be written are lost and counted; events wait until they can be.
  */
 import type { Clock, Timers } from '@heliograph/domain/clock'
+import { type RowReport, rowKey } from '@heliograph/domain/curtailment'
 import type { LinkEvent, Readings } from '@heliograph/domain/link'
 import {
   columnsOf,
@@ -25,22 +26,37 @@ export interface RecorderNeeds {
   log: Log
 }
 
+/** How a reading is to be treated that cannot be written. */
+export interface Care {
+  /** Whoever sent it sends it again: then it is not lost. */
+  is_sent_again: boolean
+}
+
 const kinds = Object.keys(readingKinds) as ReadingKind[]
 const columns = Object.fromEntries(kinds.map((kind) => [kind, columnsOf(kind)])) as Readonly<
   Record<ReadingKind, readonly string[]>
 >
 
+interface Row extends Care {
+  kind: ReadingKind
+  row: unknown[]
+}
+
 const flush_ms = 1000
 const rows_per_frame_max = 2000
 /** What may wait while the disk is slow; what is more is lost. */
+const reports_per_frame_max = 500
 const waiting_rows_max = 50_000
 const waiting_events_max = 10_000
 
 export class Recorder {
   readonly #needs: RecorderNeeds
-  #rows: { kind: ReadingKind; row: unknown[] }[] = []
+  #rows: Row[] = []
+  #overflowed = false
   #events: LinkEvent[] = []
-  #flushing: Promise<void> | null = null
+  /** The newest of each row. */
+  #reports = new Map<string, RowReport>()
+  #flushing: Promise<boolean> | null = null
   readonly #stop: () => void
   #lost_since_failing = 0
   #snapshot: ConditionsSnapshot | null = null
@@ -52,13 +68,19 @@ export class Recorder {
     this.#stop = onGrid(needs, { interval_ms: flush_ms, phase_ms: 0 }, () => void this.flush())
   }
 
-  reading<Kind extends ReadingKind>(kind: Kind, reading: ReadingOf[Kind]): void {
+  reading<Kind extends ReadingKind>(
+    kind: Kind,
+    reading: ReadingOf[Kind],
+    { is_sent_again }: Care = { is_sent_again: false },
+  ): void {
     if (this.#rows.length >= waiting_rows_max) {
-      this.#lose(1, 'the disk is too slow')
+      this.#overflowed = true
+      this.#lose(is_sent_again ? 0 : 1, 'the disk is too slow')
       return
     }
     const values = reading as unknown as Readonly<Record<string, unknown>>
-    this.#rows.push({ kind, row: columns[kind].map((name) => values[name] ?? null) })
+    const row = columns[kind].map((name) => values[name] ?? null)
+    this.#rows.push({ kind, row, is_sent_again })
   }
 
   /** Takes what `Conditions` answers: null is no event. */
@@ -72,8 +94,21 @@ export class Recorder {
     }
   }
 
-  /** Journals what was gathered; never rejects. */
-  flush(): Promise<void> {
+  /** Journals how far rows of curtailment have come, at once. */
+  report(reports: readonly RowReport[]): void {
+    for (const report of reports) this.#reports.set(rowKey(report.row), report)
+    void this.persist()
+  }
+
+  /** Whether all that was handed in until now is in the journal; never rejects. */
+  async persist(): Promise<boolean> {
+    // A flush under way may have begun before: the one after it takes what is new.
+    await this.#flushing
+    return await this.flush()
+  }
+
+  /** Journals what was gathered; false when not all of it could be. Never rejects. */
+  flush(): Promise<boolean> {
     this.#flushing ??= this.#write().finally(() => {
       this.#flushing = null
     })
@@ -82,18 +117,23 @@ export class Recorder {
 
   async close(): Promise<void> {
     this.#stop()
-    await this.flush()
+    await this.persist()
+    // That the journal is written again is an event of the write before.
     await this.flush()
   }
 
-  async #write(): Promise<void> {
+  async #write(): Promise<boolean> {
     const { journal, conditions, log } = this.#needs
     const rows = this.#rows
     const events = this.#events
+    const is_whole = !this.#overflowed
+    const reports = this.#reports
     this.#rows = []
     this.#events = []
+    this.#reports = new Map()
+    this.#overflowed = false
     this.#snapshot = conditions.snapshot() ?? this.#snapshot
-    const entries = readingEntries(rows)
+    const entries = [...reportEntries([...reports.values()]), ...readingEntries(rows)]
     if (events.length > 0) {
       entries.push({ kind: 'events', payload: JSON.stringify(events), readings: 0 })
     }
@@ -107,10 +147,13 @@ export class Recorder {
     } catch (error) {
       log.error({ err: error, readings: rows.length }, 'the journal cannot be written')
       this.#events = [...events, ...this.#events]
-      this.#lose(rows.length, (error as Error).message)
-      return
+      this.#reports = new Map([...reports, ...this.#reports])
+      const lost = rows.filter(({ is_sent_again }) => !is_sent_again)
+      this.#lose(lost.length, (error as Error).message)
+      return false
     }
     await this.#saveConditions()
+    return is_whole
   }
 
   /** Until it works: the events are in the journal, so a restart before then loses nothing. */
@@ -149,7 +192,16 @@ export class Recorder {
   }
 }
 
-function readingEntries(rows: readonly { kind: ReadingKind; row: unknown[] }[]): Entry[] {
+function reportEntries(reports: readonly RowReport[]): Entry[] {
+  const entries: Entry[] = []
+  for (let from = 0; from < reports.length; from += reports_per_frame_max) {
+    const part = reports.slice(from, from + reports_per_frame_max)
+    entries.push({ kind: 'curtailment', payload: JSON.stringify(part), readings: 0 })
+  }
+  return entries
+}
+
+function readingEntries(rows: readonly Row[]): Entry[] {
   const entries: Entry[] = []
   for (let from = 0; from < rows.length; from += rows_per_frame_max) {
     const part = rows.slice(from, from + rows_per_frame_max)

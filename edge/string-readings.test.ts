@@ -8,7 +8,7 @@ import { ownStrings, planStrings } from './string-readings.ts'
 function answer(mppt_current_a: (number | null)[], strings: InverterAnswer['strings'] = null) {
   const mppt_voltage_v = mppt_current_a.map((_, index) => 600 + index)
   const inverter = { ...emptyReading('inverter'), mppt_current_a, mppt_voltage_v }
-  return { inverter, strings, alarm_table: 'sunspec-inverter', ratings: null }
+  return { inverter, strings, alarm_table: 'sunspec-inverter', ratings: null, limit: null }
 }
 
 test('without string currents, a string alone on its MPPT has the current of the MPPT', () => {

@@ -23,7 +23,7 @@ const parsed = parseSiteFile(readFileSync(SITE_FILE, 'utf8'))
 if ('problems' in parsed) throw new Error(`${SITE_FILE} is not a site file`)
 const { site } = parsed
 const { first, seed } = JSON.parse(readFileSync(STATE_FILE, 'utf8')) as SimulatorState
-const total = historyFrameCount(days)
+const total = historyFrameCount(site, days)
 
 async function* frames() {
   const simulation = createSimulation(site, seed)

@@ -1,4 +1,7 @@
-/** Runs every bench, or those named, one after the other: `npm run bench -- ingest history`. */
+/**
+ * Runs every bench, or those named, one after the other: `npm run bench -- ingest history`. Options
+ * come last and go to each: `npm run bench -- sustained --minutes 1`.
+ */
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 
@@ -7,7 +10,10 @@ const all = readdirSync(new URL('../bench', import.meta.url))
   .map((file) => file.replace('.ts', ''))
 /** As the programs run: see the scripts `server` and `edge` of package.json. */
 const flags = ['--max-semi-space-size=8']
-const wanted = process.argv.slice(2)
+const given = process.argv.slice(2)
+const first_option = given.findIndex((word) => word.startsWith('-'))
+const wanted = first_option < 0 ? given : given.slice(0, first_option)
+const options = given.slice(wanted.length)
 const unknown = wanted.filter((name) => !all.includes(name))
 if (unknown.length > 0) {
   process.stderr.write(`no bench ${unknown.join(', ')}; there are ${all.join(', ')}\n`)
@@ -16,7 +22,7 @@ if (unknown.length > 0) {
 let failed = false
 for (const name of wanted.length > 0 ? wanted : all) {
   process.stdout.write(`\n— ${name}\n`)
-  const { status } = spawnSync(process.execPath, [...flags, `bench/${name}.ts`], {
+  const { status } = spawnSync(process.execPath, [...flags, `bench/${name}.ts`, ...options], {
     stdio: 'inherit',
   })
   failed ||= status !== 0

@@ -27,6 +27,7 @@ import { startEmbedded } from '@heliograph/server/storage/embedded'
 const client = 'Demo'
 const site_id = 'demo'
 const site_file = fileURLToPath(new URL('../simulator/demo/site.yaml', import.meta.url))
+const permit_file = fileURLToPath(new URL('../simulator/demo/permit.yaml', import.meta.url))
 const seed = 20261
 const history_days = 30
 const server_ms_max = 180_000
@@ -222,6 +223,7 @@ async function startServer(): Promise<void> {
 async function startPlant(): Promise<void> {
   const environment = {
     SITE_FILE: site_file,
+    PERMIT_FILE: permit_file,
     SEED: String(seed),
     STATE_FILE: path.state,
     EDGE_DATA_DIR: path.edge,

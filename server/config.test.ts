@@ -44,11 +44,18 @@ test('proxies are addresses and networks of both families', () => {
 })
 
 test('readings are kept for a number of days, or for ever', () => {
-  const kept = (RETENTION_RAW_DAYS?: string) =>
-    readConfig(RETENTION_RAW_DAYS === undefined ? {} : { RETENTION_RAW_DAYS }).retention_raw_days
-  assert.equal(kept(), 730)
-  assert.equal(kept('35'), 35)
-  assert.equal(kept('0'), null)
-  assert.throws(() => kept('34'), /RETENTION_RAW_DAYS: a whole number from 35/)
+  const kept = (RETENTION_RAW_DAYS?: string, RETENTION_MINUTE_DAYS?: string) => {
+    const given = Object.entries({ RETENTION_RAW_DAYS, RETENTION_MINUTE_DAYS })
+    const config = readConfig(Object.fromEntries(given.filter(([, text]) => text !== undefined)))
+    return [config.retention_raw_days, config.retention_minute_days]
+  }
+  assert.deepEqual(kept(), [35, 760])
+  assert.deepEqual(kept('10', '10'), [10, 10])
+  assert.deepEqual(kept('800'), [800, 800], 'the usual minutes are no shorter than what is given')
+  assert.deepEqual(kept('35', '0'), [35, null])
+  assert.deepEqual(kept('0'), [null, null])
+  assert.throws(() => kept('9'), /RETENTION_RAW_DAYS: a whole number from 10/)
   assert.throws(() => kept('-1'), /RETENTION_RAW_DAYS/)
+  assert.throws(() => kept('35', '34'), /RETENTION_MINUTE_DAYS: no less than .*, which is 35/)
+  assert.throws(() => kept('0', '760'), /RETENTION_MINUTE_DAYS: no less than .*, which is for ever/)
 })

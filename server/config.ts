@@ -5,8 +5,10 @@ import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { type Settings, settingsOf } from '@heliograph/domain/settings'
 
-/** A year and the one before it, to compare it with. */
-const retention_raw_days_usual = 730
+/** As long as an edge that was cut off for weeks may take to send what it holds. */
+const retention_raw_days_usual = 35
+/** A year and the one before it, to compare it with, and a month to do so. */
+const retention_minute_days_usual = 760
 
 export interface ServerConfig {
   host: string
@@ -16,8 +18,10 @@ export interface ServerConfig {
   database_url: string | null
   database_connections: number
   metrics_port: number | null
-  /** Readings as they came are kept this many days; null: for ever. */
+  /** All readings are kept this many days; null: for ever. */
   retention_raw_days: number | null
+  /** One reading a minute of each device is kept this many days; null: for ever. */
+  retention_minute_days: number | null
   log_level: string
   tls: { cert: Buffer; key: Buffer } | null
   /** Addresses or networks of the proxies whose X-Forwarded-* is believed. */
@@ -49,7 +53,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
       maximum: 500,
     }),
     metrics_port: port('METRICS_PORT', 9464) || null,
-    retention_raw_days: readRetention(settings),
+    ...readRetention(settings),
     log_level: settings.logLevel(),
     tls: readTls(settings),
     trusted_proxies,
@@ -58,11 +62,29 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
   return config
 }
 
-/** A short one would drop what an edge that was cut off for weeks is yet to send. */
-function readRetention(settings: Settings): number | null {
-  const range = { fallback: retention_raw_days_usual, minimum: 35, maximum: 36_500 }
-  if (settings.text('RETENTION_RAW_DAYS') === '0') return null
-  return settings.integer('RETENTION_RAW_DAYS', range)
+/** What arrives when its week was thinned enters no sum: a week and a half is the least. */
+const retention_days_min = 10
+
+function readRetention(
+  settings: Settings,
+): Pick<ServerConfig, 'retention_raw_days' | 'retention_minute_days'> {
+  const days = (name: string, fallback: number | null) => {
+    const text = settings.text(name)
+    if (text === null) return fallback
+    if (text === '0') return null
+    const range = { fallback: 0, minimum: retention_days_min, maximum: 36_500 }
+    return settings.integer(name, range) || null
+  }
+  const raw_days = days('RETENTION_RAW_DAYS', retention_raw_days_usual)
+  const minute_days = days(
+    'RETENTION_MINUTE_DAYS',
+    raw_days === null ? null : Math.max(raw_days, retention_minute_days_usual),
+  )
+  if (minute_days !== null && minute_days < (raw_days ?? Number.POSITIVE_INFINITY)) {
+    const raw = raw_days === null ? 'for ever' : `${raw_days}`
+    settings.fault('RETENTION_MINUTE_DAYS', `no less than RETENTION_RAW_DAYS, which is ${raw}`)
+  }
+  return { retention_raw_days: raw_days, retention_minute_days: minute_days }
 }
 
 function readTls(settings: Settings): ServerConfig['tls'] {

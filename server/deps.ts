@@ -1,4 +1,8 @@
-import type { Clock } from '@heliograph/domain/clock'
+import { type Clock, systemTimers } from '@heliograph/domain/clock'
+import type { Needs as CurtailmentNeeds } from './features/curtailment/endpoints.ts'
+import { createCurtailmentStore } from './features/curtailment/store.ts'
+import type { Needs as CurtailmentSuggestNeeds } from './features/curtailment/suggest-endpoint.ts'
+import { createSuggestStore } from './features/curtailment/suggest-store.ts'
 import type { Needs as EfficiencyNeeds } from './features/efficiency/endpoints.ts'
 import { createEfficiencyStore } from './features/efficiency/store.ts'
 import type { Needs as StringHealthNeeds } from './features/efficiency/string-endpoints.ts'
@@ -14,6 +18,7 @@ import { createIvStore } from './features/iv/store.ts'
 import type { Needs as LoggerNeeds } from './features/loggers/endpoints.ts'
 import { createLoggerStore } from './features/loggers/store.ts'
 import type { Needs as PlantNeeds } from './features/plant/endpoints.ts'
+import { createPlantEnergy } from './features/plant/energy.ts'
 import { createPlantStore } from './features/plant/store.ts'
 import type { Needs as SensorNeeds } from './features/sensors/endpoints.ts'
 import { createSensorStore } from './features/sensors/store.ts'
@@ -39,15 +44,19 @@ export type Deps = SiteNeeds &
   EfficiencyNeeds &
   StringHealthNeeds &
   EnergyNeeds &
-  IvNeeds
+  IvNeeds &
+  CurtailmentNeeds &
+  CurtailmentSuggestNeeds
 
-export function createDeps(db: Database, clock: Clock): Deps {
+export function createDeps(db: Database, clock: Clock, timers = systemTimers): Deps {
   const sites = createSiteStore(db)
+  const plants = createPlantStore(db)
   return {
     clock,
     sites,
     siteSummaries: createSiteSummaries(sites, clock),
-    plants: createPlantStore(db),
+    plants,
+    plantEnergy: createPlantEnergy({ sites, plants }, clock),
     gaps: createGapStore(db),
     loggers: createLoggerStore(db),
     inverters: createInverterStore(db),
@@ -59,5 +68,7 @@ export function createDeps(db: Database, clock: Clock): Deps {
     energy: createEnergyStore(db),
     iv: createIvStore(db),
     panels: createPanelStore(db),
+    curtailment: createCurtailmentStore(db, { clock, timers }),
+    curtailmentSuggest: createSuggestStore(db),
   }
 }

@@ -1,4 +1,12 @@
 import type { Deps } from './deps.ts'
+import {
+  curtailmentHistory,
+  curtailNow,
+  curtailWindow,
+  listCurtailment,
+  releaseCurtailment,
+} from './features/curtailment/endpoints.ts'
+import { suggestCurtailment } from './features/curtailment/suggest-endpoint.ts'
 import { analyseLosses, rankInverters, rankLoggers } from './features/efficiency/endpoints.ts'
 import {
   compareStrings,
@@ -96,5 +104,11 @@ export const endpoints: readonly Endpoint<Deps>[] = [
 
   energyByHour,
 
+  listCurtailment,
+  curtailmentHistory,
+  suggestCurtailment,
   relayHistory,
+  curtailWindow,
+  curtailNow,
+  releaseCurtailment,
 ]

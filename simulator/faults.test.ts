@@ -33,6 +33,17 @@ test('faults are read as they are written', () => {
     assert.deepEqual(parseFault(text), { kind, ...string, value })
   }
   assert.deepEqual(parseFault('limit:3=60'), { kind: 'limit', inverter_id: 3, limit_pct: 60 })
+  assert.deepEqual(parseFault('ignores_limit:3'), { kind: 'ignores_limit', inverter_id: 3 })
+  assert.deepEqual(parseFault('forgets_limit:3=900'), {
+    kind: 'forgets_limit',
+    inverter_id: 3,
+    every_s: 900,
+  })
+  assert.deepEqual(parseFault('second_master:3=80'), {
+    kind: 'second_master',
+    inverter_id: 3,
+    limit_pct: 80,
+  })
   assert.deepEqual(parseFault('open_string:3/7@2026-05-01'), {
     kind: 'open_string',
     ...string,
@@ -53,6 +64,10 @@ test('what is no fault is refused with the forms', () => {
     'soiled_string:1/1=1',
     'soiled_string:1/1',
     'limit:1=-1',
+    'ignores_limit:1=2',
+    'forgets_limit:1',
+    'forgets_limit:1=0',
+    'second_master:1=101',
   ]
   const figures = ['bypassed_substring:1/1=1.5', 'bypassed_substring:1/1=0', 'open_string:1/1=2']
   const days = [
@@ -83,6 +98,7 @@ test('faults of what the site does not have are named', () => {
       'stuck_sensor:1/nope=3',
       'slow_device:nowhere/1=900',
       'limit:99=50',
+      'second_master:99=50',
       'bypassed_substring:1/3=72',
     ),
     [
@@ -91,6 +107,7 @@ test('faults of what the site does not have are named', () => {
       'stuck_sensor: the site has no sensor 1/nope',
       'slow_device: the site has no device nowhere/1',
       'limit: the site has no inverter 99',
+      'second_master: the site has no inverter 99',
       'bypassed_substring: the site has no string 1/3 of more than 72 substrings',
     ],
   )

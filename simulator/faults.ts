@@ -31,6 +31,12 @@ export type Fault =
       (
         | { kind: 'dead_inverter'; inverter_id: number }
         | { kind: 'limit'; inverter_id: number; limit_pct: number }
+        /** It takes what it is told and delivers on. */
+        | { kind: 'ignores_limit'; inverter_id: number }
+        /** It starts anew, away for half a minute, and has lost what is not persistent. */
+        | { kind: 'forgets_limit'; inverter_id: number; every_s: number }
+        /** Somebody else sets this limit, every five minutes. */
+        | { kind: 'second_master'; inverter_id: number; limit_pct: number }
         | { kind: 'stuck_sensor'; station_id: number; sensor_id: string; value: number }
         | { kind: 'slow_device'; connection: string; unit_id: number; delay_ms: number }
         | { kind: 'silent_device'; connection: string; unit_id: number }
@@ -51,6 +57,9 @@ function placeOf(fault: Fault): string {
   switch (fault.kind) {
     case 'dead_inverter':
     case 'limit':
+    case 'ignores_limit':
+    case 'forgets_limit':
+    case 'second_master':
       return `inverter ${fault.inverter_id}`
     case 'stuck_sensor':
       return `sensor ${fault.station_id}/${fault.sensor_id}`
@@ -70,6 +79,9 @@ function isThere({ loggers, meters = [] }: Site, fault: Fault): boolean {
   switch (fault.kind) {
     case 'dead_inverter':
     case 'limit':
+    case 'ignores_limit':
+    case 'forgets_limit':
+    case 'second_master':
       return inverters.some(({ inverter_id }) => inverter_id === fault.inverter_id)
     case 'stuck_sensor':
       return stations
@@ -98,6 +110,9 @@ const number = (text: string | undefined) =>
 const forms = [
   'dead_inverter:<inverter_id>',
   'limit:<inverter_id>=<pct>',
+  'ignores_limit:<inverter_id>',
+  'forgets_limit:<inverter_id>=<every_s>',
+  'second_master:<inverter_id>=<pct>',
   ...Object.entries(stringFaults).map(
     ([kind, figure]) =>
       `${kind}:<inverter_id>/<string_index>${figure === null ? '' : `=<${figure.name}>`}`,
@@ -131,11 +146,9 @@ function faultOf(kind: string, left: string, right?: string, setting?: string): 
   const id = integer(left)
   const second = integer(right)
   const value = number(setting)
-  if (kind === 'dead_inverter' && id !== null && right === undefined && setting === undefined) {
-    return { kind, inverter_id: id }
-  }
-  if (kind === 'limit' && id !== null && right === undefined && value !== null) {
-    return value >= 0 && value <= 100 ? { kind, inverter_id: id, limit_pct: value } : null
+  if (id !== null && right === undefined) {
+    const fault = inverterFaultOf(kind, id, { setting, value })
+    if (fault) return fault
   }
   if (Object.hasOwn(stringFaults, kind) && id !== null && second !== null) {
     return stringFaultOf(
@@ -154,6 +167,21 @@ function faultOf(kind: string, left: string, right?: string, setting?: string): 
     return { kind, connection: left, unit_id: second }
   }
   return null
+}
+
+function inverterFaultOf(
+  kind: string,
+  inverter_id: number,
+  { setting, value }: { setting: string | undefined; value: number | null },
+): Fault | null {
+  if (kind === 'dead_inverter' || kind === 'ignores_limit') {
+    return setting === undefined ? { kind, inverter_id } : null
+  }
+  if (value === null || value < 0) return null
+  if (kind === 'limit' || kind === 'second_master') {
+    return value <= 100 ? { kind, inverter_id, limit_pct: value } : null
+  }
+  return kind === 'forgets_limit' && value >= 1 ? { kind, inverter_id, every_s: value } : null
 }
 
 function stringFaultOf(

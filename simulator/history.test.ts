@@ -26,7 +26,7 @@ const inverterRows = (all: Frame[]) =>
 
 test('history is one frame an hour, a reading a minute, newest day first', () => {
   const all = frames()
-  assert.equal(all.length, historyFrameCount(2))
+  assert.equal(all.length, historyFrameCount(smallSite, 2))
   const seqs = all.map(({ seq }) => seq)
   assert.deepEqual(
     [...seqs].sort((a, b) => a - b),

@@ -1,24 +1,30 @@
 /**
  * The history of the simulated site, one frame an hour, newest day first, so that what is looked
  * at most is there first. Each day is simulated forward and its counters are laid so that they end
- * where the following day begins: at the last they meet the counters of the live plant.
+ * where the following day begins: at the last they meet the counters of the live plant. Sensor
+ * nodes follow, the oldest day first, for what they measure depends on what was before.
  */
 
-import type { Frame, Readings } from '@heliograph/domain/link'
+import type { Frame, LinkEvent, Readings } from '@heliograph/domain/link'
 import { loggerReading } from '@heliograph/domain/logger-reading'
 import {
   columnsOf,
   type LoggerReading,
+  type NodeReading,
   type ReadingKind,
   type ReadingOf,
 } from '@heliograph/domain/readings'
+import type { Site } from '@heliograph/domain/site'
 import { advance, type Counters } from './counters.ts'
+import { nodeDays } from './nodes/history.ts'
+import type { Surroundings } from './nodes/station.ts'
+import { allSurroundings } from './nodes/surroundings.ts'
 import { readingsAt, type SiteReadings } from './readings.ts'
-import type { Simulation } from './site.ts'
+import type { Simulation, SiteSnapshot } from './site.ts'
 
 const minute_ms = 60_000
-const hour_ms = 60 * minute_ms
-const day_ms = 24 * hour_ms
+const day_min = 24 * 60
+const day_ms = day_min * minute_ms
 
 export interface HistorySpan {
   /** The live plant's counters as they stood at the end of the history. */
@@ -26,38 +32,66 @@ export interface HistorySpan {
   days: number
 }
 
-export const historyFrameCount = (days: number): number => days * 24
+/** Each hour is a frame; with nodes also each day of theirs, and all that they switched. */
+export const historyFrameCount = ({ nodes = [] }: Site, days: number): number =>
+  days * 24 + (nodes.length > 0 ? days + 1 : 0)
 
 /**
  * The frames of `days` days of one-minute readings up to `counters.time_ms`, exclusive. `seq`
- * counts hours back from there: equal for equal arguments, so that an interrupted import goes on.
+ * counts hours back from there, and then the days of the nodes: equal for equal arguments, so that
+ * an interrupted import goes on.
  */
 export function* historyFrames(
   simulation: Simulation,
   { counters, days }: HistorySpan,
 ): Generator<Frame> {
   const end_ms = Math.floor(counters.time_ms / minute_ms) * minute_ms
+  const has_nodes = (simulation.site.nodes ?? []).length > 0
+  const around = new Map<number, Surroundings[]>()
   let after = counters
   for (let day = 0; day < days; day += 1) {
     const from_ms = end_ms - (day + 1) * day_ms
-    const running = countersBefore(simulation, from_ms, after)
+    const minutes = Array.from({ length: day_min + 1 }, (_, minute) =>
+      simulation.at(from_ms + minute * minute_ms),
+    )
+    for (const minute of has_nodes ? minutes : []) {
+      around.set(minute.time_ms, allSurroundings(simulation, minute))
+    }
+    const running = countersBefore(minutes, after)
     after = structuredClone(running)
     for (let hour = 0; hour < 24; hour += 1) {
       const seq = day * 24 + 24 - hour
-      const payload = hourOf(simulation, from_ms + hour * hour_ms, running)
+      const payload = hourOf(simulation, minutes.slice(hour * 60, hour * 60 + 60), running)
       yield { seq, kind: 'readings', payload }
     }
   }
+  if (has_nodes) {
+    yield* nodeFrames(simulation, { end_ms, days, around: (time_ms) => around.get(time_ms) })
+  }
 }
 
-/** Where the counters stood a day before `after`, at `from_ms`: the day is run through for it. */
-function countersBefore(simulation: Simulation, from_ms: number, after: Counters): Counters {
+function* nodeFrames(
+  simulation: Simulation,
+  span: Parameters<typeof nodeDays>[1],
+): Generator<Frame> {
+  const switched: LinkEvent[] = []
+  let seq = span.days * 24
+  for (const { readings, events } of nodeDays(simulation, span)) {
+    seq += 1
+    switched.push(...events)
+    const columns = columnsOf('node') as (keyof NodeReading)[]
+    const rows = readings.map((reading) => columns.map((column) => reading[column]))
+    yield { seq, kind: 'readings', payload: { node: { columns, rows } } }
+  }
+  yield { seq: seq + 1, kind: 'events', payload: switched }
+}
+
+/** Where the counters stood a day before `after`, the minutes of which are run through for it. */
+function countersBefore(minutes: readonly SiteSnapshot[], after: Counters): Counters {
+  const from_ms = minutes[0]!.time_ms
   const gained = structuredClone(after)
   gained.time_ms = from_ms
-  for (let minute = 1; minute <= day_ms / minute_ms; minute += 1) {
-    const time_ms = from_ms + minute * minute_ms
-    advance(gained, simulation.at(time_ms), time_ms)
-  }
+  for (const snapshot of minutes.slice(1)) advance(gained, snapshot, snapshot.time_ms)
   const before = structuredClone(after)
   before.time_ms = from_ms
   for (const [id, counter] of Object.entries(before.inverters)) {
@@ -71,21 +105,26 @@ function countersBefore(simulation: Simulation, from_ms: number, after: Counters
 }
 
 /** Sixty readings of every device; the counters run on with them. */
-function hourOf(simulation: Simulation, from_ms: number, counters: Counters): Readings {
-  const rows: Record<ReadingKind, unknown[][]> = {
+function hourOf(
+  simulation: Simulation,
+  minutes: readonly SiteSnapshot[],
+  counters: Counters,
+): Readings {
+  const rows: Record<Exclude<ReadingKind, 'node'>, unknown[][]> = {
     inverter: [],
     string: [],
     meter: [],
     weather: [],
     logger: [],
-    node: [],
   }
-  const add = <Kind extends ReadingKind>(kind: Kind, readings: readonly ReadingOf[Kind][]) => {
+  const add = <Kind extends keyof typeof rows>(
+    kind: Kind,
+    readings: readonly ReadingOf[Kind][],
+  ) => {
     const columns = columnsOf(kind) as (keyof ReadingOf[Kind])[]
     for (const reading of readings) rows[kind].push(columns.map((column) => reading[column]))
   }
-  for (let minute = 0; minute < 60; minute += 1) {
-    const snapshot = simulation.at(from_ms + minute * minute_ms)
+  for (const snapshot of minutes) {
     advance(counters, snapshot, snapshot.time_ms)
     const readings = readingsAt(simulation, snapshot, counters)
     add('inverter', readings.inverter)
@@ -94,17 +133,17 @@ function hourOf(simulation: Simulation, from_ms: number, counters: Counters): Re
     add('weather', readings.weather)
     add('logger', loggerReadings(simulation, readings))
   }
-  const kinds = Object.keys(rows) as ReadingKind[]
+  const kinds = Object.keys(rows) as (keyof typeof rows)[]
   return Object.fromEntries(
     kinds.map((kind) => [kind, { columns: [...columnsOf(kind)], rows: rows[kind] }]),
   )
 }
 
 function loggerReadings({ site }: Simulation, readings: SiteReadings): LoggerReading[] {
-  return site.loggers.map((logger) => {
+  return site.loggers.flatMap((logger) => {
     const own = new Set(logger.inverters.map(({ inverter_id }) => inverter_id))
     const stations = new Set((logger.stations ?? []).map(({ station_id }) => station_id))
-    return loggerReading({
+    const reading = loggerReading({
       logger_id: logger.logger_id,
       measured_at: readings.inverter[0]!.measured_at,
       inverters_total: own.size,
@@ -113,5 +152,6 @@ function loggerReadings({ site }: Simulation, readings: SiteReadings): LoggerRea
       inverter_age_ms_max: minute_ms,
       station_age_ms_max: minute_ms,
     })
+    return reading ?? []
   })
 }

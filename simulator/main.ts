@@ -43,11 +43,12 @@ async function main(): Promise<void> {
     clock: systemClock,
     speed: config.speed,
     faults: config.faults,
+    limits: state.limits,
   })
   plant.snapshot()
   const served = await serveModbus(plant, log)
   const credentials = config.mqtt_credentials
-  const nodes = publishNodes(plant, { seed: state.seed, credentials, log })
+  const nodes = publishNodes(plant, { credentials, log })
   const faults = [...simulation.faults, ...config.faults]
   log.info({ connections: site.connections, faults }, 'simulating')
 

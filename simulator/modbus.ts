@@ -1,35 +1,36 @@
 /** Serves the devices of the plant over Modbus TCP: one listening socket per connection. */
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Connection, Site } from '@heliograph/domain/site'
+import type { Connection, Inverter, Site } from '@heliograph/domain/site'
 import { ServerTCP } from 'modbus-serial'
 import type { BaseLogger } from 'pino'
+import { Refusal } from './devices/refusal.ts'
 import {
   inverterRegisters,
   meterRegisters,
+  powerScale,
   stationRegisters,
   sunspec_base_address,
 } from './devices/sunspec.ts'
+import { toldBy } from './devices/sunspec-controls.ts'
 import { isInForce } from './faults.ts'
 import type { Plant } from './plant.ts'
-
-const illegal_data_address = 2
-const gateway_target_failed = 11
-
-class ModbusException extends Error {
-  readonly modbusErrorCode: number
-  constructor(message: string, modbusErrorCode: number) {
-    super(message)
-    this.modbusErrorCode = modbusErrorCode
-  }
-}
+import { createRegisterUnits, type RegisterUnits } from './register-units.ts'
+import type { SiteSnapshot } from './site.ts'
 
 export type Log = Pick<BaseLogger, 'debug' | 'warn'>
 
 type Done<Value> = (error: Error | null, value: Value) => void
-type Answered = (error: Error | null, values?: number[]) => void
 
-type Registers = () => Uint16Array
+/** A unit behind a connection. What it refuses it throws as a `Refusal`. */
+interface Unit {
+  read(address: number, count: number): Uint16Array
+  /** Only where it has input registers, too. */
+  readInput?(address: number, count: number): Uint16Array
+  write(address: number, words: readonly number[]): void
+  /** It does not answer just now. */
+  isAway(): boolean
+}
 
 export interface Served {
   close(): Promise<void>
@@ -37,14 +38,17 @@ export interface Served {
 
 /**
  * Listens on every Modbus TCP connection of the site. Every unit answers reads of holding
- * registers; what is not there is refused as a real gateway would.
+ * registers, and inverters take limits of their power by functions 6 and 16; what is not there is
+ * refused as a real gateway would.
  * @throws {Error} when an address cannot be listened on
  */
 export async function serveModbus(plant: Plant, log: Log): Promise<Served> {
   const servers: ServerTCP[] = []
+  const registers = createRegisterUnits(plant)
   try {
     for (const connection of plant.simulation.site.connections) {
-      servers.push(await serveConnection(plant, connection, log))
+      const units = devicesOf(plant, connection.connection_id, registers)
+      servers.push(await serveConnection(plant, { connection, units }, log))
     }
   } catch (error) {
     await Promise.all(servers.map(closed))
@@ -57,13 +61,16 @@ export async function serveModbus(plant: Plant, log: Log): Promise<Served> {
   }
 }
 
-async function serveConnection(plant: Plant, connection: Connection, log: Log) {
+async function serveConnection(
+  plant: Plant,
+  { connection, units }: { connection: Connection; units: ReadonlyMap<number, Unit> },
+  log: Log,
+) {
   const { connection_id, protocol } = connection
   if (protocol !== 'modbus_tcp') {
     throw new Error(`connection ${connection_id}: the simulator serves modbus_tcp, not ${protocol}`)
   }
-  const units = devicesOf(plant, connection_id)
-  const read = async (address: number, count: number, unit_id: number): Promise<number[]> => {
+  const reach = async (unit_id: number): Promise<Unit> => {
     const fault = [...plant.simulation.faults, ...plant.faults].find(
       (one) =>
         (one.kind === 'slow_device' || one.kind === 'silent_device') &&
@@ -71,32 +78,17 @@ async function serveConnection(plant: Plant, connection: Connection, log: Log) {
         one.unit_id === unit_id &&
         isInForce(one, plant.now_ms()),
     )
-    if (fault?.kind === 'silent_device') return new Promise<number[]>(() => {})
+    const unit = units.get(unit_id)
+    if (fault?.kind === 'silent_device' || unit?.isAway()) return new Promise(() => {})
     if (fault?.kind === 'slow_device') await wait(fault.delay_ms)
-    const registers = units.get(unit_id)?.()
-    if (!registers) throw new ModbusException('no such unit', gateway_target_failed)
-    const from = address - sunspec_base_address
-    if (from < 0 || from + count > registers.length) {
-      throw new ModbusException('no such register', illegal_data_address)
-    }
-    return Array.from(registers.subarray(from, from + count))
+    if (!unit) throw new Refusal('gateway target failed')
+    return unit
   }
-  const answer = (address: number, count: number, unit_id: number, done: Answered) => {
-    read(address, count, unit_id).then((values) => done(null, values), done)
-  }
-  const server = new ServerTCP(
-    {
-      getHoldingRegister: (address: number, unit_id: number, done: Done<number>) =>
-        answer(address, 1, unit_id, (error, values) => done(error, values?.[0] ?? 0)),
-      getMultipleHoldingRegisters: answer as (
-        address: number,
-        count: number,
-        unit_id: number,
-        done: Done<number[]>,
-      ) => void,
-    },
-    { host: connection.host, port: connection.port, unitID: 255 },
-  )
+  const server = new ServerTCP(vectorOf(reach), {
+    host: connection.host,
+    port: connection.port,
+    unitID: 255,
+  })
   // A master that goes away in mid-request is no error of the plant.
   server.on('socketError', (error) => log.debug({ err: error, connection_id }, 'master gone'))
   server.on('error', (error) => log.warn({ err: error, connection_id }, 'bad request'))
@@ -109,40 +101,134 @@ async function serveConnection(plant: Plant, connection: Connection, log: Log) {
   return server
 }
 
+/** What the library calls; by the number of parameters it knows that they call back. */
+function vectorOf(reach: (unit_id: number) => Promise<Unit>) {
+  const write = (address: number, words: number[], unit_id: number, done: Done<null>) => {
+    reach(unit_id)
+      .then((unit) => unit.write(address, words))
+      .then(
+        () => done(null, null),
+        (error) => done(error, null),
+      )
+  }
+  type Reading = (unit: Unit, address: number, count: number) => Uint16Array | undefined
+  const readBy =
+    (reading: Reading) =>
+    (address: number, count: number, unit_id: number, done: Done<number[]>) => {
+      reach(unit_id)
+        .then((unit) => {
+          const words = reading(unit, address, count)
+          if (!words) throw new Refusal('illegal function')
+          return Array.from(words)
+        })
+        .then(
+          (values) => done(null, values),
+          (error) => done(error, []),
+        )
+    }
+  const read = readBy((unit, address, count) => unit.read(address, count))
+  const readInput = readBy((unit, address, count) => unit.readInput?.(address, count))
+  return {
+    getInputRegister: (address: number, unit_id: number, done: Done<number>) =>
+      readInput(address, 1, unit_id, (error, values) => done(error, values[0] ?? 0)),
+    getMultipleInputRegisters: readInput,
+    getHoldingRegister: (address: number, unit_id: number, done: Done<number>) =>
+      read(address, 1, unit_id, (error, values) => done(error, values[0] ?? 0)),
+    getMultipleHoldingRegisters: read,
+    setRegister: (address: number, word: number, unit_id: number, done: Done<null>) =>
+      write(address, [word], unit_id, done),
+    setRegisterArray: write,
+  }
+}
+
 const closed = (server: ServerTCP): Promise<void> =>
   new Promise((resolve, reject) => {
     for (const socket of server.socks.keys()) socket.destroy()
     server.close((error) => (error ? reject(error) : resolve()))
   })
 
-/** The register image of each unit behind a connection, made anew for each new snapshot. */
-function devicesOf(plant: Plant, connection_id: string): Map<number, Registers> {
+interface Device {
+  connection: string
+  unit_id: number
+}
+
+/** The units behind a connection. */
+function devicesOf(plant: Plant, connection_id: string, registers: RegisterUnits) {
   const site: Site = plant.simulation.site
-  const units = new Map<number, Registers>()
-  const add = (
-    device: { connection: string; unit_id: number },
-    image: (snapshot: ReturnType<Plant['snapshot']>) => Uint16Array,
-  ) => {
-    if (device.connection !== connection_id) return
-    let time_ms = Number.NaN
-    let registers = new Uint16Array()
-    units.set(device.unit_id, () => {
-      const snapshot = plant.snapshot()
-      if (snapshot.time_ms !== time_ms) registers = image(snapshot) as typeof registers
-      time_ms = snapshot.time_ms
-      return registers
-    })
+  const units = new Map<number, Unit>()
+  const add = (device: Device, unit: Unit) => {
+    if (device.connection === connection_id) units.set(device.unit_id, unit)
   }
   for (const logger of site.loggers) {
+    const controller = registers.controller(logger.logger_id)
+    if (logger.controller && controller) add(logger.controller, controller)
     for (const inverter of logger.inverters) {
-      add(inverter, (snapshot) => inverterRegisters(inverter, snapshot, plant.counters))
+      const of_maker = registers.inverter(inverter.inverter_id)
+      add(inverter, of_maker ?? inverterUnit(plant, inverter))
     }
     for (const station of logger.stations ?? []) {
-      add(station, (snapshot) => stationRegisters(station, snapshot))
+      add(
+        station,
+        measuringUnit(plant, (snapshot) => stationRegisters(station, snapshot)),
+      )
     }
   }
   for (const meter of site.meters ?? []) {
-    add(meter, (snapshot) => meterRegisters(site, meter, snapshot, plant.counters))
+    const image = (snapshot: SiteSnapshot) => meterRegisters(site, meter, snapshot, plant.counters)
+    add(meter, measuringUnit(plant, image))
   }
   return units
+}
+
+/** One that can only be read. */
+function measuringUnit(plant: Plant, image: (snapshot: SiteSnapshot) => Uint16Array): Unit {
+  const registers = imageOf(plant, image)
+  return {
+    read: (address, count) => part(registers(), address, count),
+    write() {
+      throw new Refusal('illegal data address')
+    },
+    isAway: () => false,
+  }
+}
+
+function inverterUnit(plant: Plant, inverter: Inverter): Unit {
+  const { limits, counters } = plant
+  const { inverter_id } = inverter
+  const registers = imageOf(plant, (snapshot) => {
+    const told = { limit: limits.shownOf(inverter_id), now_ms: plant.now_ms() }
+    return inverterRegisters(inverter, snapshot, { counters, told })
+  })
+  return {
+    read: (address, count) => part(registers(), address, count),
+    write(address, words) {
+      const written = { from: address - sunspec_base_address, words }
+      const power_scale = powerScale(inverter)
+      const state = limits.stateOf(inverter_id)
+      limits.tell(inverter_id, toldBy(registers(), written, { state, power_scale }))
+    },
+    isAway: () => limits.isAway(inverter_id),
+  }
+}
+
+/** A register image that is made anew for each new snapshot, and for what was told since. */
+function imageOf(plant: Plant, image: (snapshot: SiteSnapshot) => Uint16Array) {
+  let time_ms = Number.NaN
+  let version = Number.NaN
+  let registers = new Uint16Array()
+  return () => {
+    const snapshot = plant.snapshot()
+    if (snapshot.time_ms !== time_ms || plant.limits.version !== version) {
+      registers = image(snapshot) as typeof registers
+    }
+    time_ms = snapshot.time_ms
+    version = plant.limits.version
+    return registers
+  }
+}
+
+function part(registers: Uint16Array, address: number, count: number): Uint16Array {
+  const from = address - sunspec_base_address
+  if (from < 0 || from + count > registers.length) throw new Refusal('illegal data address')
+  return registers.subarray(from, from + count)
 }

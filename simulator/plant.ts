@@ -2,17 +2,28 @@
 import type { Clock } from '@heliograph/domain/clock'
 import { advance, type Counters } from './counters.ts'
 import type { Fault } from './faults.ts'
+import { createLimits, initialLimits, type LimitStates, type Limits } from './limits.ts'
 import type { Simulation, SiteSnapshot } from './site.ts'
 
 export interface Plant {
   readonly simulation: Simulation
   readonly counters: Counters
+  /** What the inverters were told about their power. */
+  readonly limits: Limits
   /** On top of those of the simulation. */
   faults: readonly Fault[]
   /** The snapshot of now, not older than a second of the plant's time. */
   snapshot(): SiteSnapshot
   /** Simulated time: `speed` times as fast as the clock from the plant's start on. */
   now_ms(): number
+}
+
+interface PlantOptions {
+  clock: Clock
+  speed?: number
+  faults?: readonly Fault[]
+  /** As they stood when the plant was left; changed as time passes. */
+  limits?: LimitStates
 }
 
 const second_ms = 1000
@@ -22,26 +33,33 @@ const unwatched_step_ms = 60_000
 export function createPlant(
   simulation: Simulation,
   counters: Counters,
-  { clock, speed = 1, faults = [] }: { clock: Clock; speed?: number; faults?: readonly Fault[] },
+  { clock, speed = 1, faults = [], limits }: PlantOptions,
 ): Plant {
   const started_ms = clock.now().getTime()
+  const now_ms = () => started_ms + (clock.now().getTime() - started_ms) * speed
   let newest: SiteSnapshot | null = null
-  return {
+  const plant: Plant = {
     simulation,
     counters,
+    limits: createLimits(limits ?? initialLimits(simulation.site, started_ms), {
+      now_ms,
+      faults: () => [...simulation.faults, ...plant.faults],
+    }),
     faults,
-    now_ms: () => started_ms + (clock.now().getTime() - started_ms) * speed,
+    now_ms,
     snapshot() {
+      const faultsAt = (time_ms: number) => [...this.faults, ...this.limits.faultsAt(time_ms)]
       const now_ms = Math.floor(this.now_ms() / second_ms) * second_ms
       if (newest && newest.time_ms === now_ms) return newest
       while (now_ms - counters.time_ms > unwatched_step_ms) {
         const middle_ms = counters.time_ms + unwatched_step_ms / 2
-        const then = simulation.at(middle_ms, this.faults)
+        const then = simulation.at(middle_ms, faultsAt(middle_ms))
         advance(counters, then, counters.time_ms + unwatched_step_ms)
       }
-      newest = simulation.at(now_ms, this.faults)
+      newest = simulation.at(now_ms, faultsAt(now_ms))
       advance(counters, newest, now_ms)
       return newest
     },
   }
+  return plant
 }

@@ -45,6 +45,7 @@ export interface SiteSnapshot {
 
 export interface Simulation {
   readonly site: Site
+  readonly seed: number
   /** Those that belong to the site: in its history and whenever it runs. */
   readonly faults: readonly Fault[]
   /** `more` faults come on top of those of the site. */
@@ -107,6 +108,7 @@ export function createSimulation(
   )
   return {
     site,
+    seed,
     faults,
     at(time_ms, more = []) {
       const sun = sunAt(place, time_ms)

@@ -1,8 +1,12 @@
-/** The counters on disk, so that a simulated meter does not fall back when its program restarts. */
+/**
+ * Counters and limits on disk, so that a simulated meter does not fall back, and an inverter does
+ * not lose its limit, when the program restarts that simulates them.
+ */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Site } from '@heliograph/domain/site'
 import { type Counters, initialCounters } from './counters.ts'
+import { initialLimits, type LimitStates } from './limits.ts'
 
 const minute_ms = 60_000
 
@@ -11,6 +15,7 @@ export interface SimulatorState {
   /** As they stood when the simulation began: where its history ends. */
   first: Counters
   now: Counters
+  limits: LimitStates
 }
 
 /**
@@ -23,8 +28,9 @@ export function openState(
 ): SimulatorState {
   const began_ms = Math.floor(now_ms / minute_ms) * minute_ms
   const first = initialCounters(site, began_ms)
+  const limits = initialLimits(site, now_ms)
   if (path === null || !existsSync(path)) {
-    const state = { seed, first, now: structuredClone(first) }
+    const state = { seed, first, now: structuredClone(first), limits }
     saveState(path, state)
     return state
   }
@@ -32,6 +38,7 @@ export function openState(
   for (const counters of [state.first, state.now]) {
     counters.inverters = { ...first.inverters, ...counters.inverters }
   }
+  state.limits = { ...limits, ...state.limits }
   return state
 }
 

@@ -10,11 +10,37 @@ import { readCsv } from './conventions/csv.ts'
 
 const exporting = endpoints.filter((endpoint) => endpoint.exports)
 
-test('the histories of loggers, inverters and strings can be exported', () => {
-  const names = exporting.map(({ operation_id }) => operation_id)
-  for (const resource of ['loggers', 'inverters', 'strings']) {
-    assert.ok(names.includes(`${resource}_history_list`), resource)
+/** They take a window and sum it up: an item for each device, whatever the time. */
+const sums_of_a_window = [
+  'efficiency_loggers_list',
+  'efficiency_inverters_list',
+  'efficiency_strings_list',
+  'efficiency_health_list',
+  'efficiency_losses_list',
+  'strings_compare_list',
+]
+
+/** Asks for a time to begin at, tells how to go on in time, or is called a course of time. */
+function isHistory({ method, path, operation_id, query = {}, returns }: (typeof endpoints)[0]) {
+  const { data, meta } = (returns as TSchema & { properties: Fields }).properties ?? {}
+  if (method !== 'GET' || data === undefined) return false
+  if (sums_of_a_window.includes(operation_id)) return false
+  const goes_on = (meta as TSchema & { properties: Fields }).properties.next_start !== undefined
+  const asks = 'start' in query || 'since' in query
+  return asks || goes_on || /history|hourly|timeseries|curve/.test(path)
+}
+
+type Fields = Record<string, TSchema | undefined>
+
+test('every history can be exported, and nothing else', () => {
+  for (const endpoint of endpoints) {
+    assert.equal(endpoint.exports !== undefined, isHistory(endpoint), endpoint.operation_id)
   }
+  const names = endpoints.map(({ operation_id }) => operation_id)
+  assert.deepEqual(
+    sums_of_a_window.filter((name) => !names.includes(name)),
+    [],
+  )
 })
 
 const real = fc.option(
@@ -118,9 +144,17 @@ test('the header of a CSV file names the fields of an item in their order', asyn
        updated_at)
      VALUES ('demo', '1', 1, 'Node', 'transformer_station', 60, '[]', now(), now())`,
   )
-  for (const { path, operation_id, returns } of exporting) {
+  await site.db.execute(
+    `INSERT INTO stations (site_id, station_id, logger_id, name, instruments, created_at,
+       updated_at)
+     VALUES ('demo', 1, 1, 'Mast', '[]', now(), now())`,
+  )
+  for (const { path, operation_id, returns, export_lines } of exporting) {
     const { data } = (returns as TSchema & { properties: Record<string, TSchema> }).properties
-    const { properties } = (data as TSchema & { items: { properties: object } }).items
+    const { properties } = (data as TSchema & { items: { properties: Fields } }).items
+    const names = export_lines
+      ? ['date', 'logger_id', ...fieldsOfParts(properties.hours)]
+      : Object.keys(properties)
     const { payload } = await site.app.inject({
       url: `/v1/sites/demo${path.replaceAll(/\{\w+\}/g, '1')}`,
       headers: {
@@ -128,9 +162,12 @@ test('the header of a CSV file names the fields of an item in their order', asyn
         accept: 'text/csv',
       },
     })
-    assert.equal(payload, `${Object.keys(properties).join(',')}\n`, operation_id)
+    assert.equal(payload.slice(0, payload.indexOf('\n')), names.join(','), operation_id)
   }
 })
+
+const fieldsOfParts = (parts: unknown) =>
+  Object.keys((parts as { items: { properties: object } }).items.properties)
 
 test('a limit is clamped; without one the whole window comes', async (t) => {
   const site = await servedSite()

@@ -38,8 +38,8 @@ const retry_ms = 6 * 60 * minute
 const kinds = Object.keys(readingKinds) as ReadingKind[]
 
 /** A value that is of its instant and column alone. */
-function measured(type: ColumnType, nth: number, minute_of: number): unknown {
-  if (type === 'text') return 'mppt'
+function measured(name: string, type: ColumnType, [nth, minute_of]: [number, number]): unknown {
+  if (type === 'text') return name === 'state' ? 'mppt' : 'none'
   const number = (minute_of % 500) + nth / 4
   if (type.endsWith('[]')) return [number, null, number + 0.5]
   return type === 'integer' || type === 'bigint' ? Math.floor(number) : number
@@ -51,8 +51,8 @@ function readingsAt(measured_at: number, quality = 'good'): Readings {
   const minute_of = Math.floor(measured_at / minute)
   for (const kind of kinds) {
     const { keys, columns } = readingKinds[kind]
-    const types = Object.values(columns as Record<string, ColumnType>)
-    const values = types.map((type, nth) => measured(type, nth, minute_of))
+    const types = Object.entries(columns as Record<string, ColumnType>)
+    const values = types.map(([name, type], nth) => measured(name, type, [nth, minute_of]))
     const row = [...keys.map(() => 1), measured_at, quality, ...values]
     readings[kind] = { columns: [...columnsOf(kind)], rows: [row] }
   }

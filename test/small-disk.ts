@@ -43,7 +43,8 @@ export async function smallDisk(size_mib: number): Promise<SmallDisk | string> {
     },
     makeRoom: () => rm(ballast, { force: true }),
     async unmount() {
-      await run('umount', [directory])
+      // Lazily: what a test that failed left open would hide why it failed.
+      await run('umount', ['--lazy', directory])
       await rmdir(directory)
     },
   }

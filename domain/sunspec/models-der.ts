@@ -180,6 +180,14 @@ const controls = [
   ['PFWAbsRvrt.Ext', 66, 'enum16'],
 ] as const
 
+const remoteControl = [
+  ['LocRemCtl', 2, 'enum16'],
+  ['DERHb', 3, 'uint32'],
+  ['ControllerHb', 5, 'uint32'],
+  ['AlarmReset', 7, 'uint16'],
+  ['OpCtl', 8, 'enum16'],
+] as const
+
 const ports = {
   points: [
     ['PrtAlrms', 2, 'bitfield32'],
@@ -214,10 +222,11 @@ const ports = {
   },
 } as const
 
-/** 701 AC measurement, 702 capacity, 704 AC controls, 714 DC measurement per port. */
+/** 701 AC measurement, 702 capacity, 704 AC controls, 714 DC measurement, 715 who may control. */
 export const derModels = {
   701: { id: 701, points: measurement },
   702: { id: 702, points: capacity },
   704: { id: 704, points: controls },
   714: { id: 714, ...ports },
+  715: { id: 715, points: remoteControl },
 } as const satisfies Record<number, Model>

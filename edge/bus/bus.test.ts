@@ -15,28 +15,42 @@ function createScene({ numbered = true }: { numbered?: boolean } = {}) {
   const timers = createVirtualTimers()
   const behaviours = new Map<number, Behaviour>()
   const asked: { unit_id: number; at_ms: number }[] = []
+  const order: string[] = []
   const opened_at_ms: number[] = []
   const scene = {
     timers,
     behaviours,
     asked,
+    order,
     opened_at_ms,
     under_way: 0,
     under_way_max: 0,
     open: async (): Promise<Line> => line,
     askedOf: (unit_id: number) => asked.filter((request) => request.unit_id === unit_id),
   }
+  const ask = async (unit_id: number, address: number) => {
+    asked.push({ unit_id, at_ms: timers.now_ms })
+    scene.under_way += 1
+    scene.under_way_max = Math.max(scene.under_way_max, scene.under_way)
+    try {
+      return await (behaviours.get(unit_id) ?? answer)(unit_id, address)
+    } finally {
+      scene.under_way -= 1
+    }
+  }
   const line: Line = {
     numbered,
-    async read(unit_id, address) {
-      asked.push({ unit_id, at_ms: timers.now_ms })
-      scene.under_way += 1
-      scene.under_way_max = Math.max(scene.under_way_max, scene.under_way)
-      try {
-        return await (behaviours.get(unit_id) ?? answer)(unit_id, address)
-      } finally {
-        scene.under_way -= 1
-      }
+    read(unit_id, address) {
+      order.push(`${unit_id} reads`)
+      return ask(unit_id, address)
+    },
+    readInput(unit_id, address) {
+      order.push(`${unit_id} reads inputs`)
+      return ask(unit_id, address)
+    },
+    async write(unit_id, address, values, { single }) {
+      order.push(`${unit_id} writes ${values}${single ? ' singly' : ''}`)
+      await ask(unit_id, address)
     },
   }
   const bus = createBus({
@@ -50,7 +64,9 @@ function createScene({ numbered = true }: { numbered?: boolean } = {}) {
     },
   })
   const read = (unit_id: number) => bus.readHoldingRegisters(unit_id, 40_000, 2)
-  return { ...scene, scene, bus, read }
+  const write = (unit_id: number, ...values: number[]) =>
+    bus.writeRegisters(unit_id, 40_000, values)
+  return { ...scene, scene, bus, read, write }
 }
 
 const kindOf = async (promise: Promise<unknown>) =>
@@ -97,6 +113,38 @@ test('a unit that answers slowly waits for a quick one, not that for it', async 
   assert.equal(await quick, 1830)
   assert.equal(await slow, 6 * 900 + 30)
   assert.equal(askedOf(1).length, 6)
+})
+
+test('writes go before reads, of their unit and of others, in their order', async () => {
+  const { order, bus, read, write, scene } = createScene()
+  await Promise.all([
+    read(1),
+    read(1),
+    read(2),
+    write(1, 7),
+    write(2, 1, 2),
+    bus.writeRegisters(1, 40_000, Uint16Array.of(8), { single: true }),
+  ])
+  const expected = ['1 reads', '2 writes 1,2', '1 writes 7', '1 writes 8 singly']
+  assert.deepEqual(order.slice(0, 4), expected)
+  assert.deepEqual(order.slice(4).toSorted(), ['1 reads', '2 reads'])
+  assert.equal(scene.under_way_max, 1)
+})
+
+test('a write that is not answered, and what waits behind it, fail as reads do', async () => {
+  const { timers, behaviours, asked, read, write } = createScene()
+  behaviours.set(1, silence)
+  const all = Promise.all([write(1, 7), write(1, 8), read(1)].map(kindOf))
+  await timers.pass(1000)
+  assert.deepEqual(await all, ['timeout', 'timeout', 'timeout'])
+  assert.equal(asked.length, 1)
+  assert.equal(await kindOf(write(1, 7)), 'timeout', 'the unit rests')
+  assert.equal(asked.length, 1)
+  behaviours.set(1, () => Promise.reject(exceptionError(3)))
+  await timers.pass(2000)
+  await assert.rejects(write(1, 7), { kind: 'exception', exception_code: 3 })
+  behaviours.delete(1)
+  assert.equal(await kindOf(write(1, 7)), 'answered', 'a refusal is no reason to rest')
 })
 
 test('a silent unit does not take the turns of the others', async () => {
@@ -255,6 +303,21 @@ test('requests outside Modbus are refused without being sent', async () => {
   for (const [unit_id, address, count] of wrong) {
     const reading = bus.readHoldingRegisters(unit_id, address, count)
     await assert.rejects(reading, RangeError, `${unit_id} ${address} ${count}`)
+  }
+  const wrong_writes: [number, number, number[], boolean?][] = [
+    [1, 0, []],
+    [1, 0, Array(124).fill(0)],
+    [1, 65_535, [1, 2]],
+    [256, 0, [1]],
+    [1, 0, [65_536]],
+    [1, 0, [-1]],
+    [1, 0, [0.5]],
+    [1, 0, [Number.NaN]],
+    [1, 0, [1, 2], true],
+  ]
+  for (const [unit_id, address, values, single = false] of wrong_writes) {
+    const writing = bus.writeRegisters(unit_id, address, values, { single })
+    await assert.rejects(writing, RangeError, `${unit_id} ${address} ${values}`)
   }
   assert.equal(asked.length, 0)
 })

@@ -1,19 +1,22 @@
 /**
  * A bus: one connection with several units, asked one request at a time. The unit goes first that
  * took the least of the bus's time, so that one which answers slowly waits for the quick ones and
- * not they for it. A unit that does not answer rests for a while, longer each time.
+ * not they for it. Writes come before reads: control before polls. A unit that does not answer
+ * rests for a while, longer each time.
  */
 import { setImmediate as settled } from 'node:timers/promises'
 import type { Connection } from '@heliograph/domain/site'
 import type { Bus } from '../drivers/driver.ts'
 import { BusError, isNotNow, resting } from './bus-error.ts'
 import { type ConnectionNeeds, createConnection } from './connection.ts'
-import { openLine } from './line.ts'
+import { type Line, openLine } from './line.ts'
 import { createRest, type Rest, type RestNeeds } from './rest.ts'
 
 /** Longer than the second that gateways commonly wait for a device before they answer for it. */
 export const timeout_ms_default = 2000
 export const registers_per_request_max = 125
+/** Modbus application protocol specification V1.1b3, section 6.12. */
+const registers_per_write_max = 123
 
 const used_step_ms = 20
 const unit_rest_ms = { first_ms: 1000, max_ms: 60_000 }
@@ -23,14 +26,15 @@ interface Unit {
   last_turn: number
   /** Of the bus's time, since all were idle; a unit that was idle has no credit of it. */
   used_ms: number
+  /** Writes before reads, each in the order in which they came. */
   waiting: Request[]
   rest: Rest
 }
 
 interface Request {
-  address: number
-  count: number
-  resolve(registers: Uint16Array): void
+  is_write: boolean
+  /** Puts it on the line, and gives what to do with the answer when the turn is over. */
+  ask(line: Line): Promise<() => void>
   reject(error: unknown): void
 }
 
@@ -43,7 +47,32 @@ export function openBus(connection: Connection, needs: RestNeeds): Bus {
   })
 }
 
-export function createBus(needs: ConnectionNeeds & { now_ms?: () => number }): Bus {
+type BusNeeds = ConnectionNeeds & { now_ms?: () => number }
+
+export function createBus(needs: BusNeeds): Bus {
+  const { ask, close } = createQueue(needs)
+  return {
+    async readHoldingRegisters(unit_id, address, count) {
+      checkRange(unit_id, address, { count, count_max: registers_per_request_max })
+      return ask(unit_id, false, (line) => line.read(unit_id, address, count))
+    },
+    async readInputRegisters(unit_id, address, count) {
+      checkRange(unit_id, address, { count, count_max: registers_per_request_max })
+      return ask(unit_id, false, (line) => line.readInput(unit_id, address, count))
+    },
+    async writeRegisters(unit_id, address, values, { single = false } = {}) {
+      const count_max = single ? 1 : registers_per_write_max
+      checkRange(unit_id, address, { count: values.length, count_max })
+      const words = Array.from(values)
+      checkWords(words)
+      return ask(unit_id, true, (line) => line.write(unit_id, address, words, { single }))
+    },
+    close,
+  }
+}
+
+/** The requests of all units, one of them at a time on the connection. */
+function createQueue(needs: BusNeeds) {
   const { now_ms = () => performance.now() } = needs
   const connection = createConnection(needs)
   const units = new Map<number, Unit>()
@@ -76,42 +105,54 @@ export function createBus(needs: ConnectionNeeds & { now_ms?: () => number }): B
     serving = false
   }
 
-  async function answer({ unit_id, rest, waiting }: Unit, request: Request) {
+  async function answer(unit: Unit, request: Request) {
     try {
-      const registers = await connection.ask(unit_id, request.address, request.count)
-      rest.end()
-      request.resolve(registers)
+      const resolve = await connection.ask(request.ask)
+      unit.rest.end()
+      resolve()
     } catch (error) {
       request.reject(closed ? closedError() : error)
-      if (closed || !(error instanceof BusError) || error.kind === 'disconnected') return
-      if (error.kind === 'exception' && !isNotNow(error)) return rest.end()
-      rest.begin(error)
-      for (const next of waiting.splice(0)) next.reject(resting(error))
+      if (!closed && error instanceof BusError) restAfter(unit, error)
     }
   }
 
-  return {
-    readHoldingRegisters(unit_id, address, count) {
-      return new Promise((resolve, reject) => {
-        checkRange(unit_id, address, count)
-        if (closed) throw closedError()
-        const unit = unitOf(unit_id)
-        const { rest, waiting } = unit
-        if (rest.reason) throw resting(rest.reason)
-        if (waiting.length === 0) unit.used_ms = Math.max(unit.used_ms, begun_at_used_ms)
-        waiting.push({ address, count, resolve, reject })
-        serve().catch(reject)
-      })
-    },
-    async close() {
-      closed = true
-      for (const { rest, waiting } of units.values()) {
-        rest.end()
-        for (const request of waiting.splice(0)) request.reject(closedError())
+  function ask<Of>(unit_id: number, is_write: boolean, question: (line: Line) => Promise<Of>) {
+    return new Promise<Of>((resolve, reject) => {
+      if (closed) throw closedError()
+      const unit = unitOf(unit_id)
+      if (unit.rest.reason) throw resting(unit.rest.reason)
+      if (unit.waiting.length === 0) unit.used_ms = Math.max(unit.used_ms, begun_at_used_ms)
+      const answered = async (line: Line) => {
+        const answer = await question(line)
+        return () => resolve(answer)
       }
-      connection.close()
-    },
+      lineUp(unit.waiting, { is_write, ask: answered, reject })
+      serve().catch(reject)
+    })
   }
+
+  async function close() {
+    closed = true
+    for (const { rest, waiting } of units.values()) {
+      rest.end()
+      for (const request of waiting.splice(0)) request.reject(closedError())
+    }
+    connection.close()
+  }
+
+  return { ask, close }
+}
+
+function restAfter({ rest, waiting }: Unit, error: BusError) {
+  if (error.kind === 'disconnected') return
+  if (error.kind === 'exception' && !isNotNow(error)) return rest.end()
+  rest.begin(error)
+  for (const next of waiting.splice(0)) next.reject(resting(error))
+}
+
+function lineUp(waiting: Request[], request: Request) {
+  const reads = waiting.findIndex(({ is_write }) => !is_write)
+  waiting.splice(request.is_write && reads >= 0 ? reads : waiting.length, 0, request)
 }
 
 function newUnit(unit_id: number, needs: ConnectionNeeds): Unit {
@@ -121,23 +162,38 @@ function newUnit(unit_id: number, needs: ConnectionNeeds): Unit {
   return { unit_id, last_turn: 0, used_ms: 0, waiting: [], rest }
 }
 
-/** The next request of the unit that used the least time; among equals, that waited longest. */
+/**
+ * The next request of the unit that used the least time; among equals, that waited longest. Units
+ * with a write go before all others.
+ */
 function takeTurn(units: Iterable<Unit>): { unit: Unit; request: Request } | undefined {
   const waiting = [...units].filter((unit) => unit.waiting.length > 0)
-  const [unit] = waiting.sort((a, b) => a.used_ms - b.used_ms || a.last_turn - b.last_turn)
+  const writing = waiting.filter((unit) => unit.waiting[0]?.is_write)
+  const [unit] = (writing.length > 0 ? writing : waiting).sort(
+    (a, b) => a.used_ms - b.used_ms || a.last_turn - b.last_turn,
+  )
   const request = unit?.waiting.shift()
   return unit && request ? { unit, request } : undefined
 }
 
-function checkRange(unit_id: number, address: number, count: number) {
+function checkRange(
+  unit_id: number,
+  address: number,
+  { count, count_max }: { count: number; count_max: number },
+) {
   const whole = [unit_id, address, count].every(Number.isInteger)
   if (!whole || unit_id < 0 || unit_id > 255) throw new RangeError(`no unit ${unit_id}`)
-  if (count < 1 || count > registers_per_request_max) {
-    throw new RangeError(`count ${count} is not 1 to ${registers_per_request_max}`)
+  if (count < 1 || count > count_max) {
+    throw new RangeError(`count ${count} is not 1 to ${count_max}`)
   }
   if (address < 0 || address + count > 65_536) {
     throw new RangeError(`registers ${address} to ${address + count - 1} are not 0 to 65535`)
   }
+}
+
+function checkWords(words: readonly number[]) {
+  const wrong = words.find((word) => !Number.isInteger(word) || word < 0 || word > 0xffff)
+  if (wrong !== undefined) throw new RangeError(`${wrong} does not fit a register`)
 }
 
 function closedError(): BusError {

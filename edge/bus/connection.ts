@@ -12,7 +12,7 @@ export interface ConnectionNeeds extends RestNeeds {
 
 export interface Connection {
   /** Asks one question; the caller waits for its answer before it asks the next. */
-  ask(unit_id: number, address: number, count: number): Promise<Uint16Array>
+  ask<Of>(question: (line: Line) => Promise<Of>): Promise<Of>
   close(): void
 }
 
@@ -71,12 +71,12 @@ export function createConnection({ open, timeout_ms, ...needs }: ConnectionNeeds
   }
 
   return {
-    async ask(unit_id, address, count) {
+    async ask(question) {
       const reached = await reach()
       try {
-        const registers = await withTimeout(reached.read(unit_id, address, count))
+        const answer = await withTimeout(question(reached))
         answered()
-        return registers
+        return answer
       } catch (error) {
         judge(error, reached)
         throw error

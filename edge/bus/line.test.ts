@@ -115,6 +115,70 @@ for (const framing of ['tcp', 'rtu'] as const) {
     assert.deepEqual(await readWhenRested(bus, 1, 2), [42, 42])
   })
 
+  test(`${framing}: registers are written, several or singly`, async (t) => {
+    const [bus, device] = await open(t, {
+      framing,
+      onRequest: (request, send) =>
+        send(request.unit_id === 9 ? exception(request, 4) : answer(request, 0)),
+    })
+    const many = Array.from({ length: 123 }, (_, nth) => 0xffff - nth)
+    await bus.writeRegisters(1, 40_232, [500])
+    await bus.writeRegisters(1, 7, Uint16Array.from(many))
+    await bus.writeRegisters(1, 40_236, [1], { single: true })
+    const written = device.requests.map(({ function_code, address, values }) => [
+      function_code,
+      address,
+      values,
+    ])
+    assert.deepEqual(written, [
+      [16, 40_232, [500]],
+      [16, 7, many],
+      [6, 40_236, [1]],
+    ])
+    for (const single of [false, true]) {
+      const writing = bus.writeRegisters(9, 0, [1], { single })
+      await assert.rejects(writing, { kind: 'exception', exception_code: 4 })
+    }
+    assert.equal(device.connections, 1)
+  })
+
+  test(`${framing}: a late confirmation never stands for a later write`, async (t) => {
+    const [bus, device] = await open(t, {
+      framing,
+      onConnect: (send) => {
+        if (device?.requests[0]) send(answer(device.requests[0], 0))
+      },
+      onRequest: (request, send) => {
+        const [first] = device.requests
+        if (request === first) return
+        if (framing === 'tcp' && first) send(answer(first, 0))
+        // Only the first was done: what is confirmed after it is refused in truth.
+        send(exception(request, 3))
+      },
+    })
+    await assert.rejects(bus.writeRegisters(1, 5, [100]), { kind: 'timeout' })
+    const second = bus.writeRegisters(2, 5, [100])
+    await assert.rejects(second, { kind: 'exception', exception_code: 3 })
+  })
+
+  test(`${framing}: the confirmation of something else confirms nothing`, async (t) => {
+    const [bus] = await open(t, {
+      framing,
+      onRequest: (request, send) => {
+        const other = request.unit_id === 1 ? { address: 6 } : { count: 99 }
+        send(answer({ ...request, ...other }, 0))
+      },
+    })
+    for (const [unit_id, single] of [
+      [1, false],
+      [2, false],
+      [3, true],
+    ] as const) {
+      const writing = bus.writeRegisters(unit_id, 5, [100], { single })
+      await assert.rejects(writing, { kind: 'garbled' })
+    }
+  })
+
   test(`${framing}: a garbled answer is an error, and the next one is whole again`, async (t) => {
     const [bus, device] = await open(t, {
       framing,

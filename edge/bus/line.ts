@@ -16,7 +16,18 @@ export interface Line {
    * never settle: it has no time limit of its own.
    */
   read(unit_id: number, address: number, count: number): Promise<Uint16Array>
+  /** The same of input registers. */
+  readInput(unit_id: number, address: number, count: number): Promise<Uint16Array>
+  /** Writes holding registers by function 16, or one by function 6. Rejects as `read` does. */
+  write: Write
 }
+
+type Write = (
+  unit_id: number,
+  address: number,
+  values: readonly number[],
+  how: { single: boolean },
+) => Promise<void>
 
 type Client = InstanceType<typeof modbus.default>
 
@@ -57,7 +68,9 @@ async function openSocket(connection: SocketConnection, options: LineOptions): P
   }
   return {
     numbered: protocol === 'modbus_tcp',
-    read: (unit_id, address, count) => orLost(read(client, unit_id, address, count)),
+    read: (...request) => orLost(readBy(client, 'writeFC3')(...request)),
+    readInput: (...request) => orLost(readBy(client, 'writeFC4')(...request)),
+    write: (...request) => orLost(writeBy(client)(...request)),
   }
 }
 
@@ -131,8 +144,9 @@ async function openSerial(connection: SerialConnection, options: LineOptions): P
   signal.addEventListener('abort', close)
   return {
     numbered: false,
-    read: (unit_id, address, count) =>
-      ticking(timers, orLost(read(client, unit_id, address, count))),
+    read: (...request) => ticking(timers, orLost(readBy(client, 'writeFC3')(...request))),
+    readInput: (...request) => ticking(timers, orLost(readBy(client, 'writeFC4')(...request))),
+    write: (...request) => ticking(timers, orLost(writeBy(client)(...request))),
   }
 }
 
@@ -153,15 +167,39 @@ async function ticking<Of>(timers: Timers, pending: Promise<Of>): Promise<Of> {
   }
 }
 
-function read(client: Client, unit_id: number, address: number, count: number) {
-  return new Promise<Uint16Array>((resolve, reject) => {
-    client.writeFC3(unit_id, address, count, (error, answer) => {
-      if (error) return reject(toBusError(error))
-      const registers = Uint16Array.from(answer.data)
-      if (registers.length === count) return resolve(registers)
-      reject(new BusError('garbled', `asked for ${count} registers, got ${registers.length}`))
+function readBy(client: Client, by: 'writeFC3' | 'writeFC4'): Line['read'] {
+  return (unit_id, address, count) =>
+    new Promise((resolve, reject) => {
+      client[by](unit_id, address, count, (error, answer) => {
+        if (error) return reject(toBusError(error))
+        const registers = Uint16Array.from(answer.data)
+        if (registers.length === count) return resolve(registers)
+        reject(new BusError('garbled', `asked for ${count} registers, got ${registers.length}`))
+      })
     })
-  })
+}
+
+/** The confirmation names what was written: another one belongs to something else. */
+function writeBy(client: Client): Write {
+  return (unit_id, address, values, { single }) =>
+    new Promise((resolve, reject) => {
+      const done = (error: Error | null, answer: { address: number }, second: number) => {
+        if (error) return reject(toBusError(error))
+        const expected = single ? values[0] : values.length
+        if (answer.address === address && second === expected) return resolve()
+        const confirmed = `${second} at ${answer.address}`
+        reject(new BusError('garbled', `wrote ${expected} at ${address}, confirmed ${confirmed}`))
+      }
+      if (single) {
+        client.writeFC6(unit_id, address, values[0] ?? 0, (error, answer) =>
+          done(error, answer, answer?.value),
+        )
+      } else {
+        client.writeFC16(unit_id, address, [...values], (error, answer) =>
+          done(error, answer, answer?.length),
+        )
+      }
+    })
 }
 
 /** The library marks exceptions by `modbusCode` and what never left by `errno`. */

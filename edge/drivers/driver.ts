@@ -8,7 +8,8 @@ import type {
   StringReading,
   WeatherReading,
 } from '@heliograph/domain/readings'
-import type { Combiner, Inverter, Meter, Station } from '@heliograph/domain/site'
+import type { Combiner, Inverter, Logger, Meter, Station } from '@heliograph/domain/site'
+import type { LimitControl, LimitState } from './limit-control.ts'
 
 /** One Modbus connection with its units, asked one request at a time. */
 export interface Bus {
@@ -17,6 +18,20 @@ export interface Bus {
    * taken for the answer to a later request.
    */
   readHoldingRegisters(unit_id: number, address: number, count: number): Promise<Uint16Array>
+  /** The same of input registers, which some makers measure into. */
+  readInputRegisters(unit_id: number, address: number, count: number): Promise<Uint16Array>
+  /**
+   * Writes 1 to 123 holding registers as one request (function 16), or exactly one by function 6
+   * where told so. It goes before the reads of the bus that wait. Resolves when the device
+   * confirmed it; after a rejection with a `BusError` it may have been done all the same, or be
+   * done yet.
+   */
+  writeRegisters(
+    unit_id: number,
+    address: number,
+    values: Uint16Array | readonly number[],
+    options?: { single?: boolean },
+  ): Promise<void>
   close(): Promise<void>
 }
 
@@ -47,22 +62,25 @@ export type Values<Reading> = Omit<
   | 'logger_id'
 >
 
-/** What an inverter says of its own size. */
+/**
+ * What an inverter says of its own size. Not what it is set to: that may stand at its share of the
+ * grid permit, and goes nowhere but into its `LimitState`.
+ */
 export interface InverterRatings {
   /** What it is built for, at unity power factor. */
   rated_power_kw: number | null
-  /** What it is set to deliver at most; percentages of its power limit are relative to this. */
-  max_power_kw: number | null
 }
 
 export interface InverterAnswer {
   inverter: Values<InverterReading>
   /** The strings of the inverter that it measures itself, from string 0; else null. */
   strings: Values<StringReading> | null
-  /** The table that decodes the alarm words: an id of domain/alarms. */
-  alarm_table: string
+  /** The table that decodes the alarm words: an id of domain/alarms; null: there are none. */
+  alarm_table: string | null
   /** As read when the device was found, not at each poll; `null` where it does not tell. */
   ratings: InverterRatings | null
+  /** What its registers say of its limit, read together with the rest; null: they do not tell. */
+  limit: LimitState | null
 }
 
 export interface Answer<Of> {
@@ -76,10 +94,38 @@ export interface Device<Of> {
   read(): Promise<Answer<Of>>
 }
 
+export interface InverterDevice extends Device<InverterAnswer> {
+  /** Another one after each new contact; null: its power cannot be limited. */
+  readonly control: LimitControl | null
+}
+
+/** What a controller of a plant says, which limits all of its inverters by one command. */
+export interface ControllerAnswer {
+  /** What it says that it passed on to the inverters; null: it does not tell. */
+  limit: LimitState | null
+  /** What all of its inverters deliver together: the proof that they obey. */
+  active_power_kw: number | null
+  /** Who has the say in place of us; null: nobody else, as far as it tells. */
+  foreign_control: string | null
+}
+
+/**
+ * Stands for all inverters of its plant: nobody is to limit them one by one besides. A command is
+ * in force some seconds after it was accepted, so that a first read-back may show the limit before.
+ */
+export interface ControllerDevice extends Device<ControllerAnswer> {
+  readonly control: LimitControl | null
+}
+
+/** What site.yaml calls the drivers. */
+export type DriverName = Inverter['driver'] | NonNullable<Logger['controller']>['driver']
+
 /** A driver finds its device on the bus, or rejects with what it met instead. */
 export interface Driver {
-  openInverter(bus: Bus, inverter: Inverter): Promise<Device<InverterAnswer>>
+  openInverter(bus: Bus, inverter: Inverter): Promise<InverterDevice>
   openCombiner(bus: Bus, combiner: Combiner): Promise<Device<Values<StringReading>>>
   openStation(bus: Bus, station: Station): Promise<Device<Values<WeatherReading>>>
   openMeter(bus: Bus, meter: Meter): Promise<Device<Values<MeterReading>>>
+  /** Only where the driver has controllers of plants. */
+  openController?(bus: Bus, logger: Logger): Promise<ControllerDevice>
 }

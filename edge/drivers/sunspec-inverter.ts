@@ -4,7 +4,7 @@ import { type Inverter, stringsOf } from '@heliograph/domain/site'
 import type { Decoded } from '@heliograph/domain/sunspec/codec'
 import type { models } from '@heliograph/domain/sunspec/models'
 import { stateFromInvSt, stateFromSt } from '@heliograph/domain/sunspec/states'
-import type { Answer, InverterAnswer, InverterRatings } from './driver.ts'
+import type { Answer, InverterAnswer } from './driver.ts'
 import { plausible, type Range } from './plausible.ts'
 import type { Snapshot } from './sunspec-snapshot.ts'
 import { inputsOf, stringModels, stringValues } from './sunspec-strings.ts'
@@ -21,7 +21,7 @@ type PointsOf<Id extends keyof typeof models> = Decoded<(typeof models)[Id]>['va
 export function inverterAnswer(
   snapshot: Snapshot,
   inverter: Inverter,
-  ratings: InverterRatings | null,
+  known: Pick<InverterAnswer, 'ratings' | 'limit'>,
 ): Answer<InverterAnswer> {
   const [classic] = snapshot.all(101, 102, 103, 111, 112, 113)
   const [der] = classic ? [] : snapshot.all(701)
@@ -42,7 +42,7 @@ export function inverterAnswer(
       inverter: values,
       strings: stringsOfInverter(snapshot, values, inverter),
       alarm_table: classic ? 'sunspec-inverter' : 'sunspec-701',
-      ratings,
+      ...known,
     },
     complaints,
   }
@@ -178,7 +178,7 @@ function stringsOfInverter(
 }
 
 /** Several times the rating is no surge any more, but a wrong scale factor. */
-function powerRanges({ rated_ac_power_kw }: Inverter): Record<string, Range> {
+export function powerRanges({ rated_ac_power_kw }: Inverter): Record<string, Range> {
   const range: Range = [-4 * rated_ac_power_kw, 4 * rated_ac_power_kw]
   const names = [
     'ac_power_kw',

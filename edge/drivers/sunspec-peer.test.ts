@@ -90,6 +90,7 @@ test('devices served by pymodbus are read', { skip }, async (t) => {
       insulation_resistance_kohm: 1250,
       available_power_kw: 105,
       power_limit_pct: null,
+      limited_by: null,
       alarm_1: 128,
       alarm_2: 2 ** 30,
       alarm_3: null,
@@ -152,6 +153,26 @@ test('devices served by pymodbus are read', { skip }, async (t) => {
     assert.deepEqual([values.power_factor, values.voltage_l1_l2_v], [-0.9836, 400])
   })
 })
+
+for (const protocol of ['modbus_tcp', 'rtu_over_tcp'] as const) {
+  test(`a limit is written to pymodbus, ${protocol}`, { skip }, async (t) => {
+    const bus = await openPeer(t, protocol)
+    const device = await sunspec.openInverter(bus, inverter(5))
+    const control = device.control!
+    const found = { limit_w: 55_000, static_max_w: 110_000, revert: null }
+    assert.deepEqual((await device.read()).values.limit, found)
+    assert.deepEqual(await control.arm(70_000), [])
+    await control.writeLimit(33_333)
+    assert.deepEqual(await control.readLimit(), { ...found, limit_w: 33_330 })
+    const percent_at = 40_002 + 67 + 52 + 32 + 5
+    await bus.writeRegisters(5, percent_at, [200], { single: true })
+    assert.deepEqual(await control.readLimit(), { ...found, limit_w: 22_000 })
+    assert.deepEqual(
+      [...(await bus.readHoldingRegisters(5, percent_at, 5))],
+      [200, 65535, 0, 65535, 1],
+    )
+  })
+}
 
 test('devices are the same in frames of RTU over TCP', { skip }, async (t) => {
   const bus = await openPeer(t, 'rtu_over_tcp')

@@ -12,21 +12,18 @@ const nameplate = (watts: number) =>
 const settings = encode(models[121], { values: { WMax: 90_500, WMax_SF: 2 } })
 const capacity = encode(models[702], { values: { WMaxRtg: 125_000, WMax: 120_000, W_SF: 1 } })
 
-const of = (rated_power_kw: number | null, max_power_kw: number | null) => ({
-  rated_power_kw,
-  max_power_kw,
-})
+const of = (rated_power_kw: number | null) => ({ rated_power_kw })
 const cases = [
-  ['120 and 121', [nameplate(110_000), settings], of(110, 90.5)],
-  ['120 alone', [nameplate(110_000)], of(110, null)],
-  ['702', [capacity], of(125, 120)],
-  ['120 and 121 before 702', [capacity, nameplate(110_000), settings], of(110, 90.5)],
-  ['702 for what 120 leaves out', [encode(models[120], { values: {} }), capacity], of(125, 120)],
-  ['zero, which was never filled in', [nameplate(0)], of(null, null)],
+  ['120 and 121', [nameplate(110_000), settings], of(110)],
+  ['120 alone', [nameplate(110_000)], of(110)],
+  ['702', [capacity], of(125)],
+  ['120 and 121 before 702', [capacity, nameplate(110_000), settings], of(110)],
+  ['702 for what 120 leaves out', [encode(models[120], { values: {} }), capacity], of(125)],
+  ['zero, which was never filled in', [nameplate(0)], of(null)],
   [
     'nothing implemented',
     [encode(models[120], { values: {} }), encode(models[121], { values: {} })],
-    of(null, null),
+    of(null),
   ],
   ['none of these models', [], null],
 ] as const
@@ -45,7 +42,7 @@ test('ratings are read when the device is found, and no more', async () => {
   const device = await sunspec.openInverter(bus, inverter)
   bus.asked.length = 0
   for (let nth = 0; nth < 3; nth += 1) {
-    assert.deepEqual((await device.read()).values.ratings, of(110, 90.5))
+    assert.deepEqual((await device.read()).values.ratings, of(110))
   }
   assert.deepEqual(bus.asked, Array(3).fill([3, 40_070, 52]), 'the measurements alone')
 
@@ -58,7 +55,7 @@ test('ratings are read when the device is found, and no more', async () => {
   const registers = chainOf(identity('SN-2'), measurements, nameplate(60_000))
   bus.units.set(3, { base: 40_000, registers })
   const { ratings } = (await device.read()).values
-  assert.deepEqual(ratings, of(60, null), 'those of the device that is there now')
+  assert.deepEqual(ratings, of(60), 'those of the device that is there now')
 })
 
 test('a device that refuses its ratings is read without them; a silent one is not', async () => {
@@ -83,7 +80,7 @@ test('a rating that makes no sense is null, with a complaint at each reading', a
   const device = await sunspec.openInverter(busWith(identity(), measurements, image), inverter)
   for (let nth = 0; nth < 2; nth += 1) {
     const { values, complaints } = await device.read()
-    assert.deepEqual(values.ratings, of(null, null))
+    assert.deepEqual(values.ratings, of(null))
     assert.deepEqual(
       complaints.map(({ point }) => point),
       ['120.WRtg'],

@@ -1,13 +1,13 @@
-/** What a SunSpec inverter says of its size: nameplate (120), settings (121), capacity (702). */
+/** What a SunSpec inverter says of its size: nameplate (120), or capacity (702). */
 import type { Bus, Complaint, InverterRatings } from './driver.ts'
 import { type FoundModel, isRefusal } from './sunspec-chain.ts'
 import { kilo } from './sunspec-inverter.ts'
 import { createReader, type Snapshot } from './sunspec-snapshot.ts'
 
-export const ratingModels = [120, 121, 702] as const
+export const ratingModels = [120, 702] as const
 
 /** The few points that are used, and the models as a whole: of no others is complained. */
-const used = [/^\d+$/, /^120\.WRtg$/, /^121\.WMax$/, /^702\.WMax(Rtg)?$/]
+const used = [/^\d+$/, /^120\.WRtg$/, /^702\.WMaxRtg$/]
 
 export interface RatingsAnswer {
   ratings: InverterRatings | null
@@ -25,7 +25,7 @@ export async function readRatings(
 ): Promise<RatingsAnswer> {
   if (found.length === 0) return { ratings: null, complaints: [] }
   try {
-    return ratingsOf(await createReader(bus, unit_id, found)())
+    return ratingsOf(await createReader(bus, unit_id, { wanted: found })())
   } catch (error) {
     if (!isRefusal(error)) throw error
     return { ratings: null, complaints: [] }
@@ -34,11 +34,9 @@ export async function readRatings(
 
 function ratingsOf(snapshot: Snapshot): RatingsAnswer {
   const [nameplate] = snapshot.all(120)
-  const [settings] = snapshot.all(121)
   const [capacity] = snapshot.all(702)
   const ratings = {
     rated_power_kw: power(nameplate?.values.WRtg) ?? power(capacity?.values.WMaxRtg),
-    max_power_kw: power(settings?.values.WMax) ?? power(capacity?.values.WMax),
   }
   const complaints = snapshot.complaints.filter(({ point }) =>
     used.some((each) => each.test(point)),

@@ -27,26 +27,42 @@ const groups_max = 256
 
 const blank_registers_min = 10
 
-/** The last point that a reading needs; what follows it is not asked for. */
-const last_points: Partial<Record<ModelId, string>> = {
-  201: 'TotWh_SF',
-  202: 'TotWh_SF',
-  203: 'TotWh_SF',
-  204: 'TotWh_SF',
-  211: 'TotWhImpPhC',
-  212: 'TotWhImpPhC',
-  213: 'TotWhImpPhC',
-  214: 'TotWhImpPhC',
-  701: 'Tmp_SF',
+/** What is needed of a model without repeating groups; what lies outside is not asked for. */
+interface Part {
+  /** Without it from the head on, which shows that the model is where it was. */
+  first?: string
+  last: string
+  /** No other points are decoded, nor complained of; without it, all are. */
+  used?: readonly string[]
+}
+
+export type Parts = Partial<Record<ModelId, Part>>
+
+const parts_always: Parts = {
+  201: { last: 'TotWh_SF' },
+  202: { last: 'TotWh_SF' },
+  203: { last: 'TotWh_SF' },
+  204: { last: 'TotWh_SF' },
+  211: { last: 'TotWhImpPhC' },
+  212: { last: 'TotWhImpPhC' },
+  213: { last: 'TotWhImpPhC' },
+  214: { last: 'TotWhImpPhC' },
+  701: { last: 'Tmp_SF' },
 }
 
 /** Keeps in mind, for one device, whether it lets a request span several models. */
-export function createReader(bus: Bus, unit_id: number, wanted: readonly FoundModel[]) {
-  const pieces = wanted.flatMap(piecesOf)
+export function createReader(
+  bus: Bus,
+  unit_id: number,
+  { wanted, parts: more = {} }: { wanted: readonly FoundModel[]; parts?: Parts },
+) {
+  const parts = { ...parts_always, ...more }
+  const pieces = wanted.flatMap((found) => piecesOf(found, partOf(found, parts)))
+  const shapes = new Map(wanted.map((found) => [found, shapeOf(found, partOf(found, parts))]))
   let requests = merge(pieces)
 
   async function readAll(): Promise<Map<FoundModel, Uint16Array>> {
-    const images = new Map(wanted.map((found) => [found, new Uint16Array(neededLength(found))]))
+    const images = new Map(wanted.map((found) => [found, emptyImage(found, partOf(found, parts))]))
     for (const request of requests) {
       const registers = await bus.readHoldingRegisters(unit_id, request.address, request.count)
       for (const { found, offset, count } of request.pieces) {
@@ -70,8 +86,24 @@ export function createReader(bus: Bus, unit_id: number, wanted: readonly FoundMo
       if (image[0] === model_id && image[1] === length) continue
       throw new ChainMoved(`model ${model_id} is no longer at ${address}`)
     }
-    return snapshotOf(images, await movedScales(bus, unit_id, images))
+    return snapshotOf(images, { moved: await movedScales(bus, unit_id, images), shapes })
   }
+}
+
+const partOf = ({ model_id }: FoundModel, parts: Parts): Part | null =>
+  parts[model_id as ModelId] ?? null
+
+function shapeOf({ model_id }: FoundModel, part: Part | null): Model {
+  const model: Model = models[model_id as ModelId]
+  const used = part?.used
+  return used ? { ...model, points: model.points.filter(([name]) => used.includes(name)) } : model
+}
+
+/** Every point not implemented; of a model that is not read from its head on, that stands here. */
+function emptyImage(found: FoundModel, part: Part | null): Uint16Array {
+  const image = new Uint16Array(neededLength(found, part)).fill(0xffff)
+  if (part?.first !== undefined) image.set([found.model_id, found.length].slice(0, image.length))
+  return image
 }
 
 /**
@@ -92,28 +124,38 @@ async function movedScales(bus: Bus, unit_id: number, images: Map<FoundModel, Ui
   return moved
 }
 
-function snapshotOf(images: Map<FoundModel, Uint16Array>, moved: readonly FoundModel[]): Snapshot {
+function snapshotOf(
+  images: Map<FoundModel, Uint16Array>,
+  { moved, shapes }: { moved: readonly FoundModel[]; shapes: ReadonlyMap<FoundModel, Model> },
+): Snapshot {
+  const known = new Map<FoundModel, Decoded<Model>>()
   const complaints: Complaint[] = moved.map(({ model_id }) => ({
     point: `${model_id}`,
     reason: 'its scale factors changed while it was read',
   }))
+  /** Complains when it is asked for the first time. */
+  function decoded(found: FoundModel, image: Uint16Array): Decoded<Model> {
+    const before = known.get(found)
+    if (before) return before
+    const point = `${found.model_id}`
+    const is_blank = isBlank(image)
+    if (is_blank) complaints.push({ point, reason: 'all its bits are set' })
+    // Not a single register, so that every point is absent.
+    const answer = decode(shapes.get(found)!, is_blank ? image.subarray(0, 2) : image)
+    complaints.push(...answer.complaints)
+    if (answer.broken !== null) complaints.push({ point, reason: answer.broken })
+    known.set(found, answer)
+    return answer
+  }
   return {
     complaints,
     all<Id extends ModelId>(...ids: Id[]) {
-      const decoded: Decoded<(typeof models)[Id]>[] = []
-      for (const [found, image] of images) {
-        if (moved.includes(found) || !ids.includes(found.model_id as Id)) continue
-        const is_blank = isBlank(image)
-        if (is_blank)
-          complaints.push({ point: `${found.model_id}`, reason: 'all its bits are set' })
-        // Not a single register, so that every point is absent.
-        const answer = decode(models[found.model_id as Id], is_blank ? image.subarray(0, 2) : image)
-        complaints.push(...answer.complaints)
-        const { broken } = answer
-        if (broken !== null) complaints.push({ point: `${found.model_id}`, reason: broken })
-        decoded.push(answer)
-      }
-      return decoded
+      const asked = [...images].filter(
+        ([found]) => !moved.includes(found) && ids.includes(found.model_id as Id),
+      )
+      return asked.map(([found, image]) => decoded(found, image)) as unknown as Decoded<
+        (typeof models)[Id]
+      >[]
     },
   }
 }
@@ -128,21 +170,22 @@ function isBlank(image: Uint16Array): boolean {
 }
 
 /** The registers from ID to the last one that is needed, within what the device has. */
-function neededLength({ model_id, length }: FoundModel): number {
+function neededLength({ model_id, length }: FoundModel, part: Part | null): number {
   if (!isKnownModel(model_id)) return 2
   const model: Model = models[model_id]
-  const last = model.points.find(([name]) => name === last_points[model_id])
+  const last = model.points.find(([name]) => name === part?.last)
   if (last) return Math.min(length + 2, last[1] + sizeOf(last[2]))
   return Math.min(length + 2, fixedLength(model) + groups_max * (model.group?.length ?? 0))
 }
 
 /** Cuts a model that is too long for one request between its groups, so that no value is torn. */
-function piecesOf(found: FoundModel): Piece[] {
-  const length = neededLength(found)
+function piecesOf(found: FoundModel, part: Part | null): Piece[] {
+  const length = neededLength(found, part)
   const { group, ...model }: Model = models[found.model_id as ModelId]
   const step = group?.length ?? 1
   const pieces: Piece[] = []
-  let offset = 0
+  const first = model.points.find(([name]) => name === part?.first)
+  let offset = first?.[1] ?? 0
   while (offset < length) {
     const fixed = offset === 0 ? fixedLength(model) : 0
     const repeated = Math.floor((registers_per_request_max - fixed) / step) * step

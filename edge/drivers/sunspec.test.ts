@@ -55,6 +55,7 @@ test('an inverter is read as the record of an inverter', async () => {
     insulation_resistance_kohm: 2,
     available_power_kw: 70,
     power_limit_pct: 61.5,
+    limited_by: null,
     alarm_1: 2,
     alarm_2: 11,
     alarm_3: 12,

@@ -4,8 +4,11 @@
  */
 import { stationModels } from '@heliograph/domain/sunspec/station-points'
 import type { Answer, Bus, Device, DeviceIdentity, Driver } from './driver.ts'
+import type { LimitControl } from './limit-control.ts'
 import { type FoundModel, findChain, type Place, readIdentity } from './sunspec-chain.ts'
 import { inverterAnswer, inverterExtras, inverterModels } from './sunspec-inverter.ts'
+import { createLimit, type LimitedDevice, type SunspecLimit } from './sunspec-limit.ts'
+import { limitParts } from './sunspec-limit-registers.ts'
 import { meterAnswer, meterModels } from './sunspec-meter.ts'
 import { type RatingsAnswer, ratingModels, readRatings } from './sunspec-ratings.ts'
 import { ChainMoved, createReader, type Snapshot } from './sunspec-snapshot.ts'
@@ -19,9 +22,11 @@ export const sunspec: Driver = {
       models: inverterModels,
       extras: inverterExtras,
       ratings: ratingModels,
-      map: (snapshot, { ratings, complaints }) => {
+      limited_to_w: wattsUp(inverter.max_ac_power_kw ?? inverter.rated_ac_power_kw),
+      map: (snapshot, { ratings: { ratings, complaints }, limit }) => {
         snapshot.complaints.push(...complaints)
-        return inverterAnswer(snapshot, inverter, ratings)
+        const state = limit?.onRead(snapshot) ?? null
+        return inverterAnswer(snapshot, inverter, { ratings, limit: state })
       },
     }),
   openCombiner: (bus, { string_count, ...place }) =>
@@ -58,14 +63,16 @@ interface Reading<Of> {
   extras?: readonly number[]
   /** These are read once, when the device is found. */
   ratings?: readonly number[]
-  map(snapshot: Snapshot, ratings: RatingsAnswer): Answer<Of>
+  /** Its power can be limited, and should never be set above this. */
+  limited_to_w?: number
+  map(snapshot: Snapshot, found: Found): Answer<Of>
 }
 
 async function openDevice<Of>(
   bus: Bus,
   expected: Expected,
   reading: Reading<Of>,
-): Promise<Device<Of>> {
+): Promise<Device<Of> & { readonly control: LimitControl | null }> {
   let found: Found | null = await find(bus, expected, reading)
   let { identity } = found
   let doubted = false
@@ -74,6 +81,9 @@ async function openDevice<Of>(
     get identity() {
       return identity
     },
+    get control() {
+      return found?.limit?.control ?? null
+    },
     async read() {
       try {
         // After a silence another device may answer at this address.
@@ -81,7 +91,7 @@ async function openDevice<Of>(
         found ??= await find(bus, expected, reading)
         identity = found.identity
         doubted = false
-        return reading.map(await found.read(), found.ratings)
+        return reading.map(await found.read(), found)
       } catch (error) {
         doubted = true
         if (error instanceof ChainMoved) found = null
@@ -95,6 +105,7 @@ interface Found {
   identity: DeviceIdentity
   common: FoundModel
   ratings: RatingsAnswer
+  limit: SunspecLimit | null
   read(): Promise<Snapshot>
 }
 
@@ -111,12 +122,36 @@ async function find<Of>(bus: Bus, expected: Expected, reading: Reading<Of>): Pro
   if (!reading.models.some((model_id) => has.includes(model_id))) {
     throw new Error(`${name} is no ${reading.kind}: it has models ${has.join(', ')}`)
   }
-  const wanted = [...reading.models, ...(reading.extras ?? [])]
   const of = (ids: readonly number[]) => models.filter(({ model_id }) => ids.includes(model_id))
   const ratings = await readRatings(bus, unit_id, of(reading.ratings ?? []))
-  const read = createReader(bus, unit_id, of(wanted))
-  return { identity, common: models[0] as FoundModel, ratings, read }
+  const limit = await openLimit(bus, reading, { unit_id, models, identity, ratings })
+  const extras = [...of(reading.extras ?? []), ...(limit?.models ?? [])]
+  const wanted = [...new Set([...of(reading.models), ...extras])]
+  const read = createReader(bus, unit_id, { wanted, ...(limit ? { parts: limitParts } : {}) })
+  return { identity, common: models[0] as FoundModel, ratings, limit, read }
 }
+
+/** Reads the limit once, so that its control is there from the first contact on. */
+async function openLimit<Of>(
+  bus: Bus,
+  { limited_to_w }: Reading<Of>,
+  {
+    ratings,
+    identity,
+    ...place
+  }: Pick<LimitedDevice, 'unit_id' | 'models'> & Pick<Found, 'identity' | 'ratings'>,
+) {
+  if (limited_to_w === undefined) return null
+  const nameplate_kw = ratings.ratings?.rated_power_kw ?? null
+  const nameplate_w = nameplate_kw === null ? null : wattsUp(nameplate_kw)
+  const { manufacturer } = identity
+  const limit = createLimit({ bus, ...place, manufacturer, nameplate_w, rated_w: limited_to_w })
+  await limit?.open()
+  return limit
+}
+
+/** To whole watts, up, but not for the noise of a product. */
+const wattsUp = (power_kw: number) => Math.ceil(power_kw * 1000 - 1e-6)
 
 async function isStillThere(bus: Bus, { unit_id }: Expected, { identity, common }: Found) {
   const { serial_number } = await readIdentity(bus, unit_id, common)

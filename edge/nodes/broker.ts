@@ -6,6 +6,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { MqttCredentials } from '@heliograph/domain/node'
 import { Aedes } from 'aedes'
 import type { Log } from '../log.ts'
+import type { MqttMessage } from './session.ts'
 import { payload_bytes_max } from './state-message.ts'
 
 export interface BrokerNeeds {
@@ -14,6 +15,11 @@ export interface BrokerNeeds {
   port: number
   prefix: string
   credentials: MqttCredentials
+  /**
+   * A message of a node, its last will included. It is acknowledged to the node when this has
+   * resolved; where it rejects the connection is closed, after which a node sends it again.
+   */
+  onMessage(message: MqttMessage): Promise<void>
   log: Log
 }
 
@@ -39,9 +45,15 @@ export async function startBroker(needs: BrokerNeeds): Promise<Broker> {
     if (!is_known) log.warn({ username: username?.slice(0, 40) }, 'MQTT: unknown user or password')
     done(null, is_known)
   }
-  aedes.authorizePublish = (_, { topic, payload }, done) => {
+  // What follows this, the acknowledgement first of all, waits for it.
+  aedes.authorizePublish = (_, { topic, payload, qos }, done) => {
     const is_ours = topic.startsWith(`${prefix}/`) && payload.length <= payload_bytes_max
-    done(is_ours ? null : new Error(`not a message under ${prefix}/`))
+    if (!is_ours) return done(new Error(`not a message under ${prefix}/`))
+    const delivery = { is_retained: false, is_sent_again: qos > 0 }
+    needs.onMessage({ topic, payload: Buffer.from(payload), ...delivery }).then(
+      () => done(null),
+      (error: Error) => done(delivery.is_sent_again ? error : null),
+    )
   }
   aedes.on('clientError', (_, error) => log.debug({ err: error }, 'MQTT: a node failed'))
   aedes.on('connectionError', (_, error) => log.debug({ err: error }, 'MQTT: a stranger failed'))

@@ -8,7 +8,7 @@ import { columnsOf } from '@heliograph/domain/readings'
 import fc from 'fast-check'
 import { Conditions } from '../conditions.ts'
 import { virtualClock } from '../fixtures/virtual-clock.ts'
-import { keepingRecorder, stampsBy, station } from './fixtures/stations.ts'
+import { keepingRecorder, live, retained, stampsBy, station } from './fixtures/stations.ts'
 import { NodeWatch } from './node-watch.ts'
 import { readState } from './state-message.ts'
 
@@ -43,7 +43,7 @@ const told = ({ events }: ReturnType<typeof keepingRecorder>) =>
 
 test('a state becomes one reading in the order of the channels', async (t) => {
   const { recorder, watch } = await watched(t)
-  watch.state(bytes(whole), false)
+  watch.state(bytes(whole), live)
   assert.deepEqual(recorder.readings, [
     {
       node_number: 7,
@@ -58,12 +58,12 @@ test('a state becomes one reading in the order of the channels', async (t) => {
 
 test('the same instant is one reading, a late one is another', async (t) => {
   const { recorder, watch, clock } = await watched(t)
-  watch.state(bytes(whole), true)
-  watch.state(bytes(whole), false)
+  watch.state(bytes(whole), retained)
+  watch.state(bytes(whole), live)
   await clock.advance(20_000)
-  watch.state(bytes({ ...whole, measured_at: noon_ms + 20_000 }), false)
-  watch.state(bytes({ ...whole, measured_at: noon_ms + 10_000 }), false)
-  watch.state(bytes({ ...whole, measured_at: noon_ms + 10_000 }), false)
+  watch.state(bytes({ ...whole, measured_at: noon_ms + 20_000 }), live)
+  watch.state(bytes({ ...whole, measured_at: noon_ms + 10_000 }), live)
+  watch.state(bytes({ ...whole, measured_at: noon_ms + 10_000 }), live)
   assert.deepEqual(
     recorder.readings.map(({ measured_at }) => measured_at - noon_ms),
     [0, 20_000, 10_000],
@@ -72,18 +72,18 @@ test('the same instant is one reading, a late one is another', async (t) => {
 
 test('what a broker kept is a reading of its own time, and nobody is online by it', async (t) => {
   const { recorder, watch } = await watched(t)
-  watch.state(bytes({ ...whole, measured_at: '2026-06-20T12:00:00+02:00' }), true)
+  watch.state(bytes({ ...whole, measured_at: '2026-06-20T12:00:00+02:00' }), retained)
   assert.equal(recorder.readings[0]?.measured_at, noon_ms - 86_400_000)
   assert.equal(watch.deviceStatus().comm_state, 'unknown')
   const { measured_at: _, ...timeless } = whole
-  watch.state(bytes(timeless), true)
+  watch.state(bytes(timeless), retained)
   assert.equal(recorder.readings.length, 1, 'kept and without a time: from nobody knows when')
 })
 
 test('a node without a clock is stamped by the edge; a wrong clock makes it suspect', async (t) => {
   const { recorder, watch } = await watched(t)
   const { measured_at: _, ...timeless } = whole
-  watch.state(bytes(timeless), false)
+  watch.state(bytes(timeless), live)
   for (const measured_at of ['1970-01-01T00:00:07Z', '2026-06-21T10:00:01', 1_782_036_000, true]) {
     const { state, complaints } = readState(station, bytes({ ...whole, measured_at }), noon_ms)
     assert.equal(state?.measured_at, null, String(measured_at))
@@ -92,7 +92,7 @@ test('a node without a clock is stamped by the edge; a wrong clock makes it susp
       ['measured_at'],
     )
   }
-  watch.state(bytes({ ...whole, measured_at: '1970-01-01T00:00:07Z' }), false)
+  watch.state(bytes({ ...whole, measured_at: '1970-01-01T00:00:07Z' }), live)
   assert.deepEqual(
     recorder.readings.map(({ measured_at, quality }) => [measured_at - noon_ms, quality]),
     [[0, 'good']],
@@ -103,14 +103,14 @@ test('a node without a clock is stamped by the edge; a wrong clock makes it susp
 test('nonsense is told once, leaves the rest alone, and is over after a minute', async (t) => {
   const { recorder, watch, clock } = await watched(t)
   const wrong = { ...whole, temperatures_c: { oil: 4000 }, humidity_pct: 'dry' }
-  watch.state(bytes(wrong), false)
+  watch.state(bytes(wrong), live)
   await clock.advance(10_000)
-  watch.state(bytes({ ...wrong, measured_at: noon_ms + 10_000 }), false)
+  watch.state(bytes({ ...wrong, measured_at: noon_ms + 10_000 }), live)
   assert.deepEqual(recorder.readings[1]?.channel_values, [null, null, 1.9, 0, 1])
   const rising = ['nonsense_value:humidity_pct rising', 'nonsense_value:temperatures_c.oil rising']
   assert.deepEqual(told(recorder).sort(), rising)
   await clock.advance(61_000)
-  watch.state(bytes({ ...whole, measured_at: noon_ms + 71_000 }), false)
+  watch.state(bytes({ ...whole, measured_at: noon_ms + 71_000 }), live)
   assert.equal(told(recorder).filter((one) => one.endsWith('falling')).length, 2)
 })
 
@@ -136,8 +136,8 @@ test('no payload whatever makes it throw, and no text in it reaches an event unc
   )
   fc.assert(
     fc.property(payloads, fc.boolean(), (payload, is_retained) => {
-      watch.state(payload, is_retained)
-      watch.status(payload)
+      watch.state(payload, { is_retained, is_sent_again: true })
+      watch.status(payload, { is_retained })
     }),
     { numRuns: 150 },
   )
@@ -147,6 +147,115 @@ test('no payload whatever makes it throw, and no text in it reaches an event unc
   assert.doesNotMatch(JSON.stringify(recorder.events), /\\u0000|\\ud[89a-f]/)
 })
 
+test('a clock that is ahead is not believed, and that is told once', async (t) => {
+  const { recorder, watch, clock } = await watched(t)
+  const ahead = (ms: number) => ({ ...whole, measured_at: noon_ms + ms })
+  watch.state(bytes(ahead(5000)), live)
+  watch.state(bytes({ ...ahead(290_000), humidity_pct: { air: 41 } }), live)
+  await clock.advance(10_000)
+  watch.state(bytes(ahead(300_000)), live)
+  assert.deepEqual(
+    recorder.readings.map(({ measured_at, quality }) => [measured_at - noon_ms, quality]),
+    [
+      [5000, 'good'],
+      [0, 'suspect'],
+      [10_000, 'suspect'],
+    ],
+  )
+  assert.deepEqual(told(recorder), ['nonsense_value:measured_at rising'])
+  // Switched at a time of that clock, which is not known.
+  const relays = { 'fan-relay': { on: false, changed_at: noon_ms + 12_000 } }
+  await clock.advance(10_000)
+  watch.state(bytes({ ...ahead(310_000), relays }), live)
+  assert.equal(recorder.events.at(-1)?.code, 'relay:fan-relay')
+  assert.equal(recorder.events.at(-1)?.at, noon_ms + 20_000)
+})
+
+test('a message without a valid value is refused and told', async (t) => {
+  for (const wrong of [
+    {},
+    { temperature: { oil: 20 } },
+    { temperatures_c: { oil: '20' }, relays: { 'fan-relay': 'on' } },
+    { temperatures_c: { oil: null } },
+  ]) {
+    const { recorder, watch } = await watched(t)
+    watch.state(bytes({ measured_at: noon, ...wrong }), live)
+    assert.deepEqual(recorder.readings, [])
+    assert.ok(told(recorder).includes('nonsense_value:state rising'), JSON.stringify(wrong))
+  }
+})
+
+test('a day that is in no calendar is no time', () => {
+  const now = Date.parse('2026-03-02T12:00:01Z')
+  for (const [measured_at, read] of [
+    ['2026-02-30T12:00:00Z', null],
+    ['2026-02-31T12:00:00+01:00', null],
+    ['2026-13-01T12:00:00Z', null],
+    ['2026-02-28T12:00:00Z', Date.parse('2026-02-28T12:00:00Z')],
+  ] as const) {
+    const { state } = readState(station, bytes({ ...whole, measured_at }), now)
+    assert.equal(state?.measured_at, read, measured_at)
+  }
+})
+
+test('messages out of order, and two of one instant, lose no switching', async (t) => {
+  const { recorder, watch } = await watched(t)
+  const state = (at_s: number, on: boolean, more: object = {}) =>
+    bytes({ measured_at: noon_ms + at_s * 1000, relays: { 'fan-relay': { on, ...more } } })
+  watch.state(state(0, false), live)
+  const changed_at = noon_ms - 21_000
+  watch.state(state(-20, true, { cause: 'automation', changed_at }), live)
+  watch.state(state(-15, false), live)
+  watch.state(state(0, true, { cause: 'manual' }), live)
+  watch.state(state(0, true, { cause: 'manual' }), live)
+  assert.deepEqual(
+    recorder.events.map(({ at, details }) => [at - noon_ms, details?.['to'], details?.['cause']]),
+    [
+      [-21_000, true, 'automation'],
+      [0, false, 'unknown'],
+      [1, true, 'manual'],
+    ],
+  )
+  assert.deepEqual(
+    recorder.readings.map(({ measured_at, channel_values }) => [
+      measured_at - noon_ms,
+      channel_values?.[4],
+    ]),
+    [
+      [0, 0],
+      [-20_000, 1],
+      [-15_000, 0],
+      [1, 1],
+    ],
+  )
+})
+
+test('what a broker kept of a node brings none back to life, but tells that it is gone', async (t) => {
+  const { recorder, watch, clock } = await watched(t)
+  watch.status(Buffer.from('online'), retained)
+  assert.deepEqual(
+    [watch.deviceStatus().comm_state, watch.deviceStatus().last_ok_at],
+    ['unknown', null],
+  )
+  await clock.advance(31_000)
+  watch.tick()
+  watch.status(Buffer.from('online'), retained)
+  assert.deepEqual(told(recorder), ['device_offline rising'])
+  watch.status(Buffer.from('online'), live)
+  watch.status(Buffer.from('offline'), retained)
+  assert.equal(watch.deviceStatus().comm_state, 'disconnected')
+})
+
+test('a reading that could not be written counts when it is sent again', async (t) => {
+  const { recorder, watch } = await watched(t)
+  const forget = watch.state(bytes(whole), live)
+  watch.state(bytes(whole), live)
+  assert.equal(recorder.readings.length, 1)
+  forget()
+  watch.state(bytes(whole), live)
+  assert.equal(recorder.readings.length, 2)
+})
+
 test('a relay that was switched is told with its cause, once, also over a restart', async (t) => {
   const { path, conditions, clock, recorder, start, watch } = await watched(t)
   const relay = (at_s: number, more: object) => {
@@ -154,10 +263,10 @@ test('a relay that was switched is told with its cause, once, also over a restar
     return bytes({ ...whole, measured_at: noon_ms + at_s * 1000, relays })
   }
   await clock.advance(60_000)
-  watch.state(relay(0, {}), false)
+  watch.state(relay(0, {}), live)
   assert.equal(recorder.events.length, 0, 'how it stood before is not known')
-  watch.state(relay(10, { on: true, cause: 'manual', reason: 'test' }), false)
-  watch.state(relay(20, { on: true }), false)
+  watch.state(relay(10, { on: true, cause: 'manual', reason: 'test' }), live)
+  watch.state(relay(20, { on: true }), live)
   assert.deepEqual(recorder.events, [
     {
       at: noon_ms + 10_000,
@@ -170,23 +279,21 @@ test('a relay that was switched is told with its cause, once, also over a restar
       details: { channel: 'fan-relay', from: false, to: true, cause: 'manual', reason: 'test' },
     },
   ])
-  watch.state(relay(15, {}), false)
-  assert.equal(recorder.events.length, 1, 'a late message tells of what is over')
 
   await conditions.save(conditions.snapshot()!, { epoch: 'a', seq: 1 })
   const again = await Conditions.open(path)
   const next = start(again)
-  next.state(relay(20, { on: true }), true)
+  next.state(relay(20, { on: true }), retained)
   assert.equal(recorder.events.length, 1)
   const changed_at = noon_ms + 25_000
-  next.state(relay(30, { cause: 'automation', changed_at }), false)
+  next.state(relay(30, { cause: 'automation', changed_at }), live)
   assert.equal(recorder.events[1]?.at, changed_at)
   assert.deepEqual(recorder.events[1]?.details?.['from'], true)
 
   // The journal knows more than the file: what it tells is not told again.
   const replayed = await Conditions.open(path)
   replayed.replay({ epoch: 'a', seq: 2 }, recorder.events.slice(1))
-  start(replayed).state(relay(30, { cause: 'automation', changed_at }), true)
+  start(replayed).state(relay(30, { cause: 'automation', changed_at }), retained)
   assert.equal(recorder.events.length, 2)
 })
 
@@ -195,9 +302,9 @@ test('a node that was switched off and on between two messages is told by change
   const relays = (changed_at: number) => ({ 'fan-relay': { on: true, changed_at } })
   watch.state(
     bytes({ ...whole, measured_at: noon_ms - 20_000, relays: relays(noon_ms - 30_000) }),
-    false,
+    live,
   )
-  watch.state(bytes({ ...whole, relays: relays(noon_ms - 5000) }), false)
+  watch.state(bytes({ ...whole, relays: relays(noon_ms - 5000) }), live)
   assert.deepEqual(
     recorder.events.map(({ at, details }) => [at - noon_ms, details?.['from'], details?.['to']]),
     [
@@ -209,7 +316,7 @@ test('a node that was switched off and on between two messages is told by change
 
 test('silence and the last will take a node offline, its next message brings it back', async (t) => {
   const { recorder, watch, clock } = await watched(t)
-  watch.status(Buffer.from('online'))
+  watch.status(Buffer.from('online'), live)
   await clock.advance(30_000)
   watch.tick()
   assert.equal(watch.deviceStatus().comm_state, 'connected')
@@ -217,15 +324,15 @@ test('silence and the last will take a node offline, its next message brings it 
   watch.tick()
   watch.tick()
   assert.equal(watch.deviceStatus().comm_state, 'disconnected')
-  watch.state(bytes({ ...whole, measured_at: noon_ms + 31_000 }), false)
-  watch.status(Buffer.from('offline'))
+  watch.state(bytes({ ...whole, measured_at: noon_ms + 31_000 }), live)
+  watch.status(Buffer.from('offline'), live)
   assert.deepEqual(told(recorder), [
     'device_offline rising',
     'device_offline falling',
     'device_offline rising',
   ])
   clock.step(-3_600_000)
-  watch.status(Buffer.from('online'))
+  watch.status(Buffer.from('online'), live)
   clock.step(-60_000)
   watch.tick()
   assert.equal(watch.deviceStatus().comm_state, 'connected', 'a clock may step back')

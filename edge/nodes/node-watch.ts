@@ -5,7 +5,16 @@ import { ComplaintWatch } from '../complaint-watch.ts'
 import { type Conditions, onceEvent } from '../conditions.ts'
 import type { Stamps } from '../plant-clock.ts'
 import type { Recorder } from '../recorder.ts'
+import { RelayTimeline, type Switching } from './relay-timeline.ts'
 import { type RelaySeen, readState, type StateSeen } from './state-message.ts'
+
+/** How a message came. */
+export interface Delivery {
+  /** The broker kept it: it may be old. */
+  is_retained: boolean
+  /** It is sent again as long as it is not acknowledged. */
+  is_sent_again: boolean
+}
 
 export interface NodeWatchNeeds {
   recorder: Pick<Recorder, 'reading' | 'event'>
@@ -19,14 +28,16 @@ const misses_max = 3
 const offline_ms_min = 30_000
 /** Instants that are remembered to know a reading that comes twice; older ones the server knows. */
 const remembered_max = 500
+const states_per_instant_max = 100
 
 export class NodeWatch {
   readonly node: Node
   readonly #needs: NodeWatchNeeds
   readonly #source: { source_kind: 'node'; source_id: string }
   readonly #complaints: ComplaintWatch
-  readonly #recorded = new Set<number>()
-  #newest_at = Number.NEGATIVE_INFINITY
+  /** What was recorded, by instant. */
+  readonly #recorded = new Map<number, string>()
+  readonly #relays = new Map<string, RelayTimeline>()
   #comm_state: CommState = 'unknown'
   #since: number
   #heard_at: number
@@ -42,25 +53,30 @@ export class NodeWatch {
     this.#complaints = new ComplaintWatch(this.#source, needs.conditions, this.#since)
   }
 
-  /** Takes a message of the topic `state`. */
-  state(payload: Buffer, is_retained: boolean): void {
+  /**
+   * Takes a message of the topic `state`. What it returns forgets the reading, which could not be
+   * written, so that it counts when it is sent again; its switchings are not lost meanwhile.
+   */
+  state(payload: Buffer, delivery: Delivery): () => void {
     const at = this.#now()
     const { state, complaints } = readState(this.node, payload, at)
     for (const event of this.#complaints.poll(complaints, at)) this.#needs.recorder.event(event)
-    if (state) this.#record(state, is_retained)
+    const recorded_at = state && this.#record(state, delivery)
     // What a broker kept says nothing of now.
-    if (!is_retained) this.#online(at)
+    if (!delivery.is_retained) this.#online(at)
+    return () => void (recorded_at !== null && this.#recorded.delete(recorded_at))
   }
 
   /** Takes a message of the topic `status`: what the node says, or its last will. */
-  status(payload: Buffer): void {
+  status(payload: Buffer, { is_retained }: Pick<Delivery, 'is_retained'>): void {
     const at = this.#now()
     const text = payload.subarray(0, 20).toString('utf8')
     const is_known = text === 'online' || text === 'offline'
     const complaint = { point: 'status', reason: 'neither online nor offline' }
     const events = this.#complaints.poll(is_known ? [] : [complaint], at)
     for (const event of events) this.#needs.recorder.event(event)
-    if (text === 'online') this.#online(at)
+    // A broker keeps it for a node that is gone as well, where that has no last will.
+    if (text === 'online' && !is_retained) this.#online(at)
     if (text === 'offline') this.#offline(at, 'the broker says that its connection ended')
   }
 
@@ -86,51 +102,61 @@ export class NodeWatch {
     }
   }
 
-  #record(state: StateSeen, is_retained: boolean): void {
+  /** The instant under which the reading was recorded; null when it was before, or never can be. */
+  #record(state: StateSeen, { is_retained, is_sent_again }: Delivery): number | null {
     // Nobody knows when a node without a clock measured what a broker kept.
-    if (state.measured_at === null && is_retained) return
+    if (state.measured_at === null && is_retained) return null
     const stamp = this.#needs.stamps.stamp()
-    const measured_at = state.measured_at ?? stamp.measured_at
-    const quality = state.measured_at === null ? stamp.quality : 'good'
-    if (this.#recorded.has(measured_at)) return
-    this.#recorded.add(measured_at)
-    const [oldest] = this.#recorded
+    const content = JSON.stringify([state.channel_values, state.relays])
+    const measured_at = this.#freeInstant(state.measured_at ?? stamp.measured_at, content)
+    if (measured_at === null) return null
+    this.#recorded.set(measured_at, content)
+    const [oldest] = this.#recorded.keys()
     if (oldest !== undefined && this.#recorded.size > remembered_max) this.#recorded.delete(oldest)
-    this.#needs.recorder.reading('node', {
+    const quality = state.measured_at === null ? stamp.quality : 'good'
+    const reading = {
       node_number: this.node.node_number,
       measured_at,
       quality: state.is_clock_wrong ? 'suspect' : quality,
       channel_values: state.channel_values,
-    })
-    // A message that comes late tells of what is over.
-    if (measured_at < this.#newest_at) return
-    this.#newest_at = measured_at
-    for (const relay of state.relays) {
-      this.#needs.recorder.event(this.#relayEvent(relay, measured_at))
     }
+    this.#needs.recorder.reading('node', reading, { is_sent_again })
+    for (const relay of state.relays) this.#see(relay, measured_at)
+    return measured_at
   }
 
-  /** The event of a relay that was switched; null when it was not, or that was told before. */
-  #relayEvent(relay: RelaySeen, measured_at: number): LinkEvent | null {
-    const { conditions } = this.#needs
+  /** By the clocks of some nodes, which count seconds, different states are of one instant. */
+  #freeInstant(measured_at: number, content: string): number | null {
+    for (let at = measured_at; at < measured_at + states_per_instant_max; at += 1) {
+      const recorded = this.#recorded.get(at)
+      if (recorded === undefined) return at
+      if (recorded === content) return null
+    }
+    return null
+  }
+
+  #see(relay: RelaySeen, measured_at: number): void {
+    const { recorder, conditions } = this.#needs
     const { node_id } = this.node
-    const { channel, on, cause, reason } = relay
-    const at = relay.changed_at ?? measured_at
+    const { channel } = relay
     const known = conditions.relayOf(node_id, channel)
-    if (known && (at < known.at || measured_at < known.at)) return null
-    const is_later = relay.changed_at !== null && known !== null && at > known.at
-    const is_other = known === null ? relay.changed_at !== null : known.on !== on
-    if (known === null || is_other || is_later)
-      conditions.rememberRelay(node_id, channel, { on, at })
-    if (!is_other && !is_later) return null
-    const from = known === null ? null : !on
-    const condition = {
-      ...this.#source,
-      code: relayCodePrefix + channel,
-      severity: 'info',
-    } as const
+    const timeline = this.#relays.get(channel) ?? new RelayTimeline(known)
+    this.#relays.set(channel, timeline)
+    const switchings = timeline.see(measured_at, relay)
+    const newest = timeline.newest()
+    if (newest && (known === null || switchings.length > 0)) {
+      conditions.rememberRelay(node_id, channel, newest)
+    }
+    for (const switching of switchings) recorder.event(this.#relayEvent(switching))
+  }
+
+  #relayEvent({ at, from, relay }: Switching): LinkEvent {
+    const { channel, on, cause, reason } = relay
+    const code = relayCodePrefix + channel
+    const condition = { ...this.#source, code, severity: 'info' } as const
     const said = reason === null ? cause : `${cause}, ${reason}`
-    const message = `Relay ${channel} of node ${node_id} is ${on ? 'on' : 'off'}: ${said}`
+    const name = `Relay ${channel} of node ${this.node.node_id}`
+    const message = `${name} is ${on ? 'on' : 'off'}: ${said}`
     return onceEvent(condition, { at, message, details: { channel, from, to: on, cause, reason } })
   }
 

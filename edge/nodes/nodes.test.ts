@@ -8,11 +8,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
+import type { Readings } from '@heliograph/domain/link'
 import type { Mqtt } from '@heliograph/domain/node'
 import mqtt from 'mqtt'
 import { pino } from 'pino'
 import { Conditions } from '../conditions.ts'
 import { inverterOf, siteOf } from '../fixtures/sites.ts'
+import type { Entry } from '../journal.ts'
+import { Recorder } from '../recorder.ts'
 import { startBroker } from './broker.ts'
 import { keepingRecorder, stampsBy, station } from './fixtures/stations.ts'
 import { Nodes } from './nodes.ts'
@@ -45,6 +48,7 @@ async function listening(
 ) {
   const changes = new EventEmitter()
   const kept = keepingRecorder()
+  const messages = { taken: 0 }
   const timers = {
     // What the edge waits for with patience, a test does not.
     after: (delay_ms: number, callback: () => void) =>
@@ -54,7 +58,11 @@ async function listening(
     access: { ca_file: null, ...access },
     recorder: {
       ...kept,
-      flush: async () => void changes.emit('change'),
+      async persist() {
+        messages.taken += 1
+        changes.emit('change')
+        return true
+      },
       event(event) {
         kept.event(event)
         changes.emit('change')
@@ -73,7 +81,7 @@ async function listening(
   const until = async (condition: () => boolean) => {
     while (!condition()) await once(changes, 'change')
   }
-  return { ...kept, nodes, site, until }
+  return { ...kept, messages, nodes, site, until }
 }
 
 const stateOf = (oil: number, at = Date.now()) =>
@@ -118,7 +126,8 @@ test('a node on the broker of the edge: readings, a last will, and nobody withou
 
 test('a message outside the prefix is not let in', async (t) => {
   const needs = { host: '127.0.0.1', port: 0, prefix: 'heliograph', credentials, log }
-  const broker = await startBroker(needs)
+  const onMessage = async () => {}
+  const broker = await startBroker({ ...needs, onMessage })
   t.after(() => broker.close())
   const url = `mqtt://127.0.0.1:${broker.port}`
   const client = await mqtt.connectAsync(url, { ...credentials, reconnectPeriod: 0 })
@@ -190,6 +199,111 @@ test('mosquitto_pub as a node on the broker of the edge', async (t) => {
   assert.equal(code, 0)
   await until(() => readings.length > 0)
   assert.equal(readings[0]?.channel_values?.[0], 55)
+})
+
+/** A site whose disk can be full; `refused` is what could not be written to the journal. */
+async function journaling(t: TestContext, broker: Mqtt) {
+  const changes = new EventEmitter()
+  const disk = { is_full: false, refused: [] as unknown[] }
+  const values: unknown[] = []
+  const journal = {
+    epoch: 'e',
+    last_seq: 0,
+    async append(entries: readonly Entry[]) {
+      const oils = entries.flatMap(({ kind, payload }) => {
+        if (kind !== 'readings') return []
+        const { columns, rows } = (JSON.parse(payload) as Readings).node!
+        const column = columns.indexOf('channel_values')
+        return rows.map((row) => (row[column] as unknown[])[0])
+      })
+      const { is_full, refused } = disk
+      ;(is_full ? refused : values).push(...oils)
+      changes.emit('change')
+      if (is_full) throw new Error('ENOSPC: no space left on device')
+      return []
+    },
+  }
+  const conditions = await Conditions.open(join(directory(t), 'conditions.json'))
+  const needs = { conditions, clock: systemClock, timers: systemTimers, log }
+  const source = { source_kind: 'edge', source_id: 'demo' } as const
+  const recorder = new Recorder({ ...needs, source, journal })
+  const nodes = new Nodes({
+    ...needs,
+    access: { ca_file: null, credentials },
+    recorder,
+    stamps: stampsBy(systemClock),
+    onStatusChange: () => void changes.emit('change'),
+  })
+  t.after(async () => {
+    await nodes.stop()
+    await recorder.close()
+  })
+  await nodes.apply(siteOf([inverterOf(1)], { mqtt: broker, nodes: [station] }))
+  const until = async (condition: () => boolean) => {
+    while (!condition()) await once(changes, 'change')
+  }
+  return { disk, values, recorder, until }
+}
+
+test('on the broker of the edge a node hears nothing of what is not in the journal', async (t) => {
+  const port = await freePort()
+  const { disk, values, recorder, until } = await journaling(t, { listen: { port } })
+  disk.is_full = true
+  const node = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, {
+    ...credentials,
+    ...{ clientId: 'ts-1', clean: false, protocolVersion: 4, reconnectPeriod: 20 },
+  })
+  t.after(() => node.endAsync(true))
+  let acknowledged = 0
+  const at = Date.now()
+  const published = [1, 2, 3].map(async (nth) => {
+    const state = stateOf(50 + nth, at + nth)
+    await node.publishAsync('heliograph/ts-1/state', state, { qos: 1 })
+    acknowledged += 1
+  })
+  await until(() => disk.refused.length > 3)
+  assert.equal(acknowledged, 0)
+  disk.is_full = false
+  await Promise.all(published)
+  assert.deepEqual(new Set(values), new Set([51, 52, 53]))
+  assert.equal(recorder.counts.readings_lost, 0)
+})
+
+test('mosquitto sends again what is not in the journal', async (t) => {
+  if (!existsSync(mosquitto)) return t.skip("Debian's mosquitto is not installed")
+  const url = `mqtt://127.0.0.1:${await startMosquitto(t, directory(t))}`
+  const { disk, values, recorder, until } = await journaling(t, { url })
+  const node = await mqtt.connectAsync(url, credentials)
+  t.after(() => node.endAsync(true))
+  const at = Date.now()
+  await node.publishAsync('heliograph/ts-1/state', stateOf(50, at), { qos: 1, retain: true })
+  await until(() => values.includes(50))
+  disk.is_full = true
+  for (const nth of [1, 2, 3]) {
+    await node.publishAsync('heliograph/ts-1/state', stateOf(50 + nth, at + nth), { qos: 1 })
+  }
+  await until(() => disk.refused.includes(51))
+  disk.is_full = false
+  await until(() => values.length >= 4)
+  assert.deepEqual(new Set(values), new Set([50, 51, 52, 53]))
+  assert.equal(recorder.counts.readings_lost, 0)
+})
+
+test('mosquitto keeps the word of a node that is gone: it is not there for that', async (t) => {
+  if (!existsSync(mosquitto)) return t.skip("Debian's mosquitto is not installed")
+  const url = `mqtt://127.0.0.1:${await startMosquitto(t, directory(t))}`
+  const node = await mqtt.connectAsync(url, credentials)
+  t.after(() => node.endAsync(true))
+  const kept = { qos: 1, retain: true } as const
+  await node.publishAsync('heliograph/ts-1/status', 'online', kept)
+  await node.publishAsync('heliograph/ts-1/state', stateOf(41), kept)
+  const { nodes, messages, readings, until } = await listening(t, { url })
+  await until(() => messages.taken === 2)
+  assert.equal(readings.length, 1)
+  assert.deepEqual(
+    nodes.status().map(({ comm_state, last_ok_at }) => [comm_state, last_ok_at]),
+    [['unknown', null]],
+  )
 })
 
 test('mosquitto as the broker: what came while the edge was away is delivered, over TLS', async (t) => {

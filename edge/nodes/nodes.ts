@@ -1,6 +1,7 @@
 /**
- * The sensor nodes of a site: the broker where it is ours, the edge's connection to it, and what
- * becomes of each message. A message is acknowledged when what it says is in the journal.
+ * The sensor nodes of a site: the broker where it is ours, the edge's connection to it where it is
+ * not, and what becomes of each message. A message is acknowledged when what it says is in the
+ * journal; where that cannot be written the connection it came by is ended, so that it comes again.
  */
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { DeviceStatus } from '@heliograph/domain/link'
@@ -22,7 +23,7 @@ export interface MqttAccess {
 
 export interface NodesNeeds {
   access: MqttAccess
-  recorder: Pick<Recorder, 'reading' | 'event' | 'flush'>
+  recorder: Pick<Recorder, 'reading' | 'event' | 'persist'>
   conditions: Conditions
   /** Stamps what is noticed; the clock is for when to look. */
   stamps: Stamps
@@ -44,7 +45,9 @@ export class Nodes {
   readonly #needs: NodesNeeds
   #site_id = ''
   #watches = new Map<string, NodeWatch>()
-  #topics = new Map<string, (message: MqttMessage) => void>()
+  /** What takes the messages of a topic, and answers how to forget one. */
+  #topics = new Map<string, (message: MqttMessage) => () => void>()
+  #taking: Promise<void> = Promise.resolve()
   /** What the running connection was opened for. */
   #opened = ''
   #broker: Broker | null = null
@@ -78,9 +81,15 @@ export class Nodes {
       [...this.#watches].flatMap(([node_id, watch]) => [
         [
           nodeTopic(prefix, node_id, 'state'),
-          ({ payload, is_retained }: MqttMessage) => watch.state(payload, is_retained),
+          (message: MqttMessage) => watch.state(message.payload, message),
         ],
-        [nodeTopic(prefix, node_id, 'status'), ({ payload }: MqttMessage) => watch.status(payload)],
+        [
+          nodeTopic(prefix, node_id, 'status'),
+          (message: MqttMessage) => {
+            watch.status(message.payload, message)
+            return () => {}
+          },
+        ],
       ]),
     )
     this.#forgetRemoved()
@@ -114,8 +123,8 @@ export class Nodes {
 
   async #open(mqtt: Mqtt): Promise<void> {
     const { access, log } = this.#needs
+    const onMessage = (message: MqttMessage) => this.#take(message)
     try {
-      let url = mqtt.url
       if (mqtt.listen) {
         if (!access.credentials) {
           throw new Error('MQTT_CREDENTIALS_FILE is not set: the broker would let everybody in')
@@ -123,16 +132,16 @@ export class Nodes {
         const { host = loopback, port } = mqtt.listen
         const prefix = mqtt.prefix ?? default_prefix
         const { credentials } = access
-        this.#broker = await startBroker({ host, port, prefix, credentials, log })
-        const near = ['0.0.0.0', '::'].includes(host) ? loopback : host
-        url = `mqtt://${near.includes(':') ? `[${near}]` : near}:${this.#broker.port}`
+        this.#broker = await startBroker({ host, port, prefix, credentials, onMessage, log })
+        this.#turn(null)
+        return
       }
       this.#session = openSession({
         ...access,
-        url: url!,
+        url: mqtt.url!,
         client_id: `heliograph-edge-${this.#site_id}`.slice(0, 65),
         topics: [...this.#topics.keys()],
-        onMessage: (message) => this.#take(message),
+        onMessage,
         onState: (error) => this.#turn(error),
         log,
       })
@@ -158,13 +167,16 @@ export class Nodes {
     if (reopen) await this.#open(reopen)
   }
 
-  async #take(message: MqttMessage): Promise<void> {
-    const take = this.#topics.get(message.topic)
-    if (!take) return
-    take(message)
-    // A flush under way may have begun before: the second takes what is new.
-    await this.#needs.recorder.flush()
-    await this.#needs.recorder.flush()
+  /** One message after the other; rejects where what it says is not in the journal. */
+  #take(message: MqttMessage): Promise<void> {
+    const taken = this.#taking.then(async () => {
+      const forget = this.#topics.get(message.topic)?.(message)
+      if (!forget || (await this.#needs.recorder.persist())) return
+      forget()
+      throw new Error('the journal cannot be written')
+    })
+    this.#taking = taken.catch(() => {})
+    return taken
   }
 
   #turn(error: string | null): void {

@@ -3,12 +3,11 @@ import { readFileSync } from 'node:fs'
 import type { MqttCredentials } from '@heliograph/domain/node'
 import mqtt from 'mqtt'
 import type { Log } from '../log.ts'
+import type { Delivery } from './node-watch.ts'
 
-export interface MqttMessage {
+export interface MqttMessage extends Delivery {
   topic: string
   payload: Buffer
-  /** The broker kept it: it may be old. */
-  is_retained: boolean
 }
 
 export interface SessionNeeds {
@@ -19,7 +18,10 @@ export interface SessionNeeds {
   /** PEM file of the authority that signed the broker's certificate, where it is a private one. */
   ca_file: string | null
   topics: readonly string[]
-  /** The message is acknowledged to the broker when this has resolved. */
+  /**
+   * The message is acknowledged to the broker when this has resolved. Where it rejects the message
+   * is not, and the connection is made anew: the broker sends it again.
+   */
   onMessage(message: MqttMessage): Promise<void>
   /** null: connected and subscribed; else why not. */
   onState(error: string | null): void
@@ -63,11 +65,16 @@ export function openSession(needs: SessionNeeds): { close(): Promise<void> } {
   client.on('close', () => {
     if (!client.disconnecting) onState(why)
   })
-  client.handleMessage = ({ topic, payload, retain }, done) => {
-    const message = { topic, payload: Buffer.from(payload), is_retained: retain }
-    needs.onMessage(message).then(
+  client.handleMessage = ({ topic, payload, retain, qos }, done) => {
+    const delivery = { is_retained: retain, is_sent_again: qos > 0 }
+    needs.onMessage({ topic, payload: Buffer.from(payload), ...delivery }).then(
       () => done(),
-      (error: Error) => done(error),
+      (error: Error) => {
+        done(error)
+        if (!delivery.is_sent_again) return
+        why = error.message
+        client.stream.destroy()
+      },
     )
   }
   return {

@@ -33,7 +33,7 @@ const reason_length_max = 200
 const complaints_max = 10
 
 /** A clock may be ahead by this; older than a year is what a clock says that was never set. */
-const ahead_ms_max = 300_000
+const ahead_ms_max = 5000
 const age_ms_max = 366 * 86_400_000
 
 const ranges: Readonly<Record<'temperature' | 'humidity' | 'fan_current', [number, number]>> = {
@@ -44,7 +44,7 @@ const ranges: Readonly<Record<'temperature' | 'humidity' | 'fan_current', [numbe
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** `state` is null for what is no state message at all. */
+/** `state` is null for what is no state message at all, or has no valid value. */
 export function readState(
   node: Pick<Node, 'channels'>,
   payload: Buffer,
@@ -63,8 +63,10 @@ export function readState(
   const relays = node.channels.flatMap((channel) =>
     channel.kind === 'relay' ? (relayOf(channel, parts.relay, now, complaints) ?? []) : [],
   )
+  // By the same clock.
+  if (time === 'wrong') for (const relay of relays) relay.changed_at = null
   const on = new Map(relays.map((relay) => [relay.channel, relay.on]))
-  const state = {
+  const state: StateSeen = {
     measured_at: typeof time === 'number' ? time : null,
     is_clock_wrong: time === 'wrong',
     channel_values: node.channels.map((channel) =>
@@ -74,7 +76,9 @@ export function readState(
     ),
     relays,
   }
-  return { state, complaints: complaints.slice(0, complaints_max) }
+  const is_empty = state.channel_values.every((value) => value === null)
+  if (is_empty) complaints.unshift({ point: 'state', reason: 'it has no valid value' })
+  return { state: is_empty ? null : state, complaints: complaints.slice(0, complaints_max) }
 }
 
 function objectIn(payload: Buffer): Fields | string {
@@ -157,16 +161,25 @@ function relayOf(
   }
 }
 
-const with_offset = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i
+const with_offset = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i
 
 /** Unix ms, null for none. */
 function instantOf(value: unknown, now: number): number | null | 'wrong' {
   if (value === undefined || value === null) return null
-  const at = typeof value === 'string' && with_offset.test(value) ? Date.parse(value) : value
+  const at = typeof value === 'string' ? parsed(value) : value
   if (typeof at !== 'number' || !(at >= now - age_ms_max && at <= now + ahead_ms_max)) {
     return 'wrong'
   }
   return Math.round(at)
+}
+
+/** NaN for what is no time; `Date.parse` takes the 30th of February for the 2nd of March. */
+function parsed(text: string): number {
+  const day = with_offset.exec(text)?.[1]
+  if (day === undefined) return Number.NaN
+  const midnight = new Date(`${day}T00:00:00Z`)
+  const is_day = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day)
+  return is_day ? Date.parse(text) : Number.NaN
 }
 
 /** What a database can hold and a person read: no control characters, no half of one. */

@@ -44,14 +44,14 @@ test('a reference cell already is the light behind the glass', () => {
   assert.equal(light.reason, null)
 })
 
-test('beside a reference cell a pyranometer is the light on the glass', () => {
+test('the light on the glass is the mean of all, that behind it of the reference cells', () => {
   const light = lit([
     ['reference_cell', south, 860],
     ['pyranometer', south, 900],
   ])
   assert.deepEqual(
     [light.poa_irradiance_w_m2, light.effective_irradiance_w_m2, light.source],
-    [900, 860, 'reference_cell'],
+    [880, 860, 'reference_cell'],
   )
 })
 

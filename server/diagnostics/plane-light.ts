@@ -3,6 +3,7 @@
  * The path from instruments to cells is that of IEC 61724-1 and IEC 61853: irradiance in the plane
  * of the modules, what of it passes the glass, and the temperature of the cells behind it.
  */
+import type { Place } from '@heliograph/domain/place'
 import type { Instrument, Station } from '@heliograph/domain/site'
 import { absoluteAirmass, relativeAirmass } from '@heliograph/physics/airmass'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
@@ -23,14 +24,6 @@ import {
   type Surface,
 } from '@heliograph/physics/transposition'
 import { isImpossibleDhi, isImpossibleIrradiance } from './outliers.ts'
-
-export interface Place {
-  /** North positive. */
-  latitude: number
-  /** East positive. */
-  longitude: number
-  elevation_m: number
-}
 
 /** A reading of the station: its averages, and each instrument in the order of its list. */
 export interface StationSample {
@@ -102,10 +95,10 @@ type Irradiance = Pick<PlaneLight, 'source' | 'reason'> & {
  * Instruments within 5 degrees of the surface are believed first: reference cells as they stand,
  * since their glass and cell already weigh angle and spectrum; pyranometers (and combined
  * instruments) after the reflection at the glass is taken off their direct, sky and ground shares.
- * Several of a kind are averaged. Without any, global horizontal irradiance is transposed
- * (`hayDavies`), split by measured diffuse irradiance or else by `erbs`. Slightly negative
- * irradiance, the offset of a thermopile, counts as 0. What cannot be (`isImpossibleIrradiance`) is
- * passed over, and named when nothing else is at hand.
+ * Several of a kind are averaged, and all of them for the irradiance on the glass. Without any,
+ * global horizontal irradiance is transposed (`hayDavies`), split by measured diffuse irradiance or
+ * else by `erbs`. Slightly negative irradiance, the offset of a thermopile, counts as 0. What
+ * cannot be (`isImpossibleIrradiance`) is passed over, and named when nothing else is at hand.
  *
  * The cells are 3 K per 1000 W/m2 warmer than the measured back of the modules; without that
  * measurement the model of Faiman takes air and wind (1 m/s when not measured). A thermometer that
@@ -202,7 +195,7 @@ function irradiance(plane: Plane, sample: StationSample, sky: Sky): Irradiance {
   const cell = measuredBy(cells)
   const pyranometer = measuredBy(pyranometers)
   if (cell !== null) {
-    const poa_w_m2 = pyranometer ?? cell
+    const poa_w_m2 = measuredBy([...cells, ...pyranometers])
     return { poa_w_m2, effective_w_m2: cell, source: 'reference_cell', reason: null }
   }
   const ghi = plausible(sample.ghi_w_m2, sky.clear.ghi_w_m2)

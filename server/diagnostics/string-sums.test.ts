@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { reach_ms } from '@heliograph/domain/reach'
 import fc from 'fast-check'
 import { integratePower } from './energy.ts'
 import {
@@ -8,7 +9,6 @@ import {
   type StringLayout,
   type StringSample,
   type StringSums,
-  sample_margin_ms,
   sumStrings,
 } from './string-sums.ts'
 
@@ -79,6 +79,18 @@ test('a string compares with the median of the others, per rated power', () => {
   assert.deepEqual(sums.sample_count, [60, 60, 60, 60, 60])
   assertNear(sums.light_s[0], 3600, 'light_s')
   assertNear(sums.current_a_max[2], 10.01, 'current_a_max')
+})
+
+test('the samples of the energy are all of the day, whatever compares', () => {
+  const samples = hourOf([8, 9, 10, 7, 7], (sample, minute) => ({
+    ...sample,
+    is_limited: minute < 30,
+    is_daylight: minute !== 59,
+    current_a: sample.current_a.map((value) => (minute === 20 ? null : value)),
+  }))
+  const sums = sumStrings(layout, samples, hour)
+  assert.deepEqual(sums.energy_sample_count, [58, 58, 58, 58, 58])
+  assert.deepEqual(sums.sample_count, [30, 30, 30, 30, 30])
 })
 
 test('energy, charge and mean voltage are those of the trapezoidal rule', () => {
@@ -263,9 +275,7 @@ test('hours without gaps add up to the whole, each from no more samples than the
       const pieces = Array.from({ length: hours }, (_, hour) => {
         const span = { start_ms: hour * hour_ms, end_ms: (hour + 1) * hour_ms }
         const around = samples.filter(
-          ({ time_ms }) =>
-            time_ms >= span.start_ms - sample_margin_ms &&
-            time_ms <= span.end_ms + sample_margin_ms,
+          ({ time_ms }) => time_ms >= span.start_ms - reach_ms && time_ms <= span.end_ms + reach_ms,
         )
         return sumStrings(layout, around, span)
       })

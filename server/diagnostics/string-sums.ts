@@ -77,6 +77,8 @@ export interface StringSums {
   with_expected_s: number[]
   compared_with_expected_kwh: number[]
   expected_kwh: number[]
+  /** Samples in the span, by day, with a current and a voltage; NaN where nobody counted them. */
+  energy_sample_count: number[]
 }
 
 /** The quantities that add up over time, all but `current_a_max`. */
@@ -101,14 +103,8 @@ export const additive_quantities = [
   'with_expected_s',
   'compared_with_expected_kwh',
   'expected_kwh',
+  'energy_sample_count',
 ] as const satisfies readonly (keyof StringSums)[]
-
-/**
- * How far samples should reach beyond both ends of a span: whether a step is a gap, and whether a
- * current repeats itself, is seen from what lies around it. Enough for steps of up to 5 minutes
- * (longer ones need six of them), but for a current that repeats itself across a gap.
- */
-export const sample_margin_ms = 30 * 60_000
 
 /** Below these shares of the rated power a string is not in light, and carries nothing. */
 const light_ratio = 0.15
@@ -119,7 +115,7 @@ const joules_per_kwh = 3_600_000
 
 /**
  * Sums of one span over the strings of one inverter. The pieces of a span, given the same samples,
- * add up to the span. `samples` ascend in time and should reach `sample_margin_ms` beyond both
+ * add up to the span. `samples` ascend in time and should reach `reach_ms` of domain beyond both
  * ends. The lists are as long as the largest `string_index` of the layout asks; one that it does
  * not name sums to 0, and one that is not connected has energies, but is never compared.
  *
@@ -142,8 +138,12 @@ export function sumStrings(
   for (const { string_index } of layout) {
     sumEnergy(string_index, samples, covered, sums)
     for (const { index, is_in_span } of moments) {
-      const current_a = samples[index]?.current_a[string_index] ?? null
-      if (is_in_span) raise(sums.current_a_max, string_index, current_a)
+      if (!is_in_span) continue
+      const sample = samples[index] as StringSample
+      const current_a = sample.current_a[string_index] ?? null
+      raise(sums.current_a_max, string_index, current_a)
+      const is_known = current_a !== null && (sample.voltage_v[string_index] ?? null) !== null
+      if (is_known && sample.is_daylight !== false) add(sums.energy_sample_count, string_index, 1)
     }
   }
   for (const members of groupsOf(layout)) {

@@ -20,6 +20,8 @@ export interface Expectation {
   sleeps: Wakefulness | null
   /** Whether the reading at this instant said that the source goes to rest. */
   wentToRest(time_ms: number): boolean
+  /** Instants right after which readings are known to be lost. */
+  lost_after_ms?: readonly number[]
 }
 
 /** Steps on either side of one that say, with it, what is usual there. */
@@ -31,6 +33,8 @@ const nominal_step_max_s = 300
 /** As many readings in a row may lack, and so long may none come: it happens every day. */
 const missed_polls = 3
 const hole_ms_min = 60_000
+/** Of a step in which something was lost: longer, and it lacks a reading. */
+const steps_whole_max = 1.5
 /** How long a reading may be on its way before the silence counts as a hole. */
 const delivery_ms = 60_000
 
@@ -39,7 +43,8 @@ export const holeBeyondMs = (step_s: number, poll_s: number): number =>
   Math.max(hole_ms_min, missed_polls * 1000 * Math.max(step_s, poll_s))
 
 /**
- * The holes between neighbours of `times_ms`, which ascend, each once. `first` and `last` are the
+ * The holes between neighbours of `times_ms`, which ascend, each once: steps that are too long, and
+ * where something is known to be lost those that lack a reading. `first` and `last` are the
  * indices of the readings between which holes are looked for; those beyond only help to tell what
  * distance is usual.
  */
@@ -52,10 +57,14 @@ export function holesBetween(
   for (let from = first; from < last; from += 1) {
     const start_ms = times_ms[from]!
     const end_ms = times_ms[from + 1]!
+    const is_lossy = expectation.lost_after_ms?.some((at) => at >= start_ms && at < end_ms)
     // Nothing shorter is a hole, whatever is usual.
-    if (end_ms - start_ms <= holeBeyondMs(0, expectation.poll_s)) continue
+    if (!is_lossy && end_ms - start_ms <= holeBeyondMs(0, expectation.poll_s)) continue
     const step_s = nominalStep(times_ms, from, expectation.poll_s)
-    const hole = holeIn({ start_ms, end_ms, step_s }, expectation)
+    const allowed_ms = is_lossy
+      ? steps_whole_max * 1000 * step_s
+      : holeBeyondMs(step_s, expectation.poll_s)
+    const hole = holeIn({ start_ms, end_ms, step_s, allowed_ms }, expectation)
     if (hole) holes.push(hole)
   }
   return holes
@@ -70,7 +79,8 @@ export function holeUntilNow(
   const start_ms = times_ms.at(-1)
   if (start_ms === undefined) return null
   const step_s = nominalStep(times_ms, times_ms.length - 1, expectation.poll_s)
-  return holeIn({ start_ms, end_ms: null, now_ms, step_s }, expectation)
+  const allowed_ms = holeBeyondMs(step_s, expectation.poll_s) + delivery_ms
+  return holeIn({ start_ms, end_ms: null, now_ms, step_s, allowed_ms }, expectation)
 }
 
 /** The lower median, seconds, of the step after a reading and those beside it. */
@@ -85,16 +95,15 @@ function nominalStep(times_ms: readonly number[], from: number, poll_s: number):
   return Math.min(median_s, Math.max(nominal_step_max_s, poll_s))
 }
 
-type Step = { start_ms: number; step_s: number } & (
+type Step = { start_ms: number; step_s: number; allowed_ms: number } & (
   | { end_ms: number }
   | { end_ms: null; now_ms: number }
 )
 
 /** The part of a step in which the source should have been heard, where that makes it a hole. */
-function holeIn(step: Step, { poll_s, sleeps, wentToRest }: Expectation): Hole | null {
-  const { step_s } = step
+function holeIn(step: Step, { sleeps, wentToRest }: Expectation): Hole | null {
+  const { step_s, allowed_ms } = step
   const until_ms = step.end_ms === null ? step.now_ms : step.end_ms
-  const allowed_ms = holeBeyondMs(step_s, poll_s) + (step.end_ms === null ? delivery_ms : 0)
   // Asking what a reading said may cost something: only where there is a hole otherwise.
   if (until_ms - step.start_ms <= allowed_ms) return null
   let start_ms = step.start_ms

@@ -2,7 +2,9 @@
  * Keeps the gaps of a site in step with its readings: whenever hours are summed up, in the same
  * transaction, and from time to time for sources that are silent and gaps that are not settled.
  */
+import { default_report_s } from '@heliograph/domain/node'
 import type { Queries, Transaction } from '../storage/database.ts'
+import { type FinalWeeks, readFinalWeeks } from '../storage/final-weeks.ts'
 import { hour_ms } from '../storage/touched-hours.ts'
 import { type Expectation, holesBetween, holeUntilNow, partOf, steps_aside } from './holes.ts'
 import { type Region, reconcile } from './reconcile.ts'
@@ -18,6 +20,7 @@ import {
   keyOf,
   readInstants,
   readLiving,
+  readLosses,
   readStates,
   storeChanges,
 } from './store.ts'
@@ -34,7 +37,9 @@ export interface TouchedHour {
 const types: Readonly<Record<string, SourceType>> = {
   inverter: 'inverter',
   string: 'string',
+  meter: 'meter',
   weather: 'weather_sensor',
+  node: 'sensor_node',
 }
 
 /**
@@ -77,22 +82,29 @@ export async function reconcileHour(
 ): Promise<void> {
   const { site_id } = context
   const span = { start_ms, end_ms: start_ms + hour_ms }
+  const final = await readFinalWeeks(transaction)
   for (const [type, alike] of Map.groupBy(sources, ({ source_type }) => source_type)) {
     const of = { type, sources: alike }
     const instants = await readInstants(transaction, site_id, of, span)
     const views = alike.flatMap((source) => {
       const read = instants.get(keyOf(source))
-      return read ? [{ source, ...viewOf(read, source) }] : []
+      const whole = read ? withoutFinal(read, start_ms, final) : null
+      return whole ? [{ source, ...viewOf(whole, source) }] : []
     })
     if (views.length === 0) continue
-    const rests = await readRests(transaction, context, views)
+    const lost_after_ms = await readLosses(
+      transaction,
+      site_id,
+      Math.min(...views.map(({ region }) => region.from_ms)),
+    )
+    const rests = await readRests(transaction, context, views, lost_after_ms)
     const living = await readLiving(transaction, site_id, of, {
       from_ms: Math.min(...views.map(({ region }) => region.from_ms)),
       to_ms: Math.max(...views.map(({ region }) => region.to_ms)),
     })
     for (const view of views) {
       const { source, region } = view
-      const expectation = expectationOf(source, context, rests(source))
+      const expectation = { ...expectationOf(source, context, rests(source)), lost_after_ms }
       const changes = reconcile(
         living.get(keyOf(source)) ?? [],
         holesOf(view, expectation, context.now),
@@ -103,6 +115,23 @@ export async function reconcileHour(
       await storeChanges(transaction, changes, { site_id, source, now: context.now, hasDaylight })
     }
   }
+}
+
+/**
+ * Without the readings of final weeks, between which most are gone, but for the newest: it is where
+ * a silence begins. Null for an hour in whose gaps only a silence that lasts can still change.
+ */
+function withoutFinal(
+  { times_ms, before_count, after_count }: Instants,
+  start_ms: number,
+  final: FinalWeeks,
+): Instants | null {
+  if (final.holds(start_ms)) {
+    return after_count > 0 ? null : { times_ms: times_ms.slice(-1), before_count: 0, after_count }
+  }
+  const final_until_ms = final.endBefore(start_ms) ?? Number.NEGATIVE_INFINITY
+  const gone = Math.max(0, times_ms.filter((time_ms) => time_ms < final_until_ms).length - 1)
+  return { times_ms: times_ms.slice(gone), before_count: before_count - gone, after_count }
 }
 
 interface View {
@@ -142,12 +171,17 @@ function holesOf(view: View & { source: Source }, expectation: Expectation, now:
 }
 
 export function expectationOf(
-  { source_type }: Source,
+  { source_type, poll_s, sleeps: all_sleep }: Source,
   { site }: Pick<Context, 'site'>,
   wentToRest: (time_ms: number) => boolean = () => false,
 ): Expectation {
   const { poll, sleeps } = readingsOf[source_type]
-  return { poll_s: site.poll[poll], sleeps: sleeps ? site.wakefulness : null, wentToRest }
+  return {
+    poll_s: poll_s ?? (poll ? site.poll[poll] : default_report_s),
+    // A logger is composed of what answers, at night perhaps of nothing.
+    sleeps: (all_sleep ?? sleeps) ? site.wakefulness : null,
+    wentToRest,
+  }
 }
 
 const resting = new Set<string | null | undefined>(['off', 'sleeping', 'standby'])
@@ -157,6 +191,7 @@ async function readRests(
   db: Queries,
   context: Context,
   views: readonly (View & { source: Source })[],
+  lost_after_ms: readonly number[],
 ): Promise<(source: Source) => (time_ms: number) => boolean> {
   const asked: { device_id: number; time_ms: number }[] = []
   for (const view of views) {
@@ -166,7 +201,7 @@ async function readRests(
       asked.push({ device_id, time_ms })
       return false
     })
-    holesOf(view, expectation, context.now)
+    holesOf(view, { ...expectation, lost_after_ms }, context.now)
   }
   const states = await readStates(db, context.site_id, asked)
   return ({ device_id, source_type }) =>

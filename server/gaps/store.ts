@@ -72,6 +72,23 @@ export async function readStates(
   return new Map(rows.map((row) => [`${row.inverter_id}/${row.time_ms}`, row.state]))
 }
 
+/** The server takes no reading that is further ahead of its clock. */
+const ahead_ms_max = 3_600_000
+
+/** After which instants readings are lost for good, Unix ms: all from `from_ms` on. */
+export async function readLosses(db: Queries, site_id: string, from_ms: number): Promise<number[]> {
+  const rows = await db.query<{ lost_after: unknown }>(
+    `select details->'lost_after' as lost_after from events
+     where site_id = $1 and code = 'frames_missing' and at >= $2`,
+    [site_id, iso(from_ms - ahead_ms_max)],
+  )
+  return rows.flatMap(({ lost_after }) => instantsOf(lost_after))
+}
+
+/** Instants in the details of an event: what is none tells nothing. */
+export const instantsOf = (value: unknown): number[] =>
+  Array.isArray(value) ? value.filter((each) => Number.isFinite(each)) : []
+
 const living = `gap_id, coalesce(root_gap_id, gap_id) as root_gap_id,
   ${ms('start_at')} as start_ms, ${ms('end_at')} as end_ms,
   ${ms('widest_start_at')} as widest_start_ms, ${ms('widest_end_at')} as widest_end_ms,

@@ -1,12 +1,6 @@
 /** When inverters of a site are awake, by the sun: at night their silence is no gap. */
+import { asleep_below_deg, type Place } from '@heliograph/domain/place'
 import { solarPosition } from '@heliograph/physics/solar-position'
-import { asleep_below_deg } from '../records/situation.ts'
-
-export interface Place {
-  latitude: number
-  longitude: number
-  elevation_m: number
-}
 
 export interface Wakefulness {
   /** Whether an inverter that does not answer at this instant should. */

@@ -6,13 +6,15 @@ import {
   causeOf,
   type EdgeReport,
   type EvidenceEvent,
+  type Extent,
   evidenceCodes,
+  holds,
   mayStillCome,
 } from './evidence.ts'
 import { holeUntilNow } from './holes.ts'
 import { type Context, expectationOf, gap_lock_class, reconcileHour } from './job.ts'
 import { readingsOf, readSources, type Source, type SourceType } from './sources.ts'
-import { keyOf } from './store.ts'
+import { instantsOf, keyOf } from './store.ts'
 
 /** An inverter that fell silent in the evening may have been reported then. */
 const events_before_ms = 86_400_000
@@ -51,7 +53,7 @@ async function watchSite(transaction: Transaction, site_id: string, now: Date): 
     const hour = { start_ms, sources: some.map(({ source }) => source) }
     await reconcileHour(transaction, context, hour)
   }
-  await settle(transaction, site_id, now)
+  await settle(transaction, context, sources)
 }
 
 const nameOf = (source: Pick<Source, 'source_type' | 'device_id' | 'sub_id'>) =>
@@ -94,18 +96,28 @@ function readUnsettled(db: Queries, site_id: string): Promise<Unsettled[]> {
 }
 
 /** Says of every gap why it is and, where nothing can fill it any more, that it stays. */
-async function settle(transaction: Transaction, site_id: string, now: Date): Promise<void> {
+async function settle(
+  transaction: Transaction,
+  { site_id, now }: Context,
+  sources: ReadonlyMap<string, Source>,
+): Promise<void> {
   const gaps = await readUnsettled(transaction, site_id)
   if (gaps.length === 0) return
   const edges = await readEdges(transaction, site_id)
   const since_ms = Math.min(...gaps.map(({ start_ms }) => start_ms)) - events_before_ms
   const events = await readEvents(transaction, site_id, new Date(since_ms))
+  const silencesBeside = await readSilences(transaction, site_id, events)
   const judged = gaps.map((gap) => {
     const { end_ms } = gap
     const may_come = end_ms === null || mayStillCome(end_ms, edges)
-    const of_source = events.get(`${readingsOf[gap.source_type].event_kind} ${gap.source_id}`)
-    const noticed = [...(events.get('edge') ?? []), ...(of_source ?? [])]
-    return { ...gap, may_come, cause: causeOf({ ...gap, events: noticed }, may_come) }
+    const device = `${readingsOf[gap.source_type].event_kind} ${gap.source_id}`
+    const evidence = {
+      ...gap,
+      retired_ms: sources.get(nameOf(gap))?.retired_at?.getTime() ?? null,
+      events: [...(events.get('edge') ?? []), ...(events.get(device) ?? [])],
+      ...silencesBeside(device),
+    }
+    return { ...gap, may_come, cause: causeOf(evidence, may_come) }
   })
   await transaction.execute(
     `update gaps g
@@ -126,7 +138,10 @@ async function settle(transaction: Transaction, site_id: string, now: Date): Pro
   }
 }
 
-/** How many readings came into a gap that was wider before. */
+/**
+ * How many readings came into a gap that was wider before. In a final week most of them are gone:
+ * the count stays as it was.
+ */
 async function countBackfilled(
   transaction: Transaction,
   site_id: string,
@@ -139,7 +154,10 @@ async function countBackfilled(
        select count(*) from ${table} r where r.site_id = $1 and r.${key} = g.device_id
          ${sub_key ? `and r.${sub_key} = g.sub_id` : ''} and r.measured_at > g.widest_start_at
          and r.measured_at < g.widest_end_at)
-     where g.site_id = $1 and g.gap_id = $2`,
+     where g.site_id = $1 and g.gap_id = $2
+       and not exists (
+         select from final_weeks
+         where week_at < g.widest_end_at and week_at + interval '7 days' > g.widest_start_at)`,
     [site_id, gap_id],
   )
 }
@@ -171,6 +189,39 @@ async function readEvents(
   return new Map([...events].map(([source, some]) => [source, some.map(evidenceOf)]))
 }
 
+/** When the devices beside a device, by kind and id, did not answer; itself is among them. */
+async function readSilences(
+  db: Queries,
+  site_id: string,
+  events: ReadonlyMap<string, readonly EvidenceEvent[]>,
+): Promise<(device: string) => { bus: Extent[][]; site: Extent[][] }> {
+  const rows = await db.query<{ device: string; bus: string }>(
+    `select kind || ' ' || (device->>id) as device,
+       coalesce('wire ' || (device->>'connection'), 'mqtt') as bus
+     from sites, (values
+         ('inverter', 'inverter_id', '$.loggers[*].inverters[*]'::jsonpath),
+         ('combiner', 'combiner_id', '$.loggers[*].inverters[*].combiners[*]'),
+         ('station', 'station_id', '$.loggers[*].stations[*]'),
+         ('meter', 'meter_id', '$.meters[*]'),
+         ('node', 'node_id', '$.nodes[*]')) as kinds (kind, id, path),
+       jsonb_path_query(inventory, path) as device
+     where site_id = $1`,
+    [site_id],
+  )
+  const silent = rows.map(({ device, bus }) => {
+    return { device, bus, held: holds('device_offline', events.get(device) ?? []) }
+  })
+  const site = silent.map(({ held }) => held)
+  const busOf = new Map(rows.map(({ device, bus }) => [device, bus]))
+  const buses = new Map(
+    [...Map.groupBy(silent, ({ bus }) => bus)].map(([bus, all]) => [
+      bus,
+      all.map(({ held }) => held),
+    ]),
+  )
+  return (device) => ({ bus: buses.get(busOf.get(device) ?? '') ?? [], site })
+}
+
 interface EventRow extends Pick<EvidenceEvent, 'at_ms' | 'code' | 'edge'> {
   source_kind: string
   source_id: string
@@ -186,5 +237,8 @@ function evidenceOf({ at_ms, code, edge, details }: EventRow): EvidenceEvent {
     jump_ms: number(details?.['jump_ms']),
     lost_from_ms: number(details?.['from_at']) ?? (Number.isNaN(since_ms) ? null : since_ms),
     lost_to_ms: number(details?.['to_at']),
+    lost_after_ms: details?.['lost_after'] === undefined ? null : instantsOf(details['lost_after']),
+    down_from_ms: number(details?.['down_from_at']),
+    lost_power: details?.['unclean'] === true && details['rebooted'] === true,
   }
 }

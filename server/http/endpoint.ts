@@ -7,6 +7,7 @@
  */
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { Transaction } from '../storage/database.ts'
+import type { ExportItem, ExportItems } from './export-items.ts'
 import type { ExportRows } from './export-rows.ts'
 import type { JsonText } from './json-text.ts'
 
@@ -75,6 +76,8 @@ export interface WriteParts {
   tx: Transaction
   /** The If-Match header, for `requireMatch`. */
   if_match: string | null
+  /** As the request has it, for the record of who did what. */
+  idempotency_key: string | null
 }
 
 type RequestOf<M extends Method, Params, Query, Body> = Request<Params, Query, Body> &
@@ -122,7 +125,9 @@ export interface Endpoint<
   exports?: (
     request: RequestOf<M, Static<TObject<Params>>, Static<TObject<Query>>, Static<Body>>,
     needs: Needs,
-  ) => Promise<ExportRows>
+  ) => Promise<ExportRows | ExportItems>
+  /** The lines of CSV that an exported item makes, flat; without it, it is one as it stands. */
+  export_lines?: (item: ExportItem) => readonly ExportItem[]
   /**
    * For a write that waits for something beyond the database: runs once `handle` is committed, and
    * its answer takes the place of that of `handle`. A retry may run it again, so it is repeatable.

@@ -11,6 +11,7 @@ import {
   type RecordedAnswer,
   releaseRecord,
 } from './idempotency.ts'
+import { type AskedWrite, noteAnswer, noteRefusal, noteWrite } from './write-audit.ts'
 
 export interface Answer {
   status: number
@@ -42,25 +43,36 @@ function answerOf(endpoint: Endpoint<never>, text: string): Answer {
   return { status, headers: {}, text: status === 204 ? '' : text }
 }
 
+type WriteRequest = AnyRequest & Omit<WriteParts, 'tx' | 'idempotency_key'>
+
+/** What the records of a write are kept under. */
+export interface WriteRecords {
+  claim: Claim | null
+  asked: AskedWrite
+}
+
 /**
- * Runs a write. With a claim: the record is made first, then completed in the transaction of the
- * write (or, where the write settles, with the answer it settles on). An attempt that changed
- * nothing leaves no record, but for `conflict_state`, which is an answer of execution.
+ * Runs a write and notes who asked for it. With a claim: the record is made first, then completed
+ * in the transaction of the write (or, where the write settles, with the answer it settles on). An
+ * attempt that changed nothing leaves no record, but for `conflict_state`, which is an answer of
+ * execution.
  */
 export async function runWrite<Needs>(
   runner: Runner<Needs>,
-  request: AnyRequest & Omit<WriteParts, 'tx'>,
-  claim: Claim | null,
+  request: WriteRequest,
+  records: WriteRecords,
 ): Promise<Answer> {
-  if (claim === null) return runOnce(runner, request, null)
+  const { claim, asked } = records
+  if (claim === null) return runOnce(runner, request, records)
   await claimRecord(runner.db, claim, runner.clock.now())
   try {
-    return await runOnce(runner, request, claim)
+    return await runOnce(runner, request, records)
   } catch (error) {
     const known = toApiError(error)
     if (known.code === 'conflict_state') {
       const answer = errorAnswer(known, request.request_id)
       await record(runner.db, claim, answer)
+      await noteRefusal(runner, asked, { code: known.code, ...answer })
       return answer
     }
     await releaseRecord(runner.db, claim).catch((cause) => {
@@ -73,24 +85,26 @@ export async function runWrite<Needs>(
 
 async function runOnce<Needs>(
   runner: Runner<Needs>,
-  request: AnyRequest & Omit<WriteParts, 'tx'>,
-  claim: Claim | null,
+  request: WriteRequest,
+  { claim, asked }: WriteRecords,
 ): Promise<Answer> {
-  const { endpoint, needs, write, db } = runner
-  const answer = await db.transaction(async (tx) => {
-    const value = await endpoint.handle({ ...request, tx } as never, needs)
+  const { endpoint, needs, write, db, clock } = runner
+  const { answer, audit_id } = await db.transaction(async (tx) => {
+    const { idempotency_key } = asked
+    const value = await endpoint.handle({ ...request, tx, idempotency_key } as never, needs)
     const answer = answerOf(endpoint, write(value))
     if (claim && !endpoint.settle) await record(tx, claim, answer)
-    return answer
+    const audit_id = await noteWrite(tx, asked, clock.now(), endpoint.settle ? null : answer)
+    return { answer, audit_id }
   })
-  return endpoint.settle ? settle(runner, request, claim) : answer
+  return endpoint.settle ? settle(runner, request, { claim, audit_id }) : answer
 }
 
 /** The write has had its effect: whatever comes of the waiting, a failure too, is its answer. */
 async function settle<Needs>(
   { endpoint, needs, write, db, log }: Runner<Needs>,
   request: AnyRequest,
-  claim: Claim | null,
+  { claim, audit_id }: { claim: Claim | null; audit_id: string },
 ): Promise<Answer> {
   let answer: Answer
   try {
@@ -105,6 +119,9 @@ async function settle<Needs>(
       log.error({ err: error, request_id: request.request_id }, 'an answer could not be recorded')
     })
   }
+  await noteAnswer(db, { site_id: request.site.site_id, audit_id }, answer).catch((error) => {
+    log.error({ err: error, request_id: request.request_id }, 'an answer could not be noted')
+  })
   return answer
 }
 

@@ -7,12 +7,13 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Duplex, pipeline, Readable } from 'node:stream'
 import type { Clock, Timers } from '@heliograph/domain/clock'
-import { type Copying, copyOut } from '../storage/copy-out.ts'
+import { type Copying, copyOut, streamOut } from '../storage/copy-out.ts'
 import type { Database, Log } from '../storage/database.ts'
 import { chooseEncoding, compressor, type Encoding } from './compression.ts'
 import type { Endpoint, Request } from './endpoint.ts'
 import { ApiError, unavailable } from './errors.ts'
-import { copyStatement, type ExportFormat } from './export-rows.ts'
+import { csvForm, type ExportItems, textOf } from './export-items.ts'
+import { copyStatement, type ExportFormat, type ExportRows } from './export-rows.ts'
 import type { AskedWindow } from './time-windows.ts'
 
 /** At the same time: of one key, and of all keys in one process. */
@@ -102,7 +103,7 @@ export function createExporter(deps: Deps): Exporter {
       }
       if (response.req.method === 'HEAD') return { headers, bytes: Readable.from([]) }
       const release = running.take(request.caller.key_id)
-      const copying = begin(deps, copyStatement(format, rows), response)
+      const copying = begin(deps, { endpoint, format, rows, response })
       void copying.released.then(release)
       await once(copying.bytes, 'readable').catch((error) => {
         // Nobody is there to hear of it, and nothing has failed.
@@ -128,17 +129,25 @@ function fileName({ path }: Endpoint<never>, asked: ExportOrder['asked'], clock:
 
 const compact = (instant: string) => instant.replaceAll(/[-:]|\.\d+/g, '')
 
-function begin({ db, timers }: Deps, statement: string, response: ServerResponse): Copying {
+interface Beginning {
+  endpoint: Endpoint<never>
+  format: ExportFormat
+  rows: ExportRows | ExportItems
+  response: ServerResponse
+}
+
+function begin({ db, timers }: Deps, { endpoint, format, rows, response }: Beginning): Copying {
   const abort = new AbortController()
   if (response.closed) abort.abort()
   else response.once('close', () => abort.abort())
-  return copyOut(db, {
-    statement,
-    timeout_ms: export_minutes_max * 60_000,
-    stall_ms: stall_s * 1000,
-    timers,
-    signal: abort.signal,
-  })
+  const timeout_ms = export_minutes_max * 60_000
+  const order = { timeout_ms, stall_ms: stall_s * 1000, timers, signal: abort.signal }
+  if ('columns' in rows) return copyOut(db, { statement: copyStatement(format, rows), ...order })
+  // Each of its statements may be short; all together may not take longer than one.
+  const cancel = timers.after(timeout_ms, () => abort.abort(new Error('the export took too long')))
+  const copying = streamOut(db, order, (tx) => textOf(format, csvForm(endpoint), rows.items(tx)))
+  void copying.released.then(cancel)
+  return copying
 }
 
 /**

@@ -23,6 +23,8 @@ export interface Arrival extends Bearer {
   site_id: string | null
   /** Told once the key is known, so that its headers stand on refusals too. */
   onStanding(standing: Standing): void
+  /** Told once key and site are known, so that it can be noted whose write lacked the right. */
+  onKnown(known: Admission): void
 }
 
 export interface Admission {
@@ -61,12 +63,12 @@ export async function openGate(deps: {
     arrival.onStanding(standing)
     if (!standing.granted) throw limited(standing)
     const { site_id } = arrival
-    if (site_id === null) return passRights(endpoint, key, null)
+    if (site_id === null) return passRights(endpoint, arrival, { key, site: null })
     const site = site_id_pattern.test(site_id) ? sites.peek(site_id) : null
-    if (site !== undefined) return passRights(endpoint, key, visibleSite(site, key.caller))
-    return sites
-      .read(site_id)
-      .then((read) => passRights(endpoint, key, visibleSite(read, key.caller)))
+    const pass = (read: RequestSite | null) =>
+      passRights(endpoint, arrival, { key, site: visibleSite(read, key.caller) })
+    if (site !== undefined) return pass(site)
+    return sites.read(site_id).then(pass)
   }
 
   return {
@@ -82,8 +84,9 @@ export async function openGate(deps: {
   }
 }
 
-function passRights(endpoint: Endpoint<never>, key: ApiKey, site: RequestSite | null): Admission {
-  requireScope(key.caller, endpoint.scope)
-  requireModule(key.caller, endpoint.module)
-  return { key, site }
+function passRights(endpoint: Endpoint<never>, arrival: Arrival, admission: Admission): Admission {
+  arrival.onKnown(admission)
+  requireScope(admission.key.caller, endpoint.scope)
+  requireModule(admission.key.caller, endpoint.module)
+  return admission
 }

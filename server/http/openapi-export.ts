@@ -1,41 +1,31 @@
 /** The forms of a series beside JSON, as the OpenAPI document and its introduction tell them. */
 import type { Endpoint } from './endpoint.ts'
 import { export_minutes_max, exports_max, mediaTypes, stall_s } from './export.ts'
+import { csvForm, csvLine, type ExportItem } from './export-items.ts'
 import type { Json } from './openapi-schemas.ts'
 
-type Item = Readonly<Record<string, unknown>>
-
 /** Further content of the promised answer, by media type; its examples are those of the JSON. */
-export function exportContent({ exports, example }: Endpoint<never>): Record<string, Json> {
-  if (!exports) return {}
-  const { data } = example.answer as { data: readonly Item[] }
+export function exportContent(endpoint: Endpoint<never>): Record<string, Json> {
+  if (!endpoint.exports) return {}
+  const { data } = endpoint.example.answer as { data: readonly ExportItem[] }
+  const { columns, lines } = csvForm(endpoint)
   return {
     [mediaTypes.csv]: {
       schema: {
         type: 'string',
-        description: 'A line of field names, then a line for each item: see Exports.',
+        description: endpoint.export_lines
+          ? 'A line of field names, then the lines of each item, its parts one by one: see Exports.'
+          : 'A line of field names, then a line for each item: see Exports.',
       },
-      example: csvText(data),
+      example: [columns, ...data.flatMap(lines).map((line) => Object.values(line))]
+        .map(csvLine)
+        .join(''),
     },
     [mediaTypes.ndjson]: {
       schema: { type: 'string', description: 'An item as JSON on each line: see Exports.' },
       example: data.map((item) => `${JSON.stringify(item)}\n`).join(''),
     },
   }
-}
-
-function csvText(items: readonly Item[]): string {
-  const lines = [
-    Object.keys(items[0] ?? {}),
-    ...items.map((item) => Object.values(item).map(field)),
-  ]
-  return lines.map((line) => `${line.join(',')}\n`).join('')
-}
-
-function field(value: unknown): string {
-  if (value === null) return ''
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 /** What the description of such an operation says of it. */
@@ -51,7 +41,7 @@ An extension: where an operation lists them among its answers, \`Accept: text/cs
 it holds the whole window, of whatever length; with one, the rows of that JSON answer. JSON is
 what \`Accept\` gives by a wildcard, and what is answered where both are liked as much. CSV has a
 line of field names, lines that end in LF, quotes as in RFC 4180, an empty field for \`null\`
-and arrays as JSON; a text that a spreadsheet would take for a formula has an apostrophe in front.
+and arrays as JSON; of a matrix each line is an hour. A text that a spreadsheet would take for a formula has an apostrophe in front.
 NDJSON has an item on each line. Both are UTF-8 and compressed on request.
 
 A file that breaks off is never ended in order: its connection is reset, so that the last chunk of

@@ -43,6 +43,7 @@ const units: Readonly<Record<string, string>> = {
   pct: '%',
   pct_c: '%/°C',
   pct_per_day: '%/d',
+  pct_of_rated: '%',
   ratio: '1',
   ms: 'ms',
   s: 's',

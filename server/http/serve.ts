@@ -33,6 +33,7 @@ import { isWrite, refuseInSafeMode } from './safe-mode.ts'
 import { securityHeaders, strictTransport } from './security-headers.ts'
 import type { Document, ServeInput, ServeOptions } from './serve-options.ts'
 import { type Fields, type Validate, validators } from './validate.ts'
+import { askedWrite, noteRefusal } from './write-audit.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -189,15 +190,8 @@ function addEndpoint(app: FastifyInstance, context: Context, endpoint: Endpoint<
     onRequest: (request, reply, done) => {
       try {
         const admitted = admit(context, endpoint, request, reply)
-        if (!(admitted instanceof Promise)) {
-          request.admission = admitted
-          done()
-          return
-        }
-        admitted.then((admission) => {
-          request.admission = admission
-          done()
-        }, done)
+        if (admitted instanceof Promise) admitted.then(() => done(), done)
+        else done()
       } catch (error) {
         done(error as Error)
       }
@@ -222,6 +216,9 @@ function admit(
     address: () => request.ip.slice(0, 64),
     site_id: (request.params as { site_id?: string }).site_id ?? null,
     onStanding: (standing) => addRate(reply, [standing]),
+    onKnown: (known) => {
+      request.admission = known
+    },
   })
 }
 
@@ -268,7 +265,8 @@ function writeHandler(context: Context, endpoint: Endpoint<never>) {
   const runner = context.runner(endpoint)
   return (request: FastifyRequest) => {
     const if_match = request.headers['if-match'] ?? null
-    return runWrite(runner, { ...valid(request), if_match }, request.claim)
+    const { claim } = request
+    return runWrite(runner, { ...valid(request), if_match }, { claim, asked: askedWrite(request)! })
   }
 }
 
@@ -324,17 +322,21 @@ async function send(
   return reply.send(rendered.body === '' ? undefined : rendered.body)
 }
 
-function sendError(
-  { log }: Context,
+async function sendError(
+  context: Context,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const known = toApiError(error)
   if (known.code === 'internal_error') {
-    log.error({ err: error, request_id: request.id, operation: operationOf(request) }, 'failed')
+    const operation = operationOf(request)
+    context.log.error({ err: error, request_id: request.id, operation }, 'failed')
   }
-  return send(request, reply, 'live', errorAnswer(known, request.id))
+  const answer = errorAnswer(known, request.id)
+  const asked = askedWrite(request)
+  if (asked) await noteRefusal(context, asked, { code: known.code, ...answer })
+  return send(request, reply, 'live', answer)
 }
 
 const operationOf = (request: FastifyRequest) =>

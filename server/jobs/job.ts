@@ -12,8 +12,10 @@ export interface JobContext {
 }
 
 export interface JobSettings {
-  /** Readings as they came are kept this many days, to whole weeks; null: for ever. */
+  /** All readings are kept this many days, to whole weeks; null: for ever. */
   retention_raw_days: number | null
+  /** One reading a minute of each device is kept this many days, no fewer; null: for ever. */
+  retention_minute_days: number | null
 }
 
 /**
@@ -22,7 +24,7 @@ export interface JobSettings {
  * repeated from any point.
  */
 export interface Job {
-  /** `drop_old_readings` */
+  /** `keep_tiers` */
   name: string
   /** Five fields of cron in UTC (minute, hour, day, month, weekday); null: only on demand. */
   schedule: string | null

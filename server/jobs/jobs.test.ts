@@ -18,7 +18,7 @@ before(async () => {
     clock: { now: () => now },
     log: silent,
     registry: new Registry(),
-    settings: { retention_raw_days: 730 },
+    settings: { retention_raw_days: 35, retention_minute_days: 760 },
     jobs,
   })
 })

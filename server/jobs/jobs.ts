@@ -2,10 +2,12 @@
 import { readingKinds } from '@heliograph/domain/readings'
 import { watchGaps } from '../gaps/watch.ts'
 import { deleteExpired } from '../http/idempotency.ts'
+import { forgetWrites } from '../http/write-audit.ts'
 import { ensurePartitions, weeksAhead } from '../storage/partitions.ts'
+import { sumCurtailedEnergy } from './curtailed-energy.ts'
 import { defineJob, type JobContext } from './job.ts'
 import { forgetAbandonedJournals, forgetReplicas } from './leftovers.ts'
-import { dropOldReadings } from './retention.ts'
+import { keepTiers } from './retention.ts'
 
 const reading_tables = Object.values(readingKinds).map(({ table }) => table)
 
@@ -17,10 +19,10 @@ export const jobs = [
     run: makePartitions,
   }),
   defineJob({
-    name: 'drop_old_readings',
+    name: 'keep_tiers',
     schedule: '20 2 * * *',
-    seconds_max: 7200,
-    run: dropOldReadings,
+    seconds_max: 21_600,
+    run: keepTiers,
   }),
   defineJob({
     name: 'forget_abandoned_journals',
@@ -38,12 +40,37 @@ export const jobs = [
     },
   }),
   defineJob({
+    name: 'forget_writes',
+    schedule: '10 3 * * *',
+    seconds_max: 600,
+    run: ({ db, clock }) => forgetWrites(db, clock.now()),
+  }),
+  defineJob({
     name: 'watch_gaps',
     schedule: '* * * * *',
     seconds_max: 600,
     run: ({ db, clock, signal }) => watchGaps(db, clock.now(), signal),
   }),
+  defineJob({
+    name: 'sum_curtailed_energy',
+    schedule: '* * * * *',
+    seconds_max: 600,
+    run: (context) => sumCurtailed(context, 2),
+  }),
+  // Once more, with the readings that an edge kept through an outage.
+  defineJob({
+    name: 'sum_curtailed_energy_again',
+    schedule: '40 1 * * *',
+    seconds_max: 21_600,
+    run: (context) => sumCurtailed(context, 8 * 24),
+  }),
 ]
+
+function sumCurtailed({ db, clock, signal }: JobContext, hours: number): Promise<void> {
+  const now = clock.now()
+  const since = new Date(now.getTime() - hours * 3_600_000)
+  return sumCurtailedEnergy(db, { since, now, signal })
+}
 
 /** The partitions of readings from now to four weeks ahead; those of late ones come with them. */
 async function makePartitions({ db, clock, log }: JobContext): Promise<void> {

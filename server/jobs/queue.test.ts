@@ -28,7 +28,7 @@ function queueOf(jobs: readonly Job[], needs: { log?: Log } = {}) {
     clock: time.clock,
     log: silent,
     registry,
-    settings: { retention_raw_days: null },
+    settings: { retention_raw_days: null, retention_minute_days: null },
     options: { poll_s: 0.5, retries_max: 3, retry_delay_s: 0 },
     jobs,
     ...needs,

@@ -10,7 +10,7 @@ import { createRollups } from '../rollups/job.ts'
 import { storeInverterHours, storeStringHours } from '../rollups/store.ts'
 import type { Log } from '../storage/log.ts'
 import { closedBefore, ensurePartitions, oldestWeek } from '../storage/partitions.ts'
-import { dropOldReadings, summed_tables } from './retention.ts'
+import { keepTiers, summed_tables } from './retention.ts'
 
 const day_ms = 86_400_000
 const week_ms = 7 * day_ms
@@ -29,13 +29,14 @@ beforeEach(clear)
 async function clear(): Promise<void> {
   const { db } = database
   const partitions = await db.query<{ name: string }>(
-    'select inhrelid::regclass::text as name from pg_inherits join pg_class on oid = inhparent where relkind = $1',
-    ['p'],
+    `select inhrelid::regclass::text as name from pg_inherits join pg_class on oid = inhparent
+     where relkind = 'p'`,
   )
   for (const { name } of partitions) await db.execute(`drop table ${name}`)
   await db.execute(
-    `truncate inverter_hours, string_hours, touched_hours, inverter_latest, string_latest,
-       link_frames, rejected_frames, events`,
+    `truncate inverter_hours, string_hours, string_days, logger_hours, touched_hours, gaps,
+       final_weeks, thinned_partitions, late_devices, inverter_latest, string_latest,
+       weather_latest, link_frames, rejected_frames, events`,
   )
 }
 
@@ -63,8 +64,9 @@ async function fill({ week, kind, state }: Filled): Promise<void> {
     [start.toISOString()],
   )
   await db.execute(
-    `insert into ${kind}_latest
-     select *, measured_at from ${table} order by measured_at desc limit 1 on conflict do nothing`,
+    `insert into ${kind}_latest (site_id, inverter_id, measured_at, received_at, quality, ${names})
+     select site_id, inverter_id, measured_at, measured_at, quality, ${names} from ${table}
+     order by measured_at desc limit 1 on conflict do nothing`,
   )
   if (state === 'marked') {
     await db.execute(
@@ -89,12 +91,20 @@ async function sum(kind: 'inverter' | 'string', hour_at: Date): Promise<void> {
   })
 }
 
-const run = (now_ms: number, retention_raw_days: number | null, log: Log = silent) =>
-  dropOldReadings({
+/** Where nothing else is given no minutes are kept, only hours. */
+const run = (
+  now_ms: number,
+  retention_raw_days: number | null,
+  {
+    minute_days = retention_raw_days,
+    log = silent,
+  }: { minute_days?: number | null; log?: Log } = {},
+) =>
+  keepTiers({
     db: database.db,
     clock: { now: () => new Date(now_ms) },
     log,
-    settings: { retention_raw_days },
+    settings: { retention_raw_days, retention_minute_days: minute_days },
     signal: new AbortController().signal,
   })
 
@@ -175,7 +185,7 @@ test('what holds a week up is told', async () => {
   const told: unknown[] = []
   const log = { ...silent, warn: (what: unknown) => void told.push(what) }
   await fill({ week: 1, kind: 'string', state: 'unknown' })
-  await run(first_ms + 200 * day_ms, 35, log)
+  await run(first_ms + 200 * day_ms, 35, { log })
   const held_by = `${site_id}: string readings of inverter 1 on 2024-01-09 have no sums`
   assert.deepEqual(told, [{ week: new Date(first_ms + week_ms), held_by }])
 })
@@ -231,3 +241,73 @@ async function announce(): Promise<void> {
      values ('${site_id}', 1, 1, 'one', 100, 3, 1, 1, 110, 'sunspec', 1, now(), now())`,
   )
 }
+
+test('every table of readings steps down: to minutes, then to hours or to their sums', async () => {
+  const { db } = database
+  const partitioned = await db.query<{ table: string }>(
+    'select partrelid::regclass::text as "table" from pg_partitioned_table order by 1',
+  )
+  const kinds = Object.values(readingKinds)
+  assert.deepEqual(
+    partitioned.map(({ table }) => table),
+    kinds.map(({ table }) => table).sort(),
+    'a table of weekly partitions that is of no kind of readings is never thinned',
+  )
+  const end = new Date(first_ms + week_ms)
+  await ensurePartitions(
+    db,
+    kinds.map(({ table }) => table),
+    new Date(first_ms),
+    end,
+  )
+  const counts = async () => {
+    const found: Record<string, number> = {}
+    for (const { table } of kinds) found[table] = await count(table)
+    return found
+  }
+  // Four minutes with three readings each, and two hours.
+  for (const { table, keys } of kinds) {
+    await db.execute(
+      `insert into ${table} (site_id, ${keys.join(', ')}, measured_at, quality)
+       select '${site_id}', ${keys.map(() => '1').join(', ')}, $1::timestamptz + at, 'good'
+       from unnest(array[0, 20, 40, 60, 80, 100, 3600, 3620, 3640, 3660, 3680, 3700]) as second,
+         make_interval(secs => second) as at`,
+      [new Date(first_ms).toISOString()],
+    )
+  }
+  const all = (rows: number) => Object.fromEntries(kinds.map(({ table }) => [table, rows]))
+  const days = { minute_days: 100 }
+  await run(first_ms + week_ms + 35 * day_ms - 1, 35, days)
+  assert.deepEqual(await counts(), all(12))
+  await run(first_ms + week_ms + 35 * day_ms, 35, days)
+  assert.deepEqual(await counts(), all(4))
+  await run(first_ms + week_ms + 100 * day_ms - 1, 35, days)
+  assert.deepEqual(await counts(), all(4))
+  await run(first_ms + week_ms + 100 * day_ms, 35, days)
+  assert.deepEqual(await counts(), {
+    ...all(2),
+    inverter_readings: 0,
+    string_readings: 0,
+  })
+  const stepsOf = async () => {
+    const rows = await db.query<{ name: string; step_s: number }>(
+      'select name, step_s from thinned_partitions order by name',
+    )
+    return rows.map(({ name, step_s }) => `${name} ${step_s}`)
+  }
+  const hourly = kinds.filter(({ table }) => !(summed_tables as string[]).includes(table))
+  assert.deepEqual(await stepsOf(), hourly.map(({ table }) => `${table}_20240101 3600`).sort())
+})
+
+test('a week with marks stays whole until its hours are summed up', async () => {
+  await fill({ week: 0, kind: 'inverter', state: 'marked' })
+  await fill({ week: 2, kind: 'inverter', state: 'summed' })
+  const minutes = { minute_days: 1000 }
+  const final = () =>
+    database.db.query<{ week_at: Date }>('select week_at from final_weeks order by 1')
+  await run(first_ms + 60 * day_ms, 35, minutes)
+  assert.deepEqual(await final(), [{ week_at: new Date(first_ms + 2 * week_ms) }])
+  await database.db.execute('truncate touched_hours')
+  await run(first_ms + 60 * day_ms, 35, minutes)
+  assert.equal((await final()).length, 2)
+})

@@ -1,22 +1,39 @@
 /**
- * How long readings are kept as they came. What goes is a whole week of all sites, oldest first,
- * and only when everything in it has been summed up by the hour; those sums stay for ever.
+ * How long readings are kept, in tiers: all of them for days, one a minute of each device for
+ * months, and the hours for ever. What steps down is a whole week of all sites, and only when
+ * everything in it has been summed up by the hour; its sums are final from then on.
  */
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
-import { closeBefore, oldestWeek, type Week } from '../storage/partitions.ts'
+import { isFinal, makeFinal } from '../storage/final-weeks.ts'
+import {
+  closeBefore,
+  oldestWeek,
+  partitionName,
+  type Week,
+  weeksBefore,
+} from '../storage/partitions.ts'
+import {
+  forgetThinning,
+  type Thinning,
+  type ThinningStep,
+  thinnedSteps,
+  thinWeek,
+} from '../storage/thinning.ts'
 import { hour_ms } from '../storage/touched-hours.ts'
 import type { JobContext } from './job.ts'
 
 const day_ms = 86_400_000
 /** Readings of a device on one day that have to have led to a sum. */
 const readings_min = 24
-/** The tables are locked while a week goes: whoever uses them shall not wait long. */
+/** Whoever uses what is locked shall not wait long. */
 const lock_ms_max = 2000
+/** A run leaves the rest to the next one after this, well before it counts as failed. */
+const run_ms_max = 5 * hour_ms
 
 /**
- * The kinds whose hours are summed up. Those of meters, met stations and loggers are few and are
- * kept for ever: no sum holds them yet.
+ * The kinds whose hours are summed up: of these the sums stay. Of meters, met stations, loggers and
+ * nodes, which are few and of which no sum holds what they measured, one reading an hour stays.
  */
 const summedKinds = {
   inverter: { sums: 'inverter_hours', measured: 'ac_power_kw' },
@@ -27,39 +44,101 @@ export const summed_tables = Object.keys(summedKinds).map(
   (kind) => readingKinds[kind as keyof typeof summedKinds].table,
 )
 
-/** Nothing that was measured after this is dropped. */
-export function keptFrom(now: Date, retention_raw_days: number): Date {
-  return new Date(now.getTime() - retention_raw_days * day_ms)
+/** Weeks that ended before this are no longer in the tier. */
+export function keptFrom(now: Date, retention_days: number): Date {
+  return new Date(now.getTime() - retention_days * day_ms)
 }
 
-/** Drops the weeks whose time is over, up to the first of which anything is not summed up. */
-export async function dropOldReadings(context: JobContext): Promise<void> {
-  const { db, clock, log, settings, signal } = context
-  if (settings.retention_raw_days === null) return
-  const kept_from = keptFrom(clock.now(), settings.retention_raw_days)
+/** Takes every week down to the tier that its age is of, except those that are not summed up. */
+export async function keepTiers(context: JobContext): Promise<void> {
+  const { retention_raw_days: raw_days, retention_minute_days: minute_days } = context.settings
+  if (raw_days === null) return
+  const now = context.clock.now()
+  const minutes_from = minute_days === null ? null : keptFrom(now, minute_days)
+  if (minutes_from) await dropSummed(context, minutes_from)
+  await thinWeeks(context, keptFrom(now, raw_days), minutes_from)
+}
+
+/** Drops the weeks whose sums are all that is kept, up to the first that is not summed up. */
+async function dropSummed({ db, log, signal }: JobContext, minutes_from: Date): Promise<void> {
   for (;;) {
     signal.throwIfAborted()
-    const week = await oldestWeek(db, summed_tables, kept_from)
-    if (week === null) return
-    const held_by = await whatHolds(db, week)
-    if (held_by !== null) {
-      log.warn({ week: week.start, held_by }, 'readings are past their time but not summed up')
-      return
-    }
+    const week = await oldestWeek(db, summed_tables, minutes_from)
+    // What holds it is told where weeks are thinned.
+    if (week === null || (await finalise(db, week)) !== null) return
     const dropped = await dropWeek(db, week)
     if (dropped.length === 0) return
     log.info({ dropped }, 'readings past their time were dropped')
   }
 }
 
-/** The week goes unless readings arrived meanwhile; returns the names of the partitions. */
+/** Returns the names of the partitions; none when an older week has come up meanwhile. */
 async function dropWeek(db: Database, week: Week): Promise<string[]> {
   return db.transaction(async (transaction) => {
     await transaction.execute(`set local lock_timeout = ${lock_ms_max}`)
-    // Waits for whoever is storing readings or summing them up; from here on nobody is.
     await transaction.execute(`lock table ${summed_tables.join(', ')} in access exclusive mode`)
-    if ((await markedHour(transaction, week)) !== null) return []
-    return closeBefore(transaction, summed_tables, week.end)
+    const oldest = await oldestWeek(transaction, summed_tables, week.end)
+    if (oldest?.start.getTime() !== week.start.getTime()) return []
+    const dropped = await closeBefore(transaction, summed_tables, week.end)
+    for (const name of dropped) await forgetThinning(transaction, name)
+    return dropped
+  })
+}
+
+/** Thins the weeks that end by `raw_from`: to minutes, or to hours where no sums hold them. */
+async function thinWeeks(
+  { db, clock, log, signal }: JobContext,
+  raw_from: Date,
+  minutes_from: Date | null,
+): Promise<void> {
+  const stop_ms = clock.now().getTime() + run_ms_max
+  const goesOn = () => {
+    signal.throwIfAborted()
+    return clock.now().getTime() < stop_ms
+  }
+  const due = await dueThinnings(db, raw_from, minutes_from)
+  for (const thinnings of Map.groupBy(due, ({ week }) => week.start.getTime()).values()) {
+    const { week } = thinnings[0]!
+    const held_by = await finalise(db, week)
+    if (held_by !== null) {
+      log.warn({ week: week.start, held_by }, 'readings are past their time but not summed up')
+      continue
+    }
+    for (const thinning of thinnings) {
+      if (!(await thinWeek(db, thinning, goesOn))) return
+      const { kind, step_s } = thinning
+      log.info({ week: week.start, kind, step_s }, 'readings past their time were thinned')
+    }
+  }
+}
+
+/** Oldest week first. */
+async function dueThinnings(
+  db: Database,
+  raw_from: Date,
+  minutes_from: Date | null,
+): Promise<Thinning[]> {
+  const kinds = Object.keys(readingKinds) as ReadingKind[]
+  const kindOf = new Map<string, ReadingKind>(kinds.map((kind) => [readingKinds[kind].table, kind]))
+  const steps = await thinnedSteps(db)
+  const weeks = await weeksBefore(db, [...kindOf.keys()], raw_from)
+  return weeks.flatMap(({ table, week }): Thinning[] => {
+    const kind = kindOf.get(table)!
+    const is_hourly = !(kind in summedKinds) && minutes_from !== null && week.end <= minutes_from
+    const step_s: ThinningStep = is_hourly ? 3600 : 60
+    const is_done = (steps.get(partitionName(table, week)) ?? 0) >= step_s
+    return is_done ? [] : [{ kind, week, step_s }]
+  })
+}
+
+/** Makes a week final, or says in words what of it is not summed up. */
+async function finalise(db: Database, week: Week): Promise<string | null> {
+  if (await isFinal(db, week)) return null
+  const held_by = await whatHolds(db, week)
+  if (held_by !== null) return held_by
+  return db.transaction(async (transaction) => {
+    await transaction.execute(`set local lock_timeout = ${lock_ms_max}`)
+    return makeFinal(transaction, week, (queries) => markedHour(queries, week))
   })
 }
 
@@ -81,7 +160,7 @@ async function whatHolds(db: Database, week: Week): Promise<string | null> {
 async function markedHour(db: Queries, { start, end }: Week): Promise<string | null> {
   const [mark] = await db.query<{ site_id: string; kind: string; hour_at: Date }>(
     `select site_id, kind, hour_at from touched_hours
-     where kind in ('inverter', 'string', 'weather') and hour_at between $1 and $2 limit 1`,
+     where hour_at between $1 and $2 limit 1`,
     [new Date(start.getTime() - hour_ms).toISOString(), end.toISOString()],
   )
   return mark

@@ -8,6 +8,7 @@ import {
 } from '@heliograph/domain/link'
 import type { RawData, WebSocket } from 'ws'
 import type { Database, Log } from '../storage/database.ts'
+import type { DesiredMessage, DesiredRows } from './desired.ts'
 import type { Ingest, Source } from './ingest.ts'
 import { type Committed, type LaneQueue, openLane, window_frames } from './lane.ts'
 import {
@@ -22,6 +23,7 @@ import {
   type EdgeIdentity,
   forgetFrames,
   frameRanges,
+  inventoryFrame,
   isRevoked,
   lastSeen,
   recordHello,
@@ -44,6 +46,7 @@ export interface ConnectionNeeds {
   timers: Timers
   log: Log
   metrics: LinkMetrics
+  desired: DesiredRows
   /** A connection with more than this in hand is not read until half of it is stored. */
   held_bytes_max: number
   /** Ends an earlier agent connection of the same edge and returns when nothing of it runs. */
@@ -93,6 +96,7 @@ export class Connection {
   #end: Promise<void> | undefined
   #endedBy: RefusalCode | undefined
   #cancelBeat: () => void
+  #unwatch: () => void = () => {}
 
   constructor(socket: WebSocket, edge: EdgeIdentity, needs: ConnectionNeeds) {
     this.#socket = socket
@@ -153,7 +157,7 @@ export class Connection {
   }
 
   async #greet(hello: HelloMessage): Promise<void> {
-    const { db, clock, takeOver, log, metrics, ingest } = this.#needs
+    const { db, clock, takeOver, log, metrics, ingest, desired } = this.#needs
     if (hello.site_id !== this.#edge.site_id) {
       void this.end('wrong_site', 'this token belongs to another site')
       return
@@ -167,6 +171,7 @@ export class Connection {
       await this.#forget(source, hello.lowest_unacked_seq, new Date(received_at))
     }
     const have = hello.role === 'importer' ? await frameRanges(db, source) : []
+    const inventory = await inventoryFrame(db, source)
     if (this.#phase !== 'greeting') return
     this.#phase = 'serving'
     const queues = lanes.map((lane) => {
@@ -182,7 +187,10 @@ export class Connection {
     metrics.connections.inc({ role: hello.role })
     const { role, agent_version } = hello
     log.info({ ...source, role, agent_version }, 'an edge is connected')
-    this.#send({ type: 'welcome', server_time: received_at, window_frames, have })
+    this.#send({ type: 'welcome', server_time: received_at, window_frames, have, inventory })
+    if (role === 'agent') {
+      this.#unwatch = desired.watch(source.site_id, (message) => this.#send(message))
+    }
   }
 
   #takeBatch({ role, lanes }: Greeted, { lane, frames }: BatchMessage, text: string): void {
@@ -253,7 +261,7 @@ export class Connection {
     this.#needs.metrics.paused.dec()
   }
 
-  #send(message: DownMessage): void {
+  #send(message: DownMessage | DesiredMessage): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
     this.#socket.send(JSON.stringify(message))
     if (this.#socket.bufferedAmount > unread_bytes_max) this.#socket.terminate()
@@ -310,6 +318,7 @@ export class Connection {
 
   #stopTaking(): void {
     this.#phase = 'ending'
+    this.#unwatch()
     this.#waitingStatus = undefined
     for (const queue of Object.values(this.#greeted?.lanes ?? {})) queue.stop()
   }

@@ -2,13 +2,21 @@
  * Frames as they arrive, checked and made ready to be stored. Pure. A frame is accepted whole or
  * refused whole: one bad value refuses its frame, with the reason, and no other.
  */
-import { type Frame, type Lane, LinkEvent, Readings } from '@heliograph/domain/link'
+import type { RowReport } from '@heliograph/domain/curtailment'
+import {
+  type Frame,
+  type Lane,
+  LinkEvent,
+  Readings,
+  type ReadingTable,
+} from '@heliograph/domain/link'
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import { Site } from '@heliograph/domain/site'
 import { checkSite, fieldOf } from '@heliograph/domain/site-check'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { type EncodedTable, encodeTable } from './readings.ts'
+import { acceptReports } from './curtailment-reports.ts'
+import { believed_ahead_ms_max, type EncodedTable, encodeTable } from './readings.ts'
 import { isUnstorableJson, Refused, shown, storableText } from './refused.ts'
 import { checkRelayEvents } from './relay-events.ts'
 
@@ -27,7 +35,14 @@ export type Content =
   | { is: 'readings'; tables: EncodedTable[] }
   | { is: 'events'; events: LinkEvent[] }
   | { is: 'inventory'; site: Site; json: string }
-  | { is: 'refused'; kind: string; reason: string; json: string | null }
+  | { is: 'curtailment'; reports: RowReport[] }
+  | { is: 'refused'; kind: string; reason: string; json: string | null; span: Span | null }
+
+/** From when to when, by their own stamps, the readings or events of a frame are; Unix ms. */
+export interface Span {
+  from_at: number
+  to_at: number
+}
 
 export interface PreparedFrame {
   seq: number
@@ -63,14 +78,35 @@ export function refuseFrame(
   { seq, kind, payload }: Omit<PreparedFrame, 'content'>,
   reason: string,
 ): PreparedFrame {
-  const { json, note } = keptJson(payload())
+  const refused = payload()
+  const { json, note } = keptJson(refused)
   const content: Content = {
     is: 'refused',
     kind: storableText(kind),
     reason: storableText(reason + note),
     json,
+    span: spanOf(refused),
   }
   return { seq, kind, content, payload: () => null }
+}
+
+/** Of whatever a payload is: what in it can be an instant. */
+function spanOf(payload: unknown): Span | null {
+  if (typeof payload !== 'object' || payload === null) return null
+  const instants = Array.isArray(payload)
+    ? payload.map((event: { at?: unknown } | null) => event?.at)
+    : Object.values(payload).flatMap((table: Partial<ReadingTable> | null) => {
+        if (!Array.isArray(table?.columns) || !Array.isArray(table.rows)) return []
+        const column = table.columns.indexOf('measured_at')
+        return table.rows.map((row) => (Array.isArray(row) ? row[column] : null))
+      })
+  const known = instants.filter((at): at is number => Number.isSafeInteger(at))
+  if (known.length === 0) return null
+  const [from_at, to_at] = known.reduce<[number, number]>(
+    ([from, to], at) => [Math.min(from, at), Math.max(to, at)],
+    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  )
+  return { from_at, to_at }
 }
 
 function accept(frame: Frame, origin: FrameOrigin): Content {
@@ -81,6 +117,8 @@ function accept(frame: Frame, origin: FrameOrigin): Content {
       return { is: 'events', events: acceptEvents(frame.payload, origin) }
     case 'inventory':
       return acceptInventory(frame.payload, origin)
+    case 'curtailment':
+      return acceptCurtailment(frame.payload, origin)
     default:
       throw new Refused(`unknown kind of frame: ${shown(frame.kind)}`)
   }
@@ -88,7 +126,9 @@ function accept(frame: Frame, origin: FrameOrigin): Content {
 
 function acceptReadings(payload: unknown, origin: FrameOrigin): EncodedTable[] {
   const tables = checked(readings, payload)
-  const bounds = { site_id: origin.site_id, ...boundsOf(origin) }
+  const { site_id, lane, received_at } = origin
+  const believed_until = received_at + believed_ahead_ms_max
+  const bounds = { site_id, ...boundsOf(origin), believed_until, is_live: lane === 'live' }
   return (Object.keys(readingKinds) as ReadingKind[])
     .filter((kind) => tables[kind] !== undefined)
     .map((kind) => encodeTable(kind, tables[kind]!, bounds))
@@ -114,6 +154,11 @@ function acceptInventory(payload: unknown, { site_id, lane }: FrameOrigin): Cont
   const problems = checkSite(announced).map(({ path, message }) => `${fieldOf(path)}: ${message}`)
   if (problems.length > 0) throw new Refused(`inventory: ${problems.slice(0, 8).join('; ')}`)
   return { is: 'inventory', site: announced, json: storableJson(announced) }
+}
+
+function acceptCurtailment(payload: unknown, origin: FrameOrigin): Content {
+  if (origin.lane === 'backfill') throw new Refused('reports of curtailment cannot be back-filled')
+  return { is: 'curtailment', reports: acceptReports(payload, boundsOf(origin)) }
 }
 
 function boundsOf({ received_at }: FrameOrigin): { first_at: number; last_at: number } {

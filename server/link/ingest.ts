@@ -3,6 +3,7 @@ import { readingKinds } from '@heliograph/domain/readings'
 import type { Database, Transaction } from '../storage/database.ts'
 import { recordEvent } from '../storage/events.ts'
 import { keepPartitions, type PartitionKeeper } from '../storage/partitions.ts'
+import { storeReports } from './curtailment-reports.ts'
 import { type Content, type PreparedFrame, prepareFrame, refuseFrame } from './frames.ts'
 import { applyInventory } from './inventory.ts'
 import { storeRelayEvents } from './relay-events.ts'
@@ -128,6 +129,11 @@ async function storeBatch(transaction: Transaction, batch: PreparedBatch): Promi
   for (const { site, json, seq } of of('inventory')) {
     await applyInventory(transaction, site, { json, epoch: batch.epoch, seq, at: received_at })
   }
+  await storeReports(
+    transaction,
+    site_id,
+    of('curtailment').flatMap(({ reports }) => reports),
+  )
   const batches = mergeTables(of('readings').flatMap(({ tables }) => tables))
   const { stored, repeated } = await storeReadings(
     transaction,
@@ -155,12 +161,14 @@ async function takeNew(
   const bySeq = new Map<number, PreparedFrame>()
   for (const frame of frames) if (!bySeq.has(frame.seq)) bySeq.set(frame.seq, frame)
   const seqs = [...bySeq.keys()].sort((a, b) => a - b)
+  const newest = seqs.map((seq) => newestIn(bySeq.get(seq)!.content))
   const claimed = await transaction.query<{ seq: number }>(
-    `insert into link_frames (site_id, edge_id, epoch, seq)
-     select $1, $2, $3, seq from unnest($4::bigint[]) as seq order by seq
+    `insert into link_frames (site_id, edge_id, epoch, seq, newest_at)
+     select $1, $2, $3, seq, newest_at
+     from unnest($4::bigint[], $5::timestamptz[]) as f (seq, newest_at) order by seq
      on conflict do nothing
      returning seq`,
-    [site_id, edge_id, epoch, seqs],
+    [site_id, edge_id, epoch, seqs, newest],
   )
   if (claimed.length === 0) return []
   const [edge] = await transaction.query<{ acked_epoch: string | null; acked_below_seq: number }>(
@@ -175,12 +183,19 @@ async function takeNew(
     .map((seq) => bySeq.get(seq)!)
 }
 
+/** When the newest reading of a frame was measured; null for a frame without any. */
+function newestIn(content: Content): string | null {
+  const instants = content.is === 'readings' ? content.tables.map(({ last_at }) => last_at) : []
+  const newest = Math.max(...instants)
+  return Number.isFinite(newest) ? isoTime(newest) : null
+}
+
 async function storeRefused(
   transaction: Transaction,
   { site_id, edge_id, epoch, received_at }: PreparedBatch,
   frames: readonly (Extract<Content, { is: 'refused' }> & { seq: number })[],
 ): Promise<void> {
-  for (const { seq, kind, reason, json } of frames) {
+  for (const { seq, kind, reason, json, span } of frames) {
     await transaction.execute(
       `insert into rejected_frames
          (site_id, edge_id, epoch, seq, received_at, kind, reason, payload)
@@ -191,7 +206,7 @@ async function storeRefused(
       ...{ site_id, at: new Date(received_at), source_kind: 'edge', source_id: edge_id },
       ...{ code: 'frame_rejected', edge: 'once', severity: 'warning' },
       message: reason,
-      details: { epoch, seq, kind },
+      details: { epoch, seq, kind, ...span },
     })
   }
 }

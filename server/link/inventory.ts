@@ -11,6 +11,7 @@ import {
   stringsOf,
 } from '@heliograph/domain/site'
 import type { Transaction } from '../storage/database.ts'
+import { tellRetirements } from './retirements.ts'
 import { isoTime } from './store-readings.ts'
 
 /** The frame that brought an inventory. */
@@ -129,6 +130,7 @@ export async function applyInventory(
   )
   if (moved === 0) return
   const rows = rowsOf(site)
+  await tellRetirements(transaction, { site_id: site.site_id, at: new Date(at), rows })
   for (const [name, table] of Object.entries(tables)) {
     await putRows(transaction, table, site.site_id, rows[name as keyof typeof tables], now)
   }
@@ -158,11 +160,12 @@ async function putRows(
     stamps.length > 0 ? [site_id, JSON.stringify(rows), now] : [site_id, JSON.stringify(rows)],
   )
   if (!is_retired) return
-  const matches = keys.map((key) => `named.${key} = known.${key}`).join(' and ')
+  // `not in` is looked up in a hash. The planner takes the announced rows for a hundred and would
+  // join tens of thousands of strings pair by pair, which takes minutes. No key of theirs is null.
   await transaction.execute(
-    `update ${name} as known set retired_at = $3, updated_at = $3
-     where site_id = $1 and retired_at is null and not exists (
-       select from jsonb_populate_recordset(null::${name}, $2::jsonb) as named where ${matches})`,
+    `update ${name} set retired_at = $3, updated_at = $3
+     where site_id = $1 and retired_at is null and (${keys.join(', ')}) not in (
+       select ${keys.join(', ')} from jsonb_populate_recordset(null::${name}, $2::jsonb))`,
     [site_id, JSON.stringify(rows), now],
   )
 }

@@ -2,8 +2,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type DeviceStatus, edgeTokenPattern, type StatusReport } from '@heliograph/domain/link'
 import type { Static } from 'typebox'
-import type { Database, Queries } from '../storage/database.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { lastEvent, recordEvent } from '../storage/events.ts'
+import { addTouchedHours, touchAllIn } from '../storage/touched-hours.ts'
 import type { Source } from './ingest.ts'
 import { storableText } from './refused.ts'
 import { isoTime } from './store-readings.ts'
@@ -47,6 +48,19 @@ export async function isRevoked(db: Queries, { site_id, edge_id }: EdgeIdentity)
     [site_id, edge_id],
   )
   return edges.length === 0
+}
+
+/** The frame that brought the inventory in force; null while there is none. */
+export async function inventoryFrame(
+  db: Queries,
+  { site_id }: EdgeIdentity,
+): Promise<{ epoch: string; seq: number } | null> {
+  const [row] = await db.query<{ epoch: string; seq: number }>(
+    `select inventory_epoch as epoch, inventory_seq as seq from sites
+     where site_id = $1 and inventory_seq is not null`,
+    [site_id],
+  )
+  return row ?? null
 }
 
 export interface Greeting {
@@ -263,8 +277,15 @@ export async function forgetFrames(
       'update edges set acked_epoch = $3, acked_below_seq = $4 where site_id = $1 and edge_id = $2',
       [site_id, edge_id, epoch, lowest_unacked_seq],
     )
+    // The last one with readings says after when something is lost, should the next be missing.
     await transaction.execute(
-      'delete from link_frames where site_id = $1 and edge_id = $2 and epoch = $3 and seq < $4',
+      `delete from link_frames
+       where site_id = $1 and edge_id = $2 and epoch = $3 and seq < $4
+         and seq is distinct from (
+           select seq from link_frames
+           where site_id = $1 and edge_id = $2 and epoch = $3 and seq < $4
+             and newest_at is not null
+           order by seq desc limit 1)`,
       [site_id, edge_id, epoch, lowest_unacked_seq],
     )
   })
@@ -273,13 +294,18 @@ export async function forgetFrames(
 const missing_ranges_max = 20
 
 async function tellMissing(
-  transaction: Queries,
+  transaction: Transaction,
   bounds: { site_id: string; epoch: string; from_seq: number; to_seq: number },
   { edge_id, last_seen_at, at }: Heard & { edge_id: string },
 ): Promise<void> {
   const { site_id, epoch, from_seq, to_seq } = bounds
-  const ranges = await transaction.query<{ first: number; last: number }>(
-    `select seq + 1 as first, next_seq - 1 as last
+  const ranges = await transaction.query<{ first: number; last: number; after_ms: number | null }>(
+    `select seq + 1 as first, next_seq - 1 as last, (
+       select extract(epoch from newest_at) * 1000 from link_frames f
+       where f.site_id = $1 and f.edge_id = any (array(
+           select edge_id from edges where site_id = $1))
+         and f.epoch = $2 and f.seq <= pairs.seq and f.newest_at is not null
+       order by f.seq desc limit 1)::float8 as after_ms
      from (
        select seq, lead(seq) over (order by seq) as next_seq
        from (
@@ -295,6 +321,10 @@ async function tellMissing(
   )
   const [first_seq, last_seq] = [ranges[0]?.first, ranges.at(-1)?.last]
   if (first_seq === undefined || last_seq === undefined) return
+  const lost_after = ranges.flatMap(({ after_ms }) => after_ms ?? last_seen_at?.getTime() ?? [])
+  const hours = new Set<number>()
+  for (const at_ms of lost_after) addTouchedHours(hours, at_ms)
+  await touchAllIn(transaction, site_id, hours)
   const frames = ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0)
   await recordEvent(transaction, {
     ...{ site_id, at, source_kind: 'edge', source_id: edge_id },
@@ -303,6 +333,7 @@ async function tellMissing(
     details: {
       ...{ epoch, frames, first_seq, last_seq, last_seen_at },
       ranges: ranges.slice(0, missing_ranges_max).map(({ first, last }) => [first, last]),
+      lost_after,
     },
   })
 }

@@ -3,6 +3,7 @@ import {
   type ColumnType,
   columnsOf,
   inverterStates,
+  limiters,
   qualities,
   type ReadingKind,
   readingKinds,
@@ -22,6 +23,9 @@ import { Refused, shown } from './refused.ts'
 /** Strings of one inverter, MPPTs or instruments: more than this is no device but a fault. */
 export const array_length_max = 1024
 
+/** What is dated further ahead of its arrival was stamped by a wrong clock. */
+export const believed_ahead_ms_max = 5000
+
 const int4_max = 2_147_483_647
 const alarm_word_max = 4_294_967_295
 const real_max = 3.4028234663852886e38
@@ -37,7 +41,7 @@ const bytes_per_value = 10
 
 /** What the rows of one device touch: the newest instant for each of its rows, and the hours. */
 export interface Trace {
-  /** By `first_string_index`, and 0 where the device has one row per instant. */
+  /** By `first_string_index`, 0 where the device has one row per instant; of what may be now. */
   newest_at: Map<number, number>
   /** Hours since the Unix epoch. */
   hours: Set<number>
@@ -58,6 +62,12 @@ export interface ReadingBounds {
   /** Unix ms; a reading outside of [first, last] is refused. */
   first_at: number
   last_at: number
+  /**
+   * What is dated later is kept as `suspect`. Sent live it is the newest that there is; of what
+   * comes late nobody knows when it was measured, and it is never the latest.
+   */
+  believed_until: number
+  is_live: boolean
 }
 
 /** The columns of a kind's table in the order in which `encodeTable` writes them. */
@@ -84,6 +94,12 @@ const writers: Record<ColumnType, Write> = {
   text: () => false,
   'real[]': arrayOf(real),
   'double[]': arrayOf(double),
+}
+
+/** What a column of text may say. */
+const wordsOf: Readonly<Record<string, readonly string[]>> = {
+  state: inverterStates,
+  limited_by: limiters,
 }
 
 const columnsByKind = Object.fromEntries(
@@ -113,6 +129,7 @@ export function encodeTable(
   const id_source = sources[0]!
   const sub_source = keys.length > 1 ? sources[1]! : -1
   const at_source = sources[keys.length]!
+  const quality_index = keys.length + 1
   const text = copyText(table.rows.length * columns.length * bytes_per_value)
   for (let nth = 0; nth < table.rows.length; nth += 1) {
     const row = table.rows[nth]!
@@ -125,11 +142,13 @@ export function encodeTable(
     if (!(at >= bounds.first_at && at <= bounds.last_at)) {
       throw new Refused(`${kind} row ${nth}: measured_at: ${shown(at)} is out of range`)
     }
+    const is_ahead = at > bounds.believed_until
     writeSite(text, bounds.site_id)
     for (let index = 0; index < columns.length; index += 1) {
       const source = sources[index]!
-      const value = source < 0 ? null : row[source]
+      let value = source < 0 ? null : row[source]
       const column = columns[index]!
+      if (is_ahead && index === quality_index && value === 'good') value = 'suspect'
       makeRoom(text)
       writeByte(text, tab)
       if (value === null && column.nullable) writeWord(text, '\\N')
@@ -139,19 +158,24 @@ export function encodeTable(
     }
     makeRoom(text)
     writeByte(text, line_feed)
-    trace(encoded, row[id_source] as number, sub_source < 0 ? 0 : (row[sub_source] as number), at)
+    const sub = sub_source < 0 ? 0 : (row[sub_source] as number)
+    trace(encoded, { device_id: row[id_source] as number, sub, at }, !is_ahead || bounds.is_live)
   }
   encoded.text = written(text)
   return encoded
 }
 
-function trace(encoded: EncodedTable, device_id: number, sub: number, at: number): void {
+function trace(
+  encoded: EncodedTable,
+  { device_id, sub, at }: { device_id: number; sub: number; at: number },
+  may_be_latest: boolean,
+): void {
   let device = encoded.devices.get(device_id)
   if (device === undefined) {
     device = { newest_at: new Map(), hours: new Set() }
     encoded.devices.set(device_id, device)
   }
-  if (!(device.newest_at.get(sub)! >= at)) device.newest_at.set(sub, at)
+  if (may_be_latest && !(device.newest_at.get(sub)! >= at)) device.newest_at.set(sub, at)
   addTouchedHours(device.hours, at)
   if (at < encoded.first_at) encoded.first_at = at
   if (at > encoded.last_at) encoded.last_at = at
@@ -183,7 +207,7 @@ function columnEncoders(kind: ReadingKind): Column[] {
     ...Object.entries(columns as Record<string, ColumnType>).map(([name, type]) => ({
       name,
       nullable: true,
-      write: name === 'state' ? oneOf(inverterStates) : writers[type],
+      write: type === 'text' ? oneOf(wordsOf[name] ?? []) : writers[type],
     })),
   ]
 }
@@ -236,17 +260,20 @@ function arrayOf(write: Write): Write {
   }
 }
 
-/** Rows of one frame share few instants: the text of the last one is kept. */
+/** Rows of one frame share few seconds: the text of the last one is kept, up to its point. */
 function instants(): Write {
-  let last_at: unknown
+  let last_second = Number.NaN
   let word = ''
   return (text, value) => {
-    if (value !== last_at) {
-      if (!Number.isInteger(value)) return false
-      word = new Date(value as number).toISOString()
-      last_at = value
+    if (!Number.isInteger(value)) return false
+    const second = Math.floor((value as number) / 1000)
+    if (second !== last_second) {
+      word = new Date(second * 1000).toISOString().slice(0, -'000Z'.length)
+      last_second = second
     }
     writeWord(text, word)
+    writeWord(text, `${(value as number) - second * 1000}`.padStart(3, '0'))
+    writeWord(text, 'Z')
     return true
   }
 }

@@ -98,11 +98,13 @@ test('an edge goes on with a restored server, and what is lost is told once', as
   const after = await connect(6)
   const heard = { last_seen_at: new Date(noon).toISOString() }
   const first = { epoch: hello.epoch, frames: 2, first_seq: 4, last_seq: 5, ranges: [[4, 5]] }
-  assert.deepEqual(await missing(), [{ ...first, ...heard }])
+  const after_third = { lost_after: [noon - 3000] }
+  assert.deepEqual(await missing(), [{ ...first, ...heard, ...after_third }])
   await deliver(after, 6, 9)
   await report(after, 10)
   const second = { epoch: hello.epoch, frames: 2, first_seq: 7, last_seq: 8, ranges: [[7, 8]] }
-  assert.deepEqual((await missing())[1], { ...second, ...heard })
+  const after_sixth = { lost_after: [noon - 6000] }
+  assert.deepEqual((await missing())[1], { ...second, ...heard, ...after_sixth })
   await deliver(after, 10, 11)
   await report(after, 12)
   await leave(after)

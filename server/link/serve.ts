@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Database, Log } from '../storage/database.ts'
 import { Connection, held_bytes_default } from './connection.ts'
+import { tellDesired } from './desired.ts'
 import { type Ingest, ingestInto } from './ingest.ts'
 import { linkMetrics } from './metrics.ts'
 import { authenticateEdge, type EdgeIdentity } from './presence.ts'
@@ -40,9 +41,12 @@ export function attachLink(needs: LinkNeeds): Link {
   })
   const connections = new Set<Connection>()
   const agents = new Map<string, Connection>()
+  const timers = needs.timers ?? systemTimers
+  const desired = tellDesired({ db, clock: needs.clock, timers, log })
   const connectionNeeds = {
     ...needs,
-    timers: needs.timers ?? systemTimers,
+    timers,
+    desired,
     ingest: needs.ingest ?? ingestInto(db),
     metrics: linkMetrics(needs.metrics),
     held_bytes_max: needs.held_bytes_max ?? held_bytes_default,
@@ -89,6 +93,7 @@ export function attachLink(needs: LinkNeeds): Link {
     const all = [...connections]
     await Promise.all(all.map((one) => one.end('shutting_down', 'the server is shutting down')))
     await Promise.all(all.map(({ closed }) => closed))
+    await desired.stop()
     server.off('upgrade', upgrade)
   }
 }

@@ -1,7 +1,7 @@
 import { columnsOf, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Transaction } from '../storage/database.ts'
 import { touchHours } from '../storage/touched-hours.ts'
-import { copyColumns, type EncodedTable, type Trace } from './readings.ts'
+import { believed_ahead_ms_max, copyColumns, type EncodedTable, type Trace } from './readings.ts'
 
 const unique_violation = '23505'
 
@@ -116,11 +116,17 @@ function copyTarget(kind: ReadingKind, table: string): string {
   return `${table} (${copyColumns(kind).join(', ')})`
 }
 
+const believed_ahead = `interval '${believed_ahead_ms_max} milliseconds'`
+
 const latestStatements = Object.fromEntries(
   (Object.keys(readingKinds) as ReadingKind[]).map((kind) => [kind, latestStatement(kind)]),
 ) as Record<ReadingKind, string>
 
-/** The latest reading is a row of the history: the newest of the batch, unless a newer is known. */
+/**
+ * The latest reading is a row of the history: the newest of the batch, unless a newer is known. One
+ * that its edge's clock dated into the future was measured when it arrived: what comes later takes
+ * its place, and it grows old when nothing does.
+ */
 function latestStatement(kind: ReadingKind): string {
   const { table, keys } = readingKinds[kind]
   const latest = `${kind}_latest`
@@ -128,16 +134,19 @@ function latestStatement(kind: ReadingKind): string {
   const same = (a: string, b: string) =>
     keys.map((key) => `${a}.${key} = ${b}.${key}`).join(' and ')
   const moving = columns.filter((name) => !(keys as readonly string[]).includes(name))
+  const measured_at = `case when n.measured_at > $2::timestamptz + ${believed_ahead}
+    then $2::timestamptz else n.measured_at end`
+  const values = columns.map((name) => (name === 'measured_at' ? measured_at : `r.${name}`))
   const arrays = keys.map((_, index) => `$${index + 6}::int[]`).join(', ')
   return `
     insert into ${latest} (site_id, ${columns.join(', ')}, received_at)
-    select r.site_id, ${columns.map((name) => `r.${name}`).join(', ')}, $2::timestamptz
+    select r.site_id, ${values.join(', ')}, $2::timestamptz
     from unnest(${arrays}, $5::timestamptz[]) as n (${keys.join(', ')}, measured_at)
     join ${table} r on r.site_id = $1 and ${same('r', 'n')} and r.measured_at = n.measured_at
       and r.measured_at between $3 and $4
     where not exists (
       select from ${latest} l
-      where l.site_id = $1 and ${same('l', 'n')} and l.measured_at >= n.measured_at
+      where l.site_id = $1 and ${same('l', 'n')} and l.measured_at >= ${measured_at}
     )
     order by ${keys.map((key) => `n.${key}`).join(', ')}
     on conflict (site_id, ${keys.join(', ')}) do update
@@ -155,6 +164,7 @@ async function moveLatest(
   const newest = [...devices].flatMap(([device_id, { newest_at }]) =>
     [...newest_at].map(([sub, at]) => ({ device_id, sub, at })),
   )
+  if (newest.length === 0) return
   const instants = newest.map(({ at }) => at)
   const [first_at, last_at] = [minimum(instants), maximum(instants)]
   const subs = readingKinds[kind].keys.length > 1 ? [newest.map(({ sub }) => sub)] : []

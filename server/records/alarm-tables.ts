@@ -5,6 +5,7 @@ import { alarmTables, findAlarmTable } from '@heliograph/domain/alarms/tables'
 /** By driver: the tables of its words; bits that one does not know the next may explain. */
 const tablesByDriver: Readonly<Record<string, readonly string[]>> = {
   sunspec: ['sunspec-inverter', 'sunspec-701'],
+  huawei_sun2000: ['huawei-sun2000'],
 }
 
 export interface AlarmingDevice {

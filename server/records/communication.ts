@@ -29,21 +29,34 @@ export function inverterCommState(
   const { measured_at, edge_comm_state, logger_data_at } = inverter
   if (!isStale(measured_at, situation.poll.inverter_s, situation.now)) return 'connected'
   const edge_knows = edge_comm_state === 'disconnected' || measured_at !== null
-  if (!edge_knows || isOffline(logger_data_at, situation.now)) return 'unknown'
+  if (!edge_knows || isOffline(logger_data_at, situation)) return 'unknown'
   return isNight(situation) ? 'asleep' : 'disconnected'
 }
 
-/** Whether a logger has delivered nothing for a quarter of an hour, or never anything. */
-export function isOffline(data_at: Date | null, now: Date): boolean {
-  return data_at === null || ageInSeconds(data_at, now) > offline_s
+/**
+ * Whether a logger has delivered nothing for a quarter of an hour in which its inverters must be
+ * awake, or never anything.
+ */
+export function isOffline(
+  data_at: Date | null,
+  { offline_before_at }: Pick<Situation, 'offline_before_at'>,
+): boolean {
+  return data_at === null || data_at < offline_before_at
 }
 
-export const loggerStatuses = ['online', 'degraded', 'offline', 'unknown'] as const
+/** Whether a logger that is not offline has nothing to say, as all of its devices sleep. */
+export function isAsleep(data_at: Date, { now }: Pick<Situation, 'now'>): boolean {
+  return ageInSeconds(data_at, now) > offline_s
+}
+
+export const loggerStatuses = ['online', 'degraded', 'asleep', 'offline', 'unknown'] as const
 export type LoggerStatus = (typeof loggerStatuses)[number]
 
 export const loggerStatusRule =
-  '`unknown`: nothing was ever measured. `offline`: nothing was measured for 15 minutes. ' +
-  '`degraded`: an inverter of it is in fault or does not answer by day. `online`: all else.'
+  '`unknown`: nothing was ever measured. `offline`: nothing was measured for 15 minutes, not ' +
+  'counting the night (a day at most) while the edge is heard of. `degraded`: an inverter of it is in fault or does not ' +
+  'answer by day. `asleep`: nothing was measured for 15 minutes, as all of its devices sleep. ' +
+  '`online`: all else.'
 
 export const edgeCommStates = ['connected', 'backfilling', 'disconnected', 'unknown'] as const
 export type EdgeCommState = (typeof edgeCommStates)[number]

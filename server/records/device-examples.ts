@@ -3,6 +3,7 @@ import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Inverter } from './inverter.ts'
 import type { Logger } from './logger.ts'
 import type { PvString, StringGlance, StringNow } from './pv-string.ts'
+import type { SensorNow } from './sensor-node.ts'
 
 const frame = {
   measured_at: '2026-06-21T10:00:05.000Z',
@@ -63,6 +64,7 @@ export const inverterExample: Inverter = {
   insulation_resistance_kohm: 1850,
   available_power_kw: null,
   power_limit_pct: 100,
+  limited_by: 'none',
   alarm_1: 128,
   alarm_2: 0,
   alarm_3: 0,
@@ -135,6 +137,9 @@ export const loggerExample: Logger = {
   ambient_temperature_c: 24.8,
   inverters_online: 4,
   inverters_total: 4,
+  curtailment_active: true,
+  power_limit_kw: 240,
+  limit_pct_of_rated: 60,
   energy_today_kwh: 1240.8,
   energy_source: 'inverter_counter',
   energy_today_inverter_count: 4,
@@ -182,4 +187,41 @@ export function measuredIn<Kind extends ReadingKind, Example extends object>(
     Example,
     keyof Example & keyof (typeof readingKinds)[Kind]['columns']
   >
+}
+
+export const nodeNowExample: SensorNow = {
+  node_id: 'ts-1',
+  measured_at: '2026-06-21T10:00:00.000Z',
+  received_at: '2026-06-21T10:00:00.310Z',
+  age_s: 12.4,
+  quality: 'good',
+  ambient_temperature_c: null,
+  oil_temperature_c: 61.5,
+  winding_temperature_c: null,
+  busbar_temperature_c: null,
+  relative_humidity_pct: 40,
+  temperatures: [{ channel: 'oil', label: 'Top oil', temperature_c: 61.5, status: 'normal' }],
+  fans: [
+    {
+      fan_index: 0,
+      channel: 'fan-1',
+      label: 'Exhaust fan',
+      current_a: 1.9,
+      running: true,
+      commanded: true,
+      fault: false,
+    },
+  ],
+  doors: [{ door_index: 0, channel: 'door', label: 'Door', open: false }],
+  relays: [
+    {
+      relay_index: 0,
+      channel: 'fan-relay',
+      label: 'Fan contactor',
+      state: true,
+      changed_at: '2026-06-21T09:12:30.000Z',
+      source: 'automation',
+      reason: 'oil above 60 °C',
+    },
+  ],
 }

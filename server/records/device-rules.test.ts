@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { decodeAlarms } from '@heliograph/domain/alarms/decode'
 import { alarmTableOf, alarmTablesOf } from './alarm-tables.ts'
-import { energyTodayOf, sumKnown } from './energy-today.ts'
+import { type DayCounter, energyTodayOf, energyTodaySum, sumKnown } from './energy-today.ts'
 import { orientationOf } from './orientation.ts'
 import { stringStatus, stringsNow } from './pv-string.ts'
 import type { Situation } from './situation.ts'
@@ -10,7 +10,8 @@ import type { Situation } from './situation.ts'
 const now = new Date('2026-06-21T10:00:00Z')
 const day_start_at = new Date('2026-06-20T22:00:00Z')
 const poll = { inverter_s: 20, weather_s: 10, meter_s: 5, logger_s: 10 }
-const day: Situation = { now, day_start_at, sun_elevation_deg: 60, poll }
+const offline_before_at = new Date('2026-06-21T09:45:00Z')
+const day: Situation = { now, day_start_at, sun_elevation_deg: 60, poll, offline_before_at }
 
 test('panels face a quarter of the compass, or the sky', () => {
   assert.equal(orientationOf(0, 20), 'north')
@@ -74,14 +75,37 @@ test('energy of today is the rise of the counter since midnight', () => {
     energy_total_kwh: 5400,
     day_first_at: new Date('2026-06-20T20:00:00Z'),
     day_first_energy_kwh: 5000,
+    day_hours_energy_kwh: null,
   }
-  assert.equal(energyTodayOf(counter, day_start_at), 400)
-  assert.equal(energyTodayOf({ ...counter, energy_total_kwh: 10 }, day_start_at), null)
-  assert.equal(energyTodayOf({ ...counter, energy_total_kwh: null }, day_start_at), null)
-  const unknown = { ...counter, day_first_at: null, day_first_energy_kwh: null }
-  assert.equal(energyTodayOf(unknown, day_start_at), null)
-  const yesterday = { ...counter, measured_at: new Date('2026-06-20T21:00:00Z') }
-  assert.equal(energyTodayOf(yesterday, day_start_at), null)
+  const energyOf = (changed: Partial<DayCounter>) =>
+    energyTodayOf({ ...counter, ...changed }, day_start_at).energy_today_kwh
+  assert.equal(energyOf({}), 400)
+  assert.equal(energyOf({ energy_total_kwh: 10 }), null)
+  assert.equal(energyOf({ energy_total_kwh: null }), null)
+  assert.equal(energyOf({ day_first_at: null, day_first_energy_kwh: null }), null)
+  assert.equal(energyOf({ measured_at: new Date('2026-06-20T21:00:00Z') }), null)
+})
+
+test('energy of today is that of the hours after a reset, and a sum names both', () => {
+  const counter = {
+    rated_ac_power_kw: 100,
+    measured_at: now,
+    energy_total_kwh: 5400,
+    day_first_at: new Date('2026-06-20T20:00:00Z'),
+    day_first_energy_kwh: 5000,
+    day_hours_energy_kwh: 333,
+  }
+  const whole = energyTodayOf(counter, day_start_at)
+  const reset = energyTodayOf({ ...counter, energy_total_kwh: 10 }, day_start_at)
+  assert.deepEqual(whole, { energy_today_kwh: 400, energy_source: 'inverter_counter' })
+  assert.deepEqual(reset, { energy_today_kwh: 333, energy_source: 'hourly_sums' })
+  const unknown = { energy_today_kwh: null, energy_source: null }
+  assert.deepEqual(energyTodaySum([whole, unknown]), whole)
+  assert.deepEqual(energyTodaySum([whole, reset]), {
+    energy_today_kwh: 733,
+    energy_source: 'mixed',
+  })
+  assert.deepEqual(energyTodaySum([unknown]), unknown)
 })
 
 test('a sum is of what is known', () => {
@@ -102,6 +126,7 @@ test('alarm tables are those of the drivers and of the manufacturers', () => {
   ])
   assert.deepEqual(ids('unheard-of', 'Unheard Of'), [])
   assert.equal(alarmTableOf({ driver: 'unheard-of' }), null)
+  assert.equal(alarmTableOf({ driver: 'huawei_sun2000' })?.table_id, 'huawei-sun2000')
 })
 
 test('a SunSpec word is explained by the older models first, then by model 701', () => {

@@ -7,7 +7,7 @@ import { Nullable } from '../http/params.ts'
 export const stale_polls = 3
 export const stale_s_min = 30
 
-/** A logger that has delivered nothing for this long is offline. */
+/** A logger that has delivered nothing for this long, while its devices are awake, is offline. */
 export const offline_s = 15 * 60
 
 export const At = (description: string) => Type.String({ format: 'date-time', description })

@@ -8,8 +8,14 @@ import type { Situation } from './situation.ts'
 const now = new Date('2026-06-21T10:00:00Z')
 const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000)
 const poll = { inverter_s: 20, weather_s: 10, meter_s: 5, logger_s: 10 }
-const day: Situation = { now, day_start_at: ago(43_200), sun_elevation_deg: 60, poll }
-const night: Situation = { ...day, sun_elevation_deg: -20 }
+const day: Situation = {
+  now,
+  day_start_at: ago(43_200),
+  sun_elevation_deg: 60,
+  poll,
+  offline_before_at: ago(900),
+}
+const night: Situation = { ...day, sun_elevation_deg: -20, offline_before_at: ago(10_000) }
 
 const inverter: InverterVitals = {
   inverter_id: 7,
@@ -64,7 +70,8 @@ test('an inverter that does not answer is asleep at night and disconnected by da
 test('of an inverter whose logger delivers nothing nobody knows', () => {
   const silent = { ...inverter, measured_at: ago(3600), logger_data_at: ago(901) }
   assert.equal(inverterCommState(silent, day), 'unknown')
-  assert.equal(inverterCommState(silent, night), 'unknown')
+  assert.equal(inverterCommState(silent, night), 'asleep')
+  assert.equal(inverterCommState({ ...silent, logger_data_at: ago(10_001) }, night), 'unknown')
   const never = { ...inverter, measured_at: null, edge_comm_state: null }
   assert.equal(inverterCommState(never, day), 'unknown')
   const tried = { ...never, edge_comm_state: 'disconnected' } as const
@@ -98,6 +105,12 @@ test('health follows from loggers and inverters', () => {
   assert.deepEqual(health([one], [dead], night), ['healthy'])
   const faulted_before = { ...dead, state: 'fault' }
   assert.deepEqual(health([one], [faulted_before], night), ['healthy'])
+  const asleep = { ...dead, measured_at: ago(9000), logger_data_at: ago(9000) }
+  assert.deepEqual(health([{ ...one, data_at: ago(9000) }], [asleep], night), ['healthy'])
+  assert.deepEqual(health([{ ...one, data_at: ago(10_001) }], [], night), [
+    'offline',
+    'logger_offline:1',
+  ])
   const many = Array.from({ length: 300 }, () => dead)
   assert.equal(siteHealth([one], many, day).health_reasons.length, health_reasons_max)
 })
@@ -110,6 +123,11 @@ test('a logger is as its own readings and its inverters are', () => {
   assert.equal(status(ago(900)), 'online')
   assert.equal(status(ago(901)), 'offline')
   assert.equal(status(ago(1), [inverter, dead]), 'degraded')
+  const atNight = (data_at: Date) => loggerStatus({ logger_id: 1, data_at }, [dead], night)
+  assert.equal(atNight(ago(900)), 'online')
+  assert.equal(atNight(ago(901)), 'asleep')
+  assert.equal(atNight(ago(10_000)), 'asleep')
+  assert.equal(atNight(ago(10_001)), 'offline')
 })
 
 test('the link of an edge is judged by what was heard of it', () => {

@@ -2,6 +2,7 @@
 import {
   type InverterVitals,
   inverterCommState,
+  isAsleep,
   isOffline,
   type LoggerStatus,
 } from './communication.ts'
@@ -11,7 +12,8 @@ export const healthStatuses = ['healthy', 'degraded', 'offline', 'unknown'] as c
 export type HealthStatus = (typeof healthStatuses)[number]
 
 export const healthRule =
-  '`unknown`: no logger ever delivered a reading. `offline`: none did for 15 minutes. ' +
+  '`unknown`: no logger ever delivered a reading. `offline`: none did for 15 minutes, not ' +
+  'counting the night while the edge is heard of. ' +
   '`degraded`: a logger is offline, or an inverter is in fault or does not answer by day ' +
   '(`health_reasons` says which). `healthy`: all else.'
 
@@ -35,7 +37,7 @@ export function siteHealth(
   inverters: readonly InverterVitals[],
   situation: Situation,
 ): Health {
-  const silent = loggers.filter(({ data_at }) => isOffline(data_at, situation.now))
+  const silent = loggers.filter(({ data_at }) => isOffline(data_at, situation))
   const reasons = [
     ...silent.map(({ logger_id, data_at }) =>
       data_at === null ? `logger_no_data:${logger_id}` : `logger_offline:${logger_id}`,
@@ -73,7 +75,8 @@ export function loggerStatus(
   situation: Situation,
 ): LoggerStatus {
   if (data_at === null) return 'unknown'
-  if (isOffline(data_at, situation.now)) return 'offline'
+  if (isOffline(data_at, situation)) return 'offline'
   const is_degraded = inverters.some((inverter) => inverterReason(inverter, situation) !== null)
-  return is_degraded ? 'degraded' : 'online'
+  if (is_degraded) return 'degraded'
+  return isAsleep(data_at, situation) ? 'asleep' : 'online'
 }

@@ -8,7 +8,7 @@ import { type Static, Type } from 'typebox'
 import { InverterId, LocationId, LoggerId, Nullable } from '../http/params.ts'
 import { alarmTableOf, noTable } from './alarm-tables.ts'
 import { inverterCommRule, inverterCommState, inverterCommStates } from './communication.ts'
-import { energySource, energyToday, energyTodayOf } from './energy-today.ts'
+import { type DayCounter, energyToday, energyTodayOf } from './energy-today.ts'
 import { frame, frameOf, inventoried, iso } from './frame.ts'
 import { measured, quantity } from './quantities.ts'
 import type { Situation } from './situation.ts'
@@ -82,7 +82,7 @@ export const Inverter = Type.Object(
 type Values = Omit<InverterReading, 'inverter_id' | 'measured_at' | 'quality' | 'state'>
 
 /** The inventory, the newest reading and the counter of the day's beginning, as the store reads. */
-export interface InverterRow extends Values {
+export interface InverterRow extends Values, Omit<DayCounter, 'energy_total_kwh'> {
   inverter_id: number
   logger_id: number
   location_id: number | null
@@ -95,7 +95,6 @@ export interface InverterRow extends Values {
   modbus_unit_id: number
   installed_date: string | null
   phase_count: number
-  rated_ac_power_kw: number
   max_dc_voltage_v: number | null
   mppt_count: number
   string_count: number
@@ -104,13 +103,10 @@ export interface InverterRow extends Values {
   updated_at: Date
   retired_at: Date | null
   state: Inverter['state']
-  measured_at: Date | null
   received_at: Date | null
   quality: Quality | null
   edge_comm_state: CommState | null
   logger_data_at: Date | null
-  day_first_at: Date | null
-  day_first_energy_kwh: number | null
 }
 
 export interface InverterFilter {
@@ -126,6 +122,7 @@ export function inverterRecord(row: InverterRow, situation: Situation): Inverter
     logger_data_at: _data,
     day_first_at: _first,
     day_first_energy_kwh: _counter,
+    day_hours_energy_kwh: _hours,
     mppt_voltage_v: _v,
     mppt_current_a: _a,
     mppt_power_kw: _kw,
@@ -133,16 +130,15 @@ export function inverterRecord(row: InverterRow, situation: Situation): Inverter
     mppt_energy_total_kwh: _kwh,
     ...own
   } = row
-  const energy_today_kwh = energyTodayOf(row, situation.day_start_at)
+  const energy = energyTodayOf(row, situation.day_start_at)
   return {
     ...own,
     ...frameOf(row, situation.poll.inverter_s, situation.now),
     comm_state: inverterCommState(row, situation),
     mppts: mpptsOf(row),
     efficiency_pct: efficiencyOf(row),
-    energy_today_kwh,
-    energy_source: energySource(energy_today_kwh),
-    specific_yield_today_kwh_kwp: perPeak(energy_today_kwh, row.dc_capacity_kwp),
+    ...energy,
+    specific_yield_today_kwh_kwp: perPeak(energy.energy_today_kwh, row.dc_capacity_kwp),
     ...alarmsOf(row),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),

@@ -1,5 +1,6 @@
 /** A logger: one plant of the site, with what it measured last. */
 import type { LoggerReading, Quality } from '@heliograph/domain/readings'
+import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { LocationId, LoggerId, Nullable } from '../http/params.ts'
 import {
@@ -10,7 +11,7 @@ import {
   loggerStatuses,
   loggerStatusRule,
 } from './communication.ts'
-import { energySource, energyToday, energyTodayOf, sumKnown } from './energy-today.ts'
+import { type DayCounter, energyToday, energyTodayOf, energyTodaySum } from './energy-today.ts'
 import { At, frame, frameOf, inventoried, iso } from './frame.ts'
 import { loggerStatus } from './health.ts'
 import { perPeak } from './inverter.ts'
@@ -62,6 +63,15 @@ export const Logger = Type.Object(
     buffer_oldest_at: Nullable(At('The oldest of these.')),
     ...frame,
     ...measured('logger'),
+    curtailment_active: Type.Boolean({
+      description: 'Whether a row of /curtailment is in force for it.',
+    }),
+    power_limit_kw: Nullable(
+      Type.Number({ minimum: 0, description: 'The lowest of these rows, kW; null without one.' }),
+    ),
+    limit_pct_of_rated: Nullable(
+      Type.Number({ minimum: 0, description: '`power_limit_kw` by `rated_power_kw`, %.' }),
+    ),
     ...energyToday,
     energy_today_inverter_count: Count('Inverters whose energy is in `energy_today_kwh`.'),
     specific_yield_today_kwh_kwp: Nullable(
@@ -100,6 +110,9 @@ export interface LoggerRow extends Values {
   azimuth_max_deg: number | null
   tilt_min_deg: number | null
   tilt_max_deg: number | null
+  /** The lowest curtailment row in force, and how many are. */
+  power_limit_kw: number | null
+  active_row_count: number
 }
 
 /** The edge agent of the site: the one heard of last, where there were several. */
@@ -112,12 +125,8 @@ export interface EdgeRow {
 }
 
 /** What a logger is judged and summed by, of each inverter in service. */
-export interface InverterOfLogger extends InverterVitals {
-  rated_ac_power_kw: number
+export interface InverterOfLogger extends InverterVitals, DayCounter {
   dc_capacity_kwp: number
-  energy_total_kwh: number | null
-  day_first_at: Date | null
-  day_first_energy_kwh: number | null
 }
 
 /** `inverters` are those of this logger that are in service; `edge` is null before the first. */
@@ -132,6 +141,7 @@ export function loggerRecord(
     azimuth_max_deg: _azimuth_max,
     tilt_min_deg: _tilt_min,
     tilt_max_deg: _tilt_max,
+    active_row_count,
     ...own
   } = row
   return {
@@ -148,6 +158,9 @@ export function loggerRecord(
     clock_offset_ms: edge?.clock_offset_ms ?? null,
     buffer_depth_frames: edge?.journal_depth_frames ?? null,
     buffer_oldest_at: iso(edge?.journal_oldest_at ?? null),
+    curtailment_active: active_row_count > 0,
+    limit_pct_of_rated:
+      row.power_limit_kw && significant((100 * row.power_limit_kw) / row.rated_power_kw),
     ...energyOf(inverters, situation),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
@@ -174,16 +187,15 @@ function facing(row: LoggerRow): Pick<Logger, 'azimuth_deg' | 'tilt_deg' | 'orie
 export function energyOf(inverters: readonly InverterOfLogger[], situation: Situation) {
   const known = inverters
     .map((inverter) => ({
-      energy_kwh: energyTodayOf(inverter, situation.day_start_at),
+      ...energyTodayOf(inverter, situation.day_start_at),
       capacity_kwp: inverter.dc_capacity_kwp,
     }))
-    .filter(({ energy_kwh }) => energy_kwh !== null)
-  const energy_today_kwh = sumKnown(known.map(({ energy_kwh }) => energy_kwh))
+    .filter(({ energy_today_kwh }) => energy_today_kwh !== null)
+  const sum = energyTodaySum(known)
   const capacity_kwp = known.reduce((sum_kwp, one) => sum_kwp + one.capacity_kwp, 0)
   return {
-    energy_today_kwh,
-    energy_source: energySource(energy_today_kwh),
+    ...sum,
     energy_today_inverter_count: known.length,
-    specific_yield_today_kwh_kwp: perPeak(energy_today_kwh, capacity_kwp),
+    specific_yield_today_kwh_kwp: perPeak(sum.energy_today_kwh, capacity_kwp),
   }
 }

@@ -5,6 +5,7 @@
 import {
   type ColumnType,
   inverterStates,
+  limiters,
   qualities,
   readingKinds,
 } from '@heliograph/domain/readings'
@@ -44,7 +45,12 @@ const quantities: Readonly<Record<QuantityName, string>> = {
   transformer_temperature_c: 'Temperature of the transformer, °C.',
   insulation_resistance_kohm: 'Insulation resistance of the DC side to earth, kΩ.',
   available_power_kw: 'Power that could be delivered now without any limit, kW.',
-  power_limit_pct: 'Limit of the active power that the device obeys, % of its rated power.',
+  power_limit_pct:
+    'Limit of the active power that the device obeys, % of its rated power; null where the grid ' +
+    'permit is what holds it.',
+  limited_by:
+    'What holds its limit down: `curtailment`, a row of /curtailment; `permit`, the grid permit; ' +
+    '`external`, something that this system did not set; `none`; `unknown`.',
   alarm_1: 'First alarm word as read, 0 to 4294967295; see /inverters/alarms/decode.',
   alarm_2: 'Second alarm word as read, 0 to 4294967295.',
   alarm_3: 'Third alarm word as read, 0 to 4294967295.',
@@ -96,6 +102,12 @@ export const readingFrame = {
   }),
 }
 
+/** What a column of text may say. */
+const words: Partial<Record<QuantityName, readonly string[]>> = {
+  state: inverterStates,
+  limited_by: limiters,
+}
+
 /** The schema of one quantity under a name of its own: a number, `null` when not measured. */
 export const quantity = (name: QuantityName) =>
   Nullable(Type.Number({ description: quantities[name] }))
@@ -111,7 +123,7 @@ export function measured<Kind extends keyof Kinds>(kind: Kind): Measured<Kind> {
 function schemaOf(name: QuantityName, type: ColumnType): TSchema {
   const description = quantities[name]
   if (type.endsWith('[]')) return Nullable(Type.Array(Nullable(Type.Number()), { description }))
-  if (type === 'text') return Nullable(Type.Enum([...inverterStates], { description }))
+  if (type === 'text') return Nullable(Type.Enum([...words[name]!], { description }))
   if (type === 'integer' || type === 'bigint') return Nullable(Type.Integer({ description }))
   return Nullable(Type.Number({ description }))
 }

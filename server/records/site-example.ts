@@ -20,6 +20,7 @@ export const siteExample: Site = {
   logger_count: 3,
   inverter_count: 12,
   string_count: 144,
+  sensor_node_count: 2,
   modules: ['basic_scada'],
   scopes: ['plant:read', 'curtailment:read'],
   last_data_at: '2026-06-21T10:00:05.000Z',

@@ -38,6 +38,7 @@ export const Site = Type.Object(
     logger_count: Count('Without retired ones, as the counts that follow.'),
     inverter_count: Count('Inverters.'),
     string_count: Count('Strings that are connected.'),
+    sensor_node_count: Count('Sensor nodes.'),
     modules: Type.Array(Type.Enum([...modules]), { description: "What the client's plan holds." }),
     scopes: Type.Array(Type.Enum([...scopes]), { description: 'What this key may do.' }),
     last_data_at: Nullable(At('When anything was measured last.')),

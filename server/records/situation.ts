@@ -1,15 +1,16 @@
 /** What the live state of a site is judged by: the time, the sun, the local day, the poll rates. */
 import { dayStart } from '@heliograph/domain/local-day'
+import { asleep_below_deg, type Place, type Position, placeOf } from '@heliograph/domain/place'
 import { defaultPollIntervals, type PollIntervals } from '@heliograph/domain/site'
 import { solarPosition } from '@heliograph/physics/solar-position'
+import { ageInSeconds, offline_s } from './frame.ts'
 
-export interface SiteFacts {
+/** The position is null until the edge has announced the inventory. */
+export interface SiteFacts extends Position {
   timezone: string
-  /** null until the edge has announced the inventory. */
-  latitude: number | null
-  longitude: number | null
-  elevation_m: number | null
   poll: PollIntervals | null
+  /** When an edge agent of the site was heard of last. */
+  edge_seen_at: Date | null
 }
 
 export interface Situation {
@@ -19,24 +20,50 @@ export interface Situation {
   /** As seen from the site; null where its position is not known. */
   sun_elevation_deg: number | null
   poll: Required<PollIntervals>
+  /** Who measured nothing since then is offline; see `offlineBefore`. */
+  offline_before_at: Date
 }
 
-/** Below this the sun does not wake an inverter: one that does not answer is asleep. */
-export const asleep_below_deg = 3
-
 export function situationOf(facts: SiteFacts, now: Date): Situation {
-  const { latitude, longitude, elevation_m } = facts
+  const place = placeOf(facts)
   return {
     now,
     day_start_at: dayStart(now, facts.timezone),
-    sun_elevation_deg:
-      latitude === null || longitude === null
-        ? null
-        : solarPosition(now.getTime(), latitude, longitude, { elevation_m: elevation_m ?? 0 })
-            .apparent_elevation_deg,
+    sun_elevation_deg: place && sunElevation(place, now),
     poll: { ...defaultPollIntervals, ...facts.poll },
+    offline_before_at: offlineBefore(place, facts.edge_seen_at, now),
   }
 }
+
+const step_ms = 300_000
+/** Clouds and hills keep inverters from waking with the sun, and put them to sleep before it. */
+const drowsy_ms = 15 * 60_000
+const searched_ms = 86_400_000
+
+/**
+ * So long ago that it makes `offline_s` of time in which inverters must be awake, to five minutes:
+ * a logger whose devices all sleep has nothing to say. A day is too long in any case, as in the
+ * months without a sun. Where the edge is silent itself the night excuses nothing.
+ */
+function offlineBefore(place: Place | null, edge_seen_at: Date | null, now: Date): Date {
+  const now_ms = now.getTime()
+  const is_heard = edge_seen_at !== null && ageInSeconds(edge_seen_at, now) <= offline_s
+  const isAwake = (time_ms: number) =>
+    place === null ||
+    !is_heard ||
+    [0, -drowsy_ms, drowsy_ms].every(
+      (aside_ms) => sunElevation(place, new Date(time_ms + aside_ms)) >= asleep_below_deg,
+    )
+  let [age_ms, awake_ms] = [0, 0]
+  while (awake_ms < offline_s * 1000 && age_ms < searched_ms) {
+    if (isAwake(now_ms - age_ms - step_ms / 2)) awake_ms += step_ms
+    age_ms += step_ms
+  }
+  return new Date(now_ms - age_ms)
+}
+
+const sunElevation = ({ latitude, longitude, elevation_m }: Place, now: Date) =>
+  solarPosition(now.getTime(), latitude, longitude, { elevation_m }).apparent_elevation_deg
 
 /** Whether inverters may sleep. Where the position of the site is not known, none may. */
 export function isNight({ sun_elevation_deg }: Situation): boolean {

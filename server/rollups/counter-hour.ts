@@ -1,7 +1,7 @@
 /** What the energy counter of a device says of one hour. */
 import { counterIncrease } from '@heliograph/domain/counter'
+import { reach_ms } from '@heliograph/domain/reach'
 import type { Span } from '../diagnostics/energy.ts'
-import { reach_ms } from '../storage/touched-hours.ts'
 
 export interface CounterReading {
   time_ms: number

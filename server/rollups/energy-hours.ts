@@ -12,6 +12,7 @@ import {
   shareGaps,
 } from './counter-gaps.ts'
 import { slot_ms } from './hour-facts.ts'
+import { storeLoggerDays } from './logger-days.ts'
 import type { Plant } from './raw.ts'
 
 /** Hours of one inverter that were summed up anew. */
@@ -149,12 +150,14 @@ async function storeLoggerHours(
   site_id: string,
   hours: readonly number[],
 ): Promise<void> {
-  const values = [site_id, hours.map((hour) => new Date(hour).toISOString())]
+  const touched = hours.map((hour) => new Date(hour).toISOString())
+  const values = [site_id, touched]
   await transaction.execute(
     'delete from logger_hours where site_id = $1 and hour_at = any($2::timestamptz[])',
     values,
   )
   await transaction.execute(loggerHours, values)
+  await storeLoggerDays(transaction, site_id, touched)
 }
 
 const columns = [

@@ -8,42 +8,47 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
+import { placeOf } from '@heliograph/domain/place'
+import { reach_ms } from '@heliograph/domain/reach'
 import { readingKinds } from '@heliograph/domain/readings'
-import type { Place } from '../diagnostics/plane-light.ts'
 import { reconcileHours } from '../gaps/job.ts'
 import { tryLock } from '../storage/advisory-lock.ts'
 import type { Database, Log, Transaction } from '../storage/database.ts'
+import { readFinalWeeks } from '../storage/final-weeks.ts'
 import { closedBefore } from '../storage/partitions.ts'
 import {
+  countRunning,
   dueHours,
   hour_ms,
   type Mark,
-  reach_ms,
+  readSettled,
   settleHours,
   sitesWithDueHours,
 } from '../storage/touched-hours.ts'
 import { storeEnergyHours } from './energy-hours.ts'
 import { type InverterSpan, sumInverter } from './inverter-span.ts'
 import {
+  believedReadings,
   type Daylight,
   daylightAt,
   type InverterSun,
   inverterSun,
   type PlantLight,
   plantLight,
+  stationsAround,
+  stationsFor,
   stringsInWords,
 } from './plant-light.ts'
 import {
   type Plant,
   type PlantInverter,
-  type PlantStation,
   type RawWindow,
   readInverters,
   readPlant,
   readStringRanges,
   readWeather,
-  type SiteFacts,
 } from './raw.ts'
+import { touchAround } from './station-marks.ts'
 import { lookForSteps } from './step-looks.ts'
 import { readStringHours, storeInverterHours, storeStringDays, storeStringHours } from './store.ts'
 import { encodeStrings, sumStored } from './string-codec.ts'
@@ -51,12 +56,16 @@ import { encodeStrings, sumStored } from './string-codec.ts'
 /** Of PostgreSQL's advisory locks, ours for one roll-up of a site at a time: `hg-roll`. */
 const advisory_class = 0x68676c6c
 
-/** Marks of one transaction: some hundred milliseconds of work. */
-const marks_enough = 100
+/** Marks of one transaction, two for each inverter: a second or two of work at a large site. */
+const marks_most = 200
+/** Marks of met stations of one transaction, each of which marks the inverters around it. */
+const station_marks_most = 20
 /** Inverters whose readings are in memory at once. */
 const inverters_at_once = 16
-/** A running hour is summed up again no more often than this. */
+/** A running hour is summed up again no more often than this, */
 const running_ms = 300_000
+/** and no more often than after so many times what it takes. */
+const running_rest = 4
 const settle_ms = 20_000
 const idle_ms = 5_000
 const failed_ms = 30_000
@@ -89,9 +98,9 @@ export function createRollups(
     for (const site_id of await sitesWithDueHours(db, clock.now())) {
       if (is_stopping) break
       const settled = await locked(db, site_id, (transaction) =>
-        rollUp(transaction, site_id, clock.now()),
+        rollUp(transaction, site_id, clock),
       )
-      if (settled > marks_enough) behind.add(site_id)
+      if (settled >= marks_most) behind.add(site_id)
       marks += settled
     }
     return { marks, looks: is_stopping ? 0 : await lookAtDays(behind) }
@@ -183,36 +192,53 @@ async function sitesWithInventory(db: Database): Promise<string[]> {
 }
 
 /** Sums up some hours of a site that are due; how many marks that were. */
-async function rollUp(transaction: Transaction, site_id: string, now: Date): Promise<number> {
-  const marks = await dueHours(transaction, site_id, { now, enough: marks_enough })
+async function rollUp(transaction: Transaction, site_id: string, clock: Clock): Promise<number> {
+  const now = clock.now()
+  const settled_at = await readSettled(transaction)
+  const due = (kinds: readonly string[], most: number) =>
+    dueHours(transaction, site_id, { now, kinds, most })
+  const heard = await due(['weather'], station_marks_most)
+  const marks = heard.length > 0 ? heard : await due(device_kinds, marks_most)
   if (marks.length === 0) return 0
-  const plant = await readPlant(transaction, site_id)
-  if (plant) {
-    const whole = await withReadings(transaction, marks)
-    await sumMarkedHours(transaction, site_id, plant, whole)
-    await reconcileHours(transaction, site_id, whole, now)
-  }
-  await settleHours(transaction, site_id, marks, { now, settle_ms, running_ms })
+  const whole = await withReadings(transaction, marks)
+  if (heard.length > 0) await touchAround(transaction, site_id, whole, now)
+  else await sumMarkedHours(transaction, site_id, whole)
+  await reconcileHours(transaction, site_id, whole, now)
+  const each_ms = (clock.now().getTime() - now.getTime()) / marks.length
+  const running = await countRunning(transaction, site_id, now)
+  await settleHours(transaction, site_id, marks, {
+    ...{ now, settled_at, settle_ms },
+    running_ms: Math.max(running_ms, running_rest * running * each_ms),
+  })
   return marks.length
 }
 
-/** Without the hours whose readings, or some of them, were dropped: their sums are final. */
+const device_kinds = ['inverter', 'string', 'meter', 'node']
+
+/** Without the hours whose sums are final, since readings of them were thinned or dropped. */
 async function withReadings(transaction: Transaction, marks: readonly Mark[]): Promise<Mark[]> {
   const dropped_before = await closedBefore(transaction, readingKinds.inverter.table)
   const first_ms = (dropped_before?.getTime() ?? Number.NEGATIVE_INFINITY) + reach_ms
-  return marks.filter(({ hour_at }) => hour_at.getTime() >= first_ms)
+  const final = await readFinalWeeks(transaction)
+  return marks.filter(({ hour_at }) => {
+    const hour_at_ms = hour_at.getTime()
+    return hour_at_ms >= first_ms && !final.holds(hour_at_ms)
+  })
 }
 
 async function sumMarkedHours(
   transaction: Transaction,
   site_id: string,
-  plant: Plant,
   marks: readonly Mark[],
 ): Promise<void> {
+  const measured = marks.filter(({ kind }) => kind === 'inverter' || kind === 'string')
+  const ids = new Set(measured.map(({ device_id }) => device_id))
+  const plant = ids.size > 0 ? await readPlant(transaction, site_id, [...ids]) : null
+  if (!plant) return
   const days = new Map<string, { inverter_id: number; date: string }>()
   const summed = new Map<number, number[]>()
   const daylight = daylightAt(placeOf(plant.facts))
-  for (const [hour, hour_marks] of Map.groupBy(marks, ({ hour_at }) => hour_at.getTime())) {
+  for (const [hour, hour_marks] of Map.groupBy(measured, ({ hour_at }) => hour_at.getTime())) {
     const inverters = invertersOf(hour_marks, plant)
     if (inverters.length === 0) continue
     await sumHour(transaction, site_id, plant, { hour_ms: hour, inverters, daylight })
@@ -227,26 +253,9 @@ async function sumMarkedHours(
   await sumDays(transaction, site_id, plant.facts.timezone, [...days.values()])
 }
 
-/** Those that were heard, and all that look to a met station that was. */
 function invertersOf(marks: readonly Mark[], plant: Plant): PlantInverter[] {
-  const ids = new Set<number>()
-  for (const { kind, device_id } of marks) {
-    if (kind !== 'weather') ids.add(device_id)
-    else {
-      for (const inverter of plant.inverters.values()) {
-        if (stationsFor(inverter, plant).some(({ station_id }) => station_id === device_id)) {
-          ids.add(inverter.inverter_id)
-        }
-      }
-    }
-  }
+  const ids = new Set(marks.map(({ device_id }) => device_id))
   return [...ids].flatMap((inverter_id) => plant.inverters.get(inverter_id) ?? [])
-}
-
-/** The met stations of the plant of an inverter; where it has none, all of the site. */
-function stationsFor({ logger_id }: PlantInverter, { stations }: Plant): PlantStation[] {
-  const own = stations.filter((station) => station.logger_id === logger_id)
-  return own.length > 0 ? own : stations
 }
 
 async function sumHour(
@@ -313,11 +322,6 @@ async function storeHour(
   )
 }
 
-function placeOf({ latitude, longitude, elevation_m }: SiteFacts): Place | null {
-  if (latitude === null || longitude === null) return null
-  return { latitude, longitude, elevation_m: elevation_m ?? 0 }
-}
-
 /** What the sun allowed each inverter; what is alike of several is computed once. */
 async function plantSuns(
   transaction: Transaction,
@@ -327,13 +331,20 @@ async function plantSuns(
 ): Promise<(inverter: PlantInverter) => InverterSun | null> {
   const place = placeOf(plant.facts)
   if (place === null) return () => null
-  const stations = new Set(inverters.flatMap((inverter) => stationsFor(inverter, plant)))
-  const ids = [...stations].map(({ station_id }) => station_id)
-  const readings = await readWeather(transaction, { ...around, ids })
+  const asked = new Set(inverters.flatMap((each) => stationsAround(each, plant.stations)))
+  const stations = plant.stations.filter((station) => asked.has(station))
+  const ids = stations.map(({ station_id }) => station_id)
+  const readings = believedReadings(
+    place,
+    stations,
+    await readWeather(transaction, { ...around, ids }),
+  )
   const lights = new Map<number, PlantLight>()
   const suns = new Map<string, InverterSun>()
   return (inverter) => {
-    const heard = stationsFor(inverter, plant).find(({ station_id }) => readings.has(station_id))
+    const heard = stationsFor(inverter, plant.stations).find(({ station_id }) =>
+      readings.has(station_id),
+    )
     if (!heard) return null
     const { station_id } = heard
     const light = lights.get(station_id) ?? plantLight(place, heard, readings.get(station_id) ?? [])

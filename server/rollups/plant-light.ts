@@ -1,15 +1,13 @@
 /** What the sun allowed the strings of an inverter, instant by instant of the met station. */
 
 import { plotAverages } from '@heliograph/domain/instruments'
+import { asleep_below_deg, type Place } from '@heliograph/domain/place'
 import { type SolarPosition, solarPosition } from '@heliograph/physics/solar-position'
 import type { Surface } from '@heliograph/physics/transposition'
 import { expectedPowerKw } from '../diagnostics/expected-string.ts'
-import {
-  type Place,
-  type PlaneLight,
-  planeLightOf,
-  type StationSample,
-} from '../diagnostics/plane-light.ts'
+import { skiesOf } from '../diagnostics/instrument-limits.ts'
+import { type PlaneLight, planeLightOf, type StationSample } from '../diagnostics/plane-light.ts'
+import { believed, witnessesOf } from '../diagnostics/station-screening.ts'
 import type { InverterLight } from './inverter-hour.ts'
 import type { PlantInverter, PlantStation, PlantString, RawWeather } from './raw.ts'
 
@@ -18,9 +16,6 @@ import type { PlantInverter, PlantStation, PlantString, RawWeather } from './raw
  */
 export const apart_ms_max = 150_000
 const minute_ms = 60_000
-
-/** Below this the sun does not wake an inverter. */
-export const asleep_below_deg = 3
 
 /** Where the sun stands; each minute is computed once. */
 function sunAt(place: Place): (time_ms: number) => SolarPosition {
@@ -60,6 +55,56 @@ export function daylightAt(place: Place | null): Daylight | null {
 export interface PlantLight {
   times_ms: readonly number[]
   on(surface: Surface): readonly PlaneLight[]
+}
+
+/** The met stations of the plant of an inverter; where it has none, all of the site. */
+export function stationsFor(
+  { logger_id }: Pick<PlantInverter, 'logger_id'>,
+  stations: readonly PlantStation[],
+): readonly PlantStation[] {
+  const own = stations.filter((station) => station.logger_id === logger_id)
+  return own.length > 0 ? own : stations
+}
+
+/** These, and those that are asked whether to believe them. */
+export function stationsAround(
+  inverter: Pick<PlantInverter, 'logger_id'>,
+  stations: readonly PlantStation[],
+): PlantStation[] {
+  const own = stationsFor(inverter, stations)
+  return [...own, ...witnessesOf(own, stations)]
+}
+
+/**
+ * The readings of stations without what is not to be believed, as in the weather of their plant:
+ * the readings of a plant are screened together. `readings` reach 30 minutes beyond what is asked.
+ */
+export function believedReadings(
+  place: Place,
+  stations: readonly PlantStation[],
+  readings: ReadonlyMap<number, readonly RawWeather[]>,
+): Map<number, RawWeather[]> {
+  const series = stations.map(({ station_id, instruments, logger_id }) => {
+    const own = readings.get(station_id) ?? []
+    const values = instruments.map((_, index) =>
+      Float64Array.from(own, ({ instrument_values }) => instrument_values[index] ?? Number.NaN),
+    )
+    return { station_id, logger_id, instruments, times_ms: own.map((each) => each.time_ms), values }
+  })
+  const skies = skiesOf(place)
+  const plants = [...Map.groupBy(series, ({ logger_id }) => logger_id).values()]
+  const screened = plants.flatMap((own) => believed(own, witnessesOf(own, series), skies))
+  return new Map(
+    screened
+      .filter(({ station_id }) => readings.has(station_id))
+      .map(({ station_id, times_ms, values }) => [
+        station_id,
+        times_ms.map((time_ms, at) => ({
+          time_ms,
+          instrument_values: values.map((own) => (Number.isNaN(own[at]!) ? null : own[at]!)),
+        })),
+      ]),
+  )
 }
 
 /** The light as one station saw it; each surface is computed once. */

@@ -1,8 +1,10 @@
 /** The readings and the inventory of a plant that the sums of its hours are made of. */
+import type { Position } from '@heliograph/domain/place'
 import type { Station } from '@heliograph/domain/site'
 import type { CecModule } from '@heliograph/physics/single-diode'
 import { createPanelStore } from '../panels/store.ts'
 import type { Queries } from '../storage/database.ts'
+import { siteElevation } from '../storage/site-elevation.ts'
 
 export interface RawInverter {
   time_ms: number
@@ -26,11 +28,8 @@ export interface RawWeather {
   instrument_values: readonly (number | null)[]
 }
 
-export interface SiteFacts {
+export interface SiteFacts extends Position {
   timezone: string
-  latitude: number | null
-  longitude: number | null
-  elevation_m: number | null
 }
 
 export interface PlantStation {
@@ -71,42 +70,71 @@ export interface Plant {
   stations: PlantStation[]
 }
 
-/** The inventory of a site as its sums need it; null for a site that announced none yet. */
-export async function readPlant(db: Queries, site_id: string): Promise<Plant | null> {
-  const [facts] = await db.query<SiteFacts>(
-    `select inventory->>'timezone' as timezone, (inventory->>'latitude')::float8 as latitude,
-            (inventory->>'longitude')::float8 as longitude,
-            (inventory->>'elevation_m')::float8 as elevation_m
-     from sites where site_id = $1 and inventory is not null`,
-    [site_id],
-  )
-  if (!facts) return null
-  const inverters = await db.query<Omit<PlantInverter, 'strings'>>(
-    `select inverter_id, logger_id, rated_ac_power_kw, nominal_efficiency_pct,
-            dc_capacity_kwp
-     from inverters where site_id = $1 order by inverter_id`,
-    [site_id],
-  )
-  const plant: Plant = {
-    facts,
-    inverters: new Map(inverters.map((row) => [row.inverter_id, { ...row, strings: [] }])),
+type InverterFacts = Omit<PlantInverter, 'strings'>
+
+/** The inverters and met stations of a site. */
+export async function readLayout(
+  db: Queries,
+  site_id: string,
+): Promise<{ inverters: InverterFacts[]; stations: PlantStation[] }> {
+  return {
+    inverters: await db.query<InverterFacts>(
+      `select inverter_id, logger_id, rated_ac_power_kw, nominal_efficiency_pct,
+              dc_capacity_kwp
+       from inverters where site_id = $1 order by inverter_id`,
+      [site_id],
+    ),
     stations: await db.query<PlantStation>(
       'select station_id, logger_id, instruments from stations where site_id = $1 order by station_id',
       [site_id],
     ),
   }
-  for (const string of await readStrings(db, site_id)) {
+}
+
+/**
+ * The inventory of a site as its sums need it, of some inverters or of all; null for a site that
+ * announced none yet.
+ */
+export async function readPlant(
+  db: Queries,
+  site_id: string,
+  inverter_ids: readonly number[] | null = null,
+): Promise<Plant | null> {
+  const [facts] = await db.query<SiteFacts>(
+    `select inventory->>'timezone' as timezone, (inventory->>'latitude')::float8 as latitude,
+            (inventory->>'longitude')::float8 as longitude,
+            ${siteElevation('s')} as elevation_m
+     from sites s where site_id = $1 and inventory is not null`,
+    [site_id],
+  )
+  if (!facts) return null
+  const { inverters, stations } = await readLayout(db, site_id)
+  const asked = new Set(inverter_ids ?? inverters.map(({ inverter_id }) => inverter_id))
+  const plant: Plant = {
+    facts,
+    inverters: new Map(
+      inverters
+        .filter(({ inverter_id }) => asked.has(inverter_id))
+        .map((row) => [row.inverter_id, { ...row, strings: [] }]),
+    ),
+    stations,
+  }
+  for (const string of await readStrings(db, site_id, [...asked])) {
     plant.inverters.get(string.inverter_id)?.strings.push(string)
   }
   return plant
 }
 
-async function readStrings(db: Queries, site_id: string): Promise<PlantString[]> {
+async function readStrings(
+  db: Queries,
+  site_id: string,
+  inverter_ids: readonly number[],
+): Promise<PlantString[]> {
   const rows = await db.query<Omit<PlantString, 'panel'>>(
     `select inverter_id, string_index, mppt_index, connected, module_count, params_id,
             dc_capacity_kwp, azimuth_deg, tilt_deg
-     from strings where site_id = $1 order by inverter_id, string_index`,
-    [site_id],
+     from strings where site_id = $1 and inverter_id = any ($2) order by inverter_id, string_index`,
+    [site_id, inverter_ids],
   )
   const panels = await readPanels(db, site_id)
   return rows.map((row) => ({ ...row, panel: panels.get(row.params_id) ?? null }))

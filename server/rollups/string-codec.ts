@@ -5,9 +5,14 @@
  */
 import { additive_quantities, type StringSums } from '../diagnostics/string-sums.ts'
 
-/** The order of the rows; a change of it is a new layout, and the stored rows are made anew. */
+/**
+ * The order of the rows; a change of it is a new layout. The first has no `energy_sample_count`:
+ * those that are not made anew, as of final weeks, stay as they are.
+ */
 const quantities = [...additive_quantities, 'current_a_max'] as const
-export const string_layout = 1
+export const string_layout = 2
+const first_layout = 1
+const added_row = additive_quantities.indexOf('energy_sample_count')
 
 export interface StoredStrings {
   string_count: number
@@ -87,11 +92,20 @@ function listOf(values: Float64Array, from: number, length: number): number[] {
 }
 
 function floatsOf({ sums, string_count, layout }: StoredStrings): Float32Array {
-  if (layout !== string_layout || sums.length !== 4 * quantities.length * string_count) {
+  const is_first = layout === first_layout
+  const rows = is_first ? quantities.length - 1 : quantities.length
+  if ((!is_first && layout !== string_layout) || sums.length !== 4 * rows * string_count) {
     throw new Error(`sums of strings of layout ${layout}, ${sums.length} bytes, cannot be read`)
   }
-  if (sums.byteOffset % 4 === 0) {
-    return new Float32Array(sums.buffer, sums.byteOffset, sums.length / 4)
-  }
-  return new Float32Array(Uint8Array.from(sums).buffer)
+  const floats =
+    sums.byteOffset % 4 === 0
+      ? new Float32Array(sums.buffer, sums.byteOffset, sums.length / 4)
+      : new Float32Array(Uint8Array.from(sums).buffer)
+  if (!is_first) return floats
+  const all = new Float32Array(quantities.length * string_count)
+  const at = added_row * string_count
+  all.set(floats.subarray(0, at))
+  all.fill(Number.NaN, at, at + string_count)
+  all.set(floats.subarray(at), at + string_count)
+  return all
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   appendFile,
@@ -137,6 +137,28 @@ for (const name of ['directory', 'file.tar']) {
     assert.equal(slots, 0)
   })
 }
+
+test('a row committed just before the clock says when a backup ended is in it', async (t) => {
+  await db.execute('truncate kept')
+  const insert = `import pg from 'pg'
+    const client = new pg.Client(process.argv[1])
+    await client.connect()
+    await client.query('insert into kept select count(*) + 1 from kept')
+    await client.end()`
+  let committed = 0
+  const committing = {
+    now() {
+      execFileSync(process.execPath, ['--input-type=module', '-e', insert, server.url])
+      committed += 1
+      return new Date(at)
+    },
+  }
+  const target = path.join(home, 'just-before')
+  await backUp({ url: server.url, data_dir, target, clock: committing, log })
+  await restoreTo(fresh(t), target)
+  const { kept } = await restoredRows(fresh(t))
+  assert.equal(kept.length, committed)
+})
 
 test('what was spoiled is not restored', async (t) => {
   const manifest = await checkBackup(sound)

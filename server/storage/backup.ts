@@ -103,8 +103,9 @@ async function writeBackup(
   for (const file of found.files)
     await withFile(path.join(cluster_dir, file), (it) => add(file, it))
   await add(control_file, inMemory(await readControl(path.join(cluster_dir, control_file))))
-  const { stop_lsn, label, segments } = await stop(session, start_lsn)
+  // Read before the end: what is committed after it is perhaps not in the log that we keep.
   const finished_at = clock.now().toISOString()
+  const { stop_lsn, label, segments } = await stop(session, start_lsn)
   await add('backup_label', inMemory(Buffer.from(label)))
   for (const segment of segments) {
     const file = `pg_wal/${segment}`

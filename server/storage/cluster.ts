@@ -141,7 +141,7 @@ function configuration(durable: boolean): string {
     unix_socket_directories: '.',
     unix_socket_permissions: '0700',
     max_connections: '60',
-    shared_buffers: '64MB',
+    shared_buffers: '128MB',
     effective_cache_size: '512MB',
     maintenance_work_mem: '64MB',
     work_mem: '8MB',

@@ -1,21 +1,27 @@
-/** `COPY (query) TO STDOUT` as a stream, in the memory of its buffers whatever the rows are. */
+/**
+ * What the database gives as a stream, in the memory of its buffers whatever the rows are:
+ * `COPY (query) TO STDOUT`, or text that is made of several reads of one snapshot.
+ */
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Timers } from '@heliograph/domain/clock'
 import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import type { Database } from './database.ts'
+import type { Database, Transaction } from './database.ts'
 
-export interface CopyOrder {
-  /** The whole statement. COPY takes no parameters: see `inlined`. */
-  statement: string
-  /** Bound on the whole of it, the reader's time included. */
+export interface OutOrder {
+  /** Bound on each statement, the reader's time included. */
   timeout_ms: number
   /** A reader that takes nothing for so long is given up. */
   stall_ms: number
   timers: Timers
   /** Ends it: the query is cancelled and its connection leaves the pool at once. */
   signal: AbortSignal
+}
+
+export interface CopyOrder extends OutOrder {
+  /** The whole statement. COPY takes no parameters: see `inlined`. */
+  statement: string
 }
 
 export interface Copying {
@@ -25,11 +31,26 @@ export interface Copying {
   released: Promise<void>
 }
 
+/** Starts a COPY: see `streamOut`. */
+export function copyOut(db: Database, { statement, ...order }: CopyOrder): Copying {
+  return streamOut(db, order, ({ client }) => {
+    const rows = client.query(copyTo(statement))
+    // What the end of its connection tells it after an abort has been told already.
+    rows.on('error', () => {})
+    return rows
+  })
+}
+
 /**
- * Starts a COPY in a read-only transaction of its own. A reader that does not read stops the
- * database from sending. Errors, the database's own among them, are those of `bytes`.
+ * Sends what `source` yields, in a read-only transaction of its own that sees one snapshot. A
+ * reader that does not read stops the source. Errors, the database's own among them, are those of
+ * `bytes`.
  */
-export function copyOut(db: Database, order: CopyOrder): Copying {
+export function streamOut(
+  db: Database,
+  order: OutOrder,
+  source: (tx: Transaction) => AsyncIterable<Buffer | string>,
+): Copying {
   const bytes = new PassThrough()
   const work = db.transaction(
     async (tx) => {
@@ -39,9 +60,9 @@ export function copyOut(db: Database, order: CopyOrder): Copying {
         `SET LOCAL statement_timeout = ${order.timeout_ms};
          SET LOCAL client_connection_check_interval = ${connection_check_ms}`,
       )
-      await copy(tx.client, bytes, order)
+      await send(source(tx), bytes, tx.client, order)
     },
-    { read_only: true },
+    { isolation: 'repeatable read', read_only: true },
   )
   const released = work.then(
     () => void bytes.end(),
@@ -52,16 +73,14 @@ export function copyOut(db: Database, order: CopyOrder): Copying {
 
 const connection_check_ms = 1000
 
-async function copy(
-  client: pg.PoolClient,
+async function send(
+  source: AsyncIterable<Buffer | string>,
   bytes: PassThrough,
-  { statement, stall_ms, timers, signal }: CopyOrder,
+  client: pg.PoolClient,
+  { stall_ms, timers, signal }: OutOrder,
 ): Promise<void> {
-  const rows = client.query(copyTo(statement))
-  // What the end of its connection tells it after an abort has been told already.
-  rows.on('error', () => {})
   const stalled = new AbortController()
-  async function* watched(chunks: AsyncIterable<Buffer>) {
+  async function* watched(chunks: AsyncIterable<Buffer | string>) {
     for await (const chunk of chunks) {
       const cancel = timers.after(stall_ms, () => stalled.abort(new Error('the reader stalled')))
       try {
@@ -71,17 +90,19 @@ async function copy(
       }
     }
   }
+  const given_up = AbortSignal.any([signal, stalled.signal])
+  // A statement that runs goes on, and only the loss of its connection ends it.
+  const drop = () => void client.connection.stream.destroy()
+  given_up.addEventListener('abort', drop)
   try {
     // Not ended here: what was read is whole only once the transaction is.
-    await pipeline(rows, watched, bytes, {
-      signal: AbortSignal.any([signal, stalled.signal]),
-      end: false,
-    })
+    await pipeline(source, watched, bytes, { signal: given_up, end: false })
   } catch (error) {
-    // A refusal by the database leaves the connection as good as it was. In all other cases the
-    // statement goes on, and only the loss of its connection ends it.
-    if (!(error instanceof pg.DatabaseError)) client.connection.stream.destroy()
+    // A refusal by the database leaves the connection as good as it was; all else does not.
+    if (!(error instanceof pg.DatabaseError)) drop()
     throw error
+  } finally {
+    given_up.removeEventListener('abort', drop)
   }
 }
 

@@ -11,15 +11,21 @@ import { type EmbeddedServer, startEmbedded } from './embedded.ts'
 
 const silent = { info() {}, warn() {}, error() {} }
 
+/** By data directory: what writes to it has to stop before it goes. */
+const started = new Map<string, EmbeddedServer[]>()
+
 async function dataDir(t: TestContext): Promise<string> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'heliograph-embedded-'))
-  t.after(() => rm(directory, { recursive: true, force: true }))
+  t.after(async () => {
+    for (const server of started.get(directory) ?? []) await server.stop()
+    await rm(directory, { recursive: true, force: true, maxRetries: 10 })
+  })
   return directory
 }
 
-async function start(t: TestContext, data_dir: string, durable = false): Promise<EmbeddedServer> {
+async function start(data_dir: string, durable = false): Promise<EmbeddedServer> {
   const server = await startEmbedded({ data_dir, log: silent, durable })
-  t.after(() => server.stop())
+  started.set(data_dir, [...(started.get(data_dir) ?? []), server])
   return server
 }
 
@@ -79,11 +85,11 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 
 test('the first start makes a database, later ones find it as it was', async (t) => {
   const data_dir = await dataDir(t)
-  const first = await start(t, data_dir, true)
+  const first = await start(data_dir, true)
   await write(first.url, 1)
   await first.stop()
   assert.deepEqual(await first.exited, { expected: true, reason: 'PostgreSQL ended with code 0' })
-  const second = await start(t, data_dir, true)
+  const second = await start(data_dir, true)
   assert.deepEqual(await read(second.url), [1])
   const [settings] = await using(second.url, (db) =>
     db.query(
@@ -110,20 +116,20 @@ test('what was committed survives the kill of its owner, whose orphan is taken o
   await write(said.url!, 1)
   await end(child, 'SIGKILL')
   assert.ok(isRunning(said.pid!), 'the orphan is still there')
-  const server = await start(t, data_dir)
+  const server = await start(data_dir)
   assert.deepEqual(await read(server.url), [1])
   assert.ok(!isRunning(said.pid!))
 })
 
 test('what was committed survives the kill of PostgreSQL, which is reported', async (t) => {
   const data_dir = await dataDir(t)
-  const first = await start(t, data_dir, true)
+  const first = await start(data_dir, true)
   await write(first.url, 1)
   process.kill(first.pid, 'SIGKILL')
   const { expected, reason } = await first.exited
   assert.equal(expected, false)
   assert.match(reason, /^PostgreSQL ended by SIGKILL/)
-  const second = await start(t, data_dir)
+  const second = await start(data_dir)
   assert.deepEqual(await read(second.url), [1])
 })
 
@@ -147,7 +153,7 @@ test('everything killed at once, in the middle of writing, loses nothing committ
   await end(child, 'SIGKILL')
   await broken
   await db.close()
-  const server = await start(t, data_dir)
+  const server = await start(data_dir)
   const values = await read(server.url)
   // The statement under way may have been committed without its answer getting through.
   assert.ok(values.length === acknowledged || values.length === acknowledged + 1)
@@ -156,7 +162,7 @@ test('everything killed at once, in the middle of writing, loses nothing committ
 
 test('a second start is refused while the owner lives, in this process or another', async (t) => {
   const data_dir = await dataDir(t)
-  const server = await start(t, data_dir)
+  const server = await start(data_dir)
   const message = new RegExp(`${data_dir} is in use by process ${process.pid};`)
   await assert.rejects(startEmbedded({ data_dir, log: silent }), { message })
   assert.match((await owner(t, data_dir)).said.error!, message)
@@ -180,14 +186,14 @@ test('a start that was killed while making the database leaves nothing half-made
   const half = path.join(data_dir, 'postgres/cluster.new')
   await mkdir(half, { recursive: true })
   await writeFile(path.join(half, 'PG_VERSION'), '18\n')
-  const server = await start(t, data_dir)
+  const server = await start(data_dir)
   await write(server.url, 1)
   assert.ok(!(await readdir(path.join(data_dir, 'postgres'))).includes('cluster.new'))
 })
 
 test('a stale process file that names a living stranger does not hinder the start', async (t) => {
   const data_dir = await dataDir(t)
-  const first = await start(t, data_dir)
+  const first = await start(data_dir)
   await write(first.url, 1)
   const file = path.join(data_dir, 'postgres/cluster/postmaster.pid')
   const text = await readFile(file, 'utf8')
@@ -198,14 +204,14 @@ test('a stale process file that names a living stranger does not hinder the star
   t.after(() => end(stranger, 'SIGKILL'))
   await once(stranger, 'spawn')
   await writeFile(file, text.replace(/^\d+/, String(stranger.pid)))
-  const second = await start(t, data_dir)
+  const second = await start(data_dir)
   assert.deepEqual(await read(second.url), [1])
   assert.equal(stranger.exitCode ?? stranger.signalCode, null, 'the stranger is left alone')
 })
 
 test('a data directory with a long path gets its socket elsewhere, for itself alone', async (t) => {
   const data_dir = path.join(await dataDir(t), 'a'.repeat(100))
-  const server = await start(t, data_dir)
+  const server = await start(data_dir)
   const socket_dir = new URL(server.url).searchParams.get('host')!
   try {
     await write(server.url, 1)
@@ -221,7 +227,7 @@ test('root runs it as another user, also below a directory that this user cannot
   if (process.getuid?.() !== 0) return t.skip('needs root')
   const locked = await dataDir(t)
   await chmod(locked, 0o700)
-  const server = await start(t, path.join(locked, 'data'))
+  const server = await start(path.join(locked, 'data'))
   await write(server.url, 1)
   assert.equal((await stat(path.join(locked, 'data/postgres/cluster'))).uid, 65_534)
   const status = await readFile(`/proc/${server.pid}/status`, 'utf8')
@@ -231,10 +237,10 @@ test('root runs it as another user, also below a directory that this user cannot
 
 test('a start that fails says why in the words of PostgreSQL, and lets go of the data', async (t) => {
   const data_dir = await dataDir(t)
-  await (await start(t, data_dir)).stop()
+  await (await start(data_dir)).stop()
   const local = path.join(data_dir, 'postgres/cluster/local.conf')
   await writeFile(local, 'shared_buffers = nonsense\n')
   await assert.rejects(startEmbedded({ data_dir, log: silent }), /shared_buffers/)
   await rm(local)
-  await start(t, data_dir)
+  await start(data_dir)
 })

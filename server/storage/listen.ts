@@ -27,6 +27,8 @@ export class ListenConnection {
   readonly #listeners = new Map<string, Set<Listener>>()
   readonly #closing = new AbortController()
   #current: Promise<pg.Client> | undefined
+  /** Null while there is none, or the last one was lost. */
+  #connected: pg.Client | null = null
 
   constructor(config: pg.ClientConfig, log: Log) {
     this.#config = config
@@ -73,6 +75,7 @@ export class ListenConnection {
       void client.end()
       throw error
     }
+    this.#connected = client
     this.#keepWatch(client)
     return client
   }
@@ -84,6 +87,7 @@ export class ListenConnection {
     ping.unref()
     client.once('end', () => {
       clearInterval(ping)
+      this.#connected = null
       if (this.#closing.signal.aborted) return
       this.#log.warn({}, 'the listening database connection was lost')
       this.#current = this.#reconnect()
@@ -118,6 +122,7 @@ export class ListenConnection {
     const set = this.#listeners.get(channel)
     if (!set?.delete(listener) || set.size > 0) return
     this.#listeners.delete(channel)
-    await (await this.#current)?.query(`UNLISTEN ${pg.escapeIdentifier(channel)}`)
+    // A connection that is made anew listens to the channels that are left.
+    await this.#connected?.query(`UNLISTEN ${pg.escapeIdentifier(channel)}`)
   }
 }

@@ -36,6 +36,10 @@ export function partitionName(table: string, week: Week): string {
   return `${table}_${week.start.toISOString().slice(0, 10).replaceAll('-', '')}`
 }
 
+/** `FOR VALUES …` of the partition of a week. */
+export const boundsOf = ({ start, end }: Week): string =>
+  `FOR VALUES FROM ('${start.toISOString()}') TO ('${end.toISOString()}')`
+
 /**
  * Makes the weekly partitions of the tables that `[from, to)` touches and returns the names of the
  * new ones. The tables are `PARTITION BY RANGE` of a timestamptz. Any number of processes may do so
@@ -68,10 +72,9 @@ async function makeWeek(
   const missing = tables.filter((table) => lacks(table, week))
   for (const table of missing) {
     const name = identifier(partitionName(table, week))
-    const bounds = `FROM ('${week.start.toISOString()}') TO ('${week.end.toISOString()}')`
     await transaction.execute(
       `CREATE TABLE ${name} (LIKE ${identifier(table)} INCLUDING ALL EXCLUDING IDENTITY);
-       ALTER TABLE ${identifier(table)} ATTACH PARTITION ${name} FOR VALUES ${bounds}`,
+       ALTER TABLE ${identifier(table)} ATTACH PARTITION ${name} ${boundsOf(week)}`,
     )
   }
   return missing.map((table) => partitionName(table, week))
@@ -119,6 +122,18 @@ async function partitionsOf(db: Pick<Database, 'query'>, tables: readonly string
   }
 }
 
+/** The partitions of the tables that end by `before`, oldest first, whatever is in them. */
+export async function weeksBefore(
+  db: Pick<Database, 'query'>,
+  tables: readonly string[],
+  before: Date,
+): Promise<{ table: string; week: Week }[]> {
+  const partitions = await readPartitions(db, tables)
+  return partitions.flatMap(({ table, start, end }) =>
+    start !== null && end <= before ? [{ table, week: { start, end } }] : [],
+  )
+}
+
 /**
  * The oldest week of which any of the tables has a partition, whatever is in it; null when there is
  * none that ends by `before`.
@@ -128,9 +143,8 @@ export async function oldestWeek(
   tables: readonly string[],
   before: Date,
 ): Promise<Week | null> {
-  const partitions = await readPartitions(db, tables)
-  const oldest = partitions.find(({ start, end }) => start !== null && end <= before)
-  return oldest ? { start: oldest.start!, end: oldest.end } : null
+  const [oldest] = await weeksBefore(db, tables, before)
+  return oldest?.week ?? null
 }
 
 /**

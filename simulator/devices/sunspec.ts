@@ -8,7 +8,15 @@ import { encode } from '@heliograph/domain/sunspec/codec'
 import { models } from '@heliograph/domain/sunspec/models'
 import { stOf } from '@heliograph/domain/sunspec/states'
 import type { Counters } from '../counters.ts'
+import type { LimitState } from '../limits.ts'
 import type { InverterSnapshot, SiteSnapshot } from '../site.ts'
+import {
+  controls121,
+  controls123,
+  controls702,
+  controls704,
+  hasModel704,
+} from './sunspec-controls.ts'
 
 export const sunspec_base_address = 40_000
 
@@ -46,17 +54,26 @@ const identity = (model: string, serial: string) =>
     values: { Mn: 'Heliograph', Md: model, Vr: 'sim-1', SN: serial, DA: 1 },
   })
 
-/** Models 1, 103, 120 to 123, 160 for the MPPTs and 403 for the currents of the strings. */
+/** What an inverter was told, at the instant for which its registers are made. */
+export interface ToldInverter {
+  limit: LimitState
+  now_ms: number
+}
+
+/**
+ * Models 1, 103, 120 to 123, 160 for the MPPTs and 403 for the currents of the strings; 702 and 704
+ * in place of 121 and 123 where the site file says so.
+ */
 export function inverterRegisters(
   inverter: Inverter,
   snapshot: SiteSnapshot,
-  counters: Counters,
+  { counters, told }: { counters: Counters; told: ToldInverter },
 ): Uint16Array {
   const now = snapshot.inverters.find(({ inverter_id }) => inverter_id === inverter.inverter_id)!
   return chain([
     identity('Simulated inverter', `SIM-INV-${inverter.inverter_id}`),
     measurements(inverter, now, snapshot, counters),
-    ...nameplate(inverter, now, counters),
+    ...controlled(inverter, now, { counters, told }),
     mpptModel(inverter, now, counters),
     combinerModel(inverter, now),
   ])
@@ -122,44 +139,54 @@ function measurements(
   })
 }
 
-/** Nameplate, settings, status and the immediate controls, of which only the limit is in use. */
-function nameplate(inverter: Inverter, now: InverterSnapshot, counters: Counters): Uint16Array[] {
+/** Of the registers that hold its power settings. */
+export const powerScale = ({ rated_ac_power_kw }: Inverter) =>
+  scaleFor(rated_ac_power_kw * 1000 * 1.2)
+
+/** Nameplate, settings, status and the controls, of which only the limit is in use. */
+function controlled(
+  inverter: Inverter,
+  now: InverterSnapshot,
+  { counters, told: { limit, now_ms } }: { counters: Counters; told: ToldInverter },
+): Uint16Array[] {
+  const scale = powerScale(inverter)
+  const nameplate = nameplateModel(inverter, scale)
+  const status = statusModel(inverter, now, { counters, scale, is_limited: limit.is_enabled })
+  return hasModel704(inverter)
+    ? [controls702(limit, scale), controls704(limit, now_ms), nameplate, status]
+    : [nameplate, controls121(limit, scale, nominal_voltage_v), status, controls123(limit)]
+}
+
+function nameplateModel(inverter: Inverter, power_scale: number): Uint16Array {
   const rated_w = inverter.rated_ac_power_kw * 1000
-  const power_scale = scaleFor(rated_w * 1.2)
-  return [
-    encode(models[120], {
-      values: {
-        DERTyp: 4,
-        WRtg: rated_w,
-        WRtg_SF: power_scale,
-        VARtg: rated_w,
-        VARtg_SF: power_scale,
-      },
-    }),
-    encode(models[121], {
-      values: { WMax: rated_w, WMax_SF: power_scale, VRef: nominal_voltage_v, VRef_SF: 0 },
-    }),
-    encode(models[122], {
-      values: {
-        PVConn: now.state === 'sleeping' ? 0 : 7,
-        ECPConn: now.state === 'sleeping' ? 0 : 1,
-        ActWh: Math.round(counters.inverters[inverter.inverter_id]!.ac_kwh * 1000),
-        WAval: now.available_power_kw * 1000,
-        WAval_SF: power_scale,
-        StActCtl: now.power_limit_pct === null ? 0 : st_act_ctl_fixed_w,
-        Ris: now.insulation_resistance_kohm * 1000,
-        Ris_SF: 3,
-      },
-    }),
-    encode(models[123], {
-      values: {
-        Conn: 1,
-        WMaxLimPct: now.power_limit_pct ?? 100,
-        WMaxLimPct_SF: -1,
-        WMaxLim_Ena: now.power_limit_pct === null ? 0 : 1,
-      },
-    }),
-  ]
+  return encode(models[120], {
+    values: {
+      DERTyp: 4,
+      WRtg: rated_w,
+      WRtg_SF: power_scale,
+      VARtg: rated_w,
+      VARtg_SF: power_scale,
+    },
+  })
+}
+
+function statusModel(
+  inverter: Inverter,
+  now: InverterSnapshot,
+  { counters, scale, is_limited }: { counters: Counters; scale: number; is_limited: boolean },
+): Uint16Array {
+  return encode(models[122], {
+    values: {
+      PVConn: now.state === 'sleeping' ? 0 : 7,
+      ECPConn: now.state === 'sleeping' ? 0 : 1,
+      ActWh: Math.round(counters.inverters[inverter.inverter_id]!.ac_kwh * 1000),
+      WAval: now.available_power_kw * 1000,
+      WAval_SF: scale,
+      StActCtl: is_limited ? st_act_ctl_fixed_w : 0,
+      Ris: now.insulation_resistance_kohm * 1000,
+      Ris_SF: 3,
+    },
+  })
 }
 
 function mpptModel(inverter: Inverter, now: InverterSnapshot, counters: Counters): Uint16Array {

@@ -10,15 +10,15 @@ import type { Site } from '@heliograph/domain/site'
 import mqtt, { type MqttClient } from 'mqtt'
 import type { BaseLogger } from 'pino'
 import type { Plant } from '../plant.ts'
-import { weatherAt } from '../weather.ts'
-import { type StationState, type Surroundings, stateMessage, stationAt } from './station.ts'
+import { type StationState, stateMessage, stationAt } from './station.ts'
+import { stationMinutes, surroundings } from './surroundings.ts'
 
 export interface PublisherNeeds {
-  seed: number
   credentials: MqttCredentials | null
   log: Pick<BaseLogger, 'debug'>
 }
 
+const minute_ms = 60_000
 const reconnect_ms = 2000
 
 /** Connects every node and has it report from now on; a broker that is not there is waited for. */
@@ -26,7 +26,11 @@ export function publishNodes(plant: Plant, needs: PublisherNeeds): { close(): Pr
   const { site } = plant.simulation
   if (!site.mqtt) return { close: async () => {} }
   const url = brokerUrl(site.mqtt)
-  const nodes = (site.nodes ?? []).map((node) => publishNode(plant, node, { ...needs, url }))
+  const start_ms = Math.floor(plant.now_ms() / minute_ms) * minute_ms
+  const [states = []] = stationMinutes(plant.simulation, { start_ms, end_ms: start_ms + 1 })
+  const nodes = (site.nodes ?? []).map((node, nth) =>
+    publishNode(plant, node, { ...needs, url, state: states[nth]! }),
+  )
   return {
     async close() {
       await Promise.all(nodes.map((node) => node.close()))
@@ -41,9 +45,12 @@ function brokerUrl({ url, listen }: NonNullable<Site['mqtt']>): string {
 function publishNode(
   plant: Plant,
   node: Node,
-  { url, seed, credentials, log }: PublisherNeeds & { url: string },
+  needs: PublisherNeeds & { url: string; state: StationState },
 ) {
-  const prefix = plant.simulation.site.mqtt?.prefix ?? default_prefix
+  const { url, credentials, log } = needs
+  const { simulation } = plant
+  const { seed } = simulation
+  const prefix = simulation.site.mqtt?.prefix ?? default_prefix
   const status = nodeTopic(prefix, node.node_id, 'status')
   const kept = { qos: 1, retain: true } as const
   const client: MqttClient = mqtt.connect(url, {
@@ -53,13 +60,14 @@ function publishNode(
     reconnectPeriod: reconnect_ms,
     will: { topic: status, payload: Buffer.from('offline'), ...kept },
   })
-  let state: StationState | null = null
+  let { state } = needs
   const publish = (topic: string, payload: string) =>
     client.publish(topic, payload, kept, (error) => {
       if (error) log.debug({ err: error, topic }, 'not published')
     })
   const report = () => {
-    state = stationAt(node, surroundings(plant, node, seed), { before: state, seed })
+    const around = surroundings(simulation, plant.snapshot(), node)
+    state = stationAt(node, around, { before: state, seed })
     if (!client.connected) return
     const message = JSON.stringify(stateMessage(node, state, seed))
     publish(nodeTopic(prefix, node.node_id, 'state'), message)
@@ -76,25 +84,5 @@ function publishNode(
       // Without a word of parting: the broker then sends the last will.
       await client.endAsync(true)
     },
-  }
-}
-
-function surroundings(plant: Plant, { logger_id }: Node, seed: number): Surroundings {
-  const { site } = plant.simulation
-  const snapshot = plant.snapshot()
-  const of = site.loggers.filter((one) => logger_id === undefined || one.logger_id === logger_id)
-  const ids = new Set(of.flatMap(({ inverters }) => inverters.map((one) => one.inverter_id)))
-  const power_kw = snapshot.inverters
-    .filter(({ inverter_id }) => ids.has(inverter_id))
-    .reduce((sum, { ac_power_kw }) => sum + Math.max(0, ac_power_kw), 0)
-  const rated_kw = of.reduce((sum, { rated_power_kw }) => sum + rated_power_kw, 0)
-  const { latitude, longitude, elevation_m = 0 } = site
-  const place = { latitude, longitude, elevation_m, east_m: 0 }
-  const weather = weatherAt(seed, snapshot.time_ms, place)
-  return {
-    time_ms: snapshot.time_ms,
-    ambient_temperature_c: weather.ambient_temperature_c,
-    relative_humidity_pct: weather.relative_humidity_pct,
-    load_ratio: power_kw / rated_kw,
   }
 }

@@ -13,12 +13,6 @@ import { operations } from './operations.ts'
 
 /** What the specification has and the server does not yet. This list may only shrink. */
 const notBuilt: readonly string[] = [
-  'GET /curtailment',
-  'GET /curtailment/history',
-  'GET /curtailment/suggest',
-  'POST /curtailment/window',
-  'POST /curtailment/immediate',
-  'DELETE /curtailment/group/{group_id}',
   'GET /markets',
   'GET /markets/{market_code}/prices',
   'GET /markets/compare',

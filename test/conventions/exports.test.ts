@@ -14,8 +14,10 @@ import { endpoint } from '../../server/http/endpoint.ts'
 import { Series } from '../../server/http/envelope.ts'
 import { ApiError } from '../../server/http/errors.ts'
 import { chooseFormat, exports_max } from '../../server/http/export.ts'
+import { fetched } from '../../server/http/export-items.ts'
 import { LoggerId, limit, timeWindow } from '../../server/http/params.ts'
 import { serve } from '../../server/http/serve.ts'
+import type { Queries } from '../../server/storage/database.ts'
 import { silent, type TestDatabase, testDatabase } from '../postgres.ts'
 import { addFixtures, addKey, type Fixtures } from './fixtures.ts'
 
@@ -27,6 +29,9 @@ const sources: Readonly<Record<number, string>> = {
   4: 'FROM generate_series(1, 3) AS nth WHERE 1 / (1 - nth) < 2',
   5: 'FROM generate_series(1, 3) AS nth, pg_sleep(600)',
 }
+/** Loggers from here on have measured the same, but their items are computed. */
+const computed = 10
+let computed_rows = 0
 const large_rows = 150_000
 const line_bytes = 200
 /** Of tests that wait for the database: what never comes is a failure, not a run without end. */
@@ -45,8 +50,8 @@ const history = endpoint({
   returns: Series(Type.Object({ nth: Type.Integer(), text: Type.String() })),
   example: {
     answer: {
-      data: [],
-      meta: { count: 0, truncated: false, next_start: null, previous_end: null },
+      data: [{ nth: 1, text: 'x' }],
+      meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
   async handle(_request, _needs: object) {
@@ -54,8 +59,9 @@ const history = endpoint({
     return { data: [], meta }
   },
   async exports({ params }) {
-    const from = sources[params.logger_id]
+    const from = sources[params.logger_id % computed]
     if (from === undefined) throw new ApiError('not_found')
+    if (params.logger_id >= computed) return { items: (queries) => items(queries, from) }
     return {
       columns: [
         { name: 'nth', sql: 'nth', type: 'number' },
@@ -66,6 +72,13 @@ const history = endpoint({
     }
   },
 })
+
+async function* items(queries: Queries, from: string) {
+  for await (const rows of fetched<{ nth: number }>(queries, `SELECT nth ${from}`, [])) {
+    computed_rows += rows.length
+    yield rows.map(({ nth }) => ({ nth, text: 'x'.repeat(line_bytes) }))
+  }
+}
 
 let database: TestDatabase
 let fixtures: Fixtures
@@ -110,12 +123,13 @@ async function open(logger_id: number, headers = asking(fixtures.keys.full), met
   return { response }
 }
 
-/** The wait event of every COPY that runs; asked until it is as wanted. */
-async function copies(wanted: (waits: (string | null)[]) => boolean): Promise<void> {
+/** The wait event of every statement of an export that runs; asked until it is as wanted. */
+async function exporting(wanted: (waits: (string | null)[]) => boolean): Promise<void> {
   for (;;) {
     const running = await database.db.query<{ wait_event: string | null }>(
       `SELECT wait_event FROM pg_stat_activity
-       WHERE datname = current_database() AND state = 'active' AND query LIKE 'COPY%'`,
+       WHERE datname = current_database() AND state = 'active'
+         AND (query LIKE 'COPY%' OR query LIKE 'FETCH%')`,
     )
     if (wanted(running.map(({ wait_event }) => wait_event))) return
   }
@@ -136,7 +150,7 @@ async function producedWhenStalled(): Promise<number> {
 }
 
 async function assertReleased() {
-  await copies((waits) => waits.length === 0)
+  await exporting((waits) => waits.length === 0)
   const { db } = database
   // Also the connection of this very question is back by then.
   while (db.connections().idle < db.connections().total) await db.query('SELECT')
@@ -181,7 +195,9 @@ test('a file says what it is, and HEAD says the same without reading a row', asy
   )
   assert.equal(headers['cache-control'], 'no-store')
   assert.equal(headers.vary, 'Authorization, Accept, Accept-Encoding')
-  assert.equal(await text(response), `nth,text\n${[1, 2, 3].map(line).join('')}`)
+  const file = `nth,text\n${[1, 2, 3].map(line).join('')}`
+  assert.equal(await text(response), file)
+  assert.equal(await text((await open(computed + 1)).response), file)
   // The query of this one would take ten minutes.
   const head = (await open(5, asking(fixtures.keys.full), 'HEAD')).response
   assert.equal(head.statusCode, 200)
@@ -210,12 +226,13 @@ test('JSON is answered as ever', async () => {
 
 test('files are compressed as they come', async () => {
   const plain = await buffer((await open(2)).response)
-  for (const [encoding, decompress] of [
-    ['gzip', gunzipSync],
-    ['br', brotliDecompressSync],
+  for (const [encoding, decompress, logger_id] of [
+    ['gzip', gunzipSync, 2],
+    ['br', brotliDecompressSync, 2],
+    ['gzip', gunzipSync, computed + 2],
   ] as const) {
     const headers = asking(fixtures.keys.full, { 'accept-encoding': encoding })
-    const { response } = await open(2, headers)
+    const { response } = await open(logger_id, headers)
     assert.equal(response.headers['content-encoding'], encoding)
     const packed = await buffer(response)
     assert.ok(packed.length < plain.length / 10)
@@ -240,6 +257,19 @@ test(
   },
 )
 
+test('a reader that does not read stops the computing of items, too', bounded, async () => {
+  computed_rows = 0
+  const { response } = await open(computed + 2)
+  let last = -1
+  for (let unchanged = 0; unchanged < 50; last = computed_rows) {
+    unchanged = computed_rows === last ? unchanged + 1 : 0
+    await database.db.query('SELECT')
+  }
+  assert.ok(last < large_rows / 2, `${last} rows were computed`)
+  assert.equal((await text(response)).length, 'nth,text\n'.length + totalLength())
+  assert.equal(computed_rows, large_rows)
+})
+
 function totalLength(): number {
   let length = 0
   for (let nth = 1; nth <= large_rows; nth++) length += String(nth).length + line_bytes + 2
@@ -248,25 +278,32 @@ function totalLength(): number {
 
 test('a reader that goes away cancels the query and frees its connection', bounded, async () => {
   const { response } = await open(2)
-  await copies((waits) => waits.includes('ClientWrite'))
+  await exporting((waits) => waits.includes('ClientWrite'))
   response.destroy()
   await assertReleased()
-  // Before the first byte, while the database sends nothing that could fail.
-  const waiting = connect(port(), '127.0.0.1')
-  const head = `GET ${pathOf(5)} HTTP/1.1\r\nhost: x\r\naccept: text/csv\r\n`
-  waiting.write(`${head}authorization: Bearer ${fixtures.keys.full}\r\n\r\n`)
-  await copies((waits) => waits.includes('PgSleep'))
-  waiting.destroy()
+  // Between two statements of one.
+  ;(await open(computed + 2)).response.destroy()
   await assertReleased()
+  // Before the first byte, while the database sends nothing that could fail.
+  for (const logger_id of [5, computed + 5]) {
+    const waiting = connect(port(), '127.0.0.1')
+    const head = `GET ${pathOf(logger_id)} HTTP/1.1\r\nhost: x\r\naccept: text/csv\r\n`
+    waiting.write(`${head}authorization: Bearer ${fixtures.keys.full}\r\n\r\n`)
+    await exporting((waits) => waits.includes('PgSleep'))
+    waiting.destroy()
+    await assertReleased()
+  }
   assert.deepEqual(failures, [])
 })
 
 test('what fails before the first byte is an error like any other', async () => {
-  const { response } = await open(4)
-  assert.equal(response.statusCode, 500)
-  assert.equal(response.headers['content-disposition'], undefined)
-  assert.equal(JSON.parse(await text(response)).error.code, 'internal_error')
-  assert.equal(failures.length, 1)
+  for (const logger_id of [4, computed + 4]) {
+    const { response } = await open(logger_id)
+    assert.equal(response.statusCode, 500)
+    assert.equal(response.headers['content-disposition'], undefined)
+    assert.equal(JSON.parse(await text(response)).error.code, 'internal_error')
+  }
+  assert.equal(failures.length, 2)
   failures = []
   assert.equal((await open(9)).response.statusCode, 404)
   const url = `http://127.0.0.1:${port()}${pathOf(1)}?limit=0`
@@ -278,19 +315,19 @@ test(
   'what fails half-way breaks the connection, compressed or not, and old HTTP too',
   bounded,
   async () => {
-    for (const encoding of ['identity', 'gzip']) {
-      const { response } = await open(
-        3,
-        asking(fixtures.keys.full, { 'accept-encoding': encoding }),
-      )
-      assert.equal(response.statusCode, 200)
-      await assert.rejects(buffer(response), { code: 'ECONNRESET' }, encoding)
+    for (const logger_id of [3, computed + 3]) {
+      for (const encoding of ['identity', 'gzip']) {
+        const headers = asking(fixtures.keys.full, { 'accept-encoding': encoding })
+        const { response } = await open(logger_id, headers)
+        assert.equal(response.statusCode, 200)
+        await assert.rejects(buffer(response), { code: 'ECONNRESET' }, encoding)
+      }
     }
     const socket = connect(port(), '127.0.0.1')
     const head = `GET ${pathOf(3)} HTTP/1.0\r\naccept: text/csv\r\n`
     socket.write(`${head}authorization: Bearer ${fixtures.keys.full}\r\n\r\n`)
     await assert.rejects(buffer(socket), { code: 'ECONNRESET' })
-    assert.equal(failures.length, 3)
+    assert.equal(failures.length, 5)
     failures = []
     await assertReleased()
   },

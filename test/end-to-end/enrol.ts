@@ -6,8 +6,9 @@ import { withDatabase } from '@heliograph/cli/database'
 import { systemClock } from '@heliograph/domain/clock'
 import { createClient } from '@heliograph/server/admin/clients'
 import { createEdge } from '@heliograph/server/admin/edges'
-import { createKey } from '@heliograph/server/admin/keys'
+import { createKey, type KeyOrder } from '@heliograph/server/admin/keys'
 import { createSite } from '@heliograph/server/admin/sites'
+import { modules } from '@heliograph/server/http/endpoint'
 import type { Database } from '@heliograph/server/storage/database'
 import type { Programs } from './programs.ts'
 
@@ -21,17 +22,20 @@ export function onDatabase<Result>(
   return withDatabase({ database_url: null, data_dir: server_dir }, silent, work)
 }
 
-/** Writes the edge's token where it looks for it, and gives a key that may read. */
-export function enrol(programs: Programs): Promise<string> {
+/** Writes the edge's token where it looks for it, and gives a key that may read, or more. */
+export function enrol(
+  programs: Programs,
+  rights: Partial<Pick<KeyOrder, 'scopes' | 'general_per_minute' | 'write_per_minute'>> = {},
+): Promise<string> {
   const { dir, site } = programs
   return onDatabase(programs, async (db) => {
     const admin = { db, clock: systemClock, randomBytes }
     const client = 'Tester'
-    await createClient(admin, { name: client, modules: ['basic_scada'] })
+    await createClient(admin, { name: client, modules })
     await createSite(admin, { client, site_id: site.site_id, name: site.name })
     const { token } = await createEdge(admin, { site_id: site.site_id, name: 'gateway' })
     writeFileSync(join(dir, 'token'), token, { mode: 0o600 })
     const order = { scopes: ['plant:read'], site_ids: null, expires_at: null, created_by: 'test' }
-    return (await createKey(admin, { client, name: 'test', ...order })).key
+    return (await createKey(admin, { client, name: 'test', ...order, ...rights })).key
   })
 }

@@ -20,7 +20,8 @@ export interface Programs {
   server_dir: string
   edge_dir: string
   site: Site
-  start(name: ProgramName): void
+  /** With these settings besides those of all programs. */
+  start(name: ProgramName, change?: Record<string, string>): void
   isRunning(name: ProgramName): boolean
   /** Ends a program and waits until it has; nothing happens to one that has ended. */
   end(name: ProgramName, signal: NodeJS.Signals): Promise<void>
@@ -79,10 +80,10 @@ function runner(dir: string, settings: Record<string, string | undefined>, api: 
   const running = new Map<ProgramName, ChildProcess>()
   const logOf = (name: ProgramName) => join(dir, `${name}.log`)
   const programs = {
-    start(name: ProgramName) {
+    start(name: ProgramName, change: Record<string, string> = {}) {
       const log = createWriteStream(logOf(name), { flags: 'a' })
       const child = spawn(process.execPath, [join(root, name, 'main.ts')], {
-        env: settings,
+        env: { ...settings, ...change },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       child.stdout.pipe(log, { end: false })

@@ -1,9 +1,9 @@
 /** The period that a diagnosis is of, and how much of it was day. */
+import { type Position, placeOf } from '@heliograph/domain/place'
 import { rounded } from '@heliograph/domain/significant'
 import { solarPosition } from '@heliograph/physics/solar-position'
 import { Type } from 'typebox'
 import { hour_ms } from '../../http/time-windows.ts'
-import type { SiteFacts } from '../../records/situation.ts'
 
 /** Diagnoses are made of whole hours, those that the window touches, and of what has passed. */
 export interface Period {
@@ -19,7 +19,7 @@ const step_ms = 600_000
 
 export function periodOf(
   window: { start: string; end: string },
-  facts: Pick<SiteFacts, 'latitude' | 'longitude' | 'elevation_m'>,
+  facts: Position,
   now: Date,
 ): Period {
   const start_ms = Math.floor(Date.parse(window.start) / hour_ms) * hour_ms
@@ -33,18 +33,14 @@ export function periodOf(
   }
 }
 
-function daylight(
-  start_ms: number,
-  end_ms: number,
-  { latitude, longitude, elevation_m }: Pick<SiteFacts, 'latitude' | 'longitude' | 'elevation_m'>,
-): number | null {
-  if (latitude === null || longitude === null) return null
+function daylight(start_ms: number, end_ms: number, position: Position): number | null {
+  const place = placeOf(position)
+  if (place === null) return null
+  const { latitude, longitude, elevation_m } = place
   let daylight_ms = 0
   for (let from_ms = start_ms; from_ms < end_ms; from_ms += step_ms) {
     const length_ms = Math.min(step_ms, end_ms - from_ms)
-    const sun = solarPosition(from_ms + length_ms / 2, latitude, longitude, {
-      elevation_m: elevation_m ?? 0,
-    })
+    const sun = solarPosition(from_ms + length_ms / 2, latitude, longitude, { elevation_m })
     if (sun.elevation_deg > 0) daylight_ms += length_ms
   }
   return daylight_ms / 1000

@@ -1,25 +1,22 @@
 /** In how much of an hour inverters must be awake, by the sun. */
+import { asleep_below_deg, type Position, placeOf } from '@heliograph/domain/place'
 import { solarPosition } from '@heliograph/physics/solar-position'
 import { hour_ms } from '../../http/time-windows.ts'
-import { asleep_below_deg, type SiteFacts } from '../../records/situation.ts'
 
 const minute_ms = 60_000
 
 /** Seconds of the hour from `hour` up to `until_ms`; null where the place is not known. */
 export type AwakeTime = (hour: number, until_ms: number) => number | null
 
-export function awakeTime({
-  latitude,
-  longitude,
-  elevation_m,
-}: Pick<SiteFacts, 'latitude' | 'longitude' | 'elevation_m'>): AwakeTime {
-  if (latitude === null || longitude === null) return () => null
-  const options = { elevation_m: elevation_m ?? 0 }
+export function awakeTime(position: Position): AwakeTime {
+  const place = placeOf(position)
+  if (place === null) return () => null
+  const { latitude, longitude, elevation_m } = place
   const known = new Map<number, boolean>()
   const isUp = (time_ms: number): boolean => {
     let is_up = known.get(time_ms)
     if (is_up === undefined) {
-      const sun = solarPosition(time_ms, latitude, longitude, options)
+      const sun = solarPosition(time_ms, latitude, longitude, { elevation_m })
       is_up = sun.apparent_elevation_deg >= asleep_below_deg
       known.set(time_ms, is_up)
     }

@@ -4,7 +4,14 @@ import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { IdList, InverterId, idsOf, LoggerId, timeWindow } from '../../http/params.ts'
-import { closedWindow, day_ms, default_hours, hour_ms, utcDate } from '../../http/time-windows.ts'
+import {
+  type AskedWindow,
+  closedWindow,
+  day_ms,
+  default_hours,
+  hour_ms,
+  utcDate,
+} from '../../http/time-windows.ts'
 import type { SiteFacts } from '../../records/situation.ts'
 import { awakeTime } from './daylight.ts'
 import {
@@ -13,7 +20,8 @@ import {
   loggerHourExample,
   stringHourExample,
 } from './examples.ts'
-import type { Now } from './figures.ts'
+import { hoursOfDay, loggerHoursExport, matrixExport, stringHoursExport } from './exports.ts'
+import type { Bounds, Now } from './figures.ts'
 import { energyMatrix } from './matrix.ts'
 import { daySummary, loggerHours, stringHours } from './records.ts'
 import { DaySummary, EnergyMatrix, LoggerHourRecord, StringHour } from './schemas.ts'
@@ -44,6 +52,10 @@ const note =
 async function nowAt(site_id: string, { clock, sites }: Needs): Promise<Now> {
   const now_ms = clock.now().getTime()
   return { now_ms, awake: awakeTime(await sites.facts(site_id)) }
+}
+
+async function askedAt(site_id: string, { clock, sites }: Needs) {
+  return { site_id, position: await sites.facts(site_id), now_ms: clock.now().getTime() }
 }
 
 export const plantSummary = endpoint({
@@ -102,11 +114,7 @@ export const loggerHourlyEnergy = endpoint({
       throw new ApiError('not_found', { logger_id })
     }
     const now = await nowAt(site_id, needs)
-    const since_ms =
-      query.since === undefined
-        ? now.now_ms - default_hours.diagnostics * hour_ms
-        : Date.parse(query.since)
-    const start_ms = ceilTo(since_ms, hour_ms)
+    const start_ms = firstHour(query, now.now_ms)
     const end_at = new Date(Math.max(start_ms, now.now_ms))
     const asked = { start_at: new Date(start_ms), end_at, logger_ids: [logger_id] }
     const [[logger], rows] = await Promise.all([
@@ -115,7 +123,20 @@ export const loggerHourlyEnergy = endpoint({
     ])
     return list(logger === undefined ? [] : loggerHours(start_ms, logger, rows, now))
   },
+  async exports({ site: { site_id }, params: { logger_id }, query }, needs: Needs) {
+    if (!(await needs.loggers.exists(site_id, logger_id))) {
+      throw new ApiError('not_found', { logger_id })
+    }
+    const asked = await askedAt(site_id, needs)
+    return loggerHoursExport({ ...asked, logger_id, start_ms: firstHour(query, asked.now_ms) })
+  },
 })
+
+function firstHour({ since }: { since?: string }, now_ms: number): number {
+  const since_ms =
+    since === undefined ? now_ms - default_hours.diagnostics * hour_ms : Date.parse(since)
+  return ceilTo(since_ms, hour_ms)
+}
 
 export const energyByHour = endpoint({
   ...basic,
@@ -136,19 +157,36 @@ export const energyByHour = endpoint({
   example: { answer: energyMatrixExample },
   async handle({ site: { site_id }, query }, needs: Needs) {
     const now = await nowAt(site_id, needs)
-    const { start, end } = closedWindow(query, new Date(now.now_ms), default_hours.diagnostics)
-    const start_ms = floorTo(Date.parse(start), day_ms)
-    const end_ms = start === end ? start_ms : ceilTo(Date.parse(end), day_ms)
+    const { start_ms, end_ms } = wholeDays(query, now.now_ms)
     const logger_ids = query.logger_ids === undefined ? null : idsOf(query.logger_ids)
     const asked = { start_at: new Date(start_ms), end_at: new Date(end_ms), logger_ids }
     const [loggers, rows] = await Promise.all([
       needs.energy.loggers(site_id, asked),
-      needs.energy.hoursByLogger(site_id, asked),
+      needs.energy.daysByLogger(site_id, asked),
     ])
     if (logger_ids !== null) await demandAll(site_id, logger_ids, loggers, needs)
     return energyMatrix({ start_ms, end_ms }, loggers, rows, now)
   },
+  export_lines: hoursOfDay,
+  async exports({ site: { site_id }, query }, needs: Needs) {
+    const asked = await askedAt(site_id, needs)
+    const window = wholeDays(query, asked.now_ms)
+    const logger_ids = query.logger_ids === undefined ? null : idsOf(query.logger_ids)
+    if (logger_ids !== null) {
+      const [start_at, end_at] = [new Date(window.start_ms), new Date(window.end_ms)]
+      const loggers = await needs.energy.loggers(site_id, { start_at, end_at, logger_ids })
+      await demandAll(site_id, logger_ids, loggers, needs)
+    }
+    return matrixExport({ ...asked, logger_ids, window })
+  },
 })
+
+/** The days of UTC that a window touches. */
+function wholeDays(query: AskedWindow, now_ms: number): Bounds {
+  const { start, end } = closedWindow(query, new Date(now_ms), default_hours.diagnostics)
+  const start_ms = floorTo(Date.parse(start), day_ms)
+  return { start_ms, end_ms: start === end ? start_ms : ceilTo(Date.parse(end), day_ms) }
+}
 
 /** One that was retired before the window is known, and has no items. */
 async function demandAll(
@@ -183,14 +221,29 @@ export const stringEnergyByHour = endpoint({
       throw new ApiError('not_found', { inverter_id })
     }
     const now = await nowAt(site_id, needs)
-    const { start, end } = closedWindow(query, new Date(now.now_ms), default_hours.diagnostics)
+    const { start_ms, end_ms } = touchedHours(query, now.now_ms)
     const [strings, stored] = await Promise.all([
       needs.strings.configuration(site_id, inverter_id),
       needs.energy.stringHours(site_id, inverter_id, {
-        start_at: new Date(floorTo(Date.parse(start), hour_ms)),
-        end_at: new Date(end),
+        start_at: new Date(start_ms),
+        end_at: new Date(end_ms),
       }),
     ])
     return list(stored.flatMap((hour) => stringHours(hour, strings, now)))
   },
+  async exports({ site: { site_id }, params: { inverter_id }, query }, needs: Needs) {
+    if (!(await needs.inverters.exists(site_id, inverter_id))) {
+      throw new ApiError('not_found', { inverter_id })
+    }
+    const asked = await askedAt(site_id, needs)
+    const strings = await needs.strings.configuration(site_id, inverter_id)
+    const window = touchedHours(query, asked.now_ms)
+    return stringHoursExport({ ...asked, inverter_id, strings, window })
+  },
 })
+
+/** From the beginning of the first hour that a window touches to its end. */
+function touchedHours(query: AskedWindow, now_ms: number): Bounds {
+  const { start, end } = closedWindow(query, new Date(now_ms), default_hours.diagnostics)
+  return { start_ms: floorTo(Date.parse(start), hour_ms), end_ms: Date.parse(end) }
+}

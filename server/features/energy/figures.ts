@@ -1,16 +1,9 @@
 /** The energy of a bucket (an hour, a day) of one or more loggers, and what it stands on. */
 import { rounded } from '@heliograph/domain/significant'
 import { hour_ms } from '../../http/time-windows.ts'
+import type { EnergySource, LoggerHour } from '../../rollups/logger-days.ts'
 import type { AwakeTime } from './daylight.ts'
-import type { LoggerHour, LoggerHourInFull, LoggerInService } from './store.ts'
-
-export const energySources = [
-  'inverter_counter',
-  'integrated_power',
-  'counter_over_gap',
-  'mixed',
-] as const
-export type EnergySource = (typeof energySources)[number]
+import type { LoggerHourInFull, LoggerInService } from './store.ts'
 
 /** From this part on a bucket counts as measured in full, and as lit at all. */
 const whole_ratio = 0.95
@@ -121,21 +114,32 @@ function together(
 
 export function judged(sums: Sums): Judged {
   const { demanded_s } = sums
-  const completeness =
-    demanded_s === null || demanded_s === 0 ? null : Math.min(1, sums.awake_covered_s / demanded_s)
-  const is_lit = sums.sun_covered_s >= lit_ratio * (demanded_s ?? 0)
-  const kwh = (value: number | null) => rounded(value, 3)
+  const completeness = completenessOf(demanded_s, sums.awake_covered_s)
+  const is_lit = isLit(demanded_s, sums.sun_covered_s)
   const figures = {
     energy_kwh: kwh(sums.energy_kwh),
     estimated_energy_kwh: sums.energy_kwh === null ? null : kwh(sums.estimated_kwh),
     energy_source: sums.source,
     expected_energy_kwh: is_lit ? kwh(sums.expected_kwh) : null,
     curtailed_energy_kwh: is_lit ? kwh(sums.curtailed_kwh) : null,
-    completeness_pct: completeness === null ? null : rounded(100 * completeness, 2),
-    is_partial: !sums.is_over || (completeness !== null && completeness < whole_ratio),
+    completeness_pct: percent(completeness),
+    is_partial: isPartial(sums.is_over, completeness),
   }
   return { figures, is_lit }
 }
+
+/** Part of the inverter seconds demanded; null where there are none, or nobody knows. */
+export const completenessOf = (demanded_s: number | null, awake_covered_s: number) =>
+  demanded_s === null || demanded_s === 0 ? null : Math.min(1, awake_covered_s / demanded_s)
+
+export const isLit = (demanded_s: number | null, sun_covered_s: number) =>
+  sun_covered_s >= lit_ratio * (demanded_s ?? 0)
+
+export const isPartial = (is_over: boolean, completeness: number | null) =>
+  !is_over || (completeness !== null && completeness < whole_ratio)
+
+export const kwh = (value: number | null) => rounded(value, 3)
+export const percent = (ratio: number | null) => (ratio === null ? null : rounded(100 * ratio, 2))
 
 export const byHour = (rows: readonly LoggerHourInFull[]): Map<number, LoggerHourInFull> =>
   new Map(rows.map((row) => [row.hour_at.getTime(), row]))

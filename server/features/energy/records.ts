@@ -128,6 +128,8 @@ export function loggerHours(
   return items
 }
 
+const known = (value: number) => (Number.isNaN(value) ? null : Math.round(value))
+
 /** The strings of an inverter in one hour; `daylight_s`: in which it must be awake. */
 export function stringHours(
   stored: StoredStrings & { hour_at: Date },
@@ -151,7 +153,7 @@ export function stringHours(
       max_current_a: power(sums.current_a_max[string_index] ?? null),
       avg_voltage_v: rounded(sums.voltage_vs[string_index]! / covered_s, 2),
       specific_yield_kwh_kwp: dc_capacity_kwp > 0 ? rounded(energy_kwh / dc_capacity_kwp, 4) : null,
-      sample_count: Math.round(sums.sample_count[string_index]!),
+      sample_count: known(sums.energy_sample_count[string_index]!),
       completeness_pct: completeness === null ? null : rounded(100 * completeness, 2),
       is_partial: start_ms + hour_ms > now.now_ms || (completeness !== null && completeness < 0.95),
       method: 'current_times_voltage' as const,

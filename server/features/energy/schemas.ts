@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { LoggerId, Nullable, StringIndex } from '../../http/params.ts'
-import { energySources } from './figures.ts'
+import { energySources } from '../../rollups/logger-days.ts'
 
 const closed = (id: string) => ({ additionalProperties: false, $id: id }) as const
 const instant = (description: string) => Type.String({ format: 'date-time', description })
@@ -197,10 +197,14 @@ export const StringHour = Type.Object(
     specific_yield_kwh_kwp: Nullable(
       Type.Number({ description: '`energy_kwh` by the capacity of the string.' }),
     ),
-    sample_count: Type.Integer({
-      minimum: 0,
-      description: 'Samples in light that count: not limited, and no repeats of the one before.',
-    }),
+    sample_count: Nullable(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'Samples by day in the hour with a current and a voltage, over which `energy_kwh` was ' +
+          'integrated; null where only sums are left, of a version that did not count them.',
+      }),
+    ),
     ...completeness,
     method: Type.Enum(['current_times_voltage'], { description: 'How the energy was come by.' }),
   },

@@ -5,10 +5,12 @@ import { sourceTypes } from '../../gaps/sources.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
+import { type ExportItems, pageItems } from '../../http/export-items.ts'
 import { LoggerId, limit, Nullable, timeWindow } from '../../http/params.ts'
-import { seriesMeta } from '../../http/time-windows.ts'
+import { type AskedWindow, seriesMeta } from '../../http/time-windows.ts'
 import { At } from '../../records/frame.ts'
 import { gapExample } from './examples.ts'
+import { gapsExport } from './exports.ts'
 import type { GapRequest, GapRow, GapStore } from './store.ts'
 
 export interface Needs {
@@ -28,7 +30,13 @@ export const Gap = Type.Object(
         'Stays while the gap grows, ends, shrinks and is filled. Parts that back-filled readings ' +
         'split off are gaps of their own for as long as they last.',
     }),
-    logger_id: Type.Integer({ minimum: 0, description: 'The logger that its source belongs to.' }),
+    logger_id: Nullable(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'The logger that its source belongs to; null for what is of the site as a whole.',
+      }),
+    ),
     source_type: Type.Enum([...sourceTypes], {
       description: 'What was not heard; `string` is a combiner of strings.',
     }),
@@ -68,9 +76,11 @@ const gaps = { method: 'GET', tag: 'Plant', scope: 'plant:read', module: 'basic_
 const gaps_by_default = 100
 const gapQuery = { ...timeWindow, limit: limit(500, gaps_by_default) }
 const rules =
-  'A gap is a silence of more than three polls and a minute. At night it is one of loggers and ' +
-  'met stations only: inverters and combiners may sleep until a quarter of an hour after the sun ' +
-  'has risen 3° high, and from as long before it sinks so low. Given are those that share time ' +
+  'A gap is a silence of more than three polls and a minute, and shorter where a jump in the ' +
+  'numbers of frames says that readings were lost. Inverters, combiners and loggers without a met ' +
+  'station have none at night: ' +
+  'they may sleep until a quarter of an hour after the sun has risen 3° high, and from as long ' +
+  'before it sinks so low. Given are those that share time ' +
   'with the window, ascending by their start; without a window all. Where `limit` cuts some off, ' +
   'the newest are kept, and `previous_end` leads to those that began before; `next_start` is ' +
   'always null.'
@@ -90,9 +100,21 @@ export const listGaps = endpoint({
   query: { logger_id: Type.Optional(LoggerId), ...gapQuery },
   returns: Series(Gap),
   example,
-  handle: ({ site: { site_id }, query }, needs: Needs) =>
-    readGaps({ site_id, logger_id: query.logger_id ?? null, ...windowOf(query) }, needs),
+  async handle({ site: { site_id }, query }, needs: Needs) {
+    const { logger_id = null } = query
+    if (logger_id !== null) await demandLogger(site_id, logger_id, needs)
+    return readGaps({ site_id, logger_id, ...windowOf(query) }, needs)
+  },
+  async exports({ site: { site_id }, query }, needs: Needs) {
+    const { logger_id = null } = query
+    if (logger_id !== null) await demandLogger(site_id, logger_id, needs)
+    return exportGaps({ site_id, logger_id }, query, needs)
+  },
 })
+
+async function demandLogger(site_id: string, logger_id: number, { loggers }: Needs) {
+  if (!(await loggers.exists(site_id, logger_id))) throw new ApiError('not_found', { logger_id })
+}
 
 export const listLoggerGaps = endpoint({
   ...gaps,
@@ -105,12 +127,25 @@ export const listLoggerGaps = endpoint({
   returns: Series(Gap),
   example,
   async handle({ site: { site_id }, params: { logger_id }, query }, needs: Needs) {
-    if (!(await needs.loggers.exists(site_id, logger_id))) {
-      throw new ApiError('not_found', { logger_id })
-    }
+    await demandLogger(site_id, logger_id, needs)
     return readGaps({ site_id, logger_id, ...windowOf(query) }, needs)
   },
+  async exports({ site: { site_id }, params: { logger_id }, query }, needs: Needs) {
+    await demandLogger(site_id, logger_id, needs)
+    return exportGaps({ site_id, logger_id }, query, needs)
+  },
 })
+
+async function exportGaps(
+  of: Pick<GapRequest, 'site_id' | 'logger_id'>,
+  query: AskedWindow & { limit?: number },
+  needs: Needs,
+): Promise<ExportItems> {
+  const request = { ...of, ...windowOf(query) }
+  if (query.limit !== undefined) return pageItems((await readGaps(request, needs)).data)
+  const now = needs.clock.now()
+  return gapsExport(request, (row) => gapRecord(row, now))
+}
 
 function windowOf(query: { start?: string; end?: string; limit?: number }) {
   const { start = null, end = null, limit = gaps_by_default } = query

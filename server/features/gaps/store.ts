@@ -4,7 +4,7 @@ import type { Queries } from '../../storage/database.ts'
 
 export interface GapRow {
   gap_id: number
-  logger_id: number
+  logger_id: number | null
   source_type: SourceType
   source_id: string
   start_at: Date

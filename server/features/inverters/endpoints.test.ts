@@ -63,13 +63,13 @@ test('inverters', async (t) => {
     assert.equal((await get('/inverters/2')).body.active_alarm_count, 0)
   })
 
-  await t.test('the filter by logger; an unknown logger has none', async () => {
+  await t.test('the filter by logger; an unknown logger is not found', async () => {
     const ids = async (query: string) =>
       (await get(`/inverters${query}`)).body.data.map(
         ({ inverter_id }: { inverter_id: number }) => inverter_id,
       )
     assert.deepEqual(await ids('?logger_id=2'), [3])
-    assert.deepEqual(await ids('?logger_id=9'), [])
+    assert.equal((await get('/inverters?logger_id=9')).status, 404)
     assert.equal((await get('/inverters?logger_id=x')).status, 422)
   })
 

@@ -23,6 +23,7 @@ import type { InverterStore } from './store.ts'
 export interface Needs {
   clock: Clock
   sites: { facts(site_id: string): Promise<SiteFacts> }
+  loggers: { exists(site_id: string, logger_id: number): Promise<boolean> }
   inverters: InverterStore
 }
 
@@ -42,7 +43,11 @@ export const listInverters = endpoint({
   query: { logger_id: Type.Optional(LoggerId) },
   returns: List(Inverter),
   example: { answer: { data: [inverterExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, query }, { clock, sites, inverters }: Needs) {
+  async handle({ site: { site_id }, query }, { clock, sites, inverters, loggers }: Needs) {
+    const { logger_id } = query
+    if (logger_id !== undefined && !(await loggers.exists(site_id, logger_id))) {
+      throw new ApiError('not_found', { logger_id })
+    }
     const situation = situationOf(await sites.facts(site_id), clock.now())
     const rows = await inverters.live(site_id, situation.day_start_at, query)
     return list(rows.map((row) => inverterRecord(row, situation)))

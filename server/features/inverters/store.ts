@@ -14,7 +14,9 @@ import type { Queries } from '../../storage/database.ts'
 export interface InverterStore {
   /**
    * Inverters by id, with what they measured last and their counter where the day began: the last
-   * value of the two days before `day_start_at`, else the first since.
+   * value of the two days before `day_start_at`, else the first since. Where that counter cannot
+   * tell the energy of the day, as after a rise in a silence over midnight, there is that of the
+   * hours.
    */
   live(site_id: string, day_start_at: Date, filter?: InverterFilter): Promise<InverterRow[]>
   exists(site_id: string, inverter_id: number): Promise<boolean>
@@ -82,8 +84,8 @@ const live = `
     i.created_at, i.updated_at, i.retired_at,
     l.measured_at, l.received_at, l.quality, ${measured.join(', ')},
     d.comm_state AS edge_comm_state, plants.data_at AS logger_data_at,
-    coalesce(before.measured_at, first.measured_at) AS day_first_at,
-    coalesce(before.energy_total_kwh, first.energy_total_kwh) AS day_first_energy_kwh
+    since.measured_at AS day_first_at, since.energy_total_kwh AS day_first_energy_kwh,
+    hours.energy_kwh AS day_hours_energy_kwh
   FROM inverters i
   JOIN plants ON plants.logger_id = i.logger_id
   LEFT JOIN inverter_latest l ON l.site_id = i.site_id AND l.inverter_id = i.inverter_id
@@ -95,9 +97,36 @@ const live = `
     ORDER BY r.measured_at DESC LIMIT 1
   ) before ON true
   LEFT JOIN LATERAL (
-    ${counterOfDay} AND before.measured_at IS NULL AND r.measured_at >= $2
+    ${counterOfDay} AND r.measured_at >= $2
+      AND (before.measured_at IS NULL OR before.measured_at < $2 - interval '1 hour')
     ORDER BY r.measured_at LIMIT 1
   ) first ON true
+  -- What it rose in a silence over midnight, by more than inverters do that fall asleep and wake
+  -- (three minutes of rated power), is not of today alone.
+  CROSS JOIN LATERAL (
+    SELECT coalesce(first.energy_total_kwh - before.energy_total_kwh
+      > 0.05 * i.rated_ac_power_kw, false) AS is_shared
+  ) midnight
+  CROSS JOIN LATERAL (
+    SELECT CASE WHEN NOT is_shared THEN coalesce(before.measured_at, first.measured_at) END
+        AS measured_at,
+      CASE WHEN NOT is_shared THEN coalesce(before.energy_total_kwh, first.energy_total_kwh) END
+        AS energy_total_kwh
+  ) since
+  -- Only where the counter cannot tell: it fell, or rose by more than the rated power gives.
+  LEFT JOIN LATERAL (
+    SELECT sum(parts.energy_kwh) AS energy_kwh FROM (
+      SELECT ac_energy_kwh AS energy_kwh FROM inverter_hours
+      WHERE site_id = i.site_id AND inverter_id = i.inverter_id AND hour_at >= $2
+        AND energy_source IS NOT NULL
+      UNION ALL
+      SELECT energy_kwh FROM inverter_gap_hours
+      WHERE site_id = i.site_id AND inverter_id = i.inverter_id AND hour_at >= $2
+    ) parts
+    WHERE midnight.is_shared OR l.energy_total_kwh < since.energy_total_kwh
+      OR l.energy_total_kwh - since.energy_total_kwh
+        > i.rated_ac_power_kw / 3600 * date_part('epoch', l.measured_at - since.measured_at)
+  ) hours ON true
   WHERE i.site_id = $1
     AND ($3::int IS NULL OR i.inverter_id = $3)
     AND ($4::int IS NULL OR i.logger_id = $4)

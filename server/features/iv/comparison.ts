@@ -1,9 +1,9 @@
 /** The points of one string: what it should have given at each instant, beside what it gave. */
+import { type Place, type Position, placeOf } from '@heliograph/domain/place'
 import type { Quality } from '@heliograph/domain/readings'
 import type { StringModel } from '../../diagnostics/expected-string.ts'
 import { diagnoseString, type StringDiagnosis } from '../../diagnostics/iv-diagnosis.ts'
 import { type IvPoint, ivPoint } from '../../diagnostics/iv-points.ts'
-import type { Place } from '../../diagnostics/plane-light.ts'
 import { staleSamples } from '../../diagnostics/stale.ts'
 import { type HeldBy, heldBy } from '../../rollups/inverter-hour.ts'
 import { ratingOf } from '../../rollups/inverter-span.ts'
@@ -35,29 +35,24 @@ export interface Expectation {
   stations: readonly PlantStation[]
 }
 
-interface Facts {
-  latitude: number | null
-  longitude: number | null
-  elevation_m: number | null
-}
-
 /** What can be expected of a string, or why nothing can. */
 export function expectationOf(
   { string, partner_indexes, inverter }: StringSetting,
-  { latitude, longitude, elevation_m }: Facts,
+  position: Position,
   stations: readonly PlantStation[],
 ): Expectation | NoExpectationReason {
   const { connected, panel } = string
   if (!connected) return 'not_connected'
   if (panel === null) return 'no_panel_model'
-  if (latitude === null || longitude === null) return 'no_position'
+  const place = placeOf(position)
+  if (place === null) return 'no_position'
   const sighted = stations.filter(measuresIrradiance)
   if (sighted.length === 0) return 'no_irradiance'
   return {
     string: { ...string, panel },
     partner_indexes,
     inverter,
-    place: { latitude, longitude, elevation_m: elevation_m ?? 0 },
+    place,
     stations: sighted,
   }
 }

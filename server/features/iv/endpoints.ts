@@ -4,21 +4,19 @@ import type { StringDiagnosis } from '../../diagnostics/iv-diagnosis.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
+import { pageItems } from '../../http/export-items.ts'
 import { InverterId, limit, StringIndex, timeWindow } from '../../http/params.ts'
-import { default_hours, seriesMeta, seriesWindow } from '../../http/time-windows.ts'
+import {
+  type AskedWindow,
+  default_hours,
+  seriesMeta,
+  seriesWindow,
+} from '../../http/time-windows.ts'
 import { nameKey } from '../../panels/names.ts'
 import { query_characters_max } from '../../panels/search.ts'
 import type { PanelStore } from '../../panels/store.ts'
 import type { SiteFacts } from '../../records/situation.ts'
-import {
-  type ComparedPoint,
-  comparePoints,
-  diagnosePoints,
-  type Expectation,
-  expectationOf,
-  pointRecord,
-  spansAround,
-} from './comparison.ts'
+import { diagnosePoints, expectationOf, pointRecord } from './comparison.ts'
 import {
   expectedMetaExample,
   expectedPointExample,
@@ -26,9 +24,10 @@ import {
   panelModelExample,
   panelModelExamples,
 } from './examples.ts'
+import { pointsAt, pointsExport } from './exports.ts'
 import { libraryRecord, siteRecord } from './panel-record.ts'
 import { IvExpectedSeries, PanelModel, PanelModelMatch, ParamsId } from './schemas.ts'
-import type { IvStore, ReadingsRequest, SiteModelRow, StringInstant } from './store.ts'
+import type { IvStore, ReadingsRequest, SiteModelRow } from './store.ts'
 
 export interface Needs {
   clock: Clock
@@ -146,27 +145,18 @@ export const compareWithExpected = endpoint({
   returns: IvExpectedSeries,
   example: { answer: { data: [expectedPointExample], meta: expectedMetaExample } },
   async handle({ site: { site_id }, params, query }, needs: Needs) {
-    const { inverter_id, string_index } = params
-    const setting = await needs.iv.setting(site_id, inverter_id, string_index)
-    if (!setting) throw new ApiError('not_found', { inverter_id, string_index })
-    const facts = await needs.sites.facts(site_id)
-    const stations = await needs.iv.stations(site_id, setting.inverter.logger_id)
+    const { setting, expectation, wanted } = await demandComparison(site_id, params, query, needs)
+    const { window } = wanted
     const { params_id, module_count } = setting.string
     const model = { model: 'cec_single_diode', params_id, module_count } as const
-    const window = seriesWindow(query, needs.clock.now(), default_hours.telemetry)
-    const expectation = expectationOf(setting, facts, stations)
     if (typeof expectation === 'string') {
       const none = { count: 0, returned: 0, first_time: null, last_time: null }
       const meta = { ...seriesMeta(window, none), ...model, reason: expectation }
       return { data: [], meta: { ...meta, ...diagnosisRecord(null) } }
     }
-    const { partner_indexes } = setting
-    const request = {
-      ...{ site_id, inverter_id, string_index, partner_indexes, window },
-      limit: query.limit ?? expected_rows.by_default,
-    }
+    const request = { ...wanted, limit: query.limit ?? expected_rows.by_default }
     const instants = await needs.iv.readings(request)
-    const points = await pointsOf(expectation, instants, request, needs)
+    const points = await pointsAt(instants, expectation, request, needs.iv)
     const rows = {
       count: await countOf(request, instants.length, needs),
       returned: instants.length,
@@ -179,21 +169,28 @@ export const compareWithExpected = endpoint({
       meta: { ...seriesMeta(window, rows), ...model, reason: null, ...diagnosis },
     }
   },
+  async exports({ site: { site_id }, params, query }, needs: Needs) {
+    const { expectation, wanted } = await demandComparison(site_id, params, query, needs)
+    if (typeof expectation === 'string') return pageItems([])
+    return pointsExport(expectation, { ...wanted, limit: query.limit ?? null })
+  },
 })
 
-async function pointsOf(
-  expectation: Expectation,
-  instants: readonly StringInstant[],
-  { site_id, inverter_id }: ReadingsRequest,
-  { iv }: Needs,
-): Promise<ComparedPoint[]> {
-  const spans = spansAround(instants)
-  const ids = expectation.stations.map(({ station_id }) => station_id)
-  const [readings, weather] = await Promise.all([
-    iv.inverterReadings(site_id, inverter_id, spans),
-    iv.weather(site_id, ids, spans),
-  ])
-  return comparePoints(expectation, { instants, readings, weather })
+/** What is to be compared, of a string that exists; or why nothing is. */
+async function demandComparison(
+  site_id: string,
+  { inverter_id, string_index }: { inverter_id: number; string_index: number },
+  asked: AskedWindow,
+  { clock, iv, sites }: Needs,
+) {
+  const setting = await iv.setting(site_id, inverter_id, string_index)
+  if (!setting) throw new ApiError('not_found', { inverter_id, string_index })
+  const facts = await sites.facts(site_id)
+  const stations = await iv.stations(site_id, setting.inverter.logger_id)
+  const window = seriesWindow(asked, clock.now(), default_hours.telemetry)
+  const { partner_indexes } = setting
+  const wanted = { site_id, inverter_id, string_index, partner_indexes, window }
+  return { setting, expectation: expectationOf(setting, facts, stations), wanted }
 }
 
 /** A page that is not full holds all there is. A reading may arrive between two statements. */

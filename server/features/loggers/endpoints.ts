@@ -40,7 +40,7 @@ export const listLoggers = endpoint({
   async handle({ site: { site_id } }, needs: Needs) {
     const situation = situationOf(await needs.sites.facts(site_id), needs.clock.now())
     const [rows, edge, inverters] = await Promise.all([
-      needs.loggers.live(site_id),
+      needs.loggers.live(site_id, situation.now),
       needs.loggers.edge(site_id),
       needs.inverters.live(site_id, situation.day_start_at, { in_service: true }),
     ])

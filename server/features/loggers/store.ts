@@ -11,8 +11,11 @@ import type { EdgeRow, LoggerRow } from '../../records/logger.ts'
 import type { Queries } from '../../storage/database.ts'
 
 export interface LoggerStore {
-  /** Loggers by id, with what they measured last and what their strings have in common. */
-  live(site_id: string): Promise<LoggerRow[]>
+  /**
+   * Loggers by id, with what they measured last, what their strings have in common, and the lowest
+   * curtailment row in force.
+   */
+  live(site_id: string, now: Date): Promise<LoggerRow[]>
   /** The edge agent that was heard of last; null where none ever was. */
   edge(site_id: string): Promise<EdgeRow | null>
   exists(site_id: string, logger_id: number): Promise<boolean>
@@ -22,7 +25,7 @@ export interface LoggerStore {
 
 export function createLoggerStore(db: Queries): LoggerStore {
   return {
-    live: (site_id) => db.query<LoggerRow>(live, [site_id]),
+    live: (site_id, now) => db.query<LoggerRow>(live, [site_id, now]),
     async edge(site_id) {
       const rows = await db.query<EdgeRow>(
         `SELECT last_seen_at, agent_version, clock_offset_ms, journal_depth_frames,
@@ -70,6 +73,11 @@ const live = `
     FROM inverters i JOIN strings_of s ON s.inverter_id = i.inverter_id
     WHERE i.site_id = $1 AND i.retired_at IS NULL
     GROUP BY i.logger_id
+  ), limits AS (
+    SELECT logger_id, min(max_power_kw) AS power_limit_kw, count(*)::int AS active_row_count
+    FROM curtailment_rows
+    WHERE site_id = $1 AND end_at > $2 AND start_at <= $2 AND released_at IS NULL
+    GROUP BY logger_id
   )
   SELECT
     g.logger_id, g.name, g.plant_code, g.location_id, g.rated_power_kw, g.dc_capacity_kwp,
@@ -79,10 +87,12 @@ const live = `
     coalesce(devices.inverter_count, 0) AS inverter_count,
     coalesce(panels.string_count, 0) AS string_count,
     coalesce(panels.module_count, 0) AS module_count,
-    panels.azimuth_min_deg, panels.azimuth_max_deg, panels.tilt_min_deg, panels.tilt_max_deg
+    panels.azimuth_min_deg, panels.azimuth_max_deg, panels.tilt_min_deg, panels.tilt_max_deg,
+    limits.power_limit_kw, coalesce(limits.active_row_count, 0) AS active_row_count
   FROM loggers g
   LEFT JOIN logger_latest l ON l.site_id = g.site_id AND l.logger_id = g.logger_id
   LEFT JOIN devices ON devices.logger_id = g.logger_id
   LEFT JOIN panels ON panels.logger_id = g.logger_id
+  LEFT JOIN limits ON limits.logger_id = g.logger_id
   WHERE g.site_id = $1
   ORDER BY g.logger_id`

@@ -95,9 +95,149 @@ test('plant', async (t) => {
     assert.deepEqual(body.inverters, (await get('/inverters')).body.data)
     assert.equal(body.strings.length, 10)
     assert.equal(body.strings[9].status, 'no_data')
-    assert.equal(body.weather, null)
     assert.equal(body.partial, true)
-    assert.ok(body.missing_sections.includes('weather'))
+    assert.deepEqual(body.missing_sections, ['predictions', 'bess', 'alerts'])
+  })
+
+  await t.test('what curtailment keeps back is told, for who may read it', async () => {
+    const none = { active_count: 0, limit_kw: null, curtailed_now_kw: null }
+    assert.deepEqual((await get('/overview')).body.curtailment, none)
+    await db.query(`
+      INSERT INTO curtailment_groups (site_id, group_id, source, created_at)
+      SELECT 'demo', g, 'api', now() FROM unnest('{high,low,over,later,released}'::text[]) AS g;
+      INSERT INTO curtailment_rows (site_id, group_id, logger_id, start_at, end_at, max_power_kw,
+        released_at)
+      VALUES ('demo', 'high', 1, '2026-06-21T09:00Z', '2026-06-21T12:00Z', 90, null),
+             ('demo', 'low', 1, '2026-06-21T10:00Z', '2026-06-21T12:00Z', 70, null),
+             ('demo', 'over', 1, '2026-06-21T09:00Z', '2026-06-21T10:00Z', 10, null),
+             ('demo', 'later', 1, '2026-06-21T10:00:01Z', '2026-06-21T12:00Z', 10, null),
+             ('demo', 'released', 2, '2026-06-21T09:00Z', '2026-06-21T12:00Z', 10, now())`)
+    const dark = (await get('/overview')).body
+    assert.deepEqual(dark.curtailment, { active_count: 2, limit_kw: 170, curtailed_now_kw: null })
+    await db.execute('UPDATE inverter_latest SET available_power_kw = 45, limited_by = $1', [
+      'curtailment',
+    ])
+    const { body } = await get('/overview')
+    assert.deepEqual(body.curtailment, { active_count: 2, limit_kw: 170, curtailed_now_kw: 20 })
+    assert.equal(body.status.curtailed_power_kw, 20)
+    assert.equal(body.inverters[0].limited_by, 'curtailment')
+    const limits = body.loggers.map((logger: Row) => [
+      logger['curtailment_active'],
+      logger['power_limit_kw'],
+      logger['limit_pct_of_rated'],
+    ])
+    assert.deepEqual(limits, [
+      [true, 70, 35],
+      [false, null, null],
+    ])
+    const key = await addKey(db, { key_id: 'dddddddddddd', scopes: ['plant:read'] })
+    const blind = (await get('/overview', key)).body
+    assert.equal(blind.curtailment, null)
+    assert.ok(blind.missing_sections.includes('curtailment'))
+    await db.query('DELETE FROM curtailment_rows; DELETE FROM curtailment_groups')
+  })
+
+  await t.test(
+    'the overview has weather by station and instrument, for who may read it',
+    async () => {
+      await db.execute('UPDATE stations SET instruments = $1 WHERE station_id = 2', [
+        JSON.stringify([
+          { sensor_id: 'poa', name: 'Front', quantity: 'poa_irradiance_w_m2' },
+          { sensor_id: 'rain', name: 'Gauge', quantity: 'rain_mm' },
+        ]),
+      ])
+      await db.execute("UPDATE weather_latest SET instrument_values = '{900}' WHERE station_id = 2")
+      await db.execute(
+        `INSERT INTO stations (site_id, station_id, logger_id, name, instruments, created_at,
+         updated_at) VALUES ('demo', 3, 2, 'New', '[]', now(), now())`,
+      )
+      const { weather } = (await get('/overview')).body
+      assert.deepEqual(
+        weather.map(({ station_id, poa_irradiance_w_m2, quality }: Row) => [
+          station_id,
+          poa_irradiance_w_m2,
+          quality,
+        ]),
+        [
+          [1, 800, 'good'],
+          [2, 900, 'good'],
+          [3, null, 'missing'],
+        ],
+      )
+      assert.deepEqual(weather[1].sensors, [
+        { sensor_id: 'poa', name: 'Front', quantity: 'poa_irradiance', unit: 'W/m²', value: 900 },
+        { sensor_id: 'rain', name: 'Gauge', quantity: 'rain', unit: 'mm', value: null },
+      ])
+      const key = await addKey(db, { key_id: 'cccccccccccc', scopes: ['plant:read'] })
+      const { body } = await get('/overview', key)
+      assert.equal(body.weather, null)
+      assert.ok(body.missing_sections.includes('weather'))
+    },
+  )
+
+  await t.test('the overview has the sensor nodes as they show themselves', async () => {
+    const channels = [
+      { channel: 'room', kind: 'temperature', label: 'Room' },
+      { channel: 'fans', kind: 'relay', label: 'Fans' },
+    ]
+    for (const [node_id, retired_at] of [
+      ['ts-1', null],
+      ['ts-2', null],
+      ['ts-old', at],
+    ]) {
+      await db.execute(
+        `INSERT INTO nodes (site_id, node_id, node_number, name, type, location_id, report_s,
+           channels, created_at, updated_at, retired_at)
+         VALUES ('demo', $1, (SELECT 1 + count(*) FROM nodes), $1, 'cabinet', 2, 60, $2, now(),
+           now(), $3)`,
+        [node_id, JSON.stringify(channels), retired_at],
+      )
+    }
+    await addReading(db, 'node', { node_number: 1, measured_at: at, channel_values: [31, 1] })
+    for (const [time, to] of [
+      ['08:00', true],
+      ['09:00', false],
+    ]) {
+      await db.execute(
+        `INSERT INTO relay_events (site_id, node_id, channel, at, received_at, to_state, cause)
+         VALUES ('demo', 'ts-1', 'fans', $1, now(), $2, 'manual')`,
+        [`2026-06-21T${time}:00Z`, to],
+      )
+    }
+    const { sensors } = (await get('/overview')).body
+    assert.deepEqual(
+      sensors.map(({ node_id }: Row) => node_id),
+      ['ts-1', 'ts-2'],
+    )
+    assert.equal(sensors[0].relays[0].changed_at, '2026-06-21T09:00:00.000Z')
+    for (const node of sensors) {
+      assert.deepEqual(node, (await get(`/sensors/${node['node_id']}/current`)).body)
+    }
+  })
+
+  await t.test('energy of the month and the year at the site is that of the hours', async () => {
+    const before = (await get('/plant/status')).body
+    assert.deepEqual([before.energy_month_kwh, before.energy_year_kwh], [null, null])
+    const hours: [string, number, number | null][] = [
+      ['2025-12-31T22:00Z', 1, 1000],
+      // Midnight of the year at the site.
+      ['2025-12-31T23:00Z', 1, 100],
+      ['2026-05-31T21:00Z', 2, 10],
+      ['2026-05-31T22:00Z', 2, 1],
+      ['2026-06-21T09:00Z', 1, 0.25],
+      ['2026-06-21T09:00Z', 2, null],
+    ]
+    for (const [hour_at, logger_id, energy_kwh] of hours) {
+      await db.execute(
+        `INSERT INTO logger_hours (site_id, logger_id, hour_at, inverter_count, known_count,
+           energy_kwh, estimated_energy_kwh, awake_covered_s, sun_covered_s)
+         VALUES ('demo', $1, $2, 1, 1, $3, 0, 0, 0)`,
+        [logger_id, hour_at, energy_kwh],
+      )
+    }
+    clock.set('2026-06-21T10:03:01Z')
+    const { body } = await get('/plant/status')
+    assert.deepEqual([body.energy_month_kwh, body.energy_year_kwh], [1.25, 111.25])
   })
 
   await t.test('what is silent by day is offline, and the sums say that they lack it', async () => {
@@ -149,6 +289,8 @@ test('plant', async (t) => {
     assert.deepEqual(south.logger_ids, [1])
     assert.deepEqual(south.inverter_ids, [1, 2])
     assert.deepEqual(south.station_ids, [])
+    assert.deepEqual(south.node_ids, ['ts-1', 'ts-2'])
+    assert.deepEqual(body.data[0].node_ids, [])
     assert.equal(south.parent_location_id, 1)
     assert.equal((await get('/locations/9')).status, 404)
   })
@@ -161,3 +303,5 @@ test('plant', async (t) => {
     }
   })
 })
+
+type Row = Record<string, unknown>

@@ -6,13 +6,13 @@ import { JsonText } from '../../http/json-text.ts'
 import { LocationId } from '../../http/params.ts'
 import type { Site } from '../../records/site.ts'
 import { locationExample, overviewExample, statusExample } from './examples.ts'
-import { type LiveNeeds, readLivePlant } from './live.ts'
+import { type LiveNeeds, type NodeNeeds, readLiveNodes, readLivePlant } from './live.ts'
 import { Location, locationRecord } from './location.ts'
 import { Overview, overviewOf } from './overview.ts'
 import { PlantStatus, plantStatus } from './status.ts'
 import type { PlantStore } from './store.ts'
 
-export interface Needs extends LiveNeeds {
+export interface Needs extends LiveNeeds, NodeNeeds {
   plants: PlantStore
   siteSummaries: { find(caller: Caller, site_id: string): Promise<Site | undefined> }
 }
@@ -30,13 +30,17 @@ export const getOverview = endpoint({
   returns: Overview,
   example: { answer: overviewExample },
   async handle({ site: { site_id }, caller }, needs: Needs) {
-    const [live, site] = await Promise.all([
+    const [live, nodes, site] = await Promise.all([
       readLivePlant(site_id, needs),
+      readLiveNodes(site_id, needs),
       needs.siteSummaries.find(caller, site_id),
     ])
     if (!site) throw new ApiError('not_found', { site_id })
     // Tens of thousands of strings: written at once, as tests have checked it.
-    return new JsonText(JSON.stringify(overviewOf(live, site)))
+    const may_read_weather = caller.scopes.has('weather:read')
+    const may_read_curtailment = caller.scopes.has('curtailment:read')
+    const allowed = { may_read_weather, may_read_curtailment }
+    return new JsonText(JSON.stringify(overviewOf({ live, nodes, site, ...allowed })))
   },
 })
 

@@ -1,12 +1,14 @@
 import {
   inverterExample,
   loggerExample,
+  nodeNowExample,
   stringGlanceExample,
 } from '../../records/device-examples.ts'
 import { siteExample } from '../../records/site-example.ts'
 import type { Location } from './location.ts'
 import { type Overview, sections } from './overview.ts'
 import type { PlantStatus } from './status.ts'
+import type { StationNow } from './weather.ts'
 
 export const statusExample: PlantStatus = {
   measured_at: '2026-06-21T10:00:01.000Z',
@@ -17,12 +19,15 @@ export const statusExample: PlantStatus = {
   reactive_power_kvar: -5.2,
   power_inverter_count: 11,
   available_power_kw: null,
+  curtailed_power_kw: 57.4,
   export_power_kw: 914.8,
   import_power_kw: 0,
   grid_frequency_hz: 50.01,
   energy_today_kwh: 3480.2,
   energy_source: 'inverter_counter',
   energy_today_inverter_count: 11,
+  energy_month_kwh: 148_210.4,
+  energy_year_kwh: 742_905.1,
   specific_yield_today_kwh_kwp: 2.41,
   day_start_at: '2026-06-20T22:00:00.000Z',
   poa_irradiance_w_m2: 861,
@@ -63,9 +68,33 @@ export const locationExample: Location = {
   logger_ids: [2],
   inverter_ids: [5, 6, 7, 8],
   station_ids: [],
+  node_ids: ['ts-1'],
   created_at: '2026-01-05T08:00:00.000Z',
   updated_at: '2026-05-11T14:30:00.000Z',
   retired_at: null,
+}
+
+const stationExample: StationNow = {
+  station_id: 1,
+  logger_id: 2,
+  name: 'Met station',
+  measured_at: '2026-06-21T10:00:05.000Z',
+  received_at: '2026-06-21T10:00:05.120Z',
+  age_s: 2.4,
+  quality: 'good',
+  poa_irradiance_w_m2: 861,
+  ghi_w_m2: null,
+  dhi_w_m2: null,
+  module_temperature_c: 47.2,
+  ambient_temperature_c: null,
+  relative_humidity_pct: null,
+  pressure_hpa: null,
+  wind_speed_m_s: null,
+  wind_direction_deg: null,
+  sensors: [
+    { sensor_id: 'poa', name: 'Pyranometer', quantity: 'poa_irradiance', value: 861, unit: 'W/m²' },
+    { sensor_id: 'back', name: 'Panel', quantity: 'module_temperature', value: 47.2, unit: '°C' },
+  ],
 }
 
 export const overviewExample: Overview = {
@@ -75,12 +104,12 @@ export const overviewExample: Overview = {
   loggers: [loggerExample],
   inverters: [inverterExample],
   strings: [stringGlanceExample],
-  sensors: null,
-  weather: null,
+  sensors: [nodeNowExample],
+  weather: [stationExample],
   predictions: null,
-  curtailment: null,
+  curtailment: { active_count: 1, limit_kw: 1040, curtailed_now_kw: 57.4 },
   bess: null,
   alerts: null,
   partial: true,
-  missing_sections: [...sections],
+  missing_sections: sections.filter((section) => !['weather', 'curtailment'].includes(section)),
 }

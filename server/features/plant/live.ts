@@ -8,7 +8,9 @@ import {
   type StringsRow,
   stringGlances,
 } from '../../records/pv-string.ts'
+import type { LastSwitching, NodeRow } from '../../records/sensor-node.ts'
 import { type SiteFacts, type Situation, situationOf } from '../../records/situation.ts'
+import type { PlantEnergy } from './energy.ts'
 import type { PlantReadings } from './status.ts'
 import type { PlantStore } from './store.ts'
 
@@ -16,8 +18,9 @@ export interface LiveNeeds {
   clock: Clock
   sites: { facts(site_id: string): Promise<SiteFacts> }
   plants: Pick<PlantStore, 'gridMeters' | 'stations'>
+  plantEnergy: { get(site_id: string): Promise<PlantEnergy> }
   loggers: {
-    live(site_id: string): Promise<LoggerRow[]>
+    live(site_id: string, now: Date): Promise<LoggerRow[]>
     edge(site_id: string): Promise<EdgeRow | null>
   }
   inverters: {
@@ -38,14 +41,15 @@ export interface LivePlant extends PlantReadings {
 
 export async function readLivePlant(site_id: string, needs: LiveNeeds): Promise<LivePlant> {
   const situation = situationOf(await needs.sites.facts(site_id), needs.clock.now())
-  const [loggers, edge, inverters, strings, ranges, meters, stations] = await Promise.all([
-    needs.loggers.live(site_id),
+  const [loggers, edge, inverters, strings, ranges, meters, stations, energy] = await Promise.all([
+    needs.loggers.live(site_id, situation.now),
     needs.loggers.edge(site_id),
     needs.inverters.live(site_id, situation.day_start_at, { in_service: true }),
     needs.strings.inService(site_id),
     needs.strings.latest(site_id),
     needs.plants.gridMeters(site_id),
     needs.plants.stations(site_id),
+    needs.plantEnergy.get(site_id),
   ])
   const in_service = new Set(inverters.map(({ inverter_id }) => inverter_id))
   const rangesOf = Map.groupBy(ranges, ({ inverter_id }) => inverter_id)
@@ -59,5 +63,27 @@ export async function readLivePlant(site_id: string, needs: LiveNeeds): Promise<
       .flatMap((row) => stringGlances(row, rangesOf.get(row.inverter_id) ?? [], situation)),
     meters,
     stations,
+    energy,
   }
 }
+
+export interface NodeNeeds {
+  sensors: {
+    live(site_id: string): Promise<NodeRow[]>
+    lastSwitchings(site_id: string): Promise<LastSwitching[]>
+  }
+}
+
+/** The sensor nodes in service, each with how its relays were switched last. */
+export async function readLiveNodes(site_id: string, { sensors }: NodeNeeds) {
+  const [nodes, switchings] = await Promise.all([
+    sensors.live(site_id),
+    sensors.lastSwitchings(site_id),
+  ])
+  const of = Map.groupBy(switchings, ({ node_id }) => node_id)
+  return nodes
+    .filter(({ retired_at }) => retired_at === null)
+    .map((row) => ({ row, switchings: of.get(row.node_id) ?? [] }))
+}
+
+export type LiveNode = Awaited<ReturnType<typeof readLiveNodes>>[number]

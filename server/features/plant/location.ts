@@ -28,6 +28,7 @@ export const Location = Type.Object(
     logger_ids: Type.Array(Type.Integer(), { description: 'Loggers placed here, ascending.' }),
     inverter_ids: Type.Array(Type.Integer(), { description: 'Inverters placed here, ascending.' }),
     station_ids: Type.Array(Type.Integer(), { description: 'Met stations here, ascending.' }),
+    node_ids: Type.Array(Type.String(), { description: 'Sensor nodes here, ascending.' }),
     ...inventoried,
   },
   { additionalProperties: false, $id: 'Location' },

@@ -1,21 +1,19 @@
 /** The whole site in one answer, for those who poll it. */
 import { type Static, Type } from 'typebox'
+import { Nullable } from '../../http/params.ts'
 import { At } from '../../records/frame.ts'
 import { Inverter, inverterRecord } from '../../records/inverter.ts'
 import { Logger, loggerRecord } from '../../records/logger.ts'
 import { StringGlance } from '../../records/pv-string.ts'
+import { nodeNow, SensorNow } from '../../records/sensor-node.ts'
 import { Site } from '../../records/site.ts'
-import type { LivePlant } from './live.ts'
+import { CurtailmentNow, curtailmentNow } from './curtailment.ts'
+import type { LiveNode, LivePlant } from './live.ts'
 import { PlantStatus, plantStatus } from './status.ts'
+import { StationNow, stationNow } from './weather.ts'
 
-export const sections = [
-  'sensors',
-  'weather',
-  'predictions',
-  'curtailment',
-  'bess',
-  'alerts',
-] as const
+/** Those that may be null. */
+export const sections = ['weather', 'predictions', 'curtailment', 'bess', 'alerts'] as const
 export type Section = (typeof sections)[number]
 
 const Later = (what: string) => Type.Null({ description: `${what}: not served by this version.` })
@@ -29,10 +27,14 @@ export const Overview = Type.Object(
     loggers: Type.Array(Logger, { description: 'Loggers in service.' }),
     inverters: Type.Array(Inverter, { description: 'Inverters in service.' }),
     strings: Type.Array(StringGlance, { description: 'Strings in service, of every inverter.' }),
-    sensors: Later('Nodes in transformer stations'),
-    weather: Later('On-site weather by instrument; `status` has the means'),
+    sensors: Type.Array(SensorNow, {
+      description: 'Sensor nodes in service, as /sensors/{node_id}/current has them.',
+    }),
+    weather: Nullable(
+      Type.Array(StationNow, { description: 'Met stations in service; needs `weather:read`.' }),
+    ),
     predictions: Later('Forecast of today'),
-    curtailment: Later('Limits in force'),
+    curtailment: Nullable(CurtailmentNow),
     bess: Later('Battery storage'),
     alerts: Later('Counts of alerts'),
     partial: Type.Boolean({ description: 'Whether any section is missing.' }),
@@ -45,11 +47,28 @@ export const Overview = Type.Object(
   { additionalProperties: false, $id: 'Overview' },
 )
 
-export function overviewOf(live: LivePlant, site: Site): Overview {
+export interface OverviewParts {
+  live: LivePlant
+  nodes: readonly LiveNode[]
+  site: Site
+  may_read_weather: boolean
+  may_read_curtailment: boolean
+}
+
+export function overviewOf(parts: OverviewParts): Overview {
+  const { live, nodes, site, may_read_weather } = parts
   const { situation, edge } = live
   const status = plantStatus(live, situation)
   const { health_status, health_reasons } = status
   const invertersOf = Map.groupBy(live.inverters, ({ logger_id }) => logger_id)
+  const optional = {
+    weather: may_read_weather ? live.stations.map((row) => stationNow(row, situation)) : null,
+    predictions: null,
+    curtailment: parts.may_read_curtailment ? curtailmentNow(live, situation) : null,
+    bess: null,
+    alerts: null,
+  }
+  const missing_sections = sections.filter((section) => optional[section] === null)
   return {
     // The site as it was listed, with the health of this very moment.
     site: { ...site, health_status, health_reasons },
@@ -60,13 +79,9 @@ export function overviewOf(live: LivePlant, site: Site): Overview {
     ),
     inverters: live.inverters.map((row) => inverterRecord(row, situation)),
     strings: [...live.strings],
-    sensors: null,
-    weather: null,
-    predictions: null,
-    curtailment: null,
-    bess: null,
-    alerts: null,
-    partial: true,
-    missing_sections: [...sections],
+    sensors: nodes.map(({ row, switchings }) => nodeNow(row, switchings, situation.now)),
+    ...optional,
+    partial: missing_sections.length > 0,
+    missing_sections,
   }
 }

@@ -12,6 +12,8 @@ import type { StringStatus } from '../../records/pv-string.ts'
 import { quantity } from '../../records/quantities.ts'
 import { health } from '../../records/site.ts'
 import { isNight, type Situation } from '../../records/situation.ts'
+import { curtailmentNow } from './curtailment.ts'
+import { PlantEnergy } from './energy.ts'
 import type { MeterRow, StationRow } from './store.ts'
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
@@ -32,11 +34,16 @@ export const PlantStatus = Type.Object(
     reactive_power_kvar: Power('Likewise of the reactive power, kvar; positive is injected.'),
     power_inverter_count: Count('Inverters whose power is in `ac_power_kw`.'),
     available_power_kw: Power('Sum of what inverters could deliver without limits, kW.'),
+    curtailed_power_kw: Power(
+      'What inverters of plants that a row of /curtailment limits could deliver more than they ' +
+        'do, kW.',
+    ),
     export_power_kw: Power('At the meter of the grid connection, kW; 0 while importing.'),
     import_power_kw: Power('At the meter of the grid connection, kW; 0 while exporting.'),
     grid_frequency_hz: Power('At that meter, else the mean of the inverters, Hz.'),
     ...energyToday,
     energy_today_inverter_count: Count('Inverters whose energy is in `energy_today_kwh`.'),
+    ...PlantEnergy.properties,
     specific_yield_today_kwh_kwp: Nullable(
       Type.Number({
         minimum: 0,
@@ -47,7 +54,7 @@ export const PlantStatus = Type.Object(
     poa_irradiance_w_m2: quantity('poa_irradiance_w_m2'),
     module_temperature_c: quantity('module_temperature_c'),
     ambient_temperature_c: quantity('ambient_temperature_c'),
-    loggers_online: Count('Loggers that measured something in the last 15 minutes.'),
+    loggers_online: Count('Loggers with data of the last 15 minutes, or asleep.'),
     loggers_total: Count('Loggers in service.'),
     inverters_producing: Count('Connected and delivering power.'),
     inverters_standby: Count('Connected, neither delivering power nor in fault.'),
@@ -79,6 +86,7 @@ export interface PlantReadings {
   strings: readonly { status: StringStatus }[]
   meters: readonly MeterRow[]
   stations: readonly StationRow[]
+  energy: PlantEnergy
 }
 
 /** Of devices in service. */
@@ -87,8 +95,10 @@ export function plantStatus(readings: PlantReadings, situation: Situation): Plan
   const { sun_elevation_deg } = situation
   return {
     ...sumsOf(inverters, situation),
+    curtailed_power_kw: curtailmentNow(readings, situation).curtailed_now_kw,
     ...gridOf(readings, situation),
     ...energyOf(inverters, situation),
+    ...readings.energy,
     day_start_at: situation.day_start_at.toISOString(),
     ...weatherOf(readings.stations, situation),
     ...countsOf(inverters, situation),
@@ -101,8 +111,7 @@ export function plantStatus(readings: PlantReadings, situation: Situation): Plan
   }
 }
 
-const isOnline = (logger: LoggerRow, situation: Situation) =>
-  !isOffline(logger.data_at, situation.now)
+const isOnline = (logger: LoggerRow, situation: Situation) => !isOffline(logger.data_at, situation)
 
 const isFresh = ({ measured_at }: { measured_at: Date | null }, poll_s: number, now: Date) =>
   !isStale(measured_at, poll_s, now)

@@ -1,4 +1,11 @@
-import type { MeterReading, Quality, WeatherReading } from '@heliograph/domain/readings'
+import {
+  type MeterReading,
+  type Quality,
+  readingKinds,
+  type WeatherReading,
+} from '@heliograph/domain/readings'
+import type { Instrument } from '@heliograph/domain/site'
+import type { Measurement } from '../../records/frame.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { LocationRow } from './location.ts'
 
@@ -9,20 +16,25 @@ export interface MeterRow
 }
 
 export interface StationRow
-  extends Pick<
-    WeatherReading,
-    'poa_irradiance_w_m2' | 'module_temperature_c' | 'ambient_temperature_c'
-  > {
-  measured_at: Date
-  quality: Quality
+  extends Measurement,
+    Omit<WeatherReading, 'station_id' | 'measured_at' | 'quality'> {
+  station_id: number
+  logger_id: number
+  name: string
+  instruments: readonly Instrument[]
 }
 
 export interface PlantStore {
   locations(site_id: string, location_id?: number): Promise<LocationRow[]>
   /** What the meters at the grid connection measured last. */
   gridMeters(site_id: string): Promise<MeterRow[]>
-  /** What the met stations measured last. */
+  /** The met stations in service, with what they measured last. */
   stations(site_id: string): Promise<StationRow[]>
+  /** Of the hours of all loggers that began since; null where no energy is known. */
+  energySince(
+    site_id: string,
+    since: { month_at: Date; year_at: Date },
+  ): Promise<{ month_kwh: number | null; year_kwh: number | null }>
 }
 
 export function createPlantStore(db: Queries): PlantStore {
@@ -40,16 +52,27 @@ export function createPlantStore(db: Queries): PlantStore {
       ),
     stations: (site_id) =>
       db.query<StationRow>(
-        `SELECT l.measured_at, l.quality, l.poa_irradiance_w_m2, l.module_temperature_c,
-                l.ambient_temperature_c
+        `SELECT s.station_id, s.logger_id, s.name, s.instruments,
+                l.measured_at, l.received_at, l.quality, ${measured.join(', ')}
          FROM stations s
-         JOIN weather_latest l ON l.site_id = s.site_id AND l.station_id = s.station_id
+         LEFT JOIN weather_latest l ON l.site_id = s.site_id AND l.station_id = s.station_id
          WHERE s.site_id = $1 AND s.retired_at IS NULL
          ORDER BY s.station_id`,
         [site_id],
       ),
+    async energySince(site_id, { month_at, year_at }) {
+      const [energy] = await db.query<{ month_kwh: number | null; year_kwh: number | null }>(
+        `SELECT sum(energy_kwh) FILTER (WHERE hour_at >= $2) AS month_kwh,
+                sum(energy_kwh) AS year_kwh
+         FROM logger_hours WHERE site_id = $1 AND hour_at >= $3`,
+        [site_id, month_at, year_at],
+      )
+      return energy!
+    },
   }
 }
+
+const measured = Object.keys(readingKinds.weather.columns).map((name) => `l.${name}`)
 
 const idsAt = (table: string, id: string) => `
   ARRAY(SELECT d.${id} FROM ${table} d
@@ -60,6 +83,7 @@ const locations = `
   SELECT p.location_id, p.parent_location_id, p.type, p.name, p.code, p.latitude, p.longitude,
          p.elevation_m, p.address, p.access_notes, ${idsAt('loggers', 'logger_id')},
          ${idsAt('inverters', 'inverter_id')}, ${idsAt('stations', 'station_id')},
+         ${idsAt('nodes', 'node_id')},
          p.created_at, p.updated_at, p.retired_at
   FROM locations p
   WHERE p.site_id = $1 AND ($2::int IS NULL OR p.location_id = $2)

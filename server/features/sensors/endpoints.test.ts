@@ -130,6 +130,18 @@ test('sensors', async (t) => {
     assert.equal(third.relays[0].state, null)
   })
 
+  await t.test('a clock at the edge that is ahead makes nothing seen in the future', async () => {
+    await db.execute(
+      `INSERT INTO device_status
+         (site_id, kind, id, comm_state, since_at, last_ok_at, updated_at)
+       VALUES ('demo', 'node', 'ts-3', 'connected', $1, $1, $1)`,
+      ['2030-01-01T00:00:00Z'],
+    )
+    const [, , { last_seen_at }] = (await get('/sensors')).body.data
+    assert.equal(last_seen_at, site.clock.now().toISOString())
+    await db.execute(`DELETE FROM device_status WHERE id = 'ts-3'`)
+  })
+
   await t.test('history, as JSON and as a file, and what does not exist', async () => {
     const { body } = await get(`/sensors/ts-1/history?start=${day_start}`)
     assert.equal(body.meta.count, 2)
@@ -160,7 +172,7 @@ test('sensors', async (t) => {
     assert.deepEqual([newest.label, newest.location_id], ['Fans', 2])
     const one = (await get('/commands/relay-history?node_id=ts-1')).body
     assert.equal(one.meta.count, 2)
-    assert.deepEqual((await get('/commands/relay-history?node_id=ts-9')).body.data, [])
+    assert.equal((await get('/commands/relay-history?node_id=ts-9')).status, 404)
     assert.equal((await get('/commands/relay-history?limit=100000')).status, 200)
     const key = await addKey(db, { key_id: 'abcdefabcdef', scopes: ['plant:read'] })
     assert.equal((await get('/commands/relay-history', key)).status, 403)

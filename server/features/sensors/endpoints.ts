@@ -3,11 +3,15 @@ import { Type } from 'typebox'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
+import { pageItems } from '../../http/export-items.ts'
 import { limit, telemetry_rows, telemetryLimit, timeWindow } from '../../http/params.ts'
 import { type AskedWindow, default_hours, seriesWindow } from '../../http/time-windows.ts'
+import { nodeNowExample } from '../../records/device-examples.ts'
 import { measured, readingFrame } from '../../records/quantities.ts'
-import { nodeExample, nodeNowExample, nodeReadingExample, switchingExample } from './examples.ts'
-import { NodeId, nodeNow, nodeRecord, SensorNode, SensorNow } from './node.ts'
+import { NodeId, nodeNow, SensorNow } from '../../records/sensor-node.ts'
+import { nodeExample, nodeReadingExample, switchingExample } from './examples.ts'
+import { switchingsExport } from './exports.ts'
+import { nodeRecord, SensorNode } from './node.ts'
 import { RelaySwitching, switchingRecord } from './relays.ts'
 import type { SensorStore } from './store.ts'
 
@@ -57,14 +61,23 @@ export const getSensorNow = endpoint({
   },
 })
 
+async function demandNode(
+  site_id: string,
+  node_id: string,
+  sensors: Pick<SensorStore, 'numberOf'>,
+): Promise<number> {
+  const device_id = await sensors.numberOf(site_id, node_id)
+  if (device_id === null) throw new ApiError('not_found', { node_id })
+  return device_id
+}
+
 async function demandHistory(
   site_id: string,
   node_id: string,
   query: AskedWindow,
   { clock, sensors }: Needs,
 ) {
-  const device_id = await sensors.numberOf(site_id, node_id)
-  if (device_id === null) throw new ApiError('not_found', { node_id })
+  const device_id = await demandNode(site_id, node_id, sensors)
   return { site_id, device_id, window: seriesWindow(query, clock.now(), default_hours.telemetry) }
 }
 
@@ -122,8 +135,15 @@ export const relayHistory = endpoint({
   example: { answer: { data: [switchingExample], meta: { count: 1 } } },
   async handle({ site: { site_id }, query }, { sensors }: Needs) {
     const { node_id, limit = switching_rows.by_default } = query
+    if (node_id !== undefined) await demandNode(site_id, node_id, sensors)
     const filter = node_id === undefined ? { limit } : { node_id, limit }
     const { rows, count } = await sensors.switchings(site_id, filter)
     return list(rows.map(switchingRecord), count)
+  },
+  async exports({ site: { site_id }, query: { node_id, limit } }, { sensors }: Needs) {
+    if (node_id !== undefined) await demandNode(site_id, node_id, sensors)
+    if (limit === undefined) return switchingsExport(site_id, node_id ?? null)
+    const filter = node_id === undefined ? { limit } : { node_id, limit }
+    return pageItems((await sensors.switchings(site_id, filter)).rows.map(switchingRecord))
   },
 })

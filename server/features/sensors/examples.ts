@@ -1,4 +1,4 @@
-import type { SensorNode, SensorNow } from './node.ts'
+import type { SensorNode } from './node.ts'
 import type { RelaySwitching } from './relays.ts'
 
 const none = { role: null, warn_high_c: null, alarm_high_c: null, relay: null }
@@ -44,43 +44,6 @@ export const nodeExample: SensorNode = {
   created_at: '2026-01-05T08:00:00.000Z',
   updated_at: '2026-05-11T14:30:00.000Z',
   retired_at: null,
-}
-
-export const nodeNowExample: SensorNow = {
-  node_id: 'ts-1',
-  measured_at: '2026-06-21T10:00:00.000Z',
-  received_at: '2026-06-21T10:00:00.310Z',
-  age_s: 12.4,
-  quality: 'good',
-  ambient_temperature_c: null,
-  oil_temperature_c: 61.5,
-  winding_temperature_c: null,
-  busbar_temperature_c: null,
-  relative_humidity_pct: 40,
-  temperatures: [{ channel: 'oil', label: 'Top oil', temperature_c: 61.5, status: 'normal' }],
-  fans: [
-    {
-      fan_index: 0,
-      channel: 'fan-1',
-      label: 'Exhaust fan',
-      current_a: 1.9,
-      running: true,
-      commanded: true,
-      fault: false,
-    },
-  ],
-  doors: [{ door_index: 0, channel: 'door', label: 'Door', open: false }],
-  relays: [
-    {
-      relay_index: 0,
-      channel: 'fan-relay',
-      label: 'Fan contactor',
-      state: true,
-      changed_at: '2026-06-21T09:12:30.000Z',
-      source: 'automation',
-      reason: 'oil above 60 °C',
-    },
-  ],
 }
 
 export const nodeReadingExample = {

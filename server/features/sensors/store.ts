@@ -1,35 +1,14 @@
-import type { CommState } from '@heliograph/domain/link'
-import type { Channel, Node } from '@heliograph/domain/node'
 import type { ExportRows } from '../../http/export-rows.ts'
 import type { JsonText } from '../../http/json-text.ts'
-import type { Measurement } from '../../records/frame.ts'
 import {
   type HistoryExport,
   type HistoryRequest,
   historyRows,
   readHistory,
 } from '../../records/history.ts'
+import type { LastSwitching, NodeRow } from '../../records/sensor-node.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { RelaySwitching } from './relays.ts'
-
-export interface NodeRow extends Measurement {
-  node_id: string
-  name: string
-  type: Node['type']
-  location_id: number | null
-  logger_id: number | null
-  manufacturer: string | null
-  model: string | null
-  serial_number: string | null
-  report_s: number
-  channels: Channel[]
-  created_at: Date
-  updated_at: Date
-  retired_at: Date | null
-  channel_values: (number | null)[] | null
-  edge_comm_state: CommState | null
-  last_ok_at: Date | null
-}
 
 export interface SwitchingRow extends Omit<RelaySwitching, 'switched_at' | 'received_at'> {
   at: Date
@@ -43,8 +22,8 @@ export interface SensorStore {
   numberOf(site_id: string, node_id: string): Promise<number | null>
   history(request: HistoryRequest): Promise<JsonText>
   historyRows(request: HistoryExport): ExportRows
-  /** The newest switching of each relay of a node. */
-  lastSwitchings(site_id: string, node_id: string): Promise<SwitchingRow[]>
+  /** The newest switching of each relay, of a node or of all. */
+  lastSwitchings(site_id: string, node_id?: string): Promise<LastSwitching[]>
   /** The newest first, and how many there are in all. */
   switchings(
     site_id: string,
@@ -65,12 +44,7 @@ export function createSensorStore(db: Queries): SensorStore {
     history: (request) => readHistory(db, 'node', request),
     historyRows: (request) => historyRows('node', request),
     lastSwitchings: (site_id, node_id) =>
-      db.query<SwitchingRow>(
-        `SELECT DISTINCT ON (e.channel) ${switching}
-         WHERE e.site_id = $1 AND e.node_id = $2
-         ORDER BY e.channel, e.at DESC`,
-        [site_id, node_id],
-      ),
+      db.query<LastSwitching>(lastSwitchings, [site_id, node_id ?? null]),
     async switchings(site_id, { node_id, limit }) {
       const where = 'e.site_id = $1 AND ($2::text IS NULL OR e.node_id = $2)'
       const [rows, [counted]] = await Promise.all([
@@ -100,7 +74,21 @@ const live = `
   WHERE n.site_id = $1 AND ($2::text IS NULL OR n.node_id = $2)
   ORDER BY n.node_id`
 
-const switching = `
+// Relay by relay: their whole past is long.
+const lastSwitchings = `
+  SELECT n.node_id, c.channel ->> 'channel' AS channel, e.at, e.cause AS source, e.reason
+  FROM nodes n
+  CROSS JOIN LATERAL jsonb_array_elements(n.channels) AS c (channel)
+  CROSS JOIN LATERAL (
+    SELECT at, cause, reason FROM relay_events
+    WHERE site_id = n.site_id AND node_id = n.node_id AND channel = c.channel ->> 'channel'
+    ORDER BY at DESC LIMIT 1
+  ) e
+  WHERE n.site_id = $1 AND ($2::text IS NULL OR n.node_id = $2)
+    AND c.channel ->> 'kind' = 'relay'`
+
+/** Of a switching, from its columns to its tables. */
+export const switching = `
   e.relay_event_id AS command_id, e.node_id, n.location_id, e.channel,
   (SELECT c ->> 'label' FROM jsonb_array_elements(n.channels) c
    WHERE c ->> 'channel' = e.channel) AS label,

@@ -20,6 +20,7 @@ test('sites', async (t) => {
     assert.equal(demo.ac_capacity_kw, 300)
     assert.equal(demo.dc_capacity_kwp, 100)
     assert.deepEqual([demo.logger_count, demo.inverter_count, demo.string_count], [2, 3, 10])
+    assert.equal(demo.sensor_node_count, 0)
     assert.equal(demo.last_data_at, null)
     assert.equal(demo.simulated, false)
   })

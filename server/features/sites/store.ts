@@ -3,6 +3,7 @@ import { ApiError } from '../../http/errors.ts'
 import type { SiteFacts } from '../../records/situation.ts'
 import { readVitals, type SiteVitals } from '../../records/vitals.ts'
 import type { Queries } from '../../storage/database.ts'
+import { siteElevation } from '../../storage/site-elevation.ts'
 
 export interface SiteRow extends SiteFacts {
   site_id: string
@@ -20,6 +21,7 @@ export interface SiteRow extends SiteFacts {
   logger_count: number
   inverter_count: number
   string_count: number
+  sensor_node_count: number
   poll: PollIntervals | null
 }
 
@@ -46,11 +48,15 @@ export function createSiteStore(db: Queries): SiteStore {
 const inventory = (columns: string) =>
   `LATERAL jsonb_to_record(coalesce(s.inventory, '{}')) AS site (${columns})`
 
+const edge_seen_at =
+  '(SELECT max(e.last_seen_at) FROM edges e WHERE e.site_id = s.site_id) AS edge_seen_at'
+
 const facts = `
   SELECT coalesce(site.timezone, 'UTC') AS timezone, site.latitude, site.longitude,
-         site.elevation_m, site.poll
+         ${siteElevation('s')} AS elevation_m, site.poll,
+         ${edge_seen_at}
   FROM sites s,
-    ${inventory('timezone text, latitude float8, longitude float8, elevation_m float8, poll jsonb')}
+    ${inventory('timezone text, latitude float8, longitude float8, poll jsonb')}
   WHERE s.site_id = $1`
 
 const ofClient = `
@@ -58,12 +64,14 @@ const ofClient = `
          greatest(s.updated_at, s.inventory_at) AS updated_at,
          coalesce(site.timezone, 'UTC') AS timezone, site.country_code, site.address,
          site.latitude, site.longitude, site.elevation_m, site.currency, site.commissioned_date,
-         site.simulated, site.poll,
+         site.simulated, site.poll, ${edge_seen_at},
          coalesce(l.dc_capacity_kwp, 0) AS dc_capacity_kwp,
          coalesce(l.ac_capacity_kw, 0) AS ac_capacity_kw,
          coalesce(l.logger_count, 0) AS logger_count,
          coalesce(i.inverter_count, 0) AS inverter_count,
-         coalesce(p.string_count, 0) AS string_count
+         coalesce(p.string_count, 0) AS string_count,
+         (SELECT count(*) FROM nodes n WHERE n.site_id = s.site_id AND n.retired_at IS NULL)
+           AS sensor_node_count
   FROM sites s
   CROSS JOIN ${inventory(
     'timezone text, country_code text, address text, latitude float8, longitude float8, ' +

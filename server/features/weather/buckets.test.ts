@@ -3,9 +3,11 @@ import test from 'node:test'
 import type { Instrument } from '@heliograph/domain/site'
 import fc from 'fast-check'
 import { integratePower } from '../../diagnostics/energy.ts'
-import { bucket_ms, type StationSeries, type WeatherBucket, weatherBuckets } from './buckets.ts'
-import { skiesOf } from './instruments.ts'
+import { skiesOf } from '../../diagnostics/instrument-limits.ts'
+import { bucket_ms } from '../../diagnostics/station-screening.ts'
+import { type WeatherBucket, weatherBuckets } from './buckets.ts'
 import { rainBetween } from './rain.ts'
+import type { WeatherSeries } from './series.ts'
 
 const noon_ms = Date.UTC(2026, 5, 21, 11)
 const nowhere = skiesOf(null)
@@ -27,12 +29,12 @@ const instrument = (
 function station(
   times_ms: readonly number[],
   values: readonly (readonly [Instrument, readonly (number | null)[]])[],
-): StationSeries {
+): WeatherSeries {
   return {
     station_id: 1,
     instruments: values.map(([each]) => each),
     times_ms,
-    qualities: times_ms.map(() => 'good' as const),
+    is_suspect: times_ms.map(() => 0),
     values: values.map(([, own]) => Float64Array.from(own, (value) => value ?? Number.NaN)),
     created_ms: 0,
     retired_ms: null,
@@ -157,7 +159,8 @@ test('averages are weighted by time; extremes are of samples; wind goes round', 
 })
 
 test('instruments that cannot be believed are not in the buckets, and are counted', () => {
-  const times = every(360, 10_000)
+  const morning = { start_ms: noon_ms - 3 * 3_600_000, end_ms: noon_ms - 2 * 3_600_000 }
+  const times = every(360, 10_000, morning.start_ms)
   const sun = times.map((_, nth) => 850 + (nth % 7))
   const cases: [string, number[]][] = [
     ['out_of_range', times.map(() => 1600)],
@@ -169,7 +172,7 @@ test('instruments that cannot be believed are not in the buckets, and are counte
       [instrument('poa_irradiance_w_m2', 'good'), sun],
       [instrument('poa_irradiance_w_m2', 'bad'), bad],
     ] as const
-    for (const bucket of weatherBuckets([station(times, values)], hour, park)) {
+    for (const bucket of weatherBuckets([station(times, values)], morning, park)) {
       assert.ok(Math.abs(bucket.poa_irradiance_w_m2! - 853) < 1, reason)
       assert.equal(bucket.sensors_rejected, 1, reason)
       assert.equal(bucket.is_suspect, true)

@@ -1,20 +1,18 @@
 /** Five minutes of a plant's weather, out of the readings of its met stations. */
-import type { Quality } from '@heliograph/domain/readings'
-import type { Instrument } from '@heliograph/domain/site'
 import { intervals, type Span } from '../../diagnostics/energy.ts'
-import type { Sky } from '../../diagnostics/plane-light.ts'
+import type { Quantity, Skies } from '../../diagnostics/instrument-limits.ts'
 import {
-  isBright,
-  isOutOfRange,
-  look_back_ms,
-  outvoted,
-  type Quantity,
-  stuckSamples,
-  type Vote,
-} from './instruments.ts'
+  believed,
+  bucket_ms,
+  type Screened as ScreenedSeries,
+  type StationSeries,
+  startOf,
+} from '../../diagnostics/station-screening.ts'
 import { rainBetween } from './rain.ts'
+import type { WeatherSeries } from './series.ts'
 
-export const bucket_ms = 300_000
+type Screened = ScreenedSeries<WeatherSeries>
+
 const bucket_s = bucket_ms / 1000
 
 /** What is averaged along time. */
@@ -29,22 +27,13 @@ export const scalars = [
   'wind_speed_m_s',
 ] as const satisfies readonly Quantity[]
 type Scalar = (typeof scalars)[number]
-/** Wind direction is averaged as the parts of a unit vector. */
-const channels = [...scalars, 'north', 'east'] as const
+/**
+ * Wind direction is averaged as the parts of a unit vector. Insolation is summed over light: what
+ * an instrument shows at night, or below zero, is none.
+ */
+const channels = [...scalars, 'north', 'east', 'poa_light', 'ghi_light'] as const
 type Channel = (typeof channels)[number]
 const poa_channel = channels.indexOf('poa_irradiance_w_m2')
-
-/** The readings of one station, ascending; `values` by instrument, NaN where not measured. */
-export interface StationSeries {
-  station_id: number
-  instruments: readonly Instrument[]
-  times_ms: readonly number[]
-  qualities: readonly Quality[]
-  values: readonly Float64Array[]
-  /** When it was to be expected to measure. */
-  created_ms: number
-  retired_ms: number | null
-}
 
 export interface WeatherBucket extends Record<Scalar, number | null> {
   start_ms: number
@@ -61,73 +50,10 @@ export interface WeatherBucket extends Record<Scalar, number | null> {
   is_suspect: boolean
 }
 
-/** The sky at any instant; null where the position of the site is not known. */
-export type Skies = (time_ms: number) => Sky | null
-
-/** A series without the values that no instrument can have measured, and those of stuck ones. */
-export interface Screened extends StationSeries {
-  /** By instrument, the samples that were taken out. */
-  taken: readonly { out_of_range: Uint8Array; stuck: Uint8Array }[]
-}
-
-/** How far beyond a bucket readings still bear on it. */
-export const margin_ms = look_back_ms + bucket_ms
-
-const startOf = (time_ms: number) => Math.floor(time_ms / bucket_ms) * bucket_ms
-
-export function screened(series: StationSeries, skies: Skies): Screened {
-  const { instruments, times_ms } = series
-  // Sky and sun at both ends of each sample's bucket; samples of one bucket share them.
-  const around = new Array<readonly (Sky | null)[]>(times_ms.length)
-  const is_bright = new Uint8Array(times_ms.length)
-  let [last_ms, last]: [number, readonly (Sky | null)[]] = [Number.NaN, []]
-  for (let at = 0; at < times_ms.length; at += 1) {
-    const start_ms = startOf(times_ms[at]!)
-    if (start_ms !== last_ms) last = [skies(start_ms), skies(start_ms + bucket_ms)]
-    last_ms = start_ms
-    around[at] = last
-    is_bright[at] = Number(isBright(last[1] ?? null))
-  }
-  const values: Float64Array[] = []
-  const taken = instruments.map((instrument, index) => {
-    const own = Float64Array.from(series.values[index]!)
-    const stuck = stuckSamples(instrument, own, times_ms, is_bright)
-    const out_of_range = new Uint8Array(own.length)
-    for (let at = 0; at < own.length; at += 1) {
-      const value = own[at]!
-      if (Number.isNaN(value)) continue
-      if (isOutOfRange(instrument, value, around[at]!)) out_of_range[at] = 1
-      if (out_of_range[at] || stuck[at]) own[at] = Number.NaN
-    }
-    values.push(own)
-    return { out_of_range, stuck }
-  })
-  return { ...series, values, taken }
-}
-
-/** Of an instrument at a station. */
-export interface StationVote extends Vote {
-  station_id: number
-  index: number
-}
-
-/** The mean of each instrument over the samples from `from` to before `to`. */
-export function votesOf({ station_id, instruments, values }: Screened, from: number, to: number) {
-  return instruments.map((instrument, index): StationVote => {
-    let [sum, count] = [0, 0]
-    for (let at = from; at < to; at += 1) {
-      const value = values[index]![at]!
-      if (Number.isNaN(value)) continue
-      sum += value
-      count += 1
-    }
-    return { station_id, index, instrument, value: count === 0 ? null : sum / count }
-  })
-}
-
 /**
  * The buckets of the span that have samples, ascending. `series` also hold what lies beyond its
- * bounds: `margin_ms` on either side, and of each station the reading before.
+ * bounds: `margin_ms` on either side, and of each station the reading before. `witnesses` are the
+ * stations of other plants that are asked whether there is light (`witnessesOf`).
  *
  * An average is the time-weighted mean of the plot averages (each the mean of the instruments that
  * are believed) along straight lines between samples; the plain mean of a bucket whose samples
@@ -135,23 +61,19 @@ export function votesOf({ station_id, instruments, values }: Screened, from: num
  * deviation are of the plot averages as they were sampled.
  */
 export function weatherBuckets(
-  series: readonly StationSeries[],
+  series: readonly WeatherSeries[],
   span: Span,
   skies: Skies,
+  witnesses: readonly StationSeries[] = [],
 ): WeatherBucket[] {
-  const stations = series.map((each) => screened(each, skies))
+  const stations = believed(series, witnesses, skies)
   const sums = new Map<number, Sums>()
-  // One bucket more on either side: what is rejected there bears on the intervals that cross over.
-  const wider = { start_ms: span.start_ms - bucket_ms, end_ms: span.end_ms + bucket_ms }
-  for (const station of stations) shareOut(station, wider, sums)
-  for (const own of sums.values()) silenceOutvoted(own, skies)
+  for (const station of stations) shareOut(station, span, sums)
   for (const station of stations) {
-    addStation(station, wider, sums)
+    addStation(station, span, sums)
     addRain(station, sums)
   }
-  const ascending = [...sums.values()]
-    .filter(({ start_ms }) => start_ms >= span.start_ms && start_ms < span.end_ms)
-    .sort((a, b) => a.start_ms - b.start_ms)
+  const ascending = [...sums.values()].sort((a, b) => a.start_ms - b.start_ms)
   return ascending.map((own) => finished(own, stations))
 }
 
@@ -162,16 +84,19 @@ interface Sums {
   rejected: number
   covered_s: Map<Screened, number>
   /** By channel: the integral along time and its length, the samples' sum and number. */
-  area: Float64Array
-  length_s: Float64Array
-  sum: Float64Array
-  count: Float64Array
+  area: number[]
+  length_s: number[]
+  sum: number[]
+  count: number[]
   /** By channel: the longest time that one station knew of. */
-  known_s: Float64Array
+  known_s: number[]
   poa: number[]
   /** By rain gauge. */
   rain_mm: Map<string, number>
 }
+
+/** By channel. Plain: typed arrays are slow to make, and there are several for each bucket. */
+const zeros = () => new Array<number>(channels.length).fill(0)
 
 const newSums = (start_ms: number): Sums => ({
   start_ms,
@@ -179,64 +104,56 @@ const newSums = (start_ms: number): Sums => ({
   is_suspect: false,
   rejected: 0,
   covered_s: new Map(),
-  area: new Float64Array(channels.length),
-  length_s: new Float64Array(channels.length),
-  sum: new Float64Array(channels.length),
-  count: new Float64Array(channels.length),
-  known_s: new Float64Array(channels.length),
+  area: zeros(),
+  length_s: zeros(),
+  sum: zeros(),
+  count: zeros(),
+  known_s: zeros(),
   poa: [],
   rain_mm: new Map(),
 })
 
 /** Opens the buckets of the readings of a station within the span. */
 function shareOut(station: Screened, span: Span, sums: Map<number, Sums>): void {
-  const { times_ms, qualities } = station
-  for (let from = 0; from < times_ms.length; ) {
-    const start_ms = startOf(times_ms[from]!)
-    let to = from
-    let is_suspect = false
-    while (to < times_ms.length && times_ms[to]! < start_ms + bucket_ms) {
-      if (qualities[to] !== 'good') is_suspect = true
-      to += 1
-    }
-    if (start_ms >= span.start_ms && start_ms < span.end_ms) {
-      const own = sums.get(start_ms) ?? newSums(start_ms)
-      sums.set(start_ms, own)
-      own.ranges.set(station, [from, to])
-      own.is_suspect ||= is_suspect
-    }
-    from = to
+  for (const { start_ms, from, to } of station.buckets) {
+    if (start_ms < span.start_ms || start_ms >= span.end_ms) continue
+    const own = sums.get(start_ms) ?? newSums(start_ms)
+    sums.set(start_ms, own)
+    own.ranges.set(station, [from, to])
+    for (let at = from; at < to; at += 1) if (station.is_suspect[at]) own.is_suspect = true
+    const isTaken = (marks: Uint8Array) => marks.subarray(from, to).includes(1)
+    own.rejected += station.taken.filter((taken) => Object.values(taken).some(isTaken)).length
   }
 }
 
-/** Takes out what the others of a bucket contradict, and counts all that was taken out. */
-function silenceOutvoted(own: Sums, skies: Skies): void {
-  const votes = [...own.ranges].flatMap(([station, [from, to]]) =>
-    votesOf(station, from, to).map((vote) => ({ ...vote, station, from, to })),
-  )
-  const out = outvoted(votes, skies(own.start_ms))
-  for (const vote of votes) {
-    const { station, index, from, to } = vote
-    const { out_of_range, stuck } = station.taken[index]!
-    const isTaken =
-      out_of_range.subarray(from, to).includes(1) || stuck.subarray(from, to).includes(1)
-    if (out.has(vote)) station.values[index]!.fill(Number.NaN, from, to)
-    if (isTaken || out.has(vote)) own.rejected += 1
-  }
+/** A channel that a station measures; of each reading the plot average, NaN where none is. */
+interface Plot {
+  channel: number
+  values: Float64Array
 }
 
-/** By channel, the plot average of each reading, NaN where no instrument is believed. */
-function plotChannels({ instruments, times_ms, values }: Screened): Float64Array[] {
+function plotChannels({ instruments, values, is_night }: Screened): Plot[] {
   const of = (quantity: Quantity) =>
     values.filter((_, index) => instruments[index]!.quantity === quantity)
   const parts = of('wind_direction_deg')
   const turned = (part: (radians: number) => number) =>
     parts.map((degrees) => degrees.map((value) => part((value * Math.PI) / 180)))
-  const sources = [...scalars.map(of), turned(Math.cos), turned(Math.sin)]
-  return sources.map((source) => average(source, times_ms.length))
+  const light = (quantity: Quantity) =>
+    of(quantity).map((own) =>
+      own.map((value, at) => (is_night[at] && !Number.isNaN(value) ? 0 : Math.max(0, value))),
+    )
+  const sources = [
+    ...scalars.map(of),
+    ...[turned(Math.cos), turned(Math.sin)],
+    ...[light('poa_irradiance_w_m2'), light('ghi_w_m2')],
+  ]
+  return sources.flatMap((source, channel) =>
+    source.length === 0 ? [] : { channel, values: average(source) },
+  )
 }
 
-function average(source: readonly Float64Array[], length: number): Float64Array {
+function average(source: readonly Float64Array[]): Float64Array {
+  const { length } = source[0]!
   const [sum, count] = [new Float64Array(length), new Uint16Array(length)]
   for (const one of source) {
     for (let at = 0; at < length; at += 1) {
@@ -250,10 +167,9 @@ function average(source: readonly Float64Array[], length: number): Float64Array 
   return sum
 }
 
-function addSamples(station: Screened, plot: readonly Float64Array[], own: Sums): void {
+function addSamples(station: Screened, plots: readonly Plot[], own: Sums): void {
   const [from, to] = own.ranges.get(station) ?? [0, 0]
-  for (let channel = 0; channel < channels.length; channel += 1) {
-    const values = plot[channel]!
+  for (const { channel, values } of plots) {
     for (let at = from; at < to; at += 1) {
       const value = values[at]!
       if (Number.isNaN(value)) continue
@@ -267,7 +183,7 @@ function addSamples(station: Screened, plot: readonly Float64Array[], own: Sums)
 /** Adds what lies between the samples of a station, each interval to the buckets it lies in. */
 function addIntervals(
   { times_ms }: Screened,
-  plot: readonly Float64Array[],
+  plots: readonly Plot[],
   span: Span,
   add: (start_ms: number) => StationSums | undefined,
 ): void {
@@ -282,8 +198,7 @@ function addIntervals(
         const length_s = (until_ms - piece_ms) / 1000
         const later = ((piece_ms + until_ms) / 2 - first_ms) / step_ms
         sums.covered_s += length_s
-        for (let channel = 0; channel < channels.length; channel += 1) {
-          const values = plot[channel]!
+        for (const { channel, values } of plots) {
           const value = values[from]! * (1 - later) + values[to]! * later
           if (Number.isNaN(value)) continue
           sums.area[channel]! += value * length_s
@@ -298,20 +213,18 @@ function addIntervals(
 /** Of one station in one bucket. */
 interface StationSums {
   covered_s: number
-  area: Float64Array
-  length_s: Float64Array
+  area: number[]
+  length_s: number[]
 }
 
 function addStation(station: Screened, span: Span, sums: Map<number, Sums>): void {
-  const plot = plotChannels(station)
+  const plots = plotChannels(station)
   const ofStation = new Map<number, StationSums>()
   for (const [start_ms, own] of sums) {
-    addSamples(station, plot, own)
-    const { length } = channels
-    const [area, length_s] = [new Float64Array(length), new Float64Array(length)]
-    ofStation.set(start_ms, { covered_s: 0, area, length_s })
+    addSamples(station, plots, own)
+    ofStation.set(start_ms, { covered_s: 0, area: zeros(), length_s: zeros() })
   }
-  addIntervals(station, plot, span, (start_ms) => ofStation.get(start_ms))
+  addIntervals(station, plots, span, (start_ms) => ofStation.get(start_ms))
   for (const [start_ms, { covered_s, area, length_s }] of ofStation) {
     const own = sums.get(start_ms)!
     if (covered_s > 0) own.covered_s.set(station, covered_s)
@@ -354,9 +267,9 @@ function finished(own: Sums, stations: readonly Screened[]): WeatherBucket {
     Scalar,
     number | null
   >
-  const insolation = (name: 'poa_irradiance_w_m2' | 'ghi_w_m2') => {
+  const insolation = (name: 'poa_light' | 'ghi_light') => {
     const known_s = own.known_s[channels.indexOf(name)]!
-    return known_s === 0 ? null : (averages[name]! * known_s) / 3_600_000
+    return known_s === 0 ? null : (average(name)! * known_s) / 3_600_000
   }
   const expected = stations.filter(
     (station) =>
@@ -372,8 +285,8 @@ function finished(own: Sums, stations: readonly Screened[]): WeatherBucket {
     poa_irradiance_max_w_m2: own.poa.length === 0 ? null : Math.max(...own.poa),
     poa_irradiance_min_w_m2: own.poa.length === 0 ? null : Math.min(...own.poa),
     poa_irradiance_stddev_w_m2: standardDeviation(own.poa),
-    poa_insolation_kwh_m2: insolation('poa_irradiance_w_m2'),
-    ghi_insolation_kwh_m2: insolation('ghi_w_m2'),
+    poa_insolation_kwh_m2: insolation('poa_light'),
+    ghi_insolation_kwh_m2: insolation('ghi_light'),
     rain_mm: mean([...own.rain_mm.values()]),
     sample_count: [...own.ranges.values()].reduce((sum, [from, to]) => sum + to - from, 0),
     completeness_pct: (100 * covered_s) / (bucket_s * expected.length),

@@ -2,59 +2,29 @@
 import { plotAverages } from '@heliograph/domain/instruments'
 import { significant } from '@heliograph/domain/significant'
 import { instrumentQuantities } from '@heliograph/domain/site'
-import type { Surface } from '@heliograph/physics/transposition'
-import { type Place, planeLight } from '../../diagnostics/plane-light.ts'
-import { frameOf, iso, isStale, type liveQualities } from '../../records/frame.ts'
-import type { Situation } from '../../records/situation.ts'
-import {
-  bearing,
-  bucket_ms,
-  mean,
-  type Skies,
-  type StationSeries,
-  scalars,
-  screened,
-  votesOf,
-  type WeatherBucket,
-} from './buckets.ts'
 import {
   clearIrradiance,
-  isOutOfRange,
-  outvoted,
   type Quantity,
-  type RejectReason,
+  type Skies,
   surfaceOf,
+} from '../../diagnostics/instrument-limits.ts'
+import { planeLight } from '../../diagnostics/plane-light.ts'
+import type { RejectReason } from '../../diagnostics/station-screening.ts'
+import { frameOf, iso, type liveQualities } from '../../records/frame.ts'
+import { sensorQuantities } from '../../records/sensor-quantities.ts'
+import { bearing, mean, scalars, type WeatherBucket } from './buckets.ts'
+import {
+  isDistrust,
+  type Judged,
+  judgedAt,
+  type PlantWeather,
+  type Surroundings,
+  unmeasured,
 } from './instruments.ts'
-import { sensorQuantities, type Weather, type WeatherSensor } from './schemas.ts'
+import type { Weather, WeatherSensor } from './schemas.ts'
 import type { StationRow } from './store.ts'
 
-export interface PlantWeather {
-  logger_id: number
-  /** In service. */
-  stations: readonly StationRow[]
-  /** Their readings of today, and the hour before. */
-  series: readonly StationSeries[]
-  /** The buckets since midnight at the site. */
-  today: readonly WeatherBucket[]
-  /** In which most of the plant's power stands. */
-  surface: Surface | null
-}
-
-export interface Surroundings {
-  situation: Situation
-  place: Place | null
-  skies: Skies
-}
-
 type Averages = Record<Quantity, number | null>
-
-interface Judged {
-  station: StationRow
-  index: number
-  value: number | null
-  time_ms: number | null
-  reject_reason: RejectReason | null
-}
 
 /** Below this a quotient by the clear sky says nothing. */
 const clear_sky_min_w_m2 = 50
@@ -83,17 +53,26 @@ export function weatherRecord(plant: PlantWeather, around: Surroundings): Weathe
   return {
     logger_id: plant.logger_id,
     ...frame,
+    quality: plantQuality(frame.quality, judged),
     ...rounded(pick(averages)),
     ...rounded(lightOf(plant, included, averages, around)),
     ...rounded(sinceMidnight(plant.today)),
     ...rounded(clearSky(plant, included, averages, time_ms ?? situation.now.getTime(), skies)),
-    sun_elevation_deg: sky?.sun.apparent_elevation_deg ?? null,
-    sun_azimuth_deg: sky?.sun.azimuth_deg ?? null,
+    ...rounded({
+      sun_elevation_deg: sky?.sun.apparent_elevation_deg ?? null,
+      sun_azimuth_deg: sky?.sun.azimuth_deg ?? null,
+    }),
     sensors_used: included.length,
     sensors_rejected: sensors.length - included.length,
     sensors: sensors.map((each) => sensorRecord(each, averages, frame.quality)),
   }
 }
+
+/** As of a bucket: an instrument that is not believed makes the whole suspect, a silent one not. */
+const plantQuality = (quality: (typeof liveQualities)[number], judged: readonly Judged[]) =>
+  quality === 'good' && judged.some(({ reject_reason: reason }) => isDistrust(reason))
+    ? 'suspect'
+    : quality
 
 function newestOf(stations: readonly StationRow[]): StationRow | undefined {
   return stations.reduce<StationRow | undefined>(
@@ -103,59 +82,6 @@ function newestOf(stations: readonly StationRow[]): StationRow | undefined {
         : newest,
     undefined,
   )
-}
-
-const unmeasured = (station: StationRow, index: number): Judged => ({
-  station,
-  index,
-  value: null,
-  time_ms: null,
-  reject_reason: 'not_measured',
-})
-
-/** Every instrument, with why it is rejected, seen from the newest reading of the plant. */
-function judgedAt(now_ms: number, plant: PlantWeather, around: Surroundings): Judged[] {
-  const { situation, skies } = around
-  const checked = plant.series.map((series) => screened(series, skies))
-  const seriesOf = ({ station_id }: StationRow) =>
-    checked.find((series) => series.station_id === station_id)
-  const votes = checked.flatMap((series) => {
-    const from = series.times_ms.findIndex((time_ms) => time_ms > now_ms - bucket_ms)
-    return from < 0 ? [] : votesOf(series, from, series.times_ms.length)
-  })
-  const out = outvoted(votes, skies(now_ms))
-  const isOutvoted = ({ station_id }: StationRow, index: number) =>
-    [...out].some((vote) => vote.station_id === station_id && vote.index === index)
-  return plant.stations.flatMap((station) =>
-    station.instruments.map((instrument, index): Judged => {
-      const series = seriesOf(station)
-      const { value, time_ms } = lastOf(station, index, plant.series)
-      const reasonOf = (): RejectReason | null => {
-        const isOld =
-          time_ms === null || isStale(new Date(time_ms), situation.poll.weather_s, new Date(now_ms))
-        if (value === null || isOld) return 'not_measured'
-        if (isOutOfRange(instrument, value, [skies(time_ms)])) return 'out_of_range'
-        if (series?.taken[index]?.stuck.at(-1) === 1) return 'stuck'
-        return isOutvoted(station, index) ? 'disagrees' : null
-      }
-      return { station, index, value, time_ms, reject_reason: reasonOf() }
-    }),
-  )
-}
-
-/** The last value of an instrument, of the newest reading or of one before it. */
-function lastOf(
-  station: StationRow,
-  index: number,
-  series: readonly StationSeries[],
-): { value: number | null; time_ms: number | null } {
-  const value = station.instrument_values?.[index] ?? null
-  if (value !== null) return { value, time_ms: station.measured_at?.getTime() ?? null }
-  const own = series.find(({ station_id }) => station_id === station.station_id)
-  const at = own?.values[index]?.findLastIndex((each) => !Number.isNaN(each)) ?? -1
-  return at < 0 || !own
-    ? { value: null, time_ms: null }
-    : { value: own.values[index]![at]!, time_ms: own.times_ms[at]! }
 }
 
 /** The mean over the stations of their plot averages. */
@@ -206,6 +132,9 @@ function lightOf(
     cell_temperature_c: light.cell_temperature_c,
   }
 }
+
+/** What is summed up since midnight, and what tells whether to believe it. */
+export const summed_today = ['poa_irradiance_w_m2', 'ghi_w_m2', 'dhi_w_m2', 'rain_mm'] as const
 
 function sinceMidnight(today: readonly WeatherBucket[]) {
   const total = (of: (bucket: WeatherBucket) => number | null) => {

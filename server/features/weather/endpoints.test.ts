@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { significant } from '@heliograph/domain/significant'
 import type { Instrument } from '@heliograph/domain/site'
 import { addKey, addReading, noon, type ServedSite, servedSite } from '../fixtures/served-site.ts'
 
@@ -80,6 +81,9 @@ test('live weather: averages, physics, today, every instrument', async (t) => {
   assert.equal(body.sensors_used, 8)
   assert.equal(body.sensors_rejected, 0)
   assert.ok(body.sun_elevation_deg > 55 && body.sun_azimuth_deg > 100)
+  for (const angle of [body.sun_elevation_deg, body.sun_azimuth_deg]) {
+    assert.equal(angle, significant(angle))
+  }
   assert.ok(body.clear_sky_poa_w_m2 > 850 && body.clear_sky_poa_w_m2 < 1100)
   assert.ok(Math.abs(body.clear_sky_index - 802 / body.clear_sky_poa_w_m2) < 1e-8)
   assert.ok(body.cell_temperature_c > body.module_temperature_c + 2)
@@ -108,7 +112,6 @@ const rejections: [reason: string, index: number, change: (v: Values, nth: numbe
   ['out_of_range', 1, put(1, 1700)],
   ['out_of_range', 5, put(5, -75)],
   ['stuck', 1, put(1, 801)],
-  ['stuck', 5, put(5, 24.1)],
   ['disagrees', 2, (values, nth) => put(2, 400 + nth)(values)],
   ['not_measured', 0, (values, nth) => (nth > 110 ? put(0, null)(values) : values)],
 ]
@@ -124,6 +127,11 @@ test('an instrument that cannot be believed is out of the average', async (t) =>
       assert.equal(sensor.included_in_average, false)
       assert.equal(sensor.quality, reason === 'not_measured' ? 'stale' : 'suspect')
       assert.equal(body.sensors_rejected, 1)
+      const is_silent = reason === 'not_measured'
+      assert.equal(body.quality, is_silent ? 'good' : 'suspect', 'the whole')
+      assert.equal(body.sensors[3].quality, 'good', 'the others')
+      const bucket = (await get('/weather/logger/1/history')).body.data.at(-1)
+      assert.equal(bucket.quality, body.quality)
       const others = [800, 802, 804].filter((_, at) => at !== index)
       assert.equal(body.poa_irradiance_w_m2, others.reduce((a, b) => a + b) / others.length)
       if (index === 5) assert.equal(body.ambient_temperature_c, null)
@@ -144,6 +152,58 @@ test('an instrument that cannot be believed is out of the average', async (t) =>
       assert.deepEqual(await reasonsOf(), [null, null, 'not_measured'])
     },
   )
+})
+
+test('whoever sees no light by day is believed by nobody, however many they are', async (t) => {
+  const { get, fill } = await siteWithStation(t)
+  const dead: [number[], string, string][] = [
+    [[3], 'ghi_w_m2', 'poa_irradiance_w_m2'],
+    [[0, 1, 2], 'poa_irradiance_w_m2', 'ghi_w_m2'],
+  ]
+  for (const [indices, name, other] of dead) {
+    // Dead for ten minutes: too short to be stuck.
+    await fill((values, nth) =>
+      values.map((value, index) => (nth > 100 && indices.includes(index) ? 0 : value)),
+    )
+    const live = (await get('/weather/logger/1')).body
+    const bucket = (await get('/weather/logger/1/history')).body.data.at(-1)
+    for (const record of [live, bucket]) {
+      assert.equal(record[name], null)
+      assert.ok(record[other] > 700)
+      assert.equal(record.sensors_rejected, indices.length)
+      assert.equal(record.quality, 'suspect')
+    }
+    for (const index of indices) assert.equal(live.sensors[index].reject_reason, 'disagrees')
+  }
+})
+
+test('the only pyranometer of a plant is contradicted by those of another', async (t) => {
+  const { get, db, fill } = await siteWithStation(t)
+  await fill()
+  await db.execute(
+    `INSERT INTO stations (site_id, station_id, logger_id, name, instruments, created_at, updated_at)
+     VALUES ('demo', 8, 2, 'East', $1, '2026-01-01', '2026-01-01')`,
+    [JSON.stringify([instrument('ghi', 'ghi_w_m2')])],
+  )
+  for (let nth = 0; nth < 20; nth += 1) {
+    const reading = { station_id: 8, instrument_values: [nth % 3], measured_at: at(-5 - 30 * nth) }
+    await addReading(db, 'weather', reading)
+  }
+  const live = (await get('/weather/logger/2')).body
+  assert.deepEqual([live.ghi_w_m2, live.sensors[0].reject_reason], [null, 'disagrees'])
+  const bucket = (await get('/weather/logger/2/history')).body.data.at(-1)
+  assert.deepEqual([bucket.ghi_w_m2, bucket.quality], [null, 'suspect'])
+  assert.equal((await get('/weather/logger/1')).body.quality, 'good')
+})
+
+test('air that stands still is measured air', async (t) => {
+  const { get, fill } = await siteWithStation(t)
+  await fill(put(5, 8.9))
+  const live = (await get('/weather/logger/1')).body
+  assert.deepEqual([live.ambient_temperature_c, live.quality], [8.9, 'good'])
+  for (const bucket of (await get('/weather/logger/1/history')).body.data) {
+    assert.deepEqual([bucket.ambient_temperature_c, bucket.quality], [8.9, 'good'])
+  }
 })
 
 test('a silent station is stale with its last values; a plant without one has the sun', async (t) => {

@@ -1,24 +1,25 @@
 import type { Clock } from '@heliograph/domain/clock'
-import { significant } from '@heliograph/domain/significant'
-import type { Place } from '../../diagnostics/plane-light.ts'
+import { placeOf } from '@heliograph/domain/place'
+import { skiesOf } from '../../diagnostics/instrument-limits.ts'
+import { bucket_ms, witnessesOf } from '../../diagnostics/station-screening.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { LoggerId, limit, timeWindow } from '../../http/params.ts'
-import { default_hours, seriesMeta, seriesWindow } from '../../http/time-windows.ts'
-import { type SiteFacts, situationOf } from '../../records/situation.ts'
 import {
-  bucket_ms,
-  margin_ms,
-  type StationSeries,
-  type WeatherBucket,
-  weatherBuckets,
-} from './buckets.ts'
-import { weatherRecord } from './current.ts'
+  type AskedWindow,
+  default_hours,
+  seriesMeta,
+  seriesWindow,
+} from '../../http/time-windows.ts'
+import { type SiteFacts, situationOf } from '../../records/situation.ts'
+import { type WeatherBucket, weatherBuckets } from './buckets.ts'
+import { summed_today, weatherRecord } from './current.ts'
 import { bucketExample, weatherExample } from './examples.ts'
-import { skiesOf } from './instruments.ts'
+import { around, bucketRecord, dailyBuckets, lightOf, seriesOf, spanOf } from './history.ts'
 import { Weather, WeatherBucketRecord } from './schemas.ts'
-import type { ReadingRow, StationRow, WeatherStore } from './store.ts'
+import { seriesOfQuantities } from './series.ts'
+import { createWeatherStore, type StationRow, type WeatherStore } from './store.ts'
 
 export interface Needs {
   clock: Clock
@@ -47,9 +48,10 @@ export const listWeather = endpoint({
   returns: List(Weather),
   example: { answer: { data: [weatherExample], meta: { count: 1 } } },
   async handle({ site: { site_id } }, needs: Needs) {
-    const stations = inService(await needs.weather.stations(site_id))
+    const all = await needs.weather.stations(site_id)
+    const stations = inService(all)
     const logger_ids = [...new Set(stations.map(({ logger_id }) => logger_id))]
-    return list(await readWeather(site_id, logger_ids.sort(byNumber), stations, needs))
+    return list(await readWeather(site_id, logger_ids.sort(byNumber), all, needs))
   },
 })
 
@@ -66,8 +68,8 @@ export const getLoggerWeather = endpoint({
   example: { answer: weatherExample },
   async handle({ site: { site_id }, params: { logger_id } }, needs: Needs) {
     await requireLogger(site_id, logger_id, needs)
-    const stations = inService(await needs.weather.stations(site_id, logger_id))
-    const [record] = await readWeather(site_id, [logger_id], stations, needs)
+    const all = await needs.weather.stations(site_id)
+    const [record] = await readWeather(site_id, [logger_id], all, needs)
     return record!
   },
 })
@@ -93,44 +95,62 @@ export const loggerWeatherHistory = endpoint({
       meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle({ site: { site_id }, params: { logger_id }, query }, needs: Needs) {
-    await requireLogger(site_id, logger_id, needs)
-    const now = needs.clock.now()
-    const window = seriesWindow(query, now, default_hours.telemetry)
-    const [facts, stations] = await Promise.all([
-      needs.sites.facts(site_id),
-      needs.weather.stations(site_id, logger_id),
-    ])
-    const ids = stations.map(({ station_id }) => station_id)
+  async handle({ site: { site_id }, params, query }, needs: Needs) {
+    const asked = await demandHistory(site_id, params.logger_id, query, needs)
+    const { now, window, source } = asked
+    const { weather } = needs
     const max = query.limit ?? rows.by_default
-    const page = await needs.weather.buckets(site_id, ids, window, max)
-    const { count, first_ms, last_ms } = page
-    const span = first_ms === null || last_ms === null ? null : spanOf(first_ms, last_ms)
-    const read = span && (await needs.weather.readings(site_id, ids, around(span)))
-    const skies = skiesOf(placeOf(facts))
-    const buckets = span && read ? weatherBuckets(seriesOf(stations, read), span, skies) : []
+    const page = await weather.buckets(site_id, idsOf(source.stations), window, max)
+    const span = spanOf(page)
+    const buckets: WeatherBucket[] = []
+    if (span) {
+      for await (const day of dailyBuckets(span, { ...source, weather })) buckets.push(...day)
+    }
     return {
       data: buckets.map((bucket) => bucketRecord(bucket, now)),
       meta: seriesMeta(window, {
-        // A reading may have arrived between the two statements, and have made a bucket.
-        count: Math.max(count, buckets.length),
+        // A reading may have arrived between the statements, and have made a bucket.
+        count: Math.max(page.count, buckets.length),
         returned: buckets.length,
         first_time: isoOf(buckets[0]),
         last_time: isoOf(buckets.at(-1)),
       }),
     }
   },
+  async exports({ site: { site_id }, params, query }, needs: Needs) {
+    const asked = await demandHistory(site_id, params.logger_id, query, needs)
+    const { now, window, source } = asked
+    const { limit = null } = query
+    return {
+      async *items(queries) {
+        const weather = createWeatherStore(queries)
+        const page = await weather.buckets(site_id, idsOf(source.stations), window, limit)
+        const span = spanOf(page)
+        if (!span) return
+        for await (const day of dailyBuckets(span, { ...source, weather })) {
+          yield day.map((bucket) => bucketRecord(bucket, now))
+        }
+      },
+    }
+  },
 })
 
+/** Which buckets are asked for, of a logger that exists. */
+async function demandHistory(site_id: string, logger_id: number, asked: AskedWindow, needs: Needs) {
+  await requireLogger(site_id, logger_id, needs)
+  const [position, all] = await Promise.all([
+    needs.sites.facts(site_id),
+    needs.weather.stations(site_id),
+  ])
+  const stations = all.filter((station) => station.logger_id === logger_id)
+  const witnesses = witnessesOf(stations, all)
+  const now = needs.clock.now()
+  const window = seriesWindow(asked, now, default_hours.telemetry)
+  return { now, window, source: { site_id, position, stations, witnesses } }
+}
+
 const byNumber = (a: number, b: number) => a - b
-const spanOf = (first_ms: number, last_ms: number) => ({
-  start_ms: first_ms,
-  end_ms: last_ms + bucket_ms,
-})
-const around = ({ start_ms, end_ms }: { start_ms: number; end_ms: number }) => ({
-  from_ms: start_ms - margin_ms,
-  to_ms: end_ms + margin_ms,
-})
+const idsOf = (stations: readonly StationRow[]) => stations.map(({ station_id }) => station_id)
 const isoOf = (bucket?: WeatherBucket) =>
   bucket === undefined ? null : new Date(bucket.start_ms).toISOString()
 const inService = (stations: readonly StationRow[]) =>
@@ -140,82 +160,38 @@ async function requireLogger(site_id: string, logger_id: number, { loggers }: Ne
   if (!(await loggers.exists(site_id, logger_id))) throw new ApiError('not_found', { logger_id })
 }
 
-/** The live weather of loggers, of whose stations all are given. */
+/** The live weather of loggers; `all` are the stations of the site. */
 async function readWeather(
   site_id: string,
   logger_ids: readonly number[],
-  stations: readonly StationRow[],
+  all: readonly StationRow[],
   needs: Needs,
 ): Promise<Weather[]> {
+  const plants = logger_ids.map((logger_id) => {
+    const everyOwn = all.filter((station) => station.logger_id === logger_id)
+    return { logger_id, own: inService(everyOwn), witnesses: witnessesOf(everyOwn, all) }
+  })
+  const stations = [...new Set(plants.flatMap(({ own, witnesses }) => [...own, ...witnesses]))]
   const now = needs.clock.now()
   const facts = await needs.sites.facts(site_id)
   const situation = situationOf(facts, now)
   const start_ms = situation.day_start_at.getTime()
-  const ids = stations.map(({ station_id }) => station_id)
   const newest_ms = Math.max(...stations.map(({ measured_at }) => measured_at?.getTime() ?? 0))
-  const span = spanOf(start_ms, Math.max(start_ms, now.getTime(), newest_ms))
+  const last_ms = Math.max(start_ms, now.getTime(), newest_ms)
+  const span = { start_ms, end_ms: last_ms + bucket_ms }
   const [read, surfaces] = await Promise.all([
-    needs.weather.readings(site_id, ids, around(span)),
+    needs.weather.readings(site_id, stations, around(span)),
     needs.weather.surfaces(site_id),
   ])
   const place = placeOf(facts)
   const skies = skiesOf(place)
-  return logger_ids.map((logger_id) => {
-    const own = stations.filter((station) => station.logger_id === logger_id)
+  return plants.map(({ logger_id, own, witnesses }) => {
     const series = seriesOf(own, read)
-    const today = weatherBuckets(series, span, skies)
+    const aside = lightOf(seriesOf(witnesses, read))
+    const summed = series.map((each) => seriesOfQuantities(each, summed_today))
+    const today = weatherBuckets(summed, span, skies, aside)
     const surface = surfaces.find((each) => each.logger_id === logger_id) ?? null
-    const plant = { logger_id, stations: own, series, today, surface }
+    const plant = { logger_id, stations: own, series, witnesses: aside, today, surface }
     return weatherRecord(plant, { situation, place, skies })
   })
-}
-
-function placeOf({ latitude, longitude, elevation_m }: SiteFacts): Place | null {
-  if (latitude === null || longitude === null) return null
-  return { latitude, longitude, elevation_m: elevation_m ?? 0 }
-}
-
-function seriesOf(
-  stations: readonly StationRow[],
-  readings: readonly ReadingRow[],
-): StationSeries[] {
-  const of = Map.groupBy(readings, ({ station_id }) => station_id)
-  return stations.map(({ station_id, instruments, created_at, retired_at }) => {
-    const own = (of.get(station_id) ?? []).sort((a, b) => a.time_ms - b.time_ms)
-    const values = instruments.map(() => new Float64Array(own.length).fill(Number.NaN))
-    for (const [at, { instrument_values }] of own.entries()) {
-      for (const [index, column] of values.entries()) {
-        column[at] = instrument_values?.[index] ?? Number.NaN
-      }
-    }
-    return {
-      station_id,
-      instruments,
-      created_ms: created_at.getTime(),
-      retired_ms: retired_at?.getTime() ?? null,
-      times_ms: own.map(({ time_ms }) => time_ms),
-      qualities: own.map(({ quality }) => quality),
-      values,
-    }
-  })
-}
-
-function bucketRecord(bucket: WeatherBucket, now: Date): WeatherBucketRecord {
-  const { start_ms, completeness_pct, sample_count, sensors_rejected, is_suspect, ...values } =
-    bucket
-  const known = Object.entries(values).map(([name, value]) => [
-    name,
-    value === null ? null : significant(value),
-  ])
-  const complete_pct = Math.min(100, Math.round(completeness_pct * 10) / 10)
-  return {
-    start_at: new Date(start_ms).toISOString(),
-    end_at: new Date(start_ms + bucket_ms).toISOString(),
-    ...(Object.fromEntries(known) as typeof values),
-    sample_count,
-    completeness_pct: complete_pct,
-    is_partial: start_ms + bucket_ms > now.getTime() || complete_pct < 100,
-    sensors_rejected,
-    quality: is_suspect ? 'suspect' : 'good',
-  }
 }

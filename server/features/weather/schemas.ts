@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox'
+import { rejectionRule, rejectReasons } from '../../diagnostics/station-screening.ts'
 import { LoggerId, Nullable } from '../../http/params.ts'
 import { At, frame, liveQualities } from '../../records/frame.ts'
 import { quantity } from '../../records/quantities.ts'
-import { rejectionRule, rejectReasons } from './instruments.ts'
+import { sensorQuantities } from '../../records/sensor-quantities.ts'
 
 const closed = { additionalProperties: false } as const
 const Maybe = (description: string) => Nullable(Type.Number({ description }))
@@ -34,20 +35,6 @@ export const sensorTypes = [
   'all_in_one',
 ] as const
 
-/** What instruments measure, by the column: its name without the unit, and the unit. */
-export const sensorQuantities = {
-  poa_irradiance_w_m2: { quantity: 'poa_irradiance', unit: 'W/m²' },
-  ghi_w_m2: { quantity: 'ghi', unit: 'W/m²' },
-  dhi_w_m2: { quantity: 'dhi', unit: 'W/m²' },
-  module_temperature_c: { quantity: 'module_temperature', unit: '°C' },
-  ambient_temperature_c: { quantity: 'ambient_temperature', unit: '°C' },
-  relative_humidity_pct: { quantity: 'relative_humidity', unit: '%' },
-  pressure_hpa: { quantity: 'pressure', unit: 'hPa' },
-  wind_speed_m_s: { quantity: 'wind_speed', unit: 'm/s' },
-  wind_direction_deg: { quantity: 'wind_direction', unit: '°' },
-  rain_mm: { quantity: 'rain', unit: 'mm' },
-} as const
-
 const listed = Object.values(sensorQuantities)
 
 export type WeatherSensor = Static<typeof WeatherSensor>
@@ -70,7 +57,7 @@ export const WeatherSensor = Type.Object(
     serial_number: Nullable(Type.String()),
     measured_at: Nullable(At('When `value` was measured.')),
     quality: Type.Enum([...liveQualities], {
-      description: '`suspect` where it was rejected; else as of the whole object.',
+      description: '`suspect` where it was rejected; else as of the reading.',
     }),
     deviation_from_average_pct: Maybe(
       'From the plot average; null for temperatures, directions and rain, whose zero says nothing.',
@@ -130,7 +117,10 @@ export const WeatherBucketRecord = Type.Object(
     poa_irradiance_stddev_w_m2: Maybe(
       'Standard deviation of these samples, W/m²; null of fewer than two.',
     ),
-    poa_insolation_kwh_m2: Maybe('Irradiation in the plane of the panels, kWh/m².'),
+    poa_insolation_kwh_m2: Maybe(
+      'Irradiation in the plane of the panels, kWh/m², by the instruments that are believed; none ' +
+        'at night. Where all face as the panels do, a day of it is that of `/plant/summary`.',
+    ),
     ghi_insolation_kwh_m2: Maybe('Global horizontal irradiation, kWh/m².'),
     rain_mm: Maybe('Rain that the gauges counted in the bucket, mm.'),
     sample_count: Count('Readings in the bucket.'),

@@ -1,0 +1,328 @@
+/**
+ * How long a command takes to the registers: from `POST /curtailment/immediate` until the limit
+ * stands in all of 100 inverters behind 4 loggers, and from its release until they are restored.
+ * Server, PostgreSQL and edge are the real programs; the inverters are the simulator's, served by
+ * this process, which stamps each write. Beside them another edge brings the ingest of 50 MW: a
+ * tenth of the rows of the site of 500 MW, 147 a second, though in frames of ten seconds.
+ *
+ *   node bench/control.ts [--commands 100] [--seed 1]
+ */
+import { fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { withDatabase } from '@heliograph/cli/database'
+import { systemClock } from '@heliograph/domain/clock'
+import type { Site } from '@heliograph/domain/site'
+import { sealPermitFile } from '@heliograph/edge/control/permit-file'
+import { createClient } from '@heliograph/server/admin/clients'
+import { createEdge } from '@heliograph/server/admin/edges'
+import { createKey } from '@heliograph/server/admin/keys'
+import { createSite } from '@heliograph/server/admin/sites'
+import { seeded } from '../test/end-to-end/chaos.ts'
+import { freePort } from '../test/end-to-end/programs.ts'
+import { fieldOf } from './fixtures/field.ts'
+import { site_id as large_site_id } from './fixtures/large-site.ts'
+import type { Offered } from './fixtures/large-site-edge.ts'
+import { type LimitedField, serveLimitedField } from './fixtures/limited-field.ts'
+import {
+  endAll,
+  figuresAt,
+  type Program,
+  quantile,
+  startProgram,
+  until,
+} from './fixtures/programs.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    commands: { type: 'string', default: '100' },
+    seed: { type: 'string', default: '1' },
+  },
+})
+const commands = Number(options.commands)
+const random = seeded(Number(options.seed))
+
+const loggers = 4
+const units = 25
+const site_id = 'field'
+/** Of rated power: what restored inverters come back to. */
+const permit_ratio = 0.9
+const ingest = { pace: 0.1, for_ms: 10_000 }
+const hold_ms_max = 1500
+const pause_ms_max = 500
+
+const limited_p99_ms_max = 2000
+const restored_p99_ms_max = 3000
+const ingest_rows_per_s_min = 140
+const patience_ms = 20_000
+const silent = { info() {}, warn() {}, error() {} }
+
+interface Place {
+  dir: string
+  api: string
+  key: string
+  edge_token: string
+  large_token: string
+  metrics_port: number
+  site: Site
+  field: LimitedField
+  programs: Program[]
+}
+
+async function enrol(data_dir: string) {
+  return withDatabase({ database_url: null, data_dir }, silent, async (db) => {
+    const admin = { db, clock: systemClock, randomBytes }
+    const client = 'Bench'
+    await createClient(admin, { name: client, modules: ['basic_scada'] })
+    for (const id of [site_id, large_site_id]) {
+      await createSite(admin, { client, site_id: id, name: id })
+    }
+    const tokenOf = async (id: string) =>
+      (await createEdge(admin, { site_id: id, name: 'gateway' })).token
+    const rights = { site_ids: null, expires_at: null, created_by: 'bench' }
+    const rates = { general_per_minute: 1_000_000, write_per_minute: 1_000_000 }
+    const scopes = ['plant:read', 'curtailment:read', 'curtailment:write']
+    const { key } = await createKey(admin, { client, name: 'bench', scopes, ...rights, ...rates })
+    return { key, edge_token: await tokenOf(site_id), large_token: await tokenOf(large_site_id) }
+  })
+}
+
+/** The server, then the edge; returns when every inverter is held to its share of the permit. */
+async function startAll(dir: string, programs: Program[], field: LimitedField, site: Site) {
+  const [port, metrics_port, edge_metrics_port] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ]
+  const server_dir = join(dir, 'server')
+  mkdirSync(server_dir)
+  const settings = { HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: String(metrics_port) }
+  programs.unshift(startProgram('server', { dir, settings: { ...settings, DATA_DIR: server_dir } }))
+  const api = `http://127.0.0.1:${port}`
+  const isReady = async () => (await fetch(`${api}/readyz`).catch(() => null))?.ok === true
+  await until('the server is ready', isReady, programs)
+  const place: Place = {
+    ...{ dir, api, metrics_port, site, field, programs },
+    ...(await enrol(server_dir)),
+  }
+  const files = { site: join(dir, 'site.yaml'), permit: join(dir, 'permit.yaml') }
+  writeFileSync(files.site, JSON.stringify(site))
+  writeFileSync(files.permit, permitOf(site))
+  const edge_settings = {
+    ...{ SITE_FILE: files.site, PERMIT_FILE: files.permit, EDGE_DATA_DIR: join(dir, 'edge') },
+    ...{ EDGE_TOKEN: place.edge_token, SERVER_URL: `ws://127.0.0.1:${port}` },
+    METRICS_PORT: String(edge_metrics_port),
+  }
+  programs.unshift(startProgram('edge', { dir, settings: edge_settings }))
+  const isHeld = () => site.loggers.every((logger) => isPermitted(field, logger))
+  await until('the permit holds', isHeld, programs)
+  const knowsAll = async () => {
+    const { body } = await call(place, 'GET', '/loggers')
+    return (body as { data?: unknown[] }).data?.length === loggers
+  }
+  await until('the server knows the plants', knowsAll, programs)
+  return place
+}
+
+function permitOf({ loggers: plants }: Site): string {
+  const sealed = sealPermitFile(
+    JSON.stringify({
+      ...{ version: 1, site_id },
+      plants: plants.map(({ logger_id, rated_power_kw }) => ({
+        logger_id,
+        permit_kw: rated_power_kw * permit_ratio,
+      })),
+    }),
+  )
+  if ('problems' in sealed) throw new Error(sealed.problems.join('\n'))
+  return sealed.text
+}
+
+/** At the permit, but for what the steps of its registers leave. */
+function isPermitted(field: LimitedField, { logger_id, rated_power_kw }: Site['loggers'][number]) {
+  const permit_w = rated_power_kw * permit_ratio * 1000
+  const allowed_w = field.allowedOf(logger_id)
+  return allowed_w <= permit_w && allowed_w >= permit_w * 0.995
+}
+
+async function call({ api, key }: Place, method: string, path: string, body?: unknown) {
+  const answer = await fetch(`${api}/v1/sites/${site_id}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  return { status: answer.status, body: (await answer.json()) as unknown }
+}
+
+interface Times {
+  /** All in ms from the request. */
+  answered_ms: number
+  first_ms: number
+  last_ms: number
+}
+
+/** A request, and the writes to the registers until they are as wanted. */
+async function timed({ field }: Place, request: () => Promise<() => boolean>): Promise<Times> {
+  const start = performance.now()
+  let first_ms = Number.NaN
+  let last_ms = Number.NaN
+  let isThere: (() => boolean) | null = null
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stop = field.onWrite((at_ms) => {
+    if (Number.isNaN(first_ms)) first_ms = at_ms - start
+    last_ms = at_ms - start
+    if (isThere?.()) resolve()
+  })
+  try {
+    isThere = await request()
+    const answered_ms = performance.now() - start
+    if (!isThere()) await Promise.race([promise, wait(patience_ms, undefined, { ref: false })])
+    if (!isThere()) throw new Error('the registers never came to what was asked for')
+    return { answered_ms, first_ms, last_ms }
+  } finally {
+    stop()
+  }
+}
+
+async function measure(place: Place) {
+  const { field, site } = place
+  const limited: Times[] = []
+  const restored: Times[] = []
+  for (let nth = 0; nth < commands; nth += 1) {
+    let group_id = ''
+    const limit_value = 10 + Math.round(random() * 70)
+    const body = { scope: 'site', limit_mode: 'percent', limit_value }
+    limited.push(
+      await timed(place, async () => {
+        const answer = await call(place, 'POST', '/curtailment/immediate', body)
+        if (answer.status !== 201) throw new Error(JSON.stringify(answer))
+        const { schedules, ...group } = answer.body as {
+          group_id: string
+          schedules: { logger_id: number; max_power_kw: number }[]
+        }
+        group_id = group.group_id
+        return () =>
+          schedules.every((row) => field.allowedOf(row.logger_id) <= row.max_power_kw * 1000)
+      }),
+    )
+    await wait(random() * hold_ms_max)
+    restored.push(
+      await timed(place, async () => {
+        const answer = await call(place, 'DELETE', `/curtailment/group/${group_id}`)
+        const { restored_count } = answer.body as { restored_count: number }
+        if (restored_count !== loggers) throw new Error(JSON.stringify(answer).slice(0, 500))
+        return () => site.loggers.every((logger) => isPermitted(field, logger))
+      }),
+    )
+    await wait(random() * pause_ms_max)
+  }
+  return { limited, restored }
+}
+
+/** Offers rows until it is stopped; how many it offered a second. */
+async function startIngest({ api, large_token, programs }: Place) {
+  const file = fileURLToPath(new URL('fixtures/large-site-edge.ts', import.meta.url))
+  const child = fork(file, [new URL(api).port, large_token])
+  const exit = once(child, 'exit')
+  const died = exit.then(([code]) => Promise.reject<never>(new Error(`the ingest ended: ${code}`)))
+  died.catch(() => {})
+  const answer = () => Promise.race([once(child, 'message'), died])
+  const end = async () => {
+    if (child.connected) child.disconnect()
+    await exit
+  }
+  programs.unshift({ pid: child.pid!, died, end })
+  await answer()
+  let is_over = false
+  const begun_ms = performance.now()
+  const working = (async () => {
+    let rows = 0
+    while (!is_over) {
+      child.send(ingest)
+      rows += ((await answer())[0] as Offered).rows
+    }
+    return (rows * 1000) / (performance.now() - begun_ms)
+  })()
+  working.catch(() => {})
+  return {
+    async stop(): Promise<number> {
+      is_over = true
+      return working
+    },
+  }
+}
+
+const words = (of: readonly number[]) =>
+  [0.5, 0.99].map((share) => quantile(of, share).toFixed(0)).join('/')
+
+function tell(holds: boolean, line: string): void {
+  process.stdout.write(`${holds ? ' ' : '!'} ${line}\n`)
+  if (!holds) process.exitCode = 1
+}
+
+function report({ limited, restored }: Awaited<ReturnType<typeof measure>>, rows_per_s: number) {
+  const all = (times: readonly Times[], of: keyof Times) => times.map((one) => one[of])
+  const limited_p99 = quantile(all(limited, 'last_ms'), 0.99)
+  tell(
+    limited_p99 < limited_p99_ms_max,
+    `immediate to the limit in all ${loggers * units} inverters, p50/p99 of ${commands}: ` +
+      `${words(all(limited, 'last_ms'))} ms (limit ${limited_p99_ms_max} p99); answered after ` +
+      `${words(all(limited, 'answered_ms'))}, first register ${words(all(limited, 'first_ms'))}`,
+  )
+  const restored_ms = restored.map(({ answered_ms, last_ms }) => Math.max(answered_ms, last_ms))
+  tell(
+    quantile(restored_ms, 0.99) < restored_p99_ms_max,
+    `release to restored and answered, p50/p99: ${words(restored_ms)} ms (limit ` +
+      `${restored_p99_ms_max} p99); first register ${words(all(restored, 'first_ms'))}, last ` +
+      `${words(all(restored, 'last_ms'))}`,
+  )
+  tell(
+    rows_per_s >= ingest_rows_per_s_min,
+    `beside an ingest of ${rows_per_s.toFixed(0)} rows/s (at least ${ingest_rows_per_s_min}); ` +
+      `load of the machine ${loadavg()[0]!.toFixed(1)}`,
+  )
+}
+
+async function bench(dir: string, programs: Program[]): Promise<void> {
+  const ports = await Promise.all(Array.from({ length: loggers }, () => freePort()))
+  const size = { ports, units, poll: {}, noon_at: new Date(), with_instruments: false }
+  const site = fieldOf({ site_id, ...size })
+  const field = await serveLimitedField(site)
+  try {
+    const place = await startAll(dir, programs, field, site)
+    const generator = await startIngest(place)
+    const stored = async () =>
+      (await figuresAt(place.metrics_port)).get('heliograph_link_rows_total{lane="live"}') ?? 0
+    const before = { rows: await stored(), at_ms: performance.now() }
+    const measured = await measure(place)
+    const elapsed_s = (performance.now() - before.at_ms) / 1000
+    const rows_per_s = ((await stored()) - before.rows) / elapsed_s
+    await generator.stop()
+    report(measured, rows_per_s)
+  } finally {
+    await endAll(programs)
+    await field.close()
+  }
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'heliograph-bench-control-'))
+const programs: Program[] = []
+try {
+  await bench(dir, programs)
+} catch (error) {
+  for (const name of ['server', 'edge']) {
+    process.stderr.write(readFileSync(join(dir, `${name}.log`), 'utf8').slice(-2000))
+  }
+  throw error
+} finally {
+  rmSync(dir, { recursive: true, force: true })
+}

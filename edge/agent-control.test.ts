@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { systemClock, systemStopwatch, systemTimers } from '@heliograph/domain/clock'
+import type { CurtailmentRow, RowReport } from '@heliograph/domain/curtailment'
+import type { Readings } from '@heliograph/domain/link'
+import { pino } from 'pino'
+import { startAgent } from './agent.ts'
+import { sealPermitFile } from './control/permit-file.ts'
+import { fakeBus, fakeDriver } from './fixtures/driver.ts'
+import { LinkServer } from './fixtures/link-server.ts'
+import { inverterOf, siteOf } from './fixtures/sites.ts'
+
+/** The agent's own time runs; only what it waits for is short. */
+const timers = {
+  after: (delay_ms: number, callback: () => void) => systemTimers.after(delay_ms / 20, callback),
+}
+const permit_w = 61_234
+const site = siteOf([inverterOf(1)], { poll: { inverter_s: 0.2, logger_s: 0.2 } })
+
+async function placeOf(t: TestContext) {
+  const dir = mkdtempSync(join(tmpdir(), 'heliograph-agent-control-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const server = new LinkServer()
+  const server_url = await server.listen()
+  t.after(() => server.close())
+  const site_file = join(dir, 'site.yaml')
+  writeFileSync(site_file, JSON.stringify(site))
+  const permit_file = join(dir, 'permit.yaml')
+  const plants = [{ logger_id: 1, permit_kw: permit_w / 1000 }]
+  const permit = { version: 1, site_id: site.site_id, plants }
+  const sealed = sealPermitFile(JSON.stringify(permit))
+  assert.ok('text' in sealed)
+  writeFileSync(permit_file, sealed.text)
+  const driver = fakeDriver(timers)
+  const device = driver.deviceAt(1)
+  device.limit = { limit_w: null, static_max_w: 100_000, revert: null }
+  device.control = {
+    traits: { survives_power_loss: true, min_interval_ms: 0, min_limit_w: 0 },
+    settable: (limit_w) => Math.floor(limit_w),
+    readLimit: async () => device.limit!,
+    async writeLimit(limit_w) {
+      device.limit = { ...device.limit!, limit_w }
+      device.values['power_limit_pct'] = limit_w / 1000
+      device.values['ac_power_kw'] = limit_w / 1000
+    },
+    arm: async () => [],
+  }
+  const logged: string[] = []
+  const start = async () => {
+    const agent = await startAgent({
+      config: {
+        site_file,
+        permit_file,
+        data_dir: join(dir, 'data'),
+        server_url,
+        token: 'secret',
+        journal_bytes_max: 1e7,
+        mqtt: { credentials: null, ca_file: null },
+        backlog_bytes_per_s: 1e6,
+      },
+      agent_version: '0',
+      clock: systemClock,
+      stopwatch: systemStopwatch,
+      timers,
+      random: () => 0,
+      newEpoch: () => 'epoch-1',
+      log: pino({ level: 'trace' }, { write: (line) => void logged.push(line) }),
+      openBus: () => fakeBus,
+      driverOf: () => driver,
+      onPoll: () => {},
+    })
+    let stopped = false
+    const stop = async () => {
+      if (stopped) return
+      stopped = true
+      await agent.stop()
+    }
+    t.after(stop)
+    return { stop }
+  }
+  const payloads = () => [...(server.committed.get('epoch-1')?.values() ?? [])]
+  const reports = () =>
+    payloads()
+      .filter(Array.isArray)
+      .flat()
+      .filter((one) => one.row) as RowReport[]
+  /** The newest reading's value. */
+  const reading = (name: string) => {
+    const table = payloads()
+      .map((payload) => (payload as Readings).inverter)
+      .findLast((inverter) => inverter !== undefined)
+    return table?.rows.at(-1)?.[table.columns.indexOf(name)]
+  }
+  const desire = (rows: CurtailmentRow[]) =>
+    server.sockets.at(-1)!.send(JSON.stringify({ type: 'desired', rows }))
+  return { dir, server, device, start, reports, reading, desire, payloads, logged }
+}
+
+test('a row comes over the link, goes to the device, and its reports go back', async (t) => {
+  const { server, device, start, reports, reading, desire, payloads } = await placeOf(t)
+  const agent = await start()
+  await server.until(() => reading('limited_by') === 'permit')
+  assert.equal(device.limit?.limit_w, permit_w)
+  assert.equal(reading('power_limit_pct'), null)
+
+  const now = Date.now()
+  const row: CurtailmentRow = {
+    group_id: '0193a1de-0000-7000-8000-000000000001',
+    logger_id: 1,
+    start_at: now,
+    end_at: now + 3_600_000,
+    max_power_kw: 20,
+    released_at: null,
+  }
+  desire([row])
+  await server.until(() => reports().some(({ verified_at }) => verified_at !== null))
+  assert.equal(device.limit?.limit_w, 20_000)
+  await server.until(() => reading('limited_by') === 'curtailment')
+  assert.equal(reading('power_limit_pct'), 20)
+
+  await agent.stop()
+  await start()
+  await server.until(() => server.hellos.length === 2)
+  desire([{ ...row, released_at: Date.now() }])
+  await server.until(() => reports().some(({ restored_at }) => restored_at !== null))
+  assert.equal(device.limit?.limit_w, permit_w)
+  await server.until(() => reading('limited_by') === 'permit')
+  const told = reports().map(({ observed_limit_kw }) => observed_limit_kw)
+  assert.ok(
+    told.every((kw) => kw === null || kw === 20),
+    told.join(),
+  )
+  const tells = payloads().filter((p) => JSON.stringify(p).includes('"power_limit_pct":61'))
+  assert.deepEqual(tells, [])
+})
+
+test('the permit is in the control log, and in no log line, event or report', async (t) => {
+  const { dir, server, device, start, reading, payloads, logged } = await placeOf(t)
+  // What is measured tells nothing of it, as where there is less sun.
+  device.values['ac_power_kw'] = 7
+  const { control } = device
+  device.control = {
+    ...control!,
+    async writeLimit(limit_w) {
+      device.limit = { ...device.limit!, limit_w }
+      device.values['power_limit_pct'] = limit_w / 1000
+    },
+  }
+  const agent = await start()
+  await server.until(() => reading('limited_by') === 'permit')
+  const has = (code: string) => payloads().some((p) => JSON.stringify(p).includes(code))
+  const permit_file = join(dir, 'permit.yaml')
+  const sealed = readFileSync(permit_file, 'utf8')
+  writeFileSync(permit_file, sealed.replace('61.234', '61.235'))
+  await server.until(() => has('permit_file_rejected'))
+  const plants = [{ logger_id: 1, permit_kw: 61.233 }]
+  const next = sealPermitFile(JSON.stringify({ version: 1, site_id: site.site_id, plants }))
+  assert.ok('text' in next)
+  writeFileSync(permit_file, next.text)
+  await server.until(() => has('permit_changed'))
+  await server.until(() => device.limit?.limit_w === 61_233)
+  await agent.stop()
+  const figure = /61[._,]?23\d/
+  assert.doesNotMatch(JSON.stringify([payloads(), server.statuses]), figure)
+  assert.doesNotMatch(logged.join(''), figure)
+  assert.match(logged.join(''), /permit accepted/)
+  const log_dir = join(dir, 'data', 'control-log')
+  const log = readdirSync(log_dir).map((name) => readFileSync(join(log_dir, name), 'utf8'))
+  for (const what of [/"is":"started"/, /"permit_w":61234/, /"permit_w":61233/, /"is":"order"/]) {
+    assert.match(log.join(''), what)
+  }
+})

@@ -1,0 +1,128 @@
+/** The events of control. None of them holds a figure: it could be one of the permit. */
+import type { Clock, Stopwatch } from '@heliograph/domain/clock'
+import type { LinkEvent, Severity } from '@heliograph/domain/link'
+import type { Site } from '@heliograph/domain/site'
+import type { Conditions, Source } from '../conditions.ts'
+import { controllerKey, nameOf } from './controlled-device.ts'
+import type { Foreign } from './device-limits.ts'
+
+export interface AlertNeeds {
+  clock: Clock
+  stopwatch: Stopwatch
+  conditions: Conditions
+  source: Source
+  onEvent(event: LinkEvent | null): void
+}
+
+const severities = {
+  control_contention: 'warning',
+  curtailment_not_effective: 'major',
+  permit_missing: 'warning',
+  permit_unenforceable: 'critical',
+  control_fault: 'critical',
+  limit_not_armed: 'major',
+} as const satisfies Record<string, Severity>
+type Code = keyof typeof severities
+
+/** Another master is gone when it changed nothing for so long. */
+const contention_ms = 10 * 60_000
+
+export class ControlAlerts {
+  readonly #needs: AlertNeeds
+  /** By inverter_id: when its limit was last changed by another. */
+  readonly #contended_ms = new Map<number, number>()
+
+  constructor(needs: AlertNeeds) {
+    this.#needs = needs
+  }
+
+  /** Ends what held of plants that the site has no more. */
+  apply({ loggers }: Site): void {
+    const { conditions, stopwatch } = this.#needs
+    const plants = new Set(loggers.map(({ logger_id }) => String(logger_id)))
+    for (const { source_kind, source_id, code } of conditions.all()) {
+      if (!(code in severities)) continue
+      if (source_kind === 'logger' && !plants.has(source_id)) {
+        const message = `plant ${source_id} is no longer at this site`
+        this.#set({ source_kind, source_id }, code as Code, { message, holds: false })
+      }
+      if (code !== 'control_contention') continue
+      const id = Number(source_id)
+      const key = source_kind === 'logger' ? controllerKey(id) : id
+      this.#contended_ms.set(key, stopwatch.elapsedMs())
+    }
+  }
+
+  contention(inverter_id: number, foreign: Foreign): void {
+    this.#contended_ms.set(inverter_id, this.#needs.stopwatch.elapsedMs())
+    const way = foreign === 'lowered' ? 'lowered; it stays so' : 'raised; it is lowered again'
+    const message = `the limit of ${nameOf(inverter_id)} was changed by another: ${way}`
+    this.#set(inverter(inverter_id), 'control_contention', { message, holds: true })
+  }
+
+  notEffective(inverter_id: number, holds: boolean): void {
+    const name = nameOf(inverter_id)
+    const message = holds
+      ? `${name} delivers more than its limit; it counts with all that it can deliver`
+      : `${name} keeps to its limit again`
+    this.#set(inverter(inverter_id), 'curtailment_not_effective', { message, holds })
+  }
+
+  notArmed(inverter_id: number, complaints: readonly string[]): void {
+    const holds = complaints.length > 0
+    const message = holds
+      ? `the limit of ${nameOf(inverter_id)} is not fail-safe: ${complaints.join('; ')}`
+      : `the limit of ${nameOf(inverter_id)} is fail-safe`
+    this.#set(inverter(inverter_id), 'limit_not_armed', { message, holds })
+  }
+
+  permitMissing(logger_id: number, holds: boolean): void {
+    const message = holds
+      ? `no permit is known for plant ${logger_id}: nothing of it is raised`
+      : `the permit of plant ${logger_id} is known`
+    this.#set(plant(logger_id), 'permit_missing', { message, holds })
+  }
+
+  /** Of a plant, or of the common connection. */
+  permitUnenforceable(logger_id: number | null, holds: boolean): void {
+    const what = logger_id === null ? 'the common connection' : `plant ${logger_id}`
+    const message = holds
+      ? `what cannot be limited now may alone exceed the permit of ${what}`
+      : `the permit of ${what} can be enforced again`
+    const source = logger_id === null ? this.#needs.source : plant(logger_id)
+    this.#set(source, 'permit_unenforceable', { message, holds })
+  }
+
+  /** null: control works. */
+  fault(what: string | null): void {
+    const message = `control ${what === null ? 'works again' : `fails: ${what}`}`
+    this.#set(this.#needs.source, 'control_fault', { message, holds: what !== null })
+  }
+
+  /** At each tick. */
+  look(now_ms: number): void {
+    for (const [inverter_id, at_ms] of this.#contended_ms) {
+      if (now_ms - at_ms < contention_ms) continue
+      this.#contended_ms.delete(inverter_id)
+      const message = `the limit of ${nameOf(inverter_id)} was not changed by another any more`
+      this.#set(inverter(inverter_id), 'control_contention', { message, holds: false })
+    }
+  }
+
+  #set(source: Source, code: Code, { message, holds }: { message: string; holds: boolean }): void {
+    const { conditions, clock, onEvent } = this.#needs
+    const said = { at: clock.now().getTime(), message }
+    const condition = { ...source, code, severity: severities[code] }
+    const event = holds ? conditions.rise(condition, said) : conditions.fall(source, code, said)
+    if (event) onEvent(event)
+  }
+}
+
+function inverter(inverter_id: number): Source {
+  if (inverter_id < 0) return plant(-inverter_id)
+  return { source_kind: 'inverter', source_id: String(inverter_id) }
+}
+
+function plant(logger_id: number): Source {
+  return { source_kind: 'logger', source_id: String(logger_id) }
+}

@@ -1,0 +1,82 @@
+/**
+ * What the control log holds: all that is needed to prove, on the edge's own machine, what was
+ * permitted, ordered, set, found and measured. It stays there: only here are figures of the permit.
+ * Times are Unix ms, power is in whole watts. Where one device limits a whole plant, its
+ * `inverter_id` is the `logger_id` below zero.
+ */
+import type { CurtailmentRow } from '@heliograph/domain/curtailment'
+
+export type ControlEntry = { at: number } & (
+  | { is: 'started' | 'stopped' }
+  /** The permit in force from now on, the guard taken off; a plant without an entry has none. */
+  | { is: 'permit'; plants: { logger_id: number; permit_w: number }[]; site_w: number | null }
+  /** A row that was heard of, or its release. */
+  | { is: 'row'; row: CurtailmentRow }
+  /** What a plant is held to, and what its devices may deliver at worst. */
+  | {
+      is: 'decision'
+      logger_id: number
+      ceiling_w: number
+      worst_w: number
+      held_by: 'none' | 'curtailment' | 'permit'
+      may_raise: boolean
+    }
+  /** Written down before the first register is touched. */
+  | { is: 'order'; inverter_id: number; limit_w: number; is_raise: boolean }
+  /** What became of it: the error of the device, and the limit that it was read to have after. */
+  | {
+      is: 'answer'
+      inverter_id: number
+      limit_w: number
+      error: string | null
+      found: Found | null
+    }
+  /** What was checked and set at a new contact. */
+  | { is: 'armed'; inverter_id: number; complaints: readonly string[] }
+  /** A limit read that differs from the one before; `foreign` when it was not our doing. */
+  | {
+      is: 'limit'
+      inverter_id: number
+      found: Found
+      foreign: 'lowered' | 'raised' | 'lost' | null
+    }
+  /** It does not answer; `stays`: its limit holds all the same, whatever becomes of its power. */
+  | { is: 'gone'; inverter_id: number; stays?: boolean }
+  | { is: 'power'; logger_id: number; power_w: number | null }
+  /** The decision failed its own check: nothing was ordered. */
+  | { is: 'fault'; message: string }
+  /** What the site consists of, and what each inverter may deliver as long as it was never read. */
+  | {
+      is: 'site'
+      plants: { logger_id: number; inverters: { inverter_id: number; max_w: number }[] }[]
+    }
+  /** A permit file that was accepted, its guard not taken off. */
+  | {
+      is: 'permit_file'
+      plants: { logger_id: number; permit_w: number }[]
+      site_w: number | null
+      guard_pct: number
+    }
+  /** The first of a file: of what was written before, all that still counts. */
+  | { is: 'carried'; entries: ControlEntry[] }
+  /** So many entries before this one could not be written. */
+  | { is: 'lost'; entries: number }
+)
+
+export interface Found {
+  /** null: no limit is enabled. */
+  limit_w: number | null
+  static_max_w: number
+}
+
+/** One of the kinds of entry, without its time. */
+export type Noted = ControlEntry extends infer Entry
+  ? Entry extends { at: number }
+    ? Omit<Entry, 'at'>
+    : never
+  : never
+
+export interface ControlLog {
+  /** Resolves when the entry is on disk. */
+  write(entry: ControlEntry): void | Promise<void>
+}

@@ -1,0 +1,108 @@
+/** What control keeps in files beside its state: the permit that it goes by, and its log. */
+import { join } from 'node:path'
+import type { Clock, Timers } from '@heliograph/domain/clock'
+import type { LinkEvent } from '@heliograph/domain/link'
+import type { Site } from '@heliograph/domain/site'
+import { type Conditions, onceEvent, type Source } from '../conditions.ts'
+import type { EdgeFiles } from '../config.ts'
+import type { Log } from '../log.ts'
+import type { ControlLog, Noted } from './control-entry.ts'
+import { openControlLog } from './control-log.ts'
+import { type PermitSite, permitEntry } from './permit-file.ts'
+import type { Permit } from './permit-terms.ts'
+import { PermitWatch } from './permit-watch.ts'
+
+export const control_log_dir = 'control-log'
+
+export interface ControlFilesNeeds {
+  config: EdgeFiles
+  clock: Clock
+  timers: Timers
+  log: Log
+  conditions: Conditions
+  /** The edge itself. */
+  source: Source
+  /** The site in force now. */
+  site(): Site
+  onEvent(event: LinkEvent | null): void
+}
+
+export interface ControlFiles {
+  permit(): Permit | null
+  log: ControlLog
+  /** Begins to watch the permit. After the start of the controller, which is noted first. */
+  start(): void
+  close(): Promise<void>
+}
+
+/** No figure of the permit is in any event or log line: only the control log has them. */
+export async function openControlFiles(needs: ControlFilesNeeds): Promise<ControlFiles> {
+  const { config, clock, timers, log, conditions, source, onEvent } = needs
+  const at = () => clock.now().getTime()
+  const control_log = await openControlLog({
+    dir: join(config.data_dir, control_log_dir),
+    timers,
+    onFailing(error) {
+      if (error) log.error({ err: error }, 'the control log cannot be written')
+      onEvent(logEvent(error, needs))
+    },
+  })
+  const watch = await PermitWatch.open({
+    timers,
+    permit_file: config.permit_file,
+    accepted_file: join(config.data_dir, 'accepted-permit.yaml'),
+    site: () => permitSite(needs.site()),
+  })
+  const note = (entry: Noted) => void control_log.write({ at: at(), ...entry })
+  return {
+    permit: () => watch.permit,
+    log: control_log,
+    start() {
+      watch.start({
+        onAccepted(file, is_change) {
+          note(permitEntry(file))
+          log.info('permit accepted')
+          const condition = { ...source, code: 'permit_changed', severity: 'info' } as const
+          const message = 'The permit file was changed and is in force'
+          if (is_change) onEvent(onceEvent(condition, { at: at(), message }))
+        },
+        onRejected(problems) {
+          const condition = { ...source, code: 'permit_file_rejected', severity: 'major' } as const
+          const kept = watch.permit ? 'the permit accepted last stays' : 'nothing is raised'
+          const message = `The permit file is wrong, and ${kept}: ${problems.join('; ')}`
+          const details = { problems: problems.slice(0, 50) }
+          log.error({ problems }, 'permit file rejected')
+          onEvent(
+            conditions.rise(condition, { at: at(), message: message.slice(0, 1000), details }),
+          )
+        },
+        onMended() {
+          const message = 'The permit file is right and in force'
+          onEvent(conditions.fall(source, 'permit_file_rejected', { at: at(), message }))
+        },
+      })
+    },
+    async close() {
+      watch.close()
+      await control_log.close()
+    },
+  }
+}
+
+function logEvent(error: Error | null, { clock, conditions, source }: ControlFilesNeeds) {
+  const at = clock.now().getTime()
+  if (!error) {
+    return conditions.fall(source, 'control_log_failed', {
+      at,
+      message: 'The control log is written',
+    })
+  }
+  const condition = { ...source, code: 'control_log_failed', severity: 'critical' } as const
+  const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
+  const message = `The control log cannot be written (${code}): nothing is raised until it can`
+  return conditions.rise(condition, { at, message })
+}
+
+function permitSite({ site_id, loggers }: Site): PermitSite {
+  return { site_id, plants: new Set(loggers.map(({ logger_id }) => logger_id)) }
+}

@@ -1,0 +1,115 @@
+/** What the entries of a control log add up to: all that still counts of what was written. */
+import { rowKey } from '@heliograph/domain/curtailment'
+import type { ControlEntry, Found } from './control-entry.ts'
+
+type Of<Is extends ControlEntry['is']> = Extract<ControlEntry, { is: Is }>
+
+export interface DeviceState {
+  /** As read last; null: never. */
+  found: Found | null
+  /** Raises that were begun since. */
+  begun_w: number
+  /** It does not answer; `stays`: its limit holds all the same. */
+  gone: 'no' | 'yes' | 'stays'
+}
+
+export class ControlState {
+  site: Of<'site'> | null = null
+  permit: Of<'permit'> | null = null
+  permit_file: Of<'permit_file'> | null = null
+  readonly rows = new Map<string, Of<'row'>>()
+  readonly decisions = new Map<number, Of<'decision'>>()
+  readonly powers = new Map<number, Of<'power'>>()
+  /** The newest entries of each device that still count. */
+  readonly #devices = new Map<
+    number,
+    { found?: ControlEntry; order?: Of<'order'>; gone?: Of<'gone'> }
+  >()
+
+  take(entry: ControlEntry): void {
+    switch (entry.is) {
+      case 'carried':
+        this.#clear()
+        for (const one of entry.entries) this.take(one)
+        return
+      case 'site':
+        this.site = entry
+        this.#forgetOthers(entry)
+        return
+      case 'permit':
+        this.permit = entry
+        return
+      case 'permit_file':
+        this.permit_file = entry
+        return
+      case 'row':
+        this.rows.set(rowKey(entry.row), entry)
+        return
+      case 'decision':
+        this.decisions.set(entry.logger_id, entry)
+        return
+      case 'power':
+        this.powers.set(entry.logger_id, entry)
+        return
+      default:
+        this.#takeOfDevice(entry)
+    }
+  }
+
+  /** The entries that lead a new state to where this one is, without rows that are over. */
+  carried(now: number): ControlEntry[] {
+    const rows = [...this.rows.values()].filter(({ row }) => row.end_at > now)
+    const devices = [...this.#devices.values()].flatMap(({ found, order, gone }) => [
+      found,
+      order,
+      gone,
+    ])
+    const single = [this.site, this.permit_file, this.permit]
+    return [...single, ...rows, ...this.decisions.values(), ...devices, ...this.powers.values()]
+      .filter((entry) => entry !== null)
+      .filter((entry) => entry !== undefined)
+  }
+
+  device(inverter_id: number): DeviceState {
+    const { found, order, gone } = this.#devices.get(inverter_id) ?? {}
+    return {
+      found: found && 'found' in found ? found.found : null,
+      begun_w: order?.limit_w ?? 0,
+      gone: !gone ? 'no' : gone.stays ? 'stays' : 'yes',
+    }
+  }
+
+  #clear(): void {
+    this.site = null
+    this.permit = null
+    this.permit_file = null
+    for (const map of [this.rows, this.decisions, this.powers, this.#devices]) map.clear()
+  }
+
+  #forgetOthers({ plants }: Of<'site'>): void {
+    const loggers = new Set(plants.map(({ logger_id }) => logger_id))
+    const inverters = new Set(
+      plants.flatMap((plant) => plant.inverters.map(({ inverter_id }) => inverter_id)),
+    )
+    for (const map of [this.decisions, this.powers]) {
+      for (const logger_id of map.keys()) if (!loggers.has(logger_id)) map.delete(logger_id)
+    }
+    for (const id of this.#devices.keys()) if (!inverters.has(id)) this.#devices.delete(id)
+  }
+
+  #takeOfDevice(entry: ControlEntry): void {
+    if (!('inverter_id' in entry)) return
+    const { inverter_id } = entry
+    const device = this.#devices.get(inverter_id) ?? {}
+    this.#devices.set(inverter_id, device)
+    if (entry.is === 'gone') device.gone = entry
+    else if (entry.is === 'order') {
+      // Of several that were begun the highest may yet come through.
+      if (entry.limit_w >= (device.order?.limit_w ?? 0)) device.order = entry
+    } else if ('found' in entry && entry.found !== null) {
+      device.found = entry
+      delete device.order
+      delete device.gone
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { rowOf, start_at } from '../fixtures/controlled-site.ts'
+import { openControlStore } from './control-store.ts'
+import { newlyHeld } from './row-watch.ts'
+
+function dirOf(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'heliograph-control-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+const none = (error: Error) => assert.fail(error)
+const record = {
+  ...{ static_max_w: 100_000, written_w: 50_000, before_w: 60_000, external_w: null },
+  intents: [70_000, 50_000],
+}
+
+test('rows and devices outlive the program, and nobody else reads them', async (t) => {
+  const dir = dirOf(t)
+  const store = await openControlStore({ dir, onFault: none })
+  assert.deepEqual([store.rows, store.devices.size], [[], 0])
+  const held = newlyHeld(rowOf(60), start_at)
+  await store.saveRows([held])
+  // The last of those that are called at once counts.
+  const saves = [1, 2, 3].map((nth) =>
+    store.saveDevices(new Map([[1, { ...record, written_w: nth * 10_000 }]])),
+  )
+  await Promise.all(saves)
+  const next = await openControlStore({ dir, onFault: none })
+  assert.deepEqual(next.rows, [held])
+  assert.equal(next.devices.get(1)?.written_w, 30_000)
+  for (const name of ['control-rows.json', 'control-devices.json']) {
+    assert.equal(statSync(join(dir, name)).mode & 0o777, 0o600)
+  }
+})
+
+test('a file that cannot be understood is told of, set aside and empty', async (t) => {
+  const dir = dirOf(t)
+  writeFileSync(join(dir, 'control-rows.json'), '[{"row":')
+  const faults: Error[] = []
+  const store = await openControlStore({ dir, onFault: (error) => faults.push(error) })
+  assert.deepEqual(store.rows, [])
+  assert.match(faults[0]?.message ?? '', /control-rows\.json cannot be understood/)
+  assert.ok(existsSync(join(dir, 'control-rows.json.broken')))
+})

@@ -1,0 +1,301 @@
+/** One device under control: what is read of it, and one thing at a time that is done with it. */
+import type { Stopwatch } from '@heliograph/domain/clock'
+import type { Limiter } from '@heliograph/domain/readings'
+import { BusError } from '../bus/bus-error.ts'
+import type { LimitControl, LimitState } from '../drivers/limit-control.ts'
+import type { Noted } from './control-entry.ts'
+import type { Controlled, Order } from './decide.ts'
+import { type DeviceFacts, DeviceLimits, type DeviceRecord, type Foreign } from './device-limits.ts'
+import type { Failure } from './row-watch.ts'
+
+export interface DeviceRead {
+  control: LimitControl | null
+  limit: LimitState | null
+  power_w: number | null
+}
+
+export interface ControlledDeviceNeeds {
+  stopwatch: Stopwatch
+  note(entry: Noted): void
+  /** Something that was read is another than before, or can be ordered again. */
+  onChange(): void
+  onForeign(foreign: Foreign): void
+}
+
+/** A device that limits a whole plant goes by its plant, below the numbers of inverters. */
+export const controllerKey = (logger_id: number) => -logger_id
+
+export const nameOf = (inverter_id: number) =>
+  inverter_id < 0 ? `the controller of plant ${-inverter_id}` : `inverter ${inverter_id}`
+
+const same_share_ratio = 0.02
+const backoffs_ms = [1000, 2000, 5000, 10_000] as const
+
+export class ControlledDevice implements Controlled {
+  readonly inverter_id: number
+  readonly logger_id: number
+  readonly limits: DeviceLimits
+  readonly #needs: ControlledDeviceNeeds
+  #control: LimitControl | null = null
+  #is_working = false
+  /** Something was done with it since the read before: the next may have begun before that. */
+  #was_touched = false
+  #is_heard = false
+  /** It was told to be gone, and not yet what it holds since it is back. */
+  #was_gone = false
+  #retry_ms = Number.NEGATIVE_INFINITY
+  #share_w: number | null = null
+  #armed_w: number | null = null
+  #power: { power_w: number | null; at_ms: number } | null = null
+  #failure: Failure['code'] = 'driver_error'
+  /** What its limit was last known to be set for; null: not known since the start. */
+  #reason: 'curtailment' | 'permit' | null = null
+  #limited_by: Limiter = 'unknown'
+  failed_attempts = 0
+
+  constructor(
+    { inverter_id, logger_id }: { inverter_id: number; logger_id: number },
+    { facts, record }: { facts: DeviceFacts; record: DeviceRecord | null },
+    needs: ControlledDeviceNeeds,
+  ) {
+    this.inverter_id = inverter_id
+    this.logger_id = logger_id
+    this.limits = new DeviceLimits(facts, record)
+    this.#needs = needs
+  }
+
+  get settable(): Controlled['settable'] {
+    const control = this.#control
+    return control && ((limit_w) => control.settable(limit_w))
+  }
+
+  get is_busy(): boolean {
+    return this.#is_working || this.#now() < this.#retry_ms
+  }
+
+  /** How long until it is tried again, ms; 0: nothing keeps it from that. */
+  get rests_ms(): number {
+    return Math.max(0, this.#retry_ms - this.#now())
+  }
+
+  get is_heard(): boolean {
+    return this.#is_heard
+  }
+
+  get limited_by(): Limiter {
+    return this.#limited_by
+  }
+
+  /** What was measured last, while that is fresh. */
+  get power(): { power_w: number | null; at_ms: number } | null {
+    const is_fresh = this.#power && this.#now() - this.#power.at_ms <= this.limits.facts.fresh_ms
+    return is_fresh ? this.#power : null
+  }
+
+  get failure(): Failure | null {
+    const name = nameOf(this.inverter_id)
+    if (this.limits.is_ineffective) {
+      return { code: 'device_rejected', message: `${name} delivers more than its limit` }
+    }
+    if (this.limits.is_failing) return { code: this.#failure, message: `${name}: ${this.#told()}` }
+    if (this.#control === null && this.power !== null) {
+      return { code: 'driver_error', message: `${name} cannot be limited` }
+    }
+    if (this.limits.isFresh(this.#now())) return null
+    return { code: 'timeout', message: `${name} does not answer` }
+  }
+
+  onRead({ control, limit, power_w }: DeviceRead, is_permit_known: boolean): void {
+    const now_ms = this.#now()
+    const was_touched = this.#was_touched
+    this.#was_touched = this.#is_working
+    if (!this.#is_heard) this.#needs.onChange()
+    this.#is_heard = true
+    if (control !== this.#control) this.#meet(control)
+    if (control && limit) {
+      const is_news = !this.limits.is_proven || !this.#isAsKnown(limit)
+      if (was_touched && is_news) this.#lookAgain(control)
+      else this.#take(limit, control)
+    }
+    this.#power = { power_w, at_ms: now_ms }
+    if (power_w !== null && limit) this.limits.onPower(power_w, now_ms)
+    const label = this.#label({ control, limit, power_w }, is_permit_known)
+    // Its registers were read before they changed: what held then is what they tell of.
+    const is_masked = was_touched && this.#limited_by === 'permit'
+    this.#limited_by = is_masked ? 'permit' : label
+  }
+
+  onGone(): void {
+    this.limits.lost()
+    this.#control = null
+    this.#armed_w = null
+    this.#limited_by = 'unknown'
+    this.#was_gone = true
+    const { inverter_id, limits } = this
+    this.#needs.note({ is: 'gone', inverter_id, stays: limits.stays })
+  }
+
+  /** What holds its plant now, and whether what its devices may deliver keeps to that. */
+  heldBy(held_by: 'none' | 'curtailment' | 'permit', is_kept: boolean): void {
+    if (held_by === 'permit') this.#reason = 'permit'
+    else if (held_by === 'curtailment' && is_kept) this.#reason = 'curtailment'
+  }
+
+  /** A new order is tried at once, however often those before it failed. */
+  retryNow(): void {
+    this.#retry_ms = Number.NEGATIVE_INFINITY
+  }
+
+  /** `share_w` is what it may have of the permit alone. */
+  needsArming(share_w: number): boolean {
+    this.#share_w = share_w
+    return this.#control !== null && !this.is_busy && this.#armed_w !== share_w
+  }
+
+  /** Never rejects; what is wrong at the device. */
+  async arm(share_w: number): Promise<readonly string[]> {
+    const control = this.#control
+    if (!control) return []
+    return await this.#work(async () => {
+      let complaints: readonly string[]
+      try {
+        complaints = await control.arm(share_w)
+        this.#armed_w = share_w
+      } catch {
+        complaints = ['it could not be checked']
+        this.#retry_ms = this.#now() + backoffs_ms[2]
+      }
+      this.#needs.note({ is: 'armed', inverter_id: this.inverter_id, complaints })
+      await this.#readBack(control)
+      return complaints
+    })
+  }
+
+  /** Before the order is made durable; after it comes `carryOut` or `abandon`. */
+  begin({ limit_w }: Order): void {
+    this.#is_working = true
+    this.#was_touched = true
+    this.limits.begin(limit_w, this.#now())
+  }
+
+  /** It could not be written down, so it is not done. */
+  abandon(): void {
+    this.#is_working = false
+    this.#retry_ms = this.#now() + backoffs_ms[0]
+  }
+
+  /** Sets the limit and reads it back; never rejects. */
+  async carryOut({ limit_w }: Order): Promise<void> {
+    const control = this.#control
+    await this.#work(async () => {
+      let error: unknown = control ? null : new BusError('disconnected', 'it is gone')
+      try {
+        await control?.writeLimit(limit_w)
+      } catch (thrown) {
+        error = thrown
+      }
+      // A write without an answer may have been done.
+      const found = control && (await this.#readBack(control))
+      const is_done = found !== null && this.limits.is_proven
+      if (!is_done) this.#fail(error ?? (found ? null : new BusError('timeout', 'no read-back')))
+      const message = error === null ? null : (error as Error).message
+      const { inverter_id } = this
+      this.#needs.note({ is: 'answer', inverter_id, limit_w, error: message, found })
+    })
+  }
+
+  async #work<Of>(job: () => Promise<Of>): Promise<Of> {
+    this.#is_working = true
+    this.#was_touched = true
+    try {
+      return await job()
+    } finally {
+      this.#is_working = false
+      this.#needs.onChange()
+    }
+  }
+
+  /** A read that may be older than what was done since is no proof of anything: another is. */
+  #lookAgain(control: LimitControl): void {
+    if (this.#is_working) return
+    void this.#work(() => this.#readBack(control))
+  }
+
+  async #readBack(control: LimitControl): Promise<LimitState | null> {
+    try {
+      const state = await control.readLimit()
+      this.#take(state, control)
+      return state
+    } catch {
+      return null
+    }
+  }
+
+  #take(state: LimitState, { traits }: LimitControl): void {
+    const is_as_known = this.#isAsKnown(state)
+    const was_proven = this.limits.is_proven
+    const foreign = this.limits.onRead(state, traits, this.#now())
+    if (!is_as_known || foreign || this.#was_gone) {
+      this.#was_gone = false
+      const { limit_w, static_max_w } = state
+      const { inverter_id } = this
+      this.#needs.note({ is: 'limit', inverter_id, found: { limit_w, static_max_w }, foreign })
+    }
+    if (foreign === 'lowered' || foreign === 'raised') this.#needs.onForeign(foreign)
+    if (!is_as_known || foreign || was_proven !== this.limits.is_proven) this.#needs.onChange()
+  }
+
+  #isAsKnown({ limit_w, static_max_w }: LimitState): boolean {
+    const { bound_w, static_max_w: known_w } = this.limits
+    return bound_w === (limit_w ?? static_max_w) && static_max_w === known_w
+  }
+
+  #meet(control: LimitControl | null): void {
+    if (this.#control) this.limits.lost()
+    this.#control = control
+    this.#armed_w = null
+    this.#needs.onChange()
+  }
+
+  #fail(error: unknown): void {
+    this.limits.failed()
+    this.failed_attempts += 1
+    this.#failure = codeOf(error)
+    const nth = Math.min(this.limits.attempts, backoffs_ms.length) - 1
+    this.#retry_ms = this.#now() + backoffs_ms[nth]!
+  }
+
+  #told(): string {
+    if (this.#failure === 'device_rejected') return 'it refuses its limit'
+    if (this.#failure === 'readback_mismatch') return 'its limit reads back as another'
+    if (this.#failure === 'timeout') return 'it does not answer when its limit is set'
+    return 'its limit cannot be set'
+  }
+
+  /** In doubt it is the permit: then the figure goes nowhere. */
+  #label({ control, limit }: DeviceRead, is_permit_known: boolean): Limiter {
+    if (!control && !limit) return 'unknown'
+    const in_doubt = is_permit_known ? 'permit' : 'unknown'
+    if (!control || !limit) return limit?.limit_w === null ? 'none' : in_doubt
+    const { static_max_w, settable_max_w, has_external, facts } = this.limits
+    const bound_w = limit.limit_w ?? limit.static_max_w
+    if (bound_w >= static_max_w) return 'none'
+    if (!has_external || bound_w !== settable_max_w) {
+      return this.#reason ?? (is_permit_known ? 'permit' : 'curtailment')
+    }
+    // What we set ourselves is taken for another's where the record of it was lost.
+    const from_share_w = Math.abs(bound_w - (this.#share_w ?? Number.POSITIVE_INFINITY))
+    return from_share_w <= same_share_ratio * facts.rated_w ? 'permit' : 'external'
+  }
+
+  #now(): number {
+    return this.#needs.stopwatch.elapsedMs()
+  }
+}
+
+function codeOf(error: unknown): Failure['code'] {
+  if (error === null) return 'readback_mismatch'
+  if (!(error instanceof BusError)) return 'driver_error'
+  if (error.kind === 'exception') return 'device_rejected'
+  return error.kind === 'garbled' ? 'driver_error' : 'timeout'
+}

@@ -1,0 +1,275 @@
+/** The plants of the site with their devices, as control knows them at an instant. */
+import type { Stopwatch } from '@heliograph/domain/clock'
+import { defaultPollIntervals, type Logger, type Meter, type Site } from '@heliograph/domain/site'
+import type { Ceiling } from './ceiling.ts'
+import { ControlledDevice, type ControlledDeviceNeeds, controllerKey } from './controlled-device.ts'
+import type { Order, PlantNow, SiteNow } from './decide.ts'
+import type { DeviceRecord, Foreign } from './device-limits.ts'
+import { PlantLoops } from './plant-loops.ts'
+import type { PlantPower } from './row-watch.ts'
+
+export interface Plant {
+  logger_id: number
+  rated_w: number
+  devices: readonly ControlledDevice[]
+  /** The meter that measures what this plant feeds in; null: there is none. */
+  meter_id: number | null
+  /** By the stopwatch: when control of it began. */
+  since_ms: number
+  /** How far its limits may rise now, where the site has a ramp. */
+  ramp: { budget_w: number; ceiling_w: number; at_ms: number }
+}
+
+export interface PlantsNeeds {
+  stopwatch: Stopwatch
+  /** By inverter_id, of an earlier run. */
+  records: ReadonlyMap<number, DeviceRecord>
+  note: ControlledDeviceNeeds['note']
+  onChange(): void
+  onForeign(inverter_id: number, foreign: Foreign): void
+}
+
+/** A read counts as present until as many polls have passed without another. */
+const fresh_polls = 3
+/** So many polls after the start each device that answers has been asked. */
+const first_polls = 2
+const ramp_saved_s = 60
+
+export class ControlledPlants {
+  readonly #needs: PlantsNeeds
+  readonly #records: Map<number, DeviceRecord>
+  #plants = new Map<number, Plant>()
+  #devices = new Map<number, { description: string; device: ControlledDevice }>()
+  /** By the inverters that it limits. */
+  readonly #controllers = new Map<number, ControlledDevice>()
+  readonly #meters = new Map<number, { power_w: number | null; at_ms: number }>()
+  readonly #loops = new PlantLoops()
+  #intervals_ms = { inverter: 0, meter: 0 }
+  #ramp_pct_per_min: number | null = null
+
+  constructor(needs: PlantsNeeds) {
+    this.#needs = needs
+    this.#records = new Map(needs.records)
+  }
+
+  apply(site: Site): void {
+    this.records()
+    const { inverter_s, meter_s } = { ...defaultPollIntervals, ...site.poll }
+    this.#intervals_ms = { inverter: inverter_s * 1000, meter: meter_s * 1000 }
+    this.#ramp_pct_per_min = site.control?.ramp_up_pct_per_min ?? null
+    this.#loops.apply(site)
+    const before = this.#devices
+    const plants_before = this.#plants
+    this.#devices = new Map()
+    this.#plants = new Map()
+    this.#controllers.clear()
+    for (const logger of site.loggers) {
+      const devices = limitedIn(logger).map((limited) => {
+        const description = JSON.stringify([logger.logger_id, limited, inverter_s])
+        const known = before.get(limited.key)
+        const device =
+          known?.description === description ? known.device : this.#control(logger, limited)
+        this.#devices.set(limited.key, { description, device })
+        return device
+      })
+      for (const { inverter_id } of logger.controller ? logger.inverters : []) {
+        this.#controllers.set(inverter_id, devices[0]!)
+      }
+      const now_ms = this.#needs.stopwatch.elapsedMs()
+      const known = plants_before.get(logger.logger_id)
+      this.#plants.set(logger.logger_id, {
+        logger_id: logger.logger_id,
+        rated_w: watts(logger.rated_power_kw),
+        devices,
+        meter_id: meterOf(logger, site),
+        since_ms: known?.since_ms ?? now_ms,
+        ramp: known?.ramp ?? { budget_w: 0, ceiling_w: 0, at_ms: now_ms },
+      })
+    }
+  }
+
+  get all(): Plant[] {
+    return [...this.#plants.values()]
+  }
+
+  of(logger_id: number): Plant | null {
+    return this.#plants.get(logger_id) ?? null
+  }
+
+  device(inverter_id: number): ControlledDevice | null {
+    return this.#devices.get(inverter_id)?.device ?? null
+  }
+
+  /** What limits an inverter: it is itself, or the controller of its plant. */
+  limiterOf(inverter_id: number): ControlledDevice | null {
+    return this.device(inverter_id) ?? this.#controllers.get(inverter_id) ?? null
+  }
+
+  onMeter(meter_id: number, power_w: number | null): void {
+    const at_ms = this.#needs.stopwatch.elapsedMs()
+    this.#meters.set(meter_id, { power_w, at_ms })
+    this.#loops.onMeter(meter_id, power_w, at_ms)
+  }
+
+  /** What is to be durable of each device, those of earlier site files included. */
+  records(): ReadonlyMap<number, DeviceRecord> {
+    for (const [inverter_id, { device }] of this.#devices) {
+      this.#records.set(inverter_id, device.limits.record)
+    }
+    return this.#records
+  }
+
+  /** What there is to decide on. */
+  now(
+    now_ms: number,
+    site_w: number | null,
+    ceilingOf: (plant: Plant) => Ceiling,
+  ): Omit<SiteNow, 'now_ms'> {
+    const all = this.all.map((plant) => ({ plant, ceiling: ceilingOf(plant) }))
+    const all_ceilings_w = all.reduce((sum, { ceiling }) => sum + ceiling.ceiling_w, 0)
+    const plants = all.map(({ plant, ceiling }): PlantNow => {
+      this.#saveRamp(plant, ceiling.ceiling_w, now_ms)
+      const is_known = this.isKnown(plant, now_ms)
+      const { logger_id, rated_w } = plant
+      const heard = this.#heardOf(plant, now_ms)
+      const ceiling_w = partOf(ceiling.ceiling_w, heard.part)
+      // What the common connection holds back is no room that could be given away.
+      const is_held_alone = site_w === null || all_ceilings_w <= site_w
+      const most_w = this.#loops.limitsOf(plant, is_held_alone ? ceiling : null, now_ms)
+      const { devices } = heard
+      return { ...ceiling, logger_id, rated_w, is_known, devices, ceiling_w, most_w }
+    })
+    const rise_w = this.#ramp_pct_per_min === null ? null : this.#riseOf
+    if (site_w === null) return { plants, site_w, rise_w }
+    const all_w = ratedOf(this.all.flatMap(({ devices }) => devices))
+    const heard_w = ratedOf(this.all.flatMap((plant) => this.#heardOf(plant, now_ms).devices))
+    return { plants, site_w: partOf(site_w, heard_w / all_w), rise_w }
+  }
+
+  /** Each of its devices was read, or has been waited for. */
+  isKnown({ devices, since_ms }: Plant, now_ms: number): boolean {
+    if (now_ms - since_ms >= fresh_polls * this.#intervals_ms.inverter) return true
+    return devices.every(({ is_heard }) => is_heard)
+  }
+
+  /** Takes what is to be raised off what the ramp allows. */
+  onOrders(orders: readonly Order[]): void {
+    for (const { inverter_id, limit_w, is_raise } of orders) {
+      const device = this.device(inverter_id)
+      if (!device || !is_raise) continue
+      const plant = this.of(device.logger_id)
+      if (plant) plant.ramp.budget_w -= limit_w - (device.limits.bound_w ?? limit_w)
+    }
+  }
+
+  worstOf({ devices }: Plant, now_ms: number): number {
+    return devices.reduce((sum, { limits }) => sum + limits.worst_w(now_ms), 0)
+  }
+
+  /** By its meter, else by its devices; null while nothing was measured. */
+  powerOf({ meter_id, devices }: Plant, now_ms: number): PlantPower | null {
+    const metered = meter_id === null ? undefined : this.#meters.get(meter_id)
+    const metered_w = metered?.power_w ?? null
+    if (metered && metered_w !== null) {
+      const { at_ms } = metered
+      const is_fresh = now_ms - at_ms <= fresh_polls * this.#intervals_ms.meter
+      if (is_fresh) {
+        return { measured_w: metered_w, unmeasured_w: 0, from_ms: at_ms, to_ms: at_ms }
+      }
+    }
+    const power: PlantPower = { measured_w: 0, unmeasured_w: 0, from_ms: now_ms, to_ms: 0 }
+    let is_any = false
+    for (const device of devices) {
+      const { power_w, at_ms } = device.power ?? { power_w: null, at_ms: 0 }
+      if (power_w === null) {
+        power.unmeasured_w += device.limits.worst_w(now_ms)
+        continue
+      }
+      is_any = true
+      power.measured_w += power_w
+      power.from_ms = Math.min(power.from_ms, at_ms)
+      power.to_ms = Math.max(power.to_ms, at_ms)
+    }
+    return is_any ? power : null
+  }
+
+  #control({ logger_id }: Logger, { key, rated_kw, max_kw }: Limited): ControlledDevice {
+    const { stopwatch, note, onChange, onForeign } = this.#needs
+    const interval_ms = this.#intervals_ms.inverter
+    const facts = {
+      rated_w: watts(rated_kw),
+      default_max_w: Math.ceil(max_kw * 1000),
+      fresh_ms: fresh_polls * interval_ms,
+      revert_margin_ms: 2 * interval_ms,
+    }
+    const record = this.#records.get(key) ?? null
+    const ids = { inverter_id: key, logger_id }
+    return new ControlledDevice(
+      ids,
+      { facts, record },
+      {
+        ...{ stopwatch, note, onChange },
+        onForeign: (foreign) => {
+          this.#loops.disturb(logger_id, stopwatch.elapsedMs())
+          onForeign(key, foreign)
+        },
+      },
+    )
+  }
+
+  #heardOf({ devices, since_ms }: Plant, now_ms: number) {
+    if (now_ms - since_ms >= first_polls * this.#intervals_ms.inverter) return { devices, part: 1 }
+    const heard = devices.filter(({ is_heard }) => is_heard)
+    return { devices: heard, part: ratedOf(heard) / ratedOf(devices) }
+  }
+
+  /** What was not used is kept for a while: the steps of a register may be larger than a tick's. */
+  #saveRamp({ ramp, rated_w }: Plant, ceiling_w: number, now_ms: number): void {
+    const w_per_s = (rated_w * (this.#ramp_pct_per_min ?? 0)) / 100 / 60
+    const saved_w = ceiling_w > ramp.ceiling_w ? 0 : ramp.budget_w
+    const more_w = (w_per_s * (now_ms - ramp.at_ms)) / 1000
+    ramp.budget_w = Math.min(saved_w + more_w, w_per_s * ramp_saved_s)
+    ramp.ceiling_w = ceiling_w
+    ramp.at_ms = now_ms
+  }
+
+  readonly #riseOf = ({ logger_id }: PlantNow): number =>
+    Math.max(0, Math.floor(this.of(logger_id)?.ramp.budget_w ?? 0))
+}
+
+/** Until each device was asked once, those that answered have their own part of a ceiling. */
+function partOf(ceiling_w: number, part: number): number {
+  return part === 1 ? ceiling_w : Math.floor(Math.min(ceiling_w, Number.MAX_SAFE_INTEGER) * part)
+}
+
+function ratedOf(devices: readonly ControlledDevice[]): number {
+  return devices.reduce((sum, { limits }) => sum + limits.facts.rated_w, 0)
+}
+
+interface Limited {
+  key: number
+  rated_kw: number
+  max_kw: number
+}
+
+/** The inverters of a plant, or what limits all of them by one command. */
+function limitedIn({ logger_id, controller, inverters }: Logger): Limited[] {
+  const each = inverters.map(({ inverter_id, rated_ac_power_kw, max_ac_power_kw = 0 }) => ({
+    key: inverter_id,
+    rated_kw: rated_ac_power_kw,
+    max_kw: Math.max(max_ac_power_kw, rated_ac_power_kw),
+  }))
+  if (!controller) return each
+  const rated_kw = each.reduce((sum, one) => sum + one.rated_kw, 0)
+  const max_kw = each.reduce((sum, one) => sum + one.max_kw, 0)
+  return [{ key: controllerKey(logger_id), rated_kw, max_kw }]
+}
+
+function meterOf({ logger_id }: Logger, { meters = [], loggers }: Site): number | null {
+  const isOfThis = (meter: Meter) =>
+    meter.role === 'plant' &&
+    (meter.logger_id === logger_id || (meter.logger_id === undefined && loggers.length === 1))
+  return meters.find(isOfThis)?.meter_id ?? null
+}
+
+const watts = (power_kw: number) => Math.floor(power_kw * 1000)

@@ -1,0 +1,117 @@
+/** The closed loop of each plant that is to have one, where a site asks for it. */
+import { defaultPollIntervals, type Logger, type Meter, type Site } from '@heliograph/domain/site'
+import type { Ceiling } from './ceiling.ts'
+import { closeLoop, type Loop, type LoopDevice, type Measured, restedLoop } from './closed-loop.ts'
+import type { Controlled } from './decide.ts'
+
+export interface Looped extends Controlled {
+  /** What was measured last, while that is fresh. */
+  power: { power_w: number | null; at_ms: number } | null
+}
+
+export interface LoopedPlant {
+  logger_id: number
+  rated_w: number
+  devices: readonly Looped[]
+}
+
+/** What counts of a site here. */
+export interface LoopedSite extends Pick<Site, 'control' | 'poll'> {
+  loggers: readonly Pick<Logger, 'logger_id'>[]
+  meters?: readonly Pick<Meter, 'meter_id' | 'role' | 'logger_id'>[]
+}
+
+const interval_ms_min = 10_000
+/** A measurement of the meter is of the present for so long. */
+const fresh_polls = 3
+
+export class PlantLoops {
+  readonly #loops = new Map<number, Loop>()
+  /** By plant, where there is one. */
+  #meters = new Map<number, number>()
+  readonly #measured = new Map<number, Measured>()
+  #interval_ms = interval_ms_min
+  #fresh_ms = 0
+
+  /** Begins again with the static split. */
+  apply(site: LoopedSite): void {
+    const { inverter_s, meter_s } = { ...defaultPollIntervals, ...site.poll }
+    this.#interval_ms = Math.max(interval_ms_min, 2000 * Math.max(inverter_s, meter_s))
+    this.#fresh_ms = fresh_polls * meter_s * 1000
+    this.#loops.clear()
+    this.#meters = new Map(
+      (site.control?.closed_loop ? site.loggers : []).flatMap((logger) => {
+        const meter_id = meterOf(logger, site)
+        return meter_id === null ? [] : [[logger.logger_id, meter_id]]
+      }),
+    )
+  }
+
+  onMeter(meter_id: number, power_w: number | null, at_ms: number): void {
+    if (power_w === null) this.#measured.delete(meter_id)
+    else this.#measured.set(meter_id, { power_w, at_ms })
+  }
+
+  /** Another master has set something there: the static split holds for a while. */
+  disturb(logger_id: number, now_ms: number): void {
+    const loop = this.#loops.get(logger_id)
+    if (loop) this.#loops.set(logger_id, restedLoop(loop, now_ms))
+  }
+
+  /**
+   * The most that each device is to be set to, by inverter_id; null: the static split.
+   *
+   * @param ceiling null: more than that holds the plant
+   */
+  limitsOf(
+    { logger_id, rated_w, devices }: LoopedPlant,
+    ceiling: Ceiling | null,
+    now_ms: number,
+  ): ReadonlyMap<number, number> | null {
+    const meter_id = this.#meters.get(logger_id)
+    if (meter_id === undefined) return null
+    if (ceiling?.held_by !== 'curtailment') {
+      this.#loops.delete(logger_id)
+      return null
+    }
+    const measured = this.#measured.get(meter_id)
+    const is_fresh = measured !== undefined && now_ms - measured.at_ms <= this.#fresh_ms
+    const loop = closeLoop(this.#loops.get(logger_id) ?? null, {
+      row_w: ceiling.ceiling_w,
+      rated_w,
+      metered: is_fresh ? measured : null,
+      devices: devices.map((device) => loopDevice(device, now_ms)),
+      now_ms,
+      interval_ms: this.#interval_ms,
+    })
+    this.#loops.set(logger_id, loop)
+    return loop.limits_w
+  }
+}
+
+function loopDevice(device: Looped, now_ms: number): LoopDevice {
+  const { inverter_id, limits, power, settable, is_busy } = device
+  const power_w = power?.power_w ?? null
+  return {
+    inverter_id,
+    rated_w: limits.facts.rated_w,
+    max_w: limits.settable_max_w,
+    bound_w: limits.bound_w ?? limits.static_max_w,
+    measured: power && power_w !== null ? { power_w, at_ms: power.at_ms } : null,
+    is_obeying: settable !== null && limits.isFresh(now_ms) && !limits.is_failing,
+    is_free: !is_busy && limits.is_proven && limits.mayRaiseAt(now_ms),
+  }
+}
+
+/** Of the plant itself, or of the connection of a site that has no other plant. */
+function meterOf(
+  { logger_id }: Pick<Logger, 'logger_id'>,
+  { meters = [], loggers }: LoopedSite,
+): number | null {
+  const is_only = loggers.length === 1
+  const own = meters.find(
+    ({ role, logger_id: of }) => role === 'plant' && (of ?? (is_only && logger_id)) === logger_id,
+  )
+  const shared = is_only ? meters.find(({ role }) => role === 'grid_connection') : undefined
+  return (own ?? shared)?.meter_id ?? null
+}

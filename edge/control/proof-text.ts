@@ -1,0 +1,150 @@
+/** The proof for people: one line for each thing that happened, and what it comes to. */
+import type { ControlEntry, Found } from './control-entry.ts'
+import type { LogItem, Period } from './control-log-read.ts'
+import type { ControlState } from './control-state.ts'
+import type { Cause, PowerQuarter, Verdict } from './proof.ts'
+
+export type LogBreak = Extract<LogItem, { is: 'break' }>
+
+/** What was permitted, and which rows were known, when the period began. */
+export function headText({ from_at, to_at }: Period, state: ControlState): string {
+  const lines = [`Control log from ${time(from_at)} until ${time(to_at)} (UTC)`]
+  const { permit_file, permit } = state
+  const held = permit_file ?? permit
+  lines.push(held ? `At its beginning ${whatOf(held)}` : 'At its beginning no permit was known')
+  for (const row of state.rows.values()) lines.push(`At its beginning ${whatOf(row)}`)
+  return lines.join('\n')
+}
+
+export function entryText(entry: ControlEntry): string {
+  return `${time(entry.at)}  ${subjectOf(entry).padEnd(14)}  ${whatOf(entry)}`
+}
+
+export function quarterText({ from_at, logger_id, min_w, max_w, permit_w }: PowerQuarter): string {
+  const measured = max_w === null ? 'not measured' : `measured ${kw(min_w)} to ${kw(max_w)}`
+  const permitted = permit_w === null ? 'no permit known' : `permitted ${kw(permit_w)}`
+  const what = `${measured}, ${permitted}, in the 15 minutes from then`
+  return `${time(from_at)}  ${`plant ${logger_id}`.padEnd(14)}  ${what}`
+}
+
+export function breakText({ file, line, what }: LogBreak): string {
+  return `LOG BROKEN at ${file}:${line}: ${what}`
+}
+
+export function verdictText(verdict: Verdict, breaks: readonly LogBreak[]): string {
+  const { orders, failed_orders, read_backs, entry_count } = verdict
+  const lines = [
+    '',
+    `${entry_count} entries, ${orders} writes of which ${failed_orders} failed, ${read_backs} read-backs`,
+    ...verdict.oversteps.map(
+      ({ from_at, to_at, logger_id, cause, inverter_id, allowed_max_w, permit_w }) => {
+        const why = `${causes[cause]}${inverter_id === null ? '' : ` (inverter ${inverter_id})`}`
+        const what = `up to ${kw(allowed_max_w)} were allowed, ${kw(permit_w)} permitted`
+        return `EXCEEDED ${span(from_at, to_at)}, ${plant(logger_id)}: ${what}: ${why}`
+      },
+    ),
+    ...verdict.overpowers.map(({ from_at, to_at, logger_id, power_max_w, permit_w }) => {
+      const what = `up to ${kw(power_max_w)} were measured, ${kw(permit_w)} permitted`
+      return `EXCEEDED ${span(from_at, to_at)}, ${plant(logger_id)}: ${what}`
+    }),
+    ...verdict.gaps.map(({ from_at, to_at, what }) => `GAP ${span(from_at, to_at)}: ${what}`),
+    ...verdict.without_permit.map((logger_id) => `NO PERMIT was known of plant ${logger_id}`),
+    ...breaks.map(breakText),
+    conclusion(verdict, breaks),
+  ]
+  return lines.join('\n')
+}
+
+function conclusion({ is }: Verdict, breaks: readonly LogBreak[]): string {
+  if (is === 'broken') return 'Result: the permit was EXCEEDED at the times above.'
+  const far = 'Result: no instant that the log tells of exceeded the permit, but it is'
+  if (breaks.length > 0) return `${far} not as it was written.`
+  if (is === 'incomplete') return `${far} not complete.`
+  return 'Result: no instant exceeded the permit.'
+}
+
+const causes: Readonly<Record<Cause, string>> = {
+  write: 'by a write of this edge',
+  device: 'a limit was read that this edge did not set',
+  silence: 'an inverter did not answer and counts with all that it can deliver',
+  permit: 'the permit became known, or lower',
+  site: 'the site became known or another, and not all of it was limited yet',
+  unknown: 'so it was when the log of that day began',
+}
+
+function subjectOf(entry: ControlEntry): string {
+  if ('inverter_id' in entry) return `inverter ${entry.inverter_id}`
+  if ('logger_id' in entry) return `plant ${entry.logger_id}`
+  return entry.is === 'row' ? `plant ${entry.row.logger_id}` : ''
+}
+
+function whatOf(entry: ControlEntry): string {
+  switch (entry.is) {
+    case 'started':
+      return 'the agent started'
+    case 'stopped':
+      return 'the agent stopped'
+    case 'permit_file':
+      return `the permit is ${permitText(entry)}${entry.guard_pct ? `, guard ${entry.guard_pct} %` : ''}`
+    case 'permit':
+      return `control keeps to ${permitText(entry)}`
+    case 'site':
+      return `the site has ${entry.plants.length} plants`
+    case 'row':
+      return rowText(entry.row)
+    case 'decision':
+      return `held to ${kw(entry.ceiling_w)} (${entry.held_by}), at worst ${kw(entry.worst_w)}`
+    case 'order':
+      return `WRITE ${entry.is_raise ? 'raise to' : 'lower to'} ${kw(entry.limit_w)}`
+    case 'answer':
+      return `answer to ${kw(entry.limit_w)}: ${entry.error ?? 'accepted'}; ${foundText(entry.found)}`
+    case 'limit':
+      return `${foundText(entry.found)}${entry.foreign ? `; ${foreigns[entry.foreign]}` : ''}`
+    case 'armed':
+      return entry.complaints.length > 0 ? `checked: ${entry.complaints.join('; ')}` : 'checked'
+    case 'gone':
+      return `does not answer${entry.stays ? '; its limit stays' : ''}`
+    case 'power':
+      return `measured ${kw(entry.power_w)}`
+    case 'fault':
+      return `control failed its own check: ${entry.message}`
+    case 'lost':
+      return `${entry.entries} entries before this one could not be written`
+    case 'carried':
+      return 'what holds from before'
+  }
+}
+
+const foreigns = {
+  lowered: 'lowered by another',
+  raised: 'raised by another',
+  lost: 'lost while it was away',
+} as const
+
+function permitText(permit: Extract<ControlEntry, { is: 'permit' | 'permit_file' }>): string {
+  const plants = permit.plants.map(
+    ({ logger_id, permit_w }) => `plant ${logger_id} ${kw(permit_w)}`,
+  )
+  const all = permit.site_w === null ? [] : [`together ${kw(permit.site_w)}`]
+  return [...plants, ...all].join(', ') || 'none'
+}
+
+function rowText(row: Extract<ControlEntry, { is: 'row' }>['row']): string {
+  const { group_id, logger_id, start_at, end_at, max_power_kw, released_at } = row
+  const released = released_at === null ? '' : `, released ${time(released_at)}`
+  const when = `${time(start_at)} until ${time(end_at)}`
+  return `row ${group_id}: plant ${logger_id} at most ${kw(max_power_kw * 1000)}, ${when}${released}`
+}
+
+function foundText(found: Found | null): string {
+  if (!found) return 'not read back'
+  const { limit_w, static_max_w } = found
+  return limit_w === null ? `read: no limit, can ${kw(static_max_w)}` : `read: ${kw(limit_w)}`
+}
+
+const plant = (logger_id: number | null) =>
+  logger_id === null ? 'all plants' : `plant ${logger_id}`
+const kw = (w: number | null) => (w === null ? 'nothing' : `${(w / 1000).toFixed(3)} kW`)
+const time = (at: number) => new Date(at).toISOString().replace('T', ' ').replace('Z', '')
+const span = (from_at: number, to_at: number | null) =>
+  `${time(from_at)} ${to_at === null ? 'and on' : `until ${time(to_at)}`}`

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { controlledSite, rowOf, start_at } from '../fixtures/controlled-site.ts'
+import type { ControlEntry, Noted } from './control-entry.ts'
+import { type PowerQuarter, Proof, type Verdict } from './proof.ts'
+
+const minute_ms = 60_000
+const period = { from_at: start_at, to_at: start_at + 3_600_000 }
+
+/** Two inverters of 100 kW behind a permit of 150 kW, each limited to 75 kW. */
+const held: Noted[] = [
+  { is: 'started' },
+  { is: 'permit_file', plants: [{ logger_id: 1, permit_w: 150_000 }], site_w: null, guard_pct: 2 },
+  { is: 'permit', plants: [{ logger_id: 1, permit_w: 147_000 }], site_w: null },
+  found(1, 75_000),
+  found(2, 75_000),
+  {
+    is: 'site',
+    plants: [
+      { logger_id: 1, inverters: [1, 2].map((inverter_id) => ({ inverter_id, max_w: 100_000 })) },
+    ],
+  },
+]
+
+function found(
+  inverter_id: number,
+  limit_w: number | null,
+  foreign: 'raised' | null = null,
+): Noted {
+  return { is: 'limit', inverter_id, found: { limit_w, static_max_w: 100_000 }, foreign }
+}
+
+const raise = (inverter_id: number, limit_w: number): Noted => {
+  return { is: 'order', inverter_id, limit_w, is_raise: true }
+}
+
+const answer = (inverter_id: number, limit_w: number): Noted => {
+  const state = { limit_w, static_max_w: 100_000 }
+  return { is: 'answer', inverter_id, limit_w, error: null, found: state }
+}
+
+/** What happens after the hour before, in its minutes, while power is noted in each. */
+function prove(happenings: Record<number, Noted[]>, { power_w = 100_000, minutes = 60 } = {}) {
+  const before = start_at - 10 * minute_ms
+  const entries: ControlEntry[] = held.map((entry) => ({ at: before, ...entry }))
+  for (let nth = -9; nth < minutes; nth += 1) {
+    const at = start_at + nth * minute_ms
+    entries.push({ at, is: 'power', logger_id: 1, power_w })
+    for (const entry of happenings[nth] ?? []) entries.push({ at: at + 1, ...entry })
+  }
+  return proofOf(entries)
+}
+
+function proofOf(
+  entries: readonly ControlEntry[],
+  now = period.to_at,
+): Verdict & { quarters: PowerQuarter[] } {
+  const quarters: PowerQuarter[] = []
+  const proof = new Proof(period, now, (quarter) => quarters.push(quarter))
+  for (const entry of entries) proof.take(entry)
+  return { ...proof.end(), quarters }
+}
+
+test('an hour in which nothing exceeded anything', () => {
+  const happenings = {
+    20: [raise(1, 70_000), answer(1, 70_000)],
+    30: [raise(2, 80_000), answer(2, 80_000)],
+  }
+  const verdict = prove(happenings)
+  assert.equal(verdict.is, 'kept')
+  assert.deepEqual([verdict.orders, verdict.read_backs, verdict.entry_count], [2, 2, 64])
+  assert.deepEqual(
+    verdict.quarters.map(({ from_at, ...quarter }) => [(from_at - start_at) / minute_ms, quarter]),
+    [0, 15, 30, 45].map((nth) => [
+      nth,
+      { logger_id: 1, samples: 15, min_w: 100_000, max_w: 100_000, permit_w: 150_000 },
+    ]),
+  )
+})
+
+test('a raise of ours that is too much counts from its beginning', () => {
+  const { is, oversteps } = prove({ 10: [raise(1, 76_000)], 12: [answer(1, 75_000)] })
+  assert.equal(is, 'broken')
+  const at = (nth: number) => start_at + nth * minute_ms + 1
+  assert.deepEqual(oversteps, [
+    {
+      from_at: at(10),
+      to_at: at(12),
+      logger_id: 1,
+      cause: 'write',
+      inverter_id: 1,
+      allowed_max_w: 151_000,
+      permit_w: 150_000,
+    },
+  ])
+})
+
+test('whatever else exceeds it is told with its cause', () => {
+  const causes = (happenings: Record<number, Noted[]>) =>
+    prove(happenings).oversteps.map(({ cause, inverter_id, to_at }) => [cause, inverter_id, to_at])
+  const end = start_at + 12 * minute_ms + 1
+  assert.deepEqual(causes({ 10: [{ is: 'gone', inverter_id: 2 }], 12: [found(2, 75_000)] }), [
+    ['silence', 2, end],
+  ])
+  assert.deepEqual(causes({ 10: [{ is: 'gone', inverter_id: 2, stays: true }] }), [])
+  assert.deepEqual(causes({ 10: [found(2, 90_000, 'raised')], 12: [found(2, 75_000)] }), [
+    ['device', 2, end],
+  ])
+  assert.deepEqual(causes({ 10: [found(2, null)] }), [['device', 2, null]])
+  const plants = [{ logger_id: 1, permit_w: 149_999 }]
+  const lower: Noted = { is: 'permit_file', plants, site_w: null, guard_pct: 0 }
+  assert.deepEqual(causes({ 10: [lower], 12: [found(1, 74_000)] }), [['permit', null, end]])
+  const site_w = 149_000
+  const common: Noted = {
+    is: 'permit_file',
+    plants: [{ logger_id: 1, permit_w: 1e6 }],
+    site_w,
+    guard_pct: 0,
+  }
+  assert.deepEqual(
+    prove({ 10: [common] }).oversteps.map(({ logger_id }) => logger_id),
+    [null],
+  )
+  // A raise while another cause holds is the worse fault.
+  assert.deepEqual(causes({ 10: [{ is: 'gone', inverter_id: 2 }, raise(1, 80_000)] }), [
+    ['write', 1, null],
+  ])
+})
+
+test('what began before the period and went on is told, what ended before is not', () => {
+  const began = start_at - 5 * minute_ms + 1
+  assert.deepEqual(
+    prove({ '-5': [found(2, 90_000)], 12: [found(2, 75_000)] }).oversteps.map(
+      ({ from_at }) => from_at,
+    ),
+    [began],
+  )
+  assert.equal(prove({ '-5': [found(2, 90_000)], '-4': [found(2, 75_000)] }).is, 'kept')
+})
+
+test('measured power beyond the permit and its tolerance is told', () => {
+  assert.equal(prove({}, { power_w: 151_500 }).is, 'kept')
+  const { is, overpowers } = prove({}, { power_w: 151_501 })
+  assert.equal(is, 'broken')
+  assert.deepEqual(
+    overpowers.map(({ power_max_w, permit_w, to_at }) => [power_max_w, permit_w, to_at]),
+    [[151_501, 150_000, null]],
+  )
+})
+
+test('gaps are named: stopped, ended, silent, lost, set back, none', () => {
+  const gaps = (happenings: Record<number, Noted[]>, options = {}) =>
+    prove(happenings, options).gaps.map(({ why, from_at, to_at }) => [
+      why,
+      Math.floor((from_at - start_at) / minute_ms),
+      Math.floor((to_at - start_at) / minute_ms),
+    ])
+  assert.deepEqual(gaps({ 5: [{ is: 'stopped' }, { is: 'started' }] }), [['stopped', 5, 5]])
+  assert.deepEqual(gaps({ 5: [{ is: 'started' }] }), [['ended', 5, 5]])
+  assert.deepEqual(gaps({ 5: [{ is: 'lost', entries: 3 }] }), [['lost', 5, 5]])
+  assert.deepEqual(gaps({}, { minutes: 40 }), [['silent', 39, 60]])
+  assert.deepEqual(gaps({ 39: [{ is: 'stopped' }] }, { minutes: 40 }), [['stopped', 39, 60]])
+  assert.deepEqual(
+    proofOf([]).gaps.map(({ why, from_at, to_at }) => [why, from_at, to_at]),
+    [['no log', period.from_at, period.to_at]],
+  )
+  assert.deepEqual(proofOf([], start_at + 1000).gaps, [])
+  const back = [10, 11, 5, 6].map((nth): ControlEntry => {
+    return { at: start_at + nth * minute_ms, is: 'power', logger_id: 1, power_w: 0 }
+  })
+  assert.deepEqual(
+    proofOf(back).gaps.map(({ why }) => why),
+    ['no log', 'clock', 'silent'],
+  )
+})
+
+test('a plant without a permit leaves the proof incomplete', () => {
+  const none: Noted = { is: 'permit_file', plants: [], site_w: null, guard_pct: 0 }
+  const { is, without_permit } = prove({ 5: [none] })
+  assert.deepEqual([is, without_permit], ['incomplete', [1]])
+})
+
+test('what the controller notes of a day with rows and a silent inverter is proof of it', async () => {
+  const site = await controlledSite({ permit_w: 200_000 })
+  const inverters = [1, 2, 3].map((inverter_id) => ({ inverter_id, max_w: 100_000 }))
+  const of_site: ControlEntry = { at: start_at, is: 'site', plants: [{ logger_id: 1, inverters }] }
+  await site.clock.advance(10_000)
+  await site.controller.hear([rowOf(60, { end_at: start_at + 120_000 })])
+  await site.clock.advance(180_000)
+  const from_at = start_at + 20_000
+  const verdictNow = () => {
+    const to_at = site.clock.now().getTime()
+    const proof = new Proof({ from_at, to_at }, to_at)
+    for (const entry of [of_site, ...site.entries]) proof.take(entry)
+    return proof.end()
+  }
+  assert.equal(verdictNow().is, 'kept', JSON.stringify(verdictNow()))
+  assert.ok(verdictNow().orders >= 3)
+  site.inverters[0]!.is_silent = true
+  await site.clock.advance(60_000)
+  site.inverters[0]!.is_silent = false
+  await site.clock.advance(60_000)
+  const { oversteps, gaps } = verdictNow()
+  assert.deepEqual(gaps, [])
+  // From when it is known to be gone until the others made room.
+  assert.deepEqual(
+    oversteps.map(({ cause, inverter_id }) => [cause, inverter_id]),
+    [['silence', 1]],
+  )
+  const [overstep] = oversteps
+  assert.ok(overstep!.to_at! - overstep!.from_at <= 2000)
+})

@@ -1,0 +1,317 @@
+/**
+ * Holds the control log against the permit, from what was written down as it happened: whether what
+ * the devices' limits allowed, and what they delivered, ever exceeded it. Pure: entry by entry.
+ *
+ * An inverter counts with its limit as read last, or with a raise that was begun since, where that
+ * is higher; with its own persistent ceiling while no limit is enabled or it does not answer; and
+ * with its largest power by site.yaml while it was never read.
+ */
+import type { ControlEntry } from './control-entry.ts'
+import type { Period } from './control-log-read.ts'
+import { ControlState } from './control-state.ts'
+
+export type Cause = 'write' | 'device' | 'silence' | 'permit' | 'site' | 'unknown'
+
+/** More was allowed than permitted. */
+export interface Overstep {
+  from_at: number
+  /** null: still so at the end. */
+  to_at: number | null
+  /** null: of the common connection. */
+  logger_id: number | null
+  cause: Cause
+  inverter_id: number | null
+  allowed_max_w: number
+  permit_w: number
+}
+
+/** More was measured than permitted. */
+export interface Overpower {
+  from_at: number
+  to_at: number | null
+  logger_id: number | null
+  power_max_w: number
+  permit_w: number
+}
+
+export interface LogGap extends Period {
+  why: 'stopped' | 'ended' | 'silent' | 'lost' | 'clock' | 'no log'
+  what: string
+}
+
+/** Measured power of a plant over a quarter of an hour. */
+export interface PowerQuarter {
+  from_at: number
+  logger_id: number
+  samples: number
+  min_w: number | null
+  max_w: number | null
+  permit_w: number | null
+}
+
+export interface Verdict {
+  /** broken: an instant exceeded the permit. incomplete: none did that the log tells of. */
+  is: 'kept' | 'incomplete' | 'broken'
+  oversteps: Overstep[]
+  overpowers: Overpower[]
+  gaps: LogGap[]
+  /** Plants of which no permit was known at some time. */
+  without_permit: number[]
+  entry_count: number
+  orders: number
+  failed_orders: number
+  read_backs: number
+}
+
+/** Power is noted each minute. */
+const gap_ms = 150_000
+const quarter_ms = 900_000
+/** Entries of one second may stand in another order than their stamps. */
+const clock_ms = 1000
+const tolerance_ratio = 0.01
+/** After these what is permitted, or of what it is the sum, is another. */
+const hasTerms = new Set<ControlEntry['is']>(['site', 'permit', 'permit_file', 'carried'])
+
+export class Proof {
+  readonly #period: Period
+  /** Unix ms: what is later cannot have been written yet. */
+  readonly #now: number
+  readonly #onQuarter: (quarter: PowerQuarter) => void
+  readonly #state = new ControlState()
+  /** By logger_id, and of all (null): what the devices may deliver by what is known of them. */
+  readonly #allowed_w = new Map<number | null, number>()
+  readonly #oversteps = new Map<number | null, Overstep>()
+  readonly #overpowers = new Map<number | null, Overpower>()
+  readonly #quarters = new Map<number, PowerQuarter>()
+  readonly #without_permit = new Set<number>()
+  readonly #told: Omit<Verdict, 'is' | 'without_permit'> = {
+    oversteps: [],
+    overpowers: [],
+    gaps: [],
+    entry_count: 0,
+    orders: 0,
+    failed_orders: 0,
+    read_backs: 0,
+  }
+  #last: ControlEntry | null = null
+  /** By inverter_id, of the newest `site`. */
+  #inverters = new Map<number, { logger_id: number; inverter_id: number; max_w: number }>()
+
+  constructor(period: Period, now: number, onQuarter: (quarter: PowerQuarter) => void = () => {}) {
+    this.#period = period
+    this.#now = now
+    this.#onQuarter = onQuarter
+  }
+
+  get state(): ControlState {
+    return this.#state
+  }
+
+  /** Entries in the order in which they were written; whether it is one to tell of. */
+  take(entry: ControlEntry): boolean {
+    if (entry.at >= this.#period.to_at) return false
+    const is_told = entry.at >= this.#period.from_at && entry.is !== 'carried'
+    if (is_told) this.#count(entry)
+    // What a file and a run begin with tells nothing of since when the agent runs.
+    if (entry.is !== 'carried' && entry.is !== 'site') {
+      if (entry.at >= this.#period.from_at) this.#lookForGap(entry)
+      this.#last = entry
+    }
+    if ('inverter_id' in entry) this.#takeOfInverter(entry)
+    else {
+      this.#state.take(entry)
+      if (entry.is === 'power') this.#measure(entry)
+      if (entry.is === 'power' && is_told) this.#noteMissingPermit(entry)
+      if (entry.is === 'site' || entry.is === 'carried') this.#sumUp()
+      if (hasTerms.has(entry.is)) this.#weighAll(entry)
+    }
+    return is_told
+  }
+
+  end(): Verdict {
+    for (const quarter of this.#quarters.values()) this.#onQuarter(quarter)
+    const { from_at } = this.#period
+    const to_at = Math.min(this.#period.to_at, this.#now)
+    const last_at = this.#last?.at ?? from_at
+    if (to_at - Math.max(last_at, from_at) > gap_ms) this.#gap(this.#whySilent(), last_at, to_at)
+    for (const plant of this.#state.site?.plants ?? []) this.#noteMissingPermit(plant)
+    const isOfPeriod = ({ to_at: end_at }: { to_at: number | null }) => (end_at ?? to_at) > from_at
+    const oversteps = this.#told.oversteps.filter(isOfPeriod)
+    const overpowers = this.#told.overpowers.filter(isOfPeriod)
+    const without_permit = [...this.#without_permit]
+    const is_complete = this.#told.gaps.length + without_permit.length === 0
+    const is_broken = oversteps.length + overpowers.length > 0
+    const is = is_broken ? 'broken' : is_complete ? 'kept' : 'incomplete'
+    return { is, ...this.#told, oversteps, overpowers, without_permit }
+  }
+
+  #count(entry: ControlEntry): void {
+    this.#told.entry_count += 1
+    if (entry.is === 'order') this.#told.orders += 1
+    if (entry.is === 'answer' && entry.error !== null) this.#told.failed_orders += 1
+    if ((entry.is === 'answer' || entry.is === 'limit') && entry.found) this.#told.read_backs += 1
+  }
+
+  #lookForGap(entry: ControlEntry): void {
+    const { at } = entry
+    const last_at = this.#last?.at ?? this.#period.from_at
+    const is_first = this.#last === null
+    if (entry.is === 'started' && !is_first) {
+      this.#gap(this.#last?.is === 'stopped' ? 'stopped' : 'ended', last_at, at)
+    } else if (at - Math.max(last_at, this.#period.from_at) > gap_ms) {
+      this.#gap(this.#whySilent(), last_at, at)
+    } else if (at < last_at - clock_ms) this.#gap('clock', at, last_at)
+    if (entry.is === 'lost') {
+      this.#gap('lost', last_at, at, `${entry.entries} entries could not be written`)
+    }
+  }
+
+  #whySilent(): 'stopped' | 'silent' | 'no log' {
+    if (this.#last === null) return 'no log'
+    return this.#last.is === 'stopped' ? 'stopped' : 'silent'
+  }
+
+  #gap(why: LogGap['why'], from_at: number, to_at: number, what = gapWords[why]): void {
+    this.#told.gaps.push({ why, from_at: Math.max(from_at, this.#period.from_at), to_at, what })
+  }
+
+  #takeOfInverter(entry: ControlEntry & { inverter_id: number }): void {
+    const inverter = this.#inverters.get(entry.inverter_id)
+    const before_w = inverter ? this.#worstOf(inverter) : 0
+    this.#state.take(entry)
+    if (!inverter) return
+    const more_w = this.#worstOf(inverter) - before_w
+    if (more_w === 0) return
+    for (const id of [inverter.logger_id, null]) {
+      this.#allowed_w.set(id, (this.#allowed_w.get(id) ?? 0) + more_w)
+      this.#weigh(id, entry, more_w > 0)
+    }
+  }
+
+  #sumUp(): void {
+    const plants = this.#state.site?.plants ?? []
+    this.#inverters = new Map()
+    this.#allowed_w.clear()
+    let all_w = 0
+    for (const { logger_id, inverters } of plants) {
+      let plant_w = 0
+      for (const inverter of inverters) {
+        this.#inverters.set(inverter.inverter_id, { logger_id, ...inverter })
+        plant_w += this.#worstOf(inverter)
+      }
+      this.#allowed_w.set(logger_id, plant_w)
+      all_w += plant_w
+    }
+    this.#allowed_w.set(null, all_w)
+  }
+
+  #worstOf({ inverter_id, max_w }: { inverter_id: number; max_w: number }): number {
+    const { found, begun_w, gone } = this.#state.device(inverter_id)
+    if (!found) return max_w
+    if (gone === 'yes') return found.static_max_w
+    const { limit_w, static_max_w } = found
+    return Math.max(limit_w ?? static_max_w, Math.min(begun_w, static_max_w))
+  }
+
+  #permitOf(logger_id: number | null): number | null {
+    const permit = this.#state.permit_file ?? this.#state.permit
+    if (logger_id === null) return permit?.site_w ?? null
+    return permit?.plants.find((plant) => plant.logger_id === logger_id)?.permit_w ?? null
+  }
+
+  #weighAll(entry: ControlEntry): void {
+    for (const logger_id of this.#allowed_w.keys()) this.#weigh(logger_id, entry, false)
+    // Of a plant that is no more.
+    for (const [logger_id, open] of this.#oversteps) {
+      if (this.#allowed_w.has(logger_id)) continue
+      open.to_at = entry.at
+      this.#oversteps.delete(logger_id)
+    }
+  }
+
+  #noteMissingPermit({ logger_id }: { logger_id: number }): void {
+    if (this.#permitOf(logger_id) === null) this.#without_permit.add(logger_id)
+  }
+
+  #weigh(logger_id: number | null, entry: ControlEntry, is_more: boolean): void {
+    const allowed_w = this.#allowed_w.get(logger_id) ?? 0
+    const permit_w = this.#permitOf(logger_id)
+    const open = this.#oversteps.get(logger_id)
+    if (permit_w === null || allowed_w <= permit_w) {
+      if (open) open.to_at = entry.at
+      this.#oversteps.delete(logger_id)
+      return
+    }
+    const by = {
+      cause: this.#causeOf(entry),
+      inverter_id: 'inverter_id' in entry ? entry.inverter_id : null,
+    }
+    if (open) {
+      open.allowed_max_w = Math.max(open.allowed_max_w, allowed_w)
+      // Whatever it was that began it: a raise of ours while it holds is the worse fault.
+      if (by.cause === 'write' && is_more) Object.assign(open, by)
+      return
+    }
+    const of = { logger_id, permit_w, allowed_max_w: allowed_w }
+    const overstep: Overstep = { from_at: entry.at, to_at: null, ...of, ...by }
+    this.#oversteps.set(logger_id, overstep)
+    this.#told.oversteps.push(overstep)
+  }
+
+  #causeOf({ is }: ControlEntry): Cause {
+    if (is === 'order') return 'write'
+    if (is === 'gone') return 'silence'
+    if (is === 'limit' || is === 'answer') return 'device'
+    if (is === 'permit' || is === 'permit_file') return 'permit'
+    return is === 'site' ? 'site' : 'unknown'
+  }
+
+  #measure({ logger_id, power_w, at }: ControlEntry & { is: 'power' }): void {
+    this.#holdAgainst(logger_id, power_w, at)
+    const powers = [...this.#state.powers.values()]
+    const all_w = powers.reduce((sum_w, power) => sum_w + (power.power_w ?? 0), 0)
+    this.#holdAgainst(null, all_w, at)
+    if (at >= this.#period.from_at) this.#addToQuarter(logger_id, power_w, at)
+  }
+
+  #holdAgainst(logger_id: number | null, power_w: number | null, at: number): void {
+    const permit_w = this.#permitOf(logger_id)
+    const open = this.#overpowers.get(logger_id)
+    if (permit_w === null || power_w === null || power_w <= permit_w * (1 + tolerance_ratio)) {
+      if (open) open.to_at = at
+      this.#overpowers.delete(logger_id)
+      return
+    }
+    if (open) {
+      open.power_max_w = Math.max(open.power_max_w, power_w)
+      return
+    }
+    const overpower = { from_at: at, to_at: null, logger_id, power_max_w: power_w, permit_w }
+    this.#overpowers.set(logger_id, overpower)
+    this.#told.overpowers.push(overpower)
+  }
+
+  #addToQuarter(logger_id: number, power_w: number | null, at: number): void {
+    const from_at = Math.floor(at / quarter_ms) * quarter_ms
+    let quarter = this.#quarters.get(logger_id)
+    if (quarter?.from_at !== from_at) {
+      if (quarter) this.#onQuarter(quarter)
+      const permit_w = this.#permitOf(logger_id)
+      quarter = { from_at, logger_id, samples: 0, min_w: null, max_w: null, permit_w }
+      this.#quarters.set(logger_id, quarter)
+    }
+    if (power_w === null) return
+    quarter.samples += 1
+    quarter.min_w = Math.min(quarter.min_w ?? power_w, power_w)
+    quarter.max_w = Math.max(quarter.max_w ?? power_w, power_w)
+  }
+}
+
+const gapWords: Readonly<Record<LogGap['why'], string>> = {
+  stopped: 'the agent was stopped',
+  ended: 'the agent ended without being stopped',
+  silent: 'nothing was written: the agent was not running, or its disk took nothing',
+  lost: 'entries could not be written',
+  clock: 'the clock was set back, so that this time is told twice',
+  'no log': 'there is no log of this time',
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { rowOf, start_at } from '../fixtures/controlled-site.ts'
+import { memoryControlStore } from './control-store.ts'
+import { RowBook } from './row-book.ts'
+
+test('what is heard while the book is saved is saved once more', async () => {
+  const store = memoryControlStore()
+  const book = new RowBook(store, 0)
+  const row = rowOf(60)
+  const released = { ...row, released_at: start_at + 1000 }
+  assert.deepEqual(book.hear([row], start_at, 0), [row])
+  const saving = book.save()
+  assert.deepEqual(book.hear([released], start_at + 1000, 1000), [released])
+  await saving
+  assert.equal(store.rows[0]?.row.released_at, null)
+  assert.equal(book.is_saved, false)
+  await book.save()
+  assert.equal(book.is_saved, true)
+  assert.equal(store.rows[0]?.row.released_at, start_at + 1000)
+})
+
+test('the same again is no news, and what is not mentioned stays', () => {
+  const book = new RowBook(memoryControlStore(), 0)
+  const other = rowOf(30, { group_id: '0193a1de-0000-7000-8000-000000000002' })
+  assert.equal(book.hear([rowOf(60), other], start_at, 0).length, 2)
+  assert.equal(book.hear([rowOf(60)], start_at, 0).length, 0)
+  assert.equal(book.hear([], start_at, 0).length, 0)
+  assert.equal(book.inForce(start_at).get(1)?.length, 2)
+  assert.equal(book.untilNext(start_at), 3_600_000)
+})

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { rowOf, start_at } from '../fixtures/controlled-site.ts'
+import { newlyHeld, type PlantLook, RowWatch } from './row-watch.ts'
+
+const row = rowOf(60)
+const minute_ms = 60_000
+
+function watchOf(more: Parameters<typeof rowOf>[1] = {}) {
+  const watch = new RowWatch(newlyHeld(rowOf(60, more), start_at), 0)
+  /** So long after the start; whether there was something to report. */
+  const look = (at_ms: number, plant: Partial<PlantLook> = {}) =>
+    watch.look({
+      now: start_at + at_ms,
+      now_ms: at_ms,
+      rated_w: 300_000,
+      worst_w: 60_000,
+      is_settled: true,
+      is_free: false,
+      power: null,
+      failure: null,
+      failed_attempts: 0,
+      ...plant,
+    })
+  return { watch, look }
+}
+
+const powerAt = (at_ms: number, measured_w: number, unmeasured_w = 0) => ({
+  power: { measured_w, unmeasured_w, from_ms: at_ms, to_ms: at_ms },
+})
+
+test('a row is applied when the worst case is within it, and verified by what is measured after', () => {
+  const { watch, look } = watchOf()
+  assert.equal(look(0, { worst_w: 60_001 }), true)
+  assert.equal(watch.held.applied_at, null)
+  assert.equal(look(1000, { ...powerAt(900, 50_000) }), true)
+  assert.equal(watch.held.applied_at, start_at + 1000)
+  assert.equal(watch.held.verified_at, null)
+  assert.equal(look(2000, { ...powerAt(900, 50_000) }), false)
+  assert.equal(look(3000, { ...powerAt(2500, 60_500) }), true)
+  assert.equal(watch.held.verified_at, start_at + 3000)
+  assert.deepEqual([watch.held.samples, watch.held.compliant_samples], [1, 1])
+})
+
+test('what is above the limit for a while is counted in seconds', () => {
+  const { watch, look } = watchOf()
+  look(0)
+  look(5000, powerAt(5000, 61_000))
+  look(10_000, powerAt(10_000, 59_000))
+  // A device without a measurement may deliver all that it can.
+  look(15_000, powerAt(15_000, 40_000, 30_000))
+  const { samples, compliant_samples, violation_s, verified_at } = watch.held
+  assert.deepEqual([samples, compliant_samples, violation_s], [3, 1, 10])
+  assert.equal(verified_at, start_at + 10_000)
+})
+
+test('while it is in force it is told each minute', () => {
+  const { look } = watchOf()
+  const told = Array.from({ length: 181 }, (_, nth) => look(nth * 1000)).filter(Boolean)
+  assert.equal(told.length, 4)
+})
+
+test('what the devices may deliver is told only where it is the row’s own limit, or is free', () => {
+  const { watch, look } = watchOf()
+  look(0, { worst_w: 123_457 })
+  assert.equal(watch.held.observed_limit_kw, null)
+  look(1000, { worst_w: 40_000 })
+  assert.equal(watch.held.observed_limit_kw, 60)
+  look(2000, { worst_w: 123_457, is_free: true })
+  assert.equal(watch.held.observed_limit_kw, 123.457)
+  look(3_600_000, { worst_w: 140_000 })
+  assert.equal(watch.held.observed_limit_kw, 123.457)
+})
+
+test('the end is restored once every device stands where it belongs, and is told once', () => {
+  const { watch, look } = watchOf({ end_at: start_at + minute_ms })
+  look(0)
+  assert.equal(look(minute_ms, { is_settled: false }), true)
+  assert.equal(watch.held.restore_started_at, start_at + minute_ms)
+  assert.equal(look(minute_ms + 500), true)
+  assert.equal(watch.held.restored_at, start_at + minute_ms + 500)
+  assert.equal(watch.isUnderWay(start_at + minute_ms + 1000), false)
+  const day_ms = 86_400_000
+  assert.equal(watch.isForgotten(start_at + 3 * day_ms), false)
+  assert.equal(watch.isForgotten(start_at + 4 * day_ms), true)
+})
+
+test('a row that is released before it began is restored at once', () => {
+  const later = { start_at: start_at + minute_ms, end_at: start_at + 2 * minute_ms }
+  const { watch, look } = watchOf(later)
+  look(0)
+  assert.equal(watch.hear({ ...row, ...later, released_at: start_at + 500 }), true)
+  assert.equal(look(1000), true)
+  assert.deepEqual([watch.held.applied_at, watch.held.restored_at], [null, start_at + 1000])
+  assert.equal(watch.hear({ ...row, ...later }), false)
+  assert.equal(watch.held.row.released_at, start_at + 500)
+})
+
+test('the newest report is the newest also after the clock was set back', () => {
+  const { watch, look } = watchOf()
+  look(5000)
+  const before = watch.held.reported_at
+  watch.look({
+    now: start_at + 1000,
+    now_ms: 70_000,
+    rated_w: 300_000,
+    worst_w: 60_000,
+    is_settled: true,
+    is_free: false,
+    power: null,
+    failure: null,
+    failed_attempts: 0,
+  })
+  assert.ok(watch.held.reported_at > before)
+})
+
+test('failures count while something is pending', () => {
+  const { watch, look } = watchOf()
+  const failure = { code: 'timeout', message: 'inverter 1 does not answer' } as const
+  look(0, { worst_w: 90_000, failed_attempts: 5 })
+  look(1000, { worst_w: 90_000, failed_attempts: 7, failure })
+  assert.deepEqual([watch.held.retry_count, watch.held.failure_code], [2, 'timeout'])
+  look(2000, { failed_attempts: 8, failure })
+  assert.deepEqual([watch.held.retry_count, watch.held.failure_code], [2, null])
+})

@@ -1,0 +1,199 @@
+/**
+ * How far a row has come: the chain from heard of to restored, as the edge can prove it. Nothing in
+ * a report tells of the permit: what the devices may deliver is told only where it equals the row's
+ * own limit, or where no permit was ever known.
+ */
+import { type CurtailmentRow, isInForce, mergeRow } from '@heliograph/domain/curtailment'
+import type { HeldRow } from './control-store.ts'
+
+/** What is known of the row's plant at one instant. Power in watts. */
+export interface PlantLook {
+  /** Unix ms. */
+  now: number
+  /** By the stopwatch. */
+  now_ms: number
+  rated_w: number
+  /** What its devices may deliver at worst. */
+  worst_w: number
+  /** Each device that can be reached stands at what it is to be set to. */
+  is_settled: boolean
+  /** No permit was ever known here: what its devices may deliver may tell of a former one, too. */
+  is_free: boolean
+  power: PlantPower | null
+  failure: Failure | null
+  /** Writes that failed, and read-backs that showed something else, since the start. */
+  failed_attempts: number
+}
+
+export interface PlantPower {
+  measured_w: number
+  /** What devices without a measurement may add. */
+  unmeasured_w: number
+  /** By the stopwatch: of its oldest and its newest measurement. */
+  from_ms: number
+  to_ms: number
+}
+
+export interface Failure {
+  code: NonNullable<HeldRow['failure_code']>
+  message: string
+}
+
+const tolerance_ratio = 0.01
+/** Meters are exact to a part of their range, so that a limit of 0 can be verified. */
+const tolerance_of_rated = 0.001
+const told_every_ms = 60_000
+const kept_ms = 3 * 86_400_000
+const kept_unrestored_ms = 30 * 86_400_000
+const chain = [
+  'applied_at',
+  'verified_at',
+  'restore_started_at',
+  'restored_at',
+  'failure_code',
+] as const
+
+export class RowWatch {
+  #held: HeldRow
+  #is_told = false
+  #told_ms = Number.NEGATIVE_INFINITY
+  /** By the stopwatch: what was measured before this proves nothing. */
+  #sampled_ms = Number.POSITIVE_INFINITY
+  #attempts_seen: number | null = null
+
+  constructor(held: HeldRow, now_ms: number) {
+    this.#held = held
+    if (held.applied_at !== null) this.#sampled_ms = now_ms
+  }
+
+  get held(): HeldRow {
+    return this.#held
+  }
+
+  /** Takes what was heard of it again; whether that was new. */
+  hear(row: CurtailmentRow): boolean {
+    const merged = mergeRow(this.#held.row, row)
+    // A server that takes back a release is older than what it was told: it is told again.
+    if (this.#held.row.released_at !== null && row.released_at === null) this.#is_told = false
+    if (merged.released_at === this.#held.row.released_at) return false
+    this.#held = { ...this.#held, row: merged }
+    this.#is_told = false
+    return true
+  }
+
+  /** It is over for so long that nobody asks any more. */
+  isForgotten(now: number): boolean {
+    const { row, restored_at } = this.#held
+    if (restored_at === null) return now > row.end_at + kept_unrestored_ms
+    return now > Math.max(row.end_at, restored_at) + kept_ms
+  }
+
+  /** It has something to look at, or to tell. */
+  isUnderWay(now: number): boolean {
+    const { row, restored_at } = this.#held
+    if (!this.#is_told || isInForce(row, now)) return true
+    return restored_at === null && (row.released_at !== null || now >= row.end_at)
+  }
+
+  /** It holds its plant down, or left it down. */
+  isBinding(now: number): boolean {
+    const { row, applied_at, restored_at } = this.#held
+    return isInForce(row, now) || (applied_at !== null && restored_at === null)
+  }
+
+  /** What was to be told could not be. */
+  untell(): void {
+    this.#is_told = false
+  }
+
+  /** Goes along with its plant; whether there is something to report. */
+  look(plant: PlantLook): boolean {
+    const { now, now_ms } = plant
+    const before = this.#held
+    const is_in_force = isInForce(before.row, now)
+    this.#held = this.#proceed(plant, is_in_force)
+    if (is_in_force) this.#sample(plant)
+    const has_changed = chain.some((name) => this.#held[name] !== before[name])
+    const is_due = is_in_force && now_ms - this.#told_ms >= told_every_ms
+    if (this.#is_told && !has_changed && !is_due) return false
+    this.#is_told = true
+    this.#told_ms = now_ms
+    // The newest report counts, also after the clock was set back.
+    const reported_at = Math.max(now, before.reported_at + 1)
+    this.#held = { ...this.#held, reported_at }
+    return true
+  }
+
+  #proceed(plant: PlantLook, is_in_force: boolean): HeldRow {
+    const { now, now_ms, worst_w, is_settled, is_free } = plant
+    const next = { ...this.#held }
+    const { row } = next
+    const is_kept = worst_w <= wattsOf(row)
+    if (is_in_force) {
+      // Only a clock that was set back makes a row begin again.
+      next.restore_started_at = null
+      next.restored_at = null
+      if (is_kept && next.applied_at === null) {
+        next.applied_at = now
+        next.last_checked_at = now
+        this.#sampled_ms = now_ms
+      }
+      const told_kw = is_free ? worst_w / 1000 : null
+      next.observed_limit_kw = is_kept ? row.max_power_kw : told_kw
+    } else if (row.released_at !== null || now >= row.end_at) {
+      next.restore_started_at ??= now
+      if (is_settled) next.restored_at ??= now
+    }
+    const is_pending = is_in_force
+      ? next.applied_at === null || !is_kept
+      : next.restore_started_at !== null && next.restored_at === null
+    const failed = plant.failed_attempts - (this.#attempts_seen ?? plant.failed_attempts)
+    this.#attempts_seen = plant.failed_attempts
+    if (is_pending) next.retry_count += failed
+    const failure = is_pending ? plant.failure : null
+    next.failure_code = failure?.code ?? null
+    next.failure_message = failure?.message ?? null
+    return next
+  }
+
+  #sample({ now, power, rated_w }: PlantLook): void {
+    if (!power) return
+    const next = { ...this.#held, observed_power_kw: power.measured_w / 1000 }
+    this.#held = next
+    if (next.applied_at === null || power.from_ms <= this.#sampled_ms) return
+    const limit_w = wattsOf(next.row)
+    const tolerance_w = Math.max(tolerance_ratio * limit_w, tolerance_of_rated * rated_w)
+    const is_compliant = power.measured_w + power.unmeasured_w <= limit_w + tolerance_w
+    next.samples += 1
+    next.last_checked_at = now
+    if (is_compliant) {
+      next.compliant_samples += 1
+      next.verified_at ??= now
+    } else next.violation_s += (power.to_ms - this.#sampled_ms) / 1000
+    this.#sampled_ms = power.to_ms
+  }
+}
+
+/** A row as it is when it was just heard of. */
+export function newlyHeld(row: CurtailmentRow, now: number): HeldRow {
+  return {
+    row,
+    reported_at: now,
+    acknowledged_at: now,
+    applied_at: null,
+    verified_at: null,
+    restore_started_at: null,
+    restored_at: null,
+    last_checked_at: null,
+    observed_limit_kw: null,
+    observed_power_kw: null,
+    samples: 0,
+    compliant_samples: 0,
+    violation_s: 0,
+    retry_count: 0,
+    failure_code: null,
+    failure_message: null,
+  }
+}
+
+const wattsOf = ({ max_power_kw }: CurtailmentRow) => Math.floor(max_power_kw * 1000)

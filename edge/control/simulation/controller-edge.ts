@@ -1,0 +1,301 @@
+/**
+ * The controller itself among the simulated plants: on virtual time, with a disk that may be slow
+ * or full, and with polls as the edge's loop does them. Here a poll takes its time, may overlap a
+ * write, and gives a device up after three misses; a program that is killed never hears of what
+ * was under way, but the device may.
+ */
+import { type CurtailmentRow, isInForce, mergeRow, rowKey } from '@heliograph/domain/curtailment'
+import { BusError } from '../../bus/bus-error.ts'
+import { Conditions } from '../../conditions.ts'
+import type { LimitControl } from '../../drivers/limit-control.ts'
+import { type VirtualClock, virtualClock } from '../../fixtures/virtual-clock.ts'
+import type { Noted } from '../control-entry.ts'
+import { Controller } from '../controller.ts'
+import { type Chance, chanceOf, seedOf } from './chance.ts'
+import { ContactPolls } from './contact-polls.ts'
+import type { SimulatedDevice } from './device.ts'
+import { readLimit, settable, traitsOf, writeLimit } from './device-driver.ts'
+import { Broken } from './judge.ts'
+import type { Machine, MachineNeeds } from './machine.ts'
+import { PermitFigures } from './permit-figures.ts'
+import { siteOf } from './simulated-site.ts'
+import { DiskError, SlowDisk } from './slow-disk.ts'
+import { poll_ms, tick_ms } from './world.ts'
+
+const timeout_ms = 1000
+
+export async function controllerMachine(needs: MachineNeeds): Promise<Machine> {
+  const conditions = await Conditions.open('/nonexistent/conditions.json')
+  return new ControllerMachine(needs, conditions)
+}
+
+class ControllerMachine implements Machine {
+  readonly #needs: MachineNeeds
+  readonly #conditions: Conditions
+  readonly #clock: VirtualClock
+  readonly #chance: Chance
+  readonly #disk: SlowDisk
+  readonly #figures: PermitFigures
+  readonly #devices: ReadonlyMap<number, SimulatedDevice>
+  #controller: Controller | null = null
+  /** Counts the programs: what an earlier one began tells nobody any more. */
+  #run = 0
+  /** Rows as this program heard of them, and as all did. */
+  #heard = new Map<string, CurtailmentRow>()
+  readonly #known = new Map<string, CurtailmentRow>()
+  /** Rows of which the newest report says that the devices were read to hold them. */
+  readonly #applied = new Map<string, CurtailmentRow>()
+  /** What the program took in last of each device. */
+  readonly #found = new Map<number, string>()
+  /** A file was once accepted; one that it gives way to may have no entries. */
+  #has_permit = false
+  #broken: Error | null = null
+
+  constructor(needs: MachineNeeds, conditions: Conditions) {
+    const { world, seed } = needs
+    this.#needs = needs
+    this.#conditions = conditions
+    this.#clock = virtualClock(new Date(world.wall_ms).toISOString())
+    this.#chance = chanceOf(seedOf(seed, 1))
+    this.#disk = new SlowDisk(this.#clock, this.#chance)
+    this.#figures = new PermitFigures(world)
+    this.#devices = new Map(world.devices.map((device) => [device.build.inverter_id, device]))
+  }
+
+  start(): void {
+    const { world } = this.#needs
+    const isAlive = this.#alive()
+    const guarded = (callback: () => void) => () => {
+      if (isAlive()) callback()
+    }
+    const controller = new Controller({
+      clock: this.#clock,
+      stopwatch: this.#clock,
+      timers: { after: (ms, callback) => this.#clock.after(ms, guarded(callback)) },
+      store: this.#disk.open(),
+      permit: () => this.#permit(),
+      log: { write: (entry) => (isAlive() ? this.#log(entry) : undefined) },
+      conditions: this.#conditions,
+      source: { source_kind: 'edge', source_id: 'simulated' },
+      onEvent: (event) => this.#leave(event),
+      onReport: (reports) => {
+        this.#leave(reports)
+        for (const { row, applied_at, observed_limit_kw } of reports) {
+          const is_own = observed_limit_kw === row.max_power_kw
+          // Steps of registers round it: what is near a figure of the permit gives it away, too.
+          if (this.#has_permit && observed_limit_kw !== null && !is_own) {
+            this.#break(new Broken(`a report tells what the limits allow: ${observed_limit_kw} kW`))
+          }
+          const is_kept = applied_at !== null && is_own
+          if (is_kept) this.#applied.set(rowKey(row), row)
+        }
+        this.#tellApplied()
+      },
+      onFault: (error) => {
+        if (!(error instanceof DiskError)) this.#break(error)
+      },
+    })
+    this.#controller = controller
+    controller.apply(siteOf(world))
+    controller.start()
+    for (const device of world.devices) this.#poll(device, controller)
+    if (world.is_looped) for (const plant of world.plants) this.#meter(plant.logger_id, controller)
+  }
+
+  kill(): void {
+    this.#run += 1
+    this.#controller = null
+    this.#disk.kill()
+    this.#heard = new Map()
+    this.#found.clear()
+  }
+
+  tick(): Promise<void> {
+    return this.#tick()
+  }
+
+  async #tick(): Promise<void> {
+    const { world } = this.#needs
+    this.#clock.step(world.jumped_ms)
+    if (this.#controller && world.is_linked) this.#hear(this.#controller)
+    this.#tellApplied()
+    // The last millisecond of a second is the first of the next, after what befalls then.
+    await this.#clock.advance(world.now_ms + tick_ms - 1 - this.#clock.elapsedMs())
+    if (this.#broken) throw this.#broken
+  }
+
+  #alive(): () => boolean {
+    const run = this.#run
+    return () => run === this.#run
+  }
+
+  /** What is not news to this program is told again now and then, also as it was before. */
+  #hear(controller: Controller): void {
+    const rows = this.#needs.world.rows.filter((row) => this.#heard.get(rowKey(row)) !== row)
+    if (rows.length === 0) return
+    for (const row of rows) {
+      const key = rowKey(row)
+      this.#heard.set(key, row)
+      const known = this.#known.get(key)
+      this.#known.set(key, known ? mergeRow(known, row) : row)
+    }
+    const older = rows.map((row) => ({ ...row, released_at: null }))
+    const is_repeated = this.#chance.yes(0.2)
+    for (const told of [rows, ...(is_repeated ? [older, rows] : [])]) {
+      controller.hear(told).catch((error: unknown) => {
+        if (!(error instanceof DiskError)) this.#break(error as Error)
+      })
+    }
+  }
+
+  #permit() {
+    const { permit_w, site_w } = this.#needs.world
+    this.#has_permit ||= permit_w.size > 0 || site_w !== null
+    return this.#has_permit ? { plant_w: permit_w, site_w } : null
+  }
+
+  #log(entry: Noted): void {
+    if (entry.is === 'order') this.#devices.get(entry.inverter_id)!.mean(entry.limit_w)
+    if (entry.is === 'limit' || (entry.is === 'answer' && entry.found)) {
+      this.#found.set(entry.inverter_id, textOf(entry.found!))
+    }
+    const is_told = entry.is === 'order' || entry.is === 'answer' || entry.is === 'limit'
+    if (is_told || entry.is === 'gone') this.#needs.note(() => JSON.stringify(entry))
+  }
+
+  /** All that goes to the server. */
+  #leave(told: unknown): void {
+    try {
+      this.#figures.look(told)
+    } catch (error) {
+      this.#break(error as Error)
+    }
+  }
+
+  #tellApplied(): void {
+    const { world, judge } = this.#needs
+    const applied_w = new Map<number, number>()
+    for (const [key, reported] of this.#applied) {
+      const row = this.#known.get(key) ?? reported
+      if (!isInForce(row, world.wall_ms)) {
+        this.#applied.delete(key)
+        continue
+      }
+      const lowest_w = applied_w.get(row.logger_id) ?? Number.POSITIVE_INFINITY
+      applied_w.set(row.logger_id, Math.min(lowest_w, row.max_power_kw * 1000))
+    }
+    judge.applied_w = applied_w
+  }
+
+  #break(error: Error): void {
+    this.#broken ??= error
+  }
+
+  /** Nobody hears of it where the program is another by then. */
+  #after<Of>(ms: number, job: () => Of, orElse = () => {}): Promise<Of> {
+    const isAlive = this.#alive()
+    const { promise, resolve, reject } = Promise.withResolvers<Of>()
+    this.#clock.after(ms, () => {
+      try {
+        this.#needs.world.reach(this.#clock.elapsedMs())
+        if (isAlive()) resolve(job())
+        else orElse()
+      } catch (error) {
+        if (error instanceof Broken) this.#break(error)
+        reject(error)
+      }
+    })
+    return promise
+  }
+
+  #poll(device: SimulatedDevice, controller: Controller): void {
+    const { inverter_id } = device.build
+    const { world, judge } = this.#needs
+    const polls = new ContactPolls({
+      open: () => this.#controlOf(device),
+      /** Its registers are read at one time, and what they held is known at a later. */
+      read: async () => {
+        const read = await this.#after(this.#chance.between(10, 400), () => {
+          const limit = readLimit(device)
+          return { limit, power_w: world.powerOf(device), changes: device.changes }
+        })
+        const { limit } = read
+        if (!limit) return await this.#after(timeout_ms, () => null)
+        return await this.#after(this.#chance.between(0, 400), () => ({ ...read, limit }))
+      },
+      onRead: (control, { limit, power_w, changes }) => {
+        const known = this.#found.get(inverter_id)
+        this.#found.delete(inverter_id)
+        controller.onRead(inverter_id, { control, limit, power_w })
+        // Where it was not noted, it was as known before, or not believed.
+        const found = this.#found.get(inverter_id)
+        if (found === undefined && known !== undefined) this.#found.set(inverter_id, known)
+        if (device.changes !== changes || (found ?? known) !== textOf(limit)) return
+        judge.wasRead(device)
+      },
+      onGone: () => controller.onGone(inverter_id),
+    })
+    const isAlive = this.#alive()
+    const next = () => {
+      if (!isAlive()) return
+      this.#clock.after(poll_ms, next)
+      polls.poll()
+    }
+    this.#clock.after(this.#chance.between(0, poll_ms - 1), next)
+  }
+
+  #meter(logger_id: number, controller: Controller): void {
+    const { world } = this.#needs
+    const { devices } = world.plants.find((plant) => plant.logger_id === logger_id)!
+    const isAlive = this.#alive()
+    const next = () => {
+      if (!isAlive()) return
+      this.#clock.after(poll_ms, next)
+      controller.onMeter(
+        logger_id,
+        devices.reduce((sum, device) => sum + world.powerOf(device), 0),
+      )
+    }
+    this.#clock.after(this.#chance.between(0, poll_ms - 1), next)
+  }
+
+  /** Of one contact with the device. */
+  #controlOf(device: SimulatedDevice): LimitControl {
+    const { judge } = this.#needs
+    const chance = this.#chance
+    const silence = () => this.#after(timeout_ms, () => Promise.reject(lost()))
+    return {
+      traits: traitsOf(device),
+      settable: (limit_w) => settable(device, limit_w),
+      readLimit: async () => {
+        const state = await this.#after(chance.between(10, 300), () => {
+          const limit = readLimit(device)
+          if (limit) judge.wasRead(device)
+          return limit
+        })
+        return state ?? (await silence())
+      },
+      writeLimit: async (limit_w) => {
+        const { meant_ms } = device
+        const write = () => writeLimit(device, limit_w, meant_ms)
+        // What is on the wire when the program is killed may arrive all the same.
+        const isDelivered = chance.yes(0.5)
+        const answer = await this.#after(chance.between(10, 1000), write, () => {
+          if (isDelivered) write()
+        })
+        if (answer === 'lost') return await silence()
+        await this.#after(chance.between(0, 500), () => {})
+        if (answer === 'refused') throw new BusError('exception', 'it refuses', 4)
+      },
+      arm: async () => {
+        const is_lost = await this.#after(chance.between(10, 300), () => device.is('silent'))
+        return is_lost ? await silence() : []
+      },
+    }
+  }
+}
+
+const lost = () => new BusError('timeout', 'no answer')
+
+const textOf = ({ limit_w, static_max_w }: { limit_w: number | null; static_max_w: number }) =>
+  `${limit_w} of ${static_max_w}`

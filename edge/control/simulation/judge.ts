@@ -1,0 +1,286 @@
+/**
+ * Judges what the devices may truly deliver, at each instant, by arithmetic of its own: it shares
+ * no code with the controller and never asks it anything but which rows it reported as applied.
+ *
+ * Of each device it keeps what our writes allow (`level_w`). More than that, by another master, a
+ * restart of the device or because it does not obey, is borne for as long as it takes to be seen
+ * and answered; then what the device truly may deliver counts, and where it is silent and could
+ * lose its limit, its whole ceiling.
+ */
+import type { Cause, SimulatedDevice } from './device.ts'
+import { poll_ms, type World } from './world.ts'
+
+const fresh_ms = 3 * poll_ms
+/** What the sum of a few steps of registers errs by. */
+const rounding_w = 1e-3
+
+/** For how long it bears what it bears. */
+export interface Allowances {
+  /** Of devices that answer and obey. */
+  answer_ms: number
+  /** Of one that does not: it has to be silent for long enough, or to fail three times. */
+  trouble_ms: number
+  /** One that ignores its limit is given half a minute, then three looks at its power. */
+  ignoring_ms: number
+  /** After a restart nothing is known for so long. */
+  start_ms: number
+  /** One that was away is looked for so seldom. */
+  search_ms: number
+  /** A permit that was just lowered. */
+  permit_ms: number
+}
+
+export class Broken extends Error {}
+
+interface Ledger {
+  device: SimulatedDevice
+  /** What our writes allow, or less by another's doing. */
+  level_w: number
+  /** Since when it may deliver more than that; alive time, as all times here. */
+  excess_since_ms: number
+  /** Whether the edge has read it. */
+  is_excess_seen: boolean
+  /** When it last was in trouble. */
+  troubled_ms: number
+  /** Since when the edge has heard of it after that; null: not yet. */
+  heard_ms: number | null
+  silent_since_ms: number | null
+  over_since_ms: number | null
+  /** A limit of another's that we read and may not lift; and one that we have not read yet. */
+  prior_w: number
+  prior_read_ms: number
+  /** When it last came down; by the world's time. */
+  lowered_ms: number
+  unread_w: number | null
+  /** Another set something here since the start. */
+  is_touched: boolean
+}
+
+/** Permit figures by the time since which they have stood. */
+interface Bounds {
+  since_ms: number
+  until_ms: number
+  plant_w: ReadonlyMap<number, number>
+  site_w: number | null
+}
+
+export class Judge {
+  readonly #world: World
+  readonly #allowances: Allowances
+  readonly #ledgers = new Map<SimulatedDevice, Ledger>()
+  /** Time that the edge had to act in. */
+  #alive_ms = 0
+  #started_ms = 0
+  #bounds: Bounds[] = []
+  /** Rows that were reported as applied and are in force, by plant: the lowest in W. */
+  applied_w: ReadonlyMap<number, number> = new Map()
+
+  constructor(world: World, allowances: Allowances) {
+    this.#world = world
+    this.#allowances = allowances
+    for (const device of world.devices) {
+      this.#ledgers.set(device, {
+        device,
+        level_w: 0,
+        excess_since_ms: 0,
+        is_excess_seen: false,
+        troubled_ms: Number.NEGATIVE_INFINITY,
+        heard_ms: null,
+        silent_since_ms: null,
+        over_since_ms: null,
+        prior_w: Number.POSITIVE_INFINITY,
+        prior_read_ms: 0,
+        lowered_ms: Number.NEGATIVE_INFINITY,
+        unread_w: device.allowed_w < device.build.static_w ? device.allowed_w : null,
+        is_touched: device.allowed_w < device.build.static_w,
+      })
+    }
+  }
+
+  /** What a device may deliver has changed, or stayed, by somebody's doing. */
+  changed(device: SimulatedDevice, cause: Cause, before_w: number): void {
+    const ledger = this.#ledgers.get(device)
+    if (!ledger) return
+    this.#keepBounds()
+    const { allowed_w } = device
+    if (cause === 'ours') this.#ours(ledger, before_w)
+    else {
+      ledger.is_touched = true
+      if (allowed_w > before_w) {
+        ledger.excess_since_ms = this.#alive_ms
+        ledger.is_excess_seen = false
+        ledger.unread_w = null
+      }
+      // The newest of another's limits stands for those before.
+      ledger.prior_w = Number.POSITIVE_INFINITY
+      if (allowed_w < before_w) ledger.unread_w = allowed_w
+      ledger.level_w = Math.min(ledger.level_w, allowed_w)
+    }
+    const is_raise = cause === 'ours' && ledger.level_w === allowed_w && allowed_w > before_w
+    if (allowed_w < before_w) ledger.lowered_ms = this.#world.now_ms
+    this.#assess(is_raise ? ledger : null)
+  }
+
+  /** The edge has learned what the device holds. */
+  wasRead(device: SimulatedDevice): void {
+    const ledger = this.#ledgers.get(device)!
+    ledger.heard_ms ??= this.#alive_ms
+    if (!ledger.is_excess_seen) {
+      ledger.is_excess_seen = true
+      // One whose limit survives is trusted in its silence: it counts from when it is read.
+      if (!device.loses_limit && device.allowed_w > ledger.level_w) {
+        ledger.excess_since_ms = this.#alive_ms
+      }
+    }
+    if (ledger.unread_w === null) return
+    // It happens to be what we were about to set: nobody could tell whose it is.
+    if (device.wasMeant(ledger.unread_w)) ledger.unread_w = null
+    if (ledger.unread_w === null) return
+    ledger.prior_w = Math.min(ledger.prior_w, ledger.unread_w)
+    ledger.prior_read_ms = this.#world.now_ms
+    ledger.unread_w = null
+  }
+
+  /** The edge starts, at first or again. */
+  started(): void {
+    this.#started_ms = this.#world.now_ms
+    // That a device ignores its limit has to be seen anew.
+    for (const ledger of this.#ledgers.values()) ledger.over_since_ms = null
+  }
+
+  /** At the end of each second. */
+  tick(passed_ms: number): void {
+    const { is_down, now_ms } = this.#world
+    if (!is_down && now_ms - this.#started_ms > this.#allowances.start_ms)
+      this.#alive_ms += passed_ms
+    this.#keepBounds()
+    for (const ledger of this.#ledgers.values()) this.#watch(ledger)
+    this.#assess()
+  }
+
+  /** In the end, with nothing wrong any more, each plant is back at what it may deliver. */
+  final(): void {
+    const { plants, site_w, permit_w } = this.#world
+    for (const { logger_id, devices, rated_w } of plants) {
+      if (site_w !== null || devices.some((device) => this.#ledgers.get(device)!.is_touched))
+        continue
+      const wanted_w = Math.min(
+        rated_w,
+        permit_w.get(logger_id)!,
+        devices.reduce((sum, { build }) => sum + build.static_w, 0),
+      )
+      const steps_w = devices.reduce((sum, { build }) => sum + build.step_w + 2, 0)
+      const allowed_w = devices.reduce((sum, device) => sum + device.allowed_w, 0)
+      if (allowed_w < wanted_w - steps_w) {
+        throw new Broken(`plant ${logger_id} stays at ${allowed_w} of ${wanted_w} W for no reason`)
+      }
+    }
+  }
+
+  #ours(ledger: Ledger, before_w: number): void {
+    const { allowed_w, build, written_ms } = ledger.device
+    const who = `inverter ${build.inverter_id}`
+    const is_unread = ledger.unread_w !== null
+    // What we overwrote before we could read it nobody can hold us to.
+    ledger.unread_w = null
+    if (allowed_w <= before_w || is_unread || written_ms <= ledger.lowered_ms) {
+      // What we take down in part is no more ours than it was; and what was under way when it
+      // came down was not decided to raise it.
+      ledger.level_w = Math.min(ledger.level_w, allowed_w)
+      if (allowed_w > before_w) ledger.excess_since_ms = this.#alive_ms
+      return
+    }
+    ledger.level_w = allowed_w
+    if (written_ms <= ledger.prior_read_ms) return
+    if (allowed_w > ledger.prior_w) {
+      throw new Broken(`${who} was set to ${allowed_w} W, above ${ledger.prior_w} W of another's`)
+    }
+    const logger_id = Math.floor(build.inverter_id / 100)
+    const known = this.#lately().some(({ plant_w }) => plant_w.has(logger_id))
+    if (!known) throw new Broken(`${who} was raised to ${allowed_w} W without a permit`)
+  }
+
+  #keepBounds(): void {
+    const { permit_w, site_w } = this.#world
+    const last = this.#bounds.at(-1)
+    if (last?.plant_w === permit_w && last.site_w === site_w) last.until_ms = this.#alive_ms
+    else {
+      const since_ms = this.#alive_ms
+      this.#bounds.push({ since_ms, until_ms: since_ms, plant_w: permit_w, site_w })
+    }
+    this.#bounds = this.#lately()
+  }
+
+  /** A permit that has just been lowered is still borne. */
+  #lately(): Bounds[] {
+    return this.#bounds.filter(
+      ({ until_ms }) => this.#alive_ms - until_ms <= this.#allowances.permit_ms,
+    )
+  }
+
+  #watch(ledger: Ledger): void {
+    const { device } = ledger
+    if (device.is_troubled) {
+      ledger.troubled_ms = this.#alive_ms
+      ledger.heard_ms = null
+    }
+    if (!device.is('silent')) ledger.silent_since_ms = null
+    else ledger.silent_since_ms ??= this.#alive_ms
+    const over_w = device.power_w(this.#world.sun) - 0.02 * device.build.rated_w
+    const is_seen = !device.is('silent') && !device.is('lossy')
+    if (over_w <= device.allowed_w || !is_seen) ledger.over_since_ms = null
+    else ledger.over_since_ms ??= this.#alive_ms
+  }
+
+  #obeys({ troubled_ms, heard_ms }: Ledger): boolean {
+    const { answer_ms, search_ms } = this.#allowances
+    const latest_ms = troubled_ms + search_ms
+    return this.#alive_ms - Math.min(heard_ms ?? latest_ms, latest_ms) > answer_ms
+  }
+
+  /** What counts of a device now. */
+  #counted_w(ledger: Ledger): number {
+    const { device, level_w, excess_since_ms, silent_since_ms, over_since_ms } = ledger
+    const { answer_ms, trouble_ms, ignoring_ms } = this.#allowances
+    const silent_ms = this.#alive_ms - (silent_since_ms ?? this.#alive_ms)
+    if (device.loses_limit && silent_ms > fresh_ms + answer_ms) return device.build.static_w
+    if (over_since_ms !== null && this.#alive_ms - over_since_ms > ignoring_ms) {
+      return Math.max(device.allowed_w, device.power_w(this.#world.sun))
+    }
+    if (!device.loses_limit && !ledger.is_excess_seen) return level_w
+    const is_obedient = ledger.troubled_ms < excess_since_ms - answer_ms
+    const borne_ms = is_obedient ? answer_ms : trouble_ms
+    return this.#alive_ms - excess_since_ms > borne_ms ? device.allowed_w : level_w
+  }
+
+  #assess(raised: Ledger | null = null): void {
+    const { plants } = this.#world
+    const lately = this.#lately()
+    if (lately.length === 0) return
+    const of = new Map(
+      plants.map((plant) => [plant, plant.devices.map((d) => this.#ledgers.get(d)!)]),
+    )
+    for (const [{ logger_id }, ledgers] of of) {
+      const permits = lately.map(
+        ({ plant_w }) => plant_w.get(logger_id) ?? Number.POSITIVE_INFINITY,
+      )
+      this.#hold(`the permit of plant ${logger_id}`, ledgers, Math.max(...permits), raised)
+      const row_w = this.applied_w.get(logger_id)
+      if (row_w !== undefined) this.#hold(`a row of plant ${logger_id}`, ledgers, row_w, raised)
+    }
+    const sites = lately.map(({ site_w }) => site_w ?? Number.POSITIVE_INFINITY)
+    this.#hold('the permit of the site', [...of.values()].flat(), Math.max(...sites), raised)
+  }
+
+  #hold(what: string, ledgers: readonly Ledger[], bound_w: number, raised: Ledger | null): void {
+    if (bound_w === Number.POSITIVE_INFINITY) return
+    let sum_w = 0
+    for (const ledger of ledgers) sum_w += this.#counted_w(ledger)
+    if (sum_w <= bound_w + rounding_w) return
+    // Where only what cannot be commanded is left, there is nothing more to be done.
+    const rest = ledgers.filter((ledger) => this.#obeys(ledger) && this.#counted_w(ledger) > 0)
+    if (rest.length === 0 && !(raised && ledgers.includes(raised))) return
+    const ids = rest.map(({ device }) => device.build.inverter_id).join(', ')
+    throw new Broken(`${what} is ${bound_w} W, but ${sum_w} W are allowed; ${ids} could be lower`)
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Do the checks bite? Each mutation is made in a copy of the code, and the simulation of the edge
+ * that it concerns and the tests beside it are run on the copy: `npm run mutate-control`.
+ */
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import type { EdgeName } from './episode.ts'
+import { core, type Mutation, mutations } from './mutations.ts'
+
+interface Found {
+  by: string
+  after: string
+}
+
+const run = promisify(execFile)
+const inCore = (names: string[]) => names.map((name) => `${core}/${name}.test.ts`)
+const inDrivers = (names: string[]) => names.map((name) => `edge/drivers/${name}.test.ts`)
+const tests = {
+  thin: inCore(['ceiling', 'share', 'device-limits', 'decide']),
+  controller: inCore(['controller', 'controller-faults', 'row-watch', 'device-limits']),
+  none: inDrivers(['sunspec-limit.prop', 'sunspec-limit', 'profiles']),
+} as const
+
+/** A copy of what the core needs, in which nothing else can be broken. */
+function copyOfTheCode(root: string): string {
+  const dir = mkdtempSync(join(tmpdir(), 'heliograph-mutation-'))
+  for (const folder of ['domain', 'edge']) {
+    cpSync(join(root, folder), join(dir, folder), {
+      recursive: true,
+      filter: (path) => !path.includes('node_modules'),
+    })
+  }
+  writeFileSync(join(dir, 'package.json'), readFileSync(join(root, 'package.json')))
+  symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'))
+  return dir
+}
+
+/** What finds the mutation; null: nothing does. */
+async function hunt(root: string, mutation: Mutation, ticks: number): Promise<Found | null> {
+  const { edge = 'thin' } = mutation
+  return await inMutated(root, mutation, async (dir) => {
+    const after = edge === 'none' ? null : await inSimulation(dir, edge, ticks)
+    const by = await inTests(dir, tests[edge])
+    if (after !== null && by) return { by: `simulation, and ${by}`, after }
+    return after !== null ? { by: 'simulation', after } : by ? { by, after: '-' } : null
+  })
+}
+
+/** Does it in a copy of the code that has the mutation. */
+export async function inMutated<Of>(
+  root: string,
+  { name, file, from, to }: Mutation,
+  job: (dir: string) => Promise<Of>,
+): Promise<Of> {
+  const dir = copyOfTheCode(root)
+  try {
+    const path = join(dir, file)
+    const text = readFileSync(path, 'utf8')
+    if (text.split(from).length !== 2) {
+      throw new Error(`"${name}": its place is not there, or twice, in ${file}`)
+    }
+    writeFileSync(
+      path,
+      text.replace(from, () => to),
+    )
+    return await job(dir)
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+async function inTests(dir: string, names: readonly string[]): Promise<string | null> {
+  const files = names.map((name) => join(dir, name))
+  try {
+    await run('node', ['--test', '--test-reporter=tap', ...files], { cwd: dir })
+    return null
+  } catch (error) {
+    const { stdout } = error as { stdout: string }
+    return /^not ok \d+ - (.*)$/m.exec(stdout)?.[1] ?? 'a test that does not start'
+  }
+}
+
+/** After how many ticks; null: not in so many. */
+export async function inSimulation(
+  dir: string,
+  edge: EdgeName,
+  ticks: number,
+): Promise<string | null> {
+  const main = join(dir, core, 'simulation/main.ts')
+  const parameters = [main, '--edge', edge, '--seed', '1', '--ticks', String(ticks)]
+  try {
+    await run('node', parameters, { cwd: dir, maxBuffer: 1e8 })
+    return null
+  } catch (error) {
+    const { stdout } = error as { stdout: string }
+    return /: (\d+) ticks in/.exec(stdout)?.[1] ?? 'at once'
+  }
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: { ticks: { type: 'string', default: '200000' }, only: { type: 'string' } },
+  })
+  const root = join(import.meta.dirname, '../../..')
+  for (const mutation of mutations) {
+    if (values.only !== undefined && !mutation.name.includes(values.only)) continue
+    const found = await hunt(root, mutation, Number(values.ticks))
+    const told = found ? `${found.after.padStart(7)} | ${found.by}` : 'NOT FOUND'
+    process.stdout.write(`| ${mutation.name} | ${mutation.edge ?? 'thin'} | ${told} |\n`)
+    if (!found) process.exitCode = 1
+  }
+}

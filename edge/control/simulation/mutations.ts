@@ -1,0 +1,301 @@
+/** Mistakes that someone could make, each of which a check has to find: see `mutate.ts`. */
+import type { EdgeName } from './episode.ts'
+
+export interface Mutation {
+  name: string
+  /** Which edge is simulated with it; without one, the core in its thin loop. */
+  edge?: EdgeName | 'none'
+  file: string
+  /** Occurs once in the file. */
+  from: string
+  to: string
+}
+
+/** The folder that most of them are in. */
+export const core = 'edge/control'
+const limits = `${core}/device-limits.ts`
+const decide = `${core}/decide.ts`
+const share = `${core}/share.ts`
+const driver = `${core}/simulation/device-driver.ts`
+const thin = `${core}/simulation/thin-edge.ts`
+const controller = `${core}/controller.ts`
+const sunspec = 'edge/drivers/sunspec-limit-registers.ts'
+
+export const mutations: readonly Mutation[] = [
+  {
+    name: 'restores to 100 %',
+    file: decide,
+    from: 'const wanted_w = device.settable!(Math.min(target_w, bound_w + rise_w))',
+    to: 'const wanted_w = device.settable!(device.limits.static_max_w)',
+  },
+  {
+    name: 'forgets the silent device',
+    file: limits,
+    from: 'if (!this.isFresh(now_ms) && !this.stays) return static_max_w',
+    to: '',
+  },
+  {
+    name: 'never believes that a device is silent',
+    file: limits,
+    from: 'now_ms - this.#read_at_ms <= this.facts.fresh_ms',
+    to: 'now_ms >= this.#read_at_ms',
+  },
+  {
+    name: 'uses the revert timer of model 123',
+    file: driver,
+    from: 'return device.write({ units, timer: null }, meant_ms)',
+    to: 'return device.write({ units, timer: { ends_ms: device.now_ms + 60_000, to_units: null } }, meant_ms)',
+  },
+  {
+    name: 'leads the revert timer of model 704 to no limit',
+    file: driver,
+    from: 'to_units: units }',
+    to: 'to_units: null }',
+  },
+  {
+    name: 'rounds steps up, not down',
+    file: driver,
+    from: 'return whole_w <= limit_w ? whole_w : wattsOf(Math.max(0, units - 1), step_w)',
+    to: 'return wattsOf(units + 1, step_w)',
+  },
+  {
+    name: 'takes percent of rated power, not of WMax',
+    file: driver,
+    from: 'const units = Math.floor(limit_w / device.build.step_w + 1e-9)',
+    to: 'const units = Math.floor(((limit_w / device.build.step_w) * device.build.rated_w) / device.build.static_w + 1e-9)',
+  },
+  {
+    name: 'raises before lowering',
+    file: decide,
+    from: 'if (plant_worst_w + more_w > ceiling_w) continue',
+    to: '',
+  },
+  {
+    name: 'ignores the ceiling of the common connection',
+    file: share,
+    from: 'if (site_w === null) return',
+    to: 'if (site_w !== -1) return',
+  },
+  {
+    name: 'trusts a raise only when it was read back, not while it is under way',
+    file: limits,
+    from: 'const begun_w = Math.max(this.#overtakenAt(now_ms), ...this.#intents)',
+    to: 'const begun_w = this.#overtakenAt(now_ms)',
+  },
+  {
+    name: 'trusts a write without reading it back',
+    file: limits,
+    from: '    this.#written_at_ms = now_ms\n',
+    to: '    this.#written_at_ms = now_ms\n    if (this.#state) this.#state = { ...this.#state, limit_w }\n    this.#intents = []\n',
+  },
+  {
+    name: 'forgets what was overtaken',
+    file: limits,
+    from: 'if (this.#writes > 1) {',
+    to: 'if (this.#writes < 0) {',
+  },
+  {
+    name: 'forgets over a restart what was begun',
+    file: limits,
+    from: 'this.#intents = [...this.#record.intents]',
+    to: 'this.#intents = []',
+  },
+  {
+    name: 'forgets over a restart what another had set',
+    file: thin,
+    from: 'new DeviceLimits(facts, disk.durable.get(inverter_id) ?? null)',
+    to: 'new DeviceLimits(facts, null)',
+  },
+  {
+    name: 'lifts a limit of another',
+    file: limits,
+    from: 'return Math.min(static_max_w, external_w ?? static_max_w)',
+    to: 'return external_w === -1 ? 0 : static_max_w',
+  },
+  {
+    name: 'takes its own old value for a limit of another',
+    file: limits,
+    from: 'const known = [...this.#intents, before_w, ...seen]',
+    to: 'const known = [...this.#intents, ...seen.slice(0, 1)]',
+  },
+  {
+    name: 'takes a missing permit for rated power',
+    file: `${core}/ceiling.ts`,
+    from: 'may_raise: permit_w !== null',
+    to: 'may_raise: true',
+  },
+  {
+    name: 'lets a release end the other rows of the plant',
+    file: `${core}/ceiling.ts`,
+    from: 'row.logger_id !== logger_id || !isInForce(row, now_ms)) continue',
+    to: 'row.logger_id !== logger_id) continue\n    if (!isInForce(row, now_ms)) {\n      row_w = Number.POSITIVE_INFINITY\n      continue\n    }',
+  },
+  {
+    name: 'ignores rows',
+    file: `${core}/ceiling.ts`,
+    from: 'row_w = Math.min(row_w, Math.floor(row.max_power_kw * 1000))',
+    to: '',
+  },
+  {
+    name: 'rounds shares up',
+    file: share,
+    from: 'shares[nth] = Math.floor((left_w',
+    to: 'shares[nth] = Math.ceil((left_w',
+  },
+  {
+    name: 'counts a device that ignores its limit at that limit',
+    file: limits,
+    from: 'if (!state || this.is_ineffective) return static_max_w',
+    to: 'if (!state) return static_max_w',
+  },
+  {
+    name: 'tells time by the wall clock',
+    file: thin,
+    from: 'const { now_ms, is_linked, jumped_ms, wall_ms } = this.#world',
+    to: 'const { is_linked, jumped_ms, wall_ms } = this.#world\n    const now_ms = wall_ms - 1_780_308_000_000',
+  },
+  {
+    name: 'raises before each device was heard of',
+    file: decide,
+    from: 'plant.may_raise && plant.is_known && is_site_known',
+    to: 'plant.may_raise',
+  },
+  {
+    name: 'does not see a timer run out',
+    file: limits,
+    from: 'return left_ms <= this.facts.revert_margin_ms ? revert.to_w : 0',
+    to: 'return left_ms <= -1e12 ? revert.to_w : 0',
+  },
+  {
+    name: 'gives one up for good that failed three times',
+    file: decide,
+    from: 'return [...targets, ...asked]',
+    to: 'return targets',
+  },
+  {
+    name: 'keeps over a restart only the last of what was begun',
+    edge: 'controller',
+    file: limits,
+    from: 'this.#intents = [...this.#record.intents]',
+    to: 'this.#intents = this.#record.intents.slice(-1)',
+  },
+  {
+    name: 'forgets over a restart what it and others had set (controller)',
+    edge: 'controller',
+    file: `${core}/controlled-plants.ts`,
+    from: 'const record = this.#records.get(key) ?? null',
+    to: 'const record = null',
+  },
+  {
+    name: 'tells time by the wall clock (controller)',
+    edge: 'controller',
+    file: controller,
+    from: '      stopwatch,\n      records',
+    to: '      stopwatch: { elapsedMs: () => needs.clock.now().getTime() - 1_780_308_000_000 },\n      records',
+  },
+  {
+    name: 'does not wait until a write is written down',
+    edge: 'controller',
+    file: controller,
+    from: 'await this.#needs.store.saveDevices(records)',
+    to: 'void this.#needs.store.saveDevices(records).catch(() => {})',
+  },
+  {
+    name: 'believes a poll that may be older than a write',
+    edge: 'controller',
+    file: `${core}/controlled-device.ts`,
+    from: 'if (was_touched && is_news) this.#lookAgain(control)\n      else this.#take',
+    to: 'void [was_touched, is_news]\n      this.#take',
+  },
+  {
+    name: 'reports a row as applied before it is proven',
+    edge: 'controller',
+    file: `${core}/row-watch.ts`,
+    from: 'const is_kept = worst_w <= wattsOf(row)',
+    to: 'const is_kept = worst_w >= 0',
+  },
+  {
+    name: 'forgets rows over a restart',
+    edge: 'controller',
+    file: `${core}/row-book.ts`,
+    from: 'for (const held of store.rows)',
+    to: 'for (const held of store.rows.slice(store.rows.length))',
+  },
+  {
+    name: 'tells what the limits allow in a report',
+    edge: 'controller',
+    file: `${core}/row-watch.ts`,
+    from: 'is_kept ? row.max_power_kw : told_kw',
+    to: 'told_kw ?? worst_w / 1000',
+  },
+  {
+    name: 'tells what a former permit let the limits allow',
+    edge: 'controller',
+    file: controller,
+    from: 'is_free: permit === null,',
+    to: 'is_free: permit === null || !permit.plant_w.has(logger_id),',
+  },
+  {
+    name: 'raises right after the clock jumped',
+    edge: 'controller',
+    file: controller,
+    from: 'may_raise: ceiling.may_raise && is_settled',
+    to: 'may_raise: ceiling.may_raise || !is_settled',
+  },
+  {
+    name: 'sunspec: rounds percent up',
+    edge: 'none',
+    file: sunspec,
+    from: 'let steps = Math.max(0, Math.min(full, quotient) - 1)',
+    to: 'let steps = Math.max(0, Math.min(full, quotient + 1))',
+  },
+  {
+    name: 'sunspec: takes percent of the nameplate, not of WMax',
+    edge: 'none',
+    file: sunspec,
+    from: 'const base_w = set ? Math.ceil(set.watts) : (nameplate_w ?? 0)',
+    to: 'const base_w = nameplate_w ?? (set ? Math.ceil(set.watts) : 0)',
+  },
+  {
+    name: 'sunspec: uses the revert timer of model 123',
+    edge: 'none',
+    file: sunspec,
+    from: 'if (revert_s) before.push({ point: timer, value: 0 })',
+    to: 'before.push({ point: timer, value: 60 })',
+  },
+  {
+    name: 'sunspec: does not enable what the timer of 704 leads to',
+    edge: 'none',
+    file: sunspec,
+    from: "if (!revert.is_enabled) writes.push({ point: 'WMaxLimPctEnaRvrt', value: 1 })",
+    to: '',
+  },
+  {
+    name: 'sunspec: enables a limit before it sets it',
+    edge: 'none',
+    file: sunspec,
+    from: '[...writes.before, ...value, ...enable, ...writes.after]',
+    to: '[...writes.before, ...enable, ...value, ...writes.after]',
+  },
+  {
+    name: 'sunspec: raises what 704 reverts to before the limit',
+    edge: 'none',
+    file: sunspec,
+    from: 'return is_lower ? { before: [], after: writes } : { before: writes, after: [] }',
+    to: 'return is_lower ? { before: writes, after: [] } : { before: [], after: writes }',
+  },
+  {
+    name: 'sunspec: does not see what a timer leads to',
+    edge: 'none',
+    file: sunspec,
+    from: 'return to_w === limit_w ? null : {',
+    to: 'return to_w > 0 ? null : {',
+  },
+  {
+    name: 'profiles: round steps up',
+    edge: 'none',
+    file: 'edge/drivers/register-limit.ts',
+    from: 'const steps = Math.floor((bound_w * scale.per) / (scale.times * step))',
+    to: 'const steps = Math.ceil((bound_w * scale.per) / (scale.times * step))',
+  },
+]

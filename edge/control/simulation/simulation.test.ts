@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type EdgeName, simulate } from './episode.ts'
+import { mutations } from './mutations.ts'
+
+/** Together more than a million seconds of plants in which everything goes wrong. */
+const fixed = [1, 2, 3, 4, 5, 6, 7, 8]
+const drawn = Math.floor(Math.random() * 1e9)
+const ticks: Readonly<Record<EdgeName, number>> = { thin: 120_000, controller: 3000 }
+
+for (const edge of ['thin'] as const) {
+  for (const seed of [...fixed, drawn]) {
+    test(`the ${edge} edge holds for ${ticks[edge]} seconds, seed ${seed}`, async () => {
+      const { failure } = await simulate(seed, ticks[edge], edge)
+      if (!failure) return
+      const replay = `npm run simulate-control -- --edge ${edge} --episode ${failure.seed}`
+      assert.fail(`${failure.trace.slice(-40).join('\n')}\n${failure.broken}\nReplay: ${replay}`)
+    })
+  }
+}
+
+test('an episode is the same each time', async () => {
+  for (const edge of ['thin', 'controller'] as const) {
+    assert.deepEqual(await simulate(5, 3000, edge), await simulate(5, 3000, edge))
+  }
+})
+
+test('mutations have names of their own', () => {
+  assert.equal(new Set(mutations.map(({ name }) => name)).size, mutations.length)
+})

@@ -1,0 +1,307 @@
+/**
+ * Plants with their devices, what is permitted and asked of them, and all that goes wrong: from one
+ * seed. A step is a second. In the last minutes of an episode nothing goes wrong any more, so that
+ * it can be seen whether everything comes back.
+ */
+import type { CurtailmentRow } from '@heliograph/domain/curtailment'
+import { type Chance, chanceOf } from './chance.ts'
+import { type Cause, type Model, type Setting, SimulatedDevice } from './device.ts'
+
+export const tick_ms = 1000
+export const poll_ms = 5000
+const calm_ms = 150_000
+const shadow_ms = 40_000
+/** Of the rating, what a device has of the sun. */
+const shadows = [1, 0.3, 1, 0.7, 0.05, 1, 0.5, 1, 0, 0.9, 0.2]
+const epoch_ms = Date.parse('2026-06-01T10:00:00Z')
+
+export interface WorldPlant {
+  logger_id: number
+  rated_w: number
+  devices: readonly SimulatedDevice[]
+}
+
+/** How often what goes wrong, per device or world and second. */
+type Rates = Record<
+  | 'silent'
+  | 'refusing'
+  | 'ignoring'
+  | 'lossy'
+  | 'reboot'
+  | 'blink'
+  | 'master'
+  | 'crash'
+  | 'jump'
+  | 'permit'
+  | 'row'
+  | 'release'
+  | 'link'
+  | 'cloud',
+  number
+>
+
+export interface Watcher {
+  changed(device: SimulatedDevice, cause: Cause, before_w: number): void
+  note(text: () => string): void
+}
+
+export class World {
+  readonly chance: Chance
+  readonly plants: readonly WorldPlant[]
+  readonly devices: readonly SimulatedDevice[]
+  readonly steps: number
+  readonly #rates: Rates
+  readonly #watcher: Watcher
+  now_ms = 0
+  sun = 1
+  is_linked = true
+  /** What the edge's permit file says; a plant without an entry has none. */
+  permit_w: ReadonlyMap<number, number>
+  site_w: number | null
+  rows: CurtailmentRow[] = []
+  jumped_ms = 0
+  /** The edge stands still until then. */
+  down_until_ms = 0
+  #wall_offset_ms = 0
+  #step = 0
+  #groups = 0
+
+  constructor(seed: number, watcher: Watcher) {
+    this.chance = chanceOf(seed)
+    this.#watcher = watcher
+    this.steps = this.chance.between(400, 1200)
+    this.#rates = ratesOf(this.chance)
+    this.plants = this.#build(this.chance.pick([1, 1, 1, 2, 2, 3, 4]))
+    this.devices = this.plants.flatMap(({ devices }) => devices)
+    this.permit_w = this.#drawPermits(0.2)
+    this.site_w = this.plants.length > 1 && this.chance.yes(0.6) ? this.#drawSite() : null
+  }
+
+  get wall_ms(): number {
+    return epoch_ms + this.now_ms + this.#wall_offset_ms
+  }
+
+  get is_calm(): boolean {
+    return this.#step * tick_ms >= this.steps * tick_ms - calm_ms
+  }
+
+  /** Where it has one, how fast a plant may come up, in percent of its rating per minute. */
+  get ramp_pct_per_min(): number | null {
+    return this.steps % 3 === 0 ? 600 : null
+  }
+
+  /** Every other world has closed loops, and shadows that wander over its devices. */
+  get is_looped(): boolean {
+    return this.steps % 2 === 0
+  }
+
+  get is_over(): boolean {
+    return this.#step >= this.steps
+  }
+
+  get is_down(): boolean {
+    return this.now_ms < this.down_until_ms
+  }
+
+  /** A second passes. */
+  step(): void {
+    this.#step += 1
+    this.now_ms = this.#step * tick_ms
+    this.jumped_ms = 0
+    const was_calm = (this.#step - 1) * tick_ms >= this.steps * tick_ms - calm_ms
+    if (this.is_calm && !was_calm) this.#calmDown()
+    for (const device of this.devices) device.advance(this.now_ms)
+    if (this.is_calm) return
+    for (const device of this.devices) this.#befall(device)
+    this.#befallEdge()
+    this.#ask()
+  }
+
+  /** Within the second: what is under way at the devices goes on. */
+  reach(now_ms: number): void {
+    if (now_ms <= this.now_ms) return
+    this.now_ms = now_ms
+    for (const device of this.devices) device.advance(now_ms)
+  }
+
+  /** What is measured of a device. */
+  powerOf(device: SimulatedDevice): number {
+    const power_w = device.power_w(this.sun)
+    if (!this.is_looped || device.is('ignoring')) return power_w
+    const { inverter_id, rated_w } = device.build
+    const nth = inverter_id * 7 + Math.floor(this.now_ms / shadow_ms)
+    return Math.min(power_w, Math.floor(shadows[nth % shadows.length]! * rated_w))
+  }
+
+  #happens(what: keyof Rates): boolean {
+    const rate = this.#rates[what]
+    return rate > 0 && this.chance.yes(rate)
+  }
+
+  #note(text: () => string): void {
+    this.#watcher.note(text)
+  }
+
+  #befall(device: SimulatedDevice): void {
+    const { chance } = this
+    const { inverter_id } = device.build
+    for (const trouble of ['silent', 'refusing', 'ignoring', 'lossy'] as const) {
+      if (!this.#happens(trouble)) continue
+      const for_ms = chance.between(1, trouble === 'ignoring' ? 240 : 60) * tick_ms
+      this.#note(() => `${inverter_id} is ${trouble} for ${for_ms / 1000} s`)
+      device.trouble(trouble, for_ms)
+    }
+    if (this.#happens('reboot')) {
+      this.#note(() => `${inverter_id} reboots, and is slow to`)
+      device.reboot(chance.between(16, 60) * tick_ms)
+    }
+    if (this.#happens('blink')) {
+      this.#note(() => `${inverter_id} loses its limit in an instant`)
+      device.reboot(tick_ms)
+    }
+    if (this.#happens('master')) this.#command(device)
+  }
+
+  /** Another master sets something that we did not set lately, perhaps with a timer. */
+  #command(device: SimulatedDevice): void {
+    const { chance } = this
+    const { model, static_w, step_w, inverter_id } = device.build
+    const all = Math.floor(static_w / step_w)
+    const units = chance.yes(0.15) ? null : chance.between(0, all)
+    // One that sets what we might have set ourselves cannot be told from us.
+    const limit_w = (units ?? all) * step_w
+    const is_held = Math.abs(limit_w - device.allowed_w) < 3
+    if (units !== null && (is_held || device.wasMeant(limit_w))) return
+    const ends_ms = this.now_ms + chance.between(10, 90) * tick_ms
+    const to_units = model === '704' ? chance.between(0, all) : null
+    const has_timer = model !== 'persistent' && units !== null && chance.yes(0.2)
+    this.#note(() => `another master sets ${inverter_id} to ${units} of ${all} steps`)
+    device.setByOther({ units, timer: has_timer ? { ends_ms, to_units } : null })
+  }
+
+  #befallEdge(): void {
+    const { chance } = this
+    if (this.#happens('crash') && !this.is_down) {
+      this.down_until_ms = this.now_ms + chance.between(0, 30) * tick_ms
+    }
+    if (this.#happens('jump')) {
+      this.jumped_ms = chance.between(-7200, 7200) * tick_ms
+      this.#wall_offset_ms += this.jumped_ms
+      this.#note(() => `the clock jumps by ${this.jumped_ms / 1000} s`)
+    }
+    if (this.#happens('permit')) {
+      this.permit_w = this.#drawPermits(0.15)
+      if (this.site_w !== null) this.site_w = this.#drawSite()
+      this.#note(() => `permits ${[...this.permit_w]}, site ${this.site_w}`)
+    }
+    if (this.#happens('link')) this.is_linked = !this.is_linked
+    if (this.#happens('cloud')) this.sun = chance.pick([1, 1, 1, 0.6, 0.2, 0])
+  }
+
+  #ask(): void {
+    const { chance } = this
+    if (this.#happens('row')) {
+      const { logger_id, rated_w } = chance.pick(this.plants)
+      this.#groups += 1
+      const start_at = this.wall_ms + chance.between(-20, 60) * tick_ms
+      const row: CurtailmentRow = {
+        group_id: `00000000-0000-4000-8000-${String(this.#groups).padStart(12, '0')}`,
+        logger_id,
+        start_at,
+        end_at: start_at + chance.between(5, 400) * tick_ms,
+        max_power_kw: chance.pick([0, chance.between(0, rated_w) / 1000, rated_w / 1000]),
+        released_at: null,
+      }
+      this.#note(() => `row ${this.#groups} of plant ${logger_id}: ${row.max_power_kw} kW`)
+      this.rows.push(row)
+    }
+    if (this.rows.length > 0 && this.#happens('release')) {
+      const nth = chance.between(0, this.rows.length - 1)
+      this.#note(() => `row ${nth + 1} is released`)
+      this.rows[nth] = { ...this.rows[nth]!, released_at: this.wall_ms }
+    }
+  }
+
+  #calmDown(): void {
+    this.#note(() => 'calm')
+    for (const device of this.devices) device.recover()
+    this.sun = 1
+    this.is_linked = true
+    this.permit_w = this.#drawPermits(0)
+    this.rows = this.rows.map((row) => ({ ...row, released_at: row.released_at ?? this.wall_ms }))
+  }
+
+  #drawPermits(unknown: number): Map<number, number> {
+    const { chance } = this
+    const known = this.plants.filter(() => !chance.yes(unknown))
+    return new Map(
+      known.map(({ logger_id, rated_w }) => [
+        logger_id,
+        Math.floor((rated_w * chance.between(20, 110)) / 100),
+      ]),
+    )
+  }
+
+  #drawSite(): number {
+    const rated_w = this.plants.reduce((sum, plant) => sum + plant.rated_w, 0)
+    return Math.floor((rated_w * this.chance.between(20, 100)) / 100)
+  }
+
+  #build(count: number): WorldPlant[] {
+    const { chance } = this
+    return Array.from({ length: count }, (_, nth) => {
+      const most = chance.pick([1, 2, 3, 4, 6, 12])
+      const devices = Array.from({ length: chance.between(1, most) }, (_, of_plant) =>
+        this.#device(100 * (nth + 1) + of_plant),
+      )
+      const rated_w = devices.reduce((sum, { build }) => sum + build.rated_w, 0)
+      return { logger_id: nth + 1, rated_w, devices }
+    })
+  }
+
+  #device(inverter_id: number): SimulatedDevice {
+    const { chance } = this
+    const rated_w = chance.pick([5_000, 20_000, 100_000, 333_000]) + chance.between(0, 999)
+    const model = chance.pick<Model>(['123', '123', '704', 'persistent'])
+    const static_w = chance.yes(0.3) ? chance.between(rated_w / 4, rated_w) : rated_w
+    const whole = Math.floor(static_w)
+    const build = {
+      inverter_id,
+      model,
+      rated_w,
+      static_w: whole,
+      step_w:
+        model === 'persistent' ? chance.pick([1, 100]) : (whole * chance.pick([1, 0.1])) / 100,
+      delay_ms_max: chance.pick([0, 0, 1000, 5000]),
+      min_interval_ms: chance.pick([0, 1000, 10_000]),
+    }
+    const device = new SimulatedDevice(build, chance, (of, cause, before_w) =>
+      this.#watcher.changed(of, cause, before_w),
+    )
+    const units = chance.yes(0.3) ? chance.between(0, Math.floor(whole / build.step_w)) : null
+    const setting: Setting = { units, timer: null }
+    device.setByOther(setting)
+    return device
+  }
+}
+
+/** Some episodes are quiet, some have one kind of trouble, some have all of it. */
+function ratesOf(chance: Chance): Rates {
+  const rate = (often: number) => often * chance.pick([0, 0, 0.3, 1, 3])
+  return {
+    silent: rate(0.004),
+    refusing: rate(0.002),
+    ignoring: rate(0.001),
+    lossy: rate(0.003),
+    reboot: rate(0.002),
+    blink: rate(0.002),
+    master: rate(0.003),
+    crash: rate(0.01),
+    jump: rate(0.003),
+    permit: rate(0.01),
+    row: rate(0.02),
+    release: rate(0.01),
+    link: rate(0.01),
+    cloud: rate(0.02),
+  }
+}

@@ -1,0 +1,199 @@
+/** Every profile, true or made up, held to the same rules with a simulated device of its own. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { findAlarmTable } from '@heliograph/domain/alarms/tables'
+import { inverterStates } from '@heliograph/domain/readings'
+import type { Inverter } from '@heliograph/domain/site'
+import fc from 'fast-check'
+import { huaweiSun2000 as huaweiDevice } from '../../simulator/devices/huawei-sun2000.ts'
+import type { InverterNow, RegisterDevice } from '../../simulator/devices/register-device.ts'
+import { sma as smaDevice } from '../../simulator/devices/sma.ts'
+import { sungrowSg as sungrowDevice } from '../../simulator/devices/sungrow-sg.ts'
+import { acmeX } from './fixtures/blueprint-device.ts'
+import { createRegisterBus } from './fixtures/register-bus.ts'
+import { inverter, noon } from './fixtures/register-devices.ts'
+import {
+  type InverterProfile,
+  inputRegisters,
+  limitRegisters,
+  type NumberRegister,
+  type Power,
+  type Register,
+  units,
+  wordsOf,
+} from './profile.ts'
+import { blueprint } from './profiles/blueprint.ts'
+import { huaweiSmartLogger } from './profiles/huawei-smartlogger.ts'
+import { huaweiSun2000 } from './profiles/huawei-sun2000.ts'
+import { sma } from './profiles/sma.ts'
+import { sungrowSg } from './profiles/sungrow-sg.ts'
+import { inverterRegisters, registerDriver } from './register-driver.ts'
+import { planRequests } from './register-reader.ts'
+
+interface Case {
+  profile: InverterProfile
+  device: (of: Inverter) => RegisterDevice<unknown, InverterNow>
+}
+
+const cases: Case[] = [
+  { profile: blueprint, device: acmeX as Case['device'] },
+  { profile: huaweiSun2000, device: huaweiDevice as Case['device'] },
+  { profile: sungrowSg, device: sungrowDevice as Case['device'] },
+  { profile: sma, device: smaDevice as Case['device'] },
+]
+
+const rated_w = inverter.rated_ac_power_kw * 1000
+const month_ms = 30 * 86_400_000
+
+async function opened({ profile, device }: Case) {
+  const bus = createRegisterBus(device(inverter), noon)
+  const found = await registerDriver(profile).openInverter(bus, inverter)
+  const { control } = found
+  assert.ok(control, `${profile.driver} has no control`)
+  return { bus, found, control }
+}
+
+for (const profile of [...cases.map((one) => one.profile), huaweiSmartLogger]) {
+  test(`${profile.driver}: every register is described, and none tears another`, () => {
+    const limit = limitRegisters(profile.limit)
+    const written = [profile.limit.setpoint, ...profile.limit.enable].map((one) => one.register)
+    const all = [...limit, ...written]
+    if ('readings' in profile) {
+      all.push(...(inverterRegisters(profile) as NumberRegister[]))
+      assertReadings(profile)
+    }
+    assert.ok(profile.sources.length > 0 && profile.unknown.length > 0)
+    for (const register of all) {
+      assert.ok(register.name.length > 0)
+      assert.ok(register.address + wordsOf(register) <= 65_536, register.name)
+      assert.ok(Number.isInteger(register.gain ?? 1), register.name)
+      for (const other of all)
+        assert.ok(!overlaps(register, other), `${register.name} ${other.name}`)
+    }
+    const { setpoint, in_force, ceilings, fail_safe } = profile.limit
+    const powers: Power[] = [setpoint, ...in_force.sources, ...ceilings]
+    if (fail_safe) powers.push(fail_safe.limit)
+    for (const { register, base } of powers) {
+      assert.equal(register.unit === '%', base !== undefined, `${register.name}: percent of what?`)
+      assert.ok(register.unit === '%' || units[register.unit!].column === '_kw', register.name)
+    }
+    assert.ok(in_force.sources.length === 1 || in_force.selector)
+  })
+}
+
+function assertReadings({ readings, state, inputs, alarms }: InverterProfile) {
+  for (const [column, register] of Object.entries(readings)) {
+    const { column: ending } = units[register.unit!]
+    assert.ok(column.endsWith(ending), `${column} is no place for ${register.name}`)
+  }
+  for (const code of Object.values(state?.codes ?? {})) assert.ok(inverterStates.includes(code))
+  if (alarms) assert.ok(findAlarmTable(alarms.table_id), alarms.table_id)
+  if (inputs) assert.equal(inputRegisters(inputs).length, inputs.count_max)
+}
+
+/** The same words as two different values: at another address, or as another type. */
+function overlaps(a: Register, b: Register): boolean {
+  if ((a.table ?? 'holding') !== (b.table ?? 'holding')) return false
+  if (a.address === b.address && a.type === b.type) return false
+  return a.address < b.address + wordsOf(b) && b.address < a.address + wordsOf(a)
+}
+
+for (const one of cases) {
+  const { profile } = one
+  const name = profile.driver
+
+  test(`${name}: what the device measures is what is read`, async () => {
+    const { found } = await opened(one)
+    const { values, complaints } = await found.read()
+    const { inverter: reading } = values
+    assert.deepEqual(complaints, [])
+    assert.equal(found.identity.manufacturer, profile.manufacturer)
+    assert.match(found.identity.serial_number ?? '', /7$/)
+    assert.equal(reading.ac_power_kw, noon.measured.ac_power_kw)
+    assert.equal(reading.energy_total_kwh, noon.energy_kwh)
+    assert.equal(reading.state, 'throttled')
+    assert.equal(reading.frequency_hz, 50.1)
+    if (profile.readings.cabinet_temperature_c) assert.equal(reading.cabinet_temperature_c, -4.5)
+    if (profile.inputs) {
+      assert.deepEqual(values.strings?.current_a, [17.4, 17.1])
+      assert.deepEqual(values.strings?.voltage_v, [641.2, 639.9])
+    }
+    assert.equal(values.ratings?.rated_power_kw, 33.3)
+  })
+
+  test(`${name}: a limit is floored, is what is read back, and is never exceeded`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: rated_w * 1.3 }), async (wanted_w) => {
+        const { bus, control } = await opened(one)
+        const limit_w = control.settable(wanted_w)
+        assert.ok(Number.isInteger(limit_w) && limit_w >= 0 && limit_w <= wanted_w)
+        assert.equal(control.settable(limit_w), limit_w)
+        await control.writeLimit(limit_w)
+        const { limit_w: found_w, revert } = await control.readLimit()
+        assert.deepEqual([found_w, revert], [limit_w, null])
+        assert.ok(bus.limit_w()! <= limit_w)
+        bus.now_ms += month_ms
+        assert.ok(bus.limit_w()! <= limit_w, 'it ended by itself')
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test(`${name}: between two steps nothing that could be delivered is given away`, async () => {
+    const { control } = await opened(one)
+    const steps = Array.from({ length: 300 }, (_, w) => control.settable(10_000 + w))
+    const step_w = profile.limit.setpoint.register.unit === '%' ? 40 : 1
+    assert.ok(steps.every((limit_w, w) => 10_000 + w - limit_w < step_w))
+  })
+
+  test(`${name}: a write touches only what limits, and is none where nothing changes`, async () => {
+    const { bus, control } = await opened(one)
+    await control.writeLimit(control.settable(20_000))
+    const { setpoint, enable, timer, fail_safe } = profile.limit
+    const allowed = [setpoint, ...enable, ...(timer ? [timer] : [])].map((a) => a.register.address)
+    assert.ok(bus.written.every(({ address }) => allowed.includes(address)))
+    assert.equal(bus.written.at(-1)?.address, setpoint.register.address)
+    bus.written.length = 0
+    await control.writeLimit(control.settable(15_000))
+    const again = enable.filter((one) => one.is_write_only).length
+    assert.equal(bus.written.length, 1 + again)
+    bus.written.length = 0
+    await control.arm(rated_w)
+    const armed = fail_safe ? [fail_safe.limit.register.address] : []
+    assert.ok(bus.written.every(({ address }) => [...allowed, ...armed].includes(address)))
+  })
+
+  test(`${name}: an armed device that is safe has no complaint`, async () => {
+    const { control } = await opened(one)
+    assert.deepEqual(await control.arm(rated_w), [])
+  })
+
+  test(`${name}: a poll is a handful of requests`, () => {
+    const requests = planRequests(inverterRegisters(profile))
+    assert.ok(requests.length <= 8, `${requests.length} requests`)
+    assert.ok(requests.every(({ count }) => count <= 125))
+  })
+
+  test(`${name}: another serial number is another device, also after a silence`, async () => {
+    const { found, bus } = await opened(one)
+    const { serial_number } = found.identity
+    assert.ok(serial_number)
+    const named = { ...inverter, serial_number }
+    const device = await registerDriver(profile).openInverter(bus, named)
+    const before = device.control
+    bus.is_silent = true
+    await assert.rejects(device.read(), /no answer/)
+    bus.is_silent = false
+    await device.read()
+    assert.notEqual(device.control, before, 'what it was armed with may be gone')
+
+    const other = createRegisterBus(one.device({ ...inverter, inverter_id: 8 }), noon)
+    await assert.rejects(registerDriver(profile).openInverter(other, named), /expected serial/)
+    bus.is_silent = true
+    await assert.rejects(device.read(), /no answer/)
+    assert.ok(device.control, 'a silent device may be told all the same')
+    Object.assign(bus, other)
+    await assert.rejects(device.read(), /expected serial/)
+    assert.equal(device.control, null)
+  })
+}

@@ -1,0 +1,270 @@
+/** Limits a device by its profile: reads what is in force, sets what its registers can hold. */
+import { BusError } from '../bus/bus-error.ts'
+import type { Bus } from './driver.ts'
+import type { LimitControl, LimitState } from './limit-control.ts'
+import {
+  type Check,
+  type FailSafe,
+  type LimitProfile,
+  limitRegisters,
+  type NumberRegister,
+  type Power,
+  type Setting,
+  units,
+} from './profile.ts'
+import { isAbsent, type WordOrder, wordsOfNumber } from './register-codec.ts'
+import { createRegisterReader, type RegisterValues } from './register-reader.ts'
+
+export interface LimitedDevice {
+  bus: Bus
+  unit_id: number
+  word_order: WordOrder
+  /** What a base of `rated` is, and the most that its ceilings can be where it has none. */
+  rated_w: number
+  max_w: number
+}
+
+export interface RegisterLimit {
+  /** Null as long as its registers do not tell what limits it. */
+  readonly control: LimitControl | null
+  /** Takes what a reading showed; `null` where it tells of no limit that can be trusted. */
+  onRead(values: RegisterValues): LimitState | null
+}
+
+/** Raw steps of a register as watts: `raw` is `raw × times / per` W. Whole numbers both. */
+interface Scale {
+  times: number
+  per: number
+}
+
+interface Known {
+  state: LimitState
+  scale: Scale
+}
+
+export function createRegisterLimit(limit: LimitProfile, device: LimitedDevice): RegisterLimit {
+  const access = createAccess(limit, device)
+  const control = controlOf(limit, access)
+  return {
+    get control() {
+      return access.known ? control : null
+    },
+    onRead: (values) => access.look(values)?.state ?? null,
+  }
+}
+
+interface Access {
+  device: LimitedDevice
+  /** As last read. */
+  readonly known: Known | null
+  look(values: RegisterValues): Known | null
+  /** Rejects where the registers do not tell what limits the device. */
+  readNow(): Promise<{ values: RegisterValues; known: Known }>
+  set(setting: Setting): Promise<void>
+  /** What cannot be read is never what it should be, and is set each time. */
+  setIfOther(setting: Setting, values: RegisterValues): Promise<void>
+}
+
+function createAccess(limit: LimitProfile, device: LimitedDevice): Access {
+  const { bus, unit_id, word_order } = device
+  const read = createRegisterReader(device, limitRegisters(limit))
+  const access: Access & { known: Known | null } = {
+    device,
+    known: null,
+    look(values) {
+      const scale = scaleOf(limit.setpoint, values, device)
+      const state = stateOf(limit, values, device)
+      access.known = scale && state ? { scale, state } : null
+      return access.known
+    },
+    async readNow() {
+      const values = await read()
+      return { values, known: orSay(access.look(values), device) }
+    },
+    async set({ register, raw }) {
+      await bus.writeRegisters(unit_id, register.address, wordsOfNumber(register, raw, word_order))
+    },
+    async setIfOther(setting, values) {
+      if (values.raw(setting.register) !== setting.raw) await access.set(setting)
+    },
+  }
+  return access
+}
+
+function orSay(known: Known | null, { unit_id }: LimitedDevice): Known {
+  if (known) return known
+  throw new Error(`unit ${unit_id}: it does not tell what limits it`)
+}
+
+function controlOf(limit: LimitProfile, access: Access): LimitControl {
+  return {
+    get traits() {
+      const { survives_power_loss, min_interval_ms, raw_min } = limit
+      const min_limit_w = access.known ? wattsOf(raw_min, access.known.scale) : 0
+      return { survives_power_loss, min_interval_ms, min_limit_w }
+    },
+    settable(limit_w) {
+      const known = orSay(access.known, access.device)
+      return wattsOf(rawAt(limit_w, limit, known), known.scale)
+    },
+    async readLimit() {
+      return (await access.readNow()).known.state
+    },
+    async writeLimit(limit_w) {
+      if (!Number.isInteger(limit_w) || limit_w < 0) throw new RangeError(`no limit: ${limit_w} W`)
+      const { values, known } = await access.readNow()
+      if (limit.timer) await access.setIfOther(limit.timer, values)
+      for (const setting of limit.enable) await access.setIfOther(setting, values)
+      await access.set({ register: limit.setpoint.register, raw: rawAt(limit_w, limit, known) })
+    },
+    async arm(share_w) {
+      const { values } = await access.readNow()
+      const complaints = limit.checks.flatMap((check) => complaintOf(check, values))
+      if (limit.timer) {
+        const { name } = limit.timer.register
+        const refused = await refusalOf(access.setIfOther(limit.timer, values))
+        if (refused) complaints.push(`${name} ends the limit and cannot be set: ${refused}`)
+      }
+      if (!limit.fail_safe) return complaints
+      return [...complaints, ...(await armFailSafe(limit.fail_safe, share_w, access))]
+    },
+  }
+}
+
+function complaintOf({ register, codes, otherwise }: Check, values: RegisterValues): string[] {
+  const found = values.raw(register)
+  if (found === null) return []
+  const is_right = 'right' in codes ? codes.right.includes(found) : !codes.wrong.includes(found)
+  return is_right ? [] : [otherwise]
+}
+
+/** Brings it down to the share, never up: the device may fall to it at any time. */
+async function armFailSafe(
+  fail_safe: FailSafe,
+  share_w: number,
+  access: Access,
+): Promise<string[]> {
+  const { limit, mode } = fail_safe
+  const { name } = limit.register
+  const before = (await access.readNow()).values
+  const does = failSafeDoes(fail_safe, before)
+  if (does === 'keeps') return []
+  if (does === 'unknown') return [`${mode?.register.name} holds no code that is known`]
+  const scale = scaleOf(limit, before, access.device)
+  const found_w = powerOf(limit, before, access.device)
+  // Without a register that says that there is a fall-back, there may be none.
+  if (!scale || found_w === null) return mode ? [`${name} cannot be read`] : []
+  const complaints: string[] = []
+  if (found_w > share_w) {
+    const raw = Math.floor((share_w * scale.per) / scale.times)
+    const refused = await refusalOf(access.set({ register: limit.register, raw }))
+    const now_w = powerOf(limit, (await access.readNow()).values, access.device)
+    if (refused || now_w === null || now_w > share_w) {
+      complaints.push(`${name} is above the share of the device and cannot be lowered`)
+    }
+  }
+  if (fail_safe.after === 'no_setpoint') {
+    complaints.push(`${mode?.register.name}: limits below the fallback end by themselves`)
+  }
+  return complaints
+}
+
+/** `null` while a ceiling cannot be read: then nobody knows what it may deliver. */
+function stateOf(
+  limit: LimitProfile,
+  values: RegisterValues,
+  device: LimitedDevice,
+): LimitState | null {
+  const ceilings = limit.ceilings.map((power) => {
+    const found_w = powerOf(power, values, device)
+    return found_w === null ? null : Math.ceil(found_w * (power.ratio ?? 1))
+  })
+  if (ceilings.includes(null)) return null
+  const static_max_w = ceilings.length > 0 ? Math.min(...(ceilings as number[])) : device.max_w
+  const { selector, sources } = limit.in_force
+  const selected = selector ? values.raw(selector) : undefined
+  const source = sources.find(({ when }) => when === undefined || when === selected)
+  const limit_w = source ? powerOf(source, values, device) : null
+  return {
+    limit_w,
+    static_max_w,
+    revert: revertOf(limit, values, { limit_w, static_max_w, device }),
+  }
+}
+
+/**
+ * What ends the limit by itself. When, no register says: it counts as about to happen.
+ */
+function revertOf(
+  { timer, fail_safe }: LimitProfile,
+  values: RegisterValues,
+  now: { limit_w: number | null; static_max_w: number; device: LimitedDevice },
+): LimitState['revert'] {
+  if (now.limit_w === null) return null
+  if (timer && (values.raw(timer.register) ?? timer.raw) !== timer.raw) {
+    return { in_ms: 0, to_w: now.static_max_w }
+  }
+  if (fail_safe?.after !== 'no_setpoint') return null
+  const does = failSafeDoes(fail_safe, values)
+  if (does === 'keeps') return null
+  const to_w = does === 'applies' ? powerOf(fail_safe.limit, values, now.device) : null
+  return { in_ms: 0, to_w: to_w ?? now.static_max_w }
+}
+
+function failSafeDoes({ mode }: FailSafe, values: RegisterValues): 'keeps' | 'applies' | 'unknown' {
+  if (!mode) return 'applies'
+  const code = values.raw(mode.register)
+  if (code !== null && mode.keeps.includes(code)) return 'keeps'
+  return code !== null && mode.applies.includes(code) ? 'applies' : 'unknown'
+}
+
+/** The least whole number of watts that is not below what the register says. */
+function powerOf(power: Power, values: RegisterValues, device: LimitedDevice): number | null {
+  const raw = values.raw(power.register)
+  const scale = scaleOf(power, values, device)
+  if (raw === null || scale === null || isAbsent(power.register.type, raw)) return null
+  return wattsOf(raw, scale)
+}
+
+function scaleOf(
+  { register, base }: Power,
+  values: RegisterValues,
+  device: LimitedDevice,
+): Scale | null {
+  const gain = register.gain ?? 1
+  if (register.unit !== '%') return wattScale(register)
+  if (base === 'rated') return { times: device.rated_w, per: 100 * gain }
+  const raw = base ? values.raw(base) : null
+  if (!base || !raw || isAbsent(base.type, raw)) return null
+  const { times, per } = wattScale(base)
+  return { times: raw * times, per: per * 100 * gain }
+}
+
+/** Of a register in W or kW. */
+function wattScale({ unit, gain = 1 }: NumberRegister): Scale {
+  const { multiply, divide } = units[unit ?? 'W']
+  return { times: (multiply * 1000) / divide, per: gain }
+}
+
+const wattsOf = (raw: number, { times, per }: Scale): number => Math.ceil((raw * times) / per)
+
+/** The highest setpoint of its steps that lets the device deliver no more than `limit_w`. */
+function rawAt(limit_w: number, { setpoint }: LimitProfile, { scale, state }: Known): number {
+  const { register, step = 1 } = setpoint
+  const most = register.unit === '%' ? 100 * (register.gain ?? 1) : Number.POSITIVE_INFINITY
+  const bound_w = Math.max(0, Math.min(limit_w, state.static_max_w))
+  // Of whole numbers: where a step fits exactly, the quotient is exact too.
+  const steps = Math.floor((bound_w * scale.per) / (scale.times * step))
+  return Math.min(steps * step, Math.floor(most / step) * step)
+}
+
+/** Why the device refuses; `null` when it does not. Rejects when it does not answer. */
+async function refusalOf(writing: Promise<void>): Promise<string | null> {
+  try {
+    await writing
+    return null
+  } catch (error) {
+    if (!(error instanceof BusError) || error.kind !== 'exception') throw error
+    return error.message
+  }
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { BusError, exceptionError } from '../bus/bus-error.ts'
+import { createMemoryBus } from './fixtures/memory-bus.ts'
+import type { NumberRegister, NumberType, Register } from './profile.ts'
+import { wordsOf } from './profile.ts'
+import { rawNumber, textIn, wordsOfNumber } from './register-codec.ts'
+import { createRegisterReader, planRequests } from './register-reader.ts'
+
+const register = (address: number, more: Partial<NumberRegister> = {}): NumberRegister => ({
+  name: `R${address}`,
+  address,
+  type: 'u16',
+  ...more,
+})
+
+const anyRegister = fc.record({
+  name: fc.constant('R'),
+  address: fc.integer({ min: 0, max: 700 }).map((at) => at * 4),
+  type: fc.constantFrom<NumberType>('u16', 'i32', 'u64'),
+  table: fc.constant('input' as const),
+})
+
+test('every register is asked for whole, in requests that a device answers', () => {
+  fc.assert(
+    fc.property(fc.array(anyRegister), fc.nat(30), (registers: Register[], gap) => {
+      const requests = planRequests(registers, gap)
+      assert.ok(requests.every(({ count }) => count >= 1 && count <= 125))
+      const asked = requests.flatMap((request) => request.registers)
+      assert.equal(asked.length, registers.length)
+      for (const { address, count, registers: of } of requests) {
+        for (const one of of) {
+          assert.ok(one.address >= address && one.address + wordsOf(one) <= address + count)
+        }
+      }
+    }),
+  )
+})
+
+test('a long row is asked for in as many registers as a request may have', () => {
+  const row = Array.from({ length: 100 }, (_, nth) => register(2 * nth, { type: 'u32' }))
+  assert.deepEqual(
+    planRequests(row).map(({ address, count }) => [address, count]),
+    [
+      [0, 124],
+      [124, 76],
+    ],
+  )
+})
+
+test('the two tables are never asked for as one', () => {
+  const requests = planRequests([register(1), register(2, { table: 'input' }), register(3)])
+  assert.deepEqual(
+    requests.map(({ table, address, count }) => [table, address, count]),
+    [
+      ['holding', 1, 3],
+      ['input', 2, 1],
+    ],
+  )
+})
+
+test('what is written is what is read, in both orders of words', () => {
+  const types: [NumberType, fc.Arbitrary<number>][] = [
+    ['u16', fc.integer({ min: 0, max: 0xfffe })],
+    ['i16', fc.integer({ min: -0x7fff, max: 0x7ffe })],
+    ['u32', fc.integer({ min: 0, max: 0xffff_fffe })],
+    ['i32', fc.integer({ min: -0x7fff_ffff, max: 0x7fff_fffe })],
+    ['u64', fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })],
+  ]
+  for (const [type, values] of types) {
+    fc.assert(
+      fc.property(values, fc.constantFrom('high_first', 'low_first'), (value, order) => {
+        const words = wordsOfNumber({ name: 'R', type }, value, order)
+        assert.equal(rawNumber(type, words, order), value)
+      }),
+    )
+  }
+  assert.deepEqual([...wordsOfNumber({ name: 'R', type: 'u32' }, 0x1_0002, 'low_first')], [2, 1])
+})
+
+test('a number that does not fit, or that would mean none, is not written', () => {
+  for (const [type, value] of [
+    ['u16', -1],
+    ['u16', 0xffff],
+    ['i16', 0x7fff],
+    ['i32', -0x8000_0000],
+    ['u32', 1.5],
+    ['u32', Number.NaN],
+  ] as const) {
+    const write = () => wordsOfNumber({ name: 'R', type }, value, 'high_first')
+    assert.throws(write, RangeError, `${type} ${value}`)
+  }
+})
+
+test('text ends at its first zero; ones and blanks are none', () => {
+  assert.equal(textIn(Uint16Array.of(0x4142, 0x4300, 0x4445)), 'ABC')
+  assert.equal(textIn(Uint16Array.of(0x2020, 0)), null)
+  assert.equal(textIn(Uint16Array.of(0xffff, 0xffff)), null)
+})
+
+const place = { unit_id: 3, word_order: 'high_first' } as const
+
+function busWithout(...missing: number[]) {
+  const bus = createMemoryBus({
+    3: { base: 0, registers: Uint16Array.from({ length: 300 }, (_, n) => n) },
+  })
+  bus.before = (address, count) => {
+    if (missing.some((at) => at >= address && at < address + count)) throw exceptionError(2)
+  }
+  return bus
+}
+
+test('what a device does not have is found once, and not asked for again', async () => {
+  const bus = busWithout(20, 21)
+  const registers = Array.from({ length: 40 }, (_, at) =>
+    register(at, at === 20 || at === 21 ? { is_optional: true } : {}),
+  )
+  const read = createRegisterReader({ bus, ...place }, registers)
+  const first = await read()
+  assert.equal(first.number(registers[19]!), 19)
+  assert.equal(first.number(registers[20]!), null)
+  assert.equal(first.number(registers[39]!), 39)
+  bus.asked.length = 0
+  const second = await read()
+  assert.equal(second.number(registers[39]!), 39)
+  assert.ok(bus.asked.length <= 6, `${bus.asked.length} requests`)
+})
+
+test('a gap that a device refuses is left out from then on', async () => {
+  const bus = busWithout(5)
+  const registers = [1, 2, 3, 9].map((at) => register(at))
+  const read = createRegisterReader({ bus, ...place }, registers)
+  const values = await read()
+  assert.deepEqual(registers.map(values.raw), [1, 2, 3, 9])
+  bus.asked.length = 0
+  await read()
+  assert.deepEqual(bus.asked, [
+    [3, 1, 3],
+    [3, 9, 1],
+  ])
+})
+
+test('a refused register that has to be there, and a silence, fail the reading', async () => {
+  const refused = createRegisterReader({ bus: busWithout(2), ...place }, [register(1), register(2)])
+  await assert.rejects(refused(), /illegal data address/)
+  const bus = busWithout()
+  bus.before = () => {
+    throw new BusError('timeout', 'no answer')
+  }
+  const optional = [register(1, { is_optional: true })]
+  await assert.rejects(createRegisterReader({ bus, ...place }, optional)(), /no answer/)
+  assert.equal(bus.asked.length, 1)
+})
+
+test('gains divide, and each way to say "no value" is none', async () => {
+  const words = Uint16Array.of(0xffff, 0x8000, 0x7fff, 0x00ff, 0xfffd, 250)
+  const bus = createMemoryBus({ 3: { base: 0, registers: words } })
+  const registers = [
+    register(0),
+    register(1, { type: 'i16' }),
+    register(2, { type: 'i16' }),
+    register(3, { type: 'u32', absent: [0x00ff_fffd] }),
+    register(5, { gain: 100 }),
+  ]
+  const values = await createRegisterReader({ bus, ...place }, registers)()
+  assert.deepEqual(
+    registers.map((one) => values.number(one)),
+    [null, null, null, null, 2.5],
+  )
+})

@@ -1,0 +1,255 @@
+/**
+ * The limit of a SunSpec inverter as its registers hold it: models 123 (immediate controls) and 704
+ * (DER AC controls) of the SunSpec Alliance. Both limit in percent of the device's own maximum,
+ * WMax of model 121 or 702. Pure; power in whole watts, rounded so that a device is never thought
+ * to deliver less than it may.
+ */
+import type { ModelId } from '@heliograph/domain/sunspec/models'
+import type { LimitState } from './limit-control.ts'
+import type { Parts, Snapshot } from './sunspec-snapshot.ts'
+
+export type LimitModel = 123 | 704
+
+export interface LimitRegisters {
+  /** What 100 percent are. */
+  base_w: number
+  /** The register of `base_w`, where it can be set: one step of it; else null. */
+  base_step_w: number | null
+  /** One step of a percent register is 10^exponent percent. */
+  exponent: number
+  is_enabled: boolean
+  /** In steps; null where the device shows none as long as none is enabled. */
+  percent: number | null
+  /** How long the device may put off a new limit, seconds; null: it has no such register. */
+  window_s: number | null
+  /** The timer that ends the limit, seconds, 0 for none; null: it has no such register. */
+  revert_s: number | null
+  /** What is left of it, seconds; null where the device does not tell. */
+  revert_left_s: number | null
+  /** What it leads to, in steps; null where it leads to no limit and cannot be set otherwise. */
+  revert: { is_enabled: boolean; percent: number } | null
+}
+
+/** A register to be written, by the name of its point. */
+export interface LimitWrite {
+  point: string
+  value: number
+}
+
+const base_models = { 123: 121, 704: 702 } as const
+
+/** These models are read for a limit, and what of them. */
+export const limitModels = (model_id: LimitModel): ModelId[] => [base_models[model_id], model_id]
+
+export const limitParts: Parts = {
+  121: { last: 'WMax_SF', used: ['WMax', 'WMax_SF'] },
+  702: { first: 'WMax', last: 'W_SF', used: ['WMax', 'W_SF'] },
+  704: {
+    last: 'WMaxLimPct_SF',
+    used: [
+      'WMaxLimPctEna',
+      'WMaxLimPct',
+      'WMaxLimPctRvrt',
+      'WMaxLimPctEnaRvrt',
+      'WMaxLimPctRvrtTms',
+      'WMaxLimPctRvrtRem',
+      'WMaxLimPct_SF',
+    ],
+  },
+}
+
+/** No device is larger; below it every product here is exact. */
+const base_w_max = 1e9
+const steps_max = 0xfffe
+
+/**
+ * The registers out of one reading of `limitModels`, or in words why they tell of no limit that can
+ * be trusted. `nameplate_w` stands for a WMax that the device does not have: it is not smaller.
+ */
+export function limitRegisters(
+  snapshot: Snapshot,
+  model_id: LimitModel,
+  nameplate_w: number | null,
+): LimitRegisters | string {
+  const set = settingOf(snapshot, model_id)
+  const base_w = set ? Math.ceil(set.watts) : (nameplate_w ?? 0)
+  if (!(base_w > 0 && base_w <= base_w_max)) return `model ${base_models[model_id]} shows no WMax`
+  const base = { base_w, base_step_w: set ? 10 ** set.exponent : null }
+  const controls = model_id === 123 ? immediateControls(snapshot) : derControls(snapshot)
+  if (!controls) return `model ${model_id} cannot be read`
+  const { exponent, ena, limit_pct, revert, ...timers } = controls
+  if (exponent === null) return `${model_id}.WMaxLimPct_SF is not valid`
+  if (fullSteps(exponent) < 1) return `${model_id}.WMaxLimPct has no step below 100 percent`
+  if (ena !== 0 && ena !== 1) return `model ${model_id} does not tell whether its limit is enabled`
+  if (limit_pct === null && ena === 1) return `${model_id}.WMaxLimPct shows no value`
+  if (limit_pct !== null && limit_pct > 100) return `${model_id}.WMaxLimPct is above 100 percent`
+  const steps = (percent: number) => stepsOf(percent, exponent)
+  return {
+    ...base,
+    ...timers,
+    exponent,
+    is_enabled: ena === 1,
+    percent: limit_pct === null ? null : steps(limit_pct),
+    revert: revert && { is_enabled: revert.ena === 1, percent: steps(revert.limit_pct) },
+  }
+}
+
+function settingOf(snapshot: Snapshot, model_id: LimitModel) {
+  const [settings] = model_id === 123 ? snapshot.all(121) : []
+  const [capacity] = model_id === 704 ? snapshot.all(702) : []
+  const watts = settings?.values.WMax ?? capacity?.values.WMax
+  const exponent = settings?.values.WMax_SF ?? capacity?.values.W_SF ?? null
+  // No device is set to no watts for ever: a zero was never filled in.
+  return watts && exponent !== null ? { watts, exponent } : null
+}
+
+function immediateControls(snapshot: Snapshot) {
+  const values = snapshot.all(123)[0]?.values
+  if (!values) return null
+  return {
+    exponent: values.WMaxLimPct_SF,
+    ena: values.WMaxLim_Ena,
+    limit_pct: values.WMaxLimPct,
+    window_s: values.WMaxLimPct_WinTms,
+    revert_s: values.WMaxLimPct_RvrtTms,
+    revert_left_s: null,
+    revert: null,
+  }
+}
+
+function derControls(snapshot: Snapshot) {
+  const values = snapshot.all(704)[0]?.values
+  if (!values) return null
+  const { WMaxLimPctRvrt: limit_pct, WMaxLimPctEnaRvrt: ena } = values
+  return {
+    exponent: values.WMaxLimPct_SF,
+    ena: values.WMaxLimPctEna,
+    limit_pct: values.WMaxLimPct,
+    window_s: null,
+    revert_s: values.WMaxLimPctRvrtTms,
+    revert_left_s: values.WMaxLimPctRvrtRem,
+    revert: limit_pct === null || ena === null ? null : { limit_pct, ena },
+  }
+}
+
+/** A decoded percentage as it stood in its register. */
+const stepsOf = (percent: number, exponent: number) =>
+  Math.round(exponent < 0 ? percent * 10 ** -exponent : percent / 10 ** exponent)
+
+function fullSteps(exponent: number): number {
+  return exponent > 2 ? 0 : Math.min(steps_max, 10 ** (2 - exponent))
+}
+
+type Scale = Pick<LimitRegisters, 'base_w' | 'exponent'>
+
+/** What so many steps of a percent register let the device deliver, rounded up. */
+export function wattsOf(steps: number, { base_w, exponent }: Scale): number {
+  const percent = exponent - 2
+  return percent < 0
+    ? Math.ceil((base_w * steps) / 10 ** -percent)
+    : Math.ceil(base_w * steps * 10 ** percent)
+}
+
+/** The most steps, up to 100 percent, that let the device deliver at most `limit_w`. */
+export function stepsAt(limit_w: number, scale: Scale): number {
+  const { base_w, exponent } = scale
+  const full = fullSteps(exponent)
+  const quotient = Math.floor((limit_w / base_w) * 10 ** (2 - exponent))
+  // The quotient may be off by a step: from surely below it, up as long as it holds.
+  let steps = Math.max(0, Math.min(full, quotient) - 1)
+  while (steps < full && wattsOf(steps + 1, scale) <= limit_w) steps += 1
+  return steps
+}
+
+export function limitState(registers: LimitRegisters): LimitState {
+  const { is_enabled, percent, base_w } = registers
+  const limit_w = is_enabled ? wattsOf(percent!, registers) : null
+  return { limit_w, static_max_w: base_w, revert: revertOf(registers, limit_w) }
+}
+
+function revertOf(registers: LimitRegisters, limit_w: number | null): LimitState['revert'] {
+  const { revert_s, revert_left_s, revert, base_w } = registers
+  if (limit_w === null || !((revert_s ?? 0) > 0 || (revert_left_s ?? 0) > 0)) return null
+  const reverts_w = revert?.is_enabled ? wattsOf(revert.percent, registers) : base_w
+  const to_w = Math.min(base_w, reverts_w)
+  // Where the device does not tell when, it may be at any moment.
+  return to_w === limit_w ? null : { in_ms: (revert_left_s ?? 0) * 1000, to_w }
+}
+
+/**
+ * What to write, in this order, so that the limit is `steps` and stays: the device may at no
+ * instant deliver more than before or than the new limit, nor may a timer that runs out between two
+ * writes lead there. Only what changes is written.
+ * @param applies_by_enabling the device takes a new value over only when it is enabled once more
+ */
+export function limitWrites(
+  model_id: LimitModel,
+  now: LimitRegisters,
+  { steps, applies_by_enabling }: { steps: number; applies_by_enabling: boolean },
+): LimitWrite[] {
+  const writes = model_id === 123 ? writes123(now) : writes704(now, steps)
+  const names = namesOf[model_id]
+  const is_other = !now.is_enabled || now.percent !== steps
+  const value = is_other ? [{ point: names.percent, value: steps }] : []
+  const is_to_enable = !now.is_enabled || (is_other && applies_by_enabling)
+  const enable = is_to_enable ? [{ point: names.enable, value: 1 }] : []
+  return [...writes.before, ...value, ...enable, ...writes.after]
+}
+
+const namesOf = {
+  123: {
+    percent: 'WMaxLimPct',
+    enable: 'WMaxLim_Ena',
+    revert_s: 'WMaxLimPct_RvrtTms',
+    window_s: 'WMaxLimPct_WinTms',
+  },
+  704: { percent: 'WMaxLimPct', enable: 'WMaxLimPctEna', revert_s: 'WMaxLimPctRvrtTms' },
+} as const
+
+/** The timer of 123 leads to no limit at all: it is never on. */
+function writes123({ revert_s, window_s }: LimitRegisters) {
+  const { revert_s: timer, window_s: window } = namesOf[123]
+  const before: LimitWrite[] = []
+  if (revert_s) before.push({ point: timer, value: 0 })
+  if (window_s) before.push({ point: window, value: 0 })
+  return { before, after: [] }
+}
+
+/** The timer of 704 is left alone; what it leads to is the same limit. */
+function writes704({ revert_s, revert }: LimitRegisters, steps: number) {
+  if (!revert) {
+    return { before: revert_s ? [{ point: namesOf[704].revert_s, value: 0 }] : [], after: [] }
+  }
+  const writes = revertWrites(revert, steps)
+  const is_lower = revert.is_enabled && revert.percent < steps
+  return is_lower ? { before: [], after: writes } : { before: writes, after: [] }
+}
+
+function revertWrites(revert: NonNullable<LimitRegisters['revert']>, steps: number) {
+  const writes: LimitWrite[] = []
+  if (revert.percent !== steps) writes.push({ point: 'WMaxLimPctRvrt', value: steps })
+  if (!revert.is_enabled) writes.push({ point: 'WMaxLimPctEnaRvrt', value: 1 })
+  return writes
+}
+
+/**
+ * What has to stand in the registers beside the limit, before one is set: no timer that leads to no
+ * limit. At least one register is written where it may be, to see whether the device lets it.
+ */
+export function armingWrites(
+  model_id: LimitModel,
+  now: LimitRegisters,
+  share_steps: number,
+): LimitWrite[] {
+  const { revert_s, revert, is_enabled, percent } = now
+  if (model_id === 123) {
+    const { before } = writes123({ ...now, revert_s: null })
+    const timer = { point: namesOf[123].revert_s, value: 0 }
+    return revert_s === null ? before : [timer, ...before]
+  }
+  if (!revert) return writes704(now, share_steps).before
+  const target = is_enabled ? percent! : share_steps
+  const steps = revert.is_enabled ? Math.min(revert.percent, target) : target
+  const enable = revert.is_enabled ? [] : [{ point: 'WMaxLimPctEnaRvrt', value: 1 }]
+  return [{ point: 'WMaxLimPctRvrt', value: steps }, ...enable]
+}

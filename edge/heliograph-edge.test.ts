@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { systemTimers } from '@heliograph/domain/clock'
+import type { Noted } from './control/control-entry.ts'
+import { openControlLog } from './control/control-log.ts'
+import { inverterOf, siteOf } from './fixtures/sites.ts'
+
+const program = fileURLToPath(new URL('heliograph-edge.ts', import.meta.url))
+const from = '2026-06-21T10:00:00Z'
+const start_at = Date.parse(from)
+const minute_ms = 60_000
+
+function placeOf(t: TestContext) {
+  const dir = mkdtempSync(join(tmpdir(), 'heliograph-edge-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const run = (...words: string[]) =>
+    new Promise<{ code: number; output: string; notes: string }>((resolve) => {
+      const env = {
+        PATH: process.env['PATH'],
+        EDGE_DATA_DIR: dir,
+        SITE_FILE: join(dir, 'site.yaml'),
+      }
+      execFile(process.execPath, [program, ...words], { env, cwd: dir }, (error, output, notes) => {
+        resolve({ code: Number(error?.code ?? 0), output, notes })
+      })
+    })
+  return { dir, run, permit: join(dir, 'permit.yaml') }
+}
+
+const permitText = (kw: string) =>
+  `version: 1\nsite_id: demo\nplants:\n  - { logger_id: 1, permit_kw: ${kw} } # as agreed\n`
+
+test('a permit is sealed where it lies, and checked against its site', async (t) => {
+  const { dir, run, permit } = placeOf(t)
+  writeFileSync(permit, permitText('73519.642'))
+  chmodSync(permit, 0o640)
+  const unsealed = await run('permit', 'check', permit)
+  assert.deepEqual([unsealed.code, unsealed.output], [3, ''])
+  assert.match(unsealed.notes, /^heliograph-edge: permit\.yaml:1:1: checksum: is missing\n$/)
+  assert.equal((await run('permit', 'seal', permit)).code, 0)
+  assert.equal(statSync(permit).mode & 0o777, 0o640)
+  assert.match(readFileSync(permit, 'utf8'), /# as agreed\nchecksum: sha256:[0-9a-f]{64}\n$/)
+
+  const alone = await run('permit', 'check', permit)
+  assert.equal(alone.code, 0)
+  assert.match(alone.notes, /the plants were not checked/)
+  const site = siteOf([inverterOf(1)])
+  const [logger] = site.loggers
+  const second = { ...logger!, logger_id: 2, inverters: [inverterOf(2)] }
+  writeFileSync(join(dir, 'site.yaml'), JSON.stringify({ ...site, loggers: [logger, second] }))
+  const checked = await run('permit', 'check', permit)
+  assert.deepEqual([checked.code, checked.output], [0, `${permit} is right and sealed\n`])
+  assert.match(checked.notes, /plant 2 has no permit/)
+  writeFileSync(join(dir, 'site.yaml'), JSON.stringify({ ...site, site_id: 'other' }))
+  assert.equal((await run('permit', 'check', permit)).code, 3)
+
+  writeFileSync(permit, permitText('-73519.642'))
+  const wrong = await run('permit', 'seal', permit)
+  assert.equal(wrong.code, 3)
+  assert.equal(readFileSync(permit, 'utf8'), permitText('-73519.642'))
+  for (const { output, notes } of [unsealed, alone, checked, wrong]) {
+    assert.doesNotMatch(output + notes, /73519/)
+  }
+})
+
+async function writeLog(dir: string, more: [number, Noted][] = []): Promise<void> {
+  const log = await openControlLog({
+    dir: join(dir, 'control-log'),
+    timers: systemTimers,
+    onFailing: (error) => assert.ifError(error),
+  })
+  const found = { limit_w: 90_000, static_max_w: 100_000 }
+  const inverters = [{ inverter_id: 1, max_w: 100_000 }]
+  const plants = [{ logger_id: 1, permit_w: 90_000 }]
+  const entries: [number, Noted][] = [
+    [-2, { is: 'started' }],
+    [-2, { is: 'permit_file', plants, site_w: null, guard_pct: 0 }],
+    [-2, { is: 'limit', inverter_id: 1, found, foreign: null }],
+    [-2, { is: 'site', plants: [{ logger_id: 1, inverters }] }],
+    ...Array.from({ length: 32 }, (_, nth): [number, Noted] => {
+      return [nth - 1, { is: 'power', logger_id: 1, power_w: 80_000 + nth }]
+    }),
+    ...more,
+  ]
+  for (const [nth, entry] of entries.sort(([a], [b]) => a - b)) {
+    void log.write({ at: start_at + nth * minute_ms, ...entry })
+  }
+  await log.close()
+}
+
+const ask = ['proof', '--from', from, '--to', '2026-06-21T10:30:00Z']
+
+test('the proof of a time without fault says so, as text and as JSON', async (t) => {
+  const { dir, run } = placeOf(t)
+  await writeLog(dir, [[5, { is: 'order', inverter_id: 1, limit_w: 50_000, is_raise: false }]])
+  const { code, output, notes } = await run(...ask)
+  assert.deepEqual([code, notes], [0, ''])
+  const lines = output.trim().split('\n')
+  assert.deepEqual(lines.slice(0, 2), [
+    'Control log from 2026-06-21 10:00:00.000 until 2026-06-21 10:30:00.000 (UTC)',
+    'At its beginning the permit is plant 1 90.000 kW',
+  ])
+  assert.ok(
+    lines.includes('2026-06-21 10:05:00.000  inverter 1      WRITE lower to 50.000 kW'),
+    output,
+  )
+  assert.match(
+    output,
+    /10:15:00\.000 {2}plant 1 .* measured 80\.016 kW to 80\.030 kW, permitted 90\.0/,
+  )
+  assert.equal(lines.at(-1), 'Result: no instant exceeded the permit.')
+
+  const json = JSON.parse((await run(...ask, '--json', '--data-dir', dir)).output)
+  assert.equal(json.result, 'kept')
+  assert.deepEqual([json.orders, json.power.length, json.entries.length], [1, 2, 1])
+  assert.equal(json.held.find(({ is }: Noted) => is === 'permit_file').plants[0].permit_w, 90_000)
+})
+
+test('what exceeded the permit, and a log that was changed, end with their own codes', async (t) => {
+  const { dir, run } = placeOf(t)
+  await writeLog(dir, [[5, { is: 'order', inverter_id: 1, limit_w: 90_001, is_raise: true }]])
+  const exceeded = await run(...ask)
+  assert.equal(exceeded.code, 4)
+  assert.match(
+    exceeded.output,
+    /EXCEEDED .* and on, plant 1: up to 90\.001 kW were allowed.*by a write/,
+  )
+  rmSync(join(dir, 'control-log'), { recursive: true })
+
+  await writeLog(dir)
+  const [name] = readdirSync(join(dir, 'control-log'))
+  const path = join(dir, 'control-log', name!)
+  writeFileSync(path, readFileSync(path, 'utf8').replace('80010', '80011'))
+  const changed = await run(...ask)
+  assert.equal(changed.code, 5)
+  assert.match(changed.output, /LOG BROKEN at 000001-2026-06-21\.jsonl:\d+: this entry was changed/)
+  assert.equal(
+    (await run('proof', '--from', '2026-06-22T00:00:00Z', '--to', '2026-06-23T00:00Z')).code,
+    5,
+  )
+})
+
+test('wrong usage is told as such', async (t) => {
+  const { run } = placeOf(t)
+  assert.equal((await run('proof')).code, 2)
+  assert.equal((await run('proof', '--from', '2026-02-30T00:00:00Z')).code, 2)
+  assert.equal((await run('proof', '--from', from)).code, 1, 'there is no log')
+  const { code, output } = await run('--help')
+  assert.equal(code, 0)
+  assert.match(output, /Example:\n {2}heliograph-edge permit seal/)
+})

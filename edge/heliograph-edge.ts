@@ -1,0 +1,150 @@
+#!/usr/bin/env node
+/** `heliograph-edge`: what operators do on the edge's own machine. The agent may run or not. */
+import { once } from 'node:events'
+import { open, readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { systemClock } from '@heliograph/domain/clock'
+import { parseSiteFile } from '@heliograph/domain/site-file'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { readFiles } from './config.ts'
+import { control_log_dir } from './control/control-files.ts'
+import { type PermitSite, parsePermitFile, sealPermitFile } from './control/permit-file.ts'
+import { runProof } from './control/proof-run.ts'
+
+const failed = 1
+const usage = 2
+const wrong_permit = 3
+const exceeded = 4
+const incomplete = 5
+
+const help = `
+Exit codes: 0 done, and of a proof: kept; 1 failed, 2 wrong usage, 3 the permit file is wrong,
+4 the permit was exceeded, 5 the log is incomplete or not as it was written.
+
+Example:
+  heliograph-edge permit seal /etc/heliograph/permit.yaml
+  heliograph-edge proof --from 2027-01-31T00:00:00Z --to 2027-02-01T00:00:00Z`
+
+const note = (message: string) => process.stderr.write(`heliograph-edge: ${message}\n`)
+
+async function say(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+}
+
+async function prove(options: { from: number; to?: number; json?: true; dataDir?: string }) {
+  const now = systemClock.now().getTime()
+  const period = { from_at: options.from, to_at: options.to ?? now }
+  if (period.from_at >= period.to_at) throw new Error('--from must be before --to')
+  const dir = join(options.dataDir ?? readFiles().data_dir, control_log_dir)
+  const pieces = runProof({ dir, period, now }, options.json ? 'json' : 'text')
+  for (;;) {
+    const { value, done } = await pieces.next()
+    if (!done) {
+      await say(value)
+      continue
+    }
+    const { verdict, breaks } = value
+    if (verdict.is === 'broken') process.exitCode = exceeded
+    else if (verdict.is === 'incomplete' || breaks.length > 0) process.exitCode = incomplete
+    return
+  }
+}
+
+/** Writes into the file as it lies there, so that it keeps its owner and mode. */
+async function seal(path: string): Promise<void> {
+  const sealed = sealPermitFile(await readFile(path, 'utf8'))
+  if ('problems' in sealed) return tellWrong(path, sealed.problems)
+  const file = await open(path, 'r+')
+  try {
+    await file.truncate(0)
+    await file.write(sealed.text, 0)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await say(`${path} is sealed\n`)
+}
+
+async function check(path: string, options: { siteFile?: string }): Promise<void> {
+  const site_file = options.siteFile ?? readFiles().site_file
+  const site = await siteOf(site_file, options.siteFile !== undefined)
+  const parsed = parsePermitFile(await readFile(path, 'utf8'), site)
+  if ('problems' in parsed) return tellWrong(path, parsed.problems)
+  if (!site) note(`there is no ${site_file}: the plants were not checked`)
+  for (const logger_id of site?.plants ?? []) {
+    if (parsed.file.plants.every((plant) => plant.logger_id !== logger_id)) {
+      note(`plant ${logger_id} has no permit: nothing of it will be raised`)
+    }
+  }
+  await say(`${path} is right and sealed\n`)
+}
+
+async function siteOf(path: string, is_asked_for: boolean): Promise<PermitSite | null> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (is_asked_for || error.code !== 'ENOENT') throw error
+    return null
+  })
+  if (text === null) return null
+  const parsed = parseSiteFile(text)
+  if ('problems' in parsed) throw new Error(`${path} is wrong itself`)
+  const { site_id, loggers } = parsed.site
+  return { site_id, plants: new Set(loggers.map(({ logger_id }) => logger_id)) }
+}
+
+function tellWrong(path: string, problems: readonly string[]): void {
+  for (const problem of problems) note(`${basename(path)}:${problem}`)
+  process.exitCode = wrong_permit
+}
+
+/** An instant in UTC, `2027-01-31T00:00:00Z`; days that do not exist are refused. */
+function utcInstant(text: string): number {
+  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d)?Z$/.exec(text)
+  const instant = new Date(text)
+  const written = match && `${match[1]}${match[2] ?? ':00'}.000Z`
+  if (written && !Number.isNaN(instant.getTime()) && instant.toISOString() === written) {
+    return instant.getTime()
+  }
+  throw new InvalidArgumentError('It must be a time in UTC such as 2027-01-31T00:00:00Z.')
+}
+
+const program = new Command('heliograph-edge')
+  .description('The grid permit of a site and the proof that it was kept, at its edge.')
+  .addHelpText('after', help)
+  .exitOverride()
+program
+  .command('proof')
+  .description(
+    'Prints what was permitted, ordered, set, read back and measured, and what was wrong.',
+  )
+  .requiredOption('--from <instant>', 'in UTC, such as 2027-01-31T00:00:00Z', utcInstant)
+  .option('--to <instant>', 'until before this; without it until now', utcInstant)
+  .option('--json', 'print one JSON document')
+  .option('--data-dir <dir>', "the agent's EDGE_DATA_DIR, where that is not set")
+  .action(prove)
+const permit = program.command('permit').description('The permit file.')
+permit
+  .command('seal')
+  .description('Writes the checksum that fits into a permit file.')
+  .argument('<file>')
+  .action(seal)
+permit
+  .command('check')
+  .description('Says what is wrong with a permit file.')
+  .argument('<file>')
+  .option('--site-file <file>', 'site.yaml to hold it against; otherwise SITE_FILE')
+  .action(check)
+
+// `heliograph-edge proof … | head` ends when that has enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? 0 : failed)
+})
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : usage
+  else {
+    note((error as Error).message)
+    process.exitCode = failed
+  }
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { emptyReading, type InverterReading, type Limiter } from '@heliograph/domain/readings'
+import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
+import { Conditions } from './conditions.ts'
+import type { DeviceRead } from './control/controlled-device.ts'
+import type { Driver } from './drivers/driver.ts'
+import type { LimitControl } from './drivers/limit-control.ts'
+import { fakeBus } from './fixtures/driver.ts'
+import { inverterOf, siteOf } from './fixtures/sites.ts'
+import { pollPlans } from './poll-plans.ts'
+
+const stamp = { measured_at: 1_780_308_000_000, quality: 'good' } as const
+const limit = { limit_w: 40_000, static_max_w: 100_000, revert: null }
+const control: LimitControl = {
+  traits: { survives_power_loss: true, min_interval_ms: 0, min_limit_w: 0 },
+  settable: (limit_w) => limit_w,
+  readLimit: async () => limit,
+  writeLimit: async () => {},
+  arm: async () => [],
+}
+const identity = { manufacturer: null, model: null, serial_number: null, firmware_version: null }
+const never = () => Promise.reject(new Error('not read by hand'))
+const driver: Driver = {
+  openInverter: async () => ({ identity, control, read: never }),
+  openController: async () => ({ identity, control, read: never }),
+  openCombiner: never,
+  openStation: never,
+  openMeter: never,
+}
+
+async function plansOf(site: Site, limited_by: Limiter) {
+  const readings: InverterReading[] = []
+  const reads = new Map<number, DeviceRead>()
+  const meters = new Map<number, number | null>()
+  const gone: number[] = []
+  const plans = pollPlans(site, {
+    driverOf: () => driver,
+    recorder: { reading: (_kind, reading) => readings.push(reading as InverterReading) },
+    conditions: await Conditions.open('/nonexistent/conditions.json'),
+    newest: { inverters: new Map(), stations: new Map() },
+    intervals: defaultPollIntervals,
+    control: {
+      onRead: (id, read) => reads.set(id, read),
+      onGone: (id) => gone.push(id),
+      onMeter: (id, power_w) => meters.set(id, power_w),
+      limitedBy: () => limited_by,
+    },
+  })
+  return { plans, readings, reads, meters, gone }
+}
+
+const answer = {
+  inverter: { ...emptyReading('inverter'), ac_power_kw: 39.5, power_limit_pct: 40 },
+  strings: null,
+  alarm_table: null,
+  ratings: null,
+  limit,
+}
+
+test('control hears of each poll, and of an inverter that is gone', async () => {
+  const { plans, reads, gone } = await plansOf(siteOf([inverterOf(1)]), 'curtailment')
+  const [plan] = plans
+  await plan!.open(fakeBus)
+  plan!.onRead(answer, stamp)
+  assert.deepEqual(reads.get(1), { control, limit, power_w: 39_500 })
+  plan!.onGone()
+  assert.deepEqual(gone, [1])
+})
+
+test('a reading says what limits it; under the permit it does not say how far', async () => {
+  for (const [limited_by, power_limit_pct] of [
+    ['curtailment', 40],
+    ['external', 40],
+    ['permit', null],
+  ] as const) {
+    const { plans, readings } = await plansOf(siteOf([inverterOf(1)]), limited_by)
+    await plans[0]!.open(fakeBus)
+    plans[0]!.onRead(answer, stamp)
+    assert.equal(readings[0]?.limited_by, limited_by)
+    assert.equal(readings[0]?.power_limit_pct, power_limit_pct)
+  }
+})
+
+test('the controller of a plant is polled, and is none while it obeys someone else', async () => {
+  const controller = { connection: 'a', unit_id: 0, driver: 'huawei_smartlogger' } as const
+  const inverters = [inverterOf(1)]
+  const loggers = [{ logger_id: 7, name: 'L', rated_power_kw: 100, controller, inverters }]
+  const { plans, reads, gone } = await plansOf(siteOf(inverters, { loggers }), 'none')
+  const plan = plans.find(({ kind }) => kind === 'logger')!
+  await plan.open(fakeBus)
+  const events = ['export limitation', null].map((foreign_control) => {
+    const [event] = plan.onRead({ limit, active_power_kw: 39.5, foreign_control }, stamp)
+    return { control: reads.get(-7)?.control ?? null, event }
+  })
+  assert.deepEqual(
+    events.map(({ control: has, event }) => [has !== null, event?.code, event?.edge]),
+    [
+      [false, 'foreign_control', 'rising'],
+      [true, 'foreign_control', 'falling'],
+    ],
+  )
+  assert.equal(reads.get(-7)?.power_w, 39_500)
+  plan.onGone()
+  assert.deepEqual(gone, [-7])
+})

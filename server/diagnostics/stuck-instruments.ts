@@ -1,0 +1,100 @@
+/**
+ * Instruments that repeat one value. What that says depends on what moves the quantity: light moves
+ * with the sun at every sample, a module with the light on it, while air, humidity and pressure may
+ * rightly stand at their resolution for hours and are judged beside others (`outvoted`) alone.
+ */
+import type { Quantity } from './instrument-limits.ts'
+
+/** A sample is judged by what lies no further from it, before and after. */
+export const stuck_reach_ms = 1_500_000
+const samples_min = 6
+/** A sample of each minute may miss the bounds of the reach by one. */
+const duration_min_ms = 1_440_000
+/** Below this a steady overcast may repeat itself at a resolution of 1 W/m2. */
+const steady_max_w_m2 = 50
+
+interface Rule {
+  samples_min: number
+  /** From here on values count; all others may repeat. */
+  value_min: number
+  /** How far what moves the quantity must have moved; null: it moves by itself. */
+  moved_min_w_m2: number | null
+}
+
+const light: Rule = {
+  samples_min,
+  value_min: steady_max_w_m2,
+  // Around noon a cloudless sky stands still for half an hour within a resolution of 2 W/m2.
+  moved_min_w_m2: 3,
+}
+const rules: Readonly<Partial<Record<Quantity, Rule>>> = {
+  poa_irradiance_w_m2: light,
+  ghi_w_m2: light,
+  dhi_w_m2: light,
+  // Half of 150 W/m2 shows in the module within five minutes: some 2 K.
+  module_temperature_c: { samples_min, value_min: Number.NEGATIVE_INFINITY, moved_min_w_m2: 150 },
+  // Coarse anemometers repeat themselves in a breeze, and means of minutes do.
+  wind_speed_m_s: { samples_min: 20, value_min: 3, moved_min_w_m2: null },
+}
+
+/** What is known of each sample of an instrument. */
+export interface StuckContext {
+  times_ms: readonly number[]
+  /** 1 where the sun stands so high that it must move. */
+  is_bright: Uint8Array
+  /** 1 where an irradiance is less than the darkest clouds leave: even 0 may not last then. */
+  is_dark: Uint8Array
+  /** What moves the quantity, W/m2, one of several: NaN where that is not known. */
+  causes_w_m2: readonly Float64Array[]
+}
+
+/**
+ * Marks with 1 the samples that are one of six equal values or more over 24 minutes (of wind 20),
+ * by day, although what moves the quantity moved. NaN is not measured. Steps beyond five minutes
+ * are too coarse to tell.
+ */
+export function stuckSamples(
+  quantity: Quantity,
+  values: Float64Array,
+  { times_ms, is_bright, is_dark, causes_w_m2 }: StuckContext,
+): Uint8Array {
+  const marks = new Uint8Array(values.length)
+  const rule = rules[quantity]
+  if (!rule) return marks
+  for (let start = 0; start < values.length; ) {
+    const value = values[start]!
+    let end = start + 1
+    if (is_bright[start]) {
+      while (end < values.length && is_bright[end] && values[end] === value) end += 1
+    }
+    const isSpan = (from: number, to: number) =>
+      to - from + 1 >= rule.samples_min && times_ms[to]! - times_ms[from]! >= duration_min_ms
+    const counts = is_bright[start] && (value >= rule.value_min || is_dark[start])
+    let [from, to] = [start, start]
+    for (let at = start; counts && isSpan(start, end - 1) && at < end; at += 1) {
+      while (times_ms[from]! < times_ms[at]! - stuck_reach_ms) from += 1
+      while (to + 1 < end && times_ms[to + 1]! <= times_ms[at]! + stuck_reach_ms) to += 1
+      const moved_min_w_m2 = is_dark[at] ? null : rule.moved_min_w_m2
+      if (isSpan(from, to) && hasMoved(causes_w_m2, from, to, moved_min_w_m2)) marks[at] = 1
+    }
+    start = end
+  }
+  return marks
+}
+
+function hasMoved(
+  causes_w_m2: readonly Float64Array[],
+  from: number,
+  to: number,
+  moved_min_w_m2: number | null,
+): boolean {
+  if (moved_min_w_m2 === null) return true
+  return causes_w_m2.some((cause) => {
+    let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+    for (let at = from; at <= to; at += 1) {
+      if (cause[at]! < least) least = cause[at]!
+      if (cause[at]! > most) most = cause[at]!
+    }
+    return most - least >= moved_min_w_m2
+  })
+}

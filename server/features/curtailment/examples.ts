@@ -1,0 +1,96 @@
+import type { CurtailmentRow } from '../../records/curtailment-row.ts'
+import type { CurtailmentGroup, CurtailmentRelease } from './schemas.ts'
+
+const group_id = '0d9c7d3e-6a58-4f3f-9f2e-4f1f3b1c7a52'
+
+export const rowExample: CurtailmentRow = {
+  id: 41,
+  group_id,
+  logger_id: 2,
+  status: 'active',
+  is_active: true,
+  applied: true,
+  restored: false,
+  source: 'api',
+  scope: 'logger',
+  limit_mode: 'kw',
+  limit_value: 240,
+  start_at: '2026-06-21T10:00:00.000Z',
+  end_at: '2026-06-28T10:00:00.000Z',
+  max_power_kw: 240,
+  requested_max_power_kw: 240,
+  rated_power_kw: 400,
+  limit_pct_of_rated: 60,
+  created_at: '2026-06-21T10:00:00.000Z',
+  acknowledged_at: '2026-06-21T10:00:00.080Z',
+  applied_at: '2026-06-21T10:00:00.910Z',
+  verified_at: '2026-06-21T10:00:05.000Z',
+  restore_started_at: null,
+  restored_at: null,
+  cancelled_at: null,
+  completed_at: null,
+  apply_latency_ms: 910,
+  last_checked_at: '2026-06-21T10:20:05.000Z',
+  observed_limit_kw: 240,
+  observed_power_kw: 239.4,
+  compliance_pct: 100,
+  violation_s: 0,
+  retry_count: 0,
+  failure_code: null,
+  failure_message: null,
+  available_power_kw: 331.5,
+  curtailed_energy_kwh: 30.2,
+  lost_revenue_amount: null,
+  currency: null,
+  created_by: 'control room',
+  cancelled_by: null,
+  idempotency_key: '6f1f0f0e-5d3c-4a70-8a9c-3b8c2a9d1e55',
+  request_id: 'req-7f3a',
+}
+
+export const pastRowExample: CurtailmentRow = {
+  ...rowExample,
+  status: 'cancelled',
+  is_active: false,
+  restored: true,
+  restore_started_at: '2026-06-21T12:00:00.090Z',
+  restored_at: '2026-06-21T12:00:01.240Z',
+  cancelled_at: '2026-06-21T12:00:00.000Z',
+  cancelled_by: 'control room',
+}
+
+const asked: CurtailmentRow = {
+  ...rowExample,
+  applied: false,
+  acknowledged_at: null,
+  applied_at: null,
+  verified_at: null,
+  apply_latency_ms: null,
+  last_checked_at: null,
+  observed_limit_kw: null,
+  observed_power_kw: null,
+  compliance_pct: null,
+  available_power_kw: null,
+  curtailed_energy_kwh: null,
+}
+
+export const groupExample: CurtailmentGroup = {
+  group_id,
+  status: 'active',
+  scope: 'logger',
+  limit_mode: 'kw',
+  limit_value: 240,
+  site_max_power_kw: null,
+  hold_until_at: '2026-06-28T10:00:00.000Z',
+  schedules: [asked],
+  warnings: [],
+  skipped: [],
+}
+
+export const releaseExample: CurtailmentRelease = {
+  group_id,
+  status: 'cancelled',
+  schedules: [pastRowExample],
+  restored_count: 1,
+  pending_restore_count: 0,
+}

@@ -1,0 +1,185 @@
+import type { Clock } from '@heliograph/domain/clock'
+import { placeOf } from '@heliograph/domain/place'
+import { rounded, significant } from '@heliograph/domain/significant'
+import { Type } from 'typebox'
+import { endpoint } from '../../http/endpoint.ts'
+import { ApiError, invalid } from '../../http/errors.ts'
+import { LoggerId } from '../../http/params.ts'
+import type { SiteFacts } from '../../records/situation.ts'
+import { clearSkyEnergy, type Panels } from './clear-sky-energy.ts'
+import type { Plant } from './limits.ts'
+import { hoursOnTheClock } from './local-hours.ts'
+import {
+  doubtsOf,
+  type ExpectedHour,
+  expectedHour,
+  hour_ms,
+  hoursOf,
+  kept_ratio,
+  type Reason,
+  recent_days,
+  type Span,
+  suggestedLimit,
+} from './suggest.ts'
+import { type CurtailmentSuggestion, Suggestion, suggestionExample } from './suggest-schemas.ts'
+import type { SuggestStore } from './suggest-store.ts'
+
+export interface Needs {
+  clock: Clock
+  sites: { facts(site_id: string): Promise<SiteFacts> }
+  curtailmentSuggest: SuggestStore
+}
+
+export const suggestCurtailment = endpoint({
+  method: 'GET',
+  tag: 'Curtailment',
+  module: 'basic_scada',
+  scope: 'curtailment:read',
+  path: '/curtailment/suggest',
+  operation_id: 'curtailment_suggest',
+  summary: 'A limit that takes the top off what a plant is expected to give',
+  description:
+    'Changes nothing: it is a command only once it is sent as one. The limit lets pass ' +
+    `${100 * kept_ratio} % of the best hour's \`p50_kw\`, rounded down to a whole percent of rated ` +
+    'power, so that it always keeps something back; null where less than that is expected. ' +
+    'While there is no production forecast the hours are those of a sky without clouds on the ' +
+    'panels of the plant, scaled by what the same time of day gave of its own clear sky on the ' +
+    `last ${recent_days} days (\`basis\` is \`clear_sky\`); what limits kept back then counts as ` +
+    'given. The hours are those that the clock at the site shows on `date`: one that it skips ' +
+    'in spring is left out, one that it shows twice in autumn counts twice; 422 where none is left.',
+  query: {
+    logger_id: LoggerId,
+    date: Type.String({
+      format: 'date',
+      description: 'The day of the calendar at the site whose hours are meant.',
+      examples: ['2026-06-21'],
+    }),
+    start_hour: Type.Integer({
+      minimum: 0,
+      maximum: 23,
+      description: 'First hour of the clock at the site.',
+      examples: [11],
+    }),
+    end_hour: Type.Integer({
+      minimum: 1,
+      maximum: 24,
+      description: 'Hour before which the window ends; later than `start_hour`.',
+      examples: [14],
+    }),
+  },
+  returns: Suggestion,
+  example: { answer: suggestionExample },
+  async handle({ site: { site_id }, query }, needs: Needs) {
+    if (query.end_hour <= query.start_hour) throw refusal('end_hour', 'must be after start_hour')
+    const facts = await needs.sites.facts(site_id)
+    const span = hoursOnTheClock(query, facts.timezone)
+    if (span === null) {
+      throw refusal('start_hour', `the clocks of ${facts.timezone} skip these hours on that date`)
+    }
+    const plant = await needs.curtailmentSuggest.plant(site_id, query.logger_id)
+    if (plant === null) throw new ApiError('not_found', { logger_id: query.logger_id })
+    const now = needs.clock.now()
+    const { hours, missing } = await expectation(plant, span, { site_id, facts, now, ...needs })
+    return {
+      logger_id: query.logger_id,
+      date: query.date,
+      timezone: facts.timezone,
+      start_hour: query.start_hour,
+      end_hour: query.end_hour,
+      ...windowOf(span),
+      ...answerOf(plant, hours, { missing, now }),
+    }
+  },
+})
+
+const refusal = (field: string, message: string) =>
+  invalid({ location: 'query', field, code: 'out_of_range', message })
+
+/** The hours with what is expected of them; `missing` is why nothing is. */
+async function expectation(
+  plant: Plant & { panels: readonly Panels[] },
+  span: Span,
+  known: Pick<Needs, 'curtailmentSuggest'> & { site_id: string; facts: SiteFacts; now: Date },
+): Promise<{ hours: ExpectedHour[]; missing: Reason | null }> {
+  const place = placeOf(known.facts)
+  if (place === null || plant.panels.length === 0) {
+    const unknown = { p10_kw: null, p50_kw: null, p90_kw: null, days: 0 }
+    const hours = hoursOf(span).map((hour) => ({ ...hour, ...unknown }))
+    return { hours, missing: place === null ? 'no_position' : 'no_panels' }
+  }
+  const { site_id, now } = known
+  const until_ms = Math.floor(Math.min(now.getTime(), span.end_ms) / hour_ms) * hour_ms
+  // A day more: of a time of day that is yet to come the newest is that of yesterday.
+  const since = new Date(Math.min(until_ms, span.start_ms) - (recent_days + 1) * 24 * hour_ms)
+  const recent = await known.curtailmentSuggest.recent(
+    { site_id, logger_id: plant.logger_id },
+    since,
+    new Date(until_ms),
+  )
+  const { rated_power_kw } = plant
+  const clear = clearSkyEnergy(place, plant)
+  const hours = hoursOf(span).map((hour) =>
+    expectedHour(hour, { clear, recent, rated_power_kw, until_ms }),
+  )
+  return { hours, missing: null }
+}
+
+const windowOf = ({ start_ms, end_ms }: Span) => ({
+  start_at: new Date(start_ms).toISOString(),
+  end_at: new Date(end_ms).toISOString(),
+  hours_in_window: (end_ms - start_ms) / hour_ms,
+})
+
+type Answer = Omit<
+  CurtailmentSuggestion,
+  'logger_id' | 'date' | 'timezone' | 'start_hour' | 'end_hour' | keyof ReturnType<typeof windowOf>
+>
+
+function answerOf(
+  plant: Plant,
+  hours: readonly ExpectedHour[],
+  { missing, now }: { missing: Reason | null; now: Date },
+): Answer {
+  const doubts = missing === null ? doubtsOf(hours, now.getTime()) : [missing]
+  const is_known = hours.some(({ p50_kw }) => p50_kw !== null)
+  const limit = suggestedLimit(hours, plant)
+  const is_dim = limit === null && is_known && !doubts.includes('no_daylight')
+  const suggested_limit_kw = limit?.limit_kw ?? null
+  return {
+    suggested_limit_kw,
+    suggested_limit_pct: limit?.limit_pct ?? null,
+    limit_mode: 'percent',
+    rated_power_kw: plant.rated_power_kw,
+    basis: is_known ? 'clear_sky' : 'none',
+    ...unforecast,
+    expected_curtailed_energy_kwh: limit && significant(limit.curtailed_energy_kwh),
+    confidence: limit !== null && doubts.length === 0 ? 'medium' : 'low',
+    reasons: [
+      'no_forecast',
+      'no_price',
+      ...doubts,
+      ...(is_dim ? (['little_output'] as const) : []),
+    ],
+    hours: hours.map(({ start_ms, end_ms, p10_kw, p50_kw, p90_kw }) => ({
+      start_at: new Date(start_ms).toISOString(),
+      end_at: new Date(end_ms).toISOString(),
+      p10_kw: rounded(p10_kw, 3),
+      p50_kw: rounded(p50_kw, 3),
+      p90_kw: rounded(p90_kw, 3),
+      price_per_mwh: null,
+      suggested_limit_kw,
+    })),
+  }
+}
+
+const unforecast = {
+  forecast_run_at: null,
+  forecast_peak_p50_kw: null,
+  forecast_peak_p90_kw: null,
+  forecast_energy_p50_kwh: null,
+  expected_lost_revenue_amount: null,
+  avoided_cost_amount: null,
+  currency: null,
+  avg_price_per_mwh: null,
+  negative_price_min: null,
+} as const

@@ -1,0 +1,164 @@
+/**
+ * Energy that curtailment kept back, by row and hour: what inverters say that they could have
+ * delivered (SunSpec model 122, WAval) less what they did, between two readings that both know it
+ * and that no gap parts. Of rows that hold a plant at once the lowest has it all.
+ */
+import { defaultPollIntervals } from '@heliograph/domain/site'
+import type { Database, Queries } from '../storage/database.ts'
+
+const hour_ms = 3_600_000
+const gap_s_min = 60
+
+interface Plant {
+  site_id: string
+  logger_id: number
+}
+
+export interface AppliedRow {
+  group_id: string
+  max_power_kw: number
+  row_id: number
+  /** When it held: in force, and applied by the edge. */
+  from_ms: number
+  to_ms: number
+}
+
+export interface Span {
+  group_id: string
+  from_ms: number
+  to_ms: number
+}
+
+/** When each row of a plant was the lowest that held it; the earlier one of two that are equal. */
+export function lowestSpans(rows: readonly AppliedRow[]): Span[] {
+  const bounds = [...new Set(rows.flatMap(({ from_ms, to_ms }) => [from_ms, to_ms]))]
+  bounds.sort((a, b) => a - b)
+  const ranked = [...rows].sort((a, b) => a.max_power_kw - b.max_power_kw || a.row_id - b.row_id)
+  return bounds.flatMap((from_ms, nth) => {
+    const to_ms = bounds[nth + 1]
+    const lowest = ranked.find((row) => row.from_ms <= from_ms && from_ms < row.to_ms)
+    return lowest && to_ms !== undefined ? [{ group_id: lowest.group_id, from_ms, to_ms }] : []
+  })
+}
+
+export interface Run {
+  /** Hours that begin before are left as they are. */
+  since: Date
+  now: Date
+  /** Ends the run between two hours. */
+  signal: AbortSignal
+}
+
+/** Sums up the hours of a run anew, as its readings are now. */
+export async function sumCurtailedEnergy(db: Database, { since, now, signal }: Run): Promise<void> {
+  const first_ms = Math.floor(since.getTime() / hour_ms) * hour_ms
+  for (const [plant, rows] of await appliedRows(db, new Date(first_ms), now)) {
+    const spans = lowestSpans(rows)
+    const begin_ms = Math.floor((spans[0]?.from_ms ?? now.getTime()) / hour_ms) * hour_ms
+    // Until now: an hour may hold what was summed before a release was known.
+    for (let hour = Math.max(first_ms, begin_ms); hour < now.getTime(); hour += hour_ms) {
+      signal.throwIfAborted()
+      await sumHour(db, plant, { hour, spans: spansWithin(spans, hour) })
+    }
+    if (rows.some((row) => row.to_ms === now.getTime())) await noteAvailable(db, plant, now)
+  }
+}
+
+async function appliedRows(db: Queries, since: Date, now: Date): Promise<[Plant, AppliedRow[]][]> {
+  const rows = await db.query<Plant & Omit<AppliedRow, 'from_ms' | 'to_ms'> & Times>(
+    `select site_id, logger_id, group_id, row_id, max_power_kw, from_at, to_at
+     from (
+       select *, greatest(start_at, applied_at) as from_at, least(end_at, released_at, $2) as to_at
+       from curtailment_rows where applied_at is not null and end_at > $1
+     ) as held
+     where to_at > from_at and to_at > $1
+     order by site_id, logger_id, row_id`,
+    [since, now],
+  )
+  const plants = Map.groupBy(rows, ({ site_id, logger_id }) => JSON.stringify([site_id, logger_id]))
+  return [...plants.values()].map((of) => [
+    { site_id: of[0]!.site_id, logger_id: of[0]!.logger_id },
+    of.map(({ from_at, to_at, ...row }) => ({
+      ...row,
+      from_ms: from_at.getTime(),
+      to_ms: to_at.getTime(),
+    })),
+  ])
+}
+
+interface Times {
+  from_at: Date
+  to_at: Date
+}
+
+const spansWithin = (spans: readonly Span[], hour: number): Span[] =>
+  spans
+    .map(({ group_id, from_ms, to_ms }) => ({
+      group_id,
+      from_ms: Math.max(from_ms, hour),
+      to_ms: Math.min(to_ms, hour + hour_ms),
+    }))
+    .filter(({ from_ms, to_ms }) => to_ms > from_ms)
+
+async function sumHour(
+  db: Database,
+  { site_id, logger_id }: Plant,
+  { hour, spans }: { hour: number; spans: readonly Span[] },
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.execute(
+      'delete from curtailment_hours where site_id = $1 and logger_id = $2 and hour_at = $3',
+      [site_id, logger_id, new Date(hour)],
+    )
+    if (spans.length === 0) return
+    await tx.execute(insertHour, [
+      ...[site_id, logger_id, new Date(hour), gap_s_min, defaultPollIntervals.inverter_s],
+      spans.map(({ group_id }) => group_id),
+      spans.map(({ from_ms }) => new Date(from_ms).toISOString()),
+      spans.map(({ to_ms }) => new Date(to_ms).toISOString()),
+    ])
+  })
+}
+
+const kept_kw = `
+  case when available_power_kw is not null and ac_power_kw is not null
+    then greatest(available_power_kw - ac_power_kw, 0) end`
+const ofInverter = 'over (partition by inverter_id order by measured_at)'
+
+const insertHour = `
+  with gap as (
+    select greatest($4::float8, 3 * coalesce((inventory->'poll'->>'inverter_s')::float8, $5))
+      * interval '1 second' as longest
+    from sites where site_id = $1
+  ), steps as (
+    select measured_at as from_at, lead(measured_at) ${ofInverter} as to_at,
+           (${kept_kw} + lead(${kept_kw}) ${ofInverter}) / 2 as kept_kw
+    from inverter_readings, gap
+    where site_id = $1
+      and inverter_id in (select inverter_id from inverters where site_id = $1 and logger_id = $2)
+      and measured_at >= $3::timestamptz - longest
+      and measured_at < $3::timestamptz + interval '1 hour' + longest
+  ), spans as (
+    select * from unnest($6::text[], $7::timestamptz[], $8::timestamptz[]) as s (group_id, from_at, to_at)
+  )
+  insert into curtailment_hours (site_id, group_id, logger_id, hour_at, curtailed_energy_kwh)
+  select $1, spans.group_id, $2, $3, sum(steps.kept_kw * extract(epoch from
+      least(steps.to_at, spans.to_at) - greatest(steps.from_at, spans.from_at)) / 3600)
+  from spans
+  left join steps on steps.from_at < spans.to_at and steps.to_at > spans.from_at
+    and steps.kept_kw is not null and steps.to_at - steps.from_at <= (select longest from gap)
+  group by spans.group_id`
+
+/** What a plant could deliver now, noted at the rows that hold it; older readings do not count. */
+async function noteAvailable(db: Queries, { site_id, logger_id }: Plant, now: Date): Promise<void> {
+  await db.execute(
+    `update curtailment_rows set available_power_kw = (
+       select sum(l.available_power_kw) from inverter_latest l
+       join inverters i on i.site_id = l.site_id and i.inverter_id = l.inverter_id
+       where l.site_id = $1 and i.logger_id = $2 and i.retired_at is null
+         and l.measured_at > $3::timestamptz - interval '90 seconds')
+     where site_id = $1 and logger_id = $2 and released_at is null
+       and applied_at is not null and start_at <= $3 and end_at > $3`,
+    [site_id, logger_id, now],
+  )
+}

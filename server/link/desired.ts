@@ -1,0 +1,145 @@
+/** What connected edges are told of curtailment: the rows of their site, after every change. */
+import type { Clock, Timers } from '@heliograph/domain/clock'
+import type { CurtailmentRow, Desired } from '@heliograph/domain/curtailment'
+import type { Static } from 'typebox'
+import { changed_channel } from '../storage/curtailment.ts'
+import type { Database, Log, Queries } from '../storage/database.ts'
+
+export type DesiredMessage = Static<typeof Desired>
+
+export interface DesiredRows {
+  /**
+   * Tells the rows of a site that are not over, now and after each change, whoever made it; says
+   * nothing before there ever was a row, for then nothing is asked. Returns what ends it.
+   */
+  watch(site_id: string, tell: (desired: DesiredMessage) => void): () => void
+  stop(): Promise<void>
+}
+
+/** A notification that is lost costs no more than this. */
+const reread_ms = 400
+
+interface Watcher {
+  site_id: string
+  tell: (desired: DesiredMessage) => void
+  /** Of `curtailment_versions`, when it was told last. */
+  version: number | null
+}
+
+export function tellDesired({
+  db,
+  clock,
+  timers,
+  log,
+}: {
+  db: Database
+  clock: Clock
+  timers: Timers
+  log: Log
+}): DesiredRows {
+  const watchers = new Set<Watcher>()
+  let reading = Promise.resolve()
+  let is_reading = false
+  let is_asked_again = false
+  let is_failing = false
+  let is_stopped = false
+  let cancel = timers.after(reread_ms, rereadLater)
+
+  function read(): void {
+    is_asked_again = true
+    if (!is_reading) reading = readAsAsked()
+  }
+
+  async function readAsAsked(): Promise<void> {
+    is_reading = true
+    while (is_asked_again && !is_stopped) {
+      is_asked_again = false
+      try {
+        await tellChanges(db, watchers, clock)
+        is_failing = false
+      } catch (error) {
+        if (!is_failing) log.error({ err: error }, 'edges cannot be told what is asked of them')
+        is_failing = true
+      }
+    }
+    is_reading = false
+  }
+
+  function rereadLater(): void {
+    if (is_stopped) return
+    if (watchers.size > 0) read()
+    cancel = timers.after(reread_ms, rereadLater)
+  }
+
+  const listening = db.listen(changed_channel, { notified: read, resumed: read })
+  listening.catch((error: unknown) => {
+    log.warn({ err: error, reread_ms }, 'changes of curtailment are not heard of, but looked for')
+  })
+
+  return {
+    watch(site_id, tell) {
+      const watcher: Watcher = { site_id, tell, version: null }
+      watchers.add(watcher)
+      read()
+      return () => watchers.delete(watcher)
+    },
+    async stop() {
+      is_stopped = true
+      cancel()
+      await reading
+      const subscription = await listening.catch(() => null)
+      await subscription?.stop()
+    },
+  }
+}
+
+async function tellChanges(db: Queries, watchers: Set<Watcher>, clock: Clock): Promise<void> {
+  const site_ids = [...new Set([...watchers].map(({ site_id }) => site_id))]
+  if (site_ids.length === 0) return
+  const versions = await db.query<{ site_id: string; version: number }>(
+    'select site_id, version from curtailment_versions where site_id = any($1)',
+    [site_ids],
+  )
+  for (const { site_id, version } of versions) {
+    const behind = [...watchers].filter((one) => one.site_id === site_id && one.version !== version)
+    if (behind.length === 0) continue
+    // Before they are read: a release must not take a row for one that no edge ever saw.
+    await db.execute(
+      `update curtailment_rows set told_at = $2
+       where site_id = $1 and told_at is null and released_at is null and end_at > $2`,
+      [site_id, clock.now()],
+    )
+    // Read after the version: what is newer than that is told now, and once more.
+    const desired = await readDesired(db, site_id, clock.now())
+    for (const watcher of behind) {
+      if (!watchers.has(watcher)) continue
+      watcher.version = version
+      watcher.tell(desired)
+    }
+  }
+}
+
+/** Released rows too, until they would have ended: an edge that was away must hear of it. */
+async function readDesired(db: Queries, site_id: string, now: Date): Promise<DesiredMessage> {
+  const rows = await db.query<
+    Omit<CurtailmentRow, 'start_at' | 'end_at' | 'released_at'> & {
+      start_at: Date
+      end_at: Date
+      released_at: Date | null
+    }
+  >(
+    `select group_id, logger_id, start_at, end_at, max_power_kw, released_at
+     from curtailment_rows where site_id = $1 and end_at > $2
+     order by start_at, group_id, logger_id`,
+    [site_id, now],
+  )
+  return {
+    type: 'desired',
+    rows: rows.map((row) => ({
+      ...row,
+      start_at: row.start_at.getTime(),
+      end_at: row.end_at.getTime(),
+      released_at: row.released_at?.getTime() ?? null,
+    })),
+  }
+}

@@ -1,0 +1,203 @@
+/** What a sensor node measured last, by rules. */
+import type { CommState } from '@heliograph/domain/link'
+import {
+  type Channel,
+  default_running_above_a,
+  type Node,
+  nodeIdPattern,
+  type RelayCause,
+  relayCauses,
+} from '@heliograph/domain/node'
+import { type Static, Type } from 'typebox'
+import { Nullable } from '../http/params.ts'
+import { At, frame, frameOf, iso, type Measurement } from './frame.ts'
+
+/** A node with what it measured last, as the store reads it. */
+export interface NodeRow extends Measurement {
+  node_id: string
+  name: string
+  type: Node['type']
+  location_id: number | null
+  logger_id: number | null
+  manufacturer: string | null
+  model: string | null
+  serial_number: string | null
+  report_s: number
+  channels: Channel[]
+  created_at: Date
+  updated_at: Date
+  retired_at: Date | null
+  channel_values: (number | null)[] | null
+  edge_comm_state: CommState | null
+  last_ok_at: Date | null
+}
+
+/** How a relay was switched last. */
+export interface LastSwitching {
+  node_id: string
+  channel: string
+  at: Date
+  source: RelayCause
+  reason: string | null
+}
+
+export const NodeId = Type.String({
+  pattern: nodeIdPattern,
+  description: 'A sensor node of the site.',
+  examples: ['ts-1'],
+})
+
+const closed = { additionalProperties: false } as const
+const Temperature = Type.Object(
+  {
+    channel: Type.String(),
+    label: Type.String(),
+    temperature_c: Nullable(Type.Number({ description: '°C.' })),
+    status: Nullable(
+      Type.Enum(['normal', 'warning', 'alarm'], {
+        description: 'By `warn_high_c` and `alarm_high_c`; null where it was not measured.',
+      }),
+    ),
+  },
+  { ...closed, $id: 'SensorTemperature' },
+)
+
+const Fan = Type.Object(
+  {
+    fan_index: Type.Integer({ minimum: 0 }),
+    channel: Type.String(),
+    label: Type.String(),
+    current_a: Nullable(Type.Number({ description: 'A.' })),
+    running: Nullable(Type.Boolean({ description: 'By its current.' })),
+    commanded: Nullable(
+      Type.Boolean({ description: 'Whether its relay is on; null where none is known.' }),
+    ),
+    fault: Nullable(Type.Boolean({ description: 'Its relay is on, and it does not run.' })),
+  },
+  { ...closed, $id: 'SensorFan' },
+)
+
+const Door = Type.Object(
+  {
+    door_index: Type.Integer({ minimum: 0 }),
+    channel: Type.String(),
+    label: Type.String(),
+    open: Nullable(Type.Boolean()),
+  },
+  { ...closed, $id: 'SensorDoor' },
+)
+
+const Relay = Type.Object(
+  {
+    relay_index: Type.Integer({ minimum: 0 }),
+    channel: Type.String(),
+    label: Type.String(),
+    state: Nullable(Type.Boolean({ description: 'Whether it is on.' })),
+    changed_at: Nullable(At('When it was switched last, if that is known.')),
+    source: Nullable(Type.Enum([...relayCauses], { description: 'Who switched it last.' })),
+    reason: Nullable(Type.String({ description: 'What the node says of that.' })),
+  },
+  { ...closed, $id: 'SensorRelay' },
+)
+
+const ofRole = (what: string) =>
+  Nullable(Type.Number({ description: `The warmest temperature of ${what}, °C.` }))
+
+export type SensorNow = Static<typeof SensorNow>
+export const SensorNow = Type.Object(
+  {
+    node_id: NodeId,
+    ...frame,
+    ambient_temperature_c: ofRole('the air'),
+    oil_temperature_c: ofRole('the oil'),
+    winding_temperature_c: ofRole('the windings'),
+    busbar_temperature_c: ofRole('the busbars'),
+    relative_humidity_pct: Nullable(
+      Type.Number({ description: 'The highest that was measured, %.' }),
+    ),
+    temperatures: Type.Array(Temperature),
+    fans: Type.Array(Fan),
+    doors: Type.Array(Door),
+    relays: Type.Array(Relay),
+  },
+  { ...closed, $id: 'SensorNow' },
+)
+
+interface Valued {
+  is: Channel
+  value: number | null
+}
+
+export function nodeNow(row: NodeRow, switchings: readonly LastSwitching[], now: Date): SensorNow {
+  const all = row.channels.map(
+    (is, index): Valued => ({ is, value: row.channel_values?.[index] ?? null }),
+  )
+  const of = (kind: Channel['kind']) => all.filter(({ is }) => is.kind === kind)
+  const warmest = (role: Channel['role']) =>
+    highest(of('temperature').filter(({ is }) => is.role === role))
+  const relayOf = new Map(of('relay').map(({ is, value }) => [is.channel, stateOf(value)]))
+  const last = new Map(switchings.map((one) => [one.channel, one]))
+  return {
+    node_id: row.node_id,
+    ...frameOf(row, row.report_s, now),
+    ambient_temperature_c: warmest('ambient'),
+    oil_temperature_c: warmest('oil'),
+    winding_temperature_c: warmest('winding'),
+    busbar_temperature_c: warmest('busbar'),
+    relative_humidity_pct: highest(of('humidity')),
+    temperatures: of('temperature').map(temperatureNow),
+    fans: of('fan_current').map((fan, fan_index) => fanNow(fan, fan_index, relayOf)),
+    doors: of('door').map(({ is, value }, door_index) => ({
+      door_index,
+      channel: is.channel,
+      label: is.label,
+      open: stateOf(value),
+    })),
+    relays: of('relay').map(({ is, value }, relay_index) => ({
+      relay_index,
+      channel: is.channel,
+      label: is.label,
+      state: stateOf(value),
+      changed_at: iso(last.get(is.channel)?.at ?? null),
+      source: last.get(is.channel)?.source ?? null,
+      reason: last.get(is.channel)?.reason ?? null,
+    })),
+  }
+}
+
+function temperatureNow({ is, value }: Valued): Static<typeof Temperature> {
+  const isAbove = (limit: number | undefined) =>
+    value !== null && limit !== undefined && value >= limit
+  const status = isAbove(is.alarm_high_c) ? 'alarm' : isAbove(is.warn_high_c) ? 'warning' : 'normal'
+  return {
+    channel: is.channel,
+    label: is.label,
+    temperature_c: value,
+    status: value === null ? null : status,
+  }
+}
+
+function fanNow(
+  { is, value }: Valued,
+  fan_index: number,
+  relayOf: ReadonlyMap<string, boolean | null>,
+): Static<typeof Fan> {
+  const running = value === null ? null : value > (is.running_above_a ?? default_running_above_a)
+  const commanded = relayOf.get(is.relay ?? '') ?? null
+  return {
+    fan_index,
+    channel: is.channel,
+    label: is.label,
+    current_a: value,
+    running,
+    commanded,
+    fault: commanded === null || running === null ? null : commanded && !running,
+  }
+}
+
+const stateOf = (value: number | null) => (value === null ? null : value === 1)
+
+function highest(measured: readonly Valued[]): number | null {
+  const values = measured.flatMap(({ value }) => value ?? [])
+  return values.length === 0 ? null : Math.max(...values)
+}

@@ -1,0 +1,71 @@
+/**
+ * A Huawei SmartLogger as the controller of a plant: it stores a command at once, and passes it on
+ * to the inverters a few seconds later.
+ */
+import type { Logger } from '@heliograph/domain/site'
+import {
+  createImage,
+  illegal_data_address,
+  illegal_data_value,
+  type RegisterDevice,
+} from './register-device.ts'
+
+export interface SmartLoggerState {
+  /** Tenths of a percent, as written last. */
+  stored: number
+  /** Tenths of a percent, that stood before. */
+  before: number
+  stored_at_ms: number
+  /** 0 nobody, 4 a master over Modbus; others as in 40737. */
+  mode: number
+}
+
+export interface SmartLoggerNow {
+  plant_power_kw: number
+}
+
+const remote_control = 4
+const full = 1000
+
+/** `delay_ms`: from storing a command to the inverters' having it, of true ones 1 to 5 s. */
+export function huaweiSmartLogger(
+  { inverters }: Logger,
+  { delay_ms = 2000 }: { delay_ms?: number } = {},
+): RegisterDevice<SmartLoggerState, SmartLoggerNow> {
+  const rated_w =
+    inverters.reduce((sum, { rated_ac_power_kw }) => sum + rated_ac_power_kw, 0) * 1000
+
+  const applied = ({ stored, before, stored_at_ms }: SmartLoggerState, now_ms: number) =>
+    now_ms - stored_at_ms >= delay_ms ? stored : before
+
+  return {
+    initial: { stored: full, before: full, stored_at_ms: Number.NEGATIVE_INFINITY, mode: 0 },
+    registers({ plant_power_kw }, state, now_ms) {
+      const { image, holding } = createImage('high_first')
+      holding.u16(40_428, state.stored)
+      holding.u32(40_525, plant_power_kw * 1000)
+      holding.u16(40_699, 1)
+      holding.u16(40_737, state.mode)
+      holding.u32(40_802, applied(state, now_ms) / 10)
+      // The year of its clock, where an inverter has the gradient of its power.
+      holding.u16(42_017, 2026)
+      return image
+    },
+    write(state, { address, values, now_ms }) {
+      const [value = 0] = values
+      if (address !== 40_428 || values.length !== 1) return illegal_data_address
+      if (value > full) return illegal_data_value
+      // Whoever commands takes over from whoever had the say.
+      return {
+        stored: value,
+        before: applied(state, now_ms),
+        stored_at_ms: now_ms,
+        mode: remote_control,
+      }
+    },
+    limit_w: (state, now_ms) => {
+      const tenths = applied(state, now_ms)
+      return tenths === full ? null : (tenths / full) * rated_w
+    },
+  }
+}

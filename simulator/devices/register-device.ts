@@ -1,0 +1,85 @@
+/** Simulated devices with registers of a maker's own: what they show, what a write changes. */
+import type { InverterSnapshot } from '../site.ts'
+
+/** What an inverter measures at an instant. */
+export interface InverterNow {
+  measured: InverterSnapshot
+  frequency_hz: number
+  /** Between two phases. */
+  line_voltage_v: number
+  energy_kwh: number
+}
+
+/** Words by their address on the wire. */
+export interface RegisterImage {
+  holding: ReadonlyMap<number, number>
+  input: ReadonlyMap<number, number>
+}
+
+export interface RegisterWrite {
+  address: number
+  values: readonly number[]
+  now_ms: number
+}
+
+/** Modbus application protocol specification V1.1b3, section 7. */
+export const illegal_data_address = 2
+export const illegal_data_value = 3
+
+/**
+ * A device whose registers follow from what it measures (`now`) and from what was written to it
+ * (`state`), a plain value that a test may keep, compare and go back to.
+ */
+export interface RegisterDevice<State, Now> {
+  /** As it comes up with power. */
+  initial: State
+  registers(now: Now, state: State, now_ms: number): RegisterImage
+  /** The state after a write, or the exception by which it is refused. */
+  write(state: State, write: RegisterWrite): State | number
+  /** The most that it delivers, W, because of what was written; `null` without a limit. */
+  limit_w(state: State, now_ms: number): number | null
+}
+
+type Order = 'high_first' | 'low_first'
+
+/** Fills an image register by register. */
+export function createImage(order: Order) {
+  const holding = new Map<number, number>()
+  const input = new Map<number, number>()
+  const filler = (table: Map<number, number>) => {
+    const put = (address: number, words: readonly number[]) => {
+      for (const [nth, word] of words.entries()) table.set(address + nth, word)
+    }
+    return {
+      u16: (address: number, value: number) => put(address, [wordOf(value)]),
+      /** Signed or not: two's complement. */
+      u32: (address: number, value: number) => put(address, pairOf(value, order)),
+      u64: (address: number, value: number) => {
+        const whole = Math.round(value)
+        put(address, [...pairOf(Math.floor(whole / 2 ** 32), order), ...pairOf(whole, order)])
+      },
+      text(address: number, words: number, text: string) {
+        const bytes = new TextEncoder().encode(text)
+        const byte = (nth: number) => bytes[nth] ?? 0
+        put(
+          address,
+          Array.from({ length: words }, (_, nth) => byte(2 * nth) * 256 + byte(2 * nth + 1)),
+        )
+      },
+    }
+  }
+  return { image: { holding, input }, holding: filler(holding), input: filler(input) }
+}
+
+const wordOf = (value: number): number => Math.round(value) & 0xffff
+
+function pairOf(value: number, order: Order): [number, number] {
+  const bits = Math.round(value) >>> 0
+  const [high, low] = [bits >>> 16, bits & 0xffff] as const
+  return order === 'high_first' ? [high, low] : [low, high]
+}
+
+export function numberOf(values: readonly number[], order: Order): number {
+  const words = order === 'high_first' ? values : [...values].reverse()
+  return words.reduce((sum, word) => sum * 0x1_0000 + word, 0)
+}

@@ -1,0 +1,114 @@
+/** An SMA inverter with the maker's own registers: setpoints that it ignores until it is told. */
+import type { Inverter } from '@heliograph/domain/site'
+import type { InverterSnapshot } from '../site.ts'
+import {
+  createImage,
+  type InverterNow,
+  illegal_data_address,
+  illegal_data_value,
+  numberOf,
+  type RegisterDevice,
+} from './register-device.ts'
+
+export interface SmaState {
+  /** 802: setpoints from outside are heeded; 803: they are taken and ignored. */
+  control: 802 | 803
+  setpoint_w: number
+  set_at_ms: number
+  /** 1079: a setpoint from outside; others limit by settings of the device. */
+  operating_mode: number
+  /** 2506 keeps the last setpoint for ever, 2507 falls back after the timeout. */
+  fallback_mode: number
+  fallback_timeout_s: number
+  /** Hundredths of a percent of WMax. */
+  fallback: number
+}
+
+export const external_setpoint = 1079
+export const keeps_last = 2506
+export const falls_back = 2507
+const active = 802
+const inactive = 803
+const not_available = 0x00ff_fffd
+
+const state_code: Readonly<Record<InverterSnapshot['state'], number>> = {
+  off: 381,
+  sleeping: 1393,
+  starting: 1467,
+  mppt: 295,
+  throttled: 2119,
+  shutting_down: 1469,
+  fault: 1392,
+  standby: 1393,
+  test: not_available,
+  unknown: not_available,
+}
+
+export function sma(inverter: Inverter): RegisterDevice<SmaState, InverterNow> {
+  const w_max_w = Math.round(inverter.rated_ac_power_kw * 1000)
+
+  function limit_w(state: SmaState, now_ms: number): number | null {
+    if (state.control === inactive || state.operating_mode !== external_setpoint) return null
+    const is_late = now_ms - state.set_at_ms >= state.fallback_timeout_s * 1000
+    if (state.fallback_mode === falls_back && is_late) return (state.fallback / 10_000) * w_max_w
+    return state.setpoint_w
+  }
+
+  return {
+    initial: {
+      control: inactive,
+      setpoint_w: w_max_w,
+      set_at_ms: 0,
+      operating_mode: external_setpoint,
+      fallback_mode: keeps_last,
+      fallback_timeout_s: 300,
+      fallback: 10_000,
+    },
+    registers({ measured, frequency_hz, line_voltage_v, energy_kwh }, state, now_ms) {
+      const { image, holding } = createImage('high_first')
+      holding.u32(30_053, 9344)
+      holding.u32(30_057, 3_000_000_000 + inverter.inverter_id)
+      holding.u32(30_231, w_max_w)
+      holding.u32(30_233, w_max_w)
+      holding.u64(30_513, energy_kwh * 1000)
+      holding.u32(30_775, measured.ac_power_kw * 1000)
+      for (let phase = 0; phase < 3; phase += 1) {
+        holding.u32(30_783 + 2 * phase, (line_voltage_v / Math.sqrt(3)) * 100)
+      }
+      holding.u32(30_803, frequency_hz * 100)
+      holding.u32(30_805, 0)
+      holding.u32(30_813, Math.abs(measured.ac_power_kw) * 1000)
+      holding.u32(30_835, state.operating_mode)
+      holding.u32(31_405, limit_w(state, now_ms) ?? w_max_w)
+      holding.u32(40_029, state_code[measured.state])
+      holding.u32(41_193, state.fallback_mode)
+      holding.u32(41_195, state.fallback_timeout_s)
+      holding.u32(41_197, state.fallback)
+      return image
+    },
+    write(state, { address, values, now_ms }) {
+      if (values.length !== 2) return illegal_data_address
+      const number = numberOf(values, 'high_first')
+      switch (address) {
+        case 40_149:
+          // Taken without a word while control is inactive, and ignored.
+          return state.control === inactive
+            ? state
+            : { ...state, setpoint_w: number, set_at_ms: now_ms }
+        case 40_151:
+          return number === active || number === inactive
+            ? { ...state, control: number }
+            : illegal_data_value
+        case 41_193:
+          return number === keeps_last || number === falls_back
+            ? { ...state, fallback_mode: number }
+            : illegal_data_value
+        case 41_197:
+          return number <= 10_000 ? { ...state, fallback: number } : illegal_data_value
+        default:
+          return illegal_data_address
+      }
+    },
+    limit_w,
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * The simulated devices with registers of a maker's own, in the plant: they measure what it does,
+ * and what is written to them limits it. They forget it when the simulator ends, as without power.
+ */
+import type { Inverter, Logger } from '@heliograph/domain/site'
+import { huaweiSmartLogger } from './devices/huawei-smartlogger.ts'
+import { huaweiSun2000 } from './devices/huawei-sun2000.ts'
+import { Refusal } from './devices/refusal.ts'
+import type { InverterNow, RegisterDevice } from './devices/register-device.ts'
+import { sma } from './devices/sma.ts'
+import { sungrowSg } from './devices/sungrow-sg.ts'
+import { nominal_voltage_v } from './devices/sunspec.ts'
+import type { Plant } from './plant.ts'
+
+export interface RegisterUnit {
+  read(address: number, count: number): Uint16Array
+  readInput(address: number, count: number): Uint16Array
+  write(address: number, words: readonly number[]): void
+  isAway(): boolean
+}
+
+export interface RegisterUnits {
+  /** Null for an inverter without registers of a maker's own. */
+  inverter(inverter_id: number): RegisterUnit | null
+  /** Null for a plant without a controller. */
+  controller(logger_id: number): RegisterUnit | null
+}
+
+/** A device with its state, which is only ever handed back to it. */
+interface Held<Now> {
+  device: RegisterDevice<unknown, Now>
+  state: unknown
+  restarted_at_ms: number | null
+}
+
+type Made = (inverter: Inverter) => RegisterDevice<unknown, InverterNow>
+
+const makers: Readonly<Record<Exclude<Inverter['driver'], 'sunspec'>, Made>> = {
+  huawei_sun2000: huaweiSun2000 as Made,
+  sungrow_sg: sungrowSg as Made,
+  sma: sma as Made,
+}
+
+interface Member {
+  inverter: Inverter
+  logger: Logger
+  own: Held<InverterNow>
+}
+
+export function createRegisterUnits(plant: Plant): RegisterUnits {
+  const { loggers } = plant.simulation.site
+  const members = new Map(loggers.flatMap((logger) => membersOf(logger)))
+  const controllers = new Map(
+    loggers.flatMap((logger) =>
+      logger.controller ? [[logger.logger_id, held(huaweiSmartLogger(logger))] as const] : [],
+    ),
+  )
+
+  /** Whoever is asked anything, all have done by then what time brought. */
+  function follow(): void {
+    const now_ms = plant.now_ms()
+    for (const [inverter_id, { inverter, logger, own }] of members) {
+      const { restarted_at_ms, is_enabled, limit_pct } = plant.limits.stateOf(inverter_id)
+      if (restarted_at_ms !== own.restarted_at_ms) {
+        Object.assign(own, { state: own.device.initial, restarted_at_ms })
+      }
+      const rated_w = inverter.rated_ac_power_kw * 1000
+      const controller = controllers.get(logger.logger_id)
+      const plant_w = controller?.device.limit_w(controller.state, now_ms) ?? null
+      const share_w = plant_w === null ? rated_w : (plant_w * rated_w) / ratedOf(logger)
+      const limit_w = Math.min(own.device.limit_w(own.state, now_ms) ?? rated_w, share_w)
+      const told = { is_enabled: limit_w < rated_w, limit_pct: (100 * limit_w) / rated_w }
+      if (told.is_enabled !== is_enabled || (is_enabled && told.limit_pct !== limit_pct)) {
+        plant.limits.tell(inverter_id, told)
+      }
+    }
+  }
+
+  return {
+    inverter(inverter_id) {
+      const member = members.get(inverter_id)
+      if (!member) return null
+      const isAway = () => plant.limits.isAway(inverter_id)
+      const now = () => inverterNow(plant, inverter_id)
+      return unitOf(member.own, { plant, follow, now, isAway })
+    },
+    controller(logger_id) {
+      const controller = controllers.get(logger_id)
+      const logger = loggers.find((one) => one.logger_id === logger_id)
+      if (!controller || !logger) return null
+      const now = () => ({ plant_power_kw: powerOf(plant, logger) })
+      return unitOf(controller, { plant, follow, now, isAway: () => false })
+    },
+  }
+}
+
+interface Around<Now> {
+  plant: Plant
+  follow(): void
+  now(): Now
+  isAway(): boolean
+}
+
+function unitOf<Now>(held: Held<Now>, { plant, follow, now, isAway }: Around<Now>): RegisterUnit {
+  const words = (table: 'holding' | 'input', address: number, count: number) => {
+    follow()
+    const image = held.device.registers(now(), held.state, plant.now_ms())[table]
+    return Uint16Array.from({ length: count }, (_, nth) => {
+      const word = image.get(address + nth)
+      if (word === undefined) throw new Refusal('illegal data address')
+      return word
+    })
+  }
+  return {
+    read: (address, count) => words('holding', address, count),
+    readInput: (address, count) => words('input', address, count),
+    write(address, values) {
+      follow()
+      const next = held.device.write(held.state, { address, values, now_ms: plant.now_ms() })
+      if (typeof next === 'number') throw new Refusal(refusals[next] ?? 'illegal data address')
+      held.state = next
+      follow()
+    },
+    isAway,
+  }
+}
+
+const refusals: Readonly<Record<number, 'illegal data address' | 'illegal data value'>> = {
+  2: 'illegal data address',
+  3: 'illegal data value',
+}
+
+function membersOf(logger: Logger): [number, Member][] {
+  return logger.inverters.flatMap((inverter): [number, Member][] => {
+    const { driver, inverter_id } = inverter
+    if (driver === 'sunspec') return []
+    return [[inverter_id, { inverter, logger, own: held(makers[driver](inverter)) }]]
+  })
+}
+
+function held<State, Now>(device: RegisterDevice<State, Now>): Held<Now> {
+  const erased = device as unknown as RegisterDevice<unknown, Now>
+  return { device: erased, state: device.initial, restarted_at_ms: null }
+}
+
+function inverterNow(plant: Plant, inverter_id: number): InverterNow {
+  const snapshot = plant.snapshot()
+  const measured = snapshot.inverters.find((one) => one.inverter_id === inverter_id)!
+  return {
+    measured,
+    frequency_hz: snapshot.frequency_hz,
+    line_voltage_v: nominal_voltage_v * snapshot.voltage_ratio,
+    energy_kwh: plant.counters.inverters[inverter_id]!.ac_kwh,
+  }
+}
+
+function powerOf(plant: Plant, { inverters }: Logger): number {
+  const ids = inverters.map(({ inverter_id }) => inverter_id)
+  return plant
+    .snapshot()
+    .inverters.filter(({ inverter_id }) => ids.includes(inverter_id))
+    .reduce((sum, { ac_power_kw }) => sum + ac_power_kw, 0)
+}
+
+const ratedOf = ({ inverters }: Logger): number =>
+  inverters.reduce((sum, { rated_ac_power_kw }) => sum + rated_ac_power_kw, 0) * 1000
