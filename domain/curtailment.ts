@@ -44,6 +44,8 @@ export const failureCodes = [
   'readback_mismatch',
   'timeout',
   'driver_error',
+  /** It is over, and the edge may not raise the plant. */
+  'raise_refused',
 ] as const
 
 /**

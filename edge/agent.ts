@@ -9,7 +9,6 @@ import { clockEvent, wasTrusted } from './clock-events.ts'
 import { Conditions, type Source } from './conditions.ts'
 import type { EdgeConfig } from './config.ts'
 import { type ControlFiles, openControlFiles } from './control/control-files.ts'
-import { openControlStore } from './control/control-store.ts'
 import { Controller } from './control/controller.ts'
 import type { Bus, Driver, DriverName } from './drivers/driver.ts'
 import { type Journal, openJournal } from './journal.ts'
@@ -197,12 +196,11 @@ async function assembleControl(
     onEvent,
   })
   const onFault = (error: Error) => log.error({ err: error }, 'control is disturbed')
-  const store = await openControlStore({ dir: config.data_dir, onFault })
   const controller = new Controller({
     ...rest,
     stopwatch,
     timers,
-    store,
+    store: files.store,
     permit: files.permit,
     log: files.log,
     onEvent,

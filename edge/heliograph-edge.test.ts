@@ -162,3 +162,13 @@ test('wrong usage is told as such', async (t) => {
   assert.equal(code, 0)
   assert.match(output, /Example:\n {2}heliograph-edge permit seal/)
 })
+
+test('a proof without a control log says which setting names it', async (t) => {
+  const { dir, run } = placeOf(t)
+  const { code, output, notes } = await run(...ask, '--data-dir', join(dir, 'none'))
+  assert.deepEqual([code, output], [1, ''])
+  assert.match(
+    notes,
+    /no control log at .*none\/control-log \(ENOENT\): EDGE_DATA_DIR or --data-dir/,
+  )
+})

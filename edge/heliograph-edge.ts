@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 /** `heliograph-edge`: what operators do on the edge's own machine. The agent may run or not. */
 import { once } from 'node:events'
-import { open, readFile } from 'node:fs/promises'
+import { access, open, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { systemClock } from '@heliograph/domain/clock'
 import { parseSiteFile } from '@heliograph/domain/site-file'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { readFiles } from './config.ts'
-import { control_log_dir } from './control/control-files.ts'
+import { control_log_dir } from './control/control-store.ts'
 import { type PermitSite, parsePermitFile, sealPermitFile } from './control/permit-file.ts'
 import { runProof } from './control/proof-run.ts'
 
@@ -36,6 +36,10 @@ async function prove(options: { from: number; to?: number; json?: true; dataDir?
   const period = { from_at: options.from, to_at: options.to ?? now }
   if (period.from_at >= period.to_at) throw new Error('--from must be before --to')
   const dir = join(options.dataDir ?? readFiles().data_dir, control_log_dir)
+  await access(dir).catch((error: NodeJS.ErrnoException) => {
+    const where = 'EDGE_DATA_DIR or --data-dir must name the data directory of the agent'
+    throw new Error(`there is no control log at ${dir} (${error.code}): ${where}`)
+  })
   const pieces = runProof({ dir, period, now }, options.json ? 'json' : 'text')
   for (;;) {
     const { value, done } = await pieces.next()

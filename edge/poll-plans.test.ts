@@ -68,11 +68,12 @@ test('control hears of each poll, and of an inverter that is gone', async () => 
   assert.deepEqual(gone, [1])
 })
 
-test('a reading says what limits it; under the permit it does not say how far', async () => {
+test('a reading says what limits it; how far, only where it is not the permit for certain', async () => {
   for (const [limited_by, power_limit_pct] of [
     ['curtailment', 40],
     ['external', 40],
     ['permit', null],
+    ['unknown', null],
   ] as const) {
     const { plans, readings } = await plansOf(siteOf([inverterOf(1)]), limited_by)
     await plans[0]!.open(fakeBus)

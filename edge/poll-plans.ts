@@ -128,10 +128,10 @@ function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds)
   })
 }
 
-/** Where the permit holds the inverter, its limit would tell of it. */
+/** Where the permit holds the inverter, or may, its limit would tell of it. */
 function limitsOf({ inverter }: InverterAnswer, limited_by: Limiter | null) {
-  const { power_limit_pct } = inverter
-  return { limited_by, power_limit_pct: limited_by === 'permit' ? null : power_limit_pct }
+  const is_hidden = limited_by === 'permit' || limited_by === 'unknown'
+  return { limited_by, power_limit_pct: is_hidden ? null : inverter.power_limit_pct }
 }
 
 /** A device that limits all inverters of a plant; what they measure they tell themselves. */

@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
+import { systemTimers } from '@heliograph/domain/clock'
 import { type Fault, parseFault } from './faults.ts'
 import { smallSite } from './fixtures/site.ts'
 import { createLimits, initialLimits } from './limits.ts'
-import { openState, saveState } from './state-file.ts'
+import { keepSaved, openState, saveState } from './state-file.ts'
 
 /** Inverters of 33 kW. */
 function limitsWith(...faults: string[]) {
@@ -108,4 +109,38 @@ test('limits outlive the program that simulates them', (t) => {
   saveState(file, before.state)
   const { is_enabled, limit_pct } = stateAt(60_000).limits.stateOf(1)
   assert.deepEqual([is_enabled, limit_pct], [true, 40])
+})
+
+test('limits outlive a program that is killed within a second of the write', (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'heliograph-limits-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const file = join(dir, 'state.json')
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const advance = (ms: number) => t.mock.timers.tick(ms)
+  const open = () => openState(file, { site: smallSite, seed: 1, now_ms: 0 })
+  const saved = (inverter_id: number) => open().limits[inverter_id]!.limit_pct
+  const time = { now_ms: 0 }
+  const state = open()
+  const limits = createLimits(state.limits, { now_ms: () => time.now_ms, faults: () => [] })
+  const stop = keepSaved(file, state, { limits, timers: systemTimers })
+  limits.tell(1, { is_enabled: true, limit_pct: 21 })
+  advance(50)
+  limits.tell(2, { is_enabled: true, limit_pct: 30, revert_s: 60, revert_pct: 80 })
+  advance(950)
+  assert.deepEqual([1, 2].map(saved), [21, 30])
+  limits.tell(1, { limit_pct: 50 })
+  advance(1000)
+  assert.deepEqual([1, 2].map(saved), [50, 30])
+  // A timer of the device is a change as well.
+  time.now_ms = 60_000
+  limits.faultsAt(time.now_ms)
+  advance(1000)
+  assert.deepEqual([1, 2].map(saved), [50, 80])
+  state.now.time_ms = 1
+  advance(10_000)
+  assert.equal(open().now.time_ms, 1, 'and the counters, though no limit changed')
+  limits.tell(1, { limit_pct: 60 })
+  stop()
+  advance(20_000)
+  assert.equal(saved(1), 50)
 })

@@ -44,6 +44,8 @@ export interface Limits {
   faultsAt(time_ms: number): Fault[]
   /** Another one after each change. */
   readonly version: number
+  /** Calls after each change of what a device was told, by a master or a timer of its own. */
+  onChange(listener: () => void): void
 }
 
 /** A full swing takes ten seconds, in the range of what grid codes ask and inverters do. */
@@ -77,6 +79,12 @@ export function createLimits(
   { now_ms, faults }: { now_ms: () => number; faults: () => readonly Fault[] },
 ): Limits {
   let version = 0
+  const listeners: (() => void)[] = []
+
+  function noteChange(): void {
+    version += 1
+    for (const listener of listeners) listener()
+  }
 
   function stateOf(inverter_id: number): LimitState {
     const state = states[inverter_id]
@@ -85,7 +93,7 @@ export function createLimits(
     const own = faults().filter(
       (fault) => 'inverter_id' in fault && fault.inverter_id === inverter_id,
     )
-    if (bringUp(state, own, until_ms)) version += 1
+    if (bringUp(state, own, until_ms)) noteChange()
     return state
   }
 
@@ -104,7 +112,7 @@ export function createLimits(
     },
     tell(inverter_id, told) {
       tell(stateOf(inverter_id), told, now_ms())
-      version += 1
+      noteChange()
     },
     isAway(inverter_id) {
       const { restarted_at_ms } = stateOf(inverter_id)
@@ -124,6 +132,9 @@ export function createLimits(
     },
     get version() {
       return version
+    },
+    onChange(listener) {
+      listeners.push(listener)
     },
   }
 }

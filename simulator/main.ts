@@ -1,6 +1,6 @@
 /** The simulator: a site in a box, served by Modbus and MQTT as its real devices would be. */
 import { readFileSync } from 'node:fs'
-import { systemClock } from '@heliograph/domain/clock'
+import { systemClock, systemTimers } from '@heliograph/domain/clock'
 import type { Site } from '@heliograph/domain/site'
 import { describeProblems, parseSiteFile } from '@heliograph/domain/site-file'
 import closeWithGrace from 'close-with-grace'
@@ -11,9 +11,7 @@ import { serveModbus } from './modbus.ts'
 import { publishNodes } from './nodes/publisher.ts'
 import { createPlant } from './plant.ts'
 import { createSimulation } from './site.ts'
-import { openState, saveState } from './state-file.ts'
-
-const save_interval_ms = 10_000
+import { keepSaved, openState, saveState } from './state-file.ts'
 
 function readSite(file: string): Site {
   let text: string
@@ -45,6 +43,10 @@ async function main(): Promise<void> {
     faults: config.faults,
     limits: state.limits,
   })
+  const stopSaving = keepSaved(config.state_file, state, {
+    limits: plant.limits,
+    timers: systemTimers,
+  })
   plant.snapshot()
   const served = await serveModbus(plant, log)
   const credentials = config.mqtt_credentials
@@ -52,13 +54,12 @@ async function main(): Promise<void> {
   const faults = [...simulation.faults, ...config.faults]
   log.info({ connections: site.connections, faults }, 'simulating')
 
-  const saving = setInterval(() => saveState(config.state_file, state), save_interval_ms)
   const grace = closeWithGrace({ logger: log }, async ({ err }) => {
     if (err) log.fatal({ err }, err.message)
-    clearInterval(saving)
     await served.close()
     await nodes.close()
     plant.snapshot()
+    stopSaving()
     saveState(config.state_file, state)
     log.info('stopped')
   })

@@ -2,13 +2,26 @@
  * Counters and limits on disk, so that a simulated meter does not fall back, and an inverter does
  * not lose its limit, when the program restarts that simulates them.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
+import type { Timers } from '@heliograph/domain/clock'
 import type { Site } from '@heliograph/domain/site'
 import { type Counters, initialCounters } from './counters.ts'
-import { initialLimits, type LimitStates } from './limits.ts'
+import { initialLimits, type LimitStates, type Limits } from './limits.ts'
 
 const minute_ms = 60_000
+/** So long a change of a limit waits for others that are told with it. */
+const change_ms = 200
+const counters_ms = 10_000
 
 export interface SimulatorState {
   seed: number
@@ -42,9 +55,46 @@ export function openState(
   return state
 }
 
+/** Whoever reads the file finds it whole, as it was before or is now, also after a power cut. */
 export function saveState(path: string | null, state: SimulatorState): void {
   if (path === null) return
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(`${path}.new`, JSON.stringify(state))
+  const directory = dirname(path)
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(`${path}.new`, JSON.stringify(state), { flush: true })
   renameSync(`${path}.new`, path)
+  const entries = openSync(directory, 'r')
+  try {
+    fsyncSync(entries)
+  } finally {
+    closeSync(entries)
+  }
+}
+
+/**
+ * Saves what the limits are soon after each change, and the counters every ten seconds. Returns
+ * what ends it; what changed since the last time is then left to the caller.
+ */
+export function keepSaved(
+  path: string | null,
+  state: SimulatorState,
+  { limits, timers }: { limits: Limits; timers: Timers },
+): () => void {
+  let cancelChange: (() => void) | null = null
+  let cancelNext = timers.after(counters_ms, saveLater)
+
+  function saveLater(): void {
+    saveState(path, state)
+    cancelNext = timers.after(counters_ms, saveLater)
+  }
+
+  limits.onChange(() => {
+    cancelChange ??= timers.after(change_ms, () => {
+      cancelChange = null
+      saveState(path, state)
+    })
+  })
+  return () => {
+    cancelNext()
+    cancelChange?.()
+  }
 }

@@ -20,6 +20,8 @@ export type ControlEntry = { at: number } & (
       worst_w: number
       held_by: 'none' | 'curtailment' | 'permit'
       may_raise: boolean
+      /** false: not each device was heard yet, and `ceiling_w` is the part of those that were. */
+      is_known?: boolean
     }
   /** Written down before the first register is touched. */
   | { is: 'order'; inverter_id: number; limit_w: number; is_raise: boolean }

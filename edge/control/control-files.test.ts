@@ -118,11 +118,12 @@ test('what was accepted stays, whatever becomes of the file, and over a restart'
   for (const [nth, text] of breaks.entries()) {
     place.write(text)
     await until(place, () => place.leaving().split('permit file rejected').length === nth + 2)
-    assert.equal(place.told().length, 1)
+    assert.equal(place.told().at(-1), 'permit_file_rejected rising')
+    assert.equal(place.told().length, 2 * nth + 1)
     assert.equal(permitOf(first), 73_519_642, `break ${nth}`)
   }
   place.remove()
-  await place.clock.advance(looks_ms)
+  await until(place, () => /cannot be read \(ENOENT\)/.test(place.events.at(-1)!.message))
   assert.equal(permitOf(first), 73_519_642)
   await first.close()
 
@@ -207,4 +208,19 @@ test('a permit of which no copy can be kept is told of, and the agent starts all
   })
   t.after(() => watch.close())
   assert.deepEqual(problems, ['its copy cannot be kept (ENOTDIR)'])
+})
+
+test('a state file that was lost is told of, once', async (t) => {
+  const place = await placeOf(t)
+  await (await place.start()).close()
+  assert.deepEqual(place.told(), [])
+  rmSync(join(place.dir, 'control-devices.json'))
+  await (await place.start()).close()
+  await (await place.start()).close()
+  assert.deepEqual(place.told(), ['control_state_lost once'])
+  assert.equal(place.events[0]!.message, 'What control knew is lost: control-devices.json is gone')
+  writeFileSync(join(place.dir, 'control-devices.json'), `[[1,{"written_w":73519`)
+  await (await place.start()).close()
+  assert.equal(place.told().length, 2)
+  assert.doesNotMatch(place.leaving(), figures)
 })

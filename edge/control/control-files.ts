@@ -8,11 +8,10 @@ import type { EdgeFiles } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { ControlLog, Noted } from './control-entry.ts'
 import { openControlLog } from './control-log.ts'
+import { type ControlStore, control_log_dir, openControlStore } from './control-store.ts'
 import { type PermitSite, permitEntry } from './permit-file.ts'
 import type { Permit } from './permit-terms.ts'
 import { PermitWatch } from './permit-watch.ts'
-
-export const control_log_dir = 'control-log'
 
 export interface ControlFilesNeeds {
   config: EdgeFiles
@@ -30,6 +29,7 @@ export interface ControlFilesNeeds {
 export interface ControlFiles {
   permit(): Permit | null
   log: ControlLog
+  store: ControlStore
   /** Begins to watch the permit. After the start of the controller, which is noted first. */
   start(): void
   close(): Promise<void>
@@ -47,16 +47,27 @@ export async function openControlFiles(needs: ControlFilesNeeds): Promise<Contro
       onEvent(logEvent(error, needs))
     },
   })
+  const store = await openControlStore({
+    dir: config.data_dir,
+    onFault(error) {
+      log.error({ err: error }, 'what control knew is lost')
+      const condition = { ...source, code: 'control_state_lost', severity: 'major' } as const
+      const message = `What control knew is lost: ${error.message}`
+      onEvent(onceEvent(condition, { at: at(), message }))
+    },
+  })
   const watch = await PermitWatch.open({
     timers,
     permit_file: config.permit_file,
     accepted_file: join(config.data_dir, 'accepted-permit.yaml'),
     site: () => permitSite(needs.site()),
   })
+  let rejected: string | null = null
   const note = (entry: Noted) => void control_log.write({ at: at(), ...entry })
   return {
     permit: () => watch.permit,
     log: control_log,
+    store,
     start() {
       watch.start({
         onAccepted(file, is_change) {
@@ -67,16 +78,23 @@ export async function openControlFiles(needs: ControlFilesNeeds): Promise<Contro
           if (is_change) onEvent(onceEvent(condition, { at: at(), message }))
         },
         onRejected(problems) {
-          const condition = { ...source, code: 'permit_file_rejected', severity: 'major' } as const
+          const code = 'permit_file_rejected'
+          const condition = { ...source, code, severity: 'major' } as const
           const kept = watch.permit ? 'the permit accepted last stays' : 'nothing is raised'
           const message = `The permit file is wrong, and ${kept}: ${problems.join('; ')}`
           const details = { problems: problems.slice(0, 50) }
           log.error({ problems }, 'permit file rejected')
+          // It may be known from an earlier run, and as something else that was wrong.
+          const is_another = rejected !== null && rejected !== message
+          rejected = message
+          const said = { at: at(), message: 'The permit file is wrong in another way' }
+          if (is_another) onEvent(conditions.fall(source, code, said))
           onEvent(
             conditions.rise(condition, { at: at(), message: message.slice(0, 1000), details }),
           )
         },
         onMended() {
+          rejected = null
           const message = 'The permit file is right and in force'
           onEvent(conditions.fall(source, 'permit_file_rejected', { at: at(), message }))
         },

@@ -14,6 +14,7 @@ interface PlantNote {
   logger_id: number
   held_by: 'none' | 'curtailment' | 'permit'
   may_raise: boolean
+  is_known: boolean
   worst_w: number
 }
 

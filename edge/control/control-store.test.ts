@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
@@ -46,4 +46,24 @@ test('a file that cannot be understood is told of, set aside and empty', async (
   assert.deepEqual(store.rows, [])
   assert.match(faults[0]?.message ?? '', /control-rows\.json cannot be understood/)
   assert.ok(existsSync(join(dir, 'control-rows.json.broken')))
+})
+
+test('a file that is gone is told of, and a first start is no loss', async (t) => {
+  const dir = dirOf(t)
+  const faults: string[] = []
+  const open = () => openControlStore({ dir, onFault: ({ message }) => faults.push(message) })
+  await open()
+  await open()
+  assert.deepEqual(faults, [])
+  const devices = join(dir, 'control-devices.json')
+  rmSync(devices)
+  await open()
+  await open()
+  assert.deepEqual(faults, ['control-devices.json is gone'])
+  const rows = join(dir, 'control-rows.json')
+  for (const path of [devices, rows]) rmSync(path)
+  mkdirSync(join(dir, 'control-log'))
+  writeFileSync(join(dir, 'control-log', 'one'), '')
+  await open()
+  assert.deepEqual(faults.slice(1), ['control-rows.json is gone', 'control-devices.json is gone'])
 })

@@ -2,8 +2,8 @@
  * What control has to know after a restart: the rows that it heard of and how far it has come with
  * them, and of each device what was set, found and begun. Two files, each replaced as a whole.
  */
-import { rename } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, rename } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import type { RowReport } from '@heliograph/domain/curtailment'
 import { readIfThere, writeDurably } from '../durable-file.ts'
 import type { DeviceRecord } from './device-limits.ts'
@@ -23,23 +23,32 @@ export interface ControlStore {
 
 export interface ControlStoreNeeds {
   dir: string
+  /** A file is lost; `error` says which, and nothing that it held. */
   onFault(error: Error): void
 }
 
+export const control_log_dir = 'control-log'
+
 /**
  * A file that cannot be understood, which only a fault of the disk can bring about, is told of, set
- * aside and empty: then limits that are found count as another's and stay, and the server tells the
- * rows again.
+ * aside and empty; so is one that is gone, told of where anything else is left. Then limits that
+ * are found count as another's and stay, and the server tells the rows again.
  */
 export async function openControlStore({ dir, onFault }: ControlStoreNeeds): Promise<ControlStore> {
   const rows_path = join(dir, 'control-rows.json')
   const devices_path = join(dir, 'control-devices.json')
-  const memory = memoryControlStore(
-    await read<HeldRow>(rows_path, onFault),
-    new Map(await read<[number, DeviceRecord]>(devices_path, onFault)),
-  )
+  const rows = await read<HeldRow>(rows_path, onFault)
+  const devices = await read<[number, DeviceRecord]>(devices_path, onFault)
+  const is_used = rows !== null || devices !== null || (await hasLog(dir))
+  for (const [path, found] of [[rows_path, rows] as const, [devices_path, devices] as const]) {
+    if (found === null && is_used) onFault(new Error(`${basename(path)} is gone`))
+  }
+  const memory = memoryControlStore(rows ?? [], new Map(devices))
   const writeRows = inTurn((text) => writeDurably(rows_path, text))
   const writeDevices = inTurn((text) => writeDurably(devices_path, text))
+  // From now on both are there: where one is not, it was lost.
+  if (rows === null) await writeRows('[]').catch(onFault)
+  if (devices === null) await writeDevices('[]').catch(onFault)
   return {
     get rows() {
       return memory.rows
@@ -80,14 +89,20 @@ export function memoryControlStore(
   }
 }
 
-async function read<Of>(path: string, onFault: (error: Error) => void): Promise<Of[]> {
+async function hasLog(dir: string): Promise<boolean> {
+  const names = await readdir(join(dir, control_log_dir)).catch(() => [])
+  return names.length > 0
+}
+
+/** null: there is none. */
+async function read<Of>(path: string, onFault: (error: Error) => void): Promise<Of[] | null> {
   const text = await readIfThere(path)
-  if (text === null) return []
+  if (text === null) return null
   try {
     return JSON.parse(text)
-  } catch (error) {
+  } catch {
     await rename(path, `${path}.broken`)
-    onFault(new Error(`${path} cannot be understood: ${(error as Error).message}`))
+    onFault(new Error(`${basename(path)} cannot be understood`))
     return []
   }
 }

@@ -5,7 +5,8 @@ import { BusError } from '../bus/bus-error.ts'
 import type { LimitControl, LimitState } from '../drivers/limit-control.ts'
 import type { Noted } from './control-entry.ts'
 import type { Controlled, Order } from './decide.ts'
-import { type DeviceFacts, DeviceLimits, type DeviceRecord, type Foreign } from './device-limits.ts'
+import type { DeviceFacts, Foreign } from './device-limits.ts'
+import { type OriginRecord, TracedLimits } from './limit-origin.ts'
 import type { Failure } from './row-watch.ts'
 
 export interface DeviceRead {
@@ -28,13 +29,12 @@ export const controllerKey = (logger_id: number) => -logger_id
 export const nameOf = (inverter_id: number) =>
   inverter_id < 0 ? `the controller of plant ${-inverter_id}` : `inverter ${inverter_id}`
 
-const same_share_ratio = 0.02
 const backoffs_ms = [1000, 2000, 5000, 10_000] as const
 
 export class ControlledDevice implements Controlled {
   readonly inverter_id: number
   readonly logger_id: number
-  readonly limits: DeviceLimits
+  readonly limits: TracedLimits
   readonly #needs: ControlledDeviceNeeds
   #control: LimitControl | null = null
   #is_working = false
@@ -44,23 +44,25 @@ export class ControlledDevice implements Controlled {
   /** It was told to be gone, and not yet what it holds since it is back. */
   #was_gone = false
   #retry_ms = Number.NEGATIVE_INFINITY
-  #share_w: number | null = null
   #armed_w: number | null = null
+  #rearm_ms = Number.NEGATIVE_INFINITY
   #power: { power_w: number | null; at_ms: number } | null = null
   #failure: Failure['code'] = 'driver_error'
-  /** What its limit was last known to be set for; null: not known since the start. */
-  #reason: 'curtailment' | 'permit' | null = null
+  /** What holds its plant; null: not known since the start. */
+  #held_by: 'none' | 'curtailment' | 'permit' | null = null
+  /** Its share of what holds its plant has nothing of the permit in it. */
+  #is_clear = false
   #limited_by: Limiter = 'unknown'
   failed_attempts = 0
 
   constructor(
     { inverter_id, logger_id }: { inverter_id: number; logger_id: number },
-    { facts, record }: { facts: DeviceFacts; record: DeviceRecord | null },
+    { facts, record }: { facts: DeviceFacts; record: OriginRecord | null },
     needs: ControlledDeviceNeeds,
   ) {
     this.inverter_id = inverter_id
     this.logger_id = logger_id
-    this.limits = new DeviceLimits(facts, record)
+    this.limits = new TracedLimits(facts, record)
     this.#needs = needs
   }
 
@@ -97,6 +99,9 @@ export class ControlledDevice implements Controlled {
     if (this.limits.is_ineffective) {
       return { code: 'device_rejected', message: `${name} delivers more than its limit` }
     }
+    if (this.limits.isContested(this.#now())) {
+      return { code: 'readback_mismatch', message: `${name}: another raises its limit repeatedly` }
+    }
     if (this.limits.is_failing) return { code: this.#failure, message: `${name}: ${this.#told()}` }
     if (this.#control === null && this.power !== null) {
       return { code: 'driver_error', message: `${name} cannot be limited` }
@@ -105,7 +110,7 @@ export class ControlledDevice implements Controlled {
     return { code: 'timeout', message: `${name} does not answer` }
   }
 
-  onRead({ control, limit, power_w }: DeviceRead, is_permit_known: boolean): void {
+  onRead({ control, limit, power_w }: DeviceRead): void {
     const now_ms = this.#now()
     const was_touched = this.#was_touched
     this.#was_touched = this.#is_working
@@ -119,10 +124,9 @@ export class ControlledDevice implements Controlled {
     }
     this.#power = { power_w, at_ms: now_ms }
     if (power_w !== null && limit) this.limits.onPower(power_w, now_ms)
-    const label = this.#label({ control, limit, power_w }, is_permit_known)
     // Its registers were read before they changed: what held then is what they tell of.
     const is_masked = was_touched && this.#limited_by === 'permit'
-    this.#limited_by = is_masked ? 'permit' : label
+    this.#limited_by = is_masked ? 'permit' : this.#label({ control, limit })
   }
 
   onGone(): void {
@@ -135,10 +139,10 @@ export class ControlledDevice implements Controlled {
     this.#needs.note({ is: 'gone', inverter_id, stays: limits.stays })
   }
 
-  /** What holds its plant now, and whether what its devices may deliver keeps to that. */
-  heldBy(held_by: 'none' | 'curtailment' | 'permit', is_kept: boolean): void {
-    if (held_by === 'permit') this.#reason = 'permit'
-    else if (held_by === 'curtailment' && is_kept) this.#reason = 'curtailment'
+  /** What holds its plant now, and whether each device of the plant is clear of the permit. */
+  heldBy(held_by: 'none' | 'curtailment' | 'permit', is_clear: boolean): void {
+    this.#held_by = held_by
+    this.#is_clear = is_clear
   }
 
   /** A new order is tried at once, however often those before it failed. */
@@ -148,14 +152,15 @@ export class ControlledDevice implements Controlled {
 
   /** `share_w` is what it may have of the permit alone. */
   needsArming(share_w: number): boolean {
-    this.#share_w = share_w
-    return this.#control !== null && !this.is_busy && this.#armed_w !== share_w
+    const is_due = this.#armed_w !== share_w && this.#now() >= this.#rearm_ms
+    return this.#control !== null && !this.is_busy && is_due
   }
 
   /** Never rejects; what is wrong at the device. */
   async arm(share_w: number): Promise<readonly string[]> {
     const control = this.#control
     if (!control) return []
+    this.limits.setForPermit(share_w)
     return await this.#work(async () => {
       let complaints: readonly string[]
       try {
@@ -163,7 +168,8 @@ export class ControlledDevice implements Controlled {
         this.#armed_w = share_w
       } catch {
         complaints = ['it could not be checked']
-        this.#retry_ms = this.#now() + backoffs_ms[2]
+        // A lower does not wait for that.
+        this.#rearm_ms = this.#now() + backoffs_ms[2]
       }
       this.#needs.note({ is: 'armed', inverter_id: this.inverter_id, complaints })
       await this.#readBack(control)
@@ -172,9 +178,11 @@ export class ControlledDevice implements Controlled {
   }
 
   /** Before the order is made durable; after it comes `carryOut` or `abandon`. */
-  begin({ limit_w }: Order): void {
+  begin({ limit_w, is_raise }: Order): void {
     this.#is_working = true
     this.#was_touched = true
+    const is_of_row = this.#held_by === 'curtailment' && this.#is_clear
+    this.limits.mark(limit_w, { is_raise, is_of_row })
     this.limits.begin(limit_w, this.#now())
   }
 
@@ -254,6 +262,7 @@ export class ControlledDevice implements Controlled {
     if (this.#control) this.limits.lost()
     this.#control = control
     this.#armed_w = null
+    this.#rearm_ms = Number.NEGATIVE_INFINITY
     this.#needs.onChange()
   }
 
@@ -272,20 +281,16 @@ export class ControlledDevice implements Controlled {
     return 'its limit cannot be set'
   }
 
-  /** In doubt it is the permit: then the figure goes nowhere. */
-  #label({ control, limit }: DeviceRead, is_permit_known: boolean): Limiter {
+  /** Only where it is certain that the limit is none of the permit its figure is told. */
+  #label({ control, limit }: Pick<DeviceRead, 'control' | 'limit'>): Limiter {
     if (!control && !limit) return 'unknown'
-    const in_doubt = is_permit_known ? 'permit' : 'unknown'
+    const in_doubt = this.#held_by === 'permit' ? 'permit' : 'unknown'
     if (!control || !limit) return limit?.limit_w === null ? 'none' : in_doubt
-    const { static_max_w, settable_max_w, has_external, facts } = this.limits
     const bound_w = limit.limit_w ?? limit.static_max_w
-    if (bound_w >= static_max_w) return 'none'
-    if (!has_external || bound_w !== settable_max_w) {
-      return this.#reason ?? (is_permit_known ? 'permit' : 'curtailment')
-    }
-    // What we set ourselves is taken for another's where the record of it was lost.
-    const from_share_w = Math.abs(bound_w - (this.#share_w ?? Number.POSITIVE_INFINITY))
-    return from_share_w <= same_share_ratio * facts.rated_w ? 'permit' : 'external'
+    if (bound_w >= this.limits.static_max_w) return 'none'
+    const origin = this.limits.originOf(bound_w)
+    if (this.limits.isExternal(bound_w)) return origin ?? 'unknown'
+    return origin === 'curtailment' && this.#held_by === 'permit' ? 'permit' : (origin ?? in_doubt)
   }
 
   #now(): number {

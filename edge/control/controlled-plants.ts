@@ -187,6 +187,10 @@ export class ControlledPlants {
       }
       is_any = true
       power.measured_w += power_w
+      // Between two reads it may deliver anything.
+      const { limits } = device
+      const more_w = limits.isContested(now_ms) ? limits.worst_w(now_ms) - power_w : 0
+      power.unmeasured_w += Math.max(0, more_w)
       power.from_ms = Math.min(power.from_ms, at_ms)
       power.to_ms = Math.max(power.to_ms, at_ms)
     }

@@ -19,11 +19,11 @@ test('a lower limit that was there before stays', async () => {
   assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
   await site.clock.advance(20_000)
   assert.deepEqual(site.limits(), [100_000, 40_000, 100_000])
-  assert.equal(site.controller.limitedBy(2), 'external')
+  assert.equal(site.controller.limitedBy(2), 'unknown')
   site.restart()
   await site.clock.advance(30_000)
   assert.deepEqual(site.limits(), [100_000, 40_000, 100_000])
-  assert.equal(site.controller.limitedBy(2), 'external')
+  assert.equal(site.controller.limitedBy(2), 'unknown')
 })
 
 test('what another lowers stays, what another raises is lowered again, and both are told', async () => {
@@ -90,6 +90,29 @@ test('a restart takes rows, limits and permit up again, and raises nothing befor
   await site.clock.advance(10_000)
   assert.deepEqual(site.limits(), [20_000, 50_000, 50_000])
   assert.equal(site.newest.get(rowKey(row))?.acknowledged_at, start_at)
+})
+
+test('a restart adds nothing to what a row failed to keep', async () => {
+  const site = await controlledSite({
+    prepare: (inverter) => {
+      inverter.first_poll_ms = inverter.inverter_id * 1500
+    },
+  })
+  const row = rowOf(60)
+  await site.controller.hear([row])
+  await site.clock.advance(30_000)
+  const before = site.newest.get(rowKey(row))!
+  assert.equal(before.violation_s, 0)
+  const told = site.reports.length
+  site.restart()
+  await site.clock.advance(4400)
+  await site.controller.hear([{ ...row, released_at: start_at + 34_400 }])
+  await site.clock.advance(20_000)
+  const reports = site.reports.slice(told)
+  assert.ok(reports.length > 1)
+  for (const { violation_s, samples, compliant_samples, failure_code } of reports) {
+    assert.deepEqual([violation_s, failure_code, samples - compliant_samples], [0, null, 0])
+  }
 })
 
 test('a row that ended meanwhile is restored only when the devices were read', async () => {
@@ -252,6 +275,17 @@ test('a new contact is armed again, and what it lost meanwhile is no other maste
   assert.deepEqual(site.events, [])
 })
 
+test('a lower does not wait until a device that could not be armed is asked again', async () => {
+  const site = await controlledSite({ count: 1, permit_w: null })
+  const [inverter] = site.inverters
+  const { control } = inverter!
+  control.arm = () => Promise.reject(new BusError('timeout', 'no answer'))
+  await site.clock.advance(10_000)
+  site.permit = { plant_w: new Map([[1, 60_000]]), site_w: null }
+  await site.clock.advance(2000)
+  assert.deepEqual(site.limits(), [60_000])
+})
+
 test('what arming sets is read back at once, and need not be set again', async () => {
   const site = await controlledSite({
     permit_w: 199_800,
@@ -306,7 +340,7 @@ test('a write that failed and is not wanted any more leaves no device in doubt',
   assert.ok(site.newest.get(rowKey(row))?.restored_at)
 })
 
-test('in doubt the permit is what limits: its figure stays at the edge', async () => {
+test('in doubt nothing is said of a limit: a figure of the permit stays at the edge', async () => {
   const site = await controlledSite()
   await site.clock.advance(10_000)
   // Its limit was not read with the rest.
@@ -327,7 +361,7 @@ test('in doubt the permit is what limits: its figure stays at the edge', async (
   site.store = memoryControlStore()
   site.restart()
   await site.clock.advance(10_000)
-  assert.equal(site.controller.limitedBy(1), 'permit')
+  assert.equal(site.controller.limitedBy(1), 'unknown')
 })
 
 test('a release that comes while a tick writes is not taken for restored', async () => {

@@ -113,7 +113,7 @@ export class Controller {
    * `control` is another object at each new contact.
    */
   onRead(inverter_id: number, read: DeviceRead): void {
-    this.#plants.device(inverter_id)?.onRead(read, this.#needs.permit() !== null)
+    this.#plants.device(inverter_id)?.onRead(read)
   }
 
   onGone(inverter_id: number): void {
@@ -171,7 +171,8 @@ export class Controller {
     const rests_ms = this.#plants.all
       .flatMap(({ devices }) => devices.map((device) => device.rests_ms))
       .filter((rest_ms) => rest_ms > 0)
-    return Math.min(tick_ms, this.#rows.untilNext(this.#now()), ...rests_ms)
+    const now = this.#now()
+    return Math.min(untilGrid(now), this.#rows.untilNext(now), ...rests_ms)
   }
 
   async #tick(): Promise<void> {
@@ -286,8 +287,9 @@ export class Controller {
       const is_cut = decided.ceiling_w < ceiling.ceiling_w
       const held_by = is_cut ? 'permit' : ceiling.held_by
       const worst_w = this.#plants.worstOf(plant, now_ms)
+      const is_clear = devices.every(({ limits }) => limits.isClear(now_ms))
       for (const device of devices) {
-        device.heldBy(held_by, worst_w <= decided.ceiling_w)
+        device.heldBy(held_by, is_clear)
         this.#alerts.notEffective(device.inverter_id, device.limits.is_ineffective)
       }
       const permit_w = permit?.plant_w.get(logger_id)
@@ -298,7 +300,7 @@ export class Controller {
       this.#alerts.permitUnenforceable(logger_id, is_known && is_over)
       fixed_w += is_known ? decided.fixed_w : 0
       this.#notes.plant(
-        { logger_id, held_by, may_raise: ceiling.may_raise, worst_w },
+        { logger_id, held_by, may_raise: ceiling.may_raise, is_known, worst_w },
         decided.ceiling_w,
         this.#plants.powerOf(plant, now_ms)?.measured_w ?? null,
       )
@@ -311,16 +313,19 @@ export class Controller {
     if (!plant) {
       const failure = { code: 'driver_error', message: 'this site has no such plant' } as const
       const none = { rated_w: 0, worst_w: Number.POSITIVE_INFINITY, is_free: false, power: null }
-      return { now, now_ms, ...none, is_settled: true, failure, failed_attempts: 0 }
+      const known = { is_known: true, is_settled: true }
+      return { now, now_ms, ...none, ...known, failure, failed_attempts: 0 }
     }
     const { devices, rated_w } = plant
+    const is_known = this.#plants.isKnown(plant, now_ms)
     const failures = devices.map(({ failure }) => failure).filter((failure) => failure !== null)
     return {
       now,
       now_ms,
       rated_w,
       worst_w: this.#plants.worstOf(plant, now_ms),
-      is_settled: decision.plants.get(logger_id)!.is_settled && this.#plants.isKnown(plant, now_ms),
+      is_known,
+      is_settled: decision.plants.get(logger_id)!.is_settled && is_known,
       is_free: permit === null,
       power: this.#plants.powerOf(plant, now_ms),
       failure: failures.find(({ code }) => code !== 'timeout') ?? failures[0] ?? null,
@@ -359,6 +364,9 @@ export class Controller {
     return this.#needs.clock.now().getTime()
   }
 }
+
+/** Ticks are at whole seconds, so that when a row is found to hold tells nothing of how. */
+const untilGrid = (now: number) => tick_ms - (now % tick_ms)
 
 function describe({ logger_id, devices }: Plant) {
   const inverters = devices.map(({ inverter_id, limits }) => {

@@ -104,6 +104,18 @@ test('one that failed is asked on, and also for what another one does not yield'
   assert.deepEqual(ordersOf(site([plant(100, [a]), other], { site_w: 120 })), ['1: 20'])
 })
 
+test('one that another raises again and again is told its share, and the others make room', () => {
+  const [a, b] = [device(1, 40), device(2, 40)]
+  for (const now_ms of [1000, 2000]) {
+    a.limits.onRead({ limit_w: 95, static_max_w: 100, revert: null }, traits, now_ms)
+    a.limits.onRead({ limit_w: 40, static_max_w: 100, revert: null }, traits, now_ms + 500)
+  }
+  const at = { now_ms: 2500 }
+  assert.deepEqual(ordersOf(site([plant(80, [a, b])], at)), ['2: 0'])
+  a.limits.onRead({ limit_w: 95, static_max_w: 100, revert: null }, traits, 2500)
+  assert.deepEqual(ordersOf(site([plant(80, [a, b])], at)), ['2: 0', '1: 40'])
+})
+
 test('what stands where it should is left alone', () => {
   assert.deepEqual(ordersOf(site([plant(100, [device(1, 50), device(2, 50)])])), [])
 })

@@ -56,7 +56,7 @@ export interface PlantDecision {
   fixed_w: number
   /** What it is held to, its part of the common connection included. */
   ceiling_w: number
-  /** Each device that can be reached stands, proven, at what it is to be set to. */
+  /** Each device stands, proven, at what it is to be set to, or was never set below that. */
   is_settled: boolean
 }
 
@@ -70,6 +70,11 @@ export function decide(site: SiteNow): Decision {
     site.site_w,
     plants.map((plant) => partOf(plant, isReachable, now_ms)),
   )
+  // What each would have if all did: what is silent may still be held below that.
+  const if_all = sharePlants(
+    site.site_w,
+    plants.map((plant) => partOf(plant, () => true, now_ms)),
+  )
   const site_left_w = (site.site_w ?? Number.POSITIVE_INFINITY) - sumFixed(parts)
   const worst = plants.map((plant) => worstOf(plant, now_ms))
   const orders: Order[] = []
@@ -82,7 +87,7 @@ export function decide(site: SiteNow): Decision {
     const { fixed_w } = parts[nth]!
     const short_w = Math.min(site_left_w, ceiling_w - fixed_w)
     const targets = targetsOf(plant, { ceiling_w, if_obeying_w: if_obeying[nth]!, short_w }, now_ms)
-    const is_settled = targets.every(isReached)
+    const is_settled = targets.every(isReached) && isReleased(plant, if_all[nth]!, now_ms)
     of_plant.set(plant.logger_id, { worst_w: worst[nth]!, fixed_w, ceiling_w, is_settled })
     const may_raise = plant.may_raise && plant.is_known && is_site_known
     orders.push(...lowers(targets, now_ms))
@@ -105,6 +110,9 @@ export function decide(site: SiteNow): Decision {
   return { orders, plants: of_plant }
 }
 
+/** The coarsest registers count in percent: a share is set to that below itself at most. */
+const step_ratio = 0.01
+
 interface Target {
   device: Controlled
   target_w: number
@@ -117,7 +125,7 @@ function isReachable({ limits, settable }: Controlled, now_ms: number): boolean 
 
 /** Obeys now, as far as is known. */
 function isCommandable(device: Controlled, now_ms: number): boolean {
-  return isReachable(device, now_ms) && !device.limits.is_failing
+  return device.settable !== null && device.limits.obeys(now_ms)
 }
 
 function partOf(
@@ -175,10 +183,10 @@ function shared(
 ): Target[] {
   const shares = waterFill(
     total_w,
-    devices.map(({ inverter_id, limits: { facts, settable_max_w } }) => ({
-      weight: facts.rated_w,
-      max_w: Math.min(settable_max_w, most_w?.get(inverter_id) ?? settable_max_w),
-    })),
+    devices.map((device) => {
+      const { weight, max_w } = partOfDevice(device)
+      return { weight, max_w: Math.min(max_w, most_w?.get(device.inverter_id) ?? max_w) }
+    }),
   )
   return devices.map((device, nth) => ({
     device,
@@ -187,8 +195,24 @@ function shared(
   }))
 }
 
+const partOfDevice = ({ limits: { facts, settable_max_w } }: Controlled) => ({
+  weight: facts.rated_w,
+  max_w: settable_max_w,
+})
+
 function isReached({ device: { limits }, target_w, bound_w }: Target): boolean {
   return limits.is_proven && bound_w === target_w
+}
+
+/** None of its silent devices may still hold what we once set it to below its share. */
+function isReleased({ devices }: PlantNow, total_w: number, now_ms: number): boolean {
+  const shares = waterFill(total_w, devices.map(partOfDevice))
+  return devices.every((device, nth) => {
+    if (isReachable(device, now_ms)) return true
+    const { is_proven, record, facts } = device.limits
+    const least_w = shares[nth]! - step_ratio * facts.rated_w
+    return is_proven && (record.written_w === null || record.written_w >= least_w)
+  })
 }
 
 function lowers(targets: readonly Target[], now_ms: number): Order[] {

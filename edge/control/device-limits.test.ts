@@ -21,6 +21,30 @@ function readAt(limit_w: number | null, traits = volatile, record: DeviceRecord 
   return limits
 }
 
+test('one that another raises twice within a minute counts with all, until it was left alone', () => {
+  const limits = readAt(100)
+  const lower = (at_ms: number) => {
+    limits.begin(40, at_ms)
+    return limits.onRead(at(40), volatile, at_ms)
+  }
+  lower(0)
+  const seen = [20_000, 79_000, 90_000].map((at_ms) => {
+    // Read in between as well, so that it was not silent.
+    limits.onRead(at(40), volatile, at_ms - 5000)
+    const foreign = limits.onRead(at(90), volatile, at_ms)
+    lower(at_ms)
+    return [foreign, limits.isContested(at_ms), limits.worst_w(at_ms)]
+  })
+  assert.deepEqual(seen, [
+    ['raised', false, 40],
+    ['raised', true, 100],
+    ['raised', true, 100],
+  ])
+  limits.onRead(at(40), volatile, 149_999)
+  assert.equal(limits.worst_w(149_999), 100)
+  assert.equal(limits.worst_w(150_000), 40)
+})
+
 test('one that was never read may deliver what the site file says', () => {
   assert.equal(new DeviceLimits(facts, null).worst_w(0), 110)
 })

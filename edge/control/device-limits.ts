@@ -38,6 +38,8 @@ const overshoot_ratio = 0.02
 const overshoots_max = 3
 /** A device may take so long to come down to a new limit. */
 const settling_ms = 30_000
+/** Another master that raised it twice within this may do so at any time, until this has passed. */
+const contested_ms = 60_000
 /** So long after a write its effect may first be seen, also if another has overtaken it. */
 const applying_ms = 15_000
 
@@ -62,6 +64,9 @@ export class DeviceLimits {
   #attempts = 0
   #overshoots = 0
   #traits: LimitTraits | null = null
+  /** When another master was last seen to have raised it, and until when that counts. */
+  #raised_at_ms = Number.NEGATIVE_INFINITY
+  #contested_until_ms = Number.NEGATIVE_INFINITY
 
   constructor(facts: DeviceFacts, record: DeviceRecord | null) {
     this.facts = facts
@@ -125,6 +130,16 @@ export class DeviceLimits {
     return this.#overshoots >= overshoots_max
   }
 
+  /** Another master raises it again and again: what it holds when it is read says nothing. */
+  isContested(now_ms: number): boolean {
+    return now_ms < this.#contested_until_ms
+  }
+
+  /** As far as is known, it holds what it is told. */
+  obeys(now_ms: number): boolean {
+    return this.isFresh(now_ms) && !this.is_failing && !this.isContested(now_ms)
+  }
+
   get attempts(): number {
     return this.#attempts
   }
@@ -147,6 +162,7 @@ export class DeviceLimits {
     const { static_max_w } = this.#record
     const state = this.#state
     if (!state || this.is_ineffective) return static_max_w
+    if (this.isContested(now_ms)) return static_max_w
     if (!this.isFresh(now_ms) && !this.stays) return static_max_w
     const reverts_w = this.#revertsTo(state, now_ms)
     const bound_w = state.limit_w ?? state.static_max_w
@@ -180,7 +196,9 @@ export class DeviceLimits {
     const seen_w = was_silent ? null : before_w
     const late = this.#begun.filter(({ at_ms }) => now_ms - at_ms < applying_ms)
     const seen = [seen_w, ...late.map(({ limit_w }) => limit_w), this.#overtakenAt(now_ms) || null]
-    return this.#compare(found_w, seen, was_silent)
+    const foreign = this.#compare(found_w, seen, was_silent)
+    if (foreign === 'raised') this.#contest(now_ms)
+    return foreign
   }
 
   /** Before the first register is touched; the record is to be made durable before that, too. */
@@ -209,6 +227,11 @@ export class DeviceLimits {
     const over_w = power_w - overshoot_ratio * this.facts.rated_w
     if (over_w <= bound_w) this.#overshoots = 0
     else if (over_w > this.#descentAt(now_ms)) this.#overshoots += 1
+  }
+
+  #contest(now_ms: number): void {
+    if (now_ms - this.#raised_at_ms < contested_ms) this.#contested_until_ms = now_ms + contested_ms
+    this.#raised_at_ms = now_ms
   }
 
   /** When that was begun which a restart interrupted is not known: at the latest now. */

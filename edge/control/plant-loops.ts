@@ -98,7 +98,7 @@ function loopDevice(device: Looped, now_ms: number): LoopDevice {
     max_w: limits.settable_max_w,
     bound_w: limits.bound_w ?? limits.static_max_w,
     measured: power && power_w !== null ? { power_w, at_ms: power.at_ms } : null,
-    is_obeying: settable !== null && limits.isFresh(now_ms) && !limits.is_failing,
+    is_obeying: settable !== null && limits.obeys(now_ms),
     is_free: !is_busy && limits.is_proven && limits.mayRaiseAt(now_ms),
   }
 }

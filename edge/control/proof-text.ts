@@ -2,7 +2,7 @@
 import type { ControlEntry, Found } from './control-entry.ts'
 import type { LogItem, Period } from './control-log-read.ts'
 import type { ControlState } from './control-state.ts'
-import type { Cause, PowerQuarter, Verdict } from './proof.ts'
+import { type Cause, coming_down_ms, type PowerQuarter, type Verdict } from './proof.ts'
 
 export type LogBreak = Extract<LogItem, { is: 'break' }>
 
@@ -43,6 +43,11 @@ export function verdictText(verdict: Verdict, breaks: readonly LogBreak[]): stri
         return `EXCEEDED ${span(from_at, to_at)}, ${plant(logger_id)}: ${what}: ${why}`
       },
     ),
+    ...verdict.coming_down.map(({ from_at, to_at, logger_id, allowed_max_w, permit_w }) => {
+      const what = `up to ${kw(allowed_max_w)} were allowed, ${kw(permit_w)} permitted`
+      const why = `the permit became known, or lower, at most ${coming_down_ms / 1000} s before`
+      return `COMING DOWN ${span(from_at, to_at)}, ${plant(logger_id)}: ${what}: ${why}`
+    }),
     ...verdict.overpowers.map(({ from_at, to_at, logger_id, power_max_w, permit_w }) => {
       const what = `up to ${kw(power_max_w)} were measured, ${kw(permit_w)} permitted`
       return `EXCEEDED ${span(from_at, to_at)}, ${plant(logger_id)}: ${what}`
@@ -51,6 +56,7 @@ export function verdictText(verdict: Verdict, breaks: readonly LogBreak[]): stri
     ...verdict.without_permit.map((logger_id) => `NO PERMIT was known of plant ${logger_id}`),
     ...breaks.map(breakText),
     conclusion(verdict, breaks),
+    ...exception(verdict),
   ]
   return lines.join('\n')
 }
@@ -61,6 +67,11 @@ function conclusion({ is }: Verdict, breaks: readonly LogBreak[]): string {
   if (breaks.length > 0) return `${far} not as it was written.`
   if (is === 'incomplete') return `${far} not complete.`
   return 'Result: no instant exceeded the permit.'
+}
+
+function exception({ coming_down }: Verdict): string[] {
+  if (coming_down.length === 0) return []
+  return [`Not counted: the ${coming_down_ms / 1000} s after a permit became known, or lower.`]
 }
 
 const causes: Readonly<Record<Cause, string>> = {
@@ -93,7 +104,7 @@ function whatOf(entry: ControlEntry): string {
     case 'row':
       return rowText(entry.row)
     case 'decision':
-      return `held to ${kw(entry.ceiling_w)} (${entry.held_by}), at worst ${kw(entry.worst_w)}`
+      return decisionText(entry)
     case 'order':
       return `WRITE ${entry.is_raise ? 'raise to' : 'lower to'} ${kw(entry.limit_w)}`
     case 'answer':
@@ -113,6 +124,13 @@ function whatOf(entry: ControlEntry): string {
     case 'carried':
       return 'what holds from before'
   }
+}
+
+function decisionText(entry: Extract<ControlEntry, { is: 'decision' }>): string {
+  const { ceiling_w, held_by, worst_w, is_known = true } = entry
+  const worst = `at worst ${kw(worst_w)}`
+  // Then it is the part of those devices alone that answered already.
+  return is_known ? `held to ${kw(ceiling_w)} (${held_by}), ${worst}` : `not known yet, ${worst}`
 }
 
 const foreigns = {

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { controlledSite, rowOf, start_at } from '../fixtures/controlled-site.ts'
 import type { ControlEntry, Noted } from './control-entry.ts'
 import { type PowerQuarter, Proof, type Verdict } from './proof.ts'
+import { entryText, verdictText } from './proof-text.ts'
 
 const minute_ms = 60_000
 const period = { from_at: start_at, to_at: start_at + 3_600_000 }
@@ -209,4 +210,45 @@ test('what the controller notes of a day with rows and a silent inverter is proo
   )
   const [overstep] = oversteps
   assert.ok(overstep!.to_at! - overstep!.from_at <= 2000)
+})
+
+test('what comes down within 10 s of a lower permit is named, and not exceeded', () => {
+  const of = (entries: [number, Noted][]) => {
+    const before = held.map((entry): ControlEntry => ({ at: start_at - 1000, ...entry }))
+    const plants = [{ logger_id: 1, permit_w: 140_000 }]
+    const lower: Noted = { is: 'permit_file', plants, site_w: null, guard_pct: 0 }
+    const after = [[1000, lower] as const, ...entries].map(([ms, entry]): ControlEntry => {
+      return { at: start_at + ms, ...entry }
+    })
+    const to_at = start_at + 60_000
+    const proof = new Proof({ from_at: start_at, to_at }, to_at)
+    for (const entry of [...before, ...after]) proof.take(entry)
+    const verdict = proof.end()
+    const { is, oversteps, coming_down, overpowers } = verdict
+    const lengths = [oversteps, coming_down, overpowers].map(({ length }) => length)
+    return { is, lengths, text: verdictText(verdict, []) }
+  }
+  const power: [number, Noted] = [2000, { is: 'power', logger_id: 1, power_w: 149_000 }]
+  const short = of([power, [11_000, found(1, 65_000)]])
+  assert.deepEqual([short.is, short.lengths], ['kept', [0, 1, 0]])
+  assert.match(short.text, /^COMING DOWN .* plant 1: up to 150\.000 kW were allowed, 140\.000 kW/m)
+  assert.match(short.text, /Not counted: the 10 s after a permit became known, or lower\.$/)
+  assert.deepEqual(of([[11_001, found(1, 65_000)]]).lengths, [1, 0, 0])
+  assert.deepEqual(
+    of([
+      [2000, found(2, 80_000, 'raised')],
+      [3000, found(1, 1)],
+    ]).lengths,
+    [1, 0, 0],
+  )
+  const late: [number, Noted] = [12_000, { is: 'power', logger_id: 1, power_w: 149_000 }]
+  assert.deepEqual(of([[1500, found(1, 65_000)], late]).lengths, [0, 1, 1])
+})
+
+test('a plant of which not all was heard is not said to be held', () => {
+  const decision = { is: 'decision', logger_id: 1, ceiling_w: 0, worst_w: 300_000 } as const
+  const more = { held_by: 'permit', may_raise: true } as const
+  const textOf = (is_known: boolean) => entryText({ at: 0, ...decision, ...more, is_known })
+  assert.match(textOf(false), /plant 1 +not known yet, at worst 300\.000 kW$/)
+  assert.match(textOf(true), /held to 0\.000 kW \(permit\)/)
 })

@@ -25,7 +25,7 @@ export interface Overstep {
   permit_w: number
 }
 
-/** More was measured than permitted. */
+/** More was measured than permitted, other than while coming down. */
 export interface Overpower {
   from_at: number
   to_at: number | null
@@ -53,6 +53,8 @@ export interface Verdict {
   /** broken: an instant exceeded the permit. incomplete: none did that the log tells of. */
   is: 'kept' | 'incomplete' | 'broken'
   oversteps: Overstep[]
+  /** Short times after the permit became known, or lower: no device can follow at once. */
+  coming_down: Overstep[]
   overpowers: Overpower[]
   gaps: LogGap[]
   /** Plants of which no permit was known at some time. */
@@ -69,6 +71,8 @@ const quarter_ms = 900_000
 /** Entries of one second may stand in another order than their stamps. */
 const clock_ms = 1000
 const tolerance_ratio = 0.01
+/** So long after the permit became known, or lower, more is no fault. */
+export const coming_down_ms = 10_000
 /** After these what is permitted, or of what it is the sum, is another. */
 const hasTerms = new Set<ControlEntry['is']>(['site', 'permit', 'permit_file', 'carried'])
 
@@ -82,9 +86,11 @@ export class Proof {
   readonly #allowed_w = new Map<number | null, number>()
   readonly #oversteps = new Map<number | null, Overstep>()
   readonly #overpowers = new Map<number | null, Overpower>()
+  /** By logger_id, and of all (null): the permit, and when it became known or lower. */
+  readonly #permits = new Map<number | null, { permit_w: number | null; lower_at: number }>()
   readonly #quarters = new Map<number, PowerQuarter>()
   readonly #without_permit = new Set<number>()
-  readonly #told: Omit<Verdict, 'is' | 'without_permit'> = {
+  readonly #told: Omit<Verdict, 'is' | 'without_permit' | 'coming_down'> = {
     oversteps: [],
     overpowers: [],
     gaps: [],
@@ -136,13 +142,17 @@ export class Proof {
     if (to_at - Math.max(last_at, from_at) > gap_ms) this.#gap(this.#whySilent(), last_at, to_at)
     for (const plant of this.#state.site?.plants ?? []) this.#noteMissingPermit(plant)
     const isOfPeriod = ({ to_at: end_at }: { to_at: number | null }) => (end_at ?? to_at) > from_at
-    const oversteps = this.#told.oversteps.filter(isOfPeriod)
+    const isComingDown = ({ cause, from_at: since_at, to_at: end_at }: Overstep) =>
+      cause === 'permit' && (end_at ?? to_at) - since_at <= coming_down_ms
+    const all = this.#told.oversteps.filter(isOfPeriod)
+    const oversteps = all.filter((overstep) => !isComingDown(overstep))
+    const coming_down = all.filter(isComingDown)
     const overpowers = this.#told.overpowers.filter(isOfPeriod)
     const without_permit = [...this.#without_permit]
     const is_complete = this.#told.gaps.length + without_permit.length === 0
     const is_broken = oversteps.length + overpowers.length > 0
     const is = is_broken ? 'broken' : is_complete ? 'kept' : 'incomplete'
-    return { is, ...this.#told, oversteps, overpowers, without_permit }
+    return { is, ...this.#told, oversteps, coming_down, overpowers, without_permit }
   }
 
   #count(entry: ControlEntry): void {
@@ -220,13 +230,24 @@ export class Proof {
   }
 
   #weighAll(entry: ControlEntry): void {
-    for (const logger_id of this.#allowed_w.keys()) this.#weigh(logger_id, entry, false)
+    for (const logger_id of this.#allowed_w.keys()) {
+      this.#notePermit(logger_id, entry)
+      this.#weigh(logger_id, entry, false)
+    }
     // Of a plant that is no more.
     for (const [logger_id, open] of this.#oversteps) {
       if (this.#allowed_w.has(logger_id)) continue
       open.to_at = entry.at
       this.#oversteps.delete(logger_id)
     }
+  }
+
+  #notePermit(logger_id: number | null, { is, at }: ControlEntry): void {
+    const permit_w = this.#permitOf(logger_id)
+    const before = this.#permits.get(logger_id) ?? { permit_w: null, lower_at: -coming_down_ms }
+    const is_lower = permit_w !== null && permit_w < (before.permit_w ?? Number.POSITIVE_INFINITY)
+    const is_news = is_lower && (is === 'permit' || is === 'permit_file')
+    this.#permits.set(logger_id, { permit_w, lower_at: is_news ? at : before.lower_at })
   }
 
   #noteMissingPermit({ logger_id }: { logger_id: number }): void {
@@ -249,7 +270,8 @@ export class Proof {
     if (open) {
       open.allowed_max_w = Math.max(open.allowed_max_w, allowed_w)
       // Whatever it was that began it: a raise of ours while it holds is the worse fault.
-      if (by.cause === 'write' && is_more) Object.assign(open, by)
+      // What is coming down, and then goes up, is not coming down.
+      if (is_more && (by.cause === 'write' || open.cause === 'permit')) Object.assign(open, by)
       return
     }
     const of = { logger_id, permit_w, allowed_max_w: allowed_w }
@@ -286,6 +308,8 @@ export class Proof {
       open.power_max_w = Math.max(open.power_max_w, power_w)
       return
     }
+    const { lower_at = -coming_down_ms } = this.#permits.get(logger_id) ?? {}
+    if (at - lower_at < coming_down_ms) return
     const overpower = { from_at: at, to_at: null, logger_id, power_max_w: power_w, permit_w }
     this.#overpowers.set(logger_id, overpower)
     this.#told.overpowers.push(overpower)

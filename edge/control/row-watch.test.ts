@@ -15,6 +15,7 @@ function watchOf(more: Parameters<typeof rowOf>[1] = {}) {
       now_ms: at_ms,
       rated_w: 300_000,
       worst_w: 60_000,
+      is_known: true,
       is_settled: true,
       is_free: false,
       power: null,
@@ -44,14 +45,14 @@ test('a row is applied when the worst case is within it, and verified by what is
 
 test('what is above the limit for a while is counted in seconds', () => {
   const { watch, look } = watchOf()
-  look(0)
-  look(5000, powerAt(5000, 61_000))
-  look(10_000, powerAt(10_000, 59_000))
+  look(1000)
+  look(6000, powerAt(6000, 61_000))
+  look(11_000, powerAt(11_000, 59_000))
   // A device without a measurement may deliver all that it can.
-  look(15_000, powerAt(15_000, 40_000, 30_000))
+  look(16_000, powerAt(16_000, 40_000, 30_000))
   const { samples, compliant_samples, violation_s, verified_at } = watch.held
   assert.deepEqual([samples, compliant_samples, violation_s], [3, 1, 10])
-  assert.equal(verified_at, start_at + 10_000)
+  assert.equal(verified_at, start_at + 11_000)
 })
 
 test('while it is in force it is told each minute', () => {
@@ -62,7 +63,7 @@ test('while it is in force it is told each minute', () => {
 
 test('what the devices may deliver is told only where it is the row’s own limit, or is free', () => {
   const { watch, look } = watchOf()
-  look(0, { worst_w: 123_457 })
+  look(0, { worst_w: 40_000 })
   assert.equal(watch.held.observed_limit_kw, null)
   look(1000, { worst_w: 40_000 })
   assert.equal(watch.held.observed_limit_kw, 60)
@@ -77,21 +78,24 @@ test('the end is restored once every device stands where it belongs, and is told
   look(0)
   assert.equal(look(minute_ms, { is_settled: false }), true)
   assert.equal(watch.held.restore_started_at, start_at + minute_ms)
-  assert.equal(look(minute_ms + 500), true)
-  assert.equal(watch.held.restored_at, start_at + minute_ms + 500)
-  assert.equal(watch.isUnderWay(start_at + minute_ms + 1000), false)
+  assert.equal(look(minute_ms + 1000), true)
+  assert.equal(watch.held.restored_at, start_at + minute_ms + 1000)
+  assert.equal(watch.isUnderWay(start_at + minute_ms + 2000), false)
   const day_ms = 86_400_000
   assert.equal(watch.isForgotten(start_at + 3 * day_ms), false)
   assert.equal(watch.isForgotten(start_at + 4 * day_ms), true)
 })
 
-test('a row that is released before it began is restored at once', () => {
+test('a row that is released before it began is over, and nothing is said to be restored', () => {
   const later = { start_at: start_at + minute_ms, end_at: start_at + 2 * minute_ms }
   const { watch, look } = watchOf(later)
   look(0)
   assert.equal(watch.hear({ ...row, ...later, released_at: start_at + 500 }), true)
   assert.equal(look(1000), true)
-  assert.deepEqual([watch.held.applied_at, watch.held.restored_at], [null, start_at + 1000])
+  assert.equal(watch.isUnderWay(start_at + 2000), false)
+  assert.equal(look(3000), false)
+  const { applied_at, restore_started_at, restored_at } = watch.held
+  assert.deepEqual([applied_at, restore_started_at, restored_at], [null, null, null])
   assert.equal(watch.hear({ ...row, ...later }), false)
   assert.equal(watch.held.row.released_at, start_at + 500)
 })
@@ -105,6 +109,7 @@ test('the newest report is the newest also after the clock was set back', () => 
     now_ms: 70_000,
     rated_w: 300_000,
     worst_w: 60_000,
+    is_known: true,
     is_settled: true,
     is_free: false,
     power: null,
@@ -122,4 +127,55 @@ test('failures count while something is pending', () => {
   assert.deepEqual([watch.held.retry_count, watch.held.failure_code], [2, 'timeout'])
   look(2000, { failed_attempts: 8, failure })
   assert.deepEqual([watch.held.retry_count, watch.held.failure_code], [2, null])
+})
+
+test('applied and restored are found at whole seconds, and not within the first', () => {
+  const heard_at = start_at - 5000
+  const row = rowOf(60, { start_at: heard_at, end_at: start_at + minute_ms + 300 })
+  const watch = new RowWatch(newlyHeld(row, heard_at + 700), 0)
+  /** Of looks at each of these, ms after it was heard of, the first that changed it. */
+  const lookAt = (from_at: number, ats: number[], name: 'applied_at' | 'restored_at') => {
+    for (const at_ms of ats) {
+      const now = from_at + at_ms
+      const plant = { rated_w: 300_000, worst_w: 60_000, is_known: true, is_settled: true }
+      const rest = { is_free: false, power: null, failure: null, failed_attempts: 0 }
+      watch.look({ now, now_ms: now - heard_at, ...plant, ...rest })
+    }
+    return watch.held[name]
+  }
+  const applied_at = lookAt(heard_at, [700, 740, 1000, 1050, 1700, 1740, 2003, 2040], 'applied_at')
+  assert.equal(applied_at, heard_at + 2003)
+  const end_at = start_at + minute_ms
+  const restored_at = lookAt(end_at, [300, 340, 1000, 1350, 2004, 3000], 'restored_at')
+  assert.equal(restored_at, end_at + 2004)
+})
+
+test('what is proven in the course of a second is found at the next', () => {
+  const { watch, look } = watchOf()
+  look(2000, { worst_w: 60_001 })
+  look(2040)
+  assert.equal(watch.held.applied_at, null)
+  look(3000)
+  assert.equal(watch.held.applied_at, start_at + 3000)
+})
+
+test('before all devices were asked after a restart nothing is sampled, and nothing failed', () => {
+  const before = watchOf()
+  before.look(1000)
+  before.look(6000, powerAt(6000, 50_000))
+  const watch = new RowWatch(before.watch.held, 7000)
+  const look = (at_ms: number, is_known: boolean, unmeasured_w: number) =>
+    watch.look({
+      ...{ now: start_at + at_ms, now_ms: at_ms, rated_w: 300_000, worst_w: 180_000 },
+      ...{ is_known, is_settled: false, is_free: false, failed_attempts: 0 },
+      failure: { code: 'timeout', message: 'inverter 1 does not answer' },
+      ...powerAt(at_ms, 30_000, unmeasured_w),
+    })
+  look(8000, false, 100_000)
+  const { samples, compliant_samples, violation_s, failure_code } = watch.held
+  assert.deepEqual([samples, compliant_samples, violation_s, failure_code], [1, 1, 0, null])
+  assert.equal(watch.held.observed_power_kw, 50)
+  look(10_000, true, 100_000)
+  assert.equal(watch.held.violation_s, 2)
+  assert.equal(watch.held.failure_code, 'timeout')
 })

@@ -15,7 +15,9 @@ export interface PlantLook {
   rated_w: number
   /** What its devices may deliver at worst. */
   worst_w: number
-  /** Each device that can be reached stands at what it is to be set to. */
+  /** Each of its devices was read since the start, or has been waited for. */
+  is_known: boolean
+  /** Each stands at what it is to be set to, or was never set below that. */
   is_settled: boolean
   /** No permit was ever known here: what its devices may deliver may tell of a former one, too. */
   is_free: boolean
@@ -42,6 +44,13 @@ export interface Failure {
 const tolerance_ratio = 0.01
 /** Meters are exact to a part of their range, so that a limit of 0 can be verified. */
 const tolerance_of_rated = 0.001
+/**
+ * Applied and restored are found at whole seconds only, and not within the first: else when that
+ * was would tell whether anything had to be set for it, and so of the permit.
+ */
+const grid_ms = 1000
+const grid_late_ms = 100
+const judged_after_ms = 1000
 const told_every_ms = 60_000
 const kept_ms = 3 * 86_400_000
 const kept_unrestored_ms = 30 * 86_400_000
@@ -60,6 +69,8 @@ export class RowWatch {
   /** By the stopwatch: what was measured before this proves nothing. */
   #sampled_ms = Number.POSITIVE_INFINITY
   #attempts_seen: number | null = null
+  /** The second in which was judged last. */
+  #judged_s: number | null = null
 
   constructor(held: HeldRow, now_ms: number) {
     this.#held = held
@@ -84,6 +95,7 @@ export class RowWatch {
   /** It is over for so long that nobody asks any more. */
   isForgotten(now: number): boolean {
     const { row, restored_at } = this.#held
+    if (isCancelled(this.#held)) return now > row.end_at + kept_ms
     if (restored_at === null) return now > row.end_at + kept_unrestored_ms
     return now > Math.max(row.end_at, restored_at) + kept_ms
   }
@@ -92,6 +104,7 @@ export class RowWatch {
   isUnderWay(now: number): boolean {
     const { row, restored_at } = this.#held
     if (!this.#is_told || isInForce(row, now)) return true
+    if (isCancelled(this.#held)) return false
     return restored_at === null && (row.released_at !== null || now >= row.end_at)
   }
 
@@ -125,24 +138,29 @@ export class RowWatch {
   }
 
   #proceed(plant: PlantLook, is_in_force: boolean): HeldRow {
-    const { now, now_ms, worst_w, is_settled, is_free } = plant
+    const { now, now_ms, worst_w, is_settled, is_free, is_known } = plant
     const next = { ...this.#held }
     const { row } = next
+    const is_judged = this.#isJudged(now)
     const is_kept = worst_w <= wattsOf(row)
     if (is_in_force) {
       // Only a clock that was set back makes a row begin again.
       next.restore_started_at = null
       next.restored_at = null
-      if (is_kept && next.applied_at === null) {
+      const is_due = now >= Math.max(next.acknowledged_at, row.start_at) + judged_after_ms
+      if (is_kept && is_judged && is_due && next.applied_at === null) {
         next.applied_at = now
         next.last_checked_at = now
         this.#sampled_ms = now_ms
       }
       const told_kw = is_free ? worst_w / 1000 : null
       next.observed_limit_kw = is_kept ? row.max_power_kw : told_kw
-    } else if (row.released_at !== null || now >= row.end_at) {
+      // Before that, when it came to be kept would tell as much.
+      if (next.applied_at === null && !is_free) next.observed_limit_kw = null
+    } else if (!isCancelled(next) && (row.released_at !== null || now >= row.end_at)) {
       next.restore_started_at ??= now
-      if (is_settled) next.restored_at ??= now
+      const is_due = now >= next.restore_started_at + judged_after_ms
+      if (is_settled && is_judged && is_due) next.restored_at ??= now
     }
     const is_pending = is_in_force
       ? next.applied_at === null || !is_kept
@@ -150,14 +168,23 @@ export class RowWatch {
     const failed = plant.failed_attempts - (this.#attempts_seen ?? plant.failed_attempts)
     this.#attempts_seen = plant.failed_attempts
     if (is_pending) next.retry_count += failed
+    if (is_pending && !is_known) return next
     const failure = is_pending ? plant.failure : null
     next.failure_code = failure?.code ?? null
     next.failure_message = failure?.message ?? null
     return next
   }
 
-  #sample({ now, power, rated_w }: PlantLook): void {
-    if (!power) return
+  #isJudged(now: number): boolean {
+    const second = Math.floor(now / grid_ms)
+    if (second === this.#judged_s || now % grid_ms > grid_late_ms) return false
+    this.#judged_s = second
+    return true
+  }
+
+  #sample({ now, now_ms, is_known, power, rated_w }: PlantLook): void {
+    if (!is_known && this.#held.applied_at !== null) this.#sampled_ms = now_ms
+    if (!power || !is_known) return
     const next = { ...this.#held, observed_power_kw: power.measured_w / 1000 }
     this.#held = next
     if (next.applied_at === null || power.from_ms <= this.#sampled_ms) return
@@ -195,5 +222,9 @@ export function newlyHeld(row: CurtailmentRow, now: number): HeldRow {
     failure_message: null,
   }
 }
+
+/** Released before it began: nothing was held for it, and nothing is to be proven. */
+const isCancelled = ({ row, applied_at }: HeldRow) =>
+  row.released_at !== null && row.released_at < row.start_at && applied_at === null
 
 const wattsOf = ({ max_power_kw }: CurtailmentRow) => Math.floor(max_power_kw * 1000)

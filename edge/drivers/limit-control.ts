@@ -18,7 +18,7 @@ export interface LimitTraits {
   survives_power_loss: boolean
   /** Its register wears out: writes that raise are at least so far apart. */
   min_interval_ms: number
-  /** The lowest limit at which it goes on feeding in; below that it stops or trips. */
+  /** The lowest limit at which it is known to go on feeding in: below that `settable` gives 0. */
   min_limit_w: number
 }
 

@@ -111,6 +111,16 @@ test('Sungrow: without a limit it goes a tenth above its nominal power', async (
   assert.equal(control.settable(50_000), 33_300)
 })
 
+test('Sungrow: what lies between 0 and 30 % is not set, but 0', async () => {
+  const { control } = await sungrow()
+  const of_nominal = (pct: number) => control.settable(Math.floor((33_300 * pct) / 100))
+  assert.deepEqual(
+    [of_nominal(30), of_nominal(29.9), of_nominal(1), of_nominal(0)],
+    [9990, 0, 0, 0],
+  )
+  assert.equal(control.traits.min_limit_w, 9990)
+})
+
 test('Sungrow: the limit is switched on once, and off never', async () => {
   const { bus, control } = await sungrow()
   for (const wanted_w of [20_000, 0, 33_300, 50_000]) {

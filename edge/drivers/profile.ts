@@ -125,7 +125,7 @@ export interface LimitProfile {
   survives_power_loss: boolean
   /** How far apart raises are: registers of settings wear out, and some devices need a pause. */
   min_interval_ms: number
-  /** The lowest setpoint, as in the register, at which it is known to go on feeding in. */
+  /** The lowest setpoint, as in the register, known to keep it feeding in: what is below is 0. */
   raw_min: number
 }
 

@@ -248,14 +248,19 @@ function wattScale({ unit, gain = 1 }: NumberRegister): Scale {
 
 const wattsOf = (raw: number, { times, per }: Scale): number => Math.ceil((raw * times) / per)
 
-/** The highest setpoint of its steps that lets the device deliver no more than `limit_w`. */
-function rawAt(limit_w: number, { setpoint }: LimitProfile, { scale, state }: Known): number {
+/** The highest setpoint it is known to keep that lets it deliver no more than `limit_w`. */
+function rawAt(
+  limit_w: number,
+  { setpoint, raw_min }: LimitProfile,
+  { scale, state }: Known,
+): number {
   const { register, step = 1 } = setpoint
   const most = register.unit === '%' ? 100 * (register.gain ?? 1) : Number.POSITIVE_INFINITY
   const bound_w = Math.max(0, Math.min(limit_w, state.static_max_w))
   // Of whole numbers: where a step fits exactly, the quotient is exact too.
   const steps = Math.floor((bound_w * scale.per) / (scale.times * step))
-  return Math.min(steps * step, Math.floor(most / step) * step)
+  const raw = Math.min(steps * step, Math.floor(most / step) * step)
+  return raw < raw_min ? 0 : raw
 }
 
 /** Why the device refuses; `null` when it does not. Rejects when it does not answer. */

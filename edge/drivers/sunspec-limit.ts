@@ -43,7 +43,7 @@ export interface SunspecLimit {
 }
 
 /** SunSpec means these controls to be volatile: they do not wear out, and go with the power. */
-const traits = { survives_power_loss: false, min_interval_ms: 1000 } as const
+const traits = { survives_power_loss: false, min_interval_ms: 1000, min_limit_w: 0 } as const
 
 /** Gen24 and Datamanager keep to the old limit until WMaxLim_Ena is written again. */
 const makers_that_apply_by_enabling = ['fronius']
@@ -109,9 +109,7 @@ function controlOf(device: LimitedDevice, registers: Registers): LimitControl {
   const maker = device.manufacturer?.toLowerCase() ?? ''
   const applies_by_enabling = makers_that_apply_by_enabling.some((one) => maker.includes(one))
   return {
-    get traits() {
-      return { ...traits, min_limit_w: Math.ceil((registers.known?.base_w ?? 0) / 100) }
-    },
+    traits,
     settable(limit_w) {
       const { known } = registers
       if (!known) throw new Error(`unit ${device.unit_id}: its limit cannot be read`)

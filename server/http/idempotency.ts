@@ -71,11 +71,25 @@ export async function recall(db: Queries, claim: Claim, now: Date): Promise<Reco
   if (row === undefined) return null
   if (!row.fingerprint.equals(claim.fingerprint)) throw new ApiError('idempotency_conflict')
   if (row.status !== null) return { status: row.status, headers: row.headers, body: row.body }
-  if (row.locked_until > now) throw inProgress()
+  if (row.locked_until > now) throw inProgress(row.locked_until.getTime() - now.getTime())
   return null
 }
 
-const inProgress = () => new ApiError('idempotency_in_progress', null, { 'retry-after': '1' })
+/** `left_ms`: until the record may be taken over, should its process be dead. */
+function inProgress(left_ms: number): ApiError {
+  const retry_after_s = Math.max(1, Math.ceil(left_ms / 1000))
+  return new ApiError('idempotency_in_progress', null, { 'retry-after': String(retry_after_s) })
+}
+
+/** How long the attempt under way has; 0 where it is over, so that its answer can be recalled. */
+async function leftOf(db: Queries, claim: Claim, now: Date): Promise<number> {
+  const [row] = await db.query<{ locked_until: Date }>(
+    `select locked_until from idempotency_records
+      where key_id = $1 and idempotency_key = $2 and status is null`,
+    [claim.key_id, claim.idempotency_key],
+  )
+  return row ? row.locked_until.getTime() - now.getTime() : 0
+}
 
 /**
  * Makes the record, or takes over one that expired or whose process left it unfinished. Throws 409
@@ -102,7 +116,7 @@ export async function claimRecord(db: Queries, claim: Claim, now: Date): Promise
       new Date(now.getTime() - expiry_ms),
     ],
   )
-  if (made === 0) throw inProgress()
+  if (made === 0) throw inProgress(await leftOf(db, claim, now))
 }
 
 /**
@@ -126,7 +140,7 @@ export async function completeRecord(
       answer.body,
     ],
   )
-  if (stored === 0) throw inProgress()
+  if (stored === 0) throw inProgress(0)
 }
 
 /** Forgets an attempt that had no effect, so that the same key may be tried again. */

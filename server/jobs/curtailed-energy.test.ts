@@ -45,12 +45,18 @@ test('energy that was kept back', async (t) => {
         applied_at)
       select 'park', '${group_id}', 1, at - interval '1 minute', '${iso(to_min)}', ${max_power_kw},
         at from (values ('${iso(from_min)}'::timestamptz)) as a (at)`)
-  const reading = (inverter_id: number, at_min: number, power: number, available: number | null) =>
+  const reading = (
+    inverter_id: number,
+    at_min: number,
+    power: number,
+    available: number | null,
+    limited_by: string | null = 'curtailment',
+  ) =>
     db.execute(
       `insert into inverter_readings
-         (site_id, inverter_id, measured_at, quality, ac_power_kw, available_power_kw)
-       values ('park', $1, $2, 'good', $3, $4)`,
-      [inverter_id, iso(at_min), power, available],
+         (site_id, inverter_id, measured_at, quality, ac_power_kw, available_power_kw, limited_by)
+       values ('park', $1, $2, 'good', $3, $4, $5)`,
+      [inverter_id, iso(at_min), power, available, limited_by],
     )
   const sum = (now_min: number, since_min = -120) =>
     sumCurtailedEnergy(db, {
@@ -118,6 +124,28 @@ test('energy that was kept back', async (t) => {
     await db.execute(`update curtailment_rows set released_at = '${iso(60)}' where group_id = 'a'`)
     await sum(100)
     assert.deepEqual(await energies(), { a: 15, b: 5 })
+  })
+
+  await t.test('is only what the row held back, not what else did', async () => {
+    const held = async (limited_by: string | null, power: number, available: number | null) => {
+      await db.execute('delete from inverter_readings')
+      for (let at_min = 0; at_min <= 30; at_min += 1) {
+        await reading(1, at_min, power, available, limited_by)
+      }
+      await sum(100)
+      return (await energies())['a']
+    }
+    assert.equal(await held('curtailment', 40, 60), 10)
+    // A permit below the row, another master, the sun.
+    for (const limited_by of ['permit', 'external', 'none']) {
+      assert.equal(await held(limited_by, 40, 60), 0, limited_by)
+    }
+    assert.equal(await held('unknown', 40, 60), null)
+    assert.equal(await held(null, 40, 60), null)
+    // At night an inverter draws what it needs itself.
+    assert.equal(await held('curtailment', -0.2, 0), 0)
+    assert.equal(await held('curtailment', 40, null), null)
+    assert.equal(await held('permit', 40, null), null)
   })
 
   await t.test('what could be delivered now is noted at the rows that hold', async () => {

@@ -1,7 +1,8 @@
 /**
  * Energy that curtailment kept back, by row and hour: what inverters say that they could have
- * delivered (SunSpec model 122, WAval) less what they did, between two readings that both know it
- * and that no gap parts. Of rows that hold a plant at once the lowest has it all.
+ * delivered (SunSpec model 122, WAval) less what they did, while they were limited by curtailment
+ * and not by the permit or others, between two readings that both know it and that no gap parts. Of
+ * rows that hold a plant at once the lowest has it all.
  */
 import { defaultPollIntervals } from '@heliograph/domain/site'
 import type { Database, Queries } from '../storage/database.ts'
@@ -120,9 +121,14 @@ async function sumHour(
   })
 }
 
+/** What an inverter draws at night is no lost delivery. */
 const kept_kw = `
-  case when available_power_kw is not null and ac_power_kw is not null
-    then greatest(available_power_kw - ac_power_kw, 0) end`
+  case
+    when available_power_kw is null or ac_power_kw is null then null
+    when limited_by = 'curtailment'
+      then greatest(available_power_kw - greatest(ac_power_kw, 0), 0)
+    when limited_by <> 'unknown' then 0
+  end`
 const ofInverter = 'over (partition by inverter_id order by measured_at)'
 
 const insertHour = `

@@ -52,11 +52,28 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    what: 'a row released when an edge was told of it and has not answered yet',
+    what: 'a row released when an edge was told of it and has not answered: it may hold the plant',
     row: { told_at: at('10:29:59'), released_at: at('10:30:00') },
     is: [
-      ['10:30:29.999', 'releasing'],
-      ['10:30:30', 'cancelled'],
+      ['10:30:00', 'releasing'],
+      ['12:00:59.999', 'releasing'],
+      ['12:01:00', 'cancelled'],
+    ],
+  },
+  {
+    what: 'a row that an edge was told of and first heard of as released',
+    row: {
+      ...{ told_at: at('10:29:59'), released_at: at('10:30:00'), is_release_heard: true },
+      ...{ acknowledged_at: at('10:31:00'), restored_at: at('10:31:00') },
+    },
+    is: [['10:31:00', 'cancelled']],
+  },
+  {
+    what: 'a row that an edge was told of, released before its start, of which it knows nothing',
+    row: { told_at: at('09:29:59'), released_at: at('09:30:00') },
+    is: [
+      ['09:30:01', 'releasing'],
+      ['12:01:00', 'cancelled'],
     ],
   },
   {

@@ -31,8 +31,9 @@ export const openStatuses = ['scheduled', 'active', 'releasing'] as const satisf
 
 export const statusRule =
   '`scheduled`: before its start. `active`: in force. `releasing`: its release was asked for, and ' +
-  'the edge, which may have the row, has not confirmed it. `cancelled`: released, which the edge has ' +
-  `confirmed or never needed to, or which lies ${grace_s} s beyond its end. \`completed\`: its end ` +
+  'the edge, which was told of the row and may hold it, has not confirmed that: it cannot be ' +
+  'reached, or may not raise the plant. `cancelled`: released, and confirmed by the edge, or no ' +
+  `edge was ever told of the row, or it is ${grace_s} s beyond its end. \`completed\`: its end ` +
   'came. `failed`: its end came and it never was applied.'
 
 export const CurtailmentRow = Type.Object(
@@ -102,8 +103,10 @@ export const CurtailmentRow = Type.Object(
     failure_code: Nullable(
       Type.Enum([...failureCodes], {
         description:
-          'What keeps it from being applied. `edge_offline`: no edge had it ' +
-          `${answer_s} s after its start; it is carried out as soon as one has.`,
+          'What keeps it from being applied or restored. `edge_offline`: no edge had it ' +
+          `${answer_s} s after its start; it is carried out as soon as one has. ` +
+          '`raise_refused`: it is over, and the edge may not raise the plant, as it knows no grid ' +
+          'permit of it.',
       }),
     ),
     failure_message: Nullable(Type.String({ description: 'The same in words.' })),
@@ -119,8 +122,9 @@ export const CurtailmentRow = Type.Object(
         minimum: 0,
         description:
           'Energy that it kept back so far, kWh: what inverters could have delivered less what ' +
-          'they did, while it was applied and the lowest of the rows in force; not across gaps ' +
-          'in the readings; null where no inverter tells what it could deliver.',
+          'they did, while they were `limited_by` `curtailment` and it was applied and the lowest ' +
+          'of the rows in force; not across gaps in the readings; null where no inverter tells ' +
+          'what it could deliver and by what it is limited.',
       }),
     ),
     lost_revenue_amount: Nullable(
@@ -144,8 +148,7 @@ export const rowStatus = (now: string) => `
   case
     when r.released_at is not null then
       case
-        when r.acknowledged_at is null and (
-            r.told_at is null or ${now} >= r.released_at + interval '${answer_s} seconds')
+        when (r.told_at is null and r.acknowledged_at is null)
           or r.restored_at is not null
           or (r.is_release_heard and r.released_at < r.start_at)
           or ${now} >= r.end_at + interval '${grace_s} seconds' then 'cancelled'

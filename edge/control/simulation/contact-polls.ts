@@ -6,6 +6,7 @@ export interface ContactNeeds<Contact, Of> {
   read(): Promise<Of | null>
   onRead(contact: Contact, read: Of): void
   onGone(): void
+  onFault(error: Error): void
 }
 
 const misses_max = 3
@@ -30,9 +31,11 @@ export class ContactPolls<Contact, Of> {
       return
     }
     this.#is_busy = true
-    void this.#read().finally(() => {
-      this.#is_busy = false
-    })
+    this.#read()
+      .catch((error: unknown) => this.#needs.onFault(error as Error))
+      .finally(() => {
+        this.#is_busy = false
+      })
   }
 
   async #read(): Promise<void> {

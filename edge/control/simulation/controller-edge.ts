@@ -4,7 +4,13 @@
  * write, and gives a device up after three misses; a program that is killed never hears of what
  * was under way, but the device may.
  */
-import { type CurtailmentRow, isInForce, mergeRow, rowKey } from '@heliograph/domain/curtailment'
+import {
+  type CurtailmentRow,
+  isInForce,
+  mergeRow,
+  type RowReport,
+  rowKey,
+} from '@heliograph/domain/curtailment'
 import { BusError } from '../../bus/bus-error.ts'
 import { Conditions } from '../../conditions.ts'
 import type { LimitControl } from '../../drivers/limit-control.ts'
@@ -40,7 +46,7 @@ class ControllerMachine implements Machine {
   #controller: Controller | null = null
   /** Counts the programs: what an earlier one began tells nobody any more. */
   #run = 0
-  /** Rows as this program heard of them, and as all did. */
+  /** Rows as this program heard of them, and as all programs did together. */
   #heard = new Map<string, CurtailmentRow>()
   readonly #known = new Map<string, CurtailmentRow>()
   /** Rows of which the newest report says that the devices were read to hold them. */
@@ -49,6 +55,8 @@ class ControllerMachine implements Machine {
   readonly #found = new Map<number, string>()
   /** A file was once accepted; one that it gives way to may have no entries. */
   #has_permit = false
+  /** That was so from the beginning. */
+  readonly #was_permitted: boolean
   #broken: Error | null = null
 
   constructor(needs: MachineNeeds, conditions: Conditions) {
@@ -59,6 +67,7 @@ class ControllerMachine implements Machine {
     this.#chance = chanceOf(seedOf(seed, 1))
     this.#disk = new SlowDisk(this.#clock, this.#chance)
     this.#figures = new PermitFigures(world)
+    this.#was_permitted = this.#permit() !== null
     this.#devices = new Map(world.devices.map((device) => [device.build.inverter_id, device]))
   }
 
@@ -80,15 +89,7 @@ class ControllerMachine implements Machine {
       onEvent: (event) => this.#leave(event),
       onReport: (reports) => {
         this.#leave(reports)
-        for (const { row, applied_at, observed_limit_kw } of reports) {
-          const is_own = observed_limit_kw === row.max_power_kw
-          // Steps of registers round it: what is near a figure of the permit gives it away, too.
-          if (this.#has_permit && observed_limit_kw !== null && !is_own) {
-            this.#break(new Broken(`a report tells what the limits allow: ${observed_limit_kw} kW`))
-          }
-          const is_kept = applied_at !== null && is_own
-          if (is_kept) this.#applied.set(rowKey(row), row)
-        }
+        for (const report of reports) this.#takeReport(report)
         this.#tellApplied()
       },
       onFault: (error) => {
@@ -172,6 +173,16 @@ class ControllerMachine implements Machine {
     }
   }
 
+  #takeReport({ row, applied_at, observed_limit_kw }: RowReport): void {
+    const is_own = observed_limit_kw === row.max_power_kw
+    if (applied_at !== null && is_own) this.#applied.set(rowKey(row), row)
+    if (observed_limit_kw === null || is_own) return
+    // Steps of registers round it: what is near a figure of the permit gives it away, too.
+    if (this.#was_permitted) {
+      this.#break(new Broken(`a report tells what the limits allow: ${observed_limit_kw} kW`))
+    }
+  }
+
   #tellApplied(): void {
     const { world, judge } = this.#needs
     const applied_w = new Map<number, number>()
@@ -194,15 +205,14 @@ class ControllerMachine implements Machine {
   /** Nobody hears of it where the program is another by then. */
   #after<Of>(ms: number, job: () => Of, orElse = () => {}): Promise<Of> {
     const isAlive = this.#alive()
-    const { promise, resolve, reject } = Promise.withResolvers<Of>()
+    const { promise, resolve } = Promise.withResolvers<Of>()
     this.#clock.after(ms, () => {
       try {
         this.#needs.world.reach(this.#clock.elapsedMs())
         if (isAlive()) resolve(job())
         else orElse()
       } catch (error) {
-        if (error instanceof Broken) this.#break(error)
-        reject(error)
+        this.#break(error as Error)
       }
     })
     return promise
@@ -221,7 +231,7 @@ class ControllerMachine implements Machine {
         })
         const { limit } = read
         if (!limit) return await this.#after(timeout_ms, () => null)
-        return await this.#after(this.#chance.between(0, 400), () => ({ ...read, limit }))
+        return await this.#after(this.#chance.between(0, 2000), () => ({ ...read, limit }))
       },
       onRead: (control, { limit, power_w, changes }) => {
         const known = this.#found.get(inverter_id)
@@ -234,6 +244,7 @@ class ControllerMachine implements Machine {
         judge.wasRead(device)
       },
       onGone: () => controller.onGone(inverter_id),
+      onFault: (error) => this.#break(error),
     })
     const isAlive = this.#alive()
     const next = () => {

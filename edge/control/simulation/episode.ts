@@ -16,6 +16,7 @@ interface EdgeKind {
   allowances: Allowances
 }
 
+/** Why each is what it is: docs/control.md. */
 export const edges: Readonly<Record<EdgeName, EdgeKind>> = {
   thin: {
     build: thinMachine,
@@ -25,18 +26,16 @@ export const edges: Readonly<Record<EdgeName, EdgeKind>> = {
       ignoring_ms: 4 * poll_ms + 60_000,
       start_ms: 20_000,
       search_ms: 0,
-      permit_ms: 4 * poll_ms + 35_000,
     },
   },
   controller: {
     build: controllerMachine,
     allowances: {
-      answer_ms: 25_000,
-      trouble_ms: 55_000,
-      ignoring_ms: 80_000,
-      start_ms: 20_000,
-      search_ms: 40_000,
-      permit_ms: 55_000,
+      answer_ms: poll_ms + 15_000,
+      trouble_ms: 4 * poll_ms + 15_000,
+      ignoring_ms: 4 * poll_ms + 45_000,
+      start_ms: poll_ms,
+      search_ms: 7 * poll_ms,
     },
   },
 }

@@ -16,9 +16,9 @@ const rounding_w = 1e-3
 
 /** For how long it bears what it bears. */
 export interface Allowances {
-  /** Of devices that answer and obey. */
+  /** While all devices answer and obey. */
   answer_ms: number
-  /** Of one that does not: it has to be silent for long enough, or to fail three times. */
+  /** While one does not: it has to be silent for long enough, or to fail three times. */
   trouble_ms: number
   /** One that ignores its limit is given half a minute, then three looks at its power. */
   ignoring_ms: number
@@ -26,8 +26,6 @@ export interface Allowances {
   start_ms: number
   /** One that was away is looked for so seldom. */
   search_ms: number
-  /** A permit that was just lowered. */
-  permit_ms: number
 }
 
 export class Broken extends Error {}
@@ -71,6 +69,8 @@ export class Judge {
   /** Time that the edge had to act in. */
   #alive_ms = 0
   #started_ms = 0
+  /** When any device last was in trouble. */
+  #troubled_ms = Number.NEGATIVE_INFINITY
   #bounds: Bounds[] = []
   /** Rows that were reported as applied and are in force, by plant: the lowest in W. */
   applied_w: ReadonlyMap<number, number> = new Map()
@@ -214,13 +214,14 @@ export class Judge {
   /** A permit that has just been lowered is still borne. */
   #lately(): Bounds[] {
     return this.#bounds.filter(
-      ({ until_ms }) => this.#alive_ms - until_ms <= this.#allowances.permit_ms,
+      ({ until_ms }) => this.#alive_ms - until_ms <= this.#allowances.trouble_ms,
     )
   }
 
   #watch(ledger: Ledger): void {
     const { device } = ledger
     if (device.is_troubled) {
+      this.#troubled_ms = this.#alive_ms
       ledger.troubled_ms = this.#alive_ms
       ledger.heard_ms = null
     }
@@ -248,7 +249,8 @@ export class Judge {
       return Math.max(device.allowed_w, device.power_w(this.#world.sun))
     }
     if (!device.loses_limit && !ledger.is_excess_seen) return level_w
-    const is_obedient = ledger.troubled_ms < excess_since_ms - answer_ms
+    // What it has to leave to others, and they to it, depends on all.
+    const is_obedient = this.#troubled_ms < excess_since_ms - answer_ms
     const borne_ms = is_obedient ? answer_ms : trouble_ms
     return this.#alive_ms - excess_since_ms > borne_ms ? device.allowed_w : level_w
   }

@@ -5,7 +5,12 @@ import { inMutated, inSimulation } from './mutate.ts'
 import { mutations } from './mutations.ts'
 
 /** Of those that the simulation finds within seconds: all of them takes minutes. */
-const quick = ['forgets the silent device', 'raises before lowering']
+const quick = [
+  'forgets the silent device',
+  'raises before lowering',
+  'reports a row as applied before it is proven',
+  'tells what the limits allow in a report',
+]
 
 for (const name of quick) {
   test(`the simulation finds an edge that ${name}`, async () => {

@@ -27,7 +27,7 @@ const tests = {
 /** A copy of what the core needs, in which nothing else can be broken. */
 function copyOfTheCode(root: string): string {
   const dir = mkdtempSync(join(tmpdir(), 'heliograph-mutation-'))
-  for (const folder of ['domain', 'edge']) {
+  for (const folder of ['domain', 'edge', 'simulator']) {
     cpSync(join(root, folder), join(dir, folder), {
       recursive: true,
       filter: (path) => !path.includes('node_modules'),
@@ -79,7 +79,10 @@ async function inTests(dir: string, names: readonly string[]): Promise<string | 
     return null
   } catch (error) {
     const { stdout } = error as { stdout: string }
-    return /^not ok \d+ - (.*)$/m.exec(stdout)?.[1] ?? 'a test that does not start'
+    const found = /^not ok \d+ - (.*)$/m.exec(stdout)?.[1]
+    // A file that cannot even be loaded finds nothing.
+    if (found === undefined || found.endsWith('.test.ts')) throw new Error(stdout)
+    return found
   }
 }
 
@@ -96,15 +99,23 @@ export async function inSimulation(
     return null
   } catch (error) {
     const { stdout } = error as { stdout: string }
-    return /: (\d+) ticks in/.exec(stdout)?.[1] ?? 'at once'
+    const after = /: (\d+) ticks in/.exec(stdout)?.[1]
+    if (after === undefined) throw new Error(stdout)
+    return after
   }
 }
 
 if (import.meta.main) {
   const { values } = parseArgs({
-    options: { ticks: { type: 'string', default: '200000' }, only: { type: 'string' } },
+    options: { ticks: { type: 'string', default: '100000' }, only: { type: 'string' } },
   })
   const root = join(import.meta.dirname, '../../..')
+  const { file, from } = mutations[0]!
+  for (const edge of ['thin', 'controller', 'none'] as const) {
+    const unchanged = { name: 'nothing', edge, file, from, to: from }
+    const found = await hunt(root, unchanged, 5000)
+    if (found) throw new Error(`nothing is wrong yet, and it is found by ${found.by}`)
+  }
   for (const mutation of mutations) {
     if (values.only !== undefined && !mutation.name.includes(values.only)) continue
     const found = await hunt(root, mutation, Number(values.ticks))

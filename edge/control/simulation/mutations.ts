@@ -85,8 +85,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'trusts a write without reading it back',
     file: limits,
-    from: '    this.#written_at_ms = now_ms\n',
-    to: '    this.#written_at_ms = now_ms\n    if (this.#state) this.#state = { ...this.#state, limit_w }\n    this.#intents = []\n',
+    from: '    this.#written_at_ms = now_ms\n    this.#writes += 1\n',
+    to: '    this.#written_at_ms = now_ms\n    this.#writes += 1\n    if (this.#state) this.#state = { ...this.#state, limit_w }\n    this.#intents = []\n',
   },
   {
     name: 'forgets what was overtaken',
@@ -241,6 +241,20 @@ export const mutations: readonly Mutation[] = [
     file: controller,
     from: 'may_raise: ceiling.may_raise && is_settled',
     to: 'may_raise: ceiling.may_raise || !is_settled',
+  },
+  {
+    name: 'lets a device that could not be armed wait with its lower',
+    edge: 'controller',
+    file: `${core}/controlled-device.ts`,
+    from: 'this.#rearm_ms = this.#now() + backoffs_ms[2]',
+    to: 'this.#retry_ms = this.#now() + backoffs_ms[2]',
+  },
+  {
+    name: 'saves a read-back only before the next write',
+    edge: 'controller',
+    file: controller,
+    from: 'await this.#order(decision.orders.filter(',
+    to: 'if (decision.orders.length > 0) await this.#order(decision.orders.filter(',
   },
   {
     name: 'sunspec: rounds percent up',

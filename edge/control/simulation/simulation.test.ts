@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'node:test'
 import { type EdgeName, simulate } from './episode.ts'
 import { mutations } from './mutations.ts'
@@ -6,9 +8,9 @@ import { mutations } from './mutations.ts'
 /** Together more than a million seconds of plants in which everything goes wrong. */
 const fixed = [1, 2, 3, 4, 5, 6, 7, 8]
 const drawn = Math.floor(Math.random() * 1e9)
-const ticks: Readonly<Record<EdgeName, number>> = { thin: 120_000, controller: 3000 }
+const ticks: Readonly<Record<EdgeName, number>> = { thin: 120_000, controller: 24_000 }
 
-for (const edge of ['thin'] as const) {
+for (const edge of ['thin', 'controller'] as const) {
   for (const seed of [...fixed, drawn]) {
     test(`the ${edge} edge holds for ${ticks[edge]} seconds, seed ${seed}`, async () => {
       const { failure } = await simulate(seed, ticks[edge], edge)
@@ -25,6 +27,10 @@ test('an episode is the same each time', async () => {
   }
 })
 
-test('mutations have names of their own', () => {
+test('each mutation has a name of its own, and one place', () => {
   assert.equal(new Set(mutations.map(({ name }) => name)).size, mutations.length)
+  for (const { name, file, from } of mutations) {
+    const text = readFileSync(join(import.meta.dirname, '../../..', file), 'utf8')
+    assert.equal(text.split(from).length, 2, name)
+  }
 })

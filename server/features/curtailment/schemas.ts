@@ -118,7 +118,7 @@ export const CurtailmentRelease = Type.Object(
     }),
     pending_restore_count: Type.Integer({
       minimum: 0,
-      description: 'Rows that the edge has and whose release it has not confirmed.',
+      description: 'Rows that the edge may have and whose release it has not confirmed.',
     }),
   },
   { ...closed, $id: 'CurtailmentRelease' },

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { controlledSite, rowOf, start_at } from '../fixtures/controlled-site.ts'
+import { memoryControlStore } from './control-store.ts'
+import { TracedLimits } from './limit-origin.ts'
+
+const no_permit = { plant_w: new Map<number, number>(), site_w: null }
+
+test('a limit of the permit is not named after a row, also when the permit is lost', async () => {
+  const site = await controlledSite({ permit_w: 200_000 })
+  await site.clock.advance(10_000)
+  for (const permit of [null, no_permit]) {
+    site.permit = permit
+    site.restart()
+    await site.clock.advance(10_000)
+    await site.controller.hear([rowOf(250)])
+    await site.clock.advance(20_000)
+    assert.deepEqual(site.limits(), [66_600, 66_600, 66_600])
+    assert.equal(site.controller.limitedBy(1), 'permit')
+  }
+  const lower = rowOf(60, { group_id: '0193a1de-0000-7000-8000-000000000002' })
+  await site.controller.hear([lower])
+  await site.clock.advance(20_000)
+  assert.equal(site.controller.limitedBy(1), 'curtailment')
+  site.restart()
+  await site.clock.advance(10_000)
+  assert.equal(site.controller.limitedBy(1), 'curtailment')
+})
+
+test('a limit that is found without a record of ours has no origin, and gets none later', async () => {
+  const site = await controlledSite({
+    permit_w: 200_000,
+    prepare: (inverter) => {
+      // Shares that differ: the others have what the first may not.
+      if (inverter.inverter_id === 1) inverter.static_max_w = 40_000
+    },
+  })
+  await site.clock.advance(10_000)
+  assert.deepEqual(site.limits().slice(1), [80_000, 80_000])
+  site.store = memoryControlStore()
+  for (let nth = 0; nth < 3; nth += 1) {
+    site.restart()
+    await site.clock.advance(10_000)
+    assert.equal(site.controller.limitedBy(2), 'unknown')
+  }
+  // Back to what was found, as a row lets it: its figure is as little known as before.
+  const row = rowOf(60)
+  await site.controller.hear([row])
+  await site.clock.advance(10_000)
+  const released_at = site.clock.now().getTime()
+  const higher = rowOf(199, { group_id: '0193a1de-0000-7000-8000-000000000002' })
+  await site.controller.hear([{ ...row, released_at }, higher])
+  await site.clock.advance(20_000)
+  assert.deepEqual(site.limits().slice(1), [79_500, 79_500])
+  site.permit = null
+  site.restart()
+  await site.clock.advance(10_000)
+  assert.notEqual(site.controller.limitedBy(2), 'external')
+})
+
+test("another's limit is told where the device was followed since it had none", async () => {
+  const site = await controlledSite({ permit_w: 250_000 })
+  await site.clock.advance(10_000)
+  const [first, second] = site.inverters
+  first!.limit_w = 30_000
+  // As the permit had it, which a device may fall back to.
+  second!.limit_w = 82_000
+  for (const _ of ['now', 'after a restart']) {
+    await site.clock.advance(10_000)
+    assert.equal(site.controller.limitedBy(1), 'external')
+    assert.equal(site.controller.limitedBy(2), 'unknown')
+    site.restart()
+  }
+})
+
+test('a row gives away nothing of the permit through a device that does not obey it', async () => {
+  const site = await controlledSite({ permit_w: 200_000 })
+  await site.clock.advance(10_000)
+  site.inverters[0]!.forgets = true
+  const row = rowOf(150, { end_at: start_at + 3_600_000 })
+  await site.controller.hear([row])
+  await site.clock.advance(60_000)
+  // The others have what it leaves of the row: of that the permit could be reckoned.
+  assert.deepEqual(site.limits(), [66_600, 41_700, 41_700])
+  assert.notEqual(site.controller.limitedBy(2), 'curtailment')
+})
+
+test('a raise of a row that goes a part of the way tells from where it came', () => {
+  const facts = { rated_w: 100, default_max_w: 100, fresh_ms: 1000, revert_margin_ms: 0 }
+  const limits = new TracedLimits(facts, null)
+  const traits = { survives_power_loss: true, min_interval_ms: 0, min_limit_w: 0 }
+  const set = (limit_w: number, how: { is_raise: boolean; is_of_row: boolean }) => {
+    limits.mark(limit_w, how)
+    limits.begin(limit_w, 0)
+    limits.onRead({ limit_w, static_max_w: 100, revert: null }, traits, 0)
+    return limits.originOf(limit_w)
+  }
+  limits.onRead({ limit_w: null, static_max_w: 100, revert: null }, traits, 0)
+  assert.equal(set(60, { is_raise: false, is_of_row: false }), 'permit')
+  assert.equal(set(63, { is_raise: true, is_of_row: true }), 'permit')
+  assert.equal(set(63, { is_raise: false, is_of_row: true }), 'permit')
+  assert.equal(set(40, { is_raise: false, is_of_row: true }), 'curtailment')
+  assert.equal(set(45, { is_raise: true, is_of_row: true }), 'curtailment')
+})

@@ -1,0 +1,94 @@
+/**
+ * Where the limit of a device comes from, as far as that is certain: a figure of the permit may not
+ * leave the edge, so a limit is told only where it is certain that it is none.
+ */
+import type { LimitState, LimitTraits } from '../drivers/limit-control.ts'
+import { type DeviceFacts, DeviceLimits, type DeviceRecord, type Foreign } from './device-limits.ts'
+
+export type WrittenFor = 'curtailment' | 'permit'
+
+/** Survives a restart with the rest of the record. */
+export interface Origin {
+  /** What `written_w` was written for. */
+  written_for: WrittenFor | null
+  /** No limit stood when it was first met: what stands there later and is not ours is another's. */
+  is_traced: boolean
+  /** The least and the most that was ever set there for the permit, its fail-safe included. */
+  permit_range_w: readonly [number, number] | null
+}
+
+/** Without `origin` nothing of that is known. */
+export interface OriginRecord extends DeviceRecord {
+  origin?: Origin
+}
+
+const none: Origin = { written_for: null, is_traced: false, permit_range_w: null }
+/** What a device makes of a limit that was set, by its steps and its own rounding. */
+const same_ratio = 0.02
+
+export class TracedLimits extends DeviceLimits {
+  #origin: Origin
+  #is_new: boolean
+
+  constructor(facts: DeviceFacts, record: OriginRecord | null) {
+    super(facts, record)
+    this.#origin = record?.origin ?? none
+    this.#is_new = record === null
+  }
+
+  override get record(): Readonly<OriginRecord> {
+    return { ...super.record, origin: this.#origin }
+  }
+
+  override onRead(state: LimitState, traits: LimitTraits, now_ms: number): Foreign | null {
+    if (this.#is_new) {
+      const is_free = (state.limit_w ?? state.static_max_w) >= state.static_max_w
+      this.#origin = { ...this.#origin, is_traced: is_free && !this.#origin.permit_range_w }
+    }
+    this.#is_new = false
+    return super.onRead(state, traits, now_ms)
+  }
+
+  /** Nothing of the permit is in what it may have now, nor in what it leaves to the others. */
+  isClear(now_ms: number): boolean {
+    if (this.is_failing || (!this.isFresh(now_ms) && this.stays)) return false
+    return !this.has_external || this.#isAnothers(this.settable_max_w)
+  }
+
+  /** Before `begin`: a row is the reason only where nothing of the permit is in `limit_w`. */
+  mark(limit_w: number, { is_raise, is_of_row }: { is_raise: boolean; is_of_row: boolean }): void {
+    const { written_w } = super.record
+    const is_as_before = limit_w === this.bound_w || limit_w === written_w || !this.is_proven
+    const was_of_row = this.#origin.written_for === 'curtailment'
+    // A raise may go a part of the way, from where it stood; so may what is written once more.
+    const is_from_before = is_raise || is_as_before
+    const is_certain = is_of_row && (was_of_row || !is_from_before)
+    if (!is_certain) this.setForPermit(limit_w)
+    this.#origin = { ...this.#origin, written_for: is_certain ? 'curtailment' : 'permit' }
+  }
+
+  /** The device may come to stand at this, also by itself. */
+  setForPermit(limit_w: number): void {
+    const [least_w, most_w] = this.#origin.permit_range_w ?? [limit_w, limit_w]
+    const permit_range_w = [Math.min(least_w, limit_w), Math.max(most_w, limit_w)] as const
+    this.#origin = { ...this.#origin, permit_range_w }
+  }
+
+  /** null: not certain. */
+  originOf(bound_w: number): WrittenFor | 'external' | null {
+    if (this.isExternal(bound_w)) return this.#isAnothers(bound_w) ? 'external' : null
+    return bound_w === super.record.written_w ? this.#origin.written_for : null
+  }
+
+  isExternal(bound_w: number): boolean {
+    return this.has_external && bound_w === this.settable_max_w
+  }
+
+  #isAnothers(limit_w: number): boolean {
+    const { is_traced, permit_range_w } = this.#origin
+    if (!is_traced || !permit_range_w) return is_traced
+    const [least_w, most_w] = permit_range_w
+    const margin_w = same_ratio * this.facts.rated_w
+    return limit_w < least_w - margin_w || limit_w > most_w + margin_w
+  }
+}
