@@ -2,13 +2,13 @@
  * The site file over the life of the agent. What was accepted once stays in force, also over
  * restarts, until another right file takes its place; a wrong one is told of and changes nothing.
  */
-import { type FSWatcher, watch } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { basename, dirname } from 'node:path'
+import { basename } from 'node:path'
 import type { Timers } from '@heliograph/domain/clock'
 import type { Site } from '@heliograph/domain/site'
 import { describeProblems, parseSiteFile } from '@heliograph/domain/site-file'
 import { readIfThere, writeDurably } from './durable-file.ts'
+import { type FileWatch, watchFile } from './file-watch.ts'
 
 export interface SitePaths {
   site_file: string
@@ -37,8 +37,6 @@ export class SiteFileError extends Error {
   }
 }
 
-const check_ms = { every: 5000, after_change: 200, again: 1000 }
-
 export class SiteWatch {
   readonly #needs: SiteWatchNeeds
   #listener: SiteListener | null = null
@@ -49,9 +47,7 @@ export class SiteWatch {
   #seen: string | null = null
   #rejected: readonly string[] | null = null
   #suspected: string | null | undefined
-  #watcher: FSWatcher | null = null
-  #cancel: () => void = () => {}
-  #closed = false
+  #watch: FileWatch | null = null
 
   private constructor(needs: SiteWatchNeeds, accepted: { site: Site; text: string }) {
     this.#needs = needs
@@ -92,24 +88,14 @@ export class SiteWatch {
     this.#listener = listener
     if (this.#rejected) listener.onRejected(this.#rejected)
     else listener.onMended()
-    const { site_file } = this.#needs
-    try {
-      // Editors put a new file in the place of the old one, which only its directory notices.
-      this.#watcher = watch(dirname(site_file), (_, name) => {
-        if (name === null || name === basename(site_file)) this.#plan(check_ms.after_change)
-      })
-      this.#watcher.on('error', () => this.#watcher?.close())
-    } catch {
-      // Where nothing can be watched, looking now and then is enough.
-      this.#watcher = null
-    }
-    this.#plan(check_ms.every)
+    const { site_file, timers } = this.#needs
+    this.#watch = watchFile(site_file, timers, () =>
+      this.check().catch((error: Error) => this.#reject([error.message])),
+    )
   }
 
   close(): void {
-    this.#closed = true
-    this.#cancel()
-    this.#watcher?.close()
+    this.#watch?.close()
   }
 
   /** Looks at the file now. A wrong one counts when seen twice: it may be half written. */
@@ -119,7 +105,7 @@ export class SiteWatch {
     if ('problems' in found) {
       if (this.#suspected !== found.text) {
         this.#suspected = found.text
-        this.#plan(check_ms.again)
+        this.#watch?.again()
         return
       }
       this.#seen = found.text
@@ -141,15 +127,6 @@ export class SiteWatch {
   #reject(problems: readonly string[]): void {
     this.#rejected = problems
     this.#listener?.onRejected(problems)
-  }
-
-  #plan(delay_ms: number): void {
-    if (this.#closed) return
-    this.#cancel()
-    this.#cancel = this.#needs.timers.after(delay_ms, () => {
-      this.#plan(check_ms.every)
-      this.check().catch((error: Error) => this.#reject([error.message]))
-    })
   }
 }
 
