@@ -51,6 +51,7 @@ interface Run {
 
 const patience_ms = 60_000
 const seesaws = 4
+const rows_judged = 10
 /** Of the devices, as they measure. */
 const power_step_w = 100
 const edge_program = fileURLToPath(new URL('../../edge/heliograph-edge.ts', import.meta.url))
@@ -103,6 +104,7 @@ async function commandAndJudge(run: Run, key: string, seconds: number): Promise<
   await client.settled()
   return await onDatabase(programs, async (db) => {
     const place = { programs, key, db, metrics_ports: Object.values(metrics) }
+    await commandInPeace(run, db)
     await seesaw(run)
     const searched = await comeToRest(run, place)
     const rows = await appliedRows(db)
@@ -144,6 +146,18 @@ async function disturb(run: Run, seconds: number): Promise<void> {
     else client.command()
     await wait(random() * 500)
   }
+}
+
+/** On a machine that is busy hardly a row is applied between two kills. */
+async function commandInPeace({ client, random }: Run, db: Database): Promise<void> {
+  const late = Date.now() + patience_ms
+  while ((await appliedRows(db)).length < rows_judged) {
+    if (Date.now() > late) throw new Error(`fewer than ${rows_judged} rows are ever applied`)
+    if (random() * 3 < client.unreleased) client.release()
+    else client.command()
+    await wait(random() * 1000)
+  }
+  await client.settled()
 }
 
 /** At once, or when a device has just been written to and others are yet to be. */
