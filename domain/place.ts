@@ -20,3 +20,8 @@ export function placeOf({ latitude, longitude, elevation_m }: Position): Place |
 
 /** Below this the sun does not wake an inverter: one that does not answer is asleep. */
 export const asleep_below_deg = 3
+/**
+ * An inverter wakes and falls asleep by the light on its modules: clouds and hills keep it from
+ * waking with the sun. So close to the night its silence tells nothing.
+ */
+export const drowsy_ms = 15 * 60_000

@@ -1,7 +1,8 @@
 /**
  * `site.yaml`: the inventory of a site, written by the commissioning engineer and kept at the edge,
  * which announces it to the server. The simulator builds the same site from the same file.
- * Ids are unique within the site and never used again.
+ * Ids are unique within the site and never used again. Instruments of a met station and channels of
+ * a sensor node keep their positions as well: `positions.ts` tells what moved.
  */
 import { type Static, Type } from 'typebox'
 import { Mqtt, Node } from './node.ts'
@@ -176,6 +177,7 @@ export const instrumentQuantities = [
 export type Instrument = Static<typeof Instrument>
 export const Instrument = Type.Object(
   {
+    /** Stays when the instrument is exchanged for another of its type and quantity. */
     sensor_id: Name,
     name: Name,
     type: Type.Enum([
@@ -210,6 +212,7 @@ export const Station = Type.Object(
     location_id: Type.Optional(Id),
     ...Identity,
     ...Address,
+    /** Readings are kept in this order: add new ones at the end, and leave dead ones in place. */
     instruments: Type.Array(Instrument, { minItems: 1 }),
   },
   closed,

@@ -30,6 +30,11 @@ async function placeOf(t: TestContext) {
   /** How far the wall clock of the edge is off. */
   const wall = { ahead_ms: 0 }
   let epochs = 0
+  const warnings: Record<string, unknown>[] = []
+  const log = pino(
+    { level: 'warn' },
+    { write: (line: string) => void warnings.push(JSON.parse(line)) },
+  )
   const start = async () => {
     const agent = await startAgent({
       config: {
@@ -51,7 +56,7 @@ async function placeOf(t: TestContext) {
         epochs += 1
         return `epoch-${epochs}`
       },
-      log: pino({ level: 'silent' }),
+      log,
       openBus: () => fakeBus,
       driverOf: () => driver,
       onPoll: () => {},
@@ -71,7 +76,7 @@ async function placeOf(t: TestContext) {
   const events = () => all().filter(({ code }) => code !== 'agent_started')
   const sites = () => payloads().filter((p) => (p as Site).site_id !== undefined) as Site[]
   const readings = () => payloads().filter((p) => (p as Readings).inverter) as Readings[]
-  return { dir, wall, server, write, driver, start, starts, events, sites, readings }
+  return { dir, wall, server, write, driver, warnings, start, starts, events, sites, readings }
 }
 
 const site = siteOf([inverterOf(1)], { poll: { inverter_s: 0.2, logger_s: 0.2 } })
@@ -155,6 +160,41 @@ test('a server that comes back with an older inventory, or none, is told anew', 
   await comeBack(server.inventory)
   await server.until(() => server.statuses.length > statuses + 1)
   assert.equal(sites().length, 4)
+})
+
+test('a site file that moves instruments is told of, running and at the start', async (t) => {
+  const { server, write, start, sites, warnings } = await placeOf(t)
+  const instrument = (sensor_id: 'POAI' | 'GHI') => ({
+    ...{ sensor_id, name: sensor_id, type: 'pyranometer', point: `302[0].${sensor_id}` },
+    quantity: sensor_id === 'GHI' ? 'ghi_w_m2' : 'poa_irradiance_w_m2',
+  })
+  const withInstruments = (...ids: ('POAI' | 'GHI')[]) => {
+    const mast = { station_id: 1, name: 'Mast', connection: 'a', driver: 'sunspec', unit_id: 40 }
+    const stations = [{ ...mast, instruments: ids.map(instrument) }]
+    return { ...site, loggers: [{ ...site.loggers[0]!, stations }] }
+  }
+  const moved = () => warnings.filter((warning) => warning['positions'])
+  write(withInstruments('GHI'))
+  const first = await start()
+  write(withInstruments('GHI', 'POAI'))
+  await server.until(() => sites().length === 2)
+  assert.deepEqual(moved(), [])
+
+  const ghi = 'GHI pyranometer ghi_w_m2'
+  const poa = 'POAI pyranometer poa_irradiance_w_m2'
+  write(withInstruments('POAI', 'GHI'))
+  await server.until(() => sites().length === 3)
+  assert.deepEqual(moved()[0]!['positions'], [
+    { position: 0, was: ghi, now: poa },
+    { position: 1, was: poa, now: ghi },
+  ])
+  await first.stop()
+  const second = await start()
+  assert.equal(moved().length, 1)
+  await second.stop()
+  write(withInstruments('POAI'))
+  await start()
+  assert.deepEqual(moved()[1]!['positions'], [{ position: 1, was: ghi, now: null }])
 })
 
 test('a clock that jumped is told, and marks readings until the server confirms it', async (t) => {

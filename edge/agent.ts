@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Stopwatch, Timers } from '@heliograph/domain/clock'
 import type { DeviceKind, LinkEvent } from '@heliograph/domain/link'
+import { listedDevicesOf, movedDevices } from '@heliograph/domain/positions'
 import type { Connection, Site } from '@heliograph/domain/site'
 import { Announcer } from './announcer.ts'
 import { clockEvent, wasTrusted } from './clock-events.ts'
@@ -220,11 +221,13 @@ async function begin(parts: Parts, { log }: AgentNeeds): Promise<void> {
     await loop.apply(site)
     await nodes.apply(site)
   }
+  warnOfMoved(watch, log)
   let applied = apply(watch.site)
   controller.start()
   files.start()
   const use = (site: Site) => {
     log.info({ site_id: site.site_id }, 'site file accepted')
+    warnOfMoved(watch, log)
     applied = applied.catch(() => {}).then(() => apply(site))
     applied.catch((error: unknown) => log.error({ err: error }, 'the site cannot be applied'))
     void announcer.announce(site)
@@ -247,6 +250,14 @@ async function begin(parts: Parts, { log }: AgentNeeds): Promise<void> {
   await announcer.announce(watch.site)
   recorder.event(startedEvent(run.last, source, { at: at(), newest_at }))
   link.start()
+}
+
+/** Tells the engineer at the edge what the server raises as `channels_renumbered`. */
+function warnOfMoved({ former, site }: SiteWatch, log: Log): void {
+  if (!former) return
+  for (const device of movedDevices(listedDevicesOf(former), listedDevicesOf(site))) {
+    log.warn(device, 'site.yaml gives readings until now another name: add at the end instead')
+  }
 }
 
 async function end({

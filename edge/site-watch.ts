@@ -41,6 +41,8 @@ export class SiteWatch {
   readonly #needs: SiteWatchNeeds
   #listener: SiteListener | null = null
   site: Site
+  /** What was in force before `site`; null when nothing was. */
+  former: Site | null = null
   /** The text that is in force. */
   #accepted: string
   /** The last text that was looked at; null when the file could not be read. */
@@ -73,6 +75,7 @@ export class SiteWatch {
     if (found.text !== accepted?.text) await writeDurably(needs.accepted_file, found.text)
     const opened = new SiteWatch(needs, found)
     opened.#seen = found.text
+    opened.former = accepted?.site ?? null
     return opened
   }
 
@@ -114,6 +117,7 @@ export class SiteWatch {
     }
     if (found.text !== this.#accepted) {
       await writeDurably(this.#needs.accepted_file, found.text)
+      this.former = this.site
       this.site = found.site
       this.#accepted = found.text
       this.#listener?.onAccepted(found.site)

@@ -142,6 +142,15 @@ test('a release of what no edge has is done at once; of what is over it changes 
   const { group_id } = (await plant.call('POST', '/curtailment/immediate', plant_1)).body
   const answer = await plant.call('DELETE', `/curtailment/group/${group_id}`)
   assert.deepEqual([answer.body.status, answer.body.restored_count], ['cancelled', 0])
+  // The edge hears of it when it is over: that does not open it again, whatever keeps the plant,
+  // and wherever its clock stands.
+  const edge = await plant.edge()
+  const [row] = await untilDesired(edge, isReleased(group_id))
+  const heard = { acknowledged_at: noon - 1, failure_code: 'raise_refused' } as const
+  await report(edge, reportOf(row!, noon, heard))
+  assert.deepEqual(await listed(), [])
+  const [past] = await listed('/curtailment/history')
+  assert.deepEqual([past!['status'], past!['applied']], ['cancelled', false])
   const unknown = await plant.call('DELETE', '/curtailment/group/nothing')
   assert.deepEqual([unknown.status, unknown.body.error.code], [404, 'not_found'])
   const ended = (await plant.call('POST', '/curtailment/window', window)).body

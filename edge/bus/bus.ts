@@ -2,7 +2,8 @@
  * A bus: one connection with several units, asked one request at a time. The unit goes first that
  * took the least of the bus's time, so that one which answers slowly waits for the quick ones and
  * not they for it. Writes come before reads: control before polls. A unit that does not answer
- * rests for a while, longer each time.
+ * rests for a while, longer each time, so that it holds up no other; when it was the line that was
+ * dead, all are asked again as soon as one of them answers.
  */
 import { setImmediate as settled } from 'node:timers/promises'
 import type { Connection } from '@heliograph/domain/site'
@@ -29,6 +30,10 @@ interface Unit {
   /** Writes before reads, each in the order in which they came. */
   waiting: Request[]
   rest: Rest
+  /** It failed, and no unit has answered since. */
+  is_all_silent: boolean
+  /** So it was when it failed last: the line may be dead, not the unit. */
+  is_line_suspected: boolean
 }
 
 interface Request {
@@ -82,7 +87,7 @@ function createQueue(needs: BusNeeds) {
   let closed = false
 
   function unitOf(unit_id: number): Unit {
-    const unit = units.get(unit_id) ?? newUnit(unit_id, needs)
+    const unit = units.get(unit_id) ?? newUnit(unit_id, needs, () => units.size === 1)
     units.set(unit_id, unit)
     return unit
   }
@@ -108,7 +113,7 @@ function createQueue(needs: BusNeeds) {
   async function answer(unit: Unit, request: Request) {
     try {
       const resolve = await connection.ask(request.ask)
-      unit.rest.end()
+      hear(unit, units.values())
       resolve()
     } catch (error) {
       request.reject(closed ? closedError() : error)
@@ -143,11 +148,26 @@ function createQueue(needs: BusNeeds) {
   return { ask, close }
 }
 
-function restAfter({ rest, waiting }: Unit, error: BusError) {
+function restAfter(unit: Unit, error: BusError) {
   if (error.kind === 'disconnected') return
-  if (error.kind === 'exception' && !isNotNow(error)) return rest.end()
-  rest.begin(error)
-  for (const next of waiting.splice(0)) next.reject(resting(error))
+  if (error.kind === 'exception' && !isNotNow(error)) return wakeUp(unit)
+  unit.is_line_suspected = unit.is_all_silent
+  unit.is_all_silent = true
+  unit.rest.begin(error)
+  for (const next of unit.waiting.splice(0)) next.reject(resting(error))
+}
+
+function hear(answering: Unit, units: Iterable<Unit>) {
+  for (const unit of units) {
+    if (unit === answering || unit.is_line_suspected) wakeUp(unit)
+    unit.is_all_silent = false
+  }
+}
+
+function wakeUp(unit: Unit) {
+  unit.rest.end()
+  unit.is_line_suspected = false
+  unit.is_all_silent = false
 }
 
 function lineUp(waiting: Request[], request: Request) {
@@ -155,11 +175,13 @@ function lineUp(waiting: Request[], request: Request) {
   waiting.splice(request.is_write && reads >= 0 ? reads : waiting.length, 0, request)
 }
 
-function newUnit(unit_id: number, needs: ConnectionNeeds): Unit {
+function newUnit(unit_id: number, needs: ConnectionNeeds, isAlone: () => boolean): Unit {
   // Where answers carry no number, one that comes later than this could be taken for the next.
   const first_ms = Math.max(unit_rest_ms.first_ms, 2 * needs.timeout_ms)
-  const rest = createRest({ ...unit_rest_ms, first_ms }, needs)
-  return { unit_id, last_turn: 0, used_ms: 0, waiting: [], rest }
+  const max_ms = () => (isAlone() ? first_ms : unit_rest_ms.max_ms)
+  const rest = createRest({ first_ms, max_ms }, needs)
+  const silence = { is_all_silent: false, is_line_suspected: false }
+  return { unit_id, last_turn: 0, used_ms: 0, waiting: [], rest, ...silence }
 }
 
 /**

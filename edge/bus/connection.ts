@@ -16,7 +16,8 @@ export interface Connection {
   close(): void
 }
 
-const rest_ms = { first_ms: 500, max_ms: 30_000 }
+/** Nobody else waits for it, and control has to know soon that its devices are back. */
+const rest_ms = { first_ms: 500, max_ms: () => 4000 }
 
 /** A line on which nobody answers is taken for dead. */
 const silent_requests_max = 3

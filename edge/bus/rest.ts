@@ -15,9 +15,12 @@ export interface Rest {
   end(): void
 }
 
-/** Pauses that double each time until they are ended, each cut short by up to a half at random. */
+/**
+ * Pauses that double each time until they are ended, up to what `max_ms` is then, each cut short by
+ * up to a half at random.
+ */
 export function createRest(
-  { first_ms, max_ms }: { first_ms: number; max_ms: number },
+  { first_ms, max_ms }: { first_ms: number; max_ms(): number },
   { timers, random }: RestNeeds,
 ): Rest {
   let delay_ms = first_ms
@@ -27,10 +30,11 @@ export function createRest(
     begin(reason) {
       cancel()
       rest.reason = reason
+      delay_ms = Math.min(delay_ms, max_ms())
       cancel = timers.after(delay_ms * (0.5 + random() / 2), () => {
         rest.reason = null
       })
-      delay_ms = Math.min(delay_ms * 2, max_ms)
+      delay_ms *= 2
     },
     end() {
       cancel()

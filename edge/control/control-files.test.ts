@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
@@ -45,7 +54,7 @@ async function placeOf(t: TestContext) {
       config: { site_file: '', permit_file, data_dir: dir },
       clock,
       timers: clock,
-      log: pino({ level: 'trace', base: null }, output),
+      log: pino({ level: 'trace', base: null, timestamp: false }, output),
       conditions: await Conditions.open('/nonexistent/conditions.json'),
       source: { source_kind: 'edge', source_id: 'demo' },
       site: () => place.site,
@@ -136,12 +145,36 @@ test('what was accepted stays, whatever becomes of the file, and over a restart'
   assert.equal(place.told().filter((what) => what.startsWith('permit_changed')).length, 0)
 })
 
+test('a lower permit holds also while the disk takes no copy of it, a higher one does not', async (t) => {
+  const place = await placeOf(t)
+  place.write(sealed(permit_kw))
+  const files = await place.start()
+  const copy = join(place.dir, 'accepted-permit.yaml')
+  rmSync(copy)
+  mkdirSync(copy)
+  place.write(sealed(other_kw))
+  await until(place, () => place.told().at(-1) === 'permit_file_rejected rising')
+  assert.equal(permitOf(files), 64_208_753)
+  place.write(sealed(permit_kw + 1))
+  for (let nth = 0; nth < 20; nth += 1) await place.clock.advance(looks_ms)
+  assert.equal(permitOf(files), 64_208_753)
+  // As it was accepted, and is on the disk of an earlier run.
+  place.write(sealed(permit_kw))
+  await until(place, () => permitOf(files) === 73_519_642)
+  rmdirSync(copy)
+  place.write(sealed(other_kw))
+  await until(place, () => place.told().includes('permit_changed once'))
+  assert.equal(permitOf(files), 64_208_753)
+  assert.doesNotMatch(place.leaving(), figures)
+})
+
 test('a change is accepted with an event, with figures in the control log alone', async (t) => {
   const place = await placeOf(t)
   place.write(sealed(permit_kw))
   const first = await place.start()
   place.write(sealed(other_kw))
-  await until(place, () => permitOf(first) === 64_208_753)
+  await until(place, () => place.told().length > 0)
+  assert.equal(permitOf(first), 64_208_753)
   assert.deepEqual(place.told(), ['permit_changed once'])
   await first.close()
   place.write(sealed(permit_kw))

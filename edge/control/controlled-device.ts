@@ -66,8 +66,14 @@ export class ControlledDevice implements Controlled {
     this.#needs = needs
   }
 
+  /** null also while its registers cannot be understood: then it holds up no other device. */
   get settable(): Controlled['settable'] {
     const control = this.#control
+    try {
+      control?.settable(0)
+    } catch {
+      return null
+    }
     return control && ((limit_w) => control.settable(limit_w))
   }
 

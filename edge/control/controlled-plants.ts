@@ -3,10 +3,11 @@ import type { Stopwatch } from '@heliograph/domain/clock'
 import { defaultPollIntervals, type Logger, type Meter, type Site } from '@heliograph/domain/site'
 import type { Ceiling } from './ceiling.ts'
 import { ControlledDevice, type ControlledDeviceNeeds, controllerKey } from './controlled-device.ts'
-import type { Order, PlantNow, SiteNow } from './decide.ts'
+import { type Order, type PlantNow, partOfDevice, type SiteNow } from './decide.ts'
 import type { DeviceRecord, Foreign } from './device-limits.ts'
 import { PlantLoops } from './plant-loops.ts'
 import type { PlantPower } from './row-watch.ts'
+import { sharePlants, waterFill } from './share.ts'
 
 export interface Plant {
   logger_id: number
@@ -127,23 +128,20 @@ export class ControlledPlants {
   ): Omit<SiteNow, 'now_ms'> {
     const all = this.all.map((plant) => ({ plant, ceiling: ceilingOf(plant) }))
     const all_ceilings_w = all.reduce((sum, { ceiling }) => sum + ceiling.ceiling_w, 0)
-    const plants = all.map(({ plant, ceiling }): PlantNow => {
+    const firsts_w = this.#firstsOf(all, site_w, now_ms)
+    const plants = all.map(({ plant, ceiling }, nth): PlantNow => {
       this.#saveRamp(plant, ceiling.ceiling_w, now_ms)
       const is_known = this.isKnown(plant, now_ms)
       const { logger_id, rated_w } = plant
-      const heard = this.#heardOf(plant, now_ms)
-      const ceiling_w = partOf(ceiling.ceiling_w, heard.part)
+      const devices = this.#askedOf(plant, now_ms)
+      const ceiling_w = firsts_w?.[nth] ?? ceiling.ceiling_w
       // What the common connection holds back is no room that could be given away.
       const is_held_alone = site_w === null || all_ceilings_w <= site_w
       const most_w = this.#loops.limitsOf(plant, is_held_alone ? ceiling : null, now_ms)
-      const { devices } = heard
       return { ...ceiling, logger_id, rated_w, is_known, devices, ceiling_w, most_w }
     })
     const rise_w = this.#ramp_pct_per_min === null ? null : this.#riseOf
-    if (site_w === null) return { plants, site_w, rise_w }
-    const all_w = ratedOf(this.all.flatMap(({ devices }) => devices))
-    const heard_w = ratedOf(this.all.flatMap((plant) => this.#heardOf(plant, now_ms).devices))
-    return { plants, site_w: partOf(site_w, heard_w / all_w), rise_w }
+    return { plants, site_w, rise_w }
   }
 
   /** Each of its devices was read, or has been waited for. */
@@ -221,10 +219,36 @@ export class ControlledPlants {
     )
   }
 
-  #heardOf({ devices, since_ms }: Plant, now_ms: number) {
-    if (now_ms - since_ms >= first_polls * this.#intervals_ms.inverter) return { devices, part: 1 }
-    const heard = devices.filter(({ is_heard }) => is_heard)
-    return { devices: heard, part: ratedOf(heard) / ratedOf(devices) }
+  /** Of a plant that has just been taken over those that answered; later all, silent ones too. */
+  #askedOf({ devices, since_ms }: Plant, now_ms: number): readonly ControlledDevice[] {
+    if (now_ms - since_ms >= first_polls * this.#intervals_ms.inverter) return devices
+    return devices.filter(({ is_heard }) => is_heard)
+  }
+
+  /**
+   * Until each device was asked: the ceiling of each plant, its part of the common connection, less
+   * what those of its devices have of it that were not asked yet. By what earlier runs left of all,
+   * so that a restart sets nothing anew; null: all were asked.
+   */
+  #firstsOf(
+    all: readonly { plant: Plant; ceiling: Ceiling }[],
+    site_w: number | null,
+    now_ms: number,
+  ): number[] | null {
+    const asked = all.map(({ plant }) => new Set(this.#askedOf(plant, now_ms)))
+    if (all.every(({ plant }, nth) => asked[nth]!.size === plant.devices.length)) return null
+    const parts = all.map(({ plant: { rated_w }, ceiling: { ceiling_w } }) => {
+      return { rated_w, ceiling_w, fixed_w: 0 }
+    })
+    return sharePlants(site_w, parts).map((plant_w, nth) => {
+      const { devices } = all[nth]!.plant
+      const shares_w = waterFill(plant_w, devices.map(partOfDevice))
+      return devices.reduce(
+        (left_w, device, of_plant) =>
+          asked[nth]!.has(device) ? left_w : left_w - shares_w[of_plant]!,
+        plant_w,
+      )
+    })
   }
 
   /** What was not used is kept for a while: the steps of a register may be larger than a tick's. */
@@ -239,15 +263,6 @@ export class ControlledPlants {
 
   readonly #riseOf = ({ logger_id }: PlantNow): number =>
     Math.max(0, Math.floor(this.of(logger_id)?.ramp.budget_w ?? 0))
-}
-
-/** Until each device was asked once, those that answered have their own part of a ceiling. */
-function partOf(ceiling_w: number, part: number): number {
-  return part === 1 ? ceiling_w : Math.floor(Math.min(ceiling_w, Number.MAX_SAFE_INTEGER) * part)
-}
-
-function ratedOf(devices: readonly ControlledDevice[]): number {
-  return devices.reduce((sum, { limits }) => sum + limits.facts.rated_w, 0)
 }
 
 interface Limited {

@@ -56,91 +56,6 @@ test('what another lowers stays, what another raises is lowered again, and both 
   )
 })
 
-test('a restart in the middle of a raise takes up where it was', async () => {
-  const site = await controlledSite()
-  await site.controller.hear([rowOf(60, { end_at: start_at + 20_000 })])
-  await site.clock.advance(20_010)
-  // The raise is written down, and never gets to the devices.
-  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
-  assert.equal(site.store.devices.get(1)?.written_w, 66_600)
-  for (const inverter of site.inverters) inverter.forgets = true
-  site.restart()
-  await site.clock.advance(50)
-  for (const inverter of site.inverters) inverter.forgets = false
-  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
-  await site.clock.advance(30_000)
-  assert.deepEqual(site.limits(), [66_600, 66_600, 66_600])
-  assert.deepEqual(site.events, [])
-})
-
-test('a restart takes rows, limits and permit up again, and raises nothing before all is known', async () => {
-  const site = await controlledSite({ permit_w: 200_000 })
-  const row = rowOf(60, { end_at: start_at + 30_000 })
-  await site.controller.hear([row])
-  await site.clock.advance(10_000)
-  site.inverters[0]!.is_silent = true
-  site.restart()
-  await site.clock.advance(1000)
-  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
-  const writes = () => site.inverters.flatMap(({ writes }) => writes)
-  const before = writes().length
-  site.clock.step(25_000)
-  await site.clock.advance(8000)
-  assert.equal(writes().length, before)
-  await site.clock.advance(10_000)
-  assert.deepEqual(site.limits(), [20_000, 50_000, 50_000])
-  assert.equal(site.newest.get(rowKey(row))?.acknowledged_at, start_at)
-})
-
-test('a restart adds nothing to what a row failed to keep', async () => {
-  const site = await controlledSite({
-    prepare: (inverter) => {
-      inverter.first_poll_ms = inverter.inverter_id * 1500
-    },
-  })
-  const row = rowOf(60)
-  await site.controller.hear([row])
-  await site.clock.advance(30_000)
-  const before = site.newest.get(rowKey(row))!
-  assert.equal(before.violation_s, 0)
-  const told = site.reports.length
-  site.restart()
-  await site.clock.advance(4400)
-  await site.controller.hear([{ ...row, released_at: start_at + 34_400 }])
-  await site.clock.advance(20_000)
-  const reports = site.reports.slice(told)
-  assert.ok(reports.length > 1)
-  for (const { violation_s, samples, compliant_samples, failure_code } of reports) {
-    assert.deepEqual([violation_s, failure_code, samples - compliant_samples], [0, null, 0])
-  }
-})
-
-test('a row that ended meanwhile is restored only when the devices were read', async () => {
-  const site = await controlledSite()
-  const row = rowOf(60, { end_at: start_at + 20_000 })
-  await site.controller.hear([row])
-  await site.clock.advance(10_000)
-  site.clock.step(30_000)
-  site.restart()
-  await site.clock.advance(50)
-  assert.equal(site.newest.get(rowKey(row))?.restore_started_at, start_at + 40_000)
-  assert.equal(site.newest.get(rowKey(row))?.restored_at, null)
-  await site.clock.advance(5000)
-  assert.deepEqual(site.limits(), [66_600, 66_600, 66_600])
-  assert.ok(site.newest.get(rowKey(row))?.restored_at)
-})
-
-test('a clock that jumps raises nothing for a minute', async () => {
-  const site = await controlledSite()
-  await site.controller.hear([rowOf(60)])
-  await site.clock.advance(10_000)
-  site.clock.step(7_200_000)
-  await site.clock.advance(59_000)
-  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
-  await site.clock.advance(5000)
-  assert.deepEqual(site.limits(), [66_600, 66_600, 66_600])
-})
-
 test('a device that refuses is tried again, later each time, and the report says so', async () => {
   const site = await controlledSite()
   await site.clock.advance(10_000)
@@ -204,11 +119,13 @@ test('while nothing can be written down, limits are lowered and not raised', asy
   const { store } = site
   const works = store.saveDevices
   store.saveDevices = () => Promise.reject(new Error('disk full'))
-  await site.controller.hear([rowOf(60, { end_at: start_at + 20_000 })])
+  const row = rowOf(60, { end_at: start_at + 20_000 })
+  await site.controller.hear([row])
   await site.clock.advance(5000)
   assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
   await site.clock.advance(15_000)
   assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
+  assert.equal(site.newest.get(rowKey(row))?.failure_code, 'raise_refused')
   assert.match(site.faults[0]?.message ?? '', /disk full/)
   assert.deepEqual(
     site.events.map(({ code }) => code),
@@ -300,19 +217,6 @@ test('what arming sets is read back at once, and need not be set again', async (
   )
 })
 
-test('after a start each device that answers has its own part, before the others did', async () => {
-  const site = await controlledSite({
-    permit_w: 90_000,
-    prepare: (inverter) => {
-      inverter.first_poll_ms = inverter.inverter_id * 1000
-    },
-  })
-  await site.clock.advance(1500)
-  assert.deepEqual(site.limits(), [30_000, null, null])
-  await site.clock.advance(2000)
-  assert.deepEqual(site.limits(), [30_000, 30_000, 30_000])
-})
-
 test('an inverter that was never read counts with the most that the site file gives it', async () => {
   const inverters = [1, 2, 3].map((id) => inverterOf(id, { max_ac_power_kw: 110 }))
   const site = await controlledSite({
@@ -323,6 +227,39 @@ test('an inverter that was never read counts with the most that the site file gi
   })
   await site.clock.advance(20_000)
   assert.deepEqual(site.limits(), [null, 45_000, 45_000])
+})
+
+test('a device of which the registers cannot be understood holds up no other', async () => {
+  const site = await controlledSite()
+  await site.clock.advance(10_000)
+  const { control } = site.inverters[0]!
+  control.settable = () => {
+    throw new Error('its limit cannot be read')
+  }
+  await site.controller.hear([rowOf(120)])
+  await site.clock.advance(1000)
+  assert.deepEqual(site.limits(), [66_600, 26_700, 26_700])
+  assert.deepEqual(site.faults, [])
+})
+
+test('a permit that is lowered while a raise is written down keeps it back', async () => {
+  const site = await controlledSite()
+  const row = rowOf(60)
+  await site.controller.hear([row])
+  await site.clock.advance(10_000)
+  const { store, clock } = site
+  const { saveDevices } = store
+  store.saveDevices = async (devices) => {
+    await new Promise<void>((resolve) => clock.after(500, resolve))
+    await saveDevices(devices)
+  }
+  await site.controller.hear([{ ...row, released_at: start_at + 10_000 }])
+  await clock.advance(200)
+  site.permit = { plant_w: new Map([[1, 90_000]]), site_w: null }
+  site.peak_w = 0
+  await clock.advance(20_000)
+  assert.deepEqual(site.limits(), [30_000, 30_000, 30_000])
+  assert.equal(site.peak_w, 90_000)
 })
 
 test('a write that failed and is not wanted any more leaves no device in doubt', async () => {

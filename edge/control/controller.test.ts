@@ -66,6 +66,21 @@ test('a release restores, and the report says so', async () => {
   assert.equal(site.reports.length, told + 1)
 })
 
+test('a raise that waits for the interval of its device is made when that is over', async () => {
+  const site = await controlledSite({ traits: { min_interval_ms: 1000 } })
+  await site.clock.advance(10_050)
+  const row = rowOf(60)
+  await site.controller.hear([row])
+  await site.clock.advance(300)
+  await site.controller.hear([{ ...row, released_at: start_at + 10_350 }])
+  await site.clock.advance(690)
+  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
+  await site.clock.advance(60)
+  assert.deepEqual(site.limits(), [66_600, 66_600, 66_600])
+  const [first, second] = site.inverters[0]!.writes.slice(-2)
+  assert.ok(second!.at - first!.at >= 1000)
+})
+
 test('of two rows the lower holds until it ends', async () => {
   const site = await controlledSite()
   const low = rowOf(30, { end_at: start_at + 20_000 })
@@ -222,12 +237,15 @@ test('without a permit nothing is raised, and nothing is touched without a row',
   await site.controller.hear([row])
   await site.clock.advance(60_000)
   assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
-  assert.equal(site.newest.get(rowKey(row))?.restored_at, null)
+  const { restored_at, failure_code, failure_message } = site.newest.get(rowKey(row))!
+  assert.deepEqual([restored_at, failure_code], [null, 'raise_refused'])
+  assert.equal(failure_message, 'no grid permit of this plant is known')
   assert.deepEqual(site.events.map(({ code }) => code).slice(0, 1), ['permit_missing'])
   site.permit = { plant_w: new Map([[1, 200_000]]), site_w: null }
   await site.clock.advance(2000)
   assert.deepEqual(site.limits(), [66_600, 66_600, 66_600])
   assert.ok(site.newest.get(rowKey(row))?.restored_at)
+  assert.equal(site.newest.get(rowKey(row))?.failure_code, null)
 })
 
 test('the common connection holds the plants together', async () => {

@@ -19,7 +19,8 @@ import type { ControlStore } from './control-store.ts'
 import type { DeviceRead } from './controlled-device.ts'
 import { ControlledPlants, type Plant } from './controlled-plants.ts'
 import { type Decision, decide, type Order } from './decide.ts'
-import { type Permit, shareOfPermit } from './permit-terms.ts'
+import type { DeviceRecord } from './device-limits.ts'
+import { isSamePermit, type Permit, shareOfPermit } from './permit-terms.ts'
 import { RowBook } from './row-book.ts'
 import type { PlantLook } from './row-watch.ts'
 
@@ -58,9 +59,12 @@ export class Controller {
   readonly #notes: ControlNotes
   readonly #plants: ControlledPlants
   readonly #rows: RowBook
-  readonly #clock_watch = new ClockWatch()
-  #devices_saved = ''
+  readonly #clock_watch: ClockWatch
+  #devices_saved: ReadonlyMap<number, DeviceRecord> = new Map()
   #is_unsaved = false
+  #is_clock_settled = true
+  /** How long after a tick a raise is due that its device's interval keeps back. */
+  #raise_in_ms = Number.POSITIVE_INFINITY
   #is_started = false
   #is_woken = false
   #ticking: Promise<void> | null = null
@@ -73,6 +77,8 @@ export class Controller {
     this.#alerts = new ControlAlerts(needs)
     this.#notes = new ControlNotes(needs)
     this.#rows = new RowBook(store, stopwatch.elapsedMs())
+    const latest_at = store.rows.reduce((at, { reported_at }) => Math.max(at, reported_at), 0)
+    this.#clock_watch = new ClockWatch(latest_at)
     this.#plants = new ControlledPlants({
       stopwatch,
       records: store.devices,
@@ -172,7 +178,7 @@ export class Controller {
       .flatMap(({ devices }) => devices.map((device) => device.rests_ms))
       .filter((rest_ms) => rest_ms > 0)
     const now = this.#now()
-    return Math.min(untilGrid(now), this.#rows.untilNext(now), ...rests_ms)
+    return Math.min(untilGrid(now), this.#rows.untilNext(now), this.#raise_in_ms, ...rests_ms)
   }
 
   async #tick(): Promise<void> {
@@ -183,14 +189,17 @@ export class Controller {
       permit: this.#needs.permit(),
       rows: this.#rows.inForce(now),
     }
-    this.#notes.permit(moment.permit)
+    const { permit } = moment
+    this.#notes.permit(permit)
     this.#arm(moment)
     const decision = this.#decide(moment)
+    this.#raise_in_ms = decision?.raise_in_ms ?? Number.POSITIVE_INFINITY
     if (!decision) return
     this.#tell(decision, moment)
     // With what was decided on: what is heard while the orders are written down comes after it.
     const due = this.#rows.look(now, (logger_id) => this.#lookAt(logger_id, decision, moment))
-    await this.#order(decision.orders.filter((order) => this.#isAskedFor(order, moment)))
+    const orders = decision.orders.filter((order) => this.#isAskedFor(order, moment))
+    await this.#order(orders, permit)
     if (due.length === 0 && this.#rows.is_saved) return
     const reports = await this.#rows.report(due)
     if (reports.length > 0) this.#needs.onReport(reports)
@@ -198,10 +207,10 @@ export class Controller {
 
   #decide(moment: Moment): Decision | null {
     const { now, now_ms, permit } = moment
-    const is_settled = this.#clock_watch.look(now, now_ms)
+    this.#is_clock_settled = this.#clock_watch.look(now, now_ms)
     const ceilingOf = (plant: Plant): Ceiling => {
       const ceiling = this.#ceilingOf(plant, moment)
-      return { ...ceiling, may_raise: ceiling.may_raise && is_settled }
+      return { ...ceiling, may_raise: ceiling.may_raise && this.#is_clock_settled }
     }
     try {
       const site = this.#plants.now(now_ms, permit?.site_w ?? null, ceilingOf)
@@ -257,8 +266,11 @@ export class Controller {
     }
   }
 
-  /** First made durable, all together; then each device by itself. */
-  async #order(orders: readonly Order[]): Promise<void> {
+  /**
+   * First made durable, all together; then each device by itself. What was decided to be raised
+   * under another permit than there is by then is not.
+   */
+  async #order(orders: readonly Order[], permit: Permit | null): Promise<void> {
     const begun = orders.map((order) => ({
       order,
       device: this.#plants.device(order.inverter_id)!,
@@ -268,9 +280,10 @@ export class Controller {
     const notes = orders.map((order) => this.#notes.write({ is: 'order', ...order }))
     const is_durable = await this.#attempt(Promise.all([this.#saveDevices(), ...notes]))
     this.#is_unsaved = !is_durable
+    const may_raise = is_durable && isSamePermit(permit, this.#needs.permit())
     for (const { device, order } of begun) {
       // What only lowers goes even so: at worst it is taken for another's limit after a restart.
-      if (is_durable || !order.is_raise) this.#work(device.carryOut(order))
+      if (may_raise || !order.is_raise) this.#work(device.carryOut(order))
       else device.abandon()
     }
   }
@@ -314,7 +327,7 @@ export class Controller {
       const failure = { code: 'driver_error', message: 'this site has no such plant' } as const
       const none = { rated_w: 0, worst_w: Number.POSITIVE_INFINITY, is_free: false, power: null }
       const known = { is_known: true, is_settled: true }
-      return { now, now_ms, ...none, ...known, failure, failed_attempts: 0 }
+      return { now, now_ms, ...none, ...known, failure, refusal: null, failed_attempts: 0 }
     }
     const { devices, rated_w } = plant
     const is_known = this.#plants.isKnown(plant, now_ms)
@@ -329,16 +342,25 @@ export class Controller {
       is_free: permit === null,
       power: this.#plants.powerOf(plant, now_ms),
       failure: failures.find(({ code }) => code !== 'timeout') ?? failures[0] ?? null,
+      refusal: this.#refusalOf(plant, permit),
       failed_attempts: devices.reduce((sum, device) => sum + device.failed_attempts, 0),
     }
   }
 
+  /** Why nothing may be raised there, whatever the permit says; null: it may be. */
+  #refusalOf({ logger_id }: Plant, permit: Permit | null): string | null {
+    if (!permit?.plant_w.has(logger_id)) return 'no grid permit of this plant is known'
+    if (this.#is_unsaved) return 'nothing can be written down, and nothing is raised'
+    return this.#is_clock_settled ? null : 'the clock jumped: nothing is raised for a minute'
+  }
+
   async #saveDevices(): Promise<void> {
     const records = this.#plants.records()
-    const text = JSON.stringify([...records])
-    if (text === this.#devices_saved) return
-    await this.#needs.store.saveDevices(records)
-    this.#devices_saved = text
+    const saved = this.#devices_saved
+    if ([...records].every(([id, record]) => saved.get(id) === record)) return
+    const saving = new Map(records)
+    await this.#needs.store.saveDevices(saving)
+    this.#devices_saved = saving
   }
 
   #work(job: Promise<unknown>): void {

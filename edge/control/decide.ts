@@ -48,6 +48,8 @@ export interface Decision {
   orders: Order[]
   /** By plant. */
   plants: ReadonlyMap<number, PlantDecision>
+  /** How long until a raise is due that only its device's interval keeps back; infinite: none. */
+  raise_in_ms: number
 }
 
 export interface PlantDecision {
@@ -82,6 +84,7 @@ export function decide(site: SiteNow): Decision {
   // What is not known of one plant may be using what is left of the common connection.
   const is_site_known = site.site_w === null || plants.every(({ is_known }) => is_known)
   const of_plant = new Map<number, PlantDecision>()
+  let raise_in_ms = Number.POSITIVE_INFINITY
   plants.forEach((plant, nth) => {
     const ceiling_w = ceilings[nth]!
     const { fixed_w } = parts[nth]!
@@ -95,6 +98,11 @@ export function decide(site: SiteNow): Decision {
     let plant_worst_w = worst[nth]!
     let rise_w = site.rise_w?.(plant) ?? Number.POSITIVE_INFINITY
     for (const { device, target_w, bound_w } of raisable(targets, now_ms)) {
+      const rests_ms = device.limits.restsFor(now_ms)
+      if (rests_ms > 0) {
+        raise_in_ms = Math.min(raise_in_ms, rests_ms)
+        continue
+      }
       const wanted_w = device.settable!(Math.min(target_w, bound_w + rise_w))
       const more_w = Math.max(0, wanted_w - device.limits.worst_w(now_ms))
       if (wanted_w <= bound_w) continue
@@ -107,7 +115,7 @@ export function decide(site: SiteNow): Decision {
     }
   })
   check(site, orders)
-  return { orders, plants: of_plant }
+  return { orders, plants: of_plant, raise_in_ms }
 }
 
 /** The coarsest registers count in percent: a share is set to that below itself at most. */
@@ -195,7 +203,10 @@ function shared(
   }))
 }
 
-const partOfDevice = ({ limits: { facts, settable_max_w } }: Controlled) => ({
+/** How it takes part in the ceiling of its plant. */
+export const partOfDevice = ({
+  limits: { facts, settable_max_w },
+}: Pick<Controlled, 'limits'>) => ({
   weight: facts.rated_w,
   max_w: settable_max_w,
 })
@@ -232,10 +243,7 @@ function lowers(targets: readonly Target[], now_ms: number): Order[] {
 function raisable(targets: readonly Target[], now_ms: number): Target[] {
   return targets.filter(
     ({ device: { limits, is_busy }, target_w, bound_w }) =>
-      target_w > bound_w &&
-      !is_busy &&
-      !(limits.worst_w(now_ms) > target_w) &&
-      limits.mayRaiseAt(now_ms),
+      target_w > bound_w && !is_busy && !(limits.worst_w(now_ms) > target_w),
   )
 }
 

@@ -2,6 +2,7 @@
  * What is known of the limit of one device, and so what it may deliver at worst. Power in whole
  * watts, time in ms of a stopwatch: a clock that jumps changes nothing here.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { LimitState, LimitTraits } from '../drivers/limit-control.ts'
 
 /** Survives a restart: what was written, before it is written. */
@@ -83,6 +84,7 @@ export class DeviceLimits {
     this.#writes = this.#intents.length
   }
 
+  /** The same object as long as nothing in it changes. */
   get record(): Readonly<DeviceRecord> {
     return this.#record
   }
@@ -149,7 +151,12 @@ export class DeviceLimits {
   }
 
   mayRaiseAt(now_ms: number): boolean {
-    return now_ms - this.#written_at_ms >= (this.#traits?.min_interval_ms ?? 0)
+    return this.restsFor(now_ms) <= 0
+  }
+
+  /** How long until its register may be written again to raise it, ms; 0 or less: it may be. */
+  restsFor(now_ms: number): number {
+    return this.#written_at_ms + (this.#traits?.min_interval_ms ?? 0) - now_ms
   }
 
   /** Its limit holds also while it is not heard of, whatever becomes of its power. */
@@ -184,7 +191,7 @@ export class DeviceLimits {
     this.#traits = traits
     this.#state = state
     this.#read_at_ms = now_ms
-    this.#record = { ...this.#record, static_max_w: state.static_max_w }
+    this.#keep({ static_max_w: state.static_max_w })
     const newest_w = this.#intents.at(-1)
     const found_w = state.limit_w ?? state.static_max_w
     if (newest_w !== undefined && isSame(found_w, newest_w)) {
@@ -205,7 +212,7 @@ export class DeviceLimits {
   begin(limit_w: number, now_ms: number): void {
     const bound_w = this.bound_w ?? this.#record.static_max_w
     this.#intents = fewOf([...this.#intents.filter((begun_w) => begun_w !== limit_w), limit_w])
-    this.#record = { ...this.#record, written_w: limit_w, before_w: bound_w }
+    this.#keep({ written_w: limit_w, before_w: bound_w })
     this.#written_at_ms = now_ms
     this.#writes += 1
     this.#begun.push({ limit_w, at_ms: now_ms })
@@ -229,6 +236,11 @@ export class DeviceLimits {
     else if (over_w > this.#descentAt(now_ms)) this.#overshoots += 1
   }
 
+  #keep(changes: Partial<DeviceRecord>): void {
+    const record = { ...this.#record, ...changes }
+    if (!isDeepStrictEqual(record, this.#record)) this.#record = record
+  }
+
   #contest(now_ms: number): void {
     if (now_ms - this.#raised_at_ms < contested_ms) this.#contested_until_ms = now_ms + contested_ms
     this.#raised_at_ms = now_ms
@@ -248,7 +260,7 @@ export class DeviceLimits {
     const open = [...new Set([...late, ...this.#intents])].filter((one_w) => one_w !== newest_w)
     const is_any = open.length > 0 || !this.is_proven
     const intents = is_any && newest_w !== null ? [...open, newest_w] : []
-    this.#record = { ...this.#record, intents }
+    this.#keep({ intents })
   }
 
   /** A read showed the newest limit. */
@@ -260,7 +272,7 @@ export class DeviceLimits {
     this.#writes = 0
     this.#intents = []
     this.#attempts = 0
-    this.#record = { ...this.#record, before_w: null }
+    this.#keep({ before_w: null })
   }
 
   #overtakenAt(now_ms: number): number {
@@ -281,13 +293,13 @@ export class DeviceLimits {
     if (known.some((one_w) => one_w !== null && isSame(found_w, one_w))) return null
     const reference_w = Math.min(written_w ?? static_max_w, external_w ?? static_max_w)
     if (found_w < reference_w - same_w) {
-      this.#record = { ...this.#record, external_w: found_w }
+      this.#keep({ external_w: found_w })
       return written_w === null ? null : 'lowered'
     }
     if (isSame(found_w, reference_w)) return null
     // A device that was away may have restarted: then nobody lifted a limit on purpose.
     const limit_w = was_silent ? Math.min(found_w, external_w ?? found_w) : found_w
-    this.#record = { ...this.#record, external_w: limit_w < static_max_w ? limit_w : null }
+    this.#keep({ external_w: limit_w < static_max_w ? limit_w : null })
     if (written_w === null) return null
     return was_silent ? 'lost' : 'raised'
   }

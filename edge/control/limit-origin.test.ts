@@ -102,3 +102,28 @@ test('a raise of a row that goes a part of the way tells from where it came', ()
   assert.equal(set(40, { is_raise: false, is_of_row: true }), 'curtailment')
   assert.equal(set(45, { is_raise: true, is_of_row: true }), 'curtailment')
 })
+
+test('its record is another object only when something in it changed', () => {
+  const traits = { survives_power_loss: true, min_interval_ms: 0, min_limit_w: 0 }
+  const facts = { rated_w: 100_000, default_max_w: 100_000, fresh_ms: 15_000, revert_margin_ms: 0 }
+  const limits = new TracedLimits(facts, null)
+  const read = (limit_w: number | null, now_ms: number, static_max_w = 100_000) => {
+    const { record } = limits
+    limits.onRead({ limit_w, static_max_w, revert: null }, traits, now_ms)
+    return limits.record === record
+  }
+  read(null, 0)
+  assert.equal(read(null, 1000), true)
+  assert.equal(read(null, 2000, 90_000), false)
+  const before = limits.record
+  limits.mark(50_000, { is_raise: false, is_of_row: true })
+  limits.begin(50_000, 3000)
+  assert.notEqual(limits.record, before)
+  assert.equal(read(50_000, 4000, 90_000), false, 'it is proven')
+  assert.equal(read(50_000, 5000, 90_000), true)
+  assert.equal(read(50_000, 60_000, 90_000), true)
+  assert.equal(read(30_000, 61_000, 90_000), false, 'it is lowered by another')
+  const marked = limits.record
+  limits.setForPermit(40_000)
+  assert.notEqual(limits.record, marked)
+})

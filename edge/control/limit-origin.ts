@@ -29,6 +29,8 @@ const same_ratio = 0.02
 export class TracedLimits extends DeviceLimits {
   #origin: Origin
   #is_new: boolean
+  /** The newest record, and what of `super` it was made of. */
+  #whole: { record: Readonly<OriginRecord>; of: Readonly<DeviceRecord> } | null = null
 
   constructor(facts: DeviceFacts, record: OriginRecord | null) {
     super(facts, record)
@@ -37,7 +39,12 @@ export class TracedLimits extends DeviceLimits {
   }
 
   override get record(): Readonly<OriginRecord> {
-    return { ...super.record, origin: this.#origin }
+    const of = super.record
+    const origin = this.#origin
+    if (this.#whole?.of !== of || this.#whole.record.origin !== origin) {
+      this.#whole = { record: { ...of, origin }, of }
+    }
+    return this.#whole.record
   }
 
   override onRead(state: LimitState, traits: LimitTraits, now_ms: number): Foreign | null {

@@ -10,6 +10,24 @@ export interface Permit {
   site_w: number | null
 }
 
+/** Of two, by each figure that both have the lower, and each that only one has. */
+export function lowestPermit(one: Permit, other: Permit): Permit {
+  const plant_w = new Map(one.plant_w)
+  for (const [logger_id, limit_w] of other.plant_w) {
+    plant_w.set(logger_id, Math.min(limit_w, plant_w.get(logger_id) ?? limit_w))
+  }
+  const site_w = Math.min(
+    one.site_w ?? Number.POSITIVE_INFINITY,
+    other.site_w ?? Number.POSITIVE_INFINITY,
+  )
+  return { plant_w, site_w: Number.isFinite(site_w) ? site_w : null }
+}
+
+/** Whether it is the same that was accepted: each is read into a map of its own. */
+export function isSamePermit(one: Permit | null, other: Permit | null): boolean {
+  return one?.plant_w === other?.plant_w && one?.site_w === other?.site_w
+}
+
 /**
  * What a device may have of the permit alone, whatever the others do: by its rated power, of the
  * plant's permit and of the plant's part of the connection's. The shares of all devices together

@@ -8,7 +8,7 @@ import type { Timers } from '@heliograph/domain/clock'
 import { readIfThere, writeDurably } from '../durable-file.ts'
 import { type FileWatch, watchFile } from '../file-watch.ts'
 import { type PermitFile, type PermitSite, parsePermitFile, permitOf } from './permit-file.ts'
-import type { Permit } from './permit-terms.ts'
+import { lowestPermit, type Permit } from './permit-terms.ts'
 
 export interface PermitWatchNeeds {
   timers: Timers
@@ -41,6 +41,8 @@ export class PermitWatch {
   #looking: Promise<void> | null = null
   /** The permit was another before this run of the agent, or during it. */
   #is_changed = false
+  /** What is in force may be lower than what was accepted. */
+  #is_lowered = false
 
   private constructor(needs: PermitWatchNeeds, accepted: PermitWatch['accepted']) {
     this.#needs = needs
@@ -128,18 +130,25 @@ export class PermitWatch {
     const text = 'text' in found ? found.text : ''
     if (text !== this.#accepted?.text)
       await this.#accept({ file: judged.file, text }, accepted_file)
+    else if (this.#is_lowered) this.#permit = permitOf(judged.file)
+    this.#is_lowered = false
     this.#seen = seen
     this.#suspected = null
     this.#mend()
   }
 
   async #accept(next: { file: PermitFile; text: string }, accepted_file: string): Promise<void> {
+    // A lower one holds also while the disk takes no copy of it, a higher one only after that.
+    const permit = permitOf(next.file)
+    if (this.#permit) this.#permit = lowestPermit(this.#permit, permit)
+    this.#is_lowered = true
+    this.#seen = null
     await writeDurably(accepted_file, next.text)
     const before = this.#accepted
     // Sealed alike is the same permit, whatever its comments say now.
     this.#is_changed = before !== null && before.file.checksum !== next.file.checksum
     this.#accepted = next
-    this.#permit = permitOf(next.file)
+    this.#permit = permit
     if (before?.file.checksum !== next.file.checksum) {
       this.#listener?.onAccepted(next.file, this.#is_changed)
     }

@@ -20,6 +20,7 @@ function watchOf(more: Parameters<typeof rowOf>[1] = {}) {
       is_free: false,
       power: null,
       failure: null,
+      refusal: null,
       failed_attempts: 0,
       ...plant,
     })
@@ -114,6 +115,7 @@ test('the newest report is the newest also after the clock was set back', () => 
     is_free: false,
     power: null,
     failure: null,
+    refusal: null,
     failed_attempts: 0,
   })
   assert.ok(watch.held.reported_at > before)
@@ -138,7 +140,7 @@ test('applied and restored are found at whole seconds, and not within the first'
     for (const at_ms of ats) {
       const now = from_at + at_ms
       const plant = { rated_w: 300_000, worst_w: 60_000, is_known: true, is_settled: true }
-      const rest = { is_free: false, power: null, failure: null, failed_attempts: 0 }
+      const rest = { is_free: false, power: null, failure: null, refusal: null, failed_attempts: 0 }
       watch.look({ now, now_ms: now - heard_at, ...plant, ...rest })
     }
     return watch.held[name]
@@ -167,7 +169,7 @@ test('before all devices were asked after a restart nothing is sampled, and noth
   const look = (at_ms: number, is_known: boolean, unmeasured_w: number) =>
     watch.look({
       ...{ now: start_at + at_ms, now_ms: at_ms, rated_w: 300_000, worst_w: 180_000 },
-      ...{ is_known, is_settled: false, is_free: false, failed_attempts: 0 },
+      ...{ is_known, is_settled: false, is_free: false, refusal: null, failed_attempts: 0 },
       failure: { code: 'timeout', message: 'inverter 1 does not answer' },
       ...powerAt(at_ms, 30_000, unmeasured_w),
     })
@@ -178,4 +180,34 @@ test('before all devices were asked after a restart nothing is sampled, and noth
   look(10_000, true, 100_000)
   assert.equal(watch.held.violation_s, 2)
   assert.equal(watch.held.failure_code, 'timeout')
+})
+
+test('a row that is over and whose plant may not be raised says so, until it is restored', () => {
+  const { watch, look } = watchOf({ end_at: start_at + minute_ms })
+  const refused = { refusal: 'no grid permit of this plant is known', is_settled: false }
+  look(0, refused)
+  look(1000, refused)
+  assert.equal(watch.held.failure_code, null, 'it is in force: nothing is to be raised')
+  const failure = { code: 'timeout', message: 'inverter 1 does not answer' } as const
+  look(minute_ms, { ...refused, failure })
+  assert.equal(watch.held.failure_code, 'timeout')
+  assert.equal(look(minute_ms + 1000, { ...refused, failure }), true)
+  const { failure_code, failure_message, restored_at } = watch.held
+  assert.deepEqual([failure_code, restored_at], ['raise_refused', null])
+  assert.equal(failure_message, 'no grid permit of this plant is known')
+  // It may be raised again, and is not yet.
+  look(minute_ms + 1040, { is_settled: false })
+  assert.equal(watch.held.failure_code, null)
+  look(minute_ms + 2000)
+  assert.deepEqual([watch.held.failure_code, watch.held.restored_at], [null, start_at + 62_000])
+})
+
+test('where nothing has to be raised, no refusal is told', () => {
+  const { watch, look } = watchOf({ end_at: start_at + minute_ms })
+  const refusal = 'the clock jumped: nothing is raised for a minute'
+  for (const at_ms of [0, 1000, minute_ms, minute_ms + 500, minute_ms + 1000]) {
+    look(at_ms, { refusal })
+    assert.equal(watch.held.failure_code, null)
+  }
+  assert.equal(watch.held.restored_at, start_at + minute_ms + 1000)
 })

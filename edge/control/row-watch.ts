@@ -23,6 +23,8 @@ export interface PlantLook {
   is_free: boolean
   power: PlantPower | null
   failure: Failure | null
+  /** Why nothing of it may be raised now, whatever its permit would allow; null: it may be. */
+  refusal: string | null
   /** Writes that failed, and read-backs that showed something else, since the start. */
   failed_attempts: number
 }
@@ -71,6 +73,8 @@ export class RowWatch {
   #attempts_seen: number | null = null
   /** The second in which was judged last. */
   #judged_s: number | null = null
+  /** It is over, and its plant may not be raised. */
+  #is_refused = false
 
   constructor(held: HeldRow, now_ms: number) {
     this.#held = held
@@ -161,6 +165,8 @@ export class RowWatch {
       next.restore_started_at ??= now
       const is_due = now >= next.restore_started_at + judged_after_ms
       if (is_settled && is_judged && is_due) next.restored_at ??= now
+      // As seldom as restored is found: where there was nothing to be raised, it is not told.
+      if (is_judged) this.#is_refused = is_due && plant.refusal !== null
     }
     const is_pending = is_in_force
       ? next.applied_at === null || !is_kept
@@ -169,7 +175,8 @@ export class RowWatch {
     this.#attempts_seen = plant.failed_attempts
     if (is_pending) next.retry_count += failed
     if (is_pending && !is_known) return next
-    const failure = is_pending ? plant.failure : null
+    const refused = is_in_force || !this.#is_refused ? null : refusalOf(plant)
+    const failure = is_pending ? (refused ?? plant.failure) : null
     next.failure_code = failure?.code ?? null
     next.failure_message = failure?.message ?? null
     return next
@@ -200,6 +207,9 @@ export class RowWatch {
     this.#sampled_ms = power.to_ms
   }
 }
+
+const refusalOf = ({ refusal }: PlantLook): Failure | null =>
+  refusal === null ? null : { code: 'raise_refused', message: refusal }
 
 /** A row as it is when it was just heard of. */
 export function newlyHeld(row: CurtailmentRow, now: number): HeldRow {

@@ -1,7 +1,9 @@
 /**
  * Instruments that repeat one value. What that says depends on what moves the quantity: light moves
  * with the sun at every sample, a module with the light on it, while air, humidity and pressure may
- * rightly stand at their resolution for hours and are judged beside others (`outvoted`) alone.
+ * rightly stand at their resolution for hours and are judged beside others (`outvoted`) alone. Of
+ * real stations the air stood by day for up to two hours at a resolution of 0.1 K and six at 1 K,
+ * also while the light moved by 400 W/m2.
  */
 import type { Quantity } from './instrument-limits.ts'
 

@@ -1,5 +1,5 @@
 /** When inverters of a site are awake, by the sun: at night their silence is no gap. */
-import { asleep_below_deg, type Place } from '@heliograph/domain/place'
+import { asleep_below_deg, drowsy_ms, type Place } from '@heliograph/domain/place'
 import { solarPosition } from '@heliograph/physics/solar-position'
 
 export interface Wakefulness {
@@ -18,11 +18,7 @@ export interface Wakefulness {
 const cell_ms = 300_000
 const day_ms = 86_400_000
 const cells_per_day = day_ms / cell_ms
-/**
- * An inverter wakes and falls asleep by the light on its modules: clouds and hills keep it from
- * waking with the sun. So close to the night its silence tells nothing.
- */
-const drowsy_cells = 3
+const drowsy_cells = drowsy_ms / cell_ms
 
 interface Day {
   awake: Uint8Array

@@ -9,7 +9,7 @@ import type { Declared } from './validate.ts'
 export type AnswerCheck = 'values' | 'all'
 
 /** The text of an answer; throws when the answer is not what the endpoint declares. */
-export type WriteAnswer = (answer: unknown) => string
+export type WriteAnswer = (answer: unknown) => string | Buffer
 
 const utc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/
 
@@ -23,7 +23,7 @@ export function answerWriters(check: AnswerCheck) {
     const isValid = ajv.compile(anonymous(endpoint.returns))
     return (answer) => {
       if (answer instanceof JsonText) {
-        if (check === 'all') demand(isValid, JSON.parse(answer.text), name)
+        if (check === 'all') demand(isValid, JSON.parse(String(answer.text)), name)
         return answer.text
       }
       demand(isValid, answer, name)

@@ -16,8 +16,8 @@ import { type AskedWrite, noteAnswer, noteRefusal, noteWrite } from './write-aud
 export interface Answer {
   status: number
   headers: Readonly<Record<string, string>>
-  /** '' where there is no body. */
-  text: string
+  /** '' where there is no body; bytes are UTF-8. */
+  text: string | Buffer
 }
 
 export type AnyRequest = Request<unknown, unknown, unknown>
@@ -38,7 +38,7 @@ export async function runRead<Needs>(
   return answerOf(endpoint, write(await endpoint.handle(request as never, needs)))
 }
 
-function answerOf(endpoint: Endpoint<never>, text: string): Answer {
+function answerOf(endpoint: Endpoint<never>, text: string | Buffer): Answer {
   const status = endpoint.status ?? 200
   return { status, headers: {}, text: status === 204 ? '' : text }
 }
@@ -130,9 +130,12 @@ export function errorAnswer(error: ApiError, request_id: string): Answer {
   return { status, headers: error.headers, text: errorText(error, request_id) }
 }
 
+export const bytesOf = (text: string | Buffer) =>
+  typeof text === 'string' ? Buffer.from(text) : text
+
 function record(db: Queries, claim: Claim, answer: Answer): Promise<void> {
   const { status, headers, text } = answer
-  return completeRecord(db, claim, { status, headers: { ...headers }, body: Buffer.from(text) })
+  return completeRecord(db, claim, { status, headers: { ...headers }, body: bytesOf(text) })
 }
 
 export const replayed = ({ status, headers, body }: RecordedAnswer): Answer => ({

@@ -4,8 +4,9 @@
  * schema of its endpoint, as they do every answer.
  */
 export class JsonText {
-  readonly text: string
-  constructor(text: string) {
+  /** Large texts are bytes, UTF-8: a string of megabytes is copied three times on its way out. */
+  readonly text: string | Buffer
+  constructor(text: string | Buffer) {
     this.text = text
   }
 }

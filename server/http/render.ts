@@ -2,7 +2,7 @@
 import { chooseEncoding, compress, compress_bytes_min } from './compression.ts'
 import type { Endpoint } from './endpoint.ts'
 import { etagFor, etagOf, matches } from './etag.ts'
-import type { Answer } from './execute.ts'
+import { type Answer, bytesOf } from './execute.ts'
 
 /** What of the request decides how the answer is written. */
 export interface Asked {
@@ -47,7 +47,7 @@ export function render(
     }
   }
   if (encoding === null) return { status, headers, body: text }
-  return compress(Buffer.from(text), encoding).then((body) => {
+  return compress(bytesOf(text), encoding).then((body) => {
     headers['content-encoding'] = encoding
     return { status, headers, body }
   })

@@ -28,7 +28,7 @@ export interface AskedWrite {
 /** '' where it has no body. */
 export interface GivenAnswer {
   status: number
-  text: string
+  text: string | Buffer
 }
 
 /** What of a request is noted; null where it is no write, or key or site are not known. */
@@ -116,7 +116,7 @@ const pathOf = (url: string) =>
   kept(url.split('?', 1)[0]!.replace(/^\/v1\/sites\/[^/]*/, '')) || '/'
 
 const keptAnswer = (answer: GivenAnswer | null) =>
-  answer === null || answer.text === '' ? null : kept(answer.text)
+  answer === null || answer.text === '' ? null : kept(String(answer.text))
 
 const secret_pattern = new RegExp(key_pattern.source.replace(/^\^|\$$/g, ''), 'gi')
 

@@ -166,6 +166,10 @@ test('energy that was kept back', async (t) => {
     assert.deepEqual(await available(), [180, 180])
     await sum(50)
     assert.deepEqual(await available(), [null, 180])
+    // An inverter that is read every five minutes is not silent ten minutes later.
+    await db.execute(`update sites set inventory = '{"poll": {"inverter_s": 300}}'`)
+    await sum(50)
+    assert.deepEqual(await available(), [180, 180])
   })
 })
 

@@ -131,11 +131,14 @@ const kept_kw = `
   end`
 const ofInverter = 'over (partition by inverter_id order by measured_at)'
 
+/** Of site $1: beyond that two readings of an inverter are parted by a gap, and one is old. */
+const gap = `
+  select greatest($4::float8, 3 * coalesce((inventory->'poll'->>'inverter_s')::float8, $5))
+    * interval '1 second' as longest
+  from sites where site_id = $1`
+
 const insertHour = `
-  with gap as (
-    select greatest($4::float8, 3 * coalesce((inventory->'poll'->>'inverter_s')::float8, $5))
-      * interval '1 second' as longest
-    from sites where site_id = $1
+  with gap as (${gap}
   ), steps as (
     select measured_at as from_at, lead(measured_at) ${ofInverter} as to_at,
            (${kept_kw} + lead(${kept_kw}) ${ofInverter}) / 2 as kept_kw
@@ -162,9 +165,9 @@ async function noteAvailable(db: Queries, { site_id, logger_id }: Plant, now: Da
        select sum(l.available_power_kw) from inverter_latest l
        join inverters i on i.site_id = l.site_id and i.inverter_id = l.inverter_id
        where l.site_id = $1 and i.logger_id = $2 and i.retired_at is null
-         and l.measured_at > $3::timestamptz - interval '90 seconds')
+         and l.measured_at > $3::timestamptz - (${gap}))
      where site_id = $1 and logger_id = $2 and released_at is null
        and applied_at is not null and start_at <= $3 and end_at > $3`,
-    [site_id, logger_id, now],
+    [site_id, logger_id, now, gap_s_min, defaultPollIntervals.inverter_s],
   )
 }

@@ -74,6 +74,28 @@ test('reports of rows', async (t) => {
     assert.equal((await stored())['max_power_kw'], 50)
   })
 
+  await t.test('tell whether the edge was told of the row before its release', async () => {
+    const told = async (change: Partial<RowReport>, is_known: boolean) => {
+      await send(frame([report(noon)]))
+      await db.execute('update curtailment_rows set told_at = null, reported_at = null')
+      if (!is_known) await db.execute('delete from curtailment_rows')
+      await send(frame([report(noon + 80, { acknowledged_at: noon + 1, ...change })]))
+      const { told_at } = await stored()
+      await db.execute('delete from curtailment_rows')
+      return told_at
+    }
+    const over = { row: released(noon + 70) }
+    assert.equal(await told(over, true), null)
+    for (const [change, is_known] of [
+      [{}, true],
+      [{ ...over, applied_at: noon + 2 }, true],
+      [{}, false],
+      [over, false],
+    ] as const) {
+      assert.deepEqual(await told(change, is_known), new Date(noon + 1), JSON.stringify(change))
+    }
+  })
+
   await t.test('are refused whole where they are none, and stand in nobody’s way', async () => {
     const bad: [unknown, RegExp][] = [
       [{ rows: [] }, /payload/],

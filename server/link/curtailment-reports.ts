@@ -109,8 +109,9 @@ const addUnknownGroups = `
 
 const addUnknownRows = `
   insert into curtailment_rows
-    (site_id, group_id, logger_id, start_at, end_at, max_power_kw, rated_power_kw)
-  select $1, e.group_id, e.logger_id, e.start_at, e.end_at, e.max_power_kw, l.rated_power_kw
+    (site_id, group_id, logger_id, start_at, end_at, max_power_kw, rated_power_kw, told_at)
+  select $1, e.group_id, e.logger_id, e.start_at, e.end_at, e.max_power_kw, l.rated_power_kw,
+    e.acknowledged_at
   from ${reported}
   left join loggers l on l.site_id = $1 and l.logger_id = e.logger_id
   order by e.group_id, e.logger_id
@@ -122,9 +123,12 @@ const told = [
   ...['compliant_samples', 'violation_s', 'retry_count', 'failure_code', 'failure_message'],
 ]
 
+/** Who reports a row unreleased, or applied, was told of it, whatever a restored database says. */
 const update = `
   update curtailment_rows as r
   set ${told.map((name) => `${name} = e.${name}`).join(', ')},
+    told_at = coalesce(r.told_at, case
+      when e.released_at is null or e.applied_at is not null then e.acknowledged_at end),
     released_at = least(r.released_at, e.released_at),
     is_release_heard = r.is_release_heard or e.is_release_heard
   from ${reported}

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { default_report_s } from '@heliograph/domain/node'
+import { listedDevicesOf } from '@heliograph/domain/positions'
 import { significant } from '@heliograph/domain/significant'
 import {
   type Inverter,
@@ -11,6 +12,7 @@ import {
   stringsOf,
 } from '@heliograph/domain/site'
 import type { Transaction } from '../storage/database.ts'
+import { tellMovedPositions } from './inventory-positions.ts'
 import { tellRetirements } from './retirements.ts'
 import { isoTime } from './store-readings.ts'
 
@@ -130,7 +132,9 @@ export async function applyInventory(
   )
   if (moved === 0) return
   const rows = rowsOf(site)
-  await tellRetirements(transaction, { site_id: site.site_id, at: new Date(at), rows })
+  const told = { site_id: site.site_id, at: new Date(at) }
+  await tellRetirements(transaction, { ...told, rows })
+  await tellMovedPositions(transaction, { ...told, announced: listedDevicesOf(site) })
   for (const [name, table] of Object.entries(tables)) {
     await putRows(transaction, table, site.site_id, rows[name as keyof typeof tables], now)
   }

@@ -14,7 +14,7 @@ interface Case {
   is: readonly (readonly [time: string, status: RowStatus])[]
 }
 
-const acknowledged = { acknowledged_at: at('09:00:01') }
+const acknowledged = { told_at: at('09:00:00'), acknowledged_at: at('09:00:01') }
 const applied = { ...acknowledged, applied_at: at('10:00:01') }
 
 const cases: readonly Case[] = [
@@ -50,6 +50,14 @@ const cases: readonly Case[] = [
       ['10:30:00', 'cancelled'],
       ['13:00:00', 'cancelled'],
     ],
+  },
+  {
+    what: 'a row released before any edge was told of it, which one hears of and may not raise',
+    row: {
+      ...{ released_at: at('10:30:00'), is_release_heard: true },
+      ...{ acknowledged_at: at('11:00:00'), failure_code: 'raise_refused' },
+    },
+    is: [['11:00:00', 'cancelled']],
   },
   {
     what: 'a row released when an edge was told of it and has not answered: it may hold the plant',

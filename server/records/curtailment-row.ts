@@ -33,7 +33,7 @@ export const statusRule =
   '`scheduled`: before its start. `active`: in force. `releasing`: its release was asked for, and ' +
   'the edge, which was told of the row and may hold it, has not confirmed that: it cannot be ' +
   'reached, or may not raise the plant. `cancelled`: released, and confirmed by the edge, or no ' +
-  `edge was ever told of the row, or it is ${grace_s} s beyond its end. \`completed\`: its end ` +
+  `edge was told of the row before, or it is ${grace_s} s beyond its end. \`completed\`: its end ` +
   'came. `failed`: its end came and it never was applied.'
 
 export const CurtailmentRow = Type.Object(
@@ -103,10 +103,13 @@ export const CurtailmentRow = Type.Object(
     failure_code: Nullable(
       Type.Enum([...failureCodes], {
         description:
-          'What keeps it from being applied or restored. `edge_offline`: no edge had it ' +
-          `${answer_s} s after its start; it is carried out as soon as one has. ` +
-          '`raise_refused`: it is over, and the edge may not raise the plant, as it knows no grid ' +
-          'permit of it.',
+          'What keeps it from being applied or restored; the edge goes on trying. `edge_offline`: ' +
+          `no edge had it ${answer_s} s after its start; it is carried out as soon as one has. ` +
+          '`device_rejected`: a device refuses its limit, or delivers more. `readback_mismatch`: ' +
+          'its limit reads back as another. `timeout`: it does not answer. `driver_error`: it ' +
+          'cannot be limited for another reason. `raise_refused`: the row is over, and the edge ' +
+          'may not raise the plant, above all while it knows no grid permit of it; it does once ' +
+          'it may.',
       }),
     ),
     failure_message: Nullable(Type.String({ description: 'The same in words.' })),
@@ -123,8 +126,9 @@ export const CurtailmentRow = Type.Object(
         description:
           'Energy that it kept back so far, kWh: what inverters could have delivered less what ' +
           'they did, while they were `limited_by` `curtailment` and it was applied and the lowest ' +
-          'of the rows in force; not across gaps in the readings; null where no inverter tells ' +
-          'what it could deliver and by what it is limited.',
+          'of the rows in force; not across gaps in the readings. The permit is not known here: ' +
+          'what it would have kept back anyway counts too. null where no inverter tells what it ' +
+          'could deliver and by what it is limited.',
       }),
     ),
     lost_revenue_amount: Nullable(
@@ -143,12 +147,13 @@ export type CurtailmentRow = Static<typeof CurtailmentRow>
 /**
  * The status of `r`, a row of `curtailment_rows`, as SQL; `now` is an expression. Nothing else says
  * what becomes of a row: its status is derived, never stored.
+ * An edge that first hears of a row with its release never held it: `told_at` stays null.
  */
 export const rowStatus = (now: string) => `
   case
     when r.released_at is not null then
       case
-        when (r.told_at is null and r.acknowledged_at is null)
+        when r.told_at is null
           or r.restored_at is not null
           or (r.is_release_heard and r.released_at < r.start_at)
           or ${now} >= r.end_at + interval '${grace_s} seconds' then 'cancelled'

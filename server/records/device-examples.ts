@@ -200,6 +200,7 @@ export const nodeNowExample: SensorNow = {
   winding_temperature_c: null,
   busbar_temperature_c: null,
   relative_humidity_pct: 40,
+  dew_point_c: null,
   temperatures: [{ channel: 'oil', label: 'Top oil', temperature_c: 61.5, status: 'normal' }],
   fans: [
     {

@@ -8,6 +8,8 @@ import {
   type RelayCause,
   relayCauses,
 } from '@heliograph/domain/node'
+import { rounded } from '@heliograph/domain/significant'
+import { dewPoint } from '@heliograph/physics/turbidity'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
 import { At, frame, frameOf, iso, type Measurement } from './frame.ts'
@@ -115,6 +117,13 @@ export const SensorNow = Type.Object(
     relative_humidity_pct: Nullable(
       Type.Number({ description: 'The highest that was measured, %.' }),
     ),
+    dew_point_c: Nullable(
+      Type.Number({
+        description:
+          'At which water condenses out of the air, °C, by its temperature and humidity (formula ' +
+          'of Magnus); null unless the node measures each of the two in one place.',
+      }),
+    ),
     temperatures: Type.Array(Temperature),
     fans: Type.Array(Fan),
     doors: Type.Array(Door),
@@ -145,6 +154,10 @@ export function nodeNow(row: NodeRow, switchings: readonly LastSwitching[], now:
     winding_temperature_c: warmest('winding'),
     busbar_temperature_c: warmest('busbar'),
     relative_humidity_pct: highest(of('humidity')),
+    dew_point_c: dewPointOf(
+      of('temperature').filter(({ is }) => is.role === 'ambient'),
+      of('humidity'),
+    ),
     temperatures: of('temperature').map(temperatureNow),
     fans: of('fan_current').map((fan, fan_index) => fanNow(fan, fan_index, relayOf)),
     doors: of('door').map(({ is, value }, door_index) => ({
@@ -196,6 +209,16 @@ function fanNow(
 }
 
 const stateOf = (value: number | null) => (value === null ? null : value === 1)
+
+/** Of several places nobody knows which belong together; air without any humidity is a fault. */
+function dewPointOf(air: readonly Valued[], humidity: readonly Valued[]): number | null {
+  if (air.length !== 1 || humidity.length !== 1) return null
+  const [temperature_c, relative_humidity_pct] = [air[0]!.value, humidity[0]!.value]
+  if (temperature_c === null || relative_humidity_pct === null) return null
+  return relative_humidity_pct > 0
+    ? rounded(dewPoint(temperature_c, relative_humidity_pct), 1)
+    : null
+}
 
 function highest(measured: readonly Valued[]): number | null {
   const values = measured.flatMap(({ value }) => value ?? [])

@@ -1,6 +1,12 @@
 /** What the live state of a site is judged by: the time, the sun, the local day, the poll rates. */
 import { dayStart } from '@heliograph/domain/local-day'
-import { asleep_below_deg, type Place, type Position, placeOf } from '@heliograph/domain/place'
+import {
+  asleep_below_deg,
+  drowsy_ms,
+  type Place,
+  type Position,
+  placeOf,
+} from '@heliograph/domain/place'
 import { defaultPollIntervals, type PollIntervals } from '@heliograph/domain/site'
 import { solarPosition } from '@heliograph/physics/solar-position'
 import { ageInSeconds, offline_s } from './frame.ts'
@@ -36,8 +42,6 @@ export function situationOf(facts: SiteFacts, now: Date): Situation {
 }
 
 const step_ms = 300_000
-/** Clouds and hills keep inverters from waking with the sun, and put them to sleep before it. */
-const drowsy_ms = 15 * 60_000
 const searched_ms = 86_400_000
 
 /**

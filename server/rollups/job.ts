@@ -97,11 +97,9 @@ export function createRollups(
     const behind = new Set<string>()
     for (const site_id of await sitesWithDueHours(db, clock.now())) {
       if (is_stopping) break
-      const settled = await locked(db, site_id, (transaction) =>
-        rollUp(transaction, site_id, clock),
-      )
-      if (settled >= marks_most) behind.add(site_id)
-      marks += settled
+      const turn = await locked(db, site_id, (transaction) => rollUp(transaction, site_id, clock))
+      if (!turn || turn.is_behind) behind.add(site_id)
+      marks += turn?.marks ?? 0
     }
     return { marks, looks: is_stopping ? 0 : await lookAtDays(behind) }
   }
@@ -158,29 +156,28 @@ function createLooks(db: Database, clock: Clock): (behind: ReadonlySet<string>) 
       due_ms = now.getTime() + looks_idle_ms
       to_look = await sitesWithInventory(db)
     }
-    while (to_look.length > 0) {
-      const site_id = to_look.pop()!
-      if (behind.has(site_id)) continue
+    for (;;) {
+      const at = to_look.findLastIndex((site_id) => !behind.has(site_id))
+      if (at < 0) return 0
+      const site_id = to_look[at]!
       const looks = await locked(db, site_id, (transaction) =>
         lookForSteps(transaction, site_id, now, looks_max),
       )
-      if (looks === 0) continue
-      to_look.push(site_id)
-      return looks
+      if (looks) return looks
+      to_look.splice(at, 1)
     }
-    return 0
   }
 }
 
-/** Does some work on the sums of a site, one process at a time; 0 where another one is at it. */
-function locked(
+/** Does some work on the sums of a site, one process at a time; null where another one is at it. */
+function locked<Result>(
   db: Database,
   site_id: string,
-  work: (transaction: Transaction) => Promise<number>,
-): Promise<number> {
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result | null> {
   return db.transaction(async (transaction) => {
     const is_ours = await tryLock(transaction, advisory_class, site_id)
-    return is_ours ? work(transaction) : 0
+    return is_ours ? work(transaction) : null
   })
 }
 
@@ -191,15 +188,22 @@ async function sitesWithInventory(db: Database): Promise<string[]> {
   return rows.map(({ site_id }) => site_id)
 }
 
-/** Sums up some hours of a site that are due; how many marks that were. */
-async function rollUp(transaction: Transaction, site_id: string, clock: Clock): Promise<number> {
+interface Turn {
+  /** How many were dealt with. */
+  marks: number
+  /** More are due: as many were taken as a turn takes, or stations have marked their inverters. */
+  is_behind: boolean
+}
+
+/** Sums up some hours of a site that are due. */
+async function rollUp(transaction: Transaction, site_id: string, clock: Clock): Promise<Turn> {
   const now = clock.now()
   const settled_at = await readSettled(transaction)
   const due = (kinds: readonly string[], most: number) =>
     dueHours(transaction, site_id, { now, kinds, most })
   const heard = await due(['weather'], station_marks_most)
   const marks = heard.length > 0 ? heard : await due(device_kinds, marks_most)
-  if (marks.length === 0) return 0
+  if (marks.length === 0) return { marks: 0, is_behind: false }
   const whole = await withReadings(transaction, marks)
   if (heard.length > 0) await touchAround(transaction, site_id, whole, now)
   else await sumMarkedHours(transaction, site_id, whole)
@@ -210,7 +214,7 @@ async function rollUp(transaction: Transaction, site_id: string, clock: Clock): 
     ...{ now, settled_at, settle_ms },
     running_ms: Math.max(running_ms, running_rest * running * each_ms),
   })
-  return marks.length
+  return { marks: marks.length, is_behind: heard.length > 0 || marks.length >= marks_most }
 }
 
 const device_kinds = ['inverter', 'string', 'meter', 'node']

@@ -74,25 +74,23 @@ export function unpackHours(
   hours: PackedHours,
   span: { start_ms: number; end_ms: number },
 ): (hour: number) => LoggerHour | undefined {
-  const floats = new Float64Array(hours.length / 8)
-  const bytes = Buffer.from(floats.buffer)
-  bytes.set(hours)
-  bytes.swap64()
+  const view = new DataView(hours.buffer, hours.byteOffset, hours.length)
+  const float = (at: number, nth: number) => view.getFloat64(at + 8 * nth)
   const first = span.start_ms / hour_ms
   const places = new Int32Array((span.end_ms - span.start_ms) / hour_ms).fill(-1)
-  for (let at = 0; at < floats.length; at += packed.length) places[floats[at]! - first] = at
+  for (let at = 0; at < hours.length; at += 8 * packed.length) places[float(at, 0) - first] = at
   return (hour) => {
     const at = places[hour / hour_ms - first] ?? -1
     if (at < 0) return undefined
     return {
-      inverter_count: floats[at + 2]!,
-      energy_kwh: orNull(floats[at + 3]!),
-      estimated_energy_kwh: floats[at + 4]!,
-      energy_source: energySources[floats[at + 1]! - 1] ?? null,
-      awake_covered_s: floats[at + 5]!,
-      sun_covered_s: floats[at + 6]!,
-      expected_energy_kwh: orNull(floats[at + 7]!),
-      curtailment_loss_kwh: orNull(floats[at + 8]!),
+      inverter_count: float(at, 2),
+      energy_kwh: orNull(float(at, 3)),
+      estimated_energy_kwh: float(at, 4),
+      energy_source: energySources[float(at, 1) - 1] ?? null,
+      awake_covered_s: float(at, 5),
+      sun_covered_s: float(at, 6),
+      expected_energy_kwh: orNull(float(at, 7)),
+      curtailment_loss_kwh: orNull(float(at, 8)),
     }
   }
 }

@@ -3,11 +3,8 @@
  * server with SIGKILL meanwhile, also between two writes to the devices; then judges by what the
  * devices wrote down, by the database and by all that the server says.
  */
-import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { scopes } from '@heliograph/server/http/endpoint'
 import type { Database } from '@heliograph/server/storage/database'
 import { seeded } from './chaos.ts'
@@ -20,8 +17,10 @@ import {
   sum,
   wrongGroups,
 } from './control-judge.ts'
+import { proofFaults } from './control-proof.ts'
 import { type CommandClient, commandClient } from './control-requests.ts'
 import { controlledSite, gatewaysOf, permit, permittedShares, plantOf } from './controlled-site.ts'
+import { writeSealedPermit } from './edge-program.ts'
 import { enrol, onDatabase } from './enrol.ts'
 import { type InverterPeer, serveInverters } from './inverter-peer.ts'
 import { type Place, searchFor } from './permit-search.ts'
@@ -54,7 +53,6 @@ const seesaws = 4
 const rows_judged = 10
 /** Of the devices, as they measure. */
 const power_step_w = 100
-const edge_program = fileURLToPath(new URL('../../edge/heliograph-edge.ts', import.meta.url))
 
 /** In a directory of its own, where the programs leave their logs. */
 export async function control(
@@ -62,8 +60,7 @@ export async function control(
   { seed, seconds }: { seed: number; seconds: number },
 ): Promise<ControlOutcome> {
   const permit_file = join(dir, 'permit.yaml')
-  writeFileSync(permit_file, permit.text)
-  execFileSync(process.execPath, [edge_program, 'permit', 'seal', permit_file])
+  writeSealedPermit(permit_file, permit.text)
   const programs = await programsIn(dir, controlledSite, { PERMIT_FILE: permit_file })
   const peer = await serveInverters(join(dir, 'writes.jsonl'), gatewaysOf(programs.site))
   try {
@@ -110,6 +107,9 @@ async function commandAndJudge(run: Run, key: string, seconds: number): Promise<
     const rows = await appliedRows(db)
     const writes = peer.writes()
     const steps = stepsOf(writes)
+    const armed_at = armedAt(steps)!
+    const { edge_dir } = programs
+    const proven = { edge_dir, armed_at, writes, rows, kills: kills.edge }
     return {
       kills,
       ...client.counts,
@@ -119,12 +119,13 @@ async function commandAndJudge(run: Run, key: string, seconds: number): Promise<
       answers: sum(searched.map(({ answers }) => answers)),
       faults: [
         ...client.faults,
-        ...aboveThePermit(steps, armedAt(steps)!),
+        ...aboveThePermit(steps, armed_at),
         ...aboveARow(steps, rows),
         ...notAtTheirShares(peer),
         ...(await wrongGroups(db, client.groups)),
         ...searched.flatMap(({ found }) => found),
         ...(await toldLimits(db)),
+        ...(await proofFaults(proven)),
       ],
     }
   })

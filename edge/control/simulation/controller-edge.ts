@@ -22,6 +22,7 @@ import { ContactPolls } from './contact-polls.ts'
 import type { SimulatedDevice } from './device.ts'
 import { readLimit, settable, traitsOf, writeLimit } from './device-driver.ts'
 import { Broken } from './judge.ts'
+import { LabelJudge } from './label-judge.ts'
 import type { Machine, MachineNeeds } from './machine.ts'
 import { PermitFigures } from './permit-figures.ts'
 import { siteOf } from './simulated-site.ts'
@@ -42,6 +43,7 @@ class ControllerMachine implements Machine {
   readonly #chance: Chance
   readonly #disk: SlowDisk
   readonly #figures: PermitFigures
+  readonly #labels = new LabelJudge()
   readonly #devices: ReadonlyMap<number, SimulatedDevice>
   #controller: Controller | null = null
   /** Counts the programs: what an earlier one began tells nobody any more. */
@@ -156,7 +158,12 @@ class ControllerMachine implements Machine {
   }
 
   #log(entry: Noted): void {
-    if (entry.is === 'order') this.#devices.get(entry.inverter_id)!.mean(entry.limit_w)
+    if (entry.is === 'order') {
+      this.#devices.get(entry.inverter_id)!.mean(entry.limit_w)
+      const permit_w = this.#permit()?.plant_w.get(Math.floor(entry.inverter_id / 100))
+      const now = this.#clock.now().getTime()
+      this.#labels.ordered(entry, [...this.#known.values()], { now, permit_w })
+    }
     if (entry.is === 'limit' || (entry.is === 'answer' && entry.found)) {
       this.#found.set(entry.inverter_id, textOf(entry.found!))
     }
@@ -237,6 +244,7 @@ class ControllerMachine implements Machine {
         const known = this.#found.get(inverter_id)
         this.#found.delete(inverter_id)
         controller.onRead(inverter_id, { control, limit, power_w })
+        this.#labels.look(device, limit, controller.limitedBy(inverter_id))
         // Where it was not noted, it was as known before, or not believed.
         const found = this.#found.get(inverter_id)
         if (found === undefined && known !== undefined) this.#found.set(inverter_id, known)

@@ -57,6 +57,8 @@ export class SimulatedDevice {
   readonly #until_ms: Record<Trouble, number> = { silent: 0, refusing: 0, ignoring: 0, lossy: 0 }
   /** What it let through lately, or was to, the newest last. */
   readonly recent_w: number[] = []
+  /** All that others have set it to. */
+  readonly foreign_w = new Set<number>()
   now_ms = 0
 
   constructor(
@@ -183,6 +185,7 @@ export class SimulatedDevice {
     this.#setting = setting
     this.changes += 1
     this.#set_by = cause
+    if (cause === 'foreign') this.foreign_w.add(this.allowed_w)
     this.#remember(before_w)
     this.#onChange(this, cause, before_w)
   }

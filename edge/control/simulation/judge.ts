@@ -183,15 +183,15 @@ export class Judge {
     const is_unread = ledger.unread_w !== null
     // What we overwrote before we could read it nobody can hold us to.
     ledger.unread_w = null
-    if (allowed_w <= before_w || is_unread || written_ms <= ledger.lowered_ms) {
-      // What we take down in part is no more ours than it was; and what was under way when it
-      // came down was not decided to raise it.
+    const lowered_ms = Math.max(ledger.lowered_ms, ledger.prior_read_ms)
+    if (allowed_w <= before_w || is_unread || written_ms <= lowered_ms) {
+      // What we take down in part is no more ours than it was; and what was decided before it was
+      // known to have come down was not decided to raise it.
       ledger.level_w = Math.min(ledger.level_w, allowed_w)
       if (allowed_w > before_w) ledger.excess_since_ms = this.#alive_ms
       return
     }
     ledger.level_w = allowed_w
-    if (written_ms <= ledger.prior_read_ms) return
     if (allowed_w > ledger.prior_w) {
       throw new Broken(`${who} was set to ${allowed_w} W, above ${ledger.prior_w} W of another's`)
     }

@@ -20,7 +20,15 @@ const inCore = (names: string[]) => names.map((name) => `${core}/${name}.test.ts
 const inDrivers = (names: string[]) => names.map((name) => `edge/drivers/${name}.test.ts`)
 const tests = {
   thin: inCore(['ceiling', 'share', 'device-limits', 'decide']),
-  controller: inCore(['controller', 'controller-faults', 'row-watch', 'device-limits']),
+  controller: inCore([
+    'controller',
+    'controller-faults',
+    'controller-restart',
+    'contention',
+    'limit-origin',
+    'row-watch',
+    'device-limits',
+  ]),
   none: inDrivers(['sunspec-limit.prop', 'sunspec-limit', 'profiles']),
 } as const
 

@@ -175,8 +175,10 @@ export const releaseCurtailment = endpoint({
     'Waits up to 10 s until the edge has proved that every plant is restored, to the grid permit ' +
     'and the other rows at most. Rows that no edge was told of are cancelled at once. `releasing` ' +
     'in the answer: the edge has not confirmed, as it cannot be reached, or may not raise the ' +
-    'plant (`failure_code` `raise_refused`). It will hear of it; until then plants may be held, to ' +
-    'the end of the rows at most. The request may be repeated. A group that is over stays as it is.',
+    'plant (`failure_code` `raise_refused`). It goes on by itself; until then plants may be held, ' +
+    'to the end of the rows at most. /curtailment tells how it goes on, and the request may be ' +
+    'repeated, with another Idempotency-Key: the same one gets the recorded answer. A group that ' +
+    'is over stays as it is.',
   params: {
     group_id: Type.String({
       minLength: 1,

@@ -87,10 +87,31 @@ export const groupExample: CurtailmentGroup = {
   skipped: [],
 }
 
+const restoredExample: CurtailmentRow = {
+  ...pastRowExample,
+  id: 42,
+  logger_id: 1,
+  scope: 'site',
+  limit_mode: 'percent',
+  limit_value: 60,
+}
+
+/** Of a plant whose permit the edge does not know. */
+const refusedExample: CurtailmentRow = {
+  ...restoredExample,
+  id: 43,
+  logger_id: 3,
+  status: 'releasing',
+  restored: false,
+  restored_at: null,
+  failure_code: 'raise_refused',
+  failure_message: 'no grid permit of this plant is known',
+}
+
 export const releaseExample: CurtailmentRelease = {
   group_id,
-  status: 'cancelled',
-  schedules: [pastRowExample],
+  status: 'releasing',
+  schedules: [restoredExample, refusedExample],
   restored_count: 1,
-  pending_restore_count: 0,
+  pending_restore_count: 1,
 }

@@ -124,6 +124,9 @@ test('no limit for the night, without output, panels or position, and the reason
     return [body.basis, body.confidence, ...body.reasons.slice(2)]
   }
   assert.deepEqual(await reasonsOf(noon), ['none', 'low', 'no_recent_output'])
+  // That nothing comes at night says nothing of the day.
+  const day = 'logger_id=1&date=2026-06-22&start_hour=0&end_hour=24'
+  assert.deepEqual(await reasonsOf(day), ['none', 'low', 'no_recent_output'])
   await addHours(20, 0.8)
   const night = 'logger_id=1&date=2026-06-22&start_hour=0&end_hour=3'
   assert.deepEqual(await reasonsOf(night), ['clear_sky', 'low', 'no_daylight'])

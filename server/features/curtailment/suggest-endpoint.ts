@@ -141,7 +141,8 @@ function answerOf(
   { missing, now }: { missing: Reason | null; now: Date },
 ): Answer {
   const doubts = missing === null ? doubtsOf(hours, now.getTime()) : [missing]
-  const is_known = hours.some(({ p50_kw }) => p50_kw !== null)
+  // The 0 of a night tells nothing of the day beside it.
+  const is_known = missing === null && !doubts.includes('no_recent_output')
   const limit = suggestedLimit(hours, plant)
   const is_dim = limit === null && is_known && !doubts.includes('no_daylight')
   const suggested_limit_kw = limit?.limit_kw ?? null

@@ -125,7 +125,6 @@ export const compareStrings = endpoint({
       needs.stringSums.hours(site_id, period, [inverter_id]),
     ])
     if (!inverter) return list([])
-    const dateOf = (hour_at: Date) => localDate(hour_at.getTime(), site.timezone)
-    return list(comparedItems(inverter, hours.get(inverter_id) ?? [], period, dateOf))
+    return list(comparedItems(inverter, hours.get(inverter_id) ?? [], period, site.timezone))
   },
 })

@@ -76,5 +76,10 @@ export const comparedStringExample = {
   zero_current_min: 0,
   status: 'underperforming' as const,
   affected_by_string_index: null,
-  series: [{ start_at: '2026-06-14T10:00:00.000Z', avg_current_a: 9.412 }],
+  series: [
+    {
+      ...{ start_at: '2026-06-14T10:00:00.000Z', end_at: '2026-06-14T11:00:00.000Z' },
+      avg_current_a: 9.412,
+    },
+  ],
 }

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { judgeStrings } from '../../diagnostics/string-health.ts'
 import { sumStrings } from '../../diagnostics/string-sums.ts'
 import { layoutOf } from '../../rollups/inverter-span.ts'
-import { efficiencyItems, healthItems } from './string-items.ts'
+import { comparedItems, efficiencyItems, healthItems } from './string-items.ts'
 
 const minute = 60_000
 const start_ms = Date.UTC(2026, 5, 21, 8)
@@ -79,4 +79,37 @@ test('the matrix says nothing of what was heard too little in the period', () =>
   assert.ok(
     healthItems([inverter], [], night).every((item) => item.excluded_reason === 'no_daylight'),
   )
+})
+
+test('the series of a comparison says of each bucket when it begins and ends', () => {
+  const inverter = judged(1, [8, 8])
+  const hour = 60 * minute
+  const bounds = (start_at: string, end_at: string, at: readonly string[]) => {
+    const asked = { ...period, start_at: new Date(start_at), end_at: new Date(end_at) }
+    const heard = at.map((hour_at) => ({ hour_at: new Date(hour_at), sums: inverter.total }))
+    const [first] = comparedItems(inverter, heard, asked, 'Europe/Berlin')
+    return first!.series.map((each) =>
+      [each.start_at, each.end_at].map((instant) => instant.slice(5, 16)),
+    )
+  }
+  const morning = ['2026-06-21T08:00Z', '2026-06-21T10:00Z']
+  assert.deepEqual(bounds('2026-06-21T08:00Z', '2026-06-21T10:20Z', morning), [
+    ['06-21T08:00', '06-21T09:00'],
+    ['06-21T10:00', '06-21T10:20'],
+  ])
+  // Of nine days by day, however little was heard: midnight at the site is 22:00 UTC.
+  assert.deepEqual(
+    bounds('2026-06-13T05:00Z', '2026-06-22T05:00Z', [...morning, '2026-06-22T01:00Z']),
+    [
+      ['06-20T22:00', '06-21T22:00'],
+      ['06-21T22:00', '06-22T05:00'],
+    ],
+  )
+  assert.deepEqual(bounds('2026-06-13T05:00Z', '2026-06-22T05:00Z', ['2026-06-13T09:00Z']), [
+    ['06-13T05:00', '06-13T22:00'],
+  ])
+  // A day of the change of the clocks has 25 hours.
+  const autumn = '2026-10-25T09:00Z'
+  const [[from, to] = []] = bounds('2026-10-10T00:00Z', '2026-10-27T00:00Z', [autumn])
+  assert.equal(Date.parse(`2026-${to}Z`) - Date.parse(`2026-${from}Z`), 25 * hour)
 })

@@ -1,11 +1,13 @@
 /** What is said of strings in the rankings, the health matrix and the comparison. */
 
+import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { median } from '@heliograph/domain/median'
 import { rounded } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
 import { addSums, type StringSums } from '../../diagnostics/string-sums.ts'
+import { hour_ms } from '../../http/time-windows.ts'
 import { orientationOf } from '../../records/orientation.ts'
-import { coverageOf, excludedReason, type Period, periodRecord } from './period.ts'
+import { coverageOf, excludedReason, type Period, periodHours, periodRecord } from './period.ts'
 import { comparable, ranked } from './ranking.ts'
 import type { JudgedInverter } from './string-health.ts'
 import type { ComparedString, StringEfficiency, StringHealth } from './string-schemas.ts'
@@ -179,16 +181,16 @@ function healthItem(
   }
 }
 
-/** More hours than this are shown by day. */
+/** Periods of more hours are shown by day. */
 const hourly_series_max = 8 * 24
 
 export function comparedItems(
   inverter: JudgedInverter,
   hours: readonly StringHour[],
   period: Period,
-  dateOf: (hour_at: Date) => string,
+  timezone: string,
 ): ComparedItem[] {
-  const buckets = bucketsOf(hours, dateOf)
+  const buckets = bucketsOf(hours, period, timezone)
   const currents = inverter.strings.map(({ string_index }) =>
     hours.map(({ sums }) => meanCurrent(sums, string_index)),
   )
@@ -219,23 +221,33 @@ export function comparedItems(
           : rounded((inverter.total.zero_current_s[string.string_index] ?? 0) / 60, 1),
       status: known ? verdict.status : 'no_data',
       affected_by_string_index: known ? verdict.affected_by_string_index : null,
-      series: buckets.map(({ start_at, sums }) => ({
+      series: buckets.map(({ start_at, end_at, sums }) => ({
         start_at,
+        end_at,
         avg_current_a: rounded(meanCurrent(sums, string.string_index), 3),
       })),
     }
   })
 }
 
-function bucketsOf(hours: readonly StringHour[], dateOf: (hour_at: Date) => string) {
-  if (hours.length <= hourly_series_max) {
-    return hours.map(({ hour_at, sums }) => ({ start_at: hour_at.toISOString(), sums }))
+/** Those that have sums, as far as they lie in the period. */
+function bucketsOf(hours: readonly StringHour[], period: Period, timezone: string) {
+  const [first_ms, last_ms] = [period.start_at.getTime(), period.end_at.getTime()]
+  const bucket = (from_ms: number, to_ms: number, sums: StringSums) => ({
+    start_at: new Date(Math.max(from_ms, first_ms)).toISOString(),
+    end_at: new Date(Math.min(to_ms, last_ms)).toISOString(),
+    sums,
+  })
+  if (periodHours(period) <= hourly_series_max) {
+    return hours.map(({ hour_at, sums }) =>
+      bucket(hour_at.getTime(), hour_at.getTime() + hour_ms, sums),
+    )
   }
-  const days = Map.groupBy(hours, ({ hour_at }) => dateOf(hour_at))
-  return [...days.values()].map((day) => ({
-    start_at: day[0]!.hour_at.toISOString(),
-    sums: addSums(day.map(({ sums }) => sums)),
-  }))
+  const days = Map.groupBy(hours, ({ hour_at }) => localDate(hour_at.getTime(), timezone))
+  return [...days].map(([date, day]) => {
+    const { from_ms, to_ms } = hoursOfLocalDate(date, timezone)
+    return bucket(from_ms, to_ms, addSums(day.map(({ sums }) => sums)))
+  })
 }
 
 function meanCurrent(sums: StringSums, at: number): number | null {

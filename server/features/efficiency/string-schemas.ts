@@ -189,12 +189,17 @@ export const ComparedString = Type.Object(
     series: Type.Array(
       Type.Object(
         {
-          start_at: Type.String({ format: 'date-time' }),
+          start_at: Type.String({ format: 'date-time', description: 'Inclusive.' }),
+          end_at: Type.String({ format: 'date-time', description: 'Exclusive.' }),
           avg_current_a: number('Mean over what was measured of the bucket, A.'),
         },
         closed,
       ),
-      { description: 'By hour in a window of up to 8 days, by local day in a longer one.' },
+      {
+        description:
+          'By hour in a window of up to 8 days, by local day in a longer one; without those of ' +
+          'which there is no reading. The first and the last are cut at the window.',
+      },
     ),
   },
   { ...closed, $id: 'ComparedString' },

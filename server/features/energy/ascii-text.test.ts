@@ -16,16 +16,25 @@ test('numbers and words are written as JSON.stringify writes them', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(number, fc.stringMatching(/^[a-z_]{1,40}$/))), (values) => {
       const text = asciiText()
-      text.add(ascii('before'))
-      text.take()
       for (const [nth, value] of values.entries()) {
         text.add(ascii(nth === 0 ? '[' : ','))
         if (typeof value === 'string') text.add(ascii(`"${value}"`))
         else text.addNumber(value)
       }
       text.add(ascii(values.length === 0 ? '[]' : ']'))
-      assert.equal(text.take(), JSON.stringify(values))
+      assert.equal(String(text.take()), JSON.stringify(values))
     }),
     { numRuns: 500 },
   )
+})
+
+test('a text stays as it is while others are written', () => {
+  const first = asciiText()
+  const second = asciiText()
+  first.add(ascii('first'))
+  second.add(ascii('second'))
+  const taken = first.take()
+  const third = asciiText()
+  third.add(ascii('third'))
+  assert.deepEqual([taken, second.take(), third.take()].map(String), ['first', 'second', 'third'])
 })

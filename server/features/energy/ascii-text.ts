@@ -5,8 +5,8 @@ export interface AsciiText {
   add(bytes: Uint8Array): void
   /** As `JSON.stringify` writes it. */
   addNumber(value: number | null): void
-  /** What was added since the last time. */
-  take(): string
+  /** A copy of what was added; nothing may be added from then on. */
+  take(): Buffer
 }
 
 export const ascii = (text: string): Uint8Array => Buffer.from(text, 'latin1')
@@ -17,10 +17,18 @@ const point = 46
 const thousandths_bytes_max = 12
 const unknown = ascii('null')
 
-/** One buffer for text after text, as long as the longest: large ones make the collector work. */
+/**
+ * What the last text was written into, for the next one. A buffer of megabytes that is filled while
+ * much else becomes garbage is taken for one that stays: a new one each time had the whole heap
+ * collected at every tenth text.
+ */
+let spare: Buffer<ArrayBuffer> | null = null
+const spare_bytes_max = 16 * 2 ** 20
+
 export function asciiText(): AsciiText {
-  let bytes = Buffer.allocUnsafeSlow(thousandths_bytes_max)
+  let bytes = spare ?? Buffer.allocUnsafeSlow(thousandths_bytes_max)
   let end = 0
+  spare = null
 
   function reserve(more: number): void {
     if (end + more <= bytes.length) return
@@ -51,9 +59,9 @@ export function asciiText(): AsciiText {
       add(ascii(JSON.stringify(value)))
     }
   }
-  function take(): string {
-    const text = bytes.toString('latin1', 0, end)
-    end = 0
+  function take(): Buffer {
+    const text = Buffer.from(bytes.subarray(0, end))
+    if (bytes.length <= spare_bytes_max) spare = bytes
     return text
   }
   return { add, addNumber, take }

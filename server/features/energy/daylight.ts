@@ -4,8 +4,11 @@ import { solarPosition } from '@heliograph/physics/solar-position'
 import { hour_ms } from '../../http/time-windows.ts'
 
 const minute_ms = 60_000
+const half_hour_ms = hour_ms / 2
+/** At the edge of the night a minute decides: an hour with less sun demands nothing. */
+const awake_ms_min = 10 * minute_ms
 
-/** Seconds of the hour from `hour` up to `until_ms`; null where the place is not known. */
+/** Seconds, to the minute, of the hour from `hour` up to `until_ms`; null: the place is unknown. */
 export type AwakeTime = (hour: number, until_ms: number) => number | null
 
 export function awakeTime(position: Position): AwakeTime {
@@ -22,18 +25,28 @@ export function awakeTime(position: Position): AwakeTime {
     }
     return is_up
   }
-  return (hour, until_ms) => {
-    const end_ms = Math.min(hour + hour_ms, until_ms)
-    if (end_ms <= hour) return 0
-    const is_up = isUp(hour)
-    // The sun does not rise and set, nor set and rise, within half an hour.
-    if (is_up === isUp(hour + hour_ms / 2) && is_up === isUp(hour + hour_ms)) {
-      return is_up ? (end_ms - hour) / 1000 : 0
-    }
-    let awake_ms = 0
-    for (let at = hour; at < end_ms; at += minute_ms) {
-      if (isUp(at + minute_ms / 2)) awake_ms += Math.min(minute_ms, end_ms - at)
-    }
-    return awake_ms / 1000
+  /** The sun does not rise and set, nor set and rise, within half an hour. */
+  const inHalfHour = (from_ms: number, until_ms: number): number => {
+    const to_ms = from_ms + half_hour_ms
+    const was_up = isUp(from_ms)
+    const change_ms = was_up === isUp(to_ms) ? to_ms : firstChange(from_ms, to_ms, isUp)
+    const [begin, end] = was_up ? [from_ms, change_ms] : [change_ms, to_ms]
+    return Math.max(0, Math.min(end, until_ms) - begin)
   }
+  const inHour = (hour: number, until_ms: number) =>
+    inHalfHour(hour, until_ms) + inHalfHour(hour + half_hour_ms, until_ms)
+  return (hour, until_ms) =>
+    inHour(hour, hour + hour_ms) < awake_ms_min ? 0 : inHour(hour, until_ms) / 1000
+}
+
+/** The beginning of the first minute in whose middle the sun is where it is in the end. */
+function firstChange(from_ms: number, to_ms: number, isUp: (time_ms: number) => boolean): number {
+  const is_up = isUp(to_ms)
+  let [before, after] = [-1, (to_ms - from_ms) / minute_ms]
+  while (after - before > 1) {
+    const minute = (before + after) >> 1
+    if (isUp(from_ms + (minute + 0.5) * minute_ms) === is_up) after = minute
+    else before = minute
+  }
+  return from_ms + after * minute_ms
 }

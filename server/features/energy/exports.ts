@@ -52,7 +52,8 @@ export const matrixExport = ({
     for (const week of weeksOf(window)) {
       const days = await energy.daysByLogger(site_id, { ...datesOf(week), logger_ids })
       const now = { now_ms, awake: awakeTime(position) }
-      yield JSON.parse(energyMatrix(week, loggers, days, now).text).data
+      const { text } = energyMatrix(week, loggers, days, now)
+      yield JSON.parse(String(text)).data
     }
   },
 })

@@ -51,7 +51,7 @@ test('the text says of each hour and day what their figures are', () => {
     fc.property(hours, fc.constantFrom(null, 0, 1800, 3600), (rows, awake_s) => {
       const now = { now_ms: start_ms + 30.5 * hour_ms, awake: () => awake_s }
       const days = new Map([[7, packed(rows)]])
-      const { data, meta } = JSON.parse(energyMatrix(span, [logger], days, now).text)
+      const { data, meta } = JSON.parse(String(energyMatrix(span, [logger], days, now).text))
 
       const known = new Map(
         rows.flatMap((hour, nth) =>

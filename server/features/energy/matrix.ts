@@ -48,26 +48,29 @@ export function energyMatrix(
     return packed === undefined ? () => undefined : unpackHours(packed, span)
   })
   const text = asciiText()
-  const items: string[] = []
+  text.add(pieces.data)
+  let count = 0
   const totals = new Array<number | null>(24).fill(null)
   for (let day = span.start_ms; day < span.end_ms; day += day_ms) {
     const frames = framesOf(day, now)
     for (const [nth, logger] of loggers.entries()) {
       const hourAt = readers[nth]!
       const rows = frames.map(({ start_ms }) => hourAt(start_ms))
+      if (count > 0) text.add(pieces.comma)
+      count += 1
       addDay(text, day, frames, { logger, rows, totals })
-      items.push(text.take())
     }
   }
   const meta = {
-    count: items.length,
+    count,
     timezone_note,
     totals_by_hour: totals.map((energy_kwh, hour) => ({
       hour,
       energy_kwh: energy_kwh === null ? null : Math.round(energy_kwh * 1000) / 1000,
     })),
   }
-  return new JsonText(`{"data":[${items.join(',')}],"meta":${JSON.stringify(meta)}}`)
+  text.add(ascii(`],"meta":${JSON.stringify(meta)}}`))
+  return new JsonText(text.take())
 }
 
 function framesOf(day: number, { now_ms, awake }: Now): Frame[] {
@@ -129,6 +132,8 @@ function addDay(
 const quoted = (word: string | null) => (word === null ? 'null' : `"${word}"`)
 
 const pieces = {
+  data: ascii('{"data":['),
+  comma: ascii(','),
   hours: ascii(',"hours":['),
   curtailed: ascii(',"curtailed_energy_kwh":'),
   completeness: ascii(',"completeness_pct":'),

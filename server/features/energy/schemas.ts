@@ -36,8 +36,9 @@ const completeness = {
       maximum: 100,
       description:
         'Part of the time so far that was measured, over all inverters in service. Only time with ' +
-        'the sun 3° above the horizon or more counts: an inverter that sleeps is no gap. `null` ' +
-        'where there is none, and where the position of the site is not known.',
+        'the sun 3° above the horizon or more counts, from ten minutes an hour on: an inverter ' +
+        'that sleeps is no gap. `null` where there is none, and where the position of the site ' +
+        'is not known.',
     }),
   ),
   is_partial: Type.Boolean({

@@ -1,6 +1,7 @@
 /** The points of one string: what it should have given at each instant, beside what it gave. */
 import { type Place, type Position, placeOf } from '@heliograph/domain/place'
 import type { Quality } from '@heliograph/domain/readings'
+import type { Instrument } from '@heliograph/domain/site'
 import type { StringModel } from '../../diagnostics/expected-string.ts'
 import { diagnoseString, type StringDiagnosis } from '../../diagnostics/iv-diagnosis.ts'
 import { type IvPoint, ivPoint } from '../../diagnostics/iv-points.ts'
@@ -14,6 +15,8 @@ import {
   nearest,
   type PlantLight,
   plantLight,
+  stationsAround,
+  stationsFor,
 } from '../../rollups/plant-light.ts'
 import type {
   Panel,
@@ -31,11 +34,13 @@ export interface Expectation {
   partner_indexes: readonly number[]
   inverter: PlantInverter
   place: Place
-  /** Those that measure irradiance, at least one; the first that was heard at an instant counts. */
+  /** Those that measure irradiance, at least one; the first that saw an instant counts. */
   stations: readonly PlantStation[]
+  /** All that tell whether to believe these, themselves among them. */
+  stations_around: readonly PlantStation[]
 }
 
-/** What can be expected of a string, or why nothing can. */
+/** What can be expected of a string, by the met stations of its site; or why nothing can. */
 export function expectationOf(
   { string, partner_indexes, inverter }: StringSetting,
   position: Position,
@@ -46,7 +51,7 @@ export function expectationOf(
   if (panel === null) return 'no_panel_model'
   const place = placeOf(position)
   if (place === null) return 'no_position'
-  const sighted = stations.filter(measuresIrradiance)
+  const sighted = stationsFor(inverter, stations).filter(measuresIrradiance)
   if (sighted.length === 0) return 'no_irradiance'
   return {
     string: { ...string, panel },
@@ -54,18 +59,24 @@ export function expectationOf(
     inverter,
     place,
     stations: sighted,
+    stations_around: stationsAround(inverter, stations),
   }
 }
 
-const measuresIrradiance = ({ instruments }: PlantStation) =>
-  instruments.some(({ quantity }) => quantity === 'poa_irradiance_w_m2' || quantity === 'ghi_w_m2')
+const showsIrradiance = ({ quantity }: Instrument) =>
+  quantity === 'poa_irradiance_w_m2' || quantity === 'ghi_w_m2'
 
-/** The time around the instants of a string in which what others measured says something of it. */
-export function spansAround(instants: readonly StringInstant[]): Span[] {
+const measuresIrradiance = ({ instruments }: PlantStation) => instruments.some(showsIrradiance)
+
+/**
+ * The time around the instants of a string in which what others measured says something of it, and
+ * `beyond_ms` more on either side.
+ */
+export function spansAround(instants: readonly StringInstant[], beyond_ms = 0): Span[] {
   const spans: Span[] = []
   for (const { measured_at } of instants) {
-    const from_ms = measured_at.getTime() - apart_ms_max
-    const to_ms = measured_at.getTime() + apart_ms_max
+    const from_ms = measured_at.getTime() - apart_ms_max - beyond_ms
+    const to_ms = measured_at.getTime() + apart_ms_max + beyond_ms
     const last = spans.at(-1)
     if (last && from_ms <= last.to_ms) last.to_ms = to_ms
     else spans.push({ from_ms, to_ms })
@@ -77,6 +88,7 @@ export interface Measured {
   /** Ascending, as all that follows. */
   instants: readonly StringInstant[]
   readings: readonly InverterInstant[]
+  /** What is believed of the stations of the expectation. */
   weather: ReadonlyMap<number, readonly RawWeather[]>
 }
 
@@ -145,7 +157,7 @@ interface Moment {
   at: number
 }
 
-/** Where no station was heard, there is still the sun to tell day from night. */
+/** Where no station is believed, there is still the sun to tell day from night. */
 function momentsOf(
   { place, stations }: Expectation,
   times_ms: readonly number[],
@@ -153,7 +165,11 @@ function momentsOf(
 ): Moment[] {
   const moments = new Array<Moment | null>(times_ms.length).fill(null)
   for (const station of stations) {
-    const readings = weather.get(station.station_id) ?? []
+    const readings = (weather.get(station.station_id) ?? []).filter(({ instrument_values }) =>
+      station.instruments.some(
+        (instrument, at) => showsIrradiance(instrument) && instrument_values[at] !== null,
+      ),
+    )
     const near = nearest(times_ms, readings.map(timeOf))
     const lit = near.flatMap((at, nth) => (at >= 0 && moments[nth] === null ? [nth] : []))
     // Only what is used is computed: a station may be read more often than the string.

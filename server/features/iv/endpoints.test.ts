@@ -248,14 +248,15 @@ test('the diagnosis of a page', async (t) => {
   for (let nth = 0; nth < 30; nth += 1) {
     const at = new Date(Date.UTC(2026, 5, 21, 8, 3 * nth)).toISOString()
     const irradiance = 600 + 10 * nth
+    const module_c = 45 + nth / 10
     const string = { module: panel, module_count: 22 }
     const cells = {
       effective_irradiance_w_m2: irradiance,
-      cell_temperature_c: 45 + (3 * irradiance) / 1000,
+      cell_temperature_c: module_c + (3 * irradiance) / 1000,
     }
     const { expected_i_mp_a, expected_v_mp_v } = expectedString(string, cells)
     const current_a = [0.8 * expected_i_mp_a, expected_i_mp_a, 8, expected_i_mp_a]
-    await add(site, { at, current_a, voltage_v: expected_v_mp_v, weather: [irradiance, 45] })
+    await add(site, { at, current_a, voltage_v: expected_v_mp_v, weather: [irradiance, module_c] })
     const low_v = 0.95 * expected_v_mp_v
     const low_a = expectedCurrentAtVoltage(string, cells, low_v)!
     await addReading(db, 'string', {
@@ -294,6 +295,84 @@ test('the diagnosis of a page', async (t) => {
   await t.test('does not judge strings by an inverter that is off', async () => {
     await db.execute("update inverter_readings set ac_power_kw = 0, state = 'fault'")
     assert.deepEqual((await meta(0)).diagnosis_reason, 'insufficient_data')
+  })
+})
+
+test('no string is held beside an instrument that is not believed', async (t) => {
+  const site = await servedSite()
+  t.after(site.close)
+  const { db, get } = site
+  await addStation(site)
+  const minute_ms = 60_000
+  const first_ms = Date.UTC(2026, 5, 21, 8)
+  /** Of an hour of the morning, each five minutes: what `shown` has the reference cell say. */
+  async function hear(shown: (nth: number) => number, from_ms = first_ms) {
+    await db.execute('delete from string_readings')
+    await db.execute('delete from inverter_readings')
+    await db.execute('delete from weather_readings where station_id = 1')
+    for (let nth = 0; nth <= 12; nth += 1) {
+      const at = new Date(from_ms + 5 * nth * minute_ms).toISOString()
+      const weather: [number, number] = [shown(nth), 45 + nth / 10]
+      await add(site, { at, current_a: [i_mp_a + nth / 100], weather })
+    }
+  }
+  const points = async (query = '') => {
+    const { body } = await get(`${path}${query}`)
+    return (body.data as Row[]).map((point) => [point['poa_irradiance_w_m2'], ...point['flags']])
+  }
+  const none = Array(13).fill([null, 'no_irradiance'])
+
+  await t.test('that stands still while the sun moves, on a page of one reading, too', async () => {
+    await hear(() => 640)
+    assert.deepEqual(await points(), none)
+    assert.deepEqual(await points('?limit=1'), none.slice(0, 1))
+    const { body } = await get(path)
+    assert.equal(body.meta.diagnosis_reason, 'insufficient_data')
+    assert.ok((body.data as Row[]).every((point) => point['power_deviation_pct'] === null))
+  })
+
+  await t.test('that shows more than any sky gives', async () => {
+    await hear((nth) => (nth === 6 ? 1900 : 890 + nth))
+    const said = await points()
+    assert.deepEqual(said[6], [null, 'no_irradiance'])
+    assert.deepEqual(said[7], [897])
+  })
+
+  await t.test('at noon of a place where that is midnight of UTC, too', async () => {
+    const move = (longitude: number) =>
+      db.execute(
+        "update sites set inventory = inventory || jsonb_build_object('longitude', $1::float8)",
+        [longitude],
+      )
+    await move(180)
+    const midnight_ms = Date.UTC(2026, 5, 21)
+    await hear(() => 640, midnight_ms - 30 * minute_ms)
+    assert.deepEqual(await points(), none)
+    await hear((nth) => 890 + nth, midnight_ms - 30 * minute_ms)
+    assert.deepEqual(
+      await points(),
+      none.map((_, nth) => [890 + nth]),
+    )
+    await move(12.17)
+  })
+
+  await t.test('but beside another of its plant, which is', async () => {
+    await hear(() => 640)
+    await db.execute(
+      `insert into stations (site_id, station_id, logger_id, name, instruments, created_at,
+         updated_at)
+       select site_id, 2, logger_id, 'Other mast', instruments, now(), now() from stations`,
+    )
+    for (let nth = 0; nth <= 12; nth += 1) {
+      const measured_at = new Date(first_ms + 5 * nth * minute_ms).toISOString()
+      const instrument_values = [890 + nth, 45 + nth / 10]
+      await addReading(db, 'weather', { station_id: 2, measured_at, instrument_values })
+    }
+    const said = await points()
+    assert.deepEqual(
+      said,
+      said.map((_, nth) => [890 + nth]),
+    )
   })
 })
 

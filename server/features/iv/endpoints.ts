@@ -135,7 +135,7 @@ export const compareWithExpected = endpoint({
     'One item for each reading of the string, ascending. Without a window: the last 24 hours. ' +
     'The expectation is the CEC single-diode model of the panels that the string has now, at the ' +
     'irradiance and cell temperature of the nearest reading of the met station, at most 150 s ' +
-    'off. `current_deviation_at_voltage_pct` compares at the measured voltage and holds while ' +
+    'off, without the instruments that /weather rejects. `current_deviation_at_voltage_pct` compares at the measured voltage and holds while ' +
     'the inverter is limited, too. What stands still and the diagnosis are judged by the points ' +
     'of this page alone: ask for a day or more of light at once. The other strings of the MPPT ' +
     'count for the diagnosis as far as they are alike and measured together with this one. Where ' +
@@ -186,7 +186,7 @@ async function demandComparison(
   const setting = await iv.setting(site_id, inverter_id, string_index)
   if (!setting) throw new ApiError('not_found', { inverter_id, string_index })
   const facts = await sites.facts(site_id)
-  const stations = await iv.stations(site_id, setting.inverter.logger_id)
+  const stations = await iv.stations(site_id)
   const window = seriesWindow(asked, clock.now(), default_hours.telemetry)
   const { partner_indexes } = setting
   const wanted = { site_id, inverter_id, string_index, partner_indexes, window }

@@ -1,6 +1,9 @@
 /** The comparison of a string as a file, and the points of some of its readings. */
+import { reach_ms } from '@heliograph/domain/reach'
 import type { ExportItems } from '../../http/export-items.ts'
-import { hour_ms } from '../../http/time-windows.ts'
+import { day_ms, hour_ms } from '../../http/time-windows.ts'
+import { apart_ms_max, believedReadings } from '../../rollups/plant-light.ts'
+import type { RawWeather } from '../../rollups/raw.ts'
 import {
   type ComparedPoint,
   comparePoints,
@@ -72,10 +75,38 @@ export async function pointsAt(
   { site_id, inverter_id }: Pick<ReadingsRequest, 'site_id' | 'inverter_id'>,
   iv: IvStore,
 ): Promise<ComparedPoint[]> {
-  const spans = spansAround(instants)
-  const ids = expectation.stations.map(({ station_id }) => station_id)
   // One after the other: the transaction of an export has one connection.
-  const readings = await iv.inverterReadings(site_id, inverter_id, spans)
-  const weather = await iv.weather(site_id, ids, spans)
+  const readings = await iv.inverterReadings(site_id, inverter_id, spansAround(instants))
+  const weather = await believedAround(instants, expectation, site_id, iv)
   return comparePoints(expectation, { instants, readings, weather })
+}
+
+/**
+ * What is believed of the met stations around the instants: a day at a time, as others have their
+ * turn between two.
+ */
+async function believedAround(
+  instants: readonly StringInstant[],
+  { place, stations_around }: Expectation,
+  site_id: string,
+  iv: IvStore,
+): Promise<Map<number, RawWeather[]>> {
+  const ids = stations_around.map(({ station_id }) => station_id)
+  const believed = new Map<number, RawWeather[]>(ids.map((id) => [id, []]))
+  const dayOf = ({ measured_at }: StringInstant) => Math.floor(measured_at.getTime() / day_ms)
+  for (const day of Map.groupBy(instants, dayOf).values()) {
+    const readings = await iv.weather(site_id, ids, spansAround(day, reach_ms))
+    const from_ms = day[0]!.measured_at.getTime() - apart_ms_max
+    const to_ms = day.at(-1)!.measured_at.getTime() + apart_ms_max
+    for (const [id, own] of believedReadings(place, stations_around, readings)) {
+      const known = believed.get(id)!
+      // Around midnight the day before has them, too.
+      const after_ms = known.at(-1)?.time_ms ?? Number.NEGATIVE_INFINITY
+      for (const reading of own) {
+        const { time_ms } = reading
+        if (time_ms > after_ms && time_ms >= from_ms && time_ms <= to_ms) known.push(reading)
+      }
+    }
+  }
+  return believed
 }

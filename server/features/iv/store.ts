@@ -76,8 +76,8 @@ export interface IvStore {
   model(site_id: string, params_id: number): Promise<SiteModelRow | null>
   /** Null where the inverter has no such string, or there is no such inverter. */
   setting(site_id: string, inverter_id: number, string_index: number): Promise<StringSetting | null>
-  /** The met stations of a plant; where it has none, all of the site. Those in service first. */
-  stations(site_id: string, logger_id: number): Promise<PlantStation[]>
+  /** The met stations of the site, those in service first. */
+  stations(site_id: string): Promise<PlantStation[]>
   /** Ascending; from the end of the window where the newest are wanted. */
   readings(request: ReadingsRequest): Promise<StringInstant[]>
   readingCount(request: ReadingsRequest): Promise<number>
@@ -106,13 +106,11 @@ export function createIvStore(db: Queries): IvStore {
     },
     setting: (site_id, inverter_id, string_index) =>
       readSetting(db, { site_id, inverter_id, string_index }),
-    stations: (site_id, logger_id) =>
+    stations: (site_id) =>
       db.query<PlantStation>(
-        `SELECT station_id, logger_id, instruments FROM stations AS s
-         WHERE site_id = $1 AND (logger_id = $2 OR NOT EXISTS (
-           SELECT FROM stations WHERE site_id = $1 AND logger_id = $2))
-         ORDER BY retired_at IS NOT NULL, station_id`,
-        [site_id, logger_id],
+        `SELECT station_id, logger_id, instruments FROM stations
+         WHERE site_id = $1 ORDER BY retired_at IS NOT NULL, station_id`,
+        [site_id],
       ),
     async readings(request) {
       const { newest } = request.window

@@ -95,6 +95,23 @@ test('sensors', async (t) => {
     await db.execute('DELETE FROM device_status')
   })
 
+  await t.test('the dew point is of one air, as far as that is measured', async () => {
+    const dewPoints = async () => {
+      const nodes = ['ts-1', 'ts-2', 'ts-3'].map((id) => get(`/sensors/${id}/current`))
+      return (await Promise.all(nodes)).map(({ body }) => body.dew_point_c)
+    }
+    assert.deepEqual(await dewPoints(), [15.8, null, null])
+    const other = { channel: 'cellar', kind: 'humidity', label: 'Cellar' }
+    const set = (all: unknown) =>
+      db.execute("UPDATE nodes SET channels = $1 WHERE node_id = 'ts-1'", [JSON.stringify(all)])
+    await set([...channels, other])
+    assert.deepEqual(await dewPoints(), [null, null, null])
+    await set(channels)
+    await db.execute('UPDATE node_latest SET channel_values[3] = 0 WHERE node_number = 11')
+    assert.deepEqual(await dewPoints(), [null, null, null])
+    await db.execute('UPDATE node_latest SET channel_values[3] = 41 WHERE node_number = 11')
+  })
+
   await t.test('current values by what they are, null where not measured', async () => {
     const { body } = await get('/sensors/ts-1/current')
     assert.equal(body.quality, 'good')
@@ -103,6 +120,7 @@ test('sensors', async (t) => {
     assert.equal(body.ambient_temperature_c, 30.5)
     assert.equal(body.winding_temperature_c, null)
     assert.equal(body.relative_humidity_pct, 41)
+    assert.equal(body.dew_point_c, 15.8)
     assert.deepEqual(
       body.temperatures.map(({ status }: Row) => status),
       ['alarm', 'normal'],
