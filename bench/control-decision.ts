@@ -20,7 +20,12 @@ const warming = 500
 const rounds = 1000
 const tick_rounds = 300
 const poll_ms = 5000
-const traits = { survives_power_loss: false, min_interval_ms: 0, min_limit_w: 0 }
+const traits = {
+  survives_power_loss: false,
+  applies_within_ms: 0,
+  min_interval_ms: 0,
+  min_limit_w: 0,
+}
 const settable = (limit_w: number) => Math.floor(limit_w / 100) * 100
 
 const site = largeSite(new Date(start_at))

@@ -29,12 +29,24 @@ export interface PolledDeviceNeeds<Of> {
 /** A device is offline after so many failed polls, and not within so long of polling. */
 const misses_max = 3
 const offline_ms_min = 10_000
-/** An offline device is looked for at least this often. */
+/**
+ * An offline device is looked for at least this often; one that control may command sooner, for
+ * until then it is counted with all that it could deliver, and others make room for that.
+ */
 const search_ms_max = 30_000
+const search_ms_max_controlled = 10_000
+const controlled_kinds: readonly DeviceKind[] = ['inverter', 'logger']
 
 /** All waiting is counted in polls: the clock may step. */
 function missesUntilOffline(interval_ms: number): number {
   return Math.max(misses_max, Math.ceil(offline_ms_min / interval_ms))
+}
+
+/** Polls to let pass, after which it is looked for again. */
+function restsMax(kind: DeviceKind, interval_ms: number): number {
+  const is_controlled = controlled_kinds.includes(kind)
+  const search_ms = is_controlled ? search_ms_max_controlled : search_ms_max
+  return Math.max(0, Math.floor(search_ms / interval_ms) - 1)
 }
 
 export class PolledDevice<Of> {
@@ -171,8 +183,8 @@ export class PolledDevice<Of> {
     if (misses_beyond < 0) return
     // What answers next may be another device: it is identified anew.
     this.#device = null
-    const rest_max = Math.floor(search_ms_max / interval_ms)
-    this.#polls_to_rest = Math.min(2 ** Math.min(misses_beyond, 20), rest_max)
+    const rests = 2 ** Math.min(misses_beyond, 20)
+    this.#polls_to_rest = Math.min(rests, restsMax(kind, interval_ms))
     this.#turn('disconnected', at)
     this.#tellOffline(at)
   }

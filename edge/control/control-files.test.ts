@@ -72,8 +72,8 @@ async function placeOf(t: TestContext) {
     write: (text: string) => writeFileSync(permit_file, text),
     remove: () => rmSync(permit_file),
     told: () => events.map(({ code, edge }) => `${code} ${edge}`),
-    /** All that can leave the edge. */
-    leaving: () => `${JSON.stringify(events)}${logged}`,
+    /** All that can leave the edge, but for instants: their digits may be anything. */
+    leaving: () => `${JSON.stringify(events, (key, it) => (key === 'at' ? null : it))}${logged}`,
     events,
   }
 }

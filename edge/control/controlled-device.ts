@@ -38,6 +38,10 @@ export class ControlledDevice implements Controlled {
   readonly #needs: ControlledDeviceNeeds
   #control: LimitControl | null = null
   #is_working = false
+  /** It took the newest order, and has not shown it yet. */
+  #is_awaited = false
+  #is_looking = false
+  #orders_count = 0
   /** Something was done with it since the read before: the next may have begun before that. */
   #was_touched = false
   #is_heard = false
@@ -138,6 +142,7 @@ export class ControlledDevice implements Controlled {
   onGone(): void {
     this.limits.lost()
     this.#control = null
+    this.#is_awaited = false
     this.#armed_w = null
     this.#limited_by = 'unknown'
     this.#was_gone = true
@@ -187,6 +192,8 @@ export class ControlledDevice implements Controlled {
   begin({ limit_w, is_raise }: Order): void {
     this.#is_working = true
     this.#was_touched = true
+    this.#orders_count += 1
+    this.#giveUp()
     const is_of_row = this.#held_by === 'curtailment' && this.#is_clear
     this.limits.mark(limit_w, { is_raise, is_of_row })
     this.limits.begin(limit_w, this.#now())
@@ -205,17 +212,49 @@ export class ControlledDevice implements Controlled {
       let error: unknown = control ? null : new BusError('disconnected', 'it is gone')
       try {
         await control?.writeLimit(limit_w)
+        if (control && control === this.#control) this.limits.taken(control.traits, this.#now())
       } catch (thrown) {
         error = thrown
       }
       // A write without an answer may have been done.
       const found = control && (await this.#readBack(control))
       const is_done = found !== null && this.limits.is_proven
-      if (!is_done) this.#fail(error ?? (found ? null : new BusError('timeout', 'no read-back')))
+      this.#is_awaited = found !== null && error === null && this.limits.isApplying(this.#now())
+      if (!is_done && !this.#is_awaited)
+        this.#fail(error ?? (found ? null : new BusError('timeout', 'no read-back')))
       const message = error === null ? null : (error as Error).message
       const { inverter_id } = this
       this.#needs.note({ is: 'answer', inverter_id, limit_w, error: message, found })
     })
+  }
+
+  /**
+   * Looks at each tick whether what it took has come through: a poll may be long in coming. It is
+   * free for another order meanwhile. Never rejects.
+   */
+  async follow(): Promise<void> {
+    const control = this.#control
+    if (!control || this.#is_looking || this.#is_working) return
+    if (!this.#is_awaited || this.limits.is_proven) return
+    const count = this.#orders_count
+    this.#is_looking = true
+    try {
+      const state = await control.readLimit()
+      // What was ordered since is not in it.
+      if (count === this.#orders_count && control === this.#control) this.#take(state, control)
+    } catch {
+      // A device that does not answer is the poll loop's business.
+    } finally {
+      this.#is_looking = false
+    }
+  }
+
+  /** What is ordered anew after the time that it had for it has failed. */
+  #giveUp(): void {
+    const is_late =
+      this.#is_awaited && !this.limits.is_proven && !this.limits.isApplying(this.#now())
+    this.#is_awaited = false
+    if (is_late) this.#countFailure(null)
   }
 
   async #work<Of>(job: () => Promise<Of>): Promise<Of> {
@@ -267,15 +306,20 @@ export class ControlledDevice implements Controlled {
   #meet(control: LimitControl | null): void {
     if (this.#control) this.limits.lost()
     this.#control = control
+    this.#is_awaited = false
     this.#armed_w = null
     this.#rearm_ms = Number.NEGATIVE_INFINITY
     this.#needs.onChange()
   }
 
-  #fail(error: unknown): void {
+  #countFailure(error: unknown): void {
     this.limits.failed()
     this.failed_attempts += 1
     this.#failure = codeOf(error)
+  }
+
+  #fail(error: unknown): void {
+    this.#countFailure(error)
     const nth = Math.min(this.limits.attempts, backoffs_ms.length) - 1
     this.#retry_ms = this.#now() + backoffs_ms[nth]!
   }

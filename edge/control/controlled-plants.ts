@@ -150,6 +150,11 @@ export class ControlledPlants {
     return devices.every(({ is_heard }) => is_heard)
   }
 
+  /** Looks at those that took a limit and did not show it yet. */
+  async follow(): Promise<void> {
+    await Promise.all(this.all.flatMap(({ devices }) => devices.map((device) => device.follow())))
+  }
+
   /** Takes what is to be raised off what the ramp allows. */
   onOrders(orders: readonly Order[]): void {
     for (const { inverter_id, limit_w, is_raise } of orders) {

@@ -200,6 +200,7 @@ export class Controller {
     const due = this.#rows.look(now, (logger_id) => this.#lookAt(logger_id, decision, moment))
     const orders = decision.orders.filter((order) => this.#isAskedFor(order, moment))
     await this.#order(orders, permit)
+    this.#work(this.#plants.follow())
     if (due.length === 0 && this.#rows.is_saved) return
     const reports = await this.#rows.report(due)
     if (reports.length > 0) this.#needs.onReport(reports)

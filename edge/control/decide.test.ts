@@ -5,7 +5,12 @@ import type { LimitTraits } from '../drivers/limit-control.ts'
 import { type Controlled, decide, type PlantNow, type SiteNow } from './decide.ts'
 import { DeviceLimits } from './device-limits.ts'
 
-const traits: LimitTraits = { survives_power_loss: false, min_interval_ms: 0, min_limit_w: 0 }
+const traits: LimitTraits = {
+  survives_power_loss: false,
+  min_interval_ms: 0,
+  applies_within_ms: 0,
+  min_limit_w: 0,
+}
 const facts = { rated_w: 100, default_max_w: 100, fresh_ms: 15_000, revert_margin_ms: 10_000 }
 
 /** Read at 0 ms to stand at a limit that is ours. */
@@ -102,6 +107,14 @@ test('one that failed is asked on, and also for what another one does not yield'
   // Both plants are under one connection: it has to yield for what is silent in the other.
   const other = plant(100, [silent(3)], { logger_id: 2 })
   assert.deepEqual(ordersOf(site([plant(100, [a]), other], { site_w: 120 })), ['1: 20'])
+})
+
+test('one that failed to be raised is asked on for what the others left', () => {
+  const [a, b] = [device(1, 0), device(2, 95)]
+  a.limits.begin(5, 0)
+  for (let nth = 0; nth < 3; nth += 1) a.limits.failed()
+  // Its share would be 50, and the other has all but what it counts with.
+  assert.deepEqual(ordersOf(site([plant(100, [a, b])])), ['1: +5'])
 })
 
 test('one that another raises again and again is told its share, and the others make room', () => {

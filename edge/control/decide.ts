@@ -103,8 +103,13 @@ export function decide(site: SiteNow): Decision {
         raise_in_ms = Math.min(raise_in_ms, rests_ms)
         continue
       }
-      const wanted_w = device.settable!(Math.min(target_w, bound_w + rise_w))
-      const more_w = Math.max(0, wanted_w - device.limits.worst_w(now_ms))
+      const worst_w = device.limits.worst_w(now_ms)
+      const site_room_w = (site.site_w ?? Number.POSITIVE_INFINITY) - site_worst_w
+      const room_w = Math.max(0, Math.min(ceiling_w - plant_worst_w, site_room_w))
+      // The others may have the share of one that failed: it is asked for what is left.
+      const most_w = device.limits.is_failing ? worst_w + room_w : target_w
+      const wanted_w = device.settable!(Math.min(target_w, most_w, bound_w + rise_w))
+      const more_w = Math.max(0, wanted_w - worst_w)
       if (wanted_w <= bound_w) continue
       if (plant_worst_w + more_w > ceiling_w) continue
       if (site.site_w !== null && site_worst_w + more_w > site.site_w) continue
@@ -236,6 +241,8 @@ function lowers(targets: readonly Target[], now_ms: number): Order[] {
     const is_in_doubt = !limits.is_proven && bound_w === target_w
     if (is_busy || !(bound_w > target_w || is_open || is_in_doubt)) return []
     const limit_w = settable!(Math.min(target_w, limits.least_w!))
+    // It took this already, and is to be left the time to show it; a lower one does not wait.
+    if (limits.isApplying(now_ms) && limit_w === limits.record.written_w) return []
     return [{ inverter_id, limit_w, is_raise: false }]
   })
 }
@@ -243,7 +250,10 @@ function lowers(targets: readonly Target[], now_ms: number): Order[] {
 function raisable(targets: readonly Target[], now_ms: number): Target[] {
   return targets.filter(
     ({ device: { limits, is_busy }, target_w, bound_w }) =>
-      target_w > bound_w && !is_busy && !(limits.worst_w(now_ms) > target_w),
+      target_w > bound_w &&
+      !is_busy &&
+      !limits.isApplying(now_ms) &&
+      !(limits.worst_w(now_ms) > target_w),
   )
 }
 

@@ -56,6 +56,11 @@ export class DeviceLimits {
   #begun: { limit_w: number; at_ms: number }[] = []
   /** Writes since one was proven: of several, one more may come through after that. */
   #writes = 0
+  /** Until then any of them may: with the newest write, and without it. */
+  #comes_by_ms = Number.NEGATIVE_INFINITY
+  #others_come_by_ms = Number.NEGATIVE_INFINITY
+  /** Until then it may show another limit than the one it took last. */
+  #applies_until_ms = Number.NEGATIVE_INFINITY
   #overtaken = { limit_w: 0, until_ms: Number.NEGATIVE_INFINITY }
   /** What it may still be coming down from. */
   #descents: { from_w: number; until_ms: number }[] = []
@@ -150,6 +155,11 @@ export class DeviceLimits {
     return this.#state !== null && now_ms - this.#read_at_ms <= this.facts.fresh_ms
   }
 
+  /** It took the newest limit, and may still show another: only time tells whether it obeys. */
+  isApplying(now_ms: number): boolean {
+    return !this.is_proven && now_ms < this.#applies_until_ms
+  }
+
   mayRaiseAt(now_ms: number): boolean {
     return this.restsFor(now_ms) <= 0
   }
@@ -180,6 +190,7 @@ export class DeviceLimits {
   /** It is another contact: what it holds may have changed without being seen. */
   lost(): void {
     this.#was_silent = true
+    this.#applies_until_ms = Number.NEGATIVE_INFINITY
   }
 
   /** Takes what its registers say. */
@@ -205,6 +216,8 @@ export class DeviceLimits {
     const seen = [seen_w, ...late.map(({ limit_w }) => limit_w), this.#overtakenAt(now_ms) || null]
     const foreign = this.#compare(found_w, seen, was_silent)
     if (foreign === 'raised') this.#contest(now_ms)
+    // Then that may be what it applies.
+    if (foreign) this.#applies_until_ms = Number.NEGATIVE_INFINITY
     return foreign
   }
 
@@ -214,12 +227,22 @@ export class DeviceLimits {
     this.#intents = fewOf([...this.#intents.filter((begun_w) => begun_w !== limit_w), limit_w])
     this.#keep({ written_w: limit_w, before_w: bound_w })
     this.#written_at_ms = now_ms
+    this.#applies_until_ms = Number.NEGATIVE_INFINITY
+    this.#others_come_by_ms = this.#comes_by_ms
+    this.#comes_by_ms = now_ms + applying_ms
     this.#writes += 1
     this.#begun.push({ limit_w, at_ms: now_ms })
     this.#keepBegun(now_ms)
     this.#descents = this.#descents.filter(({ until_ms }) => now_ms < until_ms)
     if (limit_w >= bound_w) return
     this.#descents.push({ from_w: bound_w, until_ms: now_ms + settling_ms })
+  }
+
+  /** It answered that it took the newest limit; before that is read back. */
+  taken({ applies_within_ms }: LimitTraits, now_ms: number): void {
+    if (applies_within_ms === 0) return
+    this.#applies_until_ms = now_ms + applies_within_ms
+    this.#comes_by_ms = Math.max(this.#others_come_by_ms, this.#applies_until_ms)
   }
 
   /** The write was refused or not answered, or the read-back showed something else. */
@@ -250,6 +273,7 @@ export class DeviceLimits {
   #resume(now_ms: number): void {
     this.#is_restart = false
     this.#written_at_ms = now_ms
+    this.#comes_by_ms = now_ms + applying_ms
     this.#begun = this.#intents.map((limit_w) => ({ limit_w, at_ms: now_ms }))
   }
 
@@ -267,7 +291,7 @@ export class DeviceLimits {
   #prove(now_ms: number): void {
     if (this.#writes > 1) {
       const limit_w = Math.max(this.#overtakenAt(now_ms), ...this.#intents)
-      this.#overtaken = { limit_w, until_ms: this.#written_at_ms + applying_ms }
+      this.#overtaken = { limit_w, until_ms: this.#comes_by_ms }
     }
     this.#writes = 0
     this.#intents = []

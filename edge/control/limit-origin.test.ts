@@ -73,6 +73,15 @@ test("another's limit is told where the device was followed since it had none", 
   }
 })
 
+test('a limit that is first found after a restart may be one of its own, set on a full disk', async () => {
+  const site = await controlledSite({ permit_w: 250_000 })
+  await site.clock.advance(10_000)
+  site.inverters[0]!.limit_w = 30_000
+  site.restart()
+  await site.clock.advance(10_000)
+  assert.equal(site.controller.limitedBy(1), 'unknown')
+})
+
 test('a row gives away nothing of the permit through a device that does not obey it', async () => {
   const site = await controlledSite({ permit_w: 200_000 })
   await site.clock.advance(10_000)
@@ -88,7 +97,12 @@ test('a row gives away nothing of the permit through a device that does not obey
 test('a raise of a row that goes a part of the way tells from where it came', () => {
   const facts = { rated_w: 100, default_max_w: 100, fresh_ms: 1000, revert_margin_ms: 0 }
   const limits = new TracedLimits(facts, null)
-  const traits = { survives_power_loss: true, min_interval_ms: 0, min_limit_w: 0 }
+  const traits = {
+    survives_power_loss: true,
+    min_interval_ms: 0,
+    applies_within_ms: 0,
+    min_limit_w: 0,
+  }
   const set = (limit_w: number, how: { is_raise: boolean; is_of_row: boolean }) => {
     limits.mark(limit_w, how)
     limits.begin(limit_w, 0)
@@ -104,7 +118,12 @@ test('a raise of a row that goes a part of the way tells from where it came', ()
 })
 
 test('its record is another object only when something in it changed', () => {
-  const traits = { survives_power_loss: true, min_interval_ms: 0, min_limit_w: 0 }
+  const traits = {
+    survives_power_loss: true,
+    min_interval_ms: 0,
+    applies_within_ms: 0,
+    min_limit_w: 0,
+  }
   const facts = { rated_w: 100_000, default_max_w: 100_000, fresh_ms: 15_000, revert_margin_ms: 0 }
   const limits = new TracedLimits(facts, null)
   const read = (limit_w: number | null, now_ms: number, static_max_w = 100_000) => {

@@ -29,6 +29,8 @@ const same_ratio = 0.02
 export class TracedLimits extends DeviceLimits {
   #origin: Origin
   #is_new: boolean
+  /** Not read since the start. */
+  #is_first = true
   /** The newest record, and what of `super` it was made of. */
   #whole: { record: Readonly<OriginRecord>; of: Readonly<DeviceRecord> } | null = null
 
@@ -53,7 +55,12 @@ export class TracedLimits extends DeviceLimits {
       this.#origin = { ...this.#origin, is_traced: is_free && !this.#origin.permit_range_w }
     }
     this.#is_new = false
-    return super.onRead(state, traits, now_ms)
+    const foreign = super.onRead(state, traits, now_ms)
+    // What an earlier run set while its disk was full is not on record.
+    const is_doubtful = this.#is_first && foreign !== null && this.has_external
+    if (is_doubtful) this.#origin = { ...this.#origin, is_traced: false }
+    this.#is_first = false
+    return foreign
   }
 
   /** Nothing of the permit is in what it may have now, nor in what it leaves to the others. */

@@ -18,6 +18,11 @@ export interface LimitTraits {
   survives_power_loss: boolean
   /** Its register wears out: writes that raise are at least so far apart. */
   min_interval_ms: number
+  /**
+   * Once it took a write, it shows that limit within this, and until then another one: that is no
+   * failure. 0: it shows it at once.
+   */
+  applies_within_ms: number
   /** The lowest limit at which it is known to go on feeding in: below that `settable` gives 0. */
   min_limit_w: number
 }

@@ -125,6 +125,8 @@ export interface LimitProfile {
   survives_power_loss: boolean
   /** How far apart raises are: registers of settings wear out, and some devices need a pause. */
   min_interval_ms: number
+  /** So long after a write was taken `in_force` may show what was before; 0: not at all. */
+  applies_within_ms: number
   /** The lowest setpoint, as in the register, known to keep it feeding in: what is below is 0. */
   raw_min: number
 }

@@ -99,9 +99,9 @@ function orSay(known: Known | null, { unit_id }: LimitedDevice): Known {
 function controlOf(limit: LimitProfile, access: Access): LimitControl {
   return {
     get traits() {
-      const { survives_power_loss, min_interval_ms, raw_min } = limit
+      const { survives_power_loss, min_interval_ms, applies_within_ms, raw_min } = limit
       const min_limit_w = access.known ? wattsOf(raw_min, access.known.scale) : 0
-      return { survives_power_loss, min_interval_ms, min_limit_w }
+      return { survives_power_loss, min_interval_ms, applies_within_ms, min_limit_w }
     },
     settable(limit_w) {
       const known = orSay(access.known, access.device)

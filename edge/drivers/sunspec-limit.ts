@@ -43,7 +43,12 @@ export interface SunspecLimit {
 }
 
 /** SunSpec means these controls to be volatile: they do not wear out, and go with the power. */
-const traits = { survives_power_loss: false, min_interval_ms: 1000, min_limit_w: 0 } as const
+const traits = {
+  survives_power_loss: false,
+  min_interval_ms: 1000,
+  applies_within_ms: 0,
+  min_limit_w: 0,
+} as const
 
 /** Gen24 and Datamanager keep to the old limit until WMaxLim_Ena is written again. */
 const makers_that_apply_by_enabling = ['fronius']

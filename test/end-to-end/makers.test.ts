@@ -113,5 +113,11 @@ test('each maker is held to a limit and back to the permit, whatever becomes of 
   }
   const heeded = field.writesTo(devices.find(({ name }) => name === 'SMA')!)
   assert.deepEqual(heeded[0]!.words, [0, 802], 'SMA ignores what is set before 40151 is 802')
+  // It applies each seconds later, and is not told again meanwhile: permit, limit, permit.
+  const commands = field.writesTo(devices.find(({ name }) => name === 'Huawei SmartLogger')!)
+  assert.deepEqual(
+    commands.map(({ words }) => words),
+    [[880], [limit_pct * 10], [880]],
+  )
   t.diagnostic(`${field.steps.length} looks at registers, ${field.writes.length} writes`)
 })

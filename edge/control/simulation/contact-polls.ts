@@ -10,7 +10,7 @@ export interface ContactNeeds<Contact, Of> {
 }
 
 const misses_max = 3
-const rest_polls_max = 6
+const rest_polls_max = 1
 
 export class ContactPolls<Contact, Of> {
   readonly #needs: ContactNeeds<Contact, Of>

@@ -5,9 +5,14 @@ import type { Answer, SimulatedDevice } from './device.ts'
 /** The timer of a model 704 leads to the same limit: it may run. */
 const revert_ms = 60_000
 
+/** Of those that act late every other is known for it. */
+const appliesWithin = ({ inverter_id, delay_ms_max }: SimulatedDevice['build']) =>
+  delay_ms_max > 0 && inverter_id % 2 === 0 ? delay_ms_max + 1000 : 0
+
 export const traitsOf = ({ build, loses_limit }: SimulatedDevice): LimitTraits => ({
   survives_power_loss: !loses_limit,
   min_interval_ms: build.min_interval_ms,
+  applies_within_ms: appliesWithin(build),
   min_limit_w: 0,
 })
 

@@ -35,7 +35,7 @@ export const edges: Readonly<Record<EdgeName, EdgeKind>> = {
       trouble_ms: 4 * poll_ms + 15_000,
       ignoring_ms: 4 * poll_ms + 45_000,
       start_ms: poll_ms,
-      search_ms: 7 * poll_ms,
+      search_ms: 2 * poll_ms,
     },
   },
 }

@@ -25,6 +25,7 @@ const tests = {
     'controller-faults',
     'controller-restart',
     'contention',
+    'late-device',
     'limit-origin',
     'row-watch',
     'device-limits',

@@ -1,4 +1,5 @@
 /** Mistakes that someone could make, each of which a check has to find: see `mutate.ts`. */
+import { driverMutations } from './driver-mutations.ts'
 import type { EdgeName } from './episode.ts'
 
 export interface Mutation {
@@ -19,13 +20,12 @@ const share = `${core}/share.ts`
 const driver = `${core}/simulation/device-driver.ts`
 const thin = `${core}/simulation/thin-edge.ts`
 const controller = `${core}/controller.ts`
-const sunspec = 'edge/drivers/sunspec-limit-registers.ts'
 
 export const mutations: readonly Mutation[] = [
   {
     name: 'restores to 100 %',
     file: decide,
-    from: 'const wanted_w = device.settable!(Math.min(target_w, bound_w + rise_w))',
+    from: 'const wanted_w = device.settable!(Math.min(target_w, most_w, bound_w + rise_w))',
     to: 'const wanted_w = device.settable!(device.limits.static_max_w)',
   },
   {
@@ -85,8 +85,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'trusts a write without reading it back',
     file: limits,
-    from: '    this.#written_at_ms = now_ms\n    this.#writes += 1\n',
-    to: '    this.#written_at_ms = now_ms\n    this.#writes += 1\n    if (this.#state) this.#state = { ...this.#state, limit_w }\n    this.#intents = []\n',
+    from: '    this.#writes += 1\n',
+    to: '    this.#writes += 1\n    if (this.#state) this.#state = { ...this.#state, limit_w }\n    this.#intents = []\n',
   },
   {
     name: 'forgets what was overtaken',
@@ -327,59 +327,38 @@ export const mutations: readonly Mutation[] = [
     to: "return 'external'",
   },
   {
-    name: 'sunspec: rounds percent up',
-    edge: 'none',
-    file: sunspec,
-    from: 'let steps = Math.max(0, Math.min(full, quotient) - 1)',
-    to: 'let steps = Math.max(0, Math.min(full, quotient + 1))',
+    name: 'waits with one that failed until the others give up its share',
+    file: decide,
+    from: 'device.limits.is_failing ? worst_w + room_w : target_w',
+    to: 'target_w',
   },
   {
-    name: 'sunspec: takes percent of the nameplate, not of WMax',
-    edge: 'none',
-    file: sunspec,
-    from: 'const base_w = set ? Math.ceil(set.watts) : (nameplate_w ?? 0)',
-    to: 'const base_w = nameplate_w ?? (set ? Math.ceil(set.watts) : 0)',
+    name: 'takes what is found after a restart for a limit of another',
+    edge: 'controller',
+    file: `${core}/limit-origin.ts`,
+    from: 'if (is_doubtful) this.#origin =',
+    to: 'if (is_doubtful && !is_doubtful) this.#origin =',
   },
   {
-    name: 'sunspec: uses the revert timer of model 123',
-    edge: 'none',
-    file: sunspec,
-    from: 'if (revert_s) before.push({ point: timer, value: 0 })',
-    to: 'before.push({ point: timer, value: 60 })',
+    name: 'takes a limit that is not in force yet for a failure',
+    edge: 'controller',
+    file: limits,
+    from: 'return !this.is_proven && now_ms < this.#applies_until_ms',
+    to: 'return false',
   },
   {
-    name: 'sunspec: does not enable what the timer of 704 leads to',
-    edge: 'none',
-    file: sunspec,
-    from: "if (!revert.is_enabled) writes.push({ point: 'WMaxLimPctEnaRvrt', value: 1 })",
-    to: '',
+    name: 'waits for ever for a limit that was taken',
+    edge: 'controller',
+    file: limits,
+    from: 'return !this.is_proven && now_ms < this.#applies_until_ms',
+    to: 'return !this.is_proven && this.#applies_until_ms > 0',
   },
   {
-    name: 'sunspec: enables a limit before it sets it',
-    edge: 'none',
-    file: sunspec,
-    from: '[...writes.before, ...value, ...enable, ...writes.after]',
-    to: '[...writes.before, ...enable, ...value, ...writes.after]',
+    name: 'lets a lower limit wait for one that was taken',
+    edge: 'controller',
+    file: decide,
+    from: 'limits.isApplying(now_ms) && limit_w === limits.record.written_w',
+    to: 'limits.isApplying(now_ms)',
   },
-  {
-    name: 'sunspec: raises what 704 reverts to before the limit',
-    edge: 'none',
-    file: sunspec,
-    from: 'return is_lower ? { before: [], after: writes } : { before: writes, after: [] }',
-    to: 'return is_lower ? { before: writes, after: [] } : { before: [], after: writes }',
-  },
-  {
-    name: 'sunspec: does not see what a timer leads to',
-    edge: 'none',
-    file: sunspec,
-    from: 'return to_w === limit_w ? null : {',
-    to: 'return to_w > 0 ? null : {',
-  },
-  {
-    name: 'profiles: round steps up',
-    edge: 'none',
-    file: 'edge/drivers/register-limit.ts',
-    from: 'const steps = Math.floor((bound_w * scale.per) / (scale.times * step))',
-    to: 'const steps = Math.ceil((bound_w * scale.per) / (scale.times * step))',
-  },
+  ...driverMutations,
 ]

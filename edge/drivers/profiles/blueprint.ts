@@ -135,6 +135,7 @@ export const blueprint: InverterProfile = {
     survives_power_loss: false,
     // Settings are kept in memory that wears out: how far apart may raises be?
     min_interval_ms: 10_000,
+    applies_within_ms: 0,
     // At 0 % some stop altogether: the lowest setpoint at which it is known to feed in.
     raw_min: 0,
   },

@@ -88,6 +88,8 @@ export const huaweiSmartLogger: ControllerProfile = {
     ],
     survives_power_loss: false,
     min_interval_ms: 1000,
+    // The 5 s that it may need, and the second in which that is looked at.
+    applies_within_ms: 6000,
     raw_min: 0,
   },
 }

@@ -233,6 +233,7 @@ export const huaweiSun2000: InverterProfile = {
     ],
     survives_power_loss: false,
     min_interval_ms: 10_000,
+    applies_within_ms: 0,
     raw_min: 0,
   },
 }

@@ -184,6 +184,7 @@ export const sungrowSg: InverterProfile = {
     checks: [],
     survives_power_loss: false,
     min_interval_ms: 10_000,
+    applies_within_ms: 0,
     raw_min: 300,
   },
 }

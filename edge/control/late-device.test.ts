@@ -1,0 +1,105 @@
+/** Devices that take a limit at once and apply it seconds later, as a SmartLogger does. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { rowKey } from '@heliograph/domain/curtailment'
+import {
+  type ControlledSite,
+  controlledSite,
+  type FakeInverter,
+  rowOf,
+  start_at,
+} from '../fixtures/controlled-site.ts'
+
+const lateSite = (applies_after_ms = 4500) =>
+  controlledSite({
+    traits: { applies_within_ms: 6000 },
+    prepare: (inverter) => Object.assign(inverter, { applies_after_ms }),
+  })
+
+const written = ({ writes }: FakeInverter) => writes.map(({ limit_w }) => limit_w)
+const failuresOf = ({ entries, reports }: ControlledSite) => [
+  ...entries.filter((entry) => entry.is === 'answer' && entry.error !== null),
+  ...reports.filter(({ retry_count, failure_code }) => retry_count > 0 || failure_code !== null),
+]
+
+test('each command is written once, and is no failure while it is not in force yet', async () => {
+  const site = await lateSite()
+  await site.clock.advance(30_000)
+  const row = rowOf(60)
+  await site.controller.hear([row])
+  await site.clock.advance(10_000)
+  const applied = site.newest.get(rowKey(row))
+  // In force after 4.5 s, found at the next look, and told at a whole second.
+  assert.equal(applied?.applied_at, start_at + 36_000)
+  await site.controller.hear([{ ...row, released_at: start_at + 40_000 }])
+  await site.clock.advance(10_000)
+  assert.equal(site.newest.get(rowKey(row))?.restored_at, start_at + 46_000)
+  for (const inverter of site.inverters) {
+    assert.deepEqual(written(inverter), [66_600, 20_000, 66_600])
+  }
+  assert.deepEqual(failuresOf(site), [])
+  assert.deepEqual(site.events, [])
+})
+
+test('until it is in force a lower limit counts as its old value', async () => {
+  const site = await lateSite()
+  await site.clock.advance(30_000)
+  const row = rowOf(60)
+  await site.controller.hear([row])
+  await site.clock.advance(4400)
+  assert.deepEqual(site.limits(), [66_600, 66_600, 66_600])
+  assert.equal(site.newest.get(rowKey(row))?.applied_at, null)
+})
+
+test('a lower limit does not wait for one that was taken, and is in force in time', async () => {
+  const site = await lateSite()
+  await site.clock.advance(30_000)
+  await site.controller.hear([rowOf(60)])
+  await site.clock.advance(2000)
+  const low = rowOf(30, { group_id: '0193a1de-0000-7000-8000-000000000002' })
+  await site.controller.hear([low])
+  await site.clock.advance(100)
+  for (const inverter of site.inverters) {
+    assert.deepEqual(written(inverter), [66_600, 20_000, 10_000])
+  }
+  await site.clock.advance(9900)
+  assert.ok(site.newest.get(rowKey(low))!.applied_at! <= start_at + 39_000)
+  assert.deepEqual(failuresOf(site), [])
+})
+
+test('a raise that was taken counts as done, and gives way to a lower at once', async () => {
+  const site = await lateSite()
+  const low = rowOf(30)
+  await site.controller.hear([low])
+  await site.clock.advance(30_000)
+  await site.controller.hear([{ ...low, released_at: start_at + 30_000 }])
+  await site.clock.advance(2000)
+  const next = rowOf(60, { group_id: '0193a1de-0000-7000-8000-000000000002' })
+  await site.controller.hear([next])
+  await site.clock.advance(100)
+  for (const inverter of site.inverters) {
+    assert.deepEqual(written(inverter), [10_000, 66_600, 10_000])
+  }
+  await site.clock.advance(20_000)
+  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
+  assert.deepEqual(failuresOf(site), [])
+})
+
+test('what is not in force after its time has failed and is written again', async () => {
+  const site = await lateSite()
+  await site.clock.advance(30_000)
+  for (const inverter of site.inverters) inverter.forgets = true
+  const row = rowOf(60)
+  await site.controller.hear([row])
+  await site.clock.advance(21_000)
+  const [inverter] = site.inverters
+  const times = inverter!.writes.slice(1).map(({ at }) => at - start_at)
+  // So long as it may take, and then at the next tick.
+  assert.deepEqual(times.slice(0, 3), [30_020, 37_020, 44_020])
+  const { retry_count, failure_code } = site.newest.get(rowKey(row))!
+  assert.equal(failure_code, 'readback_mismatch')
+  assert.ok(retry_count >= 3)
+  for (const one of site.inverters) one.forgets = false
+  await site.clock.advance(12_000)
+  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
+})

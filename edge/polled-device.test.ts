@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { DeviceKind } from '@heliograph/domain/link'
+import { pino } from 'pino'
+import { Conditions } from './conditions.ts'
+import { virtualClock } from './fixtures/virtual-clock.ts'
+import { PlantClock } from './plant-clock.ts'
+import { PolledDevice } from './polled-device.ts'
+
+const hour_ms = 3_600_000
+
+/** How far apart one is looked for that has long been offline, ms. */
+async function searchesOf(kind: DeviceKind, interval_ms: number): Promise<number[]> {
+  const clock = virtualClock('2026-06-01T10:00:00Z')
+  const asked_ms: number[] = []
+  const device = new PolledDevice<null>({
+    kind,
+    id: '1',
+    interval_ms,
+    async open() {
+      asked_ms.push(clock.elapsedMs())
+      throw new Error('no answer')
+    },
+    onRead: () => [],
+    onEvent: () => {},
+    onCommState: () => {},
+    onPoll: () => {},
+    conditions: await Conditions.open('/nonexistent/conditions.json'),
+    stamps: new PlantClock({ clock, stopwatch: clock }),
+    clock,
+    log: pino({ level: 'silent' }),
+  })
+  for (let elapsed_ms = 0; elapsed_ms < hour_ms; elapsed_ms += interval_ms) {
+    device.poll()
+    await clock.advance(interval_ms)
+  }
+  const late = asked_ms.filter((at_ms) => at_ms > hour_ms / 2)
+  return [...new Set(late.slice(1).map((at_ms, nth) => at_ms - late[nth]!))]
+}
+
+test('what control may command is looked for every ten seconds, and others every thirty', async () => {
+  for (const interval_ms of [500, 1000, 5000, 10_000]) {
+    assert.deepEqual(await searchesOf('inverter', interval_ms), [10_000])
+    assert.deepEqual(await searchesOf('logger', interval_ms), [10_000])
+    assert.deepEqual(await searchesOf('station', interval_ms), [30_000])
+  }
+})
+
+test('a device that is polled more seldom than that is looked for at each poll', async () => {
+  assert.deepEqual(await searchesOf('inverter', 7000), [7000])
+  assert.deepEqual(await searchesOf('inverter', 60_000), [60_000])
+  assert.deepEqual(await searchesOf('meter', 60_000), [60_000])
+})
