@@ -192,6 +192,10 @@ const table: Record<string, Record<string, Arguments>> = {
     ),
   },
   'clear-sky': { ineichenPerez: of(ineichen), simplifiedSolis: of(solis), haurwitz: of(angle) },
+  'cloud-cover': {
+    coverTransmission: of(anything),
+    coverAtTransmission: of(anything),
+  },
   decomposition: {
     erbs: of(irradiance, angle, irradiance),
     erbsDriesse: of(irradiance, angle, irradiance),

@@ -54,7 +54,7 @@ function installPeers(): void {
   }
 }
 
-const tests = ['test', 'domain', 'physics', 'server', 'edge', 'simulator', 'cli'].map(
+const tests = ['test', 'domain', 'physics', 'forecast', 'server', 'edge', 'simulator', 'cli'].map(
   (folder) => `${folder}/**/*.test.ts`,
 )
 const runTests = ['--test', '--test-timeout=180000']

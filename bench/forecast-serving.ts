@@ -1,0 +1,58 @@
+/**
+ * How long a production model takes to learn a plant from two years of hours, on one core, and to
+ * forecast a day; the plant is a simulated one.
+ */
+import { history_plant, plantHistory } from '@heliograph/forecast/fixtures/plant-history'
+import {
+  deserialiseProduction,
+  predictProduction,
+  serialiseProduction,
+  trainProduction,
+} from '@heliograph/forecast/production-model'
+import { seededRandom } from '@heliograph/forecast/seeded-random'
+
+const training_limit_s = 15
+const forecast_limit_ms = 50
+const rounds = 60
+const warm_up = 5
+
+const from_ms = Date.UTC(2024, 0, 1)
+const samples = plantHistory({ from_ms, days: 731, seed: 11 })
+const training_began = processorMs()
+const model = trainProduction(samples, history_plant, seededRandom(11))
+const training_s = (processorMs() - training_began) / 1000
+
+const bytes = serialiseProduction(model)
+const read_began = performance.now()
+const stored = deserialiseProduction(bytes)
+const read_ms = performance.now() - read_began
+
+const elapsed_ms: number[] = []
+for (let round = -warm_up; round < rounds; round++) {
+  const day = samples.slice(24 * (300 + round), 24 * (301 + round))
+  const question = {
+    plant: history_plant,
+    steps: day,
+    weather: day.map(({ weather }) => weather),
+    lead_time_h: day.map(({ lead_time_h }) => lead_time_h),
+  }
+  const start_ms = processorMs()
+  predictProduction(stored, question)
+  if (round >= 0) elapsed_ms.push(processorMs() - start_ms)
+}
+elapsed_ms.sort((a, b) => a - b)
+const at = (share: number) => elapsed_ms[Math.ceil(share * elapsed_ms.length) - 1]!
+process.stdout.write(
+  `training on ${model.facts.sample_count} daylight hours of two years: ${training_s.toFixed(1)} s ` +
+    `of a core, limit ${training_limit_s} s\n` +
+    `forecast of a day: p50 ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms, limit ` +
+    `${forecast_limit_ms} ms; the model is ${(bytes.length / 1e6).toFixed(1)} MB, read in ` +
+    `${read_ms.toFixed(0)} ms\n`,
+)
+process.exitCode = training_s <= training_limit_s && at(0.99) <= forecast_limit_ms ? 0 : 1
+
+/** Garbage collection included: what one core takes with nothing beside it. */
+function processorMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}

@@ -1,0 +1,220 @@
+/**
+ * The forecast of a plant before it has a history to learn from: physics, with the errors that
+ * physics makes under such a sky.
+ */
+
+import { type Plant, requireSteps, type Step, stepHours } from './plant.ts'
+import { type PlantPhysics, plantPhysics } from './plant-physics.ts'
+import {
+  as_told,
+  type ProductionForecast,
+  productionForecast,
+  quantile_levels,
+} from './production-forecast.ts'
+import { exclusionOf, type ProductionSample } from './production-samples.ts'
+import { quantileInPlace } from './quantiles.ts'
+import type { WeatherStep } from './weather-step.ts'
+
+/** Ratios of measured to computed power, a quantile for each of `quantile_levels`, ascending. */
+export interface SkyErrors {
+  /** To what physics makes of the forecast weather, by its clear-sky index: `clear_index_edges`. */
+  by_clear_index: readonly (readonly number[])[]
+  /** To the power under a clear sky, where there is no forecast of the weather. */
+  without_weather: readonly number[]
+}
+
+/** Low in the sky the sun meets hills, rows and dirt that physics was not told of. */
+export interface PhysicalErrors {
+  high_sun: SkyErrors
+  low_sun: SkyErrors
+}
+
+/** Where one class of clear-sky index ends and the next begins: overcast, cloudy, broken, clear. */
+export const clear_index_edges = [0.3, 0.6, 0.85] as const
+export const low_sun_below_deg = 15
+
+/**
+ * What `plantPhysics` missed at a plant of which nothing is known yet but its make: solar zone 1 of
+ * the Global Energy Forecasting Competition 2014 (T. Hong et al., International Journal of
+ * Forecasting 32(3), 2016), April 2012 to December 2013, hours of at least 1 % of rated power,
+ * ECMWF weather up to a day ahead; 27 (low sun, overcast) to 5829 hours for each. All ratios are
+ * divided by the common median of the brighter hours, since the plant's DC capacity is not known.
+ */
+export const published_errors: PhysicalErrors = {
+  high_sun: {
+    by_clear_index: [
+      [
+        0.41, 0.51, 0.68, 0.78, 0.86, 0.94, 1.02, 1.15, 1.25, 1.41, 1.52, 1.6, 1.68, 1.87, 1.99,
+        2.47, 2.73, 3.21, 4.5,
+      ],
+      [
+        0.31, 0.45, 0.54, 0.62, 0.69, 0.76, 0.85, 0.91, 1.01, 1.08, 1.18, 1.29, 1.39, 1.51, 1.69,
+        1.84, 2.12, 2.52, 3.11,
+      ],
+      [
+        0.34, 0.45, 0.55, 0.64, 0.71, 0.77, 0.83, 0.9, 0.95, 1.01, 1.07, 1.12, 1.18, 1.24, 1.32,
+        1.39, 1.5, 1.61, 1.85,
+      ],
+      [
+        0.48, 0.66, 0.77, 0.86, 0.92, 0.96, 0.98, 0.99, 1, 1.01, 1.02, 1.03, 1.04, 1.06, 1.08, 1.1,
+        1.13, 1.17, 1.25,
+      ],
+    ],
+    without_weather: [
+      0.2, 0.3, 0.42, 0.55, 0.65, 0.75, 0.82, 0.89, 0.96, 0.99, 1.01, 1.03, 1.04, 1.06, 1.08, 1.11,
+      1.15, 1.26, 1.89,
+    ],
+  },
+  low_sun: {
+    by_clear_index: [
+      [
+        0.32, 0.53, 0.68, 0.75, 0.78, 0.9, 0.97, 1.18, 1.46, 1.68, 1.9, 1.95, 2.12, 2.42, 2.75,
+        3.06, 3.54, 3.85, 4.59,
+      ],
+      [
+        0.29, 0.38, 0.41, 0.43, 0.55, 0.63, 0.73, 0.83, 0.91, 1, 1.06, 1.13, 1.2, 1.41, 1.51, 1.66,
+        1.79, 2.22, 2.41,
+      ],
+      [
+        0.25, 0.36, 0.46, 0.52, 0.59, 0.64, 0.7, 0.76, 0.8, 0.86, 0.9, 0.97, 1.02, 1.06, 1.17, 1.29,
+        1.39, 1.61, 1.95,
+      ],
+      [
+        0.19, 0.25, 0.29, 0.33, 0.38, 0.44, 0.49, 0.57, 0.62, 0.68, 0.71, 0.75, 0.8, 0.87, 0.93,
+        0.98, 1.04, 1.13, 1.28,
+      ],
+    ],
+    without_weather: [
+      0.08, 0.13, 0.16, 0.2, 0.23, 0.25, 0.29, 0.32, 0.35, 0.39, 0.44, 0.51, 0.61, 0.79, 1.27, 1.53,
+      2, 2.41, 2.93,
+    ],
+  },
+}
+
+const computed_min_ratio = 0.01
+/** Hours of its own that a class needs to count as much as the published spread. */
+const trusted_h = 50
+/** How far back the sky is still today's, where no forecast tells it. */
+const recent_ms = 14 * 24 * 3_600_000
+
+/** Ratios of one class, of steps of so many hours together. */
+interface Ratios {
+  ratios: number[]
+  hours: number
+}
+
+type SkyRatios = { by_clear_index: Ratios[]; without_weather: Ratios }
+
+/**
+ * The errors of physics at a plant, from what history there is, blended quantile by quantile with
+ * the published ones in proportion to its hours. Steps that `exclusionOf` names do not count, nor
+ * such of less than 1 % of the rated power. Without weather the newest 14 days of the samples do.
+ */
+export function fitPhysicalErrors(
+  samples: readonly ProductionSample[],
+  plant: Plant,
+): PhysicalErrors {
+  const usable = samples.filter((sample) => exclusionOf(sample) === null)
+  const physics = plantPhysics(
+    plant,
+    usable,
+    usable.map(({ weather }) => weather),
+  )
+  const newest_ms = usable.reduce((newest, { end_ms }) => Math.max(newest, end_ms), 0)
+  const own = { high_sun: emptySky(), low_sun: emptySky() }
+  for (const [i, sample] of usable.entries()) {
+    const hours = stepHours(sample)
+    const measured = Math.max(0, sample.available_kwh!) / hours / plant.rated_power_kw
+    const sky = own[sunOf(physics, i)]
+    const computed = physics.potential_ratio[i]!
+    if (computed >= computed_min_ratio) {
+      addRatio(sky.by_clear_index[classOf(physics.clear_index[i]!)]!, measured / computed, hours)
+    }
+    const clear = physics.clear_ratio[i]!
+    if (clear >= computed_min_ratio && sample.end_ms > newest_ms - recent_ms) {
+      addRatio(sky.without_weather, measured / clear, hours)
+    }
+  }
+  return {
+    high_sun: blendedSky(own.high_sun, published_errors.high_sun),
+    low_sun: blendedSky(own.low_sun, published_errors.low_sun),
+  }
+}
+
+const emptyRatios = (): Ratios => ({ ratios: [], hours: 0 })
+const emptySky = (): SkyRatios => ({
+  by_clear_index: [...clear_index_edges, Infinity].map(emptyRatios),
+  without_weather: emptyRatios(),
+})
+
+const sunOf = (physics: PlantPhysics, i: number): keyof PhysicalErrors =>
+  physics.elevation_deg[i]! < low_sun_below_deg ? 'low_sun' : 'high_sun'
+
+const classOf = (clear_index: number): number =>
+  clear_index_edges.filter((edge) => clear_index >= edge).length
+
+function addRatio(to: Ratios, ratio: number, hours: number): void {
+  to.ratios.push(ratio)
+  to.hours += hours
+}
+
+function blendedSky(own: SkyRatios, published: SkyErrors): SkyErrors {
+  return {
+    by_clear_index: own.by_clear_index.map((ratios, at) =>
+      blendedRatios(ratios, published.by_clear_index[at]!),
+    ),
+    without_weather: blendedRatios(own.without_weather, published.without_weather),
+  }
+}
+
+function blendedRatios({ ratios, hours }: Ratios, published: readonly number[]): number[] {
+  if (ratios.length === 0) return [...published]
+  const share = hours / (hours + trusted_h)
+  const own = Float64Array.from(ratios)
+  return published.map((value, at) => {
+    const quantile = quantileInPlace(own, quantile_levels[at]!)
+    return value + share * (quantile - value)
+  })
+}
+
+/**
+ * Quantiles of power over rated power by physics: a column for each of `quantile_levels`, each
+ * within 0 and 1 and not below the one before it. The clear sky stands in for irradiance that is
+ * not known, with the spread of the sky's own weather.
+ */
+export function physicalQuantiles(physics: PlantPhysics, errors: PhysicalErrors): Float64Array[] {
+  return quantile_levels.map((_, level) =>
+    physics.potential_ratio.map((computed, i) => {
+      const sky = errors[sunOf(physics, i)]
+      const ratio = Number.isNaN(computed)
+        ? physics.clear_ratio[i]! * sky.without_weather[level]!
+        : computed * sky.by_clear_index[classOf(physics.clear_index[i]!)]![level]!
+      return Math.min(1, ratio)
+    }),
+  )
+}
+
+/**
+ * The forecast of a plant by physics. `weather[i]` belongs to `steps[i]`, null where there is none;
+ * quantiles of totals are comonotonic. The errors are those of hours: quarter hours under broken
+ * clouds spread wider. Throws a RangeError for steps that overlap, descend or last over an hour,
+ * and for a plant without capacity.
+ */
+export function predictPhysical(
+  plant: Plant,
+  steps: readonly Step[],
+  weather: readonly (WeatherStep | null)[],
+  errors: PhysicalErrors,
+): ProductionForecast {
+  requireSteps(steps)
+  const physics = plantPhysics(plant, steps, weather)
+  return productionForecast({
+    plant,
+    steps,
+    weather,
+    physics,
+    quantiles: physicalQuantiles(physics, errors),
+    total_scale: as_told,
+    is_trained: false,
+  })
+}

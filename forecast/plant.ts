@@ -1,0 +1,64 @@
+import type { Place } from '@heliograph/domain/place'
+
+/** Panels that face one way. */
+export interface PlantArray {
+  /** 0 lying to 90 standing. */
+  tilt_deg: number
+  /** Clockwise from north. */
+  azimuth_deg: number
+  dc_capacity_kwp: number
+}
+
+/** What a forecast has to know of a plant; a site is a plant with the arrays of all its own. */
+export interface Plant {
+  /** The most that is delivered, above 0. */
+  rated_power_kw: number
+  /** Of all arrays together, above 0. */
+  dc_capacity_kwp: number
+  place: Place
+  /** Not empty; their capacities count by their shares. */
+  arrays: readonly PlantArray[]
+}
+
+/** A span of time, Unix ms: from its start to before its end. */
+export interface Step {
+  start_ms: number
+  end_ms: number
+}
+
+const hour_ms = 3_600_000
+
+/** How long a step lasts, hours. */
+export const stepHours = ({ start_ms, end_ms }: Step): number => (end_ms - start_ms) / hour_ms
+
+/** Throws a RangeError that names what a forecast cannot work with. */
+export function requirePlant(plant: Plant): void {
+  const { rated_power_kw, dc_capacity_kwp, place, arrays } = plant
+  const numbers = { rated_power_kw, dc_capacity_kwp, ...place }
+  for (const [name, value] of Object.entries(numbers)) {
+    if (!Number.isFinite(value)) throw new RangeError(`${name} of the plant is ${value}`)
+  }
+  if (rated_power_kw <= 0) throw new RangeError(`rated_power_kw is ${rated_power_kw}, not above 0`)
+  if (dc_capacity_kwp <= 0) {
+    throw new RangeError(`dc_capacity_kwp is ${dc_capacity_kwp}, not above 0`)
+  }
+  if (!(arrays.reduce((sum, array) => sum + array.dc_capacity_kwp, 0) > 0)) {
+    throw new RangeError('arrays: none has a capacity')
+  }
+}
+
+/** Throws a RangeError unless steps ascend without overlap and last 1 minute to 1 hour. */
+export function requireSteps(steps: readonly Step[]): void {
+  let free_from_ms = Number.NEGATIVE_INFINITY
+  for (const step of steps) {
+    const { start_ms, end_ms } = step
+    const hours = stepHours(step)
+    if (!(hours >= 1 / 60 && hours <= 1)) {
+      throw new RangeError(`a step lasts ${hours} h, not 1 minute to 1 hour`)
+    }
+    if (start_ms < free_from_ms) {
+      throw new RangeError(`steps overlap or descend at ${new Date(start_ms).toISOString()}`)
+    }
+    free_from_ms = end_ms
+  }
+}

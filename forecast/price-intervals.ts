@@ -1,0 +1,158 @@
+import { adaptiveLevel } from './conformal.ts'
+
+/** Quantiles of the price of a period, in the market's currency per MWh: p10 <= p50 <= p90. */
+export interface PriceQuantiles {
+  p10: number
+  p50: number
+  p90: number
+}
+
+export interface CalibratedPrice extends PriceQuantiles {
+  /** That the price is below 0, 0 to 1; null before anything was observed. */
+  negative_probability: number | null
+}
+
+/** How the prices of a day lay around their forecasts. */
+export interface ObservedDay {
+  /**
+   * Of each period, told in spreads: below P50 in distances from P50 to P10, above it in distances
+   * from P50 to P90.
+   */
+  errors: readonly number[]
+  /** Prices below 0, and how many of them the errors of the days before led to expect. */
+  negatives: number
+  negatives_expected: number
+}
+
+/** What the last days taught of forecasts and prices. Plain data. */
+export interface PriceCalibration {
+  /** The oldest first. */
+  days: readonly ObservedDay[]
+  /** Share of the errors that P10 shall have above it, and P90 below it. */
+  below_level: number
+  above_level: number
+}
+
+export const calibration_days = 60
+/** What shall lie above P10, and below P90. */
+const wanted_level = 0.9
+/** How far a level moves in a day that lies outside altogether. */
+const step_per_day = 0.02
+/** So many prices below 0, as many as expected, are taken to have come before the first day. */
+const negatives_before = 2
+/** Forecasts without spread would make errors infinite; in the market's currency per MWh. */
+const spread_min = 0.01
+
+export const uncalibrated: PriceCalibration = {
+  days: [],
+  below_level: wanted_level,
+  above_level: wanted_level,
+}
+
+/**
+ * Quantiles of which the outer two hold what they promise: their distances to P50 are stretched
+ * to as many spreads as the errors of the last days took, at levels that follow how often prices
+ * fell outside. Conformalized quantile regression, Y. Romano, E. Patterson and E. J. Candès,
+ * NeurIPS 2019, on each side by itself and in proportion to the spread. The chance of a price below
+ * 0 is the share of errors that would lead there, its odds corrected by how many such prices came
+ * of those expected: where a market's prices gather at 0, few of them go below.
+ */
+export function calibratePrices(
+  raws: readonly PriceQuantiles[],
+  calibration: PriceCalibration,
+): CalibratedPrice[] {
+  const errors = sortedErrors(calibration)
+  const { below, above } = stretches(errors, calibration)
+  const odds = oddsOfNegatives(calibration)
+  return raws.map((raw) => ({
+    p10: raw.p50 - below * spreadBelow(raw),
+    p50: raw.p50,
+    p90: raw.p50 + above * spreadAbove(raw),
+    negative_probability:
+      errors.length === 0 ? null : atOdds(shareBelow(errors, errorOf(raw, 0)), odds),
+  }))
+}
+
+/**
+ * The calibration after one more day: its forecasts as they were before `calibratePrices`, and the
+ * prices that came. Throws a RangeError unless there is one for each.
+ */
+export function observePrices(
+  calibration: PriceCalibration,
+  raws: readonly PriceQuantiles[],
+  prices: readonly number[],
+): PriceCalibration {
+  if (raws.length !== prices.length) {
+    throw new RangeError(`${raws.length} forecasts for ${prices.length} prices`)
+  }
+  if (raws.length === 0) return calibration
+  const errors = raws.map((raw, i) => errorOf(raw, prices[i]!))
+  const before = sortedErrors(calibration)
+  const { below, above } = stretches(before, calibration)
+  const expected = before.length === 0 ? [] : raws.map((raw) => shareBelow(before, errorOf(raw, 0)))
+  const observed = {
+    errors,
+    negatives: before.length === 0 ? 0 : prices.filter((price) => price < 0).length,
+    negatives_expected: expected.reduce((sum, share) => sum + share, 0),
+  }
+  const held = (isHeld: (error: number) => boolean) => errors.filter(isHeld).length / errors.length
+  const next = (level: number, held_share: number) =>
+    adaptiveLevel(level, wanted_level, held_share, step_per_day)
+  return {
+    days: [...calibration.days, observed].slice(-calibration_days),
+    below_level: next(
+      calibration.below_level,
+      held((error) => error >= -below),
+    ),
+    above_level: next(
+      calibration.above_level,
+      held((error) => error <= above),
+    ),
+  }
+}
+
+function sortedErrors({ days }: PriceCalibration): Float64Array {
+  return Float64Array.from(days.flatMap(({ errors }) => errors)).sort()
+}
+
+/** How many spreads the outer quantiles stand away from P50: one each before any error is known. */
+function stretches(errors: Float64Array, { below_level, above_level }: PriceCalibration) {
+  const count = errors.length
+  if (count === 0) return { below: 1, above: 1 }
+  const rank = (level: number) => Math.min(count, Math.max(1, Math.ceil((count + 1) * level))) - 1
+  return {
+    below: Math.max(0, -errors[count - 1 - rank(below_level)]!),
+    above: Math.max(0, errors[rank(above_level)]!),
+  }
+}
+
+function errorOf(raw: PriceQuantiles, price: number): number {
+  const distance = price - raw.p50
+  return distance / (distance < 0 ? spreadBelow(raw) : spreadAbove(raw))
+}
+
+const spreadBelow = ({ p10, p50 }: PriceQuantiles) => Math.max(p50 - p10, spread_min)
+const spreadAbove = ({ p50, p90 }: PriceQuantiles) => Math.max(p90 - p50, spread_min)
+
+function oddsOfNegatives({ days }: PriceCalibration): number {
+  const sum = (of: (day: ObservedDay) => number) =>
+    days.reduce((total, day) => total + of(day), negatives_before)
+  return sum((day) => day.negatives) / sum((day) => day.negatives_expected)
+}
+
+/** A chance whose odds are multiplied. */
+function atOdds(chance: number, factor: number): number {
+  return (chance * factor) / (1 - chance + chance * factor)
+}
+
+/** Share of ascending values below a bound; never 0 or 1, which no count of values vouches for. */
+function shareBelow(values: Float64Array, bound: number): number {
+  let low = 0
+  let high = values.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (values[middle]! < bound) low = middle + 1
+    else high = middle
+  }
+  return (low + 0.5) / (values.length + 1)
+}

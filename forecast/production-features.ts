@@ -1,0 +1,115 @@
+/** What a model of a plant's production is told of a step: physics first, then its weather. */
+import { type FeatureTable, featureTable } from './feature-table.ts'
+import type { Plant, Step } from './plant.ts'
+import { stepHours } from './plant.ts'
+import type { PlantPhysics } from './plant-physics.ts'
+import type { ForecastWeather } from './production-samples.ts'
+
+const hour_ms = 3_600_000
+const day_ms = 24 * hour_ms
+const year_ms = 365.25 * day_ms
+
+/** Steps in ascending series, and what was forecast of each; physics is that of the same steps. */
+export interface FeatureSource {
+  plant: Plant
+  steps: readonly Step[]
+  weather: readonly (ForecastWeather | null)[]
+  lead_time_h: readonly number[]
+  physics: PlantPhysics
+}
+
+/**
+ * A row for each step, nights included. Columns, as shares of the rated power where not said: what
+ * physics makes of the weather (`physical` as the inverters hold it, `potential` as if they did
+ * not, `clear` under a clear sky), light, its clear-sky index and clouds with those of the steps
+ * before and after, air, sun, season, the whole solar day's potential (hours at rated power) and
+ * clear-sky index, lead time, spread of the ensemble. NaN where the weather has nothing, and for
+ * neighbours that do not adjoin. The sums of a day are those of its steps that are given, so give
+ * whole days.
+ */
+export function productionFeatures(source: FeatureSource): FeatureTable {
+  const { steps, weather, physics, lead_time_h } = source
+  const of = (value: (step: ForecastWeather) => number | null | undefined) =>
+    Float64Array.from(weather, (step) => (step === null ? Number.NaN : (value(step) ?? Number.NaN)))
+  const cloud = of(({ cloud_cover_pct }) => cloud_cover_pct)
+  const season = Float64Array.from(
+    steps,
+    ({ start_ms }) => ((start_ms % year_ms) / year_ms) * 2 * Math.PI,
+  )
+  const day = daySums(source)
+  return featureTable({
+    physical: physics.ac_ratio,
+    potential: physics.potential_ratio,
+    clear: physics.clear_ratio,
+    poa_w_m2: physics.poa_w_m2,
+    ghi_w_m2: of(({ ghi_w_m2 }) => ghi_w_m2),
+    diffuse: of(({ ghi_w_m2, dhi_w_m2 }) =>
+      ghi_w_m2 === null || dhi_w_m2 === null || ghi_w_m2 <= 0 ? null : dhi_w_m2 / ghi_w_m2,
+    ),
+    clear_index: physics.clear_index,
+    clear_index_before: neighbours(steps, physics.clear_index, -1),
+    clear_index_after: neighbours(steps, physics.clear_index, 1),
+    potential_before: neighbours(steps, physics.potential_ratio, -1),
+    potential_after: neighbours(steps, physics.potential_ratio, 1),
+    cloud_pct: cloud,
+    cloud_before_pct: neighbours(steps, cloud, -1),
+    cloud_after_pct: neighbours(steps, cloud, 1),
+    temperature_c: of(({ temperature_c }) => temperature_c),
+    wind_speed_m_s: of(({ wind_speed_m_s }) => wind_speed_m_s),
+    humidity_pct: of(({ relative_humidity_pct }) => relative_humidity_pct),
+    elevation_deg: physics.elevation_deg,
+    azimuth_deg: physics.azimuth_deg,
+    season_sin: season.map(Math.sin),
+    season_cos: season.map(Math.cos),
+    day_potential_h: day.potential_h,
+    day_clear_index: day.clear_index,
+    lead_time_h: Float64Array.from(lead_time_h),
+    ghi_spread_w_m2: of(({ ghi_spread_w_m2 }) => ghi_spread_w_m2),
+  })
+}
+
+/** The values of the steps just before (-1) or after (1), NaN where none adjoins. */
+function neighbours(steps: readonly Step[], values: Float64Array, side: -1 | 1): Float64Array {
+  return values.map((_, i) => {
+    const [earlier, later] = side < 0 ? [steps[i - 1], steps[i]] : [steps[i], steps[i + 1]]
+    const adjoin = earlier !== undefined && earlier.end_ms === later?.start_ms
+    return adjoin ? values[i + side]! : Number.NaN
+  })
+}
+
+/** The day of a plant's own sun in which a step begins, counted from 1970. */
+export function solarDay({ place }: Plant, { start_ms }: Step): number {
+  return Math.floor((start_ms + (place.longitude / 15) * hour_ms) / day_ms)
+}
+
+/** Numbers of the days of a plant's own sun that steps fall into, counted anew in each series. */
+export function solarDays(plant: Plant, steps: readonly Step[]): Int32Array {
+  let number = -1
+  let day = Number.NaN
+  return Int32Array.from(steps, (step, i) => {
+    const own_day = solarDay(plant, step)
+    const goes_back = i > 0 && step.start_ms < steps[i - 1]!.end_ms
+    if (own_day !== day || goes_back) number += 1
+    day = own_day
+    return number
+  })
+}
+
+function daySums({ plant, steps, physics }: FeatureSource) {
+  const days = solarDays(plant, steps)
+  const sums = Array.from({ length: (days.at(-1) ?? -1) + 1 }, () => ({ got_h: 0, clear_h: 0 }))
+  for (const [i, step] of steps.entries()) {
+    const potential = physics.potential_ratio[i]!
+    if (Number.isNaN(potential)) continue
+    const sum = sums[days[i]!]!
+    sum.got_h += potential * stepHours(step)
+    sum.clear_h += physics.clear_ratio[i]! * stepHours(step)
+  }
+  return {
+    potential_h: Float64Array.from(days, (day) => sums[day]!.got_h),
+    clear_index: Float64Array.from(days, (day) => {
+      const { got_h, clear_h } = sums[day]!
+      return clear_h > 0 ? got_h / clear_h : Number.NaN
+    }),
+  }
+}

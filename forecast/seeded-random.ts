@@ -1,0 +1,22 @@
+/**
+ * Random numbers from 0 to below 1 that are the same for the same seed: the generator sfc32 of
+ * C. Doty-Humphrey, PractRand 0.94, three counters of 32 bits each.
+ */
+export function seededRandom(seed: number): () => number {
+  let a = 0
+  let b = seed | 0
+  let c = Math.floor(seed / 2 ** 32) | 0
+  let counter = 1
+  const next = () => {
+    const sum = (((a + b) | 0) + counter) | 0
+    counter = (counter + 1) | 0
+    a = b ^ (b >>> 9)
+    b = (c + (c << 3)) | 0
+    c = (c << 21) | (c >>> 11)
+    c = (c + sum) | 0
+    return (sum >>> 0) / 2 ** 32
+  }
+  // Neighbouring seeds give streams that have nothing in common only after a few turns.
+  for (let turn = 0; turn < 15; turn++) next()
+  return next
+}

@@ -1,0 +1,21 @@
+/**
+ * The weather of one step of time, [start_ms, end_ms) in Unix ms, as a forecast tells it. Each
+ * value is the mean over the step; null where the forecast has none.
+ */
+export interface WeatherStep {
+  start_ms: number
+  end_ms: number
+  /** Global horizontal irradiance. */
+  ghi_w_m2: number | null
+  /** Direct normal irradiance. */
+  dni_w_m2: number | null
+  /** Diffuse horizontal irradiance. */
+  dhi_w_m2: number | null
+  /** Of the air, 2 m above the ground. */
+  temperature_c: number | null
+  /** 10 m above the ground. */
+  wind_speed_m_s: number | null
+  /** Share of the sky that is covered, 0 to 100. */
+  cloud_cover_pct: number | null
+  relative_humidity_pct: number | null
+}

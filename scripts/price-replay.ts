@@ -1,0 +1,99 @@
+/** Day-ahead prices of the shared data, and forecasts of them as they would have been then. */
+import { existsSync, readFileSync } from 'node:fs'
+import { hoursOfLocalDate } from '@heliograph/domain/local-day'
+import { type MarketDay, type MarketPeriod, marketDays } from '@heliograph/forecast/market-days'
+import type { PriceCalibration } from '@heliograph/forecast/price-intervals'
+import {
+  forecastPriceDay,
+  observePriceDay,
+  type PriceForecast,
+  type PriceModel,
+  trainPriceModel,
+} from '@heliograph/forecast/price-model'
+
+const hour_ms = 3_600_000
+/** Auctions of central Europe, Bulgaria's too, sell days of this zone. */
+const auction_timezone = 'Europe/Berlin'
+
+const sources = {
+  de: { file: 'epf_de_hourly_2012_2016.csv', periods: germanPeriods, timezone: 'UTC' },
+  bg: {
+    file: 'ibex_bg_hourly_2022_2024.csv',
+    periods: bulgarianPeriods,
+    timezone: auction_timezone,
+  },
+} as const
+export type PriceData = keyof typeof sources
+
+/** The days of a data set; null where the shared data is not there. */
+export function readMarketDays(data: PriceData): MarketDay[] | null {
+  const { file, periods, timezone } = sources[data]
+  const path = new URL(`../../shared/data/prices/${file}`, import.meta.url)
+  if (!existsSync(path)) return null
+  const [, ...lines] = readFileSync(path, 'utf8').trim().split('\n')
+  return marketDays(periods(lines.map((line) => line.split(','))), timezone)
+}
+
+/** Hours as the data set has them: brought to 24 a day by its makers, so of no zone. */
+function germanPeriods(rows: readonly string[][]): MarketPeriod[] {
+  return rows.map(([time, price, load, renewables]) => {
+    const start_ms = Date.parse(`${time}Z`)
+    return {
+      start_ms,
+      end_ms: start_ms + hour_ms,
+      price_per_mwh: Number(price),
+      load_mw: Number(load),
+      renewables_mw: Number(renewables),
+    }
+  })
+}
+
+/** Rows of a date in the order of its hours: their numbers are wrong where the clock changes. */
+function bulgarianPeriods(rows: readonly string[][]): MarketPeriod[] {
+  const dates = Map.groupBy(rows, ([date]) => date!)
+  return [...dates].flatMap(([date, hours]) => {
+    const { from_ms } = hoursOfLocalDate(date, auction_timezone)
+    return hours.map(([, , price], hour) => ({
+      start_ms: from_ms + hour * hour_ms,
+      end_ms: from_ms + (hour + 1) * hour_ms,
+      price_per_mwh: Number(price),
+      load_mw: null,
+      renewables_mw: null,
+    }))
+  })
+}
+
+export interface ReplayedDay {
+  day: MarketDay
+  forecasts: readonly PriceForecast[]
+}
+
+interface Replay {
+  first: number
+  end: number
+  retrain_days: number
+  /** Fewer than the model has by itself, where time is short. */
+  trees?: number | undefined
+}
+
+/**
+ * Forecasts of days[first..end), each by a model that was trained on days before it: anew every
+ * `retrain_days`, its intervals calibrated with every day as its prices come.
+ */
+export function replay(
+  days: readonly MarketDay[],
+  { first, end, retrain_days, trees }: Replay,
+  random: () => number,
+): ReplayedDay[] {
+  let model: PriceModel | undefined
+  let calibration: PriceCalibration | undefined
+  return days.slice(first, end).map((day, i) => {
+    const known = days.slice(0, first + i)
+    if (!model || i % retrain_days === 0)
+      model = trainPriceModel(known, random, { calibration, trees })
+    const forecasts = forecastPriceDay(model, known, day)
+    model = observePriceDay(model, known, day)
+    calibration = model.calibration
+    return { day, forecasts }
+  })
+}

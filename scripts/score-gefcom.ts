@@ -1,0 +1,139 @@
+/**
+ * How well power is forecast, on the shared data of the Global Energy Forecasting Competition 2014:
+ * `npm run score:gefcom -- --tasks 4-9`. Takes about a minute for each task. The winner's score is
+ * that of the competition itself, which knew no more and no less of the past.
+ */
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { percentile_levels } from '@heliograph/forecast/quantiles'
+import {
+  coverage,
+  meanAbsoluteError,
+  meanPinballLoss,
+  pinballLoss,
+} from '@heliograph/forecast/scores'
+import { gefcomFolder, readGefcom } from './gefcom.ts'
+import { type ReplayedTask, replayTask } from './gefcom-replay.ts'
+
+/** Of the hours of light, over several months: single months lie further out. */
+const coverage_limits = [0.77, 0.83] as const
+const [p10_at, p50_at, p90_at] = [9, 49, 89] as const
+
+const { values } = parseArgs({ options: { tasks: { type: 'string', default: '4-9' } } })
+
+interface Figures {
+  pinball: number
+  winner: number
+  benchmark: number
+  coverage: number
+  crossing: number
+  negative: number
+  above: number
+  p10: number
+  p50: number
+  p90: number
+  mae: number
+  seconds: number
+}
+
+function main(): void {
+  const folder = gefcomFolder()
+  if (folder === null) throw new Error('no data at ../shared/data/forecast')
+  const zones = readGefcom(folder)
+  const official = readOfficial(folder)
+  const [first, last = first] = values.tasks.split('-').map(Number)
+  if (!(first! >= 1 && last! <= 9 && first! <= last!)) throw new Error('--tasks: 1 to 9, as 4-9')
+  print(['task', 'pinball', 'winner', 'benchmark', 'coverage', 'crossing', 'negative', 'above'])
+  const all: Figures[] = []
+  for (let task = first!; task <= last!; task++) {
+    const started = process.cpuUsage()
+    const replayed = replayTask(zones, task)
+    const seconds = process.cpuUsage(started).user / 1e6
+    const figures = { ...figuresOf(replayed), ...official.get(task)!, seconds }
+    all.push(figures)
+    printFigures(String(task), figures)
+  }
+  const mean = Object.fromEntries(
+    Object.keys(all[0]!).map((name) => [
+      name,
+      all.reduce((sum, figures) => sum + figures[name as keyof Figures] / all.length, 0),
+    ]),
+  ) as unknown as Figures
+  printFigures('mean', mean)
+  const fixed = (value: number) => value.toFixed(4)
+  process.stdout.write(
+    `pinball of P10 ${fixed(mean.p10)}, P50 ${fixed(mean.p50)}, P90 ${fixed(mean.p90)}; mean ` +
+      `absolute error of P50 in daylight ${fixed(mean.mae)} of the rated power; ` +
+      `${mean.seconds.toFixed(0)} s of processor time for each task\n` +
+      `limits: the winner's mean, coverage ${coverage_limits.join(' to ')}, no crossing, ` +
+      'nothing negative or above the rated power\n',
+  )
+  const [low, high] = coverage_limits
+  const isGood =
+    mean.pinball <= mean.winner &&
+    mean.coverage >= low &&
+    mean.coverage <= high &&
+    mean.crossing + mean.negative + mean.above === 0
+  process.exitCode = isGood ? 0 : 1
+}
+
+function figuresOf({ actual, quantiles, is_night }: ReplayedTask) {
+  const lit = (column: Float64Array) => column.filter((_, row) => is_night[row] === 0)
+  const p50 = quantiles[p50_at]!
+  return {
+    pinball: meanPinballLoss(actual, quantiles, percentile_levels)!,
+    coverage: coverage(lit(actual), lit(quantiles[p10_at]!), lit(quantiles[p90_at]!))!,
+    crossing: quantiles
+      .slice(1)
+      .reduce(
+        (sum, column, i) => sum + count(column, (value, row) => value < quantiles[i]![row]!),
+        0,
+      ),
+    negative: quantiles.reduce((sum, column) => sum + count(column, (value) => value < 0), 0),
+    above: quantiles.reduce((sum, column) => sum + count(column, (value) => value > 1), 0),
+    p10: pinballLoss(actual, quantiles[p10_at]!, 0.1)!,
+    p50: pinballLoss(actual, p50, 0.5)!,
+    p90: pinballLoss(actual, quantiles[p90_at]!, 0.9)!,
+    mae: meanAbsoluteError(lit(actual), lit(p50))!,
+  }
+}
+
+function count(column: Float64Array, isBad: (value: number, row: number) => boolean): number {
+  return column.filter(isBad).length
+}
+
+/** What the winner and the organisers' benchmark scored in each task. */
+function readOfficial(folder: URL): Map<number, { winner: number; benchmark: number }> {
+  const file = new URL('official_scores_tasks_x_teams.csv', folder)
+  const [head, ...lines] = readFileSync(file, 'utf8').trim().split(/\r?\n/)
+  const names = head!.split(',')
+  const [winner_at, benchmark_at] = ['Gang-gang', 'Benchmark - Solar'].map((n) => names.indexOf(n))
+  return new Map(
+    lines.map((line) => {
+      const cells = line.split(',')
+      return [
+        Number(cells[0]!.replace('Task', '')),
+        { winner: Number(cells[winner_at!]), benchmark: Number(cells[benchmark_at!]) },
+      ]
+    }),
+  )
+}
+
+function printFigures(name: string, figures: Figures): void {
+  print([
+    name,
+    figures.pinball.toFixed(5),
+    figures.winner.toFixed(5),
+    figures.benchmark.toFixed(5),
+    figures.coverage.toFixed(3),
+    String(figures.crossing),
+    String(figures.negative),
+    String(figures.above),
+  ])
+}
+
+function print(cells: readonly string[]): void {
+  process.stdout.write(`${cells.map((cell) => cell.padStart(10)).join('')}\n`)
+}
+
+main()
