@@ -10,10 +10,14 @@ import { addAuditCommand } from './audit.ts'
 import { addBackupCommands } from './backup.ts'
 import { addClientCommands } from './clients.ts'
 import type { Cli } from './command.ts'
+import { addContractCommands } from './contracts.ts'
 import { withDatabase } from './database.ts'
 import { addEdgeCommands } from './edges.ts'
 import { addKeyCommands } from './keys.ts'
+import { addMarketCommands } from './markets.ts'
 import { addPanelCommands } from './panels.ts'
+import { addPriceCommands } from './prices.ts'
+import { addRateCommands } from './rates.ts'
 import { addSiteCommands } from './sites.ts'
 import { NotConfirmed, type Terminal } from './terminal.ts'
 
@@ -60,7 +64,7 @@ const cli: Cli = {
 
 const program = new Command('heliograph')
   .description(
-    'Clients, sites, keys, edges, panel models, writes and backups of a Heliograph server.',
+    'Clients, sites, keys, edges, panel models, markets, prices, writes and backups of a Heliograph server.',
   )
   .addHelpText('after', help)
   .exitOverride()
@@ -69,6 +73,10 @@ addSiteCommands(program, cli)
 addKeyCommands(program, cli)
 addEdgeCommands(program, cli)
 addPanelCommands(program, cli)
+addContractCommands(program, cli)
+addMarketCommands(program, cli)
+addPriceCommands(program, cli)
+addRateCommands(program, cli)
 addAuditCommand(program, cli)
 addBackupCommands(program, cli, { config: readConfig, log, clock })
 

@@ -15,12 +15,16 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { withDatabase } from '@heliograph/cli/database'
 import { systemClock } from '@heliograph/domain/clock'
+import { parseSiteFile } from '@heliograph/domain/site-file'
 import { createClient, listClients } from '@heliograph/server/admin/clients'
+import { importContracts, listContracts } from '@heliograph/server/admin/contracts'
 import { createEdge } from '@heliograph/server/admin/edges'
 import { createKey } from '@heliograph/server/admin/keys'
+import { createSimulatedMarket, followMarket } from '@heliograph/server/admin/prices'
 import { createSite, listSites } from '@heliograph/server/admin/sites'
 import { readConfig, type ServerConfig } from '@heliograph/server/config'
 import { modules, scopes } from '@heliograph/server/http/endpoint'
+import { fetchMarket } from '@heliograph/server/prices/fetch'
 import type { Database } from '@heliograph/server/storage/database'
 import { startEmbedded } from '@heliograph/server/storage/embedded'
 
@@ -28,8 +32,13 @@ const client = 'Demo'
 const site_id = 'demo'
 const site_file = fileURLToPath(new URL('../simulator/demo/site.yaml', import.meta.url))
 const permit_file = fileURLToPath(new URL('../simulator/demo/permit.yaml', import.meta.url))
+const contracts_file = fileURLToPath(new URL('../simulator/demo/contracts.yaml', import.meta.url))
 const seed = 20261
 const history_days = 30
+/** Forecasts of prices look back a week: prices are there for one more. */
+const price_days = history_days + 7
+/** Beside those of the simulated devices. */
+const weather_port = 15_026
 const server_ms_max = 180_000
 const first_readings_ms_max = 30_000
 /** The demo's key has its rate limit too. */
@@ -186,7 +195,34 @@ async function provision(db: Database): Promise<void> {
     const { token } = await createEdge(admin, { site_id, name: 'demo' })
     secretFile(path.token, token)
   }
+  await followSimulatedMarket(db)
   if (!existsSync(path.mqtt)) secretFile(path.mqtt, `node:${randomBytes(24).toString('hex')}`)
+}
+
+/** Prices from the first start on, and their past at once; the server's job goes on with them. */
+async function followSimulatedMarket(db: Database): Promise<void> {
+  const admin = { db, clock: systemClock }
+  const parsed = parseSiteFile(readFileSync(site_file, 'utf8'))
+  if ('problems' in parsed) throw new Error(`${site_file} is not a site file`)
+  const { timezone, country_code = null } = parsed.site
+  const market = await createSimulatedMarket(admin, { timezone, country_code })
+  if (market.source !== null) return
+  const since = new Date(Date.now() - price_days * 86_400_000).toISOString().slice(0, 10)
+  const order = { market_code: market.market_code, source: 'simulated', from: since }
+  await fetchMarket(await followMarket(admin, order), {
+    ...admin,
+    log: quiet,
+    settings: config.prices,
+    signal: new AbortController().signal,
+  })
+}
+
+/** Once the plants are known; contracts that are there already stay. */
+async function takeContracts(db: Database): Promise<void> {
+  const { assignments } = await listContracts({ db }, { site_id })
+  const plants = await db.query('select from loggers where site_id = $1', [site_id])
+  if (assignments.length > 0 || plants.length === 0) return
+  await importContracts({ db }, { file: contracts_file, site_id, dry_run: false })
 }
 
 function secretFile(file: string, secret: string): void {
@@ -213,8 +249,18 @@ function fillHistory(environment: Record<string, string>): void {
   })
 }
 
+/** The demo's weather is simulated, unless another source is asked for. */
+function weatherSettings(): Record<string, string> {
+  if (process.env['WEATHER_FORECAST']) return {}
+  return {
+    WEATHER_FORECAST: 'open_meteo',
+    WEATHER_FORECAST_URL: `http://127.0.0.1:${weather_port}`,
+    WEATHER_FORECAST_KEY: '',
+  }
+}
+
 async function startServer(): Promise<void> {
-  start('server', 'server/main.ts', {})
+  start('server', 'server/main.ts', weatherSettings())
   has_served = await satisfied('/readyz', server_ms_max, ({ ok }) => ok)
   if (!has_served && !stopping) throw new Error(`The server does not answer at ${address}.`)
   if (!stopping) await withDatabase(config, quiet, provision)
@@ -231,6 +277,7 @@ async function startPlant(): Promise<void> {
     MQTT_CREDENTIALS_FILE: path.mqtt,
     SERVER_URL: address.replace(/^http/, 'ws'),
     METRICS_PORT: '0',
+    WEATHER_PORT: String(weather_port),
   }
   const simulator = start('simulator', 'simulator/main.ts', environment)
   await Promise.race([once(simulator, 'message'), once(simulator, 'exit')])
@@ -252,6 +299,7 @@ async function main(): Promise<void> {
   say(`Starting Heliograph; its data lies in ${config.data_dir}`)
   await startServer()
   if (!stopping) await startPlant()
+  if (!stopping) await withDatabase(config, quiet, takeContracts)
   if (stopping) return
   say(`
 Heliograph is ready, with the simulated site '${site_id}'.

@@ -4,6 +4,10 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { type Settings, settingsOf } from '@heliograph/domain/settings'
+import type { PriceSettings } from './prices/fetch.ts'
+import { energy_charts_url } from './prices/sources/energy-charts.ts'
+import { entsoe_url } from './prices/sources/entsoe.ts'
+import { type WeatherSettings, weatherSources } from './weather-forecasts/settings.ts'
 
 /** As long as an edge that was cut off for weeks may take to send what it holds. */
 const retention_raw_days_usual = 35
@@ -22,6 +26,9 @@ export interface ServerConfig {
   retention_raw_days: number | null
   /** One reading a minute of each device is kept this many days; null: for ever. */
   retention_minute_days: number | null
+  prices: PriceSettings
+  /** From where weather forecasts come; null: from nowhere. */
+  weather_forecast: WeatherSettings | null
   log_level: string
   tls: { cert: Buffer; key: Buffer } | null
   /** Addresses or networks of the proxies whose X-Forwarded-* is believed. */
@@ -54,6 +61,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
     }),
     metrics_port: port('METRICS_PORT', 9464) || null,
     ...readRetention(settings),
+    prices: readPriceSources(settings),
+    weather_forecast: readWeather(settings),
     log_level: settings.logLevel(),
     tls: readTls(settings),
     trusted_proxies,
@@ -85,6 +94,40 @@ function readRetention(
     settings.fault('RETENTION_MINUTE_DAYS', `no less than RETENTION_RAW_DAYS, which is ${raw}`)
   }
   return { retention_raw_days: raw_days, retention_minute_days: minute_days }
+}
+
+function readPriceSources(settings: Settings): PriceSettings {
+  return {
+    entsoe_token: settings.text('ENTSOE_TOKEN'),
+    entsoe_url: webAddress(settings, 'ENTSOE_URL', entsoe_url),
+    energy_charts_url: webAddress(settings, 'ENERGY_CHARTS_URL', energy_charts_url),
+  }
+}
+
+function webAddress(settings: Settings, name: string, usual: string): string {
+  const text = settings.text(name) ?? usual
+  const { protocol } = URL.parse(text) ?? {}
+  if (protocol === 'https:' || protocol === 'http:') return text
+  settings.fault(name, 'an http or https address')
+  return usual
+}
+
+function readWeather(settings: Settings): WeatherSettings | null {
+  const given = settings.text('WEATHER_FORECAST') ?? 'none'
+  const source = weatherSources.find((each) => each === given)
+  if (!source) {
+    const all = ['none', ...weatherSources].join(', ')
+    if (given !== 'none') settings.fault('WEATHER_FORECAST', `one of ${all}, not '${given}'`)
+    return null
+  }
+  const is_own = settings.text('WEATHER_FORECAST_URL') !== null
+  const url = is_own ? webAddress(settings, 'WEATHER_FORECAST_URL', '') : null
+  const contact = settings.text('WEATHER_FORECAST_CONTACT')
+  if (source === 'met_norway' && !/^[\x20-\x7e]+$/.test(contact ?? '')) {
+    const what = 'met_norway wants a mail address or a web site at which you can be reached'
+    settings.fault('WEATHER_FORECAST_CONTACT', what)
+  }
+  return { source, url, key: settings.text('WEATHER_FORECAST_KEY'), contact }
 }
 
 function readTls(settings: Settings): ServerConfig['tls'] {

@@ -3,6 +3,8 @@ import type { Needs as CurtailmentNeeds } from './features/curtailment/endpoints
 import { createCurtailmentStore } from './features/curtailment/store.ts'
 import type { Needs as CurtailmentSuggestNeeds } from './features/curtailment/suggest-endpoint.ts'
 import { createSuggestStore } from './features/curtailment/suggest-store.ts'
+import type { Needs as EarningsNeeds } from './features/earnings/endpoints.ts'
+import { createEarningsStore } from './features/earnings/store.ts'
 import type { Needs as EfficiencyNeeds } from './features/efficiency/endpoints.ts'
 import { createEfficiencyStore } from './features/efficiency/store.ts'
 import type { Needs as StringHealthNeeds } from './features/efficiency/string-endpoints.ts'
@@ -17,9 +19,12 @@ import type { Needs as IvNeeds } from './features/iv/endpoints.ts'
 import { createIvStore } from './features/iv/store.ts'
 import type { Needs as LoggerNeeds } from './features/loggers/endpoints.ts'
 import { createLoggerStore } from './features/loggers/store.ts'
+import type { Needs as MarketNeeds } from './features/markets/endpoints.ts'
+import { createMarketStore } from './features/markets/store.ts'
 import type { Needs as PlantNeeds } from './features/plant/endpoints.ts'
 import { createPlantEnergy } from './features/plant/energy.ts'
 import { createPlantStore } from './features/plant/store.ts'
+import type { Needs as PredictionNeeds } from './features/predictions/endpoints.ts'
 import type { Needs as SensorNeeds } from './features/sensors/endpoints.ts'
 import { createSensorStore } from './features/sensors/store.ts'
 import type { Needs as SiteNeeds } from './features/sites/endpoints.ts'
@@ -30,6 +35,8 @@ import { createStringStore } from './features/strings/store.ts'
 import type { Needs as WeatherNeeds } from './features/weather/endpoints.ts'
 import { createWeatherStore } from './features/weather/store.ts'
 import { createPanelStore } from './panels/store.ts'
+import { createPredictions } from './predictions/predictions.ts'
+import { createPriceStore } from './prices/store.ts'
 import type { Database } from './storage/database.ts'
 
 /** Everything the handlers need, built once in main.ts and again in tests. */
@@ -46,7 +53,10 @@ export type Deps = SiteNeeds &
   EnergyNeeds &
   IvNeeds &
   CurtailmentNeeds &
-  CurtailmentSuggestNeeds
+  CurtailmentSuggestNeeds &
+  EarningsNeeds &
+  PredictionNeeds &
+  MarketNeeds
 
 export function createDeps(db: Database, clock: Clock, timers = systemTimers): Deps {
   const sites = createSiteStore(db)
@@ -70,5 +80,9 @@ export function createDeps(db: Database, clock: Clock, timers = systemTimers): D
     panels: createPanelStore(db),
     curtailment: createCurtailmentStore(db, { clock, timers }),
     curtailmentSuggest: createSuggestStore(db),
+    predictions: createPredictions(db, clock),
+    markets: createMarketStore(db),
+    prices: createPriceStore(db),
+    earnings: createEarningsStore(db),
   }
 }

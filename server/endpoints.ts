@@ -7,6 +7,12 @@ import {
   releaseCurtailment,
 } from './features/curtailment/endpoints.ts'
 import { suggestCurtailment } from './features/curtailment/suggest-endpoint.ts'
+import {
+  crossBorder,
+  earningsByHour,
+  earningsSummary,
+  marketAssignments,
+} from './features/earnings/endpoints.ts'
 import { analyseLosses, rankInverters, rankLoggers } from './features/efficiency/endpoints.ts'
 import {
   compareStrings,
@@ -34,12 +40,20 @@ import {
   searchPanelModels,
 } from './features/iv/endpoints.ts'
 import { listLoggers, loggerHistory } from './features/loggers/endpoints.ts'
+import { compareMarkets, listMarkets, marketPrices } from './features/markets/endpoints.ts'
 import {
   getLocation,
   getOverview,
   getPlantStatus,
   listLocations,
 } from './features/plant/endpoints.ts'
+import {
+  getLoggerForecast,
+  listForecasts,
+  listModels,
+  listPriceForecasts,
+  listProduction,
+} from './features/predictions/endpoints.ts'
 import {
   getSensorNow,
   listSensors,
@@ -111,4 +125,19 @@ export const endpoints: readonly Endpoint<Deps>[] = [
   curtailWindow,
   curtailNow,
   releaseCurtailment,
+
+  listMarkets,
+  marketPrices,
+  compareMarkets,
+
+  earningsSummary,
+  earningsByHour,
+  marketAssignments,
+  crossBorder,
+
+  listForecasts,
+  getLoggerForecast,
+  listProduction,
+  listPriceForecasts,
+  listModels,
 ]

@@ -14,11 +14,13 @@ import { shutDown } from './http/shutdown.ts'
 import { jobs } from './jobs/jobs.ts'
 import { createJobs } from './jobs/queue.ts'
 import { attachLink } from './link/serve.ts'
+import { observePriceSources } from './prices/metrics.ts'
 import { createRollups } from './rollups/job.ts'
 import { type Database, openDatabase } from './storage/database.ts'
 import { guardDisk } from './storage/disk-space.ts'
 import { startEmbedded } from './storage/embedded.ts'
 import { migrate } from './storage/migrate.ts'
+import { observeWeatherForecasts } from './weather-forecasts/metrics.ts'
 
 const in_flight_ms_max = 10_000
 const stop_ms_max = 60_000
@@ -78,6 +80,8 @@ async function serveAll(
   stops: Stops,
 ): Promise<void> {
   const metrics = createMetrics({ pool: db.connections })
+  observePriceSources(metrics.registry, db)
+  observeWeatherForecasts(metrics.registry, db)
   await startJobs(config, { db, log, metrics }, stops)
   const guarded = await guardedDatabase(config, { db, log, metrics }, stops)
   const app = await serve({
@@ -150,6 +154,8 @@ async function startJobs(
   stops.unshift(() => queue.stop())
   await queue.start()
   await queue.request('make_partitions')
+  await queue.request('fetch_prices')
+  await queue.request('fetch_weather')
 }
 
 /** One that fails is logged, does not keep the others running, and is told by the exit code. */

@@ -14,6 +14,8 @@ export interface SimulatorConfig {
   mqtt_credentials: MqttCredentials | null
   /** Where the energy counters outlive the process; null keeps them in memory. */
   state_file: string | null
+  /** Where weather forecasts are served, on loopback; null for nowhere. */
+  weather_port: number | null
   log_level: string
 }
 
@@ -31,6 +33,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Simula
     faults: readFaults(settings),
     mqtt_credentials: readCredentials(settings),
     state_file: settings.text('STATE_FILE'),
+    weather_port:
+      settings.integer('WEATHER_PORT', { fallback: 0, minimum: 0, maximum: 65_535 }) || null,
     log_level: settings.logLevel(),
   }
   settings.check()

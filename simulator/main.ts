@@ -7,6 +7,7 @@ import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { readConfig } from './config.ts'
 import { misplacedFaults } from './faults.ts'
+import { serveForecasts } from './forecast-service.ts'
 import { serveModbus } from './modbus.ts'
 import { publishNodes } from './nodes/publisher.ts'
 import { createPlant } from './plant.ts'
@@ -51,6 +52,9 @@ async function main(): Promise<void> {
   const served = await serveModbus(plant, log)
   const credentials = config.mqtt_credentials
   const nodes = publishNodes(plant, { credentials, log })
+  const { weather_port: port } = config
+  const { now_ms } = plant
+  const forecasts = port === null ? null : await serveForecasts(simulation, { port, now_ms, log })
   const faults = [...simulation.faults, ...config.faults]
   log.info({ connections: site.connections, faults }, 'simulating')
 
@@ -58,6 +62,7 @@ async function main(): Promise<void> {
     if (err) log.fatal({ err }, err.message)
     await served.close()
     await nodes.close()
+    await forecasts?.close()
     plant.snapshot()
     stopSaving()
     saveState(config.state_file, state)

@@ -57,7 +57,7 @@ export function sunAt(place: Place, time_ms: number): Sun {
 export function horizontalIrradiance(
   place: Place,
   sun: Sun,
-  weather: Weather,
+  weather: Pick<Weather, 'clear_sky_index'>,
 ): HorizontalIrradiance {
   const { apparent_zenith_deg } = sun.position
   const { dni_extra_w_m2 } = sun

@@ -1,5 +1,7 @@
 import type { Clock } from '@heliograph/domain/clock'
+import type { PriceSettings } from '../prices/fetch.ts'
 import type { Database, Log } from '../storage/database.ts'
+import type { WeatherSettings } from '../weather-forecasts/settings.ts'
 
 /** What every job may use. */
 export interface JobContext {
@@ -16,6 +18,9 @@ export interface JobSettings {
   retention_raw_days: number | null
   /** One reading a minute of each device is kept this many days, no fewer; null: for ever. */
   retention_minute_days: number | null
+  prices: PriceSettings
+  /** null: no weather forecasts are fetched. */
+  weather_forecast: WeatherSettings | null
 }
 
 /**

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { Registry } from 'prom-client'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { edge_id, foundSite, site_id } from '../link/fixtures/plant.ts'
+import { testSettings } from './fixtures/settings.ts'
 import { jobs } from './jobs.ts'
 import { createJobs, type Jobs } from './queue.ts'
 
@@ -18,7 +19,7 @@ before(async () => {
     clock: { now: () => now },
     log: silent,
     registry: new Registry(),
-    settings: { retention_raw_days: 35, retention_minute_days: 760 },
+    settings: { ...testSettings, retention_raw_days: 35, retention_minute_days: 760 },
     jobs,
   })
 })

@@ -3,7 +3,10 @@ import { readingKinds } from '@heliograph/domain/readings'
 import { watchGaps } from '../gaps/watch.ts'
 import { deleteExpired } from '../http/idempotency.ts'
 import { forgetWrites } from '../http/write-audit.ts'
+import { runAll, trainAll } from '../predictions/jobs.ts'
+import { fetchPrices } from '../prices/fetch.ts'
 import { ensurePartitions, weeksAhead } from '../storage/partitions.ts'
+import { fetchWeather } from '../weather-forecasts/fetch-weather.ts'
 import { sumCurtailedEnergy } from './curtailed-energy.ts'
 import { defineJob, type JobContext } from './job.ts'
 import { forgetAbandonedJournals, forgetReplicas } from './leftovers.ts'
@@ -63,6 +66,33 @@ export const jobs = [
     schedule: '40 1 * * *',
     seconds_max: 21_600,
     run: (context) => sumCurtailed(context, 8 * 24),
+  }),
+  defineJob({
+    name: 'fetch_prices',
+    schedule: '*/10 * * * *',
+    seconds_max: 3600,
+    run: ({ settings, ...context }) => fetchPrices({ ...context, settings: settings.prices }),
+  }),
+  // Looks often, so that a new site does not wait for long; it asks an hour at most.
+  defineJob({
+    name: 'fetch_weather',
+    schedule: '*/5 * * * *',
+    seconds_max: 3600,
+    run: ({ db, clock, log, signal, settings }) =>
+      fetchWeather({ db, clock, log, signal, settings: settings.weather_forecast }),
+  }),
+  // After the day's last hours were summed up, in the zones of most plants.
+  defineJob({
+    name: 'train_forecasts',
+    schedule: '50 0 * * *',
+    seconds_max: 21_600,
+    run: ({ db, clock, log, signal }) => trainAll({ db, clock, log, signal }),
+  }),
+  defineJob({
+    name: 'run_forecasts',
+    schedule: '5-59/10 * * * *',
+    seconds_max: 3600,
+    run: ({ db, clock, log, signal }) => runAll({ db, clock, log, signal }),
   }),
 ]
 

@@ -7,6 +7,7 @@ import { Registry } from 'prom-client'
 import { eventually, virtualTime } from '../../test/conventions/virtual-time.ts'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import type { Log } from '../storage/log.ts'
+import { testSettings } from './fixtures/settings.ts'
 import { defineJob, type Job } from './job.ts'
 import { createJobs, JobRunning } from './queue.ts'
 
@@ -28,7 +29,7 @@ function queueOf(jobs: readonly Job[], needs: { log?: Log } = {}) {
     clock: time.clock,
     log: silent,
     registry,
-    settings: { retention_raw_days: null, retention_minute_days: null },
+    settings: testSettings,
     options: { poll_s: 0.5, retries_max: 3, retry_delay_s: 0 },
     jobs,
     ...needs,

@@ -10,6 +10,7 @@ import { createRollups } from '../rollups/job.ts'
 import { storeInverterHours, storeStringHours } from '../rollups/store.ts'
 import type { Log } from '../storage/log.ts'
 import { closedBefore, ensurePartitions, oldestWeek } from '../storage/partitions.ts'
+import { testSettings } from './fixtures/settings.ts'
 import { keepTiers, summed_tables } from './retention.ts'
 
 const day_ms = 86_400_000
@@ -104,7 +105,7 @@ const run = (
     db: database.db,
     clock: { now: () => new Date(now_ms) },
     log,
-    settings: { retention_raw_days, retention_minute_days: minute_days },
+    settings: { ...testSettings, retention_raw_days, retention_minute_days: minute_days },
     signal: new AbortController().signal,
   })
 

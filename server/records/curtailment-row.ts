@@ -108,8 +108,8 @@ export const CurtailmentRow = Type.Object(
           '`device_rejected`: a device refuses its limit, or delivers more. `readback_mismatch`: ' +
           'its limit reads back as another. `timeout`: it does not answer. `driver_error`: it ' +
           'cannot be limited for another reason. `raise_refused`: the row is over, and the edge ' +
-          'may not raise the plant, above all while it knows no grid permit of it; it does once ' +
-          'it may.',
+          'may not raise the plant, above all while it knows no grid permit of it; also for a ' +
+          'minute after its clock jumped, and while its disk takes nothing. It does once it may.',
       }),
     ),
     failure_message: Nullable(Type.String({ description: 'The same in words.' })),

@@ -13,6 +13,7 @@ import {
 } from './counter-gaps.ts'
 import { slot_ms } from './hour-facts.ts'
 import { storeLoggerDays } from './logger-days.ts'
+import { quartersOf } from './quarter-shares.ts'
 import type { Plant } from './raw.ts'
 
 /** Hours of one inverter that were summed up anew. */
@@ -176,6 +177,8 @@ const columns = [
   'insolation_kwh_m2',
   'first_production_at',
   'last_production_at',
+  'clipped_s',
+  'fault_s',
 ].join(', ')
 
 /** Of those that are heard: without the others the power is rather more. */
@@ -192,7 +195,8 @@ const peaks = `
 
 const loggerHours = `
   with parts as (
-    select i.logger_id, i.dc_capacity_kwp, t.hour_at, h.*, g.gap_kwh,
+    select i.inverter_id, i.logger_id, i.dc_capacity_kwp, t.hour_at, h.*, g.gap_kwh,
+           coalesce(h.ac_energy_kwh, 0) + coalesce(g.gap_kwh, 0) as kwh,
            case when h.energy_source is null then
                   case when g.gap_kwh is not null then 'counter_over_gap' end
                 when coalesce(g.gap_kwh, 0) = 0 then h.energy_source
@@ -203,7 +207,7 @@ const loggerHours = `
       select ac_energy_kwh, energy_source, sample_count,
              coalesce(awake_covered_s, daylight_covered_s) as awake_covered_s, sun_covered_s,
              expected_energy_kwh, curtailment_loss_kwh, insolation_kwh_m2, slot_power_kw,
-             first_production_at, last_production_at
+             first_production_at, last_production_at, clipped_s, fault_s
       from inverter_hours
       where site_id = $1 and inverter_id = i.inverter_id and hour_at = t.hour_at
     ) as h on true
@@ -211,10 +215,9 @@ const loggerHours = `
       select sum(energy_kwh) as gap_kwh from inverter_gap_hours
       where site_id = $1 and inverter_id = i.inverter_id and hour_at = t.hour_at
     ) as g on true
-  ), peaks as (${peaks}), totals as (
+  ), peaks as (${peaks}), quarters as (${quartersOf('parts')}), totals as (
     select hour_at, logger_id, count(*)::int as inverter_count, count(source)::int as known_count,
-           sum(coalesce(ac_energy_kwh, 0) + coalesce(gap_kwh, 0)) filter (where source is not null)
-             as energy_kwh,
+           sum(kwh) filter (where source is not null) as energy_kwh,
            coalesce(sum(gap_kwh), 0) as estimated_energy_kwh,
            case count(distinct source) when 0 then null when 1 then min(source) else 'mixed' end
              as energy_source,
@@ -228,10 +231,14 @@ const loggerHours = `
              as insolation_kwh_m2,
            min(first_production_at) as first_production_at,
            max(last_production_at) as last_production_at,
+           sum(clipped_s) filter (where source is not null) as clipped_s,
+           sum(fault_s) filter (where source is not null) as fault_s,
            count(sun_covered_s) + count(source) as heard
     from parts group by hour_at, logger_id
   )
-  insert into logger_hours (site_id, ${columns}, peak_power_kw, peak_power_at)
-  select $1, ${columns}, peak_power_kw, peak_power_at
+  insert into logger_hours (site_id, ${columns}, peak_power_kw, peak_power_at, quarter_kwh,
+    quarter_slot_count)
+  select $1, ${columns}, peak_power_kw, peak_power_at, quarter_kwh, quarter_slot_count
   from totals left join peaks using (hour_at, logger_id)
+    left join quarters using (hour_at, logger_id)
   where heard > 0`

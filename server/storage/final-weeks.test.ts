@@ -3,6 +3,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { sumAgain } from '../admin/sums.ts'
 import { watchGaps } from '../gaps/watch.ts'
+import { testSettings } from '../jobs/fixtures/settings.ts'
 import { keepTiers } from '../jobs/retention.ts'
 import {
   edge_id,
@@ -41,7 +42,7 @@ const thin = () =>
     db: database.db,
     clock: { now: () => new Date(now_ms) },
     log: silent,
-    settings: { retention_raw_days: 35, retention_minute_days: 100 },
+    settings: { ...testSettings, retention_raw_days: 35, retention_minute_days: 100 },
     signal: new AbortController().signal,
   })
 

@@ -13,18 +13,6 @@ import { operations } from './operations.ts'
 
 /** What the specification has and the server does not yet. This list may only shrink. */
 const notBuilt: readonly string[] = [
-  'GET /markets',
-  'GET /markets/{market_code}/prices',
-  'GET /markets/compare',
-  'GET /earnings/summary',
-  'GET /earnings/hourly',
-  'GET /earnings/market-assignments',
-  'GET /earnings/cross-border-prices',
-  'GET /predictions/forecast',
-  'GET /predictions/forecast/logger/{logger_id}',
-  'GET /predictions/production',
-  'GET /predictions/prices',
-  'GET /predictions/model-status',
   'GET /bess',
   'GET /bess/fleet/summary',
   'GET /bess/{bess_id}',

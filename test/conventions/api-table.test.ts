@@ -17,7 +17,13 @@ async function setUp() {
     VALUES ('demo', '1', 'edge_local', now());
     INSERT INTO curtailment_rows (site_id, group_id, logger_id, start_at, end_at, max_power_kw)
     VALUES ('demo', '1', 1, '2026-06-21', '2026-06-22', 50)`)
-  const values = { ...fixtures.values, date: '2026-06-21', start_hour: '11', end_hour: '14' }
+  const values = {
+    ...fixtures.values,
+    market_code: 'AT',
+    date: '2026-06-21',
+    start_hour: '11',
+    end_hour: '14',
+  }
   return { app, fixtures: { ...fixtures, values }, drop: close }
 }
 

@@ -5,6 +5,8 @@ import { Type } from 'typebox'
 import { endpoint } from '../../http/endpoint.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
 import { LoggerId } from '../../http/params.ts'
+import type { Forecasts } from '../../predictions/forecasts.ts'
+import { targetOf } from '../../predictions/targets.ts'
 import type { SiteFacts } from '../../records/situation.ts'
 import { clearSkyEnergy, type Panels } from './clear-sky-energy.ts'
 import type { Plant } from './limits.ts'
@@ -21,6 +23,7 @@ import {
   type Span,
   suggestedLimit,
 } from './suggest.ts'
+import { type ForecastHours, forecastHours, utcDatesOf } from './suggest-forecast.ts'
 import { type CurtailmentSuggestion, Suggestion, suggestionExample } from './suggest-schemas.ts'
 import type { SuggestStore } from './suggest-store.ts'
 
@@ -28,6 +31,7 @@ export interface Needs {
   clock: Clock
   sites: { facts(site_id: string): Promise<SiteFacts> }
   curtailmentSuggest: SuggestStore
+  predictions: { forecasts: Pick<Forecasts, 'issued'> }
 }
 
 export const suggestCurtailment = endpoint({
@@ -42,7 +46,8 @@ export const suggestCurtailment = endpoint({
     'Changes nothing: it is a command only once it is sent as one. The limit lets pass ' +
     `${100 * kept_ratio} % of the best hour's \`p50_kw\`, rounded down to a whole percent of rated ` +
     'power, so that it always keeps something back; null where less than that is expected. ' +
-    'While there is no production forecast the hours are those of a sky without clouds on the ' +
+    'The hours are those of the production forecast (`basis` is `forecast_p50`). Where none covers ' +
+    'the window they are those of a sky without clouds on the ' +
     'panels of the plant, scaled by what the same time of day gave of its own clear sky on the ' +
     `last ${recent_days} days (\`basis\` is \`clear_sky\`); what limits kept back then counts as ` +
     'given. The hours are those that the clock at the site shows on `date`: one that it skips ' +
@@ -79,7 +84,12 @@ export const suggestCurtailment = endpoint({
     const plant = await needs.curtailmentSuggest.plant(site_id, query.logger_id)
     if (plant === null) throw new ApiError('not_found', { logger_id: query.logger_id })
     const now = needs.clock.now()
-    const { hours, missing } = await expectation(plant, span, { site_id, facts, now, ...needs })
+    const target = targetOf(query.logger_id)
+    const runs = await needs.predictions.forecasts.issued({ site_id, target }, utcDatesOf(span))
+    const forecast = forecastHours(span, runs)
+    const { hours, missing } = forecast
+      ? { hours: forecast.hours, missing: null }
+      : await expectation(plant, span, { site_id, facts, now, ...needs })
     return {
       logger_id: query.logger_id,
       date: query.date,
@@ -87,7 +97,7 @@ export const suggestCurtailment = endpoint({
       start_hour: query.start_hour,
       end_hour: query.end_hour,
       ...windowOf(span),
-      ...answerOf(plant, hours, { missing, now }),
+      ...answerOf(plant, hours, { missing, now, forecast }),
     }
   },
 })
@@ -138,8 +148,9 @@ type Answer = Omit<
 function answerOf(
   plant: Plant,
   hours: readonly ExpectedHour[],
-  { missing, now }: { missing: Reason | null; now: Date },
+  known: { missing: Reason | null; now: Date; forecast: ForecastHours | null },
 ): Answer {
+  const { missing, now, forecast } = known
   const doubts = missing === null ? doubtsOf(hours, now.getTime()) : [missing]
   // The 0 of a night tells nothing of the day beside it.
   const is_known = missing === null && !doubts.includes('no_recent_output')
@@ -151,12 +162,13 @@ function answerOf(
     suggested_limit_pct: limit?.limit_pct ?? null,
     limit_mode: 'percent',
     rated_power_kw: plant.rated_power_kw,
-    basis: is_known ? 'clear_sky' : 'none',
-    ...unforecast,
+    basis: forecast ? 'forecast_p50' : is_known ? 'clear_sky' : 'none',
+    ...forecastFigures(forecast),
+    ...unpriced,
     expected_curtailed_energy_kwh: limit && significant(limit.curtailed_energy_kwh),
-    confidence: limit !== null && doubts.length === 0 ? 'medium' : 'low',
+    confidence: limit !== null && doubts.length === 0 ? (forecast?.confidence ?? 'medium') : 'low',
     reasons: [
-      'no_forecast',
+      ...(forecast ? [] : (['no_forecast'] as const)),
       'no_price',
       ...doubts,
       ...(is_dim ? (['little_output'] as const) : []),
@@ -173,11 +185,14 @@ function answerOf(
   }
 }
 
-const unforecast = {
-  forecast_run_at: null,
-  forecast_peak_p50_kw: null,
-  forecast_peak_p90_kw: null,
-  forecast_energy_p50_kwh: null,
+const forecastFigures = (forecast: ForecastHours | null) => ({
+  forecast_run_at: forecast?.run_at ?? null,
+  forecast_peak_p50_kw: forecast && significant(forecast.peak_p50_kw),
+  forecast_peak_p90_kw: forecast && significant(forecast.peak_p90_kw),
+  forecast_energy_p50_kwh: forecast && significant(forecast.energy_p50_kwh),
+})
+
+const unpriced = {
   expected_lost_revenue_amount: null,
   avoided_cost_amount: null,
   currency: null,

@@ -53,7 +53,7 @@ export const Suggestion = Type.Object(
     rated_power_kw: Type.Number({ description: 'Rated power of the plant, kW.' }),
     basis: Type.Enum(['forecast_p50', 'forecast_p90', 'price', 'clear_sky', 'none'], {
       description:
-        'What the limit is derived from. `clear_sky`: a sky without clouds, scaled by the output ' +
+        'What the limit is derived from. `forecast_p50`: the production forecast. `clear_sky`: a sky without clouds, scaled by the output ' +
         'of the last days. `none`: nothing is known to derive it from.',
     }),
     forecast_run_at: Nullable(At(`When the forecast was made; ${unforecast}`)),

@@ -12,8 +12,8 @@ import {
   hour_ms,
   utcDate,
 } from '../../http/time-windows.ts'
+import { awakeTime } from '../../records/daylight.ts'
 import type { SiteFacts } from '../../records/situation.ts'
-import { awakeTime } from './daylight.ts'
 import {
   daySummaryExample,
   energyMatrixExample,

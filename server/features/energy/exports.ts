@@ -2,7 +2,7 @@
 import type { Position } from '@heliograph/domain/place'
 import type { ExportItem, ExportItems } from '../../http/export-items.ts'
 import { day_ms } from '../../http/time-windows.ts'
-import { awakeTime } from './daylight.ts'
+import { awakeTime } from '../../records/daylight.ts'
 import type { Bounds } from './figures.ts'
 import { energyMatrix } from './matrix.ts'
 import { loggerHours, stringHours } from './records.ts'

@@ -1,8 +1,8 @@
 /** The energy of a bucket (an hour, a day) of one or more loggers, and what it stands on. */
 import { rounded } from '@heliograph/domain/significant'
 import { hour_ms } from '../../http/time-windows.ts'
+import type { AwakeTime } from '../../records/daylight.ts'
 import type { EnergySource, LoggerHour } from '../../rollups/logger-days.ts'
-import type { AwakeTime } from './daylight.ts'
 import type { LoggerHourInFull, LoggerInService } from './store.ts'
 
 /** From this part on a bucket counts as measured in full, and as lit at all. */

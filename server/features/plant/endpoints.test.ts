@@ -96,7 +96,7 @@ test('plant', async (t) => {
     assert.equal(body.strings.length, 10)
     assert.equal(body.strings[9].status, 'no_data')
     assert.equal(body.partial, true)
-    assert.deepEqual(body.missing_sections, ['predictions', 'bess', 'alerts'])
+    assert.deepEqual(body.missing_sections, ['bess', 'alerts'])
   })
 
   await t.test('what curtailment keeps back is told, for who may read it', async () => {

@@ -4,6 +4,8 @@ import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { JsonText } from '../../http/json-text.ts'
 import { LocationId } from '../../http/params.ts'
+import { day_ms, utcDate } from '../../http/time-windows.ts'
+import type { Forecasts } from '../../predictions/forecasts.ts'
 import type { Site } from '../../records/site.ts'
 import { locationExample, overviewExample, statusExample } from './examples.ts'
 import { type LiveNeeds, type NodeNeeds, readLiveNodes, readLivePlant } from './live.ts'
@@ -14,6 +16,7 @@ import type { PlantStore } from './store.ts'
 
 export interface Needs extends LiveNeeds, NodeNeeds {
   plants: PlantStore
+  predictions: { forecasts: Pick<Forecasts, 'issued'> }
   siteSummaries: { find(caller: Caller, site_id: string): Promise<Site | undefined> }
 }
 
@@ -30,19 +33,29 @@ export const getOverview = endpoint({
   returns: Overview,
   example: { answer: overviewExample },
   async handle({ site: { site_id }, caller }, needs: Needs) {
-    const [live, nodes, site] = await Promise.all([
+    const may_read_predictions =
+      caller.scopes.has('predictions:read') && caller.modules.has('ai_predictions')
+    const [live, nodes, site, forecasts] = await Promise.all([
       readLivePlant(site_id, needs),
       readLiveNodes(site_id, needs),
       needs.siteSummaries.find(caller, site_id),
+      may_read_predictions ? readForecasts(site_id, needs) : null,
     ])
     if (!site) throw new ApiError('not_found', { site_id })
     // Tens of thousands of strings: written at once, as tests have checked it.
     const may_read_weather = caller.scopes.has('weather:read')
     const may_read_curtailment = caller.scopes.has('curtailment:read')
-    const allowed = { may_read_weather, may_read_curtailment }
+    const allowed = { may_read_weather, may_read_curtailment, forecasts }
     return new JsonText(JSON.stringify(overviewOf({ live, nodes, site, ...allowed })))
   },
 })
+
+/** Of the site, of today and the day after. */
+function readForecasts(site_id: string, { predictions, clock }: Needs) {
+  const now_ms = clock.now().getTime()
+  const dates = [0, 1].map((ahead) => utcDate(new Date(now_ms + ahead * day_ms)))
+  return predictions.forecasts.issued({ site_id, target: 'site' }, dates)
+}
 
 export const getPlantStatus = endpoint({
   ...plant,

@@ -6,7 +6,7 @@ import {
 } from '../../records/device-examples.ts'
 import { siteExample } from '../../records/site-example.ts'
 import type { Location } from './location.ts'
-import { type Overview, sections } from './overview.ts'
+import type { Overview } from './overview.ts'
 import type { PlantStatus } from './status.ts'
 import type { StationNow } from './weather.ts'
 
@@ -106,10 +106,21 @@ export const overviewExample: Overview = {
   strings: [stringGlanceExample],
   sensors: [nodeNowExample],
   weather: [stationExample],
-  predictions: null,
+  predictions: {
+    forecast_run_at: '2026-06-21T09:25:03.000Z',
+    today_p50_kwh: 1790.1,
+    remaining_today_p50_kwh: 1042.7,
+    next_hours: [
+      {
+        start_at: '2026-06-21T10:00:00.000Z',
+        end_at: '2026-06-21T11:00:00.000Z',
+        ...{ p10_kw: 188, p50_kw: 240.2, p90_kw: 262.1 },
+      },
+    ],
+  },
   curtailment: { active_count: 1, limit_kw: 1040, curtailed_now_kw: 57.4 },
   bess: null,
   alerts: null,
   partial: true,
-  missing_sections: sections.filter((section) => !['weather', 'curtailment'].includes(section)),
+  missing_sections: ['bess', 'alerts'],
 }

@@ -1,6 +1,7 @@
 /** The whole site in one answer, for those who poll it. */
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../../http/params.ts'
+import type { ForecastRun } from '../../predictions/run-store.ts'
 import { At } from '../../records/frame.ts'
 import { Inverter, inverterRecord } from '../../records/inverter.ts'
 import { Logger, loggerRecord } from '../../records/logger.ts'
@@ -9,6 +10,7 @@ import { nodeNow, SensorNow } from '../../records/sensor-node.ts'
 import { Site } from '../../records/site.ts'
 import { CurtailmentNow, curtailmentNow } from './curtailment.ts'
 import type { LiveNode, LivePlant } from './live.ts'
+import { PredictionsNow, predictionsNow } from './predictions.ts'
 import { PlantStatus, plantStatus } from './status.ts'
 import { StationNow, stationNow } from './weather.ts'
 
@@ -33,7 +35,7 @@ export const Overview = Type.Object(
     weather: Nullable(
       Type.Array(StationNow, { description: 'Met stations in service; needs `weather:read`.' }),
     ),
-    predictions: Later('Forecast of today'),
+    predictions: Nullable(PredictionsNow),
     curtailment: Nullable(CurtailmentNow),
     bess: Later('Battery storage'),
     alerts: Later('Counts of alerts'),
@@ -53,6 +55,8 @@ export interface OverviewParts {
   site: Site
   may_read_weather: boolean
   may_read_curtailment: boolean
+  /** Forecasts of the site, of today and the day after; null for who may not read them. */
+  forecasts: readonly ForecastRun[] | null
 }
 
 export function overviewOf(parts: OverviewParts): Overview {
@@ -63,7 +67,7 @@ export function overviewOf(parts: OverviewParts): Overview {
   const invertersOf = Map.groupBy(live.inverters, ({ logger_id }) => logger_id)
   const optional = {
     weather: may_read_weather ? live.stations.map((row) => stationNow(row, situation)) : null,
-    predictions: null,
+    predictions: parts.forecasts && predictionsNow(parts.forecasts, situation.now),
     curtailment: parts.may_read_curtailment ? curtailmentNow(live, situation) : null,
     bess: null,
     alerts: null,

@@ -1,7 +1,7 @@
 /** In how much of an hour inverters must be awake, by the sun. */
 import { asleep_below_deg, type Position, placeOf } from '@heliograph/domain/place'
 import { solarPosition } from '@heliograph/physics/solar-position'
-import { hour_ms } from '../../http/time-windows.ts'
+import { hour_ms } from '../http/time-windows.ts'
 
 const minute_ms = 60_000
 const half_hour_ms = hour_ms / 2

@@ -1,0 +1,116 @@
+/**
+ * How long the earnings of a year take, hour by hour, of one plant in a market of quarter hours: 35
+ * thousand products, exact, and what each fee makes of them. Beside it, in turns, a peer: the
+ * driver's bare query of the hours and prices, and JSON.stringify of the same answer.
+ */
+import { Pool } from 'pg'
+import { servedPlant } from './fixtures/served-plant.ts'
+
+const limit_ms = 100
+const days = 365
+const loggers = 4
+const requests = 60
+const day_ms = 86_400_000
+
+const today = Math.floor(Date.now() / day_ms) * day_ms
+const date = (time_ms: number) => new Date(time_ms).toISOString().slice(0, 10)
+const [start, end] = [date(today - days * day_ms), date(today - day_ms)]
+const path = `/earnings/hourly?start=${start}&end=${end}&logger_id=1`
+
+const plant = await servedPlant({ inverters: loggers * 10, strings: 1 })
+const pool = new Pool({ connectionString: plant.url })
+try {
+  await addEarnings()
+  const answer = JSON.parse(String(await plant.fetch(path)))
+  if (answer.data.length !== days * 24) throw new Error(`${answer.data.length} items`)
+  if (!answer.data.every(({ reason }: { reason: unknown }) => reason === null)) {
+    throw new Error('some hours have no money')
+  }
+  const byPeer = async () => {
+    const window = [start, date(today)]
+    await pool.query(
+      `SELECT hour_at, energy_kwh, quarter_kwh, curtailment_loss_kwh, awake_covered_s
+       FROM logger_hours WHERE site_id = 'plant' AND logger_id = 1 AND hour_at >= $1
+         AND hour_at < $2 ORDER BY hour_at`,
+      window,
+    )
+    await pool.query(
+      `SELECT start_at, end_at, price FROM market_prices WHERE market_code = 'DE-LU'
+         AND kind = 'day_ahead' AND is_current AND start_at >= $1 AND start_at < $2 ORDER BY start_at`,
+      window,
+    )
+    return JSON.stringify(answer)
+  }
+  for (let nth = 0; nth < 20; nth += 1) {
+    await plant.fetch(path)
+    await byPeer()
+  }
+  const api: number[] = []
+  const peer: number[] = []
+  for (let nth = 0; nth < requests; nth += 1) {
+    api.push(await timed(() => plant.fetch(path)))
+    peer.push(await timed(byPeer))
+  }
+  const p99_ms = at(api, 0.99)
+  process.stdout.write(
+    `hourly earnings of a year, one plant: p50 ${at(api, 0.5).toFixed(1)} ms, p99 ` +
+      `${p99_ms.toFixed(1)} ms, limit ${limit_ms} ms\n` +
+      `  bare queries and JSON.stringify: p50 ${at(peer, 0.5).toFixed(1)} ms, p99 ` +
+      `${at(peer, 0.99).toFixed(1)} ms; ratio of p50 ` +
+      `${(at(api, 0.5) / at(peer, 0.5)).toFixed(2)}\n`,
+  )
+  const month = `/earnings/summary?start=${date(today - 30 * day_ms)}&end=${end}`
+  const sums: number[] = []
+  for (let nth = 0; nth < requests; nth += 1) sums.push(await timed(() => plant.fetch(month)))
+  process.stdout.write(
+    `summary of a month, ${loggers} plants: p50 ${at(sums, 0.5).toFixed(1)} ms, p99 ` +
+      `${at(sums, 0.99).toFixed(1)} ms\n`,
+  )
+  if (p99_ms >= limit_ms) process.exitCode = 1
+} finally {
+  await pool.end()
+  await plant.close()
+}
+
+/** A year of the sun and of prices; three fees, one of each kind that is counted otherwise. */
+async function addEarnings(): Promise<void> {
+  const { db } = plant
+  await db.query(`
+    INSERT INTO logger_hours (site_id, logger_id, hour_at, inverter_count, known_count, energy_kwh,
+      estimated_energy_kwh, energy_source, sample_count, awake_covered_s, sun_covered_s,
+      expected_energy_kwh, curtailment_loss_kwh, insolation_kwh_m2, quarter_kwh,
+      quarter_slot_count, clipped_s, fault_s)
+    SELECT 'plant', id, at, 10, 10, sun * 4000, 0, 'inverter_counter', 1800, 36000 * sign(sun),
+      3600 * sign(sun), sun * 4100, sun * 3, sun, array_fill((sun * 1000)::float8, ARRAY[4]),
+      array_fill(30, ARRAY[4]), 0, 0
+    FROM generate_series(1, ${loggers}) AS id,
+      generate_series(timestamptz '${start}', now(), interval '1 hour') AS at,
+      LATERAL (SELECT greatest(0, sin((extract(hour FROM at AT TIME ZONE 'UTC') - 5) / 14 * pi()))
+        * (0.8 + 0.2 * random()) AS sun) AS light;
+    INSERT INTO market_prices (market_code, kind, start_at, end_at, price, revision, source,
+      fetched_at)
+    SELECT 'DE-LU', 'day_ahead', at, at + interval '15 minutes',
+      round((80 * random() - 10)::numeric, 2), 1, 'csv', now()
+    FROM generate_series(timestamptz '${start}', now() + interval '1 day', interval '15 minutes')
+      AS at;
+    INSERT INTO market_assignments (site_id, logger_id, market_code, contract_type,
+      pays_at_negative_price, currency, valid_from)
+    SELECT 'plant', id, 'DE-LU', 'spot', true, 'EUR', '2020-01-01'
+    FROM generate_series(1, ${loggers}) AS id;
+    INSERT INTO fees (site_id, code, name, basis, value, currency, valid_from) VALUES
+      ('plant', 'aggregator', 'Direct marketing', 'per_mwh', 2.15, 'EUR', '2020-01-01'),
+      ('plant', 'tax', 'Levy', 'percent', 5, null, '2020-01-01'),
+      ('plant', 'market_fee', 'Access', 'per_month', 120, 'EUR', '2020-01-01')`)
+  await db.execute('VACUUM ANALYZE')
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+
+function at(all: readonly number[], share: number): number {
+  const values = all.toSorted((a, b) => a - b)
+  return values[Math.ceil(share * values.length) - 1]!
+}

@@ -1,0 +1,66 @@
+/**
+ * How long the forecast of a day takes from cache: a site of 50 plants whose forecasts were made
+ * every hour of the last days, as they are in service.
+ */
+import { seededRandom } from '@heliograph/forecast/seeded-random'
+import { servedPlant } from './fixtures/served-plant.ts'
+
+const limit_ms = 20
+const plants = 50
+const requests = 300
+const hour_ms = 3_600_000
+const day_ms = 24 * hour_ms
+
+const plant = await servedPlant({ inverters: plants * 10, strings: 1 })
+try {
+  const { db } = plant
+  const random = seededRandom(1)
+  const power = Array.from({ length: 24 }, () => Math.round(900_000 * random()) / 1000)
+  const today = Math.floor(Date.now() / day_ms) * day_ms
+  await db.execute(
+    `insert into forecast_runs (site_id, target, target_date, issued_at, model, model_version,
+       weather_source, weather_issued_at, resolution_minutes, p10_kw, p50_kw, p90_kw,
+       poa_irradiance_w_m2, ambient_temperature_c, cloud_cover_pct, is_night, total_p10_kwh,
+       total_p50_kwh, total_p90_kwh, confidence)
+     select 'plant', target, day::date, issued_at, 'blend', 1, 'bench', issued_at, 60, $1::float8[],
+       $1::float8[], $1::float8[], $1::float8[]::real[], $1::float8[]::real[],
+       $1::float8[]::real[], array_fill(false, array[24]), 1000, 1000, 1000, 'high'
+     from (select 'site' as target union all select 'logger:' || logger_id from loggers) as t,
+       generate_series($2::timestamptz - interval '7 days', $2::timestamptz + interval '2 days',
+         interval '1 day') as day,
+       generate_series(day - interval '2 days', least(day + interval '1 day', now()),
+         interval '1 hour') as issued_at`,
+    [power, new Date(today).toISOString()],
+  )
+  const held = Math.min(10, plants)
+  await db.execute(
+    `insert into curtailment_groups (site_id, group_id, source, created_at)
+     values ('plant', 'bench', 'api', now())`,
+  )
+  await db.execute(
+    `insert into curtailment_rows (site_id, group_id, logger_id, start_at, end_at, max_power_kw)
+     select 'plant', 'bench', id, $1, $2, 300 from generate_series(1, ${held}) as id`,
+    [new Date(today + 10 * hour_ms).toISOString(), new Date(today + 14 * hour_ms).toISOString()],
+  )
+  await db.execute('vacuum analyze')
+
+  const path = '/predictions/forecast'
+  const first = JSON.parse(String(await plant.fetch(path)))
+  if (first.data.length !== plants || !first.data[0].cached) throw new Error('nothing was cached')
+  for (let warming = 0; warming < 30; warming += 1) await plant.fetch(path)
+  const elapsed_ms: number[] = []
+  for (let request = 0; request < requests; request += 1) {
+    const began = performance.now()
+    await plant.fetch(path)
+    elapsed_ms.push(performance.now() - began)
+  }
+  elapsed_ms.sort((a, b) => a - b)
+  const at = (share: number) => elapsed_ms[Math.ceil(share * requests) - 1]!
+  process.stdout.write(
+    `forecast of ${plants} plants from cache: p50 ${at(0.5).toFixed(1)} ms, ` +
+      `p99 ${at(0.99).toFixed(1)} ms, limit ${limit_ms} ms\n`,
+  )
+  process.exitCode = at(0.99) <= limit_ms ? 0 : 1
+} finally {
+  await plant.close()
+}

@@ -1,0 +1,39 @@
+import { importPrices, type PriceImport } from '@heliograph/server/admin/prices'
+import type { Command } from 'commander'
+import { type Cli, command, type JsonOption } from './command.ts'
+import { minute, print } from './terminal.ts'
+
+interface ImportOptions extends JsonOption {
+  market: string
+  kind: string
+}
+
+export function addPriceCommands(program: Command, { terminal, withAdmin }: Cli): void {
+  const prices = program.command('prices').description('prices of electricity')
+
+  command(
+    prices,
+    'import <file>',
+    'Take prices from a file: start_at,end_at,price_per_mwh and, if wanted, currency.',
+    'prices import imbalance-2026.csv --market BG --kind imbalance',
+  )
+    .requiredOption('--market <code>', 'whose prices they are; `markets list` shows the codes')
+    .option('--kind <kind>', 'day_ahead or imbalance', 'day_ahead')
+    .action(async (file: string, { market, kind, json }: ImportOptions) => {
+      const done = await withAdmin((admin) =>
+        importPrices(admin, { file, market_code: market, kind }),
+      )
+      print(terminal, { json: done, text: importText(done) }, !!json)
+    })
+}
+
+function importText(done: PriceImport): string {
+  const { added_count, changed_count, unchanged_count, coarser_count } = done
+  const counts =
+    `${added_count} new, ${changed_count} changed (the old ones are kept), ` +
+    `${unchanged_count} as they were.`
+  const coarser =
+    coarser_count > 0 ? [`${coarser_count} not taken: shorter periods are known there.`] : []
+  const span = `${minute(done.start_at)} to ${minute(done.end_at)}`
+  return [`${done.market_code}, ${span}: ${counts}`, ...coarser].join('\n')
+}

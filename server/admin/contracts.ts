@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises'
+import {
+  type Assignment,
+  type Contracts,
+  type ContractsImport,
+  type Fee,
+  readContracts,
+  readKnown,
+  replaceContracts,
+} from '../earnings/contract-store.ts'
+import { parseContracts } from '../earnings/contracts.ts'
+import { type Admin, AdminError } from './admin.ts'
+import { findSite } from './sites.ts'
+
+export type { Assignment, Contracts, ContractsImport, Fee }
+
+/** Larger ones are no contracts of a site. */
+const file_bytes_max = 16 * 1024 * 1024
+
+/**
+ * Puts the contracts and fees of a YAML file in place of those of the site, all or nothing;
+ * `dry_run` only says what would change. Refuses (`invalid`) a file with faults and names each.
+ */
+export async function importContracts(
+  { db }: Pick<Admin, 'db'>,
+  { file, site_id, dry_run }: { file: string; site_id: string; dry_run: boolean },
+): Promise<ContractsImport> {
+  await findSite({ db }, site_id)
+  const parsed = parseContracts(await readText(file), await readKnown(db, site_id))
+  if ('faults' in parsed) {
+    const told = parsed.faults.map(({ field, message }) => `  ${field && `${field}: `}${message}`)
+    throw new AdminError('invalid', [`${file} cannot be taken:`, ...told].join('\n'))
+  }
+  return replaceContracts(db, site_id, parsed.contracts, { dry_run })
+}
+
+/** What the site has; `not_found` when there is no such site. */
+export async function listContracts(
+  { db }: Pick<Admin, 'db'>,
+  { site_id }: { site_id: string },
+): Promise<Contracts> {
+  await findSite({ db }, site_id)
+  return readContracts(db, site_id)
+}
+
+async function readText(file: string): Promise<string> {
+  let bytes: Buffer
+  try {
+    bytes = await readFile(file)
+  } catch (error) {
+    throw new AdminError('invalid', `${file} cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    })
+  }
+  if (bytes.length > file_bytes_max) throw new AdminError('invalid', `${file} is over 16 MiB`)
+  return bytes.toString('utf8')
+}

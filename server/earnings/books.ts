@@ -1,0 +1,227 @@
+/** All that the earnings of a site are made of, read for a window. */
+import { createPriceStore, type Market, type PriceKind, type PriceStore } from '../prices/store.ts'
+import type { Queries } from '../storage/database.ts'
+import { hour_ms } from '../storage/touched-hours.ts'
+import { type HourAccount, hourAccounts, type MarketPrices, type RateAt } from './accounting.ts'
+import { type Contracts, type Fee, readContracts } from './contract-store.ts'
+import { readQuarterPrices } from './market-prices.ts'
+import { exactRate } from './money.ts'
+import { readPlantHours } from './plant-quarters.ts'
+import { type Terms, termsOf } from './terms.ts'
+
+const day_ms = 24 * hour_ms
+
+export interface BooksAsked {
+  site_id: string
+  /** Of all plants where it is null. */
+  logger_id: number | null
+  /** Whole hours, Unix ms: [from_ms, to_ms). */
+  from_ms: number
+  to_ms: number
+  /** That of the site, for sums of contracts of several currencies. */
+  site_currency: string | null
+  /** What plants had sold ahead, Wh by the begin of the quarter; asked where it matters. */
+  readScheduled?: ReadScheduled
+}
+
+export type ReadScheduled = (
+  logger_id: number,
+  market: Market,
+) => Promise<(start_ms: number) => number | null>
+
+export interface PlantAccounts {
+  logger_id: number
+  logger_name: string
+  /** In service now, or when it was retired. */
+  inverter_count: number
+  terms: readonly Terms[]
+  fees: readonly Fee[]
+  /** Each hour of the window. */
+  hours: readonly HourAccount[]
+}
+
+export interface Books {
+  /** By id; those that were retired before the window are absent. */
+  plants: PlantAccounts[]
+  /** For sums: that of all contracts, else that of the site; null without contracts. */
+  currency: string | null
+  rateAt: RateAt
+}
+
+export async function openBooks(db: Queries, asked: BooksAsked): Promise<Books> {
+  const { site_id, logger_id, from_ms, to_ms } = asked
+  const span = { from: new Date(from_ms), to: new Date(Math.max(from_ms, to_ms)) }
+  const prices = createPriceStore(db)
+  const plants = await readPlants(db, asked)
+  const contracts = await readContracts(db, site_id, logger_id)
+  const markets = await readMarkets(prices, contracts)
+  const termsByPlant = new Map(
+    plants.map((plant) => [plant.logger_id, termsOfPlant(plant, contracts, markets, asked)]),
+  )
+  const terms = [...termsByPlant.values()].flat()
+  const market_codes = new Set(terms.map(({ market_code }) => market_code))
+  const pricesOf = await readMarketPrices(db, market_codes, markets, asked)
+  const currency = commonCurrency(terms, asked.site_currency)
+  const pairs = ratePairs(terms, contracts, markets, currency)
+  const rateAt = await readRates(prices, pairs, asked)
+  const hours = await readPlantHours(db, { site_id, logger_id: logger_id ?? undefined, ...span })
+  const accounts: PlantAccounts[] = []
+  for (const plant of plants) {
+    const of_plant = termsByPlant.get(plant.logger_id)!
+    const books = {
+      logger_id: plant.logger_id,
+      terms: of_plant,
+      fee_count: contracts.fees.length,
+      hours: hours.get(plant.logger_id) ?? [],
+      marketOf: (code: string) => pricesOf.get(code)!,
+      rateAt,
+      scheduledAt: await scheduledOf(plant, of_plant, { markets, pricesOf }, asked),
+    }
+    accounts.push({
+      ...plant,
+      terms: of_plant,
+      fees: contracts.fees,
+      hours: hourAccounts(books, { from_ms, to_ms }),
+    })
+  }
+  return { plants: accounts, currency, rateAt }
+}
+
+function commonCurrency(terms: readonly Terms[], site_currency: string | null): string | null {
+  const [first, ...others] = new Set(terms.map(({ assignment }) => assignment.currency))
+  return others.length === 0 ? (first ?? null) : (site_currency ?? first!)
+}
+
+interface Plant {
+  logger_id: number
+  logger_name: string
+  inverter_count: number
+  rated_power_kw: number
+}
+
+function readPlants(db: Queries, { site_id, logger_id, from_ms }: BooksAsked): Promise<Plant[]> {
+  return db.query<Plant>(
+    `select logger_id, name as logger_name, rated_power_kw,
+       (select count(*)::int from inverters i
+        where i.site_id = l.site_id and i.logger_id = l.logger_id
+          and (i.retired_at is null or i.retired_at > $3)) as inverter_count
+     from loggers l
+     where site_id = $1 and ($2::int is null or logger_id = $2)
+       and (retired_at is null or retired_at > $3)
+     order by logger_id`,
+    [site_id, logger_id, new Date(from_ms)],
+  )
+}
+
+async function readMarkets(
+  prices: PriceStore,
+  { assignments }: Contracts,
+): Promise<Map<string, Market>> {
+  const named = new Set(assignments.flatMap((item) => [item.market_code, item.sold_market_code]))
+  const markets = await prices.markets()
+  return new Map(
+    markets
+      .filter(({ market_code }) => named.has(market_code))
+      .map((market) => [market.market_code, market]),
+  )
+}
+
+function termsOfPlant(
+  { logger_id, rated_power_kw }: Plant,
+  { assignments, fees }: Contracts,
+  markets: ReadonlyMap<string, Market>,
+  { from_ms, to_ms }: BooksAsked,
+): Terms[] {
+  return termsOf({
+    assignments: assignments.filter((item) => item.logger_id === logger_id),
+    fees,
+    rated_power_kw,
+    timezoneOf: (market_code) => {
+      const market = markets.get(market_code)
+      if (market === undefined) throw new Error(`there is no market ${market_code} any more`)
+      return market.timezone
+    },
+    from_ms,
+    to_ms,
+  })
+}
+
+async function readMarketPrices(
+  db: Queries,
+  market_codes: ReadonlySet<string>,
+  markets: ReadonlyMap<string, Market>,
+  window: { from_ms: number; to_ms: number },
+): Promise<Map<string, MarketPrices>> {
+  const found = new Map<string, MarketPrices>()
+  for (const market_code of market_codes) {
+    const read = (kind: PriceKind) => readQuarterPrices(db, { market_code, kind }, window)
+    found.set(market_code, {
+      currency: markets.get(market_code)!.currency,
+      day_ahead: await read('day_ahead'),
+      imbalance: await read('imbalance'),
+    })
+  }
+  return found
+}
+
+/** Pairs of currencies that differ, as `EUR BGN`. */
+function ratePairs(
+  terms: readonly Terms[],
+  { fees }: Contracts,
+  markets: ReadonlyMap<string, Market>,
+  into: string | null,
+): Set<string> {
+  const pairs = new Set<string>()
+  const add = (currency: string | null, other: string | null) => {
+    if (currency !== null && other !== null && currency !== other) pairs.add(`${currency} ${other}`)
+  }
+  for (const { assignment, market_code, fees: charged } of terms) {
+    add(markets.get(market_code)!.currency, assignment.currency)
+    for (const { place } of charged) add(fees[place]!.currency, assignment.currency)
+    add(assignment.currency, into)
+  }
+  return pairs
+}
+
+/** The rates of each UTC day of the window. */
+async function readRates(
+  prices: PriceStore,
+  pairs: ReadonlySet<string>,
+  { from_ms, to_ms }: BooksAsked,
+): Promise<RateAt> {
+  const known = new Map<string, number | null>()
+  const dayOf = (time_ms: number) => Math.floor(time_ms / day_ms) * day_ms
+  for (const pair of pairs) {
+    const [currency, into] = pair.split(' ') as [string, string]
+    for (let day = dayOf(from_ms); day < to_ms; day += day_ms) {
+      const rate = await prices.rate(currency, into, new Date(day))
+      known.set(`${pair} ${day}`, rate === null ? null : exactRate(rate))
+    }
+  }
+  return (currency, into, time_ms) => known.get(`${currency} ${into} ${dayOf(time_ms)}`) ?? null
+}
+
+/** Only where an imbalance price is known is it worth reading. */
+async function scheduledOf(
+  { logger_id }: Plant,
+  terms: readonly Terms[],
+  {
+    markets,
+    pricesOf,
+  }: { markets: ReadonlyMap<string, Market>; pricesOf: ReadonlyMap<string, MarketPrices> },
+  { readScheduled }: BooksAsked,
+): Promise<((start_ms: number) => number | null) | null> {
+  const settled = new Set(terms.map(({ market_code }) => market_code))
+  const reads = new Map<string, (start_ms: number) => number | null>()
+  for (const code of settled) {
+    const { imbalance } = pricesOf.get(code)!
+    const is_priced = imbalance.price_micro.some((price) => !Number.isNaN(price))
+    if (!is_priced || readScheduled === undefined) continue
+    reads.set(code, await readScheduled(logger_id, markets.get(code)!))
+  }
+  if (reads.size === 0) return null
+  return (start_ms) => {
+    const now = terms.find(({ from_ms, to_ms }) => from_ms <= start_ms && start_ms < to_ms)
+    return (now && reads.get(now.market_code)?.(start_ms)) ?? null
+  }
+}

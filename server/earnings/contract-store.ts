@@ -1,0 +1,220 @@
+/** Contracts and fees of a site in the database: read for accounting, replaced by an import. */
+import type { Database, Queries, Transaction } from '../storage/database.ts'
+import {
+  type ContractsFile,
+  type ContractType,
+  decimalOf,
+  type FeeBasis,
+  type FeeCode,
+  type Known,
+} from './contracts.ts'
+
+export interface Assignment {
+  assignment_id: number
+  logger_id: number
+  /** Where the plant is. */
+  market_code: string
+  /** Where it sells, if not there. */
+  sold_market_code: string | null
+  contract_type: ContractType
+  /** Exact decimals, as text. */
+  fixed_price: string | null
+  floor_price: string | null
+  pays_at_negative_price: boolean
+  offtaker: string | null
+  imbalance_responsible_party: string | null
+  currency: string
+  valid_from: string
+  /** The last day. */
+  valid_to: string | null
+}
+
+export interface Fee {
+  fee_id: number
+  /** null: each plant pays it. */
+  logger_id: number | null
+  code: FeeCode
+  name: string
+  basis: FeeBasis
+  /** Exact decimal, as text: in the currency, or percent. */
+  value: string
+  currency: string | null
+  valid_from: string
+  valid_to: string | null
+}
+
+export interface Contracts {
+  /** By plant and time. */
+  assignments: Assignment[]
+  /** As accounts list them: by code, name, plant and time. */
+  fees: Fee[]
+}
+
+export async function readContracts(
+  db: Queries,
+  site_id: string,
+  logger_id: number | null = null,
+): Promise<Contracts> {
+  const values = [site_id, logger_id]
+  const assignments = await db.query<Assignment>(
+    `select assignment_id, logger_id, market_code, sold_market_code, contract_type, fixed_price,
+       floor_price, pays_at_negative_price, offtaker, imbalance_responsible_party, currency,
+       valid_from, valid_to
+     from market_assignments
+     where site_id = $1 and ($2::int is null or logger_id = $2)
+     order by logger_id, valid_from`,
+    values,
+  )
+  const fees = await db.query<Fee>(
+    `select fee_id, logger_id, code, name, basis, value, currency, valid_from, valid_to
+     from fees
+     where site_id = $1 and ($2::int is null or coalesce(logger_id, $2) = $2)
+     order by code, name, logger_id, valid_from`,
+    values,
+  )
+  return { assignments, fees }
+}
+
+/** What a contracts file of the site may name. */
+export async function readKnown(db: Queries, site_id: string): Promise<Known> {
+  const loggers = await db.query<{ logger_id: number }>(
+    'select logger_id from loggers where site_id = $1',
+    [site_id],
+  )
+  const markets = await db.query<{ market_code: string }>('select market_code from markets')
+  return {
+    logger_ids: new Set(loggers.map((row) => row.logger_id)),
+    market_codes: new Set(markets.map((row) => row.market_code)),
+  }
+}
+
+export interface Replaced {
+  added: number
+  changed: number
+  unchanged: number
+  removed: number
+}
+
+export interface ContractsImport {
+  assignments: Replaced
+  fees: Replaced
+}
+
+/**
+ * Puts the contracts and fees of a file, which must be without faults, in place of those that the
+ * site has, all or nothing. Contracts of the same plant and first day keep their id, and so do
+ * fees of the same plant, code, name and first day. `dry_run` only tells what would change.
+ */
+export function replaceContracts(
+  db: Database,
+  site_id: string,
+  file: ContractsFile,
+  { dry_run }: { dry_run: boolean },
+): Promise<ContractsImport> {
+  return db.transaction(async (tx) => {
+    // One import of a site at a time.
+    await tx.query('select from sites where site_id = $1 for update', [site_id])
+    const { assignments, fees } = await readContracts(tx, site_id)
+    const changes = {
+      assignments: changesOf(assignments, file.assignments.map(assignmentOf), {
+        id: 'assignment_id',
+        key: ({ logger_id, valid_from }) => JSON.stringify([logger_id, valid_from]),
+      }),
+      fees: changesOf(fees, (file.fees ?? []).map(feeOf), {
+        id: 'fee_id',
+        key: ({ logger_id, code, name, valid_from }) =>
+          JSON.stringify([logger_id, code, name, valid_from]),
+      }),
+    }
+    if (!dry_run) {
+      await store(tx, site_id, changes.assignments, ['market_assignments', 'assignment_id'])
+      await store(tx, site_id, changes.fees, ['fees', 'fee_id'])
+    }
+    return { assignments: counted(changes.assignments), fees: counted(changes.fees) }
+  })
+}
+
+type NewAssignment = Omit<Assignment, 'assignment_id'>
+type NewFee = Omit<Fee, 'fee_id'>
+
+function assignmentOf(item: ContractsFile['assignments'][number]): NewAssignment {
+  const { fixed_price_per_mwh, floor_price_per_mwh, ...rest } = item
+  return {
+    ...rest,
+    fixed_price: exact(fixed_price_per_mwh),
+    floor_price: exact(floor_price_per_mwh),
+    sold_market_code: rest.sold_market_code ?? null,
+    pays_at_negative_price: rest.pays_at_negative_price ?? true,
+    offtaker: rest.offtaker ?? null,
+    imbalance_responsible_party: rest.imbalance_responsible_party ?? null,
+    valid_to: rest.valid_to ?? null,
+  }
+}
+
+function feeOf(item: NonNullable<ContractsFile['fees']>[number]): NewFee {
+  return {
+    ...item,
+    value: decimalOf(item.value),
+    logger_id: item.logger_id ?? null,
+    currency: item.currency ?? null,
+    valid_to: item.valid_to ?? null,
+  }
+}
+
+const exact = (value: number | undefined) => (value === undefined ? null : decimalOf(value))
+
+type Row = Record<string, unknown>
+
+interface Changes {
+  added: Row[]
+  changed: Row[]
+  unchanged: number
+  removed: number[]
+}
+
+function changesOf<Old extends New, New extends object>(
+  present: readonly Old[],
+  wanted: readonly New[],
+  { id, key }: { id: string & keyof Old; key: (row: New) => string },
+): Changes {
+  const left = new Map(present.map((row) => [key(row), row]))
+  const changes: Changes = { added: [], changed: [], unchanged: 0, removed: [] }
+  for (const row of wanted) {
+    const old = left.get(key(row))
+    left.delete(key(row))
+    if (old === undefined) changes.added.push({ ...row } as Row)
+    else if (Object.entries(row).every(([name, value]) => old[name as keyof Old] === value)) {
+      changes.unchanged += 1
+    } else changes.changed.push({ [id]: old[id], ...row })
+  }
+  changes.removed = [...left.values()].map((row) => Number(row[id]))
+  return changes
+}
+
+const counted = ({ added, changed, unchanged, removed }: Changes): Replaced => ({
+  added: added.length,
+  changed: changed.length,
+  unchanged,
+  removed: removed.length,
+})
+
+async function store(
+  tx: Transaction,
+  site_id: string,
+  { added, changed, removed }: Changes,
+  [table, id]: readonly [string, string],
+): Promise<void> {
+  const gone = [...removed, ...changed.map((row) => row[id])]
+  await tx.execute(`delete from ${table} where site_id = $1 and ${id} = any($2::int[])`, [
+    site_id,
+    gone,
+  ])
+  for (const row of [...changed, ...added]) {
+    const columns = Object.keys(row)
+    const places = columns.map((_, nth) => `$${nth + 2}`)
+    await tx.execute(
+      `insert into ${table} (site_id, ${columns.join(', ')}) values ($1, ${places.join(', ')})`,
+      [site_id, ...Object.values(row)],
+    )
+  }
+}

@@ -1,0 +1,245 @@
+/** Contracts of plants as their file says them: its form, and everything that is wrong with one. */
+import { plainFaults } from '@heliograph/domain/schema-fault'
+import { fieldOf, type SiteProblem } from '@heliograph/domain/site-check'
+import { type Static, Type } from 'typebox'
+import { Settings } from 'typebox/system'
+import { Value } from 'typebox/value'
+import { parseDocument } from 'yaml'
+import { microOf } from './money.ts'
+
+export const contractTypes = [
+  'spot',
+  'fixed_price',
+  'ppa',
+  'feed_in_tariff',
+  'feed_in_premium',
+  'cfd',
+] as const
+export type ContractType = (typeof contractTypes)[number]
+
+export const feeCodes = [
+  'market_fee',
+  'balancing',
+  'grid',
+  'aggregator',
+  'tax',
+  'guarantee_of_origin',
+  'cross_border',
+  'other',
+] as const
+export type FeeCode = (typeof feeCodes)[number]
+
+export const feeBases = ['per_mwh', 'percent', 'per_month', 'per_mw_month', 'imbalance'] as const
+export type FeeBasis = (typeof feeBases)[number]
+
+const closed = { additionalProperties: false } as const
+const Day = Type.String({ format: 'date' })
+const Currency = Type.String({ pattern: '^[A-Z]{3}$' })
+const Text = Type.String({ minLength: 1, maxLength: 100 })
+const LoggerId = Type.Integer({ minimum: 0, maximum: 2_147_483_647 })
+/** In any currency: a MWh of 2000 EUR is 800 000 HUF. */
+const Price = Type.Number({ minimum: -10_000_000, maximum: 10_000_000 })
+
+const AssignmentInFile = Type.Object(
+  {
+    logger_id: LoggerId,
+    market_code: Text,
+    sold_market_code: Type.Optional(Text),
+    contract_type: Type.Enum([...contractTypes]),
+    fixed_price_per_mwh: Type.Optional(Price),
+    floor_price_per_mwh: Type.Optional(Price),
+    pays_at_negative_price: Type.Optional(Type.Boolean()),
+    offtaker: Type.Optional(Text),
+    imbalance_responsible_party: Type.Optional(Text),
+    currency: Currency,
+    valid_from: Day,
+    valid_to: Type.Optional(Day),
+  },
+  closed,
+)
+type AssignmentInFile = Static<typeof AssignmentInFile>
+
+const FeeInFile = Type.Object(
+  {
+    logger_id: Type.Optional(LoggerId),
+    code: Type.Enum([...feeCodes]),
+    name: Text,
+    basis: Type.Enum([...feeBases]),
+    value: Price,
+    currency: Type.Optional(Currency),
+    valid_from: Day,
+    valid_to: Type.Optional(Day),
+  },
+  closed,
+)
+type FeeInFile = Static<typeof FeeInFile>
+
+export type ContractsFile = Static<typeof ContractsFile>
+export const ContractsFile = Type.Object(
+  {
+    assignments: Type.Array(AssignmentInFile, { maxItems: 10_000 }),
+    fees: Type.Optional(Type.Array(FeeInFile, { maxItems: 10_000 })),
+  },
+  closed,
+)
+
+/** What the file may name. */
+export interface Known {
+  logger_ids: ReadonlySet<number>
+  market_codes: ReadonlySet<string>
+}
+
+export interface ContractFault {
+  /** `assignments[0].valid_to`; empty for the file as a whole. */
+  field: string
+  message: string
+}
+
+/** Parses the text of a contracts file; all of its faults at once. */
+export function parseContracts(
+  text: string,
+  known: Known,
+): { contracts: ContractsFile } | { faults: ContractFault[] } {
+  const document = parseDocument(text, { prettyErrors: true })
+  if (document.errors.length > 0) {
+    return { faults: document.errors.map(({ message }) => ({ field: '', message })) }
+  }
+  let value: unknown
+  try {
+    value = document.toJS()
+  } catch (error) {
+    return { faults: [{ field: '', message: (error as Error).message }] }
+  }
+  const problems = formProblems(value)
+  const contracts = value as ContractsFile
+  // What overlaps and what is known can only be judged of what has its form.
+  if (problems.length === 0) {
+    problems.push(...contracts.assignments.flatMap((item, nth) => assignmentProblems(item, nth)))
+    problems.push(...(contracts.fees ?? []).flatMap((item, nth) => feeProblems(item, nth)))
+    problems.push(...unknownNames(contracts, known), ...overlaps(contracts))
+  }
+  if (problems.length === 0) return { contracts }
+  return { faults: problems.map(({ path, message }) => ({ field: fieldOf(path), message })) }
+}
+
+function formProblems(value: unknown): SiteProblem[] {
+  const { maxErrors } = Settings.Get()
+  try {
+    Settings.Set({ maxErrors: 10_000 })
+    return plainFaults(Value.Errors(ContractsFile, value), value).faults
+  } finally {
+    Settings.Set({ maxErrors })
+  }
+}
+
+const withFloor: readonly ContractType[] = ['spot', 'ppa', 'feed_in_premium']
+const withFixed: readonly ContractType[] = contractTypes.filter((type) => type !== 'spot')
+
+function assignmentProblems(item: AssignmentInFile, nth: number): SiteProblem[] {
+  const { contract_type, fixed_price_per_mwh, floor_price_per_mwh } = item
+  const at = (field: string, message: string) => ({ path: ['assignments', nth, field], message })
+  const problems: SiteProblem[] = []
+  if (fixed_price_per_mwh === undefined && withFixed.includes(contract_type)) {
+    if (contract_type !== 'ppa') {
+      problems.push(at('fixed_price_per_mwh', `is missing: ${contract_type} needs it`))
+    }
+  } else if (fixed_price_per_mwh !== undefined && contract_type === 'spot') {
+    problems.push(at('fixed_price_per_mwh', 'spot pays the market price and has none'))
+  }
+  if (floor_price_per_mwh !== undefined && !withFloor.includes(contract_type)) {
+    problems.push(at('floor_price_per_mwh', `${contract_type} has none`))
+  }
+  for (const field of ['fixed_price_per_mwh', 'floor_price_per_mwh'] as const) {
+    problems.push(...decimalProblems(item[field], (message) => at(field, message)))
+  }
+  return [...problems, ...dateProblems(item, (field, message) => at(field, message))]
+}
+
+function feeProblems(item: FeeInFile, nth: number): SiteProblem[] {
+  const { basis, value, currency } = item
+  const at = (field: string, message: string) => ({ path: ['fees', nth, field], message })
+  const problems = decimalProblems(value, (message) => at('value', message))
+  if (basis === 'percent') {
+    if (Math.abs(value) > 100) problems.push(at('value', 'must be at most 100 %'))
+    if (currency !== undefined) problems.push(at('currency', 'a percentage has none'))
+  } else if (currency === undefined) {
+    problems.push(at('currency', `is missing: ${basis} needs it`))
+  }
+  return [...problems, ...dateProblems(item, at)]
+}
+
+function decimalProblems(
+  value: number | undefined,
+  at: (message: string) => SiteProblem,
+): SiteProblem[] {
+  const is_exact = value === undefined || microOf(decimalOf(value)) !== null
+  return is_exact ? [] : [at('must have at most 6 decimals')]
+}
+
+/** As it was written: never with an exponent, which only numbers of no size here have. */
+export const decimalOf = (value: number): string =>
+  Number.isInteger(value) ? value.toFixed(0) : String(value)
+
+function dateProblems(
+  { valid_from, valid_to }: { valid_from: string; valid_to?: string },
+  at: (field: string, message: string) => SiteProblem,
+): SiteProblem[] {
+  if (valid_to === undefined || valid_to >= valid_from) return []
+  return [at('valid_to', `is before valid_from, ${valid_from}; it is the last day`)]
+}
+
+function unknownNames({ assignments, fees = [] }: ContractsFile, known: Known): SiteProblem[] {
+  const loggers = (list: string, items: readonly { logger_id?: number }[]) =>
+    items.flatMap(({ logger_id }, nth) =>
+      logger_id === undefined || known.logger_ids.has(logger_id)
+        ? []
+        : [{ path: [list, nth, 'logger_id'], message: `the site has no logger ${logger_id}` }],
+    )
+  const markets = assignments.flatMap((item, nth) =>
+    (['market_code', 'sold_market_code'] as const).flatMap((field) => {
+      const code = item[field]
+      if (code === undefined || known.market_codes.has(code)) return []
+      return [{ path: ['assignments', nth, field], message: `there is no market '${code}'` }]
+    }),
+  )
+  return [...loggers('assignments', assignments), ...loggers('fees', fees), ...markets]
+}
+
+/** Of one plant no two contracts, and no two fees of one code and name, hold on the same day. */
+function overlaps({ assignments, fees = [] }: ContractsFile): SiteProblem[] {
+  const ofPlant = Map.groupBy(numbered(assignments), ({ item }) => item.logger_id)
+  const ofFee = Map.groupBy(numbered(fees), ({ item }) => JSON.stringify([item.code, item.name]))
+  return [
+    ...[...ofPlant.values()].flatMap((items) => overlapping('assignments', items)),
+    ...[...ofFee.values()].flatMap((items) => overlapping('fees', items)),
+  ]
+}
+
+interface Dated {
+  logger_id?: number
+  valid_from: string
+  valid_to?: string
+}
+
+const numbered = <Item>(items: readonly Item[]) => items.map((item, nth) => ({ item, nth }))
+
+/** Each that holds on a day of one before it, of the same plant; what names no plant is of all. */
+function overlapping(list: string, items: readonly { item: Dated; nth: number }[]): SiteProblem[] {
+  const end = ({ valid_to }: Dated) => valid_to ?? '9999-12-31'
+  const isShared = (a: Dated, b: Dated) =>
+    a.logger_id === undefined || b.logger_id === undefined || a.logger_id === b.logger_id
+  return items.flatMap(({ item, nth }) => {
+    const other = items.find(
+      (each) =>
+        each.nth < nth &&
+        each.item.valid_from <= end(item) &&
+        item.valid_from <= end(each.item) &&
+        isShared(item, each.item),
+    )
+    if (other === undefined) return []
+    const message = `overlaps with ${list}[${other.nth}], ${period(other.item)}`
+    return [{ path: [list, nth, 'valid_from'], message }]
+  })
+}
+
+const period = ({ valid_from, valid_to }: Dated) => `${valid_from} to ${valid_to ?? 'an open end'}`

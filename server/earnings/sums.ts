@@ -1,0 +1,139 @@
+/** Sums of the hours of plants, of any of them, in one currency. */
+import type { HourAccount, MoneyReason, RateAt } from './accounting.ts'
+import { converted, type Micro, sameCurrency } from './money.ts'
+
+export interface Sums {
+  /** Sold: under a contract. */
+  energy_wh: number | null
+  /** Of hours without a contract, which are in nothing else. */
+  unsold_wh: number
+  /** Of hours whose money is known, all of them. */
+  known_wh: number
+  gross: Micro
+  fees: Map<number, Micro>
+  valued_wh: number
+  /** Of them, at the market price: Wh times micro per MWh, for means only. */
+  market_value: number
+  market_price_micro: number
+  market_price_hours: number
+  negative_wh: number
+  negative_cost: Micro
+  curtailed_wh: number | null
+  lost: Micro
+  avoided: Micro
+  imbalance: Micro | null
+  hours_under_contract: number
+  /** Hours under a contract whose money is not known, by the reason and market. */
+  unknown: Map<string, Unknown>
+}
+
+export interface Unknown {
+  reason: MoneyReason
+  market_code: string | null
+  first_ms: number
+  last_ms: number
+  hours: number
+}
+
+export const noSums = (): Sums => ({
+  energy_wh: null,
+  unsold_wh: 0,
+  known_wh: 0,
+  gross: 0n,
+  fees: new Map(),
+  valued_wh: 0,
+  market_value: 0,
+  market_price_micro: 0,
+  market_price_hours: 0,
+  negative_wh: 0,
+  negative_cost: 0n,
+  curtailed_wh: null,
+  lost: 0n,
+  avoided: 0n,
+  imbalance: null,
+  hours_under_contract: 0,
+  unknown: new Map(),
+})
+
+/** Adds an hour, whose fees are these (ids by place). */
+export function addHour(sums: Sums, hour: HourAccount, fee_ids: readonly number[]): void {
+  const { energy_wh, reason } = hour
+  if (reason === 'no_contract') {
+    sums.unsold_wh += energy_wh ?? 0
+    return
+  }
+  sums.hours_under_contract += 1
+  sums.energy_wh = plus(sums.energy_wh, energy_wh)
+  sums.curtailed_wh = plus(sums.curtailed_wh, hour.curtailed_wh)
+  sums.negative_wh += hour.negative_wh
+  if (reason !== null) {
+    addUnknown(sums, hour, reason)
+    return
+  }
+  sums.known_wh += energy_wh ?? 0
+  sums.gross += BigInt(hour.gross ?? 0)
+  for (const [place, amount] of hour.fees.entries()) {
+    const fee_id = fee_ids[place]!
+    if (amount !== 0 || sums.fees.has(fee_id)) {
+      sums.fees.set(fee_id, (sums.fees.get(fee_id) ?? 0n) + BigInt(amount))
+    }
+  }
+  sums.valued_wh += hour.valued_wh
+  sums.market_value += hour.market_value
+  if (hour.market_price_micro !== null) {
+    sums.market_price_micro += hour.market_price_micro
+    sums.market_price_hours += 1
+  }
+  sums.negative_cost += BigInt(hour.negative_cost)
+  sums.lost += BigInt(hour.lost)
+  sums.avoided += BigInt(hour.avoided)
+  if (hour.imbalance !== null) sums.imbalance = (sums.imbalance ?? 0n) + BigInt(hour.imbalance)
+}
+
+function addUnknown(
+  { unknown }: Sums,
+  { start_ms, market_code }: HourAccount,
+  reason: MoneyReason,
+): void {
+  const key = `${reason} ${market_code}`
+  const known = unknown.get(key)
+  unknown.set(key, {
+    reason,
+    market_code,
+    first_ms: Math.min(known?.first_ms ?? start_ms, start_ms),
+    last_ms: Math.max(known?.last_ms ?? start_ms, start_ms),
+    hours: (known?.hours ?? 0) + 1,
+  })
+}
+
+const plus = (sum: number | null, value: number | null) =>
+  value === null ? sum : (sum ?? 0) + value
+
+export function amountsSum(amounts: Iterable<Micro | number>): Micro {
+  let sum = 0n
+  for (const amount of amounts) sum += BigInt(amount)
+  return sum
+}
+
+/** The hour in another currency, at the rate of its time: `no_exchange_rate` where none is. */
+export function inCurrency(hour: HourAccount, currency: string, rateAt: RateAt): HourAccount {
+  if (hour.currency === null || hour.currency === currency) return hour
+  const rate = rateAt(hour.currency, currency, hour.start_ms)
+  const into = (amount: number) => converted(amount, rate ?? sameCurrency)
+  const price = (micro: number | null) =>
+    micro === null || rate === null ? null : (micro * rate) / sameCurrency
+  return {
+    ...hour,
+    currency,
+    reason: hour.reason ?? (rate === null ? 'no_exchange_rate' : null),
+    gross: hour.gross === null || rate === null ? null : into(hour.gross),
+    fees: hour.fees.map(into),
+    price_micro: price(hour.price_micro),
+    market_price_micro: price(hour.market_price_micro),
+    market_value: (hour.market_value * (rate ?? sameCurrency)) / sameCurrency,
+    negative_cost: into(hour.negative_cost),
+    lost: into(hour.lost),
+    avoided: into(hour.avoided),
+    imbalance: hour.imbalance === null || rate === null ? null : into(hour.imbalance),
+  }
+}

@@ -1,0 +1,90 @@
+/** Which two markets are compared, and what is read of them. */
+import { significant } from '@heliograph/domain/significant'
+import type { PlantHour } from '../../earnings/plant-quarters.ts'
+import { ApiError, invalid } from '../../http/errors.ts'
+import { day_ms, utcDate } from '../../http/time-windows.ts'
+import type { Market, PriceStore } from '../../prices/store.ts'
+import type { Compared } from './cross-border.ts'
+import type { EarningsStore } from './store.ts'
+
+export interface Reads {
+  prices: Pick<PriceStore, 'market' | 'markets' | 'dayAhead' | 'rate'>
+  earnings: Pick<EarningsStore, 'contracts' | 'hours' | 'site'>
+}
+
+export interface Pair {
+  base: Market
+  sold: Market
+}
+
+/**
+ * The markets that were asked for; else those of the contract that holds on the last day (of the
+ * plant with the lowest id), else of the only market in the country of the site. Refuses 404 what
+ * is no market, and 422 where there is nothing to go by.
+ */
+export async function pairOf(
+  { prices, earnings }: Reads,
+  { site_id, base, sold, end }: { site_id: string; base?: string; sold?: string; end: string },
+): Promise<Pair> {
+  const { assignments } = await earnings.contracts(site_id, null)
+  const held = assignments
+    .filter(({ valid_from }) => valid_from <= end)
+    .filter(({ market_code }) => base === undefined || market_code === base)
+  const contract = held.find(({ valid_to }) => valid_to === null || valid_to >= end) ?? held.at(-1)
+  const base_code = base ?? contract?.market_code ?? (await marketOfCountry(site_id))
+  const sold_code = sold ?? contract?.sold_market_code ?? base_code
+  return { base: await marketOf(base_code), sold: await marketOf(sold_code) }
+
+  async function marketOf(market_code: string): Promise<Market> {
+    const market = await prices.market(market_code)
+    if (market === null) throw new ApiError('not_found', { market_code })
+    return market
+  }
+
+  async function marketOfCountry(site_id: string): Promise<string> {
+    const { country_code } = await earnings.site(site_id)
+    const markets = await prices.markets()
+    const [only, ...others] = markets.filter(
+      ({ country_codes, auction }) => auction !== 'exaa' && country_codes.includes(country_code!),
+    )
+    if (only !== undefined && others.length === 0) return only.market_code
+    const message = 'is needed: no plant of the site has a contract that names its market'
+    throw invalid({ location: 'query', field: 'base', code: 'required', message })
+  }
+}
+
+/** What `crossBorderPrices` compares, of [from_ms, to_ms), days of UTC. */
+export async function readCompared(
+  { prices, earnings }: Reads,
+  { base, sold }: Pair,
+  { site_id, from_ms, to_ms }: { site_id: string; from_ms: number; to_ms: number },
+): Promise<Compared> {
+  const span = { from: new Date(from_ms), to: new Date(to_ms) }
+  const { assignments, fees } = await earnings.contracts(site_id, null)
+  const there = new Set(
+    assignments
+      .filter(({ market_code }) => market_code === base.market_code)
+      .map(({ logger_id }) => logger_id),
+  )
+  const hours: PlantHour[] = []
+  if (there.size > 0) {
+    for (const [logger_id, of_plant] of await earnings.hours(site_id, span)) {
+      if (there.has(logger_id)) hours.push(...of_plant)
+    }
+  }
+  const rates = new Map<string, number | null>()
+  for (let day = from_ms; day < to_ms; day += day_ms) {
+    const rate = await prices.rate(sold.currency, base.currency, new Date(day))
+    // Without the noise of a quotient of two rates.
+    rates.set(utcDate(new Date(day)), rate === null ? null : significant(rate))
+  }
+  return {
+    base: { market: base, periods: await prices.dayAhead(base.market_code, span) },
+    sold: { market: sold, periods: await prices.dayAhead(sold.market_code, span) },
+    from_ms,
+    to_ms,
+    rateAt: (time_ms) => rates.get(utcDate(new Date(time_ms))) ?? null,
+    fees,
+    hours,
+  }
+}

@@ -1,0 +1,143 @@
+/** Sums of earnings as they are served. */
+import { rounded } from '@heliograph/domain/significant'
+import type { HourAccount } from '../../earnings/accounting.ts'
+import type { Fee } from '../../earnings/contract-store.ts'
+import { type Micro, majorUnits } from '../../earnings/money.ts'
+import { amountsSum, type Sums } from '../../earnings/sums.ts'
+import { day_ms, hour_ms } from '../../http/time-windows.ts'
+import type { AwakeTime } from '../../records/daylight.ts'
+
+/** Readings of an outage, and counters over gaps of up to a week, hardly come later than this. */
+export const late_data_ms = 14 * day_ms
+
+/** From this part on an hour counts as measured in full. */
+const whole_ratio = 0.95
+
+export interface Now {
+  now_ms: number
+  awake: AwakeTime
+}
+
+/** Inverter seconds: in which they must be awake, and of these those that were measured. */
+export interface Coverage {
+  demanded_s: number | null
+  covered_s: number
+}
+
+export const noCoverage = (): Coverage => ({ demanded_s: 0, covered_s: 0 })
+
+/** Adds an hour in which the inverters must be awake for so long; null: nobody knows. */
+export function addCoverage(
+  coverage: Coverage,
+  awake_s: number | null,
+  { awake_covered_s, inverter_count }: HourAccount,
+  usual_count: number,
+): void {
+  coverage.covered_s += awake_covered_s
+  coverage.demanded_s =
+    coverage.demanded_s === null || awake_s === null
+      ? null
+      : coverage.demanded_s + awake_s * (inverter_count ?? usual_count)
+}
+
+export function completenessPct({ demanded_s, covered_s }: Coverage): number | null {
+  if (demanded_s === null || demanded_s === 0) return null
+  return rounded(100 * Math.min(1, covered_s / demanded_s), 2)
+}
+
+export const isPartial = (is_over: boolean, completeness_pct: number | null): boolean =>
+  !is_over || (completeness_pct !== null && completeness_pct < 100 * whole_ratio)
+
+export const kwh = (wh: number): number => wh / 1000
+export const kwhOrNull = (wh: number | null): number | null => (wh === null ? null : kwh(wh))
+
+/** A price that was computed: to the tenth of a cent's cent. */
+export const price = (micro: number | null): number | null =>
+  micro === null ? null : rounded(micro / 1e6, 4)
+
+export interface Judged {
+  currency: string | null
+  fees: readonly Fee[]
+  coverage: Coverage
+  /** The end of the window. */
+  end_ms: number
+  now_ms: number
+}
+
+export function figuresOf(sums: Sums, { currency, fees, coverage, end_ms, now_ms }: Judged) {
+  const is_sold = sums.hours_under_contract > 0
+  const is_known = is_sold && sums.unknown.size === 0
+  const money = (amount: Micro) => (is_known ? majorUnits(amount) : null)
+  const fees_sum = amountsSum(sums.fees.values())
+  const base =
+    sums.market_price_hours > 0 ? sums.market_price_micro / sums.market_price_hours : null
+  const valued = sums.valued_wh > 0 ? sums.market_value / sums.valued_wh : null
+  const is_final = is_known && end_ms <= now_ms - late_data_ms
+  return {
+    currency: is_sold ? currency : null,
+    energy_sold_kwh: kwhOrNull(sums.energy_wh),
+    energy_without_contract_kwh: kwh(sums.unsold_wh),
+    gross_amount: sums.energy_wh === null ? null : money(sums.gross),
+    fees_amount: money(fees_sum),
+    net_amount: money(sums.gross - fees_sum),
+    fees: fees.flatMap((fee) => {
+      const amount = sums.fees.get(fee.fee_id)
+      return amount === undefined ? [] : [{ ...feeTerms(fee), amount: money(amount) }]
+    }),
+    average_price_per_mwh:
+      is_known && sums.energy_wh ? price(perMwh(sums.gross, sums.energy_wh)) : null,
+    market_base_price_per_mwh: price(base),
+    capture_rate_pct:
+      base !== null && base > 0 && valued !== null ? rounded((100 * valued) / base, 2) : null,
+    negative_price_energy_kwh: kwh(sums.negative_wh),
+    negative_price_cost_amount: money(sums.negative_cost),
+    curtailed_energy_kwh: kwhOrNull(sums.curtailed_wh),
+    curtailment_loss_amount: sums.curtailed_wh === null ? null : money(sums.lost),
+    curtailment_avoided_cost_amount: sums.curtailed_wh === null ? null : money(sums.avoided),
+    bess_arbitrage_amount: null,
+    imbalance_amount: sums.imbalance === null ? null : money(sums.imbalance),
+    price_status: is_final ? ('final' as const) : ('provisional' as const),
+    data_completeness_pct: completenessPct(coverage),
+    known: is_sold
+      ? {
+          energy_kwh: kwh(sums.known_wh),
+          gross_amount: majorUnits(sums.gross),
+          fees_amount: majorUnits(fees_sum),
+          net_amount: majorUnits(sums.gross - fees_sum),
+        }
+      : null,
+    unknown: [...sums.unknown.values()]
+      .toSorted((a, b) => a.first_ms - b.first_ms)
+      .map(({ reason, market_code, first_ms, last_ms, hours }) => ({
+        reason,
+        market_code,
+        start_at: new Date(first_ms).toISOString(),
+        end_at: new Date(last_ms + hour_ms).toISOString(),
+        hour_count: hours,
+      })),
+  }
+}
+
+const perMwh = (amount: Micro, energy_wh: number): number => (Number(amount) / energy_wh) * 1e6
+
+export const feeTerms = ({ code, name, basis, value, currency }: Fee) => ({
+  code,
+  name,
+  basis,
+  rate: Number(value),
+  rate_currency: currency,
+})
+
+/** The money of a day, or of nothing. */
+export function dayOf(date: string, sums: Sums) {
+  const is_known = sums.hours_under_contract > 0 && sums.unknown.size === 0
+  const fees_sum = amountsSum(sums.fees.values())
+  const money = (amount: Micro) => (is_known ? majorUnits(amount) : null)
+  return {
+    date,
+    energy_kwh: kwhOrNull(sums.energy_wh),
+    gross_amount: sums.energy_wh === null ? null : money(sums.gross),
+    fees_amount: money(fees_sum),
+    net_amount: money(sums.gross - fees_sum),
+  }
+}

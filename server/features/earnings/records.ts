@@ -1,0 +1,154 @@
+/** Accounts as they are served: a window of them in sum, and hour by hour. */
+import type { Static } from 'typebox'
+import type { HourAccount } from '../../earnings/accounting.ts'
+import type { Books, PlantAccounts } from '../../earnings/books.ts'
+import { majorUnits } from '../../earnings/money.ts'
+import { addHour, inCurrency, noSums, type Sums } from '../../earnings/sums.ts'
+import { day_ms, hour_ms, utcDate } from '../../http/time-windows.ts'
+import {
+  addCoverage,
+  type Coverage,
+  completenessPct,
+  dayOf,
+  figuresOf,
+  isPartial,
+  kwhOrNull,
+  late_data_ms,
+  type Now,
+  noCoverage,
+  price,
+} from './figures.ts'
+import type { EarningsHour, EarningsSummary } from './schemas.ts'
+
+export interface Days {
+  /** YYYY-MM-DD, both inclusive. */
+  start: string
+  end: string
+}
+
+/** The hours of whole days of UTC, up to the one that is running. */
+export function hoursOfDays({ start, end }: Days, now_ms: number) {
+  const from_ms = Date.parse(start)
+  const until_ms = Math.ceil(now_ms / hour_ms) * hour_ms
+  const to_ms = Math.max(from_ms, Math.min(Date.parse(end) + day_ms, until_ms))
+  return { from_ms, to_ms }
+}
+
+interface Account {
+  sums: Sums
+  coverage: Coverage
+}
+
+const noAccount = (): Account => ({ sums: noSums(), coverage: noCoverage() })
+
+/** The sums of plants, of days, and of all: each hour goes into one of each. */
+export function summaryOf(
+  { plants, currency, rateAt }: Books,
+  { start, end, logger_id }: Days & { logger_id: number | null },
+  now: Now,
+): Static<typeof EarningsSummary> {
+  const all = noAccount()
+  const days = new Map<string, Sums>()
+  const of_plants = plants.map((plant) => {
+    const of_plant = noAccount()
+    const fee_ids = plant.fees.map(({ fee_id }) => fee_id)
+    for (const hour of plant.hours) {
+      const awake_s = now.awake(hour.start_ms, now.now_ms)
+      const account = currency === null ? hour : inCurrency(hour, currency, rateAt)
+      const date = utcDate(new Date(hour.start_ms))
+      const of_day = days.get(date) ?? noSums()
+      days.set(date, of_day)
+      for (const sums of [all.sums, of_plant.sums, of_day]) addHour(sums, account, fee_ids)
+      for (const { coverage } of [all, of_plant]) {
+        addCoverage(coverage, awake_s, hour, plant.inverter_count)
+      }
+    }
+    return { plant, ...of_plant }
+  })
+  const fees = plants[0]?.fees ?? []
+  const end_ms = Date.parse(end) + day_ms
+  const served = ({ sums, coverage }: Account) =>
+    figuresOf(sums, { currency, fees, coverage, end_ms, now_ms: now.now_ms })
+  const figures = served(all)
+  const is_sold = all.sums.hours_under_contract > 0
+  return {
+    start_date: start,
+    end_date: end,
+    logger_id,
+    ...figures,
+    reason: figures.unknown[0]?.reason ?? (is_sold || days.size === 0 ? null : 'no_contract'),
+    by_logger:
+      logger_id !== null
+        ? null
+        : of_plants.map(({ plant, ...account }) => ({
+            logger_id: plant.logger_id,
+            logger_name: plant.logger_name,
+            ...served(account),
+          })),
+    by_day: [...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([date, sums]) => dayOf(date, sums)),
+    calculated_at: new Date(now.now_ms).toISOString(),
+  }
+}
+
+/** The hours of plants, by time and plant. */
+export function earningsHours({ plants }: Books, now: Now): Static<typeof EarningsHour>[] {
+  const [first] = plants
+  const textOf = hourTexts()
+  return (first?.hours ?? []).flatMap(({ start_ms }, nth) => {
+    const times = { start_at: textOf(start_ms), end_at: textOf(start_ms + hour_ms) }
+    return plants.map((plant) => ({ ...times, ...hourOf(plant.hours[nth]!, plant, now) }))
+  })
+}
+
+/** Whole hours as ISO 8601, many of one day after the other: that takes a tenth of their Date. */
+function hourTexts(): (hour: number) => string {
+  let known = { day: Number.NaN, date: '' }
+  return (hour) => {
+    const day = Math.floor(hour / day_ms)
+    if (day !== known.day) known = { day, date: utcDate(new Date(hour)) }
+    return `${known.date}T${String((hour / hour_ms) % 24).padStart(2, '0')}:00:00.000Z`
+  }
+}
+
+/** Inverters that were measured all the time need no sun to tell how long they must be. */
+function completenessOfHour(
+  hour: HourAccount,
+  usual_count: number,
+  { now_ms, awake }: Now,
+): number | null {
+  const { awake_covered_s, inverter_count } = hour
+  const most_s = 3600 * (inverter_count ?? usual_count)
+  if (awake_covered_s > 0 && awake_covered_s >= most_s) return 100
+  const coverage = noCoverage()
+  addCoverage(coverage, awake(hour.start_ms, now_ms), hour, usual_count)
+  return completenessPct(coverage)
+}
+
+function hourOf(
+  hour: HourAccount,
+  { inverter_count }: PlantAccounts,
+  { now_ms, awake }: Now,
+): Omit<Static<typeof EarningsHour>, 'start_at' | 'end_at'> {
+  const { start_ms, gross, reason, curtailed_wh } = hour
+  const end_ms = start_ms + hour_ms
+  const completeness_pct = completenessOfHour(hour, inverter_count, { now_ms, awake })
+  const fees = hour.fees.reduce((sum, amount) => sum + amount, 0)
+  return {
+    logger_id: hour.logger_id,
+    market_code: hour.market_code,
+    energy_kwh: kwhOrNull(hour.energy_wh),
+    price_per_mwh: price(hour.price_micro),
+    market_price_per_mwh: price(hour.market_price_micro),
+    gross_amount: gross === null ? null : majorUnits(gross),
+    fees_amount: reason === null ? majorUnits(fees) : null,
+    net_amount: reason === null ? majorUnits((gross ?? 0) - fees) : null,
+    curtailed_energy_kwh: kwhOrNull(curtailed_wh),
+    lost_amount:
+      reason === null && curtailed_wh !== null ? majorUnits(hour.lost - hour.avoided) : null,
+    currency: hour.currency,
+    price_status: reason === null && end_ms <= now_ms - late_data_ms ? 'final' : 'provisional',
+    reason,
+    completeness_pct,
+    is_partial: isPartial(end_ms <= now_ms, completeness_pct),
+  }
+}

@@ -1,0 +1,73 @@
+import { type Books, type BooksAsked, openBooks, type ReadScheduled } from '../../earnings/books.ts'
+import { type Contracts, readContracts } from '../../earnings/contract-store.ts'
+import { type PlantHour, readPlantHours } from '../../earnings/plant-quarters.ts'
+import { targetOf } from '../../predictions/targets.ts'
+import { leadSpans, readVintageSteps } from '../../predictions/vintage-steps.ts'
+import type { Queries } from '../../storage/database.ts'
+
+export interface SiteTerms {
+  /** Of the inventory; null until there is one. */
+  currency: string | null
+  country_code: string | null
+}
+
+export interface EarningsStore {
+  /** The accounts of plants, with what was forecast in time as what they had sold ahead. */
+  books(asked: Omit<BooksAsked, 'site_currency' | 'readScheduled'>): Promise<Books>
+  contracts(site_id: string, logger_id: number | null): Promise<Contracts>
+  /** By id, retired ones too. */
+  loggerNames(site_id: string): Promise<Map<number, string>>
+  site(site_id: string): Promise<SiteTerms>
+  hours(site_id: string, span: { from: Date; to: Date }): Promise<Map<number, PlantHour[]>>
+}
+
+const minute_ms = 60_000
+const quarter_ms = 15 * minute_ms
+
+export function createEarningsStore(db: Queries): EarningsStore {
+  const site = async (site_id: string): Promise<SiteTerms> => {
+    const [row] = await db.query<SiteTerms>(
+      `SELECT inventory->>'currency' AS currency, inventory->>'country_code' AS country_code
+       FROM sites WHERE site_id = $1`,
+      [site_id],
+    )
+    return row!
+  }
+  return {
+    site,
+    async books(asked) {
+      const { currency } = await site(asked.site_id)
+      const readScheduled = forecastInTime(db, asked)
+      return openBooks(db, { ...asked, site_currency: currency, readScheduled })
+    },
+    contracts: (site_id, logger_id) => readContracts(db, site_id, logger_id),
+    async loggerNames(site_id) {
+      const rows = await db.query<{ logger_id: number; name: string }>(
+        'SELECT logger_id, name FROM loggers WHERE site_id = $1',
+        [site_id],
+      )
+      return new Map(rows.map(({ logger_id, name }) => [logger_id, name]))
+    },
+    hours: (site_id, span) => readPlantHours(db, { site_id, ...span }),
+  }
+}
+
+/** The median of the last forecast before the gate closure, in Wh of each quarter hour. */
+function forecastInTime(
+  db: Queries,
+  { site_id, from_ms, to_ms }: { site_id: string; from_ms: number; to_ms: number },
+): ReadScheduled {
+  return async (logger_id, { timezone, gate_closure_local }) => {
+    if (gate_closure_local === null) return () => null
+    const spans = leadSpans('day_ahead', { from_ms, to_ms }, { timezone, gate_closure_local })
+    const target = targetOf(logger_id)
+    const steps = await readVintageSteps(db, { site_id, target }, { lead_time: 'day_ahead', spans })
+    const sold = new Map<number, number>()
+    for (const { start_ms, end_ms, p50_kw, is_hindcast } of steps) {
+      // What was made after the fact was sold by nobody.
+      if (p50_kw === null || is_hindcast) continue
+      for (let at = start_ms; at < end_ms; at += quarter_ms) sold.set(at, Math.round(p50_kw * 250))
+    }
+    return (start_ms) => sold.get(start_ms) ?? null
+  }
+}

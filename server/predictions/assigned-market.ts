@@ -1,0 +1,43 @@
+/** The market that a site is assigned to, whose gate closure forecasts have to come before. */
+import type { Queries } from '../storage/database.ts'
+import { type Gate, usualGate } from './gate-closure.ts'
+
+export interface AssignedMarket extends Gate {
+  market_code: string
+  currency: string
+  resolution_minutes: number
+}
+
+/** Of a day, `YYYY-MM-DD`: where plants differ, the market that most of their power is sold in. */
+const assigned = `
+  select m.market_code, m.timezone, m.currency, m.resolution_minutes,
+         coalesce(m.gate_closure_local, $3) as gate_closure_local
+  from market_assignments a
+  join loggers l on l.site_id = a.site_id and l.logger_id = a.logger_id
+  join markets m on m.market_code = coalesce(a.sold_market_code, a.market_code)
+  where a.site_id = $1 and ($4::int is null or a.logger_id = $4)
+    and a.valid_from <= $2 and (a.valid_to is null or a.valid_to >= $2)
+    and l.retired_at is null
+  group by m.market_code
+  order by sum(l.rated_power_kw) desc, m.market_code
+  limit 1`
+
+/** null where none is assigned on that day. */
+export async function assignedMarket(
+  db: Queries,
+  of: { site_id: string; logger_id: number | null },
+  date: string,
+): Promise<AssignedMarket | null> {
+  const values = [of.site_id, date, usualGate.gate_closure_local, of.logger_id]
+  const [market] = await db.query<AssignedMarket>(assigned, values)
+  return market ?? null
+}
+
+/** Of the plant or the site as it is assigned on that day; the usual one where it is not. */
+export async function gateOf(
+  db: Queries,
+  of: { site_id: string; logger_id: number | null },
+  date: string,
+): Promise<Gate> {
+  return (await assignedMarket(db, of, date)) ?? usualGate
+}

@@ -1,0 +1,80 @@
+/** What is known beforehand to hold plants down: curtailment rows in force or to come, outages. */
+import type { Queries } from '../storage/database.ts'
+
+/** Of one plant, Unix ms, half-open. */
+export interface KnownLimit {
+  logger_id: number
+  start_ms: number
+  end_ms: number
+  /** It gives no more than this; null: no such limit. */
+  max_power_kw: number | null
+  /** What is left of it, 0 to 1, beneath that. */
+  available_ratio: number
+}
+
+interface LimitRow {
+  logger_id: number
+  start_at: Date
+  end_at: Date
+  max_power_kw: number | null
+  unavailable_pct: number
+}
+
+/** Those of the plants in service that share time with [from, to). */
+export async function readKnownLimits(
+  db: Queries,
+  site_id: string,
+  { from, to }: { from: Date; to: Date },
+): Promise<KnownLimit[]> {
+  const rows = await db.query<LimitRow>(
+    `select logger_id, start_at, end_at, max_power_kw, 0::float8 as unavailable_pct
+     from curtailment_rows
+     where site_id = $1 and released_at is null and end_at > $2 and start_at < $3
+     union all
+     select l.logger_id, o.start_at, o.end_at, null, o.unavailable_pct
+     from planned_outages o
+     join loggers l on l.site_id = o.site_id and l.retired_at is null
+       and (o.logger_id is null or l.logger_id = o.logger_id)
+     where o.site_id = $1 and o.end_at > $2 and o.start_at < $3`,
+    [site_id, from.toISOString(), to.toISOString()],
+  )
+  return rows.map(({ start_at, end_at, unavailable_pct, ...row }) => ({
+    logger_id: row.logger_id,
+    start_ms: start_at.getTime(),
+    end_ms: end_at.getTime(),
+    max_power_kw: row.max_power_kw,
+    available_ratio: 1 - unavailable_pct / 100,
+  }))
+}
+
+/**
+ * What limits of one plant leave of a mean power over a step: the lowest holds at each instant, and
+ * outages at once take the greatest share of them.
+ */
+export function limitedPower(
+  power_kw: number,
+  { start_ms, end_ms }: { start_ms: number; end_ms: number },
+  limits: readonly KnownLimit[],
+): number {
+  const within = limits.filter((limit) => limit.start_ms < end_ms && limit.end_ms > start_ms)
+  if (within.length === 0) return power_kw
+  const bounds = [
+    ...new Set([
+      start_ms,
+      end_ms,
+      ...within.flatMap((limit) => [
+        Math.max(start_ms, limit.start_ms),
+        Math.min(end_ms, limit.end_ms),
+      ]),
+    ]),
+  ].sort((a, b) => a - b)
+  let sum = 0
+  for (let nth = 0; nth + 1 < bounds.length; nth += 1) {
+    const [from_ms, to_ms] = [bounds[nth]!, bounds[nth + 1]!]
+    const now = within.filter((limit) => limit.start_ms <= from_ms && limit.end_ms >= to_ms)
+    const most_kw = Math.min(power_kw, ...now.map((limit) => limit.max_power_kw ?? power_kw))
+    const left = Math.min(1, ...now.map(({ available_ratio }) => available_ratio))
+    sum += Math.min(most_kw, power_kw * left) * (to_ms - from_ms)
+  }
+  return sum / (end_ms - start_ms)
+}

@@ -1,0 +1,109 @@
+/** Price models and the forecasts that were issued, by market. */
+import type { Database, Queries } from '../storage/database.ts'
+import type { PriceFacts } from './model-states.ts'
+import type { ScoreSums } from './score-sums.ts'
+import type { PriceDay } from './tasks.ts'
+
+export interface PriceRun extends PriceDay {
+  issued_at: Date
+  is_hindcast: boolean
+  model_version: number
+  known_until_at: Date
+}
+
+export async function priceModelInUse(
+  db: Queries,
+  market_code: string,
+): Promise<{ version: number; model: Buffer } | null> {
+  const [row] = await db.query<{ version: number; model: Buffer }>(
+    `select version, model from price_models where market_code = $1 and state = 'in_use'`,
+    [market_code],
+  )
+  return row ?? null
+}
+
+export interface NewPriceModel {
+  version: number
+  trained_at: Date
+  facts: PriceFacts
+  sums: ScoreSums
+  model: Uint8Array
+  is_worse: boolean
+  hindcasts: PriceRun[]
+}
+
+/** Keeps a model; one that is not worse is in use from now on, and so are its hindcasts. */
+export async function storePriceModel(
+  db: Database,
+  market_code: string,
+  { version, trained_at, facts, sums, model, is_worse, hindcasts }: NewPriceModel,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    if (!is_worse) {
+      await tx.execute(
+        `update price_models set state = 'followed', model = null
+         where market_code = $1 and state = 'in_use'`,
+        [market_code],
+      )
+      await tx.execute('delete from price_runs where market_code = $1 and is_hindcast', [
+        market_code,
+      ])
+      for (const run of hindcasts) await storePriceRun(tx, market_code, run)
+    }
+    await tx.execute(
+      `insert into price_models (market_code, version, trained_at, state, facts, scores, model)
+       values ($1, $2, $3, $4, $5, $6, $7)`,
+      [
+        ...[market_code, version, trained_at.toISOString(), is_worse ? 'worse' : 'in_use'],
+        ...[JSON.stringify(facts), JSON.stringify(sums), is_worse ? null : Buffer.from(model)],
+      ],
+    )
+  })
+}
+
+export async function storePriceRun(
+  db: Queries,
+  market_code: string,
+  run: PriceRun,
+): Promise<void> {
+  await db.execute(
+    `insert into price_runs (market_code, delivery_date, issued_at, is_hindcast, model_version,
+       known_until_at, start_at, resolution_minutes, p10_price, p50_price, p90_price,
+       negative_probability)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    [
+      ...[market_code, run.delivery_date, run.issued_at.toISOString(), run.is_hindcast],
+      ...[run.model_version, run.known_until_at.toISOString()],
+      ...[new Date(run.start_ms).toISOString(), run.resolution_minutes],
+      ...[run.p10_price, run.p50_price, run.p90_price, run.negative_probability],
+    ],
+  )
+}
+
+/**
+ * For each delivery day the last run that was issued at its time or before; those issued in time
+ * before those made up for afterwards.
+ */
+export async function priceVintages(
+  db: Queries,
+  market_code: string,
+  asked: readonly { delivery_date: string; before: Date }[],
+): Promise<PriceRun[]> {
+  return db.query<PriceRun>(
+    `select r.delivery_date, r.issued_at, r.is_hindcast, r.model_version, r.known_until_at,
+            (extract(epoch from r.start_at) * 1000)::float8 as start_ms, r.resolution_minutes,
+            r.p10_price, r.p50_price, r.p90_price, r.negative_probability
+     from unnest($2::date[], $3::timestamptz[]) as a (delivery_date, before_at)
+     cross join lateral (
+       select * from price_runs
+       where market_code = $1 and delivery_date = a.delivery_date and issued_at <= a.before_at
+       order by is_hindcast, issued_at desc, run_id desc limit 1
+     ) as r
+     order by r.delivery_date`,
+    [
+      market_code,
+      asked.map(({ delivery_date }) => delivery_date),
+      asked.map(({ before }) => before.toISOString()),
+    ],
+  )
+}

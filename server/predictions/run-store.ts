@@ -1,0 +1,208 @@
+/** Forecasts as they were issued. None is ever changed, so that what was said when stays known. */
+import { rounded } from '@heliograph/domain/significant'
+import type {
+  Confidence,
+  ProductionForecast,
+  ProductionPoint,
+} from '@heliograph/forecast/production-forecast'
+import type { Queries } from '../storage/database.ts'
+import type { Target } from './targets.ts'
+
+export type ForecastModel = 'blend' | 'physical'
+export const fallbackReasons = [
+  'no_position',
+  'no_panels',
+  'no_weather_forecast',
+  'too_little_history',
+  'no_model_yet',
+] as const
+export type FallbackReason = (typeof fallbackReasons)[number]
+
+/** What is known of a run beside its points. */
+export interface RunHead {
+  target: Target
+  /** A day of UTC. */
+  target_date: string
+  issued_at: Date
+  is_hindcast: boolean
+  model: ForecastModel
+  model_version: number | null
+  fallback_reason: FallbackReason | null
+  weather_source: string | null
+  weather_issued_at: Date | null
+  resolution_minutes: number
+}
+
+/** A value for each step from 00:00Z of the day on. */
+export interface RunSeries {
+  p10_kw: number[]
+  p50_kw: number[]
+  p90_kw: number[]
+  poa_irradiance_w_m2: (number | null)[]
+  ambient_temperature_c: (number | null)[]
+  cloud_cover_pct: (number | null)[]
+  is_night: boolean[]
+}
+
+export interface NewRun extends RunHead, RunSeries {
+  total_p10_kwh: number
+  total_p50_kwh: number
+  total_p90_kwh: number
+  confidence: Confidence
+}
+
+export interface ForecastRun extends NewRun {
+  run_id: number
+}
+
+/** A forecast as a run keeps it, to the watt and the watt hour. */
+export function seriesOf(forecast: ProductionForecast): Omit<NewRun, keyof RunHead> {
+  const column = <Name extends keyof ProductionPoint>(name: Name) =>
+    forecast.points.map((point) => point[name])
+  const power = (name: 'p10_kw' | 'p50_kw' | 'p90_kw') => column(name).map((kw) => rounded(kw, 3))
+  return {
+    p10_kw: power('p10_kw'),
+    p50_kw: power('p50_kw'),
+    p90_kw: power('p90_kw'),
+    poa_irradiance_w_m2: column('poa_irradiance_w_m2'),
+    ambient_temperature_c: column('ambient_temperature_c'),
+    cloud_cover_pct: column('cloud_cover_pct'),
+    is_night: column('is_night'),
+    total_p10_kwh: rounded(forecast.total_p10_kwh, 3),
+    total_p50_kwh: rounded(forecast.total_p50_kwh, 3),
+    total_p90_kwh: rounded(forecast.total_p90_kwh, 3),
+    confidence: forecast.confidence,
+  }
+}
+
+const columns = [
+  'target',
+  'target_date',
+  'issued_at',
+  'is_hindcast',
+  'model',
+  'model_version',
+  'fallback_reason',
+  'weather_source',
+  'weather_issued_at',
+  'resolution_minutes',
+  'p10_kw',
+  'p50_kw',
+  'p90_kw',
+  'poa_irradiance_w_m2',
+  'ambient_temperature_c',
+  'cloud_cover_pct',
+  'is_night',
+  'total_p10_kwh',
+  'total_p50_kwh',
+  'total_p90_kwh',
+  'confidence',
+] as const satisfies (keyof NewRun)[]
+
+const read = columns.map((name) => `r.${name}`).join(', ')
+
+const newest = {
+  name: 'forecast_runs_newest',
+  text: `
+    select r.run_id, ${read}
+    from unnest($2::text[]) as t (target)
+    cross join lateral (
+      select * from forecast_runs
+      where site_id = $1 and target = t.target and target_date = $3::date and issued_at <= $4
+        and not is_hindcast
+      order by issued_at desc, run_id desc limit 1
+    ) as r`,
+}
+
+/** One for each target that has any: the last one of a day that was issued until then. */
+export function newestRuns(
+  db: Queries,
+  site_id: string,
+  asked: { targets: readonly Target[]; target_date: string; until: Date },
+): Promise<ForecastRun[]> {
+  const { targets, target_date, until } = asked
+  return db.query<ForecastRun>(newest, [site_id, targets, target_date, until.toISOString()])
+}
+
+/** A time before which a forecast had to be issued for what begins in [start, end). */
+export interface VintageAsked {
+  target_date: string
+  before: Date
+}
+
+/** What `vintages` finds: the run is the last one before its time, hindcasts among them. */
+export type Vintage = Pick<
+  ForecastRun,
+  'run_id' | 'issued_at' | 'is_hindcast' | 'resolution_minutes' | 'p10_kw' | 'p50_kw' | 'p90_kw'
+> & { nth: number; model_version: number | null }
+
+/**
+ * For each that is asked the last run issued at its time or before, by its place in `asked`; none
+ * for one without. What was issued in time comes before what was made up for afterwards.
+ */
+export async function vintages(
+  db: Queries,
+  of: { site_id: string; target: Target },
+  asked: readonly VintageAsked[],
+  { with_hindcasts }: { with_hindcasts: boolean },
+): Promise<Map<number, Vintage>> {
+  const rows = await db.query<Vintage>(
+    `select a.nth::int as nth, r.*
+     from unnest($3::date[], $4::timestamptz[]) with ordinality as a (target_date, before_at, nth)
+     cross join lateral (
+       select run_id, issued_at, is_hindcast, resolution_minutes, p10_kw, p50_kw, p90_kw,
+              model_version
+       from forecast_runs
+       where site_id = $1 and target = $2 and target_date = a.target_date
+         and issued_at <= a.before_at and ($5 or not is_hindcast)
+       order by is_hindcast, issued_at desc, run_id desc limit 1
+     ) as r`,
+    [
+      of.site_id,
+      of.target,
+      asked.map(({ target_date }) => target_date),
+      asked.map(({ before }) => before.toISOString()),
+      with_hindcasts,
+    ],
+  )
+  return new Map(rows.map((row) => [row.nth - 1, row]))
+}
+
+/** Keeps runs; their ids in the same order. */
+export async function storeRuns(
+  db: Queries,
+  site_id: string,
+  runs: readonly NewRun[],
+): Promise<number[]> {
+  const ids: number[] = []
+  const places = columns.map((_, nth) => `$${nth + 2}`)
+  for (const run of runs) {
+    const values = columns.map((name) => {
+      const value = run[name]
+      return value instanceof Date ? value.toISOString() : value
+    })
+    const [row] = await db.query<{ run_id: number }>(
+      {
+        name: 'forecast_runs_insert',
+        text: `insert into forecast_runs (site_id, ${columns.join(', ')})
+               values ($1, ${places.join(', ')}) returning run_id`,
+      },
+      [site_id, ...values],
+    )
+    ids.push(row!.run_id)
+  }
+  return ids
+}
+
+/** Hindcasts of a target are those of its newest model. */
+export async function replaceHindcasts(
+  db: Queries,
+  site_id: string,
+  { target, runs }: { target: Target; runs: readonly NewRun[] },
+): Promise<void> {
+  await db.execute('delete from forecast_runs where site_id = $1 and target = $2 and is_hindcast', [
+    site_id,
+    target,
+  ])
+  await storeRuns(db, site_id, runs)
+}

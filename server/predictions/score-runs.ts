@@ -1,0 +1,77 @@
+/** Scores the forecasts of a site, day by day, for `/predictions/model-status`. */
+import type { Queries } from '../storage/database.ts'
+import type { Course } from './course.ts'
+import type { Gate } from './gate-closure.ts'
+import { day_ms, plantOf } from './production-runs.ts'
+import type { ForecastSite, Target } from './targets.ts'
+import type { DayScores, ScoreTask } from './tasks.ts'
+import type { ForecastThread } from './thread.ts'
+import { type LeadTime, leadSpans, readVintageSteps } from './vintage-steps.ts'
+
+/** As far as `/predictions/model-status` looks back. */
+export const scored_days_max = 90
+/** Scored again each time: readings come late, and a new model brings other hindcasts. */
+const scored_again_days: Record<LeadTime, number> = { day_ahead: 30, intraday: 8 }
+
+export interface ScoreNeeds {
+  db: Queries
+  thread: ForecastThread
+  site: ForecastSite
+  gate: Gate
+  courses: { site: Course; plants: Map<number, Course> }
+}
+
+/** The days of UTC before today. */
+export async function scoreSite(needs: ScoreNeeds, now: Date): Promise<void> {
+  const { db, thread, site, gate, courses } = needs
+  const { site_id } = site
+  const to_ms = Math.floor(now.getTime() / day_ms) * day_ms
+  const begun = await scoredTargets(db, site_id)
+  for (const target of site.targets) {
+    const plant = plantOf(site, target)
+    const course = target.logger_id === null ? courses.site : courses.plants.get(target.logger_id)
+    if (!plant || !course) continue
+    const days: ScoreTask['days'] = []
+    for (const lead_time of ['day_ahead', 'intraday'] as const) {
+      const back = begun.has(target.target) ? scored_again_days[lead_time] : scored_days_max
+      const from_ms = to_ms - back * day_ms
+      const spans = leadSpans(lead_time, { from_ms, to_ms }, gate)
+      const of = { site_id, target: target.target }
+      const steps = await readVintageSteps(db, of, { lead_time, spans })
+      const byDate = Map.groupBy(
+        steps.filter(({ p50_kw }) => p50_kw !== null),
+        ({ start_ms }) => new Date(start_ms).toISOString().slice(0, 10),
+      )
+      for (const [target_date, of_day] of byDate) {
+        days.push({ target_date, lead_time, steps: of_day })
+      }
+    }
+    if (days.length === 0) continue
+    const scores = await thread.run({ kind: 'score', plant, course, days })
+    await storeScores(db, { site_id, target: target.target }, scores)
+  }
+}
+
+async function scoredTargets(db: Queries, site_id: string): Promise<Set<Target>> {
+  const rows = await db.query<{ target: Target }>(
+    'select distinct target from forecast_scores where site_id = $1',
+    [site_id],
+  )
+  return new Set(rows.map(({ target }) => target))
+}
+
+async function storeScores(
+  db: Queries,
+  { site_id, target }: { site_id: string; target: Target },
+  days: readonly DayScores[],
+): Promise<void> {
+  await db.execute(
+    `insert into forecast_scores (site_id, target, lead_time, target_date, sums)
+     select $1, $2, * from unnest($3::text[], $4::date[], $5::jsonb[])
+     on conflict (site_id, target, lead_time, target_date) do update set sums = excluded.sums`,
+    [
+      ...[site_id, target, days.map(({ lead_time }) => lead_time)],
+      ...[days.map(({ target_date }) => target_date), days.map(({ sums }) => JSON.stringify(sums))],
+    ],
+  )
+}

@@ -1,0 +1,85 @@
+/** What was forecast in time: of each step the last forecast that was issued by some instant. */
+import type { Queries } from '../storage/database.ts'
+import { type Gate, type GateSpan, gateSpans } from './gate-closure.ts'
+import { type Vintage, vintages } from './run-store.ts'
+import type { Target } from './targets.ts'
+
+const hour_ms = 3_600_000
+const day_ms = 24 * hour_ms
+const minute_ms = 60_000
+
+/** A step with what was forecast of it; without a forecast in time the rest is null. */
+export interface VintageStep {
+  start_ms: number
+  end_ms: number
+  /** Until when the forecast had to be issued. */
+  known_ms: number
+  issued_ms: number | null
+  is_hindcast: boolean
+  model_version: number | null
+  p10_kw: number | null
+  p50_kw: number | null
+  p90_kw: number | null
+}
+
+export type LeadTime = 'intraday' | 'day_ahead'
+
+/** The parts of whole UTC days, with the instant by which a forecast had to be issued for them. */
+export function leadSpans(
+  lead_time: LeadTime,
+  { from_ms, to_ms }: { from_ms: number; to_ms: number },
+  gate: Gate,
+): GateSpan[] {
+  const spans: GateSpan[] = []
+  const part_ms = lead_time === 'day_ahead' ? day_ms : hour_ms
+  for (let at = Math.floor(from_ms / day_ms) * day_ms; at < to_ms; at += part_ms) {
+    if (lead_time === 'day_ahead') spans.push(...gateSpans(at, at + day_ms, gate))
+    else spans.push({ gate_ms: at - hour_ms, start_ms: at, end_ms: at + hour_ms })
+  }
+  return spans
+}
+
+/**
+ * The steps of the spans, ascending, each of which lies in one day of UTC. Steps are as long as
+ * those of the forecast; where there is none, as those of the others, else an hour.
+ */
+export async function readVintageSteps(
+  db: Queries,
+  of: { site_id: string; target: Target },
+  { lead_time, spans }: { lead_time: LeadTime; spans: readonly GateSpan[] },
+): Promise<VintageStep[]> {
+  const found = await vintages(
+    db,
+    of,
+    spans.map(({ start_ms, gate_ms }) => ({
+      target_date: new Date(start_ms).toISOString().slice(0, 10),
+      before: new Date(gate_ms),
+    })),
+    // They are made from what was known at the gate closure.
+    { with_hindcasts: lead_time === 'day_ahead' },
+  )
+  const [any] = found.values()
+  const usual_ms = (any?.resolution_minutes ?? 60) * minute_ms
+  return spans.flatMap((span, nth) => stepsOf(span, found.get(nth) ?? null, usual_ms))
+}
+
+function stepsOf(span: GateSpan, run: Vintage | null, usual_ms: number): VintageStep[] {
+  const step_ms = run === null ? usual_ms : run.resolution_minutes * minute_ms
+  const day = Math.floor(span.start_ms / day_ms) * day_ms
+  const steps: VintageStep[] = []
+  for (let at = Math.ceil((span.start_ms - day) / step_ms); ; at += 1) {
+    const start_ms = day + at * step_ms
+    if (start_ms >= span.end_ms) return steps
+    steps.push({
+      start_ms,
+      end_ms: start_ms + step_ms,
+      known_ms: span.gate_ms,
+      issued_ms: run?.issued_at.getTime() ?? null,
+      is_hindcast: run?.is_hindcast ?? false,
+      model_version: run?.model_version ?? null,
+      p10_kw: run?.p10_kw[at] ?? null,
+      p50_kw: run?.p50_kw[at] ?? null,
+      p90_kw: run?.p90_kw[at] ?? null,
+    })
+  }
+}

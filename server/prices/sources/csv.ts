@@ -1,0 +1,107 @@
+/**
+ * Prices from a file: `start_at,end_at,price_per_mwh` and, if wanted, `currency`, in any order, by
+ * commas, without quotes. Instants are RFC 3339 with an offset.
+ */
+import { microOf } from '../micro.ts'
+import type { PricePeriod } from '../periods.ts'
+
+export interface PriceRow extends PricePeriod {
+  /** From 1, the header's. */
+  line: number
+  /** ISO 4217; null: that of the market. */
+  currency: string | null
+}
+
+export interface LineFault {
+  line: number
+  reason: string
+}
+
+export interface PriceFile {
+  /** Ascending by their start. */
+  rows: PriceRow[]
+  /** By line. */
+  faults: LineFault[]
+}
+
+const needed = ['start_at', 'end_at', 'price_per_mwh'] as const
+const optional = ['currency'] as const
+const minute_ms = 60_000
+const lengths_ms = [15, 30, 60].map((minutes) => minutes * minute_ms)
+
+type Cells = Record<(typeof needed)[number], string> & { currency?: string }
+
+/** Reads the whole file; every fault is told with its line. */
+export function readPriceCsv(text: string): PriceFile {
+  const lines = text.replace(/^\ufeff/, '').split(/\r\n|\n/)
+  const columns = lines[0]!.split(',').map((name) => name.trim())
+  const fault = headerFault(columns)
+  if (fault) return { rows: [], faults: [{ line: 1, reason: fault }] }
+  const rows: PriceRow[] = []
+  const faults: LineFault[] = []
+  for (const [index, text_of_line] of lines.entries()) {
+    const line = index + 1
+    if (line === 1 || text_of_line.trim() === '') continue
+    const cells = text_of_line.split(',').map((cell) => cell.trim())
+    const named = Object.fromEntries(columns.map((name, column) => [name, cells[column] ?? '']))
+    const row =
+      cells.length === columns.length
+        ? rowOf(named as Cells)
+        : `it has ${cells.length} columns, the header ${columns.length}`
+    if (typeof row === 'string') faults.push({ line, reason: row })
+    else rows.push({ ...row, line })
+  }
+  if (rows.length === 0 && faults.length === 0) faults.push({ line: 1, reason: 'no row follows' })
+  rows.sort((a, b) => a.start_ms - b.start_ms || a.line - b.line)
+  faults.push(...overlapsOf(rows))
+  faults.sort((a, b) => a.line - b.line)
+  return { rows, faults }
+}
+
+function headerFault(columns: readonly string[]): string | null {
+  const missing = needed.filter((name) => !columns.includes(name))
+  if (missing.length > 0) return `the header has no ${missing.join(', no ')}`
+  const strange = columns.filter((name) => ![...needed, ...optional].includes(name as never))
+  if (strange.length > 0) return `unknown column ${strange.map((name) => `'${name}'`).join(', ')}`
+  return new Set(columns).size < columns.length ? 'a column is there twice' : null
+}
+
+function rowOf({ start_at, end_at, price_per_mwh, currency }: Cells) {
+  const start_ms = instantOf(start_at)
+  if (start_ms === null) return `start_at: '${start_at}' is no instant with an offset`
+  const end_ms = instantOf(end_at)
+  if (end_ms === null) return `end_at: '${end_at}' is no instant with an offset`
+  if (!lengths_ms.includes(end_ms - start_ms)) {
+    return 'end_at: a period has 15, 30 or 60 minutes'
+  }
+  if (start_ms % lengths_ms[0]! !== 0) return 'start_at: it is not on a quarter of an hour'
+  const price_micro = microOf(price_per_mwh)
+  if (price_micro === null) return `price_per_mwh: '${price_per_mwh}' is no decimal number`
+  if (currency && !/^[A-Z]{3}$/.test(currency)) return `currency: '${currency}' is none`
+  return { start_ms, end_ms, price_micro, currency: currency || null }
+}
+
+const instant =
+  /^(\d{4}-\d\d-\d\d)[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.0+)?)?(?:[Zz]|[+-]\d\d:\d\d)$/
+
+function instantOf(text: string): number | null {
+  const [, date] = instant.exec(text) ?? []
+  if (!date) return null
+  const time_ms = Date.parse(text)
+  // The engine takes the 30th of February for a day of March.
+  const midnight = Date.parse(`${date}T00:00:00Z`)
+  if (Number.isNaN(time_ms) || Number.isNaN(midnight)) return null
+  return new Date(midnight).toISOString().startsWith(date) ? time_ms : null
+}
+
+function overlapsOf(ascending: readonly PriceRow[]): LineFault[] {
+  const faults: LineFault[] = []
+  let furthest: PriceRow | undefined
+  for (const row of ascending) {
+    if (furthest && furthest.end_ms > row.start_ms) {
+      faults.push({ line: row.line, reason: `it overlaps line ${furthest.line}` })
+    }
+    if (!furthest || row.end_ms > furthest.end_ms) furthest = row
+  }
+  return faults
+}

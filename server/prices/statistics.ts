@@ -1,0 +1,93 @@
+/** Figures of the prices of one day, pure. Prices are whole millionths per MWh. */
+import { localDate } from '@heliograph/domain/local-day'
+import { deliveryDay, localInstant, type PeriodSpan, type Slot } from './periods.ts'
+
+export interface PriceStatistics {
+  /** Mean over all the time; null unless all of it is known. */
+  base_micro: number | null
+  /** Mean from 08:00 to 20:00 of the market's clock, on every day of the week; null as above. */
+  peak_micro: number | null
+  /** Of the periods that are known; null without any. */
+  min_micro: number | null
+  max_micro: number | null
+  negative_count: number | null
+  /** Mean weighted by the light; null where a lit period is not known, or none is lit. */
+  solar_micro: number | null
+}
+
+/** How much light falls in a period, in any unit; 0 at night. null: the light is not known. */
+export type Light = ((span: PeriodSpan) => number) | null
+
+/** Figures of one day's slots, ascending; `timezone` is the market's. */
+export function priceStatistics(
+  slots: readonly Slot[],
+  { timezone, light }: { timezone: string; light: Light },
+): PriceStatistics {
+  const known = slots.flatMap(({ price_micro }) => (price_micro === null ? [] : [price_micro]))
+  const isPeak = peakOf(timezone)
+  return {
+    base_micro: weightedMean(slots, ({ start_ms, end_ms }) => end_ms - start_ms),
+    peak_micro: weightedMean(slots, (slot) => (isPeak(slot) ? slot.end_ms - slot.start_ms : 0)),
+    min_micro: known.length > 0 ? Math.min(...known) : null,
+    max_micro: known.length > 0 ? Math.max(...known) : null,
+    negative_count: known.length > 0 ? known.filter((micro) => micro < 0).length : null,
+    solar_micro: light && weightedMean(slots, light),
+  }
+}
+
+/** Rounded to a whole millionth; null where a price with weight is unknown, or nothing weighs. */
+function weightedMean(slots: readonly Slot[], weightOf: (span: PeriodSpan) => number) {
+  let weight_sum = 0
+  let sum = 0
+  for (const slot of slots) {
+    const weight = weightOf(slot)
+    if (weight <= 0) continue
+    if (slot.price_micro === null) return null
+    weight_sum += weight
+    sum += weight * slot.price_micro
+  }
+  // `|| 0`: no -0.
+  return weight_sum > 0 ? Math.round(sum / weight_sum) || 0 : null
+}
+
+function peakOf(timezone: string): (span: PeriodSpan) => boolean {
+  const peaks = new Map<string, PeriodSpan>()
+  return ({ start_ms }) => {
+    const date = localDate(start_ms, timezone)
+    let peak = peaks.get(date)
+    if (!peak) {
+      const start = localInstant(date, '08:00', timezone)
+      peak = { start_ms: start, end_ms: localInstant(date, '20:00', timezone) }
+      peaks.set(date, peak)
+    }
+    return start_ms >= peak.start_ms && start_ms < peak.end_ms
+  }
+}
+
+/**
+ * The rank of each price among those that are known: 1 is the highest, equal ones share the better
+ * rank. null for unknown ones.
+ */
+export function ranksOf(slots: readonly Slot[]): (number | null)[] {
+  const descending = slots
+    .flatMap(({ price_micro }) => (price_micro === null ? [] : [price_micro]))
+    .sort((a, b) => b - a)
+  const rank = new Map<number, number>()
+  for (const [index, micro] of descending.entries()) {
+    if (!rank.has(micro)) rank.set(micro, index + 1)
+  }
+  return slots.map(({ price_micro }) => (price_micro === null ? null : rank.get(price_micro)!))
+}
+
+/** When a market publishes a delivery day: on the day before, at the time of its clock. */
+export function publicationTime(
+  market: { timezone: string; publication_local: string | null },
+  delivery_date: string,
+): number {
+  const { start_ms } = deliveryDay(delivery_date, market.timezone)
+  const day_before = localDate(start_ms - 1, market.timezone)
+  return localInstant(day_before, market.publication_local ?? unknown_publication, market.timezone)
+}
+
+/** Late enough for every auction whose time is not known: before it nothing counts as missing. */
+const unknown_publication = '14:00'

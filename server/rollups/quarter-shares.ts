@@ -1,0 +1,43 @@
+/** How the energy of an inverter's hour is shared out to its quarters, in SQL. */
+import { slot_ms } from './hour-facts.ts'
+
+const hour_ms = 3_600_000
+const slots = hour_ms / slot_ms
+const slots_each = slots / 4
+/** More than counter and power differ by. */
+const unmeasured_ratio = 1.05
+
+/**
+ * A query of the quarters of the hours in `parts` (inverter_id, logger_id, hour_at, kwh, source,
+ * slot_power_kw): for each logger and hour the energy of its quarters, kWh, which adds up to that
+ * of its inverters, and how many of their five-minute means are known. The energy goes by mean
+ * power. What is clearly more than that and must have come while the power was not known (a counter
+ * told of it later) goes to that time, evenly; all of it where no power is known.
+ */
+export const quartersOf = (parts: string) => `
+  select logger_id, hour_at, array_agg(kwh order by quarter) as quarter_kwh,
+         array_agg(slots order by quarter) as quarter_slot_count
+  from (
+    select logger_id, hour_at, quarter, sum(slots)::int as slots,
+           sum(case when open_slots > 0 and kwh > ${unmeasured_ratio} * all_known_kwh
+                      then known_kwh
+                        + (kwh - all_known_kwh) * (${slots_each} - slots) / open_slots
+                    when all_known_kwh > 0 then kwh * known_kwh / all_known_kwh
+                    else kwh / 4 end) as kwh
+    from (
+      select logger_id, hour_at, quarter, kwh, known_kwh, slots,
+             sum(known_kwh) over of_hour as all_known_kwh,
+             ${slots} - sum(slots) over of_hour as open_slots
+      from ${parts}
+      cross join generate_series(0, 3) as quarter
+      cross join lateral (
+        select coalesce(sum(greatest(kw, 0)), 0) / ${slots} as known_kwh, count(kw) as slots
+        from unnest(slot_power_kw[${slots_each} * quarter + 1 : ${slots_each} * quarter + ${slots_each}])
+          as kw
+      ) as of_quarter
+      where source is not null
+      window of_hour as (partition by inverter_id, hour_at)
+    ) as shares
+    group by logger_id, hour_at, quarter
+  ) as of_logger
+  group by logger_id, hour_at`

@@ -1,0 +1,141 @@
+/** Issued weather forecasts, and which of them was the newest that was known at an instant. */
+import type { WeatherStep } from '@heliograph/forecast/weather-step'
+import { SourceError } from './answer.ts'
+
+/** A step of a forecast with the spread of its ensemble: null where the source has none. */
+export interface ForecastStep extends WeatherStep {
+  /** Nine of ten members lie above it. */
+  ghi_p10_w_m2: number | null
+  ghi_p90_w_m2: number | null
+}
+
+export type Quantity = Exclude<keyof ForecastStep, 'start_ms' | 'end_ms'>
+
+/** In the order of their columns. */
+export const quantities = [
+  'ghi_w_m2',
+  'dni_w_m2',
+  'dhi_w_m2',
+  'temperature_c',
+  'wind_speed_m_s',
+  'cloud_cover_pct',
+  'relative_humidity_pct',
+  'ghi_p10_w_m2',
+  'ghi_p90_w_m2',
+] as const satisfies readonly Quantity[]
+
+/** A forecast as it was issued. Its steps follow each other without a hole, all of one length. */
+export interface NewRun {
+  site_id: string
+  source: string
+  /**
+   * `previous`: one of an archive, whose steps were each issued `lead_minutes` before their end.
+   */
+  kind: 'live' | 'previous'
+  /**
+   * By its source's word, never after it was fetched; where the source does not say, when it was
+   * fetched. Of a `previous` one that of the last step.
+   */
+  issued_at: Date
+  fetched_at: Date
+  /** Weather model by its source's name. */
+  model: string | null
+  lead_minutes: number | null
+  steps: readonly ForecastStep[]
+}
+
+export interface WeatherRun extends NewRun {
+  run_id: number
+}
+
+/** A run without its steps. */
+export interface RunFacts extends Omit<WeatherRun, 'steps'> {
+  resolution_minutes: number
+  from_at: Date
+  to_at: Date
+}
+
+/** A step with the forecast that it is of. */
+export interface KnownStep extends ForecastStep {
+  issued_at: Date
+  source: string
+}
+
+const minute_ms = 60_000
+const slot_ms = 15 * minute_ms
+
+/** As far as a run may reach, from its first step to its last. */
+export const run_days_max = 16
+
+/** Lengths of steps that can be kept: whole quarters of an hour. */
+export const resolutions_minutes = [15, 30, 60] as const
+
+/** When a step was issued, Unix ms. */
+function issueOf(run: NewRun, step: ForecastStep): number {
+  if (run.lead_minutes === null) return run.issued_at.getTime()
+  return step.end_ms - run.lead_minutes * minute_ms
+}
+
+/**
+ * Of each step within [from_ms, to_ms) the newest forecast that was known at `knownBy` of its
+ * start: issued by then and, where we fetched it as it was issued, fetched by then. Ascending,
+ * without overlap; where runs have steps of different lengths, the newest has its own. A step
+ * without any value hides none that has some; steps that begin or end outside are among them.
+ */
+export function newestKnown(
+  runs: readonly NewRun[],
+  { from_ms, to_ms }: { from_ms: number; to_ms: number },
+  knownBy: (start_ms: number) => number,
+): KnownStep[] {
+  const candidates = runs.flatMap((run) =>
+    run.steps.flatMap((step) => {
+      if (step.end_ms <= from_ms || step.start_ms >= to_ms || isEmpty(step)) return []
+      const issued_ms = issueOf(run, step)
+      const known_ms = run.kind === 'live' ? run.fetched_at.getTime() : issued_ms
+      const by_ms = knownBy(step.start_ms)
+      return issued_ms <= by_ms && known_ms <= by_ms ? [{ run, step, issued_ms }] : []
+    }),
+  )
+  candidates.sort(
+    (a, b) => b.issued_ms - a.issued_ms || Number(b.run.fetched_at) - Number(a.run.fetched_at),
+  )
+  const taken = new Set<number>()
+  const known: KnownStep[] = []
+  for (const { run, step, issued_ms } of candidates) {
+    const slots = slotsOf(step)
+    if (slots.some((slot) => taken.has(slot))) continue
+    for (const slot of slots) taken.add(slot)
+    known.push({ ...step, issued_at: new Date(issued_ms), source: run.source })
+  }
+  return known.sort((a, b) => a.start_ms - b.start_ms)
+}
+
+const isEmpty = (step: ForecastStep) => quantities.every((quantity) => step[quantity] === null)
+
+function slotsOf({ start_ms, end_ms }: ForecastStep): number[] {
+  const first = Math.floor(start_ms / slot_ms)
+  return Array.from({ length: (end_ms - start_ms) / slot_ms }, (_, index) => first + index)
+}
+
+/** @throws {SourceError} where a run is not what it has to be to be kept */
+export function checkRun({ source, kind, lead_minutes, issued_at, fetched_at, steps }: NewRun) {
+  const fault = (why: string) => new SourceError(`${source}: ${why}`)
+  const [first] = steps
+  if (!first) throw fault('it has no steps')
+  const step_ms = first.end_ms - first.start_ms
+  const resolution_minutes = resolutions_minutes.find((minutes) => minutes * minute_ms === step_ms)
+  if (!resolution_minutes) throw fault(`steps of ${step_ms / minute_ms} minutes`)
+  if (first.start_ms % step_ms !== 0) throw fault('its steps do not begin on the hour')
+  if (steps.length * step_ms > run_days_max * 86_400_000) {
+    throw fault(`it reaches further than ${run_days_max} days`)
+  }
+  for (const [index, { start_ms, end_ms }] of steps.entries()) {
+    const expected_ms = first.start_ms + index * step_ms
+    if (start_ms !== expected_ms || end_ms !== expected_ms + step_ms) {
+      throw fault(`step ${index} does not follow the one before it`)
+    }
+  }
+  if ((kind === 'previous') !== (lead_minutes !== null)) throw fault('a lead is of previous runs')
+  if (issued_at > fetched_at) throw fault('issued after it was fetched')
+  return { resolution_minutes }
+}

@@ -1,0 +1,208 @@
+/**
+ * MET Norway, Locationforecast 2.0 (api.met.no/weatherapi/locationforecast/2.0): anywhere on earth,
+ * without a key. Its terms ask for a User-Agent that names a contact, no more than four decimals of
+ * a position, and no request before the last answer expired. It tells clouds but no irradiance, so
+ * this is modelled: what the clouds pass by Kasten and Czeplak (1980) of a clear sky by Ineichen
+ * and Perez (2002) in clear mid-latitude air, split by Erbs (1982).
+ */
+import type { Place } from '@heliograph/domain/place'
+import { absoluteAirmass, relativeAirmass } from '@heliograph/physics/airmass'
+import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
+import { ineichenPerez } from '@heliograph/physics/clear-sky'
+import { coverTransmission } from '@heliograph/physics/cloud-cover'
+import { erbs } from '@heliograph/physics/decomposition'
+import {
+  extraterrestrialDni,
+  solarPosition,
+  sunEarthDistance,
+} from '@heliograph/physics/solar-position'
+import { askJson, SourceError } from '../answer.ts'
+import type { ForecastStep } from '../run.ts'
+import type { WeatherSettings } from '../settings.ts'
+import type { WeatherSource } from '../source.ts'
+
+const usual_url = 'https://api.met.no'
+const path = '/weatherapi/locationforecast/2.0/complete'
+const by = 'met_norway'
+const linke_turbidity = 3
+const hour_ms = 3_600_000
+/** The sun is looked at so often within a step. */
+const look_ms = 300_000
+/** Its later instants are six hours apart; between two the weather is taken to change evenly. */
+const apart_ms_max = 6 * hour_ms
+/** Beyond, single clouds are no more than a guess. */
+const ahead_ms_max = 96 * hour_ms
+
+/** The weather at an instant. */
+export interface Instant {
+  time_ms: number
+  temperature_c: number | null
+  wind_speed_m_s: number | null
+  cloud_cover_pct: number | null
+  relative_humidity_pct: number | null
+}
+
+type Quantity = Exclude<keyof Instant, 'time_ms'>
+
+/** Their names there, and what can be believed. */
+const details: Record<Quantity, { name: string; minimum: number; maximum: number }> = {
+  temperature_c: { name: 'air_temperature', minimum: -90, maximum: 65 },
+  wind_speed_m_s: { name: 'wind_speed', minimum: 0, maximum: 120 },
+  cloud_cover_pct: { name: 'cloud_area_fraction', minimum: 0, maximum: 100 },
+  relative_humidity_pct: { name: 'relative_humidity', minimum: 0, maximum: 100 },
+}
+const names = Object.keys(details) as Quantity[]
+
+export function metNorway({
+  url: base,
+  contact,
+}: Pick<WeatherSettings, 'url' | 'contact'>): WeatherSource {
+  return {
+    name: 'met_norway',
+    previous: null,
+    async forecast(place, { now, signal, last_modified }) {
+      const url = new URL(path, base ?? usual_url)
+      const { latitude, longitude, elevation_m } = place
+      url.searchParams.set('lat', latitude.toFixed(4))
+      url.searchParams.set('lon', longitude.toFixed(4))
+      url.searchParams.set('altitude', elevation_m.toFixed(0))
+      const headers = {
+        'user-agent': `Heliograph/1 (${contact ?? 'contact not set'})`,
+        ...(last_modified === null ? {} : { 'if-modified-since': last_modified }),
+      }
+      const answer = await askJson(url, { headers, signal })
+      const expires_ms = Date.parse(answer.headers.get('expires') ?? '')
+      const expires_at = Number.isNaN(expires_ms) ? null : new Date(expires_ms)
+      if (answer.status === 304) return { forecast: null, last_modified, expires_at }
+      // 203 is an answer, too: of a version that is about to end.
+      if (answer.status !== 200 && answer.status !== 203) {
+        throw new SourceError(`${url.host}: answered ${answer.status}`)
+      }
+      const { issued_at, instants } = instantsOf(answer.body)
+      const steps = stepsOf(place, instants, now.getTime())
+      return {
+        forecast: { issued_at, model: 'locationforecast', steps, shortcoming: null },
+        last_modified: answer.headers.get('last-modified'),
+        expires_at,
+      }
+    },
+  }
+}
+
+interface Document {
+  properties?: {
+    meta?: { updated_at?: unknown }
+    timeseries?: { time?: unknown; data?: { instant?: { details?: Record<string, unknown> } } }[]
+  }
+}
+
+/** @throws {SourceError} where it is no forecast */
+export function instantsOf(body: unknown): { issued_at: Date | null; instants: Instant[] } {
+  const { meta, timeseries } = (body as Document | null)?.properties ?? {}
+  if (!Array.isArray(timeseries)) throw new SourceError(`${by}: an answer without 'timeseries'`)
+  const issued_ms = typeof meta?.updated_at === 'string' ? Date.parse(meta.updated_at) : Number.NaN
+  const instants = timeseries
+    .map((entry) => {
+      const given = entry?.data?.instant?.details ?? {}
+      const values = names.map((quantity) => {
+        const { name, minimum, maximum } = details[quantity]
+        const value = given[name]
+        const is_right = typeof value === 'number' && value >= minimum && value <= maximum
+        return [quantity, is_right ? value : null]
+      })
+      const time_ms = typeof entry?.time === 'string' ? Date.parse(entry.time) : Number.NaN
+      return { time_ms, ...Object.fromEntries(values) } as Instant
+    })
+    .filter(({ time_ms }) => !Number.isNaN(time_ms))
+    .sort((a, b) => a.time_ms - b.time_ms)
+  return { issued_at: Number.isNaN(issued_ms) ? null : new Date(issued_ms), instants }
+}
+
+/** Whole hours from the present one on, as far as instants follow each other closely enough. */
+export function stepsOf(
+  place: Place,
+  instants: readonly Instant[],
+  now_ms: number,
+): ForecastStep[] {
+  const first = instants[0]
+  if (!first) throw new SourceError(`${by}: an answer without instants`)
+  const from_ms = Math.max(
+    Math.floor(now_ms / hour_ms) * hour_ms,
+    Math.ceil(first.time_ms / hour_ms) * hour_ms,
+  )
+  const steps: ForecastStep[] = []
+  for (let start_ms = from_ms; start_ms < now_ms + ahead_ms_max; start_ms += hour_ms) {
+    const begin = between(instants, start_ms)
+    const end = between(instants, start_ms + hour_ms)
+    if (!begin || !end) break
+    steps.push(stepBetween(place, begin, end))
+  }
+  if (steps.every(({ ghi_w_m2 }) => ghi_w_m2 === null)) {
+    throw new SourceError(`${by}: an answer without clouds of the time ahead`)
+  }
+  return steps
+}
+
+function stepBetween(place: Place, begin: Instant, end: Instant): ForecastStep {
+  const mean = (quantity: Quantity) => {
+    const [from, to] = [begin[quantity], end[quantity]]
+    return from === null || to === null ? null : (from + to) / 2
+  }
+  const cloud_cover_pct = mean('cloud_cover_pct')
+  const span = { start_ms: begin.time_ms, end_ms: end.time_ms }
+  return {
+    ...span,
+    ...(cloud_cover_pct === null
+      ? { ghi_w_m2: null, dni_w_m2: null, dhi_w_m2: null }
+      : irradiance(place, span, coverTransmission(cloud_cover_pct / 100))),
+    temperature_c: mean('temperature_c'),
+    wind_speed_m_s: mean('wind_speed_m_s'),
+    cloud_cover_pct,
+    relative_humidity_pct: mean('relative_humidity_pct'),
+    ...{ ghi_p10_w_m2: null, ghi_p90_w_m2: null },
+  }
+}
+
+/** The weather at an instant, from those around it. */
+function between(instants: readonly Instant[], time_ms: number): Instant | null {
+  const after = instants.find((instant) => instant.time_ms >= time_ms)
+  if (after?.time_ms === time_ms) return after
+  const before = instants.findLast((instant) => instant.time_ms < time_ms)
+  if (!before || !after || after.time_ms - before.time_ms > apart_ms_max) return null
+  const share = (time_ms - before.time_ms) / (after.time_ms - before.time_ms)
+  const values = names.map((quantity) => {
+    const [from, to] = [before[quantity], after[quantity]]
+    return [quantity, from === null || to === null ? null : from + (to - from) * share]
+  })
+  return { time_ms, ...Object.fromEntries(values) } as Instant
+}
+
+/** Means over the step under clouds that pass this share of a clear sky's global irradiance. */
+function irradiance(
+  { latitude, longitude, elevation_m }: Place,
+  { start_ms, end_ms }: { start_ms: number; end_ms: number },
+  passing_ratio: number,
+) {
+  const sum = { ghi_w_m2: 0, dni_w_m2: 0, dhi_w_m2: 0 }
+  const looks = Math.round((end_ms - start_ms) / look_ms)
+  const pressure_pa = pressureAtAltitude(elevation_m)
+  for (let look = 0; look < looks; look += 1) {
+    const time_ms = start_ms + (look + 0.5) * look_ms
+    const sun = solarPosition(time_ms, latitude, longitude, { elevation_m })
+    const dni_extra_w_m2 = extraterrestrialDni(sunEarthDistance(time_ms))
+    const airmass = relativeAirmass(sun.apparent_zenith_deg)
+    const clear = ineichenPerez({
+      apparent_zenith_deg: sun.apparent_zenith_deg,
+      absolute_airmass: airmass === null ? null : absoluteAirmass(airmass, pressure_pa),
+      linke_turbidity,
+      altitude_m: elevation_m,
+      dni_extra_w_m2,
+    })
+    const ghi_w_m2 = clear.ghi_w_m2 * passing_ratio
+    const parts = erbs(ghi_w_m2, sun.zenith_deg, dni_extra_w_m2)
+    sum.ghi_w_m2 += ghi_w_m2 / looks
+    sum.dni_w_m2 += parts.dni_w_m2 / looks
+    sum.dhi_w_m2 += parts.dhi_w_m2 / looks
+  }
+  return sum
+}
