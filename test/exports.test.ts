@@ -128,7 +128,7 @@ test('an export has the rows and values of the JSON answer', async (t) => {
         assert.deepEqual(readCsv(await ask(path, 'text/csv'), fieldValue), data, path)
       }
     }),
-    { numRuns: 15 },
+    { numRuns: 15, endOnFailure: true },
   )
 })
 

@@ -210,6 +210,6 @@ test('whatever the order in which readings arrive, the gaps are the same', async
         assert.deepEqual(await judged(), expected, 'and stay so')
       },
     ),
-    { numRuns: 5 },
+    { numRuns: 5, endOnFailure: true },
   )
 })

@@ -146,7 +146,7 @@ test('whatever the order in which frames arrive, the sums are the same', async (
         assert.deepEqual(await everything(), expected)
       },
     ),
-    { numRuns: 6 },
+    { numRuns: 6, endOnFailure: true },
   )
 })
 

@@ -166,6 +166,7 @@ test('nothing newer than the bound and nothing that is not summed up is ever dro
     states.map((state, week) => ({ week, kind: week % 2 ? 'string' : 'inverter', state }))
   await fc.assert(property, {
     numRuns: 15,
+    endOnFailure: true,
     examples: [
       [inOrder('summed', 'summed', 'marked', 'summed'), old],
       [inOrder('summed', 'unknown', 'summed'), old],

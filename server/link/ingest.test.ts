@@ -118,7 +118,7 @@ test('the same frames by several sockets at once, in any order, count once', asy
         assert.equal(await count('inverter_readings'), distinct.size - event_count)
       },
     ),
-    { numRuns: 15 },
+    { numRuns: 15, endOnFailure: true },
   )
 })
 
@@ -167,7 +167,7 @@ test('latest only moves forward and is the newest row of history', async () => {
         ])
       }
     }),
-    { numRuns: 15 },
+    { numRuns: 15, endOnFailure: true },
   )
 })
 

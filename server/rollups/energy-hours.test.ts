@@ -120,6 +120,6 @@ test('whatever the order in which readings arrive, gaps and hours of loggers are
         assert.deepEqual(await everything(), expected)
       },
     ),
-    { numRuns: 5 },
+    { numRuns: 5, endOnFailure: true },
   )
 })

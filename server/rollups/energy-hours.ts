@@ -186,12 +186,15 @@ const peaks = `
   select distinct on (logger_id, hour_at) logger_id, hour_at, power_kw as peak_power_kw,
          hour_at + (slot - 1) * interval '${slot_ms} milliseconds' as peak_power_at
   from (
-    select logger_id, hour_at, slot, sum(power_kw) as power_kw
+    select logger_id, hour_at, slot, sum(power_kw order by inverter_id) as power_kw
     from parts, unnest(slot_power_kw) with ordinality as s (power_kw, slot)
     where power_kw is not null
     group by logger_id, hour_at, slot
   ) as slots
   order by logger_id, hour_at, power_kw desc, slot`
+
+/** In one order always: in another one the last digits would differ. */
+const sum = (of: string) => `sum(${of} order by inverter_id)`
 
 const loggerHours = `
   with parts as (
@@ -212,27 +215,27 @@ const loggerHours = `
       where site_id = $1 and inverter_id = i.inverter_id and hour_at = t.hour_at
     ) as h on true
     left join lateral (
-      select sum(energy_kwh) as gap_kwh from inverter_gap_hours
+      select sum(energy_kwh order by gap_start_at) as gap_kwh from inverter_gap_hours
       where site_id = $1 and inverter_id = i.inverter_id and hour_at = t.hour_at
     ) as g on true
   ), peaks as (${peaks}), quarters as (${quartersOf('parts')}), totals as (
     select hour_at, logger_id, count(*)::int as inverter_count, count(source)::int as known_count,
-           sum(kwh) filter (where source is not null) as energy_kwh,
-           coalesce(sum(gap_kwh), 0) as estimated_energy_kwh,
+           ${sum('kwh')} filter (where source is not null) as energy_kwh,
+           coalesce(${sum('gap_kwh')}, 0) as estimated_energy_kwh,
            case count(distinct source) when 0 then null when 1 then min(source) else 'mixed' end
              as energy_source,
            sum(sample_count)::int as sample_count,
-           coalesce(sum(awake_covered_s), 0) as awake_covered_s,
-           coalesce(sum(sun_covered_s), 0) as sun_covered_s,
-           sum(expected_energy_kwh) filter (where sun_covered_s > 0) as expected_energy_kwh,
-           sum(curtailment_loss_kwh) filter (where sun_covered_s > 0) as curtailment_loss_kwh,
-           sum(insolation_kwh_m2 * dc_capacity_kwp) filter (where sun_covered_s > 0)
-             / nullif(sum(dc_capacity_kwp) filter (where sun_covered_s > 0), 0)
+           coalesce(${sum('awake_covered_s')}, 0) as awake_covered_s,
+           coalesce(${sum('sun_covered_s')}, 0) as sun_covered_s,
+           ${sum('expected_energy_kwh')} filter (where sun_covered_s > 0) as expected_energy_kwh,
+           ${sum('curtailment_loss_kwh')} filter (where sun_covered_s > 0) as curtailment_loss_kwh,
+           ${sum('insolation_kwh_m2 * dc_capacity_kwp')} filter (where sun_covered_s > 0)
+             / nullif(${sum('dc_capacity_kwp')} filter (where sun_covered_s > 0), 0)
              as insolation_kwh_m2,
            min(first_production_at) as first_production_at,
            max(last_production_at) as last_production_at,
-           sum(clipped_s) filter (where source is not null) as clipped_s,
-           sum(fault_s) filter (where source is not null) as fault_s,
+           ${sum('clipped_s')} filter (where source is not null) as clipped_s,
+           ${sum('fault_s')} filter (where source is not null) as fault_s,
            count(sun_covered_s) + count(source) as heard
     from parts group by hour_at, logger_id
   )

@@ -12,7 +12,8 @@ const unmeasured_ratio = 1.05
  * slot_power_kw): for each logger and hour the energy of its quarters, kWh, which adds up to that
  * of its inverters, and how many of their five-minute means are known. The energy goes by mean
  * power. What is clearly more than that and must have come while the power was not known (a counter
- * told of it later) goes to that time, evenly; all of it where no power is known.
+ * told of it later) goes to that time, evenly; all of it where no power is known. Sums are taken in
+ * one order always: in another one their last digits would differ.
  */
 export const quartersOf = (parts: string) => `
   select logger_id, hour_at, array_agg(kwh order by quarter) as quarter_kwh,
@@ -23,9 +24,9 @@ export const quartersOf = (parts: string) => `
                       then known_kwh
                         + (kwh - all_known_kwh) * (${slots_each} - slots) / open_slots
                     when all_known_kwh > 0 then kwh * known_kwh / all_known_kwh
-                    else kwh / 4 end) as kwh
+                    else kwh / 4 end order by inverter_id) as kwh
     from (
-      select logger_id, hour_at, quarter, kwh, known_kwh, slots,
+      select logger_id, inverter_id, hour_at, quarter, kwh, known_kwh, slots,
              sum(known_kwh) over of_hour as all_known_kwh,
              ${slots} - sum(slots) over of_hour as open_slots
       from ${parts}
@@ -36,7 +37,8 @@ export const quartersOf = (parts: string) => `
           as kw
       ) as of_quarter
       where source is not null
-      window of_hour as (partition by inverter_id, hour_at)
+      window of_hour as (partition by inverter_id, hour_at order by quarter
+        rows between unbounded preceding and unbounded following)
     ) as shares
     group by logger_id, hour_at, quarter
   ) as of_logger

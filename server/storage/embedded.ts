@@ -80,8 +80,9 @@ async function start(
   await rm(path.join(directory, 'postmaster.pid'), { force: true })
   await rm(path.join(socket_dir, `.s.PGSQL.${port}.lock`), { force: true })
   await writeConfiguration(cluster)
-  const child = await spawnPostmaster(cluster)
+  const { child, ending } = await spawnPostmaster(cluster)
   const { exited, stop } = supervise(child, {
+    ending,
     stop_timeout_s: settings.stop_timeout_s ?? 60,
     async ended() {
       if (socket_dir !== directory) await rm(socket_dir, { recursive: true, force: true })
@@ -99,7 +100,14 @@ async function start(
   }
 }
 
-async function spawnPostmaster(cluster: Cluster): Promise<ChildProcess> {
+type Ending = [code: number | null, signal: NodeJS.Signals | null]
+
+interface Postmaster {
+  child: ChildProcess
+  ending: Promise<Ending>
+}
+
+async function spawnPostmaster(cluster: Cluster): Promise<Postmaster> {
   const { home, directory, name, account, programs, socket_dir } = cluster
   const args = [
     ...['-D', await nameFor(account, directory), '-c', `cluster_name=${name}`],
@@ -115,24 +123,27 @@ async function spawnPostmaster(cluster: Cluster): Promise<ChildProcess> {
       detached: true,
       stdio: ['ignore', messages.fd, messages.fd],
     })
+    // Listened to before anything is awaited: with a bad setting it ends within milliseconds.
+    const ending = new Promise<Ending>((resolve) => {
+      child.once('exit', (code, signal) => resolve([code, signal]))
+    })
     await once(child, 'spawn')
-    return child
+    return { child, ending }
   } finally {
     await messages.close()
   }
 }
 
 interface Supervision {
+  ending: Promise<Ending>
   stop_timeout_s: number
   ended(): Promise<void>
   lastWords(): Promise<string>
 }
 
-function supervise(child: ChildProcess, { stop_timeout_s, ended, lastWords }: Supervision) {
+function supervise(child: ChildProcess, { ending, stop_timeout_s, ended, lastWords }: Supervision) {
   let expected = false
-  const exited = new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
-    child.once('exit', (code, signal) => resolve([code, signal]))
-  }).then(async ([code, signal]): Promise<EmbeddedExit> => {
+  const exited = ending.then(async ([code, signal]): Promise<EmbeddedExit> => {
     await ended()
     const how = `PostgreSQL ended ${signal ? `by ${signal}` : `with code ${code}`}`
     return { expected, reason: expected ? how : `${how}, and wrote last:\n${await lastWords()}` }
