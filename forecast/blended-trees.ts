@@ -1,9 +1,10 @@
-import type { FeatureTable } from './feature-table.ts'
+import { type FeatureTable, requireTarget } from './feature-table.ts'
 import {
   type BoostedTrees,
   type BoostingOptions,
+  binOnce,
   predictBoosting,
-  trainBoosting,
+  trainBinned,
 } from './gradient-boosting.ts'
 import {
   type ForestOptions,
@@ -41,9 +42,11 @@ export function trainBlend(
   random: () => number,
 ): BlendedTrees {
   const { boosted_levels, boosting, forest } = options
+  requireTarget(table, target)
+  const binned = binOnce(table)
   const boosted = boosted_levels.map((quantile) => {
     const min_leaf = tailLeaf(boosting.min_leaf, quantile)
-    return trainBoosting(table, target, { ...boosting, min_leaf, quantile }, random)
+    return trainBinned(binned, target, { ...boosting, min_leaf, quantile }, random)
   })
   return {
     kind: 'blended_trees',

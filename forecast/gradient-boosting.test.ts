@@ -4,6 +4,7 @@ import { deserialize, serialize } from 'node:v8'
 import { type FeatureTable, featureTable } from './feature-table.ts'
 import { type BoostingOptions, predictBoosting, trainBoosting } from './gradient-boosting.ts'
 import { quantileInPlace } from './quantiles.ts'
+import { drawShare } from './row-sampler.ts'
 import { seededRandom } from './seeded-random.ts'
 
 const one_tree: BoostingOptions = {
@@ -55,6 +56,25 @@ test('a leaf of a quantile tree answers with the quantile of its rows', () => {
   }
 })
 
+test('a tree mends what those before left of the rows that it is grown on', () => {
+  const { table, target } = fan(400, 5)
+  const options = { ...many_trees, quantile: null, leaves: 4, min_leaf: 10 }
+  const after = (trees: number) =>
+    predictBoosting(trainBoosting(table, target, { ...options, trees }, seededRandom(3)), table)
+  const [one, two] = [after(1), after(2)]
+  // The draws of the base, and of rows and columns of each tree.
+  const random = seededRandom(3)
+  const draws = [400, 400, 2, 400].map((count, nth) =>
+    drawShare(count, nth === 2 ? options.column_share : options.row_share, random),
+  )
+  const leaves = Map.groupBy(draws[3]!, (row) => Math.round(1e9 * (two[row]! - one[row]!)))
+  assert.ok(leaves.size > 1)
+  for (const [added, rows] of leaves) {
+    const left = rows.reduce((sum, row) => sum + target[row]! - one[row]!, 0) / rows.length
+    assert.ok(Math.abs(added / 1e9 - options.learning_rate * left) < 2e-9)
+  }
+})
+
 test('quantiles of rows never seen follow the spread of the target', () => {
   const { table, target } = fan(4000, 2)
   const unseen = fan(4000, 3)
@@ -90,14 +110,6 @@ test('a missing value is told from all others', () => {
   assert.deepEqual([...predictBoosting(model, table)], [1, 1, 1, 5, 5, 5])
 })
 
-test('rows of no weight have no say', () => {
-  const { table, target } = fan(400, 5)
-  const weights = target.map((_, row) => row % 2)
-  const spoilt = target.map((value, row) => (row % 2 === 0 ? 1000 : value))
-  const model = trainBoosting(table, spoilt, { ...many_trees, weights }, seededRandom(6))
-  assert.ok(predictBoosting(model, table).every((value) => value < 2))
-})
-
 test('the same seed gives the same model, also through a thread or a store', () => {
   const { table, target } = fan(300, 7)
   const train = (seed: number) => trainBoosting(table, target, many_trees, seededRandom(seed))
@@ -116,8 +128,6 @@ test('what cannot be learned from is refused', () => {
   assert.throws(train({ row_share: 0 }), /row_share is 0/)
   assert.throws(train({ column_share: 1.1 }), /column_share is 1.1/)
   assert.throws(train({ min_leaf: 0 }), /min_leaf is 0/)
-  assert.throws(train({ weights: new Float64Array(10) }), /their sum is 0/)
-  assert.throws(train({ weights: Float64Array.of(1) }), /weights has 1 elements, not 10/)
   const model = train({})()
   assert.throws(() => predictBoosting(model, featureTable({ z: target })), /is z, not x/)
 })

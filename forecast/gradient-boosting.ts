@@ -7,7 +7,7 @@ import {
 import { type FeatureTable, requireTarget } from './feature-table.ts'
 import { type BinnedTable, binTable, fitBins, type HistogramBins } from './histogram-bins.ts'
 import { quantileInPlace } from './quantiles.ts'
-import { drawShare, drawWeighted, requireWeights } from './row-sampler.ts'
+import { drawShare } from './row-sampler.ts'
 import {
   bestSplit,
   createHistogram,
@@ -32,8 +32,6 @@ export interface BoostingOptions {
   column_share: number
   /** Share of the rows that a tree is grown on, above 0 up to 1. */
   row_share: number
-  /** How often each row is drawn, in relation to the others; equally by default. */
-  weights?: Float64Array
 }
 
 /** A sum of trees. Survives structuredClone. */
@@ -63,21 +61,41 @@ export function trainBoosting(
   random: () => number,
 ): BoostedTrees {
   requireTarget(table, target)
-  requireOptions(options)
-  requireWeights(options.weights, table.rows)
+  return trainBinned(binOnce(table), target, options, random)
+}
+
+/** A table with its bins, which models of it may share. */
+export interface BinnedOnce {
+  bins: HistogramBins
+  table: BinnedTable
+}
+
+export function binOnce(table: FeatureTable): BinnedOnce {
   const bins = fitBins(table)
-  const growth = createGrowth(binTable(bins, table), options)
+  return { bins, table: binTable(bins, table) }
+}
+
+/** The same model as `trainBoosting` of the table, whose target is checked by the caller. */
+export function trainBinned(
+  { bins, table }: BinnedOnce,
+  target: Float64Array,
+  options: BoostingOptions,
+  random: () => number,
+): BoostedTrees {
+  requireOptions(options)
+  const growth = createGrowth(table, options)
+  const { predicted } = growth
   growth.residuals.set(target)
-  const base = leafValue(growth, drawRows(table.rows, options, random))
-  const predicted = new Float64Array(table.rows).fill(base)
+  const base = leafValue(growth, drawShare(table.rows, options.row_share, random))
+  predicted.fill(base)
   for (let tree = 0; tree < options.trees; tree++) {
-    setResiduals(growth, target, predicted)
+    setResiduals(growth, target)
     const root = growTree(
       growth,
-      drawRows(table.rows, options, random),
+      drawShare(table.rows, options.row_share, random),
       drawShare(table.columns.length, options.column_share, random),
     )
-    addTree(predicted, growth.table, growth.builder.view(), root, growth.leaf_values)
+    addToOthers(growth, root)
   }
   return {
     kind: 'boosted_trees',
@@ -110,10 +128,14 @@ function addTree(
   }
 }
 
-function drawRows(rows: number, { row_share, weights }: BoostingOptions, random: () => number) {
-  return weights === undefined
-    ? drawShare(rows, row_share, random)
-    : drawWeighted(rows, Math.max(1, Math.round(rows * row_share)), weights, random)
+/** Adds a tree to the rows that it was not grown on: of those it was, their leaves are known. */
+function addToOthers(growth: Growth, root: number): void {
+  const { predicted, table, is_drawn, leaf_values } = growth
+  const trees = growth.builder.view()
+  for (let row = 0; row < table.rows; row++) {
+    if (is_drawn[row] === 0) predicted[row]! += leaf_values[leafOf(trees, root, table, row)]!
+  }
+  is_drawn.fill(0)
 }
 
 /** What is at hand while trees are grown. */
@@ -122,6 +144,10 @@ interface Growth {
   options: BoostingOptions
   builder: TreeBuilder
   leaf_values: number[]
+  /** By the trees until now. */
+  predicted: Float64Array
+  /** Rows that the newest tree was grown on, which has been added to them. */
+  is_drawn: Uint8Array
   /** What is left of the target. */
   residuals: Float64Array
   /** Which way, and how strongly, each row wants its prediction moved. */
@@ -138,6 +164,8 @@ function createGrowth(table: BinnedTable, options: BoostingOptions): Growth {
     options,
     builder: createTreeBuilder(),
     leaf_values: [],
+    predicted: new Float64Array(table.rows),
+    is_drawn: new Uint8Array(table.rows),
     residuals: new Float64Array(table.rows),
     gradients: new Float64Array(table.rows),
     free: [],
@@ -146,8 +174,8 @@ function createGrowth(table: BinnedTable, options: BoostingOptions): Growth {
   }
 }
 
-function setResiduals(growth: Growth, target: Float64Array, predicted: Float64Array): void {
-  const { residuals, gradients } = growth
+function setResiduals(growth: Growth, target: Float64Array): void {
+  const { residuals, gradients, predicted } = growth
   const { quantile } = growth.options
   for (let row = 0; row < target.length; row++) {
     const residual = target[row]! - predicted[row]!
@@ -165,7 +193,7 @@ interface OpenLeaf {
   split: Split | null
 }
 
-/** Grows a tree on the drawn rows and columns, and returns its root. */
+/** Grows a tree on the drawn rows and columns, adds it to those rows, and returns its root. */
 function growTree(growth: Growth, rows: Int32Array, columns: Int32Array): number {
   const { builder, options, free } = growth
   const root = builder.root()
@@ -177,7 +205,12 @@ function growTree(growth: Growth, rows: Int32Array, columns: Int32Array): number
     open.splice(open.indexOf(leaf), 1, ...splitLeaf(growth, columns, leaf, leaf.split))
   }
   for (const { node, rows, histogram } of open) {
-    growth.leaf_values[builder.leaf(node)] = options.learning_rate * leafValue(growth, rows)
+    const value = options.learning_rate * leafValue(growth, rows)
+    growth.leaf_values[builder.leaf(node)] = value
+    for (let i = 0; i < rows.length; i++) {
+      growth.predicted[rows[i]!]! += value
+      growth.is_drawn[rows[i]!] = 1
+    }
     if (histogram !== null) free.push(histogram)
   }
   return root

@@ -4,9 +4,8 @@ import fc from 'fast-check'
 import { readGefcomZone } from './fixtures/gefcom-zone.ts'
 import { history_plant, plantHistory } from './fixtures/plant-history.ts'
 import {
-  clear_index_edges,
   fitPhysicalErrors,
-  low_sun_below_deg,
+  type PhysicalErrors,
   physicalQuantiles,
   predictPhysical,
   published_errors,
@@ -21,6 +20,8 @@ const month = plantHistory({ from_ms, days: 30, seed: 21 })
 const weatherOf = (samples: readonly ProductionSample[]) => samples.map(({ weather }) => weather)
 const day = month.slice(24 * 12, 24 * 13)
 
+const always = (errors: PhysicalErrors) => () => errors
+
 /** The month as if the plant gave a share of what physics says, exactly. */
 function givingShare(share: number, samples = month): ProductionSample[] {
   const { potential_ratio } = plantPhysics(history_plant, samples, weatherOf(samples))
@@ -32,12 +33,7 @@ function givingShare(share: number, samples = month): ProductionSample[] {
 }
 
 test('without any history the published spread lies around what physics says', () => {
-  const forecast = predictPhysical(
-    history_plant,
-    day,
-    weatherOf(day),
-    fitPhysicalErrors([], history_plant),
-  )
+  const forecast = predictPhysical(history_plant, day, always(fitPhysicalErrors([], history_plant)))
   const { ac_ratio, poa_w_m2 } = plantPhysics(history_plant, day, weatherOf(day))
   const noon = forecast.points[10]!
   const physics_kw = ac_ratio[10]! * 1000
@@ -53,7 +49,10 @@ test('without any history the published spread lies around what physics says', (
 test('a history of its own takes over hour by hour', () => {
   const noon = (errors: typeof published_errors) => {
     const physics = plantPhysics(history_plant, [day[10]!], [day[10]!.weather])
-    return threeQuantiles(physicalQuantiles(physics, errors)).p50[0]! / physics.potential_ratio[0]!
+    return (
+      threeQuantiles(physicalQuantiles(physics, always(errors))).p50[0]! /
+      physics.potential_ratio[0]!
+    )
   }
   const none = noon(published_errors)
   const two_days = noon(fitPhysicalErrors(givingShare(0.7, month.slice(0, 48)), history_plant))
@@ -82,9 +81,9 @@ test('curtailed, faulty, full and badly measured steps teach it nothing', () => 
 test('without weather it is the clear sky by what the last two weeks made of it', () => {
   const dark = givingShare(0.2, month.slice(0, 24 * 15))
   const bright = givingShare(0.95, month.slice(24 * 15))
-  const nothing = day.map(() => null)
+  const unknown = day.map((step) => ({ ...step, weather: null }))
   const noon = (samples: ProductionSample[]) =>
-    predictPhysical(history_plant, day, nothing, fitPhysicalErrors(samples, history_plant))
+    predictPhysical(history_plant, unknown, always(fitPhysicalErrors(samples, history_plant)))
   const after_bright = noon([...dark, ...bright])
   assert.ok(after_bright.points[10]!.p50_kw > 1.5 * noon(dark).points[10]!.p50_kw)
   assert.equal(after_bright.confidence, 'low')
@@ -98,8 +97,8 @@ test('quantiles are in order, at least 0 and at most the rated power, in any wea
   const step = fc.record({ ghi_w_m2: value(1400), dhi_w_m2: value(900), temperature_c: value(45) })
   fc.assert(
     fc.property(fc.array(step, { minLength: 24, maxLength: 24 }), (skies) => {
-      const weather = skies.map((sky, i) => ({ ...day[i]!.weather!, ...sky }))
-      const forecast = predictPhysical(wide, day, weather, published_errors)
+      const steps = day.map((step, i) => ({ ...step, weather: { ...step.weather!, ...skies[i] } }))
+      const forecast = predictPhysical(wide, steps, always(published_errors))
       const in_order = forecast.points.every(
         ({ p10_kw, p50_kw, p90_kw }) => 0 <= p10_kw && p10_kw <= p50_kw && p50_kw <= p90_kw,
       )
@@ -114,8 +113,8 @@ test('quantiles are in order, at least 0 and at most the rated power, in any wea
 
 test('steps that overlap, descend or last too long are refused', () => {
   const refused = (start_ms: number, end_ms: number, message: RegExp) => {
-    const steps = [day[10]!, { start_ms, end_ms }]
-    const predict = () => predictPhysical(history_plant, steps, [null, null], published_errors)
+    const steps = [day[10]!, { ...day[10]!, start_ms, end_ms }]
+    const predict = () => predictPhysical(history_plant, steps, always(published_errors))
     assert.throws(predict, message)
   }
   const { start_ms, end_ms } = day[10]!
@@ -126,6 +125,10 @@ test('steps that overlap, descend or last too long are refused', () => {
 
 const gefcom = readGefcomZone()
 const left_out = gefcom === null && 'LEFT OUT: no ../shared/data/forecast'
+
+/** Classes of the published errors: overcast, cloudy, broken and clear; sun below 15 degrees. */
+const clear_index_edges = [0.3, 0.6, 0.85]
+const low_sun_below_deg = 15
 
 test('the published spread is that of the data it is taken from', { skip: left_out }, () => {
   const { plant, samples } = gefcom!

@@ -3,7 +3,7 @@
  * physics makes under such a sky.
  */
 
-import { type Plant, requireSteps, type Step, stepHours } from './plant.ts'
+import { type Plant, requireSteps, stepHours } from './plant.ts'
 import { type PlantPhysics, plantPhysics } from './plant-physics.ts'
 import {
   as_told,
@@ -11,9 +11,13 @@ import {
   productionForecast,
   quantile_levels,
 } from './production-forecast.ts'
-import { exclusionOf, type ProductionSample } from './production-samples.ts'
+import {
+  exclusionOf,
+  measuredPower,
+  type ProductionSample,
+  type StepAhead,
+} from './production-samples.ts'
 import { quantileInPlace } from './quantiles.ts'
-import type { WeatherStep } from './weather-step.ts'
 
 /** Ratios of measured to computed power, a quantile for each of `quantile_levels`, ascending. */
 export interface SkyErrors {
@@ -30,8 +34,8 @@ export interface PhysicalErrors {
 }
 
 /** Where one class of clear-sky index ends and the next begins: overcast, cloudy, broken, clear. */
-export const clear_index_edges = [0.3, 0.6, 0.85] as const
-export const low_sun_below_deg = 15
+const clear_index_edges = [0.3, 0.6, 0.85] as const
+const low_sun_below_deg = 15
 
 /**
  * What `plantPhysics` missed at a plant of which nothing is known yet but its make: solar zone 1 of
@@ -124,7 +128,7 @@ export function fitPhysicalErrors(
   const own = { high_sun: emptySky(), low_sun: emptySky() }
   for (const [i, sample] of usable.entries()) {
     const hours = stepHours(sample)
-    const measured = Math.max(0, sample.available_kwh!) / hours / plant.rated_power_kw
+    const measured = measuredPower(sample, sample) / plant.rated_power_kw
     const sky = own[sunOf(physics, i)]
     const computed = physics.potential_ratio[i]!
     if (computed >= computed_min_ratio) {
@@ -180,12 +184,15 @@ function blendedRatios({ ratios, hours }: Ratios, published: readonly number[]):
 /**
  * Quantiles of power over rated power by physics: a column for each of `quantile_levels`, each
  * within 0 and 1 and not below the one before it. The clear sky stands in for irradiance that is
- * not known, with the spread of the sky's own weather.
+ * not known, with the spread of the sky's own weather. Errors are told by the place of a step.
  */
-export function physicalQuantiles(physics: PlantPhysics, errors: PhysicalErrors): Float64Array[] {
+export function physicalQuantiles(
+  physics: PlantPhysics,
+  errorsOf: (step: number) => PhysicalErrors,
+): Float64Array[] {
   return quantile_levels.map((_, level) =>
     physics.potential_ratio.map((computed, i) => {
-      const sky = errors[sunOf(physics, i)]
+      const sky = errorsOf(i)[sunOf(physics, i)]
       const ratio = Number.isNaN(computed)
         ? physics.clear_ratio[i]! * sky.without_weather[level]!
         : computed * sky.by_clear_index[classOf(physics.clear_index[i]!)]![level]!
@@ -195,25 +202,27 @@ export function physicalQuantiles(physics: PlantPhysics, errors: PhysicalErrors)
 }
 
 /**
- * The forecast of a plant by physics. `weather[i]` belongs to `steps[i]`, null where there is none;
- * quantiles of totals are comonotonic. The errors are those of hours: quarter hours under broken
- * clouds spread wider. Throws a RangeError for steps that overlap, descend or last over an hour,
- * and for a plant without capacity.
+ * The forecast of a plant by physics; quantiles of totals are comonotonic. The errors, by the lead
+ * of the weather in hours, are those of hours: quarter hours under broken clouds spread wider.
+ * Throws a RangeError for steps that
+ * overlap, descend or last over an hour, and for a plant without capacity.
  */
 export function predictPhysical(
   plant: Plant,
-  steps: readonly Step[],
-  weather: readonly (WeatherStep | null)[],
-  errors: PhysicalErrors,
+  steps: readonly StepAhead[],
+  errorsAt: (lead_time_h: number) => PhysicalErrors,
 ): ProductionForecast {
   requireSteps(steps)
-  const physics = plantPhysics(plant, steps, weather)
+  const physics = plantPhysics(
+    plant,
+    steps,
+    steps.map(({ weather }) => weather),
+  )
   return productionForecast({
     plant,
     steps,
-    weather,
     physics,
-    quantiles: physicalQuantiles(physics, errors),
+    quantiles: physicalQuantiles(physics, (i) => errorsAt(steps[i]!.lead_time_h)),
     total_scale: as_told,
     is_trained: false,
   })

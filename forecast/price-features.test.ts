@@ -11,6 +11,7 @@ import {
   periodFeatures,
   priceScale,
   stabilise,
+  usualCurve,
 } from './price-features.ts'
 
 const hour_ms = 3_600_000
@@ -51,6 +52,16 @@ test('the scale is the median and the spread around it, whatever the spikes', ()
   assert.deepEqual(priceScale(days), { median: 41, spread: 1 / 0.6745 })
   assert.equal(priceScale(market(1, () => ({ price_per_mwh: 80 }))).spread, 0.8)
   assert.throws(() => priceScale([]), /none has prices/)
+})
+
+test('the usual price is half that of the day before, half that of its week', () => {
+  const days = market(8, (hour) => ({ price_per_mwh: hour >= 7 * 24 ? 40 : 10 }))
+  const curves = knownCurves(days, identity)
+  const eighth = (day: number) => readable(usualCurve(curves, monday + day)?.[30])
+  assert.equal(eighth(7), 10)
+  assert.equal(eighth(8), Math.round((40 + (40 + 6 * 10) / 7) / 2))
+  assert.equal(usualCurve(curves, monday), null)
+  assert.equal(usualCurve(curves, monday + 30), null)
 })
 
 test('drivers count where they are known of most days', () => {

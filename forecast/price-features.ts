@@ -171,8 +171,20 @@ export function periodFeatures(
   return featureTable(columns)
 }
 
-/** Mean price of the last seven days at the time of each period: what trees start from. */
-export const usual_price = 'price_week_mean'
+/**
+ * What the price usually is at each time of a day, before anything is learned: the mean of that of
+ * the day before and that of the week before. null where neither it nor the week before that has
+ * prices.
+ */
+export function usualCurve(curves: KnownCurves, day: number): DayCurve | null {
+  const prices = week.flatMap((lag) => curveBefore(curves, 'price', day, lag) ?? [])
+  const [newest] = prices
+  if (!newest) return null
+  return newest.map((price, quarter) => {
+    const sum = prices.reduce((total, curve) => total + curve[quarter]!, 0)
+    return (price + sum / prices.length) / 2
+  })
+}
 
 function calendarOf(day: number): Record<string, number> {
   const angle = (2 * Math.PI * day) / 365.2425
@@ -208,7 +220,7 @@ function pricesAround(curves: KnownCurves, day: number) {
       price_d3: prices[2]!,
       price_d7: prices[6]!,
       price_d14: prices[7]!,
-      [usual_price]: meanKnown(prices.slice(0, 7)),
+      price_week_mean: meanKnown(prices.slice(0, 7)),
     }
   }
 }

@@ -1,4 +1,4 @@
-import { adaptiveLevel } from './conformal.ts'
+import { adaptiveLevel, conformalRank } from './conformal.ts'
 
 /** Quantiles of the price of a period, in the market's currency per MWh: p10 <= p50 <= p90. */
 export interface PriceQuantiles {
@@ -13,7 +13,7 @@ export interface CalibratedPrice extends PriceQuantiles {
 }
 
 /** How the prices of a day lay around their forecasts. */
-export interface ObservedDay {
+interface ObservedDay {
   /**
    * Of each period, told in spreads: below P50 in distances from P50 to P10, above it in distances
    * from P50 to P90.
@@ -119,10 +119,9 @@ function sortedErrors({ days }: PriceCalibration): Float64Array {
 function stretches(errors: Float64Array, { below_level, above_level }: PriceCalibration) {
   const count = errors.length
   if (count === 0) return { below: 1, above: 1 }
-  const rank = (level: number) => Math.min(count, Math.max(1, Math.ceil((count + 1) * level))) - 1
   return {
-    below: Math.max(0, -errors[count - 1 - rank(below_level)]!),
-    above: Math.max(0, errors[rank(above_level)]!),
+    below: Math.max(0, -errors[count - 1 - conformalRank(count, below_level)]!),
+    above: Math.max(0, errors[conformalRank(count, above_level)]!),
   }
 }
 

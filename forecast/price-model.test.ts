@@ -4,6 +4,7 @@ import { type MarketDay, type MarketPeriod, marketDays } from './market-days.ts'
 import {
   deserialisePriceModel,
   forecastPriceDay,
+  naivePriceModel,
   observePriceDay,
   serialisePriceModel,
   trainPriceModel,
@@ -128,7 +129,7 @@ test('a market that goes over to quarter hours is forecast by quarter hours', ()
   const quarterly = market('2024-02-10T00:00Z', 12, 15)
   const mixed = marketDays([...hourly, ...quarterly], 'UTC')
   const fine = trainPriceModel(mixed.slice(0, -1), seededRandom(1), { trees: 5 })
-  assert.equal(fine.slot_minutes, 15)
+  assert.equal(fine.learned?.slot_minutes, 15)
   const forecasts = forecastPriceDay(fine, mixed, mixed.at(-1)!)
   assert.equal(forecasts.length, 96)
   assert.ok(new Set(forecasts.slice(40, 44).map(({ p50 }) => p50)).size > 1)
@@ -153,6 +154,45 @@ test('a model survives its bytes', () => {
     forecastPriceDay(model, past, day),
   )
   assert.throws(() => deserialisePriceModel(serialisePriceModel([] as never)), /not a price model/)
+})
+
+test('the naive model repeats the day before, as widely as it was wrong of late', () => {
+  const naive = naivePriceModel(past)
+  const [day, before] = [days[split]!, past.at(-1)!]
+  assert.deepEqual([naive.learned, naive.trained_days], [null, split])
+  assert.deepEqual([naive.calibration.days.length, naive.observed_to_day], [60, before.day])
+  const forecasts = forecastPriceDay(naive, past, day)
+  assert.deepEqual(
+    forecasts.map(({ p50 }) => p50),
+    prices(before),
+  )
+  const rows = days.slice(split).flatMap((each) =>
+    forecastPriceDay(naive, days, each).map(({ p10, p90 }, i) => {
+      const actual = prices(each)[i]!
+      return p10 <= actual && actual <= p90
+    }),
+  )
+  const held = rows.filter(Boolean).length / rows.length
+  assert.ok(Math.abs(held - 0.8) < 0.1, `${held}`)
+  assert.deepEqual(deserialisePriceModel(serialisePriceModel(naive)), naive)
+  assert.throws(() => naivePriceModel(past.slice(0, 1)), /fewer than two/)
+  assert.throws(() => forecastPriceDay(naive, past.slice(0, 80), day), /no prices of the week/)
+})
+
+test('no forecast is without spread', () => {
+  const flat = past.map((each) => ({
+    ...each,
+    periods: each.periods.map((period) => ({ ...period, price_per_mwh: 50 })),
+    price: each.price!.map(() => 50),
+  }))
+  // The market wakes on the day after: against no spread at all its errors would have no end.
+  const woken = observePriceDay(
+    trainPriceModel(flat, seededRandom(1), { trees }),
+    flat,
+    days[split]!,
+  )
+  const errors = woken.calibration.days.at(-1)!.errors
+  assert.ok(Math.max(...errors.map(Math.abs)) < 1500, `${Math.max(...errors.map(Math.abs))}`)
 })
 
 test('too little history is refused', () => {

@@ -1,26 +1,6 @@
 import { deserialize, serialize } from 'node:v8'
-import { type FeatureTable, takeElements, takeRows } from './feature-table.ts'
-import { type BoostedTrees, predictBoosting, trainBoosting } from './gradient-boosting.ts'
-import {
-  curveMean,
-  type DayPeriod,
-  type MarketDay,
-  minutesOf,
-  resolutionMinutes,
-} from './market-days.ts'
-import {
-  type Driver,
-  dayFeatures,
-  destabilise,
-  type KnownCurves,
-  knownCurves,
-  knownDrivers,
-  type PriceScale,
-  periodFeatures,
-  priceScale,
-  stabilise,
-  usual_price,
-} from './price-features.ts'
+import { curveMean, type MarketDay, minutesOf } from './market-days.ts'
+import { type PriceScale, priceScale } from './price-features.ts'
 import {
   type CalibratedPrice,
   calibratePrices,
@@ -30,21 +10,20 @@ import {
   type PriceQuantiles,
   uncalibrated,
 } from './price-intervals.ts'
-import { predictRidge, type Ridge, trainRidge } from './ridge.ts'
+import {
+  boosted_trees,
+  type LearnedPrices,
+  learnedQuantiles,
+  learnPrices,
+  windows_days,
+} from './price-learner.ts'
 
 /** What forecasts the prices of a market's next day. Survives structuredClone. */
 export interface PriceModel {
-  kind: 'price_model'
+  kind: typeof kind
   scale: PriceScale
-  drivers: readonly Driver[]
-  /** Length of the periods that `ridges` know apart, minutes. */
-  slot_minutes: number
-  /** Of each calibration window, the shortest first. */
-  ridges: readonly Ridge[]
-  /** Of the stabilised price less the usual one at that time. */
-  price_trees: BoostedTrees
-  /** Of what the ridge of the longest window leaves over, at P10, P50 and P90. */
-  rest_trees: readonly [BoostedTrees, BoostedTrees, BoostedTrees]
+  /** null: it is naive, its P50 the price at the same time of the day before. */
+  learned: LearnedPrices | null
   calibration: PriceCalibration
   trained_days: number
   /** The newest day that went into training, and into the calibration; days since 1970-01-01. */
@@ -57,32 +36,25 @@ export interface PriceForecast extends CalibratedPrice {
   end_ms: number
 }
 
-export interface TrainingOptions {
+interface TrainingOptions {
   /** Of the model before. */
   calibration?: PriceCalibration | undefined
-  /** Trees of each of the four boosted models. */
+  /** Trees of each of the four boosted models where there is a year to learn from. */
   trees?: number | undefined
 }
 
 /** Fewer days of prices teach nothing that the price of yesterday does not. */
 export const training_days_min = 28
 
-const windows_days = [84, 364, 1092] as const
+/** Another form has another name. */
+const kind = 'price_model_2'
 const scale_days = 84
-const penalty = 60
-const boosting = { trees: 250, learning_rate: 0.07, leaves: 16, min_leaf: 20, column_share: 0.25 }
-const slots_minutes = [15, 30, 60] as const
-/** Trees are grown on this many rows at most, drawn anew for each. */
-const tree_rows_max = 16_000
-const row_share_max = 0.6
-/** No feature looks further back. */
-const days_looked_at = 21
+/** In place of a day that has no prices stands one before it, this many days at most. */
+const stand_in_days_max = 7
 
 /**
- * Learns a market from its days, ascending: three years of them are used, four weeks are needed.
- * P50 is the mean of three: linear models of several calibration windows (LEAR without its lasso,
- * J. Lago et al., Applied Energy 293, 2021), boosted trees, and the linear
- * model of the longest window with trees on what it leaves over of days it has not seen.
+ * Learns a market from its days, ascending, as `learnPrices` tells: three years of them are used,
+ * four weeks are needed.
  * Without the `calibration` of a model before, the last days, a quarter at most, are left out of a
  * first training to see how far off it is. `random` gives 0 to below 1. Throws a RangeError for
  * too few days.
@@ -90,7 +62,7 @@ const days_looked_at = 21
 export function trainPriceModel(
   days: readonly MarketDay[],
   random: () => number,
-  { calibration, trees = boosting.trees }: TrainingOptions = {},
+  { calibration, trees = boosted_trees }: TrainingOptions = {},
 ): PriceModel {
   if (calibration) return fitModel(days, random, calibration, trees)
   const priced = days.filter(({ price }) => price !== null)
@@ -106,6 +78,23 @@ export function trainPriceModel(
       fitModel(before, random, uncalibrated, trees),
     )
   return fitModel(days, random, trial.calibration, trees)
+}
+
+/**
+ * The naive model, which others have to beat: each price is that of the day before at its time, and
+ * intervals are as wide as its errors of the last days. Throws a RangeError for fewer than two days
+ * with prices.
+ */
+export function naivePriceModel(days: readonly MarketDay[]): PriceModel {
+  const priced = days.filter(({ price }) => price !== null)
+  const [first, ...observed] = priced.slice(-calibration_days - 1)
+  if (!first || observed.length === 0) throw new RangeError('days: fewer than two with prices')
+  const model: PriceModel = {
+    ...{ kind, scale: priceScale(priced.slice(-scale_days)), learned: null },
+    ...{ calibration: uncalibrated, trained_days: priced.length },
+    ...{ trained_to_day: priced.at(-1)!.day, observed_to_day: first.day },
+  }
+  return observed.reduce((before, day) => observePriceDay(before, days, day), model)
 }
 
 /**
@@ -153,10 +142,10 @@ export function serialisePriceModel(model: PriceModel): Buffer {
   return serialize(model)
 }
 
-/** The model of `serialisePriceModel`. Throws an Error for bytes that are none. */
+/** The model of `serialisePriceModel`. Throws an Error for bytes of none, or of another form. */
 export function deserialisePriceModel(bytes: Uint8Array): PriceModel {
   const model: unknown = deserialize(bytes)
-  if (typeof model !== 'object' || !model || !('kind' in model) || model.kind !== 'price_model') {
+  if (typeof model !== 'object' || !model || !('kind' in model) || model.kind !== kind) {
     throw new Error('bytes: not a price model')
   }
   return model as PriceModel
@@ -166,7 +155,7 @@ function fitModel(
   days: readonly MarketDay[],
   random: () => number,
   calibration: PriceCalibration,
-  tree_count: number,
+  trees: number,
 ): PriceModel {
   const priced = days.filter(({ price }) => price !== null).slice(-windows_days.at(-1)!)
   const newest = priced.at(-1)
@@ -174,21 +163,10 @@ function fitModel(
     throw new RangeError(`days: ${priced.length} with prices, not ${training_days_min} or more`)
   }
   const scale = priceScale(priced.slice(-scale_days))
-  const curves = knownCurves(days, scale)
-  const drivers = knownDrivers(priced)
-  const resolution_minutes = resolutionMinutes(newest)
-  const slot_minutes = slots_minutes.find((minutes) => minutes >= resolution_minutes) ?? 60
-  const linear = fitRidges(priced, curves, drivers, slot_minutes)
-  const table = periodFeatures(curves, priced, drivers)
-  const rows = treeRows(table, priced, linear.left_out, slot_minutes, scale)
-  const trees = fitTrees(rows, tree_count, random)
   return {
-    kind: 'price_model',
+    kind,
     scale,
-    drivers,
-    slot_minutes,
-    ridges: linear.ridges,
-    ...trees,
+    learned: learnPrices(days, priced, { scale, trees, random }),
     calibration,
     trained_days: priced.length,
     trained_to_day: newest.day,
@@ -196,142 +174,28 @@ function fitModel(
   }
 }
 
-/** The linear models of all windows, and what the longest's says to each day left out, by slot. */
-function fitRidges(
-  days: readonly MarketDay[],
-  curves: KnownCurves,
-  drivers: readonly Driver[],
-  slot_minutes: number,
-): { ridges: Ridge[]; left_out: readonly Float64Array[] } {
-  const table = dayFeatures(
-    curves,
-    days.map(({ day }) => day),
-    drivers,
-  )
-  const targets = Array.from({ length: 1440 / slot_minutes }, (_, slot) =>
-    Float64Array.from(days, ({ day }) =>
-      curveMean(curves.get(day)!.price!, slot * slot_minutes, slot_minutes),
-    ),
-  )
-  const starts = windows_days.map((window) => Math.max(0, days.length - window))
-  const fits = [...new Set(starts)].map((start) => {
-    const positions = Array.from({ length: days.length - start }, (_, i) => start + i)
-    const of_window = targets.map((target) => target.subarray(start))
-    return trainRidge(takeRows(table, positions), of_window, penalty)
-  })
-  return { ridges: fits.map(({ model }) => model), left_out: fits.at(-1)!.left_out }
-}
-
-/** What trees learn from: periods with prices, all of them stabilised. */
-interface TreeRows {
-  table: FeatureTable
-  prices: Float64Array
-  /** Of the week before at that time. */
-  usual: Float64Array
-  /** What the linear model says to the day when it has not seen it. */
-  expected: Float64Array
-}
-
-function treeRows(
-  features: FeatureTable,
-  days: readonly MarketDay[],
-  linear: readonly Float64Array[],
-  slot_minutes: number,
-  scale: PriceScale,
-): TreeRows {
-  const ofPeriods = (of: (period: DayPeriod, row: number) => number) =>
-    Float64Array.from(days.flatMap(({ periods }, row) => periods.map((period) => of(period, row))))
-  const expected = ofPeriods((period, row) => slotMean(linear, row, period, slot_minutes))
-  const prices = ofPeriods(({ price_per_mwh }) =>
-    price_per_mwh === null ? Number.NaN : stabilise(price_per_mwh, scale),
-  )
-  const usual = usualPrices(features)
-  // The first day has none before it.
-  const known = [...prices.keys()].filter((row) => !Number.isNaN(prices[row]! - usual[row]!))
-  return {
-    table: takeRows(withExpected(features, expected), known),
-    prices: takeElements(prices, known),
-    usual: takeElements(usual, known),
-    expected: takeElements(expected, known),
-  }
-}
-
-function fitTrees(
-  { table, prices, usual, expected }: TreeRows,
-  trees: number,
-  random: () => number,
-): Pick<PriceModel, 'price_trees' | 'rest_trees'> {
-  const row_share = Math.min(row_share_max, tree_rows_max / table.rows)
-  const train = (quantile: number, start: Float64Array) =>
-    trainBoosting(
-      table,
-      prices.map((price, row) => price - start[row]!),
-      { ...boosting, trees, row_share, quantile },
-      random,
-    )
-  return {
-    price_trees: train(0.5, usual),
-    rest_trees: [train(0.1, expected), train(0.5, expected), train(0.9, expected)],
-  }
-}
-
 /** Quantiles before their calibration, in order, of each period of a day. */
 function rawForecast(
-  model: PriceModel,
+  { learned, scale }: PriceModel,
   known: readonly MarketDay[],
   day: MarketDay,
 ): PriceQuantiles[] {
-  const { scale, drivers, slot_minutes } = model
   if (day.periods.length === 0) return []
-  const past = known.filter((other) => other.day < day.day && other.day >= day.day - days_looked_at)
-  const curves = knownCurves([...past, { ...day, price: null }], scale)
-  const day_table = dayFeatures(curves, [day.day], drivers)
-  const linear = model.ridges.map((ridge) => predictRidge(ridge, day_table))
-  const [longest] = linear.slice(-1)
-  const expected = day.periods.map((period) => slotMean(longest!, 0, period, slot_minutes))
-  const features = periodFeatures(curves, [day], drivers)
-  const table = withExpected(features, Float64Array.from(expected))
-  const usual = usualPrices(table)
-  if (usual.includes(Number.NaN)) throw new RangeError('known: no prices of the two weeks before')
-  const trees = predictBoosting(model.price_trees, table)
-  const rests = model.rest_trees.map((boosted) => predictBoosting(boosted, table))
-  return day.periods.map((period, i) => {
-    const price = (value: number) => destabilise(value, scale)
-    const of_windows = linear.map((slots) => price(slotMean(slots, 0, period, slot_minutes)))
-    const of_rest = rests.map((rest) => price(expected[i]! + rest[i]!))
-    const p50 = (meanOf(of_windows) + price(usual[i]! + trees[i]!) + of_rest[1]!) / 3
-    return {
-      p10: p50 - Math.max(0, of_rest[1]! - of_rest[0]!),
-      p50,
-      p90: p50 + Math.max(0, of_rest[2]! - of_rest[1]!),
-    }
+  return learned ? learnedQuantiles(learned, known, day) : naiveQuantiles(scale, known, day)
+}
+
+/** Of the newest day before it that has prices. */
+function naiveQuantiles(
+  { spread }: PriceScale,
+  known: readonly MarketDay[],
+  { day, periods }: MarketDay,
+): PriceQuantiles[] {
+  const isNear = (other: MarketDay) =>
+    other.day < day && other.day >= day - 1 - stand_in_days_max && other.price !== null
+  const newest = known.findLast(isNear)?.price
+  if (!newest) throw new RangeError('known: no prices of the week before')
+  return periods.map((period) => {
+    const p50 = curveMean(newest, period.clock_minute, minutesOf(period))
+    return { p10: p50 - spread, p50, p90: p50 + spread }
   })
-}
-
-/** What slots say of a period: the mean of those that it covers. */
-function slotMean(
-  slots: readonly Float64Array[],
-  row: number,
-  period: DayPeriod,
-  slot_minutes: number,
-): number {
-  const first = Math.floor(period.clock_minute / slot_minutes)
-  const end = Math.ceil((period.clock_minute + minutesOf(period)) / slot_minutes)
-  return meanOf(slots.slice(first, Math.max(end, first + 1)).map((slot) => slot[row]!))
-}
-
-function usualPrices(table: FeatureTable): Float64Array {
-  return table.columns[table.names.indexOf(usual_price)]!
-}
-
-function withExpected(table: FeatureTable, expected: Float64Array): FeatureTable {
-  return {
-    names: [...table.names, 'expected_price'],
-    columns: [...table.columns, expected],
-    rows: table.rows,
-  }
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
 }

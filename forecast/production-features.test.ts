@@ -2,22 +2,19 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { history_plant, plantHistory } from './fixtures/plant-history.ts'
 import { plantPhysics } from './plant-physics.ts'
-import { productionFeatures } from './production-features.ts'
+import { productionFeatures, utcDay } from './production-features.ts'
 import type { ProductionSample } from './production-samples.ts'
 
 const from_ms = Date.UTC(2024, 4, 3)
 const two_days = plantHistory({ from_ms, days: 2, seed: 3 })
 
 function columnsOf(samples: readonly ProductionSample[]) {
-  const weather = samples.map((sample) => sample.weather)
-  const physics = plantPhysics(history_plant, samples, weather)
-  const table = productionFeatures({
-    plant: history_plant,
-    steps: samples,
-    weather,
-    lead_time_h: samples.map(({ lead_time_h }) => lead_time_h),
-    physics,
-  })
+  const physics = plantPhysics(
+    history_plant,
+    samples,
+    samples.map(({ weather }) => weather),
+  )
+  const table = productionFeatures({ steps: samples, physics, dayOf: utcDay })
   assert.equal(table.rows, samples.length)
   return { physics, column: (name: string) => table.columns[table.names.indexOf(name)]! }
 }
@@ -38,18 +35,30 @@ test('it sees nothing across a hole, nor in another series', () => {
   assert.ok(Number.isNaN(columnsOf(twice).column('cloud_before_pct')[48]!))
 })
 
-test('all steps of a solar day carry its sums, whichever the series', () => {
+test('all steps of a day carry its sums, whichever the series', () => {
   const { physics, column } = columnsOf([...two_days, ...two_days])
-  // The sun of 24.75 degrees east begins its day at 22:21 UTC.
-  const day = [...physics.potential_ratio.slice(23, 46)].reduce((sum, ratio) => sum + ratio, 0)
-  assert.ok(day > 2)
-  for (const row of [23, 30, 45, 71, 90]) {
-    assert.ok(Math.abs(column('day_potential_h')[row]! - day) < 1e-9, `row ${row}`)
-  }
-  assert.ok(Math.abs(column('day_potential_h')[12]! - day) > 1e-3, 'the day before is another')
-  const one = two_days.slice(23, 46)
+  const dayFrom = (row: number) =>
+    [...physics.potential_ratio.slice(row, row + 24)].reduce(
+      (sum, ratio) => sum + (Number.isNaN(ratio) ? 0 : ratio),
+      0,
+    )
+  const [day, next] = [dayFrom(0), dayFrom(24)]
+  assert.ok(day > 2 && Math.abs(day - next) > 1e-3)
+  const sums = column('day_potential_h')
+  for (const row of [0, 7, 23, 48, 60]) assert.ok(Math.abs(sums[row]! - day) < 1e-9, `row ${row}`)
+  for (const row of [24, 47, 95]) assert.ok(Math.abs(sums[row]! - next) < 1e-9, `row ${row}`)
+  const one = two_days.slice(0, 24)
   const twice = columnsOf([...one, ...one]).column('day_potential_h')
   assert.ok(Math.abs(twice[30]! - day) < 1e-9, 'two forecasts of a day are not added up')
+})
+
+test('a day alone is told as it is among others: so it is forecast', () => {
+  const days = columnsOf(two_days)
+  const alone = columnsOf(two_days.slice(24))
+  for (const name of ['potential_before', 'clear_index_after', 'cloud_before_pct'] as const) {
+    assert.deepEqual(days.column(name).slice(24), alone.column(name), name)
+  }
+  assert.deepEqual(days.column('day_clear_index').slice(24), alone.column('day_clear_index'))
 })
 
 test('what the weather does not have is missing, not 0', () => {

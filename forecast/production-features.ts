@@ -1,42 +1,43 @@
 /** What a model of a plant's production is told of a step: physics first, then its weather. */
 import { type FeatureTable, featureTable } from './feature-table.ts'
-import type { Plant, Step } from './plant.ts'
-import { stepHours } from './plant.ts'
+import { type Step, stepHours } from './plant.ts'
 import type { PlantPhysics } from './plant-physics.ts'
-import type { ForecastWeather } from './production-samples.ts'
+import type { ForecastWeather, StepAhead } from './production-samples.ts'
 
 const hour_ms = 3_600_000
 const day_ms = 24 * hour_ms
 const year_ms = 365.25 * day_ms
 
-/** Steps in ascending series, and what was forecast of each; physics is that of the same steps. */
-export interface FeatureSource {
-  plant: Plant
-  steps: readonly Step[]
-  weather: readonly (ForecastWeather | null)[]
-  lead_time_h: readonly number[]
+interface FeatureSource {
+  /** In ascending series. */
+  steps: readonly StepAhead[]
+  /** Of the same steps. */
   physics: PlantPhysics
+  /** The day that a step is told of, and beyond which it sees nothing: what is forecast at once. */
+  dayOf: (step: Step) => number
 }
 
 /**
  * A row for each step, nights included. Columns, as shares of the rated power where not said: what
  * physics makes of the weather (`physical` as the inverters hold it, `potential` as if they did
  * not, `clear` under a clear sky), light, its clear-sky index and clouds with those of the steps
- * before and after, air, sun, season, the whole solar day's potential (hours at rated power) and
+ * before and after, air, sun, season, the whole day's potential (hours at rated power) and
  * clear-sky index, lead time, spread of the ensemble. NaN where the weather has nothing, and for
  * neighbours that do not adjoin. The sums of a day are those of its steps that are given, so give
  * whole days.
  */
 export function productionFeatures(source: FeatureSource): FeatureTable {
-  const { steps, weather, physics, lead_time_h } = source
-  const of = (value: (step: ForecastWeather) => number | null | undefined) =>
-    Float64Array.from(weather, (step) => (step === null ? Number.NaN : (value(step) ?? Number.NaN)))
+  const { steps, physics } = source
+  const of = (value: (weather: ForecastWeather) => number | null | undefined) =>
+    Float64Array.from(steps, ({ weather }) => (weather && value(weather)) ?? Number.NaN)
   const cloud = of(({ cloud_cover_pct }) => cloud_cover_pct)
   const season = Float64Array.from(
     steps,
     ({ start_ms }) => ((start_ms % year_ms) / year_ms) * 2 * Math.PI,
   )
-  const day = daySums(source)
+  const days = dayNumbers(steps, source.dayOf)
+  const day = daySums(source, days)
+  const beside = (values: Float64Array, side: -1 | 1) => neighbours(values, side, { steps, days })
   return featureTable({
     physical: physics.ac_ratio,
     potential: physics.potential_ratio,
@@ -47,13 +48,13 @@ export function productionFeatures(source: FeatureSource): FeatureTable {
       ghi_w_m2 === null || dhi_w_m2 === null || ghi_w_m2 <= 0 ? null : dhi_w_m2 / ghi_w_m2,
     ),
     clear_index: physics.clear_index,
-    clear_index_before: neighbours(steps, physics.clear_index, -1),
-    clear_index_after: neighbours(steps, physics.clear_index, 1),
-    potential_before: neighbours(steps, physics.potential_ratio, -1),
-    potential_after: neighbours(steps, physics.potential_ratio, 1),
+    clear_index_before: beside(physics.clear_index, -1),
+    clear_index_after: beside(physics.clear_index, 1),
+    potential_before: beside(physics.potential_ratio, -1),
+    potential_after: beside(physics.potential_ratio, 1),
     cloud_pct: cloud,
-    cloud_before_pct: neighbours(steps, cloud, -1),
-    cloud_after_pct: neighbours(steps, cloud, 1),
+    cloud_before_pct: beside(cloud, -1),
+    cloud_after_pct: beside(cloud, 1),
     temperature_c: of(({ temperature_c }) => temperature_c),
     wind_speed_m_s: of(({ wind_speed_m_s }) => wind_speed_m_s),
     humidity_pct: of(({ relative_humidity_pct }) => relative_humidity_pct),
@@ -63,31 +64,33 @@ export function productionFeatures(source: FeatureSource): FeatureTable {
     season_cos: season.map(Math.cos),
     day_potential_h: day.potential_h,
     day_clear_index: day.clear_index,
-    lead_time_h: Float64Array.from(lead_time_h),
+    lead_time_h: Float64Array.from(steps, ({ lead_time_h }) => lead_time_h),
     ghi_spread_w_m2: of(({ ghi_spread_w_m2 }) => ghi_spread_w_m2),
   })
 }
 
-/** The values of the steps just before (-1) or after (1), NaN where none adjoins. */
-function neighbours(steps: readonly Step[], values: Float64Array, side: -1 | 1): Float64Array {
+/** The values of the steps just before (-1) or after (1), NaN where none of the day adjoins. */
+function neighbours(
+  values: Float64Array,
+  side: -1 | 1,
+  { steps, days }: { steps: readonly Step[]; days: Int32Array },
+): Float64Array {
   return values.map((_, i) => {
     const [earlier, later] = side < 0 ? [steps[i - 1], steps[i]] : [steps[i], steps[i + 1]]
     const adjoin = earlier !== undefined && earlier.end_ms === later?.start_ms
-    return adjoin ? values[i + side]! : Number.NaN
+    return adjoin && days[i] === days[i + side] ? values[i + side]! : Number.NaN
   })
 }
 
-/** The day of a plant's own sun in which a step begins, counted from 1970. */
-export function solarDay({ place }: Plant, { start_ms }: Step): number {
-  return Math.floor((start_ms + (place.longitude / 15) * hour_ms) / day_ms)
-}
+/** The day of UTC in which a step begins, counted from 1970: the day that is forecast at once. */
+export const utcDay = ({ start_ms }: Step): number => Math.floor(start_ms / day_ms)
 
-/** Numbers of the days of a plant's own sun that steps fall into, counted anew in each series. */
-export function solarDays(plant: Plant, steps: readonly Step[]): Int32Array {
+/** Numbers of the days that steps fall into, counted anew in each series. */
+export function dayNumbers(steps: readonly Step[], dayOf: FeatureSource['dayOf']): Int32Array {
   let number = -1
   let day = Number.NaN
   return Int32Array.from(steps, (step, i) => {
-    const own_day = solarDay(plant, step)
+    const own_day = dayOf(step)
     const goes_back = i > 0 && step.start_ms < steps[i - 1]!.end_ms
     if (own_day !== day || goes_back) number += 1
     day = own_day
@@ -95,8 +98,7 @@ export function solarDays(plant: Plant, steps: readonly Step[]): Int32Array {
   })
 }
 
-function daySums({ plant, steps, physics }: FeatureSource) {
-  const days = solarDays(plant, steps)
+function daySums({ steps, physics }: FeatureSource, days: Int32Array) {
   const sums = Array.from({ length: (days.at(-1) ?? -1) + 1 }, () => ({ got_h: 0, clear_h: 0 }))
   for (const [i, step] of steps.entries()) {
     const potential = physics.potential_ratio[i]!

@@ -4,14 +4,11 @@ import fc from 'fast-check'
 import { history_plant } from './fixtures/plant-history.ts'
 import { plantPhysics } from './plant-physics.ts'
 import {
-  confidenceOf,
   conformalScale,
-  type ProductionPoint,
   productionForecast,
   quantile_levels,
   stretchQuantiles,
   threeQuantiles,
-  totalQuantiles,
 } from './production-forecast.ts'
 import { seededRandom } from './seeded-random.ts'
 
@@ -46,61 +43,85 @@ test('stretching moves both sides of the median apart, within what is possible',
   assert.equal(quantiles[0]![0], 0)
 })
 
-const pointOf = (p10_kwh: number, p50_kwh: number, p90_kwh: number) =>
-  ({ p10_kwh, p50_kwh, p90_kwh }) as ProductionPoint
+/** Hours from 09:00Z on of 1000 kW, each with P10, P50 and P90 in kWh. */
+function forecastOf(
+  hours: readonly (readonly [p10: number, p50: number, p90: number])[],
+  total_scale = { below: 1, above: 1 },
+  change: { clear_kwh?: number; ghi_w_m2?: number | null; is_trained?: boolean } = {},
+) {
+  const { clear_kwh, ghi_w_m2 = 500, is_trained = true } = change
+  const from_ms = Date.UTC(2024, 5, 1, 9)
+  const none = { dni_w_m2: null, dhi_w_m2: null, temperature_c: null, wind_speed_m_s: null }
+  const steps = hours.map((_, hour) => {
+    const [start_ms, end_ms] = [hour, hour + 1].map((at) => from_ms + at * 3_600_000) as [
+      number,
+      number,
+    ]
+    const sky = { ghi_w_m2, ...none, cloud_cover_pct: null, relative_humidity_pct: null }
+    return { start_ms, end_ms, weather: { start_ms, end_ms, ...sky }, lead_time_h: 24 }
+  })
+  const physics = plantPhysics(
+    history_plant,
+    steps,
+    steps.map(({ weather }) => weather),
+  )
+  if (clear_kwh !== undefined) physics.clear_ratio.fill(clear_kwh / 1000)
+  const quantiles = quantile_levels.map((level) => {
+    const nth = [0.1, 0.5, 0.9].indexOf(level)
+    return Float64Array.from(hours, (hour) => (hour[nth] ?? 0) / 1000)
+  })
+  const parts = { plant: history_plant, steps, physics, quantiles, total_scale, is_trained }
+  return productionForecast(parts)
+}
+
+const totalsOf = (...given: Parameters<typeof forecastOf>) => {
+  const { total_p10_kwh, total_p50_kwh, total_p90_kwh } = forecastOf(...given)
+  return [total_p10_kwh, total_p50_kwh, total_p90_kwh]
+}
 
 test('the total spreads as much as its scale says of what all steps together would', () => {
-  const points = [pointOf(2, 5, 6), pointOf(0, 4, 9)]
-  const scale = { below: 0.5, above: 0.25 }
-  assert.deepEqual(totalQuantiles(points, scale), { p10_kwh: 5.5, p50_kwh: 9, p90_kwh: 10.5 })
-  const all = totalQuantiles(points, { below: 1, above: 1 })
-  assert.deepEqual(all, { p10_kwh: 2, p50_kwh: 9, p90_kwh: 15 })
+  const hours = [
+    [2, 5, 6],
+    [0, 4, 9],
+  ] as const
+  const assertNear = (totals: number[], wanted: number[]) =>
+    totals.forEach((total, i) => {
+      assert.ok(Math.abs(total - wanted[i]!) < 1e-9, `${totals}`)
+    })
+  assertNear(totalsOf(hours, { below: 0.5, above: 0.25 }), [5.5, 9, 10.5])
+  assertNear(totalsOf(hours), [2, 9, 15])
 })
 
-test('totals stay in order and not below 0 whatever the scale', () => {
-  const kwh = fc.double({ min: 0, max: 100, noNaN: true })
+test('totals stay in order, not below 0 nor above the rated power, whatever the scale', () => {
+  const kwh = fc.double({ min: 0, max: 1000, noNaN: true })
   const factor = fc.double({ min: 0.2, max: 3, noNaN: true })
   fc.assert(
     fc.property(fc.array(fc.tuple(kwh, kwh, kwh)), factor, factor, (rows, below, above) => {
-      const points = rows.map((row) => {
-        const [p10, p50, p90] = row.toSorted((a, b) => a - b)
-        return pointOf(p10!, p50!, p90!)
-      })
-      const { p10_kwh, p50_kwh, p90_kwh } = totalQuantiles(points, { below, above })
-      return 0 <= p10_kwh && p10_kwh <= p50_kwh && p50_kwh <= p90_kwh
+      const hours = rows.map((row) => row.toSorted((a, b) => a - b) as [number, number, number])
+      const [p10, p50, p90] = totalsOf(hours, { below, above })
+      const most = 1000 * hours.length
+      return 0 <= p10! && p10! <= p50! && p50! <= p90! && p90! <= most + 1e-6
     }),
   )
 })
 
 test('a total is never more than the rated power for all of the time', () => {
-  const start_ms = Date.UTC(2024, 5, 1, 9)
-  const steps = [0, 1].map((hour) => ({
-    start_ms: start_ms + hour * 3_600_000,
-    end_ms: start_ms + (hour + 1) * 3_600_000,
-  }))
-  const weather = steps.map(() => null)
-  const forecast = productionForecast({
-    plant: history_plant,
-    steps,
-    weather,
-    physics: plantPhysics(history_plant, steps, weather),
-    quantiles: quantile_levels.map((level) => Float64Array.of(0.2 + 0.8 * level, level)),
-    total_scale: { below: 3, above: 3 },
-    is_trained: true,
-  })
-  assert.equal(forecast.total_p50_kwh, 1100)
+  const wide = [
+    [280, 600, 920],
+    [100, 500, 900],
+  ] as const
   // 1100 and three times 720 more would not fit into two hours.
-  assert.equal(forecast.total_p90_kwh, 2000)
-  assert.equal(forecast.total_p10_kwh, 0)
-  assert.deepEqual([Math.round(forecast.peak_p50_kw), forecast.peak_at_ms], [600, start_ms])
+  assert.deepEqual(totalsOf(wide, { below: 3, above: 3 }), [0, 1100, 2000])
 })
 
 test('confidence falls with the spread, without a model of the plant and without weather', () => {
-  const basis = { spread_kwh: 25, clear_kwh: 100, is_trained: true, has_all_weather: true }
-  assert.equal(confidenceOf(basis), 'high')
-  assert.equal(confidenceOf({ ...basis, is_trained: false }), 'medium')
-  assert.equal(confidenceOf({ ...basis, spread_kwh: 45 }), 'medium')
-  assert.equal(confidenceOf({ ...basis, spread_kwh: 65 }), 'low')
-  assert.equal(confidenceOf({ ...basis, has_all_weather: false }), 'low')
-  assert.equal(confidenceOf({ ...basis, spread_kwh: 0, clear_kwh: 0 }), 'high')
+  const confidenceOf = (spread_kwh: number, change: Parameters<typeof forecastOf>[2] = {}) =>
+    forecastOf([[0, spread_kwh / 2, spread_kwh]], undefined, { clear_kwh: 100, ...change })
+      .confidence
+  assert.equal(confidenceOf(25), 'high')
+  assert.equal(confidenceOf(25, { is_trained: false }), 'medium')
+  assert.equal(confidenceOf(45), 'medium')
+  assert.equal(confidenceOf(65), 'low')
+  assert.equal(confidenceOf(25, { ghi_w_m2: null }), 'low')
+  assert.equal(confidenceOf(0, { clear_kwh: 0 }), 'high')
 })

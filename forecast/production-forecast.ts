@@ -1,6 +1,7 @@
+import { conformalRank } from './conformal.ts'
 import { type Plant, type Step, stepHours } from './plant.ts'
 import type { PlantPhysics } from './plant-physics.ts'
-import type { WeatherStep } from './weather-step.ts'
+import type { StepAhead } from './production-samples.ts'
 
 /** A step of a forecast. P10 is what is undercut with a probability of 10 %: p10 <= p50 <= p90. */
 export interface ProductionPoint extends Step {
@@ -29,9 +30,6 @@ export interface ProductionForecast {
   total_p10_kwh: number
   total_p50_kwh: number
   total_p90_kwh: number
-  peak_p50_kw: number
-  /** Start of the step with the highest P50; null when all are 0. */
-  peak_at_ms: number | null
   /** By `confidenceOf`. */
   confidence: Confidence
 }
@@ -82,8 +80,7 @@ export function conformalScale(
   const beyond = (score: (outcome: SpreadOutcome) => number) => {
     const scores = Float64Array.from(outcomes, score).sort()
     if (scores.length === 0) return 1
-    const rank = Math.min(scores.length, Math.ceil((scores.length + 1) * 0.9))
-    return Math.min(scale_max, Math.max(scale_min, scores[rank - 1]!))
+    return Math.min(scale_max, Math.max(scale_min, scores[conformalRank(scores.length, 0.9)]!))
   }
   return {
     below: beyond(({ p10, p50, actual }) => (p50 - actual) / Math.max(p50 - p10, spread_min)),
@@ -111,7 +108,7 @@ export function stretchQuantiles(quantiles: readonly Float64Array[], scale: Spre
  * within (`conformalScale`); 1, the widest, where that is not known. The median is the sum of
  * medians.
  */
-export function totalQuantiles(
+function totalQuantiles(
   points: readonly ProductionPoint[],
   scale: SpreadScale,
 ): { p10_kwh: number; p50_kwh: number; p90_kwh: number } {
@@ -134,7 +131,7 @@ const medium_spread_max = 0.6
  * learnt from the plant's own history is medium at best, one with daylight steps without weather
  * low.
  */
-export function confidenceOf(basis: {
+function confidenceOf(basis: {
   spread_kwh: number
   clear_kwh: number
   is_trained: boolean
@@ -148,10 +145,9 @@ export function confidenceOf(basis: {
 }
 
 /** What a forecast is put together from; elements belong to the steps. */
-export interface ForecastParts {
+interface ForecastParts {
   plant: Plant
-  steps: readonly Step[]
-  weather: readonly (WeatherStep | null)[]
+  steps: readonly StepAhead[]
   physics: PlantPhysics
   /** Of power over rated power, a column for each of `quantile_levels`, within 0 and 1. */
   quantiles: readonly Float64Array[]
@@ -160,14 +156,10 @@ export interface ForecastParts {
 }
 
 export function productionForecast(parts: ForecastParts): ProductionForecast {
-  const { plant, steps, physics, weather } = parts
+  const { plant, steps, physics } = parts
   const points = steps.map((_, i) => pointOf(parts, i))
   const total = totalQuantiles(points, parts.total_scale)
   const most_kwh = steps.reduce((sum, step) => sum + plant.rated_power_kw * stepHours(step), 0)
-  const peak = points.reduce<ProductionPoint | null>(
-    (best, point) => (point.p50_kw > (best?.p50_kw ?? 0) ? point : best),
-    null,
-  )
   const p90_kwh = Math.min(most_kwh, total.p90_kwh)
   const clear_kwh = steps.reduce(
     (sum, step, i) =>
@@ -179,20 +171,18 @@ export function productionForecast(parts: ForecastParts): ProductionForecast {
     total_p10_kwh: total.p10_kwh,
     total_p50_kwh: total.p50_kwh,
     total_p90_kwh: Math.max(total.p50_kwh, p90_kwh),
-    peak_p50_kw: peak?.p50_kw ?? 0,
-    peak_at_ms: peak?.start_ms ?? null,
     confidence: confidenceOf({
       spread_kwh: p90_kwh - total.p10_kwh,
       clear_kwh,
       is_trained: parts.is_trained,
-      has_all_weather: weather.every(
-        (step, i) => physics.is_night[i] === 1 || typeof step?.ghi_w_m2 === 'number',
+      has_all_weather: steps.every(
+        ({ weather }, i) => physics.is_night[i] === 1 || typeof weather?.ghi_w_m2 === 'number',
       ),
     }),
   }
 }
 
-function pointOf({ plant, steps, weather, physics, quantiles }: ForecastParts, i: number) {
+function pointOf({ plant, steps, physics, quantiles }: ForecastParts, i: number) {
   const step = steps[i]!
   const hours = stepHours(step)
   const { p10, p50, p90 } = threeQuantiles(quantiles)
@@ -210,8 +200,8 @@ function pointOf({ plant, steps, weather, physics, quantiles }: ForecastParts, i
     p50_kwh: p50_kw * hours,
     p90_kwh: p90_kw * hours,
     poa_irradiance_w_m2: Number.isNaN(poa_w_m2) ? null : poa_w_m2,
-    ambient_temperature_c: weather[i]?.temperature_c ?? null,
-    cloud_cover_pct: weather[i]?.cloud_cover_pct ?? null,
+    ambient_temperature_c: step.weather?.temperature_c ?? null,
+    cloud_cover_pct: step.weather?.cloud_cover_pct ?? null,
     is_night: physics.is_night[i] === 1,
   }
 }

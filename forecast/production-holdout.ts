@@ -1,88 +1,96 @@
 /** Whether a model learnt anew is better than what is in use, on days that neither has seen. */
-import { takeElements } from './feature-table.ts'
-import { fitPhysicalErrors, physicalQuantiles } from './physical-forecast.ts'
-import { type Plant, stepHours } from './plant.ts'
-import { plantPhysics } from './plant-physics.ts'
-import { type ProductionModel, productionQuantiles, trainProduction } from './production-model.ts'
-import { isScorable, type ProductionSample } from './production-samples.ts'
-import { type ProductionScores, scoreProduction, smartPersistence } from './production-scores.ts'
+import { fitLeadErrors } from './lead-errors.ts'
+import { predictPhysical } from './physical-forecast.ts'
+import type { Plant } from './plant.ts'
+import { utcDay } from './production-features.ts'
+import type { ProductionForecast } from './production-forecast.ts'
+import { type ProductionModel, predictProduction, trainProduction } from './production-model.ts'
+import type { ProductionSample } from './production-samples.ts'
+import { productionScorer } from './production-scores.ts'
+import { addSums, noSums, type ScoreSums, scoresOf } from './score-sums.ts'
 
-export interface HoldOutOptions {
-  /** The days from here on are kept from learning. */
+const day_ms = 86_400_000
+const hour_ms = 3_600_000
+
+interface HoldOutOptions {
+  /** The days from here on are kept from learning: midnight UTC, Unix ms. */
   from_ms: number
-  /** The model in use, learnt from what came before `from_ms` as well; null for none. */
+  /** The model in use; null for none. */
   current: ProductionModel | null
 }
 
-/** Of the same steps: those after `from_ms` that were measured, in daylight and with weather. */
-export interface HoldOut {
+/** A day of the hold-out as it would have been forecast. */
+export interface Hindcast {
+  /** Start of the day, UTC. */
+  from_ms: number
+  forecast: ProductionForecast
+}
+
+interface HoldOut {
   /** Learnt from what came before. */
   model: ProductionModel
-  scores: ProductionScores
-  current: ProductionScores | null
-  physical: ProductionScores
-  /** Its continuous ranked probability score is above that of what is in use, or of physics. */
+  scores: ScoreSums
+  /** Of the model in use on the same steps; of physics where there is none. */
+  scores_to_beat: ScoreSums
+  /** The mean of its pinball losses of P10, P50 and P90 is above that of what it has to beat. */
   is_worse: boolean
+  /** Of the model; of physics where a first model is worse, and none where it is another's turn. */
+  hindcasts: Hindcast[]
 }
 
 /**
  * Learns a plant from the older part of its history and puts the model to the test on the newer,
- * beside the model in use and physics, so that none is ever replaced by a worse one. Null where
- * nothing was measured in the newer part. Throws a RangeError where `trainability` finds the older
- * part too short, and when the model in use has seen the newer one.
+ * day by day, beside the model in use, or physics if there is none of its step length: none is ever
+ * replaced by a worse one. Days that the model in use has seen do not count. Of the series of
+ * samples, each of the same steps and a lead of its own, models are compared by the first.
+ * `held_out` is null where `trainProduction` has too little to learn from, and where no step of the
+ * newer part can be scored. Throws as `trainProduction` does.
  */
 export function holdOut(
-  samples: readonly ProductionSample[],
+  series: readonly (readonly ProductionSample[])[],
   plant: Plant,
   { from_ms, current }: HoldOutOptions,
   random: () => number,
-): HoldOut | null {
-  if (current !== null && current.facts.trained_to_ms > from_ms) {
-    throw new RangeError('current: the model in use was learnt from the hold-out')
-  }
-  const before = samples.filter(({ end_ms }) => end_ms <= from_ms)
-  const model = trainProduction(before, plant, random)
-  const test = testOf(samples, plant, from_ms)
-  const scores = test.scoreModel(model)
-  const physical = test.scorePhysics(before)
-  if (scores === null || physical === null) return null
-  const in_use = current === null ? null : test.scoreModel(current)
-  const to_beat_kw = Math.min(physical.crps_kw, in_use?.crps_kw ?? Infinity)
-  return { model, scores, current: in_use, physical, is_worse: scores.crps_kw > to_beat_kw }
+): { sample_count: number; held_out: HoldOut | null } {
+  const before = series.flat().filter(({ end_ms }) => end_ms <= from_ms)
+  const { model, sample_count } = trainProduction(before, plant, random)
+  if (model === null) return { sample_count, held_out: null }
+  const rival = current?.facts.step_minutes === model.facts.step_minutes ? current : null
+  const days = daysFrom(series[0] ?? [], from_ms)
+  const forecast = (of: (day: readonly ProductionSample[]) => ProductionForecast) =>
+    days.map((day) => ({ from_ms: utcDay(day[0]!) * day_ms, forecast: of(day) }))
+  const own = forecast((day) => predictProduction(model, plant, day))
+  const errors = fitLeadErrors(before, plant)
+  const other = forecast((day) =>
+    rival ? predictProduction(rival, plant, day) : predictPhysical(plant, day, errors),
+  )
+  const score = scorerOf(series[0] ?? [], plant, rival?.facts.trained_to_ms ?? from_ms)
+  const [scores, scores_to_beat] = [score(own), score(other)]
+  if (scores.count === 0) return { sample_count, held_out: null }
+  const is_worse = scoresOf(scores).pinball! > scoresOf(scores_to_beat).pinball!
+  const hindcasts = !is_worse ? own : rival ? [] : other
+  return { sample_count, held_out: { model, scores, scores_to_beat, is_worse, hindcasts } }
 }
 
-/** The steps of the hold-out, series by series, and ways to score forecasts of them. */
-function testOf(samples: readonly ProductionSample[], plant: Plant, from_ms: number) {
-  const held_out = samples.filter(({ start_ms }) => start_ms >= from_ms)
-  const question = {
-    plant,
-    steps: held_out,
-    weather: held_out.map(({ weather }) => weather),
-    lead_time_h: held_out.map(({ lead_time_h }) => lead_time_h),
-  }
-  const physics = plantPhysics(plant, held_out, question.weather)
-  const rows = [...held_out.keys()].filter(
-    (row) =>
-      physics.is_night[row] === 0 && held_out[row]!.weather !== null && isScorable(held_out[row]!),
+/** Days of UTC on which some of the weather was known. */
+function daysFrom(samples: readonly ProductionSample[], from_ms: number): ProductionSample[][] {
+  const days = Map.groupBy(
+    samples.filter(({ start_ms }) => start_ms >= from_ms),
+    utcDay,
   )
-  const actual = Float64Array.from(rows, (row) => {
-    const { available_kwh } = held_out[row]!
-    return available_kwh! / stepHours(held_out[row]!) / plant.rated_power_kw
-  })
-  const persistence = takeElements(
-    smartPersistence(plant, held_out, question.lead_time_h, samples),
-    rows,
-  )
-  const score = (quantiles: readonly Float64Array[]) =>
-    scoreProduction({
-      quantiles: quantiles.map((column) => takeElements(column, rows)),
-      actual,
-      persistence,
-      rated_power_kw: plant.rated_power_kw,
-    })
-  return {
-    scoreModel: (model: ProductionModel) => score(productionQuantiles(model, question).quantiles),
-    scorePhysics: (history: readonly ProductionSample[]) =>
-      score(physicalQuantiles(physics, fitPhysicalErrors(history, plant))),
-  }
+  return [...days.values()].filter((day) => day.some(({ weather }) => weather !== null))
+}
+
+/** Sums up forecasts of samples, over the steps that begin from `since_ms` on. */
+function scorerOf(samples: readonly ProductionSample[], plant: Plant, since_ms: number) {
+  const known = new Map(samples.map((sample) => [sample.start_ms, sample]))
+  const score = productionScorer(plant, ({ start_ms }) => known.get(start_ms) ?? null)
+  return (hindcasts: readonly Hindcast[]): ScoreSums =>
+    hindcasts
+      .flatMap(({ forecast }) => forecast.points)
+      .filter(({ start_ms }) => start_ms >= since_ms)
+      .reduce((sums, point) => {
+        const known_ms = point.start_ms - known.get(point.start_ms)!.lead_time_h * hour_ms
+        return addSums(sums, score({ ...point, known_ms, is_hindcast: true }))
+      }, noSums)
 }

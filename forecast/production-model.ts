@@ -9,7 +9,7 @@ import { fitPhysicalErrors, type PhysicalErrors, physicalQuantiles } from './phy
 import { type Plant, requireSteps, type Step, stepHours } from './plant.ts'
 import { type PlantPhysics, plantPhysics } from './plant-physics.ts'
 import { addClipping, type ClippingCurve, fitClipping } from './production-clipping.ts'
-import { productionFeatures, solarDay, solarDays } from './production-features.ts'
+import { dayNumbers, productionFeatures, utcDay } from './production-features.ts'
 import {
   as_told,
   conformalScale,
@@ -25,20 +25,20 @@ import {
   type Exclusion,
   exclusionOf,
   exclusions,
-  type ForecastWeather,
   isScorable,
+  measuredPower,
   type ProductionSample,
+  type StepAhead,
 } from './production-samples.ts'
 import { clampQuantiles } from './quantiles.ts'
 
 /** What a model was made of. */
-export interface ProductionFacts {
+interface ProductionFacts {
   step_minutes: number
   /** Of the samples that were learnt from. */
   trained_from_ms: number
   trained_to_ms: number
   sample_count: number
-  day_count: number
   /** Daylight samples that were not learnt from, and why; `no_weather` had no forecast. */
   excluded: Record<Exclusion | 'no_weather', number>
 }
@@ -75,8 +75,8 @@ const tree_options = {
 
 const day_ms = 24 * 3_600_000
 /** Fewer teach too little; whether those taught more than physics knows, days held out tell. */
-export const training_days_min = 20
-export const training_hours_min = 120
+const training_days_min = 20
+const training_hours_min = 120
 /** Rows beyond it are thinned: quarter hours of years say little that half of them do not. */
 const rows_max = 14_000
 const calibration_days_min = 7
@@ -87,31 +87,6 @@ const total_days_min = 15
 const spread_min_ratio = 1e-4
 /** A day of which a smaller part of its clear sky was learnt from says nothing of its total. */
 const whole_day_ratio = 0.5
-
-export interface Trainability {
-  is_enough: boolean
-  /** Daylight hours that can be learnt from, and the days that they lie in. */
-  usable_h: number
-  day_count: number
-  /** What is missing, null when nothing is. */
-  reason: string | null
-}
-
-/** Whether a history suffices for `trainProduction`: 20 days with 120 daylight hours in all. */
-export function trainability(samples: readonly ProductionSample[], plant: Plant): Trainability {
-  return trainabilityOf(prepare(samples, plant))
-}
-
-function trainabilityOf({ plant, samples, usable }: Prepared): Trainability {
-  const usable_h = usable.reduce((sum, row) => sum + stepHours(samples[row]!), 0)
-  const day_count = new Set(usable.map((row) => solarDay(plant, samples[row]!))).size
-  const is_enough = usable_h >= training_hours_min && day_count >= training_days_min
-  const reason = is_enough
-    ? null
-    : `${Math.round(usable_h)} usable daylight hours on ${day_count} days, of at least ` +
-      `${training_hours_min} on ${training_days_min}`
-  return { is_enough, usable_h, day_count, reason }
-}
 
 /** Samples with their features; rows are positions of samples. */
 interface Prepared {
@@ -131,7 +106,6 @@ interface Prepared {
 
 function prepare(samples: readonly ProductionSample[], plant: Plant): Prepared {
   const weather = samples.map((sample) => sample.weather)
-  const lead_time_h = samples.map((sample) => sample.lead_time_h)
   const physics = plantPhysics(plant, samples, weather)
   const excluded: ProductionFacts['excluded'] = { no_weather: 0, ...noExclusions() }
   const usable: number[] = []
@@ -149,9 +123,11 @@ function prepare(samples: readonly ProductionSample[], plant: Plant): Prepared {
     plant,
     samples,
     physics,
-    table: productionFeatures({ plant, steps: samples, weather, lead_time_h, physics }),
-    target: Float64Array.from(samples, (sample) => powerRatio(sample, plant)),
-    days: solarDays(plant, samples),
+    table: productionFeatures({ steps: samples, physics, dayOf: utcDay }),
+    target: Float64Array.from(samples, (sample) =>
+      Math.min(1, measuredPower(sample, sample) / plant.rated_power_kw),
+    ),
+    days: dayNumbers(samples, utcDay),
     usable,
     scorable,
     excluded,
@@ -161,10 +137,11 @@ function prepare(samples: readonly ProductionSample[], plant: Plant): Prepared {
 const noExclusions = () =>
   Object.fromEntries(exclusions.map((name) => [name, 0])) as Record<Exclusion, number>
 
-function powerRatio(sample: ProductionSample, { rated_power_kw }: Plant): number {
-  if (sample.available_kwh === null) return Number.NaN
-  const ratio = sample.available_kwh / stepHours(sample) / rated_power_kw
-  return Math.min(1, Math.max(0, ratio))
+interface Training {
+  /** Samples of daylight that can be learnt from. */
+  sample_count: number
+  /** null: they are fewer than 120 hours, or lie on fewer than 20 days. */
+  model: ProductionModel | null
 }
 
 /**
@@ -172,21 +149,32 @@ function powerRatio(sample: ProductionSample, { rated_power_kw }: Plant): number
  * nights and steps without weather are not learnt from. How far the spread has to be stretched is
  * seen on the last fifth of the history (7 to 60 days), with trees that were grown on what came
  * before; then the trees are grown again on all of it. Newer samples count as much as older ones.
- * `random` gives 0 to below 1. Throws a RangeError where `trainability` finds the history too
- * short, for steps of different lengths, and for a plant without capacity.
+ * `random` gives 0 to below 1. Throws a RangeError for steps of different lengths, and for a plant
+ * without capacity.
  */
 export function trainProduction(
   samples: readonly ProductionSample[],
   plant: Plant,
   random: () => number,
-): ProductionModel {
-  const step_minutes = stepMinutes(samples)
+): Training {
   const prepared = prepare(samples, plant)
-  const { reason, day_count } = trainabilityOf(prepared)
-  if (reason !== null) throw new RangeError(`samples: ${reason}`)
-  const from_ms = calibrationStart(prepared)
-  const isBefore = (row: number) => samples[row]!.start_ms < from_ms
   const { usable } = prepared
+  const usable_h = usable.reduce((sum, row) => sum + stepHours(samples[row]!), 0)
+  const day_count = new Set(usable.map((row) => utcDay(samples[row]!))).size
+  const is_enough = usable_h >= training_hours_min && day_count >= training_days_min
+  return {
+    sample_count: usable.length,
+    model: is_enough ? learn(prepared, random) : null,
+  }
+}
+
+function learn(prepared: Prepared, random: () => number): ProductionModel {
+  const { samples, plant, usable } = prepared
+  const step_minutes = stepMinutes(samples)
+  const trained_from_ms = usable.reduce((ms, row) => Math.min(ms, samples[row]!.start_ms), Infinity)
+  const trained_to_ms = usable.reduce((ms, row) => Math.max(ms, samples[row]!.end_ms), 0)
+  const calibrated_from_ms = calibrationStart(trained_from_ms, trained_to_ms)
+  const isBefore = (row: number) => samples[row]!.start_ms < calibrated_from_ms
   const earlier = growTrees(prepared, usable.filter(isBefore), random)
   const scales = calibrate(
     prepared,
@@ -202,28 +190,26 @@ export function trainProduction(
     physical_errors: fitPhysicalErrors(samples, plant),
     facts: {
       step_minutes,
-      trained_from_ms: usable.reduce((ms, row) => Math.min(ms, samples[row]!.start_ms), Infinity),
-      trained_to_ms: usable.reduce((ms, row) => Math.max(ms, samples[row]!.end_ms), 0),
+      trained_from_ms,
+      trained_to_ms,
       sample_count: usable.length,
-      day_count,
       excluded: prepared.excluded,
     },
   }
 }
 
-/** Throws a RangeError unless all steps last as long as the first. */
+/** Throws a RangeError unless all steps, at least one, last as long as the first. */
 function stepMinutes(steps: readonly Step[]): number {
   const lengths = new Set(steps.map(({ start_ms, end_ms }) => (end_ms - start_ms) / 60_000))
   const [minutes] = lengths
-  if (minutes === undefined) throw new RangeError('samples: there are none')
-  if (lengths.size > 1) throw new RangeError(`steps last ${[...lengths].join(' and ')} minutes`)
+  if (minutes === undefined || lengths.size > 1) {
+    throw new RangeError(`steps last ${[...lengths].join(' and ')} minutes`)
+  }
   return minutes
 }
 
 /** Where the last fifth of the history begins, not less than a week nor more than 60 days of it. */
-function calibrationStart({ samples, usable }: Prepared): number {
-  const first_ms = usable.reduce((ms, row) => Math.min(ms, samples[row]!.start_ms), Infinity)
-  const last_ms = usable.reduce((ms, row) => Math.max(ms, samples[row]!.end_ms), 0)
+function calibrationStart(first_ms: number, last_ms: number): number {
   const days = (last_ms - first_ms) / 5 / day_ms
   return last_ms - Math.min(calibration_days_max, Math.max(calibration_days_min, days)) * day_ms
 }
@@ -292,33 +278,32 @@ function dayTotals(
     .map(([, sum]) => sum)
 }
 
-/** The steps to forecast; elements of `weather` and `lead_time_h` belong to them. */
-export interface ProductionQuestion {
-  plant: Plant
-  steps: readonly Step[]
-  /** As `trainProduction` had it; null for a step of which none is known. */
-  weather: readonly (ForecastWeather | null)[]
-  /** From the issue of the forecast of the weather to the start of the step. */
-  lead_time_h: readonly number[]
-}
-
 /**
- * Quantiles of power over rated power for each step, a column for each of `quantile_levels`: 0 at
- * night, by physics where no irradiance is forecast, within 0 and 1, never falling with the level.
- * Steps may come in several ascending series, as samples do.
+ * The forecast of a plant. Quantiles of its total hold for a day, which is what `total_scale` was
+ * learnt from; give whole days, which the features look at. Where no irradiance is forecast it is
+ * that of physics. Throws a RangeError for steps that overlap, descend or are not as long as those
+ * that were learnt from.
  */
-export function productionQuantiles(
+export function predictProduction(
   model: ProductionModel,
-  question: ProductionQuestion,
-): { physics: PlantPhysics; quantiles: Float64Array[] } {
-  const { plant, steps, weather, lead_time_h } = question
-  requireKnown(model, question)
-  const physics = plantPhysics(plant, steps, weather)
-  const quantiles = physicalQuantiles(physics, model.physical_errors)
+  plant: Plant,
+  steps: readonly StepAhead[],
+): ProductionForecast {
+  requireSteps(steps)
+  const { step_minutes } = model.facts
+  if (steps.length > 0 && stepMinutes(steps) !== step_minutes) {
+    throw new RangeError(`steps last ${stepMinutes(steps)} minutes, the model's ${step_minutes}`)
+  }
+  const physics = plantPhysics(
+    plant,
+    steps,
+    steps.map(({ weather }) => weather),
+  )
+  const quantiles = physicalQuantiles(physics, () => model.physical_errors)
   const rows = [...steps.keys()].filter(
     (row) => physics.is_night[row] === 0 && !Number.isNaN(physics.potential_ratio[row]!),
   )
-  const table = productionFeatures({ plant, steps, weather, lead_time_h, physics })
+  const table = productionFeatures({ steps, physics, dayOf: utcDay })
   const learnt = predictBlend(model.trees, takeRows(table, rows), quantile_levels)
   stretchQuantiles(learnt, model.step_scale)
   addClipping(learnt, model.clipping, {
@@ -329,32 +314,8 @@ export function productionQuantiles(
   for (const [level, column] of quantiles.entries()) {
     for (const [i, row] of rows.entries()) column[row] = learnt[level]![i]!
   }
-  return { physics, quantiles }
-}
-
-function requireKnown(model: ProductionModel, { steps, lead_time_h }: ProductionQuestion): void {
-  if (lead_time_h.length !== steps.length) {
-    throw new RangeError(`lead_time_h has ${lead_time_h.length} steps, not ${steps.length}`)
-  }
-  const { step_minutes } = model.facts
-  if (steps.length > 0 && stepMinutes(steps) !== step_minutes) {
-    throw new RangeError(`steps last ${stepMinutes(steps)} minutes, the model's ${step_minutes}`)
-  }
-}
-
-/**
- * The forecast of a plant. Quantiles of its total hold for a day, which is what `total_scale` was
- * learnt from; give whole days, which the features look at. Throws a RangeError for steps that
- * overlap, descend or are not as long as those that were learnt from.
- */
-export function predictProduction(
-  model: ProductionModel,
-  question: ProductionQuestion,
-): ProductionForecast {
-  requireSteps(question.steps)
-  const { physics, quantiles } = productionQuantiles(model, question)
   const { total_scale } = model
-  return productionForecast({ ...question, physics, quantiles, total_scale, is_trained: true })
+  return productionForecast({ plant, steps, physics, quantiles, total_scale, is_trained: true })
 }
 
 /** A model as bytes, in the format of structured clone, which newer versions of Node still read. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Plant } from './plant.ts'
+import type { Plant, Step } from './plant.ts'
 import { plantPhysics } from './plant-physics.ts'
-import { quantile_levels } from './production-forecast.ts'
-import type { ProductionSample } from './production-samples.ts'
-import { scoreProduction, smartPersistence } from './production-scores.ts'
+import type { Measurement } from './production-samples.ts'
+import { productionScorer } from './production-scores.ts'
+import { scoresOf } from './score-sums.ts'
 
 const hour_ms = 3_600_000
 const day_ms = 24 * hour_ms
@@ -15,82 +15,101 @@ const plant: Plant = {
   arrays: [{ tilt_deg: 25, azimuth_deg: 180, dc_capacity_kwp: 110 }],
 }
 const noon_ms = Date.UTC(2024, 5, 10, 10)
-const stepAt = (start_ms: number) => ({ start_ms, end_ms: start_ms + hour_ms })
 
-function measured(start_ms: number, available_kwh: number | null): ProductionSample {
-  return {
-    ...stepAt(start_ms),
-    weather: null,
-    lead_time_h: 0,
-    available_kwh,
-    completeness_pct: 100,
-    is_curtailed: false,
-    is_clipped: false,
-    is_faulty: false,
+type Given = Partial<Measurement> & { at_ms: number }
+
+/** What is given by the hour, whole and undisturbed where nothing else is said. */
+function scorerOf(given: readonly Given[]) {
+  const usual = { completeness_pct: 100, is_curtailed: false, is_clipped: false, is_faulty: false }
+  const known = new Map(
+    given.map(({ at_ms, ...one }) => [at_ms, { available_kwh: null, ...usual, ...one }]),
+  )
+  const score = productionScorer(plant, ({ start_ms }) => known.get(start_ms) ?? null)
+  return (step: Partial<Step> & { lead_h?: number } = {}) => {
+    const { start_ms = noon_ms, end_ms = start_ms + hour_ms, lead_h = 10 } = step
+    const quantiles = { p10_kw: 40, p50_kw: 50, p90_kw: 60 }
+    const known_ms = start_ms - lead_h * hour_ms
+    return score({ start_ms, end_ms, ...quantiles, known_ms, is_hindcast: false })
   }
 }
 
-/** What the clear-sky index of a noon's energy gives at the noon of the forecast. */
-function carried(available_kwh: number, days_back: number): number {
-  const clear = (start_ms: number) =>
-    plantPhysics(plant, [stepAt(start_ms)], [null]).clear_ratio[0]!
-  return (available_kwh / 100 / clear(noon_ms - days_back * day_ms)) * clear(noon_ms)
+const noon = (available_kwh: number | null, days_back = 0): Given => ({
+  at_ms: noon_ms - days_back * day_ms,
+  available_kwh,
+})
+
+const clearAt = (start_ms: number) =>
+  plantPhysics(plant, [{ start_ms, end_ms: start_ms + hour_ms }], [null]).clear_ratio[0]!
+
+/** What persistence would have said of noon, by its error where the plant gave nothing. */
+function persisted(lead_h: number, ...given: Given[]): number | null {
+  const sums = scorerOf([noon(0), ...given])({ lead_h })
+  assert.equal(sums.count, 1)
+  return sums.persistence_count === 0 ? null : sums.persistence_abs_error
 }
 
-const persisted = (lead_time_h: number, known: ProductionSample[]) =>
-  smartPersistence(plant, [stepAt(noon_ms)], [lead_time_h], known)[0]!
+/** What the clear-sky index of an hour's energy gives at noon. */
+const carried = (available_kwh: number, from_ms: number) =>
+  (available_kwh / clearAt(from_ms)) * clearAt(noon_ms)
+
+const assertNear = (value: number | null, by_hand: number) =>
+  assert.ok(value !== null && Math.abs(value - by_hand) < 1e-9, `${value}, not ${by_hand}`)
 
 test('smart persistence carries on the last sky that was known when the forecast was issued', () => {
-  const known = [measured(noon_ms - 2 * day_ms, 30), measured(noon_ms - day_ms, 60)]
-  assert.ok(Math.abs(persisted(10, known) - carried(60, 1)) < 1e-9)
+  const known = [noon(30, 2), noon(60, 1)]
+  assertNear(persisted(10, ...known), carried(60, noon_ms - day_ms))
   // Issued 23.5 hours before: the same hour of yesterday was not over.
-  assert.ok(Math.abs(persisted(23.5, known) - carried(30, 2)) < 1e-9)
+  assertNear(persisted(23.5, ...known), carried(30, noon_ms - 2 * day_ms))
+  assert.equal(persisted(10, noon(60, 5)), null)
 })
 
-test('it leaves out days that were not measured as they were, and gives nothing without any', () => {
-  const curtailed = { ...measured(noon_ms - day_ms, 10), is_curtailed: true }
-  const known = [
-    measured(noon_ms - 3 * day_ms, 40),
-    curtailed,
-    measured(noon_ms - 2 * day_ms, null),
+test('soon before the step it is the sky of the last hour', () => {
+  const morning = { at_ms: noon_ms - 2 * hour_ms, available_kwh: 20 }
+  assertNear(persisted(1, noon(60, 1), morning), carried(20, noon_ms - 2 * hour_ms))
+  assertNear(persisted(1, noon(60, 1)), carried(60, noon_ms - day_ms))
+  assertNear(persisted(3, noon(60, 1), morning), carried(60, noon_ms - day_ms))
+})
+
+test('it goes by nothing that was not measured as it was', () => {
+  const spoilt: Partial<Measurement>[] = [
+    { is_curtailed: true },
+    { is_faulty: true },
+    { completeness_pct: 90 },
+    { available_kwh: null },
   ]
-  assert.ok(Math.abs(persisted(10, known) - carried(40, 3)) < 1e-9)
-  assert.ok(Number.isNaN(persisted(10, [measured(noon_ms - 9 * day_ms, 40)])))
-  assert.equal(smartPersistence(plant, [stepAt(noon_ms + 12 * hour_ms)], [10], known)[0], 0)
+  for (const change of spoilt) {
+    const known = [noon(40, 2), { ...noon(10, 1), ...change }]
+    assertNear(persisted(10, ...known), carried(40, noon_ms - 2 * day_ms))
+  }
 })
 
-test('scores are what they are by hand', () => {
-  const rows = [
-    { from: 0.2, to: 0.6, actual: 0.5, persistence: 0.3 },
-    { from: 0.1, to: 0.3, actual: 0.6, persistence: Number.NaN },
-  ]
-  const column = (of: (row: (typeof rows)[number]) => number) => Float64Array.from(rows, of)
-  const scores = scoreProduction({
-    quantiles: quantile_levels.map((level) => column(({ from, to }) => from + (to - from) * level)),
-    actual: column(({ actual }) => actual),
-    persistence: column(({ persistence }) => persistence),
-    rated_power_kw: 100,
-  })!
-  const close = (value: number | null, by_hand: number) =>
-    assert.ok(Math.abs(value! - by_hand) < 1e-9, `${value} for ${by_hand}`)
-  assert.equal(scores.sample_count, 2)
-  close(scores.mae_kw, 25)
-  close(scores.nmae_pct, 25)
-  close(scores.rmse_kw, Math.sqrt((10 ** 2 + 40 ** 2) / 2))
-  close(scores.mbe_kw, -25)
-  close(scores.p10_p90_coverage_pct, 50)
-  // The first row missed by 10 and persistence by 20; the second has none.
-  close(scores.skill_vs_persistence_pct, 50)
-  close(
-    scores.pinball_loss_kw,
-    (0.1 * 26 + 0.5 * 10 + 0.1 * 6 + 0.1 * 48 + 0.5 * 40 + 0.9 * 32) / 6,
-  )
-  close(scores.r2, 1 - (10 ** 2 + 40 ** 2) / 2 / 25)
+test('only what is known of daylight is scored, and what was held down is counted', () => {
+  const counts = (change: Partial<Measurement>) => {
+    const { count, curtailed } = scorerOf([{ ...noon(50), ...change }])()
+    return [count, curtailed]
+  }
+  assert.deepEqual(counts({}), [1, 0])
+  assert.deepEqual(counts({ is_clipped: true }), [1, 0])
+  assert.deepEqual(counts({ is_curtailed: true }), [0, 1])
+  for (const change of [{ is_faulty: true }, { completeness_pct: 94 }, { available_kwh: null }]) {
+    assert.deepEqual(counts(change), [0, 0])
+  }
+  assert.equal(scorerOf([])().count, 0)
+  const midnight_ms = noon_ms + 12 * hour_ms
+  const night = scorerOf([{ at_ms: midnight_ms, available_kwh: 0 }])
+  assert.equal(night({ start_ms: midnight_ms }).count, 0)
 })
 
-test('nothing to score is no score', () => {
-  const none = new Float64Array(0)
-  const quantiles = quantile_levels.map(() => none)
-  const forecasts = { quantiles, actual: none, persistence: none, rated_power_kw: 1 }
-  assert.equal(scoreProduction(forecasts), null)
+test('the sky of a short step is not taken for that of a longer one with its start', () => {
+  const dawn_ms = Date.UTC(2024, 5, 10, 2)
+  const score = scorerOf([{ at_ms: dawn_ms, available_kwh: 0 }])
+  // In its first quarter of an hour the sun is still down.
+  assert.equal(score({ start_ms: dawn_ms, end_ms: dawn_ms + hour_ms / 4 }).count, 0)
+  assert.equal(score({ start_ms: dawn_ms }).count, 1)
+})
+
+test('power is that of the step, whatever its length, and consumption is none', () => {
+  const short = scorerOf([noon(12)])({ end_ms: noon_ms + hour_ms / 4 })
+  assertNear(scoresOf(short).bias, 50 - 48)
+  assertNear(scoresOf(scorerOf([noon(-1)])()).bias, 50)
 })

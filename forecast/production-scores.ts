@@ -1,131 +1,103 @@
-/** How good forecasts of production are, and what they have to beat. */
-
-import { type Plant, type Step, stepHours } from './plant.ts'
+/** Holds forecasts of production against what came, beside smart persistence. */
+import type { Plant, Step } from './plant.ts'
 import { plantPhysics } from './plant-physics.ts'
-import { quantile_levels, threeQuantiles } from './production-forecast.ts'
-import { isScorable, type ProductionSample } from './production-samples.ts'
-import {
-  bias,
-  coverage,
-  crpsOfQuantiles,
-  meanAbsoluteError,
-  meanPinballLoss,
-  rootMeanSquareError,
-  skill,
-} from './scores.ts'
+import { exclusionOf, isScorable, type Measurement, measuredPower } from './production-samples.ts'
+import { noSums, type ScoreSums, sumsOf } from './score-sums.ts'
 
-/** Over daylight steps. Errors of the median; shares of the rated power where said. */
-export interface ProductionScores {
-  sample_count: number
-  mae_kw: number
-  rmse_kw: number
-  nmae_pct: number
-  nrmse_pct: number
-  /** Mean of forecast less actual. */
-  mbe_kw: number
-  /** Share of the variance that is explained; null where there is none. */
-  r2: number | null
-  crps_kw: number
-  /** Mean of P10, P50 and P90. */
-  pinball_loss_kw: number
-  p10_p90_coverage_pct: number
-  /** Of the mean absolute error; null without a persistence forecast. */
-  skill_vs_persistence_pct: number | null
+/** A step as it was forecast. */
+export interface ForecastStep extends Step {
+  p10_kw: number
+  p50_kw: number
+  p90_kw: number
+  /** What came later than this, Unix ms, was not known. */
+  known_ms: number
+  is_hindcast: boolean
 }
 
-/** Forecasts in rows, shares of the rated power, and what came of them. */
-export interface ScoredForecasts {
-  /** A column for each of `quantile_levels`. */
-  quantiles: readonly Float64Array[]
-  actual: Float64Array
-  /** NaN where there is none; such rows count for everything but the skill. */
-  persistence: Float64Array
-  rated_power_kw: number
-}
+/** What a plant did in a span; null where nothing is known of it. */
+type Measured = (span: Step) => Measurement | null
 
-/** Null where there are no rows. */
-export function scoreProduction(forecasts: ScoredForecasts): ProductionScores | null {
-  const { quantiles, actual, persistence, rated_power_kw } = forecasts
-  const { p10, p50, p90 } = threeQuantiles(quantiles)
-  const mae = meanAbsoluteError(actual, p50)
-  if (mae === null) return null
-  const kw = (ratio: number | null) => (ratio ?? Number.NaN) * rated_power_kw
-  const rmse = rootMeanSquareError(actual, p50)!
-  const compared = p50.map((value, row) => (Number.isNaN(persistence[row]!) ? Number.NaN : value))
-  const gain = skill(meanAbsoluteError(actual, compared), meanAbsoluteError(actual, persistence))
-  return {
-    sample_count: actual.length,
-    mae_kw: kw(mae),
-    rmse_kw: kw(rmse),
-    nmae_pct: 100 * mae,
-    nrmse_pct: 100 * rmse,
-    mbe_kw: kw(bias(actual, p50)),
-    r2: explainedShare(actual, rmse),
-    crps_kw: kw(crpsOfQuantiles(actual, quantiles, quantile_levels)),
-    pinball_loss_kw: kw(meanPinballLoss(actual, [p10, p50, p90], [0.1, 0.5, 0.9])),
-    p10_p90_coverage_pct: 100 * coverage(actual, p10, p90)!,
-    skill_vs_persistence_pct: gain === null ? null : 100 * gain,
-  }
-}
-
-function explainedShare(actual: Float64Array, rmse: number): number | null {
-  const mean = actual.reduce((sum, value) => sum + value, 0) / actual.length
-  const variance = actual.reduce((sum, value) => sum + (value - mean) ** 2, 0) / actual.length
-  return variance > 0 ? 1 - (rmse * rmse) / variance : null
-}
-
-const day_ms = 24 * 3_600_000
-/** How many days further back a hole is filled from. */
-const days_back_max = 7
-/** Lower than this the sun says nothing of the sky. */
-const clear_min_ratio = 0.02
-/** More than this above the clear sky is dawn, not sky. */
-const index_max = 1.3
+const hour_ms = 3_600_000
+const day_ms = 24 * hour_ms
+/** Of the rated power under a clear sky: below that a share of it says nothing. */
+const clear_min_ratio = 0.05
+/** How far back smart persistence looks for the same time of a day. */
+const persistence_days_max = 4
 
 /**
- * Smart persistence, power over rated power: the clear-sky index of the same time of the last day
- * that was known when the forecast was issued, `lead_time_h` before the step (yesterday for leads
- * of less than a day), on the clear sky of the step. Where that was not measured or the sun was too
- * low, the day before it, up to a week. 0 at night, NaN where nothing was measured. T. E. Hoff and
- * R. Perez, "Modeling PV fleet output variability", Solar Energy 86(8), 2012, name it so.
+ * Scores steps of a plant, kW: of those by day whose output is known (`isScorable`) the errors, of
+ * those that curtailment held their number, of others nothing.
  */
-export function smartPersistence(
+export function productionScorer(
   plant: Plant,
-  steps: readonly Step[],
-  lead_time_h: readonly number[],
-  known: readonly ProductionSample[],
-): Float64Array {
-  const measured = new Map<number, ProductionSample>()
-  for (const sample of known) if (isScorable(sample)) measured.set(sample.start_ms, sample)
-  const physics = plantPhysics(
-    plant,
-    steps,
-    steps.map(() => null),
-  )
-  const index = clearSkyIndexes(plant, [...measured.values()])
-  return Float64Array.from(steps, (step, i) => {
-    if (physics.is_night[i] === 1) return 0
-    const nearest = Math.max(1, Math.ceil((lead_time_h[i]! + stepHours(step)) / 24))
-    for (let days = nearest; days < nearest + days_back_max; days++) {
-      const found = index.get(step.start_ms - days * day_ms)
-      if (found !== undefined) return Math.min(1, found * physics.clear_ratio[i]!)
-    }
-    return Number.NaN
-  })
+  measured: Measured,
+): (step: ForecastStep) => ScoreSums {
+  const known: Known = { plant, measured, clear: clearSky(plant) }
+  return (step) => {
+    const outcome = measured(step)
+    if (outcome === null || known.clear(step).is_night) return noSums
+    if (exclusionOf(outcome) === 'curtailed') return { ...noSums, curtailed: 1 }
+    if (!isScorable(outcome)) return noSums
+    const { p10_kw, p50_kw, p90_kw, is_hindcast } = step
+    const actual = measuredPower(step, outcome)
+    const persistence = smartPersistence(step, known)
+    return sumsOf(
+      { p10: p10_kw, p50: p50_kw, p90: p90_kw, actual, persistence, is_hindcast },
+      plant.rated_power_kw,
+    )
+  }
 }
 
-function clearSkyIndexes(plant: Plant, samples: readonly ProductionSample[]) {
-  const physics = plantPhysics(
-    plant,
-    samples,
-    samples.map(() => null),
-  )
-  const indexes = new Map<number, number>()
-  for (const [i, sample] of samples.entries()) {
-    const clear = physics.clear_ratio[i]!
-    if (clear < clear_min_ratio) continue
-    const power = sample.available_kwh! / stepHours(sample) / plant.rated_power_kw
-    indexes.set(sample.start_ms, Math.min(index_max, Math.max(0, power / clear)))
+interface Known {
+  plant: Plant
+  measured: Measured
+  clear: (span: Step) => ClearSky
+}
+
+interface ClearSky {
+  /** Of the rated power, over a span. */
+  ratio: number
+  is_night: boolean
+}
+
+/** Spans come again and again: of steps, of leads, and of days after them. */
+function clearSky(plant: Plant): Known['clear'] {
+  const known = new Map<string, ClearSky>()
+  return ({ start_ms, end_ms }) => {
+    const key = `${start_ms} ${end_ms}`
+    let sky = known.get(key)
+    if (sky === undefined) {
+      const { clear_ratio, is_night } = plantPhysics(plant, [{ start_ms, end_ms }], [null])
+      sky = { ratio: clear_ratio[0]!, is_night: is_night[0] === 1 }
+      known.set(key, sky)
+    }
+    return sky
   }
-  return indexes
+}
+
+/**
+ * Persistence of the clear-sky index (H. T. C. Pedro and C. F. M. Coimbra, "Assessment of
+ * forecasting techniques for solar power production with no exogenous inputs", Solar Energy 86(7),
+ * 2012): the share of its clear sky that the plant gave in the last span known by then, if that
+ * ended within two hours of the step, else at the same time of the last day that was known, times
+ * the clear sky of the step, kW. Null where nothing was.
+ */
+function smartPersistence(
+  { start_ms, end_ms, known_ms }: ForecastStep,
+  { plant, measured, clear }: Known,
+): number | null {
+  const shareBefore = (before_ms: number): number | null => {
+    const span = { start_ms: start_ms - before_ms, end_ms: end_ms - before_ms }
+    const { ratio } = clear(span)
+    const outcome = span.end_ms > known_ms || ratio < clear_min_ratio ? null : measured(span)
+    if (outcome === null || !isScorable(outcome)) return null
+    return measuredPower(span, outcome) / (ratio * plant.rated_power_kw)
+  }
+  const is_soon = start_ms - known_ms <= 2 * hour_ms
+  let share = is_soon ? shareBefore(end_ms - known_ms) : null
+  for (let days = 1; share === null && days <= persistence_days_max; days += 1) {
+    share = shareBefore(days * day_ms)
+  }
+  if (share === null) return null
+  return Math.min(1, share * clear({ start_ms, end_ms }).ratio) * plant.rated_power_kw
 }

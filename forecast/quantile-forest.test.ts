@@ -62,15 +62,6 @@ test('a leaf of all rows answers with the quantiles of what was drawn', () => {
   assert.equal(highest![0], 0.999)
 })
 
-test('rows of no weight have no say, heavier ones more', () => {
-  const table = featureTable({ x: new Float64Array(300) })
-  const target = table.columns[0]!.map((_, row) => row % 3)
-  const weights = target.map((value) => value * 1.5)
-  const model = trainForest(table, target, { ...options, weights }, seededRandom(7))
-  const [low, below, above] = predictForest(model, table, [0, 0.3, 0.37])
-  assert.deepEqual([low![0], below![0], above![0]], [1, 1, 2])
-})
-
 test('more targets than ranks are thinned, not lost', () => {
   const rows = 70_000
   const x = Float64Array.from({ length: rows }, (_, i) => i / rows)

@@ -6,7 +6,7 @@ import {
 } from './decision-trees.ts'
 import { type FeatureTable, requireTarget } from './feature-table.ts'
 import { type BinnedTable, binTable, fitBins, type HistogramBins } from './histogram-bins.ts'
-import { drawWeighted, requireWeights } from './row-sampler.ts'
+import { drawAgain } from './row-sampler.ts'
 import { type BinTally, bestSplitOfRows, createBinTally, partitionRows } from './split-search.ts'
 
 export interface ForestOptions {
@@ -15,8 +15,6 @@ export interface ForestOptions {
   min_leaf: number
   /** Share of the columns that a node may ask for, above 0 up to 1; drawn anew for each node. */
   column_share: number
-  /** How often each row is drawn, in relation to the others; equally by default. */
-  weights?: Float64Array
 }
 
 /** A forest that remembers the targets in its leaves. Survives structuredClone. */
@@ -51,7 +49,6 @@ export function trainForest(
 ): QuantileForest {
   requireTarget(table, target)
   requireOptions(options)
-  requireWeights(options.weights, table.rows)
   const bins = fitBins(table)
   const { targets, ranks } = rankTargets(target)
   const leaf_ranks = new Uint16Array(options.trees * table.rows)
@@ -97,7 +94,7 @@ interface Growth {
 /** Grows a tree and returns its rows, leaf after leaf. Other trees have `rows_before` already. */
 function growTree(growth: Growth, rows_before: number): Int32Array {
   const { table, target, options, builder, tally } = growth
-  const drawn = drawWeighted(table.rows, table.rows, options.weights, growth.random)
+  const drawn = drawAgain(table.rows, growth.random)
   const open = [{ node: builder.root(), start: 0, end: drawn.length }]
   // First children come off the stack first: leaves are met in the order of their rows.
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -16,7 +16,7 @@ export interface Ridge {
   weights: readonly Float64Array[]
 }
 
-export interface RidgeFit {
+interface RidgeFit {
   model: Ridge
   /** What the model would answer for each row, had it been trained without that row. */
   left_out: Float64Array[]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { drawShare, drawWeighted } from './row-sampler.ts'
-import { seededRandom } from './seeded-random.ts'
+import { drawAgain, drawShare } from './row-sampler.ts'
+import { seededRandom, seedOf } from './seeded-random.ts'
 
 const take = (seed: number, count: number) => Array.from({ length: count }, seededRandom(seed))
 
@@ -42,13 +42,20 @@ test('a share of the rows is drawn, each with the same chance and once', () => {
   assert.deepEqual([...drawShare(3, 1, random)], [0, 1, 2])
 })
 
-test('rows are drawn as often as their weights say', () => {
+test('with replacement each row has the same chance in every draw', () => {
   const random = seededRandom(3)
   const counts = [0, 0, 0]
-  for (const row of drawWeighted(3, 30_000, Float64Array.of(2, 0, 4), random)) counts[row]! += 1
-  assert.ok(Math.abs(counts[0]! - 10_000) < 400)
-  assert.equal(counts[1], 0)
-  const even = [0, 0, 0]
-  for (const row of drawWeighted(3, 30_000, undefined, random)) even[row]! += 1
-  for (const count of even) assert.ok(Math.abs(count - 10_000) < 400)
+  for (let draw = 0; draw < 10_000; draw++) {
+    const rows = drawAgain(3, random)
+    assert.deepEqual(rows, rows.toSorted())
+    for (const row of rows) counts[row]! += 1
+  }
+  for (const count of counts) assert.ok(Math.abs(count - 10_000) < 400, `${count} draws`)
+})
+
+test('a seed is that of its text alone', () => {
+  // Of the published test vectors.
+  assert.equal(seedOf(''), 0x811c9dc5)
+  assert.equal(seedOf('foobar'), 0xbf9cf968)
+  assert.notEqual(seedOf('demo site 1'), seedOf('demo site 2'))
 })

@@ -20,3 +20,12 @@ export function seededRandom(seed: number): () => number {
   for (let turn = 0; turn < 15; turn++) next()
   return next
 }
+
+/** A seed that a text always gives: FNV-1a of its UTF-8, 32 bits (G. Fowler, L. C. Noll, K. Vo). */
+export function seedOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (const byte of new TextEncoder().encode(text)) {
+    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
+  }
+  return hash
+}

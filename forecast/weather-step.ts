@@ -19,3 +19,14 @@ export interface WeatherStep {
   cloud_cover_pct: number | null
   relative_humidity_pct: number | null
 }
+
+/** What a step tells, in the order in which it is kept. */
+export const weather_quantities = [
+  'ghi_w_m2',
+  'dni_w_m2',
+  'dhi_w_m2',
+  'temperature_c',
+  'wind_speed_m_s',
+  'cloud_cover_pct',
+  'relative_humidity_pct',
+] as const satisfies readonly (keyof WeatherStep)[]

@@ -91,12 +91,19 @@ function features(
   service: Service,
 ): { table: FeatureTable; is_night: Uint8Array } {
   const plant = { rated_power_kw: 1, dc_capacity_kwp: 1, place, arrays: [array] }
-  const steps = Array.from(start_ms, (from) => ({ start_ms: from, end_ms: from + hour_ms }))
-  const weather = steps.map((step, i) => weatherOf(step, service, i))
-  const physics = plantPhysics(plant, steps, weather)
-  // The service starts anew at midnight, and counts its sums of rain from there.
-  const lead_time_h = steps.map((_, i) => i % 24)
-  const table = productionFeatures({ plant, steps, weather, lead_time_h, physics })
+  const steps = Array.from(start_ms, (from, i) => {
+    const step = { start_ms: from, end_ms: from + hour_ms }
+    // The service starts anew at midnight, and counts its sums of rain from there.
+    return { ...step, weather: weatherOf(step, service, i), lead_time_h: i % 24 }
+  })
+  const physics = plantPhysics(
+    plant,
+    steps,
+    steps.map(({ weather }) => weather),
+  )
+  const dayOf = (step: { start_ms: number }) =>
+    Math.floor((step.start_ms + (place.longitude / 15) * hour_ms) / (24 * hour_ms))
+  const table = productionFeatures({ steps, physics, dayOf })
   const columns = Object.fromEntries(table.names.map((name, i) => [name, table.columns[i]!]))
   const { SSRD, TSR, TP, SP, STRD, tclw, tciw } = service as Record<string, Float64Array>
   const u = service['10u']!

@@ -1,7 +1,8 @@
 /** Answers about the forecast of the simulated site, in the form in which Open-Meteo answers. */
 import { setImmediate as turnOfOthers } from 'node:timers/promises'
+import type { Place } from '@heliograph/domain/place'
+import { rounded } from '@heliograph/domain/significant'
 import { issued_every_ms, type SkyForecast } from './forecast-sky.ts'
-import type { Place } from './sky.ts'
 
 export interface ForecastAnswer {
   status: number
@@ -198,5 +199,3 @@ function document(
     },
   }
 }
-
-const rounded = (value: number, digits: number) => Math.round(value * 10 ** digits) / 10 ** digits

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Place } from '@heliograph/domain/place'
 import { cloudsAt } from './clouds.ts'
 import { createSkyForecast } from './forecast-sky.ts'
-import { horizontalIrradiance, type Place, sunAt } from './sky.ts'
+import { horizontalIrradiance, sunAt } from './sky.ts'
 import { weatherAt } from './weather.ts'
 
 const seed = 20261

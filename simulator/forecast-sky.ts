@@ -8,10 +8,11 @@
  * and not a blurred one. Errors last for hours, and one forecast shares a part of them with the
  * next.
  */
+import type { Place } from '@heliograph/domain/place'
 import { coverAtTransmission } from '@heliograph/physics/cloud-cover'
 import { cloudsAt } from './clouds.ts'
 import { noise } from './noise.ts'
-import { horizontalIrradiance, type Place, sunAt } from './sky.ts'
+import { horizontalIrradiance, sunAt } from './sky.ts'
 import { weatherAt } from './weather.ts'
 
 /** Means over an hour. */

@@ -1,9 +1,11 @@
 /** Price forecasts of a served site: trained on its market's past, issued, held against prices. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { createSimulatedMarket, followMarket } from '../server/admin/prices.ts'
 import { type ServedSite, servedSite } from '../server/features/fixtures/served-site.ts'
 import { day_ms, hour_ms } from '../server/predictions/fixtures/history.ts'
 import { runAll } from '../server/predictions/jobs.ts'
+import { fetchMarket } from '../server/prices/fetch.ts'
 import { silent } from './postgres.ts'
 
 const today = Date.parse('2026-06-21T00:00:00Z')
@@ -56,6 +58,74 @@ test('prices of the assigned market, from what was known before its gate closed'
   assert.ok(week.skill_vs_persistence_pct > 0, `${week.skill_vs_persistence_pct}`)
 })
 
+test('each delivery day has the market that the site is assigned to on it', async () => {
+  const { db } = site
+  await db.execute(`update market_assignments set valid_to = '2026-06-19'`)
+  await assign(db, 'AT', '2026-06-20')
+  await db.execute(
+    `insert into market_prices (market_code, kind, start_at, revision, end_at, price, source,
+       fetched_at)
+     select 'AT', kind, start_at, revision, end_at, price + 1, source, fetched_at
+     from market_prices where start_at >= '2026-06-18'`,
+  )
+  const { data } = await ask('/prices?start=2026-06-19T20:00:00Z&end=2026-06-20T00:00:00Z')
+  const priced = (code: string, start_at: string, more: number) => [
+    ...[code, start_at, priceAt(Date.parse(start_at)) + more],
+  ]
+  assert.deepEqual(
+    data.map((item: Record<string, unknown>) => [
+      ...[item['market_code'], item['start_at'], item['actual_price_per_mwh']],
+    ]),
+    [
+      priced('DE-LU', '2026-06-19T20:00:00.000Z', 0),
+      priced('DE-LU', '2026-06-19T21:00:00.000Z', 0),
+      priced('AT', '2026-06-19T22:00:00.000Z', 1),
+      priced('AT', '2026-06-19T23:00:00.000Z', 1),
+    ],
+  )
+  assert.deepEqual(
+    data.map(({ run_at }: { run_at: string | null }) => run_at !== null),
+    [true, true, false, false],
+  )
+})
+
+test('the simulated market of the demo: none of few weeks, and sober ones once there are more', async (t) => {
+  const demo = await servedSite()
+  t.after(() => demo.close())
+  const { db, clock } = demo
+  clock.set('2026-06-21T08:40:00Z')
+  const own = { db, clock, log: silent, signal: new AbortController().signal }
+  const { market_code } = await createSimulatedMarket(own, {
+    timezone: 'Europe/Sofia',
+    country_code: 'BG',
+  })
+  const fetchFrom = async (from: string) =>
+    fetchMarket(await followMarket(own, { market_code, source: 'simulated', from }), {
+      ...own,
+      settings: { entsoe_token: null, entsoe_url: 'http://x', energy_charts_url: 'http://x' },
+    })
+  await assign(db, market_code)
+  const statusOf = async () => (await demo.get('/predictions/model-status')).body.data.at(-1)
+  await fetchFrom('2026-05-15')
+  await runAll(own)
+  assert.equal((await statusOf()).status, 'insufficient_data')
+  clock.set('2026-06-21T08:55:00Z')
+  await fetchFrom('2026-03-25')
+  await runAll(own)
+  const model = await statusOf()
+  assert.deepEqual([model.version, model.method], ['1', 'learned'])
+  assert.equal(model.training_from_at, '2026-03-24T22:00:00.000Z')
+  assert.ok(model.metrics[0].skill_vs_persistence_pct > 0)
+  const window = 'start=2026-06-21T21:00:00Z&end=2026-06-22T21:00:00Z'
+  const { data } = (await demo.get(`/predictions/prices?${window}`)).body
+  assert.equal(data.length, 96)
+  for (const item of data) {
+    const { p10_price_per_mwh: p10, p50_price_per_mwh: p50, p90_price_per_mwh: p90 } = item
+    assert.deepEqual([item.market_code, item.method], ['DEMO', 'learned'])
+    assert.ok(-200 < p10 && p10 <= p50 && p50 <= p90 && p90 < 300, JSON.stringify(item))
+  }
+})
+
 const gateOf = (start_at: string) => {
   const market_day = Math.floor((Date.parse(start_at) + 2 * hour_ms) / day_ms) * day_ms
   return new Date(market_day - 14 * hour_ms).toISOString()
@@ -81,9 +151,13 @@ async function addPrices() {
      from unnest($1::timestamptz[], $2::numeric[]) as p (at, price)`,
     [starts.map((ms) => new Date(ms).toISOString()), starts.map(priceAt)],
   )
-  await site.db.execute(
+  await assign(site.db, 'DE-LU')
+}
+
+const assign = (db: ServedSite['db'], market_code: string, from = '2026-01-01') =>
+  db.execute(
     `insert into market_assignments (site_id, logger_id, market_code, contract_type,
        pays_at_negative_price, currency, valid_from)
-     select 'demo', logger_id, 'DE-LU', 'spot', true, 'EUR', '2026-01-01' from loggers`,
+     select 'demo', logger_id, $1, 'spot', true, 'EUR', $2 from loggers`,
+    [market_code, from],
   )
-}

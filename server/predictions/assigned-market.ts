@@ -8,19 +8,36 @@ export interface AssignedMarket extends Gate {
   resolution_minutes: number
 }
 
-/** Of a day, `YYYY-MM-DD`: where plants differ, the market that most of their power is sold in. */
 const assigned = `
-  select m.market_code, m.timezone, m.currency, m.resolution_minutes,
-         coalesce(m.gate_closure_local, $3) as gate_closure_local
-  from market_assignments a
-  join loggers l on l.site_id = a.site_id and l.logger_id = a.logger_id
-  join markets m on m.market_code = coalesce(a.sold_market_code, a.market_code)
-  where a.site_id = $1 and ($4::int is null or a.logger_id = $4)
-    and a.valid_from <= $2 and (a.valid_to is null or a.valid_to >= $2)
-    and l.retired_at is null
-  group by m.market_code
-  order by sum(l.rated_power_kw) desc, m.market_code
-  limit 1`
+  select asked.date, m.*
+  from unnest($2::date[]) as asked (date), lateral (
+    select m.market_code, m.timezone, m.currency, m.resolution_minutes,
+           coalesce(m.gate_closure_local, $3) as gate_closure_local
+    from market_assignments a
+    join loggers l on l.site_id = a.site_id and l.logger_id = a.logger_id
+    join markets m on m.market_code = coalesce(a.sold_market_code, a.market_code)
+    where a.site_id = $1 and ($4::int is null or a.logger_id = $4)
+      and a.valid_from <= asked.date and (a.valid_to is null or a.valid_to >= asked.date)
+      and l.retired_at is null
+    group by m.market_code
+    order by sum(l.rated_power_kw) desc, m.market_code
+    limit 1
+  ) as m
+  order by asked.date`
+
+/**
+ * Of each day, `YYYY-MM-DD`, on which one is assigned; where plants differ, the market that most of
+ * their power is sold in. Ascending.
+ */
+export async function assignedMarkets(
+  db: Queries,
+  of: { site_id: string; logger_id: number | null },
+  dates: readonly string[],
+): Promise<{ date: string; market: AssignedMarket }[]> {
+  const values = [of.site_id, dates, usualGate.gate_closure_local, of.logger_id]
+  const rows = await db.query<AssignedMarket & { date: string }>(assigned, values)
+  return rows.map(({ date, ...market }) => ({ date, market }))
+}
 
 /** null where none is assigned on that day. */
 export async function assignedMarket(
@@ -28,9 +45,8 @@ export async function assignedMarket(
   of: { site_id: string; logger_id: number | null },
   date: string,
 ): Promise<AssignedMarket | null> {
-  const values = [of.site_id, date, usualGate.gate_closure_local, of.logger_id]
-  const [market] = await db.query<AssignedMarket>(assigned, values)
-  return market ?? null
+  const [found] = await assignedMarkets(db, of, [date])
+  return found?.market ?? null
 }
 
 /** Of the plant or the site as it is assigned on that day; the usual one where it is not. */

@@ -18,7 +18,7 @@ export const flag = { curtailed: 1, clipped: 2, faulty: 4, estimated: 8 } as con
 /** Of a plant with so many quarters at once that reading them holds up no request. */
 const piece_ms = 30 * 86_400_000
 
-export interface CourseAsked {
+interface CourseAsked {
   site_id: string
   logger_ids: readonly number[]
   from_ms: number
@@ -38,6 +38,7 @@ export async function readCourses(
   const plants = new Map(logger_ids.map((logger_id) => [logger_id, emptyCourse(from_ms, count)]))
   for (const [logger_id, course] of plants) {
     const held = await heldSpans(db, { site_id, logger_id }, { from_ms, to_ms })
+    const out = await outageSpans(db, { site_id, logger_id }, { from_ms, to_ms })
     for (let at = from_ms; at < to_ms; at += piece_ms) {
       signal?.throwIfAborted()
       const asked = {
@@ -54,7 +55,7 @@ export async function readCourses(
         course.flags[nth] =
           (isCurtailed(quarter, held) ? flag.curtailed : 0) |
           (quarter.is_clipped ? flag.clipped : 0) |
-          (quarter.is_faulty ? flag.faulty : 0) |
+          (quarter.is_faulty || isWithin(out, quarter) ? flag.faulty : 0) |
           (quarter.is_estimated ? flag.estimated : 0)
       }
     }
@@ -82,11 +83,27 @@ const heldSpans = (
     [site_id, logger_id, new Date(from_ms).toISOString(), new Date(to_ms).toISOString()],
   )
 
+/** When a part of a plant was planned to be out of service: what it gave tells nothing of it. */
+const outageSpans = (
+  db: Queries,
+  { site_id, logger_id }: { site_id: string; logger_id: number },
+  { from_ms, to_ms }: HeldSpan,
+): Promise<HeldSpan[]> =>
+  db.query<HeldSpan>(
+    `select (extract(epoch from start_at) * 1000)::float8 as from_ms,
+            (extract(epoch from end_at) * 1000)::float8 as to_ms
+     from planned_outages
+     where site_id = $1 and (logger_id is null or logger_id = $2)
+       and end_at > $3 and start_at < $4`,
+    [site_id, logger_id, new Date(from_ms).toISOString(), new Date(to_ms).toISOString()],
+  )
+
+const isWithin = (spans: readonly HeldSpan[], { start_ms }: PlantQuarter): boolean =>
+  spans.some((span) => span.from_ms < start_ms + quarter_ms && span.to_ms > start_ms)
+
 /** Where it is not known what a row kept back, it may have been anything. */
-function isCurtailed({ curtailed_wh, start_ms }: PlantQuarter, held: readonly HeldSpan[]): boolean {
-  if (curtailed_wh !== null) return curtailed_wh > 0
-  return held.some((span) => span.from_ms < start_ms + quarter_ms && span.to_ms > start_ms)
-}
+const isCurtailed = (quarter: PlantQuarter, held: readonly HeldSpan[]): boolean =>
+  quarter.curtailed_wh !== null ? quarter.curtailed_wh > 0 : isWithin(held, quarter)
 
 export function emptyCourse(from_ms: number, count: number): Course {
   return {
@@ -122,7 +139,7 @@ export function sumOf(courses: readonly Course[], from_ms: number, count: number
 }
 
 /** What a course says of a step of one quarter hour or several. */
-export interface Outcome {
+interface Outcome {
   available_kwh: number | null
   energy_kwh: number | null
   completeness_pct: number

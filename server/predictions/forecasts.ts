@@ -1,13 +1,14 @@
 /** Forecasts of a day as they are asked for: those that were issued, made anew where it is due. */
 import type { Clock } from '@heliograph/domain/clock'
 import type { Database } from '../storage/database.ts'
-import { type KnownLimit, readKnownLimits } from './limits.ts'
-import { day_ms, isWithinReach, makeRuns } from './production-runs.ts'
+import { isOutage, type KnownLimit, readKnownLimits } from './limits.ts'
+import { withoutOutages } from './outages.ts'
+import { day_ms, isWithinReach, makeRuns, readIssued } from './production-runs.ts'
 import { type ForecastRun, newestRuns } from './run-store.ts'
-import { readForecastSite, type Target, targetOf } from './targets.ts'
+import { readForecastSite, readPlants, type Target, targetsOf } from './targets.ts'
 import type { ForecastThread } from './thread.ts'
 
-export interface PlantName {
+interface PlantName {
   logger_id: number
   name: string
 }
@@ -15,8 +16,9 @@ export interface PlantName {
 export interface DayForecasts {
   /** By id; those in service. */
   plants: PlantName[]
-  /** The last run of each target that was issued; none for targets without. */
+  /** The last run of each target that was issued, less outages; none for targets without. */
   runs: Map<Target, ForecastRun>
+  /** Of curtailment. */
   limits: KnownLimit[]
   /** Made for this request. */
   is_new: boolean
@@ -28,7 +30,7 @@ export interface DayForecasts {
 export interface Forecasts {
   /** `date` is a day of UTC. */
   day(site_id: string, date: string, options: { refresh: boolean }): Promise<DayForecasts>
-  /** The last runs that were issued for days of UTC, by day, as far as there are any. */
+  /** The last runs issued for days of UTC, by day and less outages, as far as there are any. */
   issued(of: { site_id: string; target: Target }, dates: readonly string[]): Promise<ForecastRun[]>
 }
 
@@ -45,7 +47,7 @@ export function createForecasts(needs: {
     const key = `${site_id} ${day}`
     let making = underway.get(key)
     if (!making) {
-      making = makeRuns(needs, site_id, day).finally(() => underway.delete(key))
+      making = makeRuns(needs, site_id, [day]).finally(() => underway.delete(key))
       underway.set(key, making)
     }
     return making
@@ -55,61 +57,45 @@ export function createForecasts(needs: {
     async day(site_id, date, { refresh }) {
       const day = Date.parse(date)
       const now = clock.now()
-      const window = { from: new Date(day), to: new Date(day + day_ms) }
-      const [plants, limits, weather_ms] = await Promise.all([
+      const [plants, known] = await Promise.all([
         readPlants(db, site_id),
-        readKnownLimits(db, site_id, window),
-        newestWeather(db, site_id, now),
+        readKnownLimits(db, site_id, { from: new Date(day), to: new Date(day + day_ms) }),
       ])
-      const targets = [null, ...plants.map(({ logger_id }) => logger_id)].map(targetOf)
-      const asked = { targets, target_date: date, until: new Date(now.getTime() + 1) }
-      const read = async () =>
-        new Map((await newestRuns(db, site_id, asked)).map((run) => [run.target, run]))
-      let runs = await read()
+      const targets = targetsOf(plants)
+      let { runs, is_due } = await readIssued(db, site_id, { targets, day, now })
       const is_within_reach = isWithinReach(day, now)
-      const is_due = refresh || isOutdated(runs, weather_ms)
-      const is_new = is_within_reach && plants.length > 0 && is_due
+      const is_new = is_within_reach && plants.length > 0 && (refresh || is_due)
       if (is_new) {
         await make(site_id, day)
-        asked.until = new Date(clock.now().getTime() + 1)
-        runs = await read()
+        const until = new Date(clock.now().getTime() + 1)
+        runs = await newestRuns(db, site_id, { targets, target_date: date, until })
       }
-      const has_place = runs.size === targets.length || (await hasPlace(db, site_id))
-      return { plants, runs, limits, is_new, is_within_reach, has_place }
+      const has_place = runs.length === targets.length || (await hasPlace(db, site_id))
+      const { outages, limits } = apart(known)
+      const left = withoutOutages(runs, outages).map((run) => [run.target, run] as const)
+      return { plants, runs: new Map(left), limits, is_new, is_within_reach, has_place }
     },
     async issued({ site_id, target }, dates) {
       const until = clock.now()
-      const found = dates.map((target_date) =>
-        newestRuns(db, site_id, { targets: [target], target_date, until }),
-      )
+      const found = dates.map(async (target_date) => {
+        const from = new Date(target_date)
+        const to = new Date(from.getTime() + day_ms)
+        const { outages } = apart(await readKnownLimits(db, site_id, { from, to }))
+        // What an outage of a plant takes of the site is told by the runs of all plants.
+        const targets = outages.length > 0 ? targetsOf(await readPlants(db, site_id)) : [target]
+        const runs = await newestRuns(db, site_id, { targets, target_date, until })
+        return withoutOutages(runs, outages).filter((run) => run.target === target)
+      })
       return (await Promise.all(found)).flat()
     },
   }
 }
 
-const readPlants = (db: Database, site_id: string): Promise<PlantName[]> =>
-  db.query<PlantName>(
-    `select logger_id, name from loggers
-     where site_id = $1 and retired_at is null and rated_power_kw > 0 order by logger_id`,
-    [site_id],
-  )
-
-/** When the newest weather forecast was issued, Unix ms; null without any of the last days. */
-async function newestWeather(db: Database, site_id: string, now: Date): Promise<number | null> {
-  const since = new Date(now.getTime() - 3 * day_ms)
-  const [row] = await db.query<{ at: Date | null }>(
-    `select max(issued_at) as at from weather_runs
-     where site_id = $1 and kind = 'live' and from_at >= $2 and fetched_at <= $3`,
-    [site_id, since.toISOString(), now.toISOString()],
-  )
-  return row?.at?.getTime() ?? null
-}
-
-/** Nothing was made, or the weather has been forecast anew since. */
-function isOutdated(runs: ReadonlyMap<Target, ForecastRun>, weather_ms: number | null): boolean {
-  const [any] = runs.values()
-  if (!any) return true
-  return weather_ms !== null && weather_ms > (any.weather_issued_at?.getTime() ?? 0)
+function apart(known: readonly KnownLimit[]) {
+  return {
+    outages: known.filter(isOutage),
+    limits: known.filter((limit) => !isOutage(limit)),
+  }
 }
 
 async function hasPlace(db: Database, site_id: string): Promise<boolean> {

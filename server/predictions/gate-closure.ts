@@ -30,15 +30,23 @@ function instantOf(date: string, { timezone, gate_closure_local }: Gate): number
   return instant_ms
 }
 
+/** Making one takes many times as long as using it. */
+const clocks = new Map<string, Intl.DateTimeFormat>()
+
 /** What the clock of a zone shows at an instant, as if it were UTC. */
 function shownAt(instant_ms: number, timezone: string): number {
-  const parts = new Intl.DateTimeFormat('en-CA', {
-    timeZone: timezone,
-    hourCycle: 'h23',
-    hour: '2-digit',
-    minute: '2-digit',
-  }).format(instant_ms)
-  return Date.parse(`${localDate(instant_ms, timezone)}T${parts}:00Z`)
+  let clock = clocks.get(timezone)
+  if (!clock) {
+    clock = new Intl.DateTimeFormat('en-CA', {
+      timeZone: timezone,
+      hourCycle: 'h23',
+      hour: '2-digit',
+      minute: '2-digit',
+    })
+    clocks.set(timezone, clock)
+  }
+  const time = clock.format(instant_ms)
+  return Date.parse(`${localDate(instant_ms, timezone)}T${time}:00Z`)
 }
 
 /** Deliveries of a span that share a gate closure: the part of a market day that lies in it. */

@@ -39,7 +39,7 @@ export const runAll = (context: Context): Promise<void> =>
 type Needs = Context & { thread: ForecastThread }
 
 async function threaded(context: Context, work: (needs: Needs) => Promise<void>): Promise<void> {
-  const thread = createThread()
+  const thread = createThread({ in_background: true })
   const stop = () => void thread.close()
   context.signal.addEventListener('abort', stop)
   try {

@@ -10,7 +10,11 @@ export interface KnownLimit {
   max_power_kw: number | null
   /** What is left of it, 0 to 1, beneath that. */
   available_ratio: number
+  /** When it was told of, Unix ms; null where it is as if it always had been. */
+  told_ms: number | null
 }
+
+export const isOutage = ({ max_power_kw }: KnownLimit): boolean => max_power_kw === null
 
 interface LimitRow {
   logger_id: number
@@ -18,6 +22,7 @@ interface LimitRow {
   end_at: Date
   max_power_kw: number | null
   unavailable_pct: number
+  told_at: Date | null
 }
 
 /** Those of the plants in service that share time with [from, to). */
@@ -27,23 +32,25 @@ export async function readKnownLimits(
   { from, to }: { from: Date; to: Date },
 ): Promise<KnownLimit[]> {
   const rows = await db.query<LimitRow>(
-    `select logger_id, start_at, end_at, max_power_kw, 0::float8 as unavailable_pct
+    `select logger_id, start_at, end_at, max_power_kw, 0::float8 as unavailable_pct,
+            null::timestamptz as told_at
      from curtailment_rows
      where site_id = $1 and released_at is null and end_at > $2 and start_at < $3
      union all
-     select l.logger_id, o.start_at, o.end_at, null, o.unavailable_pct
+     select l.logger_id, o.start_at, o.end_at, null, o.unavailable_pct, o.created_at
      from planned_outages o
      join loggers l on l.site_id = o.site_id and l.retired_at is null
        and (o.logger_id is null or l.logger_id = o.logger_id)
      where o.site_id = $1 and o.end_at > $2 and o.start_at < $3`,
     [site_id, from.toISOString(), to.toISOString()],
   )
-  return rows.map(({ start_at, end_at, unavailable_pct, ...row }) => ({
+  return rows.map(({ start_at, end_at, unavailable_pct, told_at, ...row }) => ({
     logger_id: row.logger_id,
     start_ms: start_at.getTime(),
     end_ms: end_at.getTime(),
     max_power_kw: row.max_power_kw,
     available_ratio: 1 - unavailable_pct / 100,
+    told_ms: told_at?.getTime() ?? null,
   }))
 }
 

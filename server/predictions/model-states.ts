@@ -1,12 +1,15 @@
 /** How the models of a site are and how good their forecasts were. */
+import { addSums, noSums, type ScoreSums } from '@heliograph/forecast/score-sums'
 import type { Queries } from '../storage/database.ts'
 import { assignedMarket } from './assigned-market.ts'
-import { lastTrainings, modelsInUse } from './model-store.ts'
-import { addSums, noSums, type ScoreSums } from './score-sums.ts'
-import { type Target, targetOf } from './targets.ts'
+import { type HoldOutScores, lastTrainings, modelsInUse, newestTrained } from './model-store.ts'
+import { type RunBasis, readRunBasis } from './run-basis.ts'
+import { scored_days_max } from './score-runs.ts'
+import { readPlants, type Target, targetOf, targetsOf } from './targets.ts'
+import type { PriceMethod } from './tasks.ts'
 import type { LeadTime } from './vintage-steps.ts'
 
-export const windows_days = [7, 30, 90] as const
+const windows_days = [7, 30, scored_days_max] as const
 const day_ms = 86_400_000
 
 export interface WindowSums {
@@ -29,9 +32,15 @@ export interface ModelState {
     to_at: string
     sample_count: number
     excluded: Record<string, number> | null
+    /** Of prices. */
+    method: PriceMethod | null
     training_s: number
     hold_out_days: number
   } | null
+  /** Why production has no model; null where it has one, and of prices. */
+  absence: RunBasis['absence']
+  /** The last one that was trained, whether it came into use or not; null of prices. */
+  trial: { version: number; trained_at: Date; is_worse: boolean; scores: HoldOutScores } | null
   /** null where none was tried. */
   training: { ended_at: Date; error: string | null; sample_count: number } | null
   last_run_at: Date | null
@@ -44,15 +53,14 @@ export async function readModelStates(
   site_id: string,
   now: Date,
 ): Promise<ModelState[]> {
-  const plants = await db.query<{ logger_id: number; rated_power_kw: number }>(
-    `select logger_id, rated_power_kw from loggers
-     where site_id = $1 and retired_at is null and rated_power_kw > 0 order by logger_id`,
-    [site_id],
-  )
+  const plants = await readPlants(db, site_id)
   if (plants.length === 0) return []
   const today = Math.floor(now.getTime() / day_ms) * day_ms
-  const [models, trainings, runs, scores, price] = await Promise.all([
+  const targets = targetsOf(plants)
+  const [models, trials, basis, trainings, runs, scores, price] = await Promise.all([
     modelsInUse(db, site_id),
+    newestTrained(db, site_id),
+    readRunBasis(db, site_id, { targets, day: today, now }),
     lastTrainings(db, site_id),
     lastRuns(db, site_id, today),
     scoresOfDays(db, site_id, today),
@@ -64,11 +72,14 @@ export async function readModelStates(
     const name = targetOf(logger_id)
     const model = models.find(({ target }) => target === name)
     const training = trainings.find(({ target }) => target === name)
+    const trial = trials.find(({ target }) => target === name)
     return {
       ...{ kind: 'production', name, logger_id, rated_power_kw },
       model: model
-        ? { version: model.version, trained_at: model.trained_at, ...model.facts }
+        ? { version: model.version, trained_at: model.trained_at, method: null, ...model.facts }
         : null,
+      absence: basis.get(name)!.absence,
+      trial: trial ? { ...trial, is_worse: trial.state === 'worse' } : null,
       training: training ?? null,
       last_run_at: runs.get(name) ?? null,
       windows: (['intraday', 'day_ahead'] as const).flatMap((lead_time) =>
@@ -101,7 +112,7 @@ const scoresOfDays = (db: Queries, site_id: string, today: number) =>
   db.query<DaySums & { target: Target; lead_time: LeadTime }>(
     `select target, lead_time, target_date as date, sums from forecast_scores
      where site_id = $1 and target_date >= $2 and target_date < $3`,
-    [site_id, dateOf(today - 90 * day_ms), dateOf(today)],
+    [site_id, dateOf(today - scored_days_max * day_ms), dateOf(today)],
   )
 
 const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
@@ -139,7 +150,7 @@ async function priceState(db: Queries, site_id: string, today: number): Promise<
     db.query<DaySums>(
       `select delivery_date as date, sums from price_scores
        where market_code = $1 and delivery_date >= $2 and delivery_date < $3`,
-      [market_code, dateOf(today - 90 * day_ms), dateOf(today)],
+      [market_code, dateOf(today - scored_days_max * day_ms), dateOf(today)],
     ),
   ])
   return {
@@ -147,6 +158,7 @@ async function priceState(db: Queries, site_id: string, today: number): Promise<
     model: model
       ? { version: model.version, trained_at: model.trained_at, excluded: null, ...model.facts }
       : null,
+    ...{ absence: null, trial: null },
     training: training ?? null,
     last_run_at: run?.at ?? null,
     windows: windowsOf('day_ahead', days, today),
@@ -160,5 +172,6 @@ export interface PriceFacts {
   /** Delivery days with prices. */
   sample_count: number
   hold_out_days: number
+  method: PriceMethod
   training_s: number
 }

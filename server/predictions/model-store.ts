@@ -27,7 +27,7 @@ export interface HoldOutScores {
   p10_p90_coverage_pct: number | null
 }
 
-export interface ModelHead {
+interface ModelHead {
   target: Target
   version: number
   trained_at: Date
@@ -35,7 +35,7 @@ export interface ModelHead {
   scores: HoldOutScores
 }
 
-export interface StoredModel extends ModelHead {
+interface StoredModel extends ModelHead {
   model: Buffer
 }
 
@@ -58,6 +58,42 @@ export async function modelInUse(
   return row ?? null
 }
 
+/** What is noted of a target whose model cannot be read: it is to be trained at once. */
+export const unreadable = 'the stored model cannot be read'
+
+/**
+ * Takes a model that cannot be read out of use, as one of another version of the program may be,
+ * and notes it as the failure of the target's training, once.
+ */
+export async function setAside(
+  db: Queries,
+  site_id: string,
+  { target, version, at }: { target: Target; version: number; at: Date },
+): Promise<void> {
+  await db.execute(
+    `with set_aside as (
+       update forecast_models set state = 'followed', model = null
+       where site_id = $1 and target = $2 and version = $3 and state = 'in_use'
+       returning version)
+     insert into forecast_trainings (site_id, target, ended_at, error, sample_count)
+     select $1, $2, $4, $5, 0 from set_aside
+     on conflict (site_id, target) do update set ended_at = excluded.ended_at,
+       error = excluded.error`,
+    [site_id, target, version, at.toISOString(), unreadable],
+  )
+}
+
+/** The newest that was trained of each target of a site, whether it came into use or not. */
+export const newestTrained = (
+  db: Queries,
+  site_id: string,
+): Promise<(ModelHead & { state: 'in_use' | 'followed' | 'worse' })[]> =>
+  db.query(
+    `select distinct on (target) target, version, trained_at, facts, scores, state
+     from forecast_models where site_id = $1 order by target, version desc`,
+    [site_id],
+  )
+
 /** Of all targets of a site, without the models themselves. */
 export const modelsInUse = (db: Queries, site_id: string): Promise<ModelHead[]> =>
   db.query<ModelHead>(
@@ -66,16 +102,23 @@ export const modelsInUse = (db: Queries, site_id: string): Promise<ModelHead[]> 
     [site_id],
   )
 
+/** Of the model of a target that is trained next; the first has 1. */
+export async function nextVersion(db: Queries, site_id: string, target: Target): Promise<number> {
+  const [row] = await db.query<{ version: number }>(
+    `select coalesce(max(version), 0) + 1 as version from forecast_models
+     where site_id = $1 and target = $2`,
+    [site_id, target],
+  )
+  return row!.version
+}
+
 /** Keeps a model as the next version of its target; one that is not worse is in use from now on. */
 export async function storeModel(
   tx: Transaction,
   site_id: string,
   { target, trained_at, facts, scores, model, is_worse }: NewModel,
 ): Promise<number> {
-  const [newest] = await tx.query<{ version: number | null }>(
-    'select max(version) as version from forecast_models where site_id = $1 and target = $2',
-    [site_id, target],
-  )
+  const version = await nextVersion(tx, site_id, target)
   if (!is_worse) {
     await tx.execute(
       `update forecast_models set state = 'followed', model = null
@@ -83,7 +126,6 @@ export async function storeModel(
       [site_id, target],
     )
   }
-  const version = (newest?.version ?? 0) + 1
   await tx.execute(
     `insert into forecast_models
        (site_id, target, version, trained_at, state, facts, scores, model)
@@ -97,7 +139,7 @@ export async function storeModel(
 }
 
 /** How the last training of a target ended. */
-export interface LastTraining {
+interface LastTraining {
   target: Target
   ended_at: Date
   /** null: none; where there was too little to learn from it is no error. */

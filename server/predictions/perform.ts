@@ -1,29 +1,21 @@
 /** What the forecast thread does for each kind of task. */
-import {
-  fitPhysicalErrors,
-  type PhysicalErrors,
-  predictPhysical,
-  published_errors,
-} from '@heliograph/forecast/physical-forecast'
-import type { Plant } from '@heliograph/forecast/plant'
+import { fitLeadErrors, published_lead_errors } from '@heliograph/forecast/lead-errors'
+import { predictPhysical } from '@heliograph/forecast/physical-forecast'
 import type { ProductionForecast } from '@heliograph/forecast/production-forecast'
+import { holdOut } from '@heliograph/forecast/production-holdout'
 import {
   deserialiseProduction,
   type ProductionModel,
   predictProduction,
   serialiseProduction,
-  trainability,
-  trainProduction,
 } from '@heliograph/forecast/production-model'
-import { isScorable, type ProductionSample } from '@heliograph/forecast/production-samples'
+import { productionScorer } from '@heliograph/forecast/production-scores'
+import { addSums, noSums, type ScoreSums, scoresOf } from '@heliograph/forecast/score-sums'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
 import type { HoldOutScores } from './model-store.ts'
 import { predictPrices, trainPrices } from './perform-prices.ts'
-import { leadHours, samplesOf } from './samples.ts'
-import { scoreDays } from './score-days.ts'
-import { addSums, noSums, scoresOf, sumsOf } from './score-sums.ts'
-import type { Answers, Grid, Hindcast, PredictItem, Task, TrainTask } from './tasks.ts'
-import { type GridStep, unpackSteps } from './weather-grid.ts'
+import { measuredIn, samplesOf, stepsOf } from './samples.ts'
+import type { Answers, DayScores, PredictItem, ScoreTask, Task, TrainTask } from './tasks.ts'
 
 const day_ms = 86_400_000
 
@@ -34,70 +26,28 @@ export function perform(task: Task): Answers[Task['kind']] {
   return task.kind === 'train_prices' ? trainPrices(task) : predictPrices(task)
 }
 
-function predict({ plant, grid, weather, model, history }: PredictItem): ProductionForecast {
-  const question = { plant, grid, known: unpackSteps(weather) }
-  if (model !== null) return forecastOf(deserialiseProduction(model), question)
-  const errors = history ? fitPhysicalErrors(samplesOf(history), plant) : published_errors
-  return physicalOf(errors, question)
-}
-
-interface Question {
-  plant: Plant
-  grid: Grid
-  known: readonly GridStep[]
-}
-
-function forecastOf(model: ProductionModel, { plant, grid, known }: Question): ProductionForecast {
-  const { steps, weather } = stepsOf(grid, known)
-  const lead_time_h = weather.map((step) => (step === null ? 0 : leadHours(step)))
-  return predictProduction(model, { plant, steps, weather, lead_time_h })
-}
-
-function physicalOf(errors: PhysicalErrors, { plant, grid, known }: Question): ProductionForecast {
-  const { steps, weather } = stepsOf(grid, known)
-  return predictPhysical(plant, steps, weather, errors)
-}
-
-/** Every step of the grid, with its weather where that is known. */
-function stepsOf({ from_ms, to_ms, step_ms }: Grid, known: readonly GridStep[]) {
-  const found = new Map(known.map((step) => [step.start_ms, step]))
-  const steps = Array.from({ length: Math.round((to_ms - from_ms) / step_ms) }, (_, nth) => ({
-    start_ms: from_ms + nth * step_ms,
-    end_ms: from_ms + (nth + 1) * step_ms,
-  }))
-  return { steps, weather: steps.map(({ start_ms }) => found.get(start_ms) ?? null) }
-}
-
-/** The first series of a history is that of the gate closure, by which models are compared. */
-function train({ plant, history, hold_out_days, previous, seed }: TrainTask): Answers['train'] {
-  const { grid } = history
-  const hold_out_from_ms = Math.floor(grid.to_ms / day_ms - hold_out_days) * day_ms
-  const samples = samplesOf(history)
-  const seen = samples.filter(({ end_ms }) => end_ms <= hold_out_from_ms)
-  if (!trainability(seen, plant).is_enough) {
-    return { trained: null, sample_count: seen.filter(isScorable).length }
+function predict({ plant, days, model, history }: PredictItem): ProductionForecast[] | null {
+  const known = days.map(({ grid, weather }) => stepsOf(grid, weather))
+  if (model !== null) {
+    const learnt = readable(model)
+    return learnt && known.map((steps) => predictProduction(learnt, plant, steps))
   }
-  const model = trainProduction(seen, plant, seededRandom(seed))
-  const held_out = { from_ms: hold_out_from_ms, to_ms: grid.to_ms, step_ms: grid.step_ms }
-  const question = { plant, grid: held_out, known: unpackSteps(history.weather[0]!) }
-  const hindcasts = hindcastsOf(question, (of_day) => forecastOf(model, of_day))
-  const outcomes = new Map(
-    samples
-      .filter((sample) => sample.start_ms >= hold_out_from_ms && isScorable(sample))
-      .map((sample) => [sample.start_ms, sample]),
+  const errors = history ? fitLeadErrors(samplesOf(history).flat(), plant) : published_lead_errors
+  return known.map((steps) => predictPhysical(plant, steps, errors))
+}
+
+function train({ plant, history, hold_out_days, previous, seed }: TrainTask): Answers['train'] {
+  const from_ms = Math.floor(history.grid.to_ms / day_ms - hold_out_days) * day_ms
+  const current = previous && readable(previous)
+  const { sample_count, held_out } = holdOut(
+    samplesOf(history),
+    plant,
+    { from_ms, current },
+    seededRandom(seed),
   )
-  const sums = sumUp(hindcasts, outcomes, plant)
-  const scores = scoresOf(sums)
-  const beaten = previous && usable(previous, model.facts.step_minutes)
-  // The first one has to beat what is used without any.
-  const errors = beaten ? null : fitPhysicalErrors(seen, plant)
-  const other = hindcastsOf(question, (of_day) =>
-    beaten ? forecastOf(beaten, of_day) : physicalOf(errors!, of_day),
-  )
-  const old = scoresOf(sumUp(other, outcomes, plant))
-  const is_worse =
-    old.pinball !== null && (scores.pinball ?? Number.POSITIVE_INFINITY) > old.pinball
-  const { step_minutes, trained_from_ms, trained_to_ms, sample_count, excluded } = model.facts
+  if (held_out === null) return { trained: null, sample_count }
+  const { model, scores, scores_to_beat, is_worse, hindcasts } = held_out
+  const { step_minutes, trained_from_ms, trained_to_ms, excluded } = model.facts
   return {
     sample_count,
     trained: {
@@ -110,70 +60,39 @@ function train({ plant, history, hold_out_days, previous, seed }: TrainTask): An
         excluded,
         hold_out_days,
       },
-      scores: holdOutScores(sums.count, scores, old),
+      scores: holdOutScores(scores, scores_to_beat),
       is_worse,
-      hindcasts: !is_worse ? hindcasts : beaten ? [] : other,
+      hindcasts,
     },
   }
 }
 
-/** null for one of another form or other steps, which nothing can be compared with. */
-function usable(bytes: Uint8Array, step_minutes: number): ProductionModel | null {
+/** null for one of another form: as if there were none. */
+function readable(bytes: Uint8Array): ProductionModel | null {
   try {
-    const model = deserialiseProduction(bytes)
-    return model.facts.step_minutes === step_minutes ? model : null
+    return deserialiseProduction(bytes)
   } catch {
     return null
   }
 }
 
-/** Whole days, each from what was known when the gate closed for its first hour. */
-function hindcastsOf(
-  { plant, grid, known }: Question,
-  forecast: (of_day: Question) => ProductionForecast,
-): Hindcast[] {
-  const hindcasts: Hindcast[] = []
-  for (let day = grid.from_ms; day + day_ms <= grid.to_ms; day += day_ms) {
-    const of_day = known.filter(({ start_ms }) => start_ms >= day && start_ms < day + day_ms)
-    if (of_day.length === 0) continue
-    const day_grid = { from_ms: day, to_ms: day + day_ms, step_ms: grid.step_ms }
-    hindcasts.push({
-      from_ms: day,
-      forecast: forecast({ plant, grid: day_grid, known: of_day }),
-    })
-  }
-  return hindcasts
-}
-
-function sumUp(
-  hindcasts: readonly Hindcast[],
-  outcomes: ReadonlyMap<number, ProductionSample>,
-  { rated_power_kw }: Plant,
-) {
-  let sums = noSums
-  for (const { points } of hindcasts.map(({ forecast }) => forecast)) {
-    for (const { start_ms, end_ms, p10_kw, p50_kw, p90_kw, is_night } of points) {
-      const outcome = outcomes.get(start_ms)
-      if (is_night || !outcome) continue
-      const actual_kw = Math.max(0, outcome.available_kwh!) / ((end_ms - start_ms) / 3_600_000)
-      const step = { p10_kw, p50_kw, p90_kw, actual_kw, persistence_kw: null, is_hindcast: true }
-      sums = addSums(sums, sumsOf(step, rated_power_kw))
-    }
-  }
-  return sums
-}
-
-function holdOutScores(
-  sample_count: number,
-  scores: ReturnType<typeof scoresOf>,
-  old: ReturnType<typeof scoresOf>,
-): HoldOutScores {
+function holdOutScores(sums: ScoreSums, sums_to_beat: ScoreSums): HoldOutScores {
+  const scores = scoresOf(sums)
   return {
-    sample_count,
+    sample_count: sums.count,
     pinball_loss_kw: scores.pinball,
-    previous_pinball_loss_kw: old.pinball,
+    previous_pinball_loss_kw: scoresOf(sums_to_beat).pinball,
     mae_kw: scores.mae,
     bias_kw: scores.bias,
     p10_p90_coverage_pct: scores.coverage_pct,
   }
+}
+
+function scoreDays({ plant, course, days }: ScoreTask): DayScores[] {
+  const score = productionScorer(plant, (span) => measuredIn(course, span))
+  return days.map(({ target_date, lead_time, steps }) => ({
+    target_date,
+    lead_time,
+    sums: steps.reduce((sums, step) => addSums(sums, score(step)), noSums),
+  }))
 }

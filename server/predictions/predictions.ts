@@ -3,7 +3,7 @@ import type { Clock } from '@heliograph/domain/clock'
 import type { Database } from '../storage/database.ts'
 import { createForecasts, type Forecasts } from './forecasts.ts'
 import { type ModelState, readModelStates } from './model-states.ts'
-import { type PriceForecasts, type PricesAsked, readPriceForecasts } from './price-history.ts'
+import { type MarketPricePoint, type PricesAsked, readPriceForecasts } from './price-history.ts'
 import {
   type ForecastHistory,
   type HistoryAsked,
@@ -14,7 +14,7 @@ import { createThread } from './thread.ts'
 export interface Predictions {
   forecasts: Forecasts
   history(asked: HistoryAsked): Promise<ForecastHistory>
-  prices(asked: PricesAsked): Promise<PriceForecasts | null>
+  prices(asked: PricesAsked): Promise<MarketPricePoint[]>
   /** Of the models of a site and its markets. */
   models(site_id: string): Promise<ModelState[]>
 }

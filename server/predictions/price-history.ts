@@ -1,10 +1,11 @@
 /** Forecasts of prices that were issued before the gate closed, beside the prices that came. */
-import { deliveryDates } from '../prices/periods.ts'
+import { day_ms, deliveryDates, deliveryDay } from '../prices/periods.ts'
 import { createPriceStore, type PricePeriod } from '../prices/store.ts'
 import type { Queries } from '../storage/database.ts'
-import { type AssignedMarket, assignedMarket } from './assigned-market.ts'
+import { type AssignedMarket, assignedMarkets } from './assigned-market.ts'
 import { gateClosureOf } from './gate-closure.ts'
-import { type PriceRun, priceVintages } from './price-store.ts'
+import { type PriceVintage, priceVintages } from './price-store.ts'
+import type { PriceMethod } from './tasks.ts'
 
 const minute_ms = 60_000
 
@@ -27,30 +28,62 @@ export interface PricePoint {
   actual_price: number | null
   issued_at: Date | null
   model_version: number | null
+  method: PriceMethod | null
 }
 
-export interface PriceForecasts {
+export interface MarketPricePoint extends PricePoint {
   market: AssignedMarket
-  /** Those that are forecast or known and share time with the window, ascending. */
-  points: PricePoint[]
 }
 
-/** Of the market that the site is assigned to on the first day; null without one. */
+/**
+ * Those that are forecast or known and share time with the window, ascending; on each delivery day
+ * of the market that the site is assigned to then, and none without one.
+ */
 export async function readPriceForecasts(
   db: Queries,
-  { site_id, start_ms, end_ms, now }: PricesAsked,
-): Promise<PriceForecasts | null> {
-  const date = new Date(start_ms).toISOString().slice(0, 10)
-  const market = await assignedMarket(db, { site_id, logger_id: null }, date)
-  if (!market) return null
-  const span = { from: new Date(start_ms), to: new Date(end_ms) }
-  const prices = await createPriceStore(db).dayAhead(market.market_code, span)
-  const runs = await runsInTime(db, market, { start_ms, end_ms }, now)
-  const points = [...runs.flatMap(pointsOf), ...prices.map(unforecast)]
-  return {
-    market,
-    points: merged(points, prices).filter((one) => one.end_ms > start_ms && one.start_ms < end_ms),
+  asked: PricesAsked,
+): Promise<MarketPricePoint[]> {
+  const points: MarketPricePoint[] = []
+  for (const { market, ...span } of await stretchesOf(db, asked)) {
+    const prices = await createPriceStore(db).dayAhead(market.market_code, {
+      from: new Date(span.start_ms),
+      to: new Date(span.end_ms),
+    })
+    const runs = await runsInTime(db, market, span, asked.now)
+    const found = merged([...runs.flatMap(pointsOf), ...prices.map(unforecast)], prices)
+    const within = found.filter((one) => one.end_ms > span.start_ms && one.start_ms < span.end_ms)
+    points.push(...within.map((point) => ({ ...point, market })))
   }
+  return points
+}
+
+/** Time under one market. */
+interface Stretch {
+  market: AssignedMarket
+  start_ms: number
+  end_ms: number
+}
+
+/** Ascending, without overlap: where zones change with the market a day keeps its hours. */
+async function stretchesOf(
+  db: Queries,
+  { site_id, start_ms, end_ms }: PricesAsked,
+): Promise<Stretch[]> {
+  // A local date is at most one day off that of UTC.
+  const around = { start_ms: start_ms - day_ms, end_ms: end_ms + day_ms }
+  const days = await assignedMarkets(db, { site_id, logger_id: null }, deliveryDates(around, 'UTC'))
+  const stretches: Stretch[] = []
+  for (const { date, market } of days) {
+    const last = stretches.at(-1)
+    const day = deliveryDay(date, market.timezone)
+    const from_ms = Math.max(day.start_ms, last?.end_ms ?? start_ms)
+    const to_ms = Math.min(day.end_ms, end_ms)
+    if (from_ms >= to_ms) continue
+    if (last?.market.market_code === market.market_code && last.end_ms === from_ms) {
+      last.end_ms = to_ms
+    } else stretches.push({ market, start_ms: from_ms, end_ms: to_ms })
+  }
+  return stretches
 }
 
 /** Of each delivery day that shares time with the span, the last before its gate closed. */
@@ -59,7 +92,7 @@ function runsInTime(
   market: AssignedMarket,
   span: { start_ms: number; end_ms: number },
   now: Date,
-): Promise<PriceRun[]> {
+): Promise<PriceVintage[]> {
   const dates = deliveryDates(span, market.timezone)
   return priceVintages(
     db,
@@ -72,7 +105,7 @@ function runsInTime(
   )
 }
 
-function pointsOf(run: PriceRun): PricePoint[] {
+function pointsOf(run: PriceVintage): PricePoint[] {
   const step_ms = run.resolution_minutes * minute_ms
   return run.p50_price.map((p50_price, nth) => ({
     start_ms: run.start_ms + nth * step_ms,
@@ -80,16 +113,18 @@ function pointsOf(run: PriceRun): PricePoint[] {
     p10_price: run.p10_price[nth]!,
     p50_price,
     p90_price: run.p90_price[nth]!,
-    negative_probability: run.negative_probability[nth]!,
+    negative_probability: run.negative_probability[nth] ?? null,
     actual_price: null,
     issued_at: run.issued_at,
     model_version: run.model_version,
+    method: run.method,
   }))
 }
 
 const unforecast = ({ start_ms, end_ms }: PricePeriod): PricePoint => ({
   ...{ start_ms, end_ms, p10_price: null, p50_price: null, p90_price: null },
   ...{ negative_probability: null, actual_price: null, issued_at: null, model_version: null },
+  method: null,
 })
 
 /** The forecast where a period has one; each with the mean price of its time, where it is known. */

@@ -2,11 +2,15 @@
 import { type Clock, systemStopwatch } from '@heliograph/domain/clock'
 import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
+import { seedOf } from '@heliograph/forecast/seeded-random'
 import { addDays, deliveryDay } from '../prices/periods.ts'
 import { createPriceStore, type Market, type PricePeriod } from '../prices/store.ts'
 import type { Database, Log } from '../storage/database.ts'
+import { eachOf } from './each-of.ts'
 import { gateClosureOf, usualGate } from './gate-closure.ts'
 import { packPrices } from './perform-prices.ts'
+import { inPieces } from './pieces.ts'
+import { type KnownPrice, priceScorer } from './price-scores.ts'
 import {
   type PriceRun,
   priceModelInUse,
@@ -14,10 +18,9 @@ import {
   storePriceModel,
   storePriceRun,
 } from './price-store.ts'
-import { addSums, noSums, type ScoreSums, sumsOf } from './score-sums.ts'
-import type { PriceDay } from './tasks.ts'
+import { scored_days_max } from './score-runs.ts'
+import type { PriceLimits } from './tasks.ts'
 import type { ForecastThread } from './thread.ts'
-import { seedOf } from './train.ts'
 
 const day_ms = 86_400_000
 /** The longest window that the model looks at, and its calibration. */
@@ -26,9 +29,8 @@ const history_days_max = 1200
 const known_days = 30
 const hold_out_days = 14
 const days_ahead = 2
-const scored_days_max = 90
 
-export interface PriceNeeds {
+interface PriceNeeds {
   db: Database
   clock: Clock
   log: Log
@@ -36,42 +38,52 @@ export interface PriceNeeds {
   signal: AbortSignal
 }
 
-/** Those that plants are or will be assigned to. */
+/**
+ * Those that plants are or will be assigned to; `only_untried`: of these, those without a model
+ * that were never tried, or of which prices came since.
+ */
 async function eachMarket(
   needs: PriceNeeds,
   { only_untried }: { only_untried: boolean },
   work: (market: Market) => Promise<void>,
 ) {
-  const { db, clock, log, signal } = needs
+  const { db, clock } = needs
   const codes = await db.query<{ market_code: string }>(
     `select distinct coalesce(sold_market_code, market_code) as market_code
      from market_assignments
      where (valid_to is null or valid_to >= $1) and not ($2 and exists (
        select from price_trainings t
-       where t.market_code = coalesce(sold_market_code, market_assignments.market_code)))
+       where t.market_code = coalesce(sold_market_code, market_assignments.market_code)
+         and (exists (
+             select from price_models m where m.market_code = t.market_code and m.state = 'in_use')
+           or not exists (
+             select from market_prices p
+             where p.market_code = t.market_code and p.kind = 'day_ahead' and p.is_current
+               and p.fetched_at > t.ended_at))))
      order by 1`,
     [clock.now().toISOString().slice(0, 10), only_untried],
   )
   const store = createPriceStore(db)
-  const failed: string[] = []
-  for (const { market_code } of codes) {
-    signal.throwIfAborted()
+  const failure = 'prices were not forecast'
+  await eachOf(codes, { ...needs, failure }, async ({ market_code }) => {
     const market = await store.market(market_code)
-    if (!market) continue
-    try {
-      await work(market)
-    } catch (error) {
-      signal.throwIfAborted()
-      log.error({ err: error, market_code }, 'prices were not forecast')
-      failed.push(market_code)
-    }
-  }
-  if (failed.length > 0) throw new Error(`prices of ${failed.join(', ')} were not forecast`)
+    if (market) await work(market)
+  })
 }
 
 const gateOfMarket = ({ timezone, gate_closure_local }: Market) => ({
   timezone,
   gate_closure_local: gate_closure_local ?? usualGate.gate_closure_local,
+})
+
+const limitsOf = ({ price_min_per_mwh, price_max_per_mwh }: Market): PriceLimits => ({
+  price_min_per_mwh,
+  price_max_per_mwh,
+})
+
+const inUnits = ({ start_ms, end_ms, price_micro }: PricePeriod): KnownPrice => ({
+  ...{ start_ms, end_ms },
+  price_per_mwh: price_micro / 1_000_000,
 })
 
 export const trainPriceForecasts = (
@@ -105,15 +117,20 @@ async function trainMarket({ db, clock, thread }: PriceNeeds, market: Market): P
   const began_ms = systemStopwatch.elapsedMs()
   // Whole delivery days that are over: those of today and tomorrow come into the next training.
   const today_ms = deliveryDay(localDate(began.getTime(), timezone), timezone).start_ms
-  const from = new Date(today_ms - history_days_max * day_ms)
-  const prices = await createPriceStore(db).dayAhead(market_code, { from, to: new Date(today_ms) })
+  const past = { from_ms: today_ms - history_days_max * day_ms, to_ms: today_ms }
+  const store = createPriceStore(db)
+  const prices = await inPieces(past, async ({ from_ms, to_ms }) => {
+    const span = { from: new Date(from_ms), to: new Date(to_ms) }
+    const periods = await store.dayAhead(market_code, span)
+    // One across the border is of the piece that it begins in.
+    return packPrices(periods.filter(({ start_ms }) => start_ms >= from_ms).map(inUnits))
+  })
   if (prices.length === 0) return 0
   const version = await nextVersion(db, market_code)
   const { trained, day_count } = await thread.run({
     kind: 'train_prices',
-    prices: packPrices(prices),
-    timezone,
-    hold_out_days,
+    prices,
+    ...{ timezone, limits: limitsOf(market), hold_out_days },
     previous: (await priceModelInUse(db, market_code))?.model ?? null,
     seed: seedOf(`${market_code} ${version}`),
   })
@@ -127,6 +144,7 @@ async function trainMarket({ db, clock, thread }: PriceNeeds, market: Market): P
         to_at: new Date(trained.to_ms).toISOString(),
         sample_count: trained.day_count,
         hold_out_days,
+        method: trained.method,
         training_s: rounded((systemStopwatch.elapsedMs() - began_ms) / 1000, 3),
       },
       sums: trained.sums,
@@ -185,8 +203,8 @@ export const runPriceForecasts = (needs: PriceNeeds): Promise<void> =>
     const days = await thread.run({
       kind: 'predict_prices',
       model: model.model,
-      prices: packPrices(prices),
-      timezone,
+      prices: packPrices(prices.map(inUnits)),
+      ...{ timezone, limits: limitsOf(market) },
       delivery_dates,
       resolution_minutes: (last.end_ms - last.start_ms) / 60_000,
     })
@@ -221,41 +239,14 @@ async function scoreMarket({ db, clock }: PriceNeeds, market: Market): Promise<v
     from: new Date(first.start_ms - day_ms),
     to: new Date(deliveryDay(today, timezone).start_ms),
   })
-  const priceAt = new Map(prices.map((price) => [price.start_ms, price]))
-  const scored = runs.map((run) => scoreRun(run, priceAt))
+  const score = priceScorer(prices.map(inUnits))
   await db.execute(
     `insert into price_scores (market_code, delivery_date, sums)
      select $1, * from unnest($2::date[], $3::jsonb[])
      on conflict (market_code, delivery_date) do update set sums = excluded.sums`,
     [
       ...[market_code, runs.map(({ delivery_date }) => delivery_date)],
-      scored.map((sums) => JSON.stringify(sums)),
+      runs.map((run) => JSON.stringify(score(run, run.is_hindcast))),
     ],
   )
-}
-
-/** Periods whose price has the length that was forecast, beside that of 24 hours before. */
-function scoreRun(
-  run: PriceDay & { is_hindcast: boolean },
-  priceAt: ReadonlyMap<number, PricePeriod>,
-): ScoreSums {
-  const step_ms = run.resolution_minutes * 60_000
-  return run.p50_price.reduce((sums, p50_kw, nth) => {
-    const start_ms = run.start_ms + nth * step_ms
-    const price = priceAt.get(start_ms)
-    if (!price || price.end_ms - price.start_ms !== step_ms) return sums
-    const naive = priceAt.get(start_ms - day_ms)
-    return addSums(
-      sums,
-      sumsOf(
-        {
-          ...{ p10_kw: run.p10_price[nth]!, p50_kw, p90_kw: run.p90_price[nth]! },
-          actual_kw: price.price_micro / 1_000_000,
-          persistence_kw: naive ? naive.price_micro / 1_000_000 : null,
-          is_hindcast: run.is_hindcast,
-        },
-        0,
-      ),
-    )
-  }, noSums)
 }

@@ -1,14 +1,18 @@
 /** Price models and the forecasts that were issued, by market. */
+import type { ScoreSums } from '@heliograph/forecast/score-sums'
 import type { Database, Queries } from '../storage/database.ts'
 import type { PriceFacts } from './model-states.ts'
-import type { ScoreSums } from './score-sums.ts'
-import type { PriceDay } from './tasks.ts'
+import type { PriceDay, PriceMethod } from './tasks.ts'
 
 export interface PriceRun extends PriceDay {
   issued_at: Date
   is_hindcast: boolean
   model_version: number
   known_until_at: Date
+}
+
+export interface PriceVintage extends PriceRun {
+  method: PriceMethod
 }
 
 export async function priceModelInUse(
@@ -22,7 +26,7 @@ export async function priceModelInUse(
   return row ?? null
 }
 
-export interface NewPriceModel {
+interface NewPriceModel {
   version: number
   trained_at: Date
   facts: PriceFacts
@@ -88,17 +92,19 @@ export async function priceVintages(
   db: Queries,
   market_code: string,
   asked: readonly { delivery_date: string; before: Date }[],
-): Promise<PriceRun[]> {
-  return db.query<PriceRun>(
+): Promise<PriceVintage[]> {
+  return db.query<PriceVintage>(
     `select r.delivery_date, r.issued_at, r.is_hindcast, r.model_version, r.known_until_at,
             (extract(epoch from r.start_at) * 1000)::float8 as start_ms, r.resolution_minutes,
-            r.p10_price, r.p50_price, r.p90_price, r.negative_probability
+            r.p10_price, r.p50_price, r.p90_price, r.negative_probability,
+            coalesce(m.facts->>'method', 'learned') as method
      from unnest($2::date[], $3::timestamptz[]) as a (delivery_date, before_at)
      cross join lateral (
        select * from price_runs
        where market_code = $1 and delivery_date = a.delivery_date and issued_at <= a.before_at
        order by is_hindcast, issued_at desc, run_id desc limit 1
      ) as r
+     join price_models m on m.market_code = r.market_code and m.version = r.model_version
      order by r.delivery_date`,
     [
       market_code,

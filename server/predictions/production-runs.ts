@@ -1,26 +1,38 @@
 /** Makes forecasts of production from the newest weather forecast, and keeps them as issued. */
 import type { Clock } from '@heliograph/domain/clock'
 import type { Plant } from '@heliograph/forecast/plant'
-import type { Log, Queries } from '../storage/database.ts'
+import type { Database, Log, Queries } from '../storage/database.ts'
 import type { KnownStep } from '../weather-forecasts/run.ts'
 import { createWeatherForecastStore } from '../weather-forecasts/store.ts'
-import { readCourses } from './course.ts'
-import { modelInUse } from './model-store.ts'
-import { type FallbackReason, type NewRun, seriesOf, storeRuns } from './run-store.ts'
-import { type ForecastSite, type ForecastTarget, readForecastSite } from './targets.ts'
-import type { History, PredictItem } from './tasks.ts'
+import { type Course, readCourses } from './course.ts'
+import { eachOf } from './each-of.ts'
+import { modelInUse, setAside } from './model-store.ts'
+import { isOutdated, readRunBasis } from './run-basis.ts'
+import { type ForecastRun, type NewRun, newestRuns, seriesOf, storeRuns } from './run-store.ts'
+import {
+  type ForecastSite,
+  type ForecastTarget,
+  readForecastSite,
+  readPlants,
+  type Target,
+  targetsOf,
+} from './targets.ts'
+import type { Grid, History, PredictItem } from './tasks.ts'
 import type { ForecastThread } from './thread.ts'
 import { onGrid, packSteps } from './weather-grid.ts'
 
 const minute_ms = 60_000
+const hour_ms = 60 * minute_ms
 export const day_ms = 86_400_000
 /** Days after today that are forecast. */
-export const days_ahead = 2
+const days_ahead = 2
 /** Of history that tells how far physics is off at a plant without a model. */
-const history_ms = 14 * day_ms
+const history_ms = 30 * day_ms
+/** How long before each of its steps the weather of that history was known. */
+const history_leads_h = [1, 12, 36, 60] as const
 
-export interface RunNeeds {
-  db: Queries
+interface RunNeeds {
+  db: Database
   clock: Clock
   thread: ForecastThread
 }
@@ -40,11 +52,42 @@ export function plantOf(site: ForecastSite, target: ForecastTarget): Plant | nul
   return { rated_power_kw, dc_capacity_kwp, place: site.place, arrays }
 }
 
+const dateOf = (day: number) => new Date(day).toISOString().slice(0, 10)
+
 /**
- * Makes and keeps a run of every target of a site for a day (midnight UTC, Unix ms) from what is
- * known now; targets whose panels or position are not known have none.
+ * The newest runs of targets for a day, and whether they are to be made anew, for requests and the
+ * job alike: where one no longer stands, or a target that can be forecast has none.
  */
-export async function makeRuns(needs: RunNeeds, site_id: string, day: number): Promise<void> {
+export async function readIssued(
+  db: Queries,
+  site_id: string,
+  { targets, day, now }: { targets: readonly Target[]; day: number; now: Date },
+): Promise<{ runs: ForecastRun[]; is_due: boolean }> {
+  const until = new Date(now.getTime() + 1)
+  const [runs, basis] = await Promise.all([
+    newestRuns(db, site_id, { targets, target_date: dateOf(day), until }),
+    readRunBasis(db, site_id, { targets, day, now }),
+  ])
+  if (runs.some((run) => isOutdated(run, basis.get(run.target)!))) return { runs, is_due: true }
+  if (runs.length === targets.length) return { runs, is_due: false }
+  const made = new Set(runs.map(({ target }) => target))
+  const site = await readForecastSite(db, site_id)
+  const isMissing = (target: ForecastTarget) =>
+    targets.includes(target.target) && !made.has(target.target)
+  const missing = site?.targets.filter(isMissing) ?? []
+  return { runs, is_due: missing.some((target) => plantOf(site!, target) !== null) }
+}
+
+/**
+ * Makes and keeps a run of every target of a site for each of some days (midnights UTC, Unix ms)
+ * from what is known now; targets whose panels or position are not known have none. All runs of a
+ * day are kept, or none.
+ */
+export async function makeRuns(
+  needs: RunNeeds,
+  site_id: string,
+  days: readonly number[],
+): Promise<void> {
   const { db, clock, thread } = needs
   const site = await readForecastSite(db, site_id)
   if (!site) return
@@ -52,46 +95,95 @@ export async function makeRuns(needs: RunNeeds, site_id: string, day: number): P
     const plant = plantOf(site, target)
     return plant ? [{ target, plant }] : []
   })
-  if (wanted.length === 0) return
+  if (wanted.length === 0 || days.length === 0) return
   const issued_at = clock.now()
-  const window = { from: new Date(day), to: new Date(day + day_ms) }
-  const known = await createWeatherForecastStore(db).knownAt(site_id, issued_at, window)
-  const items: (PredictItem & { version: number | null })[] = []
-  for (const { target, plant } of wanted) {
-    const model = await modelInUse(db, site_id, target.target)
-    const step_ms = (model?.facts.step_minutes ?? stepMinutes(known)) * minute_ms
-    const grid = { from_ms: day, to_ms: day + day_ms, step_ms }
+  const weather = await weatherOf(db, site_id, { days, at: issued_at })
+  const items = await itemsOf(needs, site, { wanted, weather })
+  const forecasts = await thread.run({ kind: 'predict', items })
+  const unread = items.filter((_, nth) => forecasts[nth] === null)
+  for (const { target, version } of unread) {
+    await setAside(db, site_id, { target, version: version!, at: issued_at })
+  }
+  // They are without a model now.
+  if (unread.length > 0) return makeRuns(needs, site_id, days)
+  const targets = items.map(({ target }) => target)
+  const basis = await readRunBasis(db, site_id, { targets, day: days[0]!, now: issued_at })
+  for (const [at, { day, known }] of weather.entries()) {
+    const runs = items.map(({ target, version, days }, nth): NewRun => {
+      const { grid, weather: of_day } = days[at]!
+      const absence = version === null ? (basis.get(target)!.absence ?? 'no_model_yet') : null
+      return {
+        ...seriesOf(forecasts[nth]![at]!),
+        ...newest(known),
+        target,
+        target_date: dateOf(day),
+        issued_at,
+        is_hindcast: false,
+        model: version === null ? 'physical' : 'blend',
+        model_version: version,
+        fallback_reason: of_day.length === 0 ? 'no_weather_forecast' : absence,
+        resolution_minutes: grid.step_ms / minute_ms,
+      }
+    })
+    await db.transaction((tx) => storeRuns(tx, site_id, runs))
+  }
+}
+
+type Item = PredictItem & { target: Target; version: number | null }
+
+interface DayWeather {
+  day: number
+  known: KnownStep[]
+}
+
+/** Of each target its model, read once for all days, or what physics missed lately. */
+async function itemsOf(
+  needs: RunNeeds,
+  site: ForecastSite,
+  of: { wanted: { target: ForecastTarget; plant: Plant }[]; weather: readonly DayWeather[] },
+): Promise<Item[]> {
+  const items: Item[] = []
+  let past: Past | null = null
+  for (const { target, plant } of of.wanted) {
+    const model = await modelInUse(needs.db, site.site_id, target.target)
+    if (!model) past ??= await recentPast(needs, site)
     items.push({
       plant,
-      grid,
-      weather: packSteps(onGrid(known, grid)),
+      days: of.weather.map(({ day, known }) => {
+        const step_ms = (model?.facts.step_minutes ?? stepMinutes(known)) * minute_ms
+        const grid = { from_ms: day, to_ms: day + day_ms, step_ms }
+        return { grid, weather: packSteps(onGrid(known, grid)) }
+      }),
       model: model?.model ?? null,
-      history: model ? null : await recentHistory(needs, site, target),
+      history: model ? null : historyOf(past!, target),
+      target: target.target,
       version: model?.version ?? null,
     })
   }
-  const forecasts = await thread.run({ kind: 'predict', issued_ms: issued_at.getTime(), items })
-  const newest = known.reduce<KnownStep | null>(
-    (best, step) => (best === null || step.issued_at > best.issued_at ? step : best),
+  return items
+}
+
+async function weatherOf(
+  db: Queries,
+  site_id: string,
+  { days, at }: { days: readonly number[]; at: Date },
+): Promise<DayWeather[]> {
+  const store = createWeatherForecastStore(db)
+  const weather: DayWeather[] = []
+  for (const day of days) {
+    const window = { from: new Date(day), to: new Date(day + day_ms) }
+    weather.push({ day, known: await store.knownAt(site_id, at, window) })
+  }
+  return weather
+}
+
+/** Whose weather it is, and when the newest of it was issued. */
+function newest(known: readonly KnownStep[]): Pick<NewRun, 'weather_source' | 'weather_issued_at'> {
+  const step = known.reduce<KnownStep | null>(
+    (best, other) => (best === null || other.issued_at > best.issued_at ? other : best),
     null,
   )
-  const runs = wanted.map(({ target }, nth): NewRun => {
-    const { version, weather, grid } = items[nth]!
-    return {
-      ...seriesOf(forecasts[nth]!),
-      target: target.target,
-      target_date: new Date(day).toISOString().slice(0, 10),
-      issued_at,
-      is_hindcast: false,
-      model: version === null ? 'physical' : 'blend',
-      model_version: version,
-      fallback_reason: reasonOf(version, weather.length > 0),
-      weather_source: newest?.source ?? null,
-      weather_issued_at: newest?.issued_at ?? null,
-      resolution_minutes: grid.step_ms / minute_ms,
-    }
-  })
-  await storeRuns(db, site_id, runs)
+  return { weather_source: step?.source ?? null, weather_issued_at: step?.issued_at ?? null }
 }
 
 /** Of most of the time that is known; an hour where nothing is. */
@@ -102,83 +194,56 @@ export function stepMinutes(known: readonly KnownStep[]): number {
     lengths.set(length, (lengths.get(length) ?? 0) + length)
   }
   const [most] = [...lengths].sort((a, b) => b[1] - a[1])
-  return (most?.[0] ?? 60 * minute_ms) / minute_ms
+  return (most?.[0] ?? hour_ms) / minute_ms
 }
 
-function reasonOf(version: number | null, has_weather: boolean): FallbackReason | null {
-  if (!has_weather) return 'no_weather_forecast'
-  return version === null ? 'too_little_history' : null
+interface Past {
+  courses: { site: Course; plants: Map<number, Course> }
+  weather: Float64Array[]
+  grid: Grid
 }
 
-/** What a target did lately and what had been forecast of the weather, an hour ahead. */
-async function recentHistory(
-  { db, clock }: RunNeeds,
-  { site_id, targets }: ForecastSite,
-  { logger_id }: ForecastTarget,
-): Promise<History> {
-  const hour_ms = 60 * minute_ms
+/** What the plants of a site did lately, and how the weather had been forecast at several leads. */
+async function recentPast({ db, clock }: RunNeeds, site: ForecastSite): Promise<Past> {
+  const { site_id, targets } = site
   const to_ms = Math.floor(clock.now().getTime() / hour_ms) * hour_ms
   const grid = { from_ms: to_ms - history_ms, to_ms, step_ms: hour_ms }
-  const logger_ids =
-    logger_id === null ? targets.flatMap((target) => target.logger_id ?? []) : [logger_id]
+  const logger_ids = targets.flatMap(({ logger_id }) => logger_id ?? [])
   const courses = await readCourses(db, { site_id, logger_ids, ...grid })
-  const known = await createWeatherForecastStore(db).history(
-    site_id,
-    { from: new Date(grid.from_ms), to: new Date(to_ms) },
-    (start_ms) => start_ms - hour_ms,
-  )
-  return {
-    course: logger_id === null ? courses.site : courses.plants.get(logger_id)!,
-    weather: [packSteps(onGrid(known, grid))],
-    grid,
+  const window = { from: new Date(grid.from_ms), to: new Date(to_ms) }
+  const store = createWeatherForecastStore(db)
+  const weather: Float64Array[] = []
+  for (const lead_h of history_leads_h) {
+    const known = await store.history(site_id, window, (start_ms) => start_ms - lead_h * hour_ms)
+    weather.push(packSteps(onGrid(known, grid)))
   }
+  return { courses, weather, grid }
 }
 
-/** Today and the days ahead of every site, where the weather or a model is newer than the runs. */
+function historyOf({ courses, weather, grid }: Past, { logger_id }: ForecastTarget): History {
+  const course = logger_id === null ? courses.site : courses.plants.get(logger_id)!
+  return { course, weather, grid }
+}
+
+/** Today and the days ahead of every site, where what was issued no longer stands. */
 export async function runForecasts(
   needs: RunNeeds & { log: Log; signal: AbortSignal },
 ): Promise<void> {
-  const { db, clock, log, signal } = needs
+  const { db, clock } = needs
   const now = clock.now()
   const sites = await db.query<{ site_id: string }>(
     'select distinct site_id from loggers where retired_at is null order by site_id',
   )
   const today = Math.floor(now.getTime() / day_ms) * day_ms
-  const failed: string[] = []
-  for (const { site_id } of sites) {
-    for (let ahead = 0; ahead <= days_ahead; ahead += 1) {
-      signal.throwIfAborted()
-      const day = today + ahead * day_ms
-      try {
-        if (await isDue(db, site_id, day, now)) await makeRuns(needs, site_id, day)
-      } catch (error) {
-        signal.throwIfAborted()
-        log.error({ err: error, site_id }, 'a forecast was not made')
-        failed.push(site_id)
-      }
+  const days = Array.from({ length: days_ahead + 1 }, (_, ahead) => today + ahead * day_ms)
+  const failure = 'forecasts were not made'
+  await eachOf(sites, { ...needs, failure }, async ({ site_id }) => {
+    const targets = targetsOf(await readPlants(db, site_id))
+    const due: number[] = []
+    for (const day of days) {
+      const { is_due } = await readIssued(db, site_id, { targets, day, now })
+      if (is_due) due.push(day)
     }
-  }
-  if (failed.length > 0) throw new Error(`no forecasts for ${[...new Set(failed)].join(', ')}`)
-}
-
-/** The newest run of the day is not of the newest weather, or not of the model in use. */
-async function isDue(db: Queries, site_id: string, day: number, now: Date): Promise<boolean> {
-  const [row] = await db.query<{ is_due: boolean }>(
-    `with run as (
-       select model_version, weather_issued_at from forecast_runs
-       where site_id = $1 and target = 'site' and target_date = $2 and not is_hindcast
-       order by issued_at desc, run_id desc limit 1)
-     select not exists (select from run)
-       or exists (select from weather_runs w, run
-         where w.site_id = $1 and w.kind = 'live' and w.from_at >= $3 and w.fetched_at <= $4
-           and w.issued_at > coalesce(run.weather_issued_at, '-infinity'))
-       or exists (select from forecast_models m, run
-         where m.site_id = $1 and m.target = 'site' and m.state = 'in_use'
-           and m.version is distinct from run.model_version) as is_due`,
-    [
-      ...[site_id, new Date(day).toISOString().slice(0, 10)],
-      ...[new Date(now.getTime() - 3 * day_ms).toISOString(), now.toISOString()],
-    ],
-  )
-  return row!.is_due
+    await makeRuns(needs, site_id, due)
+  })
 }

@@ -8,18 +8,19 @@ import type {
 import type { Queries } from '../storage/database.ts'
 import type { Target } from './targets.ts'
 
-export type ForecastModel = 'blend' | 'physical'
+type ForecastModel = 'blend' | 'physical'
 export const fallbackReasons = [
   'no_position',
   'no_panels',
   'no_weather_forecast',
   'too_little_history',
   'no_model_yet',
+  'physics_was_better',
 ] as const
 export type FallbackReason = (typeof fallbackReasons)[number]
 
 /** What is known of a run beside its points. */
-export interface RunHead {
+interface RunHead {
   target: Target
   /** A day of UTC. */
   target_date: string
@@ -34,7 +35,7 @@ export interface RunHead {
 }
 
 /** A value for each step from 00:00Z of the day on. */
-export interface RunSeries {
+interface RunSeries {
   p10_kw: number[]
   p50_kw: number[]
   p90_kw: number[]
@@ -124,8 +125,22 @@ export function newestRuns(
   return db.query<ForecastRun>(newest, [site_id, targets, target_date, until.toISOString()])
 }
 
+/** All that were issued for a day until then, by their issue; hindcasts were not. */
+export const issuedRuns = (
+  db: Queries,
+  of: { site_id: string; target: Target },
+  { target_date, until }: { target_date: string; until: Date },
+): Promise<ForecastRun[]> =>
+  db.query<ForecastRun>(
+    `select r.run_id, ${read} from forecast_runs r
+     where site_id = $1 and target = $2 and target_date = $3 and issued_at <= $4
+       and not is_hindcast
+     order by issued_at, run_id`,
+    [of.site_id, of.target, target_date, until.toISOString()],
+  )
+
 /** A time before which a forecast had to be issued for what begins in [start, end). */
-export interface VintageAsked {
+interface VintageAsked {
   target_date: string
   before: Date
 }
@@ -194,15 +209,17 @@ export async function storeRuns(
   return ids
 }
 
-/** Hindcasts of a target are those of its newest model. */
+/** Hindcasts take the place of those of their days; older ones stay from `kept_from` on. */
 export async function replaceHindcasts(
   db: Queries,
   site_id: string,
-  { target, runs }: { target: Target; runs: readonly NewRun[] },
+  { target, runs, kept_from }: { target: Target; runs: readonly NewRun[]; kept_from: string },
 ): Promise<void> {
-  await db.execute('delete from forecast_runs where site_id = $1 and target = $2 and is_hindcast', [
-    site_id,
-    target,
-  ])
+  await db.execute(
+    `delete from forecast_runs
+     where site_id = $1 and target = $2 and is_hindcast
+       and (target_date = any($3::date[]) or target_date < $4)`,
+    [site_id, target, runs.map(({ target_date }) => target_date), kept_from],
+  )
   await storeRuns(db, site_id, runs)
 }

@@ -1,37 +1,38 @@
-/** A history as samples: a series for each lead of the weather, with what came of each step. */
-import type { ProductionSample } from '@heliograph/forecast/production-samples'
-import { outcomeOf } from './course.ts'
-import type { History } from './tasks.ts'
-import { type GridStep, unpackSteps } from './weather-grid.ts'
+/** What crossed into the thread, as forecasts and their training take it. */
+import type { Step } from '@heliograph/forecast/plant'
+import type {
+  Measurement,
+  ProductionSample,
+  StepAhead,
+} from '@heliograph/forecast/production-samples'
+import { type Course, outcomeOf } from './course.ts'
+import type { Grid, History } from './tasks.ts'
+import { unpackSteps } from './weather-grid.ts'
 
 const hour_ms = 3_600_000
 
-/** From the issue of the weather to the start of the step. */
-export const leadHours = ({ start_ms, issued_ms }: GridStep): number =>
-  Math.max(0, (start_ms - issued_ms) / hour_ms)
-
-/** Every step of the grid, once for each series; without weather where none was known in time. */
-export function samplesOf({ course, weather, grid }: History): ProductionSample[] {
-  return weather.flatMap((packed) => {
-    const known = new Map(unpackSteps(packed).map((step) => [step.start_ms, step]))
-    const samples: ProductionSample[] = []
-    for (let start_ms = grid.from_ms; start_ms < grid.to_ms; start_ms += grid.step_ms) {
-      const end_ms = start_ms + grid.step_ms
-      const step = known.get(start_ms) ?? null
-      const outcome = outcomeOf(course, start_ms, end_ms)
-      samples.push({
-        start_ms,
-        end_ms,
-        weather: step,
-        lead_time_h: step === null ? 0 : leadHours(step),
-        // What a counter told of a gap was not measured step by step.
-        available_kwh: outcome.is_estimated ? null : outcome.available_kwh,
-        completeness_pct: outcome.completeness_pct,
-        is_curtailed: outcome.is_curtailed,
-        is_clipped: outcome.is_clipped,
-        is_faulty: outcome.is_faulty,
-      })
-    }
-    return samples
+/** Every step of a grid; without weather where none was known in time. */
+export function stepsOf({ from_ms, to_ms, step_ms }: Grid, packed: Float64Array): StepAhead[] {
+  const known = new Map(unpackSteps(packed).map((step) => [step.start_ms, step]))
+  return Array.from({ length: Math.round((to_ms - from_ms) / step_ms) }, (_, nth) => {
+    const start_ms = from_ms + nth * step_ms
+    const weather = known.get(start_ms) ?? null
+    const lead_ms = weather === null ? 0 : start_ms - weather.issued_ms
+    const lead_time_h = Math.max(0, lead_ms / hour_ms)
+    return { start_ms, end_ms: start_ms + step_ms, weather, lead_time_h }
   })
+}
+
+/** What a course says was measured in a span. */
+export function measuredIn(course: Course, { start_ms, end_ms }: Step): Measurement {
+  const { energy_kwh: _, is_estimated, ...outcome } = outcomeOf(course, start_ms, end_ms)
+  // What a counter told of a gap was not measured step by step.
+  return is_estimated ? { ...outcome, available_kwh: null } : outcome
+}
+
+/** A series of samples for each lead of the weather. */
+export function samplesOf({ course, weather, grid }: History): ProductionSample[][] {
+  return weather.map((packed) =>
+    stepsOf(grid, packed).map((step) => ({ ...step, ...measuredIn(course, step) })),
+  )
 }

@@ -1,4 +1,5 @@
 /** Scores the forecasts of a site, day by day, for `/predictions/model-status`. */
+import type { ForecastStep } from '@heliograph/forecast/production-scores'
 import type { Queries } from '../storage/database.ts'
 import type { Course } from './course.ts'
 import type { Gate } from './gate-closure.ts'
@@ -6,14 +7,14 @@ import { day_ms, plantOf } from './production-runs.ts'
 import type { ForecastSite, Target } from './targets.ts'
 import type { DayScores, ScoreTask } from './tasks.ts'
 import type { ForecastThread } from './thread.ts'
-import { type LeadTime, leadSpans, readVintageSteps } from './vintage-steps.ts'
+import { type LeadTime, leadSpans, readVintageSteps, type VintageStep } from './vintage-steps.ts'
 
 /** As far as `/predictions/model-status` looks back. */
 export const scored_days_max = 90
 /** Scored again each time: readings come late, and a new model brings other hindcasts. */
 const scored_again_days: Record<LeadTime, number> = { day_ahead: 30, intraday: 8 }
 
-export interface ScoreNeeds {
+interface ScoreNeeds {
   db: Queries
   thread: ForecastThread
   site: ForecastSite
@@ -38,9 +39,8 @@ export async function scoreSite(needs: ScoreNeeds, now: Date): Promise<void> {
       const spans = leadSpans(lead_time, { from_ms, to_ms }, gate)
       const of = { site_id, target: target.target }
       const steps = await readVintageSteps(db, of, { lead_time, spans })
-      const byDate = Map.groupBy(
-        steps.filter(({ p50_kw }) => p50_kw !== null),
-        ({ start_ms }) => new Date(start_ms).toISOString().slice(0, 10),
+      const byDate = Map.groupBy(steps.filter(isForecast), ({ start_ms }) =>
+        new Date(start_ms).toISOString().slice(0, 10),
       )
       for (const [target_date, of_day] of byDate) {
         days.push({ target_date, lead_time, steps: of_day })
@@ -51,6 +51,9 @@ export async function scoreSite(needs: ScoreNeeds, now: Date): Promise<void> {
     await storeScores(db, { site_id, target: target.target }, scores)
   }
 }
+
+const isForecast = (step: VintageStep): step is VintageStep & ForecastStep =>
+  step.p10_kw !== null && step.p50_kw !== null && step.p90_kw !== null
 
 async function scoredTargets(db: Queries, site_id: string): Promise<Set<Target>> {
   const rows = await db.query<{ target: Target }>(

@@ -31,29 +31,42 @@ export interface ForecastTarget {
 
 export interface ForecastSite {
   site_id: string
-  timezone: string
   /** null where the position of the site is not known: then nothing can be forecast. */
   place: Place | null
   /** The site first, then its plants in service by id. */
   targets: ForecastTarget[]
 }
 
+interface PlantRow {
+  logger_id: number
+  name: string
+  rated_power_kw: number
+  dc_capacity_kwp: number
+}
+
+/** The plants of a site in service, by id. */
+export const readPlants = (db: Queries, site_id: string): Promise<PlantRow[]> =>
+  db.query<PlantRow>(
+    `select logger_id, name, rated_power_kw, dc_capacity_kwp from loggers
+     where site_id = $1 and retired_at is null and rated_power_kw > 0 order by logger_id`,
+    [site_id],
+  )
+
+/** The site first, then its plants; none without plants. */
+export const targetsOf = (plants: readonly Pick<PlantRow, 'logger_id'>[]): Target[] =>
+  plants.length === 0 ? [] : [null, ...plants.map(({ logger_id }) => logger_id)].map(targetOf)
+
 /** null where there is no such site; without plants in service it has no targets. */
 export async function readForecastSite(db: Queries, site_id: string): Promise<ForecastSite | null> {
   const [site] = await db.query<SiteRow>(
-    `select name, coalesce(inventory->>'timezone', 'UTC') as timezone,
-            (inventory->>'latitude')::float8 as latitude,
+    `select name, (inventory->>'latitude')::float8 as latitude,
             (inventory->>'longitude')::float8 as longitude,
             (inventory->>'elevation_m')::float8 as elevation_m
      from sites where site_id = $1`,
     [site_id],
   )
   if (!site) return null
-  const loggers = await db.query<Omit<ForecastTarget, 'target' | 'panels'> & { logger_id: number }>(
-    `select logger_id, name, rated_power_kw, dc_capacity_kwp from loggers
-     where site_id = $1 and retired_at is null and rated_power_kw > 0 order by logger_id`,
-    [site_id],
-  )
+  const loggers = await readPlants(db, site_id)
   const panels = await db.query<Panels & { logger_id: number }>(
     `select i.logger_id, s.azimuth_deg, s.tilt_deg, sum(s.dc_capacity_kwp) as dc_capacity_kwp
      from inverters i join strings s on s.site_id = i.site_id and s.inverter_id = i.inverter_id
@@ -69,7 +82,6 @@ export async function readForecastSite(db: Queries, site_id: string): Promise<Fo
   }))
   return {
     site_id,
-    timezone: site.timezone,
     place: placeOf(site),
     targets: plants.length === 0 ? [] : [wholeOf(site.name, plants), ...plants],
   }
@@ -77,7 +89,6 @@ export async function readForecastSite(db: Queries, site_id: string): Promise<Fo
 
 interface SiteRow {
   name: string
-  timezone: string
   latitude: number | null
   longitude: number | null
   elevation_m: number | null

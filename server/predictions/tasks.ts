@@ -1,10 +1,13 @@
 /** What the forecast thread is asked and what it answers: plain values that cross into a thread. */
 import type { Plant } from '@heliograph/forecast/plant'
 import type { ProductionForecast } from '@heliograph/forecast/production-forecast'
+import type { Hindcast } from '@heliograph/forecast/production-holdout'
+import type { ForecastStep } from '@heliograph/forecast/production-scores'
+import type { ScoreSums } from '@heliograph/forecast/score-sums'
+import type { Market } from '../prices/store.ts'
 import type { Course } from './course.ts'
 import type { HoldOutScores, TrainingFacts } from './model-store.ts'
-import type { ScoreSums } from './score-sums.ts'
-import type { LeadTime, VintageStep } from './vintage-steps.ts'
+import type { LeadTime } from './vintage-steps.ts'
 
 /** Of the grid of a forecast: UTC days of steps of one length. */
 export interface Grid {
@@ -16,7 +19,7 @@ export interface Grid {
 /** What was known in time and what came of it: what a model learns from. */
 export interface History {
   course: Course
-  /** Of `packSteps`, ascending, a series for each lead. */
+  /** Of `packSteps`, ascending, a series for each lead: first that by which models are compared. */
   weather: Float64Array[]
   grid: Grid
 }
@@ -32,43 +35,39 @@ export interface TrainTask {
   seed: number
 }
 
-/** A day of the hold-out as it would have been forecast. */
-export interface Hindcast {
-  /** Start of the day, UTC. */
-  from_ms: number
-  forecast: ProductionForecast
-}
-
 export interface Trained {
   model: Uint8Array
   facts: Omit<TrainingFacts, 'training_s'>
   scores: HoldOutScores
   is_worse: boolean
-  /** Of the model; of physics where the first model is worse than that, and none otherwise. */
+  /** Of what is in use from now on; none where it was before. */
   hindcasts: Hindcast[]
 }
 
 export interface PredictTask {
   kind: 'predict'
-  issued_ms: number
   items: PredictItem[]
 }
 
 export interface PredictItem {
   plant: Plant
+  days: PredictDay[]
+  /** null: physics, with the errors that the history tells of. */
+  model: Uint8Array | null
+  history: History | null
+}
+
+export interface PredictDay {
   grid: Grid
   /** Of `packSteps`, on the grid as far as it is known. */
   weather: Float64Array
-  /** null: physics, with the errors that the history tells of, if there is one. */
-  model: Uint8Array | null
-  history: History | null
 }
 
 export interface ScoreTask {
   kind: 'score'
   plant: Plant
   course: Course
-  days: { target_date: string; lead_time: LeadTime; steps: VintageStep[] }[]
+  days: { target_date: string; lead_time: LeadTime; steps: ForecastStep[] }[]
 }
 
 export interface DayScores {
@@ -82,10 +81,14 @@ export interface TrainPricesTask {
   /** Of `packPrices`: all that is known of the market, ascending. */
   prices: Float64Array
   timezone: string
+  limits: PriceLimits
   hold_out_days: number
   previous: Uint8Array | null
   seed: number
 }
+
+/** The prices that an auction can give, per MWh; null: not known. */
+export type PriceLimits = Pick<Market, 'price_min_per_mwh' | 'price_max_per_mwh'>
 
 /** A delivery day as it was or would have been forecast. */
 export interface PriceDay {
@@ -95,16 +98,20 @@ export interface PriceDay {
   p10_price: number[]
   p50_price: number[]
   p90_price: number[]
-  /** 0 to 1. */
-  negative_probability: number[]
+  /** 0 to 1; null where the model has not seen yet how far off it is. */
+  negative_probability: (number | null)[]
 }
 
-export interface TrainedPrices {
+/** `naive`: each price is that of the day before at its time. */
+export type PriceMethod = 'learned' | 'naive'
+
+interface TrainedPrices {
   /** Calibrated with the days of the hold-out, too. */
   model: Uint8Array
   from_ms: number
   to_ms: number
   day_count: number
+  method: PriceMethod
   sums: ScoreSums
   is_worse: boolean
   hindcasts: PriceDay[]
@@ -115,6 +122,7 @@ export interface PredictPricesTask {
   model: Uint8Array
   prices: Float64Array
   timezone: string
+  limits: PriceLimits
   delivery_dates: string[]
   resolution_minutes: number
 }
@@ -124,7 +132,8 @@ export type Task = TrainTask | PredictTask | ScoreTask | TrainPricesTask | Predi
 export interface Answers {
   /** null: there is too little to learn from. */
   train: { trained: Trained | null; sample_count: number }
-  predict: ProductionForecast[]
+  /** Of each item a forecast for each of its days; null where its model cannot be read. */
+  predict: (ProductionForecast[] | null)[]
   score: DayScores[]
   train_prices: { trained: TrainedPrices | null; day_count: number }
   predict_prices: PriceDay[]

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import os from 'node:os'
 import test from 'node:test'
 import type { Plant } from '@heliograph/forecast/plant'
 import type { PredictTask } from './tasks.ts'
@@ -16,12 +18,15 @@ const plant: Plant = {
 
 const task = (change: Partial<Plant> = {}): PredictTask => ({
   kind: 'predict',
-  issued_ms: june,
   items: [
     {
       plant: { ...plant, ...change },
-      grid: { from_ms: june, to_ms: june + day_ms, step_ms: day_ms / 24 },
-      weather: new Float64Array(),
+      days: [
+        {
+          grid: { from_ms: june, to_ms: june + day_ms, step_ms: day_ms / 24 },
+          weather: new Float64Array(),
+        },
+      ],
       model: null,
       history: null,
     },
@@ -35,12 +40,13 @@ test('the thread answers each who asks, tells what fails, and goes on', async (t
     thread.run(task()),
     thread.run(task({ rated_power_kw: 50 })),
   ])
-  assert.equal(one[0]!.points.length, 24)
+  const [whole, half] = [one[0]![0]!, other[0]![0]!]
+  assert.equal(whole.points.length, 24)
   // Without weather the sky of usual days stands in.
-  assert.ok(one[0]!.total_p50_kwh > 100 && one[0]!.total_p50_kwh > other[0]!.total_p50_kwh)
-  assert.ok(other[0]!.points.every(({ p90_kw }) => p90_kw <= 50))
+  assert.ok(whole.total_p50_kwh > 100 && whole.total_p50_kwh > half.total_p50_kwh)
+  assert.ok(half.points.every(({ p90_kw }) => p90_kw <= 50))
   await assert.rejects(thread.run(task({ rated_power_kw: 0 })), /rated_power_kw is 0/)
-  assert.equal((await thread.run(task()))[0]!.points.length, 24)
+  assert.equal((await thread.run(task()))[0]![0]!.points.length, 24)
 })
 
 test('what is under way when the thread ends fails, and the next task starts another', async (t) => {
@@ -51,4 +57,36 @@ test('what is under way when the thread ends fails, and the next task starts ano
   await thread.close()
   await failed
   assert.equal((await thread.run(task())).length, 1)
+})
+
+test('a model moves into the thread, but not what others share memory with', async (t) => {
+  const thread = createThread()
+  t.after(() => thread.close())
+  const both = Buffer.alloc(2000)
+  for (const [model, left] of [
+    [Buffer.alloc(1000), 0],
+    [both.subarray(1000), 1000],
+  ] as const) {
+    const { items, ...rest } = task()
+    const asked = { ...rest, items: items.map((item) => ({ ...item, model })) }
+    // It is no model, which is for the caller to mend.
+    assert.deepEqual(await thread.run(asked), [null])
+    assert.equal(model.length, left)
+  }
+  assert.equal(both.length, 2000)
+})
+
+test('a thread in the background gives way, and no other does', async (t) => {
+  if (process.platform !== 'linux') return t.skip('LEFT OUT: priorities of threads, but on Linux')
+  const priorities = () =>
+    readdirSync('/proc/self/task').map((thread) => os.getPriority(Number(thread)))
+  const before = priorities()
+  for (const in_background of [false, true]) {
+    const thread = createThread({ in_background })
+    t.after(() => thread.close())
+    await thread.run(task())
+    const lower = priorities().filter((priority) => priority > Math.max(...before))
+    assert.equal(lower.length, in_background ? 1 : 0)
+  }
+  assert.equal(os.getPriority(), before[0])
 })

@@ -11,6 +11,10 @@ export interface ForecastThread {
 
 export type Reply = { id: number } & ({ answer: unknown } | { error: string })
 
+export interface ThreadData {
+  in_background: boolean
+}
+
 interface Waiting {
   resolve(answer: never): void
   reject(error: Error): void
@@ -18,9 +22,10 @@ interface Waiting {
 
 /**
  * Starts with the first task and does one at a time. It does not keep the program alive; where it
- * dies, what it was at fails and the next task starts another.
+ * dies, what it was at fails and the next task starts another. In the background it gives way to
+ * all else where processors are short.
  */
-export function createThread(): ForecastThread {
+export function createThread({ in_background = false } = {}): ForecastThread {
   let worker: Worker | null = null
   let next_id = 0
   const waiting = new Map<number, Waiting>()
@@ -33,7 +38,8 @@ export function createThread(): ForecastThread {
 
   function started(): Worker {
     if (worker) return worker
-    const born = new Worker(new URL('./worker.ts', import.meta.url))
+    const workerData: ThreadData = { in_background }
+    const born = new Worker(new URL('./worker.ts', import.meta.url), { workerData })
     born.unref()
     born.on('message', (reply: Reply) => {
       const asked = waiting.get(reply.id)
@@ -60,7 +66,7 @@ export function createThread(): ForecastThread {
       return new Promise((resolve, reject) => {
         waiting.set(id, { resolve, reject })
         to.ref()
-        to.postMessage({ id, task })
+        to.postMessage({ id, task }, modelsOf(task))
       })
     },
     async close() {
@@ -70,4 +76,16 @@ export function createThread(): ForecastThread {
       await ending.terminate()
     },
   }
+}
+
+/** Models of megabytes, read for this task alone: they move into the thread and are not copied. */
+function modelsOf(task: Task): ArrayBuffer[] {
+  if (task.kind === 'train') return movable(task.previous)
+  return task.kind === 'predict' ? task.items.flatMap(({ model }) => movable(model)) : []
+}
+
+/** A small one may share its memory with others, and stays. */
+function movable(model: Uint8Array | null): ArrayBuffer[] {
+  if (model === null || model.buffer.byteLength !== model.byteLength) return []
+  return [model.buffer as ArrayBuffer]
 }

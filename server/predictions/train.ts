@@ -1,15 +1,19 @@
 /** Trains the models of production: every target of every site, each on its own history. */
 import { type Clock, systemStopwatch } from '@heliograph/domain/clock'
 import { rounded } from '@heliograph/domain/significant'
-import type { Database, Log } from '../storage/database.ts'
+import { seedOf } from '@heliograph/forecast/seeded-random'
+import type { Database, Log, Queries } from '../storage/database.ts'
+import type { KnownStep } from '../weather-forecasts/run.ts'
 import { createWeatherForecastStore } from '../weather-forecasts/store.ts'
 import { gateOf } from './assigned-market.ts'
 import { readCourses } from './course.ts'
+import { eachOf } from './each-of.ts'
 import { type Gate, gateClosureOf } from './gate-closure.ts'
-import { modelInUse, noteTraining, storeModel } from './model-store.ts'
+import { modelInUse, nextVersion, noteTraining, storeModel, unreadable } from './model-store.ts'
+import { inPieces } from './pieces.ts'
 import { day_ms, plantOf, stepMinutes } from './production-runs.ts'
 import { type NewRun, replaceHindcasts, seriesOf } from './run-store.ts'
-import { scoreSite } from './score-runs.ts'
+import { scored_days_max, scoreSite } from './score-runs.ts'
 import { type ForecastSite, type ForecastTarget, readForecastSite } from './targets.ts'
 import type { Grid, History, Trained } from './tasks.ts'
 import type { ForecastThread } from './thread.ts'
@@ -21,7 +25,7 @@ const history_days_max = 730
 /** Days that a model is scored by: two weeks, one where there is little to learn from. */
 const hold_out_days = { usual: 14, few: 7, history_min: 90 } as const
 
-export interface TrainNeeds {
+interface TrainNeeds {
   db: Database
   clock: Clock
   log: Log
@@ -29,43 +33,55 @@ export interface TrainNeeds {
   signal: AbortSignal
 }
 
-/**
- * Every site that has plants, or only those without any model of which no training was tried since
- * an archive of weather forecasts came (its days are stored one after the other). One that fails
- * does not hold up the others; it throws at the end.
- */
+/** All sites, or those of `sitesToTrain`. */
 export async function trainForecasts(
   needs: TrainNeeds,
-  { only_untried }: { only_untried: boolean },
+  which: { only_untried: boolean },
 ): Promise<void> {
-  const { db, signal, log } = needs
-  const sites = await db.query<{ site_id: string }>(
-    `select distinct site_id from loggers l where retired_at is null and (not $1 or (
-       not exists (
-         select from forecast_models m where m.site_id = l.site_id and m.state = 'in_use')
-       and not exists (
-         select from forecast_trainings t where t.site_id = l.site_id and not exists (
-           select from weather_runs w
-           where w.site_id = t.site_id and w.kind = 'previous'
-             and w.fetched_at > t.ended_at - interval '15 minutes'))))
-     order by site_id`,
-    [only_untried],
+  const sites = await sitesToTrain(needs.db, which)
+  const failure = 'forecasts were not trained'
+  await eachOf(
+    sites.map((site_id) => ({ site_id })),
+    { ...needs, failure },
+    ({ site_id }) => trainSite(needs, site_id),
   )
-  const failed: string[] = []
-  for (const { site_id } of sites) {
-    signal.throwIfAborted()
-    try {
-      await trainSite(needs, site_id)
-    } catch (error) {
-      signal.throwIfAborted()
-      log.error({ err: error, site_id }, 'forecasts were not trained')
-      failed.push(site_id)
-    }
-  }
-  if (failed.length > 0) throw new Error(`forecasts of ${failed.join(', ')} were not trained`)
 }
 
-export async function trainSite(needs: TrainNeeds, site_id: string): Promise<void> {
+/**
+ * Every site that has plants, by id, or only those that never were trained, and those of whose
+ * archive of weather forecasts days came since that no model in use reaches back to: it is stored
+ * over minutes, the newest days first. What came while the last training ran counts as new. So does
+ * a site of whose models one cannot be read.
+ */
+export async function sitesToTrain(
+  db: Queries,
+  { only_untried }: { only_untried: boolean },
+): Promise<string[]> {
+  const sites = await db.query<{ site_id: string }>(
+    `select distinct site_id from loggers l
+     where retired_at is null and (not $1
+       or not exists (select from forecast_trainings t where t.site_id = l.site_id)
+       or exists (
+         select from forecast_trainings t
+         where t.site_id = l.site_id and t.target in ('site', 'logger:' || l.logger_id)
+           and t.error = $2)
+       or exists (
+         select from weather_runs w
+         where w.site_id = l.site_id and w.kind = 'previous'
+           and w.fetched_at > (
+             select max(ended_at) - interval '15 minutes' from forecast_trainings t
+             where t.site_id = l.site_id)
+           and not exists (
+             select from forecast_models m
+             where m.site_id = l.site_id and m.state = 'in_use'
+               and (m.facts->>'from_at')::timestamptz < w.to_at)))
+     order by site_id`,
+    [only_untried, unreadable],
+  )
+  return sites.map(({ site_id }) => site_id)
+}
+
+async function trainSite(needs: TrainNeeds, site_id: string): Promise<void> {
   const { db, clock, signal } = needs
   const site = await readForecastSite(db, site_id)
   // Without a position or panels there is nothing to train.
@@ -96,7 +112,10 @@ async function historySpan(db: Database, site_id: string, now: Date) {
   return { from_ms: Math.floor(first.at.getTime() / day_ms) * day_ms, to_ms }
 }
 
-/** What was known when the gate closed for the day of a step, and an hour before the step. */
+/**
+ * What was known when the gate closed for the day of a step, an hour before the step, and a day
+ * before that gate: forecasts are made of the day after tomorrow, too.
+ */
 async function readWeather(
   { db }: TrainNeeds,
   asked: { site_id: string; gate: Gate; from_ms: number; to_ms: number },
@@ -104,10 +123,17 @@ async function readWeather(
   const { site_id, from_ms, to_ms } = asked
   const store = createWeatherForecastStore(db)
   const window = { from: new Date(from_ms), to: new Date(to_ms) }
-  const day_ahead = await store.history(site_id, window, gateOfDay(asked.gate))
+  const gateAt = gateOfDay(asked.gate)
+  const day_ahead = await store.history(site_id, window, gateAt)
   const intraday = await store.history(site_id, window, (start_ms) => start_ms - hour_ms)
+  const days_ahead = await store.history(site_id, window, (start_ms) => gateAt(start_ms) - day_ms)
   const grid = { from_ms, to_ms, step_ms: stepMinutes(intraday) * 60_000 }
-  return { grid, weather: [day_ahead, intraday].map((known) => packSteps(onGrid(known, grid))) }
+  const packed = (known: readonly KnownStep[]) =>
+    inPieces(grid, (piece) => packSteps(onGrid(known, { ...grid, ...piece })))
+  const series = [day_ahead, intraday, days_ahead]
+  const weather: Float64Array[] = []
+  for (const known of series) weather.push(await packed(known))
+  return { grid, weather }
 }
 
 /** The gate closure for the first hour of the UTC day of a step: known for all of its day. */
@@ -137,7 +163,7 @@ async function trainTarget(needs: TrainNeeds, { site, target, gate, history }: S
   const plant = plantOf(site, target)
   if (!plant) return
   const used = await modelInUse(db, site_id, target.target)
-  const version = await nextVersion(db, site_id, target)
+  const version = await nextVersion(db, site_id, target.target)
   const history_days = (history.grid.to_ms - history.grid.from_ms) / day_ms
   const began_ms = systemStopwatch.elapsedMs()
   const ended = (error: string | null, sample_count: number) =>
@@ -189,28 +215,15 @@ async function keep(
         is_hindcast: true,
         model: is_worse ? 'physical' : 'blend',
         model_version: is_worse ? null : version,
-        fallback_reason: is_worse ? 'too_little_history' : null,
+        fallback_reason: is_worse ? 'physics_was_better' : null,
         weather_source: null,
         weather_issued_at: null,
         resolution_minutes: history.grid.step_ms / 60_000,
       }),
     )
-    await replaceHindcasts(tx, site_id, { target, runs })
+    // As far back as scores are made of them.
+    const kept_ms = history.grid.to_ms - scored_days_max * day_ms
+    const kept_from = new Date(kept_ms).toISOString().slice(0, 10)
+    await replaceHindcasts(tx, site_id, { target, runs, kept_from })
   })
-}
-
-async function nextVersion(db: Database, site_id: string, { target }: ForecastTarget) {
-  const [row] = await db.query<{ version: number }>(
-    `select coalesce(max(version), 0) + 1 as version from forecast_models
-     where site_id = $1 and target = $2`,
-    [site_id, target],
-  )
-  return row!.version
-}
-
-/** The same for the same text: FNV-1a, 32 bits. */
-export function seedOf(text: string): number {
-  let hash = 0x811c9dc5
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
-  return hash
 }

@@ -1,18 +1,10 @@
 /** Forecasts of the weather on steps of one length, from issues whose steps may differ. */
-import type { WeatherStep } from '@heliograph/forecast/weather-step'
+import { type WeatherStep, weather_quantities } from '@heliograph/forecast/weather-step'
 import type { KnownStep } from '../weather-forecasts/run.ts'
+import type { Grid } from './tasks.ts'
 
-export const quantities = [
-  'ghi_w_m2',
-  'dni_w_m2',
-  'dhi_w_m2',
-  'temperature_c',
-  'wind_speed_m_s',
-  'cloud_cover_pct',
-  'relative_humidity_pct',
-  'ghi_spread_w_m2',
-] as const
-export type Quantity = (typeof quantities)[number]
+const quantities = [...weather_quantities, 'ghi_spread_w_m2'] as const
+type Quantity = (typeof quantities)[number]
 
 /** A step of the grid, and when the oldest of what it is made of was issued. */
 export interface GridStep extends WeatherStep {
@@ -36,10 +28,7 @@ const withSpread = (step: KnownStep): Part => {
  * The steps of [from_ms, to_ms) in order, each the mean of what is known over it; left out where a
  * part of it is not known. `known` ascends without overlap.
  */
-export function onGrid(
-  known: readonly KnownStep[],
-  { from_ms, to_ms, step_ms }: { from_ms: number; to_ms: number; step_ms: number },
-): GridStep[] {
+export function onGrid(known: readonly KnownStep[], { from_ms, to_ms, step_ms }: Grid): GridStep[] {
   const steps: GridStep[] = []
   let first = 0
   for (let start_ms = from_ms; start_ms < to_ms; start_ms += step_ms) {

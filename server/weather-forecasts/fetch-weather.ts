@@ -182,7 +182,7 @@ function saysNothingNew(steps: readonly ForecastStep[], known: readonly Forecast
 /** What is missing of the archive, the newest days first, so that the most useful comes first. */
 async function fetchArchive(
   { site_id, place, readings_from }: Placed,
-  { db, store, source, now, signal }: Fetching,
+  { db, clock, store, source, now, signal }: Fetching,
 ): Promise<void> {
   if (source.previous === null || readings_from === null) return
   const today_ms = startOfDay(now.getTime())
@@ -193,7 +193,8 @@ async function fetchArchive(
   for (const days of missingDays({ from_ms, to_ms: today_ms }, there)) {
     signal.throwIfAborted()
     const answer = await source.previous(place, days, { now, signal })
-    const runs = answer.flatMap((previous) => daysOf(previous, { site_id, source, now }))
+    const fetched_at = clock.now()
+    const runs = answer.flatMap((previous) => daysOf(previous, { site_id, source, fetched_at }))
     const asked = (days.to.getTime() - days.from.getTime()) / day_ms
     if (runs.length < asked * answer.length) {
       const which = `${days.from.toISOString()} to ${days.to.toISOString()}`
@@ -210,11 +211,11 @@ async function fetchArchive(
 /** A run for each day. */
 function daysOf(
   { lead_minutes, model, steps }: PreviousSteps,
-  { site_id, source, now }: { site_id: string; source: WeatherSource; now: Date },
+  { site_id, source, fetched_at }: { site_id: string; source: WeatherSource; fetched_at: Date },
 ): NewRun[] {
   const days = Map.groupBy(steps, ({ start_ms }) => startOfDay(start_ms))
   return [...days.values()].map((of_day) => ({
-    ...{ site_id, source: source.name, kind: 'previous', model, lead_minutes, fetched_at: now },
+    ...{ site_id, source: source.name, kind: 'previous', model, lead_minutes, fetched_at },
     issued_at: new Date(of_day.at(-1)!.end_ms - lead_minutes * minute_ms),
     steps: of_day,
   }))

@@ -1,5 +1,5 @@
 /** Issued weather forecasts, and which of them was the newest that was known at an instant. */
-import type { WeatherStep } from '@heliograph/forecast/weather-step'
+import { type WeatherStep, weather_quantities } from '@heliograph/forecast/weather-step'
 import { SourceError } from './answer.ts'
 
 /** A step of a forecast with the spread of its ensemble: null where the source has none. */
@@ -13,13 +13,7 @@ export type Quantity = Exclude<keyof ForecastStep, 'start_ms' | 'end_ms'>
 
 /** In the order of their columns. */
 export const quantities = [
-  'ghi_w_m2',
-  'dni_w_m2',
-  'dhi_w_m2',
-  'temperature_c',
-  'wind_speed_m_s',
-  'cloud_cover_pct',
-  'relative_humidity_pct',
+  ...weather_quantities,
   'ghi_p10_w_m2',
   'ghi_p90_w_m2',
 ] as const satisfies readonly Quantity[]

@@ -64,8 +64,8 @@ const span = ({ from, to }: Window) => ({ from_ms: from.getTime(), to_ms: to.get
 
 const minute_ms = 60_000
 const day_ms = 86_400_000
-/** Of history at once: bounds what is in memory. */
-const piece_ms = 7 * day_ms
+/** Of history at once: bounds what is in memory, and how long reading it holds up requests. */
+const piece_ms = 3 * day_ms
 
 const facts_columns = `site_id, run_id, source, kind, issued_at, fetched_at, model, lead_minutes,
   resolution_minutes, from_at, to_at`

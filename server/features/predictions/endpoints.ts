@@ -8,7 +8,7 @@ import type { ExportItems } from '../../http/export-items.ts'
 import { LoggerId, timeWindow } from '../../http/params.ts'
 import { type AskedWindow, forecastWindow, utcDate } from '../../http/time-windows.ts'
 import type { Predictions } from '../../predictions/predictions.ts'
-import type { PricePoint } from '../../predictions/price-history.ts'
+import type { MarketPricePoint } from '../../predictions/price-history.ts'
 import { targetOf } from '../../predictions/targets.ts'
 import {
   forecastExample,
@@ -50,6 +50,10 @@ const Day = Type.Optional(
     examples: ['2026-06-21'],
   }),
 )
+
+const windowRule =
+  'Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 ' +
+  'hours up to it.'
 
 const forecastRules =
   'Forecasts are made for today and the two days that follow, when a new weather forecast has ' +
@@ -134,7 +138,8 @@ export const listProduction = endpoint({
     'at `gate_closure_local` of the assigned market, at 12:00 in Brussels without one, on the day ' +
     'before its delivery. What was issued later does not count here. For days before forecasts ' +
     'were issued, hindcasts of a model that had not seen them stand in and say so. Without ' +
-    '`logger_id` the site as a whole. Without a window: today from 00:00Z and 48 hours on.',
+    '`logger_id` the site as a whole. ' +
+    windowRule,
   query: { ...timeWindow, logger_id: Type.Optional(LoggerId) },
   returns: List(Production),
   example: { answer: { data: [productionExample], meta: { count: 1 } } },
@@ -176,8 +181,9 @@ export const listPriceForecasts = endpoint({
   summary: 'Price forecast of the market that the site is assigned to',
   description:
     'Of each period the last forecast that was issued before its gate closed, and the price once ' +
-    'it is published. Intervals are calibrated so that 80 of 100 prices lie from P10 to P90. No ' +
-    'items where no market is assigned. Without a window: today from 00:00Z and 48 hours on.',
+    'it is published. Intervals are calibrated so that 80 of 100 prices lie from P10 to P90. Each ' +
+    'delivery day has the market that the site is assigned to on it, by most of its power, and no ' +
+    `items without one. ${windowRule}`,
   query: { ...timeWindow },
   returns: List(PriceForecastItem),
   example: { answer: { data: [priceExample], meta: { count: 1 } } },
@@ -206,22 +212,16 @@ async function pricesIn(
   { predictions, clock }: Needs,
 ): Promise<PriceForecastItem[]> {
   if (window.start_ms >= window.end_ms) return []
-  const found = await predictions.prices({ site_id, ...window, now: clock.now() })
-  if (!found) return []
-  const { market_code, currency } = found.market
-  return found.points.map((point) => priceItem(point, { market_code, currency }))
+  return (await predictions.prices({ site_id, ...window, now: clock.now() })).map(priceItem)
 }
 
-function priceItem(
-  point: PricePoint,
-  { market_code, currency }: { market_code: string; currency: string },
-): PriceForecastItem {
-  const { negative_probability, model_version } = point
+function priceItem(point: MarketPricePoint): PriceForecastItem {
+  const { negative_probability, model_version, market } = point
   const price = (value: number | null) => (value === null ? null : significant(value))
   return {
     start_at: new Date(point.start_ms).toISOString(),
     end_at: new Date(point.end_ms).toISOString(),
-    market_code,
+    market_code: market.market_code,
     p10_price_per_mwh: price(point.p10_price),
     p50_price_per_mwh: price(point.p50_price),
     p90_price_per_mwh: price(point.p90_price),
@@ -231,7 +231,8 @@ function priceItem(
     ),
     run_at: point.issued_at?.toISOString() ?? null,
     model_version: model_version === null ? null : String(model_version),
-    currency,
+    method: point.method,
+    currency: market.currency,
   }
 }
 

@@ -77,9 +77,9 @@ export function forecastOf(day: DayForecasts, target: Target, asked: AskedDay): 
     resolution_minutes: run.resolution_minutes,
     cached: !day.is_new,
     points,
-    total_p10_kwh: run.total_p10_kwh,
-    total_p50_kwh: run.total_p50_kwh,
-    total_p90_kwh: run.total_p90_kwh,
+    total_p10_kwh: rounded(run.total_p10_kwh, 6),
+    total_p50_kwh: rounded(run.total_p50_kwh, 6),
+    total_p90_kwh: rounded(run.total_p90_kwh, 6),
     peak_p50_kw: peak?.p50_kw ?? 0,
     peak_at: peak?.start_at ?? null,
     confidence: status === 'ok' ? run.confidence : 'low',
@@ -120,7 +120,7 @@ function statusOf(run: ForecastRun, now: Date): Forecast['status'] {
   return age_ms > stale_ms ? 'stale' : 'ok'
 }
 
-/** Powers and weather stand in the run as they are to be told. */
+/** Weather stands in the run as it is to be told. */
 function pointsOf(day: DayForecasts, run: ForecastRun, asked: AskedDay): ForecastPoint[] {
   const step_ms = run.resolution_minutes * 60_000
   const step_h = step_ms / hour_ms
@@ -128,10 +128,11 @@ function pointsOf(day: DayForecasts, run: ForecastRun, asked: AskedDay): Forecas
   const limited = limitedPowers(day, run, Date.parse(asked.date))
   return run.p50_kw.map((p50_kw, nth): ForecastPoint => {
     const [p10_kw, p90_kw] = [run.p10_kw[nth]!, run.p90_kw[nth]!]
+    const kw = (power_kw: number) => rounded(power_kw, 6)
     return {
       start_at: instants[nth]!,
       end_at: instants[nth + 1]!,
-      ...{ p10_kw, p50_kw, p90_kw },
+      ...{ p10_kw: kw(p10_kw), p50_kw: kw(p50_kw), p90_kw: kw(p90_kw) },
       p10_kwh: rounded(p10_kw * step_h, 6),
       p50_kwh: rounded(p50_kw * step_h, 6),
       p90_kwh: rounded(p90_kw * step_h, 6),

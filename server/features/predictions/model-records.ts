@@ -1,7 +1,7 @@
 /** Models as an answer has them: their figures by window, and whether something is wrong. */
 import { significant } from '@heliograph/domain/significant'
+import { scoresOf } from '@heliograph/forecast/score-sums'
 import type { ModelState, WindowSums } from '../../predictions/model-states.ts'
-import { scoresOf } from '../../predictions/score-sums.ts'
 import { nextRun } from './forecast-records.ts'
 import type { ModelMetrics, ModelStatus } from './schemas.ts'
 
@@ -19,12 +19,9 @@ export function modelStatus(state: ModelState, now: Date): ModelStatus {
     kind,
     logger_id: state.logger_id,
     version: model === null ? null : String(model.version),
-    status:
-      model === null
-        ? 'insufficient_data'
-        : drift_detected || training?.error != null || is_old
-          ? 'degraded'
-          : 'ok',
+    status: statusOf(state, drift_detected || is_old),
+    fallback_reason: state.absence,
+    last_trial: trialOf(state),
     trained_at: model?.trained_at.toISOString() ?? null,
     training_from_at: model?.from_at ?? null,
     training_to_at: model?.to_at ?? null,
@@ -32,6 +29,7 @@ export function modelStatus(state: ModelState, now: Date): ModelStatus {
     excluded_sample_count: model?.excluded
       ? Object.values(model.excluded).reduce((sum, count) => sum + count, 0)
       : null,
+    method: model?.method ?? null,
     training_s: model?.training_s ?? null,
     hold_out_days: model?.hold_out_days ?? null,
     last_run_at: state.last_run_at?.toISOString() ?? null,
@@ -39,6 +37,31 @@ export function modelStatus(state: ModelState, now: Date): ModelStatus {
     last_error: training?.error ?? null,
     metrics: state.windows.map((window) => metricsOf(window, state.rated_power_kw)),
     drift_detected,
+  }
+}
+
+function statusOf(
+  { model, training, absence }: ModelState,
+  is_wrong: boolean,
+): ModelStatus['status'] {
+  if (training?.error != null || (model !== null && is_wrong)) return 'degraded'
+  if (model !== null) return 'ok'
+  return absence === 'physics_was_better' ? 'disabled' : 'insufficient_data'
+}
+
+function trialOf({ trial }: ModelState): ModelStatus['last_trial'] {
+  if (trial === null) return null
+  const { version, trained_at, is_worse, scores } = trial
+  const known = (value: number | null) => (value === null ? null : significant(value))
+  return {
+    version: String(version),
+    trained_at: trained_at.toISOString(),
+    used: !is_worse,
+    sample_count: scores.sample_count,
+    pinball_loss_kw: known(scores.pinball_loss_kw),
+    previous_pinball_loss_kw: known(scores.previous_pinball_loss_kw),
+    mae_kw: known(scores.mae_kw),
+    p10_p90_coverage_pct: known(scores.p10_p90_coverage_pct),
   }
 }
 

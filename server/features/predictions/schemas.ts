@@ -96,7 +96,9 @@ export const Forecast = Type.Object(
       Type.Enum([...reasons], {
         description:
           '`no_position`, `no_panels`: not known of the site. `no_weather_forecast`: none covers ' +
-          'the day. `too_little_history`, `no_model_yet`: to train on, so that physics stands in. ' +
+          'the day. Physics stands in where there is no model: `no_model_yet`: its training is to ' +
+          'come or failed; `too_little_history`: to train on; `physics_was_better` on the last ' +
+          'days, which the model had not seen. ' +
           '`beyond_horizon`: the day is too far ahead. `not_issued`: none was, for a day of the ' +
           'past; forecasts are not made up afterwards.',
       }),
@@ -159,6 +161,15 @@ export const Production = Type.Object(
   closed('PredictedProduction'),
 )
 
+const PriceMethod = Nullable(
+  Type.Enum(['learned', 'naive'], {
+    description:
+      '`learned`: by the model. `naive`: each price is that of the day before at the same time, ' +
+      'since nothing that was learned is better on the days held out. null without a forecast ' +
+      'of prices.',
+  }),
+)
+
 export type PriceForecastItem = Static<typeof PriceForecastItem>
 export const PriceForecastItem = Type.Object(
   {
@@ -172,6 +183,7 @@ export const PriceForecastItem = Type.Object(
     negative_probability_pct: maybe('That the price is below zero, by the quantiles.'),
     run_at: Nullable(At('When the forecast was issued: before the gate closed.')),
     model_version: Nullable(Type.String({ description: 'Counts the trainings.' })),
+    method: PriceMethod,
     currency: Type.String({ description: 'ISO 4217.' }),
   },
   closed('PredictedPrice'),
@@ -218,6 +230,24 @@ const Metrics = Type.Object(
   closed('ModelMetrics'),
 )
 
+const Trial = Type.Object(
+  {
+    version: Type.String({ description: 'Of the model that was trained last.' }),
+    trained_at: At('When it was trained.'),
+    used: Type.Boolean({
+      description: 'Whether it came into use: it was no worse than what forecast until then.',
+    }),
+    sample_count: Type.Integer({ minimum: 0, description: 'Steps of the hold-out, by day.' }),
+    pinball_loss_kw: maybe('Of the model on the hold-out, mean of P10, P50 and P90.'),
+    previous_pinball_loss_kw: maybe(
+      'On the same steps, of what forecast until then: the model in use, or physics without one.',
+    ),
+    mae_kw: maybe('Of the model on the hold-out: mean absolute error of P50.'),
+    p10_p90_coverage_pct: maybe('Of the model on the hold-out; 80 is meant.'),
+  },
+  { ...closed('ModelTrial'), description: 'How the last training of production ended.' },
+)
+
 export type ModelMetrics = Static<typeof Metrics>
 
 export type ModelStatus = Static<typeof ModelStatus>
@@ -229,11 +259,18 @@ export const ModelStatus = Type.Object(
       Type.Integer({ minimum: 0, description: 'Null of the site and of prices.' }),
     ),
     version: Nullable(Type.String({ description: 'Of the model in use; null without one.' })),
-    status: Type.Enum(['ok', 'degraded', 'insufficient_data'], {
+    status: Type.Enum(['ok', 'degraded', 'disabled', 'insufficient_data'], {
       description:
         '`degraded`: drift was detected, the last training failed, or the model is older than a ' +
-        'week. `insufficient_data`: there is no model; production is forecast by physics.',
+        'week. `disabled`: physics was better than the model on days that it had not seen, and ' +
+        'forecasts instead. `insufficient_data`: there is no model; physics forecasts production.',
     }),
+    fallback_reason: Nullable(
+      Type.Enum(['no_model_yet', 'too_little_history', 'physics_was_better'], {
+        description: 'Why physics forecasts production; null where a model does, and of prices.',
+      }),
+    ),
+    last_trial: Nullable(Trial),
     trained_at: Nullable(At('When the model in use was trained.')),
     training_from_at: Nullable(At('Start of what it learned from.')),
     training_to_at: Nullable(At('End of what it learned from; the days after it were held out.')),
@@ -244,6 +281,7 @@ export const ModelStatus = Type.Object(
         description: 'Steps left out: not measured, curtailed, clipped, faulty, without weather.',
       }),
     ),
+    method: PriceMethod,
     training_s: maybe('How long the training took.'),
     hold_out_days: maybe('Days that it was not trained on but scored by before it came into use.'),
     last_run_at: Nullable(At('When it last made a forecast.')),

@@ -1,13 +1,14 @@
 /** How good forecasts were, as sums: those of a window are the sums of its days. */
+import { pinball } from './scores.ts'
 
-/** A step that was forecast and whose outcome is known, kW. */
-export interface ScoredStep {
-  p10_kw: number
-  p50_kw: number
-  p90_kw: number
-  actual_kw: number
-  /** What smart persistence would have said; null where it had nothing to go by. */
-  persistence_kw: number | null
+/** A step that was forecast and whose outcome is known, all in one unit. */
+interface ScoredStep {
+  p10: number
+  p50: number
+  p90: number
+  actual: number
+  /** What who knows nothing else would have said; null where there was nothing to go by. */
+  persistence: number | null
   is_hindcast: boolean
 }
 
@@ -59,11 +60,12 @@ export function addSums(a: ScoreSums, b: ScoreSums): ScoreSums {
 /** Below this part of rated power an error in percent says little. */
 const relative_min_ratio = 0.05
 
-export function sumsOf(step: ScoredStep, rated_kw: number): ScoreSums {
-  const { p10_kw, p50_kw, p90_kw, actual_kw, persistence_kw } = step
-  const error = p50_kw - actual_kw
-  const is_relative = actual_kw >= relative_min_ratio * rated_kw
-  const is_persistent = persistence_kw !== null
+/** `rated` is the most that is possible, in the unit of the step; 0 for prices, which have none. */
+export function sumsOf(step: ScoredStep, rated: number): ScoreSums {
+  const { p10, p50, p90, actual, persistence } = step
+  const error = p50 - actual
+  const is_relative = actual >= relative_min_ratio * rated
+  const is_persistent = persistence !== null
   return {
     count: 1,
     hindcasts: step.is_hindcast ? 1 : 0,
@@ -71,41 +73,34 @@ export function sumsOf(step: ScoredStep, rated_kw: number): ScoreSums {
     abs_error: Math.abs(error),
     squared_error: error ** 2,
     error,
-    pinball: pinballOf(step),
-    inside: actual_kw >= p10_kw && actual_kw <= p90_kw ? 1 : 0,
-    actual: actual_kw,
-    squared_actual: actual_kw ** 2,
+    pinball:
+      (pinball(actual, p10, 0.1) + pinball(actual, p50, 0.5) + pinball(actual, p90, 0.9)) / 3,
+    inside: actual >= p10 && actual <= p90 ? 1 : 0,
+    actual,
+    squared_actual: actual ** 2,
     relative_count: is_relative ? 1 : 0,
-    relative_error: is_relative ? Math.abs(error) / actual_kw : 0,
+    relative_error: is_relative ? Math.abs(error) / actual : 0,
     persistence_count: is_persistent ? 1 : 0,
-    persistence_abs_error: is_persistent ? Math.abs(persistence_kw - actual_kw) : 0,
+    persistence_abs_error: is_persistent ? Math.abs(persistence - actual) : 0,
     persistent_abs_error: is_persistent ? Math.abs(error) : 0,
   }
 }
 
-/** Mean over P10, P50 and P90: R. Koenker and G. Bassett, Econometrica 46(1), 1978. */
-export function pinballOf({
-  p10_kw,
-  p50_kw,
-  p90_kw,
-  actual_kw,
-}: Omit<ScoredStep, 'persistence_kw' | 'is_hindcast'>) {
-  const loss = (quantile: number, level: number) => {
-    const over = actual_kw - quantile
-    return over >= 0 ? level * over : (level - 1) * over
-  }
-  return (loss(p10_kw, 0.1) + loss(p50_kw, 0.5) + loss(p90_kw, 0.9)) / 3
-}
-
 /** What a window of sums says; null where it has no steps. */
-export interface Scores {
+interface Scores {
+  /** Mean absolute error of P50. */
   mae: number | null
   rmse: number | null
+  /** Mean of P50 less actual. */
   bias: number | null
   mape_pct: number | null
+  /** Share of the variance that is explained; null where there is none. */
   r2: number | null
+  /** Mean of the pinball losses of P10, P50 and P90. */
   pinball: number | null
+  /** How often the actual lay from P10 to P90. */
   coverage_pct: number | null
+  /** How much less absolute error than persistence, where that is known. */
   skill_pct: number | null
 }
 

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { readGefcomZone } from './fixtures/gefcom-zone.ts'
+import { history_plant, plantHistory } from './fixtures/plant-history.ts'
+import { holdOut } from './production-holdout.ts'
+import { type ProductionModel, trainProduction } from './production-model.ts'
+import type { ProductionSample } from './production-samples.ts'
+import { scoresOf } from './score-sums.ts'
+import { seededRandom } from './seeded-random.ts'
+
+const day_ms = 24 * 3_600_000
+const plant = history_plant
+
+/** A short history, to learn from quickly, and the days after it. */
+const weeks = plantHistory({ from_ms: Date.UTC(2024, 3, 1), days: 36, seed: 12 })
+const weeks_end_ms = weeks.at(-1)!.end_ms
+const later = plantHistory({ from_ms: weeks_end_ms, days: 12, seed: 12 })
+const good = trainProduction(weeks, plant, seededRandom(6)).model!
+
+const tried = (
+  samples: readonly ProductionSample[],
+  from_ms: number,
+  current: ProductionModel | null = null,
+) => holdOut([samples], plant, { from_ms, current }, seededRandom(1))
+
+const weakened = (share: number) =>
+  weeks.map((sample) => ({ ...sample, available_kwh: share * sample.available_kwh! }))
+
+test('on days that it has not seen a model beats physics and smart persistence', () => {
+  const history = plantHistory({ from_ms: Date.UTC(2024, 1, 1), days: 190, seed: 7 })
+  const from_ms = history.at(-1)!.end_ms - 40 * day_ms
+  const { held_out, sample_count } = tried(history, from_ms)
+  const { model, scores: sums, scores_to_beat, is_worse, hindcasts } = held_out!
+  assert.equal(is_worse, false)
+  assert.ok(model.facts.trained_to_ms <= from_ms)
+  assert.equal(model.facts.sample_count, sample_count)
+  assert.deepEqual([hindcasts.length, hindcasts[0]!.from_ms], [40, from_ms])
+  const [scores, physical] = [scoresOf(sums), scoresOf(scores_to_beat)]
+  assert.ok(sums.count > 500 && sums.count === scores_to_beat.count)
+  assert.ok(scores.pinball! < 0.97 * physical.pinball!, `${scores.pinball}, ${physical.pinball}`)
+  assert.ok(scores.skill_pct! > 50, `${scores.skill_pct} %`)
+  assert.ok(Math.abs(scores.bias!) < 10, `${scores.bias} kW`)
+  // About 80 % of what comes.
+  assert.ok(scores.coverage_pct! > 75 && scores.coverage_pct! < 88, `${scores.coverage_pct} %`)
+})
+
+const gefcom = readGefcomZone()
+const left_out = gefcom === null && 'LEFT OUT: no ../shared/data/forecast'
+
+test('so it does at a real plant, at whose noon the day of UTC changes', { skip: left_out }, () => {
+  const { plant: zone, samples } = gefcom!
+  const from_ms = Math.floor(samples.at(-1)!.end_ms / day_ms - 60) * day_ms
+  const year = samples.filter(({ start_ms }) => start_ms >= from_ms - 365 * day_ms)
+  const { held_out } = holdOut([year], zone, { from_ms, current: null }, seededRandom(1))
+  const [scores, physical] = [scoresOf(held_out!.scores), scoresOf(held_out!.scores_to_beat)]
+  assert.ok(scores.pinball! < 0.85 * physical.pinball!, `${scores.pinball}, ${physical.pinball}`)
+  assert.ok(scores.skill_pct! > 45, `${scores.skill_pct} %`)
+  assert.ok(scores.coverage_pct! > 75 && scores.coverage_pct! < 87, `${scores.coverage_pct} %`)
+})
+
+test('full inverters are forecast as often as they are, though nothing is learnt from them', () => {
+  const arrays = plant.arrays.map((array) => ({
+    ...array,
+    dc_capacity_kwp: 1.35 * array.dc_capacity_kwp,
+  }))
+  const wide = { ...plant, arrays, dc_capacity_kwp: 1.35 * plant.dc_capacity_kwp }
+  const samples = plantHistory({ from_ms: Date.UTC(2024, 3, 10), days: 70, seed: 8, plant: wide })
+  const from_ms = samples.at(-1)!.end_ms - 20 * day_ms
+  const { held_out } = holdOut([samples], wide, { from_ms, current: null }, seededRandom(4))
+  assert.ok(held_out!.model.facts.excluded.clipped > 100)
+  const scores = scoresOf(held_out!.scores)
+  assert.ok(Math.abs(scores.bias!) < 15, `${scores.bias} kW`)
+  assert.ok(scores.coverage_pct! > 72, `${scores.coverage_pct} %`)
+})
+
+test('a candidate that is worse than the model in use is told to be, and forecasts nothing', () => {
+  const { held_out } = tried([...weakened(0.3), ...later], weeks_end_ms, good)
+  assert.equal(held_out!.is_worse, true)
+  assert.deepEqual(held_out!.hindcasts, [])
+  const [worse, better] = [scoresOf(held_out!.scores), scoresOf(held_out!.scores_to_beat)]
+  assert.ok(better.pinball! < 0.6 * worse.pinball!)
+})
+
+test('days that the model in use has seen do not count, for either', () => {
+  const seen = { ...good, facts: { ...good.facts, trained_to_ms: weeks_end_ms + 5 * day_ms } }
+  const { held_out } = tried([...weeks, ...later], weeks_end_ms, seen)
+  const alone = tried([...weeks, ...later], weeks_end_ms, good).held_out!
+  assert.ok(held_out!.scores.count < alone.scores.count)
+  assert.equal(held_out!.scores.count, held_out!.scores_to_beat.count)
+})
+
+test('a model in use of other steps is none to compare with', () => {
+  const quarters = { ...good, facts: { ...good.facts, step_minutes: 15 } }
+  const beside = (current: ProductionModel | null) =>
+    tried([...weeks, ...later], weeks_end_ms, current).held_out!.scores_to_beat
+  assert.deepEqual(beside(quarters), beside(null))
+})
+
+test('without enough to learn from, or anything to be held against, there is no model', () => {
+  const short = tried([...weeks.slice(0, 24 * 15), ...later], weeks_end_ms)
+  assert.equal(short.held_out, null)
+  // Hours of daylight, of 15 spring days.
+  assert.ok(short.sample_count > 150 && short.sample_count < 240, `${short.sample_count}`)
+  const dark = later.map((sample) => ({ ...sample, available_kwh: null }))
+  assert.equal(tried([...weeks, ...dark], weeks_end_ms).held_out, null)
+  assert.deepEqual(tried([], weeks_end_ms), { sample_count: 0, held_out: null })
+})

@@ -1,0 +1,88 @@
+/** What planned outages leave of forecasts, which are made as if all of a plant were in service. */
+import { type KnownLimit, limitedPower } from './limits.ts'
+import type { ForecastRun } from './run-store.ts'
+import { loggerOf, type Target } from './targets.ts'
+
+interface Span {
+  start_ms: number
+  end_ms: number
+}
+
+/** The share of a target that is in service over a span, 0 to 1. */
+type InService = (span: Span) => number
+
+/** What a plant is expected to give of itself, kW: how much an outage of it takes of the site. */
+export interface PlantShare {
+  logger_id: number
+  power(span: Span): number
+}
+
+/** Of a plant: the greatest of the outages at once counts. */
+const plantInService =
+  (logger_id: number, outages: readonly KnownLimit[]): InService =>
+  (span) =>
+    limitedPower(
+      1,
+      span,
+      outages.filter((outage) => outage.logger_id === logger_id),
+    )
+
+/** Of a plant, or of the site by what its plants give of the whole. */
+export function inService(
+  target: Target,
+  outages: readonly KnownLimit[],
+  plants: readonly PlantShare[],
+): InService {
+  const logger_id = loggerOf(target)
+  if (logger_id !== null) return plantInService(logger_id, outages)
+  const parts = plants.map((plant) => ({
+    ...plant,
+    left: plantInService(plant.logger_id, outages),
+  }))
+  return (span) => {
+    const whole_kw = parts.reduce((sum, { power }) => sum + power(span), 0)
+    if (whole_kw <= 0) return 1
+    return parts.reduce((sum, { power, left }) => sum + power(span) * left(span), 0) / whole_kw
+  }
+}
+
+/** The runs of one day with what outages leave of them, totals in proportion to their medians. */
+export function withoutOutages(
+  runs: readonly ForecastRun[],
+  outages: readonly KnownLimit[],
+): ForecastRun[] {
+  if (outages.length === 0) return [...runs]
+  const plants = runs.flatMap((run): PlantShare[] => {
+    const logger_id = loggerOf(run.target)
+    if (logger_id === null) return []
+    const power = ({ start_ms }: Span) => run.p50_kw[stepAt(run, start_ms)] ?? 0
+    return [{ logger_id, power }]
+  })
+  return runs.map((run) => lowered(run, inService(run.target, outages, plants)))
+}
+
+const stepLength = ({ resolution_minutes }: ForecastRun) => resolution_minutes * 60_000
+
+const stepAt = (run: ForecastRun, at_ms: number) =>
+  Math.floor((at_ms - Date.parse(run.target_date)) / stepLength(run))
+
+function lowered(run: ForecastRun, left: InService): ForecastRun {
+  const step_ms = stepLength(run)
+  const first_ms = Date.parse(run.target_date)
+  const ratios = run.p50_kw.map((_, nth) => {
+    const start_ms = first_ms + nth * step_ms
+    return left({ start_ms, end_ms: start_ms + step_ms })
+  })
+  const scaled = (powers: readonly number[]) => powers.map((kw, nth) => kw * ratios[nth]!)
+  const p50_kw = scaled(run.p50_kw)
+  const sum = (powers: readonly number[]) => powers.reduce((total, kw) => total + kw, 0)
+  const whole = sum(run.p50_kw)
+  const share = whole > 0 ? sum(p50_kw) / whole : 1
+  return {
+    ...run,
+    ...{ p10_kw: scaled(run.p10_kw), p50_kw, p90_kw: scaled(run.p90_kw) },
+    total_p10_kwh: run.total_p10_kwh * share,
+    total_p50_kwh: run.total_p50_kwh * share,
+    total_p90_kwh: run.total_p90_kwh * share,
+  }
+}

@@ -1,0 +1,38 @@
+/** How good forecasts of prices were, beside those of the day before. */
+import { addSums, noSums, type ScoreSums, sumsOf } from '@heliograph/forecast/score-sums'
+import type { PriceDay } from './tasks.ts'
+
+const day_ms = 86_400_000
+const minute_ms = 60_000
+
+/** A price that came, per MWh. */
+export interface KnownPrice {
+  start_ms: number
+  end_ms: number
+  price_per_mwh: number
+}
+
+/**
+ * Scores delivery days against prices: periods whose price has the length that was forecast, beside
+ * the price of 24 hours before, which is left to who knows nothing else.
+ */
+export function priceScorer(
+  prices: readonly KnownPrice[],
+): (day: PriceDay, is_hindcast: boolean) => ScoreSums {
+  const priceAt = new Map(prices.map((price) => [price.start_ms, price]))
+  return (day, is_hindcast) => {
+    const step_ms = day.resolution_minutes * minute_ms
+    return day.p50_price.reduce((sums, p50, nth) => {
+      const start_ms = day.start_ms + nth * step_ms
+      const price = priceAt.get(start_ms)
+      if (!price || price.end_ms - price.start_ms !== step_ms) return sums
+      const step = {
+        ...{ p10: day.p10_price[nth]!, p50, p90: day.p90_price[nth]! },
+        actual: price.price_per_mwh,
+        persistence: priceAt.get(start_ms - day_ms)?.price_per_mwh ?? null,
+        is_hindcast,
+      }
+      return addSums(sums, sumsOf(step, 0))
+    }, noSums)
+  }
+}
