@@ -36,7 +36,7 @@ export function addAuditCommand(program: Command, { terminal, withAdmin }: Cli):
     })
 }
 
-export function auditTable(writes: readonly AuditedWrite[]): string {
+function auditTable(writes: readonly AuditedWrite[]): string {
   return table(
     ['AT', 'SITE', 'KEY', 'NAME', 'WRITE', 'STATUS', 'OUTCOME', 'REQUEST', 'BODY'],
     writes.map((write) => [

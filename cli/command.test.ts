@@ -6,7 +6,9 @@ import { addAuditCommand } from './audit.ts'
 import { addClientCommands } from './clients.ts'
 import { type Cli, commaList, decimal, utcInstant, wholeNumber } from './command.ts'
 import { addEdgeCommands } from './edges.ts'
+import { addForecastCommands } from './forecasts.ts'
 import { addKeyCommands } from './keys.ts'
+import { addOutageCommands } from './outages.ts'
 import { addPanelCommands } from './panels.ts'
 import { addSiteCommands } from './sites.ts'
 
@@ -36,11 +38,15 @@ test('the help of every command describes it and shows an example of itself', ()
   addKeyCommands(program, cli)
   addEdgeCommands(program, cli)
   addPanelCommands(program, cli)
+  addOutageCommands(program, cli)
+  addForecastCommands(program, cli)
   addAuditCommand(program, cli)
   const commands = leaves(program)
   assert.deepEqual(commands.map(([name]) => name).sort(), [
     ...['audit', 'clients create', 'clients list', 'edges enrol', 'edges list', 'edges revoke'],
+    ...['forecasts list', 'forecasts show'],
     ...['keys create', 'keys list', 'keys revoke', 'keys rotate'],
+    ...['outages add', 'outages list', 'outages remove'],
     ...['panels import', 'panels list', 'panels search'],
     ...[
       'sites create',

@@ -13,8 +13,10 @@ import type { Cli } from './command.ts'
 import { addContractCommands } from './contracts.ts'
 import { withDatabase } from './database.ts'
 import { addEdgeCommands } from './edges.ts'
+import { addForecastCommands } from './forecasts.ts'
 import { addKeyCommands } from './keys.ts'
 import { addMarketCommands } from './markets.ts'
+import { addOutageCommands } from './outages.ts'
 import { addPanelCommands } from './panels.ts'
 import { addPriceCommands } from './prices.ts'
 import { addRateCommands } from './rates.ts'
@@ -64,7 +66,8 @@ const cli: Cli = {
 
 const program = new Command('heliograph')
   .description(
-    'Clients, sites, keys, edges, panel models, markets, prices, writes and backups of a Heliograph server.',
+    'Clients, sites, keys, edges, panel models, contracts, outages, forecasts, markets, prices, ' +
+      'writes and backups of a Heliograph server.',
   )
   .addHelpText('after', help)
   .exitOverride()
@@ -74,6 +77,8 @@ addKeyCommands(program, cli)
 addEdgeCommands(program, cli)
 addPanelCommands(program, cli)
 addContractCommands(program, cli)
+addOutageCommands(program, cli)
+addForecastCommands(program, cli)
 addMarketCommands(program, cli)
 addPriceCommands(program, cli)
 addRateCommands(program, cli)

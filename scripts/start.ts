@@ -35,8 +35,8 @@ const permit_file = fileURLToPath(new URL('../simulator/demo/permit.yaml', impor
 const contracts_file = fileURLToPath(new URL('../simulator/demo/contracts.yaml', import.meta.url))
 const seed = 20261
 const history_days = 30
-/** Forecasts of prices look back a week: prices are there for one more. */
-const price_days = history_days + 7
+/** A model of prices learns from six weeks at least, and better from some months. */
+const price_days = 120
 /** Beside those of the simulated devices. */
 const weather_port = 15_026
 const server_ms_max = 180_000

@@ -45,6 +45,29 @@ const import_ = (path: string, market_code: string, kind = 'day_ahead') =>
   importPrices(admin(), { file: path, market_code, kind })
 const all = { from: new Date('2025-01-01T00:00Z'), to: new Date('2027-01-01T00:00Z') }
 
+test('prices that an auction cannot give are refused by line, any for a simulated market', async () => {
+  const rows = [
+    '2026-02-01T02:00Z,2026-02-01T03:00Z,999999,EUR',
+    '2026-02-01T00:00Z,2026-02-01T01:00Z,-500.01,EUR',
+    '2026-02-01T01:00Z,2026-02-01T02:00Z,4000,EUR',
+  ]
+  await assert.rejects(
+    import_(file(...rows), 'AT'),
+    refused(
+      'invalid',
+      /line 2: price_per_mwh: 999999 is above 4000 EUR.*\n.*line 3: .*-500.01 is below -500 EUR/,
+    ),
+  )
+  assert.deepEqual(await createPriceStore(database.db).dayAhead('AT', all), [])
+  // What imbalance costs has no such limits.
+  assert.equal((await import_(file(rows[0]!), 'AT', 'imbalance')).added_count, 1)
+  await createSimulatedMarket(admin(), { timezone: 'Europe/Sofia', country_code: 'BG' })
+  await assert.rejects(
+    import_(file(rows[2]!), 'DEMO'),
+    refused('invalid', /DEMO is simulated: it takes no prices from a file/),
+  )
+})
+
 test('a file is taken whole, leva at their rate, imbalance prices apart', async () => {
   const path = file(
     '2025-11-01T00:15Z,2025-11-01T00:30Z,-0.01,EUR',

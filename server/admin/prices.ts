@@ -1,6 +1,7 @@
 /** Markets, their prices and exchange rates, as operators keep them. */
 import { readFile } from 'node:fs/promises'
 import { localDate } from '@heliograph/domain/local-day'
+import { priceOf } from '../prices/micro.ts'
 import { inCurrency, type Stored, storePrices } from '../prices/publications.ts'
 import { type LineFault, type PriceRow, readPriceCsv } from '../prices/sources/csv.ts'
 import {
@@ -9,6 +10,7 @@ import {
   followedSources,
   type Market,
   type PriceKind,
+  type PricePeriod,
 } from '../prices/store.ts'
 import type { Transaction } from '../storage/database.ts'
 import { type Admin, AdminError, checkChoice } from './admin.ts'
@@ -28,7 +30,8 @@ const told_max = 50
 /**
  * Takes a file of prices (see `readPriceCsv`) as those of a market, all of it or nothing. Prices in
  * another currency are converted by the rate of their day. Refuses (`invalid`) a file with any
- * fault, naming each with its line.
+ * fault, naming each with its line: day-ahead prices that the auction cannot give, too. A simulated
+ * market takes none.
  */
 export async function importPrices(
   { db, clock }: Pick<Admin, 'db' | 'clock'>,
@@ -36,10 +39,15 @@ export async function importPrices(
 ): Promise<PriceImport> {
   const [checked] = checkChoice('kind', priceKinds, [kind])
   const market = await demandMarket({ db }, market_code)
+  if (market.market_code === simulated_market) {
+    throw new AdminError('invalid', `${market_code} is simulated: it takes no prices from a file`)
+  }
   const { rows, faults } = readPriceCsv(await readText(file))
   if (faults.length > 0) throw refusal(file, faults)
   return db.transaction(async (tx) => {
     const periods = await convert(tx, rows, { market, file })
+    const beyond = checked === 'day_ahead' ? beyondLimits(periods, rows, market) : []
+    if (beyond.length > 0) throw refusal(file, beyond)
     const stored = await storePrices(tx, {
       market_code: market.market_code,
       kind: checked!,
@@ -71,6 +79,30 @@ function refusal(file: string, faults: readonly LineFault[]): AdminError {
   const told = faults.slice(0, told_max).map(({ line, reason }) => `  line ${line}: ${reason}`)
   const more = faults.length > told_max ? [`  and ${faults.length - told_max} more`] : []
   return new AdminError('invalid', [`${file} was not imported:`, ...told, ...more].join('\n'))
+}
+
+/** Prices, in the market's currency, that its auction cannot give; `rows` are their lines. */
+function beyondLimits(
+  periods: readonly PricePeriod[],
+  rows: readonly PriceRow[],
+  { currency, price_min_per_mwh, price_max_per_mwh }: Market,
+): LineFault[] {
+  const lineAt = new Map(rows.map(({ start_ms, line }) => [start_ms, line]))
+  const faultOf = (price: number) => {
+    if (price_min_per_mwh !== null && price < price_min_per_mwh) {
+      return `below ${price_min_per_mwh} ${currency}, the least that the auction gives`
+    }
+    return price_max_per_mwh !== null && price > price_max_per_mwh
+      ? `above ${price_max_per_mwh} ${currency}, the most that the auction gives`
+      : null
+  }
+  const faults = periods.flatMap(({ start_ms, price_micro }) => {
+    const price = priceOf(price_micro)
+    const reason = faultOf(price)
+    const line = lineAt.get(start_ms)!
+    return reason === null ? [] : [{ line, reason: `price_per_mwh: ${price} is ${reason}` }]
+  })
+  return faults.sort((a, b) => a.line - b.line)
 }
 
 async function convert(

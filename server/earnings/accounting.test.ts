@@ -5,6 +5,7 @@ import type { PricePeriod } from '../prices/store.ts'
 import { hour_ms } from '../storage/touched-hours.ts'
 import { type HourAccount, hourAccounts, type MarketPrices } from './accounting.ts'
 import type { Assignment, Fee } from './contract-store.ts'
+import type { EnergyStateAt } from './energy-evidence.ts'
 import { exactRate, worth } from './money.ts'
 import { type PlantHour, quarter_ms } from './plant-quarters.ts'
 import { quarterPrices } from './quarter-prices.ts'
@@ -52,6 +53,9 @@ const fees = [
   fee(5, { basis: 'imbalance', value: '0.77', valid_to: '2026-03-29' }),
 ]
 
+/** As at night, where none is told. */
+const asleep: EnergyStateAt = (_, hour) => (hour?.energy_wh.includes(null) ? 'asleep' : 'known')
+
 interface Window {
   from_ms: number
   to_ms: number
@@ -72,13 +76,10 @@ function hoursOf({ energy }: Pick<Case, 'energy'>, { from_ms, to_ms }: Window): 
     return {
       start_ms,
       inverter_count: 1,
+      known_count: 1,
       energy_wh: quarters,
       curtailed_wh: quarters.map((wh) => (wh === null ? null : Math.floor(wh / 3))),
       awake_covered_s: 3600,
-      estimated_energy_kwh: 0,
-      slot_count: [3, 3, 3, 3],
-      clipped_s: 0,
-      fault_s: 0,
     }
   })
 }
@@ -93,7 +94,15 @@ function periodsOf({ prices, minutes }: Omit<Case, 'energy'>, { from_ms, to_ms }
   return periods
 }
 
-function accountsOf(of: Case, window: Window, list = fees, assignments = [assignment()]) {
+interface Books {
+  list?: readonly Fee[]
+  assignments?: readonly Assignment[]
+  hours?: readonly PlantHour[]
+  energyStateAt?: EnergyStateAt
+}
+
+function accountsOf(of: Case, window: Window, more: Books = {}) {
+  const { list = fees, assignments = [assignment()], energyStateAt = asleep } = more
   const terms = termsOf({
     assignments,
     fees: list,
@@ -110,12 +119,13 @@ function accountsOf(of: Case, window: Window, list = fees, assignments = [assign
     logger_id: 1,
     terms,
     fee_count: list.length,
-    hours: hoursOf(of, window),
+    hours: more.hours ?? hoursOf(of, window),
     marketOf: () => market,
     rateAt: () => exactRate(1.95583),
     scheduledAt: null,
+    energyStateAt,
   }
-  return hourAccounts(books, window)
+  return [...hourAccounts(books, window)]
 }
 
 function totalOf(accounts: readonly HourAccount[], list = fees) {
@@ -197,7 +207,7 @@ test('the order of the fees does not matter, and net is what they leave of gross
   fc.assert(
     fc.property(cases, windows, fc.shuffledSubarray(fees), (of, window, list) => {
       const all = accountsOf(of, window)
-      const some = accountsOf(of, window, list)
+      const some = accountsOf(of, window, { list })
       const [total, of_some] = [totalOf(all), totalOf(some, list)]
       assert.equal(total.gross, of_some.gross)
       for (const { fee_id } of list) {
@@ -236,12 +246,12 @@ test('contracts and fees begin and end at midnight of the market, on days of 23 
     }
     const list = [fee(1, { valid_from: date, valid_to: date })]
     const contract = assignment({ valid_from: date, valid_to: date })
-    const sums = totalOf(accountsOf(of, window, list, [contract]), list)
+    const sums = totalOf(accountsOf(of, window, { list, assignments: [contract] }), list)
     assert.equal(sums.hours_under_contract, hours)
     assert.equal(sums.energy_wh, hours * 4000)
     assert.equal(sums.fees.get(1), BigInt(hours) * 8_600n)
     assert.equal(sums.unsold_wh, ((window.to_ms - window.from_ms) / hour_ms - hours) * 4000)
-    const outside = totalOf(accountsOf(of, window, list), list)
+    const outside = totalOf(accountsOf(of, window, { list }), list)
     assert.equal(outside.fees.get(1), BigInt(hours) * 8_600n)
   }
 })
@@ -272,6 +282,7 @@ test('an hour without a price has no money and says why; a fixed price needs non
       marketOf: () => ({ currency: 'EUR', day_ahead: none, imbalance: none }),
       rateAt: () => null,
       scheduledAt: null,
+      energyStateAt: asleep,
     }
   }
 })
@@ -301,10 +312,54 @@ test('deviations at imbalance less day-ahead price, in place of the flat rate of
     rateAt: () => null,
     // Of the last quarter nothing was forecast.
     scheduledAt: (at_ms: number) => (at_ms - window.from_ms < 3 * quarter_ms ? 2500 : null),
+    energyStateAt: asleep,
   }
   const [hour] = hourAccounts(books, window)
   // (1000 + 2000 + 3000 - 7500) Wh at 30 EUR/MWh; and 4000 Wh at 1 EUR/MWh.
   assert.equal(hour!.imbalance, -45_000)
   assert.deepEqual(hour!.fees, [45_000 + 4_000])
   assert.equal(hour!.gross, 500_000)
+  // What is not known of the energy is no deviation.
+  const [torn] = hourAccounts({ ...books, energyStateAt: () => 'lost' }, window)
+  assert.deepEqual([torn!.imbalance, torn!.fees, torn!.reason], [null, [10_000], 'no_energy'])
+})
+
+test('money of energy that is not known is not, what is known of it is told beside it', () => {
+  const window = { from_ms: Date.parse('2026-06-21'), to_ms: Date.parse('2026-06-21T03:00Z') }
+  const list = [fee(1, { basis: 'per_month', value: '720' }), fee(2, { value: '1' })]
+  const states = { 0: 'known', 1: 'lost', 2: 'missing' } as const
+  const energy = [1000, 1000, 1000, 1000, 500, 500, 500, 500, null, null, null, null]
+  const energyStateAt: EnergyStateAt = (at_ms) =>
+    states[((at_ms - window.from_ms) / hour_ms) as keyof typeof states]
+  const of = { energy, prices: [50_000_000], minutes: 60 }
+  const shifted = hoursOf(of, { from_ms: 0, to_ms: 3 * hour_ms }).map((hour, nth) => ({
+    ...hour,
+    start_ms: window.from_ms + nth * hour_ms,
+  }))
+  const accounts = accountsOf(of, window, { list, hours: shifted, energyStateAt })
+  assert.deepEqual(
+    accounts.map(({ reason, gross, may_come }) => [reason, gross, may_come]),
+    [
+      [null, 200_000, false],
+      ['no_energy', 100_000, false],
+      ['no_energy', null, true],
+    ],
+  )
+  const sums = totalOf(accounts, list)
+  assert.deepEqual([sums.known_wh, sums.gross, sums.known_hours], [6000, 300_000n, 2])
+  assert.equal(sums.fees.get(1), 2_000_000n)
+  // What the market pays does not depend on what is known of a plant.
+  assert.equal(sums.market_price_hours, 3)
+  assert.deepEqual(
+    [...sums.unknown.values()],
+    [
+      {
+        reason: 'no_energy',
+        market_code: null,
+        first_ms: window.from_ms + hour_ms,
+        last_ms: window.from_ms + 2 * hour_ms,
+        hours: 2,
+      },
+    ],
+  )
 })

@@ -7,17 +7,20 @@
 import { hour_ms } from '../storage/touched-hours.ts'
 import { contractPrice } from './contract-price.ts'
 import type { Assignment } from './contract-store.ts'
+import type { EnergyState, EnergyStateAt } from './energy-evidence.ts'
+import type { RateAt } from './exchange-rates.ts'
 import { converted, percentOf, sameCurrency, worth } from './money.ts'
 import { type PlantHour, quarter_ms } from './plant-quarters.ts'
 import type { QuarterPrices } from './quarter-prices.ts'
 import { ofMonth, type Terms, type TermsOfFee } from './terms.ts'
 
-/** Why an amount is not known. */
+/** Why what energy is worth is not known. */
 export const moneyReasons = ['no_contract', 'no_price', 'no_exchange_rate'] as const
 export type MoneyReason = (typeof moneyReasons)[number]
 
-/** How many `into` one `currency` is at an instant (see `exactRate`); null where nobody knows. */
-export type RateAt = (currency: string, into: string, time_ms: number) => number | null
+/** And why that of an hour is not: `not_yet` while the hour is running. */
+export const accountReasons = [...moneyReasons, 'no_energy', 'not_yet'] as const
+export type AccountReason = (typeof accountReasons)[number]
 
 export interface PlantBooks {
   logger_id: number
@@ -26,12 +29,13 @@ export interface PlantBooks {
   /** How many fees the places in the terms are of. */
   fee_count: number
   /** Ascending; hours without data may be absent. */
-  hours: readonly PlantHour[]
+  hours: Iterable<PlantHour>
   /** Day-ahead and imbalance prices of a market and its currency, over the whole window. */
   marketOf: (market_code: string) => MarketPrices
   rateAt: RateAt
   /** Energy in Wh that was sold ahead of the quarter that begins then; null where not known. */
   scheduledAt: ((start_ms: number) => number | null) | null
+  energyStateAt: EnergyStateAt
 }
 
 export interface MarketPrices {
@@ -50,12 +54,14 @@ export interface HourAccount {
   currency: string | null
   /** Of the quarters under a contract, of all where there is none; null where none is known. */
   energy_wh: number | null
-  /** Null: for the reason below, or since no energy is known. */
+  /** Null for the reason below; but for `no_energy` that of the energy that is known. */
   gross: number | null
   /** By place; for the reason below they are not all of it. */
   fees: number[]
   /** What keeps the money of the hour from being known. */
-  reason: MoneyReason | null
+  reason: AccountReason | null
+  /** Readings of it may still come. */
+  may_come: boolean
   /** Means over the quarters, micro per MWh: of the contract, and of the market. */
   price_micro: number | null
   market_price_micro: number | null
@@ -77,18 +83,20 @@ export interface HourAccount {
 }
 
 /** The hours of [from_ms, to_ms), whole hours, each of them. */
-export function hourAccounts(
+export function* hourAccounts(
   books: PlantBooks,
   { from_ms, to_ms }: { from_ms: number; to_ms: number },
-): HourAccount[] {
-  const settling = { books, period: noPeriod() }
-  const accounts: HourAccount[] = []
-  let nth_hour = 0
+): Generator<HourAccount, undefined> {
+  const settling = { books, period: noPeriod(), is_whole: false }
+  const hours = books.hours[Symbol.iterator]()
+  let next = hours.next()
   let nth_terms = 0
   for (let start_ms = from_ms; start_ms < to_ms; start_ms += hour_ms) {
-    while ((books.hours[nth_hour]?.start_ms ?? to_ms) < start_ms) nth_hour += 1
-    const hour = books.hours[nth_hour]?.start_ms === start_ms ? books.hours[nth_hour] : undefined
+    while (!next.done && next.value.start_ms < start_ms) next = hours.next()
+    const hour = !next.done && next.value.start_ms === start_ms ? next.value : undefined
     const account = emptyAccount(books, start_ms, hour)
+    const state = books.energyStateAt(start_ms, hour)
+    settling.is_whole = state === 'known' || state === 'settling'
     while ((books.terms[nth_terms]?.to_ms ?? to_ms) <= start_ms) nth_terms += 1
     const end_ms = start_ms + hour_ms
     for (let at = nth_terms; (books.terms[at]?.from_ms ?? end_ms) < end_ms; at += 1) {
@@ -99,9 +107,19 @@ export function hourAccounts(
       account.energy_wh = hour === undefined ? null : energyOf(hour)
     }
     if (account.reason !== null) account.gross = null
-    accounts.push(account)
+    addState(account, state)
+    yield account
   }
-  return accounts
+}
+
+/** What is not known of the energy makes the money unknown; none at night is worth nothing. */
+function addState(account: HourAccount, state: EnergyState): void {
+  account.may_come = state === 'settling' || state === 'missing'
+  if (state === 'asleep') account.energy_wh ??= 0
+  if (account.reason !== null) return
+  if (state === 'asleep') account.gross ??= 0
+  else if (state === 'not_yet') account.reason = 'not_yet'
+  else if (state === 'missing' || state === 'lost') account.reason = 'no_energy'
 }
 
 function emptyAccount(
@@ -119,6 +137,7 @@ function emptyAccount(
     gross: null,
     fees: new Array<number>(fee_count).fill(0),
     reason: null,
+    may_come: false,
     price_micro: null,
     market_price_micro: null,
     valued_wh: 0,
@@ -147,6 +166,8 @@ interface Period {
 interface Settling {
   books: PlantBooks
   period: Period
+  /** The energy of the hour is known, all of it: else it deviates from nothing. */
+  is_whole: boolean
 }
 
 const noPeriod = (): Period => ({
@@ -160,7 +181,7 @@ const noPeriod = (): Period => ({
 
 /** Adds the part of an hour that lies within the terms. */
 function addPart(
-  { books, period }: Settling,
+  { books, period, is_whole }: Settling,
   account: HourAccount,
   { terms, hour }: { terms: Terms; hour: PlantHour | undefined },
 ): void {
@@ -186,7 +207,8 @@ function addPart(
     const energy_wh = hour?.energy_wh[nth] ?? null
     if (energy_wh === null) continue
     settleFrom(period, periodAt(market.day_ahead, at_ms), terms, price)
-    const imbalance = imbalanceAt(books, market, at_ms, { energy_wh, rate, market_price })
+    const quarter = { energy_wh, rate, market_price }
+    const imbalance = is_whole ? imbalanceAt(books, market, at_ms, quarter) : null
     addEnergy({ books, period }, account, { terms, energy_wh, price, market_price, imbalance })
   }
   const quarters = (end_ms - begin_ms) / quarter_ms
@@ -201,11 +223,14 @@ function settleFrom(period: Period, begin_ms: number, terms: Terms, price: numbe
   period.price = price
   period.energy_wh = 0
   period.gross = 0
-  if (period.fees.length === terms.fees.length) period.fees.fill(0)
-  else period.fees = new Array<number>(terms.fees.length).fill(0)
+  period.fees = terms.fees.map(() => 0)
 }
 
-function addEnergy({ books, period }: Settling, account: HourAccount, quarter: Quarter): void {
+function addEnergy(
+  { books, period }: Omit<Settling, 'is_whole'>,
+  account: HourAccount,
+  quarter: Quarter,
+): void {
   const { terms, energy_wh, price, market_price, imbalance } = quarter
   account.energy_wh = (account.energy_wh ?? 0) + energy_wh
   if (imbalance !== null) account.imbalance = (account.imbalance ?? 0) + imbalance

@@ -1,17 +1,15 @@
 /** All that the earnings of a site are made of, read for a window. */
-import { createPriceStore, type Market, type PriceKind, type PriceStore } from '../prices/store.ts'
+import { createPriceStore, type Market, type PriceStore } from '../prices/store.ts'
 import type { Queries } from '../storage/database.ts'
-import { hour_ms } from '../storage/touched-hours.ts'
-import { type HourAccount, hourAccounts, type MarketPrices, type RateAt } from './accounting.ts'
+import { type HourAccount, hourAccounts, type MarketPrices } from './accounting.ts'
 import { type Contracts, type Fee, readContracts } from './contract-store.ts'
-import { readQuarterPrices } from './market-prices.ts'
-import { exactRate } from './money.ts'
+import { type EvidenceAsked, readEnergyStates } from './energy-evidence.ts'
+import { type RateAt, type RateSpan, rateAtOf, readRateSpans } from './exchange-rates.ts'
 import { readPlantHours } from './plant-quarters.ts'
+import { quarterPrices } from './quarter-prices.ts'
 import { type Terms, termsOf } from './terms.ts'
 
-const day_ms = 24 * hour_ms
-
-export interface BooksAsked {
+export interface TermsWindow {
   site_id: string
   /** Of all plants where it is null. */
   logger_id: number | null
@@ -20,6 +18,9 @@ export interface BooksAsked {
   to_ms: number
   /** That of the site, for sums of contracts of several currencies. */
   site_currency: string | null
+}
+
+export interface BooksAsked extends TermsWindow, EvidenceAsked {
   /** What plants had sold ahead, Wh by the begin of the quarter; asked where it matters. */
   readScheduled?: ReadScheduled
 }
@@ -36,8 +37,8 @@ export interface PlantAccounts {
   inverter_count: number
   terms: readonly Terms[]
   fees: readonly Fee[]
-  /** Each hour of the window. */
-  hours: readonly HourAccount[]
+  /** Each hour of the window, computed as it is asked for: a year of them would take megabytes. */
+  hours: () => IteratorObject<HourAccount, undefined>
 }
 
 export interface Books {
@@ -46,25 +47,20 @@ export interface Books {
   /** For sums: that of all contracts, else that of the site; null without contracts. */
   currency: string | null
   rateAt: RateAt
+  /** All rates that the amounts need. */
+  rates: readonly RateSpan[]
 }
 
 export async function openBooks(db: Queries, asked: BooksAsked): Promise<Books> {
   const { site_id, logger_id, from_ms, to_ms } = asked
   const span = { from: new Date(from_ms), to: new Date(Math.max(from_ms, to_ms)) }
-  const prices = createPriceStore(db)
-  const plants = await readPlants(db, asked)
-  const contracts = await readContracts(db, site_id, logger_id)
-  const markets = await readMarkets(prices, contracts)
-  const termsByPlant = new Map(
-    plants.map((plant) => [plant.logger_id, termsOfPlant(plant, contracts, markets, asked)]),
-  )
+  const { plants, contracts, markets, termsByPlant, currency, rates } = await readTerms(db, asked)
+  const rateAt = rateAtOf(rates)
   const terms = [...termsByPlant.values()].flat()
   const market_codes = new Set(terms.map(({ market_code }) => market_code))
-  const pricesOf = await readMarketPrices(db, market_codes, markets, asked)
-  const currency = commonCurrency(terms, asked.site_currency)
-  const pairs = ratePairs(terms, contracts, markets, currency)
-  const rateAt = await readRates(prices, pairs, asked)
+  const pricesOf = await readMarketPrices(createPriceStore(db), market_codes, markets, asked)
   const hours = await readPlantHours(db, { site_id, logger_id: logger_id ?? undefined, ...span })
+  const statesOf = await readEnergyStates(db, asked)
   const accounts: PlantAccounts[] = []
   for (const plant of plants) {
     const of_plant = termsByPlant.get(plant.logger_id)!
@@ -75,16 +71,33 @@ export async function openBooks(db: Queries, asked: BooksAsked): Promise<Books> 
       hours: hours.get(plant.logger_id) ?? [],
       marketOf: (code: string) => pricesOf.get(code)!,
       rateAt,
+      energyStateAt: statesOf(plant.logger_id),
       scheduledAt: await scheduledOf(plant, of_plant, { markets, pricesOf }, asked),
     }
     accounts.push({
       ...plant,
       terms: of_plant,
       fees: contracts.fees,
-      hours: hourAccounts(books, { from_ms, to_ms }),
+      hours: () => hourAccounts(books, { from_ms, to_ms }),
     })
   }
-  return { plants: accounts, currency, rateAt }
+  return { plants: accounts, currency, rateAt, rates }
+}
+
+/** Under which terms the plants of the window sell in it, and the rates that these need. */
+export async function readTerms(db: Queries, asked: TermsWindow) {
+  const prices = createPriceStore(db)
+  const plants = await readPlants(db, asked)
+  const contracts = await readContracts(db, asked.site_id, asked.logger_id)
+  const markets = await readMarkets(prices, contracts)
+  const termsByPlant = new Map(
+    plants.map((plant) => [plant.logger_id, termsOfPlant(plant, contracts, markets, asked)]),
+  )
+  const terms = [...termsByPlant.values()].flat()
+  const currency = commonCurrency(terms, asked.site_currency)
+  const pairs = ratePairs(terms, contracts, markets, currency)
+  const rates = await readRateSpans(db, pairs, asked)
+  return { plants, contracts, markets, termsByPlant, currency, rates }
 }
 
 function commonCurrency(terms: readonly Terms[], site_currency: string | null): string | null {
@@ -99,7 +112,7 @@ interface Plant {
   rated_power_kw: number
 }
 
-function readPlants(db: Queries, { site_id, logger_id, from_ms }: BooksAsked): Promise<Plant[]> {
+function readPlants(db: Queries, { site_id, logger_id, from_ms }: TermsWindow): Promise<Plant[]> {
   return db.query<Plant>(
     `select logger_id, name as logger_name, rated_power_kw,
        (select count(*)::int from inverters i
@@ -130,7 +143,7 @@ function termsOfPlant(
   { logger_id, rated_power_kw }: Plant,
   { assignments, fees }: Contracts,
   markets: ReadonlyMap<string, Market>,
-  { from_ms, to_ms }: BooksAsked,
+  { from_ms, to_ms }: TermsWindow,
 ): Terms[] {
   return termsOf({
     assignments: assignments.filter((item) => item.logger_id === logger_id),
@@ -147,18 +160,19 @@ function termsOfPlant(
 }
 
 async function readMarketPrices(
-  db: Queries,
+  prices: PriceStore,
   market_codes: ReadonlySet<string>,
   markets: ReadonlyMap<string, Market>,
-  window: { from_ms: number; to_ms: number },
+  { from_ms, to_ms }: TermsWindow,
 ): Promise<Map<string, MarketPrices>> {
+  const span = { from: new Date(from_ms), to: new Date(to_ms) }
+  const window = { from_ms, to_ms }
   const found = new Map<string, MarketPrices>()
   for (const market_code of market_codes) {
-    const read = (kind: PriceKind) => readQuarterPrices(db, { market_code, kind }, window)
     found.set(market_code, {
       currency: markets.get(market_code)!.currency,
-      day_ahead: await read('day_ahead'),
-      imbalance: await read('imbalance'),
+      day_ahead: quarterPrices(await prices.dayAhead(market_code, span), window),
+      imbalance: quarterPrices(await prices.imbalance(market_code, span), window),
     })
   }
   return found
@@ -181,24 +195,6 @@ function ratePairs(
     add(assignment.currency, into)
   }
   return pairs
-}
-
-/** The rates of each UTC day of the window. */
-async function readRates(
-  prices: PriceStore,
-  pairs: ReadonlySet<string>,
-  { from_ms, to_ms }: BooksAsked,
-): Promise<RateAt> {
-  const known = new Map<string, number | null>()
-  const dayOf = (time_ms: number) => Math.floor(time_ms / day_ms) * day_ms
-  for (const pair of pairs) {
-    const [currency, into] = pair.split(' ') as [string, string]
-    for (let day = dayOf(from_ms); day < to_ms; day += day_ms) {
-      const rate = await prices.rate(currency, into, new Date(day))
-      known.set(`${pair} ${day}`, rate === null ? null : exactRate(rate))
-    }
-  }
-  return (currency, into, time_ms) => known.get(`${currency} ${into} ${dayOf(time_ms)}`) ?? null
 }
 
 /** Only where an imbalance price is known is it worth reading. */

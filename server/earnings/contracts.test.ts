@@ -81,3 +81,19 @@ assignments:
     'assignments[1].valid_from: overlaps with assignments[0], 2026-01-01 to 2026-06-30',
   ])
 })
+
+test('what deviates is charged once, whatever the fee is called', () => {
+  const imbalance = 'code: balancing, basis: imbalance, value: 1, currency: EUR'
+  const text = `
+assignments: []
+fees:
+  - { ${imbalance}, name: A, logger_id: 1, valid_from: 2026-01-01, valid_to: 2026-06-30 }
+  - { ${imbalance}, name: B, logger_id: 1, valid_from: 2026-07-01 }
+  - { ${imbalance}, name: C, logger_id: 2, valid_from: 2026-01-01 }
+  - { ${imbalance}, name: D, valid_from: 2026-06-30 }
+  - { code: other, name: E, basis: per_mwh, value: 1, currency: EUR, valid_from: 2026-01-01 }`
+  assert.deepEqual(faultsOf(text), [
+    'fees[3].basis: imbalance overlaps with fees[0], 2026-01-01 to 2026-06-30: a deviation is ' +
+      'charged once',
+  ])
+})

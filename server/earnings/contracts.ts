@@ -205,13 +205,21 @@ function unknownNames({ assignments, fees = [] }: ContractsFile, known: Known): 
   return [...loggers('assignments', assignments), ...loggers('fees', fees), ...markets]
 }
 
-/** Of one plant no two contracts, and no two fees of one code and name, hold on the same day. */
+/**
+ * Of one plant no two contracts, no two fees of one code and name, and no two fees of what its
+ * deviation costs, hold on the same day.
+ */
 function overlaps({ assignments, fees = [] }: ContractsFile): SiteProblem[] {
   const ofPlant = Map.groupBy(numbered(assignments), ({ item }) => item.logger_id)
   const ofFee = Map.groupBy(numbered(fees), ({ item }) => JSON.stringify([item.code, item.name]))
+  const imbalance = numbered(fees).filter(({ item }) => item.basis === 'imbalance')
   return [
     ...[...ofPlant.values()].flatMap((items) => overlapping('assignments', items)),
     ...[...ofFee.values()].flatMap((items) => overlapping('fees', items)),
+    ...overlapping('fees', imbalance, 'basis').map(({ path, message }) => ({
+      path,
+      message: `imbalance ${message}: a deviation is charged once`,
+    })),
   ]
 }
 
@@ -224,7 +232,11 @@ interface Dated {
 const numbered = <Item>(items: readonly Item[]) => items.map((item, nth) => ({ item, nth }))
 
 /** Each that holds on a day of one before it, of the same plant; what names no plant is of all. */
-function overlapping(list: string, items: readonly { item: Dated; nth: number }[]): SiteProblem[] {
+function overlapping(
+  list: string,
+  items: readonly { item: Dated; nth: number }[],
+  field = 'valid_from',
+): SiteProblem[] {
   const end = ({ valid_to }: Dated) => valid_to ?? '9999-12-31'
   const isShared = (a: Dated, b: Dated) =>
     a.logger_id === undefined || b.logger_id === undefined || a.logger_id === b.logger_id
@@ -238,7 +250,7 @@ function overlapping(list: string, items: readonly { item: Dated; nth: number }[
     )
     if (other === undefined) return []
     const message = `overlaps with ${list}[${other.nth}], ${period(other.item)}`
-    return [{ path: [list, nth, 'valid_from'], message }]
+    return [{ path: [list, nth, field], message }]
   })
 }
 

@@ -25,8 +25,9 @@ export function productOver(a: number, b: number, divisor: number): number {
     if (Number.isSafeInteger(exact)) return exact
     throw new RangeError(`${a} times ${b} by ${divisor} is beyond all money`)
   }
-  const rest = product % divisor
-  const whole = (product - rest) / divisor
+  // Of safe integers the quotient is never rounded to a whole number that it does not reach.
+  const whole = Math.trunc(product / divisor)
+  const rest = product - whole * divisor
   return 2 * Math.abs(rest) < divisor ? whole + 0 : whole + Math.sign(rest)
 }
 

@@ -6,7 +6,7 @@ import { silent } from '../../test/postgres.ts'
 import { type ServedSite, servedSite } from '../features/fixtures/served-site.ts'
 import { createRollups } from '../rollups/job.ts'
 import { hour_ms, touchReadingsSince } from '../storage/touched-hours.ts'
-import { quarter_ms, readPlantQuarters, sharedOut } from './plant-quarters.ts'
+import { quarter_ms, readPlantHours, readPlantQuarters, sharedOut } from './plant-quarters.ts'
 
 const start_ms = Date.UTC(2026, 5, 21, 8)
 const minute_ms = 60_000
@@ -138,6 +138,27 @@ test('quarters of plants as they were measured, and what a counter told of a sil
       some.map(({ logger_id, start_ms }) => [logger_id, start_ms]),
       [1, 2].map((nth) => [2, start_ms + nth * quarter_ms]),
     )
+  })
+
+  await t.test('every hour of a long time is there once, in order, by plant', async () => {
+    await db.execute(
+      `INSERT INTO logger_hours (site_id, logger_id, hour_at, inverter_count, known_count,
+         energy_kwh, estimated_energy_kwh, awake_covered_s, sun_covered_s)
+       SELECT 'demo', logger_id, at, 1, 1, 0, 0, 0, 0 FROM generate_series(1, 2) AS logger_id,
+         generate_series(timestamptz '2026-01-01', '2026-02-28T23:00Z', interval '1 hour') AS at
+       WHERE logger_id = 1 OR at >= '2026-02-01'`,
+    )
+    const [from_ms, to_ms] = [Date.parse('2026-01-02T05:00Z'), Date.parse('2026-02-27T07:00Z')]
+    const long = { site_id: 'demo', from: new Date(from_ms), to: new Date(to_ms) }
+    const plants = await readPlantHours(db, long)
+    const startsOf = (logger_id: number) =>
+      Array.from(plants.get(logger_id)!, (hour) => hour.start_ms)
+    const hoursFrom = (first_ms: number) =>
+      Array.from({ length: (to_ms - first_ms) / hour_ms }, (_, nth) => first_ms + nth * hour_ms)
+    assert.deepEqual([...plants.keys()], [1, 2])
+    assert.deepEqual(startsOf(1), hoursFrom(from_ms))
+    assert.deepEqual(startsOf(2), hoursFrom(Date.parse('2026-02-01')))
+    assert.deepEqual(startsOf(2), hoursFrom(Date.parse('2026-02-01')), 'and again')
   })
 
   await t.test('what limits cost goes to the time in which they held', async () => {

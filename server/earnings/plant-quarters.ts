@@ -40,12 +40,17 @@ export type Quarters = readonly (number | null)[]
 
 export interface PlantHour {
   start_ms: number
-  /** In service. */
+  /** In service, and those of them whose energy is known. */
   inverter_count: number
+  known_count: number
   energy_wh: Quarters
   curtailed_wh: Quarters
   /** Inverter seconds that were measured while inverters must be awake. */
   awake_covered_s: number
+}
+
+/** What forecasts ask of an hour beside what was sold. */
+interface MeasuredHour extends PlantHour {
   estimated_energy_kwh: number
   /** Of the five-minute means of power in a quarter those that are known, over all inverters. */
   slot_count: readonly number[]
@@ -63,30 +68,50 @@ export async function readPlantQuarters(
   asked: QuartersAsked,
 ): Promise<PlantQuarter[]> {
   const [from_ms, to_ms] = [asked.from.getTime(), asked.to.getTime()]
-  const plants = await readPlantHours(db, asked)
+  const plants = await readHours(db, asked, measuredHour)
   return [...plants].flatMap(([logger_id, hours]) =>
-    hours
+    [...hours]
       .flatMap((hour) => quartersOf(logger_id, hour))
       .filter(({ start_ms }) => start_ms >= from_ms && start_ms < to_ms),
   )
 }
 
-/** The hours that share time with [from, to), ascending, by plant; none without data. */
-export async function readPlantHours(
+/**
+ * The hours that share time with [from, to), ascending, by plant; none without data. An hour is
+ * made when it is asked for: all of a year at once would be megabytes.
+ */
+export const readPlantHours = (
+  db: Queries,
+  asked: QuartersAsked,
+): Promise<Map<number, Iterable<PlantHour>>> => readHours(db, asked, plantHour)
+
+async function readHours<Hour>(
   db: Queries,
   { site_id, logger_id, from, to }: QuartersAsked,
-): Promise<Map<number, PlantHour[]>> {
+  { columns, hourOf }: PackedHour<Hour>,
+): Promise<Map<number, Iterable<Hour>>> {
   const first = Math.floor(from.getTime() / hour_ms) * hour_ms
   const values = [site_id, logger_id ?? null, new Date(first), to]
-  const hours = await db.query<PackedHours>(packedHours, values)
+  const pieces = await db.query<{ logger_id: number; hours: Buffer }>(packedHours(columns), values)
   const spans = await db.query<HeldSpan>(heldSpans, values)
+  const told = await db.query<ToldHour>(toldHours, values)
   const spansOf = Map.groupBy(spans, (span) => span.logger_id)
+  const toldOf = Map.groupBy(told, (hour) => hour.logger_id)
+  const piecesOf = Map.groupBy(pieces, (piece) => piece.logger_id)
   return new Map(
-    hours.map((row) => [row.logger_id, unpack(row.hours, spansOf.get(row.logger_id) ?? [])]),
+    [...piecesOf].map(([logger_id, of_plant]) => {
+      const told_hours = toldOf.get(logger_id) ?? []
+      const held = {
+        spans: spansOf.get(logger_id) ?? [],
+        told: new Map(told_hours.map((hour) => [hour.start_ms, hour.quarter_wh])),
+      }
+      const records = { pieces: of_plant.map(({ hours }) => hours), bytes: 8 * columns.length }
+      return [logger_id, { [Symbol.iterator]: () => unpacked(records, hourOf, held) }]
+    }),
   )
 }
 
-function quartersOf(logger_id: number, hour: PlantHour): PlantQuarter[] {
+function quartersOf(logger_id: number, hour: MeasuredHour): PlantQuarter[] {
   const held_s_min = held_ratio_min * 3600 * hour.inverter_count
   return hour.energy_wh.map((energy_wh, nth) => {
     const curtailed_wh = hour.curtailed_wh[nth]!
@@ -105,9 +130,11 @@ function quartersOf(logger_id: number, hour: PlantHour): PlantQuarter[] {
   })
 }
 
-interface PackedHours {
+/** What all rows kept back of a plant in an hour, as its inverters told. */
+interface ToldHour {
   logger_id: number
-  hours: Buffer
+  start_ms: number
+  quarter_wh: Quarters
 }
 
 /** When a row of curtailment held a plant. */
@@ -117,41 +144,99 @@ interface HeldSpan {
   to_at: Date
 }
 
+interface Held {
+  spans: readonly HeldSpan[]
+  /** By the begin of an hour. */
+  told: ReadonlyMap<number, Quarters>
+}
+
+interface PackedHour<Hour> {
+  columns: readonly string[]
+  /** `float` has them by their places: NaN for null. */
+  hourOf: (float: (nth: number) => number, held: Held) => Hour
+}
+
+const plantHour: PackedHour<PlantHour> = {
+  columns: [
+    "date_part('epoch', hour_at)",
+    'inverter_count',
+    'awake_covered_s',
+    'energy_kwh',
+    'curtailment_loss_kwh',
+    'quarter_kwh[1]',
+    'quarter_kwh[2]',
+    'quarter_kwh[3]',
+    'quarter_kwh[4]',
+    'known_count',
+  ],
+  hourOf(float, { spans, told }) {
+    const start_ms = 1000 * float(0)
+    const kwhs = [float(5), float(6), float(7), float(8)]
+    const curtailed_kwh = float(4)
+    return {
+      start_ms,
+      inverter_count: float(1),
+      known_count: float(9),
+      awake_covered_s: float(2),
+      energy_wh: sharedOut(float(3), kwhs),
+      curtailed_wh: Number.isNaN(curtailed_kwh)
+        ? (told.get(start_ms) ?? unknown)
+        : sharedOut(
+            curtailed_kwh,
+            curtailed_kwh > 0 ? curtailedShares(start_ms, spans, kwhs) : kwhs,
+          ),
+    }
+  },
+}
+
+const measuredHour: PackedHour<MeasuredHour> = {
+  columns: [
+    ...plantHour.columns,
+    'estimated_energy_kwh',
+    'clipped_s',
+    'fault_s',
+    'quarter_slot_count[1]',
+    'quarter_slot_count[2]',
+    'quarter_slot_count[3]',
+    'quarter_slot_count[4]',
+  ],
+  hourOf: (float, held) => ({
+    ...plantHour.hourOf(float, held),
+    estimated_energy_kwh: float(10),
+    clipped_s: float(11),
+    fault_s: float(12),
+    slot_count: [float(13), float(14), float(15), float(16)],
+  }),
+}
+
 /**
- * Of an hour, in this order; 8-byte floats, big endian, NaN for null: a year of a plant as rows
- * takes several times as long to read.
+ * As 8-byte floats, big endian, of ten days in one value: as rows a year takes several times as
+ * long to read, and as one value it has the whole heap collected at every third request.
  */
-const packed = [
-  'extract(epoch from hour_at) * 1000',
-  'energy_kwh',
-  'quarter_kwh[1]',
-  'quarter_kwh[2]',
-  'quarter_kwh[3]',
-  'quarter_kwh[4]',
-  'quarter_slot_count[1]',
-  'quarter_slot_count[2]',
-  'quarter_slot_count[3]',
-  'quarter_slot_count[4]',
-  'inverter_count',
-  'estimated_energy_kwh',
-  'coalesce(curtailment_loss_kwh, told_kwh)',
-  'clipped_s',
-  'fault_s',
-  'awake_covered_s',
-].map((value) => `float8send(coalesce((${value})::float8, 'NaN'))`)
+const packedHours = (columns: readonly string[]) => `
+  select logger_id, hours
+  from loggers l, generate_series($3::timestamptz, $4, interval '240 hours') as first_at,
+  lateral (
+    select string_agg(${columns.map(packed).join(' || ')}, ''::bytea order by hour_at) as hours
+    from logger_hours h
+    where h.site_id = $1 and h.logger_id = l.logger_id and hour_at < $4
+      and hour_at >= first_at and hour_at < first_at + interval '240 hours'
+  ) as of_ten_days
+  where site_id = $1 and ($2::int is null or logger_id = $2) and hours is not null
+  order by logger_id, first_at`
+
+const packed = (column: string) => `float8send(coalesce((${column})::float8, 'NaN'))`
+
+const sum = (nth: number) => `sum(quarter_wh[${nth}])::float8`
 
 /** Where no light was measured the inverters may tell what limits kept back. */
-const packedHours = `
-  select logger_id, string_agg(${packed.join(' || ')}, ''::bytea order by hour_at) as hours
-  from logger_hours
-  left join (
-    select logger_id, hour_at, sum(curtailed_energy_kwh) as told_kwh from curtailment_hours
-    where site_id = $1 and ($2::int is null or logger_id = $2) and hour_at >= $3 and hour_at < $4
-    group by logger_id, hour_at
-  ) as told using (logger_id, hour_at)
+const toldHours = `
+  select logger_id, (extract(epoch from hour_at) * 1000)::float8 as start_ms,
+         array[${[1, 2, 3, 4].map(sum).join(', ')}] as quarter_wh
+  from curtailment_hours
   where site_id = $1 and ($2::int is null or logger_id = $2) and hour_at >= $3 and hour_at < $4
-  group by logger_id
-  order by logger_id`
+    and quarter_wh is not null
+  group by logger_id, hour_at`
 
 const heldSpans = `
   select * from (
@@ -164,30 +249,17 @@ const heldSpans = `
   where to_at > from_at
   order by logger_id, from_at`
 
-function unpack(packed_hours: Buffer, spans: readonly HeldSpan[]): PlantHour[] {
-  const view = new DataView(packed_hours.buffer, packed_hours.byteOffset, packed_hours.length)
-  const hours: PlantHour[] = []
-  for (let at = 0; at < packed_hours.length; at += 8 * packed.length) {
-    const float = (nth: number) => view.getFloat64(at + 8 * nth)
-    const start_ms = float(0)
-    const kwhs = [float(2), float(3), float(4), float(5)]
-    const curtailed_kwh = float(12)
-    hours.push({
-      start_ms,
-      inverter_count: float(10),
-      energy_wh: sharedOut(float(1), kwhs),
-      curtailed_wh: sharedOut(
-        curtailed_kwh,
-        curtailed_kwh > 0 ? curtailedShares(start_ms, spans, kwhs) : kwhs,
-      ),
-      awake_covered_s: float(15),
-      estimated_energy_kwh: float(11),
-      slot_count: [float(6), float(7), float(8), float(9)],
-      clipped_s: float(13),
-      fault_s: float(14),
-    })
+function* unpacked<Hour>(
+  { pieces, bytes }: { pieces: readonly Buffer[]; bytes: number },
+  hourOf: PackedHour<Hour>['hourOf'],
+  held: Held,
+): Generator<Hour> {
+  for (const hours of pieces) {
+    const view = new DataView(hours.buffer, hours.byteOffset, hours.length)
+    for (let at = 0; at < hours.length; at += bytes) {
+      yield hourOf((nth) => view.getFloat64(at + 8 * nth), held)
+    }
   }
-  return hours
 }
 
 const unknown = [null, null, null, null] as const

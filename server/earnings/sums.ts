@@ -1,5 +1,6 @@
 /** Sums of the hours of plants, of any of them, in one currency. */
-import type { HourAccount, MoneyReason, RateAt } from './accounting.ts'
+import type { AccountReason, HourAccount } from './accounting.ts'
+import type { RateAt } from './exchange-rates.ts'
 import { converted, type Micro, sameCurrency } from './money.ts'
 
 export interface Sums {
@@ -7,8 +8,10 @@ export interface Sums {
   energy_wh: number | null
   /** Of hours without a contract, which are in nothing else. */
   unsold_wh: number
-  /** Of hours whose money is known, all of them. */
+  /** What is known of the energy of hours that have no other reason. */
   known_wh: number
+  /** Hours that say something of the money. */
+  known_hours: number
   gross: Micro
   fees: Map<number, Micro>
   valued_wh: number
@@ -25,10 +28,13 @@ export interface Sums {
   hours_under_contract: number
   /** Hours under a contract whose money is not known, by the reason and market. */
   unknown: Map<string, Unknown>
+  /** Readings of some hour may still come. */
+  may_come: boolean
 }
 
 export interface Unknown {
-  reason: MoneyReason
+  reason: AccountReason
+  /** Of the market whose price or rate is not known. */
   market_code: string | null
   first_ms: number
   last_ms: number
@@ -39,6 +45,7 @@ export const noSums = (): Sums => ({
   energy_wh: null,
   unsold_wh: 0,
   known_wh: 0,
+  known_hours: 0,
   gross: 0n,
   fees: new Map(),
   valued_wh: 0,
@@ -53,6 +60,7 @@ export const noSums = (): Sums => ({
   imbalance: null,
   hours_under_contract: 0,
   unknown: new Map(),
+  may_come: false,
 })
 
 /** Adds an hour, whose fees are these (ids by place). */
@@ -63,13 +71,19 @@ export function addHour(sums: Sums, hour: HourAccount, fee_ids: readonly number[
     return
   }
   sums.hours_under_contract += 1
+  sums.may_come ||= hour.may_come
+  if (hour.market_price_micro !== null) {
+    sums.market_price_micro += hour.market_price_micro
+    sums.market_price_hours += 1
+  }
+  if (reason === 'not_yet') return
   sums.energy_wh = plus(sums.energy_wh, energy_wh)
   sums.curtailed_wh = plus(sums.curtailed_wh, hour.curtailed_wh)
   sums.negative_wh += hour.negative_wh
-  if (reason !== null) {
-    addUnknown(sums, hour, reason)
-    return
-  }
+  if (reason !== null) addUnknown(sums, hour, reason)
+  // Of an hour of which the energy is known in part, that part is.
+  if (reason !== null && (reason !== 'no_energy' || energy_wh === null)) return
+  sums.known_hours += 1
   sums.known_wh += energy_wh ?? 0
   sums.gross += BigInt(hour.gross ?? 0)
   for (const [place, amount] of hour.fees.entries()) {
@@ -80,10 +94,6 @@ export function addHour(sums: Sums, hour: HourAccount, fee_ids: readonly number[
   }
   sums.valued_wh += hour.valued_wh
   sums.market_value += hour.market_value
-  if (hour.market_price_micro !== null) {
-    sums.market_price_micro += hour.market_price_micro
-    sums.market_price_hours += 1
-  }
   sums.negative_cost += BigInt(hour.negative_cost)
   sums.lost += BigInt(hour.lost)
   sums.avoided += BigInt(hour.avoided)
@@ -92,9 +102,10 @@ export function addHour(sums: Sums, hour: HourAccount, fee_ids: readonly number[
 
 function addUnknown(
   { unknown }: Sums,
-  { start_ms, market_code }: HourAccount,
-  reason: MoneyReason,
+  { start_ms, market_code: sold_into }: HourAccount,
+  reason: AccountReason,
 ): void {
+  const market_code = reason === 'no_energy' ? null : sold_into
   const key = `${reason} ${market_code}`
   const known = unknown.get(key)
   unknown.set(key, {
@@ -119,13 +130,14 @@ export function amountsSum(amounts: Iterable<Micro | number>): Micro {
 export function inCurrency(hour: HourAccount, currency: string, rateAt: RateAt): HourAccount {
   if (hour.currency === null || hour.currency === currency) return hour
   const rate = rateAt(hour.currency, currency, hour.start_ms)
+  const is_priced = hour.reason === null || hour.reason === 'no_energy'
   const into = (amount: number) => converted(amount, rate ?? sameCurrency)
   const price = (micro: number | null) =>
     micro === null || rate === null ? null : (micro * rate) / sameCurrency
   return {
     ...hour,
     currency,
-    reason: hour.reason ?? (rate === null ? 'no_exchange_rate' : null),
+    reason: rate === null && is_priced ? 'no_exchange_rate' : hour.reason,
     gross: hour.gross === null || rate === null ? null : into(hour.gross),
     fees: hour.fees.map(into),
     price_micro: price(hour.price_micro),

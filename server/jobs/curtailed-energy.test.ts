@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { testDatabase } from '../../test/postgres.ts'
 import { foundSite } from '../link/fixtures/plant.ts'
@@ -74,11 +75,19 @@ test('energy that was kept back', async (t) => {
       ).map(({ group_id, energy }) => [group_id, energy]),
     )
 
+  const quarters = async () =>
+    (
+      await db.query<{ group_id: string; quarter_wh: number[] }>(
+        'select group_id, quarter_wh from curtailment_hours order by hour_at, group_id',
+      )
+    ).map(({ group_id, quarter_wh }) => [group_id, ...(quarter_wh ?? [])].join(' '))
+
   await t.test('is not known where no inverter tells what it could deliver', async () => {
     await row('a', 80, 0, 90)
     for (let at_min = -5; at_min <= 95; at_min += 1) await reading(3, at_min, 30, null)
     await sum(100)
     assert.deepEqual(await energies(), { a: null })
+    assert.deepEqual(await quarters(), ['a', 'a'])
   })
 
   await t.test('is what could be delivered less what was, while the row was applied', async () => {
@@ -89,6 +98,18 @@ test('energy that was kept back', async (t) => {
     }
     await sum(100)
     assert.deepEqual(await energies(), { a: 30 })
+    assert.deepEqual(await quarters(), ['a 5000 5000 5000 5000', 'a 5000 5000 0 0'])
+  })
+
+  await t.test('hours from before quarters were kept have got them, by the time held', async () => {
+    await db.execute('update curtailment_hours set quarter_wh = null')
+    const migration = new URL(
+      '../storage/migrations/0018-curtailment-quarters.sql',
+      import.meta.url,
+    )
+    const text = readFileSync(migration, 'utf8')
+    await db.query(text.slice(text.indexOf('update curtailment_hours')))
+    assert.deepEqual(await quarters(), ['a 5000 5000 5000 5000', 'a 5000 5000 0 0'])
   })
 
   await t.test('grows while the row holds, however often it is summed', async () => {
@@ -121,6 +142,10 @@ test('energy that was kept back', async (t) => {
     await row('b', 50, 30, 45)
     await sum(100)
     assert.deepEqual(await energies(), { a: 25, b: 5 })
+    assert.deepEqual(await quarters(), [
+      ...['a 5000 5000 0 5000', 'b 0 0 5000 0'],
+      'a 5000 5000 0 0',
+    ])
     await db.execute(`update curtailment_rows set released_at = '${iso(60)}' where group_id = 'a'`)
     await sum(100)
     assert.deepEqual(await energies(), { a: 15, b: 5 })

@@ -1,8 +1,8 @@
 /**
- * Energy that curtailment kept back, by row and hour: what inverters say that they could have
- * delivered (SunSpec model 122, WAval) less what they did, while they were limited by curtailment
- * and not by the permit or others, between two readings that both know it and that no gap parts. Of
- * rows that hold a plant at once the lowest has it all.
+ * Energy that curtailment kept back, by row, hour and quarter: what inverters say that they could
+ * have delivered (SunSpec model 122, WAval) less what they did, while they were limited by
+ * curtailment and not by the permit or others, between two readings that both know it and that no
+ * gap parts. Of rows that hold a plant at once the lowest has it all.
  */
 import { defaultPollIntervals } from '@heliograph/domain/site'
 import type { Database, Queries } from '../storage/database.ts'
@@ -149,14 +149,29 @@ const insertHour = `
       and measured_at < $3::timestamptz + interval '1 hour' + longest
   ), spans as (
     select * from unnest($6::text[], $7::timestamptz[], $8::timestamptz[]) as s (group_id, from_at, to_at)
+  ), parts as (
+    select group_id, quarter, greatest(from_at, begin_at) as from_at,
+           least(to_at, begin_at + interval '15 minutes') as to_at
+    from spans cross join generate_series(0, 3) as quarter
+    cross join lateral (
+      select $3::timestamptz + quarter * interval '15 minutes' as begin_at
+    ) as of_quarter
+  ), quarters as (
+    select parts.group_id, parts.quarter, sum(steps.kept_kw * extract(epoch from
+        least(steps.to_at, parts.to_at) - greatest(steps.from_at, parts.from_at)) / 3600) as kwh
+    from parts
+    left join steps on parts.from_at < parts.to_at
+      and steps.from_at < parts.to_at and steps.to_at > parts.from_at
+      and steps.kept_kw is not null and steps.to_at - steps.from_at <= (select longest from gap)
+    group by parts.group_id, parts.quarter
   )
-  insert into curtailment_hours (site_id, group_id, logger_id, hour_at, curtailed_energy_kwh)
-  select $1, spans.group_id, $2, $3, sum(steps.kept_kw * extract(epoch from
-      least(steps.to_at, spans.to_at) - greatest(steps.from_at, spans.from_at)) / 3600)
-  from spans
-  left join steps on steps.from_at < spans.to_at and steps.to_at > spans.from_at
-    and steps.kept_kw is not null and steps.to_at - steps.from_at <= (select longest from gap)
-  group by spans.group_id`
+  insert into curtailment_hours
+    (site_id, group_id, logger_id, hour_at, curtailed_energy_kwh, quarter_wh)
+  select $1, group_id, $2, $3, sum(kwh),
+         case when count(kwh) > 0
+           then array_agg(coalesce(round(1000 * kwh), 0)::int order by quarter) end
+  from quarters
+  group by group_id`
 
 /** What a plant could deliver now, noted at the rows that hold it; older readings do not count. */
 async function noteAvailable(db: Queries, { site_id, logger_id }: Plant, now: Date): Promise<void> {

@@ -26,7 +26,7 @@ export interface FetchContext {
   signal: AbortSignal
 }
 
-/** Of one market in one run: a long past is filled in over several. */
+/** Of one market in one run: a long past is filled in over several, where a service is asked. */
 const days_at_once = 40
 /** So many days that fail in one run speak of the source, and not of the days. */
 const failures_at_once = 3
@@ -61,7 +61,8 @@ export async function fetchMarket(
   const source = sourceOf(market.source!, context.settings)
   const failures: string[] = []
   let understood_count = 0
-  for (const date of (await readDue(db, market, clock.now())).slice(0, days_at_once)) {
+  const due = await readDue(db, market, clock.now())
+  for (const date of market.source === 'simulated' ? due : due.slice(0, days_at_once)) {
     if (signal.aborted || failures.length === failures_at_once) break
     const now = clock.now()
     const day = deliveryDay(date, market.timezone)

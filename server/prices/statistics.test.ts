@@ -13,9 +13,14 @@ const hours = (prices: readonly (number | null)[]): Slot[] =>
     const start_ms = utcDay('2026-06-21').start_ms + hour * hour_ms
     return { start_ms, end_ms: start_ms + hour_ms, price_micro }
   })
-const figures = (slots: Slot[], light: ((hour: number) => number) | null = null) =>
+const day_end_ms = utcDay('2026-06-21').end_ms
+const figures = (
+  slots: Slot[],
+  light: ((hour: number) => number) | null = null,
+  until_ms = day_end_ms,
+) =>
   priceStatistics(slots, {
-    timezone: 'Europe/Berlin',
+    ...{ timezone: 'Europe/Berlin', until_ms },
     light: light && (({ start_ms }) => light(new Date(start_ms).getUTCHours())),
   })
 const ascending = Array.from({ length: 24 }, (_, hour) => hour * 1_000_000)
@@ -28,6 +33,16 @@ test('base, peak, extremes and negative periods of a day', () => {
   // 08:00 to 20:00 in Berlin are the UTC hours 6 to 17.
   assert.equal(peak_micro, 9_500_000)
   assert.deepEqual([min_micro, max_micro, negative_count], [-2_000_000, 21_000_000, 2])
+})
+
+test('the base price is of the time before an instant, and only that has to be known', () => {
+  const slots = hours(ascending.map((micro, hour) => (hour < 22 ? micro : null)))
+  const until = (hour: number) => figures(slots, null, slots[0]!.start_ms + hour * hour_ms)
+  assert.equal(until(24).base_micro, null)
+  assert.equal(until(22).base_micro, 10_500_000)
+  // Half of the third hour.
+  assert.equal(until(2.5).base_micro, (0 + 1_000_000 + 0.5 * 2_000_000) / 2.5)
+  assert.equal(until(0).base_micro, null)
 })
 
 test('a mean with an unknown price in it is unknown; one outside of it does no harm', () => {
@@ -69,7 +84,7 @@ test('quarters and the hours that are their means have the same base price', () 
           const four = quarters.slice(4 * hour, 4 * hour + 4)
           return { ...slot, price_micro: four.reduce((sum, q) => sum + q.price_micro, 0) / 4 }
         })
-        const zone = { timezone: 'Europe/Berlin', light: null }
+        const zone = { timezone: 'Europe/Berlin', light: null, until_ms: day_end_ms }
         const [fine, coarse] = [priceStatistics(quarters, zone), priceStatistics(means, zone)]
         assert.equal(fine.base_micro, coarse.base_micro)
         assert.equal(fine.peak_micro, coarse.peak_micro)

@@ -3,9 +3,9 @@ import { localDate } from '@heliograph/domain/local-day'
 import { deliveryDay, localInstant, type PeriodSpan, type Slot } from './periods.ts'
 
 export interface PriceStatistics {
-  /** Mean over all the time; null unless all of it is known. */
+  /** Mean over the time before `until_ms`; null unless all of it is known. */
   base_micro: number | null
-  /** Mean from 08:00 to 20:00 of the market's clock, on every day of the week; null as above. */
+  /** Mean from 08:00 to 20:00 of the market's clock, any weekday; null unless all is known. */
   peak_micro: number | null
   /** Of the periods that are known; null without any. */
   min_micro: number | null
@@ -21,12 +21,15 @@ export type Light = ((span: PeriodSpan) => number) | null
 /** Figures of one day's slots, ascending; `timezone` is the market's. */
 export function priceStatistics(
   slots: readonly Slot[],
-  { timezone, light }: { timezone: string; light: Light },
+  { timezone, light, until_ms }: { timezone: string; light: Light; until_ms: number },
 ): PriceStatistics {
   const known = slots.flatMap(({ price_micro }) => (price_micro === null ? [] : [price_micro]))
   const isPeak = peakOf(timezone)
   return {
-    base_micro: weightedMean(slots, ({ start_ms, end_ms }) => end_ms - start_ms),
+    base_micro: weightedMean(
+      slots,
+      ({ start_ms, end_ms }) => Math.min(end_ms, until_ms) - start_ms,
+    ),
     peak_micro: weightedMean(slots, (slot) => (isPeak(slot) ? slot.end_ms - slot.start_ms : 0)),
     min_micro: known.length > 0 ? Math.min(...known) : null,
     max_micro: known.length > 0 ? Math.max(...known) : null,

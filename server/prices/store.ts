@@ -75,26 +75,32 @@ export const marketColumns = `market_code, name, eic_code, country_codes, type, 
   ${number('price_min_per_mwh')}, ${number('price_max_per_mwh')}, sequence, source,
   followed_from`
 
+/** No period is longer than a day: that bound lets the index begin the search there. */
 const overlapping = `market_code = $1 and kind = $2 and is_current
-  and start_at < $4 and end_at > $3
-  -- No period is longer than a day: this bound lets the index end the search.
-  and start_at > $3::timestamptz - interval '1 day'`
+  and start_at < $4 and end_at > $3 and start_at > $3::timestamptz - interval '1 day'`
 
-/** As three arrays, which the driver reads in a fifth of the time that so many rows take it. */
+/**
+ * Of a period its begin and end, as PostgreSQL counts instants, and its price in micro: 8-byte
+ * integers, big endian, of ten days in one value. As rows a year of them takes several times as
+ * long to read, and as one value it has the whole heap collected at every third request.
+ */
 const periodsIn = {
   name: 'market_prices_in',
-  text: `select array_agg(1000 * date_part('epoch', start_at) order by start_at) as starts_ms,
-           array_agg(1000 * date_part('epoch', end_at) order by start_at) as ends_ms,
-           array_agg((1000000 * price)::float8 order by start_at) as prices_micro
-         from market_prices where ${overlapping}`,
+  text: `select periods
+         from generate_series($3::timestamptz - interval '1 day', $4, interval '240 hours') as first_at,
+         lateral (
+           select string_agg(timestamptz_send(start_at) || timestamptz_send(end_at)
+             || int8send((1000000 * price)::int8), ''::bytea order by start_at) as periods
+           from market_prices
+           where ${overlapping}
+             and start_at >= first_at and start_at < first_at + interval '240 hours'
+         ) as of_ten_days
+         where periods is not null
+         order by first_at`,
 }
-
-interface PriceColumns {
-  /** null without any row. */
-  starts_ms: number[] | null
-  ends_ms: number[]
-  prices_micro: number[]
-}
+const period_bytes = 24
+/** The zero of its instants, which are microseconds. */
+const postgres_epoch_ms = Date.UTC(2000, 0, 1)
 
 export function createPriceStore(db: Queries): PriceStore {
   const periods = (kind: PriceKind) => (market_code: string, span: Span) =>
@@ -128,13 +134,22 @@ export async function readPrices(
   { market_code, kind }: { market_code: string; kind: PriceKind },
   { from, to }: Span,
 ): Promise<PricePeriod[]> {
-  const [columns] = await db.query<PriceColumns>(periodsIn, [market_code, kind, from, to])
-  const { starts_ms, ends_ms, prices_micro } = columns!
-  return (starts_ms ?? []).map((start_ms, nth) => ({
-    start_ms,
-    end_ms: ends_ms[nth]!,
-    price_micro: prices_micro[nth]!,
-  }))
+  const values = [market_code, kind, from, to]
+  const rows = await db.query<{ periods: Buffer }>(periodsIn, values)
+  const periods: PricePeriod[] = []
+  for (const { periods: packed } of rows) {
+    const view = new DataView(packed.buffer, packed.byteOffset, packed.length)
+    const integer = (at: number) => view.getInt32(at) * 2 ** 32 + view.getUint32(at + 4)
+    const instant = (at: number) => postgres_epoch_ms + integer(at) / 1000
+    for (let at = 0; at < packed.length; at += period_bytes) {
+      periods.push({
+        start_ms: instant(at),
+        end_ms: instant(at + 8),
+        price_micro: integer(at + 16),
+      })
+    }
+  }
+  return periods
 }
 
 /** How many `base` one `currency` was on a UTC day; null where one of the two has no rate. */

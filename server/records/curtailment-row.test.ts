@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { testDatabase } from '../../test/postgres.ts'
-import { type RowStatus, rowColumns, rowRecord, type StoredRow } from './curtailment-row.ts'
+import {
+  noMoney,
+  type RowStatus,
+  rowColumns,
+  rowRecord,
+  type StoredRow,
+} from './curtailment-row.ts'
 
 /** Of a day: rows are asked for at 09:00 and hold from 10:00 until 12:00. */
 const at = (time: string) => `2026-06-21T${time}Z`
@@ -136,7 +142,7 @@ test('a row', async (t) => {
       `select ${rowColumns('$1::timestamptz')} from curtailment_rows r, curtailment_groups g`,
       [now],
     )
-    return rowRecord(read!)
+    return rowRecord(read!, noMoney)
   }
 
   for (const { what, row, is } of cases) {

@@ -1,5 +1,5 @@
 /** A curtailment row: one plant held below a limit for a time, and how far that has come. */
-import { failureCodes } from '@heliograph/domain/curtailment'
+import { failureCodes, type reportInstants } from '@heliograph/domain/curtailment'
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { LoggerId, Nullable } from '../http/params.ts'
@@ -11,7 +11,7 @@ const Count = (description: string) => Type.Integer({ minimum: 0, description })
 /** A row that was released counts as cancelled, confirmed or not, so long after its end. */
 export const grace_s = 60
 /** Without a sign of the edge for so long after its start a row says so. */
-export const answer_s = 30
+const answer_s = 30
 
 export const sources = ['api', 'edge_local'] as const
 export const rowScopes = ['site', 'logger'] as const
@@ -28,6 +28,8 @@ export type RowStatus = (typeof rowStatuses)[number]
 
 /** Those of rows that are not over. */
 export const openStatuses = ['scheduled', 'active', 'releasing'] as const satisfies RowStatus[]
+
+const moneyReasons = ['no_contract', 'no_price', 'no_exchange_rate'] as const
 
 export const statusRule =
   '`scheduled`: before its start. `active`: in force. `releasing`: its release was asked for, and ' +
@@ -132,9 +134,36 @@ export const CurtailmentRow = Type.Object(
       }),
     ),
     lost_revenue_amount: Nullable(
-      Type.Number({ description: 'Its worth; null where no price is known.' }),
+      Type.Number({
+        minimum: 0,
+        description:
+          'What the contract of the plant would have paid for that energy, quarter by quarter, ' +
+          'where it pays, before fees; by the newest prices, so it may change with them. null ' +
+          'where the energy is not known, and for `money_reason`. Rows add up to ' +
+          '`curtailment_loss_amount` of /earnings/summary where rows alone hold the plant and no ' +
+          'light is measured: where it is, earnings go by that, and not by what inverters tell.',
+      }),
     ),
-    currency: Nullable(Type.String({ description: 'ISO 4217; null where no price is known.' })),
+    avoided_cost_amount: Nullable(
+      Type.Number({
+        minimum: 0,
+        description:
+          'What delivering that energy would have cost, in quarters whose price is negative ' +
+          'under the contract; beside the lost revenue, and null where that is.',
+      }),
+    ),
+    currency: Nullable(
+      Type.String({ description: 'ISO 4217, of the contract; null where no amount is known.' }),
+    ),
+    money_reason: Nullable(
+      Type.Enum([...moneyReasons], {
+        description:
+          'What keeps the amounts from being known, for all or a part of the energy. ' +
+          '`no_contract`: the plant sells under none. `no_price`: the market has published none. ' +
+          '`no_exchange_rate`: from the currency of the market into that of the contract, or of ' +
+          'several contracts into that of the site.',
+      }),
+    ),
     created_by: Nullable(Type.String({ description: 'Name of the key; null if `edge_local`.' })),
     cancelled_by: Nullable(Type.String({ description: 'Name of the key that released it.' })),
     idempotency_key: Nullable(Type.String({ description: 'Of the request that made it.' })),
@@ -144,12 +173,25 @@ export const CurtailmentRow = Type.Object(
 )
 export type CurtailmentRow = Static<typeof CurtailmentRow>
 
+/** What its energy was worth. */
+export type RowMoney = Pick<
+  CurtailmentRow,
+  'lost_revenue_amount' | 'avoided_cost_amount' | 'currency' | 'money_reason'
+>
+
+export const noMoney: RowMoney = {
+  lost_revenue_amount: null,
+  avoided_cost_amount: null,
+  currency: null,
+  money_reason: null,
+}
+
 /**
  * The status of `r`, a row of `curtailment_rows`, as SQL; `now` is an expression. Nothing else says
  * what becomes of a row: its status is derived, never stored.
  * An edge that first hears of a row with its release never held it: `told_at` stays null.
  */
-export const rowStatus = (now: string) => `
+const rowStatus = (now: string) => `
   case
     when r.released_at is not null then
       case
@@ -183,14 +225,7 @@ export const rowColumns = (now: string) => `
     as curtailed_energy_kwh,
   g.created_by, g.cancelled_by, g.idempotency_key, g.request_id`
 
-type Instants =
-  | 'acknowledged_at'
-  | 'applied_at'
-  | 'verified_at'
-  | 'restore_started_at'
-  | 'restored_at'
-  | 'last_checked_at'
-
+type Instant = (typeof reportInstants)[number]
 type Derived =
   | 'is_active'
   | 'applied'
@@ -200,12 +235,11 @@ type Derived =
   | 'completed_at'
   | 'apply_latency_ms'
   | 'compliance_pct'
-  | 'lost_revenue_amount'
-  | 'currency'
+  | keyof RowMoney
 
 export interface StoredRow
-  extends Omit<CurtailmentRow, Derived | Instants | 'start_at' | 'end_at' | 'created_at'>,
-    Record<Instants, Date | null> {
+  extends Omit<CurtailmentRow, Derived | Instant | 'start_at' | 'end_at' | 'created_at'>,
+    Record<Instant, Date | null> {
   start_at: Date
   end_at: Date
   created_at: Date
@@ -214,7 +248,7 @@ export interface StoredRow
   compliant_samples: number
 }
 
-export function rowRecord(row: StoredRow): CurtailmentRow {
+export function rowRecord(row: StoredRow, money: RowMoney): CurtailmentRow {
   const { released_at, samples, compliant_samples, ...own } = row
   const { applied_at, rated_power_kw, status, failure_code } = row
   const begun_ms = Math.max(row.start_at.getTime(), row.created_at.getTime())
@@ -240,7 +274,6 @@ export function rowRecord(row: StoredRow): CurtailmentRow {
     apply_latency_ms: applied_at && Math.max(0, applied_at.getTime() - begun_ms),
     compliance_pct: samples > 0 ? significant((100 * compliant_samples) / samples) : null,
     failure_message: is_offline ? 'no edge has told that it has this row' : row.failure_message,
-    lost_revenue_amount: null,
-    currency: null,
+    ...money,
   }
 }

@@ -7,6 +7,10 @@ const minute_ms = 60_000
 const half_hour_ms = hour_ms / 2
 /** At the edge of the night a minute decides: an hour with less sun demands nothing. */
 const awake_ms_min = 10 * minute_ms
+/** No faster does the sun climb or sink anywhere. */
+const steepest_deg_per_ms = 15.1 / hour_ms
+/** More than the air lifts it, to which this does not apply. */
+const lifted_deg_max = 1
 
 /** Seconds, to the minute, of the hour from `hour` up to `until_ms`; null: the place is unknown. */
 export type AwakeTime = (hour: number, until_ms: number) => number | null
@@ -16,12 +20,18 @@ export function awakeTime(position: Position): AwakeTime {
   if (place === null) return () => null
   const { latitude, longitude, elevation_m } = place
   const known = new Map<number, boolean>()
+  let sure = { from_ms: Number.NaN, to_ms: Number.NaN, is_up: false }
   const isUp = (time_ms: number): boolean => {
+    // In the middle of a day, or night, it takes hours until the other can begin.
+    if (time_ms >= sure.from_ms && time_ms <= sure.to_ms) return sure.is_up
     let is_up = known.get(time_ms)
     if (is_up === undefined) {
       const sun = solarPosition(time_ms, latitude, longitude, { elevation_m })
-      is_up = sun.apparent_elevation_deg >= asleep_below_deg
+      const above_deg = sun.apparent_elevation_deg - asleep_below_deg
+      is_up = above_deg >= 0
       known.set(time_ms, is_up)
+      const length_ms = (Math.abs(above_deg) - lifted_deg_max) / steepest_deg_per_ms
+      sure = { from_ms: time_ms - length_ms, to_ms: time_ms + length_ms, is_up }
     }
     return is_up
   }

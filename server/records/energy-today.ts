@@ -5,7 +5,7 @@ import { significant } from '@heliograph/domain/significant'
 import { Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
 
-export const energyTodaySources = ['inverter_counter', 'hourly_sums', 'mixed'] as const
+const energyTodaySources = ['inverter_counter', 'hourly_sums', 'mixed'] as const
 export type EnergyTodaySource = (typeof energyTodaySources)[number]
 
 export const energyToday = {

@@ -4,12 +4,7 @@ import { Type } from 'typebox'
 import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import {
-  CurtailmentRow,
-  type RowStatus,
-  rowRecord,
-  type StoredRow,
-} from '../../records/curtailment-row.ts'
+import { CurtailmentRow, type RowStatus } from '../../records/curtailment-row.ts'
 import { type Command, createGroup, releaseGroup } from './commands.ts'
 import { groupExample, pastRowExample, releaseExample, rowExample } from './examples.ts'
 import {
@@ -19,7 +14,7 @@ import {
   ImmediateBody,
   WindowBody,
 } from './schemas.ts'
-import { type CurtailmentStore, readGroup } from './store.ts'
+import { type CurtailmentStore, groupRecords } from './store.ts'
 
 export interface Needs {
   clock: Clock
@@ -51,7 +46,7 @@ export const listCurtailment = endpoint({
   returns: List(CurtailmentRow),
   example: { answer: { data: [rowExample], meta: { count: 1 } } },
   async handle({ site: { site_id } }, { clock, curtailment }: Needs) {
-    return list((await curtailment.open(site_id, clock.now())).map(rowRecord))
+    return list(await curtailment.open(site_id, clock.now()))
   },
 })
 
@@ -75,7 +70,7 @@ export const curtailmentHistory = endpoint({
   example: { answer: { data: [pastRowExample], meta: { count: 1 } } },
   async handle({ site: { site_id }, query }, { clock, curtailment }: Needs) {
     const now = clock.now()
-    return list((await curtailment.past(site_id, sinceDays(query.days, now), now)).map(rowRecord))
+    return list(await curtailment.past(site_id, sinceDays(query.days, now), now))
   },
   async exports({ site: { site_id }, query }, { clock, curtailment }: Needs) {
     const now = clock.now()
@@ -149,7 +144,7 @@ async function create(
     ...{ site_id, scope, logger_id, limit_mode, limit_value, ...times },
     ...{ created_by: caller.key_name, request_id, idempotency_key },
   })
-  const rows = await readGroup(tx, { site_id, group_id: made.group_id }, times.now)
+  const rows = await groupRecords(tx, { site_id, group_id: made.group_id }, times.now)
   const sum_kw = rows.reduce((sum, { max_power_kw }) => sum + max_power_kw, 0)
   return {
     group_id: made.group_id,
@@ -159,7 +154,7 @@ async function create(
     limit_value,
     site_max_power_kw: scope === 'site' ? significant(sum_kw) : null,
     hold_until_at: times.hold_until_at?.toISOString() ?? null,
-    schedules: rows.map(rowRecord),
+    schedules: rows,
     warnings: made.warnings,
     skipped: made.skipped,
   }
@@ -193,7 +188,7 @@ export const releaseCurtailment = endpoint({
     const now = clock.now()
     const is_there = await releaseGroup(tx, { site_id, group_id, now, by: caller.key_name })
     if (!is_there) throw new ApiError('not_found', { group_id })
-    return releaseOf(group_id, await readGroup(tx, { site_id, group_id }, now))
+    return releaseOf(group_id, await groupRecords(tx, { site_id, group_id }, now))
   },
   async settle({ site: { site_id }, params: { group_id } }, { clock, curtailment }: Needs) {
     await curtailment.untilReleased({ site_id, group_id }, release_ms_max)
@@ -201,11 +196,11 @@ export const releaseCurtailment = endpoint({
   },
 })
 
-function releaseOf(group_id: string, rows: readonly StoredRow[]) {
+function releaseOf(group_id: string, rows: CurtailmentRow[]) {
   return {
     group_id,
     status: groupStatus(rows),
-    schedules: rows.map(rowRecord),
+    schedules: rows,
     restored_count: rows.filter(({ restored_at }) => restored_at !== null).length,
     pending_restore_count: rows.filter(({ status }) => status === 'releasing').length,
   }
@@ -221,7 +216,7 @@ const precedence: readonly RowStatus[] = [
   'cancelled',
 ]
 
-function groupStatus(rows: readonly StoredRow[]): RowStatus {
+function groupStatus(rows: readonly CurtailmentRow[]): RowStatus {
   const found = precedence.find((status) => rows.some((row) => row.status === status))
   return found ?? 'cancelled'
 }

@@ -1,4 +1,4 @@
-import type { CurtailmentRow } from '../../records/curtailment-row.ts'
+import { type CurtailmentRow, noMoney } from '../../records/curtailment-row.ts'
 import type { CurtailmentGroup, CurtailmentRelease } from './schemas.ts'
 
 const group_id = '0d9c7d3e-6a58-4f3f-9f2e-4f1f3b1c7a52'
@@ -40,8 +40,10 @@ export const rowExample: CurtailmentRow = {
   failure_message: null,
   available_power_kw: 331.5,
   curtailed_energy_kwh: 30.2,
-  lost_revenue_amount: null,
-  currency: null,
+  lost_revenue_amount: 1.87542,
+  avoided_cost_amount: 0,
+  currency: 'EUR',
+  money_reason: null,
   created_by: 'control room',
   cancelled_by: null,
   idempotency_key: '6f1f0f0e-5d3c-4a70-8a9c-3b8c2a9d1e55',
@@ -72,6 +74,7 @@ const asked: CurtailmentRow = {
   compliance_pct: null,
   available_power_kw: null,
   curtailed_energy_kwh: null,
+  ...noMoney,
 }
 
 export const groupExample: CurtailmentGroup = {

@@ -17,8 +17,8 @@ const promised = [
      created_at acknowledged_at applied_at verified_at restore_started_at restored_at cancelled_at
      completed_at apply_latency_ms last_checked_at observed_limit_kw observed_power_kw
      compliance_pct violation_s retry_count failure_code failure_message available_power_kw
-     curtailed_energy_kwh lost_revenue_amount currency created_by cancelled_by idempotency_key
-     request_id`,
+     curtailed_energy_kwh lost_revenue_amount avoided_cost_amount currency money_reason created_by
+     cancelled_by idempotency_key request_id`,
   ],
   [
     CurtailmentGroup,
@@ -31,12 +31,18 @@ const promised = [
     `logger_id date timezone start_hour end_hour start_at end_at hours_in_window suggested_limit_kw
      suggested_limit_pct limit_mode rated_power_kw basis forecast_run_at forecast_peak_p50_kw
      forecast_peak_p90_kw forecast_energy_p50_kwh expected_curtailed_energy_kwh
-     expected_lost_revenue_amount avoided_cost_amount currency avg_price_per_mwh
-     negative_price_min confidence reasons hours`,
+     expected_lost_revenue_amount avoided_cost_amount currency price_basis avg_price_per_mwh
+     negative_price_min money_reason price_windows confidence reasons hours`,
+  ],
+  [
+    Suggestion.properties.price_windows.items,
+    `start_at end_at reason basis suggested_limit_pct suggested_limit_kw avg_price_per_mwh
+     avg_net_price_per_mwh expected_energy_kwh expected_net_amount expected_curtailed_energy_kwh
+     expected_saving_amount currency`,
   ],
   [
     Suggestion.properties.hours.items,
-    'start_at end_at p10_kw p50_kw p90_kw price_per_mwh suggested_limit_kw',
+    'start_at end_at p10_kw p50_kw p90_kw price_per_mwh market_price_per_mwh suggested_limit_kw',
   ],
 ] as const
 

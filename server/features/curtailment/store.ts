@@ -1,8 +1,13 @@
 import type { Clock, Timers } from '@heliograph/domain/clock'
+import { type RowWorth, readCurtailmentWorth } from '../../earnings/curtailment-worth.ts'
+import { majorUnits } from '../../earnings/money.ts'
 import { type ExportItems, fetched } from '../../http/export-items.ts'
 import {
+  type CurtailmentRow,
   grace_s,
+  noMoney,
   openStatuses,
+  type RowMoney,
   type RowStatus,
   rowColumns,
   rowRecord,
@@ -14,13 +19,13 @@ import type { Database, Queries } from '../../storage/database.ts'
 
 export interface CurtailmentStore {
   /** Rows that are not over, by their start. */
-  open(site_id: string, now: Date): Promise<StoredRow[]>
+  open(site_id: string, now: Date): Promise<CurtailmentRow[]>
   /** Rows that were over since, the newest first. */
-  past(site_id: string, since: Date, now: Date): Promise<StoredRow[]>
+  past(site_id: string, since: Date, now: Date): Promise<CurtailmentRow[]>
   /** The same as a file. */
   pastItems(site_id: string, since: Date, now: Date): ExportItems
   /** The rows of a group by plant; none where there is no such group. */
-  ofGroup(site_id: string, group_id: string, now: Date): Promise<StoredRow[]>
+  ofGroup(site_id: string, group_id: string, now: Date): Promise<CurtailmentRow[]>
   /**
    * Returns when the edge has confirmed the release of every row of a group, or after `bound_ms`.
    * It hears of reports, and looks each second for those that it did not hear of.
@@ -31,7 +36,7 @@ export interface CurtailmentStore {
 const look_ms = 1000
 
 export function createCurtailmentStore(
-  db: Pick<Database, 'query' | 'listen'>,
+  db: Pick<Database, 'query' | 'execute' | 'listen'>,
   { clock, timers }: { clock: Clock; timers: Timers },
 ): CurtailmentStore {
   async function isReleased(group: { site_id: string; group_id: string }): Promise<boolean> {
@@ -40,18 +45,21 @@ export function createCurtailmentStore(
   }
 
   return {
-    open: (site_id, at) =>
-      db.query<StoredRow>(`${rowsWhere("end_at > $2 - interval '1 second' * $4")} ${byStart}`, [
-        ...[site_id, at, openStatuses, grace_s],
-      ]),
-    past: (site_id, since, at) => db.query<StoredRow>(past, pastValues(site_id, since, at)),
+    async open(site_id, at) {
+      const rows = await db.query<StoredRow>(open, [site_id, at, openStatuses, grace_s])
+      return withMoney(db, site_id, rows)
+    },
+    async past(site_id, since, at) {
+      const rows = await db.query<StoredRow>(past, pastValues(site_id, since, at))
+      return withMoney(db, site_id, rows)
+    },
     pastItems: (site_id, since, at) => ({
       async *items(queries) {
         const rows = fetched<StoredRow>(queries, past, pastValues(site_id, since, at))
-        for await (const batch of rows) yield batch.map(rowRecord)
+        for await (const batch of rows) yield await withMoney(queries, site_id, batch)
       },
     }),
-    ofGroup: (site_id, group_id, at) => readGroup(db, { site_id, group_id }, at),
+    ofGroup: (site_id, group_id, at) => groupRecords(db, { site_id, group_id }, at),
     async untilReleased(group, bound_ms) {
       let wake = () => {}
       let is_over = false
@@ -84,7 +92,38 @@ export function createCurtailmentStore(
 
 const isOpen = (status: RowStatus) => (openStatuses as readonly RowStatus[]).includes(status)
 
-export function readGroup(
+/** Rows as they are served, by the newest prices: these are read anew for each answer. */
+async function withMoney(
+  db: Queries,
+  site_id: string,
+  rows: readonly StoredRow[],
+): Promise<CurtailmentRow[]> {
+  const told = rows.filter(({ curtailed_energy_kwh }) => curtailed_energy_kwh !== null)
+  if (told.length === 0) return rows.map((row) => rowRecord(row, noMoney))
+  const worth = await readCurtailmentWorth(db, site_id, told)
+  return rows.map((row) => rowRecord(row, moneyOf(worth.get(row.id))))
+}
+
+function moneyOf(worth: RowWorth | undefined): RowMoney {
+  if (worth === undefined) return noMoney
+  const { amounts, reason } = worth
+  return {
+    lost_revenue_amount: amounts && majorUnits(amounts.lost),
+    avoided_cost_amount: amounts && majorUnits(amounts.avoided),
+    currency: amounts?.currency ?? null,
+    money_reason: reason,
+  }
+}
+
+export async function groupRecords(
+  db: Queries,
+  group: { site_id: string; group_id: string },
+  at: Date,
+): Promise<CurtailmentRow[]> {
+  return withMoney(db, group.site_id, await readGroup(db, group, at))
+}
+
+function readGroup(
   db: Pick<Queries, 'query'>,
   { site_id, group_id }: { site_id: string; group_id: string },
   at: Date,
@@ -107,6 +146,8 @@ const rowsWhere = (condition: string) => `
   ) as rows
   where status = any($3)`
 
+const open = `${rowsWhere("end_at > $2 - interval '1 second' * $4")} order by start_at, id`
+
 const past = `
   ${rowsWhere('end_at >= $4 and least(end_at, released_at) >= $4')}
   order by least(end_at, released_at) desc, id desc`
@@ -114,5 +155,3 @@ const past = `
 const pastValues = (site_id: string, since: Date, at: Date) => [
   ...[site_id, at, rowStatuses.filter((status) => !isOpen(status)), since],
 ]
-
-const byStart = 'order by start_at, id'

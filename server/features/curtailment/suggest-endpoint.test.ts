@@ -18,7 +18,10 @@ before(async () => {
 })
 after(() => site.close())
 beforeEach(async () => {
-  await site.db.execute('delete from logger_hours; delete from curtailment_rows')
+  await site.db.execute(
+    `delete from logger_hours; delete from curtailment_rows; delete from market_assignments;
+     delete from fees; delete from market_prices; delete from price_runs`,
+  )
   site.clock.set('2026-06-21T10:00:00Z')
 })
 
@@ -183,4 +186,149 @@ test('what is asked wrongly is refused by name', async () => {
   assert.equal((await ask(noon.replace('logger_id=1', 'logger_id=2'))).status, 404)
   const key = await addKey(site.db, { key_id: 'aaaaaaaaaaaa', scopes: ['plant:read'] })
   assert.equal((await site.get(`/curtailment/suggest?${noon}`, key)).status, 403)
+})
+
+/** Plant 1 in the market of Belgium, whose days begin at 22:00Z in summer. */
+const sell = (contract_type: string, fixed_price: number | null = null, pays = true) =>
+  site.db.execute(
+    `insert into market_assignments (site_id, logger_id, market_code, contract_type, fixed_price,
+       pays_at_negative_price, currency, valid_from)
+     values ('demo', 1, 'BE', $1, $2, $3, 'EUR', '2026-01-01')`,
+    [contract_type, fixed_price, pays],
+  )
+const price = (from: string, to: string, minutes: number, euros: number) =>
+  site.db.execute(
+    `insert into market_prices (market_code, kind, start_at, end_at, price, revision, source,
+       fetched_at)
+     select 'BE', 'day_ahead', at, at + $3 * interval '1 minute', $4, 1, 'csv', now()
+     from generate_series($1::timestamptz, $2::timestamptz - interval '1 minute',
+       $3 * interval '1 minute') as at`,
+    [from, to, minutes, euros],
+  )
+const windowsOf = (body: { price_windows: Record<string, string>[] }) =>
+  body.price_windows.map(({ start_at, end_at, reason, basis }) =>
+    [start_at!.slice(5, 16), end_at!.slice(5, 16), reason, basis].join(' '),
+  )
+
+test('what the limit would cost, and when the plant would pay to deliver', async () => {
+  await addHours(20, 0.8)
+  const { body: unsold } = await ask(noon)
+  assert.deepEqual([unsold.money_reason, unsold.price_basis], ['no_contract', 'none'])
+  assert.deepEqual(unsold.price_windows, [])
+  await sell('spot')
+  await site.db.execute(
+    `insert into fees (site_id, code, name, basis, value, currency, valid_from) values
+       ('demo', 'aggregator', 'Direct marketing', 'per_mwh', 2, 'EUR', '2026-01-01'),
+       ('demo', 'market_fee', 'Access', 'per_month', 500, 'EUR', '2026-01-01')`,
+  )
+  const { body: unpriced } = await ask(noon)
+  assert.deepEqual([unpriced.money_reason, unpriced.price_basis], ['no_price', 'none'])
+  assert.deepEqual(unpriced.reasons, ['no_forecast', 'no_price'])
+  await price('2026-06-22T09:00Z', '2026-06-22T10:00Z', 60, 40)
+  await price('2026-06-22T10:00Z', '2026-06-22T10:30Z', 30, 1.5)
+  await price('2026-06-22T10:30Z', '2026-06-22T11:00Z', 15, -10)
+  await price('2026-06-22T11:00Z', '2026-06-22T12:00Z', 60, -20)
+  const { body } = await ask(noon)
+  assert.deepEqual([body.money_reason, body.price_basis, body.currency], [null, 'day_ahead', 'EUR'])
+  assert.deepEqual(body.reasons, ['no_forecast'])
+  assert.deepEqual(windowsOf(body), [
+    '06-22T10:00 06-22T10:30 fees_above_price day_ahead',
+    '06-22T10:30 06-22T12:00 negative_price day_ahead',
+  ])
+  const prices = body.hours.map((hour: Record<string, number>) => [
+    hour['price_per_mwh'],
+    hour['market_price_per_mwh'],
+  ])
+  assert.deepEqual(prices, [
+    [40, 40],
+    [-4.25, -4.25],
+    [-20, -20],
+  ])
+  assert.deepEqual([body.avg_price_per_mwh, body.negative_price_min], [5.25, 90])
+  const kept = body.hours.map(({ p50_kw }: { p50_kw: number }) =>
+    Math.max(0, p50_kw - body.suggested_limit_kw),
+  )
+  const near = (found: number, euros: number) =>
+    assert.ok(Math.abs(found - euros) < 1e-4, `${found}`)
+  near(body.expected_lost_revenue_amount, (kept[0] * 40 + (kept[1] / 2) * 1.5) / 1000)
+  near(body.avoided_cost_amount, ((kept[1] / 2) * 10 + kept[2] * 20) / 1000)
+  const [, window] = body.price_windows
+  const [, second, third] = body.hours.map(({ p50_kw }: { p50_kw: number }) => p50_kw)
+  near(window.expected_net_amount, -((second / 2) * 12 + third * 22) / 1000)
+  near(window.expected_saving_amount, (((second - 2) / 2) * 12 + (third - 2) * 22) / 1000)
+})
+
+test('a plant that is paid at negative prices has no such windows', async () => {
+  await addHours(20, 0.8)
+  await price('2026-06-22T09:00Z', '2026-06-22T12:00Z', 15, -50)
+  const found = async (...terms: Parameters<typeof sell>) => {
+    await site.db.execute('delete from market_assignments')
+    await sell(...terms)
+    const { body } = await ask(noon)
+    return [body.price_windows.length, body.avg_price_per_mwh, body.negative_price_min]
+  }
+  assert.deepEqual(await found('feed_in_tariff', 80), [0, 80, 180])
+  assert.deepEqual(await found('fixed_price', 60), [0, 60, 180])
+  // Paid nothing then, which costs nothing either.
+  assert.deepEqual(await found('fixed_price', 60, false), [0, 0, 180])
+  assert.deepEqual(await found('feed_in_premium', 60), [0, 10, 180])
+  assert.deepEqual(await found('feed_in_premium', 40), [1, -10, 180])
+  assert.deepEqual(await found('spot'), [1, -50, 180])
+})
+
+test('without published prices a forecast of them, which is told, and nothing else', async () => {
+  await addHours(20, 0.8)
+  await sell('spot')
+  await price('2026-06-22T09:00Z', '2026-06-22T10:00Z', 60, -1)
+  await site.db.execute(
+    `insert into price_models (market_code, version, trained_at, state, facts, scores)
+     values ('BE', 1, '2026-06-20T00:50Z', 'followed', '{}', '{}')`,
+  )
+  const forecast = (issued_at: string, is_hindcast: boolean, euros: number) =>
+    site.db.execute(
+      `insert into price_runs (market_code, delivery_date, issued_at, is_hindcast, model_version,
+         known_until_at, start_at, resolution_minutes, p10_price, p50_price, p90_price,
+         negative_probability)
+       select 'BE', '2026-06-22', $1, $2, 1, $1, '2026-06-21T22:00Z', 60, array_agg($3::float8),
+         array_agg($3::float8), array_agg($3::float8), array_agg(0.5)
+       from generate_series(1, 24)`,
+      [issued_at, is_hindcast, euros],
+    )
+  await forecast('2026-06-21T11:00Z', false, -30)
+  await forecast('2026-06-21T09:00Z', true, -40)
+  const published = '06-22T09:00 06-22T10:00 negative_price day_ahead'
+  const { body: none } = await ask(noon)
+  // Neither what is not issued yet nor what was made up for later.
+  assert.deepEqual([none.money_reason, none.avg_price_per_mwh], ['no_price', null])
+  assert.deepEqual(windowsOf(none), [published])
+  await forecast('2026-06-21T08:00Z', false, -20)
+  const { body } = await ask(noon)
+  assert.deepEqual([body.money_reason, body.price_basis], [null, 'price_forecast'])
+  assert.deepEqual(windowsOf(body), [
+    published,
+    '06-22T10:00 06-22T12:00 negative_price price_forecast',
+  ])
+  assert.equal(body.avg_price_per_mwh, -13.6667)
+})
+
+test('on days when the clocks change the hours of a window are those of the clock', async () => {
+  await sell('spot')
+  // So that nothing is known of the output, be it day or night.
+  await site.db.execute('update strings set connected = false')
+  const found = async (query: string) => {
+    const { body } = await ask(`logger_id=1&${query}`)
+    assert.equal(body.price_windows[0].expected_energy_kwh, null)
+    return windowsOf(body).map((window) => window.slice(0, 23))
+  }
+  await price('2026-03-28T23:00Z', '2026-03-29T22:00Z', 15, -1)
+  const spring = await found('date=2026-03-29&start_hour=1&end_hour=4')
+  assert.deepEqual(spring, ['03-29T00:00 03-29T02:00'])
+  assert.deepEqual(await found('date=2026-03-29&start_hour=0&end_hour=24'), [
+    '03-28T23:00 03-29T22:00',
+  ])
+  await price('2026-10-24T22:00Z', '2026-10-25T00:30Z', 30, 1)
+  await price('2026-10-25T00:30Z', '2026-10-25T23:00Z', 30, -1)
+  const autumn = await found('date=2026-10-25&start_hour=2&end_hour=3')
+  assert.deepEqual(autumn, ['10-25T00:30 10-25T02:00'])
+  await site.db.execute('update strings set connected = true')
 })

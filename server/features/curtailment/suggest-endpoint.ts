@@ -24,6 +24,14 @@ import {
   suggestedLimit,
 } from './suggest.ts'
 import { type ForecastHours, forecastHours, utcDatesOf } from './suggest-forecast.ts'
+import {
+  lostTo,
+  meanPrice,
+  type PricedQuarter,
+  pricedQuarters,
+  priceFigures,
+  priceWindows,
+} from './suggest-prices.ts'
 import { type CurtailmentSuggestion, Suggestion, suggestionExample } from './suggest-schemas.ts'
 import type { SuggestStore } from './suggest-store.ts'
 
@@ -47,11 +55,16 @@ export const suggestCurtailment = endpoint({
     `${100 * kept_ratio} % of the best hour's \`p50_kw\`, rounded down to a whole percent of rated ` +
     'power, so that it always keeps something back; null where less than that is expected. ' +
     'The hours are those of the production forecast (`basis` is `forecast_p50`). Where none covers ' +
-    'the window they are those of a sky without clouds on the ' +
-    'panels of the plant, scaled by what the same time of day gave of its own clear sky on the ' +
+    'the window they are those of a sky without clouds on the panels of the plant, scaled by what ' +
+    'the same time of day gave of its own clear sky on the ' +
     `last ${recent_days} days (\`basis\` is \`clear_sky\`); what limits kept back then counts as ` +
-    'given. The hours are those that the clock at the site shows on `date`: one that it skips ' +
-    'in spring is left out, one that it shows twice in autumn counts twice; 422 where none is left.',
+    'given. `price_windows` are the parts of the window in which the plant would pay for what it ' +
+    'delivers, each with the limit of a command of its own: a plant whose contract pays at ' +
+    'negative prices too has none, and what imbalance of energy sold ahead costs is not counted. ' +
+    'Where the market has published no price they go by the forecast of it, and say so; without ' +
+    'either there is none. The hours are those that the clock at the site shows on `date`: one ' +
+    'that it skips in spring is left out, one that it shows twice in autumn counts twice; 422 ' +
+    'where none is left.',
   query: {
     logger_id: LoggerId,
     date: Type.String({
@@ -90,6 +103,9 @@ export const suggestCurtailment = endpoint({
     const { hours, missing } = forecast
       ? { hours: forecast.hours, missing: null }
       : await expectation(plant, span, { site_id, facts, now, ...needs })
+    const of_plant = { site_id, logger_id: query.logger_id }
+    const priceAt = await needs.curtailmentSuggest.prices(of_plant, span, now)
+    const quarters = pricedQuarters(hours, priceAt)
     return {
       logger_id: query.logger_id,
       date: query.date,
@@ -97,7 +113,7 @@ export const suggestCurtailment = endpoint({
       start_hour: query.start_hour,
       end_hour: query.end_hour,
       ...windowOf(span),
-      ...answerOf(plant, hours, { missing, now, forecast }),
+      ...answerOf(plant, hours, { missing, now, forecast, quarters }),
     }
   },
 })
@@ -148,15 +164,21 @@ type Answer = Omit<
 function answerOf(
   plant: Plant,
   hours: readonly ExpectedHour[],
-  known: { missing: Reason | null; now: Date; forecast: ForecastHours | null },
+  known: {
+    missing: Reason | null
+    now: Date
+    forecast: ForecastHours | null
+    quarters: readonly PricedQuarter[]
+  },
 ): Answer {
-  const { missing, now, forecast } = known
+  const { missing, now, forecast, quarters } = known
   const doubts = missing === null ? doubtsOf(hours, now.getTime()) : [missing]
   // The 0 of a night tells nothing of the day beside it.
   const is_known = missing === null && !doubts.includes('no_recent_output')
   const limit = suggestedLimit(hours, plant)
   const is_dim = limit === null && is_known && !doubts.includes('no_daylight')
   const suggested_limit_kw = limit?.limit_kw ?? null
+  const prices = priceFigures(quarters)
   return {
     suggested_limit_kw,
     suggested_limit_pct: limit?.limit_pct ?? null,
@@ -164,22 +186,25 @@ function answerOf(
     rated_power_kw: plant.rated_power_kw,
     basis: forecast ? 'forecast_p50' : is_known ? 'clear_sky' : 'none',
     ...forecastFigures(forecast),
-    ...unpriced,
+    ...((limit && lostTo(limit.limit_kw, quarters)) ?? unpriced),
+    ...prices,
     expected_curtailed_energy_kwh: limit && significant(limit.curtailed_energy_kwh),
     confidence: limit !== null && doubts.length === 0 ? (forecast?.confidence ?? 'medium') : 'low',
     reasons: [
       ...(forecast ? [] : (['no_forecast'] as const)),
-      'no_price',
+      ...(prices.money_reason === null ? [] : (['no_price'] as const)),
       ...doubts,
       ...(is_dim ? (['little_output'] as const) : []),
     ],
-    hours: hours.map(({ start_ms, end_ms, p10_kw, p50_kw, p90_kw }) => ({
-      start_at: new Date(start_ms).toISOString(),
-      end_at: new Date(end_ms).toISOString(),
+    price_windows: priceWindows(quarters, plant),
+    hours: hours.map(({ p10_kw, p50_kw, p90_kw, ...hour }) => ({
+      start_at: new Date(hour.start_ms).toISOString(),
+      end_at: new Date(hour.end_ms).toISOString(),
       p10_kw: rounded(p10_kw, 3),
       p50_kw: rounded(p50_kw, 3),
       p90_kw: rounded(p90_kw, 3),
-      price_per_mwh: null,
+      price_per_mwh: meanPrice(quarters, 'price', hour),
+      market_price_per_mwh: meanPrice(quarters, 'market_price', hour),
       suggested_limit_kw,
     })),
   }
@@ -192,10 +217,4 @@ const forecastFigures = (forecast: ForecastHours | null) => ({
   forecast_energy_p50_kwh: forecast && significant(forecast.energy_p50_kwh),
 })
 
-const unpriced = {
-  expected_lost_revenue_amount: null,
-  avoided_cost_amount: null,
-  currency: null,
-  avg_price_per_mwh: null,
-  negative_price_min: null,
-} as const
+const unpriced = { expected_lost_revenue_amount: null, avoided_cost_amount: null } as const

@@ -1,7 +1,12 @@
-import type { Database } from '../../storage/database.ts'
+import { type PriceAt, readPlantPrices } from '../../earnings/plant-prices.ts'
+import { priceVintages } from '../../predictions/price-store.ts'
+import { microOfNumber } from '../../prices/micro.ts'
+import { deliveryDates } from '../../prices/periods.ts'
+import type { Market, PricePeriod } from '../../prices/store.ts'
+import type { Database, Queries } from '../../storage/database.ts'
 import type { Panels } from './clear-sky-energy.ts'
 import type { Plant } from './limits.ts'
-import type { RecentHours } from './suggest.ts'
+import type { RecentHours, Span } from './suggest.ts'
 
 export interface SuggestStore {
   /** A plant in service and its panels by the way they face; null where there is none. */
@@ -15,12 +20,17 @@ export interface SuggestStore {
     since: Date,
     until: Date,
   ): Promise<RecentHours>
+  /**
+   * What the contract of the plant pays in the quarters of a span; where the market has published
+   * no price, by the median of the last forecast of it that was issued until now.
+   */
+  prices(plant: { site_id: string; logger_id: number }, span: Span, now: Date): Promise<PriceAt>
 }
 
 /** Of an hour, without a counter: less is not its energy. */
 const covered_s_min = 3400
 
-export function createSuggestStore(db: Pick<Database, 'query'>): SuggestStore {
+export function createSuggestStore(db: Pick<Database, 'query' | 'execute'>): SuggestStore {
   return {
     async plant(site_id, logger_id) {
       const [plant] = await db.query<Plant>(
@@ -56,5 +66,36 @@ export function createSuggestStore(db: Pick<Database, 'query'>): SuggestStore {
       )
       return new Map(rows.map(({ hour_at, energy_kwh }) => [hour_at.getTime(), energy_kwh]))
     },
+    async prices({ site_id, logger_id }, span, now) {
+      const { plants } = await readPlantPrices(db, {
+        ...{ site_id, logger_id, site_currency: null },
+        ...{ from_ms: span.start_ms, to_ms: span.end_ms },
+        readEstimates: (market) => forecastPrices(db, market, { span, now }),
+      })
+      return plants.get(logger_id) ?? (() => null)
+    },
   }
+}
+
+/** Medians of the delivery days that a span lies in; none of a day without a forecast. */
+async function forecastPrices(
+  db: Queries,
+  { market_code, timezone }: Market,
+  { span, now }: { span: Span; now: Date },
+): Promise<PricePeriod[]> {
+  const asked = deliveryDates(span, timezone).map((delivery_date) => ({
+    delivery_date,
+    before: now,
+  }))
+  const runs = await priceVintages(db, market_code, asked)
+  // What was made up for afterwards told nobody anything.
+  const issued = runs.filter(({ is_hindcast }) => !is_hindcast)
+  return issued.flatMap(({ start_ms, resolution_minutes, p50_price }) => {
+    const step_ms = resolution_minutes * 60_000
+    return p50_price.flatMap((price, nth) => {
+      const price_micro = microOfNumber(price)
+      const at_ms = start_ms + nth * step_ms
+      return price_micro === null ? [] : [{ start_ms: at_ms, end_ms: at_ms + step_ms, price_micro }]
+    })
+  })
 }

@@ -32,17 +32,19 @@ async function take(db: Database, text: string, dry_run = false) {
   }
 }
 
-/** Two plants with energy from 08:00Z to 12:00Z of some days, of odd Wh in odd quarters. */
+/** Two plants with energy from 08:00Z to 12:00Z of some days, of odd Wh in odd quarters; else 0. */
 async function addEnergy(db: Database) {
   await db.execute(`
     INSERT INTO logger_hours (site_id, logger_id, hour_at, inverter_count, known_count, energy_kwh,
       estimated_energy_kwh, energy_source, awake_covered_s, sun_covered_s, curtailment_loss_kwh,
       quarter_kwh, quarter_slot_count)
-    SELECT 'demo', logger, at, 3 - logger, 3 - logger, logger * 10.007, 0, 'inverter_counter',
-      3600 * (3 - logger), 3600, 0.5, ARRAY[1.1, 2.2, 3.3, 3.407] , ARRAY[3, 3, 3, 3]
+    SELECT 'demo', logger, at, 3 - logger, 3 - logger, sun * logger * 10.007, 0, 'inverter_counter',
+      sun * 3600 * (3 - logger), 3600, 0.5 * sun, ARRAY[1.1, 2.2, 3.3, 3.407], ARRAY[3, 3, 3, 3]
     FROM generate_series(1, 2) AS logger,
-      generate_series(timestamptz '2026-06-19', '2026-06-21', interval '1 day') AS day,
-      generate_series(day + interval '8 hours', day + interval '11 hours', interval '1 hour') AS at`)
+      generate_series(timestamptz '2026-06-01', '2026-06-21', interval '1 day') AS day,
+      generate_series(day + interval '3 hours', day + interval '19 hours', interval '1 hour') AS at,
+      LATERAL (SELECT CASE WHEN day >= '2026-06-19'
+        AND extract(hour FROM at AT TIME ZONE 'UTC') BETWEEN 8 AND 11 THEN 1 ELSE 0 END AS sun) AS l`)
 }
 
 /** Quarter hours up to 20 June, negative at noon; the 21st by the hour, of which one is missing. */
@@ -217,7 +219,24 @@ test('earnings of a site from its contracts, prices and energy', async (t) => {
       assert.equal(sum(body.by_logger, 'net_amount'), micro(body.net_amount))
       const of_plant = (await get(`${day}&logger_id=2`)).body
       assert.equal(of_plant.currency, 'BGN')
-      assert.ok(Math.abs(body.by_logger[1].gross_amount - of_plant.gross_amount / 1.95583) < 1e-5)
+      const [today, as_of_date] = ['2026-06-21', '1999-01-01']
+      const dates = { as_of_date, start_date: today, end_date: today }
+      assert.deepEqual(body.exchange_rates, [
+        { currency: 'EUR', base_currency: 'BGN', rate: 1.95583, ...dates },
+        { currency: 'BGN', base_currency: 'EUR', rate: 0.5112918812, ...dates },
+      ])
+      // A client gets the same sums from the hours, which are in the currency of the contract.
+      const { data, meta } = (await get(day.replace('summary', 'hourly'))).body
+      assert.deepEqual(meta.exchange_rates, body.exchange_rates)
+      const { rate } = meta.exchange_rates[1]
+      const of_hours = data.map(
+        ({ currency, gross_amount }: { currency: string; gross_amount: number }) =>
+          micro(currency === 'BGN' ? gross_amount * rate : gross_amount),
+      )
+      assert.equal(
+        of_hours.reduce((all: number, amount: number) => all + amount),
+        micro(body.gross_amount),
+      )
       await db.execute('DELETE FROM exchange_rates')
       const unknown = (await get(day)).body
       assert.deepEqual([unknown.net_amount, unknown.reason], [null, 'no_exchange_rate'])

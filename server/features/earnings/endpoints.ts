@@ -20,8 +20,8 @@ import {
 } from './examples.ts'
 import { crossBorderExport, hoursExport } from './exports.ts'
 import { feeTerms } from './figures.ts'
-import { earningsHours, hoursOfDays, summaryOf } from './records.ts'
-import { CrossBorderPrices, EarningsHour, EarningsSummary, MarketAssignment } from './schemas.ts'
+import { hoursOfDays, hoursText, summaryOf } from './records.ts'
+import { CrossBorderPrices, EarningsHours, EarningsSummary, MarketAssignment } from './schemas.ts'
 import type { EarningsStore } from './store.ts'
 
 export interface Needs {
@@ -83,7 +83,7 @@ export const earningsSummary = endpoint({
   example: { answer: earningsSummaryExample },
   async handle(request, needs: Needs) {
     const { days, window, now } = await askedOf(request, needs)
-    const books = await needs.earnings.books(window)
+    const books = await needs.earnings.books({ ...window, ...now })
     return summaryOf(books, { ...days, logger_id: window.logger_id }, now)
   },
 })
@@ -97,14 +97,14 @@ export const earningsByHour = endpoint({
     'An item for each hour (UTC) and plant up to now, by these; the month to date where no days ' +
     `are given. ${note}`,
   query: { ...window, logger_id: ofLogger },
-  returns: List(EarningsHour),
-  example: { answer: { data: [earningsHourExample], meta: { count: 1 } } },
+  returns: EarningsHours,
+  example: {
+    answer: { data: [earningsHourExample], meta: { count: 1, exchange_rates: [] } },
+  },
   async handle(request, needs: Needs) {
     const { window, now } = await askedOf(request, needs)
     // A year of them: to check each against the schema costs as much as to compute it.
-    return new JsonText(
-      JSON.stringify(list(earningsHours(await needs.earnings.books(window), now))),
-    )
+    return new JsonText(hoursText(await needs.earnings.books({ ...window, ...now }), now))
   },
   async exports(request, needs: Needs) {
     const { window, now } = await askedOf(request, needs)

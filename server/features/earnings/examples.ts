@@ -43,6 +43,7 @@ export const earningsSummaryExample = {
   fees: [...figures.fees],
   unknown: [],
   reason: null,
+  exchange_rates: [],
   by_logger: [
     {
       logger_id: 1,

@@ -22,7 +22,7 @@ export const hoursExport = (
   async *items(queries) {
     const earnings = createEarningsStore(queries)
     for (const week of weeksOf(window)) {
-      yield earningsHours(await earnings.books({ ...window, ...week }), now)
+      yield [...earningsHours(await earnings.books({ ...window, ...week, ...now }), now)]
     }
   },
 })

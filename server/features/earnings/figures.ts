@@ -2,13 +2,14 @@
 import { rounded } from '@heliograph/domain/significant'
 import type { HourAccount } from '../../earnings/accounting.ts'
 import type { Fee } from '../../earnings/contract-store.ts'
-import { type Micro, majorUnits } from '../../earnings/money.ts'
+import type { RateSpan } from '../../earnings/exchange-rates.ts'
+import { type Micro, majorUnits, sameCurrency } from '../../earnings/money.ts'
 import { amountsSum, type Sums } from '../../earnings/sums.ts'
 import { day_ms, hour_ms } from '../../http/time-windows.ts'
 import type { AwakeTime } from '../../records/daylight.ts'
 
 /** Readings of an outage, and counters over gaps of up to a week, hardly come later than this. */
-export const late_data_ms = 14 * day_ms
+const late_data_ms = 14 * day_ms
 
 /** From this part on an hour counts as measured in full. */
 const whole_ratio = 0.95
@@ -64,20 +65,29 @@ export interface Judged {
   now_ms: number
 }
 
+/** Amounts are of the energy that is known, if any is: without a price they are none. */
+function isKnown({ known_hours, known_wh, unknown }: Sums): boolean {
+  if (unknown.size === 0) return known_hours > 0
+  return known_wh > 0 && [...unknown.values()].every(({ reason }) => reason === 'no_energy')
+}
+
 export function figuresOf(sums: Sums, { currency, fees, coverage, end_ms, now_ms }: Judged) {
   const is_sold = sums.hours_under_contract > 0
-  const is_known = is_sold && sums.unknown.size === 0
+  const is_known = isKnown(sums)
   const money = (amount: Micro) => (is_known ? majorUnits(amount) : null)
   const fees_sum = amountsSum(sums.fees.values())
   const base =
     sums.market_price_hours > 0 ? sums.market_price_micro / sums.market_price_hours : null
   const valued = sums.valued_wh > 0 ? sums.market_value / sums.valued_wh : null
-  const is_final = is_known && end_ms <= now_ms - late_data_ms
+  const is_settled =
+    is_sold &&
+    !sums.may_come &&
+    [...sums.unknown.values()].every(({ reason }) => reason === 'no_energy')
   return {
     currency: is_sold ? currency : null,
     energy_sold_kwh: kwhOrNull(sums.energy_wh),
     energy_without_contract_kwh: kwh(sums.unsold_wh),
-    gross_amount: sums.energy_wh === null ? null : money(sums.gross),
+    gross_amount: money(sums.gross),
     fees_amount: money(fees_sum),
     net_amount: money(sums.gross - fees_sum),
     fees: fees.flatMap((fee) => {
@@ -85,27 +95,28 @@ export function figuresOf(sums: Sums, { currency, fees, coverage, end_ms, now_ms
       return amount === undefined ? [] : [{ ...feeTerms(fee), amount: money(amount) }]
     }),
     average_price_per_mwh:
-      is_known && sums.energy_wh ? price(perMwh(sums.gross, sums.energy_wh)) : null,
+      is_known && sums.known_wh > 0 ? price(perMwh(sums.gross, sums.known_wh)) : null,
     market_base_price_per_mwh: price(base),
     capture_rate_pct:
       base !== null && base > 0 && valued !== null ? rounded((100 * valued) / base, 2) : null,
-    negative_price_energy_kwh: kwh(sums.negative_wh),
+    negative_price_energy_kwh: sums.energy_wh === null ? null : kwh(sums.negative_wh),
     negative_price_cost_amount: money(sums.negative_cost),
     curtailed_energy_kwh: kwhOrNull(sums.curtailed_wh),
     curtailment_loss_amount: sums.curtailed_wh === null ? null : money(sums.lost),
     curtailment_avoided_cost_amount: sums.curtailed_wh === null ? null : money(sums.avoided),
     bess_arbitrage_amount: null,
     imbalance_amount: sums.imbalance === null ? null : money(sums.imbalance),
-    price_status: is_final ? ('final' as const) : ('provisional' as const),
+    price_status: priceStatus(is_settled, end_ms, now_ms),
     data_completeness_pct: completenessPct(coverage),
-    known: is_sold
-      ? {
-          energy_kwh: kwh(sums.known_wh),
-          gross_amount: majorUnits(sums.gross),
-          fees_amount: majorUnits(fees_sum),
-          net_amount: majorUnits(sums.gross - fees_sum),
-        }
-      : null,
+    known:
+      sums.known_hours > 0
+        ? {
+            energy_kwh: kwh(sums.known_wh),
+            gross_amount: majorUnits(sums.gross),
+            fees_amount: majorUnits(fees_sum),
+            net_amount: majorUnits(sums.gross - fees_sum),
+          }
+        : null,
     unknown: [...sums.unknown.values()]
       .toSorted((a, b) => a.first_ms - b.first_ms)
       .map(({ reason, market_code, first_ms, last_ms, hours }) => ({
@@ -117,6 +128,18 @@ export function figuresOf(sums: Sums, { currency, fees, coverage, end_ms, now_ms
       })),
   }
 }
+
+/** Of money up to `end_ms` that only later readings can change, or that nothing can. */
+export const priceStatus = (is_settled: boolean, end_ms: number, now_ms: number) =>
+  is_settled && end_ms <= now_ms - late_data_ms ? ('final' as const) : ('provisional' as const)
+
+export const ratesOf = (rates: readonly RateSpan[]) =>
+  rates.map(({ currency, into, rate, ...dates }) => ({
+    currency,
+    base_currency: into,
+    rate: rate / sameCurrency,
+    ...dates,
+  }))
 
 const perMwh = (amount: Micro, energy_wh: number): number => (Number(amount) / energy_wh) * 1e6
 
@@ -130,13 +153,13 @@ export const feeTerms = ({ code, name, basis, value, currency }: Fee) => ({
 
 /** The money of a day, or of nothing. */
 export function dayOf(date: string, sums: Sums) {
-  const is_known = sums.hours_under_contract > 0 && sums.unknown.size === 0
+  const is_known = isKnown(sums)
   const fees_sum = amountsSum(sums.fees.values())
   const money = (amount: Micro) => (is_known ? majorUnits(amount) : null)
   return {
     date,
     energy_kwh: kwhOrNull(sums.energy_wh),
-    gross_amount: sums.energy_wh === null ? null : money(sums.gross),
+    gross_amount: money(sums.gross),
     fees_amount: money(fees_sum),
     net_amount: money(sums.gross - fees_sum),
   }

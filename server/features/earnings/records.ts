@@ -13,10 +13,11 @@ import {
   figuresOf,
   isPartial,
   kwhOrNull,
-  late_data_ms,
   type Now,
   noCoverage,
   price,
+  priceStatus,
+  ratesOf,
 } from './figures.ts'
 import type { EarningsHour, EarningsSummary } from './schemas.ts'
 
@@ -43,7 +44,7 @@ const noAccount = (): Account => ({ sums: noSums(), coverage: noCoverage() })
 
 /** The sums of plants, of days, and of all: each hour goes into one of each. */
 export function summaryOf(
-  { plants, currency, rateAt }: Books,
+  { plants, currency, rateAt, rates }: Books,
   { start, end, logger_id }: Days & { logger_id: number | null },
   now: Now,
 ): Static<typeof EarningsSummary> {
@@ -52,7 +53,7 @@ export function summaryOf(
   const of_plants = plants.map((plant) => {
     const of_plant = noAccount()
     const fee_ids = plant.fees.map(({ fee_id }) => fee_id)
-    for (const hour of plant.hours) {
+    for (const hour of plant.hours()) {
       const awake_s = now.awake(hour.start_ms, now.now_ms)
       const account = currency === null ? hour : inCurrency(hour, currency, rateAt)
       const date = utcDate(new Date(hour.start_ms))
@@ -70,13 +71,14 @@ export function summaryOf(
   const served = ({ sums, coverage }: Account) =>
     figuresOf(sums, { currency, fees, coverage, end_ms, now_ms: now.now_ms })
   const figures = served(all)
-  const is_sold = all.sums.hours_under_contract > 0
+  const is_ahead = all.sums.hours_under_contract > 0 || Date.parse(start) >= now.now_ms
+  const nothing = is_ahead ? 'not_yet' : days.size > 0 ? 'no_contract' : null
   return {
     start_date: start,
     end_date: end,
     logger_id,
     ...figures,
-    reason: figures.unknown[0]?.reason ?? (is_sold || days.size === 0 ? null : 'no_contract'),
+    reason: figures.unknown[0]?.reason ?? (all.sums.known_hours > 0 ? null : nothing),
     by_logger:
       logger_id !== null
         ? null
@@ -85,19 +87,50 @@ export function summaryOf(
             logger_name: plant.logger_name,
             ...served(account),
           })),
+    exchange_rates: ratesOf(rates),
     by_day: [...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([date, sums]) => dayOf(date, sums)),
     calculated_at: new Date(now.now_ms).toISOString(),
   }
 }
 
-/** The hours of plants, by time and plant. */
-export function earningsHours({ plants }: Books, now: Now): Static<typeof EarningsHour>[] {
-  const [first] = plants
+/** The hours of plants, by time and plant, each made when it comes to it. */
+export function* earningsHours(
+  { plants }: Books,
+  now: Now,
+): Generator<Static<typeof EarningsHour>> {
   const textOf = hourTexts()
-  return (first?.hours ?? []).flatMap(({ start_ms }, nth) => {
-    const times = { start_at: textOf(start_ms), end_at: textOf(start_ms + hour_ms) }
-    return plants.map((plant) => ({ ...times, ...hourOf(plant.hours[nth]!, plant, now) }))
-  })
+  const accounts = plants.map((plant) => ({ plant, hours: plant.hours() }))
+  while (accounts.length > 0) {
+    for (const { plant, hours } of accounts) {
+      const { value: hour } = hours.next()
+      if (hour === undefined) return
+      yield hourOf(hour, plant, now, textOf)
+    }
+  }
+}
+
+const items_at_once = 24
+
+/** The answer of them all, some at a time: to make all items of a year first is megabytes more. */
+export function hoursText(books: Books, now: Now): Buffer {
+  let text = ''
+  let count = 0
+  for (const items of chunksOf(earningsHours(books, now), items_at_once)) {
+    text += (count === 0 ? '' : ',') + JSON.stringify(items).slice(1, -1)
+    count += items.length
+  }
+  const meta = JSON.stringify({ count, exchange_rates: ratesOf(books.rates) })
+  return Buffer.from(`{"data":[${text}],"meta":${meta}}`)
+}
+
+function* chunksOf<Item>(items: Iterable<Item>, length: number): Generator<Item[]> {
+  let chunk: Item[] = []
+  for (const item of items) {
+    if (chunk.push(item) < length) continue
+    yield chunk
+    chunk = []
+  }
+  if (chunk.length > 0) yield chunk
 }
 
 /** Whole hours as ISO 8601, many of one day after the other: that takes a tenth of their Date. */
@@ -128,25 +161,30 @@ function hourOf(
   hour: HourAccount,
   { inverter_count }: PlantAccounts,
   { now_ms, awake }: Now,
-): Omit<Static<typeof EarningsHour>, 'start_at' | 'end_at'> {
+  textOf: (hour: number) => string,
+): Static<typeof EarningsHour> {
   const { start_ms, gross, reason, curtailed_wh } = hour
   const end_ms = start_ms + hour_ms
   const completeness_pct = completenessOfHour(hour, inverter_count, { now_ms, awake })
   const fees = hour.fees.reduce((sum, amount) => sum + amount, 0)
+  const is_priced = reason === null || reason === 'no_energy'
+  const is_known = is_priced && gross !== null
+  const is_settled = is_priced && !hour.may_come
   return {
+    start_at: textOf(start_ms),
+    end_at: textOf(end_ms),
     logger_id: hour.logger_id,
     market_code: hour.market_code,
     energy_kwh: kwhOrNull(hour.energy_wh),
     price_per_mwh: price(hour.price_micro),
     market_price_per_mwh: price(hour.market_price_micro),
-    gross_amount: gross === null ? null : majorUnits(gross),
-    fees_amount: reason === null ? majorUnits(fees) : null,
-    net_amount: reason === null ? majorUnits((gross ?? 0) - fees) : null,
+    gross_amount: is_known ? majorUnits(gross) : null,
+    fees_amount: is_known ? majorUnits(fees) : null,
+    net_amount: is_known ? majorUnits(gross - fees) : null,
     curtailed_energy_kwh: kwhOrNull(curtailed_wh),
-    lost_amount:
-      reason === null && curtailed_wh !== null ? majorUnits(hour.lost - hour.avoided) : null,
+    lost_amount: is_priced && curtailed_wh !== null ? majorUnits(hour.lost - hour.avoided) : null,
     currency: hour.currency,
-    price_status: reason === null && end_ms <= now_ms - late_data_ms ? 'final' : 'provisional',
+    price_status: priceStatus(is_settled, end_ms, now_ms),
     reason,
     completeness_pct,
     is_partial: isPartial(end_ms <= now_ms, completeness_pct),

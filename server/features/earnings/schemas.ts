@@ -1,33 +1,38 @@
 import { Type } from 'typebox'
-import { moneyReasons } from '../../earnings/accounting.ts'
+import { accountReasons } from '../../earnings/accounting.ts'
 import { contractTypes, feeBases, feeCodes } from '../../earnings/contracts.ts'
 import { LoggerId, Nullable } from '../../http/params.ts'
 
 const closed = (id: string) => ({ additionalProperties: false, $id: id }) as const
 const instant = (description: string, examples?: string[]) =>
   Type.String({ format: 'date-time', description, ...(examples && { examples }) })
-const day = (description: string) => Type.String({ format: 'date', description })
+const day = (description: string) =>
+  Type.String({ format: 'date', description, examples: ['2026-06-20'] })
 const money = (description: string) => Nullable(Type.Number({ description }))
 const kwh = (description: string) => Nullable(Type.Number({ description }))
-const currency = (description = 'ISO 4217, of every amount and price here.') =>
-  Type.String({ pattern: '^[A-Z]{3}$', description })
+const currency = (
+  description = 'ISO 4217, of every amount and price here.',
+  examples: readonly string[] = ['EUR'],
+) => Type.String({ pattern: '^[A-Z]{3}$', description, examples })
 
 export const priceStatuses = ['final', 'provisional'] as const
 const price_status = Type.Enum([...priceStatuses], {
   description:
-    '`final`: every price is known, and it is more than 14 days ago, after which readings of an ' +
-    'outage hardly come; else `provisional`.',
+    '`final`: every price is known, all that will be known of the energy is, and it is more than ' +
+    '14 days ago, after which readings hardly come; else `provisional`, as while readings of a gap ' +
+    'may still come.',
 })
 const reason_text =
   '`no_contract`: the plant has none then; `no_price`: a market period without a price; ' +
-  '`no_exchange_rate`: of currencies without a rate.'
+  '`no_exchange_rate`: of currencies without a rate; `no_energy`: that of an inverter is not ' +
+  'known, while it must be awake; `not_yet`: nothing was told of the time so far.'
 const completeness_pct = Nullable(
   Type.Number({
     minimum: 0,
     maximum: 100,
     description:
       'Part of the time so far, with the sun 3° above the horizon or more, in which the inverters ' +
-      'were measured; `null` where there is none. Energy that is not known is in no amount.',
+      'were measured; `null` where there is none.',
   }),
 )
 
@@ -50,10 +55,32 @@ const EarningsFee = Type.Object(
   closed('EarningsFee'),
 )
 
+const ExchangeRate = Type.Object(
+  {
+    currency: currency('ISO 4217, of what is converted.', ['BGN']),
+    base_currency: currency('ISO 4217, into which.', ['EUR']),
+    rate: Type.Number({
+      description: 'How many `base_currency` one `currency` was.',
+      examples: [0.511292],
+    }),
+    as_of_date: day('The day of the rate.'),
+    start_date: day('First day, UTC, that it converts.'),
+    end_date: day('Last day, UTC, of them.'),
+  },
+  closed('ExchangeRate'),
+)
+const exchange_rates = Type.Array(ExchangeRate, {
+  description:
+    'The rates between the currencies of markets, fees, contracts and sums, by the day. An amount ' +
+    'of an hour and plant is converted as a whole, and rounded to a millionth.',
+})
+
 const UnknownMoney = Type.Object(
   {
-    reason: Type.Enum([...moneyReasons], { description: reason_text }),
-    market_code: Nullable(market_code('The market whose price or currency it is.')),
+    reason: Type.Enum([...accountReasons], { description: reason_text }),
+    market_code: Nullable(
+      market_code('The market whose price or currency it is; `null` of `no_energy`.'),
+    ),
     start_at: instant('The first hour of them.', ['2026-06-20T13:00:00Z']),
     end_at: instant('The end of the last hour of them.', ['2026-06-20T15:00:00Z']),
     hour_count: Type.Integer({
@@ -67,7 +94,11 @@ const UnknownMoney = Type.Object(
 
 const KnownMoney = Type.Object(
   {
-    energy_kwh: Type.Number({ description: 'Sold in the hours whose money is known.' }),
+    energy_kwh: Type.Number({
+      description:
+        'Of what was sold, that which has a price: also in hours in which only some inverters are ' +
+        'known.',
+    }),
     gross_amount: Type.Number(),
     fees_amount: Type.Number(),
     net_amount: Type.Number(),
@@ -76,27 +107,40 @@ const KnownMoney = Type.Object(
 )
 
 const figures = {
-  currency: Nullable(currency()),
+  currency: Nullable(
+    currency(
+      'ISO 4217, of every amount and price here: that of the contracts, or that of the site where ' +
+        'they have several.',
+    ),
+  ),
   energy_sold_kwh: kwh('Delivered under a contract, as far as it is known.'),
   energy_without_contract_kwh: Type.Number({ description: 'Delivered under none; in no amount.' }),
   gross_amount: money(
     'Energy times the price of the contract, of each market period; below 0 where prices were. ' +
-      '`null` where a price or a rate of any hour is not known: see `known` and `unknown`.',
+      '`null` where a price or a rate of any hour is not known: see `known`. Where energy is not ' +
+      'known, as `unknown` tells, all amounts are of what is; `null` where none is.',
   ),
   fees_amount: money('Sum of `fees`.'),
   net_amount: money('`gross_amount` less `fees_amount`.'),
   fees: Type.Array(EarningsFee),
   average_price_per_mwh: money('Captured: gross by energy.'),
   market_base_price_per_mwh: money('Mean market price of the time, hour by hour and plant.'),
-  capture_rate_pct: money('Market price weighted by energy, in percent of the mean.'),
-  negative_price_energy_kwh: Type.Number({
-    description: 'Delivered while the market price was below 0.',
-  }),
+  capture_rate_pct: money(
+    'Market price weighted by the energy that is known, in percent of the mean.',
+  ),
+  negative_price_energy_kwh: kwh('Delivered while the market price was below 0, as far as known.'),
   negative_price_cost_amount: money('Paid for delivering meanwhile, above 0.'),
-  curtailed_energy_kwh: kwh('Kept back by limits from outside; `null` where not known.'),
+  curtailed_energy_kwh: kwh(
+    'Kept back by limits from outside, whoever set them: by the light that was measured, and where ' +
+      'none was by what inverters say that they could deliver, as rows of curtailment tell it ' +
+      'always. `null` where not known.',
+  ),
   curtailment_loss_amount: money('What it would have earned at prices of the contract above 0.'),
   curtailment_avoided_cost_amount: money('What it would have cost at prices below 0.'),
-  bess_arbitrage_amount: Type.Null({ description: 'Of batteries: not counted yet.' }),
+  bess_arbitrage_amount: Type.Null({
+    description:
+      'What batteries earned by charging and discharging: `null`, as there are none here.',
+  }),
   imbalance_amount: money(
     'Deviation from the forecast before the gate closure, at the imbalance price less the day-ahead ' +
       'price; below 0 where it cost. In no other amount but by a fee. `null` where no quarter hour ' +
@@ -133,14 +177,15 @@ export const EarningsSummary = Type.Object(
     logger_id: Nullable(LoggerId),
     ...figures,
     reason: Nullable(
-      Type.Enum([...moneyReasons], {
-        description: `Why amounts are \`null\`, the first of them: ${reason_text}`,
+      Type.Enum([...accountReasons], {
+        description: `Why amounts are \`null\` or not of all energy, the first of them: ${reason_text}`,
       }),
     ),
     by_logger: Nullable(
       Type.Array(LoggerEarnings, { description: 'The plants; `null` where one was asked for.' }),
     ),
-    by_day: Type.Array(DayEarnings, { description: 'Days that have begun.' }),
+    exchange_rates,
+    by_day: Type.Array(DayEarnings, { description: 'Days that have begun, in `currency`.' }),
     calculated_at: instant('Now.'),
   },
   closed('EarningsSummary'),
@@ -152,18 +197,20 @@ export const EarningsHour = Type.Object(
     end_at: instant('End of the hour, exclusive.'),
     logger_id: LoggerId,
     market_code: Nullable(market_code('The market that is sold into.')),
-    energy_kwh: kwh('Delivered, as far as it is known.'),
+    energy_kwh: kwh('Delivered, as far as it is known; 0 at night.'),
     price_per_mwh: money('What the contract pays: mean of the quarter hours.'),
     market_price_per_mwh: money('Day-ahead price, in the currency of the contract: mean of them.'),
     gross_amount: money('Sum of the products of the quarter hours.'),
     fees_amount: money('Those of the month, too, as far as the hour goes.'),
-    net_amount: money('`gross_amount`, where the energy is known, less `fees_amount`.'),
-    curtailed_energy_kwh: kwh('Kept back by limits from outside.'),
+    net_amount: money('`gross_amount` less `fees_amount`.'),
+    curtailed_energy_kwh: kwh('Kept back by limits from outside, as in the summary.'),
     lost_amount: money('What it would have earned, less what it would have cost.'),
     currency: Nullable(currency('ISO 4217, of the contract.')),
     price_status,
     reason: Nullable(
-      Type.Enum([...moneyReasons], { description: `Why amounts are \`null\`: ${reason_text}` }),
+      Type.Enum([...accountReasons], {
+        description: `Why amounts are \`null\` or not of all energy: ${reason_text}`,
+      }),
     ),
     completeness_pct,
     is_partial: Type.Boolean({
@@ -171,6 +218,17 @@ export const EarningsHour = Type.Object(
     }),
   },
   closed('EarningsHour'),
+)
+
+export const EarningsHours = Type.Object(
+  {
+    data: Type.Array(EarningsHour),
+    meta: Type.Object(
+      { count: Type.Integer({ minimum: 0 }), exchange_rates },
+      closed('EarningsHoursMeta'),
+    ),
+  },
+  { additionalProperties: false },
 )
 
 const FeeTerms = Type.Object(
@@ -247,7 +305,9 @@ const CrossBorderSummary = Type.Object(
     mean_spread_per_mwh: money('Sold less base.'),
     positive_spread_pct: money('Periods in which the spread is above 0.'),
     equal_price_pct: money('Periods in which the spread is below 0.01 either way.'),
-    captured_base_price_per_mwh: money('Weighted by the energy of the plants assigned there.'),
+    captured_base_price_per_mwh: money(
+      'Weighted by the energy of the plants assigned there, as far as it is known.',
+    ),
     captured_sold_price_per_mwh: money('Weighted in the same way.'),
     captured_uplift_per_mwh: money('The difference of the two.'),
     reason: Nullable(

@@ -18,7 +18,7 @@ export interface EarningsStore {
   /** By id, retired ones too. */
   loggerNames(site_id: string): Promise<Map<number, string>>
   site(site_id: string): Promise<SiteTerms>
-  hours(site_id: string, span: { from: Date; to: Date }): Promise<Map<number, PlantHour[]>>
+  hours(site_id: string, span: { from: Date; to: Date }): Promise<Map<number, Iterable<PlantHour>>>
 }
 
 const minute_ms = 60_000

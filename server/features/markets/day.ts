@@ -5,7 +5,15 @@ import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
 import type { Static } from 'typebox'
 import { skyAt } from '../../diagnostics/plane-light.ts'
 import { priceOf } from '../../prices/micro.ts'
-import { deliveryDates, resolutionOf, type Slot, slotsOf, utcDay } from '../../prices/periods.ts'
+import {
+  deliveryDates,
+  deliveryDay,
+  type PeriodSpan,
+  resolutionOf,
+  type Slot,
+  slotsOf,
+  utcDay,
+} from '../../prices/periods.ts'
 import {
   type Light,
   type PriceStatistics,
@@ -58,45 +66,87 @@ export interface DayOfMarket {
     currency: string
     resolution_minutes: number
     period_count: number
+    due_period_count: number
     expected_period_count: number
+    base_until_at: string | null
     status: PriceStatus
   }
+}
+
+interface AskedDay {
+  target_date: string
+  light: Light
+  now: Date
+  /** Where the time of the base price ends; as far as prices are published where none is given. */
+  until_ms?: number
 }
 
 /** The UTC day `target_date` of a market from the prices that share time with it. */
 export function dayOf(
   market: Market,
   prices: readonly PriceRow[],
-  { target_date, light, now }: { target_date: string; light: Light; now: Date },
+  { target_date, light, now, until_ms }: AskedDay,
 ): DayOfMarket {
   const span = utcDay(target_date)
   const resolution_minutes = resolutionOf(prices, market.resolution_minutes)
   const slots = slotsOf(prices, span, resolution_minutes)
-  const period_count = slots.filter(({ price_micro }) => price_micro !== null).length
+  const published_ms = publishedUntil(market, prices, { target_date, now })
+  const base_until_ms = until_ms ?? published_ms
+  const countOf = (some: readonly Slot[], end_ms: number) =>
+    some.reduce((sum, slot) => sum + lengthWithin(slot, { ...span, end_ms }), 0) /
+    (resolution_minutes * 60_000)
+  const counts = {
+    period_count: countOf(slots.filter(isKnown), span.end_ms),
+    due_period_count: countOf(slots, published_ms),
+    expected_period_count: countOf(slots, span.end_ms),
+  }
+  const known_due_count = countOf(slots.filter(isKnown), published_ms)
   return {
     slots,
-    statistics: priceStatistics(slots, { timezone: market.timezone, light }),
+    statistics: priceStatistics(slots, {
+      ...{ timezone: market.timezone, light, until_ms: base_until_ms },
+    }),
     facts: {
-      target_date,
-      currency: market.currency,
-      resolution_minutes,
-      period_count,
-      expected_period_count: slots.length,
-      status: statusOf(market, { target_date, period_count, slots, now }),
+      ...{ target_date, currency: market.currency, resolution_minutes },
+      ...counts,
+      base_until_at: counts.due_period_count > 0 ? iso(base_until_ms) : null,
+      status: statusOf({ ...counts, known_due_count }),
     },
   }
 }
 
-function statusOf(
+const isKnown = ({ price_micro }: Slot) => price_micro !== null
+
+const lengthWithin = (slot: PeriodSpan, span: PeriodSpan) =>
+  Math.max(0, Math.min(slot.end_ms, span.end_ms) - Math.max(slot.start_ms, span.start_ms))
+
+/**
+ * How far into a UTC day prices should be there by now: to the end of the last delivery day that is
+ * published, or of the last price where that came before its time.
+ */
+export function publishedUntil(
   market: Market,
-  day: { target_date: string; period_count: number; slots: readonly Slot[]; now: Date },
-): PriceStatus {
-  if (day.period_count === day.slots.length) return 'published'
-  if (day.period_count > 0) return 'partial'
-  // Of the two delivery days the earlier one is published first.
-  const [first] = deliveryDates(utcDay(day.target_date), market.timezone)
-  const is_ahead = day.now.getTime() < publicationTime(market, first!)
-  return is_ahead ? 'not_yet_published' : 'missing'
+  prices: readonly PriceRow[],
+  { target_date, now }: { target_date: string; now: Date },
+): number {
+  const span = utcDay(target_date)
+  const ends = deliveryDates(span, market.timezone)
+    .filter((date) => publicationTime(market, date) <= now.getTime())
+    .map((date) => deliveryDay(date, market.timezone).end_ms)
+  const last_ms = Math.max(span.start_ms, prices.at(-1)?.end_ms ?? 0, ...ends)
+  return Math.min(span.end_ms, last_ms)
+}
+
+function statusOf(day: {
+  period_count: number
+  known_due_count: number
+  due_period_count: number
+  expected_period_count: number
+}): PriceStatus {
+  if (day.due_period_count === 0) return 'not_yet_published'
+  if (day.period_count === 0) return 'missing'
+  if (day.known_due_count < day.due_period_count) return 'incomplete'
+  return day.period_count < day.expected_period_count ? 'partial' : 'published'
 }
 
 /** The figures of a day as the API names them. */
@@ -119,7 +169,7 @@ export function periodRecord({ start_ms, end_ms, price_micro }: Slot) {
 export function marketDay(
   market: Market,
   prices: readonly PriceRow[],
-  asked: { target_date: string; light: Light; now: Date },
+  asked: AskedDay,
 ): Static<typeof MarketDay> {
   const { slots, statistics, facts } = dayOf(market, prices, asked)
   const stored = new Map(prices.map((row) => [row.start_ms, row]))

@@ -81,7 +81,12 @@ test('prices of a market', async (t) => {
         fetched_at: null,
         revision: null,
       })
-      assert.equal(meta.base_price_per_mwh, null, 'of a part of the day there is no mean')
+      // All that is published by now: the quarters 8 to 95 of the local day.
+      assert.deepEqual(
+        [meta.due_period_count, meta.base_until_at],
+        [88, '2026-06-21T22:00:00.000Z'],
+      )
+      assert.equal(meta.base_price_per_mwh, (8 + 95) / 2 - 40.5)
       // 08:00 to 20:00 in Berlin are the quarters 32 to 79: their mean is that of 32 and 79.
       assert.equal(meta.peak_price_per_mwh, (32 + 79) / 2 - 40.5)
       assert.deepEqual(
@@ -122,6 +127,41 @@ test('prices of a market', async (t) => {
     assert.equal(body.meta.min_price_per_mwh, null)
     assert.equal(body.data[0].price_per_mwh, null)
     clock.set('2026-06-21T10:00Z')
+  })
+
+  await t.test(
+    'a price that should be there is not the same as one that is yet to come',
+    async () => {
+      const holed = delivery('2026-06-21', () => 60).filter((_, nth) => nth !== 50)
+      await store(db, 'BE', holed)
+      const { meta } = (await get('/markets/BE/prices')).body
+      assert.deepEqual(
+        [meta.status, meta.period_count, meta.due_period_count, meta.expected_period_count],
+        ['incomplete', 87, 88, 96],
+      )
+      assert.equal(meta.base_price_per_mwh, null)
+      clock.set('2026-06-21T10:57Z')
+      const late = (await get('/markets/DE-LU/prices?target_date=2026-06-23')).body.meta
+      assert.deepEqual([late.status, late.due_period_count], ['not_yet_published', 0])
+      clock.set('2026-06-21T10:00Z')
+    },
+  )
+
+  await t.test('an hour among quarters counts as four of them', async () => {
+    const quarters = delivery('2026-06-21', () => 60)
+    const hour = { ...quarters[24]!, end_ms: quarters[27]!.end_ms }
+    await store(db, 'NL', [hour])
+    const alone = (await get('/markets/NL/prices')).body.meta
+    assert.deepEqual(
+      [alone.resolution_minutes, alone.period_count, alone.expected_period_count],
+      [60, 1, 24],
+    )
+    await store(db, 'NL', [quarters[40]!])
+    const { meta } = (await get('/markets/NL/prices')).body
+    assert.deepEqual(
+      [meta.count, meta.resolution_minutes, meta.period_count, meta.expected_period_count],
+      [93, 15, 5, 96],
+    )
   })
 
   await t.test('days on which clocks are set: a UTC day keeps its 24 hours', async () => {
@@ -264,7 +304,7 @@ test('markets beside each other', async (t) => {
     await store(
       db,
       'DE-LU',
-      delivery(date, () => 50),
+      delivery(date, () => (date === '2026-06-22' ? 400 : 50)),
     )
     await store(
       db,
@@ -282,6 +322,11 @@ test('markets beside each other', async (t) => {
     'AT',
     delivery('2026-06-21', () => 70),
   )
+  await store(
+    db,
+    'HU',
+    delivery('2026-06-21', () => 65).filter((_, nth) => nth !== 50),
+  )
   const compare = async () => (await get('/markets/compare')).body
   const brief = (body: { data: Record<string, unknown>[] }) =>
     body.data.map((each) => [
@@ -292,12 +337,13 @@ test('markets beside each other', async (t) => {
   await t.test('without an assignment there is no home, without a rate no rank', async () => {
     const body = await compare()
     assert.deepEqual(body.meta, {
-      ...{ count: 4, target_date: '2026-06-21', home_market_code: null, base_currency: 'EUR' },
+      ...{ count: 5, target_date: '2026-06-21', home_market_code: null, base_currency: 'EUR' },
     })
     assert.deepEqual(brief(body), [
-      ['DE-LU', 1, 50, 1, null, 'no_home_market'],
-      ['FR', 2, 30, 1, null, 'no_home_market'],
-      ['AT', null, null, 1, null, 'no_home_market'],
+      ['AT', 1, 70, 1, null, 'no_home_market'],
+      ['DE-LU', 2, 50, 1, null, 'no_home_market'],
+      ['FR', 3, 30, 1, null, 'no_home_market'],
+      ['HU', null, null, 1, null, 'no_home_market'],
       ['PLX', null, 425, null, null, 'no_home_market'],
     ])
   })
@@ -315,15 +361,25 @@ test('markets beside each other', async (t) => {
     const body = await compare()
     assert.deepEqual(brief(body), [
       ['PLX', 1, 425, 1 / 4.25, 50, null],
-      ['DE-LU', 2, 50, 1, 0, null],
-      ['FR', 3, 30, 1, -20, null],
-      ['AT', null, null, 1, null, 'prices_incomplete'],
+      ['AT', 2, 70, 1, 20, null],
+      ['DE-LU', 3, 50, 1, 0, null],
+      ['FR', 4, 30, 1, -20, null],
+      ['HU', null, null, 1, null, 'prices_incomplete'],
     ])
     assert.deepEqual(
       body.data.map((each: { is_home_market: boolean }) => each.is_home_market),
-      [false, true, false, false],
+      [false, false, true, false, false],
     )
-    const [, home, france] = body.data
+    const [, austria, home, france, hungary] = body.data
+    // The last two hours of the day are published in some of them, and not in Austria.
+    for (const each of [austria, home, france]) {
+      assert.equal(each.base_until_at, '2026-06-21T22:00:00.000Z')
+    }
+    assert.deepEqual(
+      body.data.map(({ status }: { status: string }) => status),
+      ['published', 'partial', 'published', 'published', 'incomplete'],
+    )
+    assert.equal(hungary.period_count, 87)
     assert.deepEqual([home.periods.length, france.periods.length], [96, 24])
     assert.deepEqual(france.periods[0], {
       start_at: '2026-06-21T00:00:00.000Z',

@@ -7,7 +7,7 @@ import { utcDate } from '../../http/time-windows.ts'
 import { resolutionOf, utcDay } from '../../prices/periods.ts'
 import type { SiteFacts } from '../../records/situation.ts'
 import { comparison } from './comparison.ts'
-import { dayOf, lightAt, marketDay } from './day.ts'
+import { dayOf, lightAt, marketDay, publishedUntil } from './day.ts'
 import { comparisonExample, marketDayExample, marketExample } from './examples.ts'
 import {
   type FetchState,
@@ -110,7 +110,9 @@ export const compareMarkets = endpoint({
   summary: 'Markets beside each other on one UTC day',
   description:
     'Those whose prices are fetched, those with prices on that day, and those that plants of the ' +
-    'site are assigned to, the dearest first. Prices are in the currency of each market, spread ' +
+    'site are assigned to, the dearest first. Until the end of the day is published in all of ' +
+    'them, base prices, spreads and ranks are of the part that is: `base_until_at` says how far ' +
+    'it goes. Prices are in the currency of each market, spread ' +
     'and rank in `base_currency` by the rates that the operator has set; without a rate they are ' +
     'null, and `spread_reason` says so. Between coupled markets a spread is congestion rent and ' +
     'not earned by a producer, unless a contract says so.',
@@ -137,11 +139,21 @@ export const compareMarkets = endpoint({
     )
     const home = all.find(({ market_code }) => market_code === home_market_code)
     const base_currency = home?.currency ?? 'EUR'
-    const asked = { target_date: asked_date, light: lightAt(facts), now }
+    const pricesOf = (market: MarketRow) => prices.get(market.market_code) ?? []
+    // What is published later in one market than in others is not compared before.
+    const until_ms = Math.min(
+      span.end_ms,
+      ...shown
+        .filter((market) => pricesOf(market).length > 0)
+        .map((market) =>
+          publishedUntil(market, pricesOf(market), { target_date: asked_date, now }),
+        ),
+    )
+    const asked = { target_date: asked_date, light: lightAt(facts), now, until_ms }
     const compared = await Promise.all(
       shown.map(async (market) => ({
         market,
-        day: dayOf(market, prices.get(market.market_code) ?? [], asked),
+        day: dayOf(market, pricesOf(market), asked),
         fx_rate: await needs.markets.rate(market.currency, base_currency, new Date(span.start_ms)),
       })),
     )

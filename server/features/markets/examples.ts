@@ -33,7 +33,9 @@ const day = {
   currency: 'EUR',
   resolution_minutes: 15,
   period_count: 96,
+  due_period_count: 96,
   expected_period_count: 96,
+  base_until_at: '2026-06-22T00:00:00.000Z',
   status: 'published',
 } as const
 

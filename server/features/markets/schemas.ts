@@ -92,28 +92,36 @@ export const MarketPrice = Type.Object(
   closed('MarketPrice'),
 )
 
-const statuses = ['published', 'partial', 'not_yet_published', 'missing'] as const
+const statuses = ['published', 'partial', 'incomplete', 'not_yet_published', 'missing'] as const
 export type PriceStatus = (typeof statuses)[number]
 
 const day = {
   target_date: Day('The day, UTC.'),
   currency: Currency('Of the prices, ISO 4217.'),
   resolution_minutes: Minutes('Of the shortest period of the day.'),
-  period_count: Count('Periods with a price.'),
+  period_count: Count(
+    'Periods of `resolution_minutes` with a price; a longer one counts as those that it covers.',
+  ),
+  due_period_count: Count('Those that should be published by now, with a price or without.'),
   expected_period_count: Count(
-    'Periods of the day: of a UTC day always 96 quarters of an hour, 48 halves or 24 hours; it ' +
-      'differs where the resolution changes within the day.',
+    'Those of the whole day: of a UTC day always 96 quarters of an hour, 48 halves or 24 hours.',
+  ),
+  base_until_at: Nullable(
+    At('End of the part of the day that the base price is of; null where none is published.'),
   ),
   status: Type.Enum([...statuses], {
     description:
-      '`published`: every period has a price; `partial`: some have; `not_yet_published`: none ' +
-      'has, and the auction is still ahead; `missing`: none has, though all should. A UTC day ' +
-      'shares time with two delivery days: until the later one is published it is partial.',
+      '`published`: every period has a price; `partial`: every one that is published by now, the ' +
+      'rest is still ahead, since a UTC day shares time with two delivery days; `incomplete`: ' +
+      'some have, others that should be published have not; `not_yet_published`: none is due; ' +
+      '`missing`: none has a price, though some should.',
   }),
 }
 
 const statistics = {
-  base_price_per_mwh: Price('Mean over the day; null unless all of it is known.'),
+  base_price_per_mwh: Price(
+    'Mean over the day up to `base_until_at`; null unless all of that is known.',
+  ),
   peak_price_per_mwh: Price(
     "Mean from 08:00 to 20:00 of the market's clock, on any weekday; null unless all is known.",
   ),

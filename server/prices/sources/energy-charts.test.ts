@@ -43,6 +43,15 @@ test('hours are hours, also around a hole', () => {
   )
 })
 
+test('a day of hours stays one where quarters lead to it and follow it', () => {
+  const hours = Array.from({ length: 24 }, (_, hour) => at(4 * hour))
+  const unix_seconds = [at(-2), at(-1), ...hours, at(96), at(97)]
+  const outcome = readColumns(answer({ unix_seconds, price: unix_seconds.map(() => 5) }), day)
+  assert.ok(outcome.outcome === 'published')
+  assert.equal(outcome.periods.length, 24)
+  assert.ok(outcome.periods.every((p) => p.end_ms - p.start_ms === 3_600_000))
+})
+
 test('no times, or none of the day, are no prices yet', () => {
   assert.deepEqual(readColumns(answer({ unix_seconds: [], price: [] }), day), {
     outcome: 'none_yet',

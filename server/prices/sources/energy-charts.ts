@@ -46,8 +46,8 @@ export function energyChartsSource({ url }: { url: string }): Source {
 const minute = (time_ms: number) => `${new Date(time_ms).toISOString().slice(0, 16)}Z`
 
 /**
- * The prices of a delivery day. The answer tells only when periods begin: all are as long as the
- * two that begin closest together, so that what is left out stays unknown.
+ * The prices of a delivery day. The answer tells only when periods begin: all of the day are as
+ * long as the least from one of them to the next, so that what is left out stays unknown.
  *
  * @throws SourceFault for what is no such answer
  */
@@ -60,8 +60,12 @@ export function readColumns(text: string, day: PeriodSpan): Outcome {
   if (unix_seconds.length === 0) return { outcome: 'none_yet' }
   const starts_ms = unix_seconds.map((seconds) => seconds * 1000)
   const steps_ms = starts_ms.slice(1).map((at, index) => at - starts_ms[index]!)
-  const step_ms = Math.min(...steps_ms)
-  if (![900_000, 1_800_000, 3_600_000].includes(step_ms)) {
+  const isAscending = steps_ms.every((step_ms) => step_ms > 0)
+  // The days around it may have periods of another length.
+  const isWithin = (start_ms: number) => start_ms >= day.start_ms && start_ms < day.end_ms
+  if (isAscending && !starts_ms.some(isWithin)) return { outcome: 'none_yet' }
+  const step_ms = Math.min(...steps_ms.filter((_, index) => isWithin(starts_ms[index]!)))
+  if (!isAscending || ![900_000, 1_800_000, 3_600_000].includes(step_ms)) {
     throw new SourceFault('energy-charts: times that are not of a market')
   }
   const periods = starts_ms.flatMap((start_ms, index): PricePeriod[] => {

@@ -1,0 +1,87 @@
+/** Exchange rates that accounts convert by, each for as long as it held. */
+import type { Queries } from '../storage/database.ts'
+import { exactRate, sameCurrency } from './money.ts'
+
+const day_ms = 86_400_000
+
+/** How many `into` one `currency` is at an instant (see `exactRate`); null where nobody knows. */
+export type RateAt = (currency: string, into: string, time_ms: number) => number | null
+
+/** One rate on consecutive days of UTC. */
+export interface RateSpan {
+  currency: string
+  into: string
+  /** How many `into` one `currency` was; see `exactRate`. */
+  rate: number
+  /** YYYY-MM-DD: of the newer one of the two rates to the euro that it is made of. */
+  as_of_date: string
+  /** First and last day, inclusive. */
+  start_date: string
+  end_date: string
+}
+
+interface EuroRate {
+  currency: string
+  per_eur: number
+  /** YYYY-MM-DD */
+  valid_from: string
+}
+
+/** By pairs such as `EUR BGN`, of the days of [from_ms, to_ms); days without a rate are absent. */
+export async function readRateSpans(
+  db: Queries,
+  pairs: Iterable<string>,
+  { from_ms, to_ms }: { from_ms: number; to_ms: number },
+): Promise<RateSpan[]> {
+  const wanted = [...pairs].map((pair) => pair.split(' ') as [string, string])
+  if (wanted.length === 0 || to_ms <= from_ms) return []
+  const rates = await db.query<EuroRate>(
+    `select currency, per_eur::float8 as per_eur, valid_from from exchange_rates
+     where currency = any($1) and valid_from < $2 order by valid_from`,
+    [wanted.flat(), dateOf(Math.ceil(to_ms / day_ms) * day_ms)],
+  )
+  return wanted.flatMap((pair) => spansOf(pair, rates, { from_ms, to_ms }))
+}
+
+function spansOf(
+  [currency, into]: readonly [string, string],
+  rates: readonly EuroRate[],
+  { from_ms, to_ms }: { from_ms: number; to_ms: number },
+): RateSpan[] {
+  const [first, last] = [dateOf(from_ms), dateOf(to_ms - 1)]
+  const of_pair = rates.filter((rate) => rate.currency === currency || rate.currency === into)
+  const starts = of_pair.map(({ valid_from }) => (valid_from < first ? first : valid_from))
+  const dates = [...new Set([first, ...starts])].filter((date) => date <= last).sort()
+  return dates.flatMap((start_date, nth) => {
+    const on = (wanted: string) =>
+      wanted === 'EUR'
+        ? { per_eur: 1, valid_from: '' }
+        : of_pair.findLast((rate) => rate.currency === wanted && rate.valid_from <= start_date)
+    const [of, to] = [on(currency), on(into)]
+    if (of === undefined || to === undefined) return []
+    const next = dates[nth + 1]
+    return {
+      currency,
+      into,
+      rate: exactRate(to.per_eur / of.per_eur),
+      as_of_date: of.valid_from > to.valid_from ? of.valid_from : to.valid_from,
+      start_date,
+      end_date: next === undefined ? last : dateOf(Date.parse(next) - day_ms),
+    }
+  })
+}
+
+export function rateAtOf(spans: readonly RateSpan[]): RateAt {
+  const known = new Map<string, number>()
+  for (const { currency, into, rate, start_date, end_date } of spans) {
+    for (let day = Date.parse(start_date); day <= Date.parse(end_date); day += day_ms) {
+      known.set(`${currency} ${into} ${day}`, rate)
+    }
+  }
+  return (currency, into, time_ms) =>
+    currency === into
+      ? sameCurrency
+      : (known.get(`${currency} ${into} ${Math.floor(time_ms / day_ms) * day_ms}`) ?? null)
+}
+
+const dateOf = (time_ms: number) => new Date(time_ms).toISOString().slice(0, 10)
