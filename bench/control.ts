@@ -7,37 +7,30 @@
  *
  *   node bench/control.ts [--commands 100] [--seed 1]
  */
-import { fork } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { withDatabase } from '@heliograph/cli/database'
-import { systemClock } from '@heliograph/domain/clock'
 import type { Site } from '@heliograph/domain/site'
 import { sealPermitFile } from '@heliograph/edge/control/permit-file'
-import { createClient } from '@heliograph/server/admin/clients'
-import { createEdge } from '@heliograph/server/admin/edges'
-import { createKey } from '@heliograph/server/admin/keys'
-import { createSite } from '@heliograph/server/admin/sites'
 import { seeded } from '../test/end-to-end/chaos.ts'
 import { freePort } from '../test/end-to-end/programs.ts'
 import { fieldOf } from './fixtures/field.ts'
 import { site_id as large_site_id } from './fixtures/large-site.ts'
-import type { Offered } from './fixtures/large-site-edge.ts'
+import { startLargeSiteEdge } from './fixtures/large-site-edge.ts'
 import { type LimitedField, serveLimitedField } from './fixtures/limited-field.ts'
 import {
   endAll,
   figuresAt,
   type Program,
+  p50p99,
   quantile,
   startProgram,
+  tell,
   until,
 } from './fixtures/programs.ts'
+import { enrol, onDatabase, type ServerProgram, startServer } from './fixtures/server-program.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -61,63 +54,30 @@ const limited_p99_ms_max = 2000
 const restored_p99_ms_max = 3000
 const ingest_rows_per_s_min = 140
 const patience_ms = 20_000
-const silent = { info() {}, warn() {}, error() {} }
 
 interface Place {
-  dir: string
-  api: string
+  server: ServerProgram
   key: string
-  edge_token: string
   large_token: string
-  metrics_port: number
   site: Site
   field: LimitedField
   programs: Program[]
 }
 
-async function enrol(data_dir: string) {
-  return withDatabase({ database_url: null, data_dir }, silent, async (db) => {
-    const admin = { db, clock: systemClock, randomBytes }
-    const client = 'Bench'
-    await createClient(admin, { name: client, modules: ['basic_scada'] })
-    for (const id of [site_id, large_site_id]) {
-      await createSite(admin, { client, site_id: id, name: id })
-    }
-    const tokenOf = async (id: string) =>
-      (await createEdge(admin, { site_id: id, name: 'gateway' })).token
-    const rights = { site_ids: null, expires_at: null, created_by: 'bench' }
-    const rates = { general_per_minute: 1_000_000, write_per_minute: 1_000_000 }
-    const scopes = ['plant:read', 'curtailment:read', 'curtailment:write']
-    const { key } = await createKey(admin, { client, name: 'bench', scopes, ...rights, ...rates })
-    return { key, edge_token: await tokenOf(site_id), large_token: await tokenOf(large_site_id) }
-  })
-}
-
 /** The server, then the edge; returns when every inverter is held to its share of the permit. */
 async function startAll(dir: string, programs: Program[], field: LimitedField, site: Site) {
-  const [port, metrics_port, edge_metrics_port] = [
-    await freePort(),
-    await freePort(),
-    await freePort(),
-  ]
-  const server_dir = join(dir, 'server')
-  mkdirSync(server_dir)
-  const settings = { HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: String(metrics_port) }
-  programs.unshift(startProgram('server', { dir, settings: { ...settings, DATA_DIR: server_dir } }))
-  const api = `http://127.0.0.1:${port}`
-  const isReady = async () => (await fetch(`${api}/readyz`).catch(() => null))?.ok === true
-  await until('the server is ready', isReady, programs)
-  const place: Place = {
-    ...{ dir, api, metrics_port, site, field, programs },
-    ...(await enrol(server_dir)),
-  }
+  const server = await startServer(dir, programs)
+  const scopes = ['plant:read', 'curtailment:read', 'curtailment:write']
+  const site_ids = [site_id, large_site_id]
+  const { key, tokens } = await onDatabase(server, (db) => enrol(db, { site_ids, scopes }))
+  const place: Place = { key, large_token: tokens[1]!, server, site, field, programs }
   const files = { site: join(dir, 'site.yaml'), permit: join(dir, 'permit.yaml') }
   writeFileSync(files.site, JSON.stringify(site))
   writeFileSync(files.permit, permitOf(site))
   const edge_settings = {
     ...{ SITE_FILE: files.site, PERMIT_FILE: files.permit, EDGE_DATA_DIR: join(dir, 'edge') },
-    ...{ EDGE_TOKEN: place.edge_token, SERVER_URL: `ws://127.0.0.1:${port}` },
-    METRICS_PORT: String(edge_metrics_port),
+    ...{ EDGE_TOKEN: tokens[0]!, SERVER_URL: `ws://127.0.0.1:${server.port}` },
+    METRICS_PORT: String(await freePort()),
   }
   programs.unshift(startProgram('edge', { dir, settings: edge_settings }))
   const isHeld = () => site.loggers.every((logger) => isPermitted(field, logger))
@@ -151,8 +111,8 @@ function isPermitted(field: LimitedField, { logger_id, rated_power_kw }: Site['l
   return allowed_w <= permit_w && allowed_w >= permit_w * 0.995
 }
 
-async function call({ api, key }: Place, method: string, path: string, body?: unknown) {
-  const answer = await fetch(`${api}/v1/sites/${site_id}${path}`, {
+async function call({ server, key }: Place, method: string, path: string, body?: unknown) {
+  const answer = await fetch(`http://127.0.0.1:${server.port}/v1/sites/${site_id}${path}`, {
     method,
     headers: {
       authorization: `Bearer ${key}`,
@@ -229,27 +189,13 @@ async function measure(place: Place) {
 }
 
 /** Offers rows until it is stopped; how many it offered a second. */
-async function startIngest({ api, large_token, programs }: Place) {
-  const file = fileURLToPath(new URL('fixtures/large-site-edge.ts', import.meta.url))
-  const child = fork(file, [new URL(api).port, large_token])
-  const exit = once(child, 'exit')
-  const died = exit.then(([code]) => Promise.reject<never>(new Error(`the ingest ended: ${code}`)))
-  died.catch(() => {})
-  const answer = () => Promise.race([once(child, 'message'), died])
-  const end = async () => {
-    if (child.connected) child.disconnect()
-    await exit
-  }
-  programs.unshift({ pid: child.pid!, died, end })
-  await answer()
+async function startIngest({ server, large_token, programs }: Place) {
+  const offer = await startLargeSiteEdge(server.port, large_token, programs)
   let is_over = false
   const begun_ms = performance.now()
   const working = (async () => {
     let rows = 0
-    while (!is_over) {
-      child.send(ingest)
-      rows += ((await answer())[0] as Offered).rows
-    }
+    while (!is_over) rows += (await offer(ingest)).rows
     return (rows * 1000) / (performance.now() - begun_ms)
   })()
   working.catch(() => {})
@@ -261,29 +207,21 @@ async function startIngest({ api, large_token, programs }: Place) {
   }
 }
 
-const words = (of: readonly number[]) =>
-  [0.5, 0.99].map((share) => quantile(of, share).toFixed(0)).join('/')
-
-function tell(holds: boolean, line: string): void {
-  process.stdout.write(`${holds ? ' ' : '!'} ${line}\n`)
-  if (!holds) process.exitCode = 1
-}
-
 function report({ limited, restored }: Awaited<ReturnType<typeof measure>>, rows_per_s: number) {
   const all = (times: readonly Times[], of: keyof Times) => times.map((one) => one[of])
   const limited_p99 = quantile(all(limited, 'last_ms'), 0.99)
   tell(
     limited_p99 < limited_p99_ms_max,
     `immediate to the limit in all ${loggers * units} inverters, p50/p99 of ${commands}: ` +
-      `${words(all(limited, 'last_ms'))} ms (limit ${limited_p99_ms_max} p99); answered after ` +
-      `${words(all(limited, 'answered_ms'))}, first register ${words(all(limited, 'first_ms'))}`,
+      `${p50p99(all(limited, 'last_ms'))} ms (limit ${limited_p99_ms_max} p99); answered after ` +
+      `${p50p99(all(limited, 'answered_ms'))}, first register ${p50p99(all(limited, 'first_ms'))}`,
   )
   const restored_ms = restored.map(({ answered_ms, last_ms }) => Math.max(answered_ms, last_ms))
   tell(
     quantile(restored_ms, 0.99) < restored_p99_ms_max,
-    `release to restored and answered, p50/p99: ${words(restored_ms)} ms (limit ` +
-      `${restored_p99_ms_max} p99); first register ${words(all(restored, 'first_ms'))}, last ` +
-      `${words(all(restored, 'last_ms'))}`,
+    `release to restored and answered, p50/p99: ${p50p99(restored_ms)} ms (limit ` +
+      `${restored_p99_ms_max} p99); first register ${p50p99(all(restored, 'first_ms'))}, last ` +
+      `${p50p99(all(restored, 'last_ms'))}`,
   )
   tell(
     rows_per_s >= ingest_rows_per_s_min,
@@ -301,7 +239,8 @@ async function bench(dir: string, programs: Program[]): Promise<void> {
     const place = await startAll(dir, programs, field, site)
     const generator = await startIngest(place)
     const stored = async () =>
-      (await figuresAt(place.metrics_port)).get('heliograph_link_rows_total{lane="live"}') ?? 0
+      (await figuresAt(place.server.metrics_port)).get('heliograph_link_rows_total{lane="live"}') ??
+      0
     const before = { rows: await stored(), at_ms: performance.now() }
     const measured = await measure(place)
     const elapsed_s = (performance.now() - before.at_ms) / 1000

@@ -5,21 +5,15 @@
  *
  *   node bench/live.ts
  */
-import { randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { withDatabase } from '@heliograph/cli/database'
-import { systemClock } from '@heliograph/domain/clock'
 import { readingKinds } from '@heliograph/domain/readings'
-import { createClient } from '@heliograph/server/admin/clients'
-import { createEdge } from '@heliograph/server/admin/edges'
-import { createKey } from '@heliograph/server/admin/keys'
-import { createSite } from '@heliograph/server/admin/sites'
 import type { Database } from '@heliograph/server/storage/database'
 import { freePort } from '../test/end-to-end/programs.ts'
 import { fieldOf } from './fixtures/field.ts'
+import { postgresMb } from './fixtures/postgres-usage.ts'
 import {
   endAll,
   figuresAt,
@@ -28,6 +22,7 @@ import {
   startProgram,
   until,
 } from './fixtures/programs.ts'
+import { enrol, onDatabase, type ServerProgram, startServer } from './fixtures/server-program.ts'
 
 const site_id = 'live'
 const gateways = 10
@@ -43,39 +38,23 @@ const rss_mb_max = 300
 const lag_ratio_max = 1.5
 /** A frame holds what was read within a second. */
 const journal_frames_max = 10
-const silent = { info() {}, warn() {}, error() {} }
 
 interface Place {
   dir: string
-  server_dir: string
+  server: ServerProgram
   site_file: string
-  port: number
-  server_metrics: number
   edge_metrics: number
 }
 
-async function prepare(dir: string): Promise<Place> {
-  const [port, server_metrics, edge_metrics, ...ports] = await Promise.all(
-    Array.from({ length: gateways + 3 }, () => freePort()),
+async function prepare(dir: string, server: ServerProgram): Promise<Place> {
+  const [edge_metrics, ...ports] = await Promise.all(
+    Array.from({ length: gateways + 1 }, () => freePort()),
   )
   const poll = { inverter_s, weather_s: 10, meter_s: 5, logger_s: 10 }
   const size = { ports, units, poll, noon_at: new Date(), with_instruments: true }
   const site_file = join(dir, 'site.yaml')
   writeFileSync(site_file, JSON.stringify(fieldOf({ site_id, ...size })))
-  const server_dir = join(dir, 'server')
-  mkdirSync(server_dir)
-  const metrics = { server_metrics: server_metrics!, edge_metrics: edge_metrics! }
-  return { dir, server_dir, site_file, port: port!, ...metrics }
-}
-
-async function enrol(db: Database): Promise<{ key: string; token: string }> {
-  const admin = { db, clock: systemClock, randomBytes }
-  await createClient(admin, { name: 'Bench', modules: ['basic_scada'] })
-  await createSite(admin, { client: 'Bench', site_id, name: 'Live' })
-  const { token } = await createEdge(admin, { site_id, name: 'gateway' })
-  const order = { client: 'Bench', name: 'bench', scopes: ['plant:read'], created_by: 'bench' }
-  const { key } = await createKey(admin, { ...order, site_ids: null, expires_at: null })
-  return { key, token }
+  return { dir, server, site_file, edge_metrics: edge_metrics! }
 }
 
 /** Looks at the newest reading of every inverter until told: when it could first be read. */
@@ -110,7 +89,7 @@ interface Sample {
 
 /** Once a second: a request for the overview, and the figures of both programs. */
 async function watchPrograms(place: Place, key: string, until_at: number): Promise<Sample[]> {
-  const url = `http://127.0.0.1:${place.port}/v1/sites/${site_id}/overview`
+  const url = `http://127.0.0.1:${place.server.port}/v1/sites/${site_id}/overview`
   const samples: Sample[] = []
   while (Date.now() < until_at) {
     const next = wait(1000)
@@ -120,7 +99,7 @@ async function watchPrograms(place: Place, key: string, until_at: number): Promi
     if (answer.status !== 200) throw new Error(`overview: ${answer.status} ${text}`)
     const answer_ms = performance.now() - asked_at
     const edge = await figuresAt(place.edge_metrics)
-    const server = await figuresAt(place.server_metrics)
+    const server = await figuresAt(place.server.metrics_port)
     const rss = 'process_resident_memory_bytes'
     samples.push({
       answer_ms,
@@ -131,33 +110,6 @@ async function watchPrograms(place: Place, key: string, until_at: number): Promi
     await next
   }
   return samples
-}
-
-/** Proportional memory of PostgreSQL with its backends; null where the system does not tell. */
-function postgresMb(server_dir: string): number | null {
-  try {
-    const file = join(server_dir, 'postgres/cluster/postmaster.pid')
-    const postmaster = readFileSync(file, 'utf8').split('\n')[0]!
-    const parent = new RegExp(`^PPid:\\s+${postmaster}$`, 'm')
-    const backends = readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .filter((pid) => parent.test(read(`/proc/${pid}/status`)))
-    const kb = [postmaster, ...backends].map((pid) =>
-      Number(/^Pss:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0),
-    )
-    return (kb.reduce((sum, one) => sum + one, 0) * 1024) / 1e6
-  } catch {
-    return null
-  }
-}
-
-/** A process may have ended since it was listed. */
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 async function rowsStored(db: Database, from: number, to: number): Promise<number> {
@@ -174,11 +126,14 @@ async function rowsStored(db: Database, from: number, to: number): Promise<numbe
 
 async function measure(place: Place, db: Database, programs: Program[]) {
   const { dir, site_file } = place
-  const { key, token } = await enrol(db)
+  const { key, tokens } = await enrol(db, { site_ids: [site_id], scopes: ['plant:read'] })
   programs.unshift(startProgram('simulator', { dir, settings: { SITE_FILE: site_file } }))
   const settings = {
-    ...{ SITE_FILE: site_file, EDGE_DATA_DIR: join(dir, 'edge'), EDGE_TOKEN: token },
-    ...{ METRICS_PORT: String(place.edge_metrics), SERVER_URL: `ws://127.0.0.1:${place.port}` },
+    ...{ SITE_FILE: site_file, EDGE_DATA_DIR: join(dir, 'edge'), EDGE_TOKEN: tokens[0]! },
+    ...{
+      METRICS_PORT: String(place.edge_metrics),
+      SERVER_URL: `ws://127.0.0.1:${place.server.port}`,
+    },
   }
   programs.unshift(startProgram('edge', { dir, settings }))
   const stored = async () => {
@@ -198,7 +153,7 @@ async function measure(place: Place, db: Database, programs: Program[]) {
     first: lags(from, from + window_ms),
     last: lags(to - window_ms, to),
     rows_per_s: ((await rowsStored(db, from, to - window_ms)) * 1000) / (measured_ms - window_ms),
-    postgres_mb: postgresMb(place.server_dir),
+    postgres_mb: postgresMb(place.server.data_dir),
   }
 }
 
@@ -238,17 +193,9 @@ function report(measured: Awaited<ReturnType<typeof measure>>): void {
 const dir = mkdtempSync(join(tmpdir(), 'heliograph-bench-live-'))
 const programs: Program[] = []
 try {
-  const place = await prepare(dir)
-  const settings = {
-    ...{ HOST: '127.0.0.1', PORT: String(place.port), DATA_DIR: place.server_dir },
-    METRICS_PORT: String(place.server_metrics),
-  }
-  programs.unshift(startProgram('server', { dir, settings }))
-  const ready = async () =>
-    (await fetch(`http://127.0.0.1:${place.port}/readyz`).catch(() => null))?.ok === true
-  await until('the server is ready', ready, programs)
-  const at = { database_url: null, data_dir: place.server_dir }
-  report(await withDatabase(at, silent, (db) => measure(place, db, programs)))
+  const server = await startServer(dir, programs)
+  const place = await prepare(dir, server)
+  report(await onDatabase(server, (db) => measure(place, db, programs)))
 } finally {
   await endAll(programs)
   rmSync(dir, { recursive: true, force: true })

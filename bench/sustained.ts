@@ -11,34 +11,26 @@
  *
  *   node bench/sustained.ts [--minutes 10] [--history-minutes 60]
  */
-import { fork, spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { withDatabase } from '@heliograph/cli/database'
-import { systemClock } from '@heliograph/domain/clock'
-import { createClient } from '@heliograph/server/admin/clients'
-import { createEdge } from '@heliograph/server/admin/edges'
-import { createSite } from '@heliograph/server/admin/sites'
 import type { Database } from '@heliograph/server/storage/database'
-import { freePort } from '../test/end-to-end/programs.ts'
 import { site_id, storeHistory } from './fixtures/large-site.ts'
-import type { Offer, Offered } from './fixtures/large-site-edge.ts'
+import { type Offer, type Offered, startLargeSiteEdge } from './fixtures/large-site-edge.ts'
 import { postgresCpuSeconds } from './fixtures/postgres-usage.ts'
 import {
   can_pin,
   endAll,
   figuresAt,
   type Program,
+  p50p99,
   quantile,
-  startProgram,
-  until,
+  tell,
 } from './fixtures/programs.ts'
+import { enrol, onDatabase, type ServerProgram, startServer } from './fixtures/server-program.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -68,11 +60,8 @@ const overdue_s_max = 300
 /** Lag that a pace may have at its end. */
 const pace_lag_ms_max = 1000
 const pace_min = 2
-const silent = { info() {}, warn() {}, error() {} }
 
-interface Place {
-  server_dir: string
-  metrics_port: number
+interface Place extends ServerProgram {
   /** Sends the site at a pace and says how that went. */
   offer(order: Offer): Promise<Offered>
 }
@@ -84,50 +73,19 @@ interface Sample {
   postgres_cpu_s: number
 }
 
-async function sampleOf({ metrics_port, server_dir }: Place): Promise<Sample> {
+async function sampleOf({ metrics_port, data_dir }: Place): Promise<Sample> {
   const figures = await figuresAt(metrics_port)
   return {
     at: Date.now(),
     rss_mb: (figures.get('process_resident_memory_bytes') ?? Number.NaN) / 1e6,
     server_cpu_s: figures.get('process_cpu_seconds_total') ?? Number.NaN,
-    postgres_cpu_s: postgresCpuSeconds(server_dir) ?? Number.NaN,
+    postgres_cpu_s: postgresCpuSeconds(data_dir) ?? Number.NaN,
   }
 }
 
 /** Rows of live readings that the server has stored since its start. */
 async function rowsStored({ metrics_port }: Place): Promise<number> {
   return (await figuresAt(metrics_port)).get('heliograph_link_rows_total{lane="live"}') ?? 0
-}
-
-async function enrol(db: Database): Promise<string> {
-  const admin = { db, clock: systemClock, randomBytes }
-  await createClient(admin, { name: 'Bench', modules: ['basic_scada'] })
-  await createSite(admin, { client: 'Bench', site_id, name: 'Large' })
-  return (await createEdge(admin, { site_id, name: 'gateway' })).token
-}
-
-/** The generator, known to the server by its inventory. */
-async function startEdge(port: number, token: string, programs: Program[]) {
-  const file = fileURLToPath(new URL('fixtures/large-site-edge.ts', import.meta.url))
-  const child = fork(file, [String(port), token])
-  const exit = once(child, 'exit')
-  const died = exit.then(([code]) => Promise.reject<never>(new Error(`the edge ended: ${code}`)))
-  died.catch(() => {})
-  const answer = async () =>
-    (await Promise.race([once(child, 'message'), died, ...programs.map((one) => one.died)]))[0]
-  programs.unshift({
-    pid: child.pid!,
-    died,
-    async end() {
-      if (child.connected) child.disconnect()
-      await exit
-    },
-  })
-  await answer()
-  return (order: Offer): Promise<Offered> => {
-    child.send(order)
-    return answer()
-  }
 }
 
 interface Rollups {
@@ -198,13 +156,6 @@ function slopePerMinute(samples: readonly Sample[]): number {
   return (covariance / mean((sample) => (sample.at - at) ** 2)) * minute_ms
 }
 
-/** Prints a figure beside its limit; whether it holds. */
-function tell(holds: boolean, line: string): boolean {
-  process.stdout.write(`${holds ? ' ' : '!'} ${line}\n`)
-  if (!holds) process.exitCode = 1
-  return holds
-}
-
 function reportRates({ offered, stored }: Measured): void {
   const { rows, depth, lags } = offered
   const rate = (of: number) => ((of * 1000) / measured_ms).toFixed(0)
@@ -215,13 +166,12 @@ function reportRates({ offered, stored }: Measured): void {
   )
   const first = lagsIn(offered, 0, minute_ms)
   const last = lagsIn(offered, measured_ms - minute_ms)
-  const words = (of: number[]) =>
-    [0.5, 0.99].map((share) => quantile(of, share).toFixed(0)).join('/')
   const ratio =
     Math.max(lag_ms_small, quantile(last, 0.5)) / Math.max(lag_ms_small, quantile(first, 0.5))
   tell(
     quantile(last, 0.99) <= lag_p99_ms_max && ratio <= lag_ratio_max && depth <= depth_max,
-    `due to acknowledged p50/p99 ${words(first)} ms in the first minute, ${words(last)} in the ` +
+    `due to acknowledged p50/p99 ${p50p99(first)} ms in the first minute, ` +
+      `${p50p99(last)} in the ` +
       `last (limit ${lag_p99_ms_max} p99), p50 grown to ${ratio.toFixed(2)} (limit ` +
       `${lag_ratio_max}), most ${quantile(lagsIn(offered, 0), 1)} ms; ${depth} frames under way ` +
       `at the end (limit ${depth_max})`,
@@ -286,23 +236,16 @@ async function findMost(place: Place): Promise<void> {
 }
 
 async function bench(dir: string, programs: Program[]): Promise<void> {
-  const [port, metrics_port] = await Promise.all([freePort(), freePort()])
-  const server_dir = join(dir, 'server')
-  mkdirSync(server_dir)
-  const settings = { HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: String(metrics_port) }
-  programs.unshift(startProgram('server', { dir, settings: { ...settings, DATA_DIR: server_dir } }))
-  const isReady = async () =>
-    (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null))?.ok === true
-  await until('the server is ready', isReady, programs)
-  await withDatabase({ database_url: null, data_dir: server_dir }, silent, async (db) => {
-    const token = await enrol(db)
-    const offer = await startEdge(port, token, programs)
+  const server = await startServer(dir, programs)
+  await onDatabase(server, async (db) => {
+    const { tokens } = await enrol(db, { site_ids: [site_id], scopes: ['plant:read'] })
+    const offer = await startLargeSiteEdge(server.port, tokens[0]!, programs)
     const now = Date.now()
     const stored = await storeHistory(db, new Date(now - history_ms), new Date(now))
     await db.execute('vacuum analyze')
     await db.execute('checkpoint')
     process.stderr.write(`  ${stored} rows of history in ${Date.now() - now} ms\n`)
-    const place = { server_dir, metrics_port, offer }
+    const place = { ...server, offer }
     const measured = await measure(place, db)
     reportRates(measured)
     reportUse(measured)

@@ -80,6 +80,16 @@ export const RowReport = Type.Object(
   closed,
 )
 
+/** When a row came how far. */
+export const reportInstants = [
+  'acknowledged_at',
+  'applied_at',
+  'verified_at',
+  'restore_started_at',
+  'restored_at',
+  'last_checked_at',
+] as const satisfies readonly (keyof RowReport)[]
+
 export const rowKey = ({ group_id, logger_id }: Pick<CurtailmentRow, 'group_id' | 'logger_id'>) =>
   `${group_id}/${logger_id}`
 

@@ -25,6 +25,9 @@ const closed = { additionalProperties: false } as const
 const Seq = Type.Integer({ minimum: 1 })
 const Instant = Type.Integer({ minimum: 0, description: 'Unix time in milliseconds' })
 
+/** The server takes nothing that is dated further ahead of its clock. */
+export const ahead_ms_max = 3_600_000
+
 /** Live data never waits behind the backlog of an outage or the back-fill of old history. */
 export const lanes = ['live', 'backlog', 'backfill'] as const
 export type Lane = (typeof lanes)[number]

@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { systemTimers, type Timers } from '@heliograph/domain/clock'
 import type { RowReport } from '@heliograph/domain/curtailment'
+import { newlyHeld } from '@heliograph/edge/control/row-watch'
 import type { FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
 import { createDeps } from '../server/deps.ts'
@@ -27,6 +28,15 @@ import { silent, testDatabase } from './postgres.ts'
 const key_id = '0123456789ab'
 const secret = '5e'.repeat(32)
 const authorization = `Bearer svc_live_${key_id}_${secret}`
+
+export const hour_ms = 3_600_000
+/** Commands, but for when. */
+export const site_60 = { scope: 'site', limit_mode: 'percent', limit_value: 60 }
+export const plant_1 = { scope: 'logger', logger_id: 1, limit_mode: 'kw', limit_value: 50 }
+export const fromTo = (from_h: number, to_h: number) => ({
+  start_at: new Date(noon + from_h * hour_ms).toISOString(),
+  end_at: new Date(noon + to_h * hour_ms).toISOString(),
+})
 
 export interface Reply {
   status: number
@@ -55,6 +65,11 @@ export interface CurtailmentPlant extends Replica {
   authorization: string
   clock: { now(): Date; set(at_ms: number): void; pass(ms: number): void }
   replica(change?: { db?: Database; timers?: Timers }): Promise<Replica>
+  /** The edge says how far it has come; returns when that is stored. */
+  report(edge: EdgeClient, ...reports: RowReport[]): Promise<void>
+  listed(path?: string): Promise<Record<string, unknown>[]>
+  /** How many groups there are. */
+  groups(): Promise<number>
 }
 
 export async function curtailmentPlant(): Promise<CurtailmentPlant> {
@@ -86,12 +101,23 @@ export async function curtailmentPlant(): Promise<CurtailmentPlant> {
     return one
   }
   const first = await replica()
+  let seq = 0
   return {
     ...first,
     db,
     authorization,
     clock,
     replica,
+    async report(edge, ...reports) {
+      seq += 1
+      edge.batch('live', [{ seq, kind: 'curtailment', payload: reports }])
+      await edge.untilAcked(seq)
+    },
+    listed: async (path = '/curtailment') => (await first.call('GET', path)).body.data,
+    async groups() {
+      const counted = 'select count(*)::int from curtailment_groups'
+      return (await db.query<{ count: number }>(counted))[0]!.count
+    },
     async close() {
       for (const one of replicas) await one.close()
       await drop()
@@ -155,37 +181,11 @@ export const untilDesired = (edge: EdgeClient, wanted: (rows: DesiredRow[]) => b
   edge.until('desired', ({ rows }) => wanted(rows)).then(({ rows }) => rows)
 
 /** What an edge says that has just taken a row in; the rest as the test has it. */
-export function reportOf(
+export const reportOf = (
   row: DesiredRow,
   now_ms: number,
   change: Partial<RowReport> = {},
-): RowReport {
-  return {
-    row,
-    reported_at: now_ms,
-    acknowledged_at: now_ms,
-    applied_at: null,
-    verified_at: null,
-    restore_started_at: null,
-    restored_at: null,
-    last_checked_at: null,
-    observed_limit_kw: null,
-    observed_power_kw: null,
-    samples: 0,
-    compliant_samples: 0,
-    violation_s: 0,
-    retry_count: 0,
-    failure_code: null,
-    failure_message: null,
-    ...change,
-  }
-}
-
-export const reportFrame = (seq: number, reports: readonly unknown[]) => ({
-  seq,
-  kind: 'curtailment',
-  payload: reports,
-})
+): RowReport => ({ ...newlyHeld(row, now_ms), ...change })
 
 /** Timers that stand still until told that so much time has passed for what waits so long. */
 export function manualTimers(): { timers: Timers; elapse(ms: number): Promise<void> } {
@@ -211,6 +211,9 @@ export function manualTimers(): { timers: Timers; elapse(ms: number): Promise<vo
     },
   }
 }
+
+export const hasGroup = (group_id: string) => (rows: DesiredRow[]) =>
+  rows.some((row) => row.group_id === group_id)
 
 export const isReleased = (group_id: string) => (rows: DesiredRow[]) =>
   rows.some((row) => row.group_id === group_id && row.released_at !== null)

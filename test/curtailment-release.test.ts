@@ -1,24 +1,25 @@
 /** The release of a curtailment: asked for, proved by the edge, or left open without it. */
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
-import type { RowReport } from '@heliograph/domain/curtailment'
-import type { EdgeClient } from '../server/link/fixtures/edge-client.ts'
 import { noon } from '../server/link/fixtures/plant.ts'
 import {
   type CurtailmentPlant,
   curtailmentPlant,
   type DesiredRow,
   forgetCurtailment,
+  fromTo,
+  hasGroup,
+  hour_ms,
   isReleased,
   manualTimers,
-  reportFrame,
+  plant_1,
   reportOf,
+  site_60,
   untilDesired,
   withoutListening,
 } from './curtailment-plant.ts'
 
 let plant: CurtailmentPlant
-let seq = 0
 
 before(async () => {
   plant = await curtailmentPlant()
@@ -26,60 +27,42 @@ before(async () => {
 after(() => plant.close())
 beforeEach(() => forgetCurtailment(plant))
 
-type Row = Record<string, unknown>
-
-const site_60 = { scope: 'site', limit_mode: 'percent', limit_value: 60 }
-const plant_1 = { scope: 'logger', logger_id: 1, limit_mode: 'kw', limit_value: 50 }
-const hour_ms = 3_600_000
-const window = {
-  ...plant_1,
-  start_at: new Date(noon + hour_ms).toISOString(),
-  end_at: new Date(noon + 2 * hour_ms).toISOString(),
-}
-
-async function report(edge: EdgeClient, ...reports: RowReport[]) {
-  seq += 1
-  edge.batch('live', [reportFrame(seq, reports)])
-  await edge.untilAcked(seq)
-}
-
-const listed = async (path = '/curtailment'): Promise<Row[]> =>
-  (await plant.call('GET', path)).body.data
-
-const has = (group_id: string) => (rows: DesiredRow[]) =>
-  rows.some((row) => row.group_id === group_id)
+const window = { ...plant_1, ...fromTo(1, 2) }
 
 test('a release waits for the edge to prove it, and says so again', async () => {
   const edge = await plant.edge()
   const { group_id } = (await plant.call('POST', '/curtailment/immediate', plant_1)).body
-  const [row] = await untilDesired(edge, has(group_id))
-  await report(edge, reportOf(row!, noon, { applied_at: noon }))
+  const [row] = await untilDesired(edge, hasGroup(group_id))
+  await plant.report(edge, reportOf(row!, noon, { applied_at: noon }))
   // Where no time passes it hears of the report, or never knows.
   const timeless = await plant.replica({ timers: manualTimers().timers })
   const releasing = timeless.call('DELETE', `/curtailment/group/${group_id}`)
   const [released] = await untilDesired(edge, isReleased(group_id))
   // It is told that the release was heard, which is not yet that the plant is restored.
-  await report(edge, reportOf(released!, noon + 1, { applied_at: noon }))
-  await report(edge, reportOf(released!, noon + 2, { applied_at: noon, restored_at: noon + 2 }))
+  await plant.report(edge, reportOf(released!, noon + 1, { applied_at: noon }))
+  await plant.report(
+    edge,
+    reportOf(released!, noon + 2, { applied_at: noon, restored_at: noon + 2 }),
+  )
   const answer = await releasing
   assert.equal(answer.status, 200)
   assert.equal(answer.body.status, 'cancelled')
   assert.deepEqual([answer.body.restored_count, answer.body.pending_restore_count], [1, 0])
   assert.equal(answer.body.schedules[0].cancelled_by, 'control room')
   assert.deepEqual((await plant.call('DELETE', `/curtailment/group/${group_id}`)).body, answer.body)
-  assert.deepEqual(await listed(), [])
-  assert.equal((await listed('/curtailment/history'))[0]!['status'], 'cancelled')
+  assert.deepEqual(await plant.listed(), [])
+  assert.equal((await plant.listed('/curtailment/history'))[0]!['status'], 'cancelled')
 })
 
 test('a release whose report is not notified is noticed all the same', async () => {
   const [edge, deaf] = [await plant.edge(), await plant.replica({ db: withoutListening(plant.db) })]
   const { group_id } = (await plant.call('POST', '/curtailment/immediate', plant_1)).body
-  const [row] = await untilDesired(edge, has(group_id))
-  await report(edge, reportOf(row!, noon))
+  const [row] = await untilDesired(edge, hasGroup(group_id))
+  await plant.report(edge, reportOf(row!, noon))
   const began_ms = performance.now()
   const releasing = deaf.call('DELETE', `/curtailment/group/${group_id}`)
   const [released] = await untilDesired(edge, isReleased(group_id))
-  await report(edge, reportOf(released!, noon + 1, { restored_at: noon + 1 }))
+  await plant.report(edge, reportOf(released!, noon + 1, { restored_at: noon + 1 }))
   assert.equal((await releasing).body.status, 'cancelled')
   assert.ok(performance.now() - began_ms < 5000, 'well before it gives up')
 })
@@ -87,8 +70,8 @@ test('a release whose report is not notified is noticed all the same', async () 
 test('of an edge that does not confirm it a release says that it is not over', async () => {
   const edge = await plant.edge()
   const { group_id } = (await plant.call('POST', '/curtailment/immediate', site_60)).body
-  const rows = await untilDesired(edge, has(group_id))
-  await report(edge, reportOf(rows[0]!, noon))
+  const rows = await untilDesired(edge, hasGroup(group_id))
+  await plant.report(edge, reportOf(rows[0]!, noon))
   const { timers, elapse } = manualTimers()
   const other = await plant.replica({ timers })
   const releasing = other.call('DELETE', `/curtailment/group/${group_id}`, undefined, 'release')
@@ -98,10 +81,10 @@ test('of an edge that does not confirm it a release says that it is not over', a
   assert.equal(answer.body.status, 'releasing')
   // Of the second plant nobody has answered: the edge may have begun with it.
   assert.deepEqual([answer.body.restored_count, answer.body.pending_restore_count], [0, 2])
-  assert.equal((await listed())[0]!['status'], 'releasing')
+  assert.equal((await plant.listed())[0]!['status'], 'releasing')
   const restored = (row: DesiredRow) =>
     reportOf({ ...row, released_at: noon }, noon + 1, { restored_at: noon })
-  await report(edge, ...rows.map(restored))
+  await plant.report(edge, ...rows.map(restored))
   const again = await plant.call('DELETE', `/curtailment/group/${group_id}`)
   assert.equal(again.body.status, 'cancelled')
   const path = `/curtailment/group/${group_id}`
@@ -112,7 +95,7 @@ test('of an edge that does not confirm it a release says that it is not over', a
 test('a release is not over as long as an edge may hold what it was told of', async () => {
   const edge = await plant.edge()
   const { group_id } = (await plant.call('POST', '/curtailment/immediate', plant_1)).body
-  await untilDesired(edge, has(group_id))
+  await untilDesired(edge, hasGroup(group_id))
   // It obeys, and is cut off before it can say so.
   await plant.loseEdges()
   const { timers, elapse } = manualTimers()
@@ -122,19 +105,19 @@ test('a release is not over as long as an edge may hold what it was told of', as
   assert.equal((await releasing).body.status, 'releasing')
   plant.clock.pass(24 * hour_ms)
   assert.deepEqual(
-    (await listed()).map(({ status }) => status),
+    (await plant.listed()).map(({ status }) => status),
     ['releasing'],
   )
-  assert.deepEqual(await listed('/curtailment/history'), [])
+  assert.deepEqual(await plant.listed('/curtailment/history'), [])
   const back = await plant.edge()
   const [released] = await untilDesired(back, isReleased(group_id))
   const now = noon + 24 * hour_ms
   const held = { acknowledged_at: noon, applied_at: noon + 1 }
-  await report(back, reportOf(released!, now, { ...held, failure_code: 'raise_refused' }))
-  const [known] = await listed()
+  await plant.report(back, reportOf(released!, now, { ...held, failure_code: 'raise_refused' }))
+  const [known] = await plant.listed()
   assert.deepEqual([known!['status'], known!['failure_code']], ['releasing', 'raise_refused'])
-  await report(back, reportOf(released!, now + 1, { ...held, restored_at: now + 1 }))
-  assert.equal((await listed('/curtailment/history'))[0]!['status'], 'cancelled')
+  await plant.report(back, reportOf(released!, now + 1, { ...held, restored_at: now + 1 }))
+  assert.equal((await plant.listed('/curtailment/history'))[0]!['status'], 'cancelled')
 })
 
 test('a release of what no edge has is done at once; of what is over it changes nothing', async () => {
@@ -147,9 +130,9 @@ test('a release of what no edge has is done at once; of what is over it changes 
   const edge = await plant.edge()
   const [row] = await untilDesired(edge, isReleased(group_id))
   const heard = { acknowledged_at: noon - 1, failure_code: 'raise_refused' } as const
-  await report(edge, reportOf(row!, noon, heard))
-  assert.deepEqual(await listed(), [])
-  const [past] = await listed('/curtailment/history')
+  await plant.report(edge, reportOf(row!, noon, heard))
+  assert.deepEqual(await plant.listed(), [])
+  const [past] = await plant.listed('/curtailment/history')
   assert.deepEqual([past!['status'], past!['applied']], ['cancelled', false])
   const unknown = await plant.call('DELETE', '/curtailment/group/nothing')
   assert.deepEqual([unknown.status, unknown.body.error.code], [404, 'not_found'])

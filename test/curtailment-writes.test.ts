@@ -7,9 +7,12 @@ import {
   type CurtailmentPlant,
   curtailmentPlant,
   forgetCurtailment,
+  fromTo,
+  hour_ms,
   isReleased,
-  reportFrame,
+  plant_1,
   reportOf,
+  site_60,
   untilDesired,
 } from './curtailment-plant.ts'
 
@@ -21,15 +24,7 @@ before(async () => {
 after(() => plant.close())
 beforeEach(() => forgetCurtailment(plant))
 
-const hour_ms = 3_600_000
-const at = (hours: number) => new Date(noon + hours * hour_ms).toISOString()
-const site_60 = { scope: 'site', limit_mode: 'percent', limit_value: 60 }
-const plant_1 = { scope: 'logger', logger_id: 1, limit_mode: 'kw', limit_value: 50 }
-const window = { ...plant_1, start_at: at(1), end_at: at(2) }
-
-const groups = async () =>
-  (await plant.db.query<{ count: number }>('select count(*)::int from curtailment_groups'))[0]!
-    .count
+const window = { ...plant_1, ...fromTo(1, 2) }
 
 test('a group is there whole or not at all', async () => {
   await plant.db.query(`
@@ -38,7 +33,7 @@ test('a group is there whole or not at all', async () => {
     create trigger refuse before insert on curtailment_rows for each row execute function refuse()`)
   const failed = await plant.call('POST', '/curtailment/immediate', site_60, 'whole')
   assert.equal(failed.status, 500)
-  assert.equal(await groups(), 0)
+  assert.equal(await plant.groups(), 0)
   assert.equal((await plant.call('GET', '/curtailment')).body.meta.count, 0)
   await plant.db.query('drop trigger refuse on curtailment_rows; drop function refuse()')
   const made = await plant.call('POST', '/curtailment/immediate', site_60, 'whole')
@@ -61,83 +56,70 @@ test('one key is one command: at once from two connections, with another body, a
     for (const { status, body } of answers) {
       if (status !== 201) assert.equal(body.error.code, 'idempotency_in_progress')
     }
-    assert.equal(await groups(), nth + 1)
+    assert.equal(await plant.groups(), nth + 1)
     const replayed = await post(other)
     assert.equal(replayed.headers.get('idempotent-replayed'), 'true')
     assert.equal(replayed.text, made[0]!.text)
     assert.equal(made[0]!.body.schedules[0].idempotency_key, `key-${nth}`)
     const conflict = await post(other, { ...body, limit_value: 49 })
     assert.deepEqual([conflict.status, conflict.body.error.code], [422, 'idempotency_conflict'])
-    assert.equal(await groups(), nth + 1)
+    assert.equal(await plant.groups(), nth + 1)
   }
   plant.clock.pass(24 * hour_ms)
   const anew = await plant.call('POST', '/curtailment/immediate', plant_1, 'key-1')
   assert.equal(anew.headers.get('idempotent-replayed'), null)
-  assert.equal(await groups(), 3)
+  assert.equal(await plant.groups(), 3)
+})
+
+/** The database of a process that dies with its first transaction. */
+const dying = (dies: 'before' | 'after'): Database => ({
+  ...plant.db,
+  async transaction(work, options) {
+    const lost = () => Promise.reject(new Error('Connection terminated'))
+    if (dies === 'after') {
+      await plant.db.transaction(work, options)
+      return lost()
+    }
+    return plant.db.transaction(async (tx) => {
+      await work(tx)
+      return lost()
+    }, options)
+  },
+  // Nor can it clear up.
+  execute: (statement, values) =>
+    String(statement).includes('delete from idempotency_records')
+      ? Promise.reject(new Error('Connection terminated'))
+      : plant.db.execute(statement, values),
 })
 
 test('a command is done once though the process dies before or after its commit', async () => {
   const post = (replica: Pick<CurtailmentPlant, 'call'>, key: string) =>
     replica.call('POST', '/curtailment/immediate', plant_1, key)
-  const dying = (dies: 'before' | 'after'): Database => ({
-    ...plant.db,
-    async transaction(work, options) {
-      const lost = () => Promise.reject(new Error('Connection terminated'))
-      if (dies === 'after') {
-        await plant.db.transaction(work, options)
-        return lost()
-      }
-      return plant.db.transaction(async (tx) => {
-        await work(tx)
-        return lost()
-      }, options)
-    },
-    // Nor can it clear up.
-    execute: (statement, values) =>
-      String(statement).includes('delete from idempotency_records')
-        ? Promise.reject(new Error('Connection terminated'))
-        : plant.db.execute(statement, values),
-  })
   const after = await plant.replica({ db: dying('after') })
   assert.equal((await post(after, 'after')).status, 503)
   const replayed = await post(plant, 'after')
   assert.deepEqual([replayed.status, replayed.headers.get('idempotent-replayed')], [201, 'true'])
-  assert.equal(await groups(), 1)
+  assert.equal(await plant.groups(), 1)
 
   const before = await plant.replica({ db: dying('before') })
   assert.equal((await post(before, 'before')).status, 503)
-  assert.equal(await groups(), 1)
+  assert.equal(await plant.groups(), 1)
   assert.equal((await post(plant, 'before')).body.error.code, 'idempotency_in_progress')
   plant.clock.pass(60_000)
   assert.equal((await post(plant, 'before')).status, 201)
-  assert.equal(await groups(), 2)
+  assert.equal(await plant.groups(), 2)
 })
 
 test('a release whose process dies is done by its repetition, and confirmed', async () => {
   const edge = await plant.edge()
   const { group_id } = (await plant.call('POST', '/curtailment/immediate', plant_1)).body
   const [row] = await untilDesired(edge, (rows) => rows.length > 0)
-  edge.batch('live', [reportFrame(1, [reportOf(row!, noon)])])
-  await edge.untilAcked(1)
+  await plant.report(edge, reportOf(row!, noon))
   const path = `/curtailment/group/${group_id}`
-  const dead = await plant.replica({
-    db: {
-      ...plant.db,
-      async transaction(work, options) {
-        await plant.db.transaction(work, options)
-        throw new Error('Connection terminated')
-      },
-      execute: (statement, values) =>
-        String(statement).includes('delete from idempotency_records')
-          ? Promise.reject(new Error('Connection terminated'))
-          : plant.db.execute(statement, values),
-    },
-  })
+  const dead = await plant.replica({ db: dying('after') })
   assert.equal((await dead.call('DELETE', path, undefined, 'k')).status, 503)
   const [released] = await untilDesired(edge, isReleased(group_id))
-  const restored = reportOf(released!, noon + 1, { restored_at: noon + 1 })
-  edge.batch('live', [reportFrame(2, [restored])])
-  await edge.untilAcked(2)
+  await plant.report(edge, reportOf(released!, noon + 1, { restored_at: noon + 1 }))
   const early = await plant.call('DELETE', path, undefined, 'k')
   assert.equal(early.body.error.code, 'idempotency_in_progress')
   plant.clock.pass(60_000)

@@ -1,24 +1,25 @@
 /** Curtailment from the request to the edge and back, through HTTP and the link. */
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
-import type { RowReport } from '@heliograph/domain/curtailment'
-import { type EdgeClient, hello } from '../server/link/fixtures/edge-client.ts'
+import { hello } from '../server/link/fixtures/edge-client.ts'
 import { noon } from '../server/link/fixtures/plant.ts'
 import {
   type CurtailmentPlant,
   curtailmentPlant,
-  type DesiredRow,
   forgetCurtailment,
+  fromTo,
+  hasGroup,
+  hour_ms,
   isReleased,
   manualTimers,
-  reportFrame,
+  plant_1,
   reportOf,
+  site_60,
   untilDesired,
   withoutListening,
 } from './curtailment-plant.ts'
 
 let plant: CurtailmentPlant
-let seq = 0
 
 before(async () => {
   plant = await curtailmentPlant()
@@ -28,33 +29,9 @@ beforeEach(() => forgetCurtailment(plant))
 
 type Row = Record<string, unknown>
 
-const site_60 = { scope: 'site', limit_mode: 'percent', limit_value: 60 }
-const plant_1 = { scope: 'logger', logger_id: 1, limit_mode: 'kw', limit_value: 50 }
-const hour_ms = 3_600_000
-const from_to = (from_h: number, to_h: number) => ({
-  start_at: new Date(noon + from_h * hour_ms).toISOString(),
-  end_at: new Date(noon + to_h * hour_ms).toISOString(),
-})
-
-async function report(edge: EdgeClient, ...reports: RowReport[]) {
-  seq += 1
-  edge.batch('live', [reportFrame(seq, reports)])
-  await edge.untilAcked(seq)
-}
-
-const listed = async (path = '/curtailment'): Promise<Row[]> =>
-  (await plant.call('GET', path)).body.data
-
-const groups = async () =>
-  (await plant.db.query<{ count: number }>('select count(*)::int from curtailment_groups'))[0]!
-    .count
-
-const has = (group_id: string) => (rows: DesiredRow[]) =>
-  rows.some((row) => row.group_id === group_id)
-
 test('a window reaches the edge, and what the edge makes of it is told', async () => {
   const edge = await plant.edge()
-  const made = await plant.call('POST', '/curtailment/window', { ...site_60, ...from_to(0, 2) })
+  const made = await plant.call('POST', '/curtailment/window', { ...site_60, ...fromTo(0, 2) })
   assert.equal(made.status, 201, made.text)
   const { group_id, schedules } = made.body
   assert.deepEqual(
@@ -67,7 +44,7 @@ test('a window reaches the edge, and what the edge makes of it is told', async (
   assert.equal(made.body.site_max_power_kw, 180)
   assert.equal(made.body.hold_until_at, null)
   assert.deepEqual([made.body.warnings, made.body.skipped], [[], []])
-  const rows = await untilDesired(edge, has(group_id))
+  const rows = await untilDesired(edge, hasGroup(group_id))
   assert.deepEqual(rows, [
     {
       ...{ group_id, logger_id: 1, start_at: noon, end_at: noon + 2 * hour_ms },
@@ -79,7 +56,7 @@ test('a window reaches the edge, and what the edge makes of it is told', async (
     },
   ])
   plant.clock.pass(2000)
-  await report(
+  await plant.report(
     edge,
     reportOf(rows[0]!, noon + 2000, {
       ...{ acknowledged_at: noon + 50, applied_at: noon + 800, verified_at: noon + 1500 },
@@ -88,7 +65,7 @@ test('a window reaches the edge, and what the edge makes of it is told', async (
     }),
     reportOf(rows[1]!, noon + 2000, { failure_code: 'timeout', failure_message: 'no answer' }),
   )
-  const [first, second] = await listed()
+  const [first, second] = await plant.listed()
   assert.equal(first!['apply_latency_ms'], 800)
   assert.equal(first!['verified_at'], new Date(noon + 1500).toISOString())
   assert.deepEqual(
@@ -109,7 +86,7 @@ test('what is asked for is told on connecting, to agents alone', async () => {
   assert.equal(row!.end_at - row!.start_at, 7 * 24 * hour_ms)
   const importer = await plant.edge({ ...hello, role: 'importer', epoch: 'history' })
   const { group_id } = (await plant.call('POST', '/curtailment/immediate', plant_1)).body
-  await untilDesired(edge, has(group_id))
+  await untilDesired(edge, hasGroup(group_id))
   assert.deepEqual(
     importer.messages.map(({ type }) => type),
     ['welcome'],
@@ -150,7 +127,7 @@ test('a site is split by rated power over the plants in service', async () => {
   await plant.db.execute('update loggers set retired_at = null')
 })
 
-const window = { ...plant_1, ...from_to(1, 2) }
+const window = { ...plant_1, ...fromTo(1, 2) }
 const refusals: readonly (readonly [what: string, body: object, field: string, code: string])[] = [
   ['no scope', { ...window, scope: undefined }, 'scope', 'required'],
   ['another scope', { ...window, scope: 'fleet' }, 'scope', 'not_allowed_value'],
@@ -172,9 +149,9 @@ const refusals: readonly (readonly [what: string, body: object, field: string, c
   ['a logger below 0', { ...window, logger_id: -1 }, 'logger_id', 'out_of_range'],
   ['a huge logger', { ...window, logger_id: 1e300 }, 'logger_id', 'out_of_range'],
   ['an unknown logger', { ...window, logger_id: 77 }, 'logger_id', 'unknown_reference'],
-  ['a reversed window', { ...window, ...from_to(2, 1) }, 'end_at', 'end_not_after_start'],
-  ['an empty window', { ...window, ...from_to(1, 1) }, 'end_at', 'end_not_after_start'],
-  ['a window that is over', { ...window, ...from_to(-2, 0) }, 'end_at', 'out_of_range'],
+  ['a reversed window', { ...window, ...fromTo(2, 1) }, 'end_at', 'end_not_after_start'],
+  ['an empty window', { ...window, ...fromTo(1, 1) }, 'end_at', 'end_not_after_start'],
+  ['a window that is over', { ...window, ...fromTo(-2, 0) }, 'end_at', 'out_of_range'],
   ['a naive time', { ...window, start_at: '2026-06-21T13:00:00' }, 'start_at', 'naive_timestamp'],
   ['no such day', { ...window, end_at: '2027-02-30T00:00:00Z' }, 'end_at', 'invalid_timestamp'],
   ['a window without an end', { ...window, end_at: undefined }, 'end_at', 'required'],
@@ -212,7 +189,7 @@ test('what is wrong is named by its field, and leaves nothing behind', async () 
     payload: infinite,
   })
   assert.equal(sent.json().error.details.errors[0].field, 'limit_value')
-  assert.equal(await groups(), 0)
+  assert.equal(await plant.groups(), 0)
 })
 
 test('a limit above the rated power reduces nothing, and is accepted; so is a long window', async () => {
@@ -247,13 +224,13 @@ test('a write to any replica reaches the edge wherever it is, notified or not', 
     const edge = await connected.edge()
     const { group_id } = (await written.call('POST', '/curtailment/immediate', plant_1)).body
     const began_ms = performance.now()
-    await untilDesired(edge, has(group_id))
+    await untilDesired(edge, hasGroup(group_id))
     assert.ok(performance.now() - began_ms < 1000)
     const releasing = written.call('DELETE', `/curtailment/group/${group_id}`)
     const [row] = (await untilDesired(edge, isReleased(group_id))).filter(
       (one) => one.group_id === group_id,
     )
-    await report(edge, reportOf(row!, noon, { restored_at: noon }))
+    await plant.report(edge, reportOf(row!, noon, { restored_at: noon }))
     await releasing
   }
 })
@@ -263,11 +240,11 @@ test('without an edge there is a warning, and after half a minute a reason', asy
   const made = await plant.call('POST', '/curtailment/immediate', plant_1)
   assert.deepEqual(made.body.warnings, ['logger_offline'])
   plant.clock.pass(30_000)
-  assert.equal((await listed())[0]!['failure_code'], 'edge_offline')
+  assert.equal((await plant.listed())[0]!['failure_code'], 'edge_offline')
   const edge = await plant.edge()
-  const [row] = await untilDesired(edge, has(made.body.group_id))
-  await report(edge, reportOf(row!, noon + 30_000))
-  assert.equal((await listed())[0]!['failure_code'], null)
+  const [row] = await untilDesired(edge, hasGroup(made.body.group_id))
+  await plant.report(edge, reportOf(row!, noon + 30_000))
+  assert.equal((await plant.listed())[0]!['failure_code'], null)
   edge.socket.close()
   const offline = "select from events where code = 'edge_offline' and edge = 'rising'"
   while ((await plant.db.query(offline)).length === 0) await new Promise(setImmediate)
@@ -282,10 +259,10 @@ test('history has what is over, the newest first, for so many days', async () =>
     [3, 4],
     [100, 200],
   ] as const) {
-    await plant.call('POST', '/curtailment/window', { ...plant_1, ...from_to(from_h, to_h) })
+    await plant.call('POST', '/curtailment/window', { ...plant_1, ...fromTo(from_h, to_h) })
   }
   plant.clock.set(noon + 7 * hour_ms)
-  const starts = async (path: string) => (await listed(path)).map((row) => row['start_at'])
+  const starts = async (path: string) => (await plant.listed(path)).map((row) => row['start_at'])
   const at = (hours: number) => new Date(noon + hours * hour_ms).toISOString()
   assert.deepEqual(await starts('/curtailment/history'), [at(5), at(3), at(1)])
   assert.deepEqual(await starts('/curtailment'), [at(100)])
@@ -296,7 +273,7 @@ test('history has what is over, the newest first, for so many days', async () =>
   const lines = file.body.trimEnd().split('\n')
   assert.deepEqual(
     lines.map((line) => JSON.parse(line)),
-    await listed('/curtailment/history'),
+    await plant.listed('/curtailment/history'),
   )
   plant.clock.set(noon + 29 * hour_ms)
   assert.deepEqual(await starts('/curtailment/history?days=1'), [at(5)])
@@ -307,17 +284,20 @@ test('history has what is over, the newest first, for so many days', async () =>
 test('a server that was restored learns of rows and releases from the edge', async () => {
   const edge = await plant.edge()
   const { group_id } = (await plant.call('POST', '/curtailment/immediate', plant_1)).body
-  const [row] = await untilDesired(edge, has(group_id))
+  const [row] = await untilDesired(edge, hasGroup(group_id))
   await plant.db.query('delete from curtailment_rows; delete from curtailment_groups')
-  await report(edge, reportOf(row!, noon, { applied_at: noon }))
-  const [known] = await listed()
+  await plant.report(edge, reportOf(row!, noon, { applied_at: noon }))
+  const [known] = await plant.listed()
   assert.deepEqual(
     [known!['group_id'], known!['source'], known!['max_power_kw'], known!['limit_value']],
     [group_id, 'edge_local', 50, null],
   )
   assert.equal(known!['rated_power_kw'], 200)
-  await report(edge, reportOf({ ...row!, released_at: noon }, noon + 1, { restored_at: noon + 1 }))
-  assert.deepEqual(await listed(), [])
+  await plant.report(
+    edge,
+    reportOf({ ...row!, released_at: noon }, noon + 1, { restored_at: noon + 1 }),
+  )
+  assert.deepEqual(await plant.listed(), [])
   const { body } = await plant.call('DELETE', `/curtailment/group/${group_id}`)
   assert.equal(body.status, 'cancelled')
 })

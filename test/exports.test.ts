@@ -93,15 +93,6 @@ const addresses = ['/loggers/1/history', '/inverters/1/history', '/strings/inver
 test('an export has the rows and values of the JSON answer', async (t) => {
   const site = await servedSite()
   t.after(site.close)
-  const ask = async (path: string, accept: string) => {
-    const { payload, statusCode, headers } = await site.app.inject({
-      url: `/v1/sites/demo${path}`,
-      headers: { authorization: `Bearer svc_live_0123456789ab_${'5e'.repeat(32)}`, accept },
-    })
-    assert.equal(statusCode, 200, payload)
-    assert.ok(String(headers['content-type']).startsWith(accept), path)
-    return payload
-  }
   const readings = fc.array(
     fc.tuple(
       inverterReading,
@@ -117,15 +108,15 @@ test('an export has the rows and values of the JSON answer', async (t) => {
       for (const address of addresses) {
         const query = [window, ...(limit === null ? [] : [`limit=${limit}`])].filter(Boolean)
         const path = `${address}?${query.join('&')}`
-        const { data } = JSON.parse(await ask(path, 'application/json'))
-        const lines = (await ask(path, 'application/x-ndjson')).split('\n')
+        const { data } = JSON.parse(await site.file(path, 'application/json'))
+        const lines = (await site.file(path, 'application/x-ndjson')).split('\n')
         assert.equal(lines.pop(), '')
         assert.deepEqual(
           lines.map((line) => JSON.parse(line)),
           data,
           path,
         )
-        assert.deepEqual(readCsv(await ask(path, 'text/csv'), fieldValue), data, path)
+        assert.deepEqual(readCsv(await site.file(path, 'text/csv'), fieldValue), data, path)
       }
     }),
     { numRuns: 15, endOnFailure: true },
@@ -155,13 +146,7 @@ test('the header of a CSV file names the fields of an item in their order', asyn
     const names = export_lines
       ? ['date', 'logger_id', ...fieldsOfParts(properties.hours)]
       : Object.keys(properties)
-    const { payload } = await site.app.inject({
-      url: `/v1/sites/demo${path.replaceAll(/\{\w+\}/g, '1')}`,
-      headers: {
-        authorization: `Bearer svc_live_0123456789ab_${'5e'.repeat(32)}`,
-        accept: 'text/csv',
-      },
-    })
+    const payload = await site.file(path.replaceAll(/\{\w+\}/g, '1'), 'text/csv')
     assert.equal(payload.slice(0, payload.indexOf('\n')), names.join(','), operation_id)
   }
 })
@@ -178,13 +163,7 @@ test('a limit is clamped; without one the whole window comes', async (t) => {
      FROM generate_series(1, 10100) AS nth`,
   )
   const rows = async (query: string) => {
-    const { payload } = await site.app.inject({
-      url: `/v1/sites/demo/loggers/1/history?${query}`,
-      headers: {
-        authorization: `Bearer svc_live_0123456789ab_${'5e'.repeat(32)}`,
-        accept: 'application/x-ndjson',
-      },
-    })
+    const payload = await site.file(`/loggers/1/history?${query}`, 'application/x-ndjson')
     return payload.split('\n').length - 1
   }
   assert.equal(await rows(''), 10_100)

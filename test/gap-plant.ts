@@ -2,6 +2,7 @@
 import type { Frame, LinkEvent } from '@heliograph/domain/link'
 import type { Site } from '@heliograph/domain/site'
 import { watchGaps } from '@heliograph/server/gaps/watch'
+import { edge_id, foundSite } from '@heliograph/server/link/fixtures/plant'
 import { ingestInto } from '@heliograph/server/link/ingest'
 import { createRollups } from '@heliograph/server/rollups/job'
 import { smallSite } from '@heliograph/simulator/fixtures/site'
@@ -31,14 +32,7 @@ export const numbered = (some: readonly Frame[]) => some.map((each) => ({ ...eac
 
 export async function foundPlant(): Promise<void> {
   database = await testDatabase()
-  const { db } = database
-  await db.execute("insert into clients (client_id, name, modules) values (1, 'C', '{}')")
-  await db.execute("insert into sites (site_id, client_id, name) values ($1, 1, 'S')", [site_id])
-  await db.execute(
-    `insert into edges (site_id, edge_id, name, secret_sha256)
-     values ($1, '0123456789ab', 'E', '\\x00')`,
-    [site_id],
-  )
+  await foundSite(database.db, site_id)
   await store([{ seq: 100_000, kind: 'inventory', payload: site }])
 }
 
@@ -62,7 +56,7 @@ export async function store(
   frames: readonly Frame[],
   received_at = ten + 24 * hour,
 ): Promise<void> {
-  const source = { site_id, edge_id: '0123456789ab', epoch: 'e', lane: 'live' as const }
+  const source = { site_id, edge_id, epoch: 'e', lane: 'live' as const }
   await ingestInto(database.db).ingest({ ...source, frames, received_at })
 }
 
@@ -101,7 +95,7 @@ export const event = (
   at: number,
   code: string,
   edge: LinkEvent['edge'],
-  source: Partial<LinkEvent> = { source_kind: 'edge', source_id: '0123456789ab' },
+  source: Partial<LinkEvent> = { source_kind: 'edge', source_id: edge_id },
   details?: Record<string, unknown>,
 ): Frame => ({
   seq: seq++,

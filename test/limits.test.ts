@@ -1,7 +1,5 @@
 /** The SunSpec driver sets limits at simulated inverters, over real sockets. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { systemTimers } from '@heliograph/domain/clock'
 import type { Connection, Inverter } from '@heliograph/domain/site'
@@ -13,18 +11,10 @@ import { smallSite } from '@heliograph/simulator/fixtures/site'
 import { serveModbus } from '@heliograph/simulator/modbus'
 import { createPlant } from '@heliograph/simulator/plant'
 import { createSimulation } from '@heliograph/simulator/site'
+import { freePort } from './end-to-end/programs.ts'
 
 const silent = { debug() {}, warn() {} }
 const noon_ms = Date.parse('2026-06-20T11:00:00Z')
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
-}
 
 /** At noon, when each of the two inverters of 33 kW delivers more than half of that. */
 async function scene(

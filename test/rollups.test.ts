@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
 import type { Frame, Readings } from '@heliograph/domain/link'
 import { additive_quantities, addSums } from '@heliograph/server/diagnostics/string-sums'
+import { edge_id, foundSite } from '@heliograph/server/link/fixtures/plant'
 import { ingestInto } from '@heliograph/server/link/ingest'
 import { layoutOf } from '@heliograph/server/rollups/inverter-span'
 import { createRollups } from '@heliograph/server/rollups/job'
@@ -30,14 +31,7 @@ let frames: Frame[]
 
 before(async () => {
   database = await testDatabase()
-  const { db } = database
-  await db.execute("insert into clients (client_id, name, modules) values (1, 'C', '{}')")
-  await db.execute("insert into sites (site_id, client_id, name) values ($1, 1, 'S')", [site_id])
-  await db.execute(
-    `insert into edges (site_id, edge_id, name, secret_sha256)
-     values ($1, '0123456789ab', 'E', '\\x00')`,
-    [site_id],
-  )
+  await foundSite(database.db, site_id)
   const counters = initialCounters(smallSite, end)
   const simulation = createSimulation(smallSite, 11)
   frames = [...historyFrames(simulation, { counters, days })]
@@ -55,7 +49,7 @@ async function clear(): Promise<void> {
 }
 
 async function store(some: readonly Frame[]): Promise<void> {
-  const source = { site_id, edge_id: '0123456789ab', epoch: 'e', lane: 'live' as const }
+  const source = { site_id, edge_id, epoch: 'e', lane: 'live' as const }
   await ingestInto(database.db).ingest({ ...source, frames: some, received_at: end })
 }
 

@@ -73,6 +73,7 @@ const mayImport: Record<string, readonly string[]> = {
     'server/panels',
     'server/prices',
     'server/earnings',
+    'server/predictions',
   ],
   server: [
     'domain',

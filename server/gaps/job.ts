@@ -92,14 +92,11 @@ export async function reconcileHour(
       return whole ? [{ source, ...viewOf(whole, source) }] : []
     })
     if (views.length === 0) continue
-    const lost_after_ms = await readLosses(
-      transaction,
-      site_id,
-      Math.min(...views.map(({ region }) => region.from_ms)),
-    )
+    const from_ms = Math.min(...views.map(({ region }) => region.from_ms))
+    const lost_after_ms = await readLosses(transaction, site_id, from_ms)
     const rests = await readRests(transaction, context, views, lost_after_ms)
     const living = await readLiving(transaction, site_id, of, {
-      from_ms: Math.min(...views.map(({ region }) => region.from_ms)),
+      from_ms,
       to_ms: Math.max(...views.map(({ region }) => region.to_ms)),
     })
     for (const view of views) {

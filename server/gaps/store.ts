@@ -1,4 +1,5 @@
 /** Gaps in the database, and the instants of readings that they are told from. */
+import { ahead_ms_max } from '@heliograph/domain/link'
 import type { Queries, Transaction } from '../storage/database.ts'
 import { readings_aside } from './holes.ts'
 import type { Changes, LivingGap } from './reconcile.ts'
@@ -71,9 +72,6 @@ export async function readStates(
   )
   return new Map(rows.map((row) => [`${row.inverter_id}/${row.time_ms}`, row.state]))
 }
-
-/** The server takes no reading that is further ahead of its clock. */
-const ahead_ms_max = 3_600_000
 
 /** After which instants readings are lost for good, Unix ms: all from `from_ms` on. */
 export async function readLosses(db: Queries, site_id: string, from_ms: number): Promise<number[]> {

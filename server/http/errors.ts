@@ -11,7 +11,7 @@ export const errorCatalog = {
   malformed_json: {
     status: 400,
     message: 'The body is not valid JSON.',
-    action: 'Send one JSON value in UTF-8, nested at most 64 deep.',
+    action: 'Send one JSON value in UTF-8, nested at most 64 deep, no key of an object twice.',
   },
   missing_api_key: {
     status: 401,

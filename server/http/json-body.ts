@@ -3,19 +3,45 @@ import { ApiError, invalid } from './errors.ts'
 
 export const body_bytes_max = 1024 * 1024
 const depth_max = 64
+const told_key_max = 100
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
 /** The value of a body; throws 400 `malformed_json`. */
 export function parseJson(bytes: Buffer): unknown {
+  let text: string
   let value: unknown
   try {
-    value = JSON.parse(utf8.decode(bytes))
+    text = utf8.decode(bytes)
+    value = JSON.parse(text)
   } catch {
     throw new ApiError('malformed_json')
   }
   inspect(value, '', 0)
+  refuseDuplicates(text)
   return value
 }
+
+/**
+ * Two equal keys in one object: RFC 8259 leaves it to each reader which of them counts, and nobody
+ * should be limited to the other. The text is valid JSON, so that a colon follows keys alone.
+ */
+function refuseDuplicates(text: string): void {
+  const open: Set<string>[] = []
+  for (const [token, string, colon] of text.matchAll(json_token)) {
+    if (token === '{') open.push(new Set())
+    else if (token === '}') open.pop()
+    else if (string && colon) {
+      const key: string = string.includes('\\') ? JSON.parse(string) : string.slice(1, -1)
+      const keys = open.at(-1)!
+      const reason = `key ${string.slice(0, told_key_max)} twice`
+      if (keys.has(key)) throw new ApiError('malformed_json', { reason })
+      keys.add(key)
+    }
+  }
+}
+
+/** Braces, and strings with the colon that makes them a key. */
+const json_token = /[{}]|("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/g
 
 /** A key `__proto__` is data to JSON but a prototype to an assignment: it is refused here. */
 function inspect(value: unknown, field: string, depth: number): void {

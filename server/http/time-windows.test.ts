@@ -74,6 +74,16 @@ test('the windows of forecasts and of days', () => {
     start: '2026-06-21T00:00:00.000Z',
     end: '2026-06-23T00:00:00.000Z',
   })
+  const start = '2026-05-01T00:00:00.000Z'
+  assert.deepEqual(forecastWindow({ start }, now), { start, end: '2026-05-03T00:00:00.000Z' })
+  for (const [end, from] of [
+    ['2026-11-01T00:00:00.000Z', '2026-06-21T00:00:00.000Z'],
+    ['2026-06-21T08:00:00.000Z', '2026-06-21T00:00:00.000Z'],
+    ['2026-06-21T00:00:00.000Z', '2026-06-19T00:00:00.000Z'],
+    ['2026-05-01T06:00:00.000Z', '2026-04-29T06:00:00.000Z'],
+  ] as const) {
+    assert.deepEqual(forecastWindow({ end }, now), { start: from, end })
+  }
   assert.deepEqual(dateRange({}, now), { start: '2026-06-01', end: '2026-06-21' })
   assert.deepEqual(dateRange({ end: '2026-03-09' }, now), {
     start: '2026-03-01',

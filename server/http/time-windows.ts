@@ -97,11 +97,15 @@ export function closedWindow(asked: AskedWindow, now: Date, hours: number) {
   return { start: before(end, hours * hour_ms), end }
 }
 
-/** Today 00:00Z and the hours that follow, where a forecast was asked for without a window. */
-export function forecastWindow(asked: AskedWindow, now: Date) {
-  const start = asked.start ?? `${utcDate(asked.end ? new Date(asked.end) : now)}T00:00:00.000Z`
-  const end_default = new Date(Date.parse(start) + default_hours.forecast * hour_ms).toISOString()
-  return { start, end: asked.end ?? end_default }
+/**
+ * Today 00:00Z and the hours that follow, where a forecast was asked for without a window. Where
+ * only its end is given and today has not begun by then: as many hours before it.
+ */
+export function forecastWindow({ start, end }: AskedWindow, now: Date) {
+  const today = `${utcDate(now)}T00:00:00.000Z`
+  const span_ms = default_hours.forecast * hour_ms
+  const from = start ?? (end === undefined || end > today ? today : before(end, span_ms))
+  return { start: from, end: end ?? new Date(Date.parse(from) + span_ms).toISOString() }
 }
 
 /** Inclusive days; the month to date where none is given. */

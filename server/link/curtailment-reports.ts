@@ -1,5 +1,10 @@
 /** How far edges have come with what was asked of them: frames of kind `curtailment`. */
-import { RowReport, rowKey } from '@heliograph/domain/curtailment'
+import {
+  curtailment_rows_max,
+  RowReport,
+  reportInstants,
+  rowKey,
+} from '@heliograph/domain/curtailment'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { noteReport } from '../storage/curtailment.ts'
@@ -7,7 +12,7 @@ import type { Transaction } from '../storage/database.ts'
 import { isUnstorableJson, Refused, shown } from './refused.ts'
 import { isoTime } from './store-readings.ts'
 
-const checker = Compile(Type.Array(RowReport, { maxItems: 20_000 }))
+const checker = Compile(Type.Array(RowReport, { maxItems: curtailment_rows_max }))
 /** Instants end with the year 2999, as those do that are asked for. */
 const instant_max = Date.UTC(3000, 0, 1) - 1
 
@@ -29,31 +34,13 @@ export function acceptReports(
       throw refuse(`reported_at: ${shown(reported_at)} is out of range`)
     }
     if (row.end_at <= row.start_at) throw refuse('row: end_at is not after start_at')
-    const instants = [row.start_at, row.end_at, row.released_at, ...chain(report)]
+    const reached = reportInstants.map((name) => report[name])
+    const instants = [row.start_at, row.end_at, row.released_at, ...reached]
     if (instants.some((at) => at !== null && at > instant_max))
       throw refuse('an instant is too late')
   }
   return payload
 }
-
-type Chain = Pick<
-  RowReport,
-  | 'acknowledged_at'
-  | 'applied_at'
-  | 'verified_at'
-  | 'restore_started_at'
-  | 'restored_at'
-  | 'last_checked_at'
->
-
-const chain = (report: Chain) => [
-  report.acknowledged_at,
-  report.applied_at,
-  report.verified_at,
-  report.restore_started_at,
-  report.restored_at,
-  report.last_checked_at,
-]
 
 /**
  * Stores the newest report of each row. A row that the database does not know, since it was
@@ -90,12 +77,7 @@ function recordOf({ row, reported_at, ...report }: RowReport) {
     released_at: iso(row.released_at),
     is_release_heard: row.released_at !== null,
     reported_at: isoTime(reported_at),
-    acknowledged_at: isoTime(report.acknowledged_at),
-    applied_at: iso(report.applied_at),
-    verified_at: iso(report.verified_at),
-    restore_started_at: iso(report.restore_started_at),
-    restored_at: iso(report.restored_at),
-    last_checked_at: iso(report.last_checked_at),
+    ...Object.fromEntries(reportInstants.map((name) => [name, iso(report[name])])),
   }
 }
 
@@ -118,8 +100,7 @@ const addUnknownRows = `
   on conflict do nothing`
 
 const told = [
-  ...['reported_at', 'acknowledged_at', 'applied_at', 'verified_at', 'restore_started_at'],
-  ...['restored_at', 'last_checked_at', 'observed_limit_kw', 'observed_power_kw', 'samples'],
+  ...['reported_at', ...reportInstants, 'observed_limit_kw', 'observed_power_kw', 'samples'],
   ...['compliant_samples', 'violation_s', 'retry_count', 'failure_code', 'failure_message'],
 ]
 

@@ -4,6 +4,7 @@
  */
 import type { RowReport } from '@heliograph/domain/curtailment'
 import {
+  ahead_ms_max,
   type Frame,
   type Lane,
   LinkEvent,
@@ -21,8 +22,7 @@ import { isUnstorableJson, Refused, shown, storableText } from './refused.ts'
 import { checkRelayEvents } from './relay-events.ts'
 
 /** Older readings belong to no plant that the edge still knows; later ones to a wrong clock. */
-export const age_ms_max = 3 * 366 * 86_400_000
-export const ahead_ms_max = 3_600_000
+const age_ms_max = 3 * 366 * 86_400_000
 
 export interface FrameOrigin {
   site_id: string

@@ -284,6 +284,9 @@ const writes: readonly Convention[] = [
       assertError(await raw('application/json', Buffer.from([0x22, 0xff, 0x22])), 'malformed_json')
       assertError(await raw('application/json', '{"__proto__":{"a":1}}'), 'malformed_json')
       assertError(await raw('application/json', '['.repeat(1000)), 'malformed_json')
+      const twice = '{"b":[{"a":1},{"a":2}],"c":"a\\":","a":3,"\\u0061":4}'
+      const details = assertError(await raw('application/json', twice), 'malformed_json')
+      assert.deepEqual(details, { reason: 'key "\\u0061" twice' })
       assertError(await raw('text/plain', '{}'), 'unsupported_media_type')
       assertError(await raw('application/json', ' '.repeat(1024 * 1024 + 1)), 'payload_too_large')
     },
