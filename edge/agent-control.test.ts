@@ -1,40 +1,25 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { systemClock, systemStopwatch, systemTimers } from '@heliograph/domain/clock'
 import type { CurtailmentRow, RowReport } from '@heliograph/domain/curtailment'
 import type { Readings } from '@heliograph/domain/link'
-import { pino } from 'pino'
-import { startAgent } from './agent.ts'
 import { sealPermitFile } from './control/permit-file.ts'
-import { fakeBus, fakeDriver } from './fixtures/driver.ts'
-import { LinkServer } from './fixtures/link-server.ts'
+import { agentPlace } from './fixtures/agent-place.ts'
 import { inverterOf, siteOf } from './fixtures/sites.ts'
 
-/** The agent's own time runs; only what it waits for is short. */
-const timers = {
-  after: (delay_ms: number, callback: () => void) => systemTimers.after(delay_ms / 20, callback),
-}
 const permit_w = 61_234
 const site = siteOf([inverterOf(1)], { poll: { inverter_s: 0.2, logger_s: 0.2 } })
 
 async function placeOf(t: TestContext) {
-  const dir = mkdtempSync(join(tmpdir(), 'heliograph-agent-control-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
-  const server = new LinkServer()
-  const server_url = await server.listen()
-  t.after(() => server.close())
-  const site_file = join(dir, 'site.yaml')
-  writeFileSync(site_file, JSON.stringify(site))
-  const permit_file = join(dir, 'permit.yaml')
+  const place = await agentPlace(t)
+  const { server, driver, payloads, permit_file } = place
+  place.write(site)
   const plants = [{ logger_id: 1, permit_kw: permit_w / 1000 }]
   const permit = { version: 1, site_id: site.site_id, plants }
   const sealed = sealPermitFile(JSON.stringify(permit))
   assert.ok('text' in sealed)
   writeFileSync(permit_file, sealed.text)
-  const driver = fakeDriver(timers)
   const device = driver.deviceAt(1)
   device.limit = { limit_w: null, static_max_w: 100_000, revert: null }
   device.control = {
@@ -48,40 +33,6 @@ async function placeOf(t: TestContext) {
     },
     arm: async () => [],
   }
-  const logged: string[] = []
-  const start = async () => {
-    const agent = await startAgent({
-      config: {
-        site_file,
-        permit_file,
-        data_dir: join(dir, 'data'),
-        server_url,
-        token: 'secret',
-        journal_bytes_max: 1e7,
-        mqtt: { credentials: null, ca_file: null },
-        backlog_bytes_per_s: 1e6,
-      },
-      agent_version: '0',
-      clock: systemClock,
-      stopwatch: systemStopwatch,
-      timers,
-      random: () => 0,
-      newEpoch: () => 'epoch-1',
-      log: pino({ level: 'trace' }, { write: (line) => void logged.push(line) }),
-      openBus: () => fakeBus,
-      driverOf: () => driver,
-      onPoll: () => {},
-    })
-    let stopped = false
-    const stop = async () => {
-      if (stopped) return
-      stopped = true
-      await agent.stop()
-    }
-    t.after(stop)
-    return { stop }
-  }
-  const payloads = () => [...(server.committed.get('epoch-1')?.values() ?? [])]
   const reports = () =>
     payloads()
       .filter(Array.isArray)
@@ -96,7 +47,7 @@ async function placeOf(t: TestContext) {
   }
   const desire = (rows: CurtailmentRow[]) =>
     server.sockets.at(-1)!.send(JSON.stringify({ type: 'desired', rows }))
-  return { dir, server, device, start, reports, reading, desire, payloads, logged }
+  return { ...place, device, reports, reading, desire }
 }
 
 test('a row comes over the link, goes to the device, and its reports go back', async (t) => {
@@ -138,7 +89,8 @@ test('a row comes over the link, goes to the device, and its reports go back', a
 })
 
 test('the permit is in the control log, and in no log line, event or report', async (t) => {
-  const { dir, server, device, start, reading, payloads, logged } = await placeOf(t)
+  const place = await placeOf(t)
+  const { dir, permit_file, server, device, start, reading, payloads, logged } = place
   // What is measured tells nothing of it, as where there is less sun.
   device.values['ac_power_kw'] = 7
   const { control } = device
@@ -152,7 +104,6 @@ test('the permit is in the control log, and in no log line, event or report', as
   const agent = await start()
   await server.until(() => reading('limited_by') === 'permit')
   const has = (code: string) => payloads().some((p) => JSON.stringify(p).includes(code))
-  const permit_file = join(dir, 'permit.yaml')
   const sealed = readFileSync(permit_file, 'utf8')
   writeFileSync(permit_file, sealed.replace('61.234', '61.235'))
   await server.until(() => has('permit_file_rejected'))

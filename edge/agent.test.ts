@@ -1,82 +1,22 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { systemStopwatch, systemTimers } from '@heliograph/domain/clock'
 import type { LinkEvent, Readings } from '@heliograph/domain/link'
 import type { Site } from '@heliograph/domain/site'
-import { pino } from 'pino'
-import { startAgent } from './agent.ts'
-import { fakeBus, fakeDriver } from './fixtures/driver.ts'
-import { LinkServer } from './fixtures/link-server.ts'
+import { agentPlace } from './fixtures/agent-place.ts'
 import { inverterOf, siteOf } from './fixtures/sites.ts'
 import { SiteFileError } from './site-watch.ts'
 
-/** The agent's own time runs; only what it waits for is short. */
-const timers = {
-  after: (delay_ms: number, callback: () => void) => systemTimers.after(delay_ms / 20, callback),
-}
-
 async function placeOf(t: TestContext) {
-  const dir = mkdtempSync(join(tmpdir(), 'heliograph-agent-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
-  const server = new LinkServer()
-  const server_url = await server.listen()
-  t.after(() => server.close())
-  const site_file = join(dir, 'site.yaml')
-  const write = (site: unknown) => writeFileSync(site_file, JSON.stringify(site))
-  const driver = fakeDriver(timers)
-  /** How far the wall clock of the edge is off. */
-  const wall = { ahead_ms: 0 }
-  let epochs = 0
-  const warnings: Record<string, unknown>[] = []
-  const log = pino(
-    { level: 'warn' },
-    { write: (line: string) => void warnings.push(JSON.parse(line)) },
-  )
-  const start = async () => {
-    const agent = await startAgent({
-      config: {
-        site_file,
-        permit_file: join(dir, 'permit.yaml'),
-        data_dir: join(dir, 'data'),
-        server_url,
-        token: 'secret',
-        journal_bytes_max: 1e7,
-        mqtt: { credentials: null, ca_file: null },
-        backlog_bytes_per_s: 1e6,
-      },
-      agent_version: '0',
-      clock: { now: () => new Date(Date.now() + wall.ahead_ms) },
-      stopwatch: systemStopwatch,
-      timers,
-      random: () => 0,
-      newEpoch() {
-        epochs += 1
-        return `epoch-${epochs}`
-      },
-      log,
-      openBus: () => fakeBus,
-      driverOf: () => driver,
-      onPoll: () => {},
-    })
-    let stopped = false
-    const stop = async () => {
-      if (stopped) return
-      stopped = true
-      await agent.stop()
-    }
-    t.after(stop)
-    return { ...agent, stop }
-  }
-  const payloads = () => [...(server.committed.get('epoch-1')?.values() ?? [])]
+  const place = await agentPlace(t)
+  const { payloads } = place
   const all = () => payloads().filter(Array.isArray).flat() as LinkEvent[]
   const starts = () => all().filter(({ code }) => code === 'agent_started')
   const events = () => all().filter(({ code }) => code !== 'agent_started')
   const sites = () => payloads().filter((p) => (p as Site).site_id !== undefined) as Site[]
   const readings = () => payloads().filter((p) => (p as Readings).inverter) as Readings[]
-  return { dir, wall, server, write, driver, warnings, start, starts, events, sites, readings }
+  return { ...place, starts, events, sites, readings }
 }
 
 const site = siteOf([inverterOf(1)], { poll: { inverter_s: 0.2, logger_s: 0.2 } })
@@ -163,7 +103,7 @@ test('a server that comes back with an older inventory, or none, is told anew', 
 })
 
 test('a site file that moves instruments is told of, running and at the start', async (t) => {
-  const { server, write, start, sites, warnings } = await placeOf(t)
+  const { server, write, start, sites, logged } = await placeOf(t)
   const instrument = (sensor_id: 'POAI' | 'GHI') => ({
     ...{ sensor_id, name: sensor_id, type: 'pyranometer', point: `302[0].${sensor_id}` },
     quantity: sensor_id === 'GHI' ? 'ghi_w_m2' : 'poa_irradiance_w_m2',
@@ -173,7 +113,7 @@ test('a site file that moves instruments is told of, running and at the start', 
     const stations = [{ ...mast, instruments: ids.map(instrument) }]
     return { ...site, loggers: [{ ...site.loggers[0]!, stations }] }
   }
-  const moved = () => warnings.filter((warning) => warning['positions'])
+  const moved = () => logged.map((line) => JSON.parse(line)).filter((line) => line.positions)
   write(withInstruments('GHI'))
   const first = await start()
   write(withInstruments('GHI', 'POAI'))

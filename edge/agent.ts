@@ -204,6 +204,7 @@ async function assembleControl(
     store: files.store,
     permit: files.permit,
     log: files.log,
+    serverNow: () => parts.clock.serverNow(),
     onEvent,
     onReport: (reports) => recorder.report(reports),
     onFault,

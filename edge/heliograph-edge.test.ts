@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { systemTimers } from '@heliograph/domain/clock'
+import { smallDisk } from '../test/small-disk.ts'
 import type { Noted } from './control/control-entry.ts'
 import { openControlLog } from './control/control-log.ts'
 import { inverterOf, siteOf } from './fixtures/sites.ts'
@@ -74,6 +75,21 @@ test('a permit is sealed where it lies, and checked against its site', async (t)
   for (const { output, notes } of [unsealed, alone, checked, wrong]) {
     assert.doesNotMatch(output + notes, /73519/)
   }
+})
+
+test('a permit that the disk has no room to seal stays as it was', async (t) => {
+  const disk = await smallDisk(1)
+  if (typeof disk === 'string') return t.skip(disk)
+  t.after(() => disk.unmount())
+  const permit = join(disk.directory, 'permit.yaml')
+  // As long as a page of the disk: the checksum needs another one.
+  const text = permitText('60').replace('as agreed', 'agreed '.repeat(600)).slice(0, 4095)
+  writeFileSync(permit, `${text}\n`)
+  await disk.fill()
+  const { code, output, notes } = await placeOf(t).run('permit', 'seal', permit)
+  assert.deepEqual([code, output], [1, ''])
+  assert.match(notes, /no space left/)
+  assert.equal(readFileSync(permit, 'utf8'), `${text}\n`)
 })
 
 async function writeLog(dir: string, more: [number, Noted][] = []): Promise<void> {
@@ -157,6 +173,9 @@ test('wrong usage is told as such', async (t) => {
   const { run } = placeOf(t)
   assert.equal((await run('proof')).code, 2)
   assert.equal((await run('proof', '--from', '2026-02-30T00:00:00Z')).code, 2)
+  assert.equal((await run('proof', '--from', '2026-06-21T10:00:00.1Z')).code, 2)
+  const as_api = from.replace('Z', '.000Z')
+  assert.equal((await run('proof', '--from', as_api)).code, 1, 'as the API writes it')
   assert.equal((await run('proof', '--from', from)).code, 1, 'there is no log')
   const { code, output } = await run('--help')
   assert.equal(code, 0)

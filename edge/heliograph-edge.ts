@@ -54,19 +54,30 @@ async function prove(options: { from: number; to?: number; json?: true; dataDir?
   }
 }
 
-/** Writes into the file as it lies there, so that it keeps its owner and mode. */
 async function seal(path: string): Promise<void> {
-  const sealed = sealPermitFile(await readFile(path, 'utf8'))
+  const text = await readFile(path, 'utf8')
+  const sealed = sealPermitFile(text)
   if ('problems' in sealed) return tellWrong(path, sealed.problems)
+  try {
+    await overwrite(path, sealed.text)
+  } catch (error) {
+    // There is room for what was there before.
+    await overwrite(path, text)
+    throw error
+  }
+  await say(`${path} is sealed\n`)
+}
+
+/** Writes into the file as it lies there, so that it keeps its owner and mode. */
+async function overwrite(path: string, text: string): Promise<void> {
   const file = await open(path, 'r+')
   try {
-    await file.truncate(0)
-    await file.write(sealed.text, 0)
+    await file.writeFile(text)
+    await file.truncate(Buffer.byteLength(text))
     await file.sync()
   } finally {
     await file.close()
   }
-  await say(`${path} is sealed\n`)
 }
 
 async function check(path: string, options: { siteFile?: string }): Promise<void> {
@@ -102,9 +113,9 @@ function tellWrong(path: string, problems: readonly string[]): void {
 
 /** An instant in UTC, `2027-01-31T00:00:00Z`; days that do not exist are refused. */
 function utcInstant(text: string): number {
-  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d)?Z$/.exec(text)
+  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?:(:\d\d)(\.\d\d\d)?)?Z$/.exec(text)
   const instant = new Date(text)
-  const written = match && `${match[1]}${match[2] ?? ':00'}.000Z`
+  const written = match && `${match[1]}${match[2] ?? ':00'}${match[3] ?? '.000'}Z`
   if (written && !Number.isNaN(instant.getTime()) && instant.toISOString() === written) {
     return instant.getTime()
   }

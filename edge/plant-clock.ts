@@ -134,6 +134,13 @@ export class PlantClock implements Clock, Stamps {
     }
   }
 
+  /** Unix ms by the server, as it told it last; null: it never did. */
+  serverNow(): number | null {
+    if (!this.#reference) return null
+    const { server_time, told_ms } = this.#reference
+    return server_time + this.#stopwatch.elapsedMs() - told_ms
+  }
+
   #look(): Instant {
     return { wall_ms: this.#clock.now().getTime(), elapsed_ms: this.#stopwatch.elapsedMs() }
   }

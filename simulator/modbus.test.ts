@@ -1,15 +1,14 @@
 /** The simulated devices over real sockets, read by masters that are not ours. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import type { Connection } from '@heliograph/domain/site'
 import { decode } from '@heliograph/domain/sunspec/codec'
 import { models } from '@heliograph/domain/sunspec/models'
 import { stOf } from '@heliograph/domain/sunspec/states'
+import { freePort } from '../test/end-to-end/programs.ts'
 import { initialCounters } from './counters.ts'
 import type { Fault } from './faults.ts'
 import { smallSite } from './fixtures/site.ts'
@@ -31,15 +30,6 @@ async function served(t: TestContext, faults: Fault[] = []) {
   const { close } = await serveModbus(plant, silent)
   t.after(close)
   return { plant, port }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }
 
 const mbpoll = '/usr/bin/mbpoll'

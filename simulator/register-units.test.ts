@@ -1,13 +1,12 @@
 /** The makers' simulated devices over real sockets, read and limited by the edge's own drivers. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { systemTimers } from '@heliograph/domain/clock'
 import type { Inverter, Logger, Site } from '@heliograph/domain/site'
 import { checkSite } from '@heliograph/domain/site-check'
 import { openBus } from '../edge/bus/bus.ts'
 import { drivers } from '../edge/drivers/drivers.ts'
+import { freePort } from '../test/end-to-end/programs.ts'
 import { initialCounters } from './counters.ts'
 import type { Fault } from './faults.ts'
 import { smallSite } from './fixtures/site.ts'
@@ -48,12 +47,10 @@ const loggers: Logger[] = [
 ]
 
 async function served(t: TestContext, faults: Fault[] = []) {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  const field = { ...smallSite.connections[0]!, port } as Site['connections'][number]
+  const field = {
+    ...smallSite.connections[0]!,
+    port: await freePort(),
+  } as Site['connections'][number]
   const { meters: _, ...rest } = smallSite
   const site: Site = { ...rest, connections: [field], loggers }
   assert.deepEqual(checkSite(site), [])

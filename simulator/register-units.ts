@@ -117,17 +117,12 @@ function unitOf<Now>(held: Held<Now>, { plant, follow, now, isAway }: Around<Now
     write(address, values) {
       follow()
       const next = held.device.write(held.state, { address, values, now_ms: plant.now_ms() })
-      if (typeof next === 'number') throw new Refusal(refusals[next] ?? 'illegal data address')
+      if (next instanceof Refusal) throw next
       held.state = next
       follow()
     },
     isAway,
   }
-}
-
-const refusals: Readonly<Record<number, 'illegal data address' | 'illegal data value'>> = {
-  2: 'illegal data address',
-  3: 'illegal data value',
 }
 
 function membersOf(logger: Logger): [number, Member][] {

@@ -4,6 +4,7 @@
  * faults alone, so that history can be made in any order; only energy counters have a past, and
  * are kept apart (counters.ts).
  */
+import type { Place } from '@heliograph/domain/place'
 import type { Inverter, Logger, PvString, Site, Station } from '@heliograph/domain/site'
 import { circuitOf, mpptCount, stringsOf } from '@heliograph/domain/site'
 import type { Surface } from '@heliograph/physics/transposition'
@@ -14,7 +15,7 @@ import { type InverterModel, type InverterOutput, inverterOutput } from './inver
 import { instrumentSurface, measured, type Truth } from './met-station.ts'
 import { noise, spread } from './noise.ts'
 import { obstacleOf } from './shade.ts'
-import { horizontalIrradiance, type Place, planeOfArray, type Sun, sunAt } from './sky.ts'
+import { horizontalIrradiance, planeOfArray, type Sun, sunAt } from './sky.ts'
 import { createSoiling, type Soiling } from './soiling.ts'
 import type { StringModel } from './string.ts'
 import { weatherAt } from './weather.ts'

@@ -1,4 +1,5 @@
 /** From the sun to the plane of the modules: what reaches a surface of a plant at an instant. */
+import type { Place } from '@heliograph/domain/place'
 import { absoluteAirmass, relativeAirmass } from '@heliograph/physics/airmass'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
 import { faiman } from '@heliograph/physics/cell-temperature'
@@ -23,12 +24,6 @@ const linke_turbidity = 3.2
 const albedo_ratio = 0.2
 /** Cells run warmer than the back of their module by this at 1000 W/m², open rack (SAPM). */
 const cell_excess_k = 3
-
-export interface Place {
-  latitude: number
-  longitude: number
-  elevation_m: number
-}
 
 export interface Sun {
   position: SolarPosition

@@ -39,7 +39,23 @@ export function isNotNow({ kind, exception_code }: BusError): boolean {
   return kind === 'exception' && [5, 6, 10, 11].includes(exception_code ?? 0)
 }
 
+/** The device answers, but not to this: the addresses or the length are not its own. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof BusError && [2, 3, 4].includes(error.exception_code ?? 0)
+}
+
 /** For a request that is not sent at all, because of what happened to an earlier one. */
 export function resting({ kind, message, exception_code }: BusError): BusError {
   return new BusError(kind, `not asked again yet: ${message}`, exception_code)
+}
+
+/** What a device said that refused; null where it did not. Rejects where it did not answer. */
+export async function refusalOf(writing: Promise<void>): Promise<string | null> {
+  try {
+    await writing
+    return null
+  } catch (error) {
+    if (error instanceof BusError && error.kind === 'exception') return error.message
+    throw error
+  }
 }

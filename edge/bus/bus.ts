@@ -1,9 +1,9 @@
 /**
  * A bus: one connection with several units, asked one request at a time. The unit goes first that
  * took the least of the bus's time, so that one which answers slowly waits for the quick ones and
- * not they for it. Writes come before reads: control before polls. A unit that does not answer
- * rests for a while, longer each time, so that it holds up no other; when it was the line that was
- * dead, all are asked again as soon as one of them answers.
+ * not they for it. Control comes before polls: writes, and reads that belong to them. A unit that
+ * does not answer rests for a while, longer each time, so that it holds up no other; when it was
+ * the line that was dead, all are asked again as soon as one of them answers.
  */
 import { setImmediate as settled } from 'node:timers/promises'
 import type { Connection } from '@heliograph/domain/site'
@@ -27,7 +27,7 @@ interface Unit {
   last_turn: number
   /** Of the bus's time, since all were idle; a unit that was idle has no credit of it. */
   used_ms: number
-  /** Writes before reads, each in the order in which they came. */
+  /** What is urgent first, each in the order in which it came. */
   waiting: Request[]
   rest: Rest
   /** It failed, and no unit has answered since. */
@@ -37,7 +37,7 @@ interface Unit {
 }
 
 interface Request {
-  is_write: boolean
+  is_urgent: boolean
   /** Puts it on the line, and gives what to do with the answer when the turn is over. */
   ask(line: Line): Promise<() => void>
   reject(error: unknown): void
@@ -57,20 +57,23 @@ type BusNeeds = ConnectionNeeds & { now_ms?: () => number }
 export function createBus(needs: BusNeeds): Bus {
   const { ask, close } = createQueue(needs)
   return {
-    async readHoldingRegisters(unit_id, address, count) {
+    async readHoldingRegisters(unit_id, address, count, { is_urgent = false } = {}) {
       checkRange(unit_id, address, { count, count_max: registers_per_request_max })
-      return ask(unit_id, false, (line) => line.read(unit_id, address, count))
+      return ask(unit_id, is_urgent, (line) => line.read(unit_id, address, count))
     },
-    async readInputRegisters(unit_id, address, count) {
+    async readInputRegisters(unit_id, address, count, { is_urgent = false } = {}) {
       checkRange(unit_id, address, { count, count_max: registers_per_request_max })
-      return ask(unit_id, false, (line) => line.readInput(unit_id, address, count))
+      return ask(unit_id, is_urgent, (line) => line.readInput(unit_id, address, count))
     },
-    async writeRegisters(unit_id, address, values, { single = false } = {}) {
+    async writeRegisters(unit_id, address, values, { single = false, mayStill } = {}) {
       const count_max = single ? 1 : registers_per_write_max
       checkRange(unit_id, address, { count: values.length, count_max })
       const words = Array.from(values)
       checkWords(words)
-      return ask(unit_id, true, (line) => line.write(unit_id, address, words, { single }))
+      return ask(unit_id, true, (line) => {
+        if (mayStill && !mayStill()) throw overtakenError()
+        return line.write(unit_id, address, words, { single })
+      })
     },
     close,
   }
@@ -121,7 +124,7 @@ function createQueue(needs: BusNeeds) {
     }
   }
 
-  function ask<Of>(unit_id: number, is_write: boolean, question: (line: Line) => Promise<Of>) {
+  function ask<Of>(unit_id: number, is_urgent: boolean, question: (line: Line) => Promise<Of>) {
     return new Promise<Of>((resolve, reject) => {
       if (closed) throw closedError()
       const unit = unitOf(unit_id)
@@ -131,7 +134,7 @@ function createQueue(needs: BusNeeds) {
         const answer = await question(line)
         return () => resolve(answer)
       }
-      lineUp(unit.waiting, { is_write, ask: answered, reject })
+      lineUp(unit.waiting, { is_urgent, ask: answered, reject })
       serve().catch(reject)
     })
   }
@@ -149,7 +152,7 @@ function createQueue(needs: BusNeeds) {
 }
 
 function restAfter(unit: Unit, error: BusError) {
-  if (error.kind === 'disconnected') return
+  if (error.kind === 'disconnected' || error.kind === 'overtaken') return
   if (error.kind === 'exception' && !isNotNow(error)) return wakeUp(unit)
   unit.is_line_suspected = unit.is_all_silent
   unit.is_all_silent = true
@@ -171,8 +174,8 @@ function wakeUp(unit: Unit) {
 }
 
 function lineUp(waiting: Request[], request: Request) {
-  const reads = waiting.findIndex(({ is_write }) => !is_write)
-  waiting.splice(request.is_write && reads >= 0 ? reads : waiting.length, 0, request)
+  const others = waiting.findIndex(({ is_urgent }) => !is_urgent)
+  waiting.splice(request.is_urgent && others >= 0 ? others : waiting.length, 0, request)
 }
 
 function newUnit(unit_id: number, needs: ConnectionNeeds, isAlone: () => boolean): Unit {
@@ -186,12 +189,12 @@ function newUnit(unit_id: number, needs: ConnectionNeeds, isAlone: () => boolean
 
 /**
  * The next request of the unit that used the least time; among equals, that waited longest. Units
- * with a write go before all others.
+ * with something urgent go before all others.
  */
 function takeTurn(units: Iterable<Unit>): { unit: Unit; request: Request } | undefined {
   const waiting = [...units].filter((unit) => unit.waiting.length > 0)
-  const writing = waiting.filter((unit) => unit.waiting[0]?.is_write)
-  const [unit] = (writing.length > 0 ? writing : waiting).sort(
+  const urgent = waiting.filter((unit) => unit.waiting[0]?.is_urgent)
+  const [unit] = (urgent.length > 0 ? urgent : waiting).sort(
     (a, b) => a.used_ms - b.used_ms || a.last_turn - b.last_turn,
   )
   const request = unit?.waiting.shift()
@@ -216,6 +219,10 @@ function checkRange(
 function checkWords(words: readonly number[]) {
   const wrong = words.find((word) => !Number.isInteger(word) || word < 0 || word > 0xffff)
   if (wrong !== undefined) throw new RangeError(`${wrong} does not fit a register`)
+}
+
+function overtakenError(): BusError {
+  return new BusError('overtaken', 'not sent: something newer says less')
 }
 
 function closedError(): BusError {

@@ -65,6 +65,8 @@ export function createConnection({ open, timeout_ms, ...needs }: ConnectionNeeds
   function judge(error: unknown, { numbered }: Line) {
     if (!(error instanceof BusError)) return drop()
     if (error.kind === 'exception') return answered()
+    // Nothing was asked.
+    if (error.kind === 'overtaken') return
     if (error.kind === 'disconnected') return giveUp(error)
     silent_requests += 1
     const in_step = numbered && error.kind === 'timeout'

@@ -16,16 +16,24 @@ export interface PlantFacts {
   permit_w: number | null
 }
 
-/** The least of rated power, permit and every row of the plant that is in force, in any order. */
+/** What a row is held to, and judged by. */
+export const wattsOf = ({ max_power_kw }: CurtailmentRow) => Math.floor(max_power_kw * 1000)
+
+/**
+ * The least of rated power, permit and every row of the plant that is in force, in any order.
+ *
+ * @param now_ms Unix ms; null: all of the rows are in force
+ */
 export function plantCeiling(
   { logger_id, rated_w, permit_w }: PlantFacts,
   rows: Iterable<CurtailmentRow>,
-  now_ms: number,
+  now_ms: number | null,
 ): Ceiling {
   let row_w = Number.POSITIVE_INFINITY
   for (const row of rows) {
-    if (row.logger_id !== logger_id || !isInForce(row, now_ms)) continue
-    row_w = Math.min(row_w, Math.floor(row.max_power_kw * 1000))
+    if (row.logger_id !== logger_id) continue
+    if (now_ms !== null && !isInForce(row, now_ms)) continue
+    row_w = Math.min(row_w, wattsOf(row))
   }
   const bound_w = Math.min(rated_w, permit_w ?? rated_w)
   const held_by = row_w < bound_w ? 'curtailment' : bound_w < rated_w ? 'permit' : 'none'

@@ -1,25 +1,54 @@
-/** Rows begin and end by the wall clock: after it jumped, nothing is raised for a while. */
+/**
+ * Rows begin and end by the wall clock. Where that jumped, the time before the jump goes on beside
+ * it, by the stopwatch, until the wall clock has stood its ground for a minute.
+ */
 
+/** So much at once, or forward in small steps within about an hour. */
 const jump_ms_min = 60_000
 const hold_ms = 60_000
+/** Of the time that passes, by how much a clock that is only set right may step forward. */
+const step_ratio = jump_ms_min / 3_600_000
+
+export interface WallTime {
+  /** Unix ms. */
+  now: number
+  /**
+   * What else it may be: as if the clock had not jumped or, where that is later, by the server.
+   * Rows begin when either says so, and end when both do.
+   */
+  steady: number
+}
 
 export class ClockWatch {
   /** Unix ms; a first look that is before this finds a clock that was set back meanwhile. */
   readonly #latest_at: number
   #offset_ms: number | null = null
-  #held_until_ms = Number.NEGATIVE_INFINITY
+  #looked_ms = 0
+  /** Of the steps forward lately, what is not forgotten yet. */
+  #stepped_ms = 0
+  #before: { offset_ms: number; until_ms: number } | null = null
 
   constructor(latest_at: number) {
     this.#latest_at = latest_at
   }
 
-  /** Whether raises may go by this time: Unix ms, and ms of the stopwatch. At each tick. */
-  look(now: number, now_ms: number): boolean {
+  /** At each tick: Unix ms, and ms of the stopwatch. `is_settled`: raises may go by it. */
+  look(now: number, now_ms: number): WallTime & { is_settled: boolean } {
     const offset_ms = now - now_ms
-    const before_ms = this.#offset_ms ?? Math.max(offset_ms, this.#latest_at - now_ms)
-    const jumped_ms = Math.abs(offset_ms - before_ms)
+    const last_ms = this.#offset_ms ?? Math.max(offset_ms, this.#latest_at - now_ms)
+    const step_ms = offset_ms - last_ms
+    const forgotten_ms = step_ratio * (now_ms - this.#looked_ms)
+    this.#stepped_ms = Math.max(0, this.#stepped_ms - forgotten_ms) + Math.max(0, step_ms)
     this.#offset_ms = offset_ms
-    if (jumped_ms > jump_ms_min) this.#held_until_ms = now_ms + hold_ms
-    return now_ms >= this.#held_until_ms
+    this.#looked_ms = now_ms
+    if (Math.max(this.#stepped_ms, -step_ms) > jump_ms_min) {
+      // Another jump before it was trusted again: what held before the first still counts.
+      const before_ms = this.#before?.offset_ms ?? last_ms
+      this.#before = { offset_ms: before_ms, until_ms: now_ms + hold_ms }
+      this.#stepped_ms = 0
+    }
+    if (this.#before && now_ms >= this.#before.until_ms) this.#before = null
+    const is_settled = this.#before === null
+    return { now, steady: now_ms + (this.#before?.offset_ms ?? offset_ms), is_settled }
   }
 }

@@ -4,7 +4,7 @@ import type { LinkEvent, Severity } from '@heliograph/domain/link'
 import type { Site } from '@heliograph/domain/site'
 import type { Conditions, Source } from '../conditions.ts'
 import { controllerKey, nameOf } from './controlled-device.ts'
-import type { Foreign } from './device-limits.ts'
+import type { Foreign } from './foreign-limit.ts'
 
 export interface AlertNeeds {
   clock: Clock
@@ -19,6 +19,7 @@ const severities = {
   curtailment_not_effective: 'major',
   permit_missing: 'warning',
   permit_unenforceable: 'critical',
+  permit_exceeded: 'critical',
   control_fault: 'critical',
   limit_not_armed: 'major',
 } as const satisfies Record<string, Severity>
@@ -31,6 +32,8 @@ export class ControlAlerts {
   readonly #needs: AlertNeeds
   /** By inverter_id: when its limit was last changed by another. */
   readonly #contended_ms = new Map<number, number>()
+  /** By inverter_id: what was said last; that is asked of each device at each tick. */
+  readonly #not_effective = new Map<number, boolean>()
 
   constructor(needs: AlertNeeds) {
     this.#needs = needs
@@ -38,6 +41,7 @@ export class ControlAlerts {
 
   /** Ends what held of plants that the site has no more. */
   apply({ loggers }: Site): void {
+    this.#not_effective.clear()
     const { conditions, stopwatch } = this.#needs
     const plants = new Set(loggers.map(({ logger_id }) => String(logger_id)))
     for (const { source_kind, source_id, code } of conditions.all()) {
@@ -61,6 +65,8 @@ export class ControlAlerts {
   }
 
   notEffective(inverter_id: number, holds: boolean): void {
+    if (this.#not_effective.get(inverter_id) === holds) return
+    this.#not_effective.set(inverter_id, holds)
     const name = nameOf(inverter_id)
     const message = holds
       ? `${name} delivers more than its limit; it counts with all that it can deliver`
@@ -91,6 +97,16 @@ export class ControlAlerts {
       : `the permit of ${what} can be enforced again`
     const source = logger_id === null ? this.#needs.source : plant(logger_id)
     this.#set(source, 'permit_unenforceable', { message, holds })
+  }
+
+  /** Of a plant, or of the common connection. */
+  permitExceeded(logger_id: number | null, holds: boolean): void {
+    const what = logger_id === null ? 'the common connection' : `plant ${logger_id}`
+    const message = holds
+      ? `more power was measured at ${what} than its permit leaves it; its limits are lowered further`
+      : `the power measured at ${what} is within its permit again`
+    const source = logger_id === null ? this.#needs.source : plant(logger_id)
+    this.#set(source, 'permit_exceeded', { message, holds })
   }
 
   /** null: control works. */

@@ -1,6 +1,7 @@
 /** What goes into the control log: what happens, and what holds whenever it is another. */
 import type { Clock, Stopwatch } from '@heliograph/domain/clock'
 import type { ControlLog, Noted } from './control-entry.ts'
+import type { Plant } from './controlled-plants.ts'
 import type { Permit } from './permit-terms.ts'
 
 export interface NotesNeeds {
@@ -39,6 +40,23 @@ export class ControlNotes {
     await log.write({ at: clock.now().getTime(), ...entry })
   }
 
+  /** The same, waiting for nothing: what fails is a fault. */
+  note(entry: Noted): void {
+    this.write(entry).catch((error: unknown) => this.#needs.onFault?.(error as Error))
+  }
+
+  site(plants: readonly Plant[]): void {
+    this.note({
+      is: 'site',
+      plants: plants.map(({ logger_id, devices }) => ({
+        logger_id,
+        inverters: devices.map(({ inverter_id, limits }) => {
+          return { inverter_id, max_w: limits.facts.default_max_w }
+        }),
+      })),
+    })
+  }
+
   permit(permit: Permit | null): void {
     const plants = [...(permit?.plant_w ?? [])].map(([logger_id, permit_w]) => {
       return { logger_id, permit_w }
@@ -47,14 +65,14 @@ export class ControlNotes {
     const text = JSON.stringify(entry)
     if (text === this.#permit) return
     this.#permit = text
-    this.#note(entry)
+    this.note(entry)
   }
 
   plant({ worst_w, ...plant }: PlantNote, ceiling_w: number, power_w: number | null): void {
     const { logger_id } = plant
     const entry = { is: 'decision', ...plant, worst_w, ceiling_w } as const
     const text = JSON.stringify(entry)
-    if (text !== this.#decisions.get(logger_id)) this.#note(entry)
+    if (text !== this.#decisions.get(logger_id)) this.note(entry)
     this.#decisions.set(logger_id, text)
     this.#power(logger_id, power_w)
   }
@@ -67,10 +85,6 @@ export class ControlNotes {
     const has_changed = change_w > power_change_ratio * Math.abs(last?.power_w ?? 0)
     if (since_ms < (has_changed ? power_again_ms : power_every_ms)) return
     this.#powers.set(logger_id, { power_w, at_ms: now_ms })
-    this.#note({ is: 'power', logger_id, power_w })
-  }
-
-  #note(entry: Noted): void {
-    this.write(entry).catch((error: unknown) => this.#needs.onFault?.(error as Error))
+    this.note({ is: 'power', logger_id, power_w })
   }
 }

@@ -48,6 +48,34 @@ test('a file that cannot be understood is told of, set aside and empty', async (
   assert.ok(existsSync(join(dir, 'control-rows.json.broken')))
 })
 
+test('what is known of a device is read back as it was, and nothing else is believed', async (t) => {
+  const doubt = { asked_w: 80_000, got_w: 79_000, gap_w: 1000, external_w: null }
+  const known = {
+    ...record,
+    ...{ made_w: 49_000, habits: { rounds_by_w: 1000, doubt } },
+    ...{ exceeds: { power_w: 110_000, limit_w: 90_000 }, unheard_ms: 9000 },
+  }
+  const open = async (device: object) => {
+    const dir = dirOf(t)
+    const text = JSON.stringify([[1, device]])
+    writeFileSync(join(dir, 'control-rows.json'), '[]')
+    writeFileSync(join(dir, 'control-devices.json'), text)
+    const faults: Error[] = []
+    const store = await openControlStore({ dir, onFault: (error) => faults.push(error) })
+    return { device: store.devices.get(1), faults: faults.length }
+  }
+  assert.deepEqual(await open(known), { device: known, faults: 0 })
+  for (const wrong of [
+    { made_w: '49000' },
+    { habits: { rounds_by_w: -1, doubt: null } },
+    { habits: { rounds_by_w: 0, doubt: { ...doubt, gap_w: null } } },
+    { exceeds: { power_w: 110_000 } },
+    { unheard_ms: null },
+  ]) {
+    assert.deepEqual(await open({ ...known, ...wrong }), { device: undefined, faults: 1 })
+  }
+})
+
 test('a file that is gone is told of, and a first start is no loss', async (t) => {
   const dir = dirOf(t)
   const faults: string[] = []

@@ -4,9 +4,11 @@
  */
 import { readdir, rename } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { RowReport } from '@heliograph/domain/curtailment'
+import { RowReport } from '@heliograph/domain/curtailment'
+import { type TSchema, Type } from 'typebox'
+import { Value } from 'typebox/value'
 import { readIfThere, writeDurably } from '../durable-file.ts'
-import type { DeviceRecord } from './device-limits.ts'
+import type { DeviceRecord } from './device-record.ts'
 
 /** A row with its newest report. */
 export type HeldRow = RowReport
@@ -16,6 +18,8 @@ export interface ControlStore {
   readonly rows: readonly HeldRow[]
   /** By inverter_id. */
   readonly devices: ReadonlyMap<number, DeviceRecord>
+  /** Rows that were once known are not any more: nobody can tell what may be raised. */
+  readonly is_rows_lost?: boolean
   /** Resolves when it is durable. A save that is called meanwhile waits for the one before. */
   saveRows(rows: readonly HeldRow[]): Promise<void>
   saveDevices(devices: ReadonlyMap<number, DeviceRecord>): Promise<void>
@@ -29,26 +33,65 @@ export interface ControlStoreNeeds {
 
 export const control_log_dir = 'control-log'
 
+const Watts = Type.Number({ minimum: 0 })
+const WattsOrNone = Type.Union([Watts, Type.Null()])
+const WrittenFor = Type.Union([Type.Literal('curtailment'), Type.Literal('permit')])
+const SavedHabits = Type.Object({
+  rounds_by_w: Watts,
+  doubt: Type.Union([
+    Type.Object({ asked_w: Watts, got_w: Watts, gap_w: Watts, external_w: WattsOrNone }),
+    Type.Null(),
+  ]),
+})
+const SavedDevice = Type.Object({
+  static_max_w: Watts,
+  written_w: WattsOrNone,
+  before_w: WattsOrNone,
+  intents: Type.Array(Watts),
+  external_w: WattsOrNone,
+  made_w: Type.Optional(WattsOrNone),
+  habits: Type.Optional(SavedHabits),
+  exceeds: Type.Optional(
+    Type.Union([Type.Object({ power_w: Watts, limit_w: Watts }), Type.Null()]),
+  ),
+  unheard_ms: Type.Optional(Type.Number({ minimum: 0 })),
+  origin: Type.Optional(
+    Type.Object({
+      written_for: Type.Union([WrittenFor, Type.Null()]),
+      is_traced: Type.Boolean(),
+      permit_range_w: Type.Union([Type.Tuple([Watts, Watts]), Type.Null()]),
+      doubtful_w: Type.Optional(WattsOrNone),
+    }),
+  ),
+})
+const SavedRows = Type.Array(RowReport)
+const SavedDevices = Type.Array(Type.Tuple([Type.Integer(), SavedDevice]))
+
 /**
- * A file that cannot be understood, which only a fault of the disk can bring about, is told of, set
- * aside and empty; so is one that is gone, told of where anything else is left. Then limits that
- * are found count as another's and stay, and the server tells the rows again.
+ * A file that is not what was written, which only a fault of the disk can bring about, is told of,
+ * set aside and empty; so is one that is gone, told of where anything else is left. Then limits
+ * that are found count as another's and stay. Rows that are lost stay so, over restarts, until
+ * `saveRows`: until then there is no such file, but that of the devices.
  */
 export async function openControlStore({ dir, onFault }: ControlStoreNeeds): Promise<ControlStore> {
   const rows_path = join(dir, 'control-rows.json')
   const devices_path = join(dir, 'control-devices.json')
-  const rows = await read<HeldRow>(rows_path, onFault)
-  const devices = await read<[number, DeviceRecord]>(devices_path, onFault)
-  const is_used = rows !== null || devices !== null || (await hasLog(dir))
+  const rows = await read<HeldRow[]>(rows_path, SavedRows, onFault)
+  const devices = await read<[number, DeviceRecord][]>(devices_path, SavedDevices, onFault)
+  const is_used = rows !== 'none' || devices !== 'none' || (await hasLog(dir))
   for (const [path, found] of [[rows_path, rows] as const, [devices_path, devices] as const]) {
-    if (found === null && is_used) onFault(new Error(`${basename(path)} is gone`))
+    if (found === 'none' && is_used) onFault(new Error(`${basename(path)} is gone`))
   }
-  const memory = memoryControlStore(rows ?? [], new Map(devices))
+  const is_rows_lost = typeof rows === 'string' && is_used
+  const memory = memoryControlStore(
+    typeof rows === 'string' ? [] : rows,
+    new Map(typeof devices === 'string' ? [] : devices),
+  )
   const writeRows = inTurn((text) => writeDurably(rows_path, text))
   const writeDevices = inTurn((text) => writeDurably(devices_path, text))
   // From now on both are there: where one is not, it was lost.
-  if (rows === null) await writeRows('[]').catch(onFault)
-  if (devices === null) await writeDevices('[]').catch(onFault)
+  if (rows === 'none' && !is_rows_lost) await writeRows('[]').catch(onFault)
+  if (typeof devices === 'string') await writeDevices('[]').catch(onFault)
   return {
     get rows() {
       return memory.rows
@@ -56,6 +99,7 @@ export async function openControlStore({ dir, onFault }: ControlStoreNeeds): Pro
     get devices() {
       return memory.devices
     },
+    is_rows_lost,
     async saveRows(rows) {
       await writeRows(JSON.stringify(rows))
       await memory.saveRows(rows)
@@ -94,16 +138,26 @@ async function hasLog(dir: string): Promise<boolean> {
   return names.length > 0
 }
 
-/** null: there is none. */
-async function read<Of>(path: string, onFault: (error: Error) => void): Promise<Of[] | null> {
+async function read<Of>(
+  path: string,
+  schema: TSchema,
+  onFault: (error: Error) => void,
+): Promise<Of | 'none' | 'broken'> {
   const text = await readIfThere(path)
-  if (text === null) return null
+  if (text === null) return 'none'
+  const found = parsed(text)
+  if (Value.Check(schema, found)) return found as Of
+  await rename(path, `${path}.broken`)
+  onFault(new Error(`${basename(path)} cannot be understood`))
+  return 'broken'
+}
+
+/** undefined: it is no JSON. */
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    await rename(path, `${path}.broken`)
-    onFault(new Error(`${basename(path)} cannot be understood`))
-    return []
+    return undefined
   }
 }
 

@@ -5,9 +5,13 @@ import { BusError } from '../bus/bus-error.ts'
 import type { LimitControl, LimitState } from '../drivers/limit-control.ts'
 import type { Noted } from './control-entry.ts'
 import type { Controlled, Order } from './decide.ts'
-import type { DeviceFacts, Foreign } from './device-limits.ts'
+import type { DeviceFacts } from './device-record.ts'
+import type { Foreign } from './foreign-limit.ts'
 import { type OriginRecord, TracedLimits } from './limit-origin.ts'
 import type { Failure } from './row-watch.ts'
+import { isSound, readSoundLimit } from './sound-limit.ts'
+import { VainWrites } from './vain-writes.ts'
+import { codeOf, told } from './write-failure.ts'
 
 export interface DeviceRead {
   control: LimitControl | null
@@ -52,6 +56,7 @@ export class ControlledDevice implements Controlled {
   #rearm_ms = Number.NEGATIVE_INFINITY
   #power: { power_w: number | null; at_ms: number } | null = null
   #failure: Failure['code'] = 'driver_error'
+  readonly #vain = new VainWrites()
   /** What holds its plant; null: not known since the start. */
   #held_by: 'none' | 'curtailment' | 'permit' | null = null
   /** Its share of what holds its plant has nothing of the permit in it. */
@@ -90,6 +95,16 @@ export class ControlledDevice implements Controlled {
     return Math.max(0, this.#retry_ms - this.#now())
   }
 
+  /** It took a limit, and did not show it yet. */
+  get is_awaited(): boolean {
+    return this.#is_awaited
+  }
+
+  /** Since its newest contact, for whatever share. */
+  get is_armed(): boolean {
+    return this.#armed_w !== null
+  }
+
   get is_heard(): boolean {
     return this.#is_heard
   }
@@ -112,7 +127,8 @@ export class ControlledDevice implements Controlled {
     if (this.limits.isContested(this.#now())) {
       return { code: 'readback_mismatch', message: `${name}: another raises its limit repeatedly` }
     }
-    if (this.limits.is_failing) return { code: this.#failure, message: `${name}: ${this.#told()}` }
+    if (this.limits.is_failing)
+      return { code: this.#failure, message: `${name}: ${told(this.#failure)}` }
     if (this.#control === null && this.power !== null) {
       return { code: 'driver_error', message: `${name} cannot be limited` }
     }
@@ -120,8 +136,9 @@ export class ControlledDevice implements Controlled {
     return { code: 'timeout', message: `${name} does not answer` }
   }
 
-  onRead({ control, limit, power_w }: DeviceRead): void {
+  onRead({ control, power_w, ...read }: DeviceRead): void {
     const now_ms = this.#now()
+    const limit = read.limit && isSound(read.limit) ? read.limit : null
     const was_touched = this.#was_touched
     this.#was_touched = this.#is_working
     if (!this.#is_heard) this.#needs.onChange()
@@ -159,6 +176,11 @@ export class ControlledDevice implements Controlled {
   /** A new order is tried at once, however often those before it failed. */
   retryNow(): void {
     this.#retry_ms = Number.NEGATIVE_INFINITY
+    this.#vain.forget()
+  }
+
+  isVain(limit_w: number): boolean {
+    return this.#vain.isVain(limit_w, this.#now())
   }
 
   /** `share_w` is what it may have of the permit alone. */
@@ -205,23 +227,36 @@ export class ControlledDevice implements Controlled {
     this.#retry_ms = this.#now() + backoffs_ms[0]
   }
 
-  /** Sets the limit and reads it back; never rejects. */
-  async carryOut({ limit_w }: Order): Promise<void> {
+  /**
+   * Sets the limit and reads it back; never rejects. `mayStill` is asked before each write goes
+   * out: false where something newer says less.
+   */
+  async carryOut({ limit_w }: Order, mayStill: () => boolean): Promise<void> {
     const control = this.#control
+    let is_sent = false
+    const maySend = () => {
+      const may = mayStill()
+      is_sent ||= may
+      return may
+    }
     await this.#work(async () => {
       let error: unknown = control ? null : new BusError('disconnected', 'it is gone')
       try {
-        await control?.writeLimit(limit_w)
+        await control?.writeLimit(limit_w, maySend)
         if (control && control === this.#control) this.limits.taken(control.traits, this.#now())
       } catch (thrown) {
         error = thrown
       }
+      const is_overtaken = error instanceof BusError && error.kind === 'overtaken'
+      if (is_overtaken && !is_sent) this.limits.withdraw()
       // A write without an answer may have been done.
       const found = control && (await this.#readBack(control))
       const is_done = found !== null && this.limits.is_proven
       this.#is_awaited = found !== null && error === null && this.limits.isApplying(this.#now())
-      if (!is_done && !this.#is_awaited)
+      if (!is_done && !this.#is_awaited && !is_overtaken) {
         this.#fail(error ?? (found ? null : new BusError('timeout', 'no read-back')))
+        if (error === null && found) this.#wasVain(limit_w)
+      }
       const message = error === null ? null : (error as Error).message
       const { inverter_id } = this
       this.#needs.note({ is: 'answer', inverter_id, limit_w, error: message, found })
@@ -239,7 +274,7 @@ export class ControlledDevice implements Controlled {
     const count = this.#orders_count
     this.#is_looking = true
     try {
-      const state = await control.readLimit()
+      const state = await readSoundLimit(control)
       // What was ordered since is not in it.
       if (count === this.#orders_count && control === this.#control) this.#take(state, control)
     } catch {
@@ -254,7 +289,13 @@ export class ControlledDevice implements Controlled {
     const is_late =
       this.#is_awaited && !this.limits.is_proven && !this.limits.isApplying(this.#now())
     this.#is_awaited = false
-    if (is_late) this.#countFailure(null)
+    if (!is_late) return
+    this.#countFailure(null)
+    this.#wasVain(this.limits.record.written_w!)
+  }
+
+  #wasVain(limit_w: number): void {
+    this.#vain.add(limit_w, this.limits.bound_w, this.#now())
   }
 
   async #work<Of>(job: () => Promise<Of>): Promise<Of> {
@@ -276,7 +317,7 @@ export class ControlledDevice implements Controlled {
 
   async #readBack(control: LimitControl): Promise<LimitState | null> {
     try {
-      const state = await control.readLimit()
+      const state = await readSoundLimit(control)
       this.#take(state, control)
       return state
     } catch {
@@ -288,6 +329,7 @@ export class ControlledDevice implements Controlled {
     const is_as_known = this.#isAsKnown(state)
     const was_proven = this.limits.is_proven
     const foreign = this.limits.onRead(state, traits, this.#now())
+    this.#vain.onRead(this.limits.bound_w, this.limits.is_proven)
     if (!is_as_known || foreign || this.#was_gone) {
       this.#was_gone = false
       const { limit_w, static_max_w } = state
@@ -324,20 +366,14 @@ export class ControlledDevice implements Controlled {
     this.#retry_ms = this.#now() + backoffs_ms[nth]!
   }
 
-  #told(): string {
-    if (this.#failure === 'device_rejected') return 'it refuses its limit'
-    if (this.#failure === 'readback_mismatch') return 'its limit reads back as another'
-    if (this.#failure === 'timeout') return 'it does not answer when its limit is set'
-    return 'its limit cannot be set'
-  }
-
   /** Only where it is certain that the limit is none of the permit its figure is told. */
   #label({ control, limit }: Pick<DeviceRead, 'control' | 'limit'>): Limiter {
     if (!control && !limit) return 'unknown'
     const in_doubt = this.#held_by === 'permit' ? 'permit' : 'unknown'
     if (!control || !limit) return limit?.limit_w === null ? 'none' : in_doubt
     const bound_w = limit.limit_w ?? limit.static_max_w
-    if (bound_w >= this.limits.static_max_w) return 'none'
+    // What is known of its ceiling may be older, or newer, than this.
+    if (bound_w >= Math.max(limit.static_max_w, this.limits.static_max_w)) return 'none'
     const origin = this.limits.originOf(bound_w)
     if (this.limits.isExternal(bound_w)) return origin ?? 'unknown'
     return origin === 'curtailment' && this.#held_by === 'permit' ? 'permit' : (origin ?? in_doubt)
@@ -346,11 +382,4 @@ export class ControlledDevice implements Controlled {
   #now(): number {
     return this.#needs.stopwatch.elapsedMs()
   }
-}
-
-function codeOf(error: unknown): Failure['code'] {
-  if (error === null) return 'readback_mismatch'
-  if (!(error instanceof BusError)) return 'driver_error'
-  if (error.kind === 'exception') return 'device_rejected'
-  return error.kind === 'garbled' ? 'driver_error' : 'timeout'
 }

@@ -1,11 +1,12 @@
 /** The plants of the site with their devices, as control knows them at an instant. */
 import type { Stopwatch } from '@heliograph/domain/clock'
-import { defaultPollIntervals, type Logger, type Meter, type Site } from '@heliograph/domain/site'
+import { defaultPollIntervals, type Logger, type Site } from '@heliograph/domain/site'
 import type { Ceiling } from './ceiling.ts'
 import { ControlledDevice, type ControlledDeviceNeeds, controllerKey } from './controlled-device.ts'
 import { type Order, type PlantNow, partOfDevice, type SiteNow } from './decide.ts'
-import type { DeviceRecord, Foreign } from './device-limits.ts'
-import { PlantLoops } from './plant-loops.ts'
+import type { DeviceRecord } from './device-record.ts'
+import type { Foreign } from './foreign-limit.ts'
+import { fresh_polls, PlantLoops, plantMeter } from './plant-loops.ts'
 import type { PlantPower } from './row-watch.ts'
 import { sharePlants, waterFill } from './share.ts'
 
@@ -30,8 +31,6 @@ export interface PlantsNeeds {
   onForeign(inverter_id: number, foreign: Foreign): void
 }
 
-/** A read counts as present until as many polls have passed without another. */
-const fresh_polls = 3
 /** So many polls after the start each device that answers has been asked. */
 const first_polls = 2
 const ramp_saved_s = 60
@@ -45,6 +44,7 @@ export class ControlledPlants {
   readonly #controllers = new Map<number, ControlledDevice>()
   readonly #meters = new Map<number, { power_w: number | null; at_ms: number }>()
   readonly #loops = new PlantLoops()
+  #connection_meter_id: number | null = null
   #intervals_ms = { inverter: 0, meter: 0 }
   #ramp_pct_per_min: number | null = null
 
@@ -59,6 +59,8 @@ export class ControlledPlants {
     this.#intervals_ms = { inverter: inverter_s * 1000, meter: meter_s * 1000 }
     this.#ramp_pct_per_min = site.control?.ramp_up_pct_per_min ?? null
     this.#loops.apply(site)
+    const shared = site.meters?.find(({ role }) => role === 'grid_connection')
+    this.#connection_meter_id = shared?.meter_id ?? null
     const before = this.#devices
     const plants_before = this.#plants
     this.#devices = new Map()
@@ -82,7 +84,7 @@ export class ControlledPlants {
         logger_id: logger.logger_id,
         rated_w: watts(logger.rated_power_kw),
         devices,
-        meter_id: meterOf(logger, site),
+        meter_id: plantMeter(logger, site),
         since_ms: known?.since_ms ?? now_ms,
         ramp: known?.ramp ?? { budget_w: 0, ceiling_w: 0, at_ms: now_ms },
       })
@@ -127,6 +129,7 @@ export class ControlledPlants {
     ceilingOf: (plant: Plant) => Ceiling,
   ): Omit<SiteNow, 'now_ms'> {
     const all = this.all.map((plant) => ({ plant, ceiling: ceilingOf(plant) }))
+    for (const { devices } of this.all) for (const { limits } of devices) limits.look(now_ms)
     const all_ceilings_w = all.reduce((sum, { ceiling }) => sum + ceiling.ceiling_w, 0)
     const firsts_w = this.#firstsOf(all, site_w, now_ms)
     const plants = all.map(({ plant, ceiling }, nth): PlantNow => {
@@ -152,7 +155,8 @@ export class ControlledPlants {
 
   /** Looks at those that took a limit and did not show it yet. */
   async follow(): Promise<void> {
-    await Promise.all(this.all.flatMap(({ devices }) => devices.map((device) => device.follow())))
+    const awaited = this.all.flatMap(({ devices }) => devices.filter((one) => one.is_awaited))
+    await Promise.all(awaited.map((device) => device.follow()))
   }
 
   /** Takes what is to be raised off what the ramp allows. */
@@ -169,17 +173,23 @@ export class ControlledPlants {
     return devices.reduce((sum, { limits }) => sum + limits.worst_w(now_ms), 0)
   }
 
+  /** What the meter of the common connection says; null: there is none, or it is silent. */
+  connectionPower(now_ms: number): PlantPower | null {
+    return this.#meteredAt(this.#connection_meter_id, now_ms)
+  }
+
+  #meteredAt(meter_id: number | null, now_ms: number): PlantPower | null {
+    const metered = meter_id === null ? undefined : this.#meters.get(meter_id)
+    if (!metered || metered.power_w === null) return null
+    const { at_ms, power_w } = metered
+    if (now_ms - at_ms > fresh_polls * this.#intervals_ms.meter) return null
+    return { measured_w: power_w, unmeasured_w: 0, from_ms: at_ms, to_ms: at_ms }
+  }
+
   /** By its meter, else by its devices; null while nothing was measured. */
   powerOf({ meter_id, devices }: Plant, now_ms: number): PlantPower | null {
-    const metered = meter_id === null ? undefined : this.#meters.get(meter_id)
-    const metered_w = metered?.power_w ?? null
-    if (metered && metered_w !== null) {
-      const { at_ms } = metered
-      const is_fresh = now_ms - at_ms <= fresh_polls * this.#intervals_ms.meter
-      if (is_fresh) {
-        return { measured_w: metered_w, unmeasured_w: 0, from_ms: at_ms, to_ms: at_ms }
-      }
-    }
+    const metered = this.#meteredAt(meter_id, now_ms)
+    if (metered) return metered
     const power: PlantPower = { measured_w: 0, unmeasured_w: 0, from_ms: now_ms, to_ms: 0 }
     let is_any = false
     for (const device of devices) {
@@ -227,7 +237,7 @@ export class ControlledPlants {
   /** Of a plant that has just been taken over those that answered; later all, silent ones too. */
   #askedOf({ devices, since_ms }: Plant, now_ms: number): readonly ControlledDevice[] {
     if (now_ms - since_ms >= first_polls * this.#intervals_ms.inverter) return devices
-    return devices.filter(({ is_heard }) => is_heard)
+    return devices.filter(({ is_heard, limits }) => is_heard || limits.is_missed)
   }
 
   /**
@@ -287,13 +297,6 @@ function limitedIn({ logger_id, controller, inverters }: Logger): Limited[] {
   const rated_kw = each.reduce((sum, one) => sum + one.rated_kw, 0)
   const max_kw = each.reduce((sum, one) => sum + one.max_kw, 0)
   return [{ key: controllerKey(logger_id), rated_kw, max_kw }]
-}
-
-function meterOf({ logger_id }: Logger, { meters = [], loggers }: Site): number | null {
-  const isOfThis = (meter: Meter) =>
-    meter.role === 'plant' &&
-    (meter.logger_id === logger_id || (meter.logger_id === undefined && loggers.length === 1))
-  return meters.find(isOfThis)?.meter_id ?? null
 }
 
 const watts = (power_kw: number) => Math.floor(power_kw * 1000)

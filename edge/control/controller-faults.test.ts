@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { rowKey } from '@heliograph/domain/curtailment'
 import { BusError } from '../bus/bus-error.ts'
-import { controlledSite, rowOf, start_at } from '../fixtures/controlled-site.ts'
+import {
+  type ControlledSite,
+  controlledSite,
+  rowOf,
+  start_at,
+} from '../fixtures/controlled-site.ts'
 import { inverterOf } from '../fixtures/sites.ts'
 import { memoryControlStore } from './control-store.ts'
 
@@ -86,10 +91,14 @@ test('a device that refuses is tried again, later each time, and the report says
 test('a device that delivers more than its limit counts with all that it can', async () => {
   const site = await controlledSite()
   site.inverters[0]!.obeys = false
-  await site.clock.advance(60_000)
+  await site.clock.advance(70_000)
   assert.deepEqual(
-    site.events.map(({ code, source_id }) => [code, source_id]),
-    [['curtailment_not_effective', '1']],
+    site.events.map(({ code, source_id, edge }) => [code, source_id, edge]),
+    [
+      ['permit_exceeded', '1', 'rising'],
+      ['curtailment_not_effective', '1', 'rising'],
+      ['permit_exceeded', '1', 'falling'],
+    ],
   )
   assert.deepEqual(site.limits().slice(1), [50_000, 50_000])
 })
@@ -242,17 +251,22 @@ test('a device of which the registers cannot be understood holds up no other', a
   assert.deepEqual(site.faults, [])
 })
 
+/** From now on it takes so long until what is known of devices is written down. */
+function delaySaves({ store, clock }: ControlledSite, ms: number): void {
+  const { saveDevices } = store
+  store.saveDevices = async (devices) => {
+    await new Promise<void>((resolve) => clock.after(ms, resolve))
+    await saveDevices(devices)
+  }
+}
+
 test('a permit that is lowered while a raise is written down keeps it back', async () => {
   const site = await controlledSite()
   const row = rowOf(60)
   await site.controller.hear([row])
   await site.clock.advance(10_000)
-  const { store, clock } = site
-  const { saveDevices } = store
-  store.saveDevices = async (devices) => {
-    await new Promise<void>((resolve) => clock.after(500, resolve))
-    await saveDevices(devices)
-  }
+  const { clock } = site
+  delaySaves(site, 500)
   await site.controller.hear([{ ...row, released_at: start_at + 10_000 }])
   await clock.advance(200)
   site.permit = { plant_w: new Map([[1, 90_000]]), site_w: null }
@@ -306,12 +320,8 @@ test('a release that comes while a tick writes is not taken for restored', async
   const row = rowOf(60)
   await site.controller.hear([row])
   await site.clock.advance(10_000)
-  const { store, clock } = site
-  const { saveDevices } = store
-  store.saveDevices = async (devices) => {
-    await new Promise<void>((resolve) => clock.after(50, resolve))
-    await saveDevices(devices)
-  }
+  const { clock } = site
+  delaySaves(site, 50)
   // Something to be written down, and nothing to be ordered.
   site.inverters[0]!.static_max_w = 100_100
   site.restart()

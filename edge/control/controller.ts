@@ -10,17 +10,21 @@ import type { LinkEvent } from '@heliograph/domain/link'
 import type { Limiter } from '@heliograph/domain/readings'
 import type { Site } from '@heliograph/domain/site'
 import type { Conditions, Source } from '../conditions.ts'
+import { armingShares } from './arming.ts'
 import { type Ceiling, plantCeiling } from './ceiling.ts'
-import { ClockWatch } from './clock-watch.ts'
+import { ClockWatch, type WallTime } from './clock-watch.ts'
 import { ControlAlerts } from './control-alerts.ts'
-import type { ControlLog, Noted } from './control-entry.ts'
+import type { ControlLog } from './control-entry.ts'
 import { ControlNotes } from './control-notes.ts'
 import type { ControlStore } from './control-store.ts'
 import type { DeviceRead } from './controlled-device.ts'
 import { ControlledPlants, type Plant } from './controlled-plants.ts'
-import { type Decision, decide, type Order } from './decide.ts'
-import type { DeviceRecord } from './device-limits.ts'
-import { isSamePermit, type Permit, shareOfPermit } from './permit-terms.ts'
+import { type Decision, decide, type Order, type SiteNow } from './decide.ts'
+import { ExcessWatches } from './excess-watch.ts'
+import { decideLowers } from './lower-only.ts'
+import { Ordering } from './ordering.ts'
+import { isSamePermit, type Permit } from './permit-terms.ts'
+import { lookAtPlant } from './plant-look.ts'
 import { RowBook } from './row-book.ts'
 import type { PlantLook } from './row-watch.ts'
 
@@ -32,6 +36,8 @@ export interface ControllerNeeds {
   /** null: none was ever accepted. */
   permit(): Permit | null
   log: ControlLog
+  /** Unix ms by the server, whose clock rows are made by; null: it never told. */
+  serverNow?(): number | null
   onEvent(event: LinkEvent | null): void
   conditions: Conditions
   /** The edge itself, as a source of events. */
@@ -42,9 +48,8 @@ export interface ControllerNeeds {
 }
 
 /** What a tick goes by. */
-interface Moment {
-  /** Unix ms, and ms by the stopwatch. */
-  now: number
+interface Moment extends WallTime {
+  /** By the stopwatch. */
   now_ms: number
   permit: Permit | null
   /** In force now, by plant. */
@@ -52,6 +57,9 @@ interface Moment {
 }
 
 const tick_ms = 1000
+/** A disk that takes longer is told of. */
+const disk_late_ms = 10_000
+const unsaved = 'nothing can be written down, and nothing is raised'
 
 export class Controller {
   readonly #needs: ControllerNeeds
@@ -60,9 +68,15 @@ export class Controller {
   readonly #plants: ControlledPlants
   readonly #rows: RowBook
   readonly #clock_watch: ClockWatch
-  #devices_saved: ReadonlyMap<number, DeviceRecord> = new Map()
-  #is_unsaved = false
+  readonly #ordering: Ordering
+  readonly #excess = new ExcessWatches()
   #is_clock_settled = true
+  /** Rows were lost, and the server did not tell them since: each of them may be in force. */
+  #is_row_missing: boolean
+  /** By the stopwatch: since when anything has waited for the disk for too long. */
+  #waiting_ms: number | null = null
+  #permit_seen: Permit | null = null
+  #arming_shares: ReturnType<typeof armingShares> = []
   /** How long after a tick a raise is due that its device's interval keeps back. */
   #raise_in_ms = Number.POSITIVE_INFINITY
   #is_started = false
@@ -74,6 +88,7 @@ export class Controller {
   constructor(needs: ControllerNeeds) {
     this.#needs = needs
     const { stopwatch, store } = needs
+    this.#is_row_missing = store.is_rows_lost ?? false
     this.#alerts = new ControlAlerts(needs)
     this.#notes = new ControlNotes(needs)
     this.#rows = new RowBook(store, stopwatch.elapsedMs())
@@ -82,9 +97,16 @@ export class Controller {
     this.#plants = new ControlledPlants({
       stopwatch,
       records: store.devices,
-      note: (entry) => this.#note(entry),
+      note: (entry) => this.#notes.note(entry),
       onChange: () => this.#wake(),
       onForeign: (inverter_id, foreign) => this.#alerts.contention(inverter_id, foreign),
+    })
+    this.#ordering = new Ordering({
+      ...needs,
+      notes: this.#notes,
+      plants: this.#plants,
+      attempt: (job) => this.#attempt(job),
+      work: (job) => this.#work(job),
     })
   }
 
@@ -92,7 +114,9 @@ export class Controller {
   apply(site: Site): void {
     this.#plants.apply(site)
     this.#alerts.apply(site)
-    this.#note({ is: 'site', plants: this.#plants.all.map(describe) })
+    this.#excess.forgetOthers(new Set(this.#plants.all.map(({ logger_id }) => logger_id)))
+    this.#arming_shares = armingShares(this.#plants.all, this.#permit_seen)
+    this.#notes.site(this.#plants.all)
     this.#wake()
   }
 
@@ -105,12 +129,14 @@ export class Controller {
     const now_ms = this.#needs.stopwatch.elapsedMs()
     const news = this.#rows.hear(rows, this.#now(), now_ms)
     for (const row of news) {
-      this.#note({ is: 'row', row })
+      this.#notes.note({ is: 'row', row })
       for (const device of this.#plants.of(row.logger_id)?.devices ?? []) device.retryNow()
     }
+    if (news.length > 0) this.#ordering.onDecision(null)
     this.#wake()
-    if (this.#rows.is_saved) return
+    if (this.#rows.is_saved && !this.#is_row_missing) return
     await this.#rows.save()
+    this.#is_row_missing = false
     this.#wake()
   }
 
@@ -138,7 +164,7 @@ export class Controller {
 
   start(): void {
     this.#is_started = true
-    this.#note({ is: 'started' })
+    this.#notes.note({ is: 'started' })
     this.#run()
   }
 
@@ -149,7 +175,7 @@ export class Controller {
     await this.#ticking
     await Promise.all(this.#working)
     await this.#attempt(this.#rows.save())
-    await this.#attempt(this.#saveDevices())
+    await this.#attempt(this.#ordering.save())
     await this.#attempt(this.#notes.write({ is: 'stopped' }))
   }
 
@@ -182,58 +208,83 @@ export class Controller {
   }
 
   async #tick(): Promise<void> {
-    const now = this.#now()
-    const moment: Moment = {
-      now,
-      now_ms: this.#needs.stopwatch.elapsedMs(),
-      permit: this.#needs.permit(),
-      rows: this.#rows.inForce(now),
-    }
-    const { permit } = moment
-    this.#notes.permit(permit)
-    this.#arm(moment)
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    const { is_settled, now, steady } = this.#clock_watch.look(this.#now(), now_ms)
+    const at = { now, steady: Math.max(steady, this.#needs.serverNow?.() ?? steady) }
+    this.#is_clock_settled = is_settled
+    const permit = this.#needs.permit()
+    const moment: Moment = { ...at, now_ms, permit, rows: this.#rows.inForce(at) }
+    this.#takePermit(permit)
+    this.#arm({ is_first: true })
     const decision = this.#decide(moment)
+    this.#ordering.onDecision(decision)
     this.#raise_in_ms = decision?.raise_in_ms ?? Number.POSITIVE_INFINITY
     if (!decision) return
     this.#tell(decision, moment)
     // With what was decided on: what is heard while the orders are written down comes after it.
-    const due = this.#rows.look(now, (logger_id) => this.#lookAt(logger_id, decision, moment))
+    this.#rows.look(at, now_ms, (logger_id) => this.#lookAt(logger_id, decision, moment))
     const orders = decision.orders.filter((order) => this.#isAskedFor(order, moment))
-    await this.#order(orders, permit)
+    await this.#ordering.carryOut(orders, permit)
+    this.#arm({ is_first: false })
     this.#work(this.#plants.follow())
-    if (due.length === 0 && this.#rows.is_saved) return
-    const reports = await this.#rows.report(due)
-    if (reports.length > 0) this.#needs.onReport(reports)
+    if (!this.#rows.is_reporting) this.#work(this.#rows.report(this.#needs.onReport))
+  }
+
+  #takePermit(permit: Permit | null): void {
+    this.#notes.permit(permit)
+    if (isSamePermit(permit, this.#permit_seen)) return
+    this.#permit_seen = permit
+    this.#arming_shares = armingShares(this.#plants.all, permit)
+    for (const device of this.#plants.all.flatMap(({ devices }) => devices)) device.retryNow()
   }
 
   #decide(moment: Moment): Decision | null {
-    const { now, now_ms, permit } = moment
-    this.#is_clock_settled = this.#clock_watch.look(now, now_ms)
+    const { now_ms, permit } = moment
     const ceilingOf = (plant: Plant): Ceiling => {
       const ceiling = this.#ceilingOf(plant, moment)
-      return { ...ceiling, may_raise: ceiling.may_raise && this.#is_clock_settled }
+      const is_held = !this.#is_clock_settled || this.#is_row_missing
+      return { ...ceiling, may_raise: ceiling.may_raise && !is_held }
     }
+    const site_w = permit?.site_w == null ? null : permit.site_w - this.#excess.cutOf(null)
+    const site = { ...this.#plants.now(now_ms, site_w, ceilingOf), now_ms }
     try {
-      const site = this.#plants.now(now_ms, permit?.site_w ?? null, ceilingOf)
-      const decision = decide({ ...site, now_ms })
-      this.#alerts.fault(
-        this.#is_unsaved ? 'nothing can be written down, and nothing is raised' : null,
-      )
+      const decision = decide(site)
+      this.#alerts.fault(this.#diskFault(now_ms))
       return decision
     } catch (error) {
-      this.#note({ is: 'fault', message: (error as Error).message })
+      return this.#decideAgain(site, error as Error)
+    }
+  }
+
+  #decideAgain(site: SiteNow, error: Error): Decision | null {
+    this.#notes.note({ is: 'fault', message: error.message })
+    this.#needs.onFault?.(error)
+    try {
+      const decision = decideLowers(site)
+      this.#alerts.fault('its decision failed its own check, and nothing is raised')
+      return decision
+    } catch {
       this.#alerts.fault('its decision failed its own check, and nothing is set')
-      this.#needs.onFault?.(error as Error)
       return null
     }
   }
 
-  #ceilingOf(plant: Plant, { permit, rows, now }: Moment): Ceiling {
+  #diskFault(now_ms: number): string | null {
+    const { is_unsaved, is_hanging } = this.#ordering
+    const is_waiting = is_hanging || !this.#rows.is_idle
+    this.#waiting_ms = is_waiting ? (this.#waiting_ms ?? now_ms) : null
+    const is_late = now_ms - (this.#waiting_ms ?? now_ms) >= disk_late_ms
+    if (is_unsaved && (is_late || !is_hanging)) return unsaved
+    return is_late ? 'rows cannot be written down, nor be reported' : null
+  }
+
+  #ceilingOf(plant: Plant, { permit, rows }: Moment): Ceiling {
     const { logger_id } = plant
-    const permit_w = permit?.plant_w.get(logger_id) ?? null
+    const permitted_w = permit?.plant_w.get(logger_id)
+    const permit_w = permitted_w === undefined ? null : permitted_w - this.#excess.cutOf(logger_id)
     const in_force = rows.get(logger_id) ?? []
     const rated_w = this.#isIdle(plant, permit, in_force) ? Number.POSITIVE_INFINITY : plant.rated_w
-    return plantCeiling({ logger_id, rated_w, permit_w }, in_force, now)
+    return plantCeiling({ logger_id, rated_w, permit_w }, in_force, null)
   }
 
   /** Nobody asked for control of it: then it is not held, not even to its rated power. */
@@ -247,53 +298,26 @@ export class Controller {
     return !this.#isIdle(plant, permit, rows.get(plant.logger_id) ?? [])
   }
 
-  /** At each new contact, and when a device's share of the permit is another. */
-  #arm({ permit }: Moment): void {
-    const plants = this.#plants.all
-    const ratedOf = (of: readonly Plant[]) =>
-      of.flatMap(({ devices }) => devices).reduce((sum, d) => sum + d.limits.facts.rated_w, 0)
-    const site_rated_w = ratedOf(plants)
-    for (const plant of plants) {
-      const plant_rated_w = ratedOf([plant])
-      for (const device of plant.devices) {
-        const { logger_id, inverter_id } = device
-        const terms = { logger_id, rated_w: device.limits.facts.rated_w }
-        const share_w = shareOfPermit(permit, terms, { plant_rated_w, site_rated_w })
-        if (share_w === null || !device.needsArming(share_w)) continue
-        this.#work(
-          device.arm(share_w).then((complaints) => this.#alerts.notArmed(inverter_id, complaints)),
-        )
-      }
-    }
-  }
-
   /**
-   * First made durable, all together; then each device by itself. What was decided to be raised
-   * under another permit than there is by then is not.
+   * At each new contact, which comes before its first limit: some ceilings are not to be changed
+   * under one. And where its share of the permit is another, which no lower waits for.
    */
-  async #order(orders: readonly Order[], permit: Permit | null): Promise<void> {
-    const begun = orders.map((order) => ({
-      order,
-      device: this.#plants.device(order.inverter_id)!,
-    }))
-    this.#plants.onOrders(orders)
-    for (const { device, order } of begun) device.begin(order)
-    const notes = orders.map((order) => this.#notes.write({ is: 'order', ...order }))
-    const is_durable = await this.#attempt(Promise.all([this.#saveDevices(), ...notes]))
-    this.#is_unsaved = !is_durable
-    const may_raise = is_durable && isSamePermit(permit, this.#needs.permit())
-    for (const { device, order } of begun) {
-      // What only lowers goes even so: at worst it is taken for another's limit after a restart.
-      if (may_raise || !order.is_raise) this.#work(device.carryOut(order))
-      else device.abandon()
+  #arm({ is_first }: { is_first: boolean }): void {
+    for (const { device, share_w } of this.#arming_shares) {
+      if (device.is_armed === is_first || !device.needsArming(share_w)) continue
+      const { inverter_id } = device
+      this.#work(
+        device.arm(share_w).then((complaints) => this.#alerts.notArmed(inverter_id, complaints)),
+      )
     }
   }
 
   #tell(decision: Decision, moment: Moment): void {
-    const { now, now_ms, permit } = moment
+    const { now_ms, permit } = moment
     this.#alerts.look(now_ms)
-    const bound = this.#rows.bound(now)
+    const bound = this.#rows.bound(moment)
     let fixed_w = 0
+    let site_worst_w = 0
     for (const plant of this.#plants.all) {
       const { logger_id, devices } = plant
       const decided = decision.plants.get(logger_id)!
@@ -313,64 +337,43 @@ export class Controller {
       const is_over = permit_w !== undefined && decided.fixed_w > permit_w
       this.#alerts.permitUnenforceable(logger_id, is_known && is_over)
       fixed_w += is_known ? decided.fixed_w : 0
+      const power = this.#plants.powerOf(plant, now_ms)
+      const most_w = permit_w ?? null
+      const is_exceeded = this.#excess.look(logger_id, { most_w, worst_w }, power, now_ms)
+      this.#alerts.permitExceeded(logger_id, is_exceeded)
+      site_worst_w += worst_w
       this.#notes.plant(
         { logger_id, held_by, may_raise: ceiling.may_raise, is_known, worst_w },
         decided.ceiling_w,
-        this.#plants.powerOf(plant, now_ms)?.measured_w ?? null,
+        power?.measured_w ?? null,
       )
     }
     this.#alerts.permitUnenforceable(null, fixed_w > (permit?.site_w ?? fixed_w))
+    const power = this.#plants.connectionPower(now_ms)
+    const allowed = { most_w: permit?.site_w ?? null, worst_w: site_worst_w }
+    this.#alerts.permitExceeded(null, this.#excess.look(null, allowed, power, now_ms))
   }
 
-  #lookAt(logger_id: number, decision: Decision, { now, now_ms, permit }: Moment): PlantLook {
-    const plant = this.#plants.of(logger_id)
-    if (!plant) {
-      const failure = { code: 'driver_error', message: 'this site has no such plant' } as const
-      const none = { rated_w: 0, worst_w: Number.POSITIVE_INFINITY, is_free: false, power: null }
-      const known = { is_known: true, is_settled: true }
-      return { now, now_ms, ...none, ...known, failure, refusal: null, failed_attempts: 0 }
-    }
-    const { devices, rated_w } = plant
-    const is_known = this.#plants.isKnown(plant, now_ms)
-    const failures = devices.map(({ failure }) => failure).filter((failure) => failure !== null)
-    return {
-      now,
-      now_ms,
-      rated_w,
-      worst_w: this.#plants.worstOf(plant, now_ms),
-      is_known,
-      is_settled: decision.plants.get(logger_id)!.is_settled && is_known,
+  #lookAt(logger_id: number, decision: Decision, { permit, ...moment }: Moment): PlantLook {
+    return lookAtPlant(this.#plants, logger_id, {
+      ...moment,
       is_free: permit === null,
-      power: this.#plants.powerOf(plant, now_ms),
-      failure: failures.find(({ code }) => code !== 'timeout') ?? failures[0] ?? null,
-      refusal: this.#refusalOf(plant, permit),
-      failed_attempts: devices.reduce((sum, device) => sum + device.failed_attempts, 0),
-    }
+      is_settled: (id) => decision.plants.get(id)!.is_settled,
+      refusalOf: (plant) => this.#refusalOf(plant, permit),
+    })
   }
 
   /** Why nothing may be raised there, whatever the permit says; null: it may be. */
   #refusalOf({ logger_id }: Plant, permit: Permit | null): string | null {
     if (!permit?.plant_w.has(logger_id)) return 'no grid permit of this plant is known'
-    if (this.#is_unsaved) return 'nothing can be written down, and nothing is raised'
+    if (this.#ordering.is_unsaved) return unsaved
+    if (this.#is_row_missing) return 'rows were lost, and the server did not tell them again yet'
     return this.#is_clock_settled ? null : 'the clock jumped: nothing is raised for a minute'
-  }
-
-  async #saveDevices(): Promise<void> {
-    const records = this.#plants.records()
-    const saved = this.#devices_saved
-    if ([...records].every(([id, record]) => saved.get(id) === record)) return
-    const saving = new Map(records)
-    await this.#needs.store.saveDevices(saving)
-    this.#devices_saved = saving
   }
 
   #work(job: Promise<unknown>): void {
     this.#working.add(job)
     void this.#attempt(job).finally(() => this.#working.delete(job))
-  }
-
-  #note(entry: Noted): void {
-    void this.#attempt(this.#notes.write(entry))
   }
 
   async #attempt(job: Promise<unknown>): Promise<boolean> {
@@ -390,10 +393,3 @@ export class Controller {
 
 /** Ticks are at whole seconds, so that when a row is found to hold tells nothing of how. */
 const untilGrid = (now: number) => tick_ms - (now % tick_ms)
-
-function describe({ logger_id, devices }: Plant) {
-  const inverters = devices.map(({ inverter_id, limits }) => {
-    return { inverter_id, max_w: limits.facts.default_max_w }
-  })
-  return { logger_id, inverters }
-}

@@ -55,6 +55,14 @@ const ordersOf = (now: SiteNow) =>
     return `${inverter_id}: ${is_raise ? '+' : ''}${limit_w}`
   })
 
+test('registers that do not round down, and figures that are none, decide nothing', () => {
+  const higher = device(1, 90, { settable: (limit_w) => limit_w + 10 })
+  assert.throws(() => decide(site([plant(100, [higher, device(2, 10)])])), /do not round/)
+  const devices = [device(1, 50), device(2, 10)]
+  assert.throws(() => decide(site([plant(100, devices)], { site_w: Number.NaN })), /too far|round/)
+  assert.throws(() => decide(site([plant(Number.NaN, devices)])), /too far|round/)
+})
+
 test('lowers go first, raises when those were read back', () => {
   const [a, b] = [device(1, 90), device(2, 10)]
   assert.deepEqual(ordersOf(site([plant(100, [a, b])])), ['1: 50'])

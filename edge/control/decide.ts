@@ -17,6 +17,8 @@ export interface Controlled {
   settable: ((limit_w: number) => number) | null
   /** A write is under way. */
   is_busy: boolean
+  /** That was set again and again to no effect, and is left alone for a while. */
+  isVain?(limit_w: number): boolean
 }
 
 export interface PlantNow extends Ceiling {
@@ -48,6 +50,8 @@ export interface Decision {
   orders: Order[]
   /** By plant. */
   plants: ReadonlyMap<number, PlantDecision>
+  /** What each device that can be reached is to come to, by inverter_id. */
+  targets_w: ReadonlyMap<number, number>
   /** How long until a raise is due that only its device's interval keeps back; infinite: none. */
   raise_in_ms: number
 }
@@ -84,12 +88,14 @@ export function decide(site: SiteNow): Decision {
   // What is not known of one plant may be using what is left of the common connection.
   const is_site_known = site.site_w === null || plants.every(({ is_known }) => is_known)
   const of_plant = new Map<number, PlantDecision>()
+  const targets_w = new Map<number, number>()
   let raise_in_ms = Number.POSITIVE_INFINITY
   plants.forEach((plant, nth) => {
     const ceiling_w = ceilings[nth]!
     const { fixed_w } = parts[nth]!
     const short_w = Math.min(site_left_w, ceiling_w - fixed_w)
     const targets = targetsOf(plant, { ceiling_w, if_obeying_w: if_obeying[nth]!, short_w }, now_ms)
+    for (const { device, target_w } of targets) targets_w.set(device.inverter_id, target_w)
     const is_settled = targets.every(isReached) && isReleased(plant, if_all[nth]!, now_ms)
     of_plant.set(plant.logger_id, { worst_w: worst[nth]!, fixed_w, ceiling_w, is_settled })
     const may_raise = plant.may_raise && plant.is_known && is_site_known
@@ -110,7 +116,7 @@ export function decide(site: SiteNow): Decision {
       const most_w = device.limits.is_failing ? worst_w + room_w : target_w
       const wanted_w = device.settable!(Math.min(target_w, most_w, bound_w + rise_w))
       const more_w = Math.max(0, wanted_w - worst_w)
-      if (wanted_w <= bound_w) continue
+      if (wanted_w <= bound_w || device.isVain?.(wanted_w)) continue
       if (plant_worst_w + more_w > ceiling_w) continue
       if (site.site_w !== null && site_worst_w + more_w > site.site_w) continue
       plant_worst_w += more_w
@@ -120,7 +126,7 @@ export function decide(site: SiteNow): Decision {
     }
   })
   check(site, orders)
-  return { orders, plants: of_plant, raise_in_ms }
+  return { orders, plants: of_plant, targets_w, raise_in_ms }
 }
 
 /** The coarsest registers count in percent: a share is set to that below itself at most. */
@@ -201,11 +207,13 @@ function shared(
       return { weight, max_w: Math.min(max_w, most_w?.get(device.inverter_id) ?? max_w) }
     }),
   )
-  return devices.map((device, nth) => ({
-    device,
-    target_w: device.settable!(shares[nth]!),
-    bound_w: device.limits.bound_w!,
-  }))
+  return devices.map((device, nth) => {
+    const target_w = device.settable!(shares[nth]!)
+    if (!(target_w >= 0 && target_w <= shares[nth]!)) {
+      throw new Error(`inverter ${device.inverter_id}: its registers do not round its limit down`)
+    }
+    return { device, target_w, bound_w: device.limits.bound_w! }
+  })
 }
 
 /** How it takes part in the ceiling of its plant. */
@@ -216,9 +224,7 @@ export const partOfDevice = ({
   max_w: settable_max_w,
 })
 
-function isReached({ device: { limits }, target_w, bound_w }: Target): boolean {
-  return limits.is_proven && bound_w === target_w
-}
+const isReached = ({ device: { limits }, target_w }: Target) => limits.standsAt(target_w)
 
 /** None of its silent devices may still hold what we once set it to below its share. */
 function isReleased({ devices }: PlantNow, total_w: number, now_ms: number): boolean {
@@ -243,6 +249,7 @@ function lowers(targets: readonly Target[], now_ms: number): Order[] {
     const limit_w = settable!(Math.min(target_w, limits.least_w!))
     // It took this already, and is to be left the time to show it; a lower one does not wait.
     if (limits.isApplying(now_ms) && limit_w === limits.record.written_w) return []
+    if (device.isVain?.(limit_w)) return []
     return [{ inverter_id, limit_w, is_raise: false }]
   })
 }
@@ -251,6 +258,7 @@ function raisable(targets: readonly Target[], now_ms: number): Target[] {
   return targets.filter(
     ({ device: { limits, is_busy }, target_w, bound_w }) =>
       target_w > bound_w &&
+      !limits.standsAt(target_w) &&
       !is_busy &&
       !limits.isApplying(now_ms) &&
       !(limits.worst_w(now_ms) > target_w),
@@ -273,15 +281,15 @@ function check({ plants, site_w, now_ms }: SiteNow, orders: readonly Order[]): v
       const limit_w = raised.get(inverter_id)
       sum_w += Math.max(limits.worst_w(now_ms), limit_w ?? 0)
       is_raised ||= limit_w !== undefined
-      if (limit_w !== undefined && limit_w > limits.settable_max_w) {
+      if (limit_w !== undefined && !(limit_w <= limits.settable_max_w)) {
         throw new Error(`inverter ${inverter_id} would be raised above what is not ours to lift`)
       }
     }
     all_w += sum_w
     is_any ||= is_raised
-    if (is_raised && sum_w > ceiling_w)
+    if (is_raised && !(sum_w <= ceiling_w))
       throw new Error(`plant ${logger_id} would be raised too far`)
   }
-  if (is_any && site_w !== null && all_w > site_w)
+  if (is_any && site_w !== null && !(all_w <= site_w))
     throw new Error('the site would be raised too far')
 }

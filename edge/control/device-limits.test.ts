@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { LimitState, LimitTraits } from '../drivers/limit-control.ts'
-import { DeviceLimits, type DeviceRecord } from './device-limits.ts'
+import { DeviceLimits } from './device-limits.ts'
+import type { DeviceRecord } from './device-record.ts'
 
 const facts = { rated_w: 100, default_max_w: 110, fresh_ms: 15_000, revert_margin_ms: 10_000 }
 const volatile: LimitTraits = {

@@ -4,49 +4,28 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { LimitState, LimitTraits } from '../drivers/limit-control.ts'
+import { ContestWatch } from './contest-watch.ts'
+import { DeviceHabits, isSame, type Verdict } from './device-habits.ts'
+import {
+  type BeforeBegin,
+  ceilingOf,
+  type DeviceFacts,
+  type DeviceRecord,
+  exceedsBy,
+  fewIntents,
+} from './device-record.ts'
+import { type Foreign, foreignLimit, rescaled } from './foreign-limit.ts'
+import { OvershootWatch } from './overshoot-watch.ts'
+import { UnheardTime } from './unheard-time.ts'
 
-/** Survives a restart: what was written, before it is written. */
-export interface DeviceRecord {
-  static_max_w: number
-  /** The last limit that we set or began to set; null: none ever. */
-  written_w: number | null
-  /** What it held when that was begun; null once a read has shown that it was done. */
-  before_w: number | null
-  /** All that was begun and may come through yet, the newest last. */
-  intents: readonly number[]
-  /** A lower limit that we found and did not set. */
-  external_w: number | null
-}
-
-export interface DeviceFacts {
-  rated_w: number
-  /** What it may deliver as long as it was never read. */
-  default_max_w: number
-  /** A read older than this says nothing of the present. */
-  fresh_ms: number
-  /** A timer at the device that runs out within this is as good as run out. */
-  revert_margin_ms: number
-}
-
-/** What a read showed beside what we set: another master, or a device that lost its limit. */
-export type Foreign = 'lowered' | 'raised' | 'lost'
-
-/** The register holds what we wrote, to the rounding of its scale. */
-const same_w = 1
 const attempts_max = 3
-const intents_max = 16
-const overshoot_ratio = 0.02
-const overshoots_max = 3
-/** A device may take so long to come down to a new limit. */
-const settling_ms = 30_000
-/** Another master that raised it twice within this may do so at any time, until this has passed. */
-const contested_ms = 60_000
 /** So long after a write its effect may first be seen, also if another has overtaken it. */
 const applying_ms = 15_000
 
 export class DeviceLimits {
   readonly facts: DeviceFacts
   #record: DeviceRecord
+  readonly #habits: DeviceHabits
   #state: LimitState | null = null
   #read_at_ms = Number.NEGATIVE_INFINITY
   /** Limits that were begun to be set since a read last showed the newest of them. */
@@ -62,17 +41,16 @@ export class DeviceLimits {
   /** Until then it may show another limit than the one it took last. */
   #applies_until_ms = Number.NEGATIVE_INFINITY
   #overtaken = { limit_w: 0, until_ms: Number.NEGATIVE_INFINITY }
-  /** What it may still be coming down from. */
-  #descents: { from_w: number; until_ms: number }[] = []
+  readonly #overshoots = new OvershootWatch()
+  readonly #contest = new ContestWatch()
+  /** What the newest begun limit stands in place of. */
+  #before_begin: BeforeBegin | null = null
   #was_silent = true
   /** Not read since a restart in the middle of a write. */
   #is_restart: boolean
   #attempts = 0
-  #overshoots = 0
   #traits: LimitTraits | null = null
-  /** When another master was last seen to have raised it, and until when that counts. */
-  #raised_at_ms = Number.NEGATIVE_INFINITY
-  #contested_until_ms = Number.NEGATIVE_INFINITY
+  readonly #unheard: UnheardTime
 
   constructor(facts: DeviceFacts, record: DeviceRecord | null) {
     this.facts = facts
@@ -83,13 +61,14 @@ export class DeviceLimits {
       external_w: null,
       intents: [],
     }
+    this.#habits = new DeviceHabits(this.#record.habits)
+    this.#unheard = new UnheardTime(facts.fresh_ms, this.#record.unheard_ms ?? 0)
     // What was begun before a restart may have been done or not, or be done yet.
     this.#intents = [...this.#record.intents]
     this.#is_restart = this.#intents.length > 0
     this.#writes = this.#intents.length
   }
 
-  /** The same object as long as nothing in it changes. */
   get record(): Readonly<DeviceRecord> {
     return this.#record
   }
@@ -98,8 +77,18 @@ export class DeviceLimits {
     return this.#record.static_max_w
   }
 
+  get ceiling_w(): number {
+    return ceilingOf(this.#record, this.facts)
+  }
+
   /** The most that we would ever set: never above a lower limit that is not ours. */
   get settable_max_w(): number {
+    // A ceiling that holds nothing has to be undercut.
+    const held_w = this.#record.static_max_w - (this.#record.exceeds ? 1 : 0)
+    return Math.min(this.external_max_w, this.#habits.most_w, held_w)
+  }
+
+  get external_max_w(): number {
     const { static_max_w, external_w } = this.#record
     return Math.min(static_max_w, external_w ?? static_max_w)
   }
@@ -115,12 +104,17 @@ export class DeviceLimits {
   }
 
   get has_external(): boolean {
-    const { external_w, static_max_w } = this.#record
-    return external_w !== null && external_w < static_max_w
+    return this.external_max_w < this.#record.static_max_w
   }
 
   get is_proven(): boolean {
     return this.#intents.length === 0
+  }
+
+  /** Proven: it holds this, or what it makes of this. */
+  standsAt(limit_w: number): boolean {
+    if (!this.is_proven) return false
+    return this.bound_w === limit_w || (this.#isMade() && limit_w === this.#record.written_w)
   }
 
   /** False while it may yet come to deliver more by itself, which another write would prevent. */
@@ -134,12 +128,17 @@ export class DeviceLimits {
   }
 
   get is_ineffective(): boolean {
-    return this.#overshoots >= overshoots_max
+    if (this.#overshoots.is_over) return true
+    // What holds it is what it has not kept to before, as far as it had the sun for that.
+    const { exceeds, static_max_w } = this.#record
+    return (
+      exceeds != null && (this.bound_w ?? static_max_w) >= Math.min(exceeds.limit_w, static_max_w)
+    )
   }
 
   /** Another master raises it again and again: what it holds when it is read says nothing. */
   isContested(now_ms: number): boolean {
-    return now_ms < this.#contested_until_ms
+    return this.#contest.isContested(now_ms)
   }
 
   /** As far as is known, it holds what it is told. */
@@ -153,6 +152,17 @@ export class DeviceLimits {
 
   isFresh(now_ms: number): boolean {
     return this.#state !== null && now_ms - this.#read_at_ms <= this.facts.fresh_ms
+  }
+
+  /** It has not answered for so long that it counts as silent, though it may be without a read. */
+  get is_missed(): boolean {
+    return (this.#record.unheard_ms ?? 0) >= this.facts.fresh_ms
+  }
+
+  /** At each tick. */
+  look(now_ms: number): void {
+    const read_at_ms = this.#state && this.#read_at_ms
+    this.#keep({ unheard_ms: this.#unheard.look(read_at_ms, now_ms) })
   }
 
   /** It took the newest limit, and may still show another: only time tells whether it obeys. */
@@ -176,15 +186,18 @@ export class DeviceLimits {
 
   /** The most that it may deliver before it is looked at again, whatever it does by itself. */
   worst_w(now_ms: number): number {
-    const { static_max_w } = this.#record
+    const { static_max_w, written_w } = this.#record
     const state = this.#state
-    if (!state || this.is_ineffective) return static_max_w
-    if (this.isContested(now_ms)) return static_max_w
-    if (!this.isFresh(now_ms) && !this.stays) return static_max_w
+    if (!state || this.is_ineffective) return this.ceiling_w
+    if (this.isContested(now_ms)) return this.ceiling_w
+    if (!this.isFresh(now_ms) && !this.stays) return this.ceiling_w
     const reverts_w = this.#revertsTo(state, now_ms)
     const bound_w = state.limit_w ?? state.static_max_w
     const begun_w = Math.max(this.#overtakenAt(now_ms), ...this.#intents)
-    return Math.min(static_max_w, Math.max(bound_w, reverts_w, begun_w))
+    // It may come to the limit itself yet that it was thought to round.
+    const told_w = this.#isMade() ? written_w! : 0
+    const most_w = Math.max(bound_w, reverts_w, begun_w, told_w)
+    return most_w < static_max_w ? most_w : this.ceiling_w
   }
 
   /** It is another contact: what it holds may have changed without being seen. */
@@ -193,7 +206,6 @@ export class DeviceLimits {
     this.#applies_until_ms = Number.NEGATIVE_INFINITY
   }
 
-  /** Takes what its registers say. */
   onRead(state: LimitState, traits: LimitTraits, now_ms: number): Foreign | null {
     const was_silent = this.#was_silent || !this.isFresh(now_ms)
     const before_w = this.bound_w
@@ -202,21 +214,28 @@ export class DeviceLimits {
     this.#traits = traits
     this.#state = state
     this.#read_at_ms = now_ms
-    this.#keep({ static_max_w: state.static_max_w })
-    const newest_w = this.#intents.at(-1)
     const found_w = state.limit_w ?? state.static_max_w
-    if (newest_w !== undefined && isSame(found_w, newest_w)) {
-      this.#prove(now_ms)
-      this.#keepBegun(now_ms)
-      return null
-    }
+    const has_new_max = state.static_max_w !== this.static_max_w
+    const is_rescaled = this.#rescale(state.static_max_w, found_w, before_w)
+    const newest_w = this.#intents.at(-1)
+    const held_w = was_silent || is_rescaled ? null : before_w
+    const verdict = newest_w === undefined ? null : this.#judge(found_w, held_w, now_ms)
+    if (verdict?.is_proof) this.#prove(found_w, now_ms)
     this.#keepBegun(now_ms)
+    if (verdict || is_rescaled) return verdict?.foreign ?? null
     const seen_w = was_silent ? null : before_w
-    const late = this.#begun.filter(({ at_ms }) => now_ms - at_ms < applying_ms)
-    const seen = [seen_w, ...late.map(({ limit_w }) => limit_w), this.#overtakenAt(now_ms) || null]
-    const foreign = this.#compare(found_w, seen, was_silent)
-    if (foreign === 'raised') this.#contest(now_ms)
-    // Then that may be what it applies.
+    const is_told = this.#isTold(found_w, now_ms)
+    const begun_w = Math.max(0, ...this.#told(now_ms))
+    const found = { found_w, seen_w, begun_w, was_silent, has_new_max }
+    const compared = is_told ? null : foreignLimit(this.#record, found)
+    if (!compared) return null
+    const { external_w, foreign } = compared
+    this.#keep({ external_w })
+    if (foreign === 'raised') this.#contest.raised(now_ms)
+    if (foreign && (foreign !== 'lost' || external_w === found_w)) {
+      this.#habits.letBe()
+      this.#keep({ habits: this.#habits.known })
+    }
     if (foreign) this.#applies_until_ms = Number.NEGATIVE_INFINITY
     return foreign
   }
@@ -224,8 +243,12 @@ export class DeviceLimits {
   /** Before the first register is touched; the record is to be made durable before that, too. */
   begin(limit_w: number, now_ms: number): void {
     const bound_w = this.bound_w ?? this.#record.static_max_w
-    this.#intents = fewOf([...this.#intents.filter((begun_w) => begun_w !== limit_w), limit_w])
-    this.#keep({ written_w: limit_w, before_w: bound_w })
+    const { written_w, before_w, made_w = null } = this.#record
+    const is_again = this.#record.intents.includes(limit_w) || this.#intents.includes(limit_w)
+    const written_at_ms = this.#written_at_ms
+    this.#before_begin = { written_w, before_w, made_w, is_again, written_at_ms }
+    this.#intents = fewIntents([...this.#intents.filter((begun_w) => begun_w !== limit_w), limit_w])
+    this.#keep({ written_w: limit_w, before_w: bound_w, made_w: null })
     this.#written_at_ms = now_ms
     this.#applies_until_ms = Number.NEGATIVE_INFINITY
     this.#others_come_by_ms = this.#comes_by_ms
@@ -233,9 +256,23 @@ export class DeviceLimits {
     this.#writes += 1
     this.#begun.push({ limit_w, at_ms: now_ms })
     this.#keepBegun(now_ms)
-    this.#descents = this.#descents.filter(({ until_ms }) => now_ms < until_ms)
-    if (limit_w >= bound_w) return
-    this.#descents.push({ from_w: bound_w, until_ms: now_ms + settling_ms })
+    if (limit_w < bound_w) this.#overshoots.descends(bound_w, now_ms)
+  }
+
+  /** The limit begun last was never sent: it is as if it had not been begun. */
+  withdraw(): void {
+    const limit_w = this.#record.written_w
+    const before = this.#before_begin
+    if (!before || this.is_proven) return
+    this.#before_begin = null
+    this.#writes = Math.max(0, this.#writes - 1)
+    this.#written_at_ms = before.written_at_ms
+    const begun = this.#begun.findLastIndex((one) => one.limit_w === limit_w)
+    this.#begun = this.#begun.filter((_, nth) => nth !== begun)
+    if (!before.is_again) this.#intents = this.#intents.filter((begun_w) => begun_w !== limit_w)
+    const intents = this.#record.intents.filter((begun_w) => before.is_again || begun_w !== limit_w)
+    const { written_w, before_w, made_w = null } = before
+    this.#keep({ written_w, before_w, made_w, intents })
   }
 
   /** It answered that it took the newest limit; before that is read back. */
@@ -245,28 +282,21 @@ export class DeviceLimits {
     this.#comes_by_ms = Math.max(this.#others_come_by_ms, this.#applies_until_ms)
   }
 
-  /** The write was refused or not answered, or the read-back showed something else. */
   failed(): void {
     this.#attempts += 1
   }
 
-  /** Measured power, read together with the limit. */
   onPower(power_w: number, now_ms: number): void {
     const bound_w = this.bound_w
     if (bound_w === null) return
-    const over_w = power_w - overshoot_ratio * this.facts.rated_w
-    if (over_w <= bound_w) this.#overshoots = 0
-    else if (over_w > this.#descentAt(now_ms)) this.#overshoots += 1
+    const over_w = this.#overshoots.look(power_w, { bound_w, rated_w: this.facts.rated_w }, now_ms)
+    if (!this.#overshoots.is_over || over_w <= this.#record.static_max_w) return
+    this.#keep({ exceeds: exceedsBy(this.#record, { power_w, bound_w }) })
   }
 
   #keep(changes: Partial<DeviceRecord>): void {
     const record = { ...this.#record, ...changes }
     if (!isDeepStrictEqual(record, this.#record)) this.#record = record
-  }
-
-  #contest(now_ms: number): void {
-    if (now_ms - this.#raised_at_ms < contested_ms) this.#contested_until_ms = now_ms + contested_ms
-    this.#raised_at_ms = now_ms
   }
 
   /** When that was begun which a restart interrupted is not known: at the latest now. */
@@ -287,8 +317,53 @@ export class DeviceLimits {
     this.#keep({ intents })
   }
 
-  /** A read showed the newest limit. */
-  #prove(now_ms: number): void {
+  /** The same in percent of another ceiling, which nobody has set: it goes on from there. */
+  #rescale(static_max_w: number, found_w: number, held_w: number | null): boolean {
+    const now_ms = this.#read_at_ms
+    const ratio = static_max_w / this.#record.static_max_w
+    if (ratio === 1) return false
+    // What was begun in percent of a lower ceiling may come through as as much of this one.
+    if (ratio > 1 && this.#told(now_ms).length > 0) {
+      const limit_w = Math.max(...this.#told(now_ms)) * ratio
+      this.#overtaken = { limit_w, until_ms: now_ms + applying_ms }
+    }
+    const found = { found_w, is_proven: this.is_proven, known_w: [held_w, ...this.#intents] }
+    const { record, is_same } = rescaled(this.#record, static_max_w, found)
+    this.#habits.forget()
+    this.#keep({ ...record, habits: this.#habits.known })
+    return is_same
+  }
+
+  /** @param held_w as read before in the same contact; null: that tells nothing */
+  #judge(found_w: number, held_w: number | null, now_ms: number): Verdict | null {
+    const { external_w } = this.#record
+    const asked_w = this.#intents.at(-1)!
+    const begun_w = this.#record.before_w ?? asked_w
+    const is_new = held_w !== null && !isSame(found_w, begun_w) && !this.#isTold(found_w, now_ms)
+    const verdict = this.#habits.judge({
+      ...{ found_w, asked_w, external_w, is_new, rated_w: this.facts.rated_w },
+      is_applying: this.#isComing(now_ms),
+    })
+    if (!verdict) return null
+    this.#keep({ external_w: verdict.external_w, habits: this.#habits.known })
+    return verdict
+  }
+
+  /** It shows a limit late, and that time is not over, or has not begun. */
+  #isComing(now_ms: number): boolean {
+    const is_over = now_ms >= this.#applies_until_ms && Number.isFinite(this.#applies_until_ms)
+    return (this.#traits?.applies_within_ms ?? 0) > 0 && !is_over
+  }
+
+  /** What stands there is what it made of the limit that it was told. */
+  #isMade(): boolean {
+    const { made_w } = this.#record
+    return made_w != null && this.bound_w !== null && isSame(this.bound_w, made_w)
+  }
+
+  /** A read showed the newest limit, or what the device makes of it. */
+  #prove(found_w: number, now_ms: number): void {
+    const is_made = !isSame(found_w, this.#intents.at(-1)!)
     if (this.#writes > 1) {
       const limit_w = Math.max(this.#overtakenAt(now_ms), ...this.#intents)
       this.#overtaken = { limit_w, until_ms: this.#comes_by_ms }
@@ -296,36 +371,25 @@ export class DeviceLimits {
     this.#writes = 0
     this.#intents = []
     this.#attempts = 0
-    this.#keep({ before_w: null })
+    this.#keep({ before_w: null, made_w: is_made ? found_w : null })
   }
 
   #overtakenAt(now_ms: number): number {
-    return now_ms < this.#overtaken.until_ms ? this.#overtaken.limit_w : 0
+    const { until_ms, limit_w } = this.#overtaken
+    // Of one that is not heard of only a later read shows that it did not come through.
+    const is_over = now_ms >= until_ms && (this.isFresh(now_ms) || this.#read_at_ms >= until_ms)
+    return is_over ? 0 : limit_w
   }
 
-  #descentAt(now_ms: number): number {
-    const active = this.#descents.filter(({ until_ms }) => now_ms < until_ms)
-    return Math.max(0, ...active.map(({ from_w }) => from_w))
+  #isTold(found_w: number, now_ms: number): boolean {
+    return this.#told(now_ms).some((limit_w) => this.#habits.makes(found_w, limit_w))
   }
 
-  #compare(found_w: number, seen: readonly (number | null)[], was_silent: boolean): Foreign | null {
-    const { written_w, before_w, external_w, static_max_w } = this.#record
-    // Where it stood before a write that has not come through yet, or came through in part.
-    const known = [...this.#intents, before_w, ...seen]
-    // Above an external limit what we wrote is older than that limit: then it is not ours.
-    if (written_w !== null && written_w <= (external_w ?? written_w)) known.push(written_w)
-    if (known.some((one_w) => one_w !== null && isSame(found_w, one_w))) return null
-    const reference_w = Math.min(written_w ?? static_max_w, external_w ?? static_max_w)
-    if (found_w < reference_w - same_w) {
-      this.#keep({ external_w: found_w })
-      return written_w === null ? null : 'lowered'
-    }
-    if (isSame(found_w, reference_w)) return null
-    // A device that was away may have restarted: then nobody lifted a limit on purpose.
-    const limit_w = was_silent ? Math.min(found_w, external_w ?? found_w) : found_w
-    this.#keep({ external_w: limit_w < static_max_w ? limit_w : null })
-    if (written_w === null) return null
-    return was_silent ? 'lost' : 'raised'
+  /** What may come through yet, or once more. */
+  #told(now_ms: number): number[] {
+    const late = this.#begun.map(({ limit_w }) => limit_w)
+    const overtaken_w = this.#overtakenAt(now_ms)
+    return [...this.#intents, ...late, ...(overtaken_w > 0 ? [overtaken_w] : [])]
   }
 
   #revertsTo({ revert }: LimitState, now_ms: number): number {
@@ -333,16 +397,4 @@ export class DeviceLimits {
     const left_ms = revert.in_ms - (now_ms - this.#read_at_ms)
     return left_ms <= this.facts.revert_margin_ms ? revert.to_w : 0
   }
-}
-
-/** One that is refused for long gathers many: the highest and the lowest stand for the others. */
-function fewOf(intents: number[]): number[] {
-  if (intents.length <= intents_max) return intents
-  const extremes = [Math.max(...intents), Math.min(...intents)]
-  const nth = intents.findIndex((limit_w) => !extremes.includes(limit_w))
-  return intents.toSpliced(nth, 1)
-}
-
-function isSame(a_w: number, b_w: number): boolean {
-  return Math.abs(a_w - b_w) <= same_w
 }

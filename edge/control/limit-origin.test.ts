@@ -146,3 +146,22 @@ test('its record is another object only when something in it changed', () => {
   limits.setForPermit(40_000)
   assert.notEqual(limits.record, marked)
 })
+
+test('what is found while it had not shown its limit yet has no origin', () => {
+  const facts = {
+    ...{ rated_w: 100_000, default_max_w: 100_000 },
+    ...{ fresh_ms: 15_000, revert_margin_ms: 10_000 },
+  }
+  const traits = {
+    ...{ survives_power_loss: false, min_interval_ms: 0, applies_within_ms: 0, min_limit_w: 0 },
+  }
+  const at = (limit_w: number | null) => ({ limit_w, static_max_w: 100_000, revert: null })
+  const limits = new TracedLimits(facts, null)
+  limits.onRead(at(null), traits, 0)
+  limits.begin(10_000, 0)
+  limits.onRead(at(40_000), traits, 5000)
+  assert.deepEqual([limits.isExternal(40_000), limits.originOf(40_000)], [true, null])
+  limits.onRead(at(10_000), traits, 6000)
+  limits.onRead(at(5000), traits, 11_000)
+  assert.equal(limits.originOf(5000), 'external')
+})

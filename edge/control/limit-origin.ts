@@ -3,7 +3,9 @@
  * leave the edge, so a limit is told only where it is certain that it is none.
  */
 import type { LimitState, LimitTraits } from '../drivers/limit-control.ts'
-import { type DeviceFacts, DeviceLimits, type DeviceRecord, type Foreign } from './device-limits.ts'
+import { DeviceLimits } from './device-limits.ts'
+import type { DeviceFacts, DeviceRecord } from './device-record.ts'
+import type { Foreign } from './foreign-limit.ts'
 
 export type WrittenFor = 'curtailment' | 'permit'
 
@@ -15,6 +17,8 @@ export interface Origin {
   is_traced: boolean
   /** The least and the most that was ever set there for the permit, its fail-safe included. */
   permit_range_w: readonly [number, number] | null
+  /** Found while it had not shown yet what it was told: another's, or its own doing. */
+  doubtful_w?: number | null
 }
 
 /** Without `origin` nothing of that is known. */
@@ -55,7 +59,13 @@ export class TracedLimits extends DeviceLimits {
       this.#origin = { ...this.#origin, is_traced: is_free && !this.#origin.permit_range_w }
     }
     this.#is_new = false
+    const was_open = !this.is_proven
+    const before_w = super.record.external_w
     const foreign = super.onRead(state, traits, now_ms)
+    const { external_w } = super.record
+    if (was_open && external_w !== before_w) {
+      this.#origin = { ...this.#origin, doubtful_w: external_w }
+    }
     // What an earlier run set while its disk was full is not on record.
     const is_doubtful = this.#is_first && foreign !== null && this.has_external
     if (is_doubtful) this.#origin = { ...this.#origin, is_traced: false }
@@ -66,7 +76,7 @@ export class TracedLimits extends DeviceLimits {
   /** Nothing of the permit is in what it may have now, nor in what it leaves to the others. */
   isClear(now_ms: number): boolean {
     if (this.is_failing || (!this.isFresh(now_ms) && this.stays)) return false
-    return !this.has_external || this.#isAnothers(this.settable_max_w)
+    return !this.has_external || this.#isAnothers(this.external_max_w)
   }
 
   /** Before `begin`: a row is the reason only where nothing of the permit is in `limit_w`. */
@@ -91,15 +101,18 @@ export class TracedLimits extends DeviceLimits {
   /** null: not certain. */
   originOf(bound_w: number): WrittenFor | 'external' | null {
     if (this.isExternal(bound_w)) return this.#isAnothers(bound_w) ? 'external' : null
-    return bound_w === super.record.written_w ? this.#origin.written_for : null
+    return this.standsAt(super.record.written_w ?? -1) && bound_w === this.bound_w
+      ? this.#origin.written_for
+      : null
   }
 
   isExternal(bound_w: number): boolean {
-    return this.has_external && bound_w === this.settable_max_w
+    return this.has_external && bound_w === this.external_max_w
   }
 
   #isAnothers(limit_w: number): boolean {
-    const { is_traced, permit_range_w } = this.#origin
+    const { is_traced, permit_range_w, doubtful_w } = this.#origin
+    if (limit_w === doubtful_w) return false
     if (!is_traced || !permit_range_w) return is_traced
     const [least_w, most_w] = permit_range_w
     const margin_w = same_ratio * this.facts.rated_w

@@ -22,8 +22,8 @@ export interface LoopedSite extends Pick<Site, 'control' | 'poll'> {
 }
 
 const interval_ms_min = 10_000
-/** A measurement of the meter is of the present for so long. */
-const fresh_polls = 3
+/** A read counts as present until as many polls have passed without another. */
+export const fresh_polls = 3
 
 export class PlantLoops {
   readonly #loops = new Map<number, Loop>()
@@ -104,7 +104,13 @@ function loopDevice(device: Looped, now_ms: number): LoopDevice {
 }
 
 /** Of the plant itself, or of the connection of a site that has no other plant. */
-function meterOf(
+function meterOf(logger: Pick<Logger, 'logger_id'>, site: LoopedSite): number | null {
+  const shared = site.meters?.find(({ role }) => role === 'grid_connection')
+  return plantMeter(logger, site) ?? (site.loggers.length === 1 ? (shared?.meter_id ?? null) : null)
+}
+
+/** The meter that measures what a plant alone feeds in; null: there is none. */
+export function plantMeter(
   { logger_id }: Pick<Logger, 'logger_id'>,
   { meters = [], loggers }: LoopedSite,
 ): number | null {
@@ -112,6 +118,5 @@ function meterOf(
   const own = meters.find(
     ({ role, logger_id: of }) => role === 'plant' && (of ?? (is_only && logger_id)) === logger_id,
   )
-  const shared = is_only ? meters.find(({ role }) => role === 'grid_connection') : undefined
-  return (own ?? shared)?.meter_id ?? null
+  return own?.meter_id ?? null
 }

@@ -1,11 +1,8 @@
 /** The rows that are known: heard, made durable, in force, reported, and at last forgotten. */
-import {
-  type CurtailmentRow,
-  isInForce,
-  type RowReport,
-  rowKey,
-} from '@heliograph/domain/curtailment'
+import { type CurtailmentRow, type RowReport, rowKey } from '@heliograph/domain/curtailment'
+import type { WallTime } from './clock-watch.ts'
 import type { ControlStore } from './control-store.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import { newlyHeld, type PlantLook, RowWatch } from './row-watch.ts'
 
 export class RowBook {
@@ -13,6 +10,11 @@ export class RowBook {
   readonly #rows = new Map<string, RowWatch>()
   /** Not known to be durable yet: they are obeyed, and nothing of them is told. */
   readonly #unsaved = new Set<string>()
+  /** To be reported, once they are durable. */
+  readonly #due = new Set<RowWatch>()
+  /** Resolves when all is durable that is known when it begins. */
+  readonly save = oneAtATime(() => this.#save())
+  #is_reporting = false
 
   constructor(store: Pick<ControlStore, 'rows' | 'saveRows'>, now_ms: number) {
     this.#store = store
@@ -35,7 +37,16 @@ export class RowBook {
     return this.#unsaved.size === 0
   }
 
-  async save(): Promise<void> {
+  get is_reporting(): boolean {
+    return this.#is_reporting
+  }
+
+  /** Nothing waits for the disk. */
+  get is_idle(): boolean {
+    return this.is_saved && !this.#is_reporting
+  }
+
+  async #save(): Promise<void> {
     const saving = [...this.#unsaved]
     const saved = [...this.#rows.values()].map(({ held }) => held)
     await this.#store.saveRows(saved)
@@ -48,17 +59,15 @@ export class RowBook {
   }
 
   /** By plant. */
-  inForce(now: number): Map<number, CurtailmentRow[]> {
-    const rows = [...this.#rows.values()].map(({ held }) => held.row)
-    return Map.groupBy(
-      rows.filter((row) => isInForce(row, now)),
-      ({ logger_id }) => logger_id,
-    )
+  inForce(at: WallTime): Map<number, CurtailmentRow[]> {
+    const watches = [...this.#rows.values()].filter((watch) => watch.holds(at))
+    const rows = watches.map(({ held }) => held.row)
+    return Map.groupBy(rows, ({ logger_id }) => logger_id)
   }
 
   /** The plants of which a row holds, or was applied and is not restored. */
-  bound(now: number): Set<number> {
-    const watches = [...this.#rows.values()].filter((watch) => watch.isBinding(now))
+  bound(at: WallTime): Set<number> {
+    const watches = [...this.#rows.values()].filter((watch) => watch.isBinding(at))
     return new Set(watches.map(({ held }) => held.row.logger_id))
   }
 
@@ -72,30 +81,45 @@ export class RowBook {
     return until_ms
   }
 
-  /** What is to be reported, once it was saved. */
-  look(now: number, lookAt: (logger_id: number) => PlantLook): RowWatch[] {
+  /** Goes along with the plants: what is to be reported of them comes with `report`. */
+  look(at: WallTime, now_ms: number, lookAt: (logger_id: number) => PlantLook): void {
     const looks = new Map<number, PlantLook>()
-    const due: RowWatch[] = []
     for (const [key, watch] of this.#rows) {
-      if (watch.isForgotten(now)) this.#rows.delete(key)
+      if (watch.isForgotten(at, now_ms)) this.#rows.delete(key)
       const { logger_id } = watch.held.row
-      if (!watch.isUnderWay(now)) continue
+      if (!watch.isUnderWay(at)) continue
       const look = looks.get(logger_id) ?? lookAt(logger_id)
       looks.set(logger_id, look)
-      if (watch.look(look)) due.push(watch)
+      if (watch.look(look)) this.#due.add(watch)
     }
-    return due
   }
 
-  /** @throws where it cannot be made durable; then it is due again */
-  async report(due: readonly RowWatch[]): Promise<RowReport[]> {
+  /**
+   * Makes durable what is not, and reports what is due. What comes due meanwhile is reported too,
+   * by the call that is under way: a disk that hangs gathers no calls.
+   *
+   * @throws where it cannot be made durable; then it is due again
+   */
+  async report(onReport: (reports: RowReport[]) => void): Promise<void> {
+    if (this.#is_reporting) return
+    this.#is_reporting = true
+    try {
+      while (this.#due.size > 0 || !this.is_saved) await this.#reportDue(onReport)
+    } finally {
+      this.#is_reporting = false
+    }
+  }
+
+  async #reportDue(onReport: (reports: RowReport[]) => void): Promise<void> {
+    const due = [...this.#due]
     const reports = due.map(({ held }) => held)
+    this.#due.clear()
     try {
       await this.save()
     } catch (error) {
       for (const watch of due) watch.untell()
       throw error
     }
-    return reports
+    if (reports.length > 0) onReport(reports)
   }
 }

@@ -5,13 +5,15 @@ import { newlyHeld, type PlantLook, RowWatch } from './row-watch.ts'
 
 const row = rowOf(60)
 const minute_ms = 60_000
+/** A clock that did not jump. */
+const wall = (at: number) => ({ now: at, steady: at })
 
 function watchOf(more: Parameters<typeof rowOf>[1] = {}) {
   const watch = new RowWatch(newlyHeld(rowOf(60, more), start_at), 0)
   /** So long after the start; whether there was something to report. */
   const look = (at_ms: number, plant: Partial<PlantLook> = {}) =>
     watch.look({
-      now: start_at + at_ms,
+      ...wall(start_at + at_ms),
       now_ms: at_ms,
       rated_w: 300_000,
       worst_w: 60_000,
@@ -81,10 +83,13 @@ test('the end is restored once every device stands where it belongs, and is told
   assert.equal(watch.held.restore_started_at, start_at + minute_ms)
   assert.equal(look(minute_ms + 1000), true)
   assert.equal(watch.held.restored_at, start_at + minute_ms + 1000)
-  assert.equal(watch.isUnderWay(start_at + minute_ms + 2000), false)
+  assert.equal(watch.isUnderWay(wall(start_at + minute_ms + 2000)), false)
   const day_ms = 86_400_000
-  assert.equal(watch.isForgotten(start_at + 3 * day_ms), false)
-  assert.equal(watch.isForgotten(start_at + 4 * day_ms), true)
+  assert.equal(watch.isForgotten(wall(start_at + 3 * day_ms), 3 * day_ms), false)
+  const over = wall(start_at + 4 * day_ms)
+  assert.equal(watch.isForgotten(over, 4 * day_ms), true)
+  assert.equal(watch.isForgotten(over, 2 * minute_ms), false, 'only the clock says so')
+  assert.equal(watch.isForgotten({ ...over, steady: start_at }, 4 * day_ms), false)
 })
 
 test('a row that is released before it began is over, and nothing is said to be restored', () => {
@@ -93,7 +98,7 @@ test('a row that is released before it began is over, and nothing is said to be 
   look(0)
   assert.equal(watch.hear({ ...row, ...later, released_at: start_at + 500 }), true)
   assert.equal(look(1000), true)
-  assert.equal(watch.isUnderWay(start_at + 2000), false)
+  assert.equal(watch.isUnderWay(wall(start_at + 2000)), false)
   assert.equal(look(3000), false)
   const { applied_at, restore_started_at, restored_at } = watch.held
   assert.deepEqual([applied_at, restore_started_at, restored_at], [null, null, null])
@@ -105,19 +110,7 @@ test('the newest report is the newest also after the clock was set back', () => 
   const { watch, look } = watchOf()
   look(5000)
   const before = watch.held.reported_at
-  watch.look({
-    now: start_at + 1000,
-    now_ms: 70_000,
-    rated_w: 300_000,
-    worst_w: 60_000,
-    is_known: true,
-    is_settled: true,
-    is_free: false,
-    power: null,
-    failure: null,
-    refusal: null,
-    failed_attempts: 0,
-  })
+  look(1000, { now_ms: 70_000 })
   assert.ok(watch.held.reported_at > before)
 })
 
@@ -141,7 +134,7 @@ test('applied and restored are found at whole seconds, and not within the first'
       const now = from_at + at_ms
       const plant = { rated_w: 300_000, worst_w: 60_000, is_known: true, is_settled: true }
       const rest = { is_free: false, power: null, failure: null, refusal: null, failed_attempts: 0 }
-      watch.look({ now, now_ms: now - heard_at, ...plant, ...rest })
+      watch.look({ ...wall(now), now_ms: now - heard_at, ...plant, ...rest })
     }
     return watch.held[name]
   }
@@ -168,7 +161,7 @@ test('before all devices were asked after a restart nothing is sampled, and noth
   const watch = new RowWatch(before.watch.held, 7000)
   const look = (at_ms: number, is_known: boolean, unmeasured_w: number) =>
     watch.look({
-      ...{ now: start_at + at_ms, now_ms: at_ms, rated_w: 300_000, worst_w: 180_000 },
+      ...{ ...wall(start_at + at_ms), now_ms: at_ms, rated_w: 300_000, worst_w: 180_000 },
       ...{ is_known, is_settled: false, is_free: false, refusal: null, failed_attempts: 0 },
       failure: { code: 'timeout', message: 'inverter 1 does not answer' },
       ...powerAt(at_ms, 30_000, unmeasured_w),

@@ -3,13 +3,13 @@
  * a report tells of the permit: what the devices may deliver is told only where it equals the row's
  * own limit, or where no permit was ever known.
  */
-import { type CurtailmentRow, isInForce, mergeRow } from '@heliograph/domain/curtailment'
+import { type CurtailmentRow, mergeRow } from '@heliograph/domain/curtailment'
+import { wattsOf } from './ceiling.ts'
+import type { WallTime } from './clock-watch.ts'
 import type { HeldRow } from './control-store.ts'
 
 /** What is known of the row's plant at one instant. Power in watts. */
-export interface PlantLook {
-  /** Unix ms. */
-  now: number
+export interface PlantLook extends WallTime {
   /** By the stopwatch. */
   now_ms: number
   rated_w: number
@@ -55,6 +55,8 @@ const grid_late_ms = 100
 const judged_after_ms = 1000
 const told_every_ms = 60_000
 const kept_ms = 3 * 86_400_000
+/** By the stopwatch, since it held: a clock that was ahead for less must not forget it. */
+const kept_ms_min = 3_600_000
 const kept_unrestored_ms = 30 * 86_400_000
 const chain = [
   'applied_at',
@@ -71,6 +73,8 @@ export class RowWatch {
   /** By the stopwatch: what was measured before this proves nothing. */
   #sampled_ms = Number.POSITIVE_INFINITY
   #attempts_seen: number | null = null
+  /** By the stopwatch: when it held last, or the start. */
+  #held_ms: number
   /** The second in which was judged last. */
   #judged_s: number | null = null
   /** It is over, and its plant may not be raised. */
@@ -78,6 +82,7 @@ export class RowWatch {
 
   constructor(held: HeldRow, now_ms: number) {
     this.#held = held
+    this.#held_ms = now_ms
     if (held.applied_at !== null) this.#sampled_ms = now_ms
   }
 
@@ -96,8 +101,19 @@ export class RowWatch {
     return true
   }
 
+  /** It begins when either time says so, and ends when both do. */
+  holds({ now, steady }: WallTime): boolean {
+    const { row, applied_at, restore_started_at } = this.#held
+    if (row.released_at !== null || Math.min(now, steady) >= row.end_at) return false
+    // A clock that was set back does not end what has begun.
+    const has_begun = applied_at !== null && restore_started_at === null
+    return has_begun || Math.max(now, steady) >= row.start_at
+  }
+
   /** It is over for so long that nobody asks any more. */
-  isForgotten(now: number): boolean {
+  isForgotten(at: WallTime, now_ms: number): boolean {
+    if (now_ms - this.#held_ms < kept_ms_min) return false
+    const now = Math.min(at.now, at.steady)
     const { row, restored_at } = this.#held
     if (isCancelled(this.#held)) return now > row.end_at + kept_ms
     if (restored_at === null) return now > row.end_at + kept_unrestored_ms
@@ -105,17 +121,17 @@ export class RowWatch {
   }
 
   /** It has something to look at, or to tell. */
-  isUnderWay(now: number): boolean {
+  isUnderWay(at: WallTime): boolean {
     const { row, restored_at } = this.#held
-    if (!this.#is_told || isInForce(row, now)) return true
+    if (!this.#is_told || this.holds(at)) return true
     if (isCancelled(this.#held)) return false
-    return restored_at === null && (row.released_at !== null || now >= row.end_at)
+    return restored_at === null && (row.released_at !== null || at.now >= row.end_at)
   }
 
   /** It holds its plant down, or left it down. */
-  isBinding(now: number): boolean {
-    const { row, applied_at, restored_at } = this.#held
-    return isInForce(row, now) || (applied_at !== null && restored_at === null)
+  isBinding(at: WallTime): boolean {
+    const { applied_at, restored_at } = this.#held
+    return this.holds(at) || (applied_at !== null && restored_at === null)
   }
 
   /** What was to be told could not be. */
@@ -127,7 +143,8 @@ export class RowWatch {
   look(plant: PlantLook): boolean {
     const { now, now_ms } = plant
     const before = this.#held
-    const is_in_force = isInForce(before.row, now)
+    const is_in_force = this.holds(plant)
+    if (is_in_force) this.#held_ms = now_ms
     this.#held = this.#proceed(plant, is_in_force)
     if (is_in_force) this.#sample(plant)
     const has_changed = chain.some((name) => this.#held[name] !== before[name])
@@ -236,5 +253,3 @@ export function newlyHeld(row: CurtailmentRow, now: number): HeldRow {
 /** Released before it began: nothing was held for it, and nothing is to be proven. */
 const isCancelled = ({ row, applied_at }: HeldRow) =>
   row.released_at !== null && row.released_at < row.start_at && applied_at === null
-
-const wattsOf = ({ max_power_kw }: CurtailmentRow) => Math.floor(max_power_kw * 1000)

@@ -15,27 +15,45 @@ import type { LimitControl, LimitState } from './limit-control.ts'
 export interface Bus {
   /**
    * Reads `count` (1 to 125) holding registers. Rejects with a `BusError`; a late answer is never
-   * taken for the answer to a later request.
+   * taken for the answer to a later request. `is_urgent`: it goes before other reads, as writes
+   * do.
    */
-  readHoldingRegisters(unit_id: number, address: number, count: number): Promise<Uint16Array>
+  readHoldingRegisters(
+    unit_id: number,
+    address: number,
+    count: number,
+    options?: { is_urgent?: boolean },
+  ): Promise<Uint16Array>
   /** The same of input registers, which some makers measure into. */
-  readInputRegisters(unit_id: number, address: number, count: number): Promise<Uint16Array>
+  readInputRegisters(
+    unit_id: number,
+    address: number,
+    count: number,
+    options?: { is_urgent?: boolean },
+  ): Promise<Uint16Array>
   /**
    * Writes 1 to 123 holding registers as one request (function 16), or exactly one by function 6
    * where told so. It goes before the reads of the bus that wait. Resolves when the device
    * confirmed it; after a rejection with a `BusError` it may have been done all the same, or be
-   * done yet.
+   * done yet. `mayStill` is asked right before it is put on the line: where it says no, the write
+   * is not sent and rejects with the kind `overtaken`.
    */
   writeRegisters(
     unit_id: number,
     address: number,
     values: Uint16Array | readonly number[],
-    options?: { single?: boolean },
+    options?: { single?: boolean; mayStill?: () => boolean },
   ): Promise<void>
   close(): Promise<void>
 }
 
-export type BusErrorKind = 'timeout' | 'disconnected' | 'exception' | 'garbled' | 'closed'
+export type BusErrorKind =
+  | 'timeout'
+  | 'disconnected'
+  | 'exception'
+  | 'garbled'
+  | 'closed'
+  | 'overtaken'
 
 export interface DeviceIdentity {
   manufacturer: string | null

@@ -31,14 +31,18 @@ export interface LimitControl {
   traits: LimitTraits
   /** The highest limit at or below `limit_w` that its registers can hold. */
   settable(limit_w: number): number
+  /** Goes before polls, as a write does. */
   readLimit(): Promise<LimitState>
   /**
    * Sets and enables a limit that `settable` gave. Where a timer of the device ends it and leads to
    * a value that can be set, that is the same limit; where it leads to none, the timer is 0.
    * Resolves when the device accepted it, which does not prove that it obeys; rejects with a
    * `BusError`, or with an Error that says why.
+   *
+   * `mayStill` is asked right before each write is put on the line: where it says no, that and what
+   * would follow is not sent, and it rejects with a `BusError` of kind `overtaken`.
    */
-  writeLimit(limit_w: number): Promise<void>
+  writeLimit(limit_w: number, mayStill?: () => boolean): Promise<void>
   /**
    * What has to be right at the device before its limit can be trusted (remote control allowed,
    * fail-safe registers, timers): sets what may be set, `share_w` being the device's share of the

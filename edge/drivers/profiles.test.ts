@@ -146,6 +146,13 @@ for (const one of cases) {
     assert.ok(steps.every((limit_w, w) => 10_000 + w - limit_w < step_w))
   })
 
+  test(`${name}: a write that is overtaken is not sent`, async () => {
+    const { bus, control } = await opened(one)
+    const writing = control.writeLimit(control.settable(20_000), () => false)
+    await assert.rejects(writing, { kind: 'overtaken' })
+    assert.deepEqual(bus.written, [])
+  })
+
   test(`${name}: a write touches only what limits, and is none where nothing changes`, async () => {
     const { bus, control } = await opened(one)
     await control.writeLimit(control.settable(20_000))

@@ -1,5 +1,6 @@
 /** Limits a device by its profile: reads what is in force, sets what its registers can hold. */
-import { BusError } from '../bus/bus-error.ts'
+import { refusalOf } from '../bus/bus-error.ts'
+import { withUrgentReads } from '../bus/urgent-reads.ts'
 import type { Bus } from './driver.ts'
 import type { LimitControl, LimitState } from './limit-control.ts'
 import {
@@ -60,14 +61,14 @@ interface Access {
   look(values: RegisterValues): Known | null
   /** Rejects where the registers do not tell what limits the device. */
   readNow(): Promise<{ values: RegisterValues; known: Known }>
-  set(setting: Setting): Promise<void>
+  set(setting: Setting, mayStill?: () => boolean): Promise<void>
   /** What cannot be read is never what it should be, and is set each time. */
-  setIfOther(setting: Setting, values: RegisterValues): Promise<void>
+  setIfOther(setting: Setting, values: RegisterValues, mayStill?: () => boolean): Promise<void>
 }
 
 function createAccess(limit: LimitProfile, device: LimitedDevice): Access {
   const { bus, unit_id, word_order } = device
-  const read = createRegisterReader(device, limitRegisters(limit))
+  const read = createRegisterReader({ ...device, bus: withUrgentReads(bus) }, limitRegisters(limit))
   const access: Access & { known: Known | null } = {
     device,
     known: null,
@@ -81,11 +82,12 @@ function createAccess(limit: LimitProfile, device: LimitedDevice): Access {
       const values = await read()
       return { values, known: orSay(access.look(values), device) }
     },
-    async set({ register, raw }) {
-      await bus.writeRegisters(unit_id, register.address, wordsOfNumber(register, raw, word_order))
+    async set({ register, raw }, mayStill) {
+      const words = wordsOfNumber(register, raw, word_order)
+      await bus.writeRegisters(unit_id, register.address, words, mayStill ? { mayStill } : {})
     },
-    async setIfOther(setting, values) {
-      if (values.raw(setting.register) !== setting.raw) await access.set(setting)
+    async setIfOther(setting, values, mayStill) {
+      if (values.raw(setting.register) !== setting.raw) await access.set(setting, mayStill)
     },
   }
   return access
@@ -110,12 +112,13 @@ function controlOf(limit: LimitProfile, access: Access): LimitControl {
     async readLimit() {
       return (await access.readNow()).known.state
     },
-    async writeLimit(limit_w) {
+    async writeLimit(limit_w, mayStill) {
       if (!Number.isInteger(limit_w) || limit_w < 0) throw new RangeError(`no limit: ${limit_w} W`)
       const { values, known } = await access.readNow()
-      if (limit.timer) await access.setIfOther(limit.timer, values)
-      for (const setting of limit.enable) await access.setIfOther(setting, values)
-      await access.set({ register: limit.setpoint.register, raw: rawAt(limit_w, limit, known) })
+      if (limit.timer) await access.setIfOther(limit.timer, values, mayStill)
+      for (const setting of limit.enable) await access.setIfOther(setting, values, mayStill)
+      const raw = rawAt(limit_w, limit, known)
+      await access.set({ register: limit.setpoint.register, raw }, mayStill)
     },
     async arm(share_w) {
       const { values } = await access.readNow()
@@ -169,7 +172,10 @@ async function armFailSafe(
   return complaints
 }
 
-/** `null` while a ceiling cannot be read: then nobody knows what it may deliver. */
+/**
+ * `null` while a ceiling cannot be read, or makes no sense: no device is built for no watts, and a
+ * zero would give its share away. Then nobody knows what it may deliver.
+ */
 function stateOf(
   limit: LimitProfile,
   values: RegisterValues,
@@ -177,7 +183,7 @@ function stateOf(
 ): LimitState | null {
   const ceilings = limit.ceilings.map((power) => {
     const found_w = powerOf(power, values, device)
-    return found_w === null ? null : Math.ceil(found_w * (power.ratio ?? 1))
+    return found_w === null || found_w <= 0 ? null : Math.ceil(found_w * (power.ratio ?? 1))
   })
   if (ceilings.includes(null)) return null
   const static_max_w = ceilings.length > 0 ? Math.min(...(ceilings as number[])) : device.max_w
@@ -185,6 +191,7 @@ function stateOf(
   const selected = selector ? values.raw(selector) : undefined
   const source = sources.find(({ when }) => when === undefined || when === selected)
   const limit_w = source ? powerOf(source, values, device) : null
+  if (limit_w !== null && limit_w < 0) return null
   return {
     limit_w,
     static_max_w,
@@ -261,15 +268,4 @@ function rawAt(
   const steps = Math.floor((bound_w * scale.per) / (scale.times * step))
   const raw = Math.min(steps * step, Math.floor(most / step) * step)
   return raw < raw_min ? 0 : raw
-}
-
-/** Why the device refuses; `null` when it does not. Rejects when it does not answer. */
-async function refusalOf(writing: Promise<void>): Promise<string | null> {
-  try {
-    await writing
-    return null
-  } catch (error) {
-    if (!(error instanceof BusError) || error.kind !== 'exception') throw error
-    return error.message
-  }
 }

@@ -1,10 +1,10 @@
 /** Reads registers in few requests, over the gaps between them where the device lets it. */
+import { registers_per_request_max } from '../bus/bus.ts'
+import { isRefusal } from '../bus/bus-error.ts'
 import type { Bus } from './driver.ts'
 import { type NumberRegister, type Register, wordsOf } from './profile.ts'
 import { isAbsent, rawNumber, textIn, type WordOrder } from './register-codec.ts'
-import { isRefusal } from './sunspec-chain.ts'
 
-export const registers_per_request_max = 125
 /** Registers that nobody wants cost less time than another request, up to about so many. */
 const gap_max = 20
 

@@ -1,7 +1,7 @@
 /** Finds the SunSpec models of a unit: the marker, then model after model to the end. */
 import { decode } from '@heliograph/domain/sunspec/codec'
 import { models } from '@heliograph/domain/sunspec/models'
-import { BusError } from '../bus/bus-error.ts'
+import { isRefusal } from '../bus/bus-error.ts'
 import type { Bus, DeviceIdentity } from './driver.ts'
 
 export interface Place {
@@ -75,11 +75,6 @@ async function readIfThere(bus: Bus, unit_id: number, address: number) {
     if (isRefusal(error)) return null
     throw error
   }
-}
-
-/** The device answers, but not to this: the addresses or the length are not its own. */
-export function isRefusal(error: unknown): boolean {
-  return error instanceof BusError && [2, 3, 4].includes(error.exception_code ?? 0)
 }
 
 export async function readIdentity(

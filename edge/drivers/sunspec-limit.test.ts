@@ -129,6 +129,27 @@ for (const [name, device, limit_w, writes] of sequences) {
   })
 }
 
+test('a write that is overtaken stops where it is, and nothing on the way allows more', async () => {
+  const device = inverter704({ WMaxLimPctEna: 1, WMaxLimPct: 30 })
+  const { control } = await open(device)
+  const overtaken = { kind: 'overtaken' }
+  await assert.rejects(
+    control.writeLimit(60_000, () => false),
+    overtaken,
+  )
+  assert.deepEqual(device.writes(), [])
+  let asked = 0
+  const once = () => {
+    asked += 1
+    return asked === 1
+  }
+  const lowered = inverter704({ WMaxLimPctEna: 0, WMaxLimPct: 30 })
+  const { control: other } = await open(lowered)
+  await assert.rejects(other.writeLimit(60_000, once), overtaken)
+  assert.equal(lowered.writes().length, 1)
+  assert.equal(asked, 2, 'before each')
+})
+
 test('a reading tells of the limit, and asks no more often than before', async () => {
   for (const [device, expected] of [
     [inverter123({ WMaxLimPct: 61.5, WMaxLim_Ena: 1 }, { settings: { WMax: 90_500 } }), 90_500],

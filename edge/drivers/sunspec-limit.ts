@@ -1,10 +1,11 @@
 /** Limits the power of a SunSpec inverter by model 704 or, where it has none, 123. */
 import { isKnownModel, models } from '@heliograph/domain/sunspec/models'
 import { type Model, sizeOf } from '@heliograph/domain/sunspec/point'
-import { BusError } from '../bus/bus-error.ts'
+import { BusError, isRefusal, refusalOf } from '../bus/bus-error.ts'
+import { withUrgentReads } from '../bus/urgent-reads.ts'
 import type { Bus } from './driver.ts'
 import type { LimitControl, LimitState } from './limit-control.ts'
-import { type FoundModel, isRefusal } from './sunspec-chain.ts'
+import type { FoundModel } from './sunspec-chain.ts'
 import {
   armingWrites,
   type LimitModel,
@@ -90,7 +91,7 @@ function createRegisters(device: LimitedDevice, model_id: LimitModel) {
     wanted,
     /** Null where they tell of no limit that can be trusted. */
     known: null as LimitRegisters | null,
-    read: createReader(bus, unit_id, { wanted, parts: limitParts }),
+    read: createReader(withUrgentReads(bus), unit_id, { wanted, parts: limitParts }),
     take(snapshot: Snapshot): LimitRegisters | string {
       const found = limitRegisters(snapshot, model_id, nameplate_w)
       registers.known = typeof found === 'string' ? null : found
@@ -123,11 +124,11 @@ function controlOf(device: LimitedDevice, registers: Registers): LimitControl {
     async readLimit() {
       return limitState(await registers.readNow())
     },
-    async writeLimit(limit_w) {
+    async writeLimit(limit_w, mayStill) {
       if (!Number.isInteger(limit_w) || limit_w < 0) throw new RangeError(`no limit: ${limit_w} W`)
       const now = await registers.readNow()
       const steps = stepsAt(limit_w, now)
-      await write(model_id, limitWrites(model_id, now, { steps, applies_by_enabling }))
+      await write(model_id, limitWrites(model_id, now, { steps, applies_by_enabling }), mayStill)
     },
     arm: (share_w) => arm(share_w, { device, registers, write }),
   }
@@ -196,22 +197,22 @@ function createWriter(device: LimitedDevice) {
   const { bus, unit_id } = device
   let only_singly = false
 
-  async function put(address: number, words: readonly number[]) {
+  async function put(address: number, words: readonly number[], how: { mayStill?: () => boolean }) {
     if (!only_singly) {
       try {
-        return await bus.writeRegisters(unit_id, address, words)
+        return await bus.writeRegisters(unit_id, address, words, how)
       } catch (error) {
         if (!isUnknownFunction(error)) throw error
       }
     }
     // The low word first: between the two a timer is never shorter than both.
     for (const [nth, word] of [...words.entries()].reverse()) {
-      await bus.writeRegisters(unit_id, address + nth, [word], { single: true })
+      await bus.writeRegisters(unit_id, address + nth, [word], { ...how, single: true })
     }
     only_singly = true
   }
 
-  return async (model_id: number, writes: readonly LimitWrite[]) => {
+  return async (model_id: number, writes: readonly LimitWrite[], mayStill?: () => boolean) => {
     const found = firstOf(device, model_id)
     if (!found || !isKnownModel(model_id)) throw new Error(`there is no model ${model_id}`)
     const { points }: Model = models[model_id]
@@ -219,7 +220,7 @@ function createWriter(device: LimitedDevice) {
       const [, offset, type] = points.find(([name]) => name === point)!
       const words = sizeOf(type) === 2 ? [value >>> 16, value & 0xffff] : [value]
       try {
-        await put(found.address + offset, words)
+        await put(found.address + offset, words, mayStill ? { mayStill } : {})
       } catch (error) {
         if (!(error instanceof BusError)) throw error
         const message = `${model_id}.${point}: ${error.message}`
@@ -232,15 +233,4 @@ function createWriter(device: LimitedDevice) {
 /** Devices without function 16 say "illegal function", and some "illegal data address". */
 function isUnknownFunction(error: unknown): boolean {
   return error instanceof BusError && [1, 2].includes(error.exception_code ?? 0)
-}
-
-/** What a device said that refused; rejects where it did not answer. */
-async function refusalOf(writing: Promise<void>): Promise<string | null> {
-  try {
-    await writing
-    return null
-  } catch (error) {
-    if (error instanceof BusError && error.kind === 'exception') return error.message
-    throw error
-  }
 }

@@ -1,6 +1,7 @@
 /** What a SunSpec inverter says of its size: nameplate (120), or capacity (702). */
+import { isRefusal } from '../bus/bus-error.ts'
 import type { Bus, Complaint, InverterRatings } from './driver.ts'
-import { type FoundModel, isRefusal } from './sunspec-chain.ts'
+import type { FoundModel } from './sunspec-chain.ts'
 import { kilo } from './sunspec-inverter.ts'
 import { createReader, type Snapshot } from './sunspec-snapshot.ts'
 

@@ -1,10 +1,12 @@
 /** Reads models of a chain in as few requests as their lengths allow. */
+
 import { type Decoded, decode } from '@heliograph/domain/sunspec/codec'
 import { isKnownModel, type ModelId, models } from '@heliograph/domain/sunspec/models'
 import { fixedLength, type Model, sizeOf } from '@heliograph/domain/sunspec/point'
 import { registers_per_request_max } from '../bus/bus.ts'
+import { isRefusal } from '../bus/bus-error.ts'
 import type { Bus, Complaint } from './driver.ts'
-import { type FoundModel, isRefusal } from './sunspec-chain.ts'
+import type { FoundModel } from './sunspec-chain.ts'
 
 /** Decoded models of one reading. What was wrong with them gathers in `complaints`. */
 export interface Snapshot {

@@ -12,6 +12,7 @@ import type { Readings } from '@heliograph/domain/link'
 import type { Mqtt } from '@heliograph/domain/node'
 import mqtt from 'mqtt'
 import { pino } from 'pino'
+import { freePort } from '../../test/end-to-end/programs.ts'
 import { Conditions } from '../conditions.ts'
 import { inverterOf, siteOf } from '../fixtures/sites.ts'
 import type { Entry } from '../journal.ts'
@@ -24,15 +25,6 @@ const credentials = { username: 'node', password: 'open-sesame' }
 const log = pino({ level: 'silent' })
 const mosquitto = '/usr/sbin/mosquitto'
 const mosquitto_pub = '/usr/bin/mosquitto_pub'
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
-}
 
 function directory(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'heliograph-mqtt-'))

@@ -3,12 +3,8 @@
  * to the inverters a few seconds later.
  */
 import type { Logger } from '@heliograph/domain/site'
-import {
-  createImage,
-  illegal_data_address,
-  illegal_data_value,
-  type RegisterDevice,
-} from './register-device.ts'
+import { Refusal } from './refusal.ts'
+import { createImage, type RegisterDevice } from './register-device.ts'
 
 export interface SmartLoggerState {
   /** Tenths of a percent, as written last. */
@@ -53,8 +49,8 @@ export function huaweiSmartLogger(
     },
     write(state, { address, values, now_ms }) {
       const [value = 0] = values
-      if (address !== 40_428 || values.length !== 1) return illegal_data_address
-      if (value > full) return illegal_data_value
+      if (address !== 40_428 || values.length !== 1) return new Refusal('illegal data address')
+      if (value > full) return new Refusal('illegal data value')
       // Whoever commands takes over from whoever had the say.
       return {
         stored: value,

@@ -1,14 +1,8 @@
 /** A Huawei SUN2000: limits by watts or percent, which end after a time unless told otherwise. */
 import type { Inverter } from '@heliograph/domain/site'
 import type { InverterSnapshot } from '../site.ts'
-import {
-  createImage,
-  type InverterNow,
-  illegal_data_address,
-  illegal_data_value,
-  numberOf,
-  type RegisterDevice,
-} from './register-device.ts'
+import { Refusal } from './refusal.ts'
+import { createImage, type InverterNow, numberOf, type RegisterDevice } from './register-device.ts'
 
 export interface HuaweiState {
   /** The register of the command in force; at first it is the maximum, 42178. */
@@ -81,19 +75,23 @@ export function huaweiSun2000(inverter: Inverter): Device {
       const number = numberOf(values, 'high_first')
       const commanded = (command: HuaweiState['command'], most: number) =>
         number > most
-          ? illegal_data_value
+          ? new Refusal('illegal data value')
           : { ...state, command, value: number, commanded_at_ms: now_ms }
       const is = (at: number, count: number) => address === at && values.length === count
       if (is(40_120, 1)) return commanded(40_120, pmax_w / 100)
       if (is(40_125, 1)) return commanded(40_125, 1000)
       if (is(40_126, 2)) return commanded(40_126, pmax_w)
       if (is(42_019, 2)) {
-        return number > valid_s_max ? illegal_data_value : { ...state, valid_s: number }
+        return number > valid_s_max
+          ? new Refusal('illegal data value')
+          : { ...state, valid_s: number }
       }
       if (is(42_405, 2)) {
-        return number > pmax_w ? illegal_data_value : { ...state, fail_safe_w: number }
+        return number > pmax_w
+          ? new Refusal('illegal data value')
+          : { ...state, fail_safe_w: number }
       }
-      return illegal_data_address
+      return new Refusal('illegal data address')
     },
     limit_w(state, now_ms) {
       const { command, value } = inForce(state, now_ms)

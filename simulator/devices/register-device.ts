@@ -1,5 +1,6 @@
 /** Simulated devices with registers of a maker's own: what they show, what a write changes. */
 import type { InverterSnapshot } from '../site.ts'
+import type { Refusal } from './refusal.ts'
 
 /** What an inverter measures at an instant. */
 export interface InverterNow {
@@ -22,10 +23,6 @@ export interface RegisterWrite {
   now_ms: number
 }
 
-/** Modbus application protocol specification V1.1b3, section 7. */
-export const illegal_data_address = 2
-export const illegal_data_value = 3
-
 /**
  * A device whose registers follow from what it measures (`now`) and from what was written to it
  * (`state`), a plain value that a test may keep, compare and go back to.
@@ -34,8 +31,8 @@ export interface RegisterDevice<State, Now> {
   /** As it comes up with power. */
   initial: State
   registers(now: Now, state: State, now_ms: number): RegisterImage
-  /** The state after a write, or the exception by which it is refused. */
-  write(state: State, write: RegisterWrite): State | number
+  /** The state after a write, or why it is refused. */
+  write(state: State, write: RegisterWrite): State | Refusal
   /** The most that it delivers, W, because of what was written; `null` without a limit. */
   limit_w(state: State, now_ms: number): number | null
 }

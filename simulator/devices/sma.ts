@@ -1,14 +1,8 @@
 /** An SMA inverter with the maker's own registers: setpoints that it ignores until it is told. */
 import type { Inverter } from '@heliograph/domain/site'
 import type { InverterSnapshot } from '../site.ts'
-import {
-  createImage,
-  type InverterNow,
-  illegal_data_address,
-  illegal_data_value,
-  numberOf,
-  type RegisterDevice,
-} from './register-device.ts'
+import { Refusal } from './refusal.ts'
+import { createImage, type InverterNow, numberOf, type RegisterDevice } from './register-device.ts'
 
 export interface SmaState {
   /** 802: setpoints from outside are heeded; 803: they are taken and ignored. */
@@ -24,8 +18,8 @@ export interface SmaState {
   fallback: number
 }
 
-export const external_setpoint = 1079
-export const keeps_last = 2506
+const external_setpoint = 1079
+const keeps_last = 2506
 export const falls_back = 2507
 const active = 802
 const inactive = 803
@@ -87,7 +81,7 @@ export function sma(inverter: Inverter): RegisterDevice<SmaState, InverterNow> {
       return image
     },
     write(state, { address, values, now_ms }) {
-      if (values.length !== 2) return illegal_data_address
+      if (values.length !== 2) return new Refusal('illegal data address')
       const number = numberOf(values, 'high_first')
       switch (address) {
         case 40_149:
@@ -98,15 +92,17 @@ export function sma(inverter: Inverter): RegisterDevice<SmaState, InverterNow> {
         case 40_151:
           return number === active || number === inactive
             ? { ...state, control: number }
-            : illegal_data_value
+            : new Refusal('illegal data value')
         case 41_193:
           return number === keeps_last || number === falls_back
             ? { ...state, fallback_mode: number }
-            : illegal_data_value
+            : new Refusal('illegal data value')
         case 41_197:
-          return number <= 10_000 ? { ...state, fallback: number } : illegal_data_value
+          return number <= 10_000
+            ? { ...state, fallback: number }
+            : new Refusal('illegal data value')
         default:
-          return illegal_data_address
+          return new Refusal('illegal data address')
       }
     },
     limit_w,

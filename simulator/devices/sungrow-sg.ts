@@ -1,13 +1,8 @@
 /** A Sungrow string inverter: measures into input registers, low words first. */
 import type { Inverter } from '@heliograph/domain/site'
 import type { InverterSnapshot } from '../site.ts'
-import {
-  createImage,
-  type InverterNow,
-  illegal_data_address,
-  illegal_data_value,
-  type RegisterDevice,
-} from './register-device.ts'
+import { Refusal } from './refusal.ts'
+import { createImage, type InverterNow, type RegisterDevice } from './register-device.ts'
 
 export interface SungrowState {
   is_on: boolean
@@ -72,14 +67,14 @@ export function sungrowSg(inverter: Inverter): RegisterDevice<SungrowState, Inve
       let next = state
       for (const [nth, value] of values.entries()) {
         if (address + nth === 5006) {
-          if (value !== on && value !== off) return illegal_data_value
+          if (value !== on && value !== off) return new Refusal('illegal data value')
           // Switched on it limits to all that it has, until told otherwise.
           const setting = next.is_on ? next.setting : full
           next = { is_on: value === on, setting }
         } else if (address + nth === 5007) {
-          if (!next.is_on || value > full) return illegal_data_value
+          if (!next.is_on || value > full) return new Refusal('illegal data value')
           next = { ...next, setting: value }
-        } else return illegal_data_address
+        } else return new Refusal('illegal data address')
       }
       return next
     },

@@ -17,6 +17,7 @@ import type { LimitControl } from '../../drivers/limit-control.ts'
 import { type VirtualClock, virtualClock } from '../../fixtures/virtual-clock.ts'
 import type { Noted } from '../control-entry.ts'
 import { Controller } from '../controller.ts'
+import { isSound } from '../sound-limit.ts'
 import { type Chance, chanceOf, seedOf } from './chance.ts'
 import { ContactPolls } from './contact-polls.ts'
 import type { SimulatedDevice } from './device.ts'
@@ -75,6 +76,7 @@ class ControllerMachine implements Machine {
 
   start(): void {
     const { world } = this.#needs
+    this.#labels.started({ now: this.#clock.now().getTime(), now_ms: this.#clock.elapsedMs() })
     const isAlive = this.#alive()
     const guarded = (callback: () => void) => () => {
       if (isAlive()) callback()
@@ -120,6 +122,8 @@ class ControllerMachine implements Machine {
   async #tick(): Promise<void> {
     const { world } = this.#needs
     this.#clock.step(world.jumped_ms)
+    const now = this.#clock.now().getTime()
+    this.#labels.passed([...this.#known.values()], { now, now_ms: this.#clock.elapsedMs() })
     if (this.#controller && world.is_linked) this.#hear(this.#controller)
     this.#tellApplied()
     // The last millisecond of a second is the first of the next, after what befalls then.
@@ -162,7 +166,8 @@ class ControllerMachine implements Machine {
       this.#devices.get(entry.inverter_id)!.mean(entry.limit_w)
       const permit_w = this.#permit()?.plant_w.get(Math.floor(entry.inverter_id / 100))
       const now = this.#clock.now().getTime()
-      this.#labels.ordered(entry, [...this.#known.values()], { now, permit_w })
+      const now_ms = this.#clock.elapsedMs()
+      this.#labels.ordered(entry, [...this.#known.values()], { now, now_ms, permit_w })
     }
     if (entry.is === 'limit' || (entry.is === 'answer' && entry.found)) {
       this.#found.set(entry.inverter_id, textOf(entry.found!))
@@ -289,17 +294,20 @@ class ControllerMachine implements Machine {
       readLimit: async () => {
         const state = await this.#after(chance.between(10, 300), () => {
           const limit = readLimit(device)
-          if (limit) judge.wasRead(device)
+          if (limit && isSound(limit)) judge.wasRead(device)
           return limit
         })
         return state ?? (await silence())
       },
-      writeLimit: async (limit_w) => {
+      writeLimit: async (limit_w, mayStill) => {
+        // Its turn on the bus comes, and then it is on the wire.
+        const may = await this.#after(chance.between(0, 900), () => mayStill?.() ?? true)
+        if (!may) throw new BusError('overtaken', 'something newer says less')
         const { meant_ms } = device
         const write = () => writeLimit(device, limit_w, meant_ms)
         // What is on the wire when the program is killed may arrive all the same.
         const isDelivered = chance.yes(0.5)
-        const answer = await this.#after(chance.between(10, 1000), write, () => {
+        const answer = await this.#after(chance.between(10, 100), write, () => {
           if (isDelivered) write()
         })
         if (answer === 'lost') return await silence()

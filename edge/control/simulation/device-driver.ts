@@ -2,17 +2,23 @@
 import type { LimitState, LimitTraits } from '../../drivers/limit-control.ts'
 import type { Answer, SimulatedDevice } from './device.ts'
 
+/** It is on its way for no longer. */
+export const ramp_ms = 4000
+
 /** The timer of a model 704 leads to the same limit: it may run. */
 const revert_ms = 60_000
 
 /** Of those that act late every other is known for it. */
-const appliesWithin = ({ inverter_id, delay_ms_max }: SimulatedDevice['build']) =>
-  delay_ms_max > 0 && inverter_id % 2 === 0 ? delay_ms_max + 1000 : 0
+function appliesWithin({ build, quirks }: SimulatedDevice): number {
+  const { inverter_id, delay_ms_max } = build
+  if (quirks.ramp_units !== null) return delay_ms_max + ramp_ms + 1000
+  return delay_ms_max > 0 && inverter_id % 2 === 0 ? delay_ms_max + 1000 : 0
+}
 
-export const traitsOf = ({ build, loses_limit }: SimulatedDevice): LimitTraits => ({
-  survives_power_loss: !loses_limit,
-  min_interval_ms: build.min_interval_ms,
-  applies_within_ms: appliesWithin(build),
+export const traitsOf = (device: SimulatedDevice): LimitTraits => ({
+  survives_power_loss: !device.loses_limit,
+  min_interval_ms: device.build.min_interval_ms,
+  applies_within_ms: appliesWithin(device),
   min_limit_w: 0,
 })
 
@@ -35,7 +41,7 @@ export function readLimit(device: SimulatedDevice): LimitState | null {
   const watts = (steps: number | null) => (steps === null ? static_w : wattsOf(steps, step_w))
   return {
     limit_w: units === null ? null : watts(units),
-    static_max_w: static_w,
+    static_max_w: device.is('nonsense') ? 0 : static_w,
     revert: timer && {
       in_ms: timer.ends_ms - device.now_ms,
       to_w: Math.min(static_w, watts(timer.to_units)),
@@ -49,7 +55,10 @@ export function writeLimit(
   limit_w: number,
   meant_ms = device.meant_ms,
 ): Answer {
-  if (settable(device, limit_w) !== limit_w) throw new Error(`${limit_w} W was never settable`)
+  // What was decided on under another ceiling is rounded down anew.
+  if (!device.is_rescaled && settable(device, limit_w) !== limit_w) {
+    throw new Error(`${limit_w} W was never settable`)
+  }
   const units = Math.floor(limit_w / device.build.step_w + 1e-9)
   if (device.build.model === '704') {
     const timer = { ends_ms: device.now_ms + revert_ms, to_units: units }

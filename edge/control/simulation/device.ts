@@ -12,8 +12,8 @@ export type Model = '123' | '704' | 'persistent'
 
 export type Answer = 'done' | 'refused' | 'lost'
 
-/** Whose doing a change was. */
-export type Cause = 'ours' | 'foreign'
+/** Whose doing a change was; or what is in percent of a ceiling went along with that. */
+export type Cause = 'ours' | 'foreign' | { ratio: number }
 
 export interface Timer {
   ends_ms: number
@@ -40,26 +40,58 @@ export interface Build {
   min_interval_ms: number
 }
 
-export type Trouble = 'silent' | 'refusing' | 'ignoring' | 'lossy'
+/** What a device makes of what it is told, beside the steps of its register. */
+export interface Quirks {
+  /** It rounds a limit down to a multiple of so many steps. */
+  coarse_units: number
+  /** It goes no lower than so many steps. */
+  least_units: number
+  /** It comes to a limit by so many steps a second, and shows where it stands; null: at once. */
+  ramp_units: number | null
+  /** So much of its rating it delivers whatever its ceiling says, as long as nothing is set. */
+  beyond_ratio: number
+}
+
+export const no_quirks: Quirks = {
+  coarse_units: 1,
+  least_units: 0,
+  ramp_units: null,
+  beyond_ratio: 0,
+}
+
+export type Trouble = 'silent' | 'refusing' | 'ignoring' | 'lossy' | 'nonsense'
 
 export class SimulatedDevice {
-  readonly build: Build
+  build: Build
+  quirks = no_quirks
   readonly #chance: Chance
   readonly #onChange: (device: SimulatedDevice, cause: Cause, before_w: number) => void
   #setting: Setting = { units: null, timer: null }
-  #set_by: Cause = 'foreign'
+  #set_by: 'ours' | 'foreign' = 'foreign'
   /** How often its setting was written, by whomever. */
   changes = 0
   #waiting: { due_ms: number; setting: Setting; written_ms: number }[] = []
+  /** While it restarts: what it had taken and not done yet; null: nothing. */
+  dropped_w: number | null = null
+  /** Where it is on its way to. */
+  #way: { setting: Setting; written_ms: number; at_ms: number } | null = null
   /** When that was decided which it acted on last. */
   written_ms = 0
   #meant_ms = 0
-  readonly #until_ms: Record<Trouble, number> = { silent: 0, refusing: 0, ignoring: 0, lossy: 0 }
+  readonly #until_ms: Record<Trouble, number> = {
+    silent: 0,
+    refusing: 0,
+    ignoring: 0,
+    lossy: 0,
+    nonsense: 0,
+  }
   /** What it let through lately, or was to, the newest last. */
   readonly recent_w: number[] = []
   /** All that others have set it to. */
   readonly foreign_w = new Set<number>()
   now_ms = 0
+  /** Its ceiling was set to another. */
+  is_rescaled = false
 
   constructor(
     build: Build,
@@ -77,9 +109,12 @@ export class SimulatedDevice {
 
   /** What its registers truly let it deliver. */
   get allowed_w(): number {
-    const { static_w, step_w } = this.build
-    const { units } = this.#setting
-    return units === null ? static_w : Math.min(static_w, units * step_w)
+    return this.#allowedBy(this.#setting)
+  }
+
+  /** It goes no lower, whatever it is told. */
+  get least_w(): number {
+    return this.#allowedBy({ units: this.quirks.least_units, timer: null })
   }
 
   get loses_limit(): boolean {
@@ -91,12 +126,19 @@ export class SimulatedDevice {
   }
 
   get is_troubled(): boolean {
-    return this.is('silent') || this.is('refusing') || this.is('ignoring') || this.is('lossy')
+    return Object.values(this.#until_ms).some((until_ms) => this.now_ms < until_ms)
   }
 
   power_w(sun: number): number {
+    const { rated_w, static_w } = this.build
+    const is_free = this.is('ignoring') || this.allowed_w >= static_w
+    return Math.floor(Math.min(is_free ? this.#all_w : this.allowed_w, rated_w * sun))
+  }
+
+  /** What it delivers without a limit, whatever its ceiling says. */
+  get #all_w(): number {
     const { static_w, rated_w } = this.build
-    return Math.floor(Math.min(this.is('ignoring') ? static_w : this.allowed_w, rated_w * sun))
+    return Math.max(static_w, this.quirks.beyond_ratio * rated_w)
   }
 
   /** Time passes: what was waiting is done, a timer runs out. */
@@ -104,8 +146,9 @@ export class SimulatedDevice {
     this.now_ms = now_ms
     while (this.#waiting.length > 0 && this.#waiting[0]!.due_ms <= now_ms) {
       const { setting, written_ms } = this.#waiting.shift()!
-      this.#take(setting, 'ours', written_ms)
+      this.#begin(setting, written_ms)
     }
+    this.#move()
     const { timer } = this.#setting
     if (timer && timer.ends_ms <= now_ms) {
       this.#take({ units: timer.to_units, timer: null }, this.#set_by)
@@ -132,13 +175,41 @@ export class SimulatedDevice {
 
   /** Another master, or a setting of before our time. */
   setByOther(setting: Setting): void {
-    if (!this.is('silent')) this.#take(setting, 'foreign')
+    if (this.is('silent')) return
+    const towards = this.#waiting.at(-1)?.setting ?? this.#way?.setting
+    const made = this.#madeOf(setting)
+    const to_w = this.#allowedBy(made)
+    // Nobody could tell it from where it would have come by on its way.
+    const is_passed = towards && (to_w - this.allowed_w) * (this.#allowedBy(towards) - to_w) > 0
+    if (is_passed && this.quirks.ramp_units !== null) this.#remember(to_w)
+    this.#way = null
+    this.#take(made, 'foreign')
+  }
+
+  /** Its persistent ceiling is set to another: what is in percent of it goes along. */
+  setCeiling(static_w: number): void {
+    const before_w = this.allowed_w
+    const ratio = static_w / this.build.static_w
+    const step_w = this.loses_limit ? this.build.step_w * ratio : this.build.step_w
+    this.build = { ...this.build, static_w, step_w }
+    this.is_rescaled = true
+    if (this.loses_limit) for (const of_w of [...this.foreign_w]) this.foreign_w.add(of_w * ratio)
+    this.changes += 1
+    this.#remember(before_w)
+    this.#onChange(this, { ratio: this.loses_limit ? ratio : 1 }, before_w)
   }
 
   /** The edge is about to set this. */
   mean(limit_w: number): void {
     this.#meant_ms = this.now_ms
     this.#remember(limit_w)
+    if (this.quirks !== no_quirks) this.#remember(this.makes(limit_w))
+  }
+
+  /** What it comes to when it is told this. */
+  makes(limit_w: number): number {
+    const units = Math.floor(limit_w / this.build.step_w + 1e-9)
+    return this.#allowedBy(this.#madeOf({ units, timer: null }))
   }
 
   /** When that was. */
@@ -153,7 +224,8 @@ export class SimulatedDevice {
 
   /** Another master does not set the same: it could not be told from us. */
   #remember(limit_w: number): void {
-    if (this.recent_w.push(limit_w) > 16) this.recent_w.shift()
+    const most = this.quirks === no_quirks ? 16 : 32
+    if (this.recent_w.push(limit_w) > most) this.recent_w.shift()
   }
 
   trouble(trouble: Trouble, for_ms: number): void {
@@ -163,30 +235,71 @@ export class SimulatedDevice {
   /** It loses power, and with it what is not persistent. */
   reboot(for_ms: number): void {
     this.trouble('silent', for_ms)
+    const dropped = this.#waiting.at(-1)?.setting ?? this.#way?.setting
+    this.dropped_w = dropped ? this.#allowedBy(dropped) : null
     this.#waiting = []
+    this.#way = null
     if (this.loses_limit) this.#take({ units: null, timer: null }, 'foreign')
+    this.dropped_w = null
   }
 
   recover(): void {
     for (const trouble of Object.keys(this.#until_ms) as Trouble[]) this.#until_ms[trouble] = 0
   }
 
+  #allowedBy({ units }: Setting): number {
+    const { static_w, step_w } = this.build
+    return units === null ? static_w : Math.min(static_w, units * step_w)
+  }
+
   #accept(setting: Setting, meant_ms: number): void {
     const { delay_ms_max } = this.build
     const last_ms = this.#waiting.at(-1)?.due_ms ?? 0
     const due_ms = Math.max(last_ms, this.now_ms + this.#chance.between(0, delay_ms_max))
-    if (due_ms <= this.now_ms) this.#take(setting, 'ours', meant_ms)
-    else this.#waiting.push({ due_ms, setting, written_ms: meant_ms })
+    const made = this.#madeOf(setting)
+    if (due_ms <= this.now_ms) this.#begin(made, meant_ms)
+    else this.#waiting.push({ due_ms, setting: made, written_ms: meant_ms })
   }
 
-  #take(setting: Setting, cause: Cause, written_ms = this.now_ms): void {
+  #madeOf({ units, timer }: Setting): Setting {
+    const { coarse_units, least_units } = this.quirks
+    const make = (steps: number) =>
+      Math.max(least_units, Math.floor(steps / coarse_units) * coarse_units)
+    if (units === null) return { units, timer }
+    const to_units = timer && timer.to_units !== null ? make(timer.to_units) : null
+    return { units: make(units), timer: timer && { ...timer, to_units } }
+  }
+
+  /** At once, or on its way. */
+  #begin(setting: Setting, written_ms: number): void {
+    const is_slow = this.quirks.ramp_units !== null && setting.units !== null
+    this.#way = is_slow ? { setting, written_ms, at_ms: this.now_ms } : null
+    if (!is_slow) this.#take(setting, 'ours', written_ms)
+  }
+
+  #move(): void {
+    const way = this.#way
+    const seconds = way ? (this.now_ms - way.at_ms) / 1000 : 0
+    if (!way || seconds < 0.2) return
+    const { static_w, step_w } = this.build
+    const at_units = this.#setting.units ?? Math.ceil(static_w / step_w)
+    const to_units = way.setting.units!
+    const most = Math.max(1, Math.floor(this.quirks.ramp_units! * seconds))
+    const is_there = Math.abs(to_units - at_units) <= most
+    const units = is_there ? to_units : at_units + Math.sign(to_units - at_units) * most
+    this.#way = is_there ? null : { ...way, at_ms: this.now_ms }
+    this.#take({ ...way.setting, units }, 'ours', way.written_ms)
+  }
+
+  #take(setting: Setting, cause: 'ours' | 'foreign', written_ms = this.now_ms): void {
     const before_w = this.allowed_w
     this.written_ms = written_ms
     this.#setting = setting
     this.changes += 1
     this.#set_by = cause
     if (cause === 'foreign') this.foreign_w.add(this.allowed_w)
-    this.#remember(before_w)
+    // What it passes on its way it does not hold.
+    if (!this.#way) this.#remember(before_w)
     this.#onChange(this, cause, before_w)
   }
 }

@@ -2,7 +2,7 @@
 
 import { seedOf } from './chance.ts'
 import { controllerMachine } from './controller-edge.ts'
-import type { SimulatedDevice } from './device.ts'
+import type { Cause, SimulatedDevice } from './device.ts'
 import { type Allowances, Judge } from './judge.ts'
 import { type Machine, type MachineNeeds, thinMachine } from './machine.ts'
 import { poll_ms, tick_ms, World } from './world.ts'
@@ -61,10 +61,11 @@ export async function playEpisode(
     trace.push(`${(world.now_ms / tick_ms).toFixed(1).padStart(6)} s  ${text()}`)
     if (trace.length > notes_max) trace.shift()
   }
-  const changed = (device: SimulatedDevice, cause: 'ours' | 'foreign', before_w: number) => {
+  const changed = (device: SimulatedDevice, cause: Cause, before_w: number) => {
     const { inverter_id } = device.build
+    const told = typeof cause === 'string' ? cause : 'its ceiling'
     const to = `${before_w.toFixed(0)} to ${device.allowed_w.toFixed(0)} W`
-    if (judge) note(() => `    ${inverter_id} may deliver from ${to} (${cause})`)
+    if (judge) note(() => `    ${inverter_id} may deliver from ${to} (${told})`)
     judge?.changed(device, cause, before_w)
   }
   const world: World = new World(seed, { changed, note: (text) => judge && note(text) })

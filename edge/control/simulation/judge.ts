@@ -44,11 +44,15 @@ interface Ledger {
   heard_ms: number | null
   silent_since_ms: number | null
   over_since_ms: number | null
+  /** Its ceiling as the edge has read it: of another nobody can know before. */
+  ceiling_w: number
   /** A limit of another's that we read and may not lift; and one that we have not read yet. */
   prior_w: number
   prior_read_ms: number
   /** When it last came down; by the world's time. */
   lowered_ms: number
+  /** When its ceiling last was set to another. */
+  rescaled_ms: number
   unread_w: number | null
   /** Another set something here since the start. */
   is_touched: boolean
@@ -88,9 +92,11 @@ export class Judge {
         heard_ms: null,
         silent_since_ms: null,
         over_since_ms: null,
+        ceiling_w: device.build.static_w,
         prior_w: Number.POSITIVE_INFINITY,
         prior_read_ms: 0,
         lowered_ms: Number.NEGATIVE_INFINITY,
+        rescaled_ms: Number.NEGATIVE_INFINITY,
         unread_w: device.allowed_w < device.build.static_w ? device.allowed_w : null,
         is_touched: device.allowed_w < device.build.static_w,
       })
@@ -104,6 +110,7 @@ export class Judge {
     this.#keepBounds()
     const { allowed_w } = device
     if (cause === 'ours') this.#ours(ledger, before_w)
+    else if (cause !== 'foreign') this.#rescaled(ledger, cause.ratio, before_w)
     else {
       ledger.is_touched = true
       if (allowed_w > before_w) {
@@ -114,7 +121,8 @@ export class Judge {
       // The newest of another's limits stands for those before.
       ledger.prior_w = Number.POSITIVE_INFINITY
       if (allowed_w < before_w) ledger.unread_w = allowed_w
-      ledger.level_w = Math.min(ledger.level_w, allowed_w)
+      // What it had taken and lost in a restart is as good as what it lost that it had done.
+      ledger.level_w = Math.min(ledger.level_w, allowed_w, device.dropped_w ?? allowed_w)
     }
     const is_raise = cause === 'ours' && ledger.level_w === allowed_w && allowed_w > before_w
     if (allowed_w < before_w) ledger.lowered_ms = this.#world.now_ms
@@ -125,6 +133,7 @@ export class Judge {
   wasRead(device: SimulatedDevice): void {
     const ledger = this.#ledgers.get(device)!
     ledger.heard_ms ??= this.#alive_ms
+    ledger.ceiling_w = device.build.static_w
     if (!ledger.is_excess_seen) {
       ledger.is_excess_seen = true
       // One whose limit survives is trusted in its silence: it counts from when it is read.
@@ -160,7 +169,9 @@ export class Judge {
 
   /** In the end, with nothing wrong any more, each plant is back at what it may deliver. */
   final(): void {
-    const { plants, site_w, permit_w } = this.#world
+    const { plants, site_w, permit_w, is_quirky } = this.#world
+    // What a device makes of its limits may look like another's for good: then it stays lower.
+    if (is_quirky) return
     for (const { logger_id, devices, rated_w } of plants) {
       if (site_w !== null || devices.some((device) => this.#ledgers.get(device)!.is_touched))
         continue
@@ -169,7 +180,9 @@ export class Judge {
         permit_w.get(logger_id)!,
         devices.reduce((sum, { build }) => sum + build.static_w, 0),
       )
-      const steps_w = devices.reduce((sum, { build }) => sum + build.step_w + 2, 0)
+      const steps_w = devices.reduce((sum, { build, quirks }) => {
+        return sum + build.step_w * quirks.coarse_units + 2
+      }, 0)
       const allowed_w = devices.reduce((sum, device) => sum + device.allowed_w, 0)
       if (allowed_w < wanted_w - steps_w) {
         throw new Broken(`plant ${logger_id} stays at ${allowed_w} of ${wanted_w} W for no reason`)
@@ -183,21 +196,46 @@ export class Judge {
     const is_unread = ledger.unread_w !== null
     // What we overwrote before we could read it nobody can hold us to.
     ledger.unread_w = null
-    const lowered_ms = Math.max(ledger.lowered_ms, ledger.prior_read_ms)
-    if (allowed_w <= before_w || is_unread || written_ms <= lowered_ms) {
+    const changed_ms = Math.max(ledger.lowered_ms, ledger.prior_read_ms, ledger.rescaled_ms)
+    if (allowed_w <= before_w || is_unread || written_ms <= changed_ms) {
       // What we take down in part is no more ours than it was; and what was decided before it was
-      // known to have come down was not decided to raise it.
+      // known to have come down was not decided to raise it. What was in percent of a ceiling that
+      // was then raised is more than was decided, and nobody could know.
       ledger.level_w = Math.min(ledger.level_w, allowed_w)
       if (allowed_w > before_w) ledger.excess_since_ms = this.#alive_ms
       return
     }
     ledger.level_w = allowed_w
-    if (allowed_w > ledger.prior_w) {
+    // The same whole watts are another step in percent of another ceiling.
+    const same_w = ledger.device.is_rescaled ? 1 : 0
+    if (allowed_w > ledger.prior_w + same_w) {
       throw new Broken(`${who} was set to ${allowed_w} W, above ${ledger.prior_w} W of another's`)
     }
     const logger_id = Math.floor(build.inverter_id / 100)
     const known = this.#lately().some(({ plant_w }) => plant_w.has(logger_id))
     if (!known) throw new Broken(`${who} was raised to ${allowed_w} W without a permit`)
+  }
+
+  /** The ceiling is another: what our writes allow is at most what they came to. */
+  #rescaled(ledger: Ledger, ratio: number, before_w: number): void {
+    const { allowed_w } = ledger.device
+    ledger.rescaled_ms = this.#world.now_ms
+    if (allowed_w > before_w) {
+      ledger.excess_since_ms = this.#alive_ms
+      ledger.is_excess_seen = false
+    }
+    ledger.level_w = Math.min(ledger.level_w, allowed_w)
+    if (ledger.unread_w !== null) ledger.unread_w *= ratio
+    // What another set and still stands there goes along: one that starts then finds only that.
+    if (Math.abs(before_w - ledger.prior_w) < 1) {
+      ledger.prior_w = Math.max(ledger.prior_w, allowed_w)
+    }
+    // One that ignores its limit goes up with its ceiling: the others come down once that is read.
+    if (ledger.over_since_ms !== null) {
+      const { ignoring_ms, trouble_ms } = this.#allowances
+      const since_ms = this.#alive_ms - ignoring_ms + trouble_ms
+      ledger.over_since_ms = Math.max(ledger.over_since_ms, since_ms)
+    }
   }
 
   #keepBounds(): void {
@@ -227,8 +265,9 @@ export class Judge {
     }
     if (!device.is('silent')) ledger.silent_since_ms = null
     else ledger.silent_since_ms ??= this.#alive_ms
-    const over_w = device.power_w(this.#world.sun) - 0.02 * device.build.rated_w
-    const is_seen = !device.is('silent') && !device.is('lossy')
+    // In a shadow nobody can measure that it could deliver more.
+    const over_w = this.#world.powerOf(device) - 0.02 * device.build.rated_w
+    const is_seen = !device.is('silent') && !device.is('lossy') && !device.is('nonsense')
     if (over_w <= device.allowed_w || !is_seen) ledger.over_since_ms = null
     else ledger.over_since_ms ??= this.#alive_ms
   }
@@ -243,10 +282,14 @@ export class Judge {
   #counted_w(ledger: Ledger): number {
     const { device, level_w, excess_since_ms, silent_since_ms, over_since_ms } = ledger
     const { answer_ms, trouble_ms, ignoring_ms } = this.#allowances
-    const silent_ms = this.#alive_ms - (silent_since_ms ?? this.#alive_ms)
-    if (device.loses_limit && silent_ms > fresh_ms + answer_ms) return device.build.static_w
+    // It may be back within the second that is being judged.
+    const since_ms = device.is('silent') ? silent_since_ms : null
+    const silent_ms = this.#alive_ms - (since_ms ?? this.#alive_ms)
+    if (device.loses_limit && silent_ms > fresh_ms + answer_ms) {
+      return Math.min(device.build.static_w, ledger.ceiling_w)
+    }
     if (over_since_ms !== null && this.#alive_ms - over_since_ms > ignoring_ms) {
-      return Math.max(device.allowed_w, device.power_w(this.#world.sun))
+      return Math.max(device.allowed_w, this.#world.powerOf(device))
     }
     if (!device.loses_limit && !ledger.is_excess_seen) return level_w
     // What it has to leave to others, and they to it, depends on all.
@@ -280,7 +323,9 @@ export class Judge {
     for (const ledger of ledgers) sum_w += this.#counted_w(ledger)
     if (sum_w <= bound_w + rounding_w) return
     // Where only what cannot be commanded is left, there is nothing more to be done.
-    const rest = ledgers.filter((ledger) => this.#obeys(ledger) && this.#counted_w(ledger) > 0)
+    const rest = ledgers.filter((ledger) => {
+      return this.#obeys(ledger) && this.#counted_w(ledger) > ledger.device.least_w
+    })
     if (rest.length === 0 && !(raised && ledgers.includes(raised))) return
     const ids = rest.map(({ device }) => device.build.inverter_id).join(', ')
     throw new Broken(`${what} is ${bound_w} W, but ${sum_w} W are allowed; ${ids} could be lower`)

@@ -3,7 +3,7 @@
  * only at the device's own ceiling, `external` only at what another set there, `curtailment` only
  * at what was set while a row held the plant below its permit.
  */
-import { type CurtailmentRow, isInForce } from '@heliograph/domain/curtailment'
+import { type CurtailmentRow, isInForce, rowKey } from '@heliograph/domain/curtailment'
 import type { Limiter } from '@heliograph/domain/readings'
 import type { LimitState } from '../../drivers/limit-control.ts'
 import type { SimulatedDevice } from './device.ts'
@@ -13,6 +13,8 @@ import { Broken } from './judge.ts'
 const same_w = 2
 /** A row that ended in the course of a second still was in force when that was decided. */
 const lately_ms = 1000
+/** So long after a jump of the clock rows may go by the time before it. */
+const in_doubt_ms = 120_000
 
 export class LabelJudge {
   /** What was set for a row, by inverter_id. */
@@ -20,17 +22,59 @@ export class LabelJudge {
   /** What was set last for the permit, by inverter_id. */
   readonly #of_permit = new Map<number, number>()
 
+  /** Rows that were seen to hold: a clock that is set back ends none. */
+  readonly #begun = new Set<string>()
+  #offset_ms: number | null = null
+  #before: { offset_ms: number; until_ms: number }[] = []
+  #latest_at = 0
+
+  /** An edge that starts finds a clock that was set back since it last wrote the time down. */
+  started({ now, now_ms }: { now: number; now_ms: number }): void {
+    if (this.#latest_at - now <= lately_ms) return
+    const offset_ms = this.#latest_at - now_ms
+    this.#before.push({ offset_ms, until_ms: now_ms + in_doubt_ms })
+  }
+
+  /** At each second: Unix ms, and ms of the stopwatch. */
+  passed(rows: readonly CurtailmentRow[], { now, now_ms }: { now: number; now_ms: number }): void {
+    const offset_ms = now - now_ms
+    const last_ms = this.#offset_ms ?? offset_ms
+    if (Math.abs(offset_ms - last_ms) > lately_ms) {
+      // What held before the first of several in doubt still counts.
+      const offsets = [...this.#before.map((one) => one.offset_ms), last_ms]
+      this.#before = offsets.map((one_ms) => ({
+        offset_ms: one_ms,
+        until_ms: now_ms + in_doubt_ms,
+      }))
+    }
+    this.#offset_ms = offset_ms
+    this.#latest_at = Math.max(this.#latest_at, now)
+    this.#before = this.#before.filter(({ until_ms }) => now_ms < until_ms)
+    // It begins when either clock says so: that one is then set back again ends it no more.
+    const times = [now, ...this.#before.map((one) => one.offset_ms + now_ms)]
+    for (const row of rows) {
+      if (times.some((at) => isInForce(row, at))) this.#begun.add(rowKey(row))
+    }
+  }
+
+  #mayHold(row: CurtailmentRow, now: number, now_ms: number): boolean {
+    const earlier = this.#before.map(({ offset_ms }) => offset_ms + now_ms)
+    const times = [now, now - lately_ms, ...earlier]
+    if (row.released_at !== null || Math.min(...times) >= row.end_at) return false
+    return this.#begun.has(rowKey(row)) || Math.max(...times) >= row.start_at
+  }
+
   /** @param permit_w of the plant, as far as there is one */
   ordered(
     { inverter_id, limit_w }: { inverter_id: number; limit_w: number },
     rows: readonly CurtailmentRow[],
-    { now, permit_w }: { now: number; permit_w: number | undefined },
+    { now, now_ms, permit_w }: { now: number; now_ms: number; permit_w: number | undefined },
   ): void {
     const logger_id = Math.floor(inverter_id / 100)
     const is_of_row = rows.some(
       (row) =>
         row.logger_id === logger_id &&
-        (isInForce(row, now) || isInForce(row, now - lately_ms)) &&
+        this.#mayHold(row, now, now_ms) &&
         row.max_power_kw * 1000 < (permit_w ?? Number.POSITIVE_INFINITY),
     )
     const of_rows = this.#of_rows.get(inverter_id) ?? new Set()
@@ -46,18 +90,20 @@ export class LabelJudge {
   }
 
   /** @throws {Broken} where it is not true */
-  look(device: SimulatedDevice, { limit_w }: LimitState, limited_by: Limiter): void {
-    const { inverter_id, static_w } = device.build
-    const bound_w = limit_w ?? static_w
+  look(device: SimulatedDevice, { limit_w, static_max_w }: LimitState, limited_by: Limiter): void {
+    const { inverter_id } = device.build
+    const bound_w = limit_w ?? static_max_w
     const isOneOf = (all: Iterable<number>) =>
       [...all].some((one_w) => Math.abs(one_w - bound_w) < same_w)
+    const of_rows = this.#of_rows.get(inverter_id) ?? []
     const is_true =
       limited_by === 'none'
-        ? bound_w >= static_w
+        ? // Its ceiling may be another since this was read, which nobody can know yet.
+          bound_w >= static_max_w
         : limited_by === 'external'
           ? isOneOf(device.foreign_w)
           : limited_by === 'curtailment'
-            ? isOneOf(this.#of_rows.get(inverter_id) ?? [])
+            ? isOneOf(of_rows) || isOneOf([...of_rows].map((row_w) => device.makes(row_w)))
             : true
     if (is_true) return
     throw new Broken(`inverter ${inverter_id} stands at ${bound_w} W, said to be ${limited_by}`)

@@ -31,7 +31,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'forgets the silent device',
     file: limits,
-    from: 'if (!this.isFresh(now_ms) && !this.stays) return static_max_w',
+    from: 'if (!this.isFresh(now_ms) && !this.stays) return this.ceiling_w',
     to: '',
   },
   {
@@ -114,9 +114,9 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'takes its own old value for a limit of another',
-    file: limits,
-    from: 'const known = [...this.#intents, before_w, ...seen]',
-    to: 'const known = [...this.#intents, ...seen.slice(0, 1)]',
+    file: `${core}/foreign-limit.ts`,
+    from: 'const known = [before_w, seen_w]',
+    to: 'const known = [seen_w]',
   },
   {
     name: 'takes a missing permit for rated power',
@@ -127,13 +127,13 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'lets a release end the other rows of the plant',
     file: `${core}/ceiling.ts`,
-    from: 'row.logger_id !== logger_id || !isInForce(row, now_ms)) continue',
-    to: 'row.logger_id !== logger_id) continue\n    if (!isInForce(row, now_ms)) {\n      row_w = Number.POSITIVE_INFINITY\n      continue\n    }',
+    from: 'if (now_ms !== null && !isInForce(row, now_ms)) continue',
+    to: 'if (now_ms !== null && !isInForce(row, now_ms)) {\n      row_w = Number.POSITIVE_INFINITY\n      continue\n    }',
   },
   {
     name: 'ignores rows',
     file: `${core}/ceiling.ts`,
-    from: 'row_w = Math.min(row_w, Math.floor(row.max_power_kw * 1000))',
+    from: 'row_w = Math.min(row_w, wattsOf(row))',
     to: '',
   },
   {
@@ -145,8 +145,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'counts a device that ignores its limit at that limit',
     file: limits,
-    from: 'if (!state || this.is_ineffective) return static_max_w',
-    to: 'if (!state) return static_max_w',
+    from: 'if (!state || this.is_ineffective) return this.ceiling_w',
+    to: 'if (!state) return this.ceiling_w',
   },
   {
     name: 'tells time by the wall clock',
@@ -196,7 +196,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'does not wait until a write is written down',
     edge: 'controller',
-    file: controller,
+    file: `${core}/ordering.ts`,
     from: 'await this.#needs.store.saveDevices(saving)',
     to: 'void this.#needs.store.saveDevices(saving).catch(() => {})',
   },
@@ -239,8 +239,8 @@ export const mutations: readonly Mutation[] = [
     name: 'raises right after the clock jumped',
     edge: 'controller',
     file: controller,
-    from: 'may_raise: ceiling.may_raise && this.#is_clock_settled',
-    to: 'may_raise: ceiling.may_raise || !this.#is_clock_settled',
+    from: 'const is_held = !this.#is_clock_settled || this.#is_row_missing',
+    to: 'const is_held = this.#is_row_missing',
   },
   {
     name: 'lets a device that could not be armed wait with its lower',
@@ -253,15 +253,15 @@ export const mutations: readonly Mutation[] = [
     name: 'saves a read-back only before the next write',
     edge: 'controller',
     file: controller,
-    from: 'await this.#order(orders, permit)',
-    to: 'if (orders.length > 0) await this.#order(orders, permit)',
+    from: 'await this.#ordering.carryOut(orders, permit)',
+    to: 'if (orders.length > 0) await this.#ordering.carryOut(orders, permit)',
   },
   {
     name: 'raises under a permit that was lowered while that was written down',
     edge: 'controller',
-    file: controller,
-    from: 'is_durable && isSamePermit(permit, this.#needs.permit())',
-    to: 'is_durable',
+    file: `${core}/ordering.ts`,
+    from: 'const may_raise = is_durable && isSamePermit(permit, this.#needs.permit())',
+    to: 'const may_raise = is_durable',
   },
   {
     name: 'trusts a clock that is older after a restart',
@@ -295,8 +295,8 @@ export const mutations: readonly Mutation[] = [
     name: 'trusts the limit of a device that another raises again and again',
     edge: 'controller',
     file: limits,
-    from: 'return now_ms < this.#contested_until_ms',
-    to: 'return now_ms < Math.min(0, this.#contested_until_ms)',
+    from: 'return this.#contest.isContested(now_ms)',
+    to: 'return this.#contest.isContested(now_ms) && now_ms < 0',
   },
   {
     name: 'finds at any instant that a row is applied',

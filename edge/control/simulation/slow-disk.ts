@@ -4,7 +4,7 @@
  */
 import type { Timers } from '@heliograph/domain/clock'
 import { type ControlStore, type HeldRow, memoryControlStore } from '../control-store.ts'
-import type { DeviceRecord } from '../device-limits.ts'
+import type { DeviceRecord } from '../device-record.ts'
 import type { Chance } from './chance.ts'
 
 export class DiskError extends Error {}

@@ -6,8 +6,10 @@
 import { type CurtailmentRow, isInForce, mergeRow, rowKey } from '@heliograph/domain/curtailment'
 import { type Ceiling, plantCeiling } from '../ceiling.ts'
 import { type Controlled, decide, type Order, type PlantNow } from '../decide.ts'
-import { DeviceLimits, type DeviceRecord } from '../device-limits.ts'
+import { DeviceLimits } from '../device-limits.ts'
+import type { DeviceRecord } from '../device-record.ts'
 import { type Looped, PlantLoops } from '../plant-loops.ts'
+import { isSound } from '../sound-limit.ts'
 import type { SimulatedDevice } from './device.ts'
 import { readLimit, settable, traitsOf, writeLimit } from './device-driver.ts'
 import type { Judge } from './judge.ts'
@@ -128,6 +130,9 @@ export class ThinEdge {
   #finish(held: Held, write: Write): void {
     held.write = null
     held.is_busy = false
+    if (write.answer === 'done') {
+      held.limits.taken(knownTraits(held.device), this.#world.now_ms)
+    }
     const is_read = this.#read(held)
     if (!is_read || !held.limits.is_proven) held.limits.failed()
     else this.#save()
@@ -136,9 +141,9 @@ export class ThinEdge {
 
   #read({ device, limits, inverter_id }: Held): boolean {
     const state = readLimit(device)
-    if (!state) return false
+    if (!state || !isSound(state)) return false
     this.#held.get(inverter_id)!.was_read = true
-    const foreign = limits.onRead(state, traitsOf(device), this.#world.now_ms)
+    const foreign = limits.onRead(state, knownTraits(device), this.#world.now_ms)
     if (foreign) {
       this.#loops.disturb(Math.floor(inverter_id / 100), this.#world.now_ms)
       this.#note(() => `${inverter_id}: ${foreign}: ${JSON.stringify(state)}`)
@@ -177,10 +182,11 @@ export class ThinEdge {
   #plantNow(plant: WorldPlant, held: readonly Held[]): PlantNow {
     const { now_ms, permit_w } = this.#world
     const waited_ms = now_ms - this.#started_ms
+    for (const { limits } of held) limits.look(now_ms)
     const { logger_id, rated_w } = plant
     const ceiling = this.#ceiling({ logger_id, rated_w, permit_w: permit_w.get(logger_id) ?? null })
     const is_known = waited_ms >= fresh_ms || held.every(({ was_read }) => was_read)
-    const devices = waited_ms >= 2 * poll_ms ? held : held.filter(({ was_read }) => was_read)
+    const devices = waited_ms >= 2 * poll_ms ? held : held.filter(isAsked)
     const ceiling_w = Math.floor(ceiling.ceiling_w * partOf(devices, held))
     return { ...ceiling, logger_id, rated_w, devices, is_known, ceiling_w }
   }
@@ -227,6 +233,14 @@ export class ThinEdge {
     held.write = { limit_w, execute_at_ms, answer_at_ms, answer: null }
   }
 }
+
+/** That a device acts late is left to the controller, which looks again; not how it moves. */
+function knownTraits(device: SimulatedDevice) {
+  const traits = traitsOf(device)
+  return device.quirks.ramp_units === null ? { ...traits, applies_within_ms: 0 } : traits
+}
+
+const isAsked = ({ was_read, limits }: Held) => was_read || limits.is_missed
 
 /** Until each device was asked, those that answered have their own part of a ceiling. */
 function partOf(heard: readonly Controlled[], all: readonly Controlled[]): number {

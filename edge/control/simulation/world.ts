@@ -4,12 +4,23 @@
  * it can be seen whether everything comes back.
  */
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
-import { type Chance, chanceOf } from './chance.ts'
-import { type Cause, type Model, type Setting, SimulatedDevice } from './device.ts'
+import { type Chance, chanceOf, seedOf } from './chance.ts'
+import {
+  type Build,
+  type Cause,
+  type Model,
+  no_quirks,
+  type Quirks,
+  type Setting,
+  SimulatedDevice,
+} from './device.ts'
+import { ramp_ms } from './device-driver.ts'
 
 export const tick_ms = 1000
 export const poll_ms = 5000
 const calm_ms = 150_000
+/** The part of the worlds in which devices make something of their own of their limits. */
+const quirky_worlds = 0
 const shadow_ms = 40_000
 /** Of the rating, what a device has of the sun. */
 const shadows = [1, 0.3, 1, 0.7, 0.05, 1, 0.5, 1, 0, 0.9, 0.2]
@@ -51,6 +62,9 @@ export class World {
   readonly devices: readonly SimulatedDevice[]
   readonly steps: number
   readonly #rates: Rates
+  /** For what devices make of their limits: two worlds of three know nothing of that. */
+  readonly #quirk_chance: Chance
+  readonly is_quirky: boolean
   readonly #watcher: Watcher
   now_ms = 0
   sun = 1
@@ -68,6 +82,8 @@ export class World {
 
   constructor(seed: number, watcher: Watcher) {
     this.chance = chanceOf(seed)
+    this.#quirk_chance = chanceOf(seedOf(seed, 2))
+    this.is_quirky = this.#quirk_chance.yes(quirky_worlds)
     this.#watcher = watcher
     this.steps = this.chance.between(400, 1200)
     this.#rates = ratesOf(this.chance)
@@ -160,6 +176,23 @@ export class World {
       device.reboot(tick_ms)
     }
     if (this.#happens('master')) this.#command(device)
+    if (this.is_quirky) this.#befallQuirky(device)
+  }
+
+  /** Its registers make no sense for a while; its persistent ceiling is set to another. */
+  #befallQuirky(device: SimulatedDevice): void {
+    const chance = this.#quirk_chance
+    const { inverter_id, rated_w } = device.build
+    if (chance.yes(0.001)) {
+      const for_ms = chance.between(1, 60) * tick_ms
+      this.#note(() => `${inverter_id} makes no sense for ${for_ms / 1000} s`)
+      device.trouble('nonsense', for_ms)
+    }
+    if (chance.yes(0.001) && !device.is('silent')) {
+      const static_w = chance.between(Math.floor(rated_w / 4), rated_w)
+      this.#note(() => `the ceiling of ${inverter_id} is set to ${static_w} W`)
+      device.setCeiling(static_w)
+    }
   }
 
   /** Another master sets something that we did not set lately, perhaps with a timer. */
@@ -278,10 +311,34 @@ export class World {
     const device = new SimulatedDevice(build, chance, (of, cause, before_w) =>
       this.#watcher.changed(of, cause, before_w),
     )
+    if (this.is_quirky) device.quirks = this.#quirksOf(build)
     const units = chance.yes(0.3) ? chance.between(0, Math.floor(whole / build.step_w)) : null
     const setting: Setting = { units, timer: null }
     device.setByOther(setting)
     return device
+  }
+
+  /** Every other device has one; where it would pass what another sets, none is on its way. */
+  #quirksOf({ static_w, rated_w, step_w }: Build): Quirks {
+    const chance = this.#quirk_chance
+    const all = Math.floor(static_w / step_w)
+    const coarsest = Math.floor((rated_w * 0.015) / step_w)
+    const coarse_units = Math.max(1, chance.between(0, Math.max(1, coarsest)))
+    const least_units = Math.floor(all * chance.pick([0.02, 0.1, 0.2]))
+    const ramp_units = this.#rates.master > 0 ? null : Math.ceil((all * 1000) / ramp_ms)
+    const beyond_ratio = chance.pick([0.8, 1])
+    const none = no_quirks
+    return chance.pick<Quirks>([
+      ...[none, none, none],
+      ...[
+        { ...none, coarse_units },
+        { ...none, least_units },
+      ],
+      ...[
+        { ...none, ramp_units },
+        { ...none, beyond_ratio },
+      ],
+    ])
   }
 }
 

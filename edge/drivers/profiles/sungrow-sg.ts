@@ -14,6 +14,20 @@ const nominal_power = input({
   unit: 'kW',
 })
 
+const limit_switch: NumberRegister = {
+  name: 'Power limitation switch',
+  address: 5006,
+  type: 'u16',
+}
+
+const setting: NumberRegister = {
+  name: 'Power limitation setting',
+  address: 5007,
+  type: 'u16',
+  gain: 10,
+  unit: '%',
+}
+
 /**
  * Sungrow string inverters, SG. Addresses on the wire are those of the protocol less one, and of
  * values of several registers the low word comes first. The hybrid inverters, SH, have other
@@ -149,31 +163,17 @@ export const sungrowSg: InverterProfile = {
   alarms: null,
   limit: {
     setpoint: {
-      register: {
-        name: 'Power limitation setting',
-        address: 5007,
-        type: 'u16',
-        gain: 10,
-        unit: '%',
-      },
+      register: setting,
       base: nominal_power,
     },
     // First: while it is off the setting may not be accepted, and it limits nothing anyway.
-    enable: [
-      { register: { name: 'Power limitation switch', address: 5006, type: 'u16' }, raw: 0xaa },
-    ],
+    enable: [{ register: limit_switch, raw: 0xaa }],
     in_force: {
-      selector: { name: 'Power limitation switch', address: 5006, type: 'u16' },
+      selector: limit_switch,
       sources: [
         {
           when: 0xaa,
-          register: {
-            name: 'Power limitation setting',
-            address: 5007,
-            type: 'u16',
-            gain: 10,
-            unit: '%',
-          },
+          register: setting,
           base: nominal_power,
         },
       ],

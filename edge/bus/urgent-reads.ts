@@ -1,0 +1,14 @@
+import type { Bus } from '../drivers/driver.ts'
+
+/** The same bus for control: its reads go before those of polls, as its writes do. */
+export function withUrgentReads(bus: Bus): Bus {
+  const urgent = { is_urgent: true }
+  return {
+    readHoldingRegisters: (...[unit_id, address, count]) =>
+      bus.readHoldingRegisters(unit_id, address, count, urgent),
+    readInputRegisters: (...[unit_id, address, count]) =>
+      bus.readInputRegisters(unit_id, address, count, urgent),
+    writeRegisters: (...request) => bus.writeRegisters(...request),
+    close: () => bus.close(),
+  }
+}

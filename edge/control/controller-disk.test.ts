@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { rowKey } from '@heliograph/domain/curtailment'
+import { controlledSite, rowOf, start_at } from '../fixtures/controlled-site.ts'
+import { memoryControlStore, openControlStore } from './control-store.ts'
+
+const never = () => new Promise<void>(() => {})
+const permitOf = (permit_w: number) => ({ plant_w: new Map([[1, permit_w]]), site_w: null })
+
+test('a disk that hangs keeps nothing from being lowered, and is told', async () => {
+  const site = await controlledSite({ permit_w: 300_000 })
+  await site.clock.advance(10_000)
+  site.store.saveDevices = never
+  site.permit = permitOf(150_000)
+  await site.clock.advance(3000)
+  assert.deepEqual(site.limits(), [50_000, 50_000, 50_000])
+  // It hangs on: nothing is raised, and a lower waits no longer than with a disk that works.
+  site.permit = permitOf(300_000)
+  await site.clock.advance(10_000)
+  assert.deepEqual(site.limits(), [50_000, 50_000, 50_000])
+  site.permit = permitOf(90_000)
+  await site.clock.advance(1100)
+  assert.deepEqual(site.limits(), [30_000, 30_000, 30_000])
+  assert.deepEqual(
+    site.events.map(({ code, edge }) => [code, edge]),
+    [['control_fault', 'rising']],
+  )
+})
+
+test('after a disk was stuck for a minute, what was held back is raised', async () => {
+  const site = await controlledSite({ permit_w: 150_000 })
+  await site.clock.advance(10_000)
+  const { store, clock } = site
+  const { saveDevices } = store
+  store.saveDevices = async (devices) => {
+    store.saveDevices = saveDevices
+    await new Promise<void>((resolve) => clock.after(60_000, resolve))
+    await saveDevices(devices)
+  }
+  site.permit = permitOf(240_000)
+  await clock.advance(58_000)
+  assert.deepEqual(site.limits(), [50_000, 50_000, 50_000])
+  await clock.advance(6000)
+  assert.deepEqual(site.limits(), [80_000, 80_000, 80_000])
+  assert.deepEqual(
+    site.events.map(({ code, edge }) => [code, edge]),
+    [
+      ['control_fault', 'rising'],
+      ['control_fault', 'falling'],
+    ],
+  )
+})
+
+test('rows that cannot be written down are obeyed, hold up nothing, and are told of', async () => {
+  const site = await controlledSite({ permit_w: 300_000 })
+  await site.clock.advance(10_000)
+  const { saveRows } = site.store
+  const release = Promise.withResolvers<void>()
+  site.store.saveRows = async (rows) => {
+    await release.promise
+    await saveRows(rows)
+  }
+  const row = rowOf(240)
+  void site.controller.hear([row])
+  await site.clock.advance(2000)
+  assert.deepEqual(site.limits(), [80_000, 80_000, 80_000])
+  site.permit = permitOf(150_000)
+  await site.clock.advance(2000)
+  assert.deepEqual(site.limits(), [50_000, 50_000, 50_000])
+  await site.clock.advance(15_000)
+  assert.deepEqual([site.events.map(({ code }) => code), site.reports], [['control_fault'], []])
+  release.resolve()
+  await site.clock.advance(2000)
+  assert.equal(site.newest.get(rowKey(row))?.observed_limit_kw, 240)
+  assert.deepEqual(site.events.at(-1)?.edge, 'falling')
+})
+
+test('where the rows were lost nothing is raised until the server told them', async () => {
+  const before = await controlledSite({ permit_w: 300_000 })
+  await before.controller.hear([rowOf(60)])
+  await before.clock.advance(10_000)
+  const store = { ...memoryControlStore([], before.store.devices), is_rows_lost: true }
+  const site = await controlledSite({
+    permit_w: 300_000,
+    store,
+    prepare: (inverter) => {
+      inverter.limit_w = 20_000
+    },
+  })
+  await site.clock.advance(60_000)
+  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
+  site.restart()
+  await site.clock.advance(60_000)
+  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
+  await site.controller.hear([rowOf(90, { start_at: start_at + 60_000 })])
+  await site.clock.advance(10_000)
+  assert.deepEqual(site.limits(), [30_000, 30_000, 30_000])
+})
+
+test('rows stay lost over restarts until they are saved again', async (t) => {
+  const dir = dirOf(t)
+  const open = () => openControlStore({ dir, onFault() {} })
+  assert.ok(!(await open()).is_rows_lost, 'a first start')
+  assert.ok(!(await open()).is_rows_lost)
+  rmSync(join(dir, 'control-rows.json'))
+  assert.equal((await open()).is_rows_lost, true)
+  const store = await open()
+  assert.equal(store.is_rows_lost, true)
+  await store.saveRows([])
+  assert.equal((await open()).is_rows_lost, false)
+})
+
+const whole = { written_w: 20_000, before_w: null, external_w: null, intents: [] }
+const broken = {
+  'control-rows.json': ['', '{}', 'null', '[1]', '[{}]', '[null]'],
+  'control-devices.json': [
+    ...['{}', 'null', '[1]', '[{}]'],
+    JSON.stringify([[1, whole]]),
+    JSON.stringify([[1, { ...whole, static_max_w: null }]]),
+    JSON.stringify([[1, { ...whole, static_max_w: 1e5, intents: null }]]),
+  ],
+}
+
+for (const [name, texts] of Object.entries(broken)) {
+  test(`${name} that holds something else is told of and set aside`, async (t) => {
+    for (const text of texts) {
+      const dir = dirOf(t)
+      const faults: string[] = []
+      writeFileSync(join(dir, name), text)
+      const store = await openControlStore({ dir, onFault: (error) => faults.push(error.message) })
+      assert.deepEqual([store.rows, store.devices.size], [[], 0], text)
+      assert.ok(faults.includes(`${name} cannot be understood`), text)
+      assert.ok(existsSync(join(dir, `${name}.broken`)), text)
+      assert.equal(store.is_rows_lost, true, text)
+    }
+  })
+}
+
+function dirOf(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'heliograph-control-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { rowKey } from '@heliograph/domain/curtailment'
+import {
+  type ControlledSite,
+  controlledSite,
+  type FakeInverter,
+  rowOf,
+  start_at,
+} from '../fixtures/controlled-site.ts'
+
+/** What the device makes of a limit that it takes. */
+function makes(inverter: FakeInverter, make: (limit_w: number) => number): void {
+  const { control } = inverter
+  const { writeLimit } = control
+  control.writeLimit = async (limit_w, ...more) => {
+    await writeLimit(limit_w, ...more)
+    inverter.limit_w = make(limit_w)
+  }
+}
+
+/** It comes to its limit by so much each half second, and shows where it stands. */
+function ramps(site: ControlledSite, inverter: FakeInverter, step_w: number): void {
+  const { control } = inverter
+  const { writeLimit } = control
+  let target_w = inverter.static_max_w
+  inverter.limit_w = target_w
+  control.writeLimit = async (limit_w, ...more) => {
+    const stood_w = inverter.limit_w
+    await writeLimit(limit_w, ...more)
+    inverter.limit_w = stood_w
+    target_w = limit_w
+  }
+  const step = () => {
+    site.clock.after(500, step)
+    const left_w = target_w - inverter.limit_w!
+    inverter.limit_w! += Math.sign(left_w) * Math.min(step_w, Math.abs(left_w))
+  }
+  step()
+}
+
+const whole_kw = (limit_w: number) => Math.floor(limit_w / 1000) * 1000
+const at_least_10_kw = (limit_w: number) => Math.max(10_000, limit_w)
+const row_id = (nth: number) => `0193a1de-0000-7000-8000-0000000001${String(nth).padStart(2, '0')}`
+
+test('one that rounds down comes back after a row, and nobody is told of another master', async () => {
+  const site = await controlledSite({ permit_w: 300_000, count: 1 })
+  const [inverter] = site.inverters
+  makes(inverter!, whole_kw)
+  await site.clock.advance(10_000)
+  const row = rowOf(30.5, { start_at: start_at + 10_000, end_at: start_at + 60_000 })
+  await site.controller.hear([row])
+  await site.clock.advance(30_000)
+  assert.ok(inverter!.limit_w! <= 30_500)
+  assert.ok(site.newest.get(rowKey(row))?.applied_at)
+  await site.clock.advance(60_000)
+  assert.deepEqual(site.limits(), [100_000])
+  assert.ok(site.newest.get(rowKey(row))?.restored_at)
+  assert.deepEqual(site.events, [])
+  // Now it is known: each limit is written once.
+  const written = inverter!.writes.length
+  const next = rowOf(40.7, { group_id: row_id(1), start_at: start_at + 100_000 })
+  await site.controller.hear([next])
+  await site.clock.advance(60_000)
+  assert.deepEqual(site.limits(), [40_000])
+  assert.equal(inverter!.writes.length, written + 1)
+  site.restart()
+  await site.clock.advance(20_000)
+  await site.controller.hear([{ ...next, released_at: start_at + 180_000 }])
+  await site.clock.advance(20_000)
+  assert.deepEqual(site.limits(), [100_000])
+  assert.deepEqual(site.events, [])
+})
+
+test('one that reads back two watts less does not come down row by row', async () => {
+  const site = await controlledSite({ permit_w: 200_000, count: 2 })
+  makes(site.inverters[0]!, (limit_w) => limit_w - 2)
+  await site.clock.advance(10_000)
+  for (const nth of [0, 1, 2, 3, 4]) {
+    const from = start_at + 10_000 + nth * 120_000
+    const row = rowOf(100, { group_id: row_id(nth), start_at: from, end_at: from + 50_000 })
+    await site.controller.hear([row])
+    await site.clock.advance(120_000)
+  }
+  assert.deepEqual(site.limits(), [99_998, 100_000])
+})
+
+test("a lower limit of another that could be the device's own rounding stays", async () => {
+  const site = await controlledSite({ permit_w: 300_000, count: 1 })
+  const [inverter] = site.inverters
+  let is_first = true
+  makes(inverter!, (limit_w) => {
+    const found_w = is_first ? limit_w - 400 : limit_w
+    is_first = false
+    return found_w
+  })
+  await site.clock.advance(10_000)
+  await site.controller.hear([rowOf(30, { end_at: start_at + 60_000 })])
+  await site.clock.advance(120_000)
+  assert.deepEqual(site.limits(), [29_600])
+  assert.ok(site.peak_w <= 100_000)
+  assert.ok(inverter!.writes.every(({ limit_w }, nth) => nth === 0 || limit_w <= 29_600))
+  assert.deepEqual(
+    site.events.map(({ code }) => code),
+    ['control_contention'],
+  )
+})
+
+test('one that keeps to a least limit stays there, and an event tells of it', async () => {
+  const site = await controlledSite({ permit_w: 300_000, count: 2 })
+  makes(site.inverters[0]!, at_least_10_kw)
+  await site.clock.advance(10_000)
+  const row = rowOf(5, { end_at: start_at + 120_000 })
+  await site.controller.hear([row])
+  await site.clock.advance(60_000)
+  assert.deepEqual(site.limits(), [10_000, 0])
+  assert.equal(site.newest.get(rowKey(row))?.failure_code, 'readback_mismatch')
+  site.restart()
+  await site.clock.advance(120_000)
+  // Another master that sets its limit again and again would look the same.
+  assert.deepEqual(site.limits(), [10_000, 100_000])
+  assert.deepEqual(
+    site.events.map(({ code }) => code),
+    ['control_contention'],
+  )
+})
+
+test('one that shows where it is on its way to its limit stays there, and an event tells', async () => {
+  const site = await controlledSite({
+    permit_w: 300_000,
+    count: 1,
+    traits: { applies_within_ms: 6000 },
+  })
+  const [inverter] = site.inverters
+  ramps(site, inverter!, 10_000)
+  await site.clock.advance(10_000)
+  const row = rowOf(30, { start_at: start_at + 10_000, end_at: start_at + 60_000 })
+  await site.controller.hear([row])
+  await site.clock.advance(30_000)
+  assert.deepEqual(site.limits(), [30_000])
+  await site.clock.advance(60_000)
+  // What was found last counts as another's: nothing more is told above that.
+  assert.deepEqual(site.limits(), [40_000])
+  assert.deepEqual(
+    site.events.map(({ code }) => code),
+    ['control_contention'],
+  )
+})
+
+test('a limit in percent goes along with a ceiling that is changed, and is none of another', async () => {
+  for (const [ceiling_w, found_w] of [
+    [110_000, 55_000],
+    [80_000, 40_000],
+  ] as const) {
+    const site = await controlledSite({ permit_w: 300_000, count: 1 })
+    const [inverter] = site.inverters
+    await site.clock.advance(10_000)
+    await site.controller.hear([rowOf(50, { end_at: start_at + 60_000 })])
+    await site.clock.advance(10_000)
+    inverter!.static_max_w = ceiling_w
+    inverter!.limit_w = found_w
+    await site.clock.advance(10_000)
+    assert.deepEqual(site.limits(), [50_000])
+    inverter!.static_max_w = 100_000
+    inverter!.limit_w = (50_000 * 100_000) / ceiling_w
+    await site.clock.advance(60_000)
+    assert.deepEqual(site.limits(), [100_000])
+    assert.deepEqual(site.events, [])
+  }
+})
+
+test('one that delivers more than its own ceiling counts with all that it could', async () => {
+  const site = await controlledSite({
+    permit_w: 150_000,
+    prepare: (inverter) => {
+      inverter.static_max_w = 50_000
+      inverter.obeys = inverter.inverter_id !== 1
+    },
+  })
+  await site.clock.advance(120_000)
+  assert.deepEqual(site.limits(), [49_900, 25_000, 25_000])
+  // Also while it delivers less, and after a restart, until it says another ceiling.
+  site.inverters[0]!.available_w = 20_000
+  site.restart()
+  await site.clock.advance(120_000)
+  assert.deepEqual(site.limits(), [49_900, 25_000, 25_000])
+  site.inverters[0]!.static_max_w = 100_000
+  await site.clock.advance(60_000)
+  assert.equal(
+    site.limits().reduce<number>((sum, limit_w) => sum + (limit_w ?? 0), 0),
+    150_000,
+  )
+})
+
+test('registers that make no sense say nothing: the device counts as silent', async () => {
+  const nonsense = [
+    { limit_w: null, static_max_w: 0 },
+    { limit_w: 0, static_max_w: 0 },
+    { limit_w: -5000, static_max_w: 100_000 },
+    { limit_w: 66_600, static_max_w: Number.NaN },
+  ]
+  for (const found of nonsense) {
+    const site = await controlledSite({ permit_w: 200_000 })
+    await site.clock.advance(20_000)
+    const { control } = site.inverters[0]!
+    const { readLimit } = control
+    control.readLimit = async () => ({ ...(await readLimit()), ...found })
+    await site.clock.advance(30_000)
+    assert.deepEqual(site.limits(), [66_600, 50_000, 50_000])
+  }
+})
+
+test('one that is silent is known to be, however often the program is restarted', async () => {
+  const site = await controlledSite({ permit_w: 200_000 })
+  await site.clock.advance(20_000)
+  Object.assign(site.inverters[0]!, { is_silent: true, limit_w: null })
+  for (let nth = 0; nth < 5; nth += 1) {
+    await site.clock.advance(8000)
+    site.restart()
+  }
+  await site.clock.advance(1000)
+  assert.deepEqual(site.limits(), [null, 50_000, 50_000])
+  site.inverters[0]!.is_silent = false
+  await site.clock.advance(30_000)
+  assert.deepEqual(site.limits(), [66_600, 66_600, 66_600])
+})
+
+test('what is set to no effect is set ever more seldom, and anything new at once', async () => {
+  const site = await controlledSite({ permit_w: 300_000, count: 2 })
+  const [inverter] = site.inverters
+  await site.clock.advance(10_000)
+  inverter!.forgets = true
+  await site.controller.hear([rowOf(5, { end_at: start_at + 7_200_000 })])
+  await site.clock.advance(3_600_000)
+  assert.ok(inverter!.writes.length <= 20, `${inverter!.writes.length} writes`)
+  inverter!.forgets = false
+  await site.controller.hear([rowOf(4, { group_id: row_id(1), end_at: start_at + 7_200_000 })])
+  await site.clock.advance(1000)
+  assert.equal(inverter!.limit_w, 2000)
+})

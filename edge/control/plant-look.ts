@@ -1,0 +1,37 @@
+/** What is known of the plant of a row. */
+import type { ControlledPlants, Plant } from './controlled-plants.ts'
+import type { PlantLook } from './row-watch.ts'
+
+/** What only the controller knows of it. */
+export type Circumstances = Pick<PlantLook, 'now' | 'steady' | 'now_ms' | 'is_free'> & {
+  /** By the decision. */
+  is_settled(logger_id: number): boolean
+  refusalOf(plant: Plant): string | null
+}
+
+export function lookAtPlant(
+  plants: ControlledPlants,
+  logger_id: number,
+  { now, steady, now_ms, is_free, is_settled, refusalOf }: Circumstances,
+): PlantLook {
+  const plant = plants.of(logger_id)
+  if (!plant) {
+    const failure = { code: 'driver_error', message: 'this site has no such plant' } as const
+    const none = { rated_w: 0, worst_w: Number.POSITIVE_INFINITY, is_free: false, power: null }
+    const known = { is_known: true, is_settled: true }
+    return { now, steady, now_ms, ...none, ...known, failure, refusal: null, failed_attempts: 0 }
+  }
+  const { devices, rated_w } = plant
+  const is_known = plants.isKnown(plant, now_ms)
+  const failures = devices.map(({ failure }) => failure).filter((failure) => failure !== null)
+  return {
+    ...{ now, steady, now_ms, is_free, rated_w },
+    worst_w: plants.worstOf(plant, now_ms),
+    is_known,
+    is_settled: is_settled(logger_id) && is_known,
+    power: plants.powerOf(plant, now_ms),
+    failure: failures.find(({ code }) => code !== 'timeout') ?? failures[0] ?? null,
+    refusal: refusalOf(plant),
+    failed_attempts: devices.reduce((sum, device) => sum + device.failed_attempts, 0),
+  }
+}

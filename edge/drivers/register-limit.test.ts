@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { huaweiSun2000 as huaweiDevice } from '../../simulator/devices/huawei-sun2000.ts'
+import { sma as smaDevice } from '../../simulator/devices/sma.ts'
+import { drivers } from './drivers.ts'
+import { createRegisterBus } from './fixtures/register-bus.ts'
+import { inverter, noon } from './fixtures/register-devices.ts'
+
+/** Answers these words instead of its own, by address. */
+type Words = ReadonlyMap<number, number>
+
+const zero_pmax: Words = new Map([30075, 30076].map((address) => [address, 0]))
+const zero_wmax: Words = new Map([30233, 30234].map((address) => [address, 0]))
+
+async function opened(maker: 'huawei_sun2000' | 'sma', words: { now: Words }) {
+  const bus =
+    maker === 'sma'
+      ? createRegisterBus(smaDevice(inverter), noon)
+      : createRegisterBus(huaweiDevice(inverter), noon)
+  for (const name of ['readHoldingRegisters', 'readInputRegisters'] as const) {
+    const read = bus[name].bind(bus)
+    bus[name] = async (unit_id, address, count) =>
+      (await read(unit_id, address, count)).map((word, nth) => words.now.get(address + nth) ?? word)
+  }
+  const found = await drivers[maker].openInverter(bus, inverter)
+  await found.read()
+  return found
+}
+
+for (const [maker, zeros] of [
+  ['huawei_sun2000', zero_pmax],
+  ['sma', zero_wmax],
+] as const) {
+  test(`${maker}: a ceiling of no watts is none: nothing is known of its limit`, async () => {
+    const words: { now: Words } = { now: new Map() }
+    const found = await opened(maker, words)
+    const { control } = found
+    assert.ok(control)
+    await control.writeLimit(control.settable(20_000))
+    words.now = zeros
+    const { values } = await found.read()
+    assert.equal(values.limit ?? null, null)
+    await assert.rejects(control.readLimit(), /does not tell what limits it/)
+    await assert.rejects(control.writeLimit(10_000), /does not tell what limits it/)
+    words.now = new Map()
+    assert.equal((await control.readLimit()).limit_w, control.settable(20_000))
+  })
+}
