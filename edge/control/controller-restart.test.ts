@@ -146,6 +146,19 @@ test('a restart sets nothing anew where shares are uneven, whoever answers first
   }
 })
 
+test('a row that was never applied is, where the clock is older after a restart', async () => {
+  const site = await controlledSite()
+  await site.clock.advance(10_000)
+  for (const inverter of site.inverters) inverter.forgets = true
+  await site.controller.hear([rowOf(60)])
+  await site.clock.advance(10_000)
+  site.clock.step(-7_200_000)
+  site.restart()
+  for (const inverter of site.inverters) inverter.forgets = false
+  await site.clock.advance(30_000)
+  assert.ok(site.limits().every((limit_w) => limit_w !== null && limit_w <= 20_000))
+})
+
 test('a clock that is older after a restart raises nothing for a minute', async () => {
   const site = await controlledSite()
   const row = rowOf(60)

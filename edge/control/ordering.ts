@@ -68,11 +68,10 @@ export class Ordering {
     const noted = orders.map((order) => notes.write({ is: 'order', ...order }))
     const is_durable = await this.#inTime(Promise.all([this.save(), ...noted]))
     this.#is_unsaved = !is_durable
-    const may_raise = is_durable && isSamePermit(permit, this.#needs.permit())
     for (const { device, order } of begun) {
       const mayStill = () => !order.is_raise || this.#isWanted(order, permit)
       // What only lowers goes even so: at worst it is taken for another's limit after a restart.
-      if (may_raise || !order.is_raise) work(device.carryOut(order, mayStill))
+      if (!order.is_raise || (is_durable && mayStill())) work(device.carryOut(order, mayStill))
       else device.abandon()
     }
   }

@@ -260,8 +260,8 @@ export const mutations: readonly Mutation[] = [
     name: 'raises under a permit that was lowered while that was written down',
     edge: 'controller',
     file: `${core}/ordering.ts`,
-    from: 'const may_raise = is_durable && isSamePermit(permit, this.#needs.permit())',
-    to: 'const may_raise = is_durable',
+    from: 'return is_wanted && isSamePermit(permit, this.#needs.permit())',
+    to: 'return is_wanted',
   },
   {
     name: 'trusts a clock that is older after a restart',
