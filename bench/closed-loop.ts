@@ -36,8 +36,8 @@ const meter_s = 5
 const ramp_ratio_per_s = 0.1
 /** One interval of the loop: two polls. */
 const interval_s_max = 10
-/** Never less energy than with the static split. */
-const ratio_min = 1
+/** Sharing anew costs a little where nothing is left over: no more than this may be lost to it. */
+const ratio_min = 0.99
 const dirt_and_shade = [
   ...Array.from({ length: 6 }, (_, nth) => `soiled_string:6/${nth}=0.25`),
   ...Array.from({ length: 4 }, (_, nth) => `shaded_string:1/${nth}`),

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { closeSync, constants, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { CurtailmentRow, RowReport } from '@heliograph/domain/curtailment'
 import type { Readings } from '@heliograph/domain/link'
+import { askToForget, openRequests } from './control/limit-requests.ts'
 import { sealPermitFile } from './control/permit-file.ts'
 import { agentPlace } from './fixtures/agent-place.ts'
 import { inverterOf, siteOf } from './fixtures/sites.ts'
@@ -87,6 +90,56 @@ test('a row comes over the link, goes to the device, and its reports go back', a
   const tells = payloads().filter((p) => JSON.stringify(p).includes('"power_limit_pct":61'))
   assert.deepEqual(tells, [])
 })
+
+test("a limit that an operator says is nobody's is forgotten, by an agent that runs or starts", async (t) => {
+  const { dir, server, device, start } = await placeOf(t)
+  const data_dir = join(dir, 'data')
+  const ask = (external_w: number) =>
+    askToForget(data_dir, {
+      ...{ request_id: randomUUID(), inverter_id: 1, external_w },
+      ...{ asked_at: Date.now(), asked_by: 'operator' },
+    })
+  device.limit = { limit_w: 20_000, static_max_w: 100_000, revert: null }
+  device.values['ac_power_kw'] = 7
+  const agent = await start()
+  await server.until(() => isSaved(data_dir, 20_000))
+  assert.equal(device.limit.limit_w, 20_000)
+  await ask(20_000)
+  await server.until(() => device.limit?.limit_w === permit_w)
+  device.limit = { ...device.limit, limit_w: 10_000 }
+  device.values['ac_power_kw'] = 7
+  await server.until(() => isSaved(data_dir, 10_000))
+  assert.equal(device.limit.limit_w, 10_000)
+  await agent.stop()
+  await ask(10_000)
+  assert.equal((await openRequests(data_dir)).length, 1)
+  const again = await start()
+  await server.until(() => device.limit?.limit_w === permit_w)
+  await again.stop()
+  assert.deepEqual(await openRequests(data_dir), [])
+})
+
+test('an agent stops while the disk of control hangs, and journals what was measured', async (t) => {
+  const { dir, server, device, start, logged, payloads } = await placeOf(t)
+  const agent = await start({ stop_ms_max: 20_000 })
+  await server.until(() => device.limit?.limit_w === permit_w)
+  // Whoever opens it to write waits for one who reads. It cannot be made while it is being saved.
+  const pipe = join(dir, 'data', 'control-devices.json.new')
+  await server.until(() => spawnSync('mkfifo', [pipe]).status === 0)
+  device.limit = { ...device.limit!, limit_w: 10_000 }
+  device.values['ac_power_kw'] = 7
+  const has = (code: string) => payloads().some((p) => JSON.stringify(p).includes(code))
+  await server.until(() => has('control_contention'))
+  assert.equal(await agent.stop(), false)
+  closeSync(openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK))
+  assert.match(logged.join(''), /the disk of control hangs: ending without waiting for it/)
+  assert.match(readFileSync(join(dir, 'data', 'run.json'), 'utf8'), /stopped/)
+})
+
+const isSaved = (data_dir: string, external_w: number) =>
+  readFileSync(join(data_dir, 'control-devices.json'), 'utf8').includes(
+    `"external_w":${external_w}`,
+  )
 
 test('the permit is in the control log, and in no log line, event or report', async (t) => {
   const place = await placeOf(t)

@@ -40,12 +40,19 @@ export interface AgentNeeds {
   openBus(connection: Connection): Bus
   driverOf(name: DriverName): Driver
   onPoll(kind: DeviceKind, result: PollResult, took_ms: number): void
+  /** A disk that hangs is waited for so long when it stops; 5 s where it is left out. */
+  stop_ms_max?: number
 }
+
+const default_stop_ms_max = 5000
 
 export interface Agent {
   figures(): Figures
-  /** Stops polling, journals what was gathered, and ends the link. */
-  stop(): Promise<void>
+  /**
+   * Stops polling, journals what was gathered, and ends the link. False: something hangs, above all
+   * the disk. It was not waited for any longer, and the program has to end.
+   */
+  stop(): Promise<boolean>
 }
 
 interface Parts {
@@ -81,8 +88,10 @@ export async function startAgent(needs: AgentNeeds): Promise<Agent> {
     return {
       figures: () => figuresOf(parts),
       async stop() {
-        await end(parts)
-        lock.release()
+        const is_over = await end(parts, needs)
+        // What hangs may be written yet: then the directory is this program's until it ends.
+        if (is_over) lock.release()
+        return is_over
       },
     }
   } catch (error) {
@@ -226,6 +235,7 @@ async function begin(parts: Parts, { log }: AgentNeeds): Promise<void> {
   let applied = apply(watch.site)
   controller.start()
   files.start()
+  files.takeRequests((request) => controller.forgetting.take(request))
   const use = (site: Site) => {
     log.info({ site_id: site.site_id }, 'site file accepted')
     warnOfMoved(watch, log)
@@ -261,29 +271,43 @@ function warnOfMoved({ former, site }: SiteWatch, log: Log): void {
   }
 }
 
-async function end({
-  clock,
-  watch,
-  announcer,
-  controller,
-  files,
-  loop,
-  nodes,
-  recorder,
-  link,
-  journal,
-  run,
-}: Parts): Promise<void> {
-  watch.close()
-  announcer.close()
+/** Whether all of it is over. Where control hangs, what was measured is journaled all the same. */
+async function end(parts: Parts, needs: AgentNeeds): Promise<boolean> {
+  const { timers, stop_ms_max = default_stop_ms_max } = needs
+  parts.watch.close()
+  parts.announcer.close()
+  const is_control_over = await inTime(endControl(parts), stop_ms_max / 2, timers)
+  const is_rest_over = await inTime(endRest(parts), stop_ms_max / 2, timers)
+  if (is_control_over && is_rest_over) return true
+  const what = is_control_over ? 'the journal or a device hangs' : 'the disk of control hangs'
+  needs.log.error(`${what}: ending without waiting for it, and what it had to write may be lost`)
+  return false
+}
+
+async function endControl({ controller, files }: Parts): Promise<void> {
   await controller.stop()
   await files.close()
+}
+
+async function endRest(parts: Parts): Promise<void> {
+  const { clock, loop, nodes, recorder, link, journal, run } = parts
   await loop.stop()
   await nodes.stop()
   await recorder.close()
   await link.close()
   await journal.close()
   await run.stopped(clock.now().getTime())
+}
+
+/** False where it takes longer; rejects as it does. */
+async function inTime(job: Promise<void>, ms_max: number, timers: Timers): Promise<boolean> {
+  const late = Promise.withResolvers<false>()
+  const cancel = timers.after(ms_max, () => late.resolve(false))
+  try {
+    return await Promise.race([job.then(() => true), late.promise])
+  } finally {
+    cancel()
+  }
 }
 
 function figuresOf({ watch, journal, recorder, loop, nodes, link }: Parts): Figures {

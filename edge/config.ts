@@ -1,5 +1,6 @@
 /** The edge agent's settings, read once from the environment; docs/operating.md lists them. */
 import { readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { edgeTokenPattern } from '@heliograph/domain/link'
 import { parseMqttCredentials } from '@heliograph/domain/node'
@@ -59,6 +60,18 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): EdgeCo
 /** Where the files of the edge are, for what is done beside the agent. */
 export function readFiles(environment: NodeJS.ProcessEnv = process.env): EdgeFiles {
   return filesOf(settingsOf(environment))
+}
+
+/** Who asks for something on the edge's machine, as far as the account says. */
+export function readOperator(environment: NodeJS.ProcessEnv = process.env): string {
+  const by = environment['SUDO_USER']
+  try {
+    const { username } = userInfo()
+    return by ? `${by} as ${username}` : username
+  } catch {
+    // An account without a name, as in a container.
+    return `account ${process.getuid?.() ?? 'unknown'}`
+  }
 }
 
 function filesOf(settings: Settings): EdgeFiles {

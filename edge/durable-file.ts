@@ -3,10 +3,12 @@ import { open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Replaces the file: whoever reads it finds the old text or the new, also after a power cut. */
-export async function writeDurably(path: string, text: string): Promise<void> {
+export async function writeDurably(path: string, text: string, mode = 0o600): Promise<void> {
   const temporary = `${path}.new`
   const file = await open(temporary, 'w', 0o600)
   try {
+    // Whatever the umask says.
+    if (mode !== 0o600) await file.chmod(mode)
     await file.writeFile(text)
     await file.sync()
   } finally {

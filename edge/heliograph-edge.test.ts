@@ -17,6 +17,7 @@ import { systemTimers } from '@heliograph/domain/clock'
 import { smallDisk } from '../test/small-disk.ts'
 import type { Noted } from './control/control-entry.ts'
 import { openControlLog } from './control/control-log.ts'
+import { openRequests } from './control/limit-requests.ts'
 import { inverterOf, siteOf } from './fixtures/sites.ts'
 
 const program = fileURLToPath(new URL('heliograph-edge.ts', import.meta.url))
@@ -180,6 +181,90 @@ test('wrong usage is told as such', async (t) => {
   const { code, output } = await run('--help')
   assert.equal(code, 0)
   assert.match(output, /Example:\n {2}heliograph-edge permit seal/)
+})
+
+const record = { static_max_w: 100_000, written_w: 80_000, before_w: null, intents: [] }
+
+test('what is remembered of limits is listed, and that of another can be forgotten', async (t) => {
+  const { dir, run } = placeOf(t)
+  const none = await run('limits')
+  assert.equal(none.code, 1)
+  assert.match(none.notes, /remembers nothing of devices: EDGE_DATA_DIR or --data-dir must name/)
+  const habits = { rounds_by_w: 500, doubt: null }
+  const devices = [
+    [12, { ...record, written_w: null, external_w: null }],
+    [-1, { ...record, external_w: 40_000 }],
+    [2, { ...record, external_w: 50_000, habits }],
+  ]
+  writeFileSync(join(dir, 'control-devices.json'), JSON.stringify(devices))
+  const listed = (await run('limits')).output.split('\n')
+  assert.deepEqual(listed, [
+    'plant-1     limit of another 40.000 kW; last written 80.000 kW; ceiling 100.000 kW',
+    '2           limit of another 50.000 kW; last written 80.000 kW; ceiling 100.000 kW; rounds down by up to 0.500 kW',
+    '12          no limit of another; never written; ceiling 100.000 kW',
+    '',
+  ])
+  for (const name of ['2', 'plant-1']) {
+    const { code, output, notes } = await run('limits', 'forget', name, '--data-dir', dir)
+    assert.deepEqual([code, notes], [0, ''])
+    assert.match(
+      output,
+      /^the limit of another at .* [12] is to be forgotten: a running agent does/,
+    )
+  }
+  assert.match(
+    (await run('limits')).output,
+    /^2 .* 0\.500 kW; asked to forget that limit, not done/m,
+  )
+  const [first, second] = await openRequests(dir)
+  assert.deepEqual([first, second].map((one) => [one?.inverter_id, one?.external_w]).sort(), [
+    [-1, 40_000],
+    [2, 50_000],
+  ])
+  assert.notEqual(first?.asked_by, '')
+  assert.ok(Math.abs(first!.asked_at - Date.now()) < minute_ms)
+})
+
+test('what cannot be forgotten is refused, and nothing is asked of the agent', async (t) => {
+  const { dir, run } = placeOf(t)
+  const devices = [[12, { ...record, external_w: null }]]
+  writeFileSync(join(dir, 'control-devices.json'), JSON.stringify(devices))
+  const unknown = await run('limits', 'forget', '13')
+  assert.deepEqual(
+    [unknown.code, unknown.notes],
+    [2, 'heliograph-edge: inverter 13 is not known here; these are: 12\n'],
+  )
+  for (const word of ['0', '1.5', 'x', '1e3']) {
+    assert.equal((await run('limits', 'forget', word)).code, 2, word)
+  }
+  assert.equal((await run('limits', 'forget')).code, 2)
+  const free = await run('limits', 'forget', '12')
+  assert.equal(free.code, 1)
+  assert.match(free.notes, /no limit of another is remembered of inverter 12/)
+  assert.deepEqual(await openRequests(dir), [])
+  writeFileSync(join(dir, 'control-devices.json'), '[[')
+  const broken = await run('limits', 'forget', '12')
+  assert.equal(broken.code, 1)
+  assert.match(broken.notes, /control-devices\.json cannot be understood/)
+})
+
+test('what an operator asked to forget is in the proof', async (t) => {
+  const { dir, run } = placeOf(t)
+  const asked = {
+    ...({ is: 'forgotten' } as const),
+    ...{ inverter_id: 1, external_w: 20_000, request_id: 'x' },
+    ...{ asked_at: start_at, asked_by: 'ann as root' },
+  }
+  await writeLog(dir, [
+    [5, { ...asked, refusal: null }],
+    [6, { ...asked, refusal: 'this site has no such device' }],
+  ])
+  const { code, output } = await run(...ask)
+  assert.equal(code, 0)
+  const told =
+    "inverter 1      ann as root asked at 2026-06-21 10:00:00.000 to forget another's 20.000 kW"
+  assert.ok(output.includes(`10:05:00.000  ${told}: done\n`), output)
+  assert.ok(output.includes(`10:06:00.000  ${told}: not done, this site has no such device\n`))
 })
 
 test('a proof without a control log says which setting names it', async (t) => {

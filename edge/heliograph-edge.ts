@@ -6,8 +6,11 @@ import { basename, join } from 'node:path'
 import { systemClock } from '@heliograph/domain/clock'
 import { parseSiteFile } from '@heliograph/domain/site-file'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { readFiles } from './config.ts'
-import { control_log_dir } from './control/control-store.ts'
+import { readFiles, readOperator } from './config.ts'
+import { control_log_dir, readSavedDevices } from './control/control-store.ts'
+import { nameOf } from './control/controlled-device.ts'
+import { askToForget, openRequests } from './control/limit-requests.ts'
+import { deviceName, deviceOf, externalOf, limitsText } from './control/limits-text.ts'
 import { type PermitSite, parsePermitFile, sealPermitFile } from './control/permit-file.ts'
 import { runProof } from './control/proof-run.ts'
 
@@ -18,11 +21,12 @@ const exceeded = 4
 const incomplete = 5
 
 const help = `
-Exit codes: 0 done, and of a proof: kept; 1 failed, 2 wrong usage, 3 the permit file is wrong,
-4 the permit was exceeded, 5 the log is incomplete or not as it was written.
+Exit codes: 0 done, and of a proof: kept; 1 failed, 2 wrong usage or no such device, 3 the permit
+file is wrong, 4 the permit was exceeded, 5 the log is incomplete or not as it was written.
 
 Example:
   heliograph-edge permit seal /etc/heliograph/permit.yaml
+  heliograph-edge limits
   heliograph-edge proof --from 2027-01-31T00:00:00Z --to 2027-02-01T00:00:00Z`
 
 const note = (message: string) => process.stderr.write(`heliograph-edge: ${message}\n`)
@@ -111,6 +115,48 @@ function tellWrong(path: string, problems: readonly string[]): void {
   process.exitCode = wrong_permit
 }
 
+async function savedDevices(dir: string) {
+  const devices = await readSavedDevices(dir)
+  if (devices) return devices
+  const where = 'EDGE_DATA_DIR or --data-dir must name the data directory of the agent'
+  throw new Error(`${dir} remembers nothing of devices: ${where}`)
+}
+
+async function list(options: { dataDir?: string }): Promise<void> {
+  const dir = options.dataDir ?? readFiles().data_dir
+  const devices = await savedDevices(dir)
+  const asked = await openRequests(dir)
+  const ids = new Set(asked.map(({ inverter_id }) => inverter_id))
+  await say(`${limitsText(devices, ids)}\n`)
+}
+
+async function forget(inverter_id: number, _: unknown, command: Command): Promise<void> {
+  const options: { dataDir?: string } = command.optsWithGlobals()
+  const dir = options.dataDir ?? readFiles().data_dir
+  const devices = await savedDevices(dir)
+  const record = devices.get(inverter_id)
+  const name = nameOf(inverter_id)
+  if (!record) {
+    const known = [...devices.keys()].map(deviceName).join(', ') || 'none'
+    note(`${name} is not known here; these are: ${known}`)
+    process.exitCode = usage
+    return
+  }
+  const external_w = externalOf(record)
+  if (external_w === null) throw new Error(`no limit of another is remembered of ${name}`)
+  const asked_at = systemClock.now().getTime()
+  const ids = { request_id: `${asked_at}-${process.pid}`, inverter_id }
+  await askToForget(dir, { ...ids, external_w, asked_at, asked_by: readOperator() })
+  const later = 'a running agent does it within seconds, a stopped one when it starts'
+  await say(`the limit of another at ${name} is to be forgotten: ${later}\n`)
+}
+
+function limitedDevice(text: string): number {
+  const inverter_id = deviceOf(text)
+  if (inverter_id !== null) return inverter_id
+  throw new InvalidArgumentError('It must be an inverter_id, or plant-<logger_id>.')
+}
+
 /** An instant in UTC, `2027-01-31T00:00:00Z`; days that do not exist are refused. */
 function utcInstant(text: string): number {
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?:(:\d\d)(\.\d\d\d)?)?Z$/.exec(text)
@@ -123,7 +169,7 @@ function utcInstant(text: string): number {
 }
 
 const program = new Command('heliograph-edge')
-  .description('The grid permit of a site and the proof that it was kept, at its edge.')
+  .description('The grid permit of a site, the limits of its devices, and the proof, at its edge.')
   .addHelpText('after', help)
   .exitOverride()
 program
@@ -148,6 +194,17 @@ permit
   .argument('<file>')
   .option('--site-file <file>', 'site.yaml to hold it against; otherwise SITE_FILE')
   .action(check)
+
+const limits = program
+  .command('limits')
+  .description('Lists what the edge remembers of the limits of its devices.')
+  .option('--data-dir <dir>', "the agent's EDGE_DATA_DIR, where that is not set")
+  .action(list)
+limits
+  .command('forget')
+  .description("The limit of another at this device is nobody's: permit and rows alone decide.")
+  .argument('<inverter_id>', 'as `limits` lists it', limitedDevice)
+  .action(forget)
 
 // `heliograph-edge proof … | head` ends when that has enough.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -48,7 +48,8 @@ async function run(config: EdgeConfig): Promise<void> {
     if (err) log.fatal({ err }, err.message)
     server?.close()
     server?.closeAllConnections()
-    await agent.stop()
+    // A thread that hangs in the disk would keep this one from exiting.
+    if (!(await agent.stop())) process.kill(process.pid, 'SIGKILL')
     log.info('stopped')
   })
   // Where another program started this one, it ends with that.

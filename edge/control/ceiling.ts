@@ -7,6 +7,8 @@ export interface Ceiling {
   held_by: 'none' | 'curtailment' | 'permit'
   /** False while the permit is not known: then nothing is ever raised. */
   may_raise: boolean
+  /** The plant has no permit: a device that comes back with more is lowered to what it held. */
+  is_kept?: boolean
 }
 
 export interface PlantFacts {

@@ -48,7 +48,10 @@ export interface Loop {
   since_ms: number
 }
 
-/** Less room than this is not worth the writes, of the plant's rating. */
+/**
+ * Less room than this is not worth the writes, of the plant's rating. From 0.25 to 4 % the energy
+ * of `bench closed-loop` differs by 0.7 %, the writes by a third.
+ */
 const dead_band_ratio = 0.01
 /** A device that comes within this of its limit is held by it, of its rating. */
 const held_ratio = 0.01

@@ -9,7 +9,13 @@ import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 export type ControlEntry = { at: number } & (
   | { is: 'started' | 'stopped' }
   /** The permit in force from now on, the guard taken off; a plant without an entry has none. */
-  | { is: 'permit'; plants: { logger_id: number; permit_w: number }[]; site_w: number | null }
+  | {
+      is: 'permit'
+      plants: { logger_id: number; permit_w: number }[]
+      /** Of plants without an entry the last that they had: they are held to it, and not raised. */
+      lapsed?: { logger_id: number; permit_w: number }[]
+      site_w: number | null
+    }
   /** A row that was heard of, or its release. */
   | { is: 'row'; row: CurtailmentRow }
   /** What a plant is held to, and what its devices may deliver at worst. */
@@ -41,6 +47,19 @@ export type ControlEntry = { at: number } & (
       inverter_id: number
       found: Found
       foreign: 'lowered' | 'raised' | 'lost' | null
+    }
+  /**
+   * An operator said on the site that the limit of another is nobody's: it was forgotten, or was
+   * not, for this reason.
+   */
+  | {
+      is: 'forgotten'
+      inverter_id: number
+      external_w: number
+      request_id: string
+      asked_at: number
+      asked_by: string
+      refusal: string | null
     }
   /** It does not answer; `stays`: its limit holds all the same, whatever becomes of its power. */
   | { is: 'gone'; inverter_id: number; stays?: boolean }

@@ -230,6 +230,7 @@ test('a permit of which no copy can be kept is told of, and the agent starts all
     timers: place.clock,
     permit_file: config.permit_file,
     accepted_file: join(place.dir, 'blocked', 'accepted-permit.yaml'),
+    last_file: join(place.dir, 'last-permits.json'),
     site: () => ({ site_id: 'demo', plants: new Set([1]) }),
   })
   assert.equal(watch.permit, null)

@@ -9,6 +9,7 @@ import type { Log } from '../log.ts'
 import type { ControlLog, Noted } from './control-entry.ts'
 import { openControlLog } from './control-log.ts'
 import { type ControlStore, control_log_dir, openControlStore } from './control-store.ts'
+import { type RequestWatchNeeds, watchRequests } from './limit-requests.ts'
 import { type PermitSite, permitEntry } from './permit-file.ts'
 import type { Permit } from './permit-terms.ts'
 import { PermitWatch } from './permit-watch.ts'
@@ -32,6 +33,8 @@ export interface ControlFiles {
   store: ControlStore
   /** Begins to watch the permit. After the start of the controller, which is noted first. */
   start(): void
+  /** Takes up what an operator asks about limits. */
+  takeRequests(take: RequestWatchNeeds['take']): void
   close(): Promise<void>
 }
 
@@ -47,22 +50,14 @@ export async function openControlFiles(needs: ControlFilesNeeds): Promise<Contro
       onEvent(logEvent(error, needs))
     },
   })
-  const store = await openControlStore({
-    dir: config.data_dir,
-    onFault(error) {
-      log.error({ err: error }, 'what control knew is lost')
-      const condition = { ...source, code: 'control_state_lost', severity: 'major' } as const
-      const message = `What control knew is lost: ${error.message}`
-      onEvent(onceEvent(condition, { at: at(), message }))
-    },
-  })
-  const watch = await PermitWatch.open({
-    timers,
-    permit_file: config.permit_file,
-    accepted_file: join(config.data_dir, 'accepted-permit.yaml'),
-    site: () => permitSite(needs.site()),
-  })
+  const onFault = (error: Error) => {
+    log.error({ err: error }, 'what control knew is lost')
+    onEvent(lostEvent(error, needs))
+  }
+  const store = await openControlStore({ dir: config.data_dir, onFault })
+  const watch = await openPermit(needs, onFault)
   let rejected: string | null = null
+  let requests: ReturnType<typeof watchRequests> | null = null
   const note = (entry: Noted) => void control_log.write({ at: at(), ...entry })
   return {
     permit: () => watch.permit,
@@ -100,11 +95,34 @@ export async function openControlFiles(needs: ControlFilesNeeds): Promise<Contro
         },
       })
     },
+    takeRequests(take) {
+      const onFault = (error: Error) => log.error({ err: error }, 'a request is in trouble')
+      requests = watchRequests({ dir: config.data_dir, timers, take, onFault })
+    },
     async close() {
       watch.close()
+      requests?.close()
       await control_log.close()
     },
   }
+}
+
+function openPermit(needs: ControlFilesNeeds, onFault: (error: Error) => void) {
+  const { timers, config } = needs
+  return PermitWatch.open({
+    timers,
+    permit_file: config.permit_file,
+    accepted_file: join(config.data_dir, 'accepted-permit.yaml'),
+    last_file: join(config.data_dir, 'last-permits.json'),
+    site: () => permitSite(needs.site()),
+    onFault,
+  })
+}
+
+function lostEvent(error: Error, { clock, source }: ControlFilesNeeds) {
+  const condition = { ...source, code: 'control_state_lost', severity: 'major' } as const
+  const message = `What control knew is lost: ${error.message}`
+  return onceEvent(condition, { at: clock.now().getTime(), message })
 }
 
 function logEvent(error: Error | null, { clock, conditions, source }: ControlFilesNeeds) {

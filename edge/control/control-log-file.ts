@@ -9,6 +9,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { utcDate } from '@heliograph/domain/utc-day'
 import type { ControlEntry } from './control-entry.ts'
 
 export interface LogFile {
@@ -27,7 +28,8 @@ export interface ChainEnd {
 
 export const no_chain: ChainEnd = { nth: 0, digest: '' }
 
-export const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
+/** The day whose file an entry goes to. */
+export const dayOf = utcDate
 
 export const nameOf = ({ nth, day }: Pick<LogFile, 'nth' | 'day'>) =>
   `${String(nth).padStart(6, '0')}-${day}.jsonl`

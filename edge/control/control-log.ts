@@ -125,13 +125,16 @@ class Writer implements DiskLog {
     this.#plan()
   }
 
-  /** Of an order: rejects when it is not on disk, and keeps it to be written later all the same. */
+  /**
+   * Of an order, and of what an operator asked for: rejects when it is not on disk, and keeps it to
+   * be written later all the same.
+   */
   write(entry: ControlEntry): void | Promise<void> {
     if (this.#waiting.length >= waiting_max) {
       this.#waiting.shift()?.settle?.reject(new Error('the control log cannot be written'))
       this.#lost += 1
     }
-    if (entry.is !== 'order') {
+    if (entry.is !== 'order' && entry.is !== 'forgotten') {
       this.#waiting.push({ entry })
       return
     }

@@ -58,10 +58,9 @@ export class ControlNotes {
   }
 
   permit(permit: Permit | null): void {
-    const plants = [...(permit?.plant_w ?? [])].map(([logger_id, permit_w]) => {
-      return { logger_id, permit_w }
-    })
-    const entry = { is: 'permit', plants, site_w: permit?.site_w ?? null } as const
+    const plants = entriesOf(permit?.plant_w)
+    const lapsed = permit?.lapsed_w?.size ? { lapsed: entriesOf(permit.lapsed_w) } : {}
+    const entry = { is: 'permit', plants, ...lapsed, site_w: permit?.site_w ?? null } as const
     const text = JSON.stringify(entry)
     if (text === this.#permit) return
     this.#permit = text
@@ -88,3 +87,6 @@ export class ControlNotes {
     this.note({ is: 'power', logger_id, power_w })
   }
 }
+
+const entriesOf = (of_plant: ReadonlyMap<number, number> = new Map()) =>
+  [...of_plant].map(([logger_id, permit_w]) => ({ logger_id, permit_w }))

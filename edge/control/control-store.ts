@@ -55,6 +55,7 @@ const SavedDevice = Type.Object({
     Type.Union([Type.Object({ power_w: Watts, limit_w: Watts }), Type.Null()]),
   ),
   unheard_ms: Type.Optional(Type.Number({ minimum: 0 })),
+  forgot_id: Type.Optional(Type.String()),
   origin: Type.Optional(
     Type.Object({
       written_for: Type.Union([WrittenFor, Type.Null()]),
@@ -67,6 +68,25 @@ const SavedDevice = Type.Object({
 const SavedRows = Type.Array(RowReport)
 const SavedDevices = Type.Array(Type.Tuple([Type.Integer(), SavedDevice]))
 
+const devices_file = 'control-devices.json'
+
+/**
+ * What was saved last of each device, by inverter_id, read beside an agent or without one; null:
+ * nothing ever was.
+ *
+ * @throws {Error} where the file cannot be read, or is not what was written
+ */
+export async function readSavedDevices(
+  dir: string,
+): Promise<ReadonlyMap<number, DeviceRecord> | null> {
+  const path = join(dir, devices_file)
+  const text = await readIfThere(path)
+  if (text === null) return null
+  const found = parsed(text)
+  if (!Value.Check(SavedDevices, found)) throw new Error(`${path} cannot be understood`)
+  return new Map(found as [number, DeviceRecord][])
+}
+
 /**
  * A file that is not what was written, which only a fault of the disk can bring about, is told of,
  * set aside and empty; so is one that is gone, told of where anything else is left. Then limits
@@ -75,7 +95,7 @@ const SavedDevices = Type.Array(Type.Tuple([Type.Integer(), SavedDevice]))
  */
 export async function openControlStore({ dir, onFault }: ControlStoreNeeds): Promise<ControlStore> {
   const rows_path = join(dir, 'control-rows.json')
-  const devices_path = join(dir, 'control-devices.json')
+  const devices_path = join(dir, devices_file)
   const rows = await read<HeldRow[]>(rows_path, SavedRows, onFault)
   const devices = await read<[number, DeviceRecord][]>(devices_path, SavedDevices, onFault)
   const is_used = rows !== 'none' || devices !== 'none' || (await hasLog(dir))

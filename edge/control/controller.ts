@@ -11,7 +11,7 @@ import type { Limiter } from '@heliograph/domain/readings'
 import type { Site } from '@heliograph/domain/site'
 import type { Conditions, Source } from '../conditions.ts'
 import { armingShares } from './arming.ts'
-import { type Ceiling, plantCeiling } from './ceiling.ts'
+import type { Ceiling } from './ceiling.ts'
 import { ClockWatch, type WallTime } from './clock-watch.ts'
 import { ControlAlerts } from './control-alerts.ts'
 import type { ControlLog } from './control-entry.ts'
@@ -21,9 +21,11 @@ import type { DeviceRead } from './controlled-device.ts'
 import { ControlledPlants, type Plant } from './controlled-plants.ts'
 import { type Decision, decide, type Order, type SiteNow } from './decide.ts'
 import { ExcessWatches } from './excess-watch.ts'
+import { LimitForgetting } from './limit-forgetting.ts'
 import { decideLowers } from './lower-only.ts'
 import { Ordering } from './ordering.ts'
-import { isSamePermit, type Permit } from './permit-terms.ts'
+import { boundOf, isSamePermit, type Permit } from './permit-terms.ts'
+import { ceilingUnder, isAskedFor } from './plant-ceilings.ts'
 import { lookAtPlant } from './plant-look.ts'
 import { RowBook } from './row-book.ts'
 import type { PlantLook } from './row-watch.ts'
@@ -62,6 +64,8 @@ const disk_late_ms = 10_000
 const unsaved = 'nothing can be written down, and nothing is raised'
 
 export class Controller {
+  /** Where an operator says that the limit of another is nobody's. */
+  readonly forgetting: LimitForgetting
   readonly #needs: ControllerNeeds
   readonly #alerts: ControlAlerts
   readonly #notes: ControlNotes
@@ -107,6 +111,12 @@ export class Controller {
       plants: this.#plants,
       attempt: (job) => this.#attempt(job),
       work: (job) => this.#work(job),
+    })
+    this.forgetting = new LimitForgetting({
+      plants: this.#plants,
+      notes: this.#notes,
+      save: () => this.#ordering.save(),
+      onChange: () => this.#wake(),
     })
   }
 
@@ -280,22 +290,13 @@ export class Controller {
 
   #ceilingOf(plant: Plant, { permit, rows }: Moment): Ceiling {
     const { logger_id } = plant
-    const permitted_w = permit?.plant_w.get(logger_id)
-    const permit_w = permitted_w === undefined ? null : permitted_w - this.#excess.cutOf(logger_id)
-    const in_force = rows.get(logger_id) ?? []
-    const rated_w = this.#isIdle(plant, permit, in_force) ? Number.POSITIVE_INFINITY : plant.rated_w
-    return plantCeiling({ logger_id, rated_w, permit_w }, in_force, null)
-  }
-
-  /** Nobody asked for control of it: then it is not held, not even to its rated power. */
-  #isIdle({ logger_id }: Plant, permit: Permit | null, rows: readonly CurtailmentRow[]): boolean {
-    const has_permit = permit !== null && (permit.site_w !== null || permit.plant_w.has(logger_id))
-    return !has_permit && rows.length === 0
+    const terms = { permit, rows: rows.get(logger_id) ?? [] }
+    return ceilingUnder(plant, terms, this.#excess.cutOf(logger_id))
   }
 
   #isAskedFor({ inverter_id }: Order, { permit, rows }: Moment): boolean {
-    const plant = this.#plants.of(this.#plants.device(inverter_id)!.logger_id)!
-    return !this.#isIdle(plant, permit, rows.get(plant.logger_id) ?? [])
+    const device = this.#plants.device(inverter_id)!
+    return isAskedFor(device, { permit, rows: rows.get(device.logger_id) ?? [] })
   }
 
   /**
@@ -330,16 +331,17 @@ export class Controller {
         device.heldBy(held_by, is_clear)
         this.#alerts.notEffective(device.inverter_id, device.limits.is_ineffective)
       }
-      const permit_w = permit?.plant_w.get(logger_id)
+      const permit_w = boundOf(permit, logger_id)
       const is_wanted = permit !== null || bound.has(logger_id)
-      this.#alerts.permitMissing(logger_id, permit_w === undefined && is_wanted)
+      const is_missing = is_wanted && !permit?.plant_w.has(logger_id)
+      this.#alerts.permitMissing(logger_id, is_missing)
       const is_known = this.#plants.isKnown(plant, now_ms)
-      const is_over = permit_w !== undefined && decided.fixed_w > permit_w
+      const is_over = permit_w !== null && decided.fixed_w > permit_w
       this.#alerts.permitUnenforceable(logger_id, is_known && is_over)
       fixed_w += is_known ? decided.fixed_w : 0
       const power = this.#plants.powerOf(plant, now_ms)
-      const most_w = permit_w ?? null
-      const is_exceeded = this.#excess.look(logger_id, { most_w, worst_w }, power, now_ms)
+      const allowed = { most_w: permit_w, worst_w }
+      const is_exceeded = this.#excess.look(logger_id, allowed, power, now_ms)
       this.#alerts.permitExceeded(logger_id, is_exceeded)
       site_worst_w += worst_w
       this.#notes.plant(

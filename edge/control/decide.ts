@@ -99,7 +99,7 @@ export function decide(site: SiteNow): Decision {
     const is_settled = targets.every(isReached) && isReleased(plant, if_all[nth]!, now_ms)
     of_plant.set(plant.logger_id, { worst_w: worst[nth]!, fixed_w, ceiling_w, is_settled })
     const may_raise = plant.may_raise && plant.is_known && is_site_known
-    orders.push(...lowers(targets, now_ms))
+    orders.push(...lowers(plant.is_kept ? targets.map(kept) : targets, now_ms))
     if (!may_raise) return
     let plant_worst_w = worst[nth]!
     let rise_w = site.rise_w?.(plant) ?? Number.POSITIVE_INFINITY
@@ -236,6 +236,17 @@ function isReleased({ devices }: PlantNow, total_w: number, now_ms: number): boo
     return is_proven && (record.written_w === null || record.written_w >= least_w)
   })
 }
+
+/** The most that it held when it was read last, by what we know of it: our limit, or another's. */
+export function heldAt({ is_proven, record, external_max_w }: DeviceLimits): number {
+  const { written_w } = record
+  return is_proven && written_w !== null ? Math.min(written_w, external_max_w) : external_max_w
+}
+
+const kept = (target: Target): Target => ({
+  ...target,
+  target_w: Math.min(target.target_w, heldAt(target.device.limits)),
+})
 
 function lowers(targets: readonly Target[], now_ms: number): Order[] {
   return targets.flatMap(({ device, target_w, bound_w }) => {

@@ -2,19 +2,20 @@
  * What is known of the limit of one device, and so what it may deliver at worst. Power in whole
  * watts, time in ms of a stopwatch: a clock that jumps changes nothing here.
  */
-import { isDeepStrictEqual } from 'node:util'
 import type { LimitState, LimitTraits } from '../drivers/limit-control.ts'
 import { ContestWatch } from './contest-watch.ts'
 import { DeviceHabits, isSame, type Verdict } from './device-habits.ts'
 import {
   type BeforeBegin,
   ceilingOf,
+  changedRecord,
   type DeviceFacts,
   type DeviceRecord,
   exceedsBy,
   fewIntents,
+  isAboveKept,
 } from './device-record.ts'
-import { type Foreign, foreignLimit, rescaled } from './foreign-limit.ts'
+import { disowned, type Foreign, foreignLimit, rescaled } from './foreign-limit.ts'
 import { OvershootWatch } from './overshoot-watch.ts'
 import { UnheardTime } from './unheard-time.ts'
 
@@ -128,12 +129,7 @@ export class DeviceLimits {
   }
 
   get is_ineffective(): boolean {
-    if (this.#overshoots.is_over) return true
-    // What holds it is what it has not kept to before, as far as it had the sun for that.
-    const { exceeds, static_max_w } = this.#record
-    return (
-      exceeds != null && (this.bound_w ?? static_max_w) >= Math.min(exceeds.limit_w, static_max_w)
-    )
+    return this.#overshoots.is_over || isAboveKept(this.#record, this.bound_w)
   }
 
   /** Another master raises it again and again: what it holds when it is read says nothing. */
@@ -161,8 +157,7 @@ export class DeviceLimits {
 
   /** At each tick. */
   look(now_ms: number): void {
-    const read_at_ms = this.#state && this.#read_at_ms
-    this.#keep({ unheard_ms: this.#unheard.look(read_at_ms, now_ms) })
+    this.#keep({ unheard_ms: this.#unheard.look(this.#state && this.#read_at_ms, now_ms) })
   }
 
   /** It took the newest limit, and may still show another: only time tells whether it obeys. */
@@ -286,6 +281,12 @@ export class DeviceLimits {
     this.#attempts += 1
   }
 
+  /** The limit of another is nobody's, an operator said in this request. While `is_proven`. */
+  forgetExternal(forgot_id: string): void {
+    this.#habits.letBe()
+    this.#keep({ ...disowned(this.#record, this.bound_w), habits: this.#habits.known, forgot_id })
+  }
+
   onPower(power_w: number, now_ms: number): void {
     const bound_w = this.bound_w
     if (bound_w === null) return
@@ -295,8 +296,7 @@ export class DeviceLimits {
   }
 
   #keep(changes: Partial<DeviceRecord>): void {
-    const record = { ...this.#record, ...changes }
-    if (!isDeepStrictEqual(record, this.#record)) this.#record = record
+    this.#record = changedRecord(this.#record, changes)
   }
 
   /** When that was begun which a restart interrupted is not known: at the latest now. */

@@ -1,4 +1,5 @@
 /** What of a device survives a restart, and what is known of it from the start. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Habits } from './device-habits.ts'
 
 export interface DeviceRecord {
@@ -21,6 +22,8 @@ export interface DeviceRecord {
   exceeds?: { power_w: number; limit_w: number } | null
   /** For so long it has not been heard of, at least, over all restarts since; up to `fresh_ms`. */
   unheard_ms?: number
+  /** The newest request by which a limit of another was forgotten: it is done but once. */
+  forgot_id?: string
 }
 
 export interface DeviceFacts {
@@ -31,6 +34,15 @@ export interface DeviceFacts {
   fresh_ms: number
   /** A timer at the device that runs out within this is as good as run out. */
   revert_margin_ms: number
+}
+
+/** What holds it is what it has not kept to before, as far as it had the sun for that. */
+export function isAboveKept(
+  { exceeds, static_max_w }: DeviceRecord,
+  bound_w: number | null,
+): boolean {
+  if (exceeds == null) return false
+  return (bound_w ?? static_max_w) >= Math.min(exceeds.limit_w, static_max_w)
 }
 
 const intents_max = 16
@@ -47,6 +59,13 @@ export function fewIntents(intents: number[]): number[] {
 export type BeforeBegin = Pick<DeviceRecord, 'written_w' | 'before_w' | 'made_w'> & {
   is_again: boolean
   written_at_ms: number
+}
+
+/** The same object where nothing in it changes: at each tick that is asked of each device. */
+export function changedRecord(record: DeviceRecord, changes: Partial<DeviceRecord>): DeviceRecord {
+  const names = Object.keys(changes) as (keyof DeviceRecord)[]
+  const isSame = (name: keyof DeviceRecord) => isDeepStrictEqual(changes[name], record[name])
+  return names.every(isSame) ? record : { ...record, ...changes }
 }
 
 /** What it may deliver without a limit, whatever it says of that. */

@@ -46,6 +46,20 @@ export function foreignLimit(
   return { external_w: left_w, foreign: was_silent ? 'lost' : 'raised' }
 }
 
+/**
+ * After an operator said that the limit of another is nobody's: where it stands, it counts as one
+ * of our own from now on. So a lower one that is found later is another's again.
+ *
+ * @param bound_w as read last; null: not since the start
+ */
+export function disowned(record: DeviceRecord, bound_w: number | null): DeviceRecord {
+  const { written_w, external_w } = record
+  if (external_w === null) return record
+  const stands_w = bound_w ?? Math.min(external_w, written_w ?? external_w)
+  const ours = isSame(stands_w, external_w) ? { written_w: stands_w, made_w: null } : {}
+  return { ...record, ...ours, external_w: null }
+}
+
 /** What percent of a ceiling are, to the rounding of both. */
 const rescaling_w = 2
 

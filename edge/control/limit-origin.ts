@@ -98,6 +98,14 @@ export class TracedLimits extends DeviceLimits {
     this.#origin = { ...this.#origin, permit_range_w }
   }
 
+  override forgetExternal(forgot_id: string): void {
+    const { written_w } = super.record
+    // Whoever set it: it may have been this edge, for the permit.
+    this.setForPermit(this.external_max_w)
+    super.forgetExternal(forgot_id)
+    if (super.record.written_w !== written_w) this.#origin = { ...this.#origin, written_for: null }
+  }
+
   /** null: not certain. */
   originOf(bound_w: number): WrittenFor | 'external' | null {
     if (this.isExternal(bound_w)) return this.#isAnothers(bound_w) ? 'external' : null

@@ -6,26 +6,44 @@
 export interface Permit {
   /** By logger_id. A plant without an entry has no permit that is known. */
   plant_w: ReadonlyMap<number, number>
+  /** Of plants that have no entry now, what their last one was: nothing is raised under that. */
+  lapsed_w?: ReadonlyMap<number, number>
   /** Of the common connection; null: there is none. */
   site_w: number | null
 }
 
-/** Of two, by each figure that both have the lower, and each that only one has. */
+/** What a plant is held to: its entry, or the last that it had; null: it never had any. */
+export function boundOf(permit: Permit | null, logger_id: number): number | null {
+  return permit?.plant_w.get(logger_id) ?? permit?.lapsed_w?.get(logger_id) ?? null
+}
+
+/**
+ * What holds while it is not certain which of two does: each figure that both have at the lower,
+ * each that only one has as one under which nothing is raised.
+ */
 export function lowestPermit(one: Permit, other: Permit): Permit {
-  const plant_w = new Map(one.plant_w)
-  for (const [logger_id, limit_w] of other.plant_w) {
-    plant_w.set(logger_id, Math.min(limit_w, plant_w.get(logger_id) ?? limit_w))
+  const plant_w = new Map<number, number>()
+  const lapsed_w = new Map<number, number>()
+  for (const logger_id of [one, other].flatMap(plantsOf)) {
+    const bounds = [one, other].map((permit) => boundOf(permit, logger_id))
+    const bound_w = Math.min(...bounds.filter((w) => w !== null))
+    const is_of_both = one.plant_w.has(logger_id) && other.plant_w.has(logger_id)
+    const bounds_w = is_of_both ? plant_w : lapsed_w
+    bounds_w.set(logger_id, bound_w)
   }
   const site_w = Math.min(
     one.site_w ?? Number.POSITIVE_INFINITY,
     other.site_w ?? Number.POSITIVE_INFINITY,
   )
-  return { plant_w, site_w: Number.isFinite(site_w) ? site_w : null }
+  return { plant_w, lapsed_w, site_w: Number.isFinite(site_w) ? site_w : null }
 }
+
+const plantsOf = ({ plant_w, lapsed_w }: Permit) => [...plant_w.keys(), ...(lapsed_w?.keys() ?? [])]
 
 /** Whether it is the same that was accepted: each is read into a map of its own. */
 export function isSamePermit(one: Permit | null, other: Permit | null): boolean {
-  return one?.plant_w === other?.plant_w && one?.site_w === other?.site_w
+  const is_same_site = one?.site_w === other?.site_w
+  return is_same_site && one?.plant_w === other?.plant_w && one?.lapsed_w === other?.lapsed_w
 }
 
 /**

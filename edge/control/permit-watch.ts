@@ -5,6 +5,8 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Timers } from '@heliograph/domain/clock'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
 import { readIfThere, writeDurably } from '../durable-file.ts'
 import { type FileWatch, watchFile } from '../file-watch.ts'
 import { type PermitFile, type PermitSite, parsePermitFile, permitOf } from './permit-file.ts'
@@ -15,9 +17,19 @@ export interface PermitWatchNeeds {
   permit_file: string
   /** The copy of what was accepted last. */
   accepted_file: string
+  /** What each plant was permitted last, also those that have no entry any more. */
+  last_file: string
   /** The site as it is now. */
   site(): PermitSite
+  /** `last_file` is not what was written; `error` has no figure. */
+  onFault?(error: Error): void
+  /** Replaces a file durably; otherwise that is done on the disk. */
+  write?(path: string, text: string): Promise<void>
 }
+
+type Accepted = { file: PermitFile; text: string }
+
+const LastPermits = Type.Array(Type.Tuple([Type.Integer(), Type.Number({ minimum: 0 })]))
 
 export interface PermitListener {
   /** `is_change` is false for what was in force before the start, and for the first ever. */
@@ -30,7 +42,10 @@ export interface PermitListener {
 
 export class PermitWatch {
   readonly #needs: PermitWatchNeeds
-  #accepted: { file: PermitFile; text: string } | null
+  /** With a copy on the disk. */
+  #accepted: Accepted | null
+  /** By logger_id. */
+  #last_w: ReadonlyMap<number, number>
   #permit: Permit | null
   #listener: PermitListener | null = null
   /** What was last judged: the text, and the site that it was held against. */
@@ -43,11 +58,21 @@ export class PermitWatch {
   #is_changed = false
   /** What is in force may be lower than what was accepted. */
   #is_lowered = false
+  /** To be copied: until it is, only what is lower in it holds. */
+  #wanted: Accepted | null = null
+  #copying: Promise<void> | null = null
+  /** The copy on the disk is one that was overtaken by another meanwhile. */
+  #is_copy_another = false
 
-  private constructor(needs: PermitWatchNeeds, accepted: PermitWatch['accepted']) {
+  private constructor(
+    needs: PermitWatchNeeds,
+    accepted: Accepted | null,
+    last_w: ReadonlyMap<number, number>,
+  ) {
     this.#needs = needs
     this.#accepted = accepted
-    this.#permit = accepted && permitOf(accepted.file)
+    this.#last_w = last_w
+    this.#permit = accepted && this.#permitOf(accepted.file)
   }
 
   /** Never rejects: without a permit nothing is raised, and all else goes on. */
@@ -58,12 +83,13 @@ export class PermitWatch {
     const parsed = text === null ? null : parsePermitFile(text, { site_id, plants: null })
     const accepted =
       text !== null && parsed && 'file' in parsed ? { text, file: parsed.file } : null
-    const watch = new PermitWatch(needs, accepted)
-    await watch.#look({ is_sure: true })
+    const watch = new PermitWatch(needs, accepted, await lastOf(needs))
+    await watch.#judge({ is_sure: true })
+    await watch.#copying
     return watch
   }
 
-  get accepted(): { file: PermitFile; text: string } | null {
+  get accepted(): Accepted | null {
     return this.#accepted
   }
 
@@ -88,23 +114,14 @@ export class PermitWatch {
 
   /** Looks at the file now. A wrong one counts when seen twice: it may be half written. */
   check(): Promise<void> {
-    this.#looking ??= this.#look({ is_sure: false }).finally(() => {
+    this.#looking ??= this.#judge({ is_sure: false }).finally(() => {
       this.#looking = null
     })
     return this.#looking
   }
 
-  async #look(how: { is_sure: boolean }): Promise<void> {
-    try {
-      await this.#judge(how)
-    } catch (error) {
-      // The disk takes no copy of it: it is looked at again.
-      this.#reject([`its copy cannot be kept (${(error as NodeJS.ErrnoException).code})`])
-    }
-  }
-
   async #judge({ is_sure }: { is_sure: boolean }): Promise<void> {
-    const { permit_file, accepted_file, site: siteNow } = this.#needs
+    const { permit_file, site: siteNow } = this.#needs
     const found = await read(permit_file)
     const site = siteNow()
     const seen = JSON.stringify([found, site.site_id, [...(site.plants ?? [])]])
@@ -128,30 +145,76 @@ export class PermitWatch {
       return this.#reject(judged.problems.map((problem) => `${basename(permit_file)}:${problem}`))
     }
     const text = 'text' in found ? found.text : ''
-    if (text !== this.#accepted?.text)
-      await this.#accept({ file: judged.file, text }, accepted_file)
-    else if (this.#is_lowered) this.#permit = permitOf(judged.file)
-    this.#is_lowered = false
     this.#seen = seen
     this.#suspected = null
+    const is_copied = text === this.#accepted?.text && !this.#copying && !this.#is_copy_another
+    if (!is_copied) return this.#accept({ file: judged.file, text })
+    if (this.#is_lowered) this.#permit = this.#permitOf(judged.file)
+    this.#is_lowered = false
     this.#mend()
   }
 
-  async #accept(next: { file: PermitFile; text: string }, accepted_file: string): Promise<void> {
-    // A lower one holds also while the disk takes no copy of it, a higher one only after that.
-    const permit = permitOf(next.file)
-    if (this.#permit) this.#permit = lowestPermit(this.#permit, permit)
+  /**
+   * A lower one holds at once, also while the disk hangs or takes no copy of it, and whatever it is
+   * still copying; a higher one only with its copy on the disk.
+   */
+  #accept(next: Accepted): void {
+    if (this.#permit) this.#permit = lowestPermit(this.#permit, permitOf(next.file))
     this.#is_lowered = true
-    this.#seen = null
-    await writeDurably(accepted_file, next.text)
+    this.#wanted = next
+    this.#copying ??= this.#copy().finally(() => {
+      this.#copying = null
+    })
+  }
+
+  /** Never rejects. */
+  async #copy(): Promise<void> {
+    while (this.#wanted) {
+      const next = this.#wanted
+      try {
+        const last_w = await this.#write(next)
+        if (next === this.#wanted) this.#hold(next, last_w)
+        else this.#is_copy_another = true
+      } catch (error) {
+        if (next !== this.#wanted) continue
+        this.#wanted = null
+        // It is looked at again.
+        this.#seen = null
+        this.#reject([`its copy cannot be kept (${(error as NodeJS.ErrnoException).code})`])
+      }
+    }
+  }
+
+  async #write({ file, text }: Accepted): Promise<ReadonlyMap<number, number>> {
+    const { accepted_file, last_file, write = writeDurably } = this.#needs
+    const before = this.#accepted ? permitOf(this.#accepted.file).plant_w : []
+    const last_w = new Map([...this.#last_w, ...before, ...permitOf(file).plant_w])
+    // Before the copy in which a plant may have no entry any more.
+    await write(last_file, JSON.stringify([...last_w]))
+    await write(accepted_file, text)
+    return last_w
+  }
+
+  #hold(next: Accepted, last_w: ReadonlyMap<number, number>): void {
     const before = this.#accepted
     // Sealed alike is the same permit, whatever its comments say now.
     this.#is_changed = before !== null && before.file.checksum !== next.file.checksum
     this.#accepted = next
-    this.#permit = permit
+    this.#last_w = last_w
+    this.#permit = this.#permitOf(next.file)
+    this.#is_lowered = false
+    this.#is_copy_another = false
+    this.#wanted = null
     if (before?.file.checksum !== next.file.checksum) {
       this.#listener?.onAccepted(next.file, this.#is_changed)
     }
+    this.#mend()
+  }
+
+  #permitOf(file: PermitFile): Permit {
+    const permit = permitOf(file)
+    const lapsed = [...this.#last_w].filter(([logger_id]) => !permit.plant_w.has(logger_id))
+    return lapsed.length > 0 ? { ...permit, lapsed_w: new Map(lapsed) } : permit
   }
 
   #reject(problems: readonly string[]): void {
@@ -163,6 +226,17 @@ export class PermitWatch {
     if (this.#rejected) this.#listener?.onMended()
     this.#rejected = null
   }
+}
+
+async function lastOf({ last_file, onFault }: PermitWatchNeeds) {
+  try {
+    const found: unknown = JSON.parse((await readIfThere(last_file)) ?? '[]')
+    if (Value.Check(LastPermits, found)) return new Map(found)
+  } catch {
+    // It is told below.
+  }
+  onFault?.(new Error(`${basename(last_file)} cannot be understood`))
+  return new Map<number, number>()
 }
 
 type Found = { text: string } | { error: string }

@@ -113,6 +113,8 @@ function whatOf(entry: ControlEntry): string {
       return `${foundText(entry.found)}${entry.foreign ? `; ${foreigns[entry.foreign]}` : ''}`
     case 'armed':
       return entry.complaints.length > 0 ? `checked: ${entry.complaints.join('; ')}` : 'checked'
+    case 'forgotten':
+      return forgottenText(entry)
     case 'gone':
       return `does not answer${entry.stays ? '; its limit stays' : ''}`
     case 'power':
@@ -133,6 +135,12 @@ function decisionText(entry: Extract<ControlEntry, { is: 'decision' }>): string 
   return is_known ? `held to ${kw(ceiling_w)} (${held_by}), ${worst}` : `not known yet, ${worst}`
 }
 
+function forgottenText(entry: Extract<ControlEntry, { is: 'forgotten' }>): string {
+  const { external_w, asked_at, asked_by, refusal } = entry
+  const asked = `${asked_by} asked at ${time(asked_at)} to forget another's ${kw(external_w)}`
+  return `${asked}: ${refusal === null ? 'done' : `not done, ${refusal}`}`
+}
+
 const foreigns = {
   lowered: 'lowered by another',
   raised: 'raised by another',
@@ -140,9 +148,13 @@ const foreigns = {
 } as const
 
 function permitText(permit: Extract<ControlEntry, { is: 'permit' | 'permit_file' }>): string {
-  const plants = permit.plants.map(
-    ({ logger_id, permit_w }) => `plant ${logger_id} ${kw(permit_w)}`,
-  )
+  const { lapsed = [] } = permit.is === 'permit' ? permit : {}
+  const ofPlant = ({ logger_id, permit_w }: { logger_id: number; permit_w: number }) =>
+    `plant ${logger_id} ${kw(permit_w)}`
+  const plants = [
+    ...permit.plants.map(ofPlant),
+    ...lapsed.map((entry) => `${ofPlant(entry)} as before its entry was taken out`),
+  ]
   const all = permit.site_w === null ? [] : [`together ${kw(permit.site_w)}`]
   return [...plants, ...all].join(', ') || 'none'
 }

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { controlledSite, rowOf, start_at } from '../fixtures/controlled-site.ts'
+import { memoryControlStore } from './control-store.ts'
+import type { ForgetRequest } from './limit-requests.ts'
+
+function requestOf(inverter_id: number, external_w: number, nth = 0): ForgetRequest {
+  const request_id = `0193a1de-0000-7000-8000-00000000000${nth}`
+  return { request_id, inverter_id, external_w, asked_at: start_at, asked_by: 'operator' }
+}
+
+type Site = Awaited<ReturnType<typeof controlledSite>>
+
+/** A plant that stands at the row that was just over when the file of its devices was lost. */
+async function lostSite(permit_w: number | null = 200_000): Promise<Site> {
+  const site = await controlledSite({ permit_w })
+  await site.controller.hear([rowOf(60, { end_at: start_at + 20_000 })])
+  await site.clock.advance(10_000)
+  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
+  site.store = memoryControlStore(site.store.rows)
+  site.restart()
+  await site.clock.advance(120_000)
+  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
+  return site
+}
+
+const externals = ({ store }: Site) => [1, 2, 3].map((id) => store.devices.get(id)?.external_w)
+const outcomes = ({ entries }: Site) =>
+  entries.flatMap((entry) => (entry.is === 'forgotten' ? [entry.refusal] : []))
+
+test('a limit that nobody set is forgotten, and the usual rules raise the device', async () => {
+  const site = await lostSite()
+  assert.deepEqual(externals(site), [20_000, 20_000, 20_000])
+  assert.equal(await site.controller.forgetting.take(requestOf(1, 20_000)), true)
+  assert.deepEqual(externals(site), [null, 20_000, 20_000])
+  await site.clock.advance(2000)
+  assert.deepEqual(site.limits(), [100_000, 20_000, 20_000])
+  await site.controller.forgetting.take(requestOf(2, 20_000, 1))
+  await site.controller.forgetting.take(requestOf(3, 20_000, 2))
+  await site.clock.advance(5000)
+  assert.deepEqual(site.limits(), [66_600, 66_600, 66_600])
+  const { entries } = site
+  const first = entries.findIndex(({ is }) => is === 'forgotten')
+  const raise = entries.findIndex((entry) => entry.is === 'order' && entry.is_raise)
+  assert.ok(first !== -1 && first < raise, 'it is in the log before what follows from it')
+  assert.deepEqual(outcomes(site), [null, null, null])
+  assert.ok(site.peak_w <= 300_000)
+})
+
+test('a limit that was forgotten is raised by nothing but the permit, and by no more', async () => {
+  for (const permit_w of [null, 60_000]) {
+    const site = await lostSite(permit_w)
+    await site.controller.forgetting.take(requestOf(1, 20_000))
+    await site.clock.advance(60_000)
+    assert.ok(site.limits().every((limit_w) => limit_w! <= 20_000))
+    // Also after a restart it is no limit of another.
+    site.restart()
+    await site.clock.advance(30_000)
+    assert.equal(site.store.devices.get(1)?.external_w, null)
+    assert.ok(site.limits().every((limit_w) => limit_w! <= 20_000))
+  }
+})
+
+test('another that sets its limit again after that is obeyed again, and told of', async () => {
+  const site = await lostSite()
+  await site.controller.forgetting.take(requestOf(1, 20_000))
+  await site.clock.advance(20_000)
+  assert.equal(site.limits()[0], 100_000)
+  site.inverters[0]!.limit_w = 20_000
+  await site.clock.advance(120_000)
+  assert.equal(site.limits()[0], 20_000)
+  assert.equal(site.store.devices.get(1)?.external_w, 20_000)
+  const told = site.events.filter(({ code }) => code === 'control_contention')
+  assert.deepEqual(
+    told.map(({ edge }) => edge),
+    ['rising'],
+  )
+})
+
+test('a request is done once, and never to a limit that is another by then', async () => {
+  const site = await lostSite()
+  const request = requestOf(1, 20_000)
+  const { forgetting } = site.controller
+  await forgetting.take(request)
+  await site.clock.advance(20_000)
+  // The same figure, set by somebody since: the request that is still there is not for that one.
+  site.inverters[0]!.limit_w = 20_000
+  await site.clock.advance(20_000)
+  assert.equal(await forgetting.take(request), true)
+  site.restart()
+  await site.clock.advance(20_000)
+  assert.equal(await site.controller.forgetting.take(request), true)
+  await site.clock.advance(20_000)
+  assert.equal(site.store.devices.get(1)?.external_w, 20_000)
+  assert.equal(site.limits()[0], 20_000)
+
+  site.inverters[1]!.limit_w = 15_000
+  await site.clock.advance(10_000)
+  assert.equal(await site.controller.forgetting.take(requestOf(2, 20_000, 1)), true)
+  assert.equal(site.store.devices.get(2)?.external_w, 15_000)
+  assert.equal(await site.controller.forgetting.take(requestOf(9, 20_000, 2)), true)
+  assert.deepEqual(outcomes(site), [
+    null,
+    null,
+    'the limit of another is not that one any more',
+    'this site has no such device',
+  ])
+})
+
+test('a request waits until the device shows what it was told', async () => {
+  const site = await lostSite()
+  site.inverters[0]!.forgets = true
+  const group_id = '0193a1de-0000-7000-8000-000000000002'
+  await site.controller.hear([rowOf(30, { group_id })])
+  await site.clock.advance(2000)
+  const request = requestOf(1, 20_000)
+  assert.equal(await site.controller.forgetting.take(request), false)
+  assert.equal(site.store.devices.get(1)?.external_w, 20_000)
+  site.inverters[0]!.forgets = false
+  await site.clock.advance(60_000)
+  assert.deepEqual(site.limits(), [10_000, 10_000, 10_000])
+  assert.equal(await site.controller.forgetting.take(request), true)
+  assert.equal(site.store.devices.get(1)?.external_w, null)
+  await site.clock.advance(20_000)
+  assert.deepEqual(site.limits(), [10_000, 10_000, 10_000], 'the row still holds')
+})
+
+test('nothing is raised before it is on disk that the limit was forgotten', async () => {
+  const site = await lostSite()
+  const { saveDevices } = site.store
+  site.store.saveDevices = () => Promise.reject(new Error('full'))
+  const request = requestOf(1, 20_000)
+  await assert.rejects(site.controller.forgetting.take(request), /full/)
+  await site.clock.advance(20_000)
+  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
+  site.store.saveDevices = saveDevices
+  await site.clock.advance(2000)
+  assert.equal(await site.controller.forgetting.take(request), true)
+  await site.clock.advance(2000)
+  assert.equal(site.limits()[0], 100_000)
+  assert.deepEqual(outcomes(site), [null])
+})
+
+test('what stood there may be of the permit, and is not told after it was forgotten', async () => {
+  const site = await lostSite(null)
+  await site.controller.forgetting.take(requestOf(1, 20_000))
+  await site.clock.advance(20_000)
+  assert.notEqual(site.controller.limitedBy(1), 'curtailment')
+  assert.notEqual(site.controller.limitedBy(1), 'external')
+})

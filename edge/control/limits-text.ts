@@ -1,0 +1,45 @@
+/** What the edge remembers of the limits of its devices, for people; nothing of the permit file. */
+import type { DeviceRecord } from './device-record.ts'
+
+/** As it is written on the command line: inverters by number, what limits a whole plant by that. */
+export const deviceName = (inverter_id: number) =>
+  inverter_id < 0 ? `plant-${-inverter_id}` : String(inverter_id)
+
+/** null: it is no such name. */
+export function deviceOf(name: string): number | null {
+  const [, plant = '', digits = ''] = /^(plant-)?([1-9]\d{0,9})$/.exec(name) ?? []
+  return digits === '' ? null : Number(digits) * (plant === '' ? 1 : -1)
+}
+
+/** The limit of another that is in its way; null: none is. */
+export function externalOf({ external_w, static_max_w }: DeviceRecord): number | null {
+  return external_w !== null && external_w < static_max_w ? external_w : null
+}
+
+/** A line for each device. `asked` are those of which it is to be forgotten, and is not yet. */
+export function limitsText(
+  devices: ReadonlyMap<number, DeviceRecord>,
+  asked: ReadonlySet<number>,
+): string {
+  if (devices.size === 0) return 'Nothing is remembered of any device.'
+  return [...devices]
+    .sort(([a], [b]) => Math.abs(a) - Math.abs(b) || b - a)
+    .map(([id, record]) => `${deviceName(id).padEnd(10)}  ${textOf(record, asked.has(id))}`)
+    .join('\n')
+}
+
+function textOf(record: DeviceRecord, is_asked: boolean): string {
+  const { written_w, static_max_w, habits } = record
+  const external_w = externalOf(record)
+  const rounds_by_w = habits?.rounds_by_w ?? 0
+  const parts = [
+    external_w === null ? 'no limit of another' : `limit of another ${kw(external_w)}`,
+    written_w === null ? 'never written' : `last written ${kw(written_w)}`,
+    `ceiling ${kw(static_max_w)}`,
+    ...(rounds_by_w > 0 ? [`rounds down by up to ${kw(rounds_by_w)}`] : []),
+    ...(is_asked ? ['asked to forget that limit, not done yet'] : []),
+  ]
+  return parts.join('; ')
+}
+
+const kw = (w: number) => `${(w / 1000).toFixed(3)} kW`

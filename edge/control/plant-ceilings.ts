@@ -1,0 +1,43 @@
+/** What a plant is held to now by all that is known, and whether anybody asked for that. */
+import type { CurtailmentRow } from '@heliograph/domain/curtailment'
+import { type Ceiling, plantCeiling } from './ceiling.ts'
+import type { ControlledDevice } from './controlled-device.ts'
+import type { Plant } from './controlled-plants.ts'
+import { heldAt } from './decide.ts'
+import { boundOf, type Permit } from './permit-terms.ts'
+
+export interface Terms {
+  permit: Permit | null
+  /** Of this plant, in force. */
+  rows: readonly CurtailmentRow[]
+}
+
+/** @param cut_w what comes off its permit */
+export function ceilingUnder(plant: Plant, { permit, rows }: Terms, cut_w: number): Ceiling {
+  const { logger_id } = plant
+  const bound_w = boundOf(permit, logger_id)
+  const permit_w = bound_w === null ? null : bound_w - cut_w
+  const rated_w = isIdle(plant, { permit, rows }) ? Number.POSITIVE_INFINITY : plant.rated_w
+  const has_entry = permit?.plant_w.has(logger_id) ?? false
+  const ceiling = plantCeiling({ logger_id, rated_w, permit_w }, rows, null)
+  return { ...ceiling, may_raise: ceiling.may_raise && has_entry, is_kept: !has_entry }
+}
+
+/** Nobody asked for control of it: then it is not held, not even to its rated power. */
+export function isIdle({ logger_id }: Pick<Plant, 'logger_id'>, { permit, rows }: Terms): boolean {
+  const is_bound = boundOf(permit, logger_id) !== null || (permit?.site_w ?? null) !== null
+  return !is_bound && rows.length === 0
+}
+
+/**
+ * Where a site has no permit at all its devices are left alone as long as no row is in force. Where
+ * it has one, and none of this plant, only what came back with more than it held is lowered.
+ */
+export function isAskedFor(
+  { logger_id, limits }: Pick<ControlledDevice, 'logger_id' | 'limits'>,
+  terms: Terms,
+): boolean {
+  if (!isIdle({ logger_id }, terms)) return true
+  const { bound_w } = limits
+  return terms.permit !== null && bound_w !== null && bound_w > heldAt(limits)
+}
