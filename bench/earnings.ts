@@ -4,35 +4,22 @@
  * process of its own, as it is on another machine. Beside it, in turns, a peer: the driver's bare
  * query of the hours and prices, and JSON.stringify of the same answer.
  */
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { Pool } from 'pg'
+import { besidePeer, figuresOf, startClient, waitsOf } from './fixtures/beside-peer.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 const limit_ms = 100
 const days = 365
 const loggers = 4
-const rounds = 10
-const requests = 15
-const peer_requests = 5
-const day_ms = 86_400_000
 
-const today = Math.floor(Date.now() / day_ms) * day_ms
-const date = (time_ms: number) => new Date(time_ms).toISOString().slice(0, 10)
-const [start, end] = [date(today - days * day_ms), date(today - day_ms)]
+const today = utcDayStart(Date.now())
+const [start, end] = [utcDate(today - days * day_ms), utcDate(today - day_ms)]
 const path = `/earnings/hourly?start=${start}&end=${end}&logger_id=1`
 
 const plant = await servedPlant({ inverters: loggers * 10, strings: 1 })
 const pool = new Pool({ connectionString: plant.url })
-const client = fork(fileURLToPath(new URL('fixtures/timing-client.ts', import.meta.url)), [
-  String(plant.port),
-  plant.authorization,
-])
-const client_ended = once(client, 'exit').then((): never => {
-  throw new Error('the client has ended')
-})
-client_ended.catch(() => {})
+const client = startClient(plant)
 try {
   await addEarnings()
   const answer = JSON.parse(String(await plant.fetch(path)))
@@ -41,7 +28,7 @@ try {
     throw new Error('some hours have no money')
   }
   const byPeer = async () => {
-    const window = [start, date(today)]
+    const window = [start, utcDate(today)]
     await pool.query(
       `SELECT hour_at, energy_kwh, quarter_kwh, curtailment_loss_kwh, awake_covered_s
        FROM logger_hours WHERE site_id = 'plant' AND logger_id = 1 AND hour_at >= $1
@@ -55,32 +42,18 @@ try {
     )
     return JSON.stringify(answer)
   }
-  await askedFor(path, 20)
-  await inTurn(byPeer, peer_requests)
-  const api: Timed[] = []
-  const peer: Timed[] = []
-  for (let round = 0; round < rounds; round += 1) {
-    api.push(await timed(() => askedFor(path, requests)))
-    peer.push(await timed(() => inTurn(byPeer, peer_requests)))
-  }
-  const p99_ms = at(api, 0.99)
+  await besidePeer(client, {
+    ...{ name: 'hourly earnings of a year, one plant', path, requests: 15, limit_ms },
+    peer: { name: 'bare queries and JSON.stringify', work: byPeer },
+  })
+  const month = `/earnings/summary?start=${utcDate(today - 30 * day_ms)}&end=${end}`
+  const sums = figuresOf([await client.ask(month, 150)])
   process.stdout.write(
-    `hourly earnings of a year, one plant, to a client in another process: p50 ` +
-      `${at(api, 0.5).toFixed(1)} ms, p99 ${p99_ms.toFixed(1)} ms, limit ${limit_ms} ms; CPU of ` +
-      `the server ${mean(api).toFixed(1)} ms\n` +
-      `  bare queries and JSON.stringify: p50 ${at(peer, 0.5).toFixed(1)} ms, p99 ` +
-      `${at(peer, 0.99).toFixed(1)} ms, CPU ${mean(peer).toFixed(1)} ms; ratio of p50 ` +
-      `${(at(api, 0.5) / at(peer, 0.5)).toFixed(2)}\n`,
+    `summary of a month, ${loggers} plants: ${waitsOf(sums)}, CPU of the server ` +
+      `${sums.cpu_ms.toFixed(1)} ms\n`,
   )
-  const month = `/earnings/summary?start=${date(today - 30 * day_ms)}&end=${end}`
-  const sums = [await timed(() => askedFor(month, rounds * requests))]
-  process.stdout.write(
-    `summary of a month, ${loggers} plants: p50 ${at(sums, 0.5).toFixed(1)} ms, p99 ` +
-      `${at(sums, 0.99).toFixed(1)} ms, CPU of the server ${mean(sums).toFixed(1)} ms\n`,
-  )
-  if (p99_ms >= limit_ms) process.exitCode = 1
 } finally {
-  client.kill()
+  client.stop()
   await pool.end()
   await plant.close()
 }
@@ -115,48 +88,4 @@ async function addEarnings(): Promise<void> {
       ('plant', 'tax', 'Levy', 'percent', 5, null, '2020-01-01'),
       ('plant', 'market_fee', 'Access', 'per_month', 120, 'EUR', '2020-01-01')`)
   await db.execute('VACUUM ANALYZE')
-}
-
-/** How long the client waited for each answer, to its last byte, in ms. */
-async function askedFor(below: string, times: number): Promise<number[]> {
-  client.send({ path: `/v1/sites/plant${below}`, times })
-  const [waited_ms] = await Promise.race([once(client, 'message'), client_ended])
-  return waited_ms
-}
-
-async function inTurn(work: () => Promise<unknown>, times: number): Promise<number[]> {
-  const wall_ms: number[] = []
-  for (let nth = 0; nth < times; nth += 1) {
-    const began = performance.now()
-    await work()
-    wall_ms.push(performance.now() - began)
-  }
-  return wall_ms
-}
-
-interface Timed {
-  wall_ms: number[]
-  /** Of this process, all requests together: PostgreSQL and the client are others. */
-  cpu_ms: number
-}
-
-async function timed(work: () => Promise<number[]>): Promise<Timed> {
-  const used = process.cpuUsage()
-  const wall_ms = await work()
-  const { user, system } = process.cpuUsage(used)
-  return { wall_ms, cpu_ms: (user + system) / 1000 }
-}
-
-function waits(all: readonly Timed[]): number[] {
-  return all.flatMap(({ wall_ms }) => wall_ms)
-}
-
-/** CPU time of a request. */
-function mean(all: readonly Timed[]): number {
-  return all.reduce((sum, { cpu_ms }) => sum + cpu_ms, 0) / waits(all).length
-}
-
-function at(all: readonly Timed[], share: number): number {
-  const values = waits(all).toSorted((a, b) => a - b)
-  return values[Math.ceil(share * values.length) - 1]!
 }

@@ -3,47 +3,34 @@
  * client in a process of its own, as it is on another machine. Beside it, in turns, a peer: the
  * driver's bare query of the same rows, and JSON.stringify of the same answer.
  */
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { storeLoggerDays } from '@heliograph/server/rollups/logger-days'
 import { Pool } from 'pg'
+import { besidePeer, startClient } from './fixtures/beside-peer.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 const limit_ms = 50
 const loggers = 28
 const inverters_of_each = 50
 const days = 30
-const rounds = 10
-const requests = 30
-const peer_requests = 5
-const hour_ms = 3_600_000
-const day_ms = 24 * hour_ms
 
-const today = Math.floor(Date.now() / day_ms) * day_ms
+const today = utcDayStart(Date.now())
 const instant = (time_ms: number) => new Date(time_ms).toISOString()
 const [start, end] = [instant(today - days * day_ms), instant(today)]
 const month = { path: `/energy/hourly?start=${start}&end=${end}`, items: days * loggers }
 
 const plant = await servedPlant({ inverters: loggers * 10, strings: 1 })
 const pool = new Pool({ connectionString: plant.url })
-const client = fork(fileURLToPath(new URL('fixtures/timing-client.ts', import.meta.url)), [
-  String(plant.port),
-  plant.authorization,
-])
-const client_ended = once(client, 'exit').then((): never => {
-  throw new Error('the client has ended')
-})
-client_ended.catch(() => {})
+const client = startClient(plant)
 try {
   await addHours()
-  const yesterday = instant(today - day_ms)
+  const yesterday_ms = today - day_ms
   const since = instant(Date.now() - 7 * day_ms)
   await measure('hourly energy of a month', month, [start, end, null])
   await measure(
     'summary of a day',
-    { path: `/plant/summary?date=${yesterday.slice(0, 10)}`, items: loggers },
-    [yesterday, end, null],
+    { path: `/plant/summary?date=${utcDate(yesterday_ms)}`, items: loggers },
+    [instant(yesterday_ms), end, null],
   )
   await measure('hourly energy of a logger', { path: '/loggers/1/hourly-energy', items: 7 * 24 }, [
     since,
@@ -51,7 +38,7 @@ try {
     1,
   ])
 } finally {
-  client.kill()
+  client.stop()
   await pool.end()
   await plant.close()
 }
@@ -101,66 +88,9 @@ async function measure(
     )
     return JSON.stringify(answer)
   }
-  await askedFor(path, 20)
-  await inTurn(byPeer, peer_requests)
-  const api: Timed[] = []
-  const peer: Timed[] = []
-  for (let round = 0; round < rounds; round += 1) {
-    api.push(await timed(() => askedFor(path, requests)))
-    peer.push(await timed(() => inTurn(byPeer, peer_requests)))
-  }
-  const p99_ms = at(api, 0.99)
-  process.stdout.write(
-    `${name}, ${loggers} loggers of ${inverters_of_each} inverters, to a client in another ` +
-      `process: p50 ${at(api, 0.5).toFixed(1)} ms, p99 ${p99_ms.toFixed(1)} ms, limit ` +
-      `${limit_ms} ms; CPU of the server ${mean(api).toFixed(1)} ms\n` +
-      `  bare query and JSON.stringify: p50 ${at(peer, 0.5).toFixed(1)} ms, p99 ` +
-      `${at(peer, 0.99).toFixed(1)} ms, CPU ${mean(peer).toFixed(1)} ms; ratio of p50 ` +
-      `${(at(api, 0.5) / at(peer, 0.5)).toFixed(2)}\n`,
-  )
-  if (p99_ms >= limit_ms) process.exitCode = 1
-}
-
-/** How long the client waited for each answer, to its last byte, in ms. */
-async function askedFor(path: string, times: number): Promise<number[]> {
-  client.send({ path: `/v1/sites/plant${path}`, times })
-  const [waited_ms] = await Promise.race([once(client, 'message'), client_ended])
-  return waited_ms
-}
-
-async function inTurn(work: () => Promise<unknown>, times: number): Promise<number[]> {
-  const wall_ms: number[] = []
-  for (let nth = 0; nth < times; nth += 1) {
-    const began = performance.now()
-    await work()
-    wall_ms.push(performance.now() - began)
-  }
-  return wall_ms
-}
-
-interface Timed {
-  wall_ms: number[]
-  /** Of this process, all requests together: PostgreSQL and the client are others. */
-  cpu_ms: number
-}
-
-async function timed(work: () => Promise<number[]>): Promise<Timed> {
-  const used = process.cpuUsage()
-  const wall_ms = await work()
-  const { user, system } = process.cpuUsage(used)
-  return { wall_ms, cpu_ms: (user + system) / 1000 }
-}
-
-function waits(all: readonly Timed[]): number[] {
-  return all.flatMap(({ wall_ms }) => wall_ms)
-}
-
-/** CPU time of a request. */
-function mean(all: readonly Timed[]): number {
-  return all.reduce((sum, { cpu_ms }) => sum + cpu_ms, 0) / waits(all).length
-}
-
-function at(all: readonly Timed[], share: number): number {
-  const values = waits(all).toSorted((a, b) => a - b)
-  return values[Math.ceil(share * values.length) - 1]!
+  await besidePeer(client, {
+    name: `${name}, ${loggers} loggers of ${inverters_of_each} inverters`,
+    ...{ path, requests: 30, limit_ms },
+    peer: { name: 'bare query and JSON.stringify', work: byPeer },
+  })
 }

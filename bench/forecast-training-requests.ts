@@ -7,7 +7,8 @@
  */
 import { createHistogram, monitorEventLoopDelay, type RecordableHistogram } from 'node:perf_hooks'
 import { systemClock } from '@heliograph/domain/clock'
-import { addPast, day_ms } from '@heliograph/server/predictions/fixtures/history'
+import { day_ms } from '@heliograph/domain/utc-day'
+import { addPast } from '@heliograph/server/predictions/fixtures/history'
 import { trainAll } from '@heliograph/server/predictions/jobs'
 import { servedPlant } from './fixtures/served-plant.ts'
 

@@ -1,8 +1,10 @@
 /** Days at a site, by its IANA time zone: 23, 24 or 25 hours long. */
+import { day_ms } from './utc-day.ts'
 
 const minute_ms = 60_000
 const hour_ms = 60 * minute_ms
 const formats = new Map<string, Intl.DateTimeFormat>()
+const clocks = new Map<string, Intl.DateTimeFormat>()
 
 /**
  * The calendar day YYYY-MM-DD at an instant, Unix ms.
@@ -58,4 +60,37 @@ export function hoursOfLocalDate(
     return ms
   }
   return { from_ms: first((day) => day >= date), to_ms: first((day) => day > date) }
+}
+
+/** What the clock of a zone shows at an instant, as if it were UTC, to the minute. */
+function shownAt(time_ms: number, timezone: string): number {
+  let clock = clocks.get(timezone)
+  if (!clock) {
+    clock = new Intl.DateTimeFormat('en-GB', {
+      timeZone: timezone,
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    })
+    clocks.set(timezone, clock)
+  }
+  return Date.parse(`${localDate(time_ms, timezone)}T${clock.format(time_ms)}:00Z`)
+}
+
+/**
+ * The instant, Unix ms, at which the clocks of a zone show HH:MM on a date YYYY-MM-DD. Where they
+ * show it twice it is the first, and where they skip it the one by their offset before the change:
+ * RFC 5545, section 3.3.5.
+ *
+ * @throws RangeError for a zone that does not exist
+ */
+export function localInstant(date: string, time: string, timezone: string): number {
+  const wanted_ms = Date.parse(`${date}T${time}:00Z`)
+  const byOffsetAt = (time_ms: number) => wanted_ms + time_ms - shownAt(time_ms, timezone)
+  const isShown = (time_ms: number) => shownAt(time_ms, timezone) === wanted_ms
+  // No zone is a day from UTC: these lie on either side of any change of the clocks.
+  const before_ms = byOffsetAt(wanted_ms - day_ms)
+  if (isShown(before_ms)) return before_ms
+  const after_ms = byOffsetAt(wanted_ms + day_ms)
+  return isShown(after_ms) ? after_ms : before_ms
 }

@@ -1,4 +1,5 @@
 import { type FeatureTable, requireColumns } from './feature-table.ts'
+import { countBelow } from './quantiles.ts'
 
 /** Bins of a column: bin 0 holds what is missing, then up to this many bins of values. */
 export const value_bins_max = 255
@@ -76,14 +77,7 @@ function binColumn(column: Float64Array, edges: Float64Array): Uint8Array {
   for (let row = 0; row < column.length; row++) {
     const value = column[row]!
     if (Number.isNaN(value)) continue
-    let low = 0
-    let high = edges.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (edges[middle]! < value) low = middle + 1
-      else high = middle
-    }
-    binned[row] = low + 1
+    binned[row] = countBelow(edges, value) + 1
   }
   return binned
 }

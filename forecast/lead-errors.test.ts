@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { forecastAtLead } from './fixtures/forecast-at-lead.ts'
 import { history_plant, plantHistory } from './fixtures/plant-history.ts'
 import { fitLeadErrors, type LeadErrors, published_lead_errors } from './lead-errors.ts'
@@ -8,7 +9,6 @@ import { utcDay } from './production-features.ts'
 import { quantile_levels } from './production-forecast.ts'
 import type { ProductionSample } from './production-samples.ts'
 
-const day_ms = 24 * 3_600_000
 const days = 30
 /** Hours ahead: of the next hours, tomorrow, the day after, and the last of what is forecast. */
 const leads_h = [1, 24, 48, 66] as const

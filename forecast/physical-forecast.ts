@@ -3,6 +3,7 @@
  * physics makes under such a sky.
  */
 
+import { day_ms } from '@heliograph/domain/utc-day'
 import { type Plant, requireSteps, stepHours } from './plant.ts'
 import { type PlantPhysics, plantPhysics } from './plant-physics.ts'
 import {
@@ -99,7 +100,7 @@ const computed_min_ratio = 0.01
 /** Hours of its own that a class needs to count as much as the published spread. */
 const trusted_h = 50
 /** How far back the sky is still today's, where no forecast tells it. */
-const recent_ms = 14 * 24 * 3_600_000
+const recent_ms = 14 * day_ms
 
 /** Ratios of one class, of steps of so many hours together. */
 interface Ratios {

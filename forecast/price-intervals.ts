@@ -1,4 +1,5 @@
 import { adaptiveLevel, conformalRank } from './conformal.ts'
+import { countBelow } from './quantiles.ts'
 
 /** Quantiles of the price of a period, in the market's currency per MWh: p10 <= p50 <= p90. */
 export interface PriceQuantiles {
@@ -146,12 +147,5 @@ function atOdds(chance: number, factor: number): number {
 
 /** Share of ascending values below a bound; never 0 or 1, which no count of values vouches for. */
 function shareBelow(values: Float64Array, bound: number): number {
-  let low = 0
-  let high = values.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (values[middle]! < bound) low = middle + 1
-    else high = middle
-  }
-  return (low + 0.5) / (values.length + 1)
+  return (countBelow(values, bound) + 0.5) / (values.length + 1)
 }

@@ -1,11 +1,10 @@
 /** What a model of a plant's production is told of a step: physics first, then its weather. */
+import { day_ms } from '@heliograph/domain/utc-day'
 import { type FeatureTable, featureTable } from './feature-table.ts'
 import { type Step, stepHours } from './plant.ts'
 import type { PlantPhysics } from './plant-physics.ts'
 import type { ForecastWeather, StepAhead } from './production-samples.ts'
 
-const hour_ms = 3_600_000
-const day_ms = 24 * hour_ms
 const year_ms = 365.25 * day_ms
 
 interface FeatureSource {

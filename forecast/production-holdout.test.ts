@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { readGefcomZone } from './fixtures/gefcom-zone.ts'
 import { history_plant, plantHistory } from './fixtures/plant-history.ts'
 import { holdOut } from './production-holdout.ts'
@@ -8,7 +9,6 @@ import type { ProductionSample } from './production-samples.ts'
 import { scoresOf } from './score-sums.ts'
 import { seededRandom } from './seeded-random.ts'
 
-const day_ms = 24 * 3_600_000
 const plant = history_plant
 
 /** A short history, to learn from quickly, and the days after it. */

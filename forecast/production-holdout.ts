@@ -1,4 +1,5 @@
 /** Whether a model learnt anew is better than what is in use, on days that neither has seen. */
+import { day_ms } from '@heliograph/domain/utc-day'
 import { fitLeadErrors } from './lead-errors.ts'
 import { predictPhysical } from './physical-forecast.ts'
 import type { Plant } from './plant.ts'
@@ -9,7 +10,6 @@ import type { ProductionSample } from './production-samples.ts'
 import { productionScorer } from './production-scores.ts'
 import { addSums, noSums, type ScoreSums, scoresOf } from './score-sums.ts'
 
-const day_ms = 86_400_000
 const hour_ms = 3_600_000
 
 interface HoldOutOptions {

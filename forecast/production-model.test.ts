@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { day_ms } from '@heliograph/domain/utc-day'
 import fc from 'fast-check'
 import { history_plant, plantHistory } from './fixtures/plant-history.ts'
 import type { ProductionForecast } from './production-forecast.ts'
@@ -13,7 +14,6 @@ import {
 import type { ProductionSample } from './production-samples.ts'
 import { seededRandom } from './seeded-random.ts'
 
-const day_ms = 24 * 3_600_000
 const plant = history_plant
 const history = plantHistory({ from_ms: Date.UTC(2024, 1, 1), days: 190, seed: 7 })
 const test_from_ms = history.at(-1)!.end_ms - 40 * day_ms
@@ -146,8 +146,15 @@ test('20 days with 120 daylight hours are learnt from, fewer are not', () => {
   const enough = train(trained_on.slice(0, 24 * 20))
   assert.equal(enough.model?.facts.sample_count, enough.sample_count)
   const every_fourth = trained_on.filter((_, hour) => hour % 4 === 0)
-  const sparse = train(every_fourth.slice(0, 6 * 35))
+  const few = every_fourth.slice(0, 6 * 35)
+  const sparse = train(few)
   assert.ok(sparse.model === null && sparse.sample_count < 120, `${sparse.sample_count}`)
+  // The same hours by the weather of other leads are no more hours.
+  const by_leads = [12, 36, 60].flatMap((lead_time_h) =>
+    few.map((sample) => ({ ...sample, lead_time_h })),
+  )
+  const led = train(by_leads)
+  assert.ok(led.model === null && led.sample_count === 3 * sparse.sample_count)
   assert.notEqual(train(every_fourth).model, null)
   const bare = trained_on.map((sample) => ({ ...sample, weather: null }))
   assert.deepEqual(train(bare), { model: null, sample_count: 0 })

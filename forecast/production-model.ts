@@ -3,6 +3,7 @@
  * trees and a quantile forest on physics features, with conformal spread.
  */
 import { deserialize, serialize } from 'node:v8'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { type BlendedTrees, predictBlend, trainBlend } from './blended-trees.ts'
 import { type FeatureTable, takeElements, takeRows } from './feature-table.ts'
 import { fitPhysicalErrors, type PhysicalErrors, physicalQuantiles } from './physical-forecast.ts'
@@ -73,7 +74,6 @@ const tree_options = {
   forest: { trees: 150, min_leaf: 6, column_share: 0.33 },
 }
 
-const day_ms = 24 * 3_600_000
 /** Fewer teach too little; whether those taught more than physics knows, days held out tell. */
 const training_days_min = 20
 const training_hours_min = 120
@@ -159,7 +159,9 @@ export function trainProduction(
 ): Training {
   const prepared = prepare(samples, plant)
   const { usable } = prepared
-  const usable_h = usable.reduce((sum, row) => sum + stepHours(samples[row]!), 0)
+  // A step by the weather of several leads is one.
+  const steps = new Map(usable.map((row) => [samples[row]!.start_ms, samples[row]!]))
+  const usable_h = [...steps.values()].reduce((sum, step) => sum + stepHours(step), 0)
   const day_count = new Set(usable.map((row) => utcDay(samples[row]!))).size
   const is_enough = usable_h >= training_hours_min && day_count >= training_days_min
   return {

@@ -1,4 +1,5 @@
 /** Holds forecasts of production against what came, beside smart persistence. */
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { Plant, Step } from './plant.ts'
 import { plantPhysics } from './plant-physics.ts'
 import { exclusionOf, isScorable, type Measurement, measuredPower } from './production-samples.ts'
@@ -18,7 +19,6 @@ export interface ForecastStep extends Step {
 type Measured = (span: Step) => Measurement | null
 
 const hour_ms = 3_600_000
-const day_ms = 24 * hour_ms
 /** Of the rated power under a clear sky: below that a share of it says nothing. */
 const clear_min_ratio = 0.05
 /** How far back smart persistence looks for the same time of a day. */

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import {
   blendQuantiles,
   clampQuantiles,
+  countBelow,
   interpolateQuantiles,
   percentile_levels,
   quantileInPlace,
@@ -37,6 +38,20 @@ test('a quantile is what sorting gives, for whatever values and level', () => {
       assert.equal(quantileInPlace(Float64Array.from(list), level), expected)
     }),
   )
+})
+
+test('the numbers below a bound are counted', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: -9, max: 9 })),
+      fc.integer({ min: -10, max: 10 }),
+      (list, bound) => {
+        const expected = list.filter((value) => value < bound).length
+        assert.equal(countBelow(Float64Array.from(list).sort(), bound), expected)
+      },
+    ),
+  )
+  assert.equal(countBelow(column(1, 2, 3), Infinity), 3)
 })
 
 test('crossing quantiles are put in order, row by row', () => {

@@ -56,6 +56,18 @@ function medianOfThree(a: number, b: number, c: number): number {
   return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))
 }
 
+/** How many of ascending numbers are below a bound. */
+export function countBelow(ascending: Float64Array, bound: number): number {
+  let low = 0
+  let high = ascending.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (ascending[middle]! < bound) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /**
  * Puts the quantiles of each row in ascending order, in place: quantiles learned one by one may
  * cross, and sorted ones never score worse. V. Chernozhukov, I. Fernández-Val and A. Galichon,

@@ -4,13 +4,13 @@
  * tuned on the German 2015 and the Bulgarian 2023; the years scored by default played no part.
  */
 import { parseArgs } from 'node:util'
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { MarketDay } from '@heliograph/forecast/market-days'
 import { coverage, meanAbsoluteError, pinballLoss } from '@heliograph/forecast/scores'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
 import { type PriceData, type ReplayedDay, readMarketDays, replay } from './price-replay.ts'
 
 const retrain_days = 14
-const day_ms = 86_400_000
 const test_year: Record<PriceData, number> = { de: 2016, bg: 2024 }
 /**
  * Mean absolute errors of 2016 by the published forecasts of J. Lago, G. Marcjasz, B. De Schutter

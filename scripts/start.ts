@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url'
 import { withDatabase } from '@heliograph/cli/database'
 import { systemClock } from '@heliograph/domain/clock'
 import { parseSiteFile } from '@heliograph/domain/site-file'
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { createClient, listClients } from '@heliograph/server/admin/clients'
 import { importContracts, listContracts } from '@heliograph/server/admin/contracts'
 import { createEdge } from '@heliograph/server/admin/edges'
@@ -207,7 +208,7 @@ async function followSimulatedMarket(db: Database): Promise<void> {
   const { timezone, country_code = null } = parsed.site
   const market = await createSimulatedMarket(admin, { timezone, country_code })
   if (market.source !== null) return
-  const since = new Date(Date.now() - price_days * 86_400_000).toISOString().slice(0, 10)
+  const since = utcDate(Date.now() - price_days * day_ms)
   const order = { market_code: market.market_code, source: 'simulated', from: since }
   await fetchMarket(await followMarket(admin, order), {
     ...admin,

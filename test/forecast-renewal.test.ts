@@ -1,6 +1,7 @@
 /** When forecasts that were issued no longer stand, and what takes the place of a lost model. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { day_ms } from '@heliograph/domain/utc-day'
 import {
   type ProductionModel,
   serialiseProduction,
@@ -8,7 +9,9 @@ import {
 } from '../forecast/production-model.ts'
 import { seededRandom } from '../forecast/seeded-random.ts'
 import { type ServedSite, servedSite } from '../server/features/fixtures/served-site.ts'
-import { addPast, day_ms, hour_ms } from '../server/predictions/fixtures/history.ts'
+import { nextRun } from '../server/features/predictions/forecast-records.ts'
+import { jobs } from '../server/jobs/jobs.ts'
+import { addPast, hour_ms } from '../server/predictions/fixtures/history.ts'
 import { type NewModel, noteTraining, storeModel } from '../server/predictions/model-store.ts'
 import { plantOf, runForecasts } from '../server/predictions/production-runs.ts'
 import { readForecastSite, type Target } from '../server/predictions/targets.ts'
@@ -132,7 +135,7 @@ test('a model that cannot be read counts as none, is told once, and is trained a
   await trained('logger:2')
   const format = { ...model, format: 99 } as unknown as ProductionModel
   await trained('logger:1', { model: serialiseProduction(format) })
-  const due = () => sitesToTrain(site.db, { only_untried: true })
+  const due = () => sitesToTrain(site.db, { only_untried: true, now: site.clock.now() })
   assert.deepEqual(await due(), [])
   const found = await forecast()
   assert.deepEqual(told(found), [blend(1), untried, blend(1)])
@@ -192,4 +195,16 @@ test('the model of a plant is read once for all days', async () => {
     },
   })
   assert.deepEqual(asked, [[3, 3, 3]])
+})
+
+test('the next run is told as the job is planned', () => {
+  const { schedule } = jobs.find(({ name }) => name === 'run_forecasts')!
+  const [, first, step] = /^([0-9]+)-59[/]([0-9]+) [*] [*] [*] [*]$/.exec(schedule!)!
+  const isPlanned = (minute: number) =>
+    minute >= Number(first) && (minute - Number(first)) % Number(step) === 0
+  const minutes = Array.from({ length: 60 }, (_, minute) => minute)
+  assert.deepEqual(
+    minutes.filter((minute) => nextRun(today + minute * 60_000 - 1) === today + minute * 60_000),
+    minutes.filter(isPlanned),
+  )
 })

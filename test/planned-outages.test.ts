@@ -6,10 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { addOutage, removeOutage } from '../server/admin/outages.ts'
 import { type ServedSite, servedSite } from '../server/features/fixtures/served-site.ts'
 import { outcomeOf, readCourses } from '../server/predictions/course.ts'
-import { addPast, day_ms, hour_ms } from '../server/predictions/fixtures/history.ts'
+import { addPast, hour_ms } from '../server/predictions/fixtures/history.ts'
 import { testDatabase } from './postgres.ts'
 
 const today = Date.parse('2026-06-21T00:00:00Z')

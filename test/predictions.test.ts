@@ -1,8 +1,9 @@
 /** Forecasts of a served site: trained on its past, issued, kept, and held against what came. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { addKey, type ServedSite, servedSite } from '../server/features/fixtures/served-site.ts'
-import { addPast, day_ms } from '../server/predictions/fixtures/history.ts'
+import { addPast } from '../server/predictions/fixtures/history.ts'
 import { runAll } from '../server/predictions/jobs.ts'
 import { silent } from './postgres.ts'
 
@@ -153,7 +154,7 @@ const scoredSteps = (target: string, logger_ids: readonly number[]) =>
        unnest(r.p10_kw, r.p50_kw, r.p90_kw, r.is_night) with ordinality
          as s (p10, p50, p90, is_night, nth)
      where r.target = $1 and r.is_hindcast and r.target_date >= $3 and not s.is_night`,
-    [target, logger_ids, new Date(today - 7 * day_ms).toISOString().slice(0, 10)],
+    [target, logger_ids, utcDate(today - 7 * day_ms)],
   )
 
 test('refresh makes a new run, once for all who ask meanwhile', async () => {

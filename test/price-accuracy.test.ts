@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { meanAbsoluteError } from '@heliograph/forecast/scores'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
 import { readMarketDays, replay } from '../scripts/price-replay.ts'
-
-const day_ms = 86_400_000
 
 test('German prices of two weeks of 2015 are forecast with less than half the naive error', (t) => {
   const all = readMarketDays('de')

@@ -1,9 +1,10 @@
 /** Price forecasts of a served site: trained on its market's past, issued, held against prices. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { utcDayStart } from '@heliograph/domain/utc-day'
 import { createSimulatedMarket, followMarket } from '../server/admin/prices.ts'
 import { type ServedSite, servedSite } from '../server/features/fixtures/served-site.ts'
-import { day_ms, hour_ms } from '../server/predictions/fixtures/history.ts'
+import { hour_ms } from '../server/predictions/fixtures/history.ts'
 import { runAll } from '../server/predictions/jobs.ts'
 import { fetchMarket } from '../server/prices/fetch.ts'
 import { silent } from './postgres.ts'
@@ -127,7 +128,7 @@ test('the simulated market of the demo: none of few weeks, and sober ones once t
 })
 
 const gateOf = (start_at: string) => {
-  const market_day = Math.floor((Date.parse(start_at) + 2 * hour_ms) / day_ms) * day_ms
+  const market_day = utcDayStart(Date.parse(start_at) + 2 * hour_ms)
   return new Date(market_day - 14 * hour_ms).toISOString()
 }
 

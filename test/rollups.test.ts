@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
 import type { Frame, Readings } from '@heliograph/domain/link'
+import { addDays } from '@heliograph/domain/utc-day'
 import { additive_quantities, addSums } from '@heliograph/server/diagnostics/string-sums'
 import { edge_id, foundSite } from '@heliograph/server/link/fixtures/plant'
 import { ingestInto } from '@heliograph/server/link/ingest'
@@ -185,9 +186,7 @@ test('readings that are committed while an hour is summed up are not forgotten',
 async function storeDays(last: string, count: number, onset: number): Promise<string[]> {
   const { db } = database
   const plant = await readPlant(db, site_id)
-  const dates = Array.from({ length: count }, (_, day) =>
-    new Date(Date.parse(last) - (count - 1 - day) * 24 * hour).toISOString().slice(0, 10),
-  )
+  const dates = Array.from({ length: count }, (_, day) => addDays(last, day - (count - 1)))
   for (const inverter_id of [1, 2]) {
     const layout = layoutOf(plant!.inverters.get(inverter_id)!.strings)
     const rows = dates.map((local_date, day) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parseSiteFile } from '@heliograph/domain/site-file'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { foundSite, site_id } from '../server/link/fixtures/plant.ts'
 import { emptyHour } from '../server/rollups/inverter-hour.ts'
 import { storeInverterHours } from '../server/rollups/store.ts'
@@ -13,7 +14,6 @@ import { createSkyForecast } from '../simulator/forecast-sky.ts'
 import { silent, testDatabase } from './postgres.ts'
 
 const hour_ms = 3_600_000
-const day_ms = 24 * hour_ms
 const seed = 20261
 
 test('what the simulated service forecasts is kept with its time of issue', async (t) => {

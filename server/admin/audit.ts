@@ -1,4 +1,5 @@
 /** Who asked a site for which write, when, what the answer was, and what became of limits. */
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { Admin } from './admin.ts'
 import { findSite } from './sites.ts'
 
@@ -54,7 +55,7 @@ export interface AuditAsked {
   limit: number
 }
 
-const window_ms = 30 * 86_400_000
+const window_ms = 30 * day_ms
 
 /** By time. `count` is of all that match, also beyond the limit. */
 export async function listWrites(

@@ -1,4 +1,5 @@
 /** Planned outages: what is known to be out of service, from the operator's own plans. */
+import { day_ms } from '@heliograph/domain/utc-day'
 import { type Admin, AdminError, checkName } from './admin.ts'
 import { findSite } from './sites.ts'
 
@@ -20,7 +21,6 @@ export type NewOutage = Omit<Outage, 'outage_id' | 'created_at'>
 
 /** A longer one is a slip in its dates, or a plant to be retired. */
 const days_max = 400
-const day_ms = 86_400_000
 
 const columns =
   'outage_id, site_id, logger_id, start_at, end_at, unavailable_pct, reason, created_at'

@@ -15,7 +15,7 @@ import {
 import type { Transaction } from '../storage/database.ts'
 import { type Admin, AdminError, checkChoice } from './admin.ts'
 
-export const priceKinds = ['day_ahead', 'imbalance'] as const satisfies readonly PriceKind[]
+const priceKinds = ['day_ahead', 'imbalance'] as const satisfies readonly PriceKind[]
 
 export interface PriceImport extends Stored {
   market_code: string
@@ -180,7 +180,7 @@ export async function followMarket(
   return { ...market, source: followed, followed_from }
 }
 
-export const simulated_market = 'DEMO'
+const simulated_market = 'DEMO'
 
 /** The market of the demo, in euros and the site's time zone; made where it is not there. */
 export async function createSimulatedMarket(

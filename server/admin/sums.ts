@@ -1,9 +1,8 @@
+import { day_ms } from '@heliograph/domain/utc-day'
 import { readFinalWeeks } from '../storage/final-weeks.ts'
 import { touchReadingsSince } from '../storage/touched-hours.ts'
 import type { Admin } from './admin.ts'
 import { findSite } from './sites.ts'
-
-const day_ms = 86_400_000
 
 export interface SumAgain {
   /** Hours of devices that were marked. */

@@ -21,6 +21,7 @@
  * shows. What all strings lose alike looks like an irradiance that is measured too high.
  */
 import { median } from '@heliograph/domain/median'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { currentAtVoltage, maximumPowerPoint } from '@heliograph/physics/single-diode'
 import { type StringModel, stringCircuit } from './expected-string.ts'
 import type { IvFlag, IvPoint } from './iv-points.ts'
@@ -247,7 +248,6 @@ function carryingPartners(points: readonly UsablePoint[]): number[] {
 }
 
 const bin_ms = 30 * 60_000
-const day_ms = 86_400_000
 
 /**
  * Marks as shaded the stretch of the day, the same every day, in which the string falls shortest of

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { sumsOf } from './fixtures/labelled-strings.ts'
 import { judgeStrings, type StringVerdict } from './string-health.ts'
 import { addSums, type StringLayout, type StringSample } from './string-sums.ts'
 
 const minute_ms = 60_000
-const day_ms = 24 * 60 * minute_ms
 
 interface Condition {
   minute: number

@@ -223,7 +223,8 @@ function settleFrom(period: Period, begin_ms: number, terms: Terms, price: numbe
   period.price = price
   period.energy_wh = 0
   period.gross = 0
-  period.fees = terms.fees.map(() => 0)
+  period.fees.length = terms.fees.length
+  period.fees.fill(0)
 }
 
 function addEnergy(

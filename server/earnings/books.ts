@@ -23,6 +23,8 @@ export interface TermsWindow {
 export interface BooksAsked extends TermsWindow, EvidenceAsked {
   /** What plants had sold ahead, Wh by the begin of the quarter; asked where it matters. */
   readScheduled?: ReadScheduled
+  /** One read after the other, as a transaction needs it; else at once what needs no other. */
+  in_turn?: boolean
 }
 
 export type ReadScheduled = (
@@ -54,13 +56,14 @@ export interface Books {
 export async function openBooks(db: Queries, asked: BooksAsked): Promise<Books> {
   const { site_id, logger_id, from_ms, to_ms } = asked
   const span = { from: new Date(from_ms), to: new Date(Math.max(from_ms, to_ms)) }
-  const { plants, contracts, markets, termsByPlant, currency, rates } = await readTerms(db, asked)
+  const terms = () => readPricedTerms(db, asked)
+  const energy = () => readPlantHours(db, { site_id, logger_id: logger_id ?? undefined, ...span })
+  const states = () => readEnergyStates(db, asked)
+  const [priced, hours, statesOf] = asked.in_turn
+    ? [await terms(), await energy(), await states()]
+    : await Promise.all([terms(), energy(), states()])
+  const { plants, contracts, markets, termsByPlant, pricesOf, currency, rates } = priced
   const rateAt = rateAtOf(rates)
-  const terms = [...termsByPlant.values()].flat()
-  const market_codes = new Set(terms.map(({ market_code }) => market_code))
-  const pricesOf = await readMarketPrices(createPriceStore(db), market_codes, markets, asked)
-  const hours = await readPlantHours(db, { site_id, logger_id: logger_id ?? undefined, ...span })
-  const statesOf = await readEnergyStates(db, asked)
   const accounts: PlantAccounts[] = []
   for (const plant of plants) {
     const of_plant = termsByPlant.get(plant.logger_id)!
@@ -82,6 +85,13 @@ export async function openBooks(db: Queries, asked: BooksAsked): Promise<Books> 
     })
   }
   return { plants: accounts, currency, rateAt, rates }
+}
+
+async function readPricedTerms(db: Queries, asked: BooksAsked) {
+  const terms = await readTerms(db, asked)
+  const codes = new Set([...terms.termsByPlant.values()].flat().map((one) => one.market_code))
+  const pricesOf = await readMarketPrices(createPriceStore(db), codes, terms.markets, asked)
+  return { ...terms, pricesOf }
 }
 
 /** Under which terms the plants of the window sell in it, and the rates that these need. */

@@ -1,8 +1,7 @@
 /** Exchange rates that accounts convert by, each for as long as it held. */
+import { addDays, day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import { exactRate, sameCurrency } from './money.ts'
-
-const day_ms = 86_400_000
 
 /** How many `into` one `currency` is at an instant (see `exactRate`); null where nobody knows. */
 export type RateAt = (currency: string, into: string, time_ms: number) => number | null
@@ -38,7 +37,7 @@ export async function readRateSpans(
   const rates = await db.query<EuroRate>(
     `select currency, per_eur::float8 as per_eur, valid_from from exchange_rates
      where currency = any($1) and valid_from < $2 order by valid_from`,
-    [wanted.flat(), dateOf(Math.ceil(to_ms / day_ms) * day_ms)],
+    [wanted.flat(), utcDate(Math.ceil(to_ms / day_ms) * day_ms)],
   )
   return wanted.flatMap((pair) => spansOf(pair, rates, { from_ms, to_ms }))
 }
@@ -48,7 +47,7 @@ function spansOf(
   rates: readonly EuroRate[],
   { from_ms, to_ms }: { from_ms: number; to_ms: number },
 ): RateSpan[] {
-  const [first, last] = [dateOf(from_ms), dateOf(to_ms - 1)]
+  const [first, last] = [utcDate(from_ms), utcDate(to_ms - 1)]
   const of_pair = rates.filter((rate) => rate.currency === currency || rate.currency === into)
   const starts = of_pair.map(({ valid_from }) => (valid_from < first ? first : valid_from))
   const dates = [...new Set([first, ...starts])].filter((date) => date <= last).sort()
@@ -66,7 +65,7 @@ function spansOf(
       rate: exactRate(to.per_eur / of.per_eur),
       as_of_date: of.valid_from > to.valid_from ? of.valid_from : to.valid_from,
       start_date,
-      end_date: next === undefined ? last : dateOf(Date.parse(next) - day_ms),
+      end_date: next === undefined ? last : addDays(next, -1),
     }
   })
 }
@@ -81,7 +80,5 @@ export function rateAtOf(spans: readonly RateSpan[]): RateAt {
   return (currency, into, time_ms) =>
     currency === into
       ? sameCurrency
-      : (known.get(`${currency} ${into} ${Math.floor(time_ms / day_ms) * day_ms}`) ?? null)
+      : (known.get(`${currency} ${into} ${utcDayStart(time_ms)}`) ?? null)
 }
-
-const dateOf = (time_ms: number) => new Date(time_ms).toISOString().slice(0, 10)

@@ -1,5 +1,6 @@
 /** Under which contract and fees a plant sells when: stretches of time in which nothing changes. */
 import { dayStart, hoursOfLocalDate } from '@heliograph/domain/local-day'
+import { addDays, day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { type PriceTerms, priceTerms } from './contract-price.ts'
 import type { Assignment, Fee } from './contract-store.ts'
 import type { FeeBasis } from './contracts.ts'
@@ -78,7 +79,7 @@ function datesOfChange(
   for (let month = nextMonth(first); month < last; month = nextMonth(month)) dates.add(month)
   for (const { valid_from, valid_to } of [assignment, ...fees]) {
     dates.add(valid_from)
-    if (valid_to !== null) dates.add(utcDate(Date.parse(valid_to) + day_ms))
+    if (valid_to !== null) dates.add(addDays(valid_to, 1))
   }
   return [...dates].filter((date) => date >= first && date <= last).sort()
 }
@@ -111,10 +112,8 @@ export function ofMonth(
   return until(to_ms) - until(from_ms)
 }
 
-const day_ms = 86_400_000
-const utcDate = (time_ms: number) => new Date(time_ms).toISOString().slice(0, 10)
 const monthOf = (date: string) => `${date.slice(0, 7)}-01`
-const nextMonth = (date: string) => monthOf(utcDate(Date.parse(monthOf(date)) + 31 * day_ms))
+const nextMonth = (date: string) => monthOf(addDays(monthOf(date), 31))
 
 const holdsOn = (
   { valid_from, valid_to }: { valid_from: string; valid_to: string | null },

@@ -1,5 +1,6 @@
 /** When inverters of a site are awake, by the sun: at night their silence is no gap. */
 import { asleep_below_deg, drowsy_ms, type Place } from '@heliograph/domain/place'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { solarPosition } from '@heliograph/physics/solar-position'
 
 export interface Wakefulness {
@@ -16,7 +17,6 @@ export interface Wakefulness {
 }
 
 const cell_ms = 300_000
-const day_ms = 86_400_000
 const cells_per_day = day_ms / cell_ms
 const drowsy_cells = drowsy_ms / cell_ms
 

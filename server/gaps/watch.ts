@@ -1,4 +1,5 @@
 /** Opens the gaps of silent sources, and settles those that have ended, by what was noticed. */
+import { day_ms } from '@heliograph/domain/utc-day'
 import { tryLock } from '../storage/advisory-lock.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { hour_ms } from '../storage/touched-hours.ts'
@@ -17,7 +18,7 @@ import { readingsOf, readSources, type Source, type SourceType } from './sources
 import { instantsOf, keyOf } from './store.ts'
 
 /** An inverter that fell silent in the evening may have been reported then. */
-const events_before_ms = 86_400_000
+const events_before_ms = day_ms
 
 /** Looks after every site that no other process is looking after. */
 export async function watchGaps(db: Database, now: Date, signal?: AbortSignal): Promise<void> {

@@ -1,8 +1,8 @@
 /** Time in requests: what a timestamp may be, which window is meant, and how a cut is told. */
+import { utcDate } from '@heliograph/domain/utc-day'
 import type { SeriesMeta } from './envelope.ts'
 
 export const hour_ms = 3_600_000
-export const day_ms = 24 * hour_ms
 /** On endpoints without a `limit` a window spans at most this. */
 export const window_days_max = 400
 
@@ -59,9 +59,6 @@ export function parseDate(text: string): Date | TimeFault {
   if (midnight === null) return 'invalid_date'
   return midnight >= first_ms && midnight < end_ms ? new Date(midnight) : 'out_of_range'
 }
-
-/** The UTC day of an instant, YYYY-MM-DD. */
-export const utcDate = (now: Date) => now.toISOString().slice(0, 10)
 
 /** As the query of an endpoint holds it once it is valid: every timestamp in UTC, ending in Z. */
 export interface AskedWindow {

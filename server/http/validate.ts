@@ -3,6 +3,7 @@
  * schema can (unknown and repeated parameters, reversed and over-long windows, caps). Every
  * violation of a request is reported at once.
  */
+import { day_ms } from '@heliograph/domain/utc-day'
 import { Ajv } from 'ajv'
 import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js'
 import formatsModule, { type FormatName } from 'ajv-formats'
@@ -10,7 +11,7 @@ import type { TSchema } from 'typebox'
 import { anonymous } from './anonymous-schema.ts'
 import type { Endpoint } from './endpoint.ts'
 import { ApiError, type Violation } from './errors.ts'
-import { day_ms, parseDate, parseTimestamp, window_days_max } from './time-windows.ts'
+import { parseDate, parseTimestamp, window_days_max } from './time-windows.ts'
 import { describe } from './violations.ts'
 
 export type Fields = Record<string, unknown>

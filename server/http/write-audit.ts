@@ -5,6 +5,7 @@
  * because the same request did or does: replays and duplicates under way.
  */
 import type { Clock } from '@heliograph/domain/clock'
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { Log, Queries } from '../storage/database.ts'
 import { key_pattern } from './authenticate.ts'
 import type { Caller } from './endpoint.ts'
@@ -128,7 +129,7 @@ function kept(text: string): string {
 
 /** Forgets what is older than it need be known. */
 export async function forgetWrites(db: Pick<Queries, 'execute'>, now: Date): Promise<void> {
-  const before = new Date(now.getTime() - kept_days * 86_400_000)
+  const before = new Date(now.getTime() - kept_days * day_ms)
   await db.execute(
     `delete from write_audit a using sites s where a.site_id = s.site_id and a.at < $1`,
     [before],

@@ -88,9 +88,10 @@ export const jobs = [
     seconds_max: 21_600,
     run: ({ db, clock, log, signal }) => trainAll({ db, clock, log, signal }),
   }),
+  // Soon after the weather was fetched, with a site's first model where its history has come.
   defineJob({
     name: 'run_forecasts',
-    schedule: '5-59/10 * * * *',
+    schedule: '2-59/5 * * * *',
     seconds_max: 3600,
     run: ({ db, clock, log, signal }) => runAll({ db, clock, log, signal }),
   }),

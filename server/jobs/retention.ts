@@ -4,6 +4,7 @@
  * everything in it has been summed up by the hour; its sums are final from then on.
  */
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { isFinal, makeFinal } from '../storage/final-weeks.ts'
 import {
@@ -23,7 +24,6 @@ import {
 import { hour_ms } from '../storage/touched-hours.ts'
 import type { JobContext } from './job.ts'
 
-const day_ms = 86_400_000
 /** Readings of a device on one day that have to have led to a sum. */
 const readings_min = 24
 /** Whoever uses what is locked shall not wait long. */

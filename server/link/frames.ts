@@ -14,6 +14,7 @@ import {
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import { Site } from '@heliograph/domain/site'
 import { checkSite, fieldOf } from '@heliograph/domain/site-check'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { acceptReports } from './curtailment-reports.ts'
@@ -22,7 +23,7 @@ import { isUnstorableJson, Refused, shown, storableText } from './refused.ts'
 import { checkRelayEvents } from './relay-events.ts'
 
 /** Older readings belong to no plant that the edge still knows; later ones to a wrong clock. */
-const age_ms_max = 3 * 366 * 86_400_000
+const age_ms_max = 3 * 366 * day_ms
 
 export interface FrameOrigin {
   site_id: string

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
 import type { Frame, Lane } from '@heliograph/domain/link'
+import { day_ms } from '@heliograph/domain/utc-day'
 import fc from 'fast-check'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import {
@@ -173,7 +174,7 @@ test('latest only moves forward and is the newest row of history', async () => {
 
 test('late rows go to history, with their hours marked and partitions made', async () => {
   await give([inverterFrame(1, noon, 10)])
-  const old = noon - 400 * 86_400_000
+  const old = noon - 400 * day_ms
   await give([inverterFrame(2, old, 5), inverterFrame(3, old + 59 * minute, 6)], 'backlog')
   assert.deepEqual(await powers(), [5, 6, 10])
   const latest = await database.db.query('select ac_power_kw, received_at from inverter_latest')
@@ -193,7 +194,7 @@ test('late rows go to history, with their hours marked and partitions made', asy
 })
 
 test('a partition that was dropped is made again', async () => {
-  const old = noon - 500 * 86_400_000
+  const old = noon - 500 * day_ms
   await give([inverterFrame(1, old)])
   const [{ partition }] = (await database.db.query<{ partition: string }>(
     'select tableoid::regclass::text as partition from inverter_readings',
@@ -238,11 +239,7 @@ test('a frame that fails its check is kept aside whole, with an event, and block
     ['id', table({ ...good, inverter_id: 0 }), /inverter_id: 0/],
     ['array element', table({ ...good, mppt_power_kw: [1, 'x'] }), /mppt_power_kw/],
     ['long array', table({ ...good, mppt_power_kw: Array(1025).fill(1) }), /mppt_power_kw/],
-    [
-      'too old',
-      table({ ...good, measured_at: noon - 1099 * 86_400_000 }),
-      /measured_at: \d+ is out/,
-    ],
+    ['too old', table({ ...good, measured_at: noon - 1099 * day_ms }), /measured_at: \d+ is out/],
     ['ahead', table({ ...good, measured_at: noon + 3_600_001 }), /measured_at: \d+ is out/],
     ['text for time', table({ ...good, measured_at: String(noon) }), /measured_at/],
     ['short row', { inverter: { columns: Object.keys(good), rows: [[1, noon]] } }, /2 values in 3/],

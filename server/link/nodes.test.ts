@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Frame } from '@heliograph/domain/link'
 import type { Node } from '@heliograph/domain/node'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { testDatabase } from '../../test/postgres.ts'
 import {
   edge_id,
@@ -76,7 +77,7 @@ test('nodes', async (t) => {
     })
     await send(readingsFrame(3, 'node', [reading(noon, 50)]))
     const { repeated_rows } = await send(
-      readingsFrame(4, 'node', [reading(noon, 50), reading(noon - 86_400_000, 20)]),
+      readingsFrame(4, 'node', [reading(noon, 50), reading(noon - day_ms, 20)]),
     )
     assert.equal(repeated_rows, 1)
     const [latest] = await db.query<{ channel_values: unknown }>('select * from node_latest')

@@ -1,4 +1,5 @@
 /** What a plant or the site gave, quarter hour by quarter hour, packed to cross into a thread. */
+import { day_ms } from '@heliograph/domain/utc-day'
 import { type PlantQuarter, quarter_ms, readPlantQuarters } from '../earnings/plant-quarters.ts'
 import type { Queries } from '../storage/database.ts'
 
@@ -16,7 +17,7 @@ export interface Course {
 export const flag = { curtailed: 1, clipped: 2, faulty: 4, estimated: 8 } as const
 
 /** Of a plant with so many quarters at once that reading them holds up no request. */
-const piece_ms = 30 * 86_400_000
+const piece_ms = 30 * day_ms
 
 interface CourseAsked {
   site_id: string

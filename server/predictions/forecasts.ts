@@ -1,9 +1,10 @@
 /** Forecasts of a day as they are asked for: those that were issued, made anew where it is due. */
 import type { Clock } from '@heliograph/domain/clock'
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { Database } from '../storage/database.ts'
 import { isOutage, type KnownLimit, readKnownLimits } from './limits.ts'
 import { withoutOutages } from './outages.ts'
-import { day_ms, isWithinReach, makeRuns, readIssued } from './production-runs.ts'
+import { isWithinReach, makeRuns, readIssued } from './production-runs.ts'
 import { type ForecastRun, newestRuns } from './run-store.ts'
 import { readForecastSite, readPlants, type Target, targetsOf } from './targets.ts'
 import type { ForecastThread } from './thread.ts'

@@ -1,4 +1,5 @@
 /** How the models of a site are and how good their forecasts were. */
+import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { addSums, noSums, type ScoreSums } from '@heliograph/forecast/score-sums'
 import type { Queries } from '../storage/database.ts'
 import { assignedMarket } from './assigned-market.ts'
@@ -10,7 +11,6 @@ import type { PriceMethod } from './tasks.ts'
 import type { LeadTime } from './vintage-steps.ts'
 
 const windows_days = [7, 30, scored_days_max] as const
-const day_ms = 86_400_000
 
 export interface WindowSums {
   window_days: (typeof windows_days)[number]
@@ -55,7 +55,7 @@ export async function readModelStates(
 ): Promise<ModelState[]> {
   const plants = await readPlants(db, site_id)
   if (plants.length === 0) return []
-  const today = Math.floor(now.getTime() / day_ms) * day_ms
+  const today = utcDayStart(now)
   const targets = targetsOf(plants)
   const [models, trials, basis, trainings, runs, scores, price] = await Promise.all([
     modelsInUse(db, site_id),
@@ -101,7 +101,7 @@ interface DaySums {
 
 function windowsOf(lead_time: LeadTime, days: readonly DaySums[], today: number): WindowSums[] {
   return windows_days.map((window_days) => {
-    const since = new Date(today - window_days * day_ms).toISOString().slice(0, 10)
+    const since = utcDate(today - window_days * day_ms)
     const within = days.filter(({ date }) => date >= since)
     const sums = within.reduce((total, day) => addSums(total, day.sums), noSums)
     return { window_days, lead_time, sums }
@@ -112,24 +112,22 @@ const scoresOfDays = (db: Queries, site_id: string, today: number) =>
   db.query<DaySums & { target: Target; lead_time: LeadTime }>(
     `select target, lead_time, target_date as date, sums from forecast_scores
      where site_id = $1 and target_date >= $2 and target_date < $3`,
-    [site_id, dateOf(today - scored_days_max * day_ms), dateOf(today)],
+    [site_id, utcDate(today - scored_days_max * day_ms), utcDate(today)],
   )
-
-const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 
 /** Of the last days. */
 async function lastRuns(db: Queries, site_id: string, today: number): Promise<Map<Target, Date>> {
   const rows = await db.query<{ target: Target; at: Date }>(
     `select target, max(issued_at) as at from forecast_runs
      where site_id = $1 and not is_hindcast and target_date >= $2 group by target`,
-    [site_id, dateOf(today - 7 * day_ms)],
+    [site_id, utcDate(today - 7 * day_ms)],
   )
   return new Map(rows.map(({ target, at }) => [target, at]))
 }
 
 /** Of the assigned market; null without one. */
 async function priceState(db: Queries, site_id: string, today: number): Promise<ModelState | null> {
-  const market = await assignedMarket(db, { site_id, logger_id: null }, dateOf(today))
+  const market = await assignedMarket(db, { site_id, logger_id: null }, utcDate(today))
   if (!market) return null
   const { market_code } = market
   const [[model], [training], [run], days] = await Promise.all([
@@ -150,7 +148,7 @@ async function priceState(db: Queries, site_id: string, today: number): Promise<
     db.query<DaySums>(
       `select delivery_date as date, sums from price_scores
        where market_code = $1 and delivery_date >= $2 and delivery_date < $3`,
-      [market_code, dateOf(today - scored_days_max * day_ms), dateOf(today)],
+      [market_code, utcDate(today - scored_days_max * day_ms), utcDate(today)],
     ),
   ])
   return {

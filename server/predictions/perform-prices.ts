@@ -1,4 +1,5 @@
 /** What the forecast thread does about prices. */
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { type MarketDay, marketDays, resolutionMinutes } from '@heliograph/forecast/market-days'
 import {
   deserialisePriceModel,
@@ -16,7 +17,6 @@ import { deliveryDay } from '../prices/periods.ts'
 import { type KnownPrice, priceScorer } from './price-scores.ts'
 import type { Answers, PredictPricesTask, PriceDay, PriceLimits, TrainPricesTask } from './tasks.ts'
 
-const day_ms = 86_400_000
 const minute_ms = 60_000
 
 /** Starts, ends and prices, one after the other. */
@@ -107,7 +107,7 @@ function rollOver(fitted: PriceModel, { days, held_out, timezone, limits, score 
   return { model, sums, hindcasts }
 }
 
-const dateOf = ({ day }: MarketDay) => new Date(day * day_ms).toISOString().slice(0, 10)
+const dateOf = ({ day }: MarketDay) => utcDate(day * day_ms)
 
 /** null for one that nothing can be compared with. */
 function readable(bytes: Uint8Array): PriceModel | null {

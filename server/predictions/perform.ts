@@ -1,4 +1,5 @@
 /** What the forecast thread does for each kind of task. */
+import { day_ms } from '@heliograph/domain/utc-day'
 import { fitLeadErrors, published_lead_errors } from '@heliograph/forecast/lead-errors'
 import { predictPhysical } from '@heliograph/forecast/physical-forecast'
 import type { ProductionForecast } from '@heliograph/forecast/production-forecast'
@@ -16,8 +17,6 @@ import type { HoldOutScores } from './model-store.ts'
 import { predictPrices, trainPrices } from './perform-prices.ts'
 import { measuredIn, samplesOf, stepsOf } from './samples.ts'
 import type { Answers, DayScores, PredictItem, ScoreTask, Task, TrainTask } from './tasks.ts'
-
-const day_ms = 86_400_000
 
 export function perform(task: Task): Answers[Task['kind']] {
   if (task.kind === 'train') return train(task)

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { inPieces } from './pieces.ts'
-
-const day_ms = 86_400_000
 
 test('pieces follow each other to the end, and others have their turn in between', async () => {
   let turns = 0

@@ -1,7 +1,9 @@
 /** Long series on their way into the thread, packed piece by piece. */
 import { setImmediate } from 'node:timers/promises'
+import { day_ms } from '@heliograph/domain/utc-day'
+import { stackColumns } from '@heliograph/forecast/feature-table'
 
-const piece_ms = 30 * 86_400_000
+const piece_ms = 30 * day_ms
 
 interface Span {
   from_ms: number
@@ -18,11 +20,5 @@ export async function inPieces(
     pieces.push(await pack({ from_ms: at, to_ms: Math.min(to_ms, at + piece_ms) }))
     await setImmediate()
   }
-  const all = new Float64Array(pieces.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    all.set(piece, at)
-    at += piece.length
-  }
-  return all
+  return stackColumns(pieces)
 }

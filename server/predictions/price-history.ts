@@ -1,5 +1,6 @@
 /** Forecasts of prices that were issued before the gate closed, beside the prices that came. */
-import { day_ms, deliveryDates, deliveryDay } from '../prices/periods.ts'
+import { day_ms } from '@heliograph/domain/utc-day'
+import { deliveryDates, deliveryDay } from '../prices/periods.ts'
 import { createPriceStore, type PricePeriod } from '../prices/store.ts'
 import type { Queries } from '../storage/database.ts'
 import { type AssignedMarket, assignedMarkets } from './assigned-market.ts'

@@ -2,8 +2,9 @@
 import { type Clock, systemStopwatch } from '@heliograph/domain/clock'
 import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
+import { addDays, day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { seedOf } from '@heliograph/forecast/seeded-random'
-import { addDays, deliveryDay } from '../prices/periods.ts'
+import { deliveryDay } from '../prices/periods.ts'
 import { createPriceStore, type Market, type PricePeriod } from '../prices/store.ts'
 import type { Database, Log } from '../storage/database.ts'
 import { eachOf } from './each-of.ts'
@@ -22,7 +23,6 @@ import { scored_days_max } from './score-runs.ts'
 import type { PriceLimits } from './tasks.ts'
 import type { ForecastThread } from './thread.ts'
 
-const day_ms = 86_400_000
 /** The longest window that the model looks at, and its calibration. */
 const history_days_max = 1200
 /** Enough for all that a forecast looks back to. */
@@ -61,7 +61,7 @@ async function eachMarket(
              where p.market_code = t.market_code and p.kind = 'day_ahead' and p.is_current
                and p.fetched_at > t.ended_at))))
      order by 1`,
-    [clock.now().toISOString().slice(0, 10), only_untried],
+    [utcDate(clock.now()), only_untried],
   )
   const store = createPriceStore(db)
   const failure = 'prices were not forecast'

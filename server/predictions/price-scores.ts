@@ -1,8 +1,8 @@
 /** How good forecasts of prices were, beside those of the day before. */
+import { day_ms } from '@heliograph/domain/utc-day'
 import { addSums, noSums, type ScoreSums, sumsOf } from '@heliograph/forecast/score-sums'
 import type { PriceDay } from './tasks.ts'
 
-const day_ms = 86_400_000
 const minute_ms = 60_000
 
 /** A price that came, per MWh. */

@@ -1,4 +1,5 @@
 /** Forecasts that were issued before the gate closed, and what came of them. */
+import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import { gateOf } from './assigned-market.ts'
 import { type Course, readCourses } from './course.ts'
@@ -6,8 +7,6 @@ import { isOutage, readKnownLimits } from './limits.ts'
 import { inService, type PlantShare } from './outages.ts'
 import { targetOf } from './targets.ts'
 import { leadSpans, readVintageSteps, type VintageStep } from './vintage-steps.ts'
-
-const day_ms = 86_400_000
 
 export interface HistoryAsked {
   site_id: string
@@ -59,7 +58,7 @@ export async function readForecastHistory(
     [site_id, logger_id],
   )
   const of = { site_id, logger_id }
-  const gate = await gateOf(db, of, new Date(start_ms).toISOString().slice(0, 10))
+  const gate = await gateOf(db, of, utcDate(start_ms))
   const lead_time = 'day_ahead'
   const spans = leadSpans(lead_time, { from_ms: start_ms, to_ms: end_ms }, gate)
   const target = targetOf(logger_id)
@@ -78,7 +77,7 @@ export async function readForecastHistory(
   const { site, plants } = await readCourses(db, {
     site_id,
     logger_ids,
-    from_ms: Math.floor(start_ms / day_ms) * day_ms,
+    from_ms: utcDayStart(start_ms),
     to_ms: Math.ceil(end_ms / day_ms) * day_ms,
   })
   return {

@@ -1,5 +1,6 @@
 /** Makes forecasts of production from the newest weather forecast, and keeps them as issued. */
 import type { Clock } from '@heliograph/domain/clock'
+import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Plant } from '@heliograph/forecast/plant'
 import type { Database, Log, Queries } from '../storage/database.ts'
 import type { KnownStep } from '../weather-forecasts/run.ts'
@@ -23,7 +24,6 @@ import { onGrid, packSteps } from './weather-grid.ts'
 
 const minute_ms = 60_000
 const hour_ms = 60 * minute_ms
-export const day_ms = 86_400_000
 /** Days after today that are forecast. */
 const days_ahead = 2
 /** Of history that tells how far physics is off at a plant without a model. */
@@ -39,7 +39,7 @@ interface RunNeeds {
 
 /** Whether a day, midnight UTC in Unix ms, is one of those that are forecast. */
 export function isWithinReach(day: number, now: Date): boolean {
-  const today = Math.floor(now.getTime() / day_ms) * day_ms
+  const today = utcDayStart(now)
   return day >= today && day <= today + days_ahead * day_ms
 }
 
@@ -52,8 +52,6 @@ export function plantOf(site: ForecastSite, target: ForecastTarget): Plant | nul
   return { rated_power_kw, dc_capacity_kwp, place: site.place, arrays }
 }
 
-const dateOf = (day: number) => new Date(day).toISOString().slice(0, 10)
-
 /**
  * The newest runs of targets for a day, and whether they are to be made anew, for requests and the
  * job alike: where one no longer stands, or a target that can be forecast has none.
@@ -65,7 +63,7 @@ export async function readIssued(
 ): Promise<{ runs: ForecastRun[]; is_due: boolean }> {
   const until = new Date(now.getTime() + 1)
   const [runs, basis] = await Promise.all([
-    newestRuns(db, site_id, { targets, target_date: dateOf(day), until }),
+    newestRuns(db, site_id, { targets, target_date: utcDate(day), until }),
     readRunBasis(db, site_id, { targets, day, now }),
   ])
   if (runs.some((run) => isOutdated(run, basis.get(run.target)!))) return { runs, is_due: true }
@@ -116,7 +114,7 @@ export async function makeRuns(
         ...seriesOf(forecasts[nth]![at]!),
         ...newest(known),
         target,
-        target_date: dateOf(day),
+        target_date: utcDate(day),
         issued_at,
         is_hindcast: false,
         model: version === null ? 'physical' : 'blend',
@@ -234,7 +232,7 @@ export async function runForecasts(
   const sites = await db.query<{ site_id: string }>(
     'select distinct site_id from loggers where retired_at is null order by site_id',
   )
-  const today = Math.floor(now.getTime() / day_ms) * day_ms
+  const today = utcDayStart(now)
   const days = Array.from({ length: days_ahead + 1 }, (_, ahead) => today + ahead * day_ms)
   const failure = 'forecasts were not made'
   await eachOf(sites, { ...needs, failure }, async ({ site_id }) => {

@@ -1,10 +1,10 @@
 /** What forecasts of a day are made from now, and whether those that were issued still stand. */
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import { unreadable } from './model-store.ts'
 import type { FallbackReason, ForecastRun } from './run-store.ts'
 import type { Target } from './targets.ts'
 
-const day_ms = 86_400_000
 /** As long as a weather forecast can reach. */
 const weather_days_max = 16
 

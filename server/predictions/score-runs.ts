@@ -1,9 +1,10 @@
 /** Scores the forecasts of a site, day by day, for `/predictions/model-status`. */
+import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { ForecastStep } from '@heliograph/forecast/production-scores'
 import type { Queries } from '../storage/database.ts'
 import type { Course } from './course.ts'
 import type { Gate } from './gate-closure.ts'
-import { day_ms, plantOf } from './production-runs.ts'
+import { plantOf } from './production-runs.ts'
 import type { ForecastSite, Target } from './targets.ts'
 import type { DayScores, ScoreTask } from './tasks.ts'
 import type { ForecastThread } from './thread.ts'
@@ -26,7 +27,7 @@ interface ScoreNeeds {
 export async function scoreSite(needs: ScoreNeeds, now: Date): Promise<void> {
   const { db, thread, site, gate, courses } = needs
   const { site_id } = site
-  const to_ms = Math.floor(now.getTime() / day_ms) * day_ms
+  const to_ms = utcDayStart(now)
   const begun = await scoredTargets(db, site_id)
   for (const target of site.targets) {
     const plant = plantOf(site, target)
@@ -39,9 +40,7 @@ export async function scoreSite(needs: ScoreNeeds, now: Date): Promise<void> {
       const spans = leadSpans(lead_time, { from_ms, to_ms }, gate)
       const of = { site_id, target: target.target }
       const steps = await readVintageSteps(db, of, { lead_time, spans })
-      const byDate = Map.groupBy(steps.filter(isForecast), ({ start_ms }) =>
-        new Date(start_ms).toISOString().slice(0, 10),
-      )
+      const byDate = Map.groupBy(steps.filter(isForecast), ({ start_ms }) => utcDate(start_ms))
       for (const [target_date, of_day] of byDate) {
         days.push({ target_date, lead_time, steps: of_day })
       }

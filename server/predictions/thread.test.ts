@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import os from 'node:os'
 import test from 'node:test'
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { Plant } from '@heliograph/forecast/plant'
 import type { PredictTask } from './tasks.ts'
 import { createThread } from './thread.ts'
 
-const day_ms = 86_400_000
 const june = Date.parse('2026-06-21T00:00:00Z')
 
 const plant: Plant = {

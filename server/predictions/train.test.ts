@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { createWeatherForecastStore } from '../weather-forecasts/store.ts'
 import { type NewModel, noteTraining, storeModel } from './model-store.ts'
@@ -61,13 +62,14 @@ const learned = (date: string, is_worse = false) =>
     } as unknown as NewModel),
   )
 
-const due = () => sitesToTrain(database.db, { only_untried: true })
+const now = new Date(trained_at + day_ms)
+const due = (at = now) => sitesToTrain(database.db, { only_untried: true, now: at })
 
 test('a site is trained at once, and then each night', async () => {
   assert.deepEqual(await due(), ['a'])
   await trained('a', 'site', trained_at, 'the forecast thread ended')
   assert.deepEqual(await due(), [])
-  assert.deepEqual(await sitesToTrain(database.db, { only_untried: false }), ['a', 'b'])
+  assert.deepEqual(await sitesToTrain(database.db, { only_untried: false, now }), ['a', 'b'])
 })
 
 test('a first training that came to nothing is repeated when the archive has come', async () => {
@@ -96,4 +98,25 @@ test('a model of half of the archive is followed when the other half has come', 
   // Yesterday comes every day, and waits for the night.
   await archived('2026-06-20', trained_at + hour_ms)
   assert.deepEqual(await due(), [])
+})
+
+test('a past that is still being summed up is waited for, but not by the night', async () => {
+  const touch = (hour_at: string, due_at = hour_at) =>
+    database.db.execute(
+      `insert into touched_hours (site_id, kind, device_id, hour_at, due_at)
+       values ('a', 'inverter', 7, $1, $2)`,
+      [hour_at, due_at],
+    )
+  const clear = () => database.db.execute('delete from touched_hours')
+  await touch('2026-06-21T23:00:00Z')
+  assert.deepEqual(await due(), [])
+  assert.deepEqual(await sitesToTrain(database.db, { only_untried: false, now }), ['a', 'b'])
+  await clear()
+  assert.deepEqual(await due(), ['a'])
+  // Today is not learned from, and what was put off may never come.
+  await touch('2026-06-22T00:00:00Z')
+  await touch('2026-06-20T00:00:00Z', '2026-06-22T12:00:00Z')
+  assert.deepEqual(await due(), ['a'])
+  assert.deepEqual(await due(new Date('2026-06-22T12:00:00Z')), [])
+  await clear()
 })

@@ -1,8 +1,10 @@
 /** Trains the models of production: every target of every site, each on its own history. */
 import { type Clock, systemStopwatch } from '@heliograph/domain/clock'
 import { rounded } from '@heliograph/domain/significant'
+import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { seedOf } from '@heliograph/forecast/seeded-random'
 import type { Database, Log, Queries } from '../storage/database.ts'
+import { sitesWithDuePast } from '../storage/touched-hours.ts'
 import type { KnownStep } from '../weather-forecasts/run.ts'
 import { createWeatherForecastStore } from '../weather-forecasts/store.ts'
 import { gateOf } from './assigned-market.ts'
@@ -11,7 +13,7 @@ import { eachOf } from './each-of.ts'
 import { type Gate, gateClosureOf } from './gate-closure.ts'
 import { modelInUse, nextVersion, noteTraining, storeModel, unreadable } from './model-store.ts'
 import { inPieces } from './pieces.ts'
-import { day_ms, plantOf, stepMinutes } from './production-runs.ts'
+import { plantOf, stepMinutes } from './production-runs.ts'
 import { type NewRun, replaceHindcasts, seriesOf } from './run-store.ts'
 import { scored_days_max, scoreSite } from './score-runs.ts'
 import { type ForecastSite, type ForecastTarget, readForecastSite } from './targets.ts'
@@ -38,7 +40,7 @@ export async function trainForecasts(
   needs: TrainNeeds,
   which: { only_untried: boolean },
 ): Promise<void> {
-  const sites = await sitesToTrain(needs.db, which)
+  const sites = await sitesToTrain(needs.db, { ...which, now: needs.clock.now() })
   const failure = 'forecasts were not trained'
   await eachOf(
     sites.map((site_id) => ({ site_id })),
@@ -51,11 +53,12 @@ export async function trainForecasts(
  * Every site that has plants, by id, or only those that never were trained, and those of whose
  * archive of weather forecasts days came since that no model in use reaches back to: it is stored
  * over minutes, the newest days first. What came while the last training ran counts as new. So does
- * a site of whose models one cannot be read.
+ * a site of whose models one cannot be read. Of these, a site whose past is still being summed up
+ * waits until it is all there: a model of half of it would be used until the night.
  */
 export async function sitesToTrain(
   db: Queries,
-  { only_untried }: { only_untried: boolean },
+  { only_untried, now }: { only_untried: boolean; now: Date },
 ): Promise<string[]> {
   const sites = await db.query<{ site_id: string }>(
     `select distinct site_id from loggers l
@@ -78,7 +81,10 @@ export async function sitesToTrain(
      order by site_id`,
     [only_untried, unreadable],
   )
-  return sites.map(({ site_id }) => site_id)
+  const ids = sites.map(({ site_id }) => site_id)
+  if (!only_untried || ids.length === 0) return ids
+  const unfinished = await sitesWithDuePast(db, { before: new Date(utcDayStart(now)), now })
+  return ids.filter((site_id) => !unfinished.has(site_id))
 }
 
 async function trainSite(needs: TrainNeeds, site_id: string): Promise<void> {
@@ -89,7 +95,7 @@ async function trainSite(needs: TrainNeeds, site_id: string): Promise<void> {
   const now = clock.now()
   const span = await historySpan(db, site_id, now)
   if (!span) return
-  const gate = await gateOf(db, { site_id, logger_id: null }, now.toISOString().slice(0, 10))
+  const gate = await gateOf(db, { site_id, logger_id: null }, utcDate(now))
   const { grid, weather } = await readWeather(needs, { site_id, gate, ...span })
   const logger_ids = site.targets.flatMap(({ logger_id }) => logger_id ?? [])
   const courses = await readCourses(db, { site_id, logger_ids, ...grid }, signal)
@@ -103,13 +109,13 @@ async function trainSite(needs: TrainNeeds, site_id: string): Promise<void> {
 
 /** Whole hours from the first that was measured, two years back at most, to the last whole day. */
 async function historySpan(db: Database, site_id: string, now: Date) {
-  const to_ms = Math.floor(now.getTime() / day_ms) * day_ms
+  const to_ms = utcDayStart(now)
   const [first] = await db.query<{ at: Date | null }>(
     'select min(hour_at) as at from logger_hours where site_id = $1 and hour_at >= $2',
     [site_id, new Date(to_ms - history_days_max * day_ms).toISOString()],
   )
   if (!first?.at || first.at.getTime() >= to_ms) return null
-  return { from_ms: Math.floor(first.at.getTime() / day_ms) * day_ms, to_ms }
+  return { from_ms: utcDayStart(first.at), to_ms }
 }
 
 /**
@@ -140,7 +146,7 @@ async function readWeather(
 function gateOfDay(gate: Gate): (start_ms: number) => number {
   const closures = new Map<number, number>()
   return (start_ms) => {
-    const day = Math.floor(start_ms / day_ms) * day_ms
+    const day = utcDayStart(start_ms)
     let closure = closures.get(day)
     if (closure === undefined) {
       closure = gateClosureOf(day, gate)
@@ -210,7 +216,7 @@ async function keep(
       ({ from_ms, forecast }): NewRun => ({
         ...seriesOf(forecast),
         target,
-        target_date: new Date(from_ms).toISOString().slice(0, 10),
+        target_date: utcDate(from_ms),
         issued_at: new Date(gateClosureOf(from_ms, gate)),
         is_hindcast: true,
         model: is_worse ? 'physical' : 'blend',
@@ -223,7 +229,7 @@ async function keep(
     )
     // As far back as scores are made of them.
     const kept_ms = history.grid.to_ms - scored_days_max * day_ms
-    const kept_from = new Date(kept_ms).toISOString().slice(0, 10)
+    const kept_from = utcDate(kept_ms)
     await replaceHindcasts(tx, site_id, { target, runs, kept_from })
   })
 }

@@ -1,11 +1,11 @@
 /** What was forecast in time: of each step the last forecast that was issued by some instant. */
+import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import { type Gate, type GateSpan, gateSpans } from './gate-closure.ts'
 import { type Vintage, vintages } from './run-store.ts'
 import type { Target } from './targets.ts'
 
 const hour_ms = 3_600_000
-const day_ms = 24 * hour_ms
 const minute_ms = 60_000
 
 /** A step with what was forecast of it; without a forecast in time the rest is null. */
@@ -32,7 +32,7 @@ export function leadSpans(
 ): GateSpan[] {
   const spans: GateSpan[] = []
   const part_ms = lead_time === 'day_ahead' ? day_ms : hour_ms
-  for (let at = Math.floor(from_ms / day_ms) * day_ms; at < to_ms; at += part_ms) {
+  for (let at = utcDayStart(from_ms); at < to_ms; at += part_ms) {
     if (lead_time === 'day_ahead') spans.push(...gateSpans(at, at + day_ms, gate))
     else spans.push({ gate_ms: at - hour_ms, start_ms: at, end_ms: at + hour_ms })
   }
@@ -52,7 +52,7 @@ export async function readVintageSteps(
     db,
     of,
     spans.map(({ start_ms, gate_ms }) => ({
-      target_date: new Date(start_ms).toISOString().slice(0, 10),
+      target_date: utcDate(start_ms),
       before: new Date(gate_ms),
     })),
     // They are made from what was known at the gate closure.
@@ -65,7 +65,7 @@ export async function readVintageSteps(
 
 function stepsOf(span: GateSpan, run: Vintage | null, usual_ms: number): VintageStep[] {
   const step_ms = run === null ? usual_ms : run.resolution_minutes * minute_ms
-  const day = Math.floor(span.start_ms / day_ms) * day_ms
+  const day = utcDayStart(span.start_ms)
   const steps: VintageStep[] = []
   for (let at = Math.ceil((span.start_ms - day) / step_ms); ; at += 1) {
     const start_ms = day + at * step_ms

@@ -1,6 +1,6 @@
 /** Which delivery days of a market have to be fetched now, pure. */
 import { localDate } from '@heliograph/domain/local-day'
-import { addDays, day_ms } from './periods.ts'
+import { addDays, day_ms } from '@heliograph/domain/utc-day'
 import { publicationTime } from './statistics.ts'
 import type { Market } from './store.ts'
 

@@ -2,13 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import {
-  addDays,
   CurveFault,
   deliveryDates,
   deliveryDay,
   expandCurve,
   holesIn,
-  localInstant,
   mergePeriods,
   type PricePeriod,
   resolutionOf,
@@ -34,16 +32,6 @@ test('delivery days have 23, 24 and 25 hours, UTC days 24', () => {
 test('a UTC day shares time with two delivery days, in UTC itself with one', () => {
   assert.deepEqual(deliveryDates(utcDay('2026-06-21'), cet), ['2026-06-21', '2026-06-22'])
   assert.deepEqual(deliveryDates(utcDay('2026-06-21'), 'UTC'), ['2026-06-21'])
-  assert.equal(addDays('2026-02-28', 1), '2026-03-01')
-})
-
-test('the clock of a zone shows a time, also on the days on which it is set', () => {
-  const utc = (date: string, time: string) => iso(localInstant(date, time, cet)).slice(5, 16)
-  assert.equal(utc('2026-06-21', '12:45'), '06-21T10:45')
-  assert.equal(utc('2026-12-21', '12:45'), '12-21T11:45')
-  assert.equal(utc('2026-03-29', '12:45'), '03-29T10:45')
-  assert.equal(utc('2026-10-25', '12:45'), '10-25T11:45')
-  assert.equal(utc('2026-10-25', '00:15'), '10-24T22:15')
 })
 
 const curve = (points: [position: number, price: number][], count: number) => ({

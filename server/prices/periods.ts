@@ -4,9 +4,9 @@
  * half-open, prices whole millionths of the currency per MWh.
  */
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
+import { day_ms } from '@heliograph/domain/utc-day'
 
 const minute_ms = 60_000
-export const day_ms = 86_400_000
 
 /** The price of a market period [start_ms, end_ms), Unix ms. */
 export interface PricePeriod {
@@ -46,20 +46,6 @@ export function deliveryDates({ start_ms, end_ms }: PeriodSpan, timezone: string
     dates.push(localDate(at, timezone))
   }
   return dates
-}
-
-/** The calendar date so many days later. */
-export function addDays(date: string, days: number): string {
-  return new Date(Date.parse(`${date}T00:00:00Z`) + days * day_ms).toISOString().slice(0, 10)
-}
-
-/** The instant at which clocks of a zone show HH:MM on a date that has this time once. */
-export function localInstant(date: string, time: string, timezone: string): number {
-  const { start_ms, end_ms } = deliveryDay(date, timezone)
-  const [hours = 0, minutes = 0] = time.split(':').map(Number)
-  const of_day_ms = (hours * 60 + minutes) * minute_ms
-  // By day the clock is as far from the end of the day as the time is from midnight.
-  return hours >= 4 ? end_ms - (day_ms - of_day_ms) : start_ms + of_day_ms
 }
 
 /** A curve that contradicts itself. */
@@ -144,7 +130,7 @@ function withoutOverlap(periods: readonly PricePeriod[], others: readonly Period
 }
 
 /** Those that share time with a span, whole. */
-export function periodsWithin<Period extends PeriodSpan>(
+function periodsWithin<Period extends PeriodSpan>(
   periods: readonly Period[],
   span: PeriodSpan,
 ): Period[] {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
+import { day_ms } from '@heliograph/domain/utc-day'
 import fc from 'fast-check'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import type { PricePeriod } from './periods.ts'
@@ -79,7 +80,7 @@ const store = (market_code: string, periods: PricePeriod[], fetched_at = '2026-0
       periods,
     }),
   )
-const all = { from: new Date(start_ms), to: new Date(start_ms + 86_400_000) }
+const all = { from: new Date(start_ms), to: new Date(start_ms + day_ms) }
 
 test('a changed price is a new revision, the old one is kept, reads give the newest', async () => {
   const prices = createPriceStore(database.db)

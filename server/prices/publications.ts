@@ -1,4 +1,5 @@
 /** What was published goes into the table of prices; what it replaces stays, no longer current. */
+import { utcDate } from '@heliograph/domain/utc-day'
 import type { Transaction } from '../storage/database.ts'
 import { decimalOf } from './micro.ts'
 import type { PeriodSpan, PricePeriod } from './periods.ts'
@@ -172,7 +173,7 @@ export async function inCurrency(
   const rates = new Map<string, number | null>()
   const converted: PricePeriod[] = []
   for (const period of periods) {
-    const date = iso(period.start_ms).slice(0, 10)
+    const date = utcDate(period.start_ms)
     let rate = rates.get(date)
     if (rate === undefined) {
       rate = await readRate(tx, { currency: from, base: to, on: new Date(period.start_ms) })

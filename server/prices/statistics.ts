@@ -1,6 +1,6 @@
 /** Figures of the prices of one day, pure. Prices are whole millionths per MWh. */
-import { localDate } from '@heliograph/domain/local-day'
-import { deliveryDay, localInstant, type PeriodSpan, type Slot } from './periods.ts'
+import { localDate, localInstant } from '@heliograph/domain/local-day'
+import { deliveryDay, type PeriodSpan, type Slot } from './periods.ts'
 
 export interface PriceStatistics {
   /** Mean over the time before `until_ms`; null unless all of it is known. */

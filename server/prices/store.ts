@@ -2,6 +2,7 @@
  * Markets, prices and exchange rates in the database. Prices in memory are whole micro-units of the
  * market's currency per MWh, so that money made of them is exact: -0.01 EUR/MWh is -10 000.
  */
+import { utcDate } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import type { PricePeriod, Resolution } from './periods.ts'
 
@@ -161,7 +162,7 @@ export async function readRate(
   const rows = await db.query<{ currency: string; per_eur: number }>(
     `select distinct on (currency) currency, per_eur::float8 as per_eur from exchange_rates
      where currency in ($1, $2) and valid_from <= $3 order by currency, valid_from desc`,
-    [currency, base, on.toISOString().slice(0, 10)],
+    [currency, base, utcDate(on)],
   )
   const perEur = (wanted: string) =>
     wanted === 'EUR' ? 1 : rows.find((row) => row.currency === wanted)?.per_eur

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { asleep_below_deg } from '@heliograph/domain/place'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { solarPosition } from '@heliograph/physics/solar-position'
-import { day_ms, hour_ms } from '../http/time-windows.ts'
+import { hour_ms } from '../http/time-windows.ts'
 import { awakeTime } from './daylight.ts'
 
 const minute_ms = 60_000

@@ -8,6 +8,7 @@ import {
   placeOf,
 } from '@heliograph/domain/place'
 import { defaultPollIntervals, type PollIntervals } from '@heliograph/domain/site'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { solarPosition } from '@heliograph/physics/solar-position'
 import { ageInSeconds, offline_s } from './frame.ts'
 
@@ -42,7 +43,7 @@ export function situationOf(facts: SiteFacts, now: Date): Situation {
 }
 
 const step_ms = 300_000
-const searched_ms = 86_400_000
+const searched_ms = day_ms
 
 /**
  * So long ago that it makes `offline_s` of time in which inverters must be awake, to five minutes:

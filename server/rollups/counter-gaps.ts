@@ -1,10 +1,11 @@
 /** The energy that a counter tells of a gap over several hours, shared out to these hours. */
+import { day_ms } from '@heliograph/domain/utc-day'
 import { hour_ms } from '../storage/touched-hours.ts'
 import { type CounterReading, isCounterGap, riseBetween } from './counter-hour.ts'
 
 /** Of a longer silence nobody can say in which hour the energy came. */
 export const gap_days_max = 7
-const gap_ms_max = gap_days_max * 24 * hour_ms
+const gap_ms_max = gap_days_max * day_ms
 /** Steps in which the height of the sun is taken. */
 const step_ms = 300_000
 /** The part of the daylight for which the light must be known to go by it. */

@@ -3,21 +3,15 @@
  * through once, by whichever process comes first, and remembered.
  */
 import { setImmediate } from 'node:timers/promises'
+import { addDays, day_ms } from '@heliograph/domain/utc-day'
 import { sunEvents } from '@heliograph/physics/sun-events'
 import type { Queries, Transaction } from '../storage/database.ts'
 import { layoutOf } from './inverter-span.ts'
 import { type PlantInverter, readPlant, type SiteFacts } from './raw.ts'
 import type { StringDayRow } from './store.ts'
 import { decodeQuantities } from './string-codec.ts'
-import {
-  dateAfter,
-  type StepDay,
-  type StringStep,
-  step_quantities,
-  stepsAfter,
-} from './string-steps.ts'
+import { type StepDay, type StringStep, step_quantities, stepsAfter } from './string-steps.ts'
 
-const day_ms = 86_400_000
 /** How far back a look goes: a year tells the swing of a string from a loss. */
 const window_days = 365
 /** Days that are gone through at once, some ten milliseconds each of an inverter of 24 strings. */
@@ -88,7 +82,7 @@ async function look(
   site_id: string,
   { inverter, due: { inverter_id, looked_date, newest_date }, daylights, days_left }: Look,
 ): Promise<number> {
-  const since = dateAfter(newest_date, 1 - window_days)
+  const since = addDays(newest_date, 1 - window_days)
   const rows = await readDays(transaction, site_id, { inverter_id, from: since, to: newest_date })
   const days = rows.map((row): StepDay => {
     const { local_date } = row

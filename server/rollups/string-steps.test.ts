@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { addDays, day_ms } from '@heliograph/domain/utc-day'
 import type { StringLayout } from '../diagnostics/string-sums.ts'
-import { dateAfter, type StepDay, type StringStep, stepsAfter } from './string-steps.ts'
+import { type StepDay, type StringStep, stepsAfter } from './string-steps.ts'
 
 const strings = 6
 const daylight_s = 43_200
@@ -57,7 +58,7 @@ function daysWith(
     })
     const list = (name: keyof StepDay['sums']) => each.map((sums) => sums[name])
     return {
-      local_date: dateAfter(first_date, day),
+      local_date: addDays(first_date, day),
       daylight_s,
       sums: {
         energy_kwh: list('energy_kwh'),
@@ -81,7 +82,7 @@ function nights(days: readonly StepDay[], among = layout): StringStep[] {
   return steps
 }
 
-const dayOf = (date: string) => (Date.parse(date) - Date.parse(first_date)) / 86_400_000
+const dayOf = (date: string) => (Date.parse(date) - Date.parse(first_date)) / day_ms
 const losing =
   (string_index: number, loss: number, from: number, to = Number.POSITIVE_INFINITY) =>
   (day: number, at: number) =>

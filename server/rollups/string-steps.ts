@@ -3,6 +3,7 @@
  * `diagnostics/drift.ts` finds, kept from night to night, and until it is repaired.
  */
 import { median } from '@heliograph/domain/median'
+import { addDays, day_ms } from '@heliograph/domain/utc-day'
 import { type Drift, findDrifts, loss_min_usual_ratio } from '../diagnostics/drift.ts'
 import { health_thresholds } from '../diagnostics/string-health.ts'
 import type { StringLayout, StringSums } from '../diagnostics/string-sums.ts'
@@ -36,7 +37,6 @@ export interface StepDay {
   sums: Pick<StringSums, (typeof step_quantities)[number]>
 }
 
-const day_ms = 86_400_000
 const coverage_min_ratio = 0.5
 /** Days after its onset from which on a loss stands: another one may then be looked for. */
 const settled_days = 90
@@ -45,10 +45,6 @@ const back_days = 14
 const before_days = 28
 /** What is left of a loss that is over, at most. */
 const left_ratio = 0.25
-
-/** The local date `days` after another. */
-export const dateAfter = (date: string, days: number): string =>
-  new Date(Date.parse(date) + days * day_ms).toISOString().slice(0, 10)
 
 /**
  * The steps as they are known after the last of `days`, given those that were known the night
@@ -91,7 +87,7 @@ export function stepsAfter(
     )
     for (const [at, drift] of drifts.entries()) {
       if (drift === null) continue
-      steps.push(stepOf(members[at]!.string_index, drift, (day) => dateAfter(first_date, day)))
+      steps.push(stepOf(members[at]!.string_index, drift, (day) => addDays(first_date, day)))
     }
     for (const [nth, step] of steps.entries()) {
       const at = members.findIndex(({ string_index }) => string_index === step.string_index)
@@ -100,7 +96,7 @@ export function stepsAfter(
       const over = recovery(relative[at]!, onset_day)
       if (over === null) continue
       const { end_day, loss_ratio } = over
-      steps[nth] = { ...step, loss_ratio, end_date: dateAfter(first_date, end_day) }
+      steps[nth] = { ...step, loss_ratio, end_date: addDays(first_date, end_day) }
     }
   }
   return steps.filter(({ loss_ratio }) => loss_ratio >= loss_min_usual_ratio)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { sumAgain } from '../admin/sums.ts'
 import { watchGaps } from '../gaps/watch.ts'
@@ -18,7 +19,6 @@ import {
 import { ingestInto } from '../link/ingest.ts'
 import { createRollups } from '../rollups/job.ts'
 
-const day_ms = 86_400_000
 const hour_ms = 3_600_000
 const week_ms = 7 * day_ms
 /** A Monday. */

@@ -3,11 +3,12 @@
  * no more: made anew from what is left, an hour would count a reading a minute as all that came.
  */
 import { reach_ms } from '@heliograph/domain/reach'
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { Queries, Transaction } from './database.ts'
 import type { Week } from './partitions.ts'
 
 const hour_ms = 3_600_000
-const week_ms = 7 * 24 * hour_ms
+const week_ms = 7 * day_ms
 
 export interface FinalWeeks {
   /** Whether a reading of a final week enters the sums of the hour that begins at this instant. */

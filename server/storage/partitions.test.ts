@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { day_ms } from '@heliograph/domain/utc-day'
 import fc from 'fast-check'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { type Database, openDatabase } from './database.ts'
@@ -35,7 +36,7 @@ test('weeks are Mondays, meet, and cover the window with none to spare', () => {
     noInvalidDate: true,
   })
   fc.assert(
-    fc.property(moment, fc.integer({ min: 1, max: 400 * 86_400_000 }), (from, span_ms) => {
+    fc.property(moment, fc.integer({ min: 1, max: 400 * day_ms }), (from, span_ms) => {
       const to = new Date(from.getTime() + span_ms)
       const weeks = weeksOf(from, to)
       assert.ok(weeks[0]!.start <= from && from < weeks[0]!.end)

@@ -1,6 +1,6 @@
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import type { Database, Transaction } from './database.ts'
 
-const day_ms = 86_400_000
 const week_ms = 7 * day_ms
 /** 1970-01-05 was a Monday. */
 const first_monday_ms = 4 * day_ms
@@ -33,7 +33,7 @@ export function weeksOf(from: Date, to: Date): Week[] {
 
 /** `inverter_readings_20261116` */
 export function partitionName(table: string, week: Week): string {
-  return `${table}_${week.start.toISOString().slice(0, 10).replaceAll('-', '')}`
+  return `${table}_${utcDate(week.start).replaceAll('-', '')}`
 }
 
 /** `FOR VALUES …` of the partition of a week. */

@@ -123,6 +123,20 @@ export async function sitesWithDueHours(db: Queries, now: Date): Promise<string[
   return rows.map(({ site_id }) => site_id)
 }
 
+/** The sites of which hours that began before an instant are yet to be summed up, and due. */
+export async function sitesWithDuePast(
+  db: Queries,
+  { before, now }: { before: Date; now: Date },
+): Promise<Set<string>> {
+  const rows = await db.query<{ site_id: string }>(
+    `select site_id from sites s
+     where exists (select from touched_hours t
+       where t.site_id = s.site_id and ${due('$1')} and hour_at < $2)`,
+    [now.toISOString(), before.toISOString()],
+  )
+  return new Set(rows.map(({ site_id }) => site_id))
+}
+
 /** Marks of a site that are due, those of the newest hours first: `most` of them. */
 export function dueHours(
   db: Queries,

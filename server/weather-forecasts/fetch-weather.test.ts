@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, type TestContext, test } from 'node:test'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { Registry } from 'prom-client'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { foundSite, site_id } from '../link/fixtures/plant.ts'
@@ -13,7 +14,6 @@ import { createWeatherForecastStore, type WeatherForecastStore } from './store.t
 
 const minute_ms = 60_000
 const hour_ms = 60 * minute_ms
-const day_ms = 24 * hour_ms
 const first_ms = Date.UTC(2026, 5, 21, 10)
 
 let database: TestDatabase
@@ -194,6 +194,20 @@ test('what the archive has is fetched once, in bounded requests, as far as readi
   await readSince(first_ms - 42 * day_ms)
   await fetchAt(first_ms + day_ms)
   assert.deepEqual(archive().slice(2), ['2026-06-21 2026-06-22', '2026-05-10 2026-05-12'])
+})
+
+test('the archive goes as far back as readings that are yet to be summed up', async (t) => {
+  const { service, fetchAt } = await following(t)
+  await readSince(first_ms - 2 * day_ms)
+  await database.db.execute(
+    `insert into touched_hours (site_id, kind, device_id, hour_at)
+     values ($1, 'inverter', 1, $2), ($1, 'weather', 1, $3)`,
+    [site_id, iso(first_ms - 5 * day_ms), iso(first_ms - 9 * day_ms)],
+  )
+  await fetchAt(first_ms)
+  await database.db.execute('delete from touched_hours')
+  const starts = service.asked.flatMap(({ searchParams }) => searchParams.get('start_date') ?? [])
+  assert.deepEqual(starts, ['2026-06-16'])
 })
 
 test('an archive that fails or leaves days out leaves the forecast, and waits', async (t) => {

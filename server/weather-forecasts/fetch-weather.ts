@@ -5,6 +5,7 @@
  */
 import type { Clock } from '@heliograph/domain/clock'
 import { type Place, type Position, placeOf } from '@heliograph/domain/place'
+import { day_ms, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Database, Queries } from '../storage/database.ts'
 import type { Log } from '../storage/log.ts'
 import { siteElevation } from '../storage/site-elevation.ts'
@@ -18,7 +19,6 @@ import { createWeatherForecastStore, type FetchState, type WeatherForecastStore 
 
 const minute_ms = 60_000
 const hour_ms = 60 * minute_ms
-const day_ms = 24 * hour_ms
 /** A new forecast at most so often. */
 const every_ms = hour_ms
 /** After the first failure, doubling from one to the next up to an hour. */
@@ -45,7 +45,7 @@ interface Needs {
 interface Site {
   site_id: string
   place: Place | null
-  /** Of the oldest hour that was summed up; null where there are no readings. */
+  /** Of the oldest hour that was or is to be summed up; null where there are no readings. */
   readings_from: Date | null
 }
 
@@ -185,9 +185,9 @@ async function fetchArchive(
   { db, clock, store, source, now, signal }: Fetching,
 ): Promise<void> {
   if (source.previous === null || readings_from === null) return
-  const today_ms = startOfDay(now.getTime())
+  const today_ms = utcDayStart(now)
   const oldest_ms = today_ms - archive_days_max * day_ms
-  const from_ms = Math.max(startOfDay(readings_from.getTime()), oldest_ms)
+  const from_ms = Math.max(utcDayStart(readings_from), oldest_ms)
   const window = { from: new Date(from_ms), to: new Date(today_ms) }
   const there = await store.previousDays(site_id, source.name, window)
   for (const days of missingDays({ from_ms, to_ms: today_ms }, there)) {
@@ -213,15 +213,13 @@ function daysOf(
   { lead_minutes, model, steps }: PreviousSteps,
   { site_id, source, fetched_at }: { site_id: string; source: WeatherSource; fetched_at: Date },
 ): NewRun[] {
-  const days = Map.groupBy(steps, ({ start_ms }) => startOfDay(start_ms))
+  const days = Map.groupBy(steps, ({ start_ms }) => utcDayStart(start_ms))
   return [...days.values()].map((of_day) => ({
     ...{ site_id, source: source.name, kind: 'previous', model, lead_minutes, fetched_at },
     issued_at: new Date(of_day.at(-1)!.end_ms - lead_minutes * minute_ms),
     steps: of_day,
   }))
 }
-
-const startOfDay = (time_ms: number) => Math.floor(time_ms / day_ms) * day_ms
 
 /** Runs of days that are not there, the newest first, none longer than a request may be. */
 export function missingDays(
@@ -245,7 +243,10 @@ async function readSites(db: Queries): Promise<Site[]> {
   const rows = await db.query<Position & { site_id: string; readings_from: Date | null }>(
     `select s.site_id, (inventory->>'latitude')::float8 as latitude,
        (inventory->>'longitude')::float8 as longitude, ${siteElevation('s')} as elevation_m,
-       (select min(hour_at) from inverter_hours h where h.site_id = s.site_id) as readings_from
+       least(
+         (select min(hour_at) from inverter_hours h where h.site_id = s.site_id),
+         (select min(hour_at) from touched_hours t
+          where t.site_id = s.site_id and t.kind = 'inverter')) as readings_from
      from sites s where inventory is not null order by s.site_id`,
   )
   return rows.map(({ site_id, readings_from, ...position }) => {

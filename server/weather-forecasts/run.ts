@@ -1,4 +1,5 @@
 /** Issued weather forecasts, and which of them was the newest that was known at an instant. */
+import { day_ms } from '@heliograph/domain/utc-day'
 import { type WeatherStep, weather_quantities } from '@heliograph/forecast/weather-step'
 import { SourceError } from './answer.ts'
 
@@ -120,7 +121,7 @@ export function checkRun({ source, kind, lead_minutes, issued_at, fetched_at, st
   const resolution_minutes = resolutions_minutes.find((minutes) => minutes * minute_ms === step_ms)
   if (!resolution_minutes) throw fault(`steps of ${step_ms / minute_ms} minutes`)
   if (first.start_ms % step_ms !== 0) throw fault('its steps do not begin on the hour')
-  if (steps.length * step_ms > run_days_max * 86_400_000) {
+  if (steps.length * step_ms > run_days_max * day_ms) {
     throw fault(`it reaches further than ${run_days_max} days`)
   }
   for (const [index, { start_ms, end_ms }] of steps.entries()) {

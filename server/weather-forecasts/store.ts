@@ -1,4 +1,5 @@
 /** Weather forecasts in the database, and how the fetching of them goes. */
+import { day_ms, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import {
   checkRun,
@@ -63,7 +64,6 @@ export interface WeatherForecastStore {
 const span = ({ from, to }: Window) => ({ from_ms: from.getTime(), to_ms: to.getTime() })
 
 const minute_ms = 60_000
-const day_ms = 86_400_000
 /** Of history at once: bounds what is in memory, and how long reading it holds up requests. */
 const piece_ms = 3 * day_ms
 
@@ -148,7 +148,7 @@ async function readPreviousDays(
      where site_id = $1 and source = $2 and kind = 'previous' and from_at >= $3 and from_at < $4`,
     [site_id, source, from, to],
   )
-  return new Set(rows.map(({ from_at }) => Math.floor(from_at.getTime() / day_ms) * day_ms))
+  return new Set(rows.map(({ from_at }) => utcDayStart(from_at)))
 }
 
 async function saveRun(db: Queries, run: NewRun): Promise<number> {

@@ -1,5 +1,6 @@
 import type { Clock } from '@heliograph/domain/clock'
 import { significant } from '@heliograph/domain/significant'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
@@ -26,7 +27,6 @@ const reads = { ...tag, method: 'GET', scope: 'curtailment:read' } as const
 const writes = { ...tag, scope: 'curtailment:write' } as const
 
 const minute_ms = 60_000
-const day_ms = 24 * 60 * minute_ms
 const history_days = 90
 const sinceDays = (days: number | undefined, now: Date) =>
   new Date(now.getTime() - (days ?? history_days) * day_ms)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import fc from 'fast-check'
 import { hoursOnTheClock } from './local-hours.ts'
 
@@ -55,8 +56,8 @@ test('clocks that change by half an hour', () => {
 test('parts of a day follow one another and make up the day', () => {
   const zones = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'America/St_Johns', 'Pacific/Kiritimati']
   const day = fc.integer({
-    min: Date.UTC(2024, 0) / 86_400_000,
-    max: Date.UTC(2029, 0) / 86_400_000,
+    min: Date.UTC(2024, 0) / day_ms,
+    max: Date.UTC(2029, 0) / day_ms,
   })
   fc.assert(
     fc.property(
@@ -64,7 +65,7 @@ test('parts of a day follow one another and make up the day', () => {
       day,
       fc.integer({ min: 1, max: 23 }),
       (zone, nth, hour) => {
-        const date = new Date(nth * 86_400_000).toISOString().slice(0, 10)
+        const date = utcDate(nth * day_ms)
         const day = hoursOnTheClock({ date, start_hour: 0, end_hour: 24 }, zone)!
         const before = hoursOnTheClock({ date, start_hour: 0, end_hour: hour }, zone)!
         const after = hoursOnTheClock({ date, start_hour: hour, end_hour: 24 }, zone)!

@@ -1,6 +1,7 @@
 import type { Clock } from '@heliograph/domain/clock'
 import { placeOf } from '@heliograph/domain/place'
 import { rounded, significant } from '@heliograph/domain/significant'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import { endpoint } from '../../http/endpoint.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
@@ -136,7 +137,7 @@ async function expectation(
   const { site_id, now } = known
   const until_ms = Math.floor(Math.min(now.getTime(), span.end_ms) / hour_ms) * hour_ms
   // A day more: of a time of day that is yet to come the newest is that of yesterday.
-  const since = new Date(Math.min(until_ms, span.start_ms) - (recent_days + 1) * 24 * hour_ms)
+  const since = new Date(Math.min(until_ms, span.start_ms) - (recent_days + 1) * day_ms)
   const recent = await known.curtailmentSuggest.recent(
     { site_id, logger_id: plant.logger_id },
     since,

@@ -1,4 +1,5 @@
 /** The hours of a window as the production forecast has them. */
+import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { ForecastRun } from '../../predictions/run-store.ts'
 import { days_good, type ExpectedHour, hour_ms, hoursOf, type Span } from './suggest.ts'
 
@@ -19,12 +20,9 @@ type Run = Pick<
 
 /** The days of UTC that a span lies in. */
 export function utcDatesOf({ start_ms, end_ms }: Span): string[] {
-  const day_ms = 24 * hour_ms
-  const first = Math.floor(start_ms / day_ms)
-  const count = Math.ceil(end_ms / day_ms) - first
-  return Array.from({ length: count }, (_, nth) =>
-    new Date((first + nth) * day_ms).toISOString().slice(0, 10),
-  )
+  const first_ms = utcDayStart(start_ms)
+  const count = Math.ceil((end_ms - first_ms) / day_ms)
+  return Array.from({ length: count }, (_, nth) => utcDate(first_ms + nth * day_ms))
 }
 
 /** null unless runs of its days, one for each, cover all of the span. */

@@ -11,7 +11,7 @@ import { limitsOf, type Plant } from './limits.ts'
 import type { ExpectedHour, Span } from './suggest.ts'
 
 /** The lowest that a command in whole percent can ask for: it cannot ask for 0. */
-export const least_limit_pct = 1
+const least_limit_pct = 1
 
 export interface PricedQuarter extends Span {
   /** Expected power, kW; null where it is not known. */

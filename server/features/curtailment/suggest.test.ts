@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { day_ms } from '@heliograph/domain/utc-day'
 import fc from 'fast-check'
 import { clearSkyEnergy } from './clear-sky-energy.ts'
 import {
@@ -18,7 +19,6 @@ const panels = [{ azimuth_deg: 180, tilt_deg: 25, dc_capacity_kwp: 120 }]
 const rated_power_kw = 100
 const plant = { logger_id: 1, rated_power_kw }
 const clear = clearSkyEnergy(place, { panels, rated_power_kw })
-const day_ms = 24 * hour_ms
 const midnight = Date.parse('2026-06-21T00:00:00Z')
 const span = (from_h: number, to_h: number): Span => ({
   start_ms: midnight + from_h * hour_ms,

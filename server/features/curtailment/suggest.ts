@@ -3,11 +3,11 @@
  * clear-sky shape of each hour, scaled by what the same time of day gave of its own shape on the
  * last days. Pure.
  */
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { Energy } from './clear-sky-energy.ts'
 import { limitsOf, type Plant } from './limits.ts'
 
 export const hour_ms = 3_600_000
-const day_ms = 24 * hour_ms
 
 /** How far back a time of day is looked at. */
 export const recent_days = 14

@@ -1,8 +1,8 @@
 /** Which two markets are compared, and what is read of them. */
 import { significant } from '@heliograph/domain/significant'
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import type { PlantHour } from '../../earnings/plant-quarters.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
-import { day_ms, utcDate } from '../../http/time-windows.ts'
 import type { Market, PriceStore } from '../../prices/store.ts'
 import type { Compared } from './cross-border.ts'
 import type { EarningsStore } from './store.ts'
@@ -76,14 +76,14 @@ export async function readCompared(
   for (let day = from_ms; day < to_ms; day += day_ms) {
     const rate = await prices.rate(sold.currency, base.currency, new Date(day))
     // Without the noise of a quotient of two rates.
-    rates.set(utcDate(new Date(day)), rate === null ? null : significant(rate))
+    rates.set(utcDate(day), rate === null ? null : significant(rate))
   }
   return {
     base: { market: base, periods: await prices.dayAhead(base.market_code, span) },
     sold: { market: sold, periods: await prices.dayAhead(sold.market_code, span) },
     from_ms,
     to_ms,
-    rateAt: (time_ms) => rates.get(utcDate(new Date(time_ms))) ?? null,
+    rateAt: (time_ms) => rates.get(utcDate(time_ms)) ?? null,
     fees,
     hours,
   }

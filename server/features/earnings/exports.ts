@@ -1,6 +1,6 @@
 /** Hours and periods as files: the items of the JSON answers, made a week at a time. */
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { ExportItem, ExportItems } from '../../http/export-items.ts'
-import { day_ms } from '../../http/time-windows.ts'
 import { createPriceStore } from '../../prices/store.ts'
 import { type Pair, readCompared } from './compare-markets.ts'
 import { crossBorderPrices } from './cross-border.ts'
@@ -22,7 +22,8 @@ export const hoursExport = (
   async *items(queries) {
     const earnings = createEarningsStore(queries)
     for (const week of weeksOf(window)) {
-      yield [...earningsHours(await earnings.books({ ...window, ...week, ...now }), now)]
+      const books = await earnings.books({ ...window, ...week, ...now, in_turn: true })
+      yield [...earningsHours(books, now)]
     }
   },
 })

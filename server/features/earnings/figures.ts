@@ -1,11 +1,12 @@
 /** Sums of earnings as they are served. */
 import { rounded } from '@heliograph/domain/significant'
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { HourAccount } from '../../earnings/accounting.ts'
 import type { Fee } from '../../earnings/contract-store.ts'
 import type { RateSpan } from '../../earnings/exchange-rates.ts'
 import { type Micro, majorUnits, sameCurrency } from '../../earnings/money.ts'
 import { amountsSum, type Sums } from '../../earnings/sums.ts'
-import { day_ms, hour_ms } from '../../http/time-windows.ts'
+import { hour_ms } from '../../http/time-windows.ts'
 import type { AwakeTime } from '../../records/daylight.ts'
 
 /** Readings of an outage, and counters over gaps of up to a week, hardly come later than this. */

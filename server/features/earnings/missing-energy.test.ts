@@ -121,6 +121,10 @@ test('energy that is not known has no money, and says why', async (t) => {
       )
       assert.equal(body.known.gross_amount, 6.5)
       assert.deepEqual(
+        [body.by_day[0].gross_amount, body.by_day[0].fees_amount, body.by_day[0].net_amount],
+        [body.gross_amount, body.fees_amount, body.net_amount],
+      )
+      assert.deepEqual(
         body.unknown.map((of: { hour_count: number }) => of.hour_count),
         [2],
       )
@@ -155,6 +159,7 @@ test('energy that is not known has no money, and says why', async (t) => {
       [body.gross_amount, body.known.gross_amount, body.energy_sold_kwh],
       [7.25, 7.25, 145],
     )
+    assert.deepEqual([body.by_day[0].energy_kwh, body.by_day[0].gross_amount], [145, 7.25])
     assert.equal(body.unknown[0].start_at, '2026-06-01T10:00:00.000Z')
     const { data } = (await get(hours)).body
     assert.deepEqual([data[10].gross_amount, data[10].reason], [0.25, 'no_energy'])

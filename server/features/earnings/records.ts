@@ -1,10 +1,12 @@
 /** Accounts as they are served: a window of them in sum, and hour by hour. */
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import type { Static } from 'typebox'
 import type { HourAccount } from '../../earnings/accounting.ts'
 import type { Books, PlantAccounts } from '../../earnings/books.ts'
 import { majorUnits } from '../../earnings/money.ts'
 import { addHour, inCurrency, noSums, type Sums } from '../../earnings/sums.ts'
-import { day_ms, hour_ms, utcDate } from '../../http/time-windows.ts'
+import { asciiText } from '../../http/ascii-text.ts'
+import { hour_ms } from '../../http/time-windows.ts'
 import {
   addCoverage,
   type Coverage,
@@ -56,7 +58,7 @@ export function summaryOf(
     for (const hour of plant.hours()) {
       const awake_s = now.awake(hour.start_ms, now.now_ms)
       const account = currency === null ? hour : inCurrency(hour, currency, rateAt)
-      const date = utcDate(new Date(hour.start_ms))
+      const date = utcDate(hour.start_ms)
       const of_day = days.get(date) ?? noSums()
       days.set(date, of_day)
       for (const sums of [all.sums, of_plant.sums, of_day]) addHour(sums, account, fee_ids)
@@ -113,14 +115,17 @@ const items_at_once = 24
 
 /** The answer of them all, some at a time: to make all items of a year first is megabytes more. */
 export function hoursText(books: Books, now: Now): Buffer {
-  let text = ''
+  const text = asciiText()
+  text.addText('{"data":[')
   let count = 0
   for (const items of chunksOf(earningsHours(books, now), items_at_once)) {
-    text += (count === 0 ? '' : ',') + JSON.stringify(items).slice(1, -1)
+    if (count > 0) text.addText(',')
+    text.addText(JSON.stringify(items).slice(1, -1))
     count += items.length
   }
   const meta = JSON.stringify({ count, exchange_rates: ratesOf(books.rates) })
-  return Buffer.from(`{"data":[${text}],"meta":${meta}}`)
+  text.addText(`],"meta":${meta}}`)
+  return text.take()
 }
 
 function* chunksOf<Item>(items: Iterable<Item>, length: number): Generator<Item[]> {
@@ -138,7 +143,7 @@ function hourTexts(): (hour: number) => string {
   let known = { day: Number.NaN, date: '' }
   return (hour) => {
     const day = Math.floor(hour / day_ms)
-    if (day !== known.day) known = { day, date: utcDate(new Date(hour)) }
+    if (day !== known.day) known = { day, date: utcDate(hour) }
     return `${known.date}T${String((hour / hour_ms) % 24).padStart(2, '0')}:00:00.000Z`
   }
 }

@@ -15,7 +15,7 @@ const currency = (
   examples: readonly string[] = ['EUR'],
 ) => Type.String({ pattern: '^[A-Z]{3}$', description, examples })
 
-export const priceStatuses = ['final', 'provisional'] as const
+const priceStatuses = ['final', 'provisional'] as const
 const price_status = Type.Enum([...priceStatuses], {
   description:
     '`final`: every price is known, all that will be known of the energy is, and it is more than ' +

@@ -1,17 +1,11 @@
 import type { Clock } from '@heliograph/domain/clock'
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { IdList, InverterId, idsOf, LoggerId, timeWindow } from '../../http/params.ts'
-import {
-  type AskedWindow,
-  closedWindow,
-  day_ms,
-  default_hours,
-  hour_ms,
-  utcDate,
-} from '../../http/time-windows.ts'
+import { type AskedWindow, closedWindow, default_hours, hour_ms } from '../../http/time-windows.ts'
 import { awakeTime } from '../../records/daylight.ts'
 import type { SiteFacts } from '../../records/situation.ts'
 import {
@@ -75,7 +69,7 @@ export const plantSummary = endpoint({
   example: { answer: daySummaryExample },
   async handle({ site: { site_id }, query }, needs: Needs) {
     const now = await nowAt(site_id, needs)
-    const day = Date.parse(query.date ?? utcDate(new Date(now.now_ms)))
+    const day = Date.parse(query.date ?? utcDate(now.now_ms))
     const asked = { start_at: new Date(day), end_at: new Date(day + day_ms), logger_ids: null }
     const [loggers, rows] = await Promise.all([
       needs.energy.loggers(site_id, asked),

@@ -1,7 +1,7 @@
 /** Hours as files: the items of the JSON answers, made a week at a time. */
 import type { Position } from '@heliograph/domain/place'
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { ExportItem, ExportItems } from '../../http/export-items.ts'
-import { day_ms } from '../../http/time-windows.ts'
 import { awakeTime } from '../../records/daylight.ts'
 import type { Bounds } from './figures.ts'
 import { energyMatrix } from './matrix.ts'

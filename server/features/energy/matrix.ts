@@ -2,15 +2,16 @@
  * The matrix of days and hours, written as JSON text at once: a month of a large site has twenty
  * thousand hours, and to make objects of them first takes several times as long as all the rest.
  */
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { type AsciiText, ascii, asciiText } from '../../http/ascii-text.ts'
 import { JsonText } from '../../http/json-text.ts'
-import { day_ms, hour_ms } from '../../http/time-windows.ts'
+import { hour_ms } from '../../http/time-windows.ts'
 import {
   energySources,
   type LoggerHour,
   type PackedHours,
   unpackHours,
 } from '../../rollups/logger-days.ts'
-import { type AsciiText, ascii, asciiText } from './ascii-text.ts'
 import {
   add,
   completenessOf,
@@ -115,7 +116,7 @@ function addDay(
     }
   }
   const { figures } = judged(of_day)
-  const date = new Date(day).toISOString().slice(0, 10)
+  const date = utcDate(day)
   text.add(
     ascii(
       `{"date":"${date}","logger_id":${logger.logger_id},"total_kwh":${figures.energy_kwh},` +

@@ -1,14 +1,14 @@
 /** Items of the energy endpoints, out of hours of loggers. */
 import { rounded } from '@heliograph/domain/significant'
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import type { Static } from 'typebox'
-import { day_ms, hour_ms } from '../../http/time-windows.ts'
+import { hour_ms } from '../../http/time-windows.ts'
 import { decodeStrings, type StoredStrings } from '../../rollups/string-codec.ts'
 import { byHour, figuresOf, type Now } from './figures.ts'
 import type { DaySummary, LoggerDay, LoggerHourRecord, StringHour } from './schemas.ts'
 import type { LoggerHourInFull, LoggerInService } from './store.ts'
 
 const instant = (time_ms: number) => new Date(time_ms).toISOString()
-const dateOf = (time_ms: number) => instant(time_ms).slice(0, 10)
 
 export function daySummary(
   day: number,
@@ -56,7 +56,7 @@ function loggerDay(
     null,
   )
   return {
-    date: dateOf(day),
+    date: utcDate(day),
     day_start_at: instant(day),
     day_end_at: instant(day + day_ms),
     logger_id,

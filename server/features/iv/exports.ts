@@ -1,7 +1,8 @@
 /** The comparison of a string as a file, and the points of some of its readings. */
 import { reach_ms } from '@heliograph/domain/reach'
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { ExportItems } from '../../http/export-items.ts'
-import { day_ms, hour_ms } from '../../http/time-windows.ts'
+import { hour_ms } from '../../http/time-windows.ts'
 import { apart_ms_max, believedReadings } from '../../rollups/plant-light.ts'
 import type { RawWeather } from '../../rollups/raw.ts'
 import {

@@ -1,10 +1,10 @@
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import type { Caller } from '../../http/endpoint.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { JsonText } from '../../http/json-text.ts'
 import { LocationId } from '../../http/params.ts'
-import { day_ms, utcDate } from '../../http/time-windows.ts'
 import type { Forecasts } from '../../predictions/forecasts.ts'
 import type { Site } from '../../records/site.ts'
 import { locationExample, overviewExample, statusExample } from './examples.ts'
@@ -53,7 +53,7 @@ export const getOverview = endpoint({
 /** Of the site, of today and the day after. */
 function readForecasts(site_id: string, { predictions, clock }: Needs) {
   const now_ms = clock.now().getTime()
-  const dates = [0, 1].map((ahead) => utcDate(new Date(now_ms + ahead * day_ms)))
+  const dates = [0, 1].map((ahead) => utcDate(now_ms + ahead * day_ms))
   return predictions.forecasts.issued({ site_id, target: 'site' }, dates)
 }
 

@@ -1,5 +1,6 @@
 /** What the site is expected to give today and in the hours to come, by the forecast in force. */
 import { significant } from '@heliograph/domain/significant'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../../http/params.ts'
 import type { ForecastRun } from '../../predictions/run-store.ts'
@@ -7,7 +8,7 @@ import { At } from '../../records/frame.ts'
 
 const minute_ms = 60_000
 /** Of steps that begin sooner than this. */
-export const ahead_h = 12
+const ahead_h = 12
 
 const kw = (description: string) => Type.Number({ minimum: 0, description })
 const kwh = (description: string) => Nullable(Type.Number({ minimum: 0, description }))
@@ -38,7 +39,7 @@ export const PredictionsNow = Type.Object(
 /** `runs` are those of the site, of today and the day after, as far as there are any. */
 export function predictionsNow(runs: readonly ForecastRun[], now: Date): PredictionsNow {
   const now_ms = now.getTime()
-  const today = runs.find(({ target_date }) => target_date === now.toISOString().slice(0, 10))
+  const today = runs.find(({ target_date }) => target_date === utcDate(now))
   const steps = runs.flatMap(stepsOf)
   const next = steps.filter(
     ({ start_ms, end_ms }) => end_ms > now_ms && start_ms < now_ms + ahead_h * 60 * minute_ms,

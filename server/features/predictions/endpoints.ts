@@ -1,12 +1,13 @@
 import type { Clock } from '@heliograph/domain/clock'
 import { significant } from '@heliograph/domain/significant'
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import type { ExportItems } from '../../http/export-items.ts'
 import { LoggerId, timeWindow } from '../../http/params.ts'
-import { type AskedWindow, forecastWindow, utcDate } from '../../http/time-windows.ts'
+import { type AskedWindow, forecastWindow } from '../../http/time-windows.ts'
 import type { Predictions } from '../../predictions/predictions.ts'
 import type { MarketPricePoint } from '../../predictions/price-history.ts'
 import { targetOf } from '../../predictions/targets.ts'
@@ -113,7 +114,7 @@ export const getLoggerForecast = endpoint({
 })
 
 /** So many days are joined at once, in a list or a file. */
-const piece_ms = 10 * 86_400_000
+const piece_ms = 10 * day_ms
 
 type Window = { start_ms: number; end_ms: number }
 

@@ -1,17 +1,17 @@
 /** Forecasts of a day as an answer has them. */
 import { rounded, significant } from '@heliograph/domain/significant'
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { DayForecasts } from '../../predictions/forecasts.ts'
 import { type KnownLimit, limitedPower } from '../../predictions/limits.ts'
-import { day_ms } from '../../predictions/production-runs.ts'
 import type { ForecastRun } from '../../predictions/run-store.ts'
 import { loggerOf, type Target, targetOf } from '../../predictions/targets.ts'
 import type { Forecast, ForecastPoint } from './schemas.ts'
 
 const hour_ms = 3_600_000
 const stale_ms = 12 * hour_ms
-/** New weather is looked for every ten minutes from the fifth on, as server/jobs/jobs.ts has it. */
-const run_every_ms = 600_000
-const run_offset_ms = 300_000
+/** New weather is looked for every five minutes from the second on: see server/jobs/jobs.ts. */
+const run_every_ms = 300_000
+const run_offset_ms = 120_000
 
 interface Asked {
   date: string

@@ -1,11 +1,11 @@
 /** Models as an answer has them: their figures by window, and whether something is wrong. */
 import { significant } from '@heliograph/domain/significant'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { scoresOf } from '@heliograph/forecast/score-sums'
 import type { ModelState, WindowSums } from '../../predictions/model-states.ts'
 import { nextRun } from './forecast-records.ts'
 import type { ModelMetrics, ModelStatus } from './schemas.ts'
 
-const day_ms = 86_400_000
 const trained_days_max = 7
 const drift = { count_min: 50, error_ratio: 1.5, bias_ratio: 0.05 } as const
 

@@ -1,10 +1,10 @@
 /** The buckets of a plant out of what is stored, and as they are served. */
 import { type Position, placeOf } from '@heliograph/domain/place'
 import { significant } from '@heliograph/domain/significant'
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { Span } from '../../diagnostics/energy.ts'
 import { measuresLight, skiesOf } from '../../diagnostics/instrument-limits.ts'
 import { bucket_ms, type StationSeries } from '../../diagnostics/station-screening.ts'
-import { day_ms } from '../../http/time-windows.ts'
 import { type WeatherBucket, weatherBuckets } from './buckets.ts'
 import type { WeatherBucketRecord } from './schemas.ts'
 import { margin_ms, seriesOfQuantities, type WeatherSeries } from './series.ts'

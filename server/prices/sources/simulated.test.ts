@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { addDays, deliveryDay, holesIn } from '../periods.ts'
+import { addDays } from '@heliograph/domain/utc-day'
+import { deliveryDay, holesIn } from '../periods.ts'
 import { testMarket } from './fixtures/documents.ts'
 import { simulatedDay, simulatedSource } from './simulated.ts'
 

@@ -4,8 +4,9 @@
  * morning and most of all in the evening, cheap at noon, below zero on sunny weekends.
  * They come when they would: at the market's time of publication on the day before.
  */
-import { localDate } from '@heliograph/domain/local-day'
-import { addDays, localInstant, type PeriodSpan, type PricePeriod } from '../periods.ts'
+import { localDate, localInstant } from '@heliograph/domain/local-day'
+import { addDays, day_ms } from '@heliograph/domain/utc-day'
+import type { PeriodSpan, PricePeriod } from '../periods.ts'
 import { publicationTime } from '../statistics.ts'
 import type { Market } from '../store.ts'
 import type { Source } from './source.ts'
@@ -59,7 +60,7 @@ interface DayShape {
 }
 
 function shapeOf(market_code: string, date: string): DayShape {
-  const day = Date.parse(`${date}T00:00:00Z`) / 86_400_000
+  const day = Date.parse(`${date}T00:00:00Z`) / day_ms
   const weekday = (day + 4) % 7
   const is_weekend = weekday === 0 || weekday === 6
   // 1 at midsummer, 0 at midwinter.

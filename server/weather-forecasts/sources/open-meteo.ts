@@ -5,6 +5,7 @@
  * own name for its best models is `best_match`; the ensemble is that of the German weather service.
  */
 import type { Place } from '@heliograph/domain/place'
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { askJson, SourceError } from '../answer.ts'
 import type { WeatherSettings } from '../settings.ts'
 import type { Asked, Forecast, PreviousSteps, WeatherSource } from '../source.ts'
@@ -16,7 +17,6 @@ const ensemble_model = 'icon_seamless'
 const forecast_days = 4
 /** Of the archive: as far ahead as a forecast reaches. */
 const leads_days = [1, 2, 3] as const
-const day_ms = 86_400_000
 
 type Service = 'forecast' | 'ensemble' | 'previous'
 
@@ -104,7 +104,7 @@ async function previousSteps(
 ): Promise<PreviousSteps[]> {
   const names = leads_days.flatMap((days) => variables.map((name) => name + suffix(days)))
   // The first hour of the last date ends the last step.
-  const dates = { start_date: dateOf(from), end_date: dateOf(to) }
+  const dates = { start_date: utcDate(from), end_date: utcDate(to) }
   const table = await ask('previous', { hourly: names.join(','), ...dates }, asked)
   const within = ({ start_ms, end_ms }: { start_ms: number; end_ms: number }) =>
     start_ms >= from.getTime() && end_ms <= to.getTime()
@@ -116,7 +116,6 @@ async function previousSteps(
 }
 
 const suffix = (days: number) => `_previous_day${days}`
-const dateOf = (at: Date) => at.toISOString().slice(0, 10)
 
 /** Why there is no answer, in its own words where it has any. */
 function refusal(status: number, body: unknown, key: string | null): string {

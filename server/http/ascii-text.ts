@@ -1,8 +1,10 @@
-/** Text that is written byte by byte into a buffer, for JSON that is mostly numbers. */
+/** Text that is written into a buffer as it comes: JSON of megabytes that is mostly numbers. */
 
 export interface AsciiText {
   /** Bytes of `ascii`. */
   add(bytes: Uint8Array): void
+  /** ASCII, of some length: what is short is faster as bytes that are there already. */
+  addText(text: string): void
   /** As `JSON.stringify` writes it. */
   addNumber(value: number | null): void
   /** A copy of what was added; nothing may be added from then on. */
@@ -45,6 +47,10 @@ export function asciiText(): AsciiText {
     else for (let nth = 0; nth < more.length; nth += 1) into[start + nth] = more[nth]!
     end = start + more.length
   }
+  function addText(more: string): void {
+    reserve(more.length)
+    end += bytes.write(more, end, 'latin1')
+  }
   function addNumber(value: number | null): void {
     if (value === null) {
       add(unknown)
@@ -64,7 +70,7 @@ export function asciiText(): AsciiText {
     if (bytes.length <= spare_bytes_max) spare = bytes
     return text
   }
-  return { add, addNumber, take }
+  return { add, addText, addNumber, take }
 }
 
 /** Returns where it ends. */

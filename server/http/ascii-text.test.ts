@@ -18,7 +18,8 @@ test('numbers and words are written as JSON.stringify writes them', () => {
       const text = asciiText()
       for (const [nth, value] of values.entries()) {
         text.add(ascii(nth === 0 ? '[' : ','))
-        if (typeof value === 'string') text.add(ascii(`"${value}"`))
+        if (typeof value === 'string' && value.length > 9) text.addText(`"${value}"`)
+        else if (typeof value === 'string') text.add(ascii(`"${value}"`))
         else text.addNumber(value)
       }
       text.add(ascii(values.length === 0 ? '[]' : ']'))
