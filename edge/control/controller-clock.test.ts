@@ -107,3 +107,14 @@ test('a clock that is set right a little is trusted, and after a minute any is',
   const trusted = watch.look(at + 7_261_000, at_ms + 61_000)
   assert.deepEqual([trusted.steady, trusted.is_settled], [at + 7_261_000, true])
 })
+
+test('a clock that jumps again before it is trusted leaves the time before the first to count', () => {
+  const watch = new ClockWatch(0)
+  watch.look(start_at, 0)
+  watch.look(start_at + 7_200_000, 1000)
+  const again = watch.look(start_at + 14_400_000, 30_000)
+  assert.deepEqual([again.steady, again.is_settled], [start_at + 30_000, false])
+  const still = watch.look(start_at + 14_459_999, 89_999)
+  assert.deepEqual([still.steady, still.is_settled], [start_at + 89_999, false])
+  assert.ok(watch.look(start_at + 14_460_000, 90_000).is_settled)
+})

@@ -100,6 +100,30 @@ test('where the rows were lost nothing is raised until the server told them', as
   assert.deepEqual(site.limits(), [30_000, 30_000, 30_000])
 })
 
+test('where the rows were lost and the server has none, all comes back once that is on disk', async () => {
+  const before = await controlledSite({ permit_w: 300_000 })
+  await before.controller.hear([rowOf(60)])
+  await before.clock.advance(10_000)
+  const store = memoryControlStore([], before.store.devices)
+  const site = await controlledSite({
+    permit_w: 300_000,
+    store: Object.assign(store, { is_rows_lost: true }),
+    prepare: (inverter) => {
+      inverter.limit_w = 20_000
+    },
+  })
+  const { saveRows } = store
+  store.saveRows = () => Promise.reject(new Error('disk full'))
+  await site.clock.advance(10_000)
+  await assert.rejects(site.controller.hear([]), /disk full/)
+  await site.clock.advance(20_000)
+  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
+  store.saveRows = saveRows
+  await site.controller.hear([])
+  await site.clock.advance(10_000)
+  assert.deepEqual(site.limits(), [100_000, 100_000, 100_000])
+})
+
 test('rows stay lost over restarts until they are saved again', async (t) => {
   const dir = dirOf(t)
   const open = () => openControlStore({ dir, onFault() {} })

@@ -75,8 +75,6 @@ export class Controller {
   readonly #ordering: Ordering
   readonly #excess = new ExcessWatches()
   #is_clock_settled = true
-  /** Rows were lost, and the server did not tell them since: each of them may be in force. */
-  #is_row_missing: boolean
   /** By the stopwatch: since when anything has waited for the disk for too long. */
   #waiting_ms: number | null = null
   #permit_seen: Permit | null = null
@@ -92,7 +90,6 @@ export class Controller {
   constructor(needs: ControllerNeeds) {
     this.#needs = needs
     const { stopwatch, store } = needs
-    this.#is_row_missing = store.is_rows_lost ?? false
     this.#alerts = new ControlAlerts(needs)
     this.#notes = new ControlNotes(needs)
     this.#rows = new RowBook(store, stopwatch.elapsedMs())
@@ -144,9 +141,8 @@ export class Controller {
     }
     if (news.length > 0) this.#ordering.onDecision(null)
     this.#wake()
-    if (this.#rows.is_saved && !this.#is_row_missing) return
+    if (this.#rows.is_saved) return
     await this.#rows.save()
-    this.#is_row_missing = false
     this.#wake()
   }
 
@@ -252,7 +248,7 @@ export class Controller {
     const { now_ms, permit } = moment
     const ceilingOf = (plant: Plant): Ceiling => {
       const ceiling = this.#ceilingOf(plant, moment)
-      const is_held = !this.#is_clock_settled || this.#is_row_missing
+      const is_held = !this.#is_clock_settled || this.#rows.is_lost
       return { ...ceiling, may_raise: ceiling.may_raise && !is_held }
     }
     const site_w = permit?.site_w == null ? null : permit.site_w - this.#excess.cutOf(null)
@@ -369,7 +365,7 @@ export class Controller {
   #refusalOf({ logger_id }: Plant, permit: Permit | null): string | null {
     if (!permit?.plant_w.has(logger_id)) return 'no grid permit of this plant is known'
     if (this.#ordering.is_unsaved) return unsaved
-    if (this.#is_row_missing) return 'rows were lost, and the server did not tell them again yet'
+    if (this.#rows.is_lost) return 'rows were lost, and the server did not tell them again yet'
     return this.#is_clock_settled ? null : 'the clock jumped: nothing is raised for a minute'
   }
 

@@ -61,6 +61,8 @@ test('registers that do not round down, and figures that are none, decide nothin
   const devices = [device(1, 50), device(2, 10)]
   assert.throws(() => decide(site([plant(100, devices)], { site_w: Number.NaN })), /too far|round/)
   assert.throws(() => decide(site([plant(Number.NaN, devices)])), /too far|round/)
+  const rise_w = () => Number.NaN
+  assert.throws(() => decide(site([plant(100, [device(1, 10)])], { rise_w })), /not ours to lift/)
 })
 
 test('lowers go first, raises when those were read back', () => {

@@ -199,8 +199,11 @@ test('registers that make no sense say nothing: the device counts as silent', as
     { limit_w: -5000, static_max_w: 100_000 },
     { limit_w: 66_600, static_max_w: Number.NaN },
   ]
-  for (const found of nonsense) {
+  // Also by night, when nothing that is measured says otherwise.
+  const cases = nonsense.flatMap((found) => [90_000, 0].map((power_w) => [found, power_w] as const))
+  for (const [found, power_w] of cases) {
     const site = await controlledSite({ permit_w: 200_000 })
+    site.inverters[0]!.available_w = power_w
     await site.clock.advance(20_000)
     const { control } = site.inverters[0]!
     const { readLimit } = control
@@ -208,6 +211,35 @@ test('registers that make no sense say nothing: the device counts as silent', as
     await site.clock.advance(30_000)
     assert.deepEqual(site.limits(), [66_600, 50_000, 50_000])
   }
+})
+
+test('a read-back that makes no sense is none', async () => {
+  const site = await controlledSite({ permit_w: 200_000 })
+  await site.clock.advance(10_000)
+  const { control } = site.inverters[0]!
+  const { readLimit, writeLimit } = control
+  let is_written = false
+  control.writeLimit = async (...order) => {
+    await writeLimit(...order)
+    is_written = true
+  }
+  control.readLimit = async () => {
+    const state = await readLimit()
+    if (!is_written) return state
+    is_written = false
+    return { limit_w: null, static_max_w: 0, revert: null }
+  }
+  await site.controller.hear([rowOf(60)])
+  for (let at_ms = 0; at_ms < 10_000; at_ms += 100) {
+    await site.clock.advance(100)
+    assert.ok(
+      site
+        .limits()
+        .slice(1)
+        .every((limit_w) => [66_600, 20_000].includes(limit_w!)),
+    )
+  }
+  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
 })
 
 test('one that is silent is known to be, however often the program is restarted', async () => {
@@ -233,6 +265,10 @@ test('what is set to no effect is set ever more seldom, and anything new at once
   await site.controller.hear([rowOf(5, { end_at: start_at + 7_200_000 })])
   await site.clock.advance(3_600_000)
   assert.ok(inverter!.writes.length <= 20, `${inverter!.writes.length} writes`)
+  const written = inverter!.writes.length
+  await site.controller.hear([rowOf(5, { group_id: row_id(2), end_at: start_at + 7_200_000 })])
+  await site.clock.advance(100)
+  assert.equal(inverter!.writes.length, written + 1, 'for a new row, though its limit is the same')
   inverter!.forgets = false
   await site.controller.hear([rowOf(4, { group_id: row_id(1), end_at: start_at + 7_200_000 })])
   await site.clock.advance(1000)

@@ -61,7 +61,25 @@ test('what it held all the time is no second time that it rounds', () => {
   finds(70_000)
   assert.deepEqual([limits.is_proven, limits.record.habits?.rounds_by_w], [false, 0])
   finds(71_000)
-  assert.ok(limits.settable_max_w < 79_000)
+  assert.equal(limits.settable_max_w, 78_999)
+})
+
+test('one that shows much less twice was set by another each time', () => {
+  const { limits, finds, begins } = read()
+  finds(null)
+  begins(80_000)
+  assert.equal(finds(77_900), 'lowered')
+  begins(77_800)
+  assert.equal(finds(75_700), 'lowered')
+  assert.equal(limits.settable_max_w, 75_700)
+})
+
+test('what it rounds by is known after a restart', () => {
+  const { limits, finds, begins } = read(rounding().limits.record)
+  finds(77_900)
+  begins(60_000)
+  assert.equal(finds(59_000), null)
+  assert.deepEqual([limits.is_proven, limits.settable_max_w], [true, 100_000])
 })
 
 test('one that shows much less the first time, and little the second, was set by another', () => {

@@ -257,3 +257,21 @@ test('its register is spared: raises keep their distance', () => {
   assert.equal(limits.mayRaiseAt(14_999), false)
   assert.equal(limits.mayRaiseAt(15_000), true)
 })
+
+test('what was not sent is as if it had not been begun, unless it was begun before as well', () => {
+  const ours = { written_w: 40, before_w: null, external_w: null, intents: [] }
+  const limits = readAt(40, volatile, { static_max_w: 100, ...ours })
+  const before = limits.record
+  limits.begin(80, 0)
+  assert.equal(limits.worst_w(0), 80)
+  limits.withdraw()
+  assert.equal(limits.worst_w(0), 40)
+  assert.deepEqual({ ...limits.record, made_w: null }, { ...before, made_w: null })
+  limits.begin(80, 1000)
+  limits.begin(80, 2000)
+  limits.withdraw()
+  assert.equal(limits.worst_w(2000), 80)
+  limits.onRead(at(40), volatile, 3000)
+  assert.equal(limits.onRead(at(80), volatile, 5000), null, 'it came through')
+  assert.equal(limits.settable_max_w, 100)
+})

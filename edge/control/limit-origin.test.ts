@@ -94,6 +94,35 @@ test('a row gives away nothing of the permit through a device that does not obey
   assert.notEqual(site.controller.limitedBy(2), 'curtailment')
 })
 
+test('a row gives away nothing of the permit through a silent device that keeps its limit', async () => {
+  const site = await controlledSite({ permit_w: 200_000, traits: { survives_power_loss: true } })
+  await site.clock.advance(10_000)
+  site.inverters[0]!.is_silent = true
+  await site.clock.advance(30_000)
+  await site.controller.hear([rowOf(150)])
+  await site.clock.advance(20_000)
+  assert.deepEqual(site.limits(), [66_600, 41_700, 41_700])
+  assert.notEqual(site.controller.limitedBy(2), 'curtailment')
+})
+
+test('the fail-safe that a device falls back to is a figure of the permit, and is not told', async () => {
+  const site = await controlledSite({
+    permit_w: 198_000,
+    prepare: (inverter) => {
+      // So the others are set to more than they are armed with.
+      if (inverter.inverter_id === 1) inverter.static_max_w = 40_000
+    },
+  })
+  await site.clock.advance(10_000)
+  const [, second, third] = site.inverters
+  assert.deepEqual([second!.limit_w, second!.armed], [79_000, [66_000]])
+  second!.limit_w = 66_000
+  third!.limit_w = 30_000
+  await site.clock.advance(10_000)
+  assert.equal(site.controller.limitedBy(2), 'unknown')
+  assert.equal(site.controller.limitedBy(3), 'external')
+})
+
 test('a raise of a row that goes a part of the way tells from where it came', () => {
   const facts = { rated_w: 100, default_max_w: 100, fresh_ms: 1000, revert_margin_ms: 0 }
   const limits = new TracedLimits(facts, null)

@@ -47,6 +47,67 @@ for (const what of ['permit', 'row'] as const) {
   })
 }
 
+test('a raise is overtaken by a row also before the next decision, which waits for the disk', async () => {
+  const site = await controlledSite({
+    permit_w: 200_000,
+    count: 2,
+    prepare: (inverter) => {
+      if (inverter.inverter_id === 2) inverter.first_poll_ms = 2600
+    },
+  })
+  const { clock, store } = site
+  await clock.advance(10_000)
+  await site.controller.hear([rowOf(40, { end_at: start_at + 20_000 })])
+  await clock.advance(8000)
+  const [inverter, other] = site.inverters
+  inverter!.waits_ms = 8000
+  await clock.advance(9500)
+  assert.deepEqual(site.limits(), [20_000, 100_000])
+  const { saveDevices } = store
+  store.saveDevices = async (devices) => {
+    await new Promise<void>((resolve) => clock.after(900, resolve))
+    await saveDevices(devices)
+  }
+  // Its poll at 27.6 s is something to be written down.
+  other!.static_max_w = 100_100
+  await clock.advance(200)
+  await site.controller.hear([rowOf(60, another)])
+  for (let at_ms = 27_700; at_ms < 35_000; at_ms += 100) {
+    await clock.advance(100)
+    assert.ok(inverter!.limit_w! <= 30_000, `${inverter!.limit_w} at ${at_ms} ms`)
+  }
+})
+
+test('a raise of which a part was sent before it was overtaken may come through yet', async () => {
+  const site = await controlledSite({ permit_w: 100_000, count: 1 })
+  const { clock } = site
+  const inverter = site.inverters[0]!
+  const { control } = inverter
+  const { writeLimit } = control
+  control.writeLimit = async (limit_w, mayStill) => {
+    if (limit_w < 100_000) return await writeLimit(limit_w, mayStill)
+    assert.ok(mayStill!(), 'the first of its registers')
+    await new Promise<void>((resolve) => clock.after(8000, resolve))
+    assert.ok(!mayStill!(), 'the next')
+    clock.after(4000, () => {
+      inverter.limit_w = 100_000
+    })
+    throw new BusError('overtaken', 'not sent')
+  }
+  await clock.advance(10_000)
+  await site.controller.hear([rowOf(20, { end_at: start_at + 20_000 })])
+  await clock.advance(14_000)
+  site.permit = permitOf(30_000)
+  await clock.advance(6000)
+  assert.ok(site.store.devices.get(1)!.intents.includes(100_000))
+  await clock.advance(2500)
+  assert.equal(inverter.limit_w, 100_000)
+  await clock.advance(30_000)
+  assert.equal(inverter.limit_w, 30_000)
+  assert.deepEqual(site.events, [], 'it was no other master')
+  for (const { retry_count } of site.newest.values()) assert.equal(retry_count, 0, 'nor a failure')
+})
+
 test('what was not sent leaves the record as it was, also over a restart', async () => {
   const { site, inverter } = await raising()
   site.permit = permitOf(20_000)
@@ -59,6 +120,22 @@ test('what was not sent leaves the record as it was, also over a restart', async
   site.permit = permitOf(100_000)
   await site.clock.advance(10_000)
   assert.equal(inverter.limit_w, 100_000)
+})
+
+test('a lower that waits for its bus goes, also where another is decided on meanwhile', async () => {
+  const site = await controlledSite({ permit_w: 100_000, count: 1 })
+  await site.clock.advance(10_000)
+  const inverter = site.inverters[0]!
+  inverter.waits_ms = 3000
+  site.permit = permitOf(50_000)
+  await site.clock.advance(2000)
+  inverter.waits_ms = 0
+  site.permit = permitOf(30_000)
+  await site.clock.advance(3000)
+  assert.deepEqual(
+    inverter.writes.map(({ limit_w }) => limit_w),
+    [50_000, 30_000],
+  )
 })
 
 test('a raise that nothing overtakes goes, however long it waited', async () => {

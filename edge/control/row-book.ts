@@ -5,8 +5,10 @@ import type { ControlStore } from './control-store.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { newlyHeld, type PlantLook, RowWatch } from './row-watch.ts'
 
+type RowStore = Pick<ControlStore, 'rows' | 'is_rows_lost' | 'saveRows'>
+
 export class RowBook {
-  readonly #store: Pick<ControlStore, 'rows' | 'saveRows'>
+  readonly #store: RowStore
   readonly #rows = new Map<string, RowWatch>()
   /** Not known to be durable yet: they are obeyed, and nothing of them is told. */
   readonly #unsaved = new Set<string>()
@@ -15,14 +17,19 @@ export class RowBook {
   /** Resolves when all is durable that is known when it begins. */
   readonly save = oneAtATime(() => this.#save())
   #is_reporting = false
+  #is_lost: boolean
+  /** By the server, since the start. */
+  #is_told = false
 
-  constructor(store: Pick<ControlStore, 'rows' | 'saveRows'>, now_ms: number) {
+  constructor(store: RowStore, now_ms: number) {
     this.#store = store
+    this.#is_lost = store.is_rows_lost ?? false
     for (const held of store.rows) this.#rows.set(rowKey(held.row), new RowWatch(held, now_ms))
   }
 
   /** Takes rows in; gives those that are new, and those of which their release is. */
   hear(rows: readonly CurtailmentRow[], now: number, now_ms: number): CurtailmentRow[] {
+    this.#is_told = true
     return rows.filter((row) => {
       const key = rowKey(row)
       const known = this.#rows.get(key)
@@ -33,8 +40,13 @@ export class RowBook {
     })
   }
 
+  /** Rows were lost, and the server did not tell them durably since: each may be in force. */
+  get is_lost(): boolean {
+    return this.#is_lost
+  }
+
   get is_saved(): boolean {
-    return this.#unsaved.size === 0
+    return this.#unsaved.size === 0 && !(this.#is_lost && this.#is_told)
   }
 
   get is_reporting(): boolean {
@@ -47,9 +59,12 @@ export class RowBook {
   }
 
   async #save(): Promise<void> {
+    // A file would say that nothing is missing, over restarts too.
+    if (this.#is_lost && !this.#is_told) return
     const saving = [...this.#unsaved]
     const saved = [...this.#rows.values()].map(({ held }) => held)
     await this.#store.saveRows(saved)
+    this.#is_lost = false
     const durable = new Set(saved)
     for (const key of saving) {
       // One that was heard of again meanwhile is to be saved again.

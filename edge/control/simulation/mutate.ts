@@ -31,12 +31,22 @@ const tests = {
     'device-habits',
     'late-device',
     'limit-origin',
+    'lost-rows',
     'lower-only',
     'ordering',
     'row-watch',
     'device-limits',
+    'foreign-limit',
+    'arming',
+    'excess-watch',
+    'unheard-time',
+    'vain-writes',
+    'one-at-a-time',
   ]),
-  none: inDrivers(['sunspec-limit.prop', 'sunspec-limit', 'profiles']),
+  none: [
+    ...inDrivers(['sunspec-limit.prop', 'sunspec-limit', 'profiles']),
+    'edge/bus/control-requests.test.ts',
+  ],
 } as const
 
 /** A copy of what the core needs, in which nothing else can be broken. */

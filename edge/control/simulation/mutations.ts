@@ -1,6 +1,8 @@
 /** Mistakes that someone could make, each of which a check has to find: see `mutate.ts`. */
+import { deviceMutations } from './device-mutations.ts'
 import { driverMutations } from './driver-mutations.ts'
 import type { EdgeName } from './episode.ts'
+import { plantMutations } from './plant-mutations.ts'
 
 export interface Mutation {
   name: string
@@ -145,8 +147,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'counts a device that ignores its limit at that limit',
     file: limits,
-    from: 'if (!state || this.is_ineffective) return this.ceiling_w',
-    to: 'if (!state) return this.ceiling_w',
+    from: 'if (!state || this.is_ineffective',
+    to: 'if (!state',
   },
   {
     name: 'tells time by the wall clock',
@@ -239,8 +241,8 @@ export const mutations: readonly Mutation[] = [
     name: 'raises right after the clock jumped',
     edge: 'controller',
     file: controller,
-    from: 'const is_held = !this.#is_clock_settled || this.#is_row_missing',
-    to: 'const is_held = this.#is_row_missing',
+    from: 'const is_held = !this.#is_clock_settled ||',
+    to: 'const is_held =',
   },
   {
     name: 'lets a device that could not be armed wait with its lower',
@@ -360,5 +362,7 @@ export const mutations: readonly Mutation[] = [
     from: 'limits.isApplying(now_ms) && limit_w === limits.record.written_w',
     to: 'limits.isApplying(now_ms)',
   },
+  ...deviceMutations,
+  ...plantMutations,
   ...driverMutations,
 ]
