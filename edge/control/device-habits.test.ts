@@ -61,7 +61,7 @@ test('what it held all the time is no second time that it rounds', () => {
   finds(70_000)
   assert.deepEqual([limits.is_proven, limits.record.habits?.rounds_by_w], [false, 0])
   finds(71_000)
-  assert.equal(limits.settable_max_w, 78_999)
+  assert.equal(limits.settable_max_w, 78_998)
 })
 
 test('one that shows much less twice was set by another each time', () => {
@@ -90,6 +90,35 @@ test('one that shows much less the first time, and little the second, was set by
   begins(78_400)
   assert.equal(finds(78_300), 'lowered')
   assert.equal(limits.settable_max_w, 78_300)
+})
+
+test('what it shows already is no answer to what it is told then', () => {
+  const { limits, finds, begins } = read()
+  finds(null)
+  begins(80_000)
+  finds(79_000)
+  begins(limits.settable_max_w)
+  // It is late with that.
+  assert.equal(finds(79_000), null)
+  finds(77_000)
+  assert.deepEqual([limits.is_proven, limits.settable_max_w], [true, 100_000])
+})
+
+test('what another set while it was in doubt whether it rounds is not lifted by that', () => {
+  const { limits, finds, begins } = read()
+  finds(null)
+  begins(80_000)
+  finds(79_000)
+  begins(0)
+  finds(0)
+  limits.lost()
+  assert.equal(finds(85_000), 'lost')
+  begins(78_990)
+  finds(78_000)
+  begins(77_990)
+  finds(77_000)
+  assert.equal(limits.is_proven, true)
+  assert.ok(limits.settable_max_w <= 85_000)
 })
 
 test('of another ceiling its steps are other ones', () => {

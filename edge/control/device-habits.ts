@@ -73,7 +73,8 @@ export class DeviceHabits {
   /** The most that it may be set to, so that it shows what it makes of that. */
   get most_w(): number {
     const { doubt } = this.#habits
-    return doubt ? Math.max(0, doubt.got_w - 1) : Number.POSITIVE_INFINITY
+    // What it shows already would be no answer to that, to the rounding of its register.
+    return doubt ? Math.max(0, doubt.got_w - same_w - 1) : Number.POSITIVE_INFINITY
   }
 
   /** By all that is known of it, it may show this for that. */

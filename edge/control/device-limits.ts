@@ -227,7 +227,7 @@ export class DeviceLimits {
     const { external_w, foreign } = compared
     this.#keep({ external_w })
     if (foreign === 'raised') this.#contest.raised(now_ms)
-    if (foreign && (foreign !== 'lost' || external_w === found_w)) {
+    if (foreign && (foreign !== 'lost' || found_w < state.static_max_w)) {
       this.#habits.letBe()
       this.#keep({ habits: this.#habits.known })
     }

@@ -194,3 +194,36 @@ test('what is found while it had not shown its limit yet has no origin', () => {
   limits.onRead(at(5000), traits, 11_000)
   assert.equal(limits.originOf(5000), 'external')
 })
+
+test('what may be its own doing is not told as another’s when it went along with a ceiling', () => {
+  const facts = { rated_w: 100_000, default_max_w: 100_000, fresh_ms: 15_000, revert_margin_ms: 0 }
+  const traits = {
+    ...{ survives_power_loss: false, min_interval_ms: 0, applies_within_ms: 6000, min_limit_w: 0 },
+  }
+  const met = (is_of_row: boolean) => {
+    const limits = new TracedLimits(facts, null)
+    const finds = (limit_w: number | null, now_ms: number, static_max_w = 100_000) =>
+      limits.onRead({ limit_w, static_max_w, revert: null }, traits, now_ms)
+    const sets = (limit_w: number, now_ms: number) => {
+      limits.mark(limit_w, { is_raise: false, is_of_row })
+      limits.begin(limit_w, now_ms)
+      limits.taken(traits, now_ms)
+    }
+    finds(null, 0)
+    sets(50_000, 0)
+    // It rounds, and is within the time in which it may show anything.
+    finds(47_000, 3000)
+    sets(47_000, 3000)
+    finds(47_000, 4000)
+    assert.deepEqual([limits.isExternal(47_000), limits.originOf(47_000)], [true, null])
+    finds(23_500, 30_000, 50_000)
+    assert.deepEqual([limits.isExternal(23_500), limits.originOf(23_500)], [true, null])
+    return { limits, finds }
+  }
+  met(true)
+  const { limits, finds } = met(false)
+  // It happens to be as much of this ceiling as was set for the permit of the one before.
+  finds(25_000, 35_000, 50_000)
+  finds(24_900, 40_000, 50_000)
+  assert.equal(limits.originOf(24_900), null)
+})

@@ -60,12 +60,15 @@ export class TracedLimits extends DeviceLimits {
     }
     this.#is_new = false
     const was_open = !this.is_proven
-    const before_w = super.record.external_w
+    const { external_w: before_w, static_max_w: before_max_w } = super.record
     const foreign = super.onRead(state, traits, now_ms)
-    const { external_w } = super.record
-    if (was_open && external_w !== before_w) {
+    const { external_w, static_max_w } = super.record
+    const ratio = static_max_w / before_max_w
+    const was_doubtful = before_w !== null && before_w === this.#origin.doubtful_w
+    if ((was_open || (was_doubtful && ratio !== 1)) && external_w !== before_w) {
       this.#origin = { ...this.#origin, doubtful_w: external_w }
     }
+    if (ratio !== 1) this.#rescale(ratio)
     // What an earlier run set while its disk was full is not on record.
     const is_doubtful = this.#is_first && foreign !== null && this.has_external
     if (is_doubtful) this.#origin = { ...this.#origin, is_traced: false }
@@ -125,5 +128,11 @@ export class TracedLimits extends DeviceLimits {
     const [least_w, most_w] = permit_range_w
     const margin_w = same_ratio * this.facts.rated_w
     return limit_w < least_w - margin_w || limit_w > most_w + margin_w
+  }
+
+  /** What was set for the permit in percent of a ceiling went along with that. */
+  #rescale(ratio: number): void {
+    const { permit_range_w } = this.#origin
+    for (const limit_w of permit_range_w ?? []) this.setForPermit(limit_w * ratio)
   }
 }

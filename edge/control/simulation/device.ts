@@ -225,6 +225,9 @@ export class SimulatedDevice {
   /** Another master does not set the same: it could not be told from us. */
   #remember(limit_w: number): void {
     const most = this.quirks === no_quirks ? 16 : 32
+    // What is refused is told again and again, and pushes nothing else out.
+    const nth = this.recent_w.indexOf(limit_w)
+    if (nth >= 0) this.recent_w.splice(nth, 1)
     if (this.recent_w.push(limit_w) > most) this.recent_w.shift()
   }
 

@@ -8,11 +8,18 @@
  * lose its limit, its whole ceiling.
  */
 import type { Cause, SimulatedDevice } from './device.ts'
+import { traitsOf } from './device-driver.ts'
 import { poll_ms, type World } from './world.ts'
 
 const fresh_ms = 3 * poll_ms
 /** What the sum of a few steps of registers errs by. */
 const rounding_w = 1e-3
+
+/** No device is believed to round by more, of its rating; nor just after it was out of sight. */
+const rounding_ratio = 0.02
+const in_sight_ms = 10_000
+/** So many in trouble that those asked to make room for one may refuse one after the other. */
+const crowd = 3
 
 /** For how long it bears what it bears. */
 export interface Allowances {
@@ -40,6 +47,8 @@ interface Ledger {
   is_excess_seen: boolean
   /** When it last was in trouble. */
   troubled_ms: number
+  /** When several of those that share a ceiling with it last were. */
+  crowded_ms: number
   /** Since when the edge has heard of it after that; null: not yet. */
   heard_ms: number | null
   silent_since_ms: number | null
@@ -51,9 +60,14 @@ interface Ledger {
   prior_read_ms: number
   /** When it last came down; by the world's time. */
   lowered_ms: number
-  /** When its ceiling last was set to another. */
+  /** When its ceiling last was set to another, or that was read. */
   rescaled_ms: number
   unread_w: number | null
+  /** By the world's time: when it was last set by us, and last out of sight. */
+  set_ms: number
+  unseen_ms: number
+  /** What it made of a limit could be known by nobody. */
+  is_unsure: boolean
   /** Another set something here since the start. */
   is_touched: boolean
 }
@@ -89,6 +103,7 @@ export class Judge {
         excess_since_ms: 0,
         is_excess_seen: false,
         troubled_ms: Number.NEGATIVE_INFINITY,
+        crowded_ms: Number.NEGATIVE_INFINITY,
         heard_ms: null,
         silent_since_ms: null,
         over_since_ms: null,
@@ -98,6 +113,9 @@ export class Judge {
         lowered_ms: Number.NEGATIVE_INFINITY,
         rescaled_ms: Number.NEGATIVE_INFINITY,
         unread_w: device.allowed_w < device.build.static_w ? device.allowed_w : null,
+        set_ms: 0,
+        unseen_ms: Number.NEGATIVE_INFINITY,
+        is_unsure: false,
         is_touched: device.allowed_w < device.build.static_w,
       })
     }
@@ -133,7 +151,7 @@ export class Judge {
   wasRead(device: SimulatedDevice): void {
     const ledger = this.#ledgers.get(device)!
     ledger.heard_ms ??= this.#alive_ms
-    ledger.ceiling_w = device.build.static_w
+    this.#readCeiling(ledger)
     if (!ledger.is_excess_seen) {
       ledger.is_excess_seen = true
       // One whose limit survives is trusted in its silence: it counts from when it is read.
@@ -150,6 +168,15 @@ export class Judge {
     ledger.unread_w = null
   }
 
+  /** From now on another ceiling counts, and what was decided on under the one before is over. */
+  #readCeiling(ledger: Ledger): void {
+    const { allowed_w, build } = ledger.device
+    if (ledger.ceiling_w === build.static_w) return
+    if (allowed_w > ledger.ceiling_w) ledger.excess_since_ms = this.#alive_ms
+    ledger.ceiling_w = build.static_w
+    ledger.rescaled_ms = this.#world.now_ms
+  }
+
   /** The edge starts, at first or again. */
   started(): void {
     this.#started_ms = this.#world.now_ms
@@ -164,16 +191,23 @@ export class Judge {
       this.#alive_ms += passed_ms
     this.#keepBounds()
     for (const ledger of this.#ledgers.values()) this.#watch(ledger)
+    const { site_w, plants, devices } = this.#world
+    if (site_w !== null) this.#count(devices)
+    else for (const plant of plants) this.#count(plant.devices)
     this.#assess()
+  }
+
+  /** Those that share a ceiling. */
+  #count(devices: readonly SimulatedDevice[]): void {
+    if (devices.filter((device) => device.is_troubled).length < crowd) return
+    for (const device of devices) this.#ledgers.get(device)!.crowded_ms = this.#alive_ms
   }
 
   /** In the end, with nothing wrong any more, each plant is back at what it may deliver. */
   final(): void {
-    const { plants, site_w, permit_w, is_quirky } = this.#world
-    // What a device makes of its limits may look like another's for good: then it stays lower.
-    if (is_quirky) return
+    const { plants, site_w, permit_w } = this.#world
     for (const { logger_id, devices, rated_w } of plants) {
-      if (site_w !== null || devices.some((device) => this.#ledgers.get(device)!.is_touched))
+      if (site_w !== null || devices.some((device) => this.#mayStay(this.#ledgers.get(device)!)))
         continue
       const wanted_w = Math.min(
         rated_w,
@@ -190,10 +224,17 @@ export class Judge {
     }
   }
 
+  /** What stands there may be another's, or look like that for good: then it stays lower. */
+  #mayStay({ device, is_touched, is_unsure }: Ledger): boolean {
+    const { least_units, ramp_units } = device.quirks
+    return is_touched || is_unsure || least_units > 0 || ramp_units !== null
+  }
+
   #ours(ledger: Ledger, before_w: number): void {
     const { allowed_w, build, written_ms } = ledger.device
     const who = `inverter ${build.inverter_id}`
-    const is_unread = ledger.unread_w !== null
+    ledger.set_ms = this.#world.now_ms
+    const is_unread = ledger.unread_w !== null || ledger.ceiling_w !== build.static_w
     // What we overwrote before we could read it nobody can hold us to.
     ledger.unread_w = null
     const changed_ms = Math.max(ledger.lowered_ms, ledger.prior_read_ms, ledger.rescaled_ms)
@@ -263,13 +304,32 @@ export class Judge {
       ledger.troubled_ms = this.#alive_ms
       ledger.heard_ms = null
     }
+    this.#doubt(ledger)
     if (!device.is('silent')) ledger.silent_since_ms = null
     else ledger.silent_since_ms ??= this.#alive_ms
-    // In a shadow nobody can measure that it could deliver more.
+    // In a shadow nobody can measure that it could deliver more. A limit is read in whole watts.
     const over_w = this.#world.powerOf(device) - 0.02 * device.build.rated_w
+    const is_over = over_w > device.allowed_w + 1
     const is_seen = !device.is('silent') && !device.is('lossy') && !device.is('nonsense')
-    if (over_w <= device.allowed_w || !is_seen) ledger.over_since_ms = null
+    if (!is_over || !is_seen) ledger.over_since_ms = null
     else ledger.over_since_ms ??= this.#alive_ms
+    // What a meter finds above the permit comes off that, and comes back too slowly to be judged.
+    if (is_over && !is_seen) ledger.is_unsure = true
+  }
+
+  /** One that rounds is known by what it shows at once, in one contact, and by little. */
+  #doubt(ledger: Ledger): void {
+    const { is_down, now_ms } = this.#world
+    const { device, set_ms, rescaled_ms } = ledger
+    const { build, quirks, is_troubled, is_rescaled } = device
+    if (is_down || is_troubled) ledger.unseen_ms = now_ms
+    const is_apart = Math.abs(set_ms - ledger.unseen_ms) > in_sight_ms
+    const is_small = build.step_w * quirks.coarse_units < rounding_ratio * build.rated_w
+    const is_beyond = quirks.beyond_ratio > 0 && (is_rescaled || device.is('ignoring'))
+    const is_late = traitsOf(device).applies_within_ms > 0
+    const is_rounding = quirks.coarse_units > 1 && (!is_small || !is_apart || is_late)
+    const is_moved = Math.abs(set_ms - rescaled_ms) <= in_sight_ms
+    if (is_beyond || is_rounding || is_moved) ledger.is_unsure = true
   }
 
   #obeys({ troubled_ms, heard_ms }: Ledger): boolean {
@@ -285,7 +345,9 @@ export class Judge {
     // It may be back within the second that is being judged.
     const since_ms = device.is('silent') ? silent_since_ms : null
     const silent_ms = this.#alive_ms - (since_ms ?? this.#alive_ms)
-    if (device.loses_limit && silent_ms > fresh_ms + answer_ms) {
+    const isCrowded = (from_ms: number) => ledger.crowded_ms >= from_ms - answer_ms
+    const silence_ms = isCrowded(since_ms ?? this.#alive_ms) ? trouble_ms : answer_ms
+    if (device.loses_limit && silent_ms > fresh_ms + silence_ms) {
       return Math.min(device.build.static_w, ledger.ceiling_w)
     }
     if (over_since_ms !== null && this.#alive_ms - over_since_ms > ignoring_ms) {
@@ -294,8 +356,10 @@ export class Judge {
     if (!device.loses_limit && !ledger.is_excess_seen) return level_w
     // What it has to leave to others, and they to it, depends on all.
     const is_obedient = this.#troubled_ms < excess_since_ms - answer_ms
-    const borne_ms = is_obedient ? answer_ms : trouble_ms
-    return this.#alive_ms - excess_since_ms > borne_ms ? device.allowed_w : level_w
+    const more_ms = isCrowded(excess_since_ms) ? fresh_ms : 0
+    const borne_ms = is_obedient ? answer_ms : trouble_ms + more_ms
+    if (this.#alive_ms - excess_since_ms <= borne_ms) return level_w
+    return Math.min(device.allowed_w, Math.max(level_w, ledger.ceiling_w))
   }
 
   #assess(raised: Ledger | null = null): void {

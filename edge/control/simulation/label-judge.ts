@@ -21,6 +21,8 @@ export class LabelJudge {
   readonly #of_rows = new Map<number, Set<number>>()
   /** What was set last for the permit, by inverter_id. */
   readonly #of_permit = new Map<number, number>()
+  /** Its ceiling as it was read last, by inverter_id. */
+  readonly #ceilings_w = new Map<number, number>()
 
   /** Rows that were seen to hold: a clock that is set back ends none. */
   readonly #begun = new Set<string>()
@@ -94,7 +96,8 @@ export class LabelJudge {
     const { inverter_id } = device.build
     const bound_w = limit_w ?? static_max_w
     const isOneOf = (all: Iterable<number>) =>
-      [...all].some((one_w) => Math.abs(one_w - bound_w) < same_w)
+      [...all].some((one_w) => Math.abs(one_w - bound_w) <= same_w)
+    if (static_max_w > 0) this.#rescale(inverter_id, static_max_w)
     const of_rows = this.#of_rows.get(inverter_id) ?? []
     const is_true =
       limited_by === 'none'
@@ -107,5 +110,14 @@ export class LabelJudge {
             : true
     if (is_true) return
     throw new Broken(`inverter ${inverter_id} stands at ${bound_w} W, said to be ${limited_by}`)
+  }
+
+  /** What was set in percent of a ceiling goes along with that, and says no more than before. */
+  #rescale(inverter_id: number, static_max_w: number): void {
+    const ratio = static_max_w / (this.#ceilings_w.get(inverter_id) ?? static_max_w)
+    this.#ceilings_w.set(inverter_id, static_max_w)
+    const of_rows = this.#of_rows.get(inverter_id)
+    if (!of_rows || ratio === 1) return
+    for (const row_w of [...of_rows]) of_rows.add(row_w * ratio)
   }
 }

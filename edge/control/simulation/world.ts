@@ -20,7 +20,9 @@ export const tick_ms = 1000
 export const poll_ms = 5000
 const calm_ms = 150_000
 /** The part of the worlds in which devices make something of their own of their limits. */
-const quirky_worlds = 0
+const quirky_worlds = 1 / 3
+/** And the part of those in which nothing else befalls them, so that all has to come back. */
+const quiet_worlds = 1 / 4
 const shadow_ms = 40_000
 /** Of the rating, what a device has of the sun. */
 const shadows = [1, 0.3, 1, 0.7, 0.05, 1, 0.5, 1, 0, 0.9, 0.2]
@@ -86,7 +88,9 @@ export class World {
     this.is_quirky = this.#quirk_chance.yes(quirky_worlds)
     this.#watcher = watcher
     this.steps = this.chance.between(400, 1200)
-    this.#rates = ratesOf(this.chance)
+    const rates = ratesOf(this.chance)
+    const is_quiet = this.is_quirky && this.#quirk_chance.yes(quiet_worlds)
+    this.#rates = is_quiet ? { ...rates, ...quiet } : rates
     this.plants = this.#build(this.chance.pick([1, 1, 1, 2, 2, 3, 4]))
     this.devices = this.plants.flatMap(({ devices }) => devices)
     this.permit_w = this.#drawPermits(0.2)
@@ -340,6 +344,11 @@ export class World {
       ],
     ])
   }
+}
+
+/** No trouble with devices, nor with the edge. */
+const quiet: Partial<Rates> = {
+  ...{ silent: 0, refusing: 0, ignoring: 0, lossy: 0, reboot: 0, blink: 0, master: 0, crash: 0 },
 }
 
 /** Some episodes are quiet, some have one kind of trouble, some have all of it. */
