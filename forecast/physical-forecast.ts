@@ -225,6 +225,6 @@ export function predictPhysical(
     physics,
     quantiles: physicalQuantiles(physics, (i) => errorsAt(steps[i]!.lead_time_h)),
     total_scale: as_told,
-    is_trained: false,
+    confidence_max: 'medium',
   })
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { history_plant } from './fixtures/plant-history.ts'
 import { plantPhysics } from './plant-physics.ts'
 import {
+  type Confidence,
   conformalScale,
   productionForecast,
   quantile_levels,
@@ -47,9 +48,9 @@ test('stretching moves both sides of the median apart, within what is possible',
 function forecastOf(
   hours: readonly (readonly [p10: number, p50: number, p90: number])[],
   total_scale = { below: 1, above: 1 },
-  change: { clear_kwh?: number; ghi_w_m2?: number | null; is_trained?: boolean } = {},
+  change: { clear_kwh?: number; ghi_w_m2?: number | null; confidence_max?: Confidence } = {},
 ) {
-  const { clear_kwh, ghi_w_m2 = 500, is_trained = true } = change
+  const { clear_kwh, ghi_w_m2 = 500, confidence_max = 'high' } = change
   const from_ms = Date.UTC(2024, 5, 1, 9)
   const none = { dni_w_m2: null, dhi_w_m2: null, temperature_c: null, wind_speed_m_s: null }
   const steps = hours.map((_, hour) => {
@@ -70,7 +71,7 @@ function forecastOf(
     const nth = [0.1, 0.5, 0.9].indexOf(level)
     return Float64Array.from(hours, (hour) => (hour[nth] ?? 0) / 1000)
   })
-  const parts = { plant: history_plant, steps, physics, quantiles, total_scale, is_trained }
+  const parts = { plant: history_plant, steps, physics, quantiles, total_scale, confidence_max }
   return productionForecast(parts)
 }
 
@@ -114,12 +115,14 @@ test('a total is never more than the rated power for all of the time', () => {
   assert.deepEqual(totalsOf(wide, { below: 3, above: 3 }), [0, 1100, 2000])
 })
 
-test('confidence falls with the spread, without a model of the plant and without weather', () => {
+test('confidence falls with the spread and without weather, and is no more than was earned', () => {
   const confidenceOf = (spread_kwh: number, change: Parameters<typeof forecastOf>[2] = {}) =>
     forecastOf([[0, spread_kwh / 2, spread_kwh]], undefined, { clear_kwh: 100, ...change })
       .confidence
   assert.equal(confidenceOf(25), 'high')
-  assert.equal(confidenceOf(25, { is_trained: false }), 'medium')
+  assert.equal(confidenceOf(25, { confidence_max: 'medium' }), 'medium')
+  assert.equal(confidenceOf(25, { confidence_max: 'low' }), 'low')
+  assert.equal(confidenceOf(45, { confidence_max: 'low' }), 'low')
   assert.equal(confidenceOf(45), 'medium')
   assert.equal(confidenceOf(65), 'low')
   assert.equal(confidenceOf(25, { ghi_w_m2: null }), 'low')

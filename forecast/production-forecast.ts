@@ -122,26 +122,27 @@ function totalQuantiles(
   }
 }
 
+const confidences = ['low', 'medium', 'high'] as const satisfies Confidence[]
 const high_spread_max = 0.3
 const medium_spread_max = 0.6
 
 /**
  * How far a forecast is to be relied on, by the spread of its total from P10 to P90 over what a
- * clear sky would give: up to 0.3 is high, up to 0.6 medium, more is low. A forecast that was not
- * learnt from the plant's own history is medium at best, one with daylight steps without weather
- * low.
+ * clear sky would give: up to 0.3 is high, up to 0.6 medium, more is low. It is no more than what
+ * such forecasts have earned, and low for one with daylight steps without weather.
  */
 function confidenceOf(basis: {
   spread_kwh: number
   clear_kwh: number
-  is_trained: boolean
+  confidence_max: Confidence
   has_all_weather: boolean
 }): Confidence {
-  const { spread_kwh, clear_kwh, is_trained, has_all_weather } = basis
+  const { spread_kwh, clear_kwh, confidence_max, has_all_weather } = basis
   if (!has_all_weather) return 'low'
   const spread_ratio = clear_kwh > 0 ? spread_kwh / clear_kwh : 0
   if (spread_ratio > medium_spread_max) return 'low'
-  return is_trained && spread_ratio <= high_spread_max ? 'high' : 'medium'
+  const by_spread = spread_ratio > high_spread_max ? 'medium' : 'high'
+  return confidences.find((one) => one === by_spread || one === confidence_max)!
 }
 
 /** What a forecast is put together from; elements belong to the steps. */
@@ -152,7 +153,8 @@ interface ForecastParts {
   /** Of power over rated power, a column for each of `quantile_levels`, within 0 and 1. */
   quantiles: readonly Float64Array[]
   total_scale: SpreadScale
-  is_trained: boolean
+  /** What forecasts from this source have earned. */
+  confidence_max: Confidence
 }
 
 export function productionForecast(parts: ForecastParts): ProductionForecast {
@@ -174,7 +176,7 @@ export function productionForecast(parts: ForecastParts): ProductionForecast {
     confidence: confidenceOf({
       spread_kwh: p90_kwh - total.p10_kwh,
       clear_kwh,
-      is_trained: parts.is_trained,
+      confidence_max: parts.confidence_max,
       has_all_weather: steps.every(
         ({ weather }, i) => physics.is_night[i] === 1 || typeof weather?.ghi_w_m2 === 'number',
       ),

@@ -4,7 +4,7 @@ import { day_ms } from '@heliograph/domain/utc-day'
 import { readGefcomZone } from './fixtures/gefcom-zone.ts'
 import { history_plant, plantHistory } from './fixtures/plant-history.ts'
 import { holdOut } from './production-holdout.ts'
-import { type ProductionModel, trainProduction } from './production-model.ts'
+import { type ProductionModel, predictProduction, trainProduction } from './production-model.ts'
 import type { ProductionSample } from './production-samples.ts'
 import { scoresOf } from './score-sums.ts'
 import { seededRandom } from './seeded-random.ts'
@@ -33,6 +33,8 @@ test('on days that it has not seen a model beats physics and smart persistence',
   const { model, scores: sums, scores_to_beat, is_worse, hindcasts } = held_out!
   assert.equal(is_worse, false)
   assert.ok(model.facts.trained_to_ms <= from_ms)
+  // Of a longer history it stays the one that was tried.
+  assert.deepEqual(model.trial, { coverage_pct: scoresOf(sums).coverage_pct, tried: null })
   assert.equal(model.facts.sample_count, sample_count)
   assert.deepEqual([hindcasts.length, hindcasts[0]!.from_ms], [40, from_ms])
   const [scores, physical] = [scoresOf(sums), scoresOf(scores_to_beat)]
@@ -87,6 +89,26 @@ test('days that the model in use has seen do not count, for either', () => {
   const alone = tried([...weeks, ...later], weeks_end_ms, good).held_out!
   assert.ok(held_out!.scores.count < alone.scores.count)
   assert.equal(held_out!.scores.count, held_out!.scores_to_beat.count)
+})
+
+test('of a short history the days held out are learnt once the model has won on them', () => {
+  const { held_out } = tried([...weeks, ...later], weeks_end_ms)
+  const { model, scores, is_worse, hindcasts } = held_out!
+  const judged = model.trial!.tried!
+  assert.equal(is_worse, false)
+  assert.ok(judged.facts.trained_to_ms <= weeks_end_ms)
+  assert.equal(judged.facts.day_count, 36)
+  assert.ok(model.facts.trained_to_ms > weeks_end_ms + 11 * day_ms)
+  assert.equal(model.facts.day_count, 48)
+  assert.equal(model.trial!.coverage_pct, scoresOf(scores).coverage_pct)
+  // What the days held out would have been told comes from who had not seen them.
+  const [first] = hindcasts
+  const day = later.slice(0, 24)
+  assert.deepEqual(first!.forecast.points, predictProduction(judged, plant, day).points)
+  assert.notDeepEqual(first!.forecast.points, predictProduction(model, plant, day).points)
+  // The next is held against it on all of the days held out, none of which it may have seen.
+  const next = tried([...weeks, ...later], weeks_end_ms, model).held_out!
+  assert.deepEqual(next.scores_to_beat, scores)
 })
 
 test('a model in use of other steps is none to compare with', () => {

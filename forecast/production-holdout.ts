@@ -5,12 +5,20 @@ import { predictPhysical } from './physical-forecast.ts'
 import type { Plant } from './plant.ts'
 import { utcDay } from './production-features.ts'
 import type { ProductionForecast } from './production-forecast.ts'
-import { type ProductionModel, predictProduction, trainProduction } from './production-model.ts'
+import {
+  type ProductionModel,
+  predictProduction,
+  renewProduction,
+  trainProduction,
+} from './production-model.ts'
 import type { ProductionSample } from './production-samples.ts'
 import { productionScorer } from './production-scores.ts'
 import { addSums, noSums, type ScoreSums, scoresOf } from './score-sums.ts'
 
 const hour_ms = 3_600_000
+
+/** Up to so many days to learn from the days held out are worth another training. */
+const renewed_days_max = 120
 
 interface HoldOutOptions {
   /** The days from here on are kept from learning: midnight UTC, Unix ms. */
@@ -27,7 +35,10 @@ export interface Hindcast {
 }
 
 interface HoldOut {
-  /** Learnt from what came before. */
+  /**
+   * Learnt from what came before; of a short history, where it is not worse, from the days held out
+   * as well, with what was tried in its `trial`.
+   */
   model: ProductionModel
   scores: ScoreSums
   /** Of the model in use on the same steps; of physics where there is none. */
@@ -41,10 +52,11 @@ interface HoldOut {
 /**
  * Learns a plant from the older part of its history and puts the model to the test on the newer,
  * day by day, beside the model in use, or physics if there is none of its step length: none is ever
- * replaced by a worse one. Days that the model in use has seen do not count. Of the series of
- * samples, each of the same steps and a lead of its own, models are compared by the first.
- * `held_out` is null where `trainProduction` has too little to learn from, and where no step of the
- * newer part can be scored. Throws as `trainProduction` does.
+ * replaced by a worse one. Days that the model in use has seen do not count; one that has learnt
+ * what it was held against is compared by what was tried. Of the series of samples, each of the
+ * same steps and a lead of its own, models are compared by the first. `held_out` is null where
+ * `trainProduction` has too little to learn from, and where no step of the newer part can be
+ * scored. Throws as `trainProduction` does.
  */
 export function holdOut(
   series: readonly (readonly ProductionSample[])[],
@@ -55,7 +67,8 @@ export function holdOut(
   const before = series.flat().filter(({ end_ms }) => end_ms <= from_ms)
   const { model, sample_count } = trainProduction(before, plant, random)
   if (model === null) return { sample_count, held_out: null }
-  const rival = current?.facts.step_minutes === model.facts.step_minutes ? current : null
+  const tried = current?.trial?.tried ?? current
+  const rival = tried?.facts.step_minutes === model.facts.step_minutes ? tried : null
   const days = daysFrom(series[0] ?? [], from_ms)
   const forecast = (of: (day: readonly ProductionSample[]) => ProductionForecast) =>
     days.map((day) => ({ from_ms: utcDay(day[0]!) * day_ms, forecast: of(day) }))
@@ -69,7 +82,13 @@ export function holdOut(
   if (scores.count === 0) return { sample_count, held_out: null }
   const is_worse = scoresOf(scores).pinball! > scoresOf(scores_to_beat).pinball!
   const hindcasts = !is_worse ? own : rival ? [] : other
-  return { sample_count, held_out: { model, scores, scores_to_beat, is_worse, hindcasts } }
+  const { coverage_pct } = scoresOf(scores)
+  const is_short = model.facts.day_count <= renewed_days_max
+  const renewed =
+    is_short && !is_worse ? renewProduction(model, series.flat(), plant, random) : null
+  const trial = { coverage_pct: coverage_pct!, tried: renewed && model }
+  const kept = { ...(renewed ?? model), trial }
+  return { sample_count, held_out: { model: kept, scores, scores_to_beat, is_worse, hindcasts } }
 }
 
 /** Days of UTC on which some of the weather was known. */

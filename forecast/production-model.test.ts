@@ -49,6 +49,29 @@ test('about 80 % of the totals of days lie in a band narrower than that of all s
   assert.ok(below + above < 1.9, `${below}, ${above}`)
 })
 
+test('a last week without surprises does not narrow the band of a short history', () => {
+  const random = seededRandom(9)
+  const calm_from_ms = weeks.at(-1)!.end_ms - 7 * day_ms
+  const changeable = (samples: readonly ProductionSample[]) =>
+    daysOf(samples).flatMap((day) => {
+      const share =
+        day[0]!.start_ms < calm_from_ms || day[0]!.start_ms >= calm_from_ms + 7 * day_ms
+          ? 0.5 + 0.5 * random()
+          : 0.75
+      return day.map((sample) => ({ ...sample, available_kwh: share * sample.available_kwh! }))
+    })
+  const after = changeable(plantHistory({ from_ms: weeks.at(-1)!.end_ms, days: 20, seed: 12 }))
+  const told = learn(changeable(weeks), 4)
+  const within = daysOf(after).flatMap((day) =>
+    forecastOf(told, day).points.flatMap(({ is_night, p10_kwh, p90_kwh }, hour) => {
+      const { available_kwh } = day[hour]!
+      return is_night ? [] : [available_kwh! >= p10_kwh && available_kwh! <= p90_kwh]
+    }),
+  )
+  const share = within.filter(Boolean).length / within.length
+  assert.ok(share > 0.72 && share < 0.92, `${share}`)
+})
+
 test('what was held down by a command teaches nothing, and would teach wrongly', () => {
   const random = seededRandom(5)
   const held = weeks.map((sample) => {
@@ -83,10 +106,9 @@ test('no value of a sample that is left out leaves a trace, and one seed learns 
     weeks.map((sample, i) =>
       i % 7 === 0 ? { ...sample, ...reasons[i % 4], available_kwh: kwh } : sample,
     )
-  const bytesOf = (kwh: number) => serialiseProduction(learn(withValues(kwh), 3))
-  const bytes = bytesOf(0)
-  assert.ok(bytes.equals(bytesOf(987)))
-  const { excluded } = deserialiseProduction(bytes).facts
+  const learnt = learn(withValues(0), 3)
+  assert.deepEqual(learnt, learn(withValues(987), 3))
+  const { excluded } = learnt.facts
   for (const reason of ['curtailed', 'faulty', 'clipped', 'partial'] as const) {
     assert.ok(excluded[reason] > 0, reason)
   }
@@ -99,7 +121,7 @@ test('stored and read it forecasts the same', () => {
   assert.deepEqual(forecastOf(structuredClone(model), day!), forecastOf(model, day!))
   assert.throws(() => deserialiseProduction(serialiseProduction(model).subarray(0, 40)))
   const other = serialiseProduction({ ...model, format: 0 } as unknown as ProductionModel)
-  assert.throws(() => deserialiseProduction(other), /not a production model of format 1/)
+  assert.throws(() => deserialiseProduction(other), /not a production model of format 2/)
 })
 
 test('a forecast is ordered, within 0 and the rated power, and dark at night, in any weather', () => {
@@ -137,6 +159,24 @@ test('a step without weather is forecast by the clear sky, and lowers confidence
   assert.equal(poa_irradiance_w_m2, null)
   assert.equal(forecast.confidence, 'low')
   assert.notEqual(forecastOf(model, day!).confidence, 'low')
+})
+
+test('confidence follows from what lay in the band on days held out, and from their history', () => {
+  const clear = daysOf(tested_on).find((day) => {
+    const tried = { ...model, trial: { coverage_pct: 80, tried: null } }
+    return forecastOf(tried, day).confidence === 'high'
+  })!
+  const earned = (coverage_pct: number, day_count: number) => {
+    const facts = { ...model.facts, day_count }
+    const trial = { coverage_pct, tried: null }
+    return forecastOf({ ...model, facts, trial }, clear).confidence
+  }
+  assert.deepEqual(
+    [70, 69.9, 60, 59.9].map((pct) => earned(pct, 60)),
+    ['high', 'medium', 'medium', 'low'],
+  )
+  assert.deepEqual([earned(80, 59), earned(55, 59)], ['medium', 'low'])
+  assert.equal(forecastOf(model, clear).confidence, 'medium')
 })
 
 test('20 days with 120 daylight hours are learnt from, fewer are not', () => {

@@ -3,34 +3,23 @@
  * trees and a quantile forest on physics features, with conformal spread.
  */
 import { deserialize, serialize } from 'node:v8'
-import { day_ms } from '@heliograph/domain/utc-day'
-import { type BlendedTrees, predictBlend, trainBlend } from './blended-trees.ts'
-import { type FeatureTable, takeElements, takeRows } from './feature-table.ts'
+import { type BlendedTrees, predictBlend } from './blended-trees.ts'
+import { takeElements, takeRows } from './feature-table.ts'
 import { fitPhysicalErrors, type PhysicalErrors, physicalQuantiles } from './physical-forecast.ts'
 import { type Plant, requireSteps, type Step, stepHours } from './plant.ts'
-import { type PlantPhysics, plantPhysics } from './plant-physics.ts'
+import { plantPhysics } from './plant-physics.ts'
 import { addClipping, type ClippingCurve, fitClipping } from './production-clipping.ts'
-import { dayNumbers, productionFeatures, utcDay } from './production-features.ts'
+import { productionFeatures, utcDay } from './production-features.ts'
 import {
-  as_told,
-  conformalScale,
+  type Confidence,
   type ProductionForecast,
   productionForecast,
   quantile_levels,
-  type SpreadOutcome,
-  type SpreadScale,
   stretchQuantiles,
-  threeQuantiles,
 } from './production-forecast.ts'
-import {
-  type Exclusion,
-  exclusionOf,
-  exclusions,
-  isScorable,
-  measuredPower,
-  type ProductionSample,
-  type StepAhead,
-} from './production-samples.ts'
+import type { ProductionSample, StepAhead } from './production-samples.ts'
+import { calibrateSpread, type Spread } from './production-spread.ts'
+import { growTrees, type Prepared, prepare } from './production-trees.ts'
 import { clampQuantiles } from './quantiles.ts'
 
 /** What a model was made of. */
@@ -40,102 +29,42 @@ interface ProductionFacts {
   trained_from_ms: number
   trained_to_ms: number
   sample_count: number
+  day_count: number
   /** Daylight samples that were not learnt from, and why; `no_weather` had no forecast. */
-  excluded: Record<Exclusion | 'no_weather', number>
+  excluded: Prepared['excluded']
+}
+
+/** How a model did on days that were held out of its training. */
+export interface ProductionTrial {
+  /** How many of a hundred outcomes lay from P10 to P90. */
+  coverage_pct: number
+  /** What was tried, where it was trained again on those days since; null: this very model. */
+  tried: ProductionModel | null
 }
 
 /** Plain data and typed arrays: survives structuredClone. */
-export interface ProductionModel {
+export interface ProductionModel extends Spread {
   kind: 'production'
   format: typeof model_format
   trees: BlendedTrees
   clipping: ClippingCurve
-  step_scale: SpreadScale
-  total_scale: SpreadScale
   /** For steps of which no weather is known. */
   physical_errors: PhysicalErrors
   facts: ProductionFacts
+  /** null: none was made. */
+  trial: ProductionTrial | null
 }
 
 /** Changes with what a stored model means. */
-const model_format = 1
-
-/** Chosen on hours of two years, real and simulated ones. */
-const tree_options = {
-  boosted_levels: [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95],
-  boosting: {
-    trees: 200,
-    learning_rate: 0.05,
-    leaves: 24,
-    min_leaf: 10,
-    column_share: 0.4,
-    row_share: 0.5,
-  },
-  forest: { trees: 150, min_leaf: 6, column_share: 0.33 },
-}
+const model_format = 2
 
 /** Fewer teach too little; whether those taught more than physics knows, days held out tell. */
 const training_days_min = 20
 const training_hours_min = 120
-/** Rows beyond it are thinned: quarter hours of years say little that half of them do not. */
-const rows_max = 14_000
-const calibration_days_min = 7
-const calibration_days_max = 60
-/** Days that say how the errors of a day hang together. */
-const total_days_min = 15
-/** The least spread, far below any that matters: dawns held to more would pass for certain. */
-const spread_min_ratio = 1e-4
-/** A day of which a smaller part of its clear sky was learnt from says nothing of its total. */
-const whole_day_ratio = 0.5
-
-/** Samples with their features; rows are positions of samples. */
-interface Prepared {
-  plant: Plant
-  samples: readonly ProductionSample[]
-  physics: PlantPhysics
-  table: FeatureTable
-  /** Power over rated power, NaN where it was not measured. */
-  target: Float64Array
-  days: Int32Array
-  /** Rows that may be learnt from. */
-  usable: number[]
-  /** Rows that forecasts may be held against: the same and clipped ones. */
-  scorable: number[]
-  excluded: ProductionFacts['excluded']
-}
-
-function prepare(samples: readonly ProductionSample[], plant: Plant): Prepared {
-  const weather = samples.map((sample) => sample.weather)
-  const physics = plantPhysics(plant, samples, weather)
-  const excluded: ProductionFacts['excluded'] = { no_weather: 0, ...noExclusions() }
-  const usable: number[] = []
-  const scorable: number[] = []
-  for (const [row, sample] of samples.entries()) {
-    if (physics.is_night[row] === 1) continue
-    const has_weather = !Number.isNaN(physics.potential_ratio[row]!)
-    const exclusion = exclusionOf(sample)
-    if (exclusion !== null) excluded[exclusion] += 1
-    else if (!has_weather) excluded.no_weather += 1
-    else usable.push(row)
-    if (has_weather && isScorable(sample)) scorable.push(row)
-  }
-  return {
-    plant,
-    samples,
-    physics,
-    table: productionFeatures({ steps: samples, physics, dayOf: utcDay }),
-    target: Float64Array.from(samples, (sample) =>
-      Math.min(1, measuredPower(sample, sample) / plant.rated_power_kw),
-    ),
-    days: dayNumbers(samples, utcDay),
-    usable,
-    scorable,
-    excluded,
-  }
-}
-
-const noExclusions = () =>
-  Object.fromEntries(exclusions.map((name) => [name, 0])) as Record<Exclusion, number>
+/** What forecasts have to reach for more than low and medium confidence; see `confidenceMax`. */
+const medium_coverage_min_pct = 60
+const high_coverage_min_pct = 70
+const high_days_min = 60
 
 interface Training {
   /** Samples of daylight that can be learnt from. */
@@ -147,10 +76,9 @@ interface Training {
 /**
  * Learns a plant from its samples, all of steps of one length. Samples that `exclusionOf` names,
  * nights and steps without weather are not learnt from. How far the spread has to be stretched is
- * seen on the last fifth of the history (7 to 60 days), with trees that were grown on what came
- * before; then the trees are grown again on all of it. Newer samples count as much as older ones.
- * `random` gives 0 to below 1. Throws a RangeError for steps of different lengths, and for a plant
- * without capacity.
+ * seen on days that trees were not grown on (`calibrateSpread`); then the trees are grown again on
+ * all of them. Newer samples count as much as older ones. `random` gives 0 to below 1. Throws a
+ * RangeError for steps of different lengths, and for a plant without capacity.
  */
 export function trainProduction(
   samples: readonly ProductionSample[],
@@ -158,45 +86,53 @@ export function trainProduction(
   random: () => number,
 ): Training {
   const prepared = prepare(samples, plant)
-  const { usable } = prepared
+  const { usable, usable_days } = prepared
   // A step by the weather of several leads is one.
   const steps = new Map(usable.map((row) => [samples[row]!.start_ms, samples[row]!]))
   const usable_h = [...steps.values()].reduce((sum, step) => sum + stepHours(step), 0)
-  const day_count = new Set(usable.map((row) => utcDay(samples[row]!))).size
-  const is_enough = usable_h >= training_hours_min && day_count >= training_days_min
+  const is_enough = usable_h >= training_hours_min && usable_days.length >= training_days_min
   return {
     sample_count: usable.length,
-    model: is_enough ? learn(prepared, random) : null,
+    model: is_enough ? learn(prepared, calibrateSpread(prepared, random), random) : null,
   }
 }
 
-function learn(prepared: Prepared, random: () => number): ProductionModel {
+/**
+ * The model learnt again with days that came since its training, by its own spread: samples are all
+ * of its steps, those that it was learnt from among them. Throws a RangeError for steps of another
+ * length.
+ */
+export function renewProduction(
+  { step_scale, total_scale, facts }: ProductionModel,
+  samples: readonly ProductionSample[],
+  plant: Plant,
+  random: () => number,
+): ProductionModel {
+  requireLength(samples, facts)
+  return learn(prepare(samples, plant), { step_scale, total_scale }, random)
+}
+
+function learn(prepared: Prepared, spread: Spread, random: () => number): ProductionModel {
   const { samples, plant, usable } = prepared
   const step_minutes = stepMinutes(samples)
   const trained_from_ms = usable.reduce((ms, row) => Math.min(ms, samples[row]!.start_ms), Infinity)
   const trained_to_ms = usable.reduce((ms, row) => Math.max(ms, samples[row]!.end_ms), 0)
-  const calibrated_from_ms = calibrationStart(trained_from_ms, trained_to_ms)
-  const isBefore = (row: number) => samples[row]!.start_ms < calibrated_from_ms
-  const earlier = growTrees(prepared, usable.filter(isBefore), random)
-  const scales = calibrate(
-    prepared,
-    earlier,
-    usable.filter((row) => !isBefore(row)),
-  )
   return {
     kind: 'production',
     format: model_format,
     trees: growTrees(prepared, usable, random),
     clipping: clippingOf(prepared),
-    ...scales,
+    ...spread,
     physical_errors: fitPhysicalErrors(samples, plant),
     facts: {
       step_minutes,
       trained_from_ms,
       trained_to_ms,
       sample_count: usable.length,
+      day_count: prepared.usable_days.length,
       excluded: prepared.excluded,
     },
+    trial: null,
   }
 }
 
@@ -210,16 +146,11 @@ function stepMinutes(steps: readonly Step[]): number {
   return minutes
 }
 
-/** Where the last fifth of the history begins, not less than a week nor more than 60 days of it. */
-function calibrationStart(first_ms: number, last_ms: number): number {
-  const days = (last_ms - first_ms) / 5 / day_ms
-  return last_ms - Math.min(calibration_days_max, Math.max(calibration_days_min, days)) * day_ms
-}
-
-function growTrees(prepared: Prepared, rows: readonly number[], random: () => number) {
-  const kept = rows.length <= rows_max ? rows : rows.filter(() => random() < rows_max / rows.length)
-  const table = takeRows(prepared.table, kept)
-  return trainBlend(table, takeElements(prepared.target, kept), tree_options, random)
+/** Throws a RangeError for steps, if any, that are not as long as those of a model. */
+function requireLength(steps: readonly Step[], { step_minutes }: ProductionFacts): void {
+  if (steps.length > 0 && stepMinutes(steps) !== step_minutes) {
+    throw new RangeError(`steps last ${stepMinutes(steps)} minutes, the model's ${step_minutes}`)
+  }
 }
 
 function clippingOf({ samples, physics, scorable }: Prepared): ClippingCurve {
@@ -227,57 +158,6 @@ function clippingOf({ samples, physics, scorable }: Prepared): ClippingCurve {
     takeElements(physics.potential_ratio, scorable),
     scorable.map((row) => samples[row]!.is_clipped),
   )
-}
-
-/** What the spread of trees lacks on rows that they have not seen, step by step and day by day. */
-function calibrate(prepared: Prepared, trees: BlendedTrees, rows: readonly number[]) {
-  const quantiles = predictBlend(trees, takeRows(prepared.table, rows), quantile_levels)
-  const outcomes = () => {
-    const { p10, p50, p90 } = threeQuantiles(quantiles)
-    return rows.map((row, i) => ({
-      p10: p10[i]!,
-      p50: p50[i]!,
-      p90: p90[i]!,
-      actual: prepared.target[row]!,
-    }))
-  }
-  const step_scale = conformalScale(outcomes(), spread_min_ratio)
-  stretchQuantiles(quantiles, step_scale)
-  const totals = dayTotals(prepared, rows, outcomes())
-  return {
-    step_scale,
-    total_scale:
-      totals.length < total_days_min ? as_told : conformalScale(totals, spread_min_ratio),
-  }
-}
-
-/** Sums of each day's steps, of days whose light was mostly seen, in hours at rated power. */
-function dayTotals(
-  { samples, physics, days }: Prepared,
-  rows: readonly number[],
-  outcomes: readonly SpreadOutcome[],
-): SpreadOutcome[] {
-  const clear_h = new Map<number, number>()
-  for (const [row, sample] of samples.entries()) {
-    const sum = clear_h.get(days[row]!) ?? 0
-    clear_h.set(days[row]!, sum + physics.clear_ratio[row]! * stepHours(sample))
-  }
-  const totals = new Map<number, SpreadOutcome & { clear_h: number }>()
-  for (const [i, row] of rows.entries()) {
-    const hours = stepHours(samples[row]!)
-    const { p10, p50, p90, actual } = outcomes[i]!
-    const sum = totals.get(days[row]!) ?? { p10: 0, p50: 0, p90: 0, actual: 0, clear_h: 0 }
-    totals.set(days[row]!, {
-      p10: sum.p10 + p10 * hours,
-      p50: sum.p50 + p50 * hours,
-      p90: sum.p90 + p90 * hours,
-      actual: sum.actual + actual * hours,
-      clear_h: sum.clear_h + physics.clear_ratio[row]! * hours,
-    })
-  }
-  return [...totals]
-    .filter(([day, sum]) => sum.clear_h >= whole_day_ratio * clear_h.get(day)!)
-    .map(([, sum]) => sum)
 }
 
 /**
@@ -292,10 +172,7 @@ export function predictProduction(
   steps: readonly StepAhead[],
 ): ProductionForecast {
   requireSteps(steps)
-  const { step_minutes } = model.facts
-  if (steps.length > 0 && stepMinutes(steps) !== step_minutes) {
-    throw new RangeError(`steps last ${stepMinutes(steps)} minutes, the model's ${step_minutes}`)
-  }
+  requireLength(steps, model.facts)
   const physics = plantPhysics(
     plant,
     steps,
@@ -317,7 +194,22 @@ export function predictProduction(
     for (const [i, row] of rows.entries()) column[row] = learnt[level]![i]!
   }
   const { total_scale } = model
-  return productionForecast({ plant, steps, physics, quantiles, total_scale, is_trained: true })
+  const confidence_max = confidenceMax(model)
+  return productionForecast({ plant, steps, physics, quantiles, total_scale, confidence_max })
+}
+
+/**
+ * What the forecasts of a model have earned on days that it had not seen, where 80 of a hundred
+ * outcomes are meant to lie from P10 to P90: from 60 on medium, from 70 on high, if there were at
+ * least 60 days to learn from. A model that was never tried is trusted no more than physics. Skill
+ * is no part of it: without it a model does not come into use.
+ */
+function confidenceMax({ facts, trial }: ProductionModel): Confidence {
+  if (trial === null) return 'medium'
+  const { coverage_pct } = trial
+  if (coverage_pct < medium_coverage_min_pct) return 'low'
+  const is_proven = coverage_pct >= high_coverage_min_pct && facts.day_count >= high_days_min
+  return is_proven ? 'high' : 'medium'
 }
 
 /** A model as bytes, in the format of structured clone, which newer versions of Node still read. */

@@ -94,8 +94,10 @@ test('a model of each target is trained once there is none, and forecasts from t
   assert.equal(first.version, '1')
   // Each hour by the weather forecasts of three leads, as far as they are there.
   assert.ok(first.training_sample_count > 1300, `${first.training_sample_count}`)
-  // The days of the hold-out were not learned from.
-  assert.ok(Date.parse(first.training_to_at) <= today - 7 * day_ms)
+  // Of so short a history the days held out are learned from once they have scored the model.
+  assert.equal(first.hold_out_days, 7)
+  assert.ok(first.last_trial.used && first.last_trial.sample_count > 80)
+  assert.ok(Date.parse(first.training_to_at) > today - day_ms)
 })
 
 test('the scores are those of the rows', async () => {

@@ -10,7 +10,7 @@ export interface TrainingFacts {
   sample_count: number
   /** Left out, and why. */
   excluded: Record<string, number>
-  /** The last days of it, which the model was not trained on but scored by. */
+  /** The last days, by which the model was scored before it had seen them. */
   hold_out_days: number
   training_s: number
 }

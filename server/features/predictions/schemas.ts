@@ -85,7 +85,12 @@ export const Forecast = Type.Object(
     peak_p50_kw: Nullable(kw('The highest `p50_kw`.')),
     peak_at: Nullable(At('Start of the step that has it; null where nothing is expected.')),
     confidence: Type.Enum(['low', 'medium', 'high'], {
-      description: 'By the width of the band beside the median; `low` for what is no `ok`.',
+      description:
+        'By the width of the band of the day beside what a clear sky would give: up to 30 % ' +
+        '`high`, up to 60 % `medium`. Not above what the model reached on the days held out of ' +
+        'its training, of which 80 % are meant to lie from P10 to P90: at least 70 %, and 60 days ' +
+        'to learn from, for `high`, at least 60 % for `medium`. Physics is `medium` at best, and ' +
+        '`low` is what is no `ok`.',
     }),
     status: Type.Enum(['ok', 'stale', 'fallback'], {
       description:
@@ -273,7 +278,12 @@ export const ModelStatus = Type.Object(
     last_trial: Nullable(Trial),
     trained_at: Nullable(At('When the model in use was trained.')),
     training_from_at: Nullable(At('Start of what it learned from.')),
-    training_to_at: Nullable(At('End of what it learned from; the days after it were held out.')),
+    training_to_at: Nullable(
+      At(
+        'End of what it learned from; the days held out are not part of it, except of a model of up ' +
+          'to 120 days, which learned them after it had been scored by them.',
+      ),
+    ),
     training_sample_count: Type.Integer({ minimum: 0, description: 'Steps it learned from.' }),
     excluded_sample_count: Nullable(
       Type.Integer({
@@ -283,7 +293,7 @@ export const ModelStatus = Type.Object(
     ),
     method: PriceMethod,
     training_s: maybe('How long the training took.'),
-    hold_out_days: maybe('Days that it was not trained on but scored by before it came into use.'),
+    hold_out_days: maybe('The last days, by which it was scored before it had seen them.'),
     last_run_at: Nullable(At('When it last made a forecast.')),
     next_run_at: Nullable(At('When it is to look for new weather or prices next.')),
     last_error: Nullable(
