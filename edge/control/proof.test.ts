@@ -166,6 +166,13 @@ test('gaps are named: stopped, ended, silent, lost, set back, none', () => {
     [['no log', period.from_at, period.to_at]],
   )
   assert.deepEqual(proofOf([], start_at + 1000).gaps, [])
+  const startedAt = (at: number): ControlEntry[] => [
+    { at: period.from_at - minute_ms, is: 'power', logger_id: 1, power_w: 0 },
+    { at, is: 'started' },
+  ]
+  const soon = period.from_at + 1000
+  assert.deepEqual(proofOf(startedAt(period.from_at), soon).gaps, [])
+  assert.equal(proofOf(startedAt(period.from_at + 1), soon).gaps.length, 1)
   const back = [10, 11, 5, 6].map((nth): ControlEntry => {
     return { at: start_at + nth * minute_ms, is: 'power', logger_id: 1, power_w: 0 }
   })

@@ -182,6 +182,8 @@ export class Proof {
   }
 
   #gap(why: LogGap['why'], from_at: number, to_at: number, what = gapWords[why]): void {
+    // One that is over as the period begins is none of it; what was lost may be of the instant.
+    if (to_at <= this.#period.from_at && why !== 'lost') return
     this.#told.gaps.push({ why, from_at: Math.max(from_at, this.#period.from_at), to_at, what })
   }
 
