@@ -235,7 +235,11 @@ async function begin(parts: Parts, { log }: AgentNeeds): Promise<void> {
   let applied = apply(watch.site)
   controller.start()
   files.start()
-  files.takeRequests((request) => controller.forgetting.take(request))
+  files.takeRequests((request) =>
+    'is_disconnected' in request
+      ? controller.disconnecting.take(request)
+      : controller.forgetting.take(request),
+  )
   const use = (site: Site) => {
     log.info({ site_id: site.site_id }, 'site file accepted')
     warnOfMoved(watch, log)

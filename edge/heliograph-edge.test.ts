@@ -217,12 +217,41 @@ test('what is remembered of limits is listed, and that of another can be forgott
     /^2 .* 0\.500 kW; asked to forget that limit, not done/m,
   )
   const [first, second] = await openRequests(dir)
-  assert.deepEqual([first, second].map((one) => [one?.inverter_id, one?.external_w]).sort(), [
+  const wattsOf = (one = first) => (one && 'external_w' in one ? one.external_w : null)
+  assert.deepEqual([first, second].map((one) => [one?.inverter_id, wattsOf(one)]).sort(), [
     [-1, 40_000],
     [2, 50_000],
   ])
   assert.notEqual(first?.asked_by, '')
   assert.ok(Math.abs(first!.asked_at - Date.now()) < minute_ms)
+})
+
+test('of a device that is not in site.yaml any more it can be said that it is disconnected', async (t) => {
+  const { dir, run } = placeOf(t)
+  const place = { logger_id: 1, rated_w: 100_000, max_w: 100_000 }
+  const devices = [
+    [3, { ...record, external_w: 40_000, place, left: [1] }],
+    [4, { ...record, external_w: null, place: { ...place, logger_id: 2 }, left: [1] }],
+    [5, { ...record, external_w: null, place: null, left: [] }],
+  ]
+  writeFileSync(join(dir, 'control-devices.json'), JSON.stringify(devices))
+  const { output, code } = await run('limits', 'forget', '3')
+  assert.equal(code, 0)
+  assert.match(output, /^inverter 3, not in site\.yaml any more, is to count no more: a running/)
+  const [asked, ...others] = await openRequests(dir)
+  assert.deepEqual(others, [])
+  assert.deepEqual(
+    [asked?.inverter_id, asked && 'is_disconnected' in asked && asked.is_disconnected],
+    [3, true],
+  )
+  const rest = 'last written 80.000 kW; ceiling 100.000 kW'
+  assert.deepEqual((await run('limits')).output.split('\n'), [
+    `3           not in site.yaml; counts in plant 1; limit of another 40.000 kW; ${rest}; asked to count it no more, not done yet`,
+    `4           not in site.yaml there, but at plant 2; counts in plant 1; no limit of another; ${rest}`,
+    `5           not in site.yaml, said to be disconnected; no limit of another; ${rest}`,
+    '',
+  ])
+  assert.equal((await run('limits', 'forget', '5')).code, 1)
 })
 
 test('what cannot be forgotten is refused, and nothing is asked of the agent', async (t) => {

@@ -10,7 +10,7 @@ import { readFiles, readOperator } from './config.ts'
 import { control_log_dir, readSavedDevices } from './control/control-store.ts'
 import { nameOf } from './control/controlled-device.ts'
 import { askToForget, openRequests } from './control/limit-requests.ts'
-import { deviceName, deviceOf, externalOf, limitsText } from './control/limits-text.ts'
+import { deviceName, deviceOf, externalOf, isCounting, limitsText } from './control/limits-text.ts'
 import { type PermitSite, parsePermitFile, sealPermitFile } from './control/permit-file.ts'
 import { runProof } from './control/proof-run.ts'
 
@@ -142,12 +142,18 @@ async function forget(inverter_id: number, _: unknown, command: Command): Promis
     process.exitCode = usage
     return
   }
-  const external_w = externalOf(record)
-  if (external_w === null) throw new Error(`no limit of another is remembered of ${name}`)
   const asked_at = systemClock.now().getTime()
   const ids = { request_id: `${asked_at}-${process.pid}`, inverter_id }
-  await askToForget(dir, { ...ids, external_w, asked_at, asked_by: readOperator() })
+  const asked = { ...ids, asked_at, asked_by: readOperator() }
   const later = 'a running agent does it within seconds, a stopped one when it starts'
+  if (isCounting(record)) {
+    await askToForget(dir, { ...asked, is_disconnected: true })
+    return await say(`${name}, not in site.yaml any more, is to count no more: ${later}
+`)
+  }
+  const external_w = externalOf(record)
+  if (external_w === null) throw new Error(`no limit of another is remembered of ${name}`)
+  await askToForget(dir, { ...asked, external_w })
   await say(`the limit of another at ${name} is to be forgotten: ${later}\n`)
 }
 
@@ -202,7 +208,10 @@ const limits = program
   .action(list)
 limits
   .command('forget')
-  .description("The limit of another at this device is nobody's: permit and rows alone decide.")
+  .description(
+    "The limit of another at this device is nobody's; or, where it is not in site.yaml any more, " +
+      'it is disconnected and counts no more. Permit and rows alone decide.',
+  )
   .argument('<inverter_id>', 'as `limits` lists it', limitedDevice)
   .action(forget)
 

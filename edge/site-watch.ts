@@ -101,16 +101,20 @@ export class SiteWatch {
     this.#watch?.close()
   }
 
-  /** Looks at the file now. A wrong one counts when seen twice: it may be half written. */
+  /** Looks at the file now. Another counts when seen alike twice: it may be half written. */
   async check(): Promise<void> {
     const found = await look(this.#needs, this.site)
-    if (found.text === this.#seen) return
+    if (found.text === this.#seen) {
+      this.#suspected = undefined
+      return
+    }
+    // Half of it may be right as well, and have fewer devices.
+    if (found.text !== this.#accepted && found.text !== this.#suspected) {
+      this.#suspected = found.text
+      this.#watch?.again()
+      return
+    }
     if ('problems' in found) {
-      if (this.#suspected !== found.text) {
-        this.#suspected = found.text
-        this.#watch?.again()
-        return
-      }
       this.#seen = found.text
       this.#reject(found.problems)
       return

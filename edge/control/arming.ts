@@ -8,8 +8,9 @@ export function armingShares(
   plants: readonly Plant[],
   permit: Permit | null,
 ): { device: ControlledDevice; share_w: number }[] {
-  const ratedOf = ({ devices }: Plant) =>
-    devices.reduce((sum, { limits }) => sum + limits.facts.rated_w, 0)
+  // What is not in site.yaml any more may hold its share all the same.
+  const ratedOf = ({ devices, removed }: Plant) =>
+    [...devices, ...removed].reduce((sum, { limits }) => sum + limits.facts.rated_w, 0)
   const site_rated_w = plants.reduce((sum, plant) => sum + ratedOf(plant), 0)
   return plants.flatMap((plant) => {
     const { logger_id, devices } = plant

@@ -5,6 +5,7 @@ import type { Site } from '@heliograph/domain/site'
 import type { Conditions, Source } from '../conditions.ts'
 import { controllerKey, nameOf } from './controlled-device.ts'
 import type { Foreign } from './foreign-limit.ts'
+import { RemovedAlerts } from './removed-alerts.ts'
 
 export interface AlertNeeds {
   clock: Clock
@@ -21,6 +22,7 @@ const severities = {
   permit_unenforceable: 'critical',
   permit_exceeded: 'critical',
   control_fault: 'critical',
+  control_rows_lost: 'major',
   limit_not_armed: 'major',
 } as const satisfies Record<string, Severity>
 type Code = keyof typeof severities
@@ -29,6 +31,7 @@ type Code = keyof typeof severities
 const contention_ms = 10 * 60_000
 
 export class ControlAlerts {
+  readonly removed: RemovedAlerts
   readonly #needs: AlertNeeds
   /** By inverter_id: when its limit was last changed by another. */
   readonly #contended_ms = new Map<number, number>()
@@ -37,6 +40,7 @@ export class ControlAlerts {
 
   constructor(needs: AlertNeeds) {
     this.#needs = needs
+    this.removed = new RemovedAlerts(needs)
   }
 
   /** Ends what held of plants that the site has no more. */
@@ -113,6 +117,14 @@ export class ControlAlerts {
   fault(what: string | null): void {
     const message = `control ${what === null ? 'works again' : `fails: ${what}`}`
     this.#set(this.#needs.source, 'control_fault', { message, holds: what !== null })
+  }
+
+  /** Each row that was lost may be in force. */
+  rowsLost(holds: boolean): void {
+    const message = holds
+      ? 'rows of curtailment were lost: nothing is raised until the server has told them again'
+      : 'the rows of curtailment are known again'
+    this.#set(this.#needs.source, 'control_rows_lost', { message, holds })
   }
 
   /** At each tick. */

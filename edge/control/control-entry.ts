@@ -61,6 +61,18 @@ export type ControlEntry = { at: number } & (
       asked_by: string
       refusal: string | null
     }
+  /**
+   * An operator said on the site that a device is disconnected which site.yaml does not have any
+   * more: it counts no more, or does, for this reason.
+   */
+  | {
+      is: 'disconnected'
+      inverter_id: number
+      request_id: string
+      asked_at: number
+      asked_by: string
+      refusal: string | null
+    }
   /** It does not answer; `stays`: its limit holds all the same, whatever becomes of its power. */
   | { is: 'gone'; inverter_id: number; stays?: boolean }
   | { is: 'power'; logger_id: number; power_w: number | null }

@@ -75,7 +75,7 @@ export async function openControlFiles(needs: ControlFilesNeeds): Promise<Contro
         onRejected(problems) {
           const code = 'permit_file_rejected'
           const condition = { ...source, code, severity: 'major' } as const
-          const kept = watch.permit ? 'the permit accepted last stays' : 'nothing is raised'
+          const kept = watch.accepted ? 'the permit accepted last stays' : 'nothing is raised'
           const message = `The permit file is wrong, and ${kept}: ${problems.join('; ')}`
           const details = { problems: problems.slice(0, 50) }
           log.error({ problems }, 'permit file rejected')

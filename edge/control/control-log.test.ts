@@ -273,6 +273,24 @@ test('while the disk takes nothing orders are refused at once, and all is writte
   assert.deepEqual(await breaksOf(place.dir), [])
 })
 
+test('what an operator asked for is written once, however often it is given meanwhile', async (t) => {
+  const place = placeOf(t)
+  const log = await place.start()
+  const asked = (at: number, refusal: string | null = null): ControlEntry => ({
+    ...{ at, is: 'forgotten', inverter_id: 1, external_w: 20_000, refusal },
+    ...{ request_id: 'one', asked_at: start_at, asked_by: 'operator' },
+  })
+  symlinkSync('/dev/full', join(place.dir, name))
+  await assert.rejects(async () => log.write(asked(start_at)), /ENOSPC/)
+  await assert.rejects(async () => log.write(asked(start_at + 1)), /ENOSPC/)
+  const refused = asked(start_at + 2, 'it is another')
+  await assert.rejects(async () => log.write(refused), /ENOSPC/)
+  unlinkSync(join(place.dir, name))
+  await Promise.all([log.write(asked(start_at + 3)), log.write(asked(start_at + 3))])
+  await log.close()
+  assert.deepEqual(await entriesOf(place.dir), [asked(start_at), refused])
+})
+
 test('what no memory bears is lost, and counted', async (t) => {
   const place = placeOf(t)
   const log = await place.start()

@@ -48,7 +48,8 @@ interface Tail {
 
 interface Waiting {
   entry: ControlEntry
-  settle?: { resolve(): void; reject(error: Error): void }
+  /** Who waits until it is on disk. */
+  settle?: PromiseWithResolvers<void>
 }
 
 /**
@@ -127,21 +128,25 @@ class Writer implements DiskLog {
 
   /**
    * Of an order, and of what an operator asked for: rejects when it is not on disk, and keeps it to
-   * be written later all the same.
+   * be written later all the same. What an operator asked for may be given again until it resolves.
    */
   write(entry: ControlEntry): void | Promise<void> {
     if (this.#waiting.length >= waiting_max) {
       this.#waiting.shift()?.settle?.reject(new Error('the control log cannot be written'))
       this.#lost += 1
     }
-    if (entry.is !== 'order' && entry.is !== 'forgotten') {
+    if (entry.is !== 'order' && entry.is !== 'forgotten' && entry.is !== 'disconnected') {
       this.#waiting.push({ entry })
       return
     }
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ entry, settle: { resolve, reject } })
-      void this.#flush()
-    })
+    let one = this.#waiting.find((other) => isSameRequest(other.entry, entry))
+    if (!one) {
+      one = { entry }
+      this.#waiting.push(one)
+    }
+    one.settle ??= Promise.withResolvers()
+    void this.#flush()
+    return one.settle.promise
   }
 
   async close(): Promise<void> {
@@ -253,6 +258,12 @@ class Writer implements DiskLog {
       .then(() => forget(this.#needs.dir))
       .catch(() => {})
   }
+}
+
+/** The same outcome of the same request. */
+function isSameRequest(one: ControlEntry, other: ControlEntry): boolean {
+  if (!('request_id' in one) || !('request_id' in other)) return false
+  return one.request_id === other.request_id && one.refusal === other.refusal
 }
 
 async function compress(dir: string, { name }: LogFile): Promise<void> {

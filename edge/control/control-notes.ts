@@ -48,12 +48,14 @@ export class ControlNotes {
   site(plants: readonly Plant[]): void {
     this.note({
       is: 'site',
-      plants: plants.map(({ logger_id, devices }) => ({
-        logger_id,
-        inverters: devices.map(({ inverter_id, limits }) => {
+      plants: plants.map(({ logger_id, devices, removed }) => {
+        // The log has each device in one plant.
+        const counting = [...devices, ...removed.filter(({ is_moved }) => !is_moved)]
+        const inverters = counting.map(({ inverter_id, limits }) => {
           return { inverter_id, max_w: limits.facts.default_max_w }
-        }),
-      })),
+        })
+        return { logger_id, inverters }
+      }),
     })
   }
 

@@ -43,6 +43,12 @@ const SavedHabits = Type.Object({
     Type.Null(),
   ]),
 })
+const SavedPlace = Type.Object({
+  logger_id: Type.Integer(),
+  rated_w: Watts,
+  max_w: Watts,
+  inverters: Type.Optional(Type.Array(Type.Integer())),
+})
 const SavedDevice = Type.Object({
   static_max_w: Watts,
   written_w: WattsOrNone,
@@ -56,6 +62,10 @@ const SavedDevice = Type.Object({
   ),
   unheard_ms: Type.Optional(Type.Number({ minimum: 0 })),
   forgot_id: Type.Optional(Type.String()),
+  forgot_asked_at: Type.Optional(Type.Integer()),
+  place: Type.Optional(Type.Union([SavedPlace, Type.Null()])),
+  left: Type.Optional(Type.Array(Type.Integer())),
+  freed_id: Type.Optional(Type.String()),
   origin: Type.Optional(
     Type.Object({
       written_for: Type.Union([WrittenFor, Type.Null()]),

@@ -221,8 +221,9 @@ export class ControlledDevice implements Controlled {
     this.limits.begin(limit_w, this.#now())
   }
 
-  /** It could not be written down, so it is not done. */
+  /** A raise that could not be written down, so it is not done: it is as if it was not begun. */
   abandon(): void {
+    this.limits.withdraw()
     this.#is_working = false
     this.#retry_ms = this.#now() + backoffs_ms[0]
   }

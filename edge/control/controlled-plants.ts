@@ -1,12 +1,15 @@
 /** The plants of the site with their devices, as control knows them at an instant. */
 import type { Stopwatch } from '@heliograph/domain/clock'
-import { defaultPollIntervals, type Logger, type Site } from '@heliograph/domain/site'
+import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
 import type { Ceiling } from './ceiling.ts'
-import { ControlledDevice, type ControlledDeviceNeeds, controllerKey } from './controlled-device.ts'
-import { type Order, type PlantNow, partOfDevice, type SiteNow } from './decide.ts'
-import type { DeviceRecord } from './device-record.ts'
+import { ControlledDevice, type ControlledDeviceNeeds } from './controlled-device.ts'
+import { type Controlled, type Order, type PlantNow, partOfDevice, type SiteNow } from './decide.ts'
+import type { DeviceRecord, Place } from './device-record.ts'
 import type { Foreign } from './foreign-limit.ts'
+import { limitedIn, watts } from './limited-devices.ts'
+import { isIdle, type Terms } from './plant-ceilings.ts'
 import { fresh_polls, PlantLoops, plantMeter } from './plant-loops.ts'
+import { type RemovedDevice, RemovedDevices, type RemovedFrom } from './removed-devices.ts'
 import type { PlantPower } from './row-watch.ts'
 import { sharePlants, waterFill } from './share.ts'
 
@@ -14,12 +17,20 @@ export interface Plant {
   logger_id: number
   rated_w: number
   devices: readonly ControlledDevice[]
+  /** Those that site.yaml does not have here any more, and that count on. */
+  removed: readonly RemovedDevice[]
   /** The meter that measures what this plant feeds in; null: there is none. */
   meter_id: number | null
   /** By the stopwatch: when control of it began. */
   since_ms: number
   /** How far its limits may rise now, where the site has a ramp. */
   ramp: { budget_w: number; ceiling_w: number; at_ms: number }
+}
+
+interface Known {
+  description: string
+  device: ControlledDevice
+  place: Place
 }
 
 export interface PlantsNeeds {
@@ -39,7 +50,12 @@ export class ControlledPlants {
   readonly #needs: PlantsNeeds
   readonly #records: Map<number, DeviceRecord>
   #plants = new Map<number, Plant>()
-  #devices = new Map<number, { description: string; device: ControlledDevice }>()
+  #devices = new Map<number, Known>()
+  /** Which devices of earlier site files count, and those of them that are nowhere in this one. */
+  readonly removed: RemovedDevices
+  readonly #retired = new Map<number, Known & { is_told: boolean }>()
+  /** Plants that are not in site.yaml any more, and of which something counts. */
+  #gone: Plant[] = []
   /** By the inverters that it limits. */
   readonly #controllers = new Map<number, ControlledDevice>()
   readonly #meters = new Map<number, { power_w: number | null; at_ms: number }>()
@@ -51,6 +67,7 @@ export class ControlledPlants {
   constructor(needs: PlantsNeeds) {
     this.#needs = needs
     this.#records = new Map(needs.records)
+    this.removed = new RemovedDevices(needs.records)
   }
 
   apply(site: Site): void {
@@ -61,18 +78,17 @@ export class ControlledPlants {
     this.#loops.apply(site)
     const shared = site.meters?.find(({ role }) => role === 'grid_connection')
     this.#connection_meter_id = shared?.meter_id ?? null
-    const before = this.#devices
+    const before = new Map([...this.#retired, ...this.#devices])
     const plants_before = this.#plants
     this.#devices = new Map()
     this.#plants = new Map()
     this.#controllers.clear()
     for (const logger of site.loggers) {
-      const devices = limitedIn(logger).map((limited) => {
-        const description = JSON.stringify([logger.logger_id, limited, inverter_s])
-        const known = before.get(limited.key)
-        const device =
-          known?.description === description ? known.device : this.#control(logger, limited)
-        this.#devices.set(limited.key, { description, device })
+      const devices = limitedIn(logger).map(([key, place]) => {
+        const description = JSON.stringify([key, place, inverter_s])
+        const known = before.get(key)
+        const device = known?.description === description ? known.device : this.#control(key, place)
+        this.#devices.set(key, { description, device, place })
         return device
       })
       for (const { inverter_id } of logger.controller ? logger.inverters : []) {
@@ -84,15 +100,53 @@ export class ControlledPlants {
         logger_id: logger.logger_id,
         rated_w: watts(logger.rated_power_kw),
         devices,
+        removed: [],
         meter_id: plantMeter(logger, site),
         since_ms: known?.since_ms ?? now_ms,
         ramp: known?.ramp ?? { budget_w: 0, ceiling_w: 0, at_ms: now_ms },
       })
     }
+    for (const [key, known] of before) {
+      if (!this.#devices.has(key)) this.#retired.set(key, { is_told: false, ...known })
+    }
+    const here = new Map([...this.#controllers].map(([id, { logger_id }]) => [id, logger_id]))
+    for (const [key, { place }] of this.#devices) here.set(key, place.logger_id)
+    this.removed.apply(here)
+    this.countRemoved()
   }
 
   get all(): Plant[] {
     return [...this.#plants.values()]
+  }
+
+  /** Those also that site.yaml does not have any more, as far as something of them counts. */
+  get counted(): Plant[] {
+    return [...this.all, ...this.#gone]
+  }
+
+  /** How long each device is left alone that failed, ms. */
+  get rests_ms(): number[] {
+    const rests_ms = this.all.flatMap(({ devices }) => devices.map((device) => device.rests_ms))
+    return rests_ms.filter((rest_ms) => rest_ms > 0)
+  }
+
+  /** What may come of plants that the site has no more. */
+  goneWorst(now_ms: number): number {
+    return this.#gone.reduce((sum, plant) => sum + this.worstOf(plant, now_ms), 0)
+  }
+
+  /** Those that keep others from what they could have. `rows`: in force, by plant. */
+  removedUnder({
+    permit,
+    rows,
+  }: Pick<Terms, 'permit'> & { rows: ReadonlyMap<number, Terms['rows']> }): RemovedFrom[] {
+    const held = this.all.filter(({ logger_id }) => {
+      return !isIdle({ logger_id }, { permit, rows: rows.get(logger_id) ?? [] })
+    })
+    const gone = permit?.site_w == null ? [] : this.#gone
+    return [...held, ...gone].flatMap(({ logger_id, removed }) =>
+      removed.map(({ inverter_id }) => ({ inverter_id, logger_id })),
+    )
   }
 
   of(logger_id: number): Plant | null {
@@ -116,8 +170,17 @@ export class ControlledPlants {
 
   /** What is to be durable of each device, those of earlier site files included. */
   records(): ReadonlyMap<number, DeviceRecord> {
-    for (const [inverter_id, { device }] of this.#devices) {
+    for (const [inverter_id, { device, place }] of this.#devices) {
+      const is_known = device.is_heard || device.limits.record.written_w !== null
+      if (is_known) this.removed.heardAt(inverter_id, place)
+    }
+    for (const [inverter_id, { device }] of [...this.#retired, ...this.#devices]) {
       this.#records.set(inverter_id, device.limits.record)
+    }
+    for (const inverter_id of this.removed.ids) {
+      const record = this.#records.get(inverter_id)
+      if (!record) continue
+      this.#records.set(inverter_id, this.removed.withStanding(inverter_id, record))
     }
     return this.#records
   }
@@ -128,15 +191,16 @@ export class ControlledPlants {
     site_w: number | null,
     ceilingOf: (plant: Plant) => Ceiling,
   ): Omit<SiteNow, 'now_ms'> {
-    const all = this.all.map((plant) => ({ plant, ceiling: ceilingOf(plant) }))
+    const all = this.counted.map((plant) => ({ plant, ceiling: ceilingOf(plant) }))
     for (const { devices } of this.all) for (const { limits } of devices) limits.look(now_ms)
+    this.#lookAtRetired(now_ms)
     const all_ceilings_w = all.reduce((sum, { ceiling }) => sum + ceiling.ceiling_w, 0)
     const firsts_w = this.#firstsOf(all, site_w, now_ms)
     const plants = all.map(({ plant, ceiling }, nth): PlantNow => {
       this.#saveRamp(plant, ceiling.ceiling_w, now_ms)
       const is_known = this.isKnown(plant, now_ms)
       const { logger_id, rated_w } = plant
-      const devices = this.#askedOf(plant, now_ms)
+      const devices = [...this.#askedOf(plant, now_ms), ...plant.removed]
       const ceiling_w = firsts_w?.[nth] ?? ceiling.ceiling_w
       // What the common connection holds back is no room that could be given away.
       const is_held_alone = site_w === null || all_ceilings_w <= site_w
@@ -169,8 +233,8 @@ export class ControlledPlants {
     }
   }
 
-  worstOf({ devices }: Plant, now_ms: number): number {
-    return devices.reduce((sum, { limits }) => sum + limits.worst_w(now_ms), 0)
+  worstOf({ devices, removed }: Plant, now_ms: number): number {
+    return sumWorst([...devices, ...removed], now_ms)
   }
 
   /** What the meter of the common connection says; null: there is none, or it is silent. */
@@ -187,10 +251,11 @@ export class ControlledPlants {
   }
 
   /** By its meter, else by its devices; null while nothing was measured. */
-  powerOf({ meter_id, devices }: Plant, now_ms: number): PlantPower | null {
+  powerOf({ meter_id, devices, removed }: Plant, now_ms: number): PlantPower | null {
     const metered = this.#meteredAt(meter_id, now_ms)
     if (metered) return metered
-    const power: PlantPower = { measured_w: 0, unmeasured_w: 0, from_ms: now_ms, to_ms: 0 }
+    const unmeasured_w = sumWorst(removed, now_ms)
+    const power: PlantPower = { measured_w: 0, unmeasured_w, from_ms: now_ms, to_ms: 0 }
     let is_any = false
     for (const device of devices) {
       const { power_w, at_ms } = device.power ?? { power_w: null, at_ms: 0 }
@@ -210,12 +275,12 @@ export class ControlledPlants {
     return is_any ? power : null
   }
 
-  #control({ logger_id }: Logger, { key, rated_kw, max_kw }: Limited): ControlledDevice {
+  #control(key: number, { logger_id, rated_w, max_w }: Place): ControlledDevice {
     const { stopwatch, note, onChange, onForeign } = this.#needs
     const interval_ms = this.#intervals_ms.inverter
     const facts = {
-      rated_w: watts(rated_kw),
-      default_max_w: Math.ceil(max_kw * 1000),
+      rated_w,
+      default_max_w: max_w,
       fresh_ms: fresh_polls * interval_ms,
       revert_margin_ms: 2 * interval_ms,
     }
@@ -232,6 +297,50 @@ export class ControlledPlants {
         },
       },
     )
+  }
+
+  /** After another site file, and where an operator said that one is disconnected. */
+  countRemoved(): void {
+    const counting = this.removed.counting()
+    const ids = new Set([...counting.values()].flat())
+    for (const key of this.#retired.keys()) {
+      if (!ids.has(key) || this.#devices.has(key)) this.#retired.delete(key)
+    }
+    const removedOf = (logger_id: number) =>
+      (counting.get(logger_id) ?? []).map((id) => this.#removedAs(id))
+    for (const plant of this.all) plant.removed = removedOf(plant.logger_id)
+    this.#gone = [...counting.keys()]
+      .filter((logger_id) => !this.#plants.has(logger_id))
+      .map((logger_id) => ({
+        ...{ logger_id, rated_w: 0, devices: [], meter_id: null, since_ms: 0 },
+        removed: removedOf(logger_id),
+        ramp: { budget_w: 0, ceiling_w: 0, at_ms: 0 },
+      }))
+  }
+
+  #removedAs(inverter_id: number): RemovedDevice {
+    const { limits } = this.device(inverter_id) ?? this.#retiredAs(inverter_id)
+    const is_moved = this.limiterOf(inverter_id) !== null
+    return { inverter_id, limits, settable: null, is_busy: false, is_removed: true, is_moved }
+  }
+
+  #retiredAs(inverter_id: number): ControlledDevice {
+    const known = this.#retired.get(inverter_id)
+    if (known) return known.device
+    const place = this.removed.placeOf(inverter_id)!
+    const device = this.#control(inverter_id, place)
+    this.#retired.set(inverter_id, { description: '', device, place, is_told: false })
+    return device
+  }
+
+  #lookAtRetired(now_ms: number): void {
+    for (const retired of this.#retired.values()) {
+      const { device, is_told } = retired
+      device.limits.look(now_ms)
+      if (is_told || device.limits.isFresh(now_ms)) continue
+      retired.is_told = true
+      device.onGone()
+    }
   }
 
   /** Of a plant that has just been taken over those that answered; later all, silent ones too. */
@@ -252,12 +361,12 @@ export class ControlledPlants {
   ): number[] | null {
     const asked = all.map(({ plant }) => new Set(this.#askedOf(plant, now_ms)))
     if (all.every(({ plant }, nth) => asked[nth]!.size === plant.devices.length)) return null
-    const parts = all.map(({ plant: { rated_w }, ceiling: { ceiling_w } }) => {
-      return { rated_w, ceiling_w, fixed_w: 0 }
+    const parts = all.map(({ plant: { rated_w, removed }, ceiling: { ceiling_w } }) => {
+      return { rated_w, ceiling_w, fixed_w: sumWorst(removed, now_ms) }
     })
     return sharePlants(site_w, parts).map((plant_w, nth) => {
       const { devices } = all[nth]!.plant
-      const shares_w = waterFill(plant_w, devices.map(partOfDevice))
+      const shares_w = waterFill(plant_w - parts[nth]!.fixed_w, devices.map(partOfDevice))
       return devices.reduce(
         (left_w, device, of_plant) =>
           asked[nth]!.has(device) ? left_w : left_w - shares_w[of_plant]!,
@@ -280,23 +389,5 @@ export class ControlledPlants {
     Math.max(0, Math.floor(this.of(logger_id)?.ramp.budget_w ?? 0))
 }
 
-interface Limited {
-  key: number
-  rated_kw: number
-  max_kw: number
-}
-
-/** The inverters of a plant, or what limits all of them by one command. */
-function limitedIn({ logger_id, controller, inverters }: Logger): Limited[] {
-  const each = inverters.map(({ inverter_id, rated_ac_power_kw, max_ac_power_kw = 0 }) => ({
-    key: inverter_id,
-    rated_kw: rated_ac_power_kw,
-    max_kw: Math.max(max_ac_power_kw, rated_ac_power_kw),
-  }))
-  if (!controller) return each
-  const rated_kw = each.reduce((sum, one) => sum + one.rated_kw, 0)
-  const max_kw = each.reduce((sum, one) => sum + one.max_kw, 0)
-  return [{ key: controllerKey(logger_id), rated_kw, max_kw }]
-}
-
-const watts = (power_kw: number) => Math.floor(power_kw * 1000)
+const sumWorst = (devices: readonly Pick<Controlled, 'limits'>[], now_ms: number) =>
+  devices.reduce((sum, { limits }) => sum + limits.worst_w(now_ms), 0)

@@ -168,3 +168,38 @@ function dirOf(t: TestContext): string {
   t.after(() => rmSync(dir, { recursive: true, force: true }))
   return dir
 }
+
+test('a raise that was never sent is nothing that the device held', async () => {
+  const site = await controlledSite({ permit_w: 200_000 })
+  await site.controller.hear([rowOf(60, { end_at: start_at + 20_000 })])
+  await site.clock.advance(15_000)
+  const { saveDevices } = site.store
+  site.store.saveDevices = () => Promise.reject(new Error('full'))
+  await site.clock.advance(15_000)
+  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
+  site.permit = { plant_w: new Map(), lapsed_w: new Map([[1, 200_000]]), site_w: null }
+  site.store.saveDevices = saveDevices
+  await site.clock.advance(20_000)
+  // It loses its limit in a restart, and nothing of its plant may be raised.
+  const [inverter] = site.inverters
+  inverter!.is_silent = true
+  await site.clock.advance(60_000)
+  inverter!.is_silent = false
+  inverter!.limit_w = null
+  await site.clock.advance(60_000)
+  assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
+  assert.deepEqual(site.store.devices.get(1)?.intents, [])
+})
+
+test('what could not be written down is raised as soon as it can, also at long intervals', async () => {
+  const site = await controlledSite({ permit_w: 150_000, traits: { min_interval_ms: 60_000 } })
+  await site.clock.advance(90_000)
+  const { saveDevices } = site.store
+  site.store.saveDevices = () => Promise.reject(new Error('full'))
+  site.permit = permitOf(240_000)
+  await site.clock.advance(10_000)
+  assert.deepEqual(site.limits(), [50_000, 50_000, 50_000])
+  site.store.saveDevices = saveDevices
+  await site.clock.advance(3000)
+  assert.deepEqual(site.limits(), [80_000, 80_000, 80_000])
+})

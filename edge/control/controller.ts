@@ -20,6 +20,7 @@ import type { ControlStore } from './control-store.ts'
 import type { DeviceRead } from './controlled-device.ts'
 import { ControlledPlants, type Plant } from './controlled-plants.ts'
 import { type Decision, decide, type Order, type SiteNow } from './decide.ts'
+import { Disconnecting } from './disconnecting.ts'
 import { ExcessWatches } from './excess-watch.ts'
 import { LimitForgetting } from './limit-forgetting.ts'
 import { decideLowers } from './lower-only.ts'
@@ -64,8 +65,9 @@ const disk_late_ms = 10_000
 const unsaved = 'nothing can be written down, and nothing is raised'
 
 export class Controller {
-  /** Where an operator says that the limit of another is nobody's. */
+  /** Where an operator says that the limit of another is nobody's, or a device disconnected. */
   readonly forgetting: LimitForgetting
+  readonly disconnecting: Disconnecting
   readonly #needs: ControllerNeeds
   readonly #alerts: ControlAlerts
   readonly #notes: ControlNotes
@@ -109,12 +111,14 @@ export class Controller {
       attempt: (job) => this.#attempt(job),
       work: (job) => this.#work(job),
     })
-    this.forgetting = new LimitForgetting({
+    const asked = {
       plants: this.#plants,
       notes: this.#notes,
       save: () => this.#ordering.save(),
       onChange: () => this.#wake(),
-    })
+    }
+    this.forgetting = new LimitForgetting(asked)
+    this.disconnecting = new Disconnecting({ ...asked, onChange: () => this.#recount() })
   }
 
   /** Controls the devices of this site from now on; those described as before go on. */
@@ -122,8 +126,12 @@ export class Controller {
     this.#plants.apply(site)
     this.#alerts.apply(site)
     this.#excess.forgetOthers(new Set(this.#plants.all.map(({ logger_id }) => logger_id)))
-    this.#arming_shares = armingShares(this.#plants.all, this.#permit_seen)
-    this.#notes.site(this.#plants.all)
+    this.#recount()
+  }
+
+  #recount(): void {
+    this.#arming_shares = armingShares(this.#plants.counted, this.#permit_seen)
+    this.#notes.site(this.#plants.counted)
     this.#wake()
   }
 
@@ -206,10 +214,8 @@ export class Controller {
   }
 
   #untilNext(): number {
-    const rests_ms = this.#plants.all
-      .flatMap(({ devices }) => devices.map((device) => device.rests_ms))
-      .filter((rest_ms) => rest_ms > 0)
     const now = this.#now()
+    const { rests_ms } = this.#plants
     return Math.min(untilGrid(now), this.#rows.untilNext(now), this.#raise_in_ms, ...rests_ms)
   }
 
@@ -240,7 +246,7 @@ export class Controller {
     this.#notes.permit(permit)
     if (isSamePermit(permit, this.#permit_seen)) return
     this.#permit_seen = permit
-    this.#arming_shares = armingShares(this.#plants.all, permit)
+    this.#arming_shares = armingShares(this.#plants.counted, permit)
     for (const device of this.#plants.all.flatMap(({ devices }) => devices)) device.retryNow()
   }
 
@@ -312,9 +318,11 @@ export class Controller {
   #tell(decision: Decision, moment: Moment): void {
     const { now_ms, permit } = moment
     this.#alerts.look(now_ms)
+    this.#alerts.rowsLost(this.#rows.is_lost)
     const bound = this.#rows.bound(moment)
-    let fixed_w = 0
-    let site_worst_w = 0
+    this.#alerts.removed.look(this.#plants.removedUnder(moment))
+    let fixed_w = this.#plants.goneWorst(now_ms)
+    let site_worst_w = fixed_w
     for (const plant of this.#plants.all) {
       const { logger_id, devices } = plant
       const decided = decision.plants.get(logger_id)!
@@ -329,8 +337,7 @@ export class Controller {
       }
       const permit_w = boundOf(permit, logger_id)
       const is_wanted = permit !== null || bound.has(logger_id)
-      const is_missing = is_wanted && !permit?.plant_w.has(logger_id)
-      this.#alerts.permitMissing(logger_id, is_missing)
+      this.#alerts.permitMissing(logger_id, is_wanted && !permit?.plant_w.has(logger_id))
       const is_known = this.#plants.isKnown(plant, now_ms)
       const is_over = permit_w !== null && decided.fixed_w > permit_w
       this.#alerts.permitUnenforceable(logger_id, is_known && is_over)

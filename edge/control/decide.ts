@@ -17,6 +17,8 @@ export interface Controlled {
   settable: ((limit_w: number) => number) | null
   /** A write is under way. */
   is_busy: boolean
+  /** The site has it no more: it only counts, and nothing waits for it. */
+  is_removed?: boolean
   /** That was set again and again to no effect, and is left alone for a while. */
   isVain?(limit_w: number): boolean
 }
@@ -79,7 +81,7 @@ export function decide(site: SiteNow): Decision {
   // What each would have if all did: what is silent may still be held below that.
   const if_all = sharePlants(
     site.site_w,
-    plants.map((plant) => partOf(plant, () => true, now_ms)),
+    plants.map((plant) => partOf(plant, ({ is_removed }) => !is_removed, now_ms)),
   )
   const site_left_w = (site.site_w ?? Number.POSITIVE_INFINITY) - sumFixed(parts)
   const worst = plants.map((plant) => worstOf(plant, now_ms))
@@ -227,9 +229,11 @@ export const partOfDevice = ({
 const isReached = ({ device: { limits }, target_w }: Target) => limits.standsAt(target_w)
 
 /** None of its silent devices may still hold what we once set it to below its share. */
-function isReleased({ devices }: PlantNow, total_w: number, now_ms: number): boolean {
-  const shares = waterFill(total_w, devices.map(partOfDevice))
-  return devices.every((device, nth) => {
+function isReleased({ devices }: PlantNow, all_w: number, now_ms: number): boolean {
+  const there = devices.filter(({ is_removed }) => !is_removed)
+  const removed = devices.filter(({ is_removed }) => is_removed)
+  const shares = waterFill(all_w - sumWorst(removed, now_ms), there.map(partOfDevice))
+  return there.every((device, nth) => {
     if (isReachable(device, now_ms)) return true
     const { is_proven, record, facts } = device.limits
     const least_w = shares[nth]! - step_ratio * facts.rated_w

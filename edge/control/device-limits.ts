@@ -282,9 +282,9 @@ export class DeviceLimits {
   }
 
   /** The limit of another is nobody's, an operator said in this request. While `is_proven`. */
-  forgetExternal(forgot_id: string): void {
+  forgetExternal(by: Pick<DeviceRecord, 'forgot_id' | 'forgot_asked_at'>): void {
     this.#habits.letBe()
-    this.#keep({ ...disowned(this.#record, this.bound_w), habits: this.#habits.known, forgot_id })
+    this.#keep({ ...disowned(this.#record, this.bound_w), habits: this.#habits.known, ...by })
   }
 
   onPower(power_w: number, now_ms: number): void {

@@ -2,6 +2,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Habits } from './device-habits.ts'
 
+/** Where site.yaml had a device when it was heard there, and what it said of it. */
+export interface Place {
+  logger_id: number
+  rated_w: number
+  /** What it may deliver as long as it was never read. */
+  max_w: number
+  /** Those that it limits, where it is the controller of a plant. */
+  inverters?: readonly number[]
+}
+
 export interface DeviceRecord {
   static_max_w: number
   /** The last limit that we set or began to set; null: none ever. */
@@ -24,6 +34,14 @@ export interface DeviceRecord {
   unheard_ms?: number
   /** The newest request by which a limit of another was forgotten: it is done but once. */
   forgot_id?: string
+  /** When that was asked for, Unix ms: what was asked before it was about an earlier limit. */
+  forgot_asked_at?: number
+  /** null: it is disconnected, an operator said. */
+  place?: Place | null
+  /** Plants that it left in site.yaml, and in which it counts until an operator says so. */
+  left?: readonly number[]
+  /** The newest request that said so: it is done but once. */
+  freed_id?: string
 }
 
 export interface DeviceFacts {

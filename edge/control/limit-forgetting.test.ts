@@ -1,19 +1,29 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, symlinkSync, unlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test from 'node:test'
 import { controlledSite, rowOf, start_at } from '../fixtures/controlled-site.ts'
+import type { ControlEntry } from './control-entry.ts'
+import { openControlLog } from './control-log.ts'
+import { readControlLog } from './control-log-read.ts'
 import { memoryControlStore } from './control-store.ts'
 import type { ForgetRequest } from './limit-requests.ts'
 
 function requestOf(inverter_id: number, external_w: number, nth = 0): ForgetRequest {
   const request_id = `0193a1de-0000-7000-8000-00000000000${nth}`
-  return { request_id, inverter_id, external_w, asked_at: start_at, asked_by: 'operator' }
+  const asked_at = start_at + nth
+  return { request_id, inverter_id, external_w, asked_at, asked_by: 'operator' }
 }
 
 type Site = Awaited<ReturnType<typeof controlledSite>>
 
 /** A plant that stands at the row that was just over when the file of its devices was lost. */
-async function lostSite(permit_w: number | null = 200_000): Promise<Site> {
-  const site = await controlledSite({ permit_w })
+async function lostSite(
+  permit_w: number | null = 200_000,
+  options: Parameters<typeof controlledSite>[0] = {},
+): Promise<Site> {
+  const site = await controlledSite({ permit_w, ...options })
   await site.controller.hear([rowOf(60, { end_at: start_at + 20_000 })])
   await site.clock.advance(10_000)
   assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
@@ -101,10 +111,104 @@ test('a request is done once, and never to a limit that is another by then', asy
   assert.equal(await site.controller.forgetting.take(requestOf(9, 20_000, 2)), true)
   assert.deepEqual(outcomes(site), [
     null,
-    null,
     'the limit of another is not that one any more',
     'this site has no such device',
   ])
+})
+
+test('an older request is not done after a newer one, to a limit that another set since', async () => {
+  const site = await lostSite()
+  const setAgain = async () => {
+    await site.clock.advance(20_000)
+    site.inverters[0]!.limit_w = 20_000
+    await site.clock.advance(20_000)
+    assert.equal(site.store.devices.get(1)?.external_w, 20_000)
+  }
+  for (const nth of [1, 2]) {
+    assert.equal(await site.controller.forgetting.take(requestOf(1, 20_000, nth)), true)
+    await setAgain()
+  }
+  site.restart()
+  await site.clock.advance(20_000)
+  // Both are there yet, and one that was never done, of before.
+  for (const nth of [0, 1, 2]) {
+    assert.equal(await site.controller.forgetting.take(requestOf(1, 20_000, nth)), true)
+    await site.clock.advance(20_000)
+    assert.equal(site.store.devices.get(1)?.external_w, 20_000)
+    assert.equal(site.limits()[0], 20_000)
+  }
+  const is_older = 'it is no newer than the request that was done last'
+  assert.deepEqual(outcomes(site), [null, null, is_older, is_older])
+  assert.equal(await site.controller.forgetting.take(requestOf(1, 20_000, 3)), true)
+  await site.clock.advance(20_000)
+  assert.equal(site.store.devices.get(1)?.external_w, null)
+})
+
+test('nothing is forgotten before it is in the control log, also after a kill', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'heliograph-forgetting-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const open = () => openControlLog({ dir, timers: { after: () => () => {} }, onFailing() {} })
+  const needs = {
+    log: {
+      write: (entry: ControlEntry) => (entry.is === 'forgotten' ? log.write(entry) : undefined),
+    },
+  }
+  const site = await lostSite(200_000, { needs })
+  const file = join(dir, '000001-2026-06-21.jsonl')
+  let log = await open()
+  const request = requestOf(1, 20_000)
+  const kept = async () => {
+    await site.clock.advance(20_000)
+    assert.deepEqual(externals(site), [20_000, 20_000, 20_000])
+    assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
+  }
+  symlinkSync('/dev/full', file)
+  for (const _ of [1, 2]) {
+    await assert.rejects(site.controller.forgetting.take(request), /ENOSPC/)
+    await kept()
+  }
+  // The program is killed: what it could not write down is nowhere.
+  unlinkSync(file)
+  log = await open()
+  symlinkSync('/dev/full', file)
+  site.restart()
+  await kept()
+  for (const _ of [1, 2, 3]) await assert.rejects(site.controller.forgetting.take(request))
+  unlinkSync(file)
+  assert.equal(await site.controller.forgetting.take(request), true)
+  await site.clock.advance(2000)
+  assert.equal(site.limits()[0], 100_000)
+  site.restart()
+  assert.equal(await site.controller.forgetting.take(request), true)
+  await log.close()
+  const outcomes = []
+  for await (const item of readControlLog(dir, { from_at: 0, to_at: 8e12 })) {
+    const entry = 'entry' in item ? item.entry : null
+    if (entry?.is === 'forgotten') outcomes.push([entry.request_id, entry.refusal])
+  }
+  assert.deepEqual(outcomes, [[request.request_id, null]])
+})
+
+test('a limit that is another once it is written down is left alone', async () => {
+  const written = Promise.withResolvers<void>()
+  const entries: ControlEntry[] = []
+  const write = (entry: ControlEntry) => {
+    entries.push(entry)
+    return entry.is === 'forgotten' ? written.promise : undefined
+  }
+  const site = await lostSite(200_000, { needs: { log: { write } } })
+  const request = requestOf(1, 20_000)
+  const taking = site.controller.forgetting.take(request)
+  site.inverters[0]!.limit_w = 15_000
+  await site.clock.advance(10_000)
+  written.resolve()
+  assert.equal(await taking, false)
+  assert.equal(await site.controller.forgetting.take(request), true)
+  await site.clock.advance(10_000)
+  assert.equal(site.store.devices.get(1)?.external_w, 15_000)
+  assert.equal(site.limits()[0], 15_000)
+  const refusals = entries.flatMap((entry) => (entry.is === 'forgotten' ? [entry.refusal] : []))
+  assert.deepEqual(refusals, [null, 'the limit of another is not that one any more'])
 })
 
 test('a request waits until the device shows what it was told', async () => {

@@ -1,8 +1,9 @@
 /**
  * Forgets the limit of another master where an operator on the site says that it is nobody's: where
  * the file of the devices was lost, what this edge had set itself looks like another's for ever.
- * After that the usual rules decide. The record of the device says which request was done, so that
- * after a loss of power none is done again, to a limit that another set since.
+ * After that the usual rules decide. It is in the control log before anything is forgotten. The
+ * record of the device says which request was done last, so that after a loss of power none is done
+ * again, nor an older one, to a limit that another set since.
  */
 import type { ControlNotes } from './control-notes.ts'
 import type { ControlledPlants } from './controlled-plants.ts'
@@ -19,6 +20,8 @@ export interface LimitForgettingNeeds {
 
 export class LimitForgetting {
   readonly #needs: LimitForgettingNeeds
+  /** By request: what the control log has of it, the reason why it was refused; null: none. */
+  readonly #noted = new Map<string, string | null>()
   /** The requests that were done or refused by this program. */
   readonly #decided = new Set<string>()
 
@@ -28,33 +31,55 @@ export class LimitForgetting {
 
   /**
    * Whether the request is over, done or refused, and durable so; false: it waits until the device
-   * shows what it was told last.
+   * shows what it was told last, or something changed while it was written down.
    *
-   * @throws where it cannot be written down; asked again, it is only that
+   * @throws where it cannot be written down; nothing is forgotten that is not in the log
    */
   async take(request: ForgetRequest): Promise<boolean> {
-    const { plants, notes, save } = this.#needs
-    const limits = plants.device(request.inverter_id)?.limits
-    if (limits && !limits.is_proven) return false
-    const is_new = !this.#decided.has(request.request_id)
-    this.#decided.add(request.request_id)
-    // In the log before each order that follows from it, as on the disk.
-    const entry = is_new && { ...request, refusal: this.#forget(request) }
-    await Promise.all([entry && notes.write({ is: 'forgotten', ...entry }), save()])
+    if (!this.#isDecided(request) && !(await this.#decide(request))) return false
+    await this.#needs.save()
     return true
   }
 
-  /** Why not; null: it is done. */
-  #forget({ request_id, inverter_id, external_w }: ForgetRequest): string | null {
+  /** Also by a program that ended before it could take the request away. */
+  #isDecided({ request_id, inverter_id }: ForgetRequest): boolean {
+    const done_id = this.#needs.plants.device(inverter_id)?.limits.record.forgot_id
+    return this.#decided.has(request_id) || done_id === request_id
+  }
+
+  async #decide(request: ForgetRequest): Promise<boolean> {
+    const { plants, notes, onChange } = this.#needs
+    const { request_id: forgot_id, asked_at: forgot_asked_at } = request
+    if (!this.#isShown(request)) return false
+    const refusal = this.#refusalOf(request)
+    if (this.#noted.get(forgot_id) !== refusal) {
+      await notes.write({ is: 'forgotten', ...request, refusal })
+      this.#noted.set(forgot_id, refusal)
+      // Meanwhile it may have been told or found to have another limit.
+      if (!this.#isShown(request) || this.#refusalOf(request) !== refusal) return false
+    }
+    this.#decided.add(forgot_id)
+    if (refusal !== null) return true
+    plants.device(request.inverter_id)?.limits.forgetExternal({ forgot_id, forgot_asked_at })
+    onChange()
+    return true
+  }
+
+  /** The device shows what it was told last. */
+  #isShown({ inverter_id }: ForgetRequest): boolean {
+    return this.#needs.plants.device(inverter_id)?.limits.is_proven ?? true
+  }
+
+  /** Why it is not done; null: it is. */
+  #refusalOf({ inverter_id, external_w, asked_at }: ForgetRequest): string | null {
     const limits = this.#needs.plants.device(inverter_id)?.limits
     if (!limits) return 'this site has no such device'
-    // By a program that ended before it could take the request away.
-    if (limits.record.forgot_id === request_id) return null
-    if (!limits.has_external || limits.record.external_w !== external_w) {
-      return 'the limit of another is not that one any more'
+    const { forgot_asked_at } = limits.record
+    // It was about a limit of before that: the same figure may be another's now.
+    if (forgot_asked_at !== undefined && asked_at <= forgot_asked_at) {
+      return 'it is no newer than the request that was done last'
     }
-    limits.forgetExternal(request_id)
-    this.#needs.onChange()
-    return null
+    const is_that = limits.has_external && limits.record.external_w === external_w
+    return is_that ? null : 'the limit of another is not that one any more'
   }
 }

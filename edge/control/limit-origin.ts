@@ -101,11 +101,11 @@ export class TracedLimits extends DeviceLimits {
     this.#origin = { ...this.#origin, permit_range_w }
   }
 
-  override forgetExternal(forgot_id: string): void {
+  override forgetExternal(by: Pick<DeviceRecord, 'forgot_id' | 'forgot_asked_at'>): void {
     const { written_w } = super.record
     // Whoever set it: it may have been this edge, for the permit.
     this.setForPermit(this.external_max_w)
-    super.forgetExternal(forgot_id)
+    super.forgetExternal(by)
     if (super.record.written_w !== written_w) this.#origin = { ...this.#origin, written_for: null }
   }
 

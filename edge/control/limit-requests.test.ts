@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { systemTimers } from '@heliograph/domain/clock'
-import { askToForget, type ForgetRequest, openRequests, watchRequests } from './limit-requests.ts'
+import {
+  askToForget,
+  type ForgetRequest,
+  type OperatorRequest,
+  openRequests,
+  watchRequests,
+} from './limit-requests.ts'
 
 const timers = { after: (_: number, look: () => void) => systemTimers.after(2, look) }
 
@@ -59,7 +65,7 @@ test('what is no request is dropped, told of, and holds up no other', async (t) 
   writeFileSync(join(dir, `forget-limit-${request_id}.json`), under_another_name)
   await askToForget(dir, requestOf(2))
   const faults: string[] = []
-  const taken = Promise.withResolvers<ForgetRequest>()
+  const taken = Promise.withResolvers<OperatorRequest>()
   const watch = watchRequests({
     ...{ dir, timers },
     async take(request) {

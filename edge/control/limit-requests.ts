@@ -10,32 +10,42 @@ import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { syncDirectory, writeDurably } from '../durable-file.ts'
 
-/** The limit of another at this inverter, of so many watts, is nobody's and is to be forgotten. */
-export type ForgetRequest = Static<typeof ForgetRequest>
-export const ForgetRequest = Type.Object({
+const asked = {
   /** Tells it from every other, so that it is done but once. */
   request_id: Type.String({ pattern: '^[0-9a-z-]{1,60}$' }),
   inverter_id: Type.Integer(),
-  /** As the operator saw it: what is another by then is left alone. */
-  external_w: Type.Number({ minimum: 0 }),
   /** Unix ms. */
   asked_at: Type.Integer({ minimum: 0, maximum: 8.64e15 }),
   /** Without control characters: it is printed. */
   asked_by: Type.String({ pattern: '^[^\\x00-\\x1f\\x7f]{1,200}$' }),
+}
+
+/** The limit of another at this inverter, of so many watts, is nobody's and is to be forgotten. */
+export type ForgetRequest = Static<typeof ForgetRequest>
+export const ForgetRequest = Type.Object({
+  ...asked,
+  /** As the operator saw it: what is another by then is left alone. */
+  external_w: Type.Number({ minimum: 0 }),
 })
+
+/** A device that site.yaml does not have any more is disconnected, and is to count no more. */
+export type DisconnectRequest = Static<typeof DisconnectRequest>
+export const DisconnectRequest = Type.Object({ ...asked, is_disconnected: Type.Literal(true) })
+
+export type OperatorRequest = ForgetRequest | DisconnectRequest
 
 const look_ms = 1000
 const nameOf = (request_id: string) => `forget-limit-${request_id}.json`
 const isName = (name: string) => /^forget-limit-[^.]*\.json$/.test(name)
 
 /** Durable when it resolves. Whoever may write into the directory may ask. */
-export async function askToForget(dir: string, request: ForgetRequest): Promise<void> {
+export async function askToForget(dir: string, request: OperatorRequest): Promise<void> {
   // The agent may be another account than who asks; nobody else comes into its directory.
   await writeDurably(join(dir, nameOf(request.request_id)), JSON.stringify(request), 0o644)
 }
 
 /** What is asked for and not done yet. */
-export async function openRequests(dir: string): Promise<ForgetRequest[]> {
+export async function openRequests(dir: string): Promise<OperatorRequest[]> {
   const names = (await readdir(dir)).filter(isName)
   const found = await Promise.all(names.map((name) => read(dir, name).catch(() => null)))
   return found.filter((request) => request !== null)
@@ -48,7 +58,7 @@ export interface RequestWatchNeeds {
    * Does what is asked for, or refuses it: true when that is durable, false where it has to be
    * asked again later. It is asked again also for what was done, where only the file was left.
    */
-  take(request: ForgetRequest): Promise<boolean>
+  take(request: OperatorRequest): Promise<boolean>
   /** Once for each file. */
   onFault(error: Error): void
 }
@@ -98,11 +108,12 @@ export function watchRequests({ dir, timers, take, onFault }: RequestWatchNeeds)
 }
 
 /** null: it is no request. */
-async function read(dir: string, name: string): Promise<ForgetRequest | null> {
+async function read(dir: string, name: string): Promise<OperatorRequest | null> {
   const text = await readFile(join(dir, name), 'utf8')
   try {
     const found: unknown = JSON.parse(text)
-    return Value.Check(ForgetRequest, found) && name === nameOf(found.request_id) ? found : null
+    const is_any = Value.Check(ForgetRequest, found) || Value.Check(DisconnectRequest, found)
+    return is_any && name === nameOf(found.request_id) ? found : null
   } catch {
     return null
   }

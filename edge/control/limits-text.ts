@@ -16,7 +16,10 @@ export function externalOf({ external_w, static_max_w }: DeviceRecord): number |
   return external_w !== null && external_w < static_max_w ? external_w : null
 }
 
-/** A line for each device. `asked` are those of which it is to be forgotten, and is not yet. */
+/** site.yaml does not have it any more, or not there, and it counts all the same. */
+export const isCounting = ({ left = [] }: DeviceRecord) => left.length > 0
+
+/** A line for each device. `asked` are those of which something is asked that is not done yet. */
 export function limitsText(
   devices: ReadonlyMap<number, DeviceRecord>,
   asked: ReadonlySet<number>,
@@ -33,13 +36,24 @@ function textOf(record: DeviceRecord, is_asked: boolean): string {
   const external_w = externalOf(record)
   const rounds_by_w = habits?.rounds_by_w ?? 0
   const parts = [
+    ...removedText(record),
     external_w === null ? 'no limit of another' : `limit of another ${kw(external_w)}`,
     written_w === null ? 'never written' : `last written ${kw(written_w)}`,
     `ceiling ${kw(static_max_w)}`,
     ...(rounds_by_w > 0 ? [`rounds down by up to ${kw(rounds_by_w)}`] : []),
-    ...(is_asked ? ['asked to forget that limit, not done yet'] : []),
+    ...(is_asked
+      ? [`asked to ${isCounting(record) ? 'count it no more' : 'forget that limit'}, not done yet`]
+      : []),
   ]
   return parts.join('; ')
+}
+
+function removedText({ left = [], place }: DeviceRecord): string[] {
+  if (left.length === 0) return place === null ? ['not in site.yaml, said to be disconnected'] : []
+  const counts = `counts in plant ${left.join(' and ')}`
+  const is_moved = place != null && !left.includes(place.logger_id)
+  const but = is_moved ? ` there, but at plant ${place.logger_id}` : ''
+  return [`not in site.yaml${but}; ${counts}`]
 }
 
 const kw = (w: number) => `${(w / 1000).toFixed(3)} kW`

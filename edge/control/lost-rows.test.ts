@@ -45,6 +45,31 @@ test('rows that were lost stay lost over a stop before the server told its own',
   assert.equal((await open()).is_rows_lost, true)
 })
 
+test('that rows are lost is told until the server has told its own, over restarts too', async () => {
+  const { site, store } = await lost()
+  const told = () =>
+    site.events.flatMap(({ code, edge }) => (code === 'control_rows_lost' ? [edge] : []))
+  assert.deepEqual(told(), ['rising'])
+  site.restart()
+  await site.clock.advance(60_000)
+  const { saveRows } = store
+  store.saveRows = () => Promise.reject(new Error('disk full'))
+  await assert.rejects(site.controller.hear([]), /disk full/)
+  await site.clock.advance(10_000)
+  assert.deepEqual(told(), ['rising'])
+  store.saveRows = saveRows
+  await site.clock.advance(5000)
+  assert.deepEqual(told(), ['rising', 'falling'])
+})
+
+test('what a run before told to be lost is known where it is there again', async () => {
+  const { site } = await lost()
+  site.store = memoryControlStore([], site.store.devices)
+  site.restart()
+  await site.clock.advance(2000)
+  assert.deepEqual(site.events.at(-1)?.edge, 'falling')
+})
+
 for (const rows of [[], [rowOf(90)]]) {
   test(`what the server told of ${rows.length} rows is written down as soon as the disk works`, async () => {
     const { site, store } = await lost()

@@ -31,9 +31,9 @@ function lowering(
     ...plant,
     may_raise: false,
     devices: plant.devices.map((device) => {
-      const { inverter_id, limits, is_busy } = device
+      const { inverter_id, limits, is_busy, is_removed = false } = device
       const settable = known_wrong.has(inverter_id) ? null : checked(device, onWrong)
-      return { inverter_id, limits, is_busy, settable }
+      return { inverter_id, limits, is_busy, settable, is_removed }
     }),
   }))
   return { ...site, plants }

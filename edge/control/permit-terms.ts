@@ -17,6 +17,9 @@ export function boundOf(permit: Permit | null, logger_id: number): number | null
   return permit?.plant_w.get(logger_id) ?? permit?.lapsed_w?.get(logger_id) ?? null
 }
 
+/** Where nothing of it is known any more: nothing is raised. */
+export const lostPermit: Permit = { plant_w: new Map(), site_w: null }
+
 /**
  * What holds while it is not certain which of two does: each figure that both have at the lower,
  * each that only one has as one under which nothing is raised.
@@ -24,7 +27,7 @@ export function boundOf(permit: Permit | null, logger_id: number): number | null
 export function lowestPermit(one: Permit, other: Permit): Permit {
   const plant_w = new Map<number, number>()
   const lapsed_w = new Map<number, number>()
-  for (const logger_id of [one, other].flatMap(plantsOf)) {
+  for (const logger_id of [one, other].flatMap((permit) => [...boundsOf(permit).keys()])) {
     const bounds = [one, other].map((permit) => boundOf(permit, logger_id))
     const bound_w = Math.min(...bounds.filter((w) => w !== null))
     const is_of_both = one.plant_w.has(logger_id) && other.plant_w.has(logger_id)
@@ -38,7 +41,15 @@ export function lowestPermit(one: Permit, other: Permit): Permit {
   return { plant_w, lapsed_w, site_w: Number.isFinite(site_w) ? site_w : null }
 }
 
-const plantsOf = ({ plant_w, lapsed_w }: Permit) => [...plant_w.keys(), ...(lapsed_w?.keys() ?? [])]
+/** `next`, and what it has no entry for at what that was held to `before`. */
+export function permitAfter(before: Permit, next: Permit): Permit {
+  const lapsed = [...boundsOf(before)].filter(([logger_id]) => !next.plant_w.has(logger_id))
+  return lapsed.length > 0 ? { ...next, lapsed_w: new Map(lapsed) } : next
+}
+
+/** What each plant is held to, by logger_id, with an entry or without. */
+export const boundsOf = ({ plant_w, lapsed_w }: Permit): ReadonlyMap<number, number> =>
+  new Map([...(lapsed_w ?? []), ...plant_w])
 
 /** Whether it is the same that was accepted: each is read into a map of its own. */
 export function isSamePermit(one: Permit | null, other: Permit | null): boolean {

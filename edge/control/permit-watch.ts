@@ -5,31 +5,26 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Timers } from '@heliograph/domain/clock'
-import { Type } from 'typebox'
-import { Value } from 'typebox/value'
-import { readIfThere, writeDurably } from '../durable-file.ts'
 import { type FileWatch, watchFile } from '../file-watch.ts'
+import {
+  type Accepted,
+  type FoundPermit,
+  findPermit,
+  keepPermit,
+  type PermitPlaces,
+} from './permit-copy.ts'
 import { type PermitFile, type PermitSite, parsePermitFile, permitOf } from './permit-file.ts'
-import { lowestPermit, type Permit } from './permit-terms.ts'
+import { lostPermit, lowestPermit, type Permit, permitAfter } from './permit-terms.ts'
 
-export interface PermitWatchNeeds {
+export interface PermitWatchNeeds extends PermitPlaces {
   timers: Timers
   permit_file: string
-  /** The copy of what was accepted last. */
-  accepted_file: string
-  /** What each plant was permitted last, also those that have no entry any more. */
-  last_file: string
   /** The site as it is now. */
   site(): PermitSite
-  /** `last_file` is not what was written; `error` has no figure. */
-  onFault?(error: Error): void
-  /** Replaces a file durably; otherwise that is done on the disk. */
-  write?(path: string, text: string): Promise<void>
 }
 
-type Accepted = { file: PermitFile; text: string }
-
-const LastPermits = Type.Array(Type.Tuple([Type.Integer(), Type.Number({ minimum: 0 })]))
+/** A disk that hangs at the start keeps nothing from being lowered for longer. */
+const start_ms = 1000
 
 export interface PermitListener {
   /** `is_change` is false for what was in force before the start, and for the first ever. */
@@ -40,52 +35,45 @@ export interface PermitListener {
   onMended(): void
 }
 
+interface Wanted extends Accepted {
+  meanwhile: Permit
+}
+
 export class PermitWatch {
   readonly #needs: PermitWatchNeeds
   /** With a copy on the disk. */
   #accepted: Accepted | null
-  /** By logger_id. */
-  #last_w: ReadonlyMap<number, number>
+  /** Lower than that while another is copied. */
   #permit: Permit | null
+  /** All that is on the disk is what is in force. */
+  #is_copied: boolean
   #listener: PermitListener | null = null
   /** What was last judged: the text, and the site that it was held against. */
   #seen: string | null = null
   #suspected: string | null = null
   #rejected: readonly string[] | null = null
+  /** The file is wrong now, whatever is still copied of what it was before. */
+  #is_wrong = false
   #watch: FileWatch | null = null
   #looking: Promise<void> | null = null
   /** The permit was another before this run of the agent, or during it. */
   #is_changed = false
-  /** What is in force may be lower than what was accepted. */
-  #is_lowered = false
-  /** To be copied: until it is, only what is lower in it holds. */
-  #wanted: Accepted | null = null
+  /** To be copied; `meanwhile` holds until it is. */
+  #wanted: Wanted | null = null
   #copying: Promise<void> | null = null
-  /** The copy on the disk is one that was overtaken by another meanwhile. */
-  #is_copy_another = false
 
-  private constructor(
-    needs: PermitWatchNeeds,
-    accepted: Accepted | null,
-    last_w: ReadonlyMap<number, number>,
-  ) {
+  private constructor(needs: PermitWatchNeeds, { accepted, permit, is_whole }: FoundPermit) {
     this.#needs = needs
     this.#accepted = accepted
-    this.#last_w = last_w
-    this.#permit = accepted && this.#permitOf(accepted.file)
+    this.#permit = permit
+    this.#is_copied = is_whole
   }
 
   /** Never rejects: without a permit nothing is raised, and all else goes on. */
   static async open(needs: PermitWatchNeeds): Promise<PermitWatch> {
-    const text = await readIfThere(needs.accepted_file).catch(() => null)
-    const { site_id } = needs.site()
-    // Plants may have left the site since; a copy that was damaged is none.
-    const parsed = text === null ? null : parsePermitFile(text, { site_id, plants: null })
-    const accepted =
-      text !== null && parsed && 'file' in parsed ? { text, file: parsed.file } : null
-    const watch = new PermitWatch(needs, accepted, await lastOf(needs))
+    const watch = new PermitWatch(needs, await findPermit(needs, needs.site().site_id))
     await watch.#judge({ is_sure: true })
-    await watch.#copying
+    if (watch.#copying !== null) await within(start_ms, watch.#copying, needs.timers)
     return watch
   }
 
@@ -93,7 +81,7 @@ export class PermitWatch {
     return this.#accepted
   }
 
-  /** null: none was ever accepted. */
+  /** null: there never was any. Without a copy of it nothing is raised under it. */
   get permit(): Permit | null {
     return this.#permit
   }
@@ -103,7 +91,7 @@ export class PermitWatch {
     this.#listener = listener
     if (this.#accepted) listener.onAccepted(this.#accepted.file, this.#is_changed)
     if (this.#rejected) listener.onRejected(this.#rejected)
-    else listener.onMended()
+    else if (this.#is_copied || !this.#permit) listener.onMended()
     const { permit_file, timers } = this.#needs
     this.#watch = watchFile(permit_file, timers, () => this.check())
   }
@@ -127,7 +115,7 @@ export class PermitWatch {
     const seen = JSON.stringify([found, site.site_id, [...(site.plants ?? [])]])
     if (seen === this.#seen) return
     // A site that never had a permit file does without.
-    if ('error' in found && found.error === 'ENOENT' && !this.#accepted) {
+    if ('error' in found && found.error === 'ENOENT' && !this.#permit) {
       this.#seen = seen
       return this.#mend()
     }
@@ -142,79 +130,61 @@ export class PermitWatch {
         return
       }
       this.#seen = seen
+      this.#is_wrong = true
       return this.#reject(judged.problems.map((problem) => `${basename(permit_file)}:${problem}`))
     }
     const text = 'text' in found ? found.text : ''
     this.#seen = seen
     this.#suspected = null
-    const is_copied = text === this.#accepted?.text && !this.#copying && !this.#is_copy_another
-    if (!is_copied) return this.#accept({ file: judged.file, text })
-    if (this.#is_lowered) this.#permit = this.#permitOf(judged.file)
-    this.#is_lowered = false
+    this.#is_wrong = false
+    if (!this.#is_copied || text !== this.#accepted?.text) {
+      return this.#accept({ file: judged.file, text })
+    }
     this.#mend()
   }
 
   /**
-   * A lower one holds at once, also while the disk hangs or takes no copy of it, and whatever it is
-   * still copying; a higher one only with its copy on the disk.
+   * What is lower in it holds at once, as does the first: also while the disk hangs or takes no
+   * copy of it, and whatever is still copied. What is higher holds only with its copy on the disk.
    */
   #accept(next: Accepted): void {
-    if (this.#permit) this.#permit = lowestPermit(this.#permit, permitOf(next.file))
-    this.#is_lowered = true
-    this.#wanted = next
-    this.#copying ??= this.#copy().finally(() => {
-      this.#copying = null
-    })
+    const meanwhile = lowestPermit(this.#permit ?? lostPermit, permitOf(next.file))
+    this.#permit = meanwhile
+    this.#wanted = { ...next, meanwhile }
+    this.#copying ??= this.#copy()
   }
 
   /** Never rejects. */
   async #copy(): Promise<void> {
     while (this.#wanted) {
       const next = this.#wanted
+      this.#is_copied = false
       try {
-        const last_w = await this.#write(next)
-        if (next === this.#wanted) this.#hold(next, last_w)
-        else this.#is_copy_another = true
+        await keepPermit(this.#needs, next, () => next === this.#wanted)
+        if (next === this.#wanted) this.#hold(next)
       } catch (error) {
         if (next !== this.#wanted) continue
         this.#wanted = null
         // It is looked at again.
         this.#seen = null
-        this.#reject([`its copy cannot be kept (${(error as NodeJS.ErrnoException).code})`])
+        if (!this.#is_wrong) this.#reject([notCopied(error as NodeJS.ErrnoException)])
       }
     }
+    this.#copying = null
   }
 
-  async #write({ file, text }: Accepted): Promise<ReadonlyMap<number, number>> {
-    const { accepted_file, last_file, write = writeDurably } = this.#needs
-    const before = this.#accepted ? permitOf(this.#accepted.file).plant_w : []
-    const last_w = new Map([...this.#last_w, ...before, ...permitOf(file).plant_w])
-    // Before the copy in which a plant may have no entry any more.
-    await write(last_file, JSON.stringify([...last_w]))
-    await write(accepted_file, text)
-    return last_w
-  }
-
-  #hold(next: Accepted, last_w: ReadonlyMap<number, number>): void {
+  #hold({ file, text, meanwhile }: Wanted): void {
     const before = this.#accepted
     // Sealed alike is the same permit, whatever its comments say now.
-    this.#is_changed = before !== null && before.file.checksum !== next.file.checksum
-    this.#accepted = next
-    this.#last_w = last_w
-    this.#permit = this.#permitOf(next.file)
-    this.#is_lowered = false
-    this.#is_copy_another = false
+    this.#is_changed = before !== null && before.file.checksum !== file.checksum
+    this.#accepted = { file, text }
+    this.#permit = permitAfter(meanwhile, permitOf(file))
+    this.#is_copied = true
     this.#wanted = null
-    if (before?.file.checksum !== next.file.checksum) {
-      this.#listener?.onAccepted(next.file, this.#is_changed)
+    if (before?.file.checksum !== file.checksum) {
+      this.#listener?.onAccepted(file, this.#is_changed)
     }
-    this.#mend()
-  }
-
-  #permitOf(file: PermitFile): Permit {
-    const permit = permitOf(file)
-    const lapsed = [...this.#last_w].filter(([logger_id]) => !permit.plant_w.has(logger_id))
-    return lapsed.length > 0 ? { ...permit, lapsed_w: new Map(lapsed) } : permit
+    if (!this.#is_wrong) this.#mend()
   }
 
   #reject(problems: readonly string[]): void {
@@ -223,20 +193,19 @@ export class PermitWatch {
   }
 
   #mend(): void {
-    if (this.#rejected) this.#listener?.onMended()
     this.#rejected = null
+    this.#listener?.onMended()
   }
 }
 
-async function lastOf({ last_file, onFault }: PermitWatchNeeds) {
-  try {
-    const found: unknown = JSON.parse((await readIfThere(last_file)) ?? '[]')
-    if (Value.Check(LastPermits, found)) return new Map(found)
-  } catch {
-    // It is told below.
-  }
-  onFault?.(new Error(`${basename(last_file)} cannot be understood`))
-  return new Map<number, number>()
+const notCopied = ({ code }: NodeJS.ErrnoException) =>
+  `its copy cannot be kept (${code}), so only what is lower in it holds`
+
+async function within(ms: number, job: Promise<void>, timers: Timers): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const cancel = timers.after(ms, late.resolve)
+  await Promise.race([job, late.promise])
+  cancel()
 }
 
 type Found = { text: string } | { error: string }

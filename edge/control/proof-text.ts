@@ -115,6 +115,8 @@ function whatOf(entry: ControlEntry): string {
       return entry.complaints.length > 0 ? `checked: ${entry.complaints.join('; ')}` : 'checked'
     case 'forgotten':
       return forgottenText(entry)
+    case 'disconnected':
+      return disconnectedText(entry)
     case 'gone':
       return `does not answer${entry.stays ? '; its limit stays' : ''}`
     case 'power':
@@ -139,6 +141,12 @@ function forgottenText(entry: Extract<ControlEntry, { is: 'forgotten' }>): strin
   const { external_w, asked_at, asked_by, refusal } = entry
   const asked = `${asked_by} asked at ${time(asked_at)} to forget another's ${kw(external_w)}`
   return `${asked}: ${refusal === null ? 'done' : `not done, ${refusal}`}`
+}
+
+function disconnectedText(entry: Extract<ControlEntry, { is: 'disconnected' }>): string {
+  const { asked_at, asked_by, refusal } = entry
+  const said = `${asked_by} said at ${time(asked_at)} that it is disconnected`
+  return `${said}: ${refusal === null ? 'it counts no more' : `nothing done, ${refusal}`}`
 }
 
 const foreigns = {

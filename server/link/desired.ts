@@ -9,8 +9,9 @@ export type DesiredMessage = Static<typeof Desired>
 
 export interface DesiredRows {
   /**
-   * Tells the rows of a site that are not over, now and after each change, whoever made it; says
-   * nothing before there ever was a row, for then nothing is asked. Returns what ends it.
+   * Tells the rows of a site that are not over, now and after each change, whoever made it. That
+   * there is none is told as well: an edge that lost its own raises nothing until it hears that.
+   * Returns what ends it.
    */
   watch(site_id: string, tell: (desired: DesiredMessage) => void): () => void
   stop(): Promise<void>
@@ -18,11 +19,13 @@ export interface DesiredRows {
 
 /** A notification that is lost costs no more than this. */
 const reread_ms = 400
+/** Of a site that has no line in `curtailment_versions`: nothing was ever asked of it. */
+const no_version = 0
 
 interface Watcher {
   site_id: string
   tell: (desired: DesiredMessage) => void
-  /** Of `curtailment_versions`, when it was told last. */
+  /** Of `curtailment_versions`, when it was told last; null: it was not told yet. */
   version: number | null
 }
 
@@ -96,11 +99,13 @@ export function tellDesired({
 async function tellChanges(db: Queries, watchers: Set<Watcher>, clock: Clock): Promise<void> {
   const site_ids = [...new Set([...watchers].map(({ site_id }) => site_id))]
   if (site_ids.length === 0) return
-  const versions = await db.query<{ site_id: string; version: number }>(
+  const found = await db.query<{ site_id: string; version: number }>(
     'select site_id, version from curtailment_versions where site_id = any($1)',
     [site_ids],
   )
-  for (const { site_id, version } of versions) {
+  const versions = new Map(found.map(({ site_id, version }) => [site_id, version]))
+  for (const site_id of site_ids) {
+    const version = versions.get(site_id) ?? no_version
     const behind = [...watchers].filter((one) => one.site_id === site_id && one.version !== version)
     if (behind.length === 0) continue
     // Before they are read: a release must not take a row for one that no edge ever saw.

@@ -30,6 +30,7 @@ const tests = {
     'device-answers',
     'device-habits',
     'late-device',
+    'limit-forgetting',
     'limit-origin',
     'lost-rows',
     'lower-only',

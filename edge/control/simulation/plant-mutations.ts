@@ -11,6 +11,7 @@ const ordering = `${core}/ordering.ts`
 const store = `${core}/control-store.ts`
 const book = `${core}/row-book.ts`
 const one = `${core}/one-at-a-time.ts`
+const forgetting = `${core}/limit-forgetting.ts`
 const device = `${core}/controlled-device.ts`
 const edge = 'controller'
 
@@ -103,7 +104,7 @@ export const plantMutations: readonly Mutation[] = [
     name: 'leaves devices armed with a permit that was lowered',
     edge,
     file: controller,
-    from: '    this.#arming_shares = armingShares(this.#plants.all, permit)\n',
+    from: '    this.#arming_shares = armingShares(this.#plants.counted, permit)\n',
     to: '',
   },
   {
@@ -308,6 +309,34 @@ export const plantMutations: readonly Mutation[] = [
     file: `${core}/device-limits.ts`,
     from: 'if (!before.is_again) this.#intents =',
     to: 'this.#intents =',
+  },
+  {
+    name: 'takes a raise that was never sent for what the device held',
+    edge,
+    file: device,
+    from: '    this.limits.withdraw()\n    this.#is_working = false\n',
+    to: '    this.#is_working = false\n',
+  },
+  {
+    name: 'says nothing of rows that are lost',
+    edge,
+    file: controller,
+    from: 'this.#alerts.rowsLost(this.#rows.is_lost)',
+    to: 'this.#alerts.rowsLost(false)',
+  },
+  {
+    name: 'forgets a limit where that is not in the control log',
+    edge,
+    file: forgetting,
+    from: "await notes.write({ is: 'forgotten', ...request, refusal })",
+    to: "await notes.write({ is: 'forgotten', ...request, refusal }).catch(() => {})",
+  },
+  {
+    name: 'does an older request after a newer one',
+    edge,
+    file: forgetting,
+    from: 'asked_at <= forgot_asked_at',
+    to: 'asked_at < 0',
   },
   {
     name: 'saves twice at a time',
