@@ -1,7 +1,7 @@
 /** Markets, their prices and exchange rates, as operators keep them. */
 import { readFile } from 'node:fs/promises'
 import { localDate } from '@heliograph/domain/local-day'
-import { priceOf } from '../prices/micro.ts'
+import { limitFault } from '../prices/auction-limits.ts'
 import { inCurrency, type Stored, storePrices } from '../prices/publications.ts'
 import { type LineFault, type PriceRow, readPriceCsv } from '../prices/sources/csv.ts'
 import {
@@ -42,7 +42,7 @@ export async function importPrices(
   if (market.market_code === simulated_market) {
     throw new AdminError('invalid', `${market_code} is simulated: it takes no prices from a file`)
   }
-  const { rows, faults } = readPriceCsv(await readText(file))
+  const { rows, faults } = readPriceCsv(await readText(file), clock.now())
   if (faults.length > 0) throw refusal(file, faults)
   return db.transaction(async (tx) => {
     const periods = await convert(tx, rows, { market, file })
@@ -85,22 +85,13 @@ function refusal(file: string, faults: readonly LineFault[]): AdminError {
 function beyondLimits(
   periods: readonly PricePeriod[],
   rows: readonly PriceRow[],
-  { currency, price_min_per_mwh, price_max_per_mwh }: Market,
+  market: Market,
 ): LineFault[] {
   const lineAt = new Map(rows.map(({ start_ms, line }) => [start_ms, line]))
-  const faultOf = (price: number) => {
-    if (price_min_per_mwh !== null && price < price_min_per_mwh) {
-      return `below ${price_min_per_mwh} ${currency}, the least that the auction gives`
-    }
-    return price_max_per_mwh !== null && price > price_max_per_mwh
-      ? `above ${price_max_per_mwh} ${currency}, the most that the auction gives`
-      : null
-  }
   const faults = periods.flatMap(({ start_ms, price_micro }) => {
-    const price = priceOf(price_micro)
-    const reason = faultOf(price)
+    const reason = limitFault(price_micro, market)
     const line = lineAt.get(start_ms)!
-    return reason === null ? [] : [{ line, reason: `price_per_mwh: ${price} is ${reason}` }]
+    return reason === null ? [] : [{ line, reason: `price_per_mwh: ${reason}` }]
   })
   return faults.sort((a, b) => a.line - b.line)
 }

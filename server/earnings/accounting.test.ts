@@ -1,139 +1,30 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import type { PricePeriod } from '../prices/store.ts'
 import { hour_ms } from '../storage/touched-hours.ts'
-import { type HourAccount, hourAccounts, type MarketPrices } from './accounting.ts'
-import type { Assignment, Fee } from './contract-store.ts'
+import { hourAccounts } from './accounting.ts'
+import type { Assignment } from './contract-store.ts'
 import type { EnergyStateAt } from './energy-evidence.ts'
+import {
+  accountsOf,
+  asleep,
+  assignment,
+  type Case,
+  fee,
+  fees,
+  hoursOf,
+  lost,
+  midnight,
+  periodsOf,
+  timezone,
+  totalOf,
+  type Window,
+} from './fixtures/accounts.ts'
 import { exactRate, worth } from './money.ts'
-import { type PlantHour, quarter_ms } from './plant-quarters.ts'
+import { quarter_ms } from './plant-quarters.ts'
 import { quarterPrices } from './quarter-prices.ts'
-import { addHour, amountsSum, inCurrency, noSums } from './sums.ts'
-import { midnights, termsOf } from './terms.ts'
-
-const timezone = 'Europe/Brussels'
-const midnight = midnights(timezone)
-
-const assignment = (more: Partial<Assignment> = {}): Assignment => ({
-  assignment_id: 1,
-  logger_id: 1,
-  market_code: 'BE',
-  sold_market_code: null,
-  contract_type: 'spot',
-  fixed_price: null,
-  floor_price: null,
-  pays_at_negative_price: true,
-  offtaker: null,
-  imbalance_responsible_party: null,
-  currency: 'EUR',
-  valid_from: '2026-01-01',
-  valid_to: null,
-  ...more,
-})
-
-const fee = (fee_id: number, more: Partial<Fee> = {}): Fee => ({
-  fee_id,
-  logger_id: null,
-  code: 'other',
-  name: `fee ${fee_id}`,
-  basis: 'per_mwh',
-  value: '2.15',
-  currency: more.basis === 'percent' ? null : 'EUR',
-  valid_from: '2026-01-01',
-  valid_to: null,
-  ...more,
-})
-
-const fees = [
-  fee(1),
-  fee(2, { basis: 'percent', value: '1.5' }),
-  fee(3, { basis: 'per_month', value: '119.999999' }),
-  fee(4, { basis: 'per_mw_month', value: '33.3', valid_from: '2026-03-29' }),
-  fee(5, { basis: 'imbalance', value: '0.77', valid_to: '2026-03-29' }),
-]
-
-/** As at night, where none is told. */
-const asleep: EnergyStateAt = (_, hour) => (hour?.energy_wh.includes(null) ? 'asleep' : 'known')
-
-interface Window {
-  from_ms: number
-  to_ms: number
-}
-
-interface Case {
-  energy: readonly (number | null)[]
-  prices: readonly number[]
-  minutes: number
-}
-
-/** From the midnight of UTC before the first day on: a value for each quarter, again and again. */
-function hoursOf({ energy }: Pick<Case, 'energy'>, { from_ms, to_ms }: Window): PlantHour[] {
-  return Array.from({ length: (to_ms - from_ms) / hour_ms }, (_, nth) => {
-    const start_ms = from_ms + nth * hour_ms
-    const at = (start_ms / quarter_ms) % energy.length
-    const quarters = [0, 1, 2, 3].map((quarter) => energy[(at + quarter) % energy.length]!)
-    return {
-      start_ms,
-      inverter_count: 1,
-      known_count: 1,
-      energy_wh: quarters,
-      curtailed_wh: quarters.map((wh) => (wh === null ? null : Math.floor(wh / 3))),
-      awake_covered_s: 3600,
-    }
-  })
-}
-
-function periodsOf({ prices, minutes }: Omit<Case, 'energy'>, { from_ms, to_ms }: Window) {
-  const length_ms = minutes * 60_000
-  const periods: PricePeriod[] = []
-  for (let start_ms = from_ms; start_ms < to_ms; start_ms += length_ms) {
-    const price_micro = prices[(start_ms / length_ms) % prices.length]!
-    periods.push({ start_ms, end_ms: start_ms + length_ms, price_micro })
-  }
-  return periods
-}
-
-interface Books {
-  list?: readonly Fee[]
-  assignments?: readonly Assignment[]
-  hours?: readonly PlantHour[]
-  energyStateAt?: EnergyStateAt
-}
-
-function accountsOf(of: Case, window: Window, more: Books = {}) {
-  const { list = fees, assignments = [assignment()], energyStateAt = asleep } = more
-  const terms = termsOf({
-    assignments,
-    fees: list,
-    rated_power_kw: 861.5,
-    timezoneOf: () => timezone,
-    ...window,
-  })
-  const market: MarketPrices = {
-    currency: 'EUR',
-    day_ahead: quarterPrices(periodsOf(of, window), window),
-    imbalance: quarterPrices([], window),
-  }
-  const books = {
-    logger_id: 1,
-    terms,
-    fee_count: list.length,
-    hours: more.hours ?? hoursOf(of, window),
-    marketOf: () => market,
-    rateAt: () => exactRate(1.95583),
-    scheduledAt: null,
-    energyStateAt,
-  }
-  return [...hourAccounts(books, window)]
-}
-
-function totalOf(accounts: readonly HourAccount[], list = fees) {
-  const sums = noSums()
-  const fee_ids = list.map(({ fee_id }) => fee_id)
-  for (const account of accounts) addHour(sums, account, fee_ids)
-  return sums
-}
+import { amountsSum, inCurrency } from './sums.ts'
+import { termsOf } from './terms.ts'
 
 const cases: fc.Arbitrary<Case> = fc.record({
   energy: fc.array(fc.option(fc.integer({ min: 0, max: 400_000 }), { nil: null, freq: 6 }), {
@@ -175,14 +66,20 @@ test('gross is the sum of the market periods, each rounded once', () => {
 })
 
 test('any parts of a time add up to it, to the micro, and so does every fee', () => {
+  const states = fc.constantFrom(asleep, lost)
+  const days_before = fc.integer({ min: 1, max: 4 })
   fc.assert(
-    fc.property(cases, windows, fc.integer({ min: 1, max: 4 }), (of, window, days) => {
-      const whole = totalOf(accountsOf(of, window))
+    fc.property(cases, windows, days_before, states, (of, window, days, energyStateAt) => {
+      const accounts = accountsOf(of, window, { energyStateAt })
+      const whole = totalOf(accounts)
+      assert.equal(whole.gross, amountsSum(accounts.map(({ gross }) => gross ?? 0)))
+      const charged = accounts.map((account) => amountsSum(account.fees))
+      assert.equal(amountsSum(whole.fees.values()), amountsSum(charged))
       const middle_ms = window.from_ms + days * 24 * hour_ms
       const parts = [
         { from_ms: window.from_ms, to_ms: middle_ms },
         { from_ms: middle_ms, to_ms: window.to_ms },
-      ].map((part) => totalOf(accountsOf(of, part)))
+      ].map((part) => totalOf(accountsOf(of, part, { energyStateAt })))
       const sum = (of_part: (part: typeof whole) => bigint) => amountsSum(parts.map(of_part))
       assert.equal(
         whole.gross,
@@ -220,7 +117,7 @@ test('the order of the fees does not matter, and net is what they leave of gross
   )
 })
 
-test('a month pays its fee in full, also those of 743 and 745 hours', () => {
+test('a month pays its fee in full, known energy or not, also of 743 and 745 hours', () => {
   const none = { energy: [null], prices: [0], minutes: 60 }
   for (const [first, next, hours] of [
     ['2026-03-01', '2026-04-01', 743],
@@ -228,9 +125,11 @@ test('a month pays its fee in full, also those of 743 and 745 hours', () => {
     ['2026-02-01', '2026-03-01', 672],
   ] as const) {
     const window = { from_ms: midnight(first), to_ms: midnight(next) }
-    const accounts = accountsOf(none, window)
-    assert.equal(accounts.length, hours)
-    assert.equal(totalOf(accounts).fees.get(3), 119_999_999n)
+    for (const energyStateAt of [asleep, lost]) {
+      const accounts = accountsOf(none, window, { energyStateAt })
+      assert.equal(accounts.length, hours)
+      assert.equal(totalOf(accounts).fees.get(3), 119_999_999n)
+    }
   }
 })
 
@@ -278,6 +177,7 @@ test('an hour without a price has no money and says why; a fixed price needs non
       logger_id: 1,
       terms: termsOf({ ...asked, timezoneOf: () => timezone }),
       fee_count: 0,
+      service_from_ms: 0,
       hours: hoursOf(of, span),
       marketOf: () => ({ currency: 'EUR', day_ahead: none, imbalance: none }),
       rateAt: () => null,
@@ -303,6 +203,7 @@ test('deviations at imbalance less day-ahead price, in place of the flat rate of
     logger_id: 1,
     terms,
     fee_count: 1,
+    service_from_ms: 0,
     hours: hoursOf({ energy: [1000, 2000, 3000, 4000] }, window),
     marketOf: () => ({
       currency: 'EUR',
@@ -347,7 +248,9 @@ test('money of energy that is not known is not, what is known of it is told besi
   )
   const sums = totalOf(accounts, list)
   assert.deepEqual([sums.known_wh, sums.gross, sums.known_hours], [6000, 300_000n, 2])
-  assert.equal(sums.fees.get(1), 2_000_000n)
+  // The fee of the month is due for each of the three, that of energy for what is known.
+  assert.deepEqual([sums.fees.get(1), sums.fees.get(2)], [3_000_000n, 6_000n])
+  assert.equal(sums.charged_hours, 3)
   // What the market pays does not depend on what is known of a plant.
   assert.equal(sums.market_price_hours, 3)
   assert.deepEqual(
@@ -362,4 +265,35 @@ test('money of energy that is not known is not, what is known of it is told besi
       },
     ],
   )
+})
+
+test('contracts of two currencies share an hour where days begin at half of one', () => {
+  const of = { energy: [1000], prices: [50_000_000], minutes: 15 }
+  const window = { from_ms: Date.parse('2026-06-20'), to_ms: Date.parse('2026-06-21') }
+  const leva = {
+    assignments: [
+      assignment({ valid_to: '2026-06-20' }),
+      assignment({ currency: 'BGN', valid_from: '2026-06-21' }),
+    ],
+    list: [fee(1, { basis: 'per_month', value: '720' }), fee(2, { value: '1' })],
+    timezone: 'Asia/Kolkata',
+  }
+  const hour = accountsOf(of, window, leva)[18]!
+  // 0.1 EUR of the first half, converted; of the other two periods at 97.7915 BGN/MWh.
+  assert.deepEqual([hour.currency, hour.gross, hour.reason], ['BGN', 195_583 + 2 * 97_792, null])
+  assert.deepEqual(hour.fees, [1_955_830, 7_824])
+  const [before, after] = [17, 19].map((nth) => accountsOf(of, window, leva)[nth]!)
+  assert.deepEqual([before!.currency, before!.gross], ['EUR', 200_000])
+  assert.deepEqual([after!.currency, after!.gross], ['BGN', 391_168])
+})
+
+test('what came on trial is under no contract, and without data there is no hour', () => {
+  const window = { from_ms: Date.parse('2026-06-20'), to_ms: Date.parse('2026-06-21') }
+  const of = { energy: [1000], prices: [50_000_000], minutes: 60 }
+  const service_from_ms = window.from_ms + 3 * hour_ms
+  const hours = hoursOf(of, window).slice(2)
+  const assignments = [assignment({ valid_from: '2026-06-21' })]
+  const accounts = accountsOf(of, window, { hours, assignments, service_from_ms })
+  assert.equal(accounts[0]!.start_ms, window.from_ms + 2 * hour_ms)
+  assert.deepEqual([accounts[0]!.reason, accounts[0]!.energy_wh], ['no_contract', 4000])
 })

@@ -12,6 +12,7 @@ import type { RateAt } from './exchange-rates.ts'
 import { converted, percentOf, sameCurrency, worth } from './money.ts'
 import { type PlantHour, quarter_ms } from './plant-quarters.ts'
 import type { QuarterPrices } from './quarter-prices.ts'
+import { inCurrency } from './sums.ts'
 import { ofMonth, type Terms, type TermsOfFee } from './terms.ts'
 
 /** Why what energy is worth is not known. */
@@ -28,6 +29,8 @@ export interface PlantBooks {
   terms: readonly Terms[]
   /** How many fees the places in the terms are of. */
   fee_count: number
+  /** When the plant was commissioned: what came of it before, on trial, is under no contract. */
+  service_from_ms: number
   /** Ascending; hours without data may be absent. */
   hours: Iterable<PlantHour>
   /** Day-ahead and imbalance prices of a market and its currency, over the whole window. */
@@ -56,7 +59,7 @@ export interface HourAccount {
   energy_wh: number | null
   /** Null for the reason below; but for `no_energy` that of the energy that is known. */
   gross: number | null
-  /** By place; for the reason below they are not all of it. */
+  /** By place; all that is due, but for a reason of prices: `no_energy` spares no monthly fee. */
   fees: number[]
   /** What keeps the money of the hour from being known. */
   reason: AccountReason | null
@@ -82,7 +85,7 @@ export interface HourAccount {
   awake_covered_s: number
 }
 
-/** The hours of [from_ms, to_ms), whole hours, each of them. */
+/** The hours of [from_ms, to_ms), whole hours, but for those without data before the service. */
 export function* hourAccounts(
   books: PlantBooks,
   { from_ms, to_ms }: { from_ms: number; to_ms: number },
@@ -94,13 +97,19 @@ export function* hourAccounts(
   for (let start_ms = from_ms; start_ms < to_ms; start_ms += hour_ms) {
     while (!next.done && next.value.start_ms < start_ms) next = hours.next()
     const hour = !next.done && next.value.start_ms === start_ms ? next.value : undefined
+    if (hour === undefined && start_ms < books.service_from_ms) continue
     const account = emptyAccount(books, start_ms, hour)
     const state = books.energyStateAt(start_ms, hour)
     settling.is_whole = state === 'known' || state === 'settling'
     while ((books.terms[nth_terms]?.to_ms ?? to_ms) <= start_ms) nth_terms += 1
     const end_ms = start_ms + hour_ms
     for (let at = nth_terms; (books.terms[at]?.from_ms ?? end_ms) < end_ms; at += 1) {
-      addPart(settling, account, { terms: books.terms[at]!, hour })
+      const terms = books.terms[at]!
+      // Where days begin at half an hour, contracts of two currencies may share an hour.
+      if (account.currency !== null) {
+        Object.assign(account, inCurrency(account, terms.assignment.currency, books.rateAt))
+      }
+      addPart(settling, account, { terms, hour })
     }
     if (account.assignment === null) {
       account.reason = 'no_contract'

@@ -1,13 +1,14 @@
 /** All that the earnings of a site are made of, read for a window. */
 import { createPriceStore, type Market, type PriceStore } from '../prices/store.ts'
 import type { Queries } from '../storage/database.ts'
+import { hour_ms } from '../storage/touched-hours.ts'
 import { type HourAccount, hourAccounts, type MarketPrices } from './accounting.ts'
 import { type Contracts, type Fee, readContracts } from './contract-store.ts'
 import { type EvidenceAsked, readEnergyStates } from './energy-evidence.ts'
 import { type RateAt, type RateSpan, rateAtOf, readRateSpans } from './exchange-rates.ts'
 import { readPlantHours } from './plant-quarters.ts'
 import { quarterPrices } from './quarter-prices.ts'
-import { type Terms, termsOf } from './terms.ts'
+import { midnights, type Terms, termsOf } from './terms.ts'
 
 export interface TermsWindow {
   site_id: string
@@ -39,7 +40,10 @@ export interface PlantAccounts {
   inverter_count: number
   terms: readonly Terms[]
   fees: readonly Fee[]
-  /** Each hour of the window, computed as it is asked for: a year of them would take megabytes. */
+  /**
+   * Each hour of the window in which it was in service, and those before that have data; computed
+   * as it is asked for: a year of them would take megabytes.
+   */
   hours: () => IteratorObject<HourAccount, undefined>
 }
 
@@ -67,21 +71,24 @@ export async function openBooks(db: Queries, asked: BooksAsked): Promise<Books> 
   const accounts: PlantAccounts[] = []
   for (const plant of plants) {
     const of_plant = termsByPlant.get(plant.logger_id)!
+    const service = serviceOf(plant)
     const books = {
       logger_id: plant.logger_id,
       terms: of_plant,
       fee_count: contracts.fees.length,
+      service_from_ms: service.from_ms,
       hours: hours.get(plant.logger_id) ?? [],
       marketOf: (code: string) => pricesOf.get(code)!,
       rateAt,
       energyStateAt: statesOf(plant.logger_id),
       scheduledAt: await scheduledOf(plant, of_plant, { markets, pricesOf }, asked),
     }
+    const { logger_name, inverter_count } = plant
     accounts.push({
-      ...plant,
+      ...{ logger_id: plant.logger_id, logger_name, inverter_count },
       terms: of_plant,
       fees: contracts.fees,
-      hours: () => hourAccounts(books, { from_ms, to_ms }),
+      hours: () => hourAccounts(books, { from_ms, to_ms: Math.min(to_ms, service.to_ms) }),
     })
   }
   return { plants: accounts, currency, rateAt, rates }
@@ -120,15 +127,32 @@ interface Plant {
   logger_name: string
   inverter_count: number
   rated_power_kw: number
+  /** YYYY-MM-DD in the time zone of the site. */
+  commissioned_date: string | null
+  retired_at: Date | null
+  timezone: string
+}
+
+/**
+ * From the day of commissioning to the retirement, in whole hours (the last one is that in which
+ * the plant was retired): without it there is nothing to sell, and no fee to pay.
+ */
+function serviceOf({ commissioned_date, retired_at, timezone }: Plant) {
+  const began_ms = commissioned_date === null ? 0 : midnights(timezone)(commissioned_date)
+  return {
+    from_ms: Math.floor(began_ms / hour_ms) * hour_ms,
+    to_ms: retired_at === null ? Infinity : Math.ceil(retired_at.getTime() / hour_ms) * hour_ms,
+  }
 }
 
 function readPlants(db: Queries, { site_id, logger_id, from_ms }: TermsWindow): Promise<Plant[]> {
   return db.query<Plant>(
-    `select logger_id, name as logger_name, rated_power_kw,
+    `select logger_id, l.name as logger_name, rated_power_kw, commissioned_date, retired_at,
+       coalesce(s.inventory->>'timezone', 'UTC') as timezone,
        (select count(*)::int from inverters i
         where i.site_id = l.site_id and i.logger_id = l.logger_id
           and (i.retired_at is null or i.retired_at > $3)) as inverter_count
-     from loggers l
+     from loggers l join sites s using (site_id)
      where site_id = $1 and ($2::int is null or logger_id = $2)
        and (retired_at is null or retired_at > $3)
      order by logger_id`,
@@ -150,11 +174,13 @@ async function readMarkets(
 }
 
 function termsOfPlant(
-  { logger_id, rated_power_kw }: Plant,
+  plant: Plant,
   { assignments, fees }: Contracts,
   markets: ReadonlyMap<string, Market>,
   { from_ms, to_ms }: TermsWindow,
 ): Terms[] {
+  const { logger_id, rated_power_kw } = plant
+  const service = serviceOf(plant)
   return termsOf({
     assignments: assignments.filter((item) => item.logger_id === logger_id),
     fees,
@@ -164,8 +190,8 @@ function termsOfPlant(
       if (market === undefined) throw new Error(`there is no market ${market_code} any more`)
       return market.timezone
     },
-    from_ms,
-    to_ms,
+    from_ms: Math.max(from_ms, service.from_ms),
+    to_ms: Math.min(to_ms, service.to_ms),
   })
 }
 
@@ -199,8 +225,14 @@ function ratePairs(
   const add = (currency: string | null, other: string | null) => {
     if (currency !== null && other !== null && currency !== other) pairs.add(`${currency} ${other}`)
   }
-  for (const { assignment, market_code, fees: charged } of terms) {
+  for (const [nth, { assignment, market_code, fees: charged }] of terms.entries()) {
     add(markets.get(market_code)!.currency, assignment.currency)
+    const next = terms[nth + 1]
+    const is_in_hour = next !== undefined && next.from_ms % hour_ms !== 0
+    // They share an hour, which is in the currency of the latter.
+    if (is_in_hour && next.assignment.logger_id === assignment.logger_id) {
+      add(assignment.currency, next.assignment.currency)
+    }
     for (const { place } of charged) add(fees[place]!.currency, assignment.currency)
     add(assignment.currency, into)
   }

@@ -97,3 +97,18 @@ fees:
       'charged once',
   ])
 })
+
+test('a blank that nobody sees makes no other fee', () => {
+  const fee = 'code: tax, basis: per_mwh, value: 1, currency: EUR, valid_from: 2026-01-01'
+  const text = `
+assignments: []
+fees:
+  - { ${fee}, name: A }
+  - { ${fee}, name: 'A ' }
+  - { ${fee}, name: "\\u00a0A" }
+  - { ${fee}, name: A tax }`
+  assert.deepEqual(faultsOf(text), [
+    'fees[1].name: must not begin or end with a blank',
+    'fees[2].name: must not begin or end with a blank',
+  ])
+})

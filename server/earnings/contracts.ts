@@ -156,9 +156,11 @@ function assignmentProblems(item: AssignmentInFile, nth: number): SiteProblem[] 
 }
 
 function feeProblems(item: FeeInFile, nth: number): SiteProblem[] {
-  const { basis, value, currency } = item
+  const { basis, value, currency, name } = item
   const at = (field: string, message: string) => ({ path: ['fees', nth, field], message })
   const problems = decimalProblems(value, (message) => at('value', message))
+  // Fees are told apart by their names: with a blank that nobody sees one would be charged twice.
+  if (name !== name.trim()) problems.push(at('name', 'must not begin or end with a blank'))
   if (basis === 'percent') {
     if (Math.abs(value) > 100) problems.push(at('value', 'must be at most 100 %'))
     if (currency !== undefined) problems.push(at('currency', 'a percentage has none'))

@@ -10,9 +10,11 @@ export interface Sums {
   unsold_wh: number
   /** What is known of the energy of hours that have no other reason. */
   known_wh: number
-  /** Hours that say something of the money. */
+  /** Hours that say something of what was earned. */
   known_hours: number
   gross: Micro
+  /** Hours whose fees are known: also those of which the energy is not. */
+  charged_hours: number
   fees: Map<number, Micro>
   valued_wh: number
   /** Of them, at the market price: Wh times micro per MWh, for means only. */
@@ -47,6 +49,7 @@ export const noSums = (): Sums => ({
   known_wh: 0,
   known_hours: 0,
   gross: 0n,
+  charged_hours: 0,
   fees: new Map(),
   valued_wh: 0,
   market_value: 0,
@@ -81,23 +84,29 @@ export function addHour(sums: Sums, hour: HourAccount, fee_ids: readonly number[
   sums.curtailed_wh = plus(sums.curtailed_wh, hour.curtailed_wh)
   sums.negative_wh += hour.negative_wh
   if (reason !== null) addUnknown(sums, hour, reason)
+  if (reason !== null && reason !== 'no_energy') return
+  addFees(sums, hour, fee_ids)
   // Of an hour of which the energy is known in part, that part is.
-  if (reason !== null && (reason !== 'no_energy' || energy_wh === null)) return
+  if (reason === 'no_energy' && energy_wh === null) return
   sums.known_hours += 1
   sums.known_wh += energy_wh ?? 0
   sums.gross += BigInt(hour.gross ?? 0)
-  for (const [place, amount] of hour.fees.entries()) {
-    const fee_id = fee_ids[place]!
-    if (amount !== 0 || sums.fees.has(fee_id)) {
-      sums.fees.set(fee_id, (sums.fees.get(fee_id) ?? 0n) + BigInt(amount))
-    }
-  }
   sums.valued_wh += hour.valued_wh
   sums.market_value += hour.market_value
   sums.negative_cost += BigInt(hour.negative_cost)
   sums.lost += BigInt(hour.lost)
   sums.avoided += BigInt(hour.avoided)
   if (hour.imbalance !== null) sums.imbalance = (sums.imbalance ?? 0n) + BigInt(hour.imbalance)
+}
+
+function addFees(sums: Sums, { fees }: HourAccount, fee_ids: readonly number[]): void {
+  sums.charged_hours += 1
+  for (const [place, amount] of fees.entries()) {
+    const fee_id = fee_ids[place]!
+    if (amount !== 0 || sums.fees.has(fee_id)) {
+      sums.fees.set(fee_id, (sums.fees.get(fee_id) ?? 0n) + BigInt(amount))
+    }
+  }
 }
 
 function addUnknown(

@@ -42,6 +42,7 @@ export interface TermsAsked {
 /** The stretches of [from_ms, to_ms) that a contract covers, ascending. */
 export function termsOf(asked: TermsAsked): Terms[] {
   const { from_ms, to_ms } = asked
+  if (to_ms <= from_ms) return []
   return asked.assignments.flatMap((assignment) => {
     const market_code = assignment.sold_market_code ?? assignment.market_code
     const midnight = midnights(asked.timezoneOf(market_code))

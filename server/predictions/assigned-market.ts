@@ -18,7 +18,7 @@ const assigned = `
     join markets m on m.market_code = coalesce(a.sold_market_code, a.market_code)
     where a.site_id = $1 and ($4::int is null or a.logger_id = $4)
       and a.valid_from <= asked.date and (a.valid_to is null or a.valid_to >= asked.date)
-      and l.retired_at is null
+      and (l.retired_at is null or l.retired_at > asked.date)
     group by m.market_code
     order by sum(l.rated_power_kw) desc, m.market_code
     limit 1
@@ -26,8 +26,8 @@ const assigned = `
   order by asked.date`
 
 /**
- * Of each day, `YYYY-MM-DD`, on which one is assigned; where plants differ, the market that most of
- * their power is sold in. Ascending.
+ * Of each day, `YYYY-MM-DD`, on which one is assigned; where plants in service then differ, the
+ * market that most of their power is sold in. Ascending.
  */
 export async function assignedMarkets(
   db: Queries,

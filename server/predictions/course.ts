@@ -50,7 +50,7 @@ export async function readCourses(
       }
       for (const quarter of await readPlantQuarters(db, asked)) {
         const nth = (quarter.start_ms - from_ms) / quarter_ms
-        course.available_wh[nth] = quarter.available_wh ?? quarter.energy_wh ?? Number.NaN
+        course.available_wh[nth] = availableWh(quarter, held) ?? Number.NaN
         course.energy_wh[nth] = quarter.energy_wh ?? Number.NaN
         course.completeness_pct[nth] = quarter.completeness_pct
         course.flags[nth] =
@@ -101,6 +101,12 @@ const outageSpans = (
 
 const isWithin = (spans: readonly HeldSpan[], { start_ms }: PlantQuarter): boolean =>
   spans.some((span) => span.from_ms < start_ms + quarter_ms && span.to_ms > start_ms)
+
+/** Without light that was measured it is what was delivered, but of what a row held not known. */
+const availableWh = (quarter: PlantQuarter, held: readonly HeldSpan[]): number | null =>
+  quarter.curtailed_wh === null && isWithin(held, quarter)
+    ? null
+    : (quarter.available_wh ?? quarter.energy_wh)
 
 /** Where it is not known what a row kept back, it may have been anything. */
 const isCurtailed = (quarter: PlantQuarter, held: readonly HeldSpan[]): boolean =>

@@ -25,7 +25,7 @@ interface LimitRow {
   told_at: Date | null
 }
 
-/** Those of the plants in service that share time with [from, to). */
+/** Those that share time with [from, to); of outages those of plants that were in service then. */
 export async function readKnownLimits(
   db: Queries,
   site_id: string,
@@ -39,7 +39,8 @@ export async function readKnownLimits(
      union all
      select l.logger_id, o.start_at, o.end_at, null, o.unavailable_pct, o.created_at
      from planned_outages o
-     join loggers l on l.site_id = o.site_id and l.retired_at is null
+     join loggers l on l.site_id = o.site_id
+       and (l.retired_at is null or l.retired_at > o.start_at)
        and (o.logger_id is null or l.logger_id = o.logger_id)
      where o.site_id = $1 and o.end_at > $2 and o.start_at < $3`,
     [site_id, from.toISOString(), to.toISOString()],

@@ -25,9 +25,13 @@ export function stepsOf({ from_ms, to_ms, step_ms }: Grid, packed: Float64Array)
 
 /** What a course says was measured in a span. */
 export function measuredIn(course: Course, { start_ms, end_ms }: Step): Measurement {
-  const { energy_kwh: _, is_estimated, ...outcome } = outcomeOf(course, start_ms, end_ms)
+  const { energy_kwh, is_estimated, ...outcome } = outcomeOf(course, start_ms, end_ms)
   // What a counter told of a gap was not measured step by step.
-  return is_estimated ? { ...outcome, available_kwh: null } : outcome
+  if (is_estimated) return { ...outcome, available_kwh: null }
+  // A held step is left out for that, and not as if it had not been measured.
+  return outcome.is_curtailed
+    ? { ...outcome, available_kwh: outcome.available_kwh ?? energy_kwh }
+    : outcome
 }
 
 /** A series of samples for each lead of the weather. */

@@ -2,9 +2,10 @@
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { ForecastStep } from '@heliograph/forecast/production-scores'
 import type { Queries } from '../storage/database.ts'
-import type { Course } from './course.ts'
+import { type Course, readCourses } from './course.ts'
 import type { Gate } from './gate-closure.ts'
 import { plantOf } from './production-runs.ts'
+import { readServices, siteInService } from './service.ts'
 import type { ForecastSite, Target } from './targets.ts'
 import type { DayScores, ScoreTask } from './tasks.ts'
 import type { ForecastThread } from './thread.ts'
@@ -12,6 +13,8 @@ import { type LeadTime, leadSpans, readVintageSteps, type VintageStep } from './
 
 /** As far as `/predictions/model-status` looks back. */
 export const scored_days_max = 90
+/** Persistence looks back from there. */
+const seen_days_max = scored_days_max + 7
 /** Scored again each time: readings come late, and a new model brings other hindcasts. */
 const scored_again_days: Record<LeadTime, number> = { day_ahead: 30, intraday: 8 }
 
@@ -28,10 +31,11 @@ export async function scoreSite(needs: ScoreNeeds, now: Date): Promise<void> {
   const { db, thread, site, gate, courses } = needs
   const { site_id } = site
   const to_ms = utcDayStart(now)
+  const whole = await sitePast(needs, to_ms)
   const begun = await scoredTargets(db, site_id)
   for (const target of site.targets) {
     const plant = plantOf(site, target)
-    const course = target.logger_id === null ? courses.site : courses.plants.get(target.logger_id)
+    const course = target.logger_id === null ? whole : courses.plants.get(target.logger_id)
     if (!plant || !course) continue
     const days: ScoreTask['days'] = []
     for (const lead_time of ['day_ahead', 'intraday'] as const) {
@@ -49,6 +53,17 @@ export async function scoreSite(needs: ScoreNeeds, now: Date): Promise<void> {
     const scores = await thread.run({ kind: 'score', plant, course, days })
     await storeScores(db, { site_id, target: target.target }, scores)
   }
+}
+
+/** Forecasts of the site were of the plants that it had then, which is not what it has to learn. */
+async function sitePast({ db, site, courses }: ScoreNeeds, to_ms: number): Promise<Course> {
+  const { site_id } = site
+  const from_ms = Math.max(courses.site.from_ms, to_ms - seen_days_max * day_ms)
+  const span = { from_ms, to_ms }
+  const services = await readServices(db, site_id, span)
+  const retired = services.map(({ logger_id }) => logger_id).filter((id) => !courses.plants.has(id))
+  const past = await readCourses(db, { site_id, logger_ids: retired, ...span })
+  return siteInService(new Map([...courses.plants, ...past.plants]), services, span)
 }
 
 const isForecast = (step: VintageStep): step is VintageStep & ForecastStep =>

@@ -132,6 +132,17 @@ const nonsense: [name: string, answer: Answer, why: RegExp][] = [
     ),
     /prices in UAH, and no rate to EUR is set/,
   ],
+  [
+    'prices of another zone',
+    xml(day(22, 1).replaceAll('10YBE', '10YNL')),
+    /in_Domain.mRID is 10YNL/,
+  ],
+  [
+    'more than the auction gives',
+    xml(day(22, 4000.01)),
+    /the price at 2026-06-21T22:00:00.000Z: 4000.01 is above 4000 EUR/,
+  ],
+  ['less than the auction gives', xml(day(22, -500.01)), /-500.01 is below -500 EUR/],
 ]
 
 test('a source that fails leaves what was there, and is given more time each time', async (t) => {

@@ -1,6 +1,7 @@
 /** The job that keeps the prices of the markets that are followed. */
 import type { Clock } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
+import { limitFault } from './auction-limits.ts'
 import { backOff, dueDays, type FetchedDay } from './due.ts'
 import { deliveryDay, holesIn, type PeriodSpan } from './periods.ts'
 import { inCurrency, storePrices } from './publications.ts'
@@ -104,6 +105,10 @@ async function keep(
   return db.transaction(async (tx) => {
     const periods = await inCurrency(tx, answer.periods, { from: answer.currency, to: currency })
     if (periods === null) return `prices in ${answer.currency}, and no rate to ${currency} is set`
+    for (const { start_ms, price_micro } of periods) {
+      const fault = limitFault(price_micro, market)
+      if (fault !== null) return `the price at ${new Date(start_ms).toISOString()}: ${fault}`
+    }
     await storePrices(tx, {
       market_code,
       kind: 'day_ahead',

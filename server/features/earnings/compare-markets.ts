@@ -1,15 +1,17 @@
 /** Which two markets are compared, and what is read of them. */
 import { significant } from '@heliograph/domain/significant'
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
-import type { PlantHour } from '../../earnings/plant-quarters.ts'
+import { addDays, day_ms, utcDate } from '@heliograph/domain/utc-day'
+import type { Contracts } from '../../earnings/contract-store.ts'
+import { quarter_ms } from '../../earnings/plant-quarters.ts'
+import { midnights } from '../../earnings/terms.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
 import type { Market, PriceStore } from '../../prices/store.ts'
-import type { Compared } from './cross-border.ts'
+import type { Compared, Stay } from './cross-border.ts'
 import type { EarningsStore } from './store.ts'
 
 export interface Reads {
   prices: Pick<PriceStore, 'market' | 'markets' | 'dayAhead' | 'rate'>
-  earnings: Pick<EarningsStore, 'contracts' | 'hours' | 'site'>
+  earnings: Pick<EarningsStore, 'contracts' | 'hours' | 'retirements' | 'site'>
 }
 
 export interface Pair {
@@ -60,31 +62,58 @@ export async function readCompared(
   { site_id, from_ms, to_ms }: { site_id: string; from_ms: number; to_ms: number },
 ): Promise<Compared> {
   const span = { from: new Date(from_ms), to: new Date(to_ms) }
-  const { assignments, fees } = await earnings.contracts(site_id, null)
-  const there = new Set(
-    assignments
-      .filter(({ market_code }) => market_code === base.market_code)
-      .map(({ logger_id }) => logger_id),
-  )
-  const hours: PlantHour[] = []
-  if (there.size > 0) {
-    for (const [logger_id, of_plant] of await earnings.hours(site_id, span)) {
-      if (there.has(logger_id)) hours.push(...of_plant)
+  const contracts = await earnings.contracts(site_id, null)
+  const fees = contracts.fees.filter(({ code }) => code === 'cross_border')
+  const retirements = await earnings.retirements(site_id)
+  const stays = staysOf(contracts, base, { markets: await prices.markets(), retirements })
+  const wh = new Float64Array((to_ms - from_ms) / quarter_ms)
+  if (stays.some((stay) => stay.from_ms < to_ms && stay.to_ms > from_ms)) {
+    for (const [logger_id, hours] of await earnings.hours(site_id, span)) {
+      const of_plant = stays.filter((stay) => stay.logger_id === logger_id)
+      for (const { start_ms, energy_wh } of hours) {
+        for (const [nth, quarter_wh] of energy_wh.entries()) {
+          const at_ms = start_ms + nth * quarter_ms
+          const is_there = of_plant.some((stay) => stay.from_ms <= at_ms && at_ms < stay.to_ms)
+          if (is_there) wh[(at_ms - from_ms) / quarter_ms]! += quarter_wh ?? 0
+        }
+      }
     }
   }
+  const currencies = [sold.currency, ...fees.flatMap(({ currency }) => currency ?? [])]
   const rates = new Map<string, number | null>()
-  for (let day = from_ms; day < to_ms; day += day_ms) {
-    const rate = await prices.rate(sold.currency, base.currency, new Date(day))
-    // Without the noise of a quotient of two rates.
-    rates.set(utcDate(day), rate === null ? null : significant(rate))
+  for (const currency of new Set(currencies)) {
+    for (let day = from_ms; day < to_ms; day += day_ms) {
+      const rate = await prices.rate(currency, base.currency, new Date(day))
+      // Without the noise of a quotient of two rates.
+      rates.set(`${currency} ${utcDate(day)}`, rate === null ? null : significant(rate))
+    }
   }
   return {
     base: { market: base, periods: await prices.dayAhead(base.market_code, span) },
     sold: { market: sold, periods: await prices.dayAhead(sold.market_code, span) },
     from_ms,
     to_ms,
-    rateAt: (time_ms) => rates.get(utcDate(time_ms)) ?? null,
+    rateAt: (currency, time_ms) => rates.get(`${currency} ${utcDate(time_ms)}`) ?? null,
     fees,
-    hours,
+    stays,
+    wh,
   }
+}
+
+/** Who is in the base market when, by contract: in days of the market that is sold into. */
+function staysOf(
+  { assignments }: Contracts,
+  base: Market,
+  { markets, retirements }: { markets: readonly Market[]; retirements: Map<number, number> },
+): Stay[] {
+  return assignments.flatMap(({ logger_id, market_code, sold_market_code, ...dates }) => {
+    if (market_code !== base.market_code) return []
+    const sold_code = sold_market_code ?? market_code
+    const sold = markets.find((market) => market.market_code === sold_code) ?? base
+    const midnight = midnights(sold.timezone)
+    const { valid_from, valid_to } = dates
+    const end_ms = valid_to === null ? Infinity : midnight(addDays(valid_to, 1))
+    const to_ms = Math.min(end_ms, retirements.get(logger_id) ?? Infinity)
+    return [{ logger_id, sold_code, from_ms: midnight(valid_from), to_ms }]
+  })
 }

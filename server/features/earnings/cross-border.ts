@@ -3,7 +3,7 @@ import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
 import type { Fee } from '../../earnings/contract-store.ts'
-import { type PlantHour, quarter_ms } from '../../earnings/plant-quarters.ts'
+import { quarter_ms } from '../../earnings/plant-quarters.ts'
 import { type QuarterPrices, quarterPrices } from '../../earnings/quarter-prices.ts'
 import { hour_ms } from '../../http/time-windows.ts'
 import type { Market, PricePeriod } from '../../prices/store.ts'
@@ -20,11 +20,23 @@ export interface Compared {
   sold: MarketSeries
   from_ms: number
   to_ms: number
-  /** How many of the base market's currency one of the sold market was. */
-  rateAt: (time_ms: number) => number | null
+  /** How many of the base market's currency one of another was. */
+  rateAt: (currency: string, time_ms: number) => number | null
+  /** Of `cross_border`. */
   fees: readonly Fee[]
-  /** Of the plants of the base market. */
-  hours: readonly PlantHour[]
+  /** Of plants in the base market. */
+  stays: readonly Stay[]
+  /** What they delivered there, by the quarter from `from_ms` on. */
+  wh: Float64Array
+}
+
+/** A plant in the base market by a contract that sells into some market. */
+export interface Stay {
+  logger_id: number
+  sold_code: string
+  /** Unix ms. */
+  from_ms: number
+  to_ms: number
 }
 
 type Item = Static<typeof CrossBorderPrice>
@@ -37,10 +49,10 @@ export function crossBorderPrices(compared: Compared): Static<typeof CrossBorder
   const base_prices = quarterPrices(base.periods, { from_ms, to_ms })
   const sold_prices = quarterPrices(sold.periods, { from_ms, to_ms })
   const resolutions = resolutionsOf(compared)
-  const weights = energyOf(compared)
   const data: Item[] = []
-  const sums = { count: 0, base: 0, sold: 0, positive: 0, equal: 0 }
-  const captured = { kwh: 0, base: 0, sold: 0 }
+  // Weighed by the length of the period; and by energy.
+  const sums = { count: 0, ms: 0, base: 0, sold: 0, positive_ms: 0, equal_ms: 0 }
+  const captured = { wh: 0, base: 0, sold: 0 }
   for (let at = from_ms; at < to_ms; ) {
     const length_ms = resolutions(at)
     const span = { start_ms: at, end_ms: at + length_ms }
@@ -51,18 +63,19 @@ export function crossBorderPrices(compared: Compared): Static<typeof CrossBorder
     const { base_price_per_mwh, sold_price_per_mwh, spread_per_mwh } = item
     if (base_price_per_mwh === null || sold_price_per_mwh === null) continue
     sums.count += 1
-    sums.base += base_price_per_mwh
-    sums.sold += sold_price_per_mwh
-    if (spread_per_mwh! > 0) sums.positive += 1
-    if (Math.abs(spread_per_mwh!) < equal_per_mwh) sums.equal += 1
-    const kwh = weights(span)
-    captured.kwh += kwh
-    captured.base += kwh * base_price_per_mwh
-    captured.sold += kwh * sold_price_per_mwh
+    sums.ms += length_ms
+    sums.base += length_ms * base_price_per_mwh
+    sums.sold += length_ms * sold_price_per_mwh
+    if (spread_per_mwh! > 0) sums.positive_ms += length_ms
+    if (Math.abs(spread_per_mwh!) < equal_per_mwh) sums.equal_ms += length_ms
+    const wh = energyOf(compared, span)
+    captured.wh += wh
+    captured.base += wh * base_price_per_mwh
+    captured.sold += wh * sold_price_per_mwh
   }
-  const mean = (sum: number) => (sums.count > 0 ? rounded(sum / sums.count, 4) : null)
-  const weighted = (sum: number) => (captured.kwh > 0 ? rounded(sum / captured.kwh, 4) : null)
-  const share = (count: number) => (sums.count > 0 ? rounded((100 * count) / sums.count, 2) : null)
+  const mean = (sum: number) => (sums.ms > 0 ? rounded(sum / sums.ms, 4) : null)
+  const weighted = (sum: number) => (captured.wh > 0 ? rounded(sum / captured.wh, 4) : null)
+  const share = (ms: number) => (sums.ms > 0 ? rounded((100 * ms) / sums.ms, 2) : null)
   const is_complete = sums.count === data.length
   const is_converted = data.every(({ fx_rate }) => fx_rate !== null)
   const summary = {
@@ -72,8 +85,8 @@ export function crossBorderPrices(compared: Compared): Static<typeof CrossBorder
     mean_base_price_per_mwh: mean(sums.base),
     mean_sold_price_per_mwh: mean(sums.sold),
     mean_spread_per_mwh: mean(sums.sold - sums.base),
-    positive_spread_pct: share(sums.positive),
-    equal_price_pct: share(sums.equal),
+    positive_spread_pct: share(sums.positive_ms),
+    equal_price_pct: share(sums.equal_ms),
     captured_base_price_per_mwh: weighted(captured.base),
     captured_sold_price_per_mwh: weighted(captured.sold),
     captured_uplift_per_mwh: weighted(captured.sold - captured.base),
@@ -95,18 +108,20 @@ interface Span {
 }
 
 function itemOf(
-  { base, sold, rateAt, fees }: Compared,
+  compared: Compared,
   { start_ms, end_ms }: Span,
   pair: { base: number | null; sold: number | null },
 ): Item {
-  const fx_rate = rateAt(start_ms)
+  const { base, sold, rateAt } = compared
+  const fx_rate = rateAt(sold.market.currency, start_ms)
   const sold_micro = pair.sold === null || fx_rate === null ? null : pair.sold * fx_rate
   const base_price = price(pair.base)
   const sold_price = price(sold_micro)
   const spread =
     base_price === null || sold_price === null ? null : rounded(sold_price - base_price, 4)
-  const fee = feesPerMwh(fees, localDate(start_ms, sold.market.timezone), base.market.currency)
-  const net = spread === null || fee === null ? null : rounded(spread - fee, 4)
+  const fee = sold_price === null ? null : feePerMwh(compared, start_ms, sold_price)
+  const net = spread === null || typeof fee !== 'number' ? null : rounded(spread - fee, 4)
+  const missing = fx_rate === null ? ('no_exchange_rate' as const) : ('no_price' as const)
   return {
     start_at: new Date(start_ms).toISOString(),
     end_at: new Date(end_ms).toISOString(),
@@ -120,19 +135,42 @@ function itemOf(
     currency: base.market.currency,
     fx_rate,
     favourable: net === null ? null : net > 0,
+    reason: net !== null ? null : spread !== null && typeof fee === 'string' ? fee : missing,
   }
 }
 
-/** Of all plants, for selling across the border; null where one is in another currency. */
-function feesPerMwh(fees: readonly Fee[], date: string, currency: string): number | null {
-  let sum = 0
-  for (const fee of fees) {
-    if (fee.code !== 'cross_border' || fee.basis !== 'per_mwh' || fee.logger_id !== null) continue
-    if (fee.valid_from > date || (fee.valid_to !== null && fee.valid_to < date)) continue
-    if (fee.currency !== currency) return null
-    sum += Number(fee.value)
+/**
+ * What it costs to sell a MWh across the border at that price: by the fees that go by energy, of
+ * the plants that sell across it then, else of all in the base market; without any, by those fees
+ * that every plant of the site pays.
+ */
+function feePerMwh(
+  compared: Compared,
+  at_ms: number,
+  sold_price: number,
+): number | 'no_exchange_rate' | 'fees_differ' {
+  const { fees, stays, base, sold, rateAt } = compared
+  if (fees.length === 0 || base.market.market_code === sold.market.market_code) return 0
+  const there = stays.filter(({ from_ms, to_ms }) => from_ms <= at_ms && at_ms < to_ms)
+  const across = there.filter(({ sold_code }) => sold_code === sold.market.market_code)
+  const plants = (across.length > 0 ? across : there).map(({ logger_id }) => logger_id)
+  const date = localDate(at_ms, sold.market.timezone)
+  const due = fees.filter(
+    ({ valid_from, valid_to }) => valid_from <= date && (valid_to === null || date <= valid_to),
+  )
+  const sums = (plants.length > 0 ? plants : [null]).map((plant) => {
+    const charged = due.filter(({ logger_id }) => logger_id === null || logger_id === plant)
+    return charged.reduce((sum, fee) => sum + feeOf(fee), 0)
+  })
+  const [one, ...others] = sums.map((sum) => rounded(sum, 4))
+  if (Number.isNaN(one) || others.some(Number.isNaN)) return 'no_exchange_rate'
+  return others.every((other) => other === one) ? one! : 'fees_differ'
+
+  function feeOf({ basis, value, currency }: Fee): number {
+    if (basis === 'percent') return (Number(value) / 100) * sold_price
+    if (basis !== 'per_mwh') return 0
+    return Number(value) * (rateAt(currency!, at_ms) ?? Number.NaN)
   }
-  return sum
 }
 
 /** The mean of the quarters; null where one has no price. */
@@ -157,16 +195,7 @@ function resolutionsOf({ base, sold }: Compared): (at_ms: number) => number {
   return (at_ms) => by_hour.get(at_ms - (at_ms % hour_ms)) ?? usual_ms
 }
 
-function energyOf({ hours, from_ms, to_ms }: Compared): (span: Span) => number {
-  const kwh = new Float64Array((to_ms - from_ms) / quarter_ms)
-  for (const { start_ms, energy_wh } of hours) {
-    for (const [nth, wh] of energy_wh.entries()) {
-      const at = (start_ms - from_ms) / quarter_ms + nth
-      if (at >= 0 && at < kwh.length) kwh[at]! += (wh ?? 0) / 1000
-    }
-  }
-  return ({ start_ms, end_ms }) =>
-    kwh
-      .subarray((start_ms - from_ms) / quarter_ms, (end_ms - from_ms) / quarter_ms)
-      .reduce((sum, value) => sum + value, 0)
-}
+const energyOf = ({ wh, from_ms }: Compared, { start_ms, end_ms }: Span): number =>
+  wh
+    .subarray((start_ms - from_ms) / quarter_ms, (end_ms - from_ms) / quarter_ms)
+    .reduce((sum, value) => sum + value, 0)

@@ -49,9 +49,10 @@ const ofLogger = Type.Optional(LoggerId)
 
 const note =
   'Energy of quarter hours times the price of the contract in them, exact to a millionth of the ' +
-  'currency: hours, days and plants add up. What is not known is `null` and says why; what a plant ' +
-  'delivers without a contract is in no amount. Prices of two markets of one auction differ by what ' +
-  'their border costs, which the plant earns only where its contract says so.'
+  'currency: gross and fees of hours, days and plants add up. What is not known is `null` and says ' +
+  'why; what a plant delivers without a contract, or before it is commissioned, is in no amount. ' +
+  'Prices of two markets of one auction differ by what their border costs, which the plant earns ' +
+  'only where its contract says so.'
 
 interface Asked {
   site: { site_id: string }
@@ -95,8 +96,9 @@ export const earningsByHour = endpoint({
   operation_id: 'earnings_hourly_list',
   summary: 'Earnings hour by hour, by plant',
   description:
-    'An item for each hour (UTC) and plant up to now, by these; the month to date where no days ' +
-    `are given. ${note}`,
+    'An item for each hour (UTC) and plant up to now, by these, from the day it was commissioned ' +
+    '(earlier ones, on trial, where they have energy) to its retirement; the month to date where ' +
+    `no days are given. ${note}`,
   query: { ...window, logger_id: ofLogger },
   returns: EarningsHours,
   example: {

@@ -119,6 +119,7 @@ export const crossBorderExample = {
       currency: 'EUR',
       fx_rate: 1,
       favourable: true,
+      reason: null,
     },
   ],
   meta: {

@@ -66,10 +66,22 @@ export interface Judged {
   now_ms: number
 }
 
-/** Amounts are of the energy that is known, if any is: without a price they are none. */
-function isKnown({ known_hours, known_wh, unknown }: Sums): boolean {
-  if (unknown.size === 0) return known_hours > 0
-  return known_wh > 0 && [...unknown.values()].every(({ reason }) => reason === 'no_energy')
+/** Fees are of all the time, unless a price or a rate is not known. */
+const isCharged = ({ charged_hours, unknown }: Sums): boolean =>
+  charged_hours > 0 && [...unknown.values()].every(({ reason }) => reason === 'no_energy')
+
+/** Gross is of the energy that is known, if any is: without a price it is none. */
+const isKnown = (sums: Sums): boolean =>
+  isCharged(sums) && (sums.unknown.size === 0 || sums.known_wh > 0)
+
+/** Gross, fees, and what they leave of it. */
+function amountsOf(sums: Sums) {
+  const fees = amountsSum(sums.fees.values())
+  return {
+    gross_amount: isKnown(sums) ? majorUnits(sums.gross) : null,
+    fees_amount: isCharged(sums) ? majorUnits(fees) : null,
+    net_amount: isKnown(sums) ? majorUnits(sums.gross - fees) : null,
+  }
 }
 
 export function figuresOf(sums: Sums, { currency, fees, coverage, end_ms, now_ms }: Judged) {
@@ -88,12 +100,11 @@ export function figuresOf(sums: Sums, { currency, fees, coverage, end_ms, now_ms
     currency: is_sold ? currency : null,
     energy_sold_kwh: kwhOrNull(sums.energy_wh),
     energy_without_contract_kwh: kwh(sums.unsold_wh),
-    gross_amount: money(sums.gross),
-    fees_amount: money(fees_sum),
-    net_amount: money(sums.gross - fees_sum),
+    ...amountsOf(sums),
     fees: fees.flatMap((fee) => {
       const amount = sums.fees.get(fee.fee_id)
-      return amount === undefined ? [] : [{ ...feeTerms(fee), amount: money(amount) }]
+      if (amount === undefined) return []
+      return [{ ...feeTerms(fee), amount: isCharged(sums) ? majorUnits(amount) : null }]
     }),
     average_price_per_mwh:
       is_known && sums.known_wh > 0 ? price(perMwh(sums.gross, sums.known_wh)) : null,
@@ -153,15 +164,8 @@ export const feeTerms = ({ code, name, basis, value, currency }: Fee) => ({
 })
 
 /** The money of a day, or of nothing. */
-export function dayOf(date: string, sums: Sums) {
-  const is_known = isKnown(sums)
-  const fees_sum = amountsSum(sums.fees.values())
-  const money = (amount: Micro) => (is_known ? majorUnits(amount) : null)
-  return {
-    date,
-    energy_kwh: kwhOrNull(sums.energy_wh),
-    gross_amount: money(sums.gross),
-    fees_amount: money(fees_sum),
-    net_amount: money(sums.gross - fees_sum),
-  }
-}
+export const dayOf = (date: string, sums: Sums) => ({
+  date,
+  energy_kwh: kwhOrNull(sums.energy_wh),
+  ...amountsOf(sums),
+})

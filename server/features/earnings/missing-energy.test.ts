@@ -65,29 +65,33 @@ test('energy that is not known has no money, and says why', async (t) => {
   await addContract(db)
   const reset = () => db.query('DELETE FROM gaps; DELETE FROM logger_hours')
 
-  await t.test('of a day without any, not even the fees of the month are told', async () => {
-    const { body } = await get(day)
-    assert.deepEqual(
-      [body.gross_amount, body.fees_amount, body.net_amount, body.reason, body.price_status],
-      [null, null, null, 'no_energy', 'final'],
-    )
-    // From sunrise to sunset, but for the hours in which inverters may sleep.
-    assert.deepEqual(body.unknown, [
-      {
-        reason: 'no_energy',
-        market_code: null,
-        start_at: '2026-06-01T04:00:00.000Z',
-        end_at: '2026-06-01T18:00:00.000Z',
-        hour_count: 14,
-      },
-    ])
-    const at_noon = (await get(hours)).body.data[11]
-    assert.deepEqual(
-      [at_noon.gross_amount, at_noon.fees_amount, at_noon.net_amount, at_noon.reason],
-      [null, null, null, 'no_energy'],
-    )
-    assert.equal(body.by_day[0].net_amount, null)
-  })
+  await t.test(
+    'of a day without any there is no gross, and the fees of the month are due',
+    async () => {
+      const { body } = await get(day)
+      assert.deepEqual(
+        [body.gross_amount, body.fees_amount, body.net_amount, body.reason, body.price_status],
+        [null, 24, null, 'no_energy', 'final'],
+      )
+      assert.equal(body.fees[0].amount, 24)
+      // From sunrise to sunset, but for the hours in which inverters may sleep.
+      assert.deepEqual(body.unknown, [
+        {
+          reason: 'no_energy',
+          market_code: null,
+          start_at: '2026-06-01T04:00:00.000Z',
+          end_at: '2026-06-01T18:00:00.000Z',
+          hour_count: 14,
+        },
+      ])
+      const at_noon = (await get(hours)).body.data[11]
+      assert.deepEqual(
+        [at_noon.gross_amount, at_noon.fees_amount, at_noon.net_amount, at_noon.reason],
+        [null, 1, null, 'no_energy'],
+      )
+      assert.deepEqual([body.by_day[0].fees_amount, body.by_day[0].net_amount], [24, null])
+    },
+  )
 
   await t.test('at night there is none, and all is known', async () => {
     await addEnergy(db, [])
@@ -120,6 +124,8 @@ test('energy that is not known has no money, and says why', async (t) => {
         status,
       )
       assert.equal(body.known.gross_amount, 6.5)
+      // Two hours of the fee among them, of which nothing else is known.
+      assert.deepEqual([body.fees_amount, body.net_amount], [24, -17.5])
       assert.deepEqual(
         [body.by_day[0].gross_amount, body.by_day[0].fees_amount, body.by_day[0].net_amount],
         [body.gross_amount, body.fees_amount, body.net_amount],
@@ -133,6 +139,11 @@ test('energy that is not known has no money, and says why', async (t) => {
         [data[9].price_status, data[10].price_status, data[10].gross_amount, data[10].reason],
         ['final', expected, null, 'no_energy'],
       )
+      const fees = data.reduce(
+        (all: number, hour: { fees_amount: number }) => all + hour.fees_amount,
+        0,
+      )
+      assert.equal(fees, body.fees_amount)
     }
   })
 

@@ -44,6 +44,14 @@ interface Account {
 
 const noAccount = (): Account => ({ sums: noSums(), coverage: noCoverage() })
 
+/** Ascending. */
+function daysBegun(days: Days, { now_ms }: Now): Map<string, Sums> {
+  const { from_ms, to_ms } = hoursOfDays(days, now_ms)
+  const found = new Map<string, Sums>()
+  for (let at = from_ms; at < to_ms; at += day_ms) found.set(utcDate(at), noSums())
+  return found
+}
+
 /** The sums of plants, of days, and of all: each hour goes into one of each. */
 export function summaryOf(
   { plants, currency, rateAt, rates }: Books,
@@ -51,7 +59,7 @@ export function summaryOf(
   now: Now,
 ): Static<typeof EarningsSummary> {
   const all = noAccount()
-  const days = new Map<string, Sums>()
+  const days = daysBegun({ start, end }, now)
   const of_plants = plants.map((plant) => {
     const of_plant = noAccount()
     const fee_ids = plant.fees.map(({ fee_id }) => fee_id)
@@ -59,9 +67,7 @@ export function summaryOf(
       const awake_s = now.awake(hour.start_ms, now.now_ms)
       const account = currency === null ? hour : inCurrency(hour, currency, rateAt)
       const date = utcDate(hour.start_ms)
-      const of_day = days.get(date) ?? noSums()
-      days.set(date, of_day)
-      for (const sums of [all.sums, of_plant.sums, of_day]) addHour(sums, account, fee_ids)
+      for (const sums of [all.sums, of_plant.sums, days.get(date)!]) addHour(sums, account, fee_ids)
       for (const { coverage } of [all, of_plant]) {
         addCoverage(coverage, awake_s, hour, plant.inverter_count)
       }
@@ -74,7 +80,7 @@ export function summaryOf(
     figuresOf(sums, { currency, fees, coverage, end_ms, now_ms: now.now_ms })
   const figures = served(all)
   const is_ahead = all.sums.hours_under_contract > 0 || Date.parse(start) >= now.now_ms
-  const nothing = is_ahead ? 'not_yet' : days.size > 0 ? 'no_contract' : null
+  const nothing = is_ahead ? 'not_yet' : 'no_contract'
   return {
     start_date: start,
     end_date: end,
@@ -90,7 +96,7 @@ export function summaryOf(
             ...served(account),
           })),
     exchange_rates: ratesOf(rates),
-    by_day: [...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([date, sums]) => dayOf(date, sums)),
+    by_day: [...days].map(([date, sums]) => dayOf(date, sums)),
     calculated_at: new Date(now.now_ms).toISOString(),
   }
 }
@@ -101,12 +107,18 @@ export function* earningsHours(
   now: Now,
 ): Generator<Static<typeof EarningsHour>> {
   const textOf = hourTexts()
-  const accounts = plants.map((plant) => ({ plant, hours: plant.hours() }))
-  while (accounts.length > 0) {
-    for (const { plant, hours } of accounts) {
-      const { value: hour } = hours.next()
-      if (hour === undefined) return
-      yield hourOf(hour, plant, now, textOf)
+  const accounts = plants.map((plant) => {
+    const hours = plant.hours()
+    return { plant, hours, next: hours.next().value }
+  })
+  // Plants are in service at different times.
+  for (;;) {
+    const start_ms = Math.min(...accounts.map(({ next }) => next?.start_ms ?? Infinity))
+    if (start_ms === Infinity) return
+    for (const account of accounts) {
+      if (account.next?.start_ms !== start_ms) continue
+      yield hourOf(account.next, account.plant, now, textOf)
+      account.next = account.hours.next().value
     }
   }
 }
@@ -184,7 +196,7 @@ function hourOf(
     price_per_mwh: price(hour.price_micro),
     market_price_per_mwh: price(hour.market_price_micro),
     gross_amount: is_known ? majorUnits(gross) : null,
-    fees_amount: is_known ? majorUnits(fees) : null,
+    fees_amount: is_priced ? majorUnits(fees) : null,
     net_amount: is_known ? majorUnits(gross - fees) : null,
     curtailed_energy_kwh: kwhOrNull(curtailed_wh),
     lost_amount: is_priced && curtailed_wh !== null ? majorUnits(hour.lost - hour.avoided) : null,

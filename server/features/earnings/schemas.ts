@@ -23,7 +23,7 @@ const price_status = Type.Enum([...priceStatuses], {
     'may still come.',
 })
 const reason_text =
-  '`no_contract`: the plant has none then; `no_price`: a market period without a price; ' +
+  '`no_contract`: the plant has none then, or is not in service; `no_price`: a market period without a price; ' +
   '`no_exchange_rate`: of currencies without a rate; `no_energy`: that of an inverter is not ' +
   'known, while it must be awake; `not_yet`: nothing was told of the time so far.'
 const completeness_pct = Nullable(
@@ -45,7 +45,8 @@ const EarningsFee = Type.Object(
     basis: Type.Enum([...feeBases], {
       description:
         '`per_mwh` of energy; `percent` of gross; `per_month` of the time zone of the market, as ' +
-        'the time passes; `per_mw_month` also by rated power; `imbalance`: what the deviation from ' +
+        'the time passes while the plant is in service, whether its energy is known or not; ' +
+        '`per_mw_month` also by rated power; `imbalance`: what the deviation from ' +
         'the forecast costs, where it is known, else the rate per MWh.',
     }),
     rate: Type.Number({ description: 'As the contract has it: in its currency, or in percent.' }),
@@ -100,8 +101,10 @@ const KnownMoney = Type.Object(
         'known.',
     }),
     gross_amount: Type.Number(),
-    fees_amount: Type.Number(),
-    net_amount: Type.Number(),
+    fees_amount: Type.Number({
+      description: 'Of hours whose prices are known: those by the month also of other energy.',
+    }),
+    net_amount: Type.Number({ description: '`gross_amount` less `fees_amount`.' }),
   },
   closed('KnownMoney'),
 )
@@ -118,10 +121,16 @@ const figures = {
   gross_amount: money(
     'Energy times the price of the contract, of each market period; below 0 where prices were. ' +
       '`null` where a price or a rate of any hour is not known: see `known`. Where energy is not ' +
-      'known, as `unknown` tells, all amounts are of what is; `null` where none is.',
+      'known, as `unknown` tells, it is of what is; `null` where none is. Hours and days add up.',
   ),
-  fees_amount: money('Sum of `fees`.'),
-  net_amount: money('`gross_amount` less `fees_amount`.'),
+  fees_amount: money(
+    'Sum of `fees`: those by energy of what is known of it, those by the month of all the time. ' +
+      '`null` where a price or a rate of any hour is not known. Hours and days add up.',
+  ),
+  net_amount: money(
+    '`gross_amount` less `fees_amount`, `null` where gross is: where energy is not known it is less ' +
+      'than the sum of the net of hours, for fees of such an hour are due and its net is `null`.',
+  ),
   fees: Type.Array(EarningsFee),
   average_price_per_mwh: money('Captured: gross by energy.'),
   market_base_price_per_mwh: money('Mean market price of the time, hour by hour and plant.'),
@@ -200,9 +209,15 @@ export const EarningsHour = Type.Object(
     energy_kwh: kwh('Delivered, as far as it is known; 0 at night.'),
     price_per_mwh: money('What the contract pays: mean of the quarter hours.'),
     market_price_per_mwh: money('Day-ahead price, in the currency of the contract: mean of them.'),
-    gross_amount: money('Sum of the products of the quarter hours.'),
-    fees_amount: money('Those of the month, too, as far as the hour goes.'),
-    net_amount: money('`gross_amount` less `fees_amount`.'),
+    gross_amount: money(
+      'Sum of the products of the quarter hours; `null` for `reason`, but for that of the energy ' +
+        'that is known.',
+    ),
+    fees_amount: money(
+      'Those of the month, too, as far as the hour goes: they are due also where the energy is not ' +
+        'known. `null` for any other reason.',
+    ),
+    net_amount: money('`gross_amount` less `fees_amount`; `null` where gross is.'),
     curtailed_energy_kwh: kwh('Kept back by limits from outside, as in the summary.'),
     lost_amount: money('What it would have earned, less what it would have cost.'),
     currency: Nullable(currency('ISO 4217, of the contract.')),
@@ -287,10 +302,21 @@ export const CrossBorderPrice = Type.Object(
     capacity_price_per_mwh: Type.Null({
       description: 'Of cross-border capacity by explicit auction: not known here.',
     }),
-    net_spread_per_mwh: money('The spread less fees of `cross_border` per MWh.'),
+    net_spread_per_mwh: money(
+      'The spread less fees of `cross_border` that go by energy (`per_mwh`, and `percent` of the ' +
+        'price sold at): of the plants whose contracts sell across this border then, or of all in ' +
+        'the base market where none does.',
+    ),
     currency: currency('ISO 4217, of the base market.'),
     fx_rate: money('How many `currency` one of the sold market was.'),
     favourable: Nullable(Type.Boolean({ description: 'The net spread is above 0.' })),
+    reason: Nullable(
+      Type.Enum(['no_price', 'no_exchange_rate', 'fees_differ'], {
+        description:
+          'Why the net spread is `null`; `fees_differ`: from plant to plant, so that there is no ' +
+          'one figure.',
+      }),
+    ),
   },
   closed('CrossBorderPrice'),
 )
@@ -300,13 +326,15 @@ const CrossBorderSummary = Type.Object(
     period_count: Type.Integer({ minimum: 0 }),
     complete_count: Type.Integer({ minimum: 0, description: 'Periods with both prices.' }),
     resolution_minutes: Type.Integer({ minimum: 0, description: 'The coarser one of the two.' }),
-    mean_base_price_per_mwh: money('Over periods with both prices, as all that follows.'),
+    mean_base_price_per_mwh: money(
+      'Over the time of periods with both prices, as all that follows: each counts by its length.',
+    ),
     mean_sold_price_per_mwh: money('Of the market sold into.'),
     mean_spread_per_mwh: money('Sold less base.'),
-    positive_spread_pct: money('Periods in which the spread is above 0.'),
-    equal_price_pct: money('Periods in which the spread is below 0.01 either way.'),
+    positive_spread_pct: money('Part of that time in which the spread is above 0.'),
+    equal_price_pct: money('Part of it in which the spread is below 0.01 either way.'),
     captured_base_price_per_mwh: money(
-      'Weighted by the energy of the plants assigned there, as far as it is known.',
+      'Weighted by what plants delivered while they were assigned there, as far as it is known.',
     ),
     captured_sold_price_per_mwh: money('Weighted in the same way.'),
     captured_uplift_per_mwh: money('The difference of the two.'),

@@ -1,8 +1,7 @@
 import { type Books, type BooksAsked, openBooks, type ReadScheduled } from '../../earnings/books.ts'
 import { type Contracts, readContracts } from '../../earnings/contract-store.ts'
 import { type PlantHour, readPlantHours } from '../../earnings/plant-quarters.ts'
-import { targetOf } from '../../predictions/targets.ts'
-import { leadSpans, readVintageSteps } from '../../predictions/vintage-steps.ts'
+import { readSoldSteps } from '../../predictions/sold-steps.ts'
 import type { Queries } from '../../storage/database.ts'
 
 export interface SiteTerms {
@@ -17,6 +16,8 @@ export interface EarningsStore {
   contracts(site_id: string, logger_id: number | null): Promise<Contracts>
   /** By id, retired ones too. */
   loggerNames(site_id: string): Promise<Map<number, string>>
+  /** When plants were retired, Unix ms. */
+  retirements(site_id: string): Promise<Map<number, number>>
   site(site_id: string): Promise<SiteTerms>
   hours(site_id: string, span: { from: Date; to: Date }): Promise<Map<number, Iterable<PlantHour>>>
 }
@@ -48,20 +49,27 @@ export function createEarningsStore(db: Queries): EarningsStore {
       )
       return new Map(rows.map(({ logger_id, name }) => [logger_id, name]))
     },
+    async retirements(site_id) {
+      const rows = await db.query<{ logger_id: number; retired_at: Date }>(
+        'SELECT logger_id, retired_at FROM loggers WHERE site_id = $1 AND retired_at IS NOT NULL',
+        [site_id],
+      )
+      return new Map(rows.map(({ logger_id, retired_at }) => [logger_id, retired_at.getTime()]))
+    },
     hours: (site_id, span) => readPlantHours(db, { site_id, ...span }),
   }
 }
 
-/** The median of the last forecast before the gate closure, in Wh of each quarter hour. */
+/** The median of what plants could offer by the gate closure, in Wh of each quarter hour. */
 function forecastInTime(
   db: Queries,
   { site_id, from_ms, to_ms }: { site_id: string; from_ms: number; to_ms: number },
 ): ReadScheduled {
   return async (logger_id, { timezone, gate_closure_local }) => {
     if (gate_closure_local === null) return () => null
-    const spans = leadSpans('day_ahead', { from_ms, to_ms }, { timezone, gate_closure_local })
-    const target = targetOf(logger_id)
-    const steps = await readVintageSteps(db, { site_id, target }, { lead_time: 'day_ahead', spans })
+    const plant = { site_id, logger_id, logger_ids: [logger_id] }
+    const gate = { timezone, gate_closure_local }
+    const steps = await readSoldSteps(db, { ...plant, from_ms, to_ms }, gate)
     const sold = new Map<number, number>()
     for (const { start_ms, end_ms, p50_kw, is_hindcast } of steps) {
       // What was made after the fact was sold by nobody.

@@ -103,6 +103,7 @@ export const getLoggerForecast = endpoint({
   returns: Forecast,
   example: { answer: forecastExample },
   async handle({ site: { site_id }, params: { logger_id }, query }, needs: Needs) {
+    await demandLogger(site_id, logger_id, needs)
     const { date = utcDate(needs.clock.now()) } = query
     const day = await needs.predictions.forecasts.day(site_id, date, { refresh: false })
     if (!day.plants.some((plant) => plant.logger_id === logger_id)) {
@@ -139,7 +140,7 @@ export const listProduction = endpoint({
     'at `gate_closure_local` of the assigned market, at 12:00 in Brussels without one, on the day ' +
     'before its delivery. What was issued later does not count here. For days before forecasts ' +
     'were issued, hindcasts of a model that had not seen them stand in and say so. Without ' +
-    '`logger_id` the site as a whole. ' +
+    '`logger_id` the site as a whole, of the plants that were in service at the time. ' +
     windowRule,
   query: { ...timeWindow, logger_id: Type.Optional(LoggerId) },
   returns: List(Production),

@@ -1,6 +1,7 @@
 /** Forecast beside actual, step by step. */
 import { significant } from '@heliograph/domain/significant'
-import { type Course, outcomeOf } from '../../predictions/course.ts'
+import { outcomeOf } from '../../predictions/course.ts'
+import type { ForecastHistory } from '../../predictions/production-history.ts'
 import type { VintageStep } from '../../predictions/vintage-steps.ts'
 import type { Production } from './schemas.ts'
 
@@ -11,7 +12,10 @@ const relative_min_ratio = 0.01
 /** One item for each step of a plant or the site that begins before `now_ms`, or is yet to come. */
 export function productionItem(
   step: VintageStep,
-  of: { logger_id: number | null; rated_power_kw: number; course: Course; now_ms: number },
+  of: { logger_id: number | null; now_ms: number } & Pick<
+    ForecastHistory,
+    'course' | 'ratedPowerKw'
+  >,
 ): Production {
   const { start_ms, end_ms, issued_ms } = step
   const hours = (end_ms - start_ms) / hour_ms
@@ -23,7 +27,8 @@ export function productionItem(
   const [p10, p50, p90] = [kwh(step.p10_kw), kwh(step.p50_kw), kwh(step.p90_kw)]
   const error_kwh = p50 === null || available_kwh === null ? null : p50 - available_kwh
   const is_relative =
-    available_kwh !== null && available_kwh >= relative_min_ratio * of.rated_power_kw * hours
+    available_kwh !== null &&
+    available_kwh >= relative_min_ratio * of.ratedPowerKw(start_ms) * hours
   return {
     start_at: new Date(start_ms).toISOString(),
     end_at: new Date(end_ms).toISOString(),

@@ -145,7 +145,9 @@ export const Production = Type.Object(
     p50_kwh: maybe('The median.'),
     p90_kwh: maybe('Undercut with a probability of 90 %.'),
     actual_kwh: maybe('Delivered; null while it is not known.'),
-    actual_available_kwh: maybe('Delivered, and what curtailment kept back.'),
+    actual_available_kwh: maybe(
+      'Delivered, and what curtailment kept back; null with `curtailed` where that is not known.',
+    ),
     error_kwh: maybe('`p50_kwh` less `actual_available_kwh`.'),
     error_pct: Nullable(
       Type.Number({
@@ -156,7 +158,9 @@ export const Production = Type.Object(
     inside_band: Nullable(
       Type.Boolean({ description: 'Whether the available energy lies from P10 to P90.' }),
     ),
-    curtailed: Type.Boolean({ description: 'Curtailment kept something back.' }),
+    curtailed: Type.Boolean({
+      description: 'Curtailment kept something back, or may have where how much is not known.',
+    }),
     completeness_pct: Type.Number({
       minimum: 0,
       maximum: 100,
@@ -222,8 +226,10 @@ const Metrics = Type.Object(
     pinball_loss_per_mwh: maybe('Of prices: mean of the pinball losses of P10, P50 and P90.'),
     p10_p90_coverage_pct: maybe('How often the actual lay from P10 to P90; 80 is meant.'),
     skill_vs_persistence_pct: maybe(
-      'How much smaller `mae_kw` is than that of smart persistence: the share of its clear sky that ' +
-        'the plant gave at the same time of the last day known by then, times the clear sky now.',
+      'How much smaller the mean absolute error is than that of persistence on the same steps. Of ' +
+        'production that is smart persistence: the share of its clear sky that the plant gave at ' +
+        'the same time of the last day known by then, times the clear sky now. Of prices: the ' +
+        'price 24 hours before.',
     ),
     sample_count: Type.Integer({ minimum: 0, description: 'Steps by day that were compared.' }),
     hindcast_count: Type.Integer({ minimum: 0, description: 'Of these, those of hindcasts.' }),

@@ -1,7 +1,8 @@
 /**
  * Prices from a file: `start_at,end_at,price_per_mwh` and, if wanted, `currency`, in any order, by
- * commas, without quotes. Instants are RFC 3339 with an offset.
+ * commas, without quotes. Instants are RFC 3339 with an offset, from 1970 to five years from now.
  */
+import { utcDate } from '@heliograph/domain/utc-day'
 import { microOf } from '../micro.ts'
 import type { PricePeriod } from '../periods.ts'
 
@@ -28,11 +29,18 @@ const needed = ['start_at', 'end_at', 'price_per_mwh'] as const
 const optional = ['currency'] as const
 const minute_ms = 60_000
 const lengths_ms = [15, 30, 60].map((minutes) => minutes * minute_ms)
+/** What is further ahead is a slip of the pen. */
+const years_ahead_max = 5
 
 type Cells = Record<(typeof needed)[number], string> & { currency?: string }
 
 /** Reads the whole file; every fault is told with its line. */
-export function readPriceCsv(text: string): PriceFile {
+export function readPriceCsv(text: string, now: Date): PriceFile {
+  const until_ms = Date.UTC(
+    now.getUTCFullYear() + years_ahead_max,
+    now.getUTCMonth(),
+    now.getUTCDate(),
+  )
   const lines = text.replace(/^\ufeff/, '').split(/\r\n|\n/)
   const columns = lines[0]!.split(',').map((name) => name.trim())
   const fault = headerFault(columns)
@@ -46,7 +54,7 @@ export function readPriceCsv(text: string): PriceFile {
     const named = Object.fromEntries(columns.map((name, column) => [name, cells[column] ?? '']))
     const row =
       cells.length === columns.length
-        ? rowOf(named as Cells)
+        ? rowOf(named as Cells, until_ms)
         : `it has ${cells.length} columns, the header ${columns.length}`
     if (typeof row === 'string') faults.push({ line, reason: row })
     else rows.push({ ...row, line })
@@ -66,23 +74,29 @@ function headerFault(columns: readonly string[]): string | null {
   return new Set(columns).size < columns.length ? 'a column is there twice' : null
 }
 
-function rowOf({ start_at, end_at, price_per_mwh, currency }: Cells) {
+function rowOf({ start_at, end_at, price_per_mwh, currency }: Cells, until_ms: number) {
   const start_ms = instantOf(start_at)
   if (start_ms === null) return `start_at: '${start_at}' is no instant with an offset`
   const end_ms = instantOf(end_at)
   if (end_ms === null) return `end_at: '${end_at}' is no instant with an offset`
-  if (!lengths_ms.includes(end_ms - start_ms)) {
-    return 'end_at: a period has 15, 30 or 60 minutes'
+  const length_ms = end_ms - start_ms
+  if (!lengths_ms.includes(length_ms)) return 'end_at: a period has 15, 30 or 60 minutes'
+  if (start_ms < 0 || end_ms > until_ms) {
+    return `start_at: '${start_at}' is not from 1970-01-01 to ${utcDate(until_ms)}`
   }
-  if (start_ms % lengths_ms[0]! !== 0) return 'start_at: it is not on a quarter of an hour'
+  if (start_ms % length_ms !== 0) {
+    const minutes = length_ms / minute_ms
+    return `start_at: a period of ${minutes} minutes begins at a multiple of them in an hour of UTC`
+  }
   const price_micro = microOf(price_per_mwh)
   if (price_micro === null) return `price_per_mwh: '${price_per_mwh}' is no decimal number`
   if (currency && !/^[A-Z]{3}$/.test(currency)) return `currency: '${currency}' is none`
   return { start_ms, end_ms, price_micro, currency: currency || null }
 }
 
+/** No clock is further from UTC than 14 hours. */
 const instant =
-  /^(\d{4}-\d\d-\d\d)[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.0+)?)?(?:[Zz]|[+-]\d\d:\d\d)$/
+  /^(\d{4}-\d\d-\d\d)[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.0+)?)?(?:[Zz]|[+-](?:(?:0\d|1[0-3]):[0-5]\d|14:00))$/
 
 function instantOf(text: string): number | null {
   const [, date] = instant.exec(text) ?? []

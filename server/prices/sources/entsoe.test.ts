@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import type { PeriodSpan } from '../periods.ts'
+import type { Market } from '../store.ts'
 import { entsoeSource, readDocument } from './entsoe.ts'
 import { document, series, testMarket } from './fixtures/documents.ts'
 import { SourceFault } from './source.ts'
@@ -10,10 +11,14 @@ const span = (start: string, end: string): PeriodSpan => ({
   start_ms: Date.parse(start),
   end_ms: Date.parse(end),
 })
-const zone = { sequence: null }
+const zone = { eic_code: testMarket.eic_code, sequence: null }
 
 /** Price by the start of its period, `06T12:00`. */
-function pricesOf(text: string, day: PeriodSpan, market: { sequence: number | null } = zone) {
+function pricesOf(
+  text: string,
+  day: PeriodSpan,
+  market: Pick<Market, 'eic_code' | 'sequence'> = zone,
+) {
   const outcome = readDocument(text, market, day)
   assert.equal(outcome.outcome, 'published')
   assert.ok('periods' in outcome)
@@ -29,7 +34,18 @@ test('documents of ENTSO-E have their known prices', async (t) => {
 
   await t.test('a curve without its repetitions', () => {
     const day = span('2024-01-01T00:00Z', '2024-01-01T06:00Z')
-    const prices = pricesOf(reading('hexagon_publication.a03curvetype.xml'), day)
+    const text = reading('hexagon_publication.a03curvetype.xml')
+    // An example that was made up: of a border, and with the currency for the unit.
+    const slovakia = { eic_code: '10YSK-SEPS-----K', sequence: null }
+    assert.throws(
+      () => readDocument(text, zone, day),
+      /in_Domain.mRID is 10YSK-SEPS-----K, not 10YBE/,
+    )
+    assert.throws(() => readDocument(text, slovakia, day), /out_Domain.mRID is 10YCZ-CEPS-----N/)
+    const within = text.replace('10YCZ-CEPS-----N', '10YSK-SEPS-----K')
+    assert.throws(() => readDocument(within, slovakia, day), /prices per EUR, not MWH/)
+    const mended = within.replace(/(<price_Measure_Unit.name>)EUR/, '$1MWH')
+    const prices = pricesOf(mended, day, slovakia)
     assert.deepEqual([...prices.values()], [50, 50, 55, 55, 55, 60])
   })
 
@@ -80,11 +96,13 @@ const flat = (price: number) => ({ ...whole, resolution: 'PT60M', prices: [price
 test('of several auctions only the own one counts, also where it has holes', () => {
   const own = series({ position: 1, ...flat(10), end: '2026-06-21T00:00Z' })
   const other = series({ position: 2, ...flat(99) })
-  const prices = pricesOf(document(own, other), day, { sequence: 1 })
+  const prices = pricesOf(document(own, other), day, { ...zone, sequence: 1 })
   assert.deepEqual([...prices.values()], [10, 10])
-  const exaa = pricesOf(document(own, other), day, { sequence: 2 })
+  const exaa = pricesOf(document(own, other), day, { ...zone, sequence: 2 })
   assert.deepEqual([exaa.size, exaa.get('21T12:00')], [24, 99])
-  assert.deepEqual(readDocument(document(other), { sequence: 1 }, day), { outcome: 'none_yet' })
+  assert.deepEqual(readDocument(document(other), { ...zone, sequence: 1 }, day), {
+    outcome: 'none_yet',
+  })
 })
 
 test('contracts that are not day-ahead do not count', () => {
@@ -133,6 +151,20 @@ test('nonsense is refused in words', () => {
     ['{"error": true}', /what is no XML/],
     [document(series({ ...flat(1), resolution: 'P1D' })), /resolution P1D/],
     [document(series({ ...flat(1), curve: 'A02' })), /curve type A02/],
+    [document(series({ ...flat(1), unit: 'KWH' })), /prices per KWH, not MWH/],
+    [
+      document(series({ ...flat(1), in_domain: '10Y1001A1001A82H' })),
+      /in_Domain.mRID is 10Y1001A1001A82H, not 10YBE----------2/,
+    ],
+    [
+      document(series({ ...flat(1), out_domain: '10Y1001A1001A82H' })),
+      /out_Domain.mRID is 10Y1001A1001A82H, not 10YBE----------2/,
+    ],
+    [
+      document(series(flat(1)).replace(/<price_Measure.*/, '')),
+      /a document without price_Measure_Unit.name/,
+    ],
+    [document(series(flat(1)).replace(/<out_Domain.*/, '')), /a document without out_Domain.mRID/],
     [document(series(flat(1)), series(flat(2))), /two prices at 2026-06-20T22/],
     [document(series(flat(1)), series({ ...flat(1), currency: 'BGN' })), /prices in EUR and BGN/],
     [document(series(flat(1)).replace('<price.amount>1<', '<price.amount>n/a<')), /price 'n\/a'/],

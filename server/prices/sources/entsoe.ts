@@ -87,7 +87,7 @@ function requestOf(
  */
 export function readDocument(
   text: string,
-  market: Pick<Market, 'sequence'>,
+  market: Pick<Market, 'eic_code' | 'sequence'>,
   day: PeriodSpan,
 ): Outcome {
   const [kind, document] = rootOf(text)
@@ -96,6 +96,7 @@ export function readDocument(
     throw new SourceFault(`ENTSO-E answered with a ${kind.slice(0, 60)}`)
   }
   const ours = elements(document, 'TimeSeries').filter((series) => isOf(market, series))
+  for (const series of ours) demandZoneAndUnit(series, market)
   const currencies = [...new Set(ours.map((series) => textAt(series, 'currency_Unit.name')))]
   if (ours.length === 0) return { outcome: 'none_yet' }
   if (currencies.length > 1) throw new SourceFault(`ENTSO-E: prices in ${currencies.join(' and ')}`)
@@ -137,6 +138,18 @@ function isOf({ sequence }: Pick<Market, 'sequence'>, series: Element): boolean 
     'classificationSequence_AttributeInstanceComponent.position',
   )
   return (contract ?? day_ahead) === day_ahead && Number(position ?? 1) === (sequence ?? 1)
+}
+
+/** Prices of a zone are between it and itself; of another, or per kWh, they are none of ours. */
+function demandZoneAndUnit(series: Element, { eic_code }: Pick<Market, 'eic_code'>): void {
+  for (const domain of ['in_Domain.mRID', 'out_Domain.mRID']) {
+    const zone = textAt(series, domain)
+    if (zone !== eic_code) {
+      throw new SourceFault(`ENTSO-E: ${domain} is ${zone.slice(0, 40)}, not ${eic_code}`)
+    }
+  }
+  const unit = textAt(series, 'price_Measure_Unit.name')
+  if (unit !== 'MWH') throw new SourceFault(`ENTSO-E: prices per ${unit.slice(0, 40)}, not MWH`)
 }
 
 function seriesPeriods(series: Element): PricePeriod[] {
