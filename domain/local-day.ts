@@ -3,8 +3,21 @@ import { day_ms } from './utc-day.ts'
 
 const minute_ms = 60_000
 const hour_ms = 60 * minute_ms
-const formats = new Map<string, Intl.DateTimeFormat>()
-const clocks = new Map<string, Intl.DateTimeFormat>()
+const dates = formatsOf('en-CA', { year: 'numeric', month: '2-digit', day: '2-digit' })
+const clocks = formatsOf('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+
+/** A format for each zone: making one takes many times as long as using it. */
+function formatsOf(locale: string, options: Intl.DateTimeFormatOptions) {
+  const formats = new Map<string, Intl.DateTimeFormat>()
+  return (timezone: string): Intl.DateTimeFormat => {
+    let format = formats.get(timezone)
+    if (!format) {
+      format = new Intl.DateTimeFormat(locale, { timeZone: timezone, ...options })
+      formats.set(timezone, format)
+    }
+    return format
+  }
+}
 
 /**
  * The calendar day YYYY-MM-DD at an instant, Unix ms.
@@ -12,17 +25,7 @@ const clocks = new Map<string, Intl.DateTimeFormat>()
  * @throws RangeError for a zone that does not exist
  */
 export function localDate(time_ms: number, timezone: string): string {
-  let format = formats.get(timezone)
-  if (!format) {
-    format = new Intl.DateTimeFormat('en-CA', {
-      timeZone: timezone,
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-    })
-    formats.set(timezone, format)
-  }
-  return format.format(time_ms)
+  return dates(timezone).format(time_ms)
 }
 
 /**
@@ -64,17 +67,8 @@ export function hoursOfLocalDate(
 
 /** What the clock of a zone shows at an instant, as if it were UTC, to the minute. */
 function shownAt(time_ms: number, timezone: string): number {
-  let clock = clocks.get(timezone)
-  if (!clock) {
-    clock = new Intl.DateTimeFormat('en-GB', {
-      timeZone: timezone,
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-    })
-    clocks.set(timezone, clock)
-  }
-  return Date.parse(`${localDate(time_ms, timezone)}T${clock.format(time_ms)}:00Z`)
+  const clock = clocks(timezone).format(time_ms)
+  return Date.parse(`${localDate(time_ms, timezone)}T${clock}:00Z`)
 }
 
 /**

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import test, { after, afterEach, before, beforeEach } from 'node:test'
-import { Registry } from 'prom-client'
-import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
+import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { noteChange } from '../storage/curtailment.ts'
 import type { Queries } from '../storage/database.ts'
 import { connectEdge, type EdgeClient, hello } from './fixtures/edge-client.ts'
+import { serveLink } from './fixtures/link-server.ts'
 import { foundSite, noon, site_id } from './fixtures/plant.ts'
-import { attachLink, type Link } from './serve.ts'
 
 let database: TestDatabase
-let server: Server
-let link: Link
+let link: Awaited<ReturnType<typeof serveLink>>
 let clients: EdgeClient[]
 
 before(async () => {
@@ -27,28 +22,16 @@ beforeEach(async () => {
     'delete from curtailment_rows; delete from curtailment_groups; delete from curtailment_versions',
   )
   clients = []
-  server = createServer()
-  link = attachLink({
-    server,
-    db: database.db,
-    clock: { now: () => new Date(noon) },
-    log: silent,
-    metrics: new Registry(),
-    // Nothing is looked for again: what is told here is told by itself.
-    timers: { after: () => () => {} },
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  // What is told here is told by itself.
+  link = await serveLink(database.db, () => noon)
 })
 afterEach(async () => {
   for (const { socket } of clients) socket.terminate()
   await link.close()
-  server.close()
 })
 
 async function connect(greeting: Record<string, unknown> = hello): Promise<EdgeClient> {
-  const { port } = server.address() as AddressInfo
-  const client = await connectEdge(port, greeting)
+  const client = await connectEdge(link.port, greeting)
   clients.push(client)
   return client
 }

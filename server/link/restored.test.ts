@@ -1,45 +1,29 @@
 /** A server whose database is older than what it acknowledged: restored from a backup. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import test, { afterEach, beforeEach } from 'node:test'
-import { Registry } from 'prom-client'
-import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
+import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { connectEdge, type EdgeClient, hello } from './fixtures/edge-client.ts'
+import { serveLink } from './fixtures/link-server.ts'
 import { edge_id, foundSite, inverterFrame, noon, site_id } from './fixtures/plant.ts'
 import { forgetFrames } from './presence.ts'
-import { attachLink, type Link } from './serve.ts'
 
 let database: TestDatabase
-let server: Server
-let link: Link
+let link: Awaited<ReturnType<typeof serveLink>>
 let now: number
 
 beforeEach(async () => {
   database = await testDatabase()
   await foundSite(database.db)
   now = noon
-  server = createServer()
-  link = attachLink({
-    server,
-    db: database.db,
-    clock: { now: () => new Date(now) },
-    log: silent,
-    metrics: new Registry(),
-    timers: { after: () => () => {} },
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  link = await serveLink(database.db, () => now)
 })
 afterEach(async () => {
   await link.close()
-  server.close()
   await database.drop()
 })
 
 const connect = (lowest_unacked_seq: number) =>
-  connectEdge((server.address() as AddressInfo).port, { ...hello, lowest_unacked_seq })
+  connectEdge(link.port, { ...hello, lowest_unacked_seq })
 
 const frame = (seq: number) => inverterFrame(seq, noon - seq * 1000)
 

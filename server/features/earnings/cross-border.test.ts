@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Database } from '../../storage/database.ts'
+import { addPlantHours } from '../fixtures/plant-hours.ts'
 import { servedSite } from '../fixtures/served-site.ts'
 
 async function addPrices(
@@ -55,16 +56,8 @@ async function setFees(db: Database, fees: readonly Charged[]) {
   }
 }
 
-/** Of 20 June and each plant 10 kWh in each hour. */
 const addEnergy = (db: Database) =>
-  db.execute(`
-    INSERT INTO logger_hours (site_id, logger_id, hour_at, inverter_count, known_count, energy_kwh,
-      estimated_energy_kwh, energy_source, awake_covered_s, sun_covered_s, quarter_kwh,
-      quarter_slot_count)
-    SELECT 'demo', logger, at, 3 - logger, 3 - logger, 10, 0, 'inverter_counter',
-      3600 * (3 - logger), 3600, ARRAY[2.5, 2.5, 2.5, 2.5], ARRAY[6, 6, 6, 6]
-    FROM generate_series(1, 2) AS logger,
-      generate_series(timestamptz '2026-06-20T00:00Z', '2026-06-20T23:00Z', interval '1 hour') AS at`)
+  addPlantHours(db, { logger_ids: [1, 2], from: '2026-06-20T00:00Z', to: '2026-06-20T23:00Z' })
 
 test('two markets beside each other', async (t) => {
   const site = await servedSite()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Database } from '../../storage/database.ts'
+import { addPlantHours } from '../fixtures/plant-hours.ts'
 import { servedSite } from '../fixtures/served-site.ts'
 
 /** One plant of two inverters, sold at 50 EUR/MWh, with a fee of the month. */
@@ -13,19 +14,13 @@ async function addContract(db: Database) {
       ('demo', 'market_fee', 'Access', 'per_month', 720, 'EUR', '2026-01-01')`)
 }
 
-/** 10 kWh in each hour from 04:00Z to 19:00Z of 1 June, but for some. */
-async function addEnergy(db: Database, but: readonly number[]) {
-  await db.execute(
-    `INSERT INTO logger_hours (site_id, logger_id, hour_at, inverter_count, known_count, energy_kwh,
-      estimated_energy_kwh, energy_source, awake_covered_s, sun_covered_s, quarter_kwh,
-      quarter_slot_count)
-    SELECT 'demo', 1, at, 2, 2, 10, 0, 'integrated_power', 7200, 3600, ARRAY[2.5, 2.5, 2.5, 2.5],
-      ARRAY[6, 6, 6, 6]
-    FROM generate_series(timestamptz '2026-06-01T04:00Z', '2026-06-01T18:00Z', interval '1 hour') AS at
-    WHERE extract(hour FROM at AT TIME ZONE 'UTC') <> ALL($1::int[])`,
-    [but],
-  )
-}
+/** In each hour from 04:00Z to 19:00Z of 1 June, but for some. */
+const addEnergy = (db: Database, but: readonly number[]) =>
+  addPlantHours(db, {
+    ...{ logger_ids: [1], from: '2026-06-01T04:00Z', to: '2026-06-01T18:00Z' },
+    hours: Array.from({ length: 24 }, (_, hour) => hour).filter((hour) => !but.includes(hour)),
+    energy_source: 'integrated_power',
+  })
 
 async function addGap(
   db: Database,

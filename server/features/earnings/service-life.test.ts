@@ -3,6 +3,7 @@ import test from 'node:test'
 import { addDays } from '@heliograph/domain/utc-day'
 import { readPlantPrices } from '../../earnings/plant-prices.ts'
 import type { Database } from '../../storage/database.ts'
+import { addPlantHours } from '../fixtures/plant-hours.ts'
 import { servedSite } from '../fixtures/served-site.ts'
 
 /** Plant 1 has a contract since long before it was commissioned, and plant 2 too, and fees. */
@@ -18,17 +19,12 @@ async function addContracts(db: Database) {
       ('demo', 'tax', 'Levy', 'percent', 5, null, '2020-01-01')`)
 }
 
-/** Of each plant 10 kWh in each hour from 04:00Z to 18:00Z of 31 May to 5 June. */
+/** From 04:00Z to 18:00Z of 31 May to 5 June. */
 const addEnergy = (db: Database) =>
-  db.execute(`
-    INSERT INTO logger_hours (site_id, logger_id, hour_at, inverter_count, known_count, energy_kwh,
-      estimated_energy_kwh, energy_source, awake_covered_s, sun_covered_s, quarter_kwh,
-      quarter_slot_count)
-    SELECT 'demo', logger, at, 3 - logger, 3 - logger, 10, 0, 'inverter_counter',
-      3600 * (3 - logger), 3600, ARRAY[2.5, 2.5, 2.5, 2.5], ARRAY[6, 6, 6, 6]
-    FROM generate_series(1, 2) AS logger,
-      generate_series(timestamptz '2026-05-31T00:00Z', '2026-06-05T23:00Z', interval '1 hour') AS at
-    WHERE extract(hour FROM at AT TIME ZONE 'UTC') BETWEEN 4 AND 18`)
+  addPlantHours(db, {
+    ...{ logger_ids: [1, 2], from: '2026-05-31T00:00Z', to: '2026-06-05T23:00Z' },
+    hours: Array.from({ length: 15 }, (_, nth) => 4 + nth),
+  })
 
 interface Hour {
   start_at: string
