@@ -36,6 +36,7 @@ export function verdictText(verdict: Verdict, breaks: readonly LogBreak[]): stri
   const lines = [
     '',
     `${entry_count} entries, ${orders} writes of which ${failed_orders} failed, ${read_backs} read-backs`,
+    ...mostWritten(verdict),
     ...verdict.oversteps.map(
       ({ from_at, to_at, logger_id, cause, inverter_id, allowed_max_w, permit_w }) => {
         const why = `${causes[cause]}${inverter_id === null ? '' : ` (inverter ${inverter_id})`}`
@@ -59,6 +60,13 @@ export function verdictText(verdict: Verdict, breaks: readonly LogBreak[]): stri
     ...exception(verdict),
   ]
   return lines.join('\n')
+}
+
+/** Registers wear out. */
+function mostWritten({ device_orders: [most] }: Verdict): string[] {
+  if (!most) return []
+  const { inverter_id, orders, day_max } = most
+  return [`Most writes to one device: inverter ${inverter_id}, ${orders}, at most ${day_max} a day`]
 }
 
 function conclusion({ is }: Verdict, breaks: readonly LogBreak[]): string {

@@ -70,6 +70,10 @@ test('an hour in which nothing exceeded anything', () => {
   const verdict = prove(happenings)
   assert.equal(verdict.is, 'kept')
   assert.deepEqual([verdict.orders, verdict.read_backs, verdict.entry_count], [2, 2, 64])
+  assert.deepEqual(verdict.device_orders, [
+    { inverter_id: 1, orders: 1, day_max: 1 },
+    { inverter_id: 2, orders: 1, day_max: 1 },
+  ])
   assert.deepEqual(
     verdict.quarters.map(({ from_at, ...quarter }) => [(from_at - start_at) / minute_ms, quarter]),
     [0, 15, 30, 45].map((nth) => [
@@ -146,6 +150,24 @@ test('measured power beyond the permit and its tolerance is told', () => {
   assert.deepEqual(
     overpowers.map(({ power_max_w, permit_w, to_at }) => [power_max_w, permit_w, to_at]),
     [[151_501, 150_000, null]],
+  )
+})
+
+test('writes are counted by device, and on the day with the most', () => {
+  const proof = new Proof({ from_at: start_at, to_at: start_at + 3 * 86_400_000 }, start_at)
+  const day_ms = 86_400_000
+  for (const at of [0, 0, day_ms, day_ms, day_ms, 2 * day_ms]) {
+    proof.take({ at: start_at + at, ...raise(2, 10_000) })
+  }
+  for (const at of [0, day_ms]) proof.take({ at: start_at + at, ...raise(1, 10_000) })
+  const verdict = proof.end()
+  assert.deepEqual(verdict.device_orders, [
+    { inverter_id: 2, orders: 6, day_max: 3 },
+    { inverter_id: 1, orders: 2, day_max: 1 },
+  ])
+  assert.match(
+    verdictText(verdict, []),
+    /Most writes to one device: inverter 2, 6, at most 3 a day/,
   )
 })
 

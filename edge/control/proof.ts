@@ -6,6 +6,7 @@
  * is higher; with its own persistent ceiling while no limit is enabled or it does not answer; and
  * with its largest power by site.yaml while it was never read.
  */
+import { utcDate } from '@heliograph/domain/utc-day'
 import type { ControlEntry } from './control-entry.ts'
 import type { Period } from './control-log-read.ts'
 import { ControlState } from './control-state.ts'
@@ -61,8 +62,17 @@ export interface Verdict {
   without_permit: number[]
   entry_count: number
   orders: number
+  /** By device: registers wear out. */
+  device_orders: DeviceOrders[]
   failed_orders: number
   read_backs: number
+}
+
+export interface DeviceOrders {
+  inverter_id: number
+  orders: number
+  /** On the day (UTC) with the most of the period. */
+  day_max: number
 }
 
 /** Power is noted each minute. */
@@ -90,7 +100,9 @@ export class Proof {
   readonly #permits = new Map<number | null, { permit_w: number | null; lower_at: number }>()
   readonly #quarters = new Map<number, PowerQuarter>()
   readonly #without_permit = new Set<number>()
-  readonly #told: Omit<Verdict, 'is' | 'without_permit' | 'coming_down'> = {
+  /** By inverter_id and by day. */
+  readonly #device_orders = new Map<number, Map<string, number>>()
+  readonly #told: Omit<Verdict, 'is' | 'without_permit' | 'coming_down' | 'device_orders'> = {
     oversteps: [],
     overpowers: [],
     gaps: [],
@@ -152,14 +164,34 @@ export class Proof {
     const is_complete = this.#told.gaps.length + without_permit.length === 0
     const is_broken = oversteps.length + overpowers.length > 0
     const is = is_broken ? 'broken' : is_complete ? 'kept' : 'incomplete'
-    return { is, ...this.#told, oversteps, coming_down, overpowers, without_permit }
+    const device_orders = this.#ordersByDevice()
+    return { is, ...this.#told, device_orders, oversteps, coming_down, overpowers, without_permit }
+  }
+
+  /** The most on a day first. */
+  #ordersByDevice(): DeviceOrders[] {
+    return [...this.#device_orders]
+      .map(([inverter_id, by_day]) => {
+        const counts = [...by_day.values()]
+        const orders = counts.reduce((sum, count) => sum + count, 0)
+        return { inverter_id, orders, day_max: Math.max(...counts) }
+      })
+      .sort((a, b) => b.day_max - a.day_max || a.inverter_id - b.inverter_id)
   }
 
   #count(entry: ControlEntry): void {
     this.#told.entry_count += 1
-    if (entry.is === 'order') this.#told.orders += 1
+    if (entry.is === 'order') this.#countOrder(entry)
     if (entry.is === 'answer' && entry.error !== null) this.#told.failed_orders += 1
     if ((entry.is === 'answer' || entry.is === 'limit') && entry.found) this.#told.read_backs += 1
+  }
+
+  #countOrder({ inverter_id, at }: ControlEntry & { is: 'order' }): void {
+    this.#told.orders += 1
+    const by_day = this.#device_orders.get(inverter_id) ?? new Map<string, number>()
+    this.#device_orders.set(inverter_id, by_day)
+    const day = utcDate(at)
+    by_day.set(day, (by_day.get(day) ?? 0) + 1)
   }
 
   #lookForGap(entry: ControlEntry): void {
