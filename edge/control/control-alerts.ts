@@ -7,7 +7,7 @@ import { controllerKey, nameOf } from './controlled-device.ts'
 import type { Foreign } from './foreign-limit.ts'
 import { RemovedAlerts } from './removed-alerts.ts'
 
-export interface AlertNeeds {
+interface AlertNeeds {
   clock: Clock
   stopwatch: Stopwatch
   conditions: Conditions

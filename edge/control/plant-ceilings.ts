@@ -2,9 +2,13 @@
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 import { type Ceiling, plantCeiling } from './ceiling.ts'
 import type { ControlledDevice } from './controlled-device.ts'
-import type { Plant } from './controlled-plants.ts'
 import { heldAt } from './decide.ts'
 import { boundOf, type Permit } from './permit-terms.ts'
+
+interface Plant {
+  logger_id: number
+  rated_w: number
+}
 
 export interface Terms {
   permit: Permit | null

@@ -1,17 +1,26 @@
 /** Tells of each device that site.yaml does not have any more and that counts all the same. */
-import type { AlertNeeds } from './control-alerts.ts'
+import type { Clock } from '@heliograph/domain/clock'
+import type { LinkEvent } from '@heliograph/domain/link'
+import type { Conditions, Source } from '../conditions.ts'
 import { nameOf } from './controlled-device.ts'
 import { deviceName } from './limits-text.ts'
 import type { RemovedFrom } from './removed-devices.ts'
 
+interface RemovedAlertNeeds {
+  clock: Clock
+  conditions: Conditions
+  source: Source
+  onEvent(event: LinkEvent | null): void
+}
+
 const prefix = 'removed_device_counts:'
 
 export class RemovedAlerts {
-  readonly #needs: Omit<AlertNeeds, 'stopwatch'>
+  readonly #needs: RemovedAlertNeeds
   /** null: not looked at since the start, and what an earlier run told may not hold. */
   #told: string | null = null
 
-  constructor(needs: Omit<AlertNeeds, 'stopwatch'>) {
+  constructor(needs: RemovedAlertNeeds) {
     this.#needs = needs
   }
 

@@ -1,7 +1,6 @@
 /** Mistakes in what is known of one device, and in what it is told: see `mutate.ts`. */
-import type { Mutation } from './mutations.ts'
+import { core, type Mutation } from './mutation.ts'
 
-const core = 'edge/control'
 const limits = `${core}/device-limits.ts`
 const device = `${core}/controlled-device.ts`
 const habits = `${core}/device-habits.ts`

@@ -1,5 +1,5 @@
 /** Mistakes in drivers, which their own tests have to find: see `mutate.ts`. */
-import type { Mutation } from './mutations.ts'
+import type { Mutation } from './mutation.ts'
 
 const sunspec = 'edge/drivers/sunspec-limit-registers.ts'
 

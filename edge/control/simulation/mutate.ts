@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import type { EdgeName } from './episode.ts'
-import { core, type Mutation, mutations } from './mutations.ts'
+import { core, type Mutation } from './mutation.ts'
+import { mutations } from './mutations.ts'
 
 interface Found {
   by: string

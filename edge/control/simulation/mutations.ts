@@ -1,21 +1,9 @@
 /** Mistakes that someone could make, each of which a check has to find: see `mutate.ts`. */
 import { deviceMutations } from './device-mutations.ts'
 import { driverMutations } from './driver-mutations.ts'
-import type { EdgeName } from './episode.ts'
+import { core, type Mutation } from './mutation.ts'
 import { plantMutations } from './plant-mutations.ts'
 
-export interface Mutation {
-  name: string
-  /** Which edge is simulated with it; without one, the core in its thin loop. */
-  edge?: EdgeName | 'none'
-  file: string
-  /** Occurs once in the file. */
-  from: string
-  to: string
-}
-
-/** The folder that most of them are in. */
-export const core = 'edge/control'
 const limits = `${core}/device-limits.ts`
 const decide = `${core}/decide.ts`
 const share = `${core}/share.ts`

@@ -1,7 +1,6 @@
 /** Mistakes in what holds for a plant and its orders, whatever the device: see `mutate.ts`. */
-import type { Mutation } from './mutations.ts'
+import { core, type Mutation } from './mutation.ts'
 
-const core = 'edge/control'
 const controller = `${core}/controller.ts`
 const excess = `${core}/excess-watch.ts`
 const arming = `${core}/arming.ts`
