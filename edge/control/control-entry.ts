@@ -31,6 +31,8 @@ export type ControlEntry = { at: number } & (
     }
   /** Written down before the first register is touched. */
   | { is: 'order'; inverter_id: number; limit_w: number; is_raise: boolean }
+  /** It was never sent: it is as if it had not been begun. Before anything else is ordered. */
+  | { is: 'unsent'; inverter_id: number; limit_w: number }
   /** What became of it: the error of the device, and the limit that it was read to have after. */
   | {
       is: 'answer'

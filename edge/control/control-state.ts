@@ -23,7 +23,13 @@ export class ControlState {
   /** The newest entries of each device that still count. */
   readonly #devices = new Map<
     number,
-    { found?: ControlEntry; order?: Of<'order'>; gone?: Of<'gone'> }
+    {
+      found?: ControlEntry
+      /** The highest of those before the last order, which all may come through yet. */
+      begun?: Of<'order'>
+      order?: Of<'order'>
+      gone?: Of<'gone'>
+    }
   >()
 
   take(entry: ControlEntry): void {
@@ -59,10 +65,9 @@ export class ControlState {
   /** The entries that lead a new state to where this one is, without rows that are over. */
   carried(now: number): ControlEntry[] {
     const rows = [...this.rows.values()].filter(({ row }) => row.end_at > now)
-    const devices = [...this.#devices.values()].flatMap(({ found, order, gone }) => [
-      found,
-      order,
-      gone,
+    const devices = [...this.#devices.values()].flatMap(({ found, begun, order, gone }) => [
+      ...[found, begun],
+      ...[order, gone],
     ])
     const single = [this.site, this.permit_file, this.permit]
     return [...single, ...rows, ...this.decisions.values(), ...devices, ...this.powers.values()]
@@ -71,10 +76,10 @@ export class ControlState {
   }
 
   device(inverter_id: number): DeviceState {
-    const { found, order, gone } = this.#devices.get(inverter_id) ?? {}
+    const { found, begun, order, gone } = this.#devices.get(inverter_id) ?? {}
     return {
       found: found && 'found' in found ? found.found : null,
-      begun_w: order?.limit_w ?? 0,
+      begun_w: Math.max(begun?.limit_w ?? 0, order?.limit_w ?? 0),
       gone: !gone ? 'no' : gone.stays ? 'stays' : 'yes',
     }
   }
@@ -104,10 +109,14 @@ export class ControlState {
     this.#devices.set(inverter_id, device)
     if (entry.is === 'gone') device.gone = entry
     else if (entry.is === 'order') {
-      // Of several that were begun the highest may yet come through.
-      if (entry.limit_w >= (device.order?.limit_w ?? 0)) device.order = entry
+      const { begun, order } = device
+      if (order && order.limit_w >= (begun?.limit_w ?? 0)) device.begun = order
+      device.order = entry
+    } else if (entry.is === 'unsent') {
+      if (device.order?.limit_w === entry.limit_w) delete device.order
     } else if ('found' in entry && entry.found !== null) {
       device.found = entry
+      delete device.begun
       delete device.order
       delete device.gone
     }

@@ -222,8 +222,8 @@ export class ControlledDevice implements Controlled {
   }
 
   /** A raise that could not be written down, so it is not done: it is as if it was not begun. */
-  abandon(): void {
-    this.limits.withdraw()
+  abandon({ limit_w }: Order): void {
+    this.#withdraw(limit_w)
     this.#is_working = false
     this.#retry_ms = this.#now() + backoffs_ms[0]
   }
@@ -249,7 +249,7 @@ export class ControlledDevice implements Controlled {
         error = thrown
       }
       const is_overtaken = error instanceof BusError && error.kind === 'overtaken'
-      if (is_overtaken && !is_sent) this.limits.withdraw()
+      if (is_overtaken && !is_sent) this.#withdraw(limit_w)
       // A write without an answer may have been done.
       const found = control && (await this.#readBack(control))
       const is_done = found !== null && this.limits.is_proven
@@ -262,6 +262,11 @@ export class ControlledDevice implements Controlled {
       const { inverter_id } = this
       this.#needs.note({ is: 'answer', inverter_id, limit_w, error: message, found })
     })
+  }
+
+  #withdraw(limit_w: number): void {
+    this.limits.withdraw()
+    this.#needs.note({ is: 'unsent', inverter_id: this.inverter_id, limit_w })
   }
 
   /**

@@ -199,6 +199,11 @@ test('what could not be written down is raised as soon as it can, also at long i
   site.permit = permitOf(240_000)
   await site.clock.advance(10_000)
   assert.deepEqual(site.limits(), [50_000, 50_000, 50_000])
+  // The log tells that they never went out, or a proof would count them as begun.
+  const raises = site.entries.filter((entry) => entry.is === 'order' && entry.limit_w === 80_000)
+  const unsent = site.entries.filter(({ is }) => is === 'unsent')
+  assert.ok(unsent.length >= 3)
+  assert.equal(unsent.length, raises.length)
   site.store.saveDevices = saveDevices
   await site.clock.advance(3000)
   assert.deepEqual(site.limits(), [80_000, 80_000, 80_000])

@@ -72,7 +72,7 @@ export class Ordering {
       const mayStill = () => !order.is_raise || this.#isWanted(order, permit)
       // What only lowers goes even so: at worst it is taken for another's limit after a restart.
       if (!order.is_raise || (is_durable && mayStill())) work(device.carryOut(order, mayStill))
-      else device.abandon()
+      else device.abandon(order)
     }
   }
 

@@ -115,6 +115,8 @@ function whatOf(entry: ControlEntry): string {
       return decisionText(entry)
     case 'order':
       return `WRITE ${entry.is_raise ? 'raise to' : 'lower to'} ${kw(entry.limit_w)}`
+    case 'unsent':
+      return `was not told ${kw(entry.limit_w)}, which was overtaken or not written down`
     case 'answer':
       return `answer to ${kw(entry.limit_w)}: ${entry.error ?? 'accepted'}; ${foundText(entry.found)}`
     case 'limit':

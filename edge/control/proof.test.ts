@@ -153,6 +153,17 @@ test('measured power beyond the permit and its tolerance is told', () => {
   )
 })
 
+test('what was never sent does not count, what was begun before it does', () => {
+  const unsent: Noted = { is: 'unsent', inverter_id: 1, limit_w: 75_000 }
+  const lowered = [raise(1, 60_000), answer(1, 60_000)]
+  const kept = prove({ 20: [...lowered, raise(1, 75_000), unsent, raise(2, 90_000)] })
+  assert.deepEqual([kept.is, kept.orders], ['kept', 2])
+  const without = prove({ 20: [...lowered, raise(1, 75_000), raise(2, 90_000)] })
+  assert.deepEqual([without.is, without.oversteps[0]?.cause], ['broken', 'write'])
+  const begun = [raise(1, 70_000), raise(1, 75_000), unsent]
+  assert.equal(prove({ 20: [...lowered, ...begun, raise(2, 90_000)] }).is, 'broken')
+})
+
 test('writes are counted by device, and on the day with the most', () => {
   const proof = new Proof({ from_at: start_at, to_at: start_at + 3 * 86_400_000 }, start_at)
   const day_ms = 86_400_000

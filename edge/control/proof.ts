@@ -181,17 +181,18 @@ export class Proof {
 
   #count(entry: ControlEntry): void {
     this.#told.entry_count += 1
-    if (entry.is === 'order') this.#countOrder(entry)
+    if (entry.is === 'order') this.#countOrder(entry, 1)
+    if (entry.is === 'unsent') this.#countOrder(entry, -1)
     if (entry.is === 'answer' && entry.error !== null) this.#told.failed_orders += 1
     if ((entry.is === 'answer' || entry.is === 'limit') && entry.found) this.#told.read_backs += 1
   }
 
-  #countOrder({ inverter_id, at }: ControlEntry & { is: 'order' }): void {
-    this.#told.orders += 1
+  #countOrder({ inverter_id, at }: { inverter_id: number; at: number }, more: 1 | -1): void {
+    this.#told.orders = Math.max(0, this.#told.orders + more)
     const by_day = this.#device_orders.get(inverter_id) ?? new Map<string, number>()
     this.#device_orders.set(inverter_id, by_day)
     const day = utcDate(at)
-    by_day.set(day, (by_day.get(day) ?? 0) + 1)
+    by_day.set(day, Math.max(0, (by_day.get(day) ?? 0) + more))
   }
 
   #lookForGap(entry: ControlEntry): void {
