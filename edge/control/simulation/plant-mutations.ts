@@ -292,15 +292,15 @@ export const plantMutations: readonly Mutation[] = [
     name: 'takes a raise that was overtaken for one that may come through',
     edge,
     file: device,
-    from: 'if (is_overtaken && !is_sent) this.limits.withdraw()',
+    from: 'if (is_overtaken && !is_sent) this.#withdraw(limit_w)',
     to: '',
   },
   {
     name: 'takes a raise for never begun of which a part was sent',
     edge,
     file: device,
-    from: 'if (is_overtaken && !is_sent) this.limits.withdraw()',
-    to: 'if (is_overtaken) this.limits.withdraw()',
+    from: 'if (is_overtaken && !is_sent) this.#withdraw(limit_w)',
+    to: 'if (is_overtaken) this.#withdraw(limit_w)',
   },
   {
     name: 'takes a raise for never begun that was begun before as well',
@@ -313,7 +313,7 @@ export const plantMutations: readonly Mutation[] = [
     name: 'takes a raise that was never sent for what the device held',
     edge,
     file: device,
-    from: '    this.limits.withdraw()\n    this.#is_working = false\n',
+    from: '    this.#withdraw(limit_w)\n    this.#is_working = false\n',
     to: '    this.#is_working = false\n',
   },
   {
