@@ -12,6 +12,7 @@ import type { EdgeConfig } from './config.ts'
 import { type ControlFiles, openControlFiles } from './control/control-files.ts'
 import { Controller } from './control/controller.ts'
 import type { Bus, Driver, DriverName } from './drivers/driver.ts'
+import { inTime } from './in-time.ts'
 import { type Journal, openJournal } from './journal.ts'
 import { type JournalNotice, noticeEvent } from './journal-notice.ts'
 import { Link } from './link.ts'
@@ -280,8 +281,10 @@ async function end(parts: Parts, needs: AgentNeeds): Promise<boolean> {
   const { timers, stop_ms_max = default_stop_ms_max } = needs
   parts.watch.close()
   parts.announcer.close()
-  const is_control_over = await inTime(endControl(parts), stop_ms_max / 2, timers)
-  const is_rest_over = await inTime(endRest(parts), stop_ms_max / 2, timers)
+  const isOver = async (job: Promise<void>) =>
+    (await inTime(job, stop_ms_max / 2, timers)) !== 'late'
+  const is_control_over = await isOver(endControl(parts))
+  const is_rest_over = await isOver(endRest(parts))
   if (is_control_over && is_rest_over) return true
   const what = is_control_over ? 'the journal or a device hangs' : 'the disk of control hangs'
   needs.log.error(`${what}: ending without waiting for it, and what it had to write may be lost`)
@@ -301,17 +304,6 @@ async function endRest(parts: Parts): Promise<void> {
   await link.close()
   await journal.close()
   await run.stopped(clock.now().getTime())
-}
-
-/** False where it takes longer; rejects as it does. */
-async function inTime(job: Promise<void>, ms_max: number, timers: Timers): Promise<boolean> {
-  const late = Promise.withResolvers<false>()
-  const cancel = timers.after(ms_max, () => late.resolve(false))
-  try {
-    return await Promise.race([job.then(() => true), late.promise])
-  } finally {
-    cancel()
-  }
 }
 
 function figuresOf({ watch, journal, recorder, loop, nodes, link }: Parts): Figures {

@@ -13,12 +13,10 @@ import {
 } from './production-model.ts'
 import type { ProductionSample } from './production-samples.ts'
 import { productionScorer } from './production-scores.ts'
+import { short_history_days_max } from './production-spread.ts'
 import { addSums, noSums, type ScoreSums, scoresOf } from './score-sums.ts'
 
 const hour_ms = 3_600_000
-
-/** Up to so many days to learn from the days held out are worth another training. */
-const renewed_days_max = 120
 
 interface HoldOutOptions {
   /** The days from here on are kept from learning: midnight UTC, Unix ms. */
@@ -83,7 +81,7 @@ export function holdOut(
   const is_worse = scoresOf(scores).pinball! > scoresOf(scores_to_beat).pinball!
   const hindcasts = !is_worse ? own : rival ? [] : other
   const { coverage_pct } = scoresOf(scores)
-  const is_short = model.facts.day_count <= renewed_days_max
+  const is_short = model.facts.day_count <= short_history_days_max
   const renewed =
     is_short && !is_worse ? renewProduction(model, series.flat(), plant, random) : null
   const trial = { coverage_pct: coverage_pct!, tried: renewed && model }

@@ -14,8 +14,11 @@ import {
 } from './production-forecast.ts'
 import { growTrees, type Prepared } from './production-trees.ts'
 
-/** Up to so many days the last fifth alone would say too little: each is held out in turn. */
-const folded_days_max = 120
+/**
+ * A history up to so many days is short: its last fifth alone would say too little of the spread,
+ * and the days held out of a training are worth another.
+ */
+export const short_history_days_max = 120
 const folds = 5
 /** More are thinned there: quarter hours take their time, and half of them say as much. */
 const folded_rows_max = 4000
@@ -36,7 +39,7 @@ export interface Spread {
 /** Rows to be held out together: of the last days alone, where the history is long. */
 function heldOut({ samples, usable, usable_days: days }: Prepared): number[][] {
   const dayOf = (row: number) => utcDay(samples[row]!)
-  if (days.length > folded_days_max) {
+  if (days.length > short_history_days_max) {
     const end = days.at(-1)! + 1
     const from = end - Math.min(last_days_max, (end - days[0]!) / folds)
     return [usable.filter((row) => dayOf(row) >= from)]

@@ -1,15 +1,12 @@
 /** The database disk runs full: nothing is lost, and nothing acknowledged that is not kept. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import test from 'node:test'
 import { Registry } from 'prom-client'
 import { connectEdge, hello } from '../server/link/fixtures/edge-client.ts'
+import { serveLink } from '../server/link/fixtures/link-server.ts'
 import { foundSite, inverterFrame, noon } from '../server/link/fixtures/plant.ts'
-import { attachLink } from '../server/link/serve.ts'
 import { type Database, openDatabase } from '../server/storage/database.ts'
 import { guardDisk } from '../server/storage/disk-space.ts'
 import { startEmbedded } from '../server/storage/embedded.ts'
@@ -22,21 +19,6 @@ import { smallDisk } from './small-disk.ts'
 
 const timers = { after: () => () => {} }
 const mebibyte = 2 ** 20
-
-async function serveLink(db: Database) {
-  const server = createServer()
-  const clock = { now: () => new Date(noon) }
-  const link = attachLink({ server, db, clock, log: silent, metrics: new Registry(), timers })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    port: (server.address() as AddressInfo).port,
-    async stop() {
-      await link.close()
-      server.close()
-    },
-  }
-}
 
 const count = async (db: Database) =>
   (await db.query<{ count: number }>('select count(*) from inverter_readings'))[0]!.count
@@ -56,8 +38,8 @@ test('frames are not acknowledged while there is no room, and are taken when the
   const freeBytes = async () => free_bytes
   const guard = await guardDisk(database.db, { data_dir: '/', timers, log, metrics, freeBytes })
   const is_full = async () => (await metrics.getSingleMetric('heliograph_disk_full')!.get()).values
-  const { port, stop } = await serveLink(guard.db)
-  t.after(stop)
+  const { port, close } = await serveLink(guard.db, () => noon)
+  t.after(close)
   const client = await connectEdge(port)
   client.batch('live', [inverterFrame(1, noon)])
   await client.untilAcked(1)
@@ -130,7 +112,7 @@ test('PostgreSQL outlives a disk that is full to the last byte', async (t) => {
       const metrics = new Registry()
       const settings = { data_dir, timers, log: silent, metrics, free_bytes_min: 16 * mebibyte }
       const guard = await guardDisk(db, settings)
-      const unguarded = await serveLink(db)
+      const unguarded = await serveLink(db, () => noon)
       const client = await connectEdge(unguarded.port)
       client.batch('live', [inverterFrame(1, noon)])
       await client.untilAcked(1)
@@ -163,7 +145,7 @@ test('PostgreSQL outlives a disk that is full to the last byte', async (t) => {
       assert.equal(await count(db), 8001)
       assert.ok(process.kill(embedded.pid, 0), 'the same PostgreSQL')
       again.socket.terminate()
-      await unguarded.stop()
+      await unguarded.close()
     } finally {
       await db.close()
       await embedded.stop()

@@ -4,6 +4,7 @@
  * held back where something newer says less.
  */
 import type { Timers } from '@heliograph/domain/clock'
+import { inTime } from '../in-time.ts'
 import type { ControlNotes } from './control-notes.ts'
 import type { ControlStore } from './control-store.ts'
 import type { ControlledPlants } from './controlled-plants.ts'
@@ -86,10 +87,7 @@ export class Ordering {
   async #inTime(job: Promise<unknown>): Promise<boolean> {
     const done = this.#needs.attempt(job)
     if (this.#hanging > 0) return false
-    const late = Promise.withResolvers<'late'>()
-    const cancel = this.#needs.timers.after(disk_ms_max, () => late.resolve('late'))
-    const is_done = await Promise.race([done, late.promise])
-    cancel()
+    const is_done = await inTime(done, disk_ms_max, this.#needs.timers)
     if (is_done !== 'late') return is_done
     this.#hanging += 1
     void done.then(() => {

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Timers } from '@heliograph/domain/clock'
 import { type FileWatch, watchFile } from '../file-watch.ts'
+import { inTime } from '../in-time.ts'
 import {
   type Accepted,
   type FoundPermit,
@@ -73,7 +74,7 @@ export class PermitWatch {
   static async open(needs: PermitWatchNeeds): Promise<PermitWatch> {
     const watch = new PermitWatch(needs, await findPermit(needs, needs.site().site_id))
     await watch.#judge({ is_sure: true })
-    if (watch.#copying !== null) await within(start_ms, watch.#copying, needs.timers)
+    if (watch.#copying !== null) await inTime(watch.#copying, start_ms, needs.timers)
     return watch
   }
 
@@ -200,13 +201,6 @@ export class PermitWatch {
 
 const notCopied = ({ code }: NodeJS.ErrnoException) =>
   `its copy cannot be kept (${code}), so only what is lower in it holds`
-
-async function within(ms: number, job: Promise<void>, timers: Timers): Promise<void> {
-  const late = Promise.withResolvers<void>()
-  const cancel = timers.after(ms, late.resolve)
-  await Promise.race([job, late.promise])
-  cancel()
-}
 
 type Found = { text: string } | { error: string }
 
