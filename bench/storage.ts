@@ -26,8 +26,11 @@ const sun = 'sin(pi() * second / 86400.0)'
 const list = (expression: string, length: number) =>
   `array(select (${expression})::real from generate_series(1, ${length}) as nth where second is not null)`
 
+/** A plant without batteries. */
+type Kind = Exclude<ReadingKind, 'bess' | 'pcs' | 'cluster' | 'cells'>
+
 /** What devices usually have of each kind; the other columns are null, as when not measured. */
-const values: Record<ReadingKind, Record<string, string>> = {
+const values: Record<Kind, Record<string, string>> = {
   inverter: {
     ...{ state: `'mppt'`, ac_power_kw: `98 * ${sun}`, reactive_power_kvar: `3 * ${sun}` },
     ...{ apparent_power_kva: `98.1 * ${sun}`, power_factor: '0.999', frequency_hz: '50.01' },
@@ -62,7 +65,7 @@ const values: Record<ReadingKind, Record<string, string>> = {
   node: { channel_values: list('20 + nth', 6) },
 }
 
-async function fill(db: Database, kind: ReadingKind, devices: number): Promise<void> {
+async function fill(db: Database, kind: Kind, devices: number): Promise<void> {
   const { table, keys } = readingKinds[kind]
   const names = Object.keys(values[kind]).join(', ')
   await db.execute(
@@ -95,7 +98,7 @@ async function sizeOf(db: Database, table: string): Promise<Size> {
 const devices = 12
 /** In the plant, of which the last line tells. */
 const counts = { inverter: inverters, string: inverters, meter: 1, weather: 1, logger: 1, node: 1 }
-const kinds = Object.keys(counts) as ReadingKind[]
+const kinds = Object.keys(counts) as Kind[]
 const days = { raw: 35, minute: 760 }
 
 const bytesPerRow = ({ rows, bytes }: Size) => bytes / rows

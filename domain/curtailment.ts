@@ -7,6 +7,7 @@
  * was takes nothing back, and an edge goes on alone until the end of each row.
  */
 import { type Static, Type } from 'typebox'
+import { DispatchHour, dispatch_hours_max } from './dispatch.ts'
 
 const closed = { additionalProperties: false } as const
 const Instant = Type.Integer({ minimum: 0, description: 'Unix time in milliseconds' })
@@ -29,11 +30,13 @@ export const CurtailmentRow = Type.Object(
   closed,
 )
 
-/** Every row that is not over: on connecting and after each change. */
+/** Every row, and hour of approved dispatch, that is not over: on connecting and after changes. */
 export const Desired = Type.Object(
   {
     type: Type.Literal('desired'),
     rows: Type.Array(CurtailmentRow, { maxItems: curtailment_rows_max }),
+    /** Absent where there is none. */
+    dispatch: Type.Optional(Type.Array(DispatchHour, { maxItems: dispatch_hours_max })),
   },
   closed,
 )

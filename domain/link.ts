@@ -51,6 +51,10 @@ export const Readings = Type.Object(
     weather: Type.Optional(ReadingTable),
     logger: Type.Optional(ReadingTable),
     node: Type.Optional(ReadingTable),
+    bess: Type.Optional(ReadingTable),
+    pcs: Type.Optional(ReadingTable),
+    cluster: Type.Optional(ReadingTable),
+    cells: Type.Optional(ReadingTable),
   },
   closed,
 )
@@ -64,6 +68,8 @@ export const deviceKinds = [
   'station',
   'meter',
   'node',
+  'bess',
+  'pcs',
 ] as const
 export type DeviceKind = (typeof deviceKinds)[number]
 
@@ -92,7 +98,8 @@ export const LinkEvent = Type.Object(
 /**
  * One group of the journal, written and fsynced as a whole. The payload is checked against its
  * kind by the server: `readings` are `Readings`, `events` are `LinkEvent[]`, `inventory` is `Site`,
- * `curtailment` is `RowReport[]`.
+ * `curtailment` is `RowReport[]`, `dispatch` is `DispatchReport[]`, `control_notes` is
+ * `ControlNote[]`, `battery_setup` is `BatterySetup[]`.
  * One that fails the check is kept aside with its reason and acknowledged, so that it cannot block
  * what follows.
  */

@@ -6,6 +6,16 @@
  * A value is `null` when it was not measured; `0` is a measurement. Arrays hold one element for
  * each MPPT or string, with `null` for those not measured.
  */
+import {
+  batteryStates,
+  clusterStates,
+  connectionFailures,
+  contactorStates,
+  controlPlaces,
+  fireStates,
+  gridModes,
+  pcsStates,
+} from './battery.ts'
 
 export type ColumnType =
   | 'real'
@@ -150,6 +160,136 @@ const node = {
   channel_values: 'real[]',
 } as const satisfies Columns
 
+/** Of a battery as a whole, as its management system tells it. */
+const bess = {
+  state: 'text',
+  state_vendor_code: 'integer',
+  power_kw: 'real',
+  setpoint_kw: 'real',
+  soc_pct: 'real',
+  soh_pct: 'real',
+  available_energy_kwh: 'real',
+  energy_to_full_kwh: 'real',
+  dc_voltage_v: 'real',
+  dc_current_a: 'real',
+  max_charge_power_kw: 'real',
+  max_discharge_power_kw: 'real',
+  max_charge_current_a: 'real',
+  max_discharge_current_a: 'real',
+  charged_total_kwh: 'double',
+  discharged_total_kwh: 'double',
+  cycle_count: 'real',
+  cell_voltage_min_mv: 'real',
+  cell_voltage_max_mv: 'real',
+  cell_voltage_avg_mv: 'real',
+  cell_temperature_min_c: 'real',
+  cell_temperature_max_c: 'real',
+  cell_temperature_avg_c: 'real',
+  cell_voltage_min_cluster_idx: 'integer',
+  cell_voltage_min_module_idx: 'integer',
+  cell_voltage_max_cluster_idx: 'integer',
+  cell_voltage_max_module_idx: 'integer',
+  cell_temperature_min_cluster_idx: 'integer',
+  cell_temperature_min_module_idx: 'integer',
+  cell_temperature_max_cluster_idx: 'integer',
+  cell_temperature_max_module_idx: 'integer',
+  insulation_resistance_kohm: 'real',
+  ambient_temperature_c: 'real',
+  coolant_temperature_c: 'real',
+  contactor_state: 'text',
+  fire_system_state: 'text',
+  control_place: 'text',
+  /** 1: the device and we hear each other's heartbeat; 0: not. */
+  heartbeat_ok: 'integer',
+  alarm_1: 'bigint',
+  alarm_2: 'bigint',
+  alarm_3: 'bigint',
+  alarm_4: 'bigint',
+} as const satisfies Columns
+
+const pcs = {
+  state: 'text',
+  state_vendor_code: 'integer',
+  grid_mode: 'text',
+  ac_power_kw: 'real',
+  reactive_power_kvar: 'real',
+  apparent_power_kva: 'real',
+  power_factor: 'real',
+  frequency_hz: 'real',
+  voltage_l1_l2_v: 'real',
+  voltage_l2_l3_v: 'real',
+  voltage_l3_l1_v: 'real',
+  current_l1_a: 'real',
+  current_l2_a: 'real',
+  current_l3_a: 'real',
+  dc_voltage_v: 'real',
+  dc_current_a: 'real',
+  dc_power_kw: 'real',
+  setpoint_kw: 'real',
+  setpoint_kvar: 'real',
+  max_charge_power_kw: 'real',
+  max_discharge_power_kw: 'real',
+  energy_injected_total_kwh: 'double',
+  energy_absorbed_total_kwh: 'double',
+  heatsink_temperature_c: 'real',
+  igbt_temperature_c: 'real',
+  cabinet_temperature_c: 'real',
+  ambient_temperature_c: 'real',
+  transformer_temperature_c: 'real',
+  ac_breaker_closed: 'integer',
+  dc_contactor_closed: 'integer',
+  insulation_resistance_kohm: 'real',
+  throttle_pct: 'real',
+  throttle_source: 'bigint',
+  control_place: 'text',
+  alarm_1: 'bigint',
+  alarm_2: 'bigint',
+  alarm_3: 'bigint',
+  alarm_4: 'bigint',
+  alarm_5: 'bigint',
+} as const satisfies Columns
+
+const cluster = {
+  state: 'text',
+  soc_pct: 'real',
+  soh_pct: 'real',
+  voltage_v: 'real',
+  current_a: 'real',
+  cell_voltage_min_mv: 'real',
+  cell_voltage_max_mv: 'real',
+  cell_voltage_avg_mv: 'real',
+  cell_voltage_min_module_idx: 'integer',
+  cell_voltage_max_module_idx: 'integer',
+  cell_temperature_min_c: 'real',
+  cell_temperature_max_c: 'real',
+  cell_temperature_avg_c: 'real',
+  cell_temperature_min_module_idx: 'integer',
+  cell_temperature_max_module_idx: 'integer',
+  insulation_positive_kohm: 'real',
+  insulation_negative_kohm: 'real',
+  max_charge_current_a: 'real',
+  max_discharge_current_a: 'real',
+  cycle_count: 'real',
+  balancing_cell_count: 'integer',
+  positive_contactor_closed: 'integer',
+  negative_contactor_closed: 'integer',
+  precharge_contactor_closed: 'integer',
+  connection_failure: 'text',
+  alarm_1: 'bigint',
+  alarm_2: 'bigint',
+} as const satisfies Columns
+
+/** Of one cluster, in the order of its modules and of the cells or sensors within each. */
+const cells = {
+  cell_voltage_mv: 'real[]',
+  cell_temperature_c: 'real[]',
+  /** 1 for a cell that is being balanced, else 0. */
+  cell_balancing: 'real[]',
+  module_voltage_v: 'real[]',
+  module_soc_pct: 'real[]',
+  module_soh_pct: 'real[]',
+} as const satisfies Columns
+
 /**
  * The kinds of reading. `keys` name the device (and, for strings, the first string of the range
  * that one combiner or inverter reports); with `measured_at` they are unique within a site.
@@ -165,7 +305,26 @@ export const readingKinds = {
   weather: { table: 'weather_readings', keys: ['station_id'], columns: weather },
   logger: { table: 'logger_readings', keys: ['logger_id'], columns: logger },
   node: { table: 'node_readings', keys: ['node_number'], columns: node },
+  bess: { table: 'bess_readings', keys: ['bess_id'], columns: bess },
+  pcs: { table: 'pcs_readings', keys: ['bess_id', 'pcs_idx'], columns: pcs },
+  cluster: { table: 'cluster_readings', keys: ['bess_id', 'cluster_idx'], columns: cluster },
+  cells: { table: 'cells_readings', keys: ['bess_id', 'cluster_idx'], columns: cells },
 } as const
+
+/** What a column of text may say. */
+export const readingWords = {
+  inverter: { state: inverterStates, limited_by: limiters },
+  bess: {
+    state: batteryStates,
+    contactor_state: contactorStates,
+    fire_system_state: fireStates,
+    control_place: controlPlaces,
+  },
+  pcs: { state: pcsStates, grid_mode: gridModes, control_place: controlPlaces },
+  cluster: { state: clusterStates, connection_failure: connectionFailures },
+} as const satisfies Partial<
+  Record<keyof typeof readingKinds, Readonly<Record<string, readonly string[]>>>
+>
 
 export type ReadingKind = keyof typeof readingKinds
 
@@ -182,6 +341,12 @@ export type MeterReading = { meter_id: number } & Sample & Measured<typeof meter
 export type WeatherReading = { station_id: number } & Sample & Measured<typeof weather>
 export type LoggerReading = { logger_id: number } & Sample & Measured<typeof logger>
 export type NodeReading = { node_number: number } & Sample & Measured<typeof node>
+export type BessReading = { bess_id: number } & Sample & Measured<typeof bess>
+export type PcsReading = { bess_id: number; pcs_idx: number } & Sample & Measured<typeof pcs>
+export type ClusterReading = { bess_id: number; cluster_idx: number } & Sample &
+  Measured<typeof cluster>
+export type CellsReading = { bess_id: number; cluster_idx: number } & Sample &
+  Measured<typeof cells>
 
 export interface ReadingOf {
   inverter: InverterReading
@@ -190,6 +355,10 @@ export interface ReadingOf {
   weather: WeatherReading
   logger: LoggerReading
   node: NodeReading
+  bess: BessReading
+  pcs: PcsReading
+  cluster: ClusterReading
+  cells: CellsReading
 }
 
 /** Every column of a kind in the order of the link and of COPY: keys, time, quality, values. */

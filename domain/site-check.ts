@@ -3,14 +3,10 @@
  * no two devices share an address, that combiners measure strings which are there, and instruments
  * are read where a met station has a register.
  */
+import type { Battery } from './battery.ts'
 import type { Node } from './node.ts'
-import {
-  type Instrument,
-  type Inverter,
-  missingOfCircuit,
-  type PanelModel,
-  type Site,
-} from './site.ts'
+import { missingOfCircuit, type PanelModel } from './panel-model.ts'
+import type { Instrument, Inverter, Site } from './site.ts'
 import { stationPoint, stationPointForm, stationPointNames } from './sunspec/station-points.ts'
 
 export type SitePath = readonly (string | number)[]
@@ -48,6 +44,8 @@ export function checkSite(site: Site): SiteProblem[] {
   )
   const meters = placed(site.meters, ['meters'])
   const nodes = placed(site.nodes, ['nodes'])
+  const batteries = placed(site.batteries, ['batteries'])
+  const systems = batteries.flatMap(({ value, path }) => placed(value.pcs, [...path, 'pcs']))
   const locations = placed(site.locations, ['locations'])
   const models = placed(site.panel_models, ['panel_models'])
   const connections = placed(site.connections, ['connections'])
@@ -63,6 +61,8 @@ export function checkSite(site: Site): SiteProblem[] {
     ...combiners,
     ...stations,
     ...meters,
+    ...batteries.map(({ value: { bms }, path }) => ({ value: bms, path: [...path, 'bms'] })),
+    ...systems,
   ]
   return [
     ...checkTimezone(site.timezone),
@@ -73,6 +73,10 @@ export function checkSite(site: Site): SiteProblem[] {
     ...duplicates(meters, 'meter_id'),
     ...duplicates(nodes, 'node_id'),
     ...duplicates(nodes, 'node_number'),
+    ...duplicates(batteries, 'bess_id'),
+    ...batteries.flatMap(({ value, path }) =>
+      duplicates(placed(value.pcs, [...path, 'pcs']), 'pcs_idx'),
+    ),
     ...duplicates(locations, 'location_id'),
     ...duplicates(models, 'params_id'),
     ...duplicates(connections, 'connection_id'),
@@ -83,13 +87,15 @@ export function checkSite(site: Site): SiteProblem[] {
     ...unknown(devices, 'connection', new Set(connections.map((c) => c.value.connection_id))),
     ...unknown(meters, 'logger_id', new Set(loggers.map(({ value }) => value.logger_id))),
     ...unknown(nodes, 'logger_id', new Set(loggers.map(({ value }) => value.logger_id))),
-    ...checkLocations(site, [...loggers, ...inverters, ...stations, ...nodes]),
+    ...unknown(batteries, 'logger_id', new Set(loggers.map(({ value }) => value.logger_id))),
+    ...checkLocations(site, [...loggers, ...inverters, ...stations, ...nodes, ...batteries]),
     ...checkAddresses(devices),
     ...models.flatMap(checkCircuit),
     ...inverters.flatMap(checkCombiners),
     ...instruments.flatMap(checkPoint),
     ...checkBroker(site),
     ...nodes.flatMap(checkChannels),
+    ...batteries.flatMap(checkWindow),
   ]
 }
 
@@ -225,6 +231,18 @@ function checkPoint({ value: { point }, path }: Placed<Instrument>): SiteProblem
   if (stationPoint(point) || !new RegExp(stationPointForm).test(point)) return []
   const message = `'${point}' is no point of a met station: models and points are `
   return [{ path: [...path, 'point'], message: message + stationPointNames() }]
+}
+
+/** A state of charge has to be left in which it can work. */
+function checkWindow({ value, path }: Placed<Battery>): SiteProblem[] {
+  const { soc_min_pct, soc_max_pct, soc_reserve_pct = soc_min_pct } = value
+  if (soc_min_pct >= soc_max_pct) {
+    const message = `is not above soc_min_pct, which is ${soc_min_pct}`
+    return [{ path: [...path, 'soc_max_pct'], message }]
+  }
+  if (soc_reserve_pct >= soc_min_pct && soc_reserve_pct < soc_max_pct) return []
+  const message = `has to be from soc_min_pct (${soc_min_pct}) to below soc_max_pct (${soc_max_pct})`
+  return [{ path: [...path, 'soc_reserve_pct'], message }]
 }
 
 /** Nodes need a broker, and it is either the edge's own or another. */

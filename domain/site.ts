@@ -5,7 +5,9 @@
  * a sensor node keep their positions as well: `positions.ts` tells what moved.
  */
 import { type Static, Type } from 'typebox'
+import { Battery } from './battery.ts'
 import { Mqtt, Node } from './node.ts'
+import { PanelModel } from './panel-model.ts'
 import { stationPointForm } from './sunspec/station-points.ts'
 
 const closed = { additionalProperties: false } as const
@@ -59,56 +61,6 @@ export const Connection = Type.Union([
     closed,
   ),
 ])
-
-/**
- * A photovoltaic module: its rating, and its equivalent circuit at 1000 W/m² and 25 °C as the CEC
- * list gives it. Without the circuit the server looks for one under `params_id` in its library.
- */
-export type PanelModel = Static<typeof PanelModel>
-export const PanelModel = Type.Object(
-  {
-    params_id: Id,
-    name: Name,
-    manufacturer: Name,
-    technology: Type.String(),
-    power_stc_w: Type.Number({ exclusiveMinimum: 0 }),
-    cells_in_series: Type.Optional(Type.Integer({ minimum: 1 })),
-    alpha_sc_a_per_c: Type.Optional(Type.Number()),
-    a_ref_v: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    i_l_ref_a: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    i_o_ref_a: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    r_s_ohm: Type.Optional(Type.Number({ minimum: 0 })),
-    r_sh_ref_ohm: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    adjust_pct: Type.Optional(Type.Number()),
-  },
-  closed,
-)
-
-const circuitNames = [
-  'alpha_sc_a_per_c',
-  'a_ref_v',
-  'i_l_ref_a',
-  'i_o_ref_a',
-  'r_s_ohm',
-  'r_sh_ref_ohm',
-  'adjust_pct',
-] as const
-
-/** The seven parameters of a module's circuit. */
-export type PanelCircuit = Record<(typeof circuitNames)[number], number>
-
-/** The circuit of a model, null where site.yaml leaves it out; part of one counts as none. */
-export function circuitOf(model: PanelModel): PanelCircuit | null {
-  const named = circuitNames.map((name) => [name, model[name]] as const)
-  if (named.some(([, value]) => value === undefined)) return null
-  return Object.fromEntries(named) as PanelCircuit
-}
-
-/** What a model leaves out of a circuit that it begins. */
-export function missingOfCircuit(model: PanelModel): string[] {
-  const missing = circuitNames.filter((name) => model[name] === undefined)
-  return missing.length < circuitNames.length ? missing : []
-}
 
 /** Alike strings of one inverter, numbered on from the group before, filling its MPPTs in order. */
 export type StringGroup = Static<typeof StringGroup>
@@ -300,6 +252,9 @@ export const PollIntervals = Type.Object(
     weather_s: Type.Optional(Seconds),
     meter_s: Type.Optional(Seconds),
     logger_s: Type.Optional(Seconds),
+    battery_s: Type.Optional(Seconds),
+    cluster_s: Type.Optional(Seconds),
+    cells_s: Type.Optional(Seconds),
   },
   closed,
 )
@@ -309,6 +264,10 @@ export const defaultPollIntervals = {
   weather_s: 10,
   meter_s: 5,
   logger_s: 10,
+  /** Of batteries and their PCS. */
+  battery_s: 2,
+  cluster_s: 10,
+  cells_s: 60,
 } as const satisfies Required<PollIntervals>
 
 /** How limits are set. The grid permit is no part of the site file: it never leaves the edge. */
@@ -346,6 +305,12 @@ export const Site = Type.Object(
     meters: Type.Optional(Type.Array(Meter)),
     mqtt: Type.Optional(Mqtt),
     nodes: Type.Optional(Type.Array(Node)),
+    batteries: Type.Optional(Type.Array(Battery)),
+    /**
+     * What plans for batteries let the site feed in. A figure for planning that anyone may read,
+     * not the grid permit, which the edge obeys whatever was planned.
+     */
+    export_plan_limit_kw: Type.Optional(Type.Number({ minimum: 0 })),
   },
   closed,
 )

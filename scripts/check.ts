@@ -24,6 +24,11 @@ const peers = [
     proves: 'mosquitto_pub as a node on the broker of the edge',
   },
   {
+    package: 'glpk-utils',
+    file: '/usr/bin/glpsol',
+    proves: 'plans of batteries as good as those of a second solver',
+  },
+  {
     package: 'postgresql-15',
     file: '/usr/lib/postgresql/15/bin/postgres',
     proves: 'the storage tests on PostgreSQL 15',
@@ -54,9 +59,17 @@ function installPeers(): void {
   }
 }
 
-const tests = ['test', 'domain', 'physics', 'forecast', 'server', 'edge', 'simulator', 'cli'].map(
-  (folder) => `${folder}/**/*.test.ts`,
-)
+const tests = [
+  'test',
+  'domain',
+  'physics',
+  'forecast',
+  'optimize',
+  'server',
+  'edge',
+  'simulator',
+  'cli',
+].map((folder) => `${folder}/**/*.test.ts`)
 const runTests = ['--test', '--test-timeout=180000']
 
 installPeers()

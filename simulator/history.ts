@@ -104,13 +104,16 @@ function countersBefore(minutes: readonly SiteSnapshot[], after: Counters): Coun
   return before
 }
 
+/** What history is made of; nodes and batteries begin with the edge. */
+type SimulatedKind = Extract<ReadingKind, 'inverter' | 'string' | 'meter' | 'weather' | 'logger'>
+
 /** Sixty readings of every device; the counters run on with them. */
 function hourOf(
   simulation: Simulation,
   minutes: readonly SiteSnapshot[],
   counters: Counters,
 ): Readings {
-  const rows: Record<Exclude<ReadingKind, 'node'>, unknown[][]> = {
+  const rows: Record<SimulatedKind, unknown[][]> = {
     inverter: [],
     string: [],
     meter: [],

@@ -4,9 +4,10 @@
  * faults alone, so that history can be made in any order; only energy counters have a past, and
  * are kept apart (counters.ts).
  */
+import { circuitOf } from '@heliograph/domain/panel-model'
 import type { Place } from '@heliograph/domain/place'
 import type { Inverter, Logger, PvString, Site, Station } from '@heliograph/domain/site'
-import { circuitOf, mpptCount, stringsOf } from '@heliograph/domain/site'
+import { mpptCount, stringsOf } from '@heliograph/domain/site'
 import type { Surface } from '@heliograph/physics/transposition'
 import { ailmentsAt } from './ailments.ts'
 import { standingFaults } from './demo/faults.ts'

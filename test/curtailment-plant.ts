@@ -223,7 +223,7 @@ export async function forgetCurtailment({ db, clock }: CurtailmentPlant): Promis
   clock.set(noon)
   await db.execute(
     `delete from curtailment_hours; delete from curtailment_rows; delete from curtailment_groups;
-     update curtailment_versions set version = version + 1;
+     update desired_versions set version = version + 1;
      delete from idempotency_records; delete from events; delete from link_frames`,
   )
 }

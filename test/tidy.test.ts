@@ -11,6 +11,7 @@ const mayImport: Record<string, readonly string[]> = {
   domain: [],
   physics: [],
   forecast: ['domain', 'physics'],
+  optimize: ['domain'],
   edge: ['domain'],
   simulator: ['domain', 'physics'],
   'server/storage': ['domain'],
@@ -40,8 +41,18 @@ const mayImport: Record<string, readonly string[]> = {
     'server/weather-forecasts',
     'server/earnings',
   ],
+  'server/batteries': [
+    'server/http',
+    'domain',
+    'optimize',
+    'server/storage',
+    'server/records',
+    'server/prices',
+    'server/predictions',
+  ],
   'server/features': [
     'domain',
+    'server/batteries',
     'physics',
     'forecast',
     'server/prices',
@@ -65,6 +76,7 @@ const mayImport: Record<string, readonly string[]> = {
     'server/prices',
     'server/weather-forecasts',
     'server/predictions',
+    'server/batteries',
   ],
   'server/admin': [
     'domain',
@@ -93,6 +105,7 @@ const mayImport: Record<string, readonly string[]> = {
     'server/weather-forecasts',
     'server/earnings',
     'server/predictions',
+    'server/batteries',
   ],
   cli: ['server/admin', 'server/storage', 'server'],
 }

@@ -2,14 +2,20 @@
  * What the edge asks of a driver: read a device once, as records of domain/readings.ts, with every
  * scale factor applied and every "not implemented" value `null`.
  */
+import type { Battery, BatterySetup, Pcs } from '@heliograph/domain/battery'
 import type {
+  BessReading,
+  CellsReading,
+  ClusterReading,
   InverterReading,
   MeterReading,
+  PcsReading,
   StringReading,
   WeatherReading,
 } from '@heliograph/domain/readings'
 import type { Combiner, Inverter, Logger, Meter, Station } from '@heliograph/domain/site'
 import type { LimitControl, LimitState } from './limit-control.ts'
+import type { PowerControl, PowerState } from './power-control.ts'
 
 /** One Modbus connection with its units, asked one request at a time. */
 export interface Bus {
@@ -78,6 +84,8 @@ export type Values<Reading> = Omit<
   | 'meter_id'
   | 'station_id'
   | 'logger_id'
+  | 'bess_id'
+  | 'pcs_idx'
 >
 
 /**
@@ -135,8 +143,48 @@ export interface ControllerDevice extends Device<ControllerAnswer> {
   readonly control: LimitControl | null
 }
 
+export interface BatteryAnswer {
+  battery: Values<BessReading>
+  /** The table that decodes the alarm words; null: there are none. */
+  alarm_table: string | null
+  /** A count that goes on while the device lives; null: it has none. */
+  heartbeat: number | null
+  /** False: it is commanded by someone in front of it. */
+  is_remote: boolean | null
+}
+
+export interface BatteryDevice extends Device<BatteryAnswer> {
+  /** A sign of life of ours, where the device expects one; else nothing. */
+  beat(): Promise<void>
+}
+
+export interface PcsAnswer {
+  pcs: Values<PcsReading>
+  alarm_table: string | null
+  heartbeat: number | null
+  /** What its registers say of its setpoint, read together with the rest; null: nothing. */
+  power: PowerState | null
+}
+
+export interface PcsDevice extends Device<PcsAnswer> {
+  /** Another one after each new contact; null: its power cannot be set. */
+  readonly control: PowerControl | null
+}
+
+/** Of each cluster that answered; those that are not there are left out. */
+export type ClustersAnswer = readonly Values<ClusterReading>[]
+
+/** Of one cluster: each read is of the next one, so that thousands of cells take their time. */
+export type CellsAnswer = Values<CellsReading>
+
+export type SetupAnswer = Omit<BatterySetup, 'bess_id' | 'read_at'>
+
 /** What site.yaml calls the drivers. */
-export type DriverName = Inverter['driver'] | NonNullable<Logger['controller']>['driver']
+export type DriverName =
+  | Inverter['driver']
+  | NonNullable<Logger['controller']>['driver']
+  | Battery['bms']['driver']
+  | Pcs['driver']
 
 /** A driver finds its device on the bus, or rejects with what it met instead. */
 export interface Driver {
@@ -146,4 +194,11 @@ export interface Driver {
   openMeter(bus: Bus, meter: Meter): Promise<Device<Values<MeterReading>>>
   /** Only where the driver has controllers of plants. */
   openController?(bus: Bus, logger: Logger): Promise<ControllerDevice>
+  /** Only where the driver has batteries; what is of one battery is read at paces of its own. */
+  openBattery?(bus: Bus, battery: Battery): Promise<BatteryDevice>
+  openClusters?(bus: Bus, battery: Battery): Promise<Device<ClustersAnswer>>
+  openCells?(bus: Bus, battery: Battery): Promise<Device<CellsAnswer>>
+  openSetup?(bus: Bus, battery: Battery): Promise<Device<SetupAnswer>>
+  /** Only where the driver has power conversion systems. */
+  openPcs?(bus: Bus, pcs: Pcs): Promise<PcsDevice>
 }

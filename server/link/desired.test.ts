@@ -19,7 +19,7 @@ after(() => database.drop())
 
 beforeEach(async () => {
   await database.db.execute(
-    'delete from curtailment_rows; delete from curtailment_groups; delete from curtailment_versions',
+    'delete from curtailment_rows; delete from curtailment_groups; delete from desired_versions',
   )
   clients = []
   // What is told here is told by itself.

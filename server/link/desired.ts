@@ -1,6 +1,7 @@
-/** What connected edges are told of curtailment: the rows of their site, after every change. */
+/** What connected edges are to do: curtailment and dispatch of their site, after every change. */
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { CurtailmentRow, Desired } from '@heliograph/domain/curtailment'
+import type { DispatchHour } from '@heliograph/domain/dispatch'
 import type { Static } from 'typebox'
 import { changed_channel } from '../storage/curtailment.ts'
 import type { Database, Log, Queries } from '../storage/database.ts'
@@ -19,13 +20,13 @@ export interface DesiredRows {
 
 /** A notification that is lost costs no more than this. */
 const reread_ms = 400
-/** Of a site that has no line in `curtailment_versions`: nothing was ever asked of it. */
+/** Of a site that has no line in `desired_versions`: nothing was ever asked of it. */
 const no_version = 0
 
 interface Watcher {
   site_id: string
   tell: (desired: DesiredMessage) => void
-  /** Of `curtailment_versions`, when it was told last; null: it was not told yet. */
+  /** Of `desired_versions`, when it was told last; null: it was not told yet. */
   version: number | null
 }
 
@@ -100,7 +101,7 @@ async function tellChanges(db: Queries, watchers: Set<Watcher>, clock: Clock): P
   const site_ids = [...new Set([...watchers].map(({ site_id }) => site_id))]
   if (site_ids.length === 0) return
   const found = await db.query<{ site_id: string; version: number }>(
-    'select site_id, version from curtailment_versions where site_id = any($1)',
+    'select site_id, version from desired_versions where site_id = any($1)',
     [site_ids],
   )
   const versions = new Map(found.map(({ site_id, version }) => [site_id, version]))
@@ -138,8 +139,11 @@ async function readDesired(db: Queries, site_id: string, now: Date): Promise<Des
      order by start_at, group_id, logger_id`,
     [site_id, now],
   )
+  const dispatch = await readDispatch(db, site_id, now)
   return {
     type: 'desired',
+    // An edge of before there were batteries would refuse what it does not know.
+    ...(dispatch.length > 0 && { dispatch }),
     rows: rows.map((row) => ({
       ...row,
       start_at: row.start_at.getTime(),
@@ -147,4 +151,31 @@ async function readDesired(db: Queries, site_id: string, now: Date): Promise<Des
       released_at: row.released_at?.getTime() ?? null,
     })),
   }
+}
+
+/** Hours of replaced schedules too, until they would have ended. */
+async function readDispatch(db: Queries, site_id: string, now: Date): Promise<DispatchHour[]> {
+  const hours = await db.query<
+    Omit<DispatchHour, 'start_at' | 'end_at' | 'ended_at'> & {
+      start_at: Date
+      end_at: Date
+      ended_at: Date | null
+    }
+  >(
+    `select s.schedule_id, s.bess_id, h.start_at, h.end_at, h.power_kw, h.quarter_power_kw,
+       s.superseded_at as ended_at
+     from battery_schedules s
+     cross join jsonb_to_recordset(s.hours) as h (
+       start_at timestamptz, end_at timestamptz, power_kw float8, quarter_power_kw float8[])
+     where s.site_id = $1 and s.approved_at is not null and s.target_date >= $2::date
+       and h.end_at > $3
+     order by h.start_at, s.schedule_id`,
+    [site_id, now.toISOString().slice(0, 10), now],
+  )
+  return hours.map((hour) => ({
+    ...hour,
+    start_at: hour.start_at.getTime(),
+    end_at: hour.end_at.getTime(),
+    ended_at: hour.ended_at?.getTime() ?? null,
+  }))
 }

@@ -2,7 +2,9 @@
  * Frames as they arrive, checked and made ready to be stored. Pure. A frame is accepted whole or
  * refused whole: one bad value refuses its frame, with the reason, and no other.
  */
+import type { BatterySetup } from '@heliograph/domain/battery'
 import type { RowReport } from '@heliograph/domain/curtailment'
+import type { ControlNote, DispatchReport } from '@heliograph/domain/dispatch'
 import {
   ahead_ms_max,
   type Frame,
@@ -17,6 +19,7 @@ import { checkSite, fieldOf } from '@heliograph/domain/site-check'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { acceptDispatches, acceptNotes, acceptSetups } from './battery-reports.ts'
 import { acceptReports } from './curtailment-reports.ts'
 import { believed_ahead_ms_max, type EncodedTable, encodeTable } from './readings.ts'
 import { isUnstorableJson, Refused, shown, storableText } from './refused.ts'
@@ -37,6 +40,9 @@ export type Content =
   | { is: 'events'; events: LinkEvent[] }
   | { is: 'inventory'; site: Site; json: string }
   | { is: 'curtailment'; reports: RowReport[] }
+  | { is: 'dispatch'; dispatches: DispatchReport[] }
+  | { is: 'control_notes'; notes: ControlNote[] }
+  | { is: 'battery_setup'; setups: BatterySetup[] }
   | { is: 'refused'; kind: string; reason: string; json: string | null; span: Span | null }
 
 /** From when to when, by their own stamps, the readings or events of a frame are; Unix ms. */
@@ -119,7 +125,13 @@ function accept(frame: Frame, origin: FrameOrigin): Content {
     case 'inventory':
       return acceptInventory(frame.payload, origin)
     case 'curtailment':
-      return acceptCurtailment(frame.payload, origin)
+      return { is: 'curtailment', reports: acceptReports(...told(frame, origin)) }
+    case 'dispatch':
+      return { is: 'dispatch', dispatches: acceptDispatches(...told(frame, origin)) }
+    case 'control_notes':
+      return { is: 'control_notes', notes: acceptNotes(...told(frame, origin)) }
+    case 'battery_setup':
+      return { is: 'battery_setup', setups: acceptSetups(...told(frame, origin)) }
     default:
       throw new Refused(`unknown kind of frame: ${shown(frame.kind)}`)
   }
@@ -157,9 +169,10 @@ function acceptInventory(payload: unknown, { site_id, lane }: FrameOrigin): Cont
   return { is: 'inventory', site: announced, json: storableJson(announced) }
 }
 
-function acceptCurtailment(payload: unknown, origin: FrameOrigin): Content {
-  if (origin.lane === 'backfill') throw new Refused('reports of curtailment cannot be back-filled')
-  return { is: 'curtailment', reports: acceptReports(payload, boundsOf(origin)) }
+/** What an edge tells of its own doing: that is of its time, and nobody back-fills it. */
+function told({ kind, payload }: Frame, origin: FrameOrigin) {
+  if (origin.lane === 'backfill') throw new Refused(`frames of kind ${kind} cannot be back-filled`)
+  return [payload, boundsOf(origin)] as const
 }
 
 function boundsOf({ received_at }: FrameOrigin): { first_at: number; last_at: number } {

@@ -3,6 +3,7 @@ import { readingKinds } from '@heliograph/domain/readings'
 import type { Database, Transaction } from '../storage/database.ts'
 import { recordEvent } from '../storage/events.ts'
 import { keepPartitions, type PartitionKeeper } from '../storage/partitions.ts'
+import { storeDispatches, storeNotes, storeSetups } from './battery-reports.ts'
 import { storeReports } from './curtailment-reports.ts'
 import { type Content, type PreparedFrame, prepareFrame, refuseFrame } from './frames.ts'
 import { applyInventory } from './inventory.ts'
@@ -133,6 +134,21 @@ async function storeBatch(transaction: Transaction, batch: PreparedBatch): Promi
     transaction,
     site_id,
     of('curtailment').flatMap(({ reports }) => reports),
+  )
+  await storeDispatches(
+    transaction,
+    site_id,
+    of('dispatch').flatMap(({ dispatches }) => dispatches),
+  )
+  await storeNotes(
+    transaction,
+    site_id,
+    of('control_notes').flatMap(({ notes }) => notes),
+  )
+  await storeSetups(
+    transaction,
+    site_id,
+    of('battery_setup').flatMap(({ setups }) => setups),
   )
   const batches = mergeTables(of('readings').flatMap(({ tables }) => tables))
   const { stored, repeated } = await storeReadings(

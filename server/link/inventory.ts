@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { default_report_s } from '@heliograph/domain/node'
+import type { PanelModel } from '@heliograph/domain/panel-model'
 import { listedDevicesOf } from '@heliograph/domain/positions'
 import { significant } from '@heliograph/domain/significant'
 import {
   type Inverter,
   type Logger,
   mpptCount,
-  type PanelModel,
   type PvString,
   type Site,
   stringsOf,
@@ -105,6 +105,20 @@ const tables = {
       ...['serial_number', 'report_s', 'channels'],
     ],
   ),
+  batteries: dated(
+    'batteries',
+    ['bess_id'],
+    [
+      ...['name', 'location_id', 'logger_id', 'manufacturer', 'model', 'serial_number'],
+      ...['chemistry', 'coupling', 'rated_energy_kwh', 'usable_energy_kwh'],
+      ...['rated_charge_power_kw', 'rated_discharge_power_kw', 'rated_capacity_ah'],
+      ...['nominal_voltage_v', 'roundtrip_efficiency_pct', 'soc_min_pct', 'soc_max_pct'],
+      ...['soc_reserve_pct', 'ramp_rate_kw_s', 'cycles_per_day_max', 'degradation_cost_per_mwh'],
+      ...['market_code', 'cluster_count', 'modules_per_cluster', 'cells_per_module'],
+      ...['temperature_sensors_per_module', 'commissioned_date', 'warranty_end_date'],
+      ...['warranty_throughput_kwh', 'warranty_cycles', 'pcs'],
+    ],
+  ),
 } as const satisfies Record<string, Table>
 
 function dated(name: string, keys: readonly string[], columns: readonly string[]): Table {
@@ -192,6 +206,7 @@ function rowsOf(site: Site): Record<keyof typeof tables, Row[]> {
     ),
     meters: (site.meters ?? []).map((meter) => ({ ...meter })),
     nodes: (site.nodes ?? []).map((node) => ({ report_s: default_report_s, ...node })),
+    batteries: (site.batteries ?? []).map((battery) => ({ ...battery })),
   }
 }
 

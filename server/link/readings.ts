@@ -2,11 +2,10 @@
 import {
   type ColumnType,
   columnsOf,
-  inverterStates,
-  limiters,
   qualities,
   type ReadingKind,
   readingKinds,
+  readingWords,
 } from '@heliograph/domain/readings'
 import { addTouchedHours } from '../storage/touched-hours.ts'
 import {
@@ -96,11 +95,8 @@ const writers: Record<ColumnType, Write> = {
   'double[]': arrayOf(double),
 }
 
-/** What a column of text may say. */
-const wordsOf: Readonly<Record<string, readonly string[]>> = {
-  state: inverterStates,
-  limited_by: limiters,
-}
+const wordsOf: Partial<Record<ReadingKind, Readonly<Record<string, readonly string[]>>>> =
+  readingWords
 
 const columnsByKind = Object.fromEntries(
   (Object.keys(readingKinds) as ReadingKind[]).map((kind) => [kind, columnEncoders(kind)]),
@@ -195,11 +191,13 @@ function sourcesOf(kind: ReadingKind, given: readonly string[]): number[] {
 
 function columnEncoders(kind: ReadingKind): Column[] {
   const { keys, columns } = readingKinds[kind]
-  const device = (name: string): Column => ({
+  // The second key counts within the device, from 0.
+  const device = (name: string, nth: number): Column => ({
     name,
     nullable: false,
-    write: name === 'first_string_index' ? integer(0, array_length_max) : integer(1, int4_max),
+    write: nth > 0 ? integer(0, array_length_max) : integer(1, int4_max),
   })
+  const words = wordsOf[kind] ?? {}
   return [
     ...keys.map(device),
     { name: 'measured_at', nullable: false, write: instants() },
@@ -207,7 +205,7 @@ function columnEncoders(kind: ReadingKind): Column[] {
     ...Object.entries(columns as Record<string, ColumnType>).map(([name, type]) => ({
       name,
       nullable: true,
-      write: type === 'text' ? oneOf(wordsOf[name] ?? []) : writers[type],
+      write: type === 'text' ? oneOf(words[name] ?? []) : writers[type],
     })),
   ]
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { decodeAlarms } from '@heliograph/domain/alarms/decode'
+import { defaultPollIntervals } from '@heliograph/domain/site'
 import { alarmTableOf, alarmTablesOf } from './alarm-tables.ts'
 import { type DayCounter, energyTodayOf, energyTodaySum, sumKnown } from './energy-today.ts'
 import { orientationOf } from './orientation.ts'
@@ -9,7 +10,7 @@ import type { Situation } from './situation.ts'
 
 const now = new Date('2026-06-21T10:00:00Z')
 const day_start_at = new Date('2026-06-20T22:00:00Z')
-const poll = { inverter_s: 20, weather_s: 10, meter_s: 5, logger_s: 10 }
+const poll = { ...defaultPollIntervals, inverter_s: 20 }
 const offline_before_at = new Date('2026-06-21T09:45:00Z')
 const day: Situation = { now, day_start_at, sun_elevation_deg: 60, poll, offline_before_at }
 

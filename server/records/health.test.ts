@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { defaultPollIntervals } from '@heliograph/domain/site'
 import { edgeCommState, type InverterVitals, inverterCommState } from './communication.ts'
 import { frameOf } from './frame.ts'
 import { health_reasons_max, loggerStatus, siteHealth } from './health.ts'
@@ -7,7 +8,7 @@ import type { Situation } from './situation.ts'
 
 const now = new Date('2026-06-21T10:00:00Z')
 const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000)
-const poll = { inverter_s: 20, weather_s: 10, meter_s: 5, logger_s: 10 }
+const poll = { ...defaultPollIntervals, inverter_s: 20 }
 const day: Situation = {
   now,
   day_start_at: ago(43_200),

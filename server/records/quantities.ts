@@ -4,10 +4,10 @@
  */
 import {
   type ColumnType,
-  inverterStates,
-  limiters,
   qualities,
+  type ReadingKind,
   readingKinds,
+  readingWords,
 } from '@heliograph/domain/readings'
 import { type TSchema, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
@@ -17,7 +17,7 @@ type Columns<Kind extends keyof Kinds> = Kinds[Kind]['columns']
 type QuantityName = { [Kind in keyof Kinds]: keyof Columns<Kind> }[keyof Kinds]
 
 const quantities: Readonly<Record<QuantityName, string>> = {
-  state: 'Operating state as the inverter reports it, in the terms of SunSpec.',
+  state: 'Operating state as the device reports it, in the terms of SunSpec.',
   state_vendor_code: "The manufacturer's own code of the state.",
   ac_power_kw: 'AC active power, kW; positive towards the grid.',
   active_power_kw: 'Active power, kW; positive is export to the grid, negative import.',
@@ -77,6 +77,60 @@ const quantities: Readonly<Record<QuantityName, string>> = {
   channel_values: 'Value of each channel, in the order in which the node lists them.',
   inverters_online: 'Inverters that answered the logger.',
   inverters_total: 'Inverters of the logger.',
+  power_kw: 'Power of the battery, kW; positive when it discharges.',
+  setpoint_kw: 'Power that the device was told to deliver, kW; positive is discharge.',
+  setpoint_kvar: 'Reactive power that the device was told to deliver, kvar.',
+  soc_pct: 'State of charge, % of the usable energy.',
+  soh_pct: 'State of health, % of the capacity when new.',
+  available_energy_kwh: 'Energy that can be discharged now, kWh.',
+  energy_to_full_kwh: 'Energy that can be charged now, kWh.',
+  max_charge_power_kw: 'Most that may be charged now, kW, by what the device says; from 0.',
+  max_discharge_power_kw: 'Most that may be discharged now, kW, by what the device says; from 0.',
+  max_charge_current_a: 'Most charging current now, A; from 0.',
+  max_discharge_current_a: 'Most discharging current now, A; from 0.',
+  charged_total_kwh: 'Counter of the energy charged, kWh, as it stands.',
+  discharged_total_kwh: 'Counter of the energy discharged, kWh, as it stands.',
+  cycle_count: 'Full cycles so far, as the device counts them.',
+  cell_voltage_min_mv: 'Lowest voltage of a cell, mV.',
+  cell_voltage_max_mv: 'Highest voltage of a cell, mV.',
+  cell_voltage_avg_mv: 'Mean voltage of the cells, mV.',
+  cell_temperature_min_c: 'Lowest temperature of a cell, °C.',
+  cell_temperature_max_c: 'Highest temperature of a cell, °C.',
+  cell_temperature_avg_c: 'Mean temperature of the cells, °C.',
+  cell_voltage_min_cluster_idx: 'Cluster of the cell with the lowest voltage, from 0.',
+  cell_voltage_min_module_idx: 'Module, within its cluster, of that cell, from 0.',
+  cell_voltage_max_cluster_idx: 'Cluster of the cell with the highest voltage, from 0.',
+  cell_voltage_max_module_idx: 'Module, within its cluster, of that cell, from 0.',
+  cell_temperature_min_cluster_idx: 'Cluster of the coldest cell, from 0.',
+  cell_temperature_min_module_idx: 'Module, within its cluster, of that cell, from 0.',
+  cell_temperature_max_cluster_idx: 'Cluster of the warmest cell, from 0.',
+  cell_temperature_max_module_idx: 'Module, within its cluster, of that cell, from 0.',
+  coolant_temperature_c: 'Temperature of the coolant, °C.',
+  igbt_temperature_c: 'Temperature of the power semiconductors, °C.',
+  contactor_state: 'The main contactors of the battery.',
+  fire_system_state: 'What the fire alarm system says.',
+  control_place: 'Who may command the device: someone in front of it, or we.',
+  heartbeat_ok: '1: the device and the edge hear each other; 0: they do not.',
+  grid_mode: 'How the device works with the grid.',
+  ac_breaker_closed: '1: the breaker to the grid is closed; 0: open.',
+  dc_contactor_closed: '1: the contactor to the battery is closed; 0: open.',
+  throttle_pct: 'How far the device holds its power back, % of its rated power.',
+  throttle_source: 'Why it holds its power back: bits, as read.',
+  energy_injected_total_kwh: 'Counter of the energy fed into the grid, kWh, as it stands.',
+  energy_absorbed_total_kwh: 'Counter of the energy taken from the grid, kWh, as it stands.',
+  insulation_positive_kohm: 'Insulation resistance of the positive pole to earth, kΩ.',
+  insulation_negative_kohm: 'Insulation resistance of the negative pole to earth, kΩ.',
+  balancing_cell_count: 'Cells that are being balanced.',
+  positive_contactor_closed: '1: the contactor of the positive pole is closed; 0: open.',
+  negative_contactor_closed: '1: the contactor of the negative pole is closed; 0: open.',
+  precharge_contactor_closed: '1: the contactor for pre-charging is closed; 0: open.',
+  connection_failure: 'Why the cluster could not be connected.',
+  cell_voltage_mv: 'Voltage of each cell, mV, module by module.',
+  cell_temperature_c: 'Temperature at each sensor, °C, module by module.',
+  cell_balancing: '1 for each cell that is being balanced, else 0, module by module.',
+  module_voltage_v: 'Voltage of each module, V.',
+  module_soc_pct: 'State of charge of each module, %.',
+  module_soh_pct: 'State of health of each module, %.',
 }
 
 type Null = ReturnType<typeof Type.Null>
@@ -102,12 +156,6 @@ export const readingFrame = {
   }),
 }
 
-/** What a column of text may say. */
-const words: Partial<Record<QuantityName, readonly string[]>> = {
-  state: inverterStates,
-  limited_by: limiters,
-}
-
 /** The schema of one quantity under a name of its own: a number, `null` when not measured. */
 export const quantity = (name: QuantityName) =>
   Nullable(Type.Number({ description: quantities[name] }))
@@ -116,14 +164,19 @@ export const quantity = (name: QuantityName) =>
 export function measured<Kind extends keyof Kinds>(kind: Kind): Measured<Kind> {
   const columns = Object.entries(readingKinds[kind].columns) as [QuantityName, ColumnType][]
   return Object.fromEntries(
-    columns.map(([name, type]) => [name, schemaOf(name, type)]),
+    columns.map(([name, type]) => [name, schemaOf(kind, name, type)]),
   ) as unknown as Measured<Kind>
 }
 
-function schemaOf(name: QuantityName, type: ColumnType): TSchema {
+const wordsOf: Partial<Record<ReadingKind, Partial<Record<QuantityName, readonly string[]>>>> =
+  readingWords
+
+function schemaOf(kind: ReadingKind, name: QuantityName, type: ColumnType): TSchema {
   const description = quantities[name]
   if (type.endsWith('[]')) return Nullable(Type.Array(Nullable(Type.Number()), { description }))
-  if (type === 'text') return Nullable(Type.Enum([...words[name]!], { description }))
+  if (type === 'text') {
+    return Nullable(Type.Enum([...wordsOf[kind]![name]!], { description }))
+  }
   if (type === 'integer' || type === 'bigint') return Nullable(Type.Integer({ description }))
   return Nullable(Type.Number({ description }))
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { defaultPollIntervals } from '@heliograph/domain/site'
 import { isNight, situationOf } from './situation.ts'
 
 test('the sun tells night from day; without a position nobody knows', () => {
@@ -16,7 +17,7 @@ test('the sun tells night from day; without a position nobody knows', () => {
   assert.ok(Math.abs(noon.sun_elevation_deg! - 64.8) < 0.1)
   assert.equal(isNight(noon), false)
   assert.equal(isNight(at('2026-06-21T22:00:00Z')), true)
-  assert.deepEqual(noon.poll, { inverter_s: 20, weather_s: 10, meter_s: 5, logger_s: 10 })
+  assert.deepEqual(noon.poll, { ...defaultPollIntervals, inverter_s: 20 })
   const nowhere = situationOf({ ...facts, latitude: null }, new Date('2026-06-21T22:00:00Z'))
   assert.equal(nowhere.sun_elevation_deg, null)
   assert.equal(isNight(nowhere), false)

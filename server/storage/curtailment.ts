@@ -12,7 +12,7 @@ export const reported_channel = 'curtailment_reported'
  */
 export async function noteChange(tx: Queries, site_id: string): Promise<void> {
   await tx.execute(
-    `insert into curtailment_versions as v (site_id) values ($1)
+    `insert into desired_versions as v (site_id) values ($1)
      on conflict (site_id) do update set version = v.version + 1`,
     [site_id],
   )

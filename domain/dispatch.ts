@@ -1,0 +1,142 @@
+/**
+ * Battery dispatch on the edge link. The server tells the edge the hours of approved schedules; the
+ * edge carries them out, with the server gone too, inside every limit that it finds at the time,
+ * and reports what it did.
+ *
+ * An hour never changes but for its end before time, and that is final: what each end knows is the
+ * union of all that it heard, in any order and however often. Where hours of two schedules overlap,
+ * the one of the newer schedule counts.
+ */
+import { type Static, Type } from 'typebox'
+
+const closed = { additionalProperties: false } as const
+const Instant = Type.Integer({ minimum: 0, description: 'Unix time in milliseconds' })
+const When = Type.Union([Instant, Type.Null()])
+const Id = Type.Integer({ minimum: 1 })
+const Power = Type.Number({ minimum: -1e9, maximum: 1e9 })
+const SomePower = Type.Union([Power, Type.Null()])
+
+export const dispatch_hours_max = 20_000
+
+/** What one unit is to do from `start_at` until before `end_at`: kW, positive discharges. */
+export type DispatchHour = Static<typeof DispatchHour>
+export const DispatchHour = Type.Object(
+  {
+    schedule_id: Id,
+    bess_id: Id,
+    start_at: Instant,
+    end_at: Instant,
+    power_kw: Power,
+    /** Of its quarters, where the market has them. */
+    quarter_power_kw: Type.Union([Type.Array(Power, { minItems: 4, maxItems: 4 }), Type.Null()]),
+    /** Its schedule was replaced. */
+    ended_at: When,
+  },
+  closed,
+)
+
+export const clampReasons = [
+  'soc_min',
+  'soc_max',
+  'power_limit',
+  'temperature',
+  'permit',
+  'alarm',
+  'ramp',
+] as const
+
+export const dispatchStates = [
+  'sent',
+  'acknowledged',
+  'achieved',
+  'clamped',
+  'failed',
+  'expired',
+] as const
+
+/**
+ * A setpoint and what came of it: the payload of a frame of kind `dispatch` is `DispatchReport[]`.
+ * The newest of (`bess_id`, `issued_at`), by `reported_at`, replaces those before.
+ */
+export type DispatchReport = Static<typeof DispatchReport>
+export const DispatchReport = Type.Object(
+  {
+    bess_id: Id,
+    issued_at: Instant,
+    reported_at: Instant,
+    schedule_id: Type.Union([Id, Type.Null()]),
+    /** Of the hour or quarter that asks for it. */
+    interval_start_at: When,
+    source: Type.Enum(['schedule', 'operator', 'optimizer', 'safety', 'grid_service']),
+    requested_power_kw: Power,
+    /** Null where the grid permit clamps: no message carries a figure of it. */
+    clamped_power_kw: SomePower,
+    clamp_reason: Type.Union([Type.Enum([...clampReasons]), Type.Null()]),
+    sent_at: When,
+    acknowledged_at: When,
+    achieved_power_kw: SomePower,
+    achieved_at: When,
+    soc_pct: Type.Union([Type.Number({ minimum: 0, maximum: 100 }), Type.Null()]),
+    status: Type.Enum([...dispatchStates]),
+    failure_code: Type.Union([Type.String({ pattern: '^[a-z0-9_]{1,60}$' }), Type.Null()]),
+  },
+  closed,
+)
+
+/** Who decides over a unit, the highest first. */
+export const controlTiers = ['protection', 'permit', 'operator', 'dispatch', 'optimizer'] as const
+export type ControlTier = (typeof controlTiers)[number]
+
+/**
+ * A change of who decides, or of what was decided: the payload of a frame of kind `control_notes`
+ * is `ControlNote[]`. (`bess_id`, `at`, `nth`) is one note, however often it is told.
+ */
+export type ControlNote = Static<typeof ControlNote>
+export const ControlNote = Type.Object(
+  {
+    bess_id: Id,
+    at: Instant,
+    /** Counts notes of the same instant. */
+    nth: Type.Integer({ minimum: 0 }),
+    tier: Type.Enum([...controlTiers]),
+    actor: Type.String({ maxLength: 120 }),
+    action: Type.Enum([
+      'setpoint',
+      'hold',
+      'stop',
+      'start',
+      'clamp',
+      'release',
+      'mode_change',
+      'handover',
+      'watchdog',
+    ]),
+    from_power_kw: SomePower,
+    to_power_kw: SomePower,
+    reason_code: Type.String({ pattern: '^[a-z0-9_]{1,60}$' }),
+    message: Type.String({ maxLength: 500 }),
+    overrode_tier: Type.Union([Type.Enum([...controlTiers]), Type.Null()]),
+    schedule_id: Type.Union([Id, Type.Null()]),
+    alarm_code: Type.Union([Type.String({ maxLength: 80 }), Type.Null()]),
+    soc_pct: Type.Union([Type.Number({ minimum: 0, maximum: 100 }), Type.Null()]),
+    success: Type.Boolean(),
+  },
+  closed,
+)
+
+export const hourKey = (hour: Pick<DispatchHour, 'schedule_id' | 'bess_id' | 'start_at'>) =>
+  `${hour.schedule_id}/${hour.bess_id}/${hour.start_at}`
+
+/** Both of an hour that was heard of twice: an end before time is never taken back. */
+export function mergeHour(known: DispatchHour, heard: DispatchHour): DispatchHour {
+  if (known.ended_at === null) return { ...known, ended_at: heard.ended_at }
+  if (heard.ended_at === null) return known
+  return { ...known, ended_at: Math.min(known.ended_at, heard.ended_at) }
+}
+
+/** What an hour asks for at an instant within it, kW. */
+export function powerAt({ start_at, end_at, ...hour }: DispatchHour, now_ms: number): number {
+  if (hour.quarter_power_kw === null) return hour.power_kw
+  const nth = Math.floor((4 * (now_ms - start_at)) / (end_at - start_at))
+  return hour.quarter_power_kw[Math.min(3, Math.max(0, nth))]!
+}

@@ -1,0 +1,56 @@
+/** Panel models of `site.yaml`. */
+import { type Static, Type } from 'typebox'
+
+const closed = { additionalProperties: false } as const
+const Id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
+const Name = Type.String({ minLength: 1, maxLength: 120 })
+
+/**
+ * A photovoltaic module: its rating, and its equivalent circuit at 1000 W/m² and 25 °C as the CEC
+ * list gives it. Without the circuit the server looks for one under `params_id` in its library.
+ */
+export type PanelModel = Static<typeof PanelModel>
+export const PanelModel = Type.Object(
+  {
+    params_id: Id,
+    name: Name,
+    manufacturer: Name,
+    technology: Type.String(),
+    power_stc_w: Type.Number({ exclusiveMinimum: 0 }),
+    cells_in_series: Type.Optional(Type.Integer({ minimum: 1 })),
+    alpha_sc_a_per_c: Type.Optional(Type.Number()),
+    a_ref_v: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    i_l_ref_a: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    i_o_ref_a: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    r_s_ohm: Type.Optional(Type.Number({ minimum: 0 })),
+    r_sh_ref_ohm: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    adjust_pct: Type.Optional(Type.Number()),
+  },
+  closed,
+)
+
+const circuitNames = [
+  'alpha_sc_a_per_c',
+  'a_ref_v',
+  'i_l_ref_a',
+  'i_o_ref_a',
+  'r_s_ohm',
+  'r_sh_ref_ohm',
+  'adjust_pct',
+] as const
+
+/** The seven parameters of a module's circuit. */
+export type PanelCircuit = Record<(typeof circuitNames)[number], number>
+
+/** The circuit of a model, null where site.yaml leaves it out; part of one counts as none. */
+export function circuitOf(model: PanelModel): PanelCircuit | null {
+  const named = circuitNames.map((name) => [name, model[name]] as const)
+  if (named.some(([, value]) => value === undefined)) return null
+  return Object.fromEntries(named) as PanelCircuit
+}
+
+/** What a model leaves out of a circuit that it begins. */
+export function missingOfCircuit(model: PanelModel): string[] {
+  const missing = circuitNames.filter((name) => model[name] === undefined)
+  return missing.length < circuitNames.length ? missing : []
+}
