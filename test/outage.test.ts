@@ -12,6 +12,7 @@ import {
   columnsOf,
   type ReadingKind,
   readingKinds,
+  readingWords,
 } from '@heliograph/domain/readings'
 import { virtualClock } from '@heliograph/edge/fixtures/virtual-clock'
 import { openJournal } from '@heliograph/edge/journal'
@@ -37,9 +38,16 @@ const retry_ms = 6 * 60 * minute
 
 const kinds = Object.keys(readingKinds) as ReadingKind[]
 
+const words: Readonly<
+  Partial<Record<string, Readonly<Partial<Record<string, readonly string[]>>>>>
+> = readingWords
+
 /** A value that is of its instant and column alone. */
-function measured(name: string, type: ColumnType, [nth, minute_of]: [number, number]): unknown {
-  if (type === 'text') return name === 'state' ? 'mppt' : 'none'
+function measured(
+  [kind, name, type]: [ReadingKind, string, ColumnType],
+  [nth, minute_of]: [number, number],
+): unknown {
+  if (type === 'text') return words[kind]![name]![0]
   const number = (minute_of % 500) + nth / 4
   if (type.endsWith('[]')) return [number, null, number + 0.5]
   return type === 'integer' || type === 'bigint' ? Math.floor(number) : number
@@ -52,7 +60,7 @@ function readingsAt(measured_at: number, quality = 'good'): Readings {
   for (const kind of kinds) {
     const { keys, columns } = readingKinds[kind]
     const types = Object.entries(columns as Record<string, ColumnType>)
-    const values = types.map(([name, type], nth) => measured(name, type, [nth, minute_of]))
+    const values = types.map(([name, type], nth) => measured([kind, name, type], [nth, minute_of]))
     const row = [...keys.map(() => 1), measured_at, quality, ...values]
     readings[kind] = { columns: [...columnsOf(kind)], rows: [row] }
   }
