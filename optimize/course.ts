@@ -1,18 +1,38 @@
 /** How a battery fares under a given dispatch, and how much it could do otherwise. Pure. */
-import { hoursOf, type LimitPoint, type Period, type Unit } from './dispatch-problem.ts'
+import {
+  type Band,
+  drawnMaxKwh,
+  hoursOf,
+  type LimitPoint,
+  limitAt,
+  limitLines,
+  type Period,
+  rampMaxKw,
+  type Unit,
+} from './dispatch-problem.ts'
 
-/** What of a period a battery cannot do. */
-export type Hindrance = 'soc_min' | 'soc_max' | 'charge_limit' | 'discharge_limit' | 'soc_end'
+/** What a battery cannot do. */
+export type Hindrance =
+  | 'soc_min'
+  | 'soc_max'
+  | 'charge_limit'
+  | 'discharge_limit'
+  | 'fixed_power'
+  | 'room'
+  | 'ramp'
+  | 'cycles'
+  | 'soc_end'
 
 export interface Course {
   /** By period, at its end. */
   soc_pct: number[]
-  /** The first period that cannot be followed; null: all can. */
+  /** The first period that cannot be followed, and by what; null: all can. */
   hindered: { period: number; by: Hindrance } | null
 }
 
-/** Less is rounding: of a kW, and of a kWh. */
-const small = 1e-3
+/** Less is rounding: plans are in whole watts, which adds up over a day. */
+const small = 2e-3
+const small_kwh = 2e-2
 
 /** What a period adds to the battery, kWh. */
 export function addedKwh(unit: Unit, power_kw: number, hours: number): number {
@@ -28,25 +48,36 @@ export function powerAdding(unit: Unit, added_kwh: number, hours: number): numbe
     : (-added_kwh * unit.discharge_efficiency) / hours
 }
 
+/**
+ * The state of charge under a dispatch, and the first period that the unit cannot follow: by its
+ * window (one that begins outside may only go towards it), by what it can at a state of charge (at
+ * the beginning and at the end of the period: between them it can more), by what it is fixed to, by
+ * its room, ramp, cycles and the state of charge demanded at the end.
+ */
 export function followCourse(
   unit: Unit,
   periods: readonly Period[],
   power_kw: readonly number[],
 ): Course {
-  const { capacity_kwh, soc_start_pct } = unit
   const soc_pct: number[] = []
   let hindered: Course['hindered'] = null
-  let before_pct = soc_start_pct
+  let before_pct = unit.soc_start_pct
+  let drawn_kwh = 0
   periods.forEach((period, nth) => {
     const power = power_kw[nth]!
-    const after_pct = before_pct + (100 * addedKwh(unit, power, hoursOf(period))) / capacity_kwh
-    const by = hindranceOf(unit, { power_kw: power, before_pct, after_pct })
+    const added_kwh = addedKwh(unit, power, hoursOf(period))
+    const after_pct = before_pct + (100 * added_kwh) / unit.capacity_kwh
+    drawn_kwh += Math.max(0, -added_kwh)
+    const by =
+      hindranceOf(unit, { power_kw: power, before_pct, after_pct }) ??
+      boundOf(unit, periods, power_kw, nth) ??
+      (drawn_kwh > drawnMaxKwh(unit) + small_kwh ? 'cycles' : null)
     if (by !== null) hindered ??= { period: nth, by }
     soc_pct.push(after_pct)
     before_pct = after_pct
   })
-  const end_pct = unit.soc_end_pct
-  if (end_pct !== null && (before_pct - end_pct) * capacity_kwh < -100 * small) {
+  const short_pct = (unit.soc_end_pct ?? 0) - before_pct
+  if (short_pct * unit.capacity_kwh > 100 * small_kwh) {
     hindered ??= { period: periods.length - 1, by: 'soc_end' }
   }
   return { soc_pct, hindered }
@@ -56,67 +87,194 @@ function hindranceOf(
   unit: Unit,
   { power_kw, before_pct, after_pct }: { power_kw: number; before_pct: number; after_pct: number },
 ): Hindrance | null {
-  const margin_pct = (100 * small) / unit.capacity_kwh
-  // Who begins outside of the window may come nearer to it.
-  if (after_pct < Math.min(unit.soc_min_pct, before_pct) - margin_pct) return 'soc_min'
-  if (after_pct < unit.soc_min_pct - margin_pct && power_kw > small) return 'soc_min'
-  if (after_pct > unit.soc_max_pct + margin_pct && power_kw < -small) return 'soc_max'
-  const most = (points: readonly LimitPoint[]) =>
-    Math.min(limitAt(points, before_pct), limitAt(points, after_pct))
-  if (-power_kw > most(unit.charge_limits) + small) return 'charge_limit'
-  if (power_kw > most(unit.discharge_limits) + small) return 'discharge_limit'
+  const margin_pct = (100 * small_kwh) / unit.capacity_kwh
+  if (power_kw > 0 && after_pct < unit.soc_min_pct - margin_pct) return 'soc_min'
+  if (power_kw < 0 && after_pct > unit.soc_max_pct + margin_pct) return 'soc_max'
+  const most = (points: readonly LimitPoint[], pct: number) =>
+    Math.max(limitAt(points, pct - margin_pct), limitAt(points, pct + margin_pct))
+  const least = (points: readonly LimitPoint[]) =>
+    Math.min(most(points, before_pct), most(points, after_pct))
+  if (-power_kw > least(unit.charge_limits) + small) return 'charge_limit'
+  if (power_kw > least(unit.discharge_limits) + small) return 'discharge_limit'
   return null
 }
 
-/** Between the points on straight lines, beyond them as at the last. */
-export function limitAt(points: readonly LimitPoint[], soc_pct: number): number {
-  const after = points.findIndex((point) => point.soc_pct >= soc_pct)
-  if (after === 0) return points[0]!.power_kw
-  if (after < 0) return points.at(-1)!.power_kw
-  const [a, b] = [points[after - 1]!, points[after]!]
-  const share = (soc_pct - a.soc_pct) / (b.soc_pct - a.soc_pct)
-  return a.power_kw + share * (b.power_kw - a.power_kw)
+function boundOf(
+  unit: Unit,
+  periods: readonly Period[],
+  power_kw: readonly number[],
+  nth: number,
+): Hindrance | null {
+  const power = power_kw[nth]!
+  const fixed_kw = unit.fixed_kw?.[nth] ?? null
+  if (fixed_kw !== null && Math.abs(power - fixed_kw) > small) return 'fixed_power'
+  const room = unit.room_kw?.[nth]
+  if (room && (power < room.min_kw - small || power > room.max_kw + small)) return 'room'
+  const before_kw = nth === 0 ? (unit.power_start_kw ?? null) : power_kw[nth - 1]!
+  if (before_kw === null) return null
+  const ramp_kw = rampMaxKw(unit, periods[nth], periods[nth - 1])
+  return Math.abs(power - before_kw) > ramp_kw + small ? 'ramp' : null
 }
 
-export interface Band {
-  min_kw: number
-  max_kw: number
+/** Consecutive periods: `first` until before `last`. */
+export interface Span {
+  first: number
+  last: number
 }
 
 /**
- * From how much to how much the power of some periods, `first` until before `last`, may be set to
- * one value while all others stay as they are: within the window at their end and later, and within
- * the limits of power where the state of charge is now. The course tells whether a value of the
- * band can be followed to the end, for limits may shrink as the state of charge moves.
+ * From how much to how much the power of some periods may be set to one value while all others stay
+ * as they are: every value between can be followed to the end (`followCourse`), none beyond; whole
+ * watts. Null: none can, for the others cannot be followed whatever these do.
+ *
+ * It is one interval. What the span does to the periods after it is to shift their state of charge,
+ * each bounds that shift from both sides, for limits are concave; and so does each limit within.
  */
 export function bandOf(
   unit: Unit,
   periods: readonly Period[],
   power_kw: readonly number[],
-  { first, last }: { first: number; last: number },
-): Band {
-  const { capacity_kwh, soc_min_pct, soc_max_pct, soc_end_pct } = unit
+  span: Span,
+): Band | null {
+  const { first, last } = span
   const { soc_pct } = followCourse(unit, periods, power_kw)
-  const kwh = (pct: number) => (pct * capacity_kwh) / 100
-  const later = soc_pct.slice(last - 1)
-  const highest = Math.max(...later)
-  const lowest = Math.min(...later)
-  const end_pct = soc_end_pct ?? soc_min_pct
-  const up_kwh = Math.max(0, kwh(soc_max_pct - highest))
-  const down_kwh = Math.max(0, Math.min(kwh(lowest - soc_min_pct), kwh(soc_pct.at(-1)! - end_pct)))
-  const span = periods.slice(first, last)
-  const hours = span.reduce((sum, period) => sum + hoursOf(period), 0)
-  const now_kwh = span.reduce(
-    (sum, period, nth) => sum + addedKwh(unit, power_kw[first + nth]!, hoursOf(period)),
-    0,
-  )
-  const before_pct = first === 0 ? unit.soc_start_pct : soc_pct[first - 1]!
-  const most = (points: readonly LimitPoint[]) => Math.max(0, limitAt(points, before_pct))
-  const charge_kw = most(unit.charge_limits)
-  const discharge_kw = most(unit.discharge_limits)
-  const clamp = (power: number) => Math.min(discharge_kw, Math.max(-charge_kw, power))
-  return {
-    min_kw: clamp(powerAdding(unit, now_kwh + up_kwh, hours)),
-    max_kw: clamp(powerAdding(unit, now_kwh - down_kwh, hours)),
+  const hours = periods.slice(first, last).reduce((sum, period) => sum + hoursOf(period), 0)
+  const from_pct = first === 0 ? unit.soc_start_pct : soc_pct[first - 1]!
+  const powerTo = (pct: number) =>
+    powerAdding(unit, ((pct - from_pct) * unit.capacity_kwh) / 100, hours)
+  const after = socAfterwards(unit, power_kw, soc_pct, last)
+  const drawn_kwh = power_kw.reduce((sum, power, nth) => {
+    const is_other = nth < first || nth >= last
+    return is_other ? sum + Math.max(0, -addedKwh(unit, power, hoursOf(periods[nth]!))) : sum
+  }, 0)
+  const pct_per_kwh = 100 / unit.capacity_kwh
+  const bounds: Band[] = [
+    { min_kw: powerTo(after.max_pct), max_kw: powerTo(after.min_pct) },
+    // Within the window, too, or towards it.
+    { min_kw: powerTo(Math.max(unit.soc_max_pct, from_pct)), max_kw: Number.POSITIVE_INFINITY },
+    { min_kw: Number.NEGATIVE_INFINITY, max_kw: powerTo(Math.min(unit.soc_min_pct, from_pct)) },
+    {
+      min_kw: -mostFrom(unit.charge_limits, from_pct, {
+        pct_per_kw: hours * unit.charge_efficiency * pct_per_kwh,
+      }),
+      max_kw: mostFrom(unit.discharge_limits, from_pct, {
+        pct_per_kw: (-hours / unit.discharge_efficiency) * pct_per_kwh,
+      }),
+    },
+    {
+      min_kw: Number.NEGATIVE_INFINITY,
+      max_kw: (Math.max(0, drawnMaxKwh(unit) - drawn_kwh) * unit.discharge_efficiency) / hours,
+    },
+    ...boundsWithin(unit, periods, power_kw, span),
+  ]
+  const min_kw = Math.max(...bounds.map((bound) => bound.min_kw))
+  const max_kw = Math.min(...bounds.map((bound) => bound.max_kw))
+  if (!(min_kw <= max_kw + small)) return null
+  const [up_kw, down_kw] = [wattsUp(min_kw), wattsDown(max_kw)]
+  if (up_kw <= down_kw) return { min_kw: up_kw, max_kw: down_kw }
+  const middle_kw = watts((min_kw + max_kw) / 2)
+  return { min_kw: middle_kw, max_kw: middle_kw }
+}
+
+/** Whole watts; no negative zero. */
+export const watts = (power_kw: number) => Math.round(power_kw * 1000) / 1000 + 0
+const wattsUp = (power_kw: number) => Math.ceil(power_kw * 1000 - 1e-6) / 1000 + 0
+const wattsDown = (power_kw: number) => Math.floor(power_kw * 1000 + 1e-6) / 1000 + 0
+
+/** What the state of charge before period `last` may be, for all after it to be followed as now. */
+function socAfterwards(
+  unit: Unit,
+  power_kw: readonly number[],
+  soc_pct: readonly number[],
+  last: number,
+): { min_pct: number; max_pct: number } {
+  let [min_pct, max_pct] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+  const now_pct = soc_pct[last - 1]!
+  for (let nth = last; nth < power_kw.length; nth += 1) {
+    const power = power_kw[nth]!
+    const allowed = socAllowing(unit, power)
+    for (const pct of [soc_pct[nth - 1]!, soc_pct[nth]!]) {
+      min_pct = Math.max(min_pct, now_pct + allowed.min_pct - pct)
+      max_pct = Math.min(max_pct, now_pct + allowed.max_pct - pct)
+    }
+    const after_pct = soc_pct[nth]! - now_pct
+    if (power > 0) min_pct = Math.max(min_pct, unit.soc_min_pct - after_pct)
+    if (power < 0) max_pct = Math.min(max_pct, unit.soc_max_pct - after_pct)
   }
+  if (unit.soc_end_pct !== null) {
+    min_pct = Math.max(min_pct, unit.soc_end_pct - (soc_pct.at(-1)! - now_pct))
+  }
+  return { min_pct, max_pct }
+}
+
+/** Between which states of charge a unit can do so much. */
+function socAllowing(unit: Unit, power_kw: number): { min_pct: number; max_pct: number } {
+  let [min_pct, max_pct] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+  if (Math.abs(power_kw) <= small) return { min_pct, max_pct }
+  const points = power_kw > 0 ? unit.discharge_limits : unit.charge_limits
+  for (const { at_zero_kw, kw_per_pct } of limitLines(points)) {
+    const pct = (Math.abs(power_kw) - at_zero_kw) / kw_per_pct
+    if (kw_per_pct > 0) min_pct = Math.max(min_pct, pct)
+    if (kw_per_pct < 0) max_pct = Math.min(max_pct, pct)
+    if (kw_per_pct === 0 && Math.abs(power_kw) > at_zero_kw + small) {
+      return { min_pct: Number.POSITIVE_INFINITY, max_pct: Number.NEGATIVE_INFINITY }
+    }
+  }
+  return { min_pct, max_pct }
+}
+
+/** The most that a unit can from a state of charge, which its power moves, to the span's end. */
+function mostFrom(
+  points: readonly LimitPoint[],
+  from_pct: number,
+  { pct_per_kw }: { pct_per_kw: number },
+): number {
+  const most = limitLines(points).map(({ at_zero_kw, kw_per_pct }) => {
+    const now_kw = at_zero_kw + kw_per_pct * from_pct
+    const per_kw = 1 - kw_per_pct * pct_per_kw
+    return per_kw >= 1 ? now_kw / per_kw : now_kw
+  })
+  return Math.max(0, Math.min(...most))
+}
+
+function boundsWithin(
+  unit: Unit,
+  periods: readonly Period[],
+  power_kw: readonly number[],
+  { first, last }: Span,
+): Band[] {
+  const bounds: Band[] = []
+  for (let nth = first; nth < last; nth += 1) {
+    const fixed_kw = unit.fixed_kw?.[nth] ?? null
+    if (fixed_kw !== null) bounds.push({ min_kw: fixed_kw, max_kw: fixed_kw })
+    const room = unit.room_kw?.[nth]
+    if (room) bounds.push(room)
+  }
+  const near = (kw: number | null | undefined, ramp_kw: number) => {
+    if (kw != null) bounds.push({ min_kw: kw - ramp_kw, max_kw: kw + ramp_kw })
+  }
+  near(
+    first === 0 ? unit.power_start_kw : power_kw[first - 1],
+    rampMaxKw(unit, periods[first], periods[first - 1]),
+  )
+  if (last < periods.length) near(power_kw[last], rampMaxKw(unit, periods[last - 1], periods[last]))
+  return bounds
+}
+
+/**
+ * The dispatch with the periods of a span, an hour say, set to one power, and how the unit fares
+ * with it: `course.hindered` is the first period that it cannot follow, and by what.
+ *
+ * @throws {RangeError} where the power is no number
+ */
+export function reviseHour(
+  unit: Unit,
+  periods: readonly Period[],
+  power_kw: readonly number[],
+  { first, last }: Span,
+  revised_kw: number,
+): { power_kw: number[]; course: Course } {
+  if (!Number.isFinite(revised_kw)) throw new RangeError('the revised power is not a number')
+  const revised = power_kw.map((power, nth) => (nth >= first && nth < last ? revised_kw : power))
+  return { power_kw: revised, course: followCourse(unit, periods, revised) }
 }

@@ -1,23 +1,28 @@
 /**
- * What is to be decided: how much each battery of one connection charges and discharges in each
+ * What is to be decided: how much each battery behind one connection charges and discharges in each
  * period. Power in kW at the connection, positive towards the grid; energy in kWh; money in the
  * currency of the prices.
  */
 
+/** What a plan is to be best at: see `goals.ts` for what each one means. */
 export const objectives = [
   'arbitrage',
   'self_consumption',
   'peak_shaving',
   'capacity_firming',
+  'combined',
 ] as const
 export type Objective = (typeof objectives)[number]
 
+/** Of any length: hours and quarters may follow on each other. */
 export interface Period {
   /** Unix ms; consecutive. */
   start_ms: number
   end_ms: number
-  /** Per MWh: what a MWh fed in earns and one taken costs; null: nobody knows, nothing is done. */
+  /** Per MWh fed in, and taken; null: nobody knows, and what is not fixed stays idle. */
   price: number | null
+  /** Per MWh taken, where that is not `price`. */
+  import_price?: number
   /** Expected power of the plants behind the connection, before any limit; 0 without. */
   pv_kw: number
   /** What is consumed behind the connection. */
@@ -30,69 +35,210 @@ export interface LimitPoint {
   power_kw: number
 }
 
+/** Between what and what a power may be. */
+export interface Band {
+  min_kw: number
+  max_kw: number
+}
+
 export interface Unit {
   bess_id: number
   /** The energy that 100 % of the state of charge holds. */
   capacity_kwh: number
   soc_start_pct: number
+  /** The window of plans, its reserve included. Who begins outside goes back in at once. */
   soc_min_pct: number
   soc_max_pct: number
-  /** At the end at least so much; null: at least what it began with or the minimum. */
+  /** At the end at least so much; null: what it began with if it can, and nobody insists. */
   soc_end_pct: number | null
   charge_limits: readonly LimitPoint[]
   discharge_limits: readonly LimitPoint[]
   /** Of charging and of discharging, 0 to 1. */
   charge_efficiency: number
   discharge_efficiency: number
-  /** Per MWh discharged. */
+  /** Per MWh discharged, at the connection. */
   degradation_cost_per_mwh: number
-  /** Full cycles of `capacity_kwh` over the whole time; null for no bound. */
+  /** Full cycles of `capacity_kwh` over the whole time, counted by what is drawn from the cells. */
   cycles_max: number | null
-  /** By period: the power that it is fixed to, where it is. */
+  /** What may be drawn from the cells over the whole time. */
+  throughput_max_kwh?: number | null
+  /** How much its mean power may change to the next period, kW per minute of the shorter one. */
+  ramp_kw_min?: number | null
+  /** Power before the first period, from which it ramps; null or absent: not known. */
+  power_start_kw?: number | null
+  /** By period: the power that it is fixed to (what has been, what is approved), where it is. */
   fixed_kw?: readonly (number | null)[]
+  /** By period: between what its power must be for other reasons, 0 included; see `roomOf`. */
+  room_kw?: readonly Band[]
+}
+
+/** A plant that reaches the common connection through one of its own. */
+export interface Plant {
+  logger_id: number
+  /** Units that do, too. */
+  bess_ids: readonly number[]
+  /** By period; part of the periods' `pv_kw`. */
+  pv_kw: readonly number[]
+  export_limit_kw: number | null
+  import_limit_kw: number | null
 }
 
 export interface DispatchProblem {
   objective: Objective
   periods: readonly Period[]
   units: readonly Unit[]
-  /** What all together may feed in, and take; without bound. */
+  /** What all together may feed in, and take; null: no bound. */
   export_limit_kw: number | null
   import_limit_kw: number | null
+  plants?: readonly Plant[]
+  /** The plants are held back where feeding in costs money; else only where there is no room. */
+  pv_curtailable?: boolean
+  /** Peaks of what is fed in are shaved, too. */
+  shave_export?: boolean
 }
 
-/** Bounds that could not be held: by how much, and of which unit. */
+/** What can keep a demand from being met. */
+export type Bound =
+  | 'soc_max'
+  | 'charge_limit'
+  | 'export_limit'
+  | 'import_limit'
+  | 'fixed_power'
+  | 'unknown_price'
+  | 'ramp'
+
+/** A demand that could not be met, by how much, and of which unit. */
 export interface Violation {
-  constraint: 'soc_end' | 'soc_start' | 'export_limit' | 'import_limit' | 'fixed_power'
+  constraint: 'soc_end' | 'cycles' | 'ramp' | 'export_limit' | 'import_limit' | 'fixed_power'
+  /** Null: of the connection. */
   bess_id: number | null
-  /** % of the state of charge, or kW. */
+  /** The first period in which it is not; null: of the whole time. */
+  period: number | null
+  /** The most in any period: % of the state of charge, kWh of cycles, else kW. */
   amount: number
+  /** Of `soc_end`: what helps if it is lifted, alone; else those that help if all are. */
+  bound_by: Bound[]
 }
 
-export const hoursOf = ({ start_ms, end_ms }: Period) => (end_ms - start_ms) / 3_600_000
+export const hoursOf = ({ start_ms, end_ms }: Pick<Period, 'start_ms' | 'end_ms'>) =>
+  (end_ms - start_ms) / 3_600_000
+
+/** What may be drawn from the cells over the whole time, the less of cycles and throughput, kWh. */
+export const drawnMaxKwh = ({ cycles_max, capacity_kwh, throughput_max_kwh }: Unit) =>
+  Math.min(
+    cycles_max === null ? Number.POSITIVE_INFINITY : cycles_max * capacity_kwh,
+    throughput_max_kwh ?? Number.POSITIVE_INFINITY,
+  )
+
+/** How much the mean power may change between two neighbouring periods, kW; Infinity: at will. */
+export function rampMaxKw({ ramp_kw_min }: Unit, ...neighbours: (Period | undefined)[]): number {
+  const minutes = neighbours.flatMap((period) => (period ? [hoursOf(period) * 60] : []))
+  return (ramp_kw_min ?? Number.POSITIVE_INFINITY) * Math.min(...minutes)
+}
 
 /** @throws {RangeError} naming what makes no sense */
-export function checkProblem({ periods, units }: DispatchProblem): void {
-  periods.forEach(({ start_ms, end_ms, price, pv_kw, load_kw }, nth) => {
+export function checkProblem({ periods, units, plants = [] }: DispatchProblem): void {
+  if (periods.length === 0) throw new RangeError('no periods')
+  periods.forEach(({ start_ms, end_ms, price, import_price, pv_kw, load_kw }, nth) => {
     const before = periods[nth - 1]
     if (!(end_ms > start_ms) || (before && before.end_ms !== start_ms)) {
       throw new RangeError(`period ${nth} does not follow on the one before`)
     }
-    if (price !== null && !Number.isFinite(price)) throw new RangeError(`period ${nth}: price`)
-    if (!(pv_kw >= 0) || !(load_kw >= 0)) throw new RangeError(`period ${nth}: pv_kw or load_kw`)
+    for (const value of [price ?? 0, import_price ?? 0]) {
+      if (!Number.isFinite(value)) throw new RangeError(`period ${nth}: price`)
+    }
+    if (!(pv_kw >= 0 && pv_kw < 1e9)) throw new RangeError(`period ${nth}: pv_kw`)
+    if (!(load_kw >= 0 && load_kw < 1e9)) throw new RangeError(`period ${nth}: load_kw`)
   })
+  const known = new Set<number>()
   for (const unit of units) {
-    const { soc_min_pct, soc_max_pct, capacity_kwh } = unit
-    const refuse = (what: string) => new RangeError(`unit ${unit.bess_id}: ${what}`)
-    if (!(capacity_kwh > 0)) throw refuse('capacity_kwh')
-    if (!(soc_min_pct >= 0 && soc_min_pct < soc_max_pct && soc_max_pct <= 100)) {
-      throw refuse('soc_min_pct and soc_max_pct')
-    }
-    for (const share of [unit.charge_efficiency, unit.discharge_efficiency]) {
-      if (!(share > 0 && share <= 1)) throw refuse('an efficiency is above 0 and at most 1')
-    }
-    if (unit.charge_limits.length === 0 || unit.discharge_limits.length === 0) {
-      throw refuse('a limit has at least one point')
-    }
+    checkUnit(unit, periods.length)
+    if (known.has(unit.bess_id)) throw new RangeError(`unit ${unit.bess_id} is there twice`)
+    known.add(unit.bess_id)
   }
+  for (const { logger_id, bess_ids, pv_kw } of plants) {
+    const refuse = (what: string) => new RangeError(`plant ${logger_id}: ${what}`)
+    if (pv_kw.length !== periods.length) throw refuse('pv_kw has not one value per period')
+    if (bess_ids.some((bess_id) => !known.has(bess_id))) throw refuse('bess_ids')
+  }
+}
+
+function checkUnit(unit: Unit, periods: number): void {
+  const { soc_min_pct, soc_max_pct } = unit
+  const check = (is_right: boolean, what: string) => {
+    if (!is_right) throw new RangeError(`unit ${unit.bess_id}: ${what}`)
+  }
+  const isPercent = (value: number) => value >= 0 && value <= 100
+  check(unit.capacity_kwh > 0 && unit.capacity_kwh < 1e9, 'capacity_kwh')
+  check(isPercent(soc_min_pct) && isPercent(soc_max_pct), 'soc_min_pct or soc_max_pct')
+  check(soc_min_pct < soc_max_pct, 'soc_min_pct is not below soc_max_pct')
+  check(isPercent(unit.soc_start_pct), 'soc_start_pct')
+  check(isPercent(unit.soc_end_pct ?? 0), 'soc_end_pct')
+  for (const share of [unit.charge_efficiency, unit.discharge_efficiency]) {
+    check(share > 0 && share <= 1, 'an efficiency is above 0 and at most 1')
+  }
+  check(unit.degradation_cost_per_mwh >= 0, 'degradation_cost_per_mwh')
+  check(drawnMaxKwh(unit) >= 0, 'cycles_max or throughput_max_kwh')
+  check((unit.ramp_kw_min ?? 1) > 0, 'ramp_kw_min')
+  const isIdleInRoom = (unit.room_kw ?? []).every(
+    ({ min_kw, max_kw }) => min_kw <= 0 && max_kw >= 0,
+  )
+  check(isIdleInRoom, 'room_kw leaves no room to be idle')
+  for (const rows of [unit.fixed_kw, unit.room_kw]) {
+    check((rows ?? []).length === (rows ? periods : 0), 'fixed_kw or room_kw: one per period')
+  }
+  for (const name of ['charge_limits', 'discharge_limits'] as const) {
+    check(unit[name].length > 0, `${name} has no point`)
+    check(isConcave(unit[name]), `${name} is not concave, or not in order`)
+  }
+  // Who could neither charge when empty nor discharge when full would be stuck.
+  check(limitAt(unit.charge_limits, soc_min_pct) > 0 || isOff(unit.charge_limits), 'charge_limits')
+  check(
+    limitAt(unit.discharge_limits, soc_max_pct) > 0 || isOff(unit.discharge_limits),
+    'discharge_limits',
+  )
+}
+
+const isOff = (points: readonly LimitPoint[]) => points.every(({ power_kw }) => power_kw === 0)
+
+function isConcave(points: readonly LimitPoint[]): boolean {
+  const slopes = points
+    .slice(1)
+    .map(
+      (point, nth) =>
+        (point.power_kw - points[nth]!.power_kw) / (point.soc_pct - points[nth]!.soc_pct),
+    )
+  return (
+    points.every(({ power_kw, soc_pct }, nth) => {
+      return power_kw >= 0 && soc_pct > (points[nth - 1]?.soc_pct ?? Number.NEGATIVE_INFINITY)
+    }) && slopes.every((slope, nth) => nth === 0 || slope <= slopes[nth - 1]! + 1e-9)
+  )
+}
+
+/** A straight line above a limit: at_zero_kw + kw_per_pct × state of charge. */
+export interface LimitLine {
+  at_zero_kw: number
+  kw_per_pct: number
+}
+
+/** The limit is the lowest of these, never below 0; the first is level, at its highest point. */
+export function limitLines(points: readonly LimitPoint[]): LimitLine[] {
+  const lines = [{ at_zero_kw: mostOf(points), kw_per_pct: 0 }]
+  points.slice(1).forEach((next, nth) => {
+    const point = points[nth]!
+    const kw_per_pct = (next.power_kw - point.power_kw) / (next.soc_pct - point.soc_pct)
+    if (kw_per_pct !== 0) {
+      lines.push({ at_zero_kw: point.power_kw - kw_per_pct * point.soc_pct, kw_per_pct })
+    }
+  })
+  return lines
+}
+
+export const mostOf = (points: readonly LimitPoint[]) =>
+  Math.max(...points.map(({ power_kw }) => power_kw))
+
+/** What a unit can at a state of charge; beyond the points as the lines go on, at most level. */
+export function limitAt(points: readonly LimitPoint[], soc_pct: number): number {
+  const values = limitLines(points).map((line) => line.at_zero_kw + line.kw_per_pct * soc_pct)
+  return Math.max(0, Math.min(...values))
 }

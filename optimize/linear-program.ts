@@ -10,16 +10,24 @@ export interface Column {
   upper: number
 }
 
-type Term = readonly [column: number, coefficient: number]
+export type Term = readonly [column: number, coefficient: number]
 
 export class LinearProgram {
   readonly columns: Column[] = []
   readonly rows: { terms: readonly Term[]; lower: number; upper: number }[] = []
+  /** Columns that are 0 or 1. */
+  readonly binaries = new Set<number>()
 
   /** Returns what `row` and `Solution.values` know it by. */
   column(column: Partial<Column> = {}): number {
     this.columns.push({ cost: 0, lower: 0, upper: Number.POSITIVE_INFINITY, ...column })
     return this.columns.length - 1
+  }
+
+  binary(): number {
+    const column = this.column({ upper: 1 })
+    this.binaries.add(column)
+    return column
   }
 
   /** Bounds the sum of coefficient × column; no column twice. */
@@ -32,72 +40,93 @@ export class LinearProgram {
   }
 }
 
-export type SolverStatus = 'optimal' | 'feasible' | 'infeasible' | 'timeout'
+/** Columns that came later than the values count as 0. */
+export const totalOf = (terms: readonly Term[], values: ArrayLike<number>) =>
+  terms.reduce((sum, [column, coefficient]) => sum + coefficient * (values[column] ?? 0), 0)
 
 export interface Solution {
-  status: SolverStatus
+  status: 'optimal' | 'feasible' | 'infeasible' | 'timeout'
   /** Of each column; null where none was found. */
   values: Float64Array | null
-  /** How far from the best the solution may be at most, % of its cost; null of a mere LP. */
-  gap_pct: number | null
+  /** No solution costs less. */
+  bound: number
+  solve_s: number
 }
 
 export interface SolveOptions {
-  /** Columns that are 0 or 1. */
-  binaries: ReadonlySet<number>
   time_limit_s: number
-  gap_ratio: number
+  /** How far from the best the cost may be. */
+  gap: number
 }
 
 /** @throws {Error} where the programme makes no sense to the solver */
 export function solve(
   highs: Highs,
-  { columns, rows }: LinearProgram,
-  { binaries, time_limit_s, gap_ratio }: SolveOptions,
+  program: LinearProgram,
+  { time_limit_s, gap }: SolveOptions,
 ): Solution {
   const { constants } = highs
-  const starts = [0]
-  for (const { terms } of rows) starts.push(starts.at(-1)! + terms.length)
+  const is_mixed = program.binaries.size > 0
+  return highs.withModel(modelData(highs, program), (model): Solution => {
+    model.options.set({
+      output_flag: false,
+      time_limit: Math.max(0, time_limit_s),
+      ...(is_mixed && { mip_rel_gap: 0, mip_abs_gap: gap, mip_feasibility_tolerance: 1e-9 }),
+    })
+    model.run()
+    const solve_s = model.getRunTime()
+    const found = model.getModelStatus()
+    const { optimal, infeasible, unboundedOrInfeasible, timeLimit } = constants.modelStatus
+    if (found === infeasible || found === unboundedOrInfeasible) {
+      return { status: 'infeasible', values: null, bound: Number.POSITIVE_INFINITY, solve_s }
+    }
+    if (found !== optimal && found !== timeLimit) {
+      throw new Error(`the solver ended with status ${found}`)
+    }
+    const is_found = model.info.get('primal_solution_status') === constants.solutionStatus.feasible
+    // An LP that ran out of time has nothing that could be used.
+    if (!is_found || (found === timeLimit && !is_mixed)) {
+      return { status: 'timeout', values: null, bound: Number.NEGATIVE_INFINITY, solve_s }
+    }
+    const values = model.getSolution().colValue
+    const bound = is_mixed ? Number(model.info.get('mip_dual_bound')) : program.cost(values)
+    return { status: found === optimal ? 'optimal' : 'feasible', values, bound, solve_s }
+  })
+}
+
+function modelData(highs: Highs, { columns, rows, binaries }: LinearProgram) {
+  const starts = new Int32Array(rows.length + 1)
+  rows.forEach(({ terms }, nth) => {
+    starts[nth + 1] = starts[nth]! + terms.length
+  })
+  const indices = new Int32Array(starts[rows.length]!)
+  const values = new Float64Array(indices.length)
+  let at = 0
+  for (const { terms } of rows) {
+    for (const [column, coefficient] of terms) {
+      indices[at] = column
+      values[at] = coefficient
+      at += 1
+    }
+  }
   const finite = (bound: number) =>
     Number.isFinite(bound) ? bound : Math.sign(bound) * highs.infinity
-  const data = {
+  return {
     numCols: columns.length,
     numRows: rows.length,
-    colCost: columns.map(({ cost }) => cost),
-    colLower: columns.map(({ lower }) => finite(lower)),
-    colUpper: columns.map(({ upper }) => finite(upper)),
-    rowLower: rows.map(({ lower }) => finite(lower)),
-    rowUpper: rows.map(({ upper }) => finite(upper)),
+    colCost: Float64Array.from(columns, ({ cost }) => cost),
+    colLower: Float64Array.from(columns, ({ lower }) => finite(lower)),
+    colUpper: Float64Array.from(columns, ({ upper }) => finite(upper)),
+    rowLower: Float64Array.from(rows, ({ lower }) => finite(lower)),
+    rowUpper: Float64Array.from(rows, ({ upper }) => finite(upper)),
     matrix: {
       format: 'csr' as const,
       numRows: rows.length,
       numCols: columns.length,
-      starts,
-      indices: rows.flatMap(({ terms }) => terms.map(([column]) => column)),
-      values: rows.flatMap(({ terms }) => terms.map(([, coefficient]) => coefficient)),
+      ...{ starts, indices, values },
     },
     ...(binaries.size > 0 && {
       integrality: Int32Array.from(columns, (_, nth) => (binaries.has(nth) ? 1 : 0)),
     }),
   }
-  return highs.withModel(data, (model): Solution => {
-    model.options.set({
-      output_flag: false,
-      time_limit: time_limit_s,
-      mip_rel_gap: gap_ratio,
-      mip_feasibility_tolerance: 1e-9,
-    })
-    model.run()
-    const found = model.getModelStatus()
-    const { optimal, infeasible, unboundedOrInfeasible, timeLimit } = constants.modelStatus
-    if (found === infeasible || found === unboundedOrInfeasible) {
-      return { status: 'infeasible', values: null, gap_pct: null }
-    }
-    const is_found = model.info.get('primal_solution_status') === constants.solutionStatus.feasible
-    const values = is_found ? model.getSolution().colValue : null
-    const gap = binaries.size > 0 && values ? 100 * Number(model.info.get('mip_gap')) : null
-    if (found === optimal) return { status: 'optimal', values, gap_pct: gap }
-    if (found !== timeLimit) throw new Error(`the solver ended with status ${found}`)
-    return { status: values ? 'feasible' : 'timeout', values, gap_pct: gap }
-  })
 }

@@ -1,0 +1,99 @@
+/** What flows over the connection of a site under a given dispatch, and what it is worth. Pure. */
+import { type Band, type DispatchProblem, hoursOf } from './dispatch-problem.ts'
+
+export interface Flow {
+  /** Towards the grid; negative: taken from it. */
+  net_kw: number
+  /** Of the plants, held back: no room, or feeding in costs money and they are curtailable. */
+  curtailed_kw: number
+  /** Earned in the period, less what is paid; null where there is no price. Without ageing. */
+  amount: number | null
+}
+
+/** By unit and period; a unit that is not there is idle. */
+export type Powers = readonly { bess_id: number; power_kw: readonly number[] }[]
+
+/** By period. `flowsOf(problem, [])` is what would be without batteries. */
+export function flowsOf(problem: DispatchProblem, powers: Powers): Flow[] {
+  const powerOf = new Map(powers.map(({ bess_id, power_kw }) => [bess_id, power_kw]))
+  return problem.periods.map((period, nth) => {
+    const sum = (bess_ids: Iterable<number>) => {
+      let total_kw = 0
+      for (const bess_id of bess_ids) total_kw += powerOf.get(bess_id)?.[nth] ?? 0
+      return total_kw
+    }
+    const others_kw = sum(powerOf.keys()) - period.load_kw
+    const pv_kw = producedKw(problem, nth, { others_kw, sum })
+    const net_kw = pv_kw + others_kw
+    const price = net_kw > 0 ? period.price : (period.import_price ?? period.price)
+    const amount = period.price === null ? null : (net_kw * price! * hoursOf(period)) / 1000 + 0
+    return { net_kw: net_kw + 0, curtailed_kw: period.pv_kw - pv_kw + 0, amount }
+  })
+}
+
+/** What the panels give beside the batteries: all there is room for, less what costs money. */
+function producedKw(
+  problem: DispatchProblem,
+  nth: number,
+  { others_kw, sum }: { others_kw: number; sum: (bess_ids: Iterable<number>) => number },
+): number {
+  const { export_limit_kw, import_limit_kw, plants = [] } = problem
+  const { pv_kw, price, import_price } = problem.periods[nth]!
+  /** Within `pv_kw`, as near to neither limit being exceeded as panels can bring it. */
+  const between = (pv: number, batteries_kw: number, limits: Limits) => {
+    const most = Math.min(pv, Math.max(0, (limits.export_limit_kw ?? Infinity) - batteries_kw))
+    const least = Math.max(0, -(limits.import_limit_kw ?? Infinity) - batteries_kw)
+    return { most, least: Math.min(most, least) }
+  }
+  let own = { most: pv_kw, least: 0 }
+  for (const plant of plants) {
+    const pv = plant.pv_kw[nth]!
+    const { most, least } = between(pv, sum(plant.bess_ids), plant)
+    own = { most: own.most - pv + most, least: own.least + least }
+  }
+  const common = between(own.most, others_kw, { export_limit_kw, import_limit_kw })
+  if (!mayCurtail(problem, nth)) return common.most
+  const wanted = (import_price ?? price ?? 0) < 0 ? 0 : -others_kw
+  return Math.min(common.most, Math.max(own.least, common.least, wanted))
+}
+
+type Limits = Pick<DispatchProblem, 'export_limit_kw' | 'import_limit_kw'>
+
+/** Whether the plants are held back for money: they can be, and the plan is for money first. */
+export function mayCurtail({ pv_curtailable, objective, periods }: DispatchProblem, nth: number) {
+  const is_for_money = objective === 'arbitrage' || objective === 'combined'
+  return pv_curtailable === true && is_for_money && (periods[nth]!.price ?? 0) < 0
+}
+
+/**
+ * What the connection, and its plant's, leave one unit by period when the others do what they do:
+ * for `Unit.room_kw`, when one is revised alone. Idle is always in it.
+ */
+export function roomOf(problem: DispatchProblem, powers: Powers, bess_id: number): Band[] {
+  const others = powers.filter((other) => other.bess_id !== bess_id)
+  const sum = (bess_ids: readonly number[] | null, nth: number) =>
+    others.reduce((total_kw, other) => {
+      const is_in = bess_ids === null || bess_ids.includes(other.bess_id)
+      return is_in ? total_kw + other.power_kw[nth]! : total_kw
+    }, 0)
+  return problem.periods.map((period, nth) => {
+    const plants = (problem.plants ?? []).filter((plant) => plant.bess_ids.includes(bess_id))
+    const connections = [
+      { ...problem, pv_kw: period.pv_kw, others_kw: sum(null, nth) - period.load_kw },
+      ...plants.map((plant) => ({
+        ...plant,
+        pv_kw: plant.pv_kw[nth]!,
+        others_kw: sum(plant.bess_ids, nth),
+      })),
+    ]
+    const bands = connections.map(({ export_limit_kw, import_limit_kw, pv_kw, others_kw }) => ({
+      // Panels are not held back for what a battery could give later.
+      max_kw: Math.max(0, (export_limit_kw ?? Infinity) - pv_kw - others_kw),
+      min_kw: Math.min(0, -(import_limit_kw ?? Infinity) - pv_kw - others_kw),
+    }))
+    return {
+      min_kw: Math.max(...bands.map(({ min_kw }) => min_kw)) + 0,
+      max_kw: Math.min(...bands.map(({ max_kw }) => max_kw)),
+    }
+  })
+}
