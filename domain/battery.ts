@@ -12,6 +12,7 @@ const Id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 const Name = Type.String({ minLength: 1, maxLength: 120 })
 const Positive = Type.Number({ exclusiveMinimum: 0 })
 const Percent = Type.Number({ minimum: 0, maximum: 100 })
+const Power = Type.Number({ minimum: 0, maximum: 1e9 })
 const Count = (maximum: number) => Type.Integer({ minimum: 1, maximum })
 const When = Type.String({ format: 'date' })
 
@@ -42,8 +43,25 @@ export const Pcs = Type.Object(
     pcs_idx: Type.Integer({ minimum: 0, maximum: 99 }),
     rated_power_kw: Positive,
     ...Address,
-    driver: Type.Enum(['sunspec']),
+    driver: Type.Enum(['sunspec', 'sinexcel_pws']),
   },
+  closed,
+)
+
+/** A unit that tells of some clusters of a battery: one unit has no room for hundreds of them. */
+export type ClusterUnit = Static<typeof ClusterUnit>
+export const ClusterUnit = Type.Object(
+  {
+    ...Address,
+    /** The cluster that this unit calls its first one. */
+    first_cluster_idx: Type.Integer({ minimum: 0, maximum: 399 }),
+  },
+  closed,
+)
+
+export type PowerPoint = Static<typeof PowerPoint>
+export const PowerPoint = Type.Object(
+  { soc_pct: Percent, max_charge_power_kw: Power, max_discharge_power_kw: Power },
   closed,
 )
 
@@ -74,6 +92,11 @@ export const Battery = Type.Object(
     soc_max_pct: Percent,
     /** Not discharged below by any plan; kept for what is not planned. */
     soc_reserve_pct: Type.Optional(Percent),
+    /**
+     * What its datasheet lets it do at a state of charge, on straight lines between the points; it
+     * bends but one way (concave). Without it plans take it to be able to do what is rated.
+     */
+    power_curve: Type.Optional(Type.Array(PowerPoint, { minItems: 1, maxItems: 50 })),
     /** How fast its setpoint moves. */
     ramp_rate_kw_s: Type.Optional(Positive),
     /** Full cycles of the usable energy that a plan may use in a day. */
@@ -92,7 +115,17 @@ export const Battery = Type.Object(
     warranty_throughput_kwh: Type.Optional(Positive),
     warranty_cycles: Type.Optional(Positive),
     /** The battery management system, which knows the cells and their limits. */
-    bms: Type.Object({ ...Address, driver: Type.Enum(['sunspec']) }, closed),
+    bms: Type.Object(
+      {
+        ...Address,
+        driver: Type.Enum(['sunspec']),
+        /** When its current and power are positive; without it, when the battery discharges. */
+        positive_current: Type.Optional(Type.Enum(['charge', 'discharge'])),
+        /** Where clusters and cells are told of, when it is not at the unit above. */
+        clusters: Type.Optional(Type.Array(ClusterUnit, { minItems: 1, maxItems: 400 })),
+      },
+      closed,
+    ),
     pcs: Type.Array(Pcs, { minItems: 1, maxItems: 100 }),
   },
   closed,
@@ -125,6 +158,8 @@ export const clusterStates = [
   'unknown',
 ] as const
 
+export type ClusterState = (typeof clusterStates)[number]
+
 export const pcsStates = [
   'off',
   'sleeping',
@@ -136,6 +171,8 @@ export const pcsStates = [
   'standby',
   'unknown',
 ] as const
+
+export type PcsState = (typeof pcsStates)[number]
 
 export const connectionFailures = [
   'none',
@@ -149,6 +186,7 @@ export const connectionFailures = [
   'string_fault',
   'unknown',
 ] as const
+export type ConnectionFailure = (typeof connectionFailures)[number]
 
 export const contactorStates = ['open', 'closed', 'precharge'] as const
 export const fireStates = ['normal', 'warning', 'alarm', 'fault'] as const
@@ -226,6 +264,14 @@ export const BatterySetup = Type.Object(
   },
   closed,
 )
+
+/** Where the clusters of a battery are told of. */
+export function clusterUnits({ bms }: Pick<Battery, 'bms'>): readonly ClusterUnit[] {
+  if (bms.clusters) return bms.clusters
+  const { connection, unit_id, base_address } = bms
+  const at = base_address === undefined ? {} : { base_address }
+  return [{ connection, unit_id, ...at, first_cluster_idx: 0 }]
+}
 
 /** Where a cell stands in the arrays of its cluster. */
 export const cellIndex = (

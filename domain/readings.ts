@@ -35,6 +35,9 @@ type Value<Type extends ColumnType> = Type extends `${string}[]`
 
 type Measured<Of extends Columns> = { [Name in keyof Of]: Value<Of[Name]> }
 
+/** Strings of one inverter, cells of one cluster: more than this is no device but a fault. */
+export const array_length_max = 1024
+
 export const qualities = ['good', 'suspect', 'estimated'] as const
 export type Quality = (typeof qualities)[number]
 

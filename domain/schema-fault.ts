@@ -20,6 +20,8 @@ const containers = [
   'inverters',
   'string_groups',
   'instruments',
+  'bms',
+  'pcs',
 ]
 
 /**

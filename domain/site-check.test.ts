@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { Battery } from './battery.ts'
 import type { Instrument, Inverter, Site, Station } from './site.ts'
 import { checkSite, fieldOf } from './site-check.ts'
 
@@ -178,4 +179,74 @@ test('an instrument is read where a met station has a register', () => {
     const [fault = 'none'] = withPoint(point)
     assert.match(fault, /^loggers\[0\]\.stations\[0\]\.instruments\[0\]\.point: '.*' is no point/)
   }
+})
+
+const battery = (bms: Partial<Battery['bms']> = {}, pcs_unit_id = 41): Battery => ({
+  bess_id: 1,
+  name: 'B1',
+  chemistry: 'lfp',
+  coupling: 'ac',
+  rated_energy_kwh: 100,
+  rated_charge_power_kw: 50,
+  rated_discharge_power_kw: 50,
+  soc_min_pct: 5,
+  soc_max_pct: 95,
+  cluster_count: 2,
+  modules_per_cluster: 2,
+  cells_per_module: 16,
+  bms: { ...address, unit_id: 40, ...bms },
+  pcs: [{ ...address, pcs_idx: 0, rated_power_kw: 50, unit_id: pcs_unit_id }],
+})
+
+test('one device may be all of a battery, and clusters may be on units of their own', () => {
+  const clusterAt = (unit_id: number, first_cluster_idx = 0, connection = 'a') => ({
+    connection,
+    unit_id,
+    first_cluster_idx,
+  })
+  const of = (one: Battery) => faults(site({ batteries: [one] }))
+  assert.deepEqual(of(battery()), [])
+  assert.deepEqual(of(battery({}, 40)), [])
+  assert.deepEqual(of(battery({ clusters: [clusterAt(40), clusterAt(42, 1)] })), [])
+  assert.deepEqual(of(battery({ clusters: [clusterAt(1), clusterAt(42, 1, 'b')] })), [
+    'batteries[0].bms.clusters[1].connection: there is no connection b in this file',
+    "batteries[0].bms.clusters[0].unit_id: unit 1 on connection 'a' is already " +
+      'loggers[0].inverters[0]',
+  ])
+  assert.deepEqual(of(battery({ unit_id: 1 })), [
+    "batteries[0].bms.unit_id: unit 1 on connection 'a' is already loggers[0].inverters[0]",
+  ])
+})
+
+test('a cluster has no more cells than a reading', () => {
+  const of = (modules_per_cluster: number, cells_per_module: number) =>
+    faults(site({ batteries: [{ ...battery(), modules_per_cluster, cells_per_module }] }))
+  assert.deepEqual(of(16, 64), [])
+  assert.deepEqual(of(41, 25), [
+    'batteries[0].cells_per_module: makes 1025 cells of a cluster, and there can be 1024',
+  ])
+})
+
+test('the power curve of a battery is in order, bends one way, and leaves no end without a way', () => {
+  const at = (soc_pct: number, charge_kw: number, discharge_kw: number) => ({
+    soc_pct,
+    max_charge_power_kw: charge_kw,
+    max_discharge_power_kw: discharge_kw,
+  })
+  const of = (...power_curve: NonNullable<Battery['power_curve']>) =>
+    faults(site({ batteries: [{ ...battery(), power_curve }] }))
+  const field = (nth: number) => `batteries[0].power_curve[${nth}].soc_pct`
+  assert.deepEqual(of(at(0, 50, 0), at(20, 50, 50), at(80, 50, 50), at(100, 0, 50)), [])
+  assert.deepEqual(of(at(20, 50, 50), at(20, 50, 50)), [
+    `${field(1)}: is not above the point before`,
+  ])
+  assert.deepEqual(of(at(0, 50, 0), at(50, 50, 10), at(100, 50, 50)), [
+    `${field(1)}: has a max_discharge_power_kw that the curve bends up from`,
+  ])
+  assert.deepEqual(of(at(0, 0, 50), at(100, 50, 50)), [
+    `${field(0)}: is where it could not be charged`,
+  ])
+  assert.deepEqual(of(at(0, 50, 50), at(100, 50, 0)), [
+    `${field(1)}: is where it could not be discharged`,
+  ])
 })

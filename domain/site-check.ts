@@ -6,6 +6,7 @@
 import type { Battery } from './battery.ts'
 import type { Node } from './node.ts'
 import { missingOfCircuit, type PanelModel } from './panel-model.ts'
+import { array_length_max } from './readings.ts'
 import type { Instrument, Inverter, Site } from './site.ts'
 import { stationPoint, stationPointForm, stationPointNames } from './sunspec/station-points.ts'
 
@@ -45,7 +46,6 @@ export function checkSite(site: Site): SiteProblem[] {
   const meters = placed(site.meters, ['meters'])
   const nodes = placed(site.nodes, ['nodes'])
   const batteries = placed(site.batteries, ['batteries'])
-  const systems = batteries.flatMap(({ value, path }) => placed(value.pcs, [...path, 'pcs']))
   const locations = placed(site.locations, ['locations'])
   const models = placed(site.panel_models, ['panel_models'])
   const connections = placed(site.connections, ['connections'])
@@ -61,8 +61,7 @@ export function checkSite(site: Site): SiteProblem[] {
     ...combiners,
     ...stations,
     ...meters,
-    ...batteries.map(({ value: { bms }, path }) => ({ value: bms, path: [...path, 'bms'] })),
-    ...systems,
+    ...batteries.flatMap(batteryUnits),
   ]
   return [
     ...checkTimezone(site.timezone),
@@ -96,6 +95,8 @@ export function checkSite(site: Site): SiteProblem[] {
     ...checkBroker(site),
     ...nodes.flatMap(checkChannels),
     ...batteries.flatMap(checkWindow),
+    ...batteries.flatMap(checkCells),
+    ...batteries.flatMap(checkCurve),
   ]
 }
 
@@ -233,6 +234,18 @@ function checkPoint({ value: { point }, path }: Placed<Instrument>): SiteProblem
   return [{ path: [...path, 'point'], message: message + stationPointNames() }]
 }
 
+/** The units of a battery: one device may be all of them. */
+function batteryUnits({ value: { bms, pcs }, path }: Placed<Battery>): Placed<Addressed>[] {
+  const clusters = placed(bms.clusters, [...path, 'bms', 'clusters'])
+  const isAt = (one: Addressed) => (other: Addressed) =>
+    one.unit_id === other.unit_id && one.connection === other.connection
+  return [
+    ...(!pcs.some(isAt(bms)) ? [{ value: bms, path: [...path, 'bms'] }] : []),
+    ...placed(pcs, [...path, 'pcs']),
+    ...clusters.filter(({ value }) => ![...pcs, bms].some(isAt(value))),
+  ]
+}
+
 /** A state of charge has to be left in which it can work. */
 function checkWindow({ value, path }: Placed<Battery>): SiteProblem[] {
   const { soc_min_pct, soc_max_pct, soc_reserve_pct = soc_min_pct } = value
@@ -243,6 +256,38 @@ function checkWindow({ value, path }: Placed<Battery>): SiteProblem[] {
   if (soc_reserve_pct >= soc_min_pct && soc_reserve_pct < soc_max_pct) return []
   const message = `has to be from soc_min_pct (${soc_min_pct}) to below soc_max_pct (${soc_max_pct})`
   return [{ path: [...path, 'soc_reserve_pct'], message }]
+}
+
+/** A reading has all of a cluster's cells in one row, and rows have an end. */
+function checkCells({ value, path }: Placed<Battery>): SiteProblem[] {
+  const cells = value.modules_per_cluster * value.cells_per_module
+  if (!(cells > array_length_max)) return []
+  const message = `makes ${cells} cells of a cluster, and there can be ${array_length_max}`
+  return [{ path: [...path, 'cells_per_module'], message }]
+}
+
+/** Plans need it in order, bent one way, and a unit that can leave either end of its window. */
+function checkCurve({ value, path }: Placed<Battery>): SiteProblem[] {
+  const points = value.power_curve ?? []
+  const at = (nth: number, message: string) => [
+    { path: [...path, 'power_curve', nth, 'soc_pct'], message },
+  ]
+  for (const [nth, point] of points.entries()) {
+    const [before, after] = [points[nth - 1], points[nth + 1]]
+    if (before && before.soc_pct >= point.soc_pct) return at(nth, 'is not above the point before')
+    if (!before || !after) continue
+    const share = (point.soc_pct - before.soc_pct) / (after.soc_pct - before.soc_pct)
+    for (const name of ['max_charge_power_kw', 'max_discharge_power_kw'] as const) {
+      const between = before[name] + share * (after[name] - before[name])
+      if (point[name] < between - 1e-9) return at(nth, `has a ${name} that the curve bends up from`)
+    }
+  }
+  const [first, last] = [points[0], points.at(-1)]
+  if (first && first.max_charge_power_kw === 0) return at(0, 'is where it could not be charged')
+  if (last && last.max_discharge_power_kw === 0) {
+    return at(points.length - 1, 'is where it could not be discharged')
+  }
+  return []
 }
 
 /** Nodes need a broker, and it is either the edge's own or another. */

@@ -8,12 +8,13 @@ import {
   debounceAlarms,
 } from '@heliograph/domain/alarms/transitions'
 import type { LinkEvent } from '@heliograph/domain/link'
-import type { InverterReading } from '@heliograph/domain/readings'
 import type { Conditions, Source } from './conditions.ts'
 
 const code_pattern = /^alarm:([a-z0-9_-]+):(\d):(\d+)$/
 
-type Reading = Pick<InverterReading, 'alarm_1' | 'alarm_2' | 'alarm_3' | 'alarm_4' | 'alarm_5'>
+const word_names = ['alarm_1', 'alarm_2', 'alarm_3', 'alarm_4', 'alarm_5'] as const
+/** Devices have as many words as their kind of reading has columns for. */
+type Reading = { readonly [Name in (typeof word_names)[number]]?: number | null }
 
 export class AlarmWatch {
   readonly #source: Source
@@ -30,7 +31,7 @@ export class AlarmWatch {
 
   /** The events of one poll, after the debounce over two. */
   poll(reading: Reading, table: AlarmTable, at: number): LinkEvent[] {
-    const words = [1, 2, 3, 4, 5].map((n) => reading[`alarm_${n as 1 | 2 | 3 | 4 | 5}`])
+    const words = word_names.map((name) => reading[name] ?? null)
     const settled = this.#table === table && words.every((word, i) => this.#isSettled(word, i))
     if (settled) return []
     const replaced = this.#table === table ? [] : this.#begin(table, at)

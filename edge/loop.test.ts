@@ -9,6 +9,7 @@ import type { Site } from '@heliograph/domain/site'
 import { pino } from 'pino'
 import { Conditions } from './conditions.ts'
 import type { Bus } from './drivers/driver.ts'
+import { battery } from './drivers/fixtures/batteries.ts'
 import { fakeBus, fakeDriver } from './fixtures/driver.ts'
 import { address, inverterOf, siteOf } from './fixtures/sites.ts'
 import { virtualClock } from './fixtures/virtual-clock.ts'
@@ -37,6 +38,7 @@ async function loopOf(t: TestContext, path?: string) {
     recorder: {
       reading: (kind, reading) => readings.push({ kind, reading: { ...reading } }),
       event: (event) => event && events.push(event),
+      tell: () => {},
     },
     conditions,
     stamps: new PlantClock({ clock, stopwatch: clock }),
@@ -351,4 +353,18 @@ test('a changed site is polled without a break for what stayed the same', async 
   const count = of('inverter').length
   await clock.advance(60_000)
   assert.equal(of('inverter').length, count)
+})
+
+test('what holds of a cluster ends with its battery, not before', async (t) => {
+  const { loop, conditions, told } = await loopOf(t)
+  const cluster = { source_kind: 'bess', source_id: '7.cluster.2' } as const
+  const alarm = { ...cluster, code: 'alarm:sunspec-string-804:1:1', severity: 'major' } as const
+  conditions.rise(alarm, { at: 1, message: 'Overtemperature' })
+  const [connection] = siteOf([]).connections
+  const connections = [{ ...connection!, connection_id: 'main' }]
+  await loop.apply(siteOf([], { connections, batteries: [battery] }))
+  assert.deepEqual(told(), [])
+  await loop.apply(siteOf([]))
+  assert.deepEqual(told(), [`7.cluster.2 ${alarm.code} falling`])
+  await loop.stop()
 })

@@ -12,6 +12,7 @@ import {
   type PollIntervals,
   type Site,
 } from '@heliograph/domain/site'
+import type { BatteryHooks } from './battery-polls.ts'
 import type { Conditions } from './conditions.ts'
 import type { Bus, Driver, DriverName } from './drivers/driver.ts'
 import { onGrid } from './grid.ts'
@@ -24,10 +25,12 @@ import type { Recorder } from './recorder.ts'
 export interface LoopNeeds {
   openBus(connection: Connection): Bus
   driverOf(name: DriverName): Driver
-  recorder: Pick<Recorder, 'reading' | 'event'>
+  recorder: Pick<Recorder, 'reading' | 'event' | 'tell'>
   conditions: Conditions
   /** What goes by the limits of the inverters; without it none of them is controlled. */
   control?: PollControl
+  /** What goes by the batteries; without it they are only read. */
+  batteries?: BatteryHooks
   /** Stamps what is read; the clock is for when to read. */
   stamps: Stamps
   clock: Clock
@@ -135,7 +138,11 @@ export class Loop {
   /** What held of a device that the site has no more would never end. */
   #forgetRemoved(plans: readonly Plan<unknown>[]): void {
     const { recorder, conditions, stamps } = this.#needs
-    const there = new Set(plans.map(({ kind, id }) => `${kind} ${id}`))
+    const there = new Set(
+      plans.flatMap(({ kind, id, tells_of = [] }) =>
+        [id, ...tells_of].map((of) => `${kind} ${of}`),
+      ),
+    )
     const at = stamps.stamp().measured_at
     for (const { source_kind, source_id, code } of conditions.all()) {
       // Those of nodes are not polled, and of plants only their controllers.

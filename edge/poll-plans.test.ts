@@ -36,7 +36,10 @@ async function plansOf(site: Site, limited_by: Limiter) {
   const gone: number[] = []
   const plans = pollPlans(site, {
     driverOf: () => driver,
-    recorder: { reading: (_kind, reading) => readings.push(reading as InverterReading) },
+    recorder: {
+      reading: (_kind, reading) => readings.push(reading as InverterReading),
+      tell: () => {},
+    },
     conditions: await Conditions.open('/nonexistent/conditions.json'),
     newest: { inverters: new Map(), stations: new Map() },
     intervals: defaultPollIntervals,

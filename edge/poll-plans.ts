@@ -12,6 +12,7 @@ import type {
   Station,
 } from '@heliograph/domain/site'
 import { AlarmWatch } from './alarm-watch.ts'
+import { type BatteryHooks, batteryPlans } from './battery-polls.ts'
 import type { Conditions } from './conditions.ts'
 import { controllerKey } from './control/controlled-device.ts'
 import type { Controller } from './control/controller.ts'
@@ -37,6 +38,8 @@ export interface Plan<Of> {
   connection_id: string
   /** A device with another description is another device. */
   description: unknown
+  /** Further ids of its kind that it tells of. */
+  tells_of?: readonly string[]
   open(bus: Bus): Promise<Device<Of>>
   /** Records what was read, and gives the events that follow from it. */
   onRead(values: Of, stamp: Stamp): readonly LinkEvent[]
@@ -53,10 +56,12 @@ export type PollControl = Pick<Controller, 'onRead' | 'onGone' | 'onMeter' | 'li
 
 export interface PlanNeeds {
   driverOf(name: DriverName): Driver
-  recorder: Pick<Recorder, 'reading'>
+  recorder: Pick<Recorder, 'reading' | 'tell'>
   conditions: Conditions
   newest: Newest
   control?: PollControl
+  /** What goes by the batteries; without it they are only read. */
+  batteries?: BatteryHooks
   intervals: Required<PollIntervals>
 }
 
@@ -79,6 +84,7 @@ export function pollPlans(site: Site, needs: PlanNeeds): Plan<unknown>[] {
     }),
     ...stations.map((station) => stationPlan(station, needs)),
     ...(site.meters ?? []).map((meter) => meterPlan(meter, needs)),
+    ...(site.batteries ?? []).flatMap((battery) => batteryPlans(battery, needs)),
   ]
 }
 
@@ -246,6 +252,6 @@ function meterPlan(
 }
 
 /** Checks a plan's types, then forgets them, so that every device fits one list. */
-function plan<Of>(definition: Plan<Of>): Plan<unknown> {
+export function plan<Of>(definition: Plan<Of>): Plan<unknown> {
   return definition as unknown as Plan<unknown>
 }

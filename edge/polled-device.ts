@@ -35,7 +35,7 @@ const offline_ms_min = 10_000
  */
 const search_ms_max = 30_000
 const search_ms_max_controlled = 10_000
-const controlled_kinds: readonly DeviceKind[] = ['inverter', 'logger']
+const controlled_kinds: readonly DeviceKind[] = ['inverter', 'logger', 'bess', 'pcs']
 
 /** All waiting is counted in polls: the clock may step. */
 function missesUntilOffline(interval_ms: number): number {

@@ -47,7 +47,7 @@ test('the poll loop tells of a rating that differs once, and when it agrees agai
   const loop = new Loop({
     openBus: () => fakeBus,
     driverOf: () => driver,
-    recorder: { reading: () => {}, event: (event) => event && events.push(event) },
+    recorder: { reading: () => {}, tell: () => {}, event: (event) => event && events.push(event) },
     conditions: await conditionsOf(t),
     stamps: new PlantClock({ clock, stopwatch: clock }),
     clock,

@@ -42,6 +42,10 @@ interface Row extends Care {
   row: unknown[]
 }
 
+/** Kinds of frames that are lists of statements about batteries; see the link. */
+export type ToldKind = 'dispatch' | 'control_notes' | 'battery_setup'
+type Told = Map<ToldKind, Map<string, object>>
+
 const flush_ms = 1000
 const rows_per_frame_max = 2000
 /** What may wait while the disk is slow; what is more is lost. */
@@ -56,6 +60,7 @@ export class Recorder {
   #events: LinkEvent[] = []
   /** The newest of each row. */
   #reports = new Map<string, RowReport>()
+  #told: Told = new Map()
   #flushing: Promise<boolean> | null = null
   readonly #stop: () => void
   #lost_since_failing = 0
@@ -100,6 +105,14 @@ export class Recorder {
     void this.persist()
   }
 
+  /** Journals what is told of a battery with the next flush; of equal keys the newest. */
+  tell(kind: ToldKind, key: string, statement: object): void {
+    const statements = this.#told.get(kind) ?? new Map<string, object>()
+    // Behind what was told of others meanwhile.
+    statements.delete(key)
+    this.#told.set(kind, statements.set(key, statement))
+  }
+
   /** Whether all that was handed in until now is in the journal; never rejects. */
   async persist(): Promise<boolean> {
     // A flush under way may have begun before: the one after it takes what is new.
@@ -128,12 +141,18 @@ export class Recorder {
     const events = this.#events
     const is_whole = !this.#overflowed
     const reports = this.#reports
+    const told = this.#told
     this.#rows = []
     this.#events = []
     this.#reports = new Map()
+    this.#told = new Map()
     this.#overflowed = false
     this.#snapshot = conditions.snapshot() ?? this.#snapshot
-    const entries = [...reportEntries([...reports.values()]), ...readingEntries(rows)]
+    const entries = [
+      ...reportEntries([...reports.values()]),
+      ...toldEntries(told),
+      ...readingEntries(rows),
+    ]
     if (events.length > 0) {
       entries.push({ kind: 'events', payload: JSON.stringify(events), readings: 0 })
     }
@@ -148,6 +167,7 @@ export class Recorder {
       log.error({ err: error, readings: rows.length }, 'the journal cannot be written')
       this.#events = [...events, ...this.#events]
       this.#reports = new Map([...reports, ...this.#reports])
+      this.#told = joined(told, this.#told)
       const lost = rows.filter(({ is_sent_again }) => !is_sent_again)
       this.#lose(lost.length, (error as Error).message)
       return false
@@ -190,6 +210,28 @@ export class Recorder {
   #now(): number {
     return this.#needs.clock.now().getTime()
   }
+}
+
+function toldEntries(told: Told): Entry[] {
+  return [...told].flatMap(([kind, statements]) => {
+    const all = [...statements.values()]
+    return Array.from({ length: Math.ceil(all.length / reports_per_frame_max) }, (_, nth) => {
+      const from = nth * reports_per_frame_max
+      const part = all.slice(from, from + reports_per_frame_max)
+      return { kind, payload: JSON.stringify(part), readings: 0 }
+    })
+  })
+}
+
+/** What could not be written, and what was told since: of equal keys the newest. */
+function joined(before: Told, since: Told): Told {
+  const kinds = new Set([...before.keys(), ...since.keys()])
+  return new Map(
+    [...kinds].map((kind) => [
+      kind,
+      new Map([...(before.get(kind) ?? []), ...(since.get(kind) ?? [])]),
+    ]),
+  )
 }
 
 function reportEntries(reports: readonly RowReport[]): Entry[] {

@@ -1,5 +1,13 @@
 /** Faults on request: what breaks in the simulated plant, and on its wires. */
 import { type PvString, type Site, stringsOf } from '@heliograph/domain/site'
+import {
+  type BatteryFault,
+  batteryFaultForms,
+  batteryFaultOf,
+  batteryFaultPlace,
+  isBatteryFault,
+  isFaultOf,
+} from './batteries/battery-faults.ts'
 import { substrings_per_module } from './string.ts'
 
 /** What may be wrong with a string, and the figure that it takes, in what range. */
@@ -27,6 +35,7 @@ export type StringFault = Start & { inverter_id: number; string_index: number } 
 
 export type Fault =
   | StringFault
+  | (Start & BatteryFault)
   | (Start &
       (
         | { kind: 'dead_inverter'; inverter_id: number }
@@ -54,6 +63,7 @@ export function misplacedFaults(site: Site, faults: readonly Fault[]): string[] 
 }
 
 function placeOf(fault: Fault): string {
+  if (isBatteryFault(fault)) return batteryFaultPlace(fault)
   switch (fault.kind) {
     case 'dead_inverter':
     case 'limit':
@@ -73,7 +83,9 @@ function placeOf(fault: Fault): string {
   }
 }
 
-function isThere({ loggers, meters = [] }: Site, fault: Fault): boolean {
+function isThere({ loggers, meters = [], batteries = [] }: Site, fault: Fault): boolean {
+  if (isBatteryFault(fault)) return isFaultOf(batteries, fault)
+  const units = batteries.flatMap((one) => [...one.pcs, one.bms, ...(one.bms.clusters ?? [])])
   const inverters = loggers.flatMap((logger) => logger.inverters)
   const stations = loggers.flatMap((logger) => logger.stations ?? [])
   switch (fault.kind) {
@@ -89,7 +101,7 @@ function isThere({ loggers, meters = [] }: Site, fault: Fault): boolean {
         .some((station) => station.instruments.some((one) => one.sensor_id === fault.sensor_id))
     case 'slow_device':
     case 'silent_device':
-      return [...inverters, ...stations, ...meters].some(
+      return [...inverters, ...stations, ...meters, ...units].some(
         ({ connection, unit_id }) => connection === fault.connection && unit_id === fault.unit_id,
       )
     default: {
@@ -120,6 +132,7 @@ const forms = [
   'stuck_sensor:<station_id>/<sensor_id>=<value>',
   'slow_device:<connection>/<unit_id>=<delay_ms>',
   'silent_device:<connection>/<unit_id>',
+  ...batteryFaultForms,
 ]
 
 /**
@@ -146,6 +159,9 @@ function faultOf(kind: string, left: string, right?: string, setting?: string): 
   const id = integer(left)
   const second = integer(right)
   const value = number(setting)
+  const written = { bess_id: id, part: right, value, has_value: setting !== undefined }
+  const of_battery = batteryFaultOf({ kind, ...written })
+  if (of_battery) return of_battery
   if (id !== null && right === undefined) {
     const fault = inverterFaultOf(kind, id, { setting, value })
     if (fault) return fault

@@ -43,6 +43,7 @@ async function main(): Promise<void> {
     speed: config.speed,
     faults: config.faults,
     limits: state.limits,
+    batteries: state.batteries,
   })
   const stopSaving = keepSaved(config.state_file, state, {
     limits: plant.limits,

@@ -1,6 +1,7 @@
 /** Serves the devices of the plant over Modbus TCP: one listening socket per connection. */
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Battery } from '@heliograph/domain/battery'
 import type { Connection, Inverter, Site } from '@heliograph/domain/site'
 import { ServerTCP } from 'modbus-serial'
 import type { BaseLogger } from 'pino'
@@ -12,7 +13,9 @@ import {
   stationRegisters,
   sunspec_base_address,
 } from './devices/sunspec.ts'
+import { bmsUnits } from './devices/sunspec-battery.ts'
 import { toldBy } from './devices/sunspec-controls.ts'
+import { pcsUnit } from './devices/sunspec-pcs.ts'
 import { isInForce } from './faults.ts'
 import type { Plant } from './plant.ts'
 import { createRegisterUnits, type RegisterUnits } from './register-units.ts'
@@ -177,8 +180,25 @@ function devicesOf(plant: Plant, connection_id: string, registers: RegisterUnits
     const image = (snapshot: SiteSnapshot) => meterRegisters(site, meter, snapshot, plant.counters)
     add(meter, measuringUnit(plant, image))
   }
+  for (const battery of plant.batteries.units) {
+    for (const unit of bmsUnits(battery)) add(unit, unit)
+    if (isShared(battery.battery)) {
+      const { bess_id } = battery.battery
+      throw new Error(`battery ${bess_id}: the simulator serves its PCS at units of their own`)
+    }
+    for (const pcs of battery.battery.pcs) {
+      add(
+        pcs,
+        pcsUnit(battery, pcs, () => plant.snapshot()),
+      )
+    }
+  }
   return units
 }
+
+/** One device that is battery management and PCS at once. */
+const isShared = ({ bms, pcs }: Battery) =>
+  pcs.some(({ connection, unit_id }) => connection === bms.connection && unit_id === bms.unit_id)
 
 /** One that can only be read. */
 function measuringUnit(plant: Plant, image: (snapshot: SiteSnapshot) => Uint16Array): Unit {

@@ -1,15 +1,23 @@
 /** The simulated plant as time passes: the present snapshot, its counters, the faults in force. */
 import type { Clock } from '@heliograph/domain/clock'
+import {
+  type Batteries,
+  createBatteries,
+  initialUnits,
+  type UnitStates,
+} from './batteries/batteries.ts'
 import { advance, type Counters } from './counters.ts'
 import type { Fault } from './faults.ts'
 import { createLimits, initialLimits, type LimitStates, type Limits } from './limits.ts'
 import type { Simulation, SiteSnapshot } from './site.ts'
+import { weatherAt } from './weather.ts'
 
 export interface Plant {
   readonly simulation: Simulation
   readonly counters: Counters
   /** What the inverters were told about their power. */
   readonly limits: Limits
+  readonly batteries: Batteries
   /** On top of those of the simulation. */
   faults: readonly Fault[]
   /** The snapshot of now, not older than a second of the plant's time. */
@@ -24,19 +32,44 @@ interface PlantOptions {
   faults?: readonly Fault[]
   /** As they stood when the plant was left; changed as time passes. */
   limits?: LimitStates
+  batteries?: UnitStates
 }
 
 const second_ms = 1000
+const hour_ms = 3_600_000
 /** Energy of a time that nobody watched is counted in steps of this. */
 const unwatched_step_ms = 60_000
 
 export function createPlant(
   simulation: Simulation,
   counters: Counters,
-  { clock, speed = 1, faults = [], limits }: PlantOptions,
+  { clock, speed = 1, faults = [], limits, batteries: units }: PlantOptions,
 ): Plant {
   const started_ms = clock.now().getTime()
   const now_ms = () => started_ms + (clock.now().getTime() - started_ms) * speed
+  const { site, seed } = simulation
+  const place = { ...site, elevation_m: site.elevation_m ?? 0, east_m: 0 }
+  const batteries = createBatteries(
+    site,
+    units ?? initialUnits(site, { seed, time_ms: started_ms }),
+    {
+      seed,
+      now_ms,
+      faults: () => [...simulation.faults, ...plant.faults],
+      ambient_c: (time_ms) => weatherAt(seed, time_ms, place).ambient_temperature_c,
+    },
+  )
+  let counted_kwh = batteries.energy_kwh()
+  /** Mean power of the batteries since the counters were last advanced. */
+  const batteryMean = (until_ms: number): number => {
+    const before_kwh = counted_kwh
+    counted_kwh = batteries.energy_kwh()
+    return ((counted_kwh - before_kwh) * hour_ms) / Math.max(1, until_ms - counters.time_ms)
+  }
+  const adding = (snapshot: SiteSnapshot, power_kw: number): SiteSnapshot => ({
+    ...snapshot,
+    export_power_kw: snapshot.export_power_kw + power_kw,
+  })
   let newest: SiteSnapshot | null = null
   const plant: Plant = {
     simulation,
@@ -45,19 +78,23 @@ export function createPlant(
       now_ms,
       faults: () => [...simulation.faults, ...plant.faults],
     }),
+    batteries,
     faults,
     now_ms,
     snapshot() {
       const faultsAt = (time_ms: number) => [...this.faults, ...this.limits.faultsAt(time_ms)]
       const now_ms = Math.floor(this.now_ms() / second_ms) * second_ms
       if (newest && newest.time_ms === now_ms) return newest
+      const battery_kw = batteries.power_kw()
+      const mean_kw = batteryMean(now_ms)
       while (now_ms - counters.time_ms > unwatched_step_ms) {
         const middle_ms = counters.time_ms + unwatched_step_ms / 2
         const then = simulation.at(middle_ms, faultsAt(middle_ms))
-        advance(counters, then, counters.time_ms + unwatched_step_ms)
+        advance(counters, adding(then, mean_kw), counters.time_ms + unwatched_step_ms)
       }
-      newest = simulation.at(now_ms, faultsAt(now_ms))
-      advance(counters, newest, now_ms)
+      const measured = simulation.at(now_ms, faultsAt(now_ms))
+      advance(counters, adding(measured, mean_kw), now_ms)
+      newest = adding(measured, battery_kw)
       return newest
     },
   }

@@ -1,6 +1,7 @@
 /**
- * Counters and limits on disk, so that a simulated meter does not fall back, and an inverter does
- * not lose its limit, when the program restarts that simulates them.
+ * Counters, limits and batteries on disk, so that a simulated meter does not fall back, an inverter
+ * does not lose its limit and a battery not its charge, when the program restarts that simulates
+ * them.
  */
 import {
   closeSync,
@@ -15,6 +16,7 @@ import {
 import { dirname } from 'node:path'
 import type { Timers } from '@heliograph/domain/clock'
 import type { Site } from '@heliograph/domain/site'
+import { initialUnits, resumedUnits, type UnitStates } from './batteries/batteries.ts'
 import { type Counters, initialCounters } from './counters.ts'
 import { initialLimits, type LimitStates, type Limits } from './limits.ts'
 
@@ -29,6 +31,7 @@ export interface SimulatorState {
   first: Counters
   now: Counters
   limits: LimitStates
+  batteries: UnitStates
 }
 
 /**
@@ -43,7 +46,8 @@ export function openState(
   const first = initialCounters(site, began_ms)
   const limits = initialLimits(site, now_ms)
   if (path === null || !existsSync(path)) {
-    const state = { seed, first, now: structuredClone(first), limits }
+    const batteries = initialUnits(site, { seed, time_ms: now_ms })
+    const state = { seed, first, now: structuredClone(first), limits, batteries }
     saveState(path, state)
     return state
   }
@@ -52,6 +56,8 @@ export function openState(
     counters.inverters = { ...first.inverters, ...counters.inverters }
   }
   state.limits = { ...limits, ...state.limits }
+  const batteries = initialUnits(site, { seed: state.seed, time_ms: now_ms })
+  state.batteries = resumedUnits(batteries, state.batteries ?? {})
   return state
 }
 

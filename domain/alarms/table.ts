@@ -21,6 +21,10 @@ export const alarmCategories = [
 ] as const
 export type AlarmCategory = (typeof alarmCategories)[number]
 
+/** Which part of a battery an alarm comes from. */
+export const alarmSources = ['bms', 'cluster', 'pcs'] as const
+export type AlarmSource = (typeof alarmSources)[number]
+
 export const alarm_words_max = 5
 
 export interface AlarmRow {
@@ -42,6 +46,15 @@ export interface AlarmRow {
   stops_production: boolean | null
   /** The Evt1 symbol of SunSpec models 101 to 113 that says the same, where one does. */
   sunspec_event: string | null
+  /**
+   * Of batteries: how far a protection has come. 1 is the pre-alarm; 2, the first level, limits or
+   * stops; 3, the second, separates. Absent for what is no protection.
+   */
+  protection_level?: 1 | 2 | 3
+  /** Of batteries: the unit may not deliver or take what it otherwise could. */
+  affects_power?: boolean
+  /** Of batteries: stays until someone resets it; absent where its documents do not say. */
+  latching?: boolean
   table_version: string
 }
 
@@ -61,12 +74,22 @@ export interface AlarmTable {
   severity_by: 'manufacturer' | 'heliograph'
   /** The document that the rows come from. */
   source: string
+  /** Of tables that are of batteries alone. */
+  alarm_source?: AlarmSource
   rows: readonly AlarmRow[]
 }
 
 type Head = Omit<AlarmTable, 'rows'>
 
-type Unsaid = 'cause' | 'recommended_action' | 'auto_clears' | 'stops_production' | 'sunspec_event'
+type Unsaid =
+  | 'cause'
+  | 'recommended_action'
+  | 'auto_clears'
+  | 'stops_production'
+  | 'sunspec_event'
+  | 'protection_level'
+  | 'affects_power'
+  | 'latching'
 
 /** One bit as the files of the tables write it: the alarm, what it means, what else is known. */
 export type Alarm = readonly [

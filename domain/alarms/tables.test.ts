@@ -13,7 +13,9 @@ interface Material {
     bit: number
     code: string | number
     name: string
-    level: string
+    level?: string | null
+    suggested_level?: string | null
+    register?: number | string
     reserved?: boolean
   }[]
 }
@@ -27,6 +29,27 @@ const rowCounts = {
   'huawei-sun2000': 48,
   'csi-ktl-ct': 63,
   'yaskawa-solectria-pvi-tl': 44,
+  'sunspec-battery-802': 29,
+  'sunspec-string-804': 28,
+  'sinexcel-pws': 63,
+}
+
+/** Where another name, and registers as words of ours: the word, and the bit that they begin at. */
+const laidOut: Readonly<
+  Record<string, { id: string; words: Readonly<Record<number, readonly [number, number]>> }>
+> = {
+  'sinexcel-pws': {
+    id: 'sinexcel-pcs',
+    words: {
+      36: [1, 0],
+      37: [2, 0],
+      38: [3, 0],
+      39: [4, 0],
+      44: [4, 16],
+      45: [5, 0],
+      47: [5, 16],
+    },
+  },
 }
 
 test('every table is there under its own name', () => {
@@ -45,16 +68,23 @@ for (const table of alarmTables) {
       return
     }
     const { tables } = JSON.parse(readFileSync(materialPath, 'utf8')) as { tables: Material[] }
-    const material = tables.find(({ id }) => id === table.table_id)
+    const laid_out = laidOut[table.table_id]
+    const material = tables.find(({ id }) => id === (laid_out?.id ?? table.table_id))
     assert.ok(material)
-    assert.equal(table.word_bits, material.word_bits)
+    if (!laid_out) assert.equal(table.word_bits, material.word_bits)
+    const placeOf = ({ register, word, bit }: Material['alarms'][number]) => {
+      if (!laid_out) return [word, bit]
+      const [own_word, from] = laid_out.words[Number(register)] ?? []
+      return own_word === undefined || from === undefined ? [] : [own_word, from + bit]
+    }
+    const levelOf = (alarm: Material['alarms'][number]) => alarm.level ?? alarm.suggested_level
     // CSI gives its alarms labels where others give codes.
     const codeIs = table.table_id === 'csi-ktl-ct' ? 'name' : 'code'
     assert.deepEqual(
       table.rows.map(({ alarm_word, bit, code, severity }) => [alarm_word, bit, code, severity]),
       material.alarms
-        .filter(({ reserved }) => !reserved)
-        .map((alarm) => [alarm.word, alarm.bit, String(alarm[codeIs]), alarm.level]),
+        .filter((alarm) => !alarm.reserved && levelOf(alarm) && placeOf(alarm).length > 0)
+        .map((alarm) => [...placeOf(alarm), String(alarm[codeIs]), levelOf(alarm)]),
     )
   })
 
@@ -77,6 +107,20 @@ for (const table of alarmTables) {
     }
   })
 }
+
+test('of batteries, a warning is a pre-alarm that holds no power back, an alarm does', () => {
+  const tables = alarmTables.filter(({ alarm_source }) => alarm_source)
+  assert.equal(tables.length, 3)
+  for (const { code, affects_power, severity } of tables.flatMap(({ rows }) => rows)) {
+    assert.equal(typeof affects_power, 'boolean', code)
+    assert.ok(severity !== 'critical' || affects_power, code)
+  }
+  const standard = tables.filter(({ manufacturer }) => manufacturer.startsWith('SunSpec'))
+  for (const { code, protection_level, affects_power } of standard.flatMap(({ rows }) => rows)) {
+    if (code.endsWith('_WARNING')) assert.deepEqual([protection_level, affects_power], [1, false])
+    if (code.endsWith('_ALARM')) assert.deepEqual([protection_level, affects_power], [2, true])
+  }
+})
 
 test('a SunSpec event named by a row is one of the standard', () => {
   const standard = new Set(findAlarmTable('sunspec-701')?.rows.map(({ code }) => code))

@@ -1,6 +1,8 @@
 import { csiKtlCt } from './csi-ktl-ct.ts'
 import { huaweiSun2000 } from './huawei-sun2000.ts'
+import { sinexcelPws } from './sinexcel-pws.ts'
 import { sunspec701 } from './sunspec-701.ts'
+import { sunspecBattery, sunspecString } from './sunspec-battery.ts'
 import { sunspecInverter } from './sunspec-inverter.ts'
 import type { AlarmTable } from './table.ts'
 import { yaskawaSolectriaPviTl } from './yaskawa-solectria-pvi-tl.ts'
@@ -12,6 +14,9 @@ export const alarmTables: readonly AlarmTable[] = [
   huaweiSun2000,
   csiKtlCt,
   yaskawaSolectriaPviTl,
+  sunspecBattery,
+  sunspecString,
+  sinexcelPws,
 ]
 
 export function findAlarmTable(table_id: string): AlarmTable | undefined {

@@ -188,6 +188,16 @@ const remoteControl = [
   ['OpCtl', 8, 'enum16'],
 ] as const
 
+const storageCapacity = [
+  ['WHRtg', 2, 'uint16', 'WH', 'WH_SF'],
+  ['WHAvail', 3, 'uint16', 'WH', 'WH_SF'],
+  ['SoC', 4, 'uint16', 'Pct', 'Pct_SF'],
+  ['SoH', 5, 'uint16', 'Pct', 'Pct_SF'],
+  ['Sta', 6, 'enum16'],
+  ['WH_SF', 7, 'sunssf'],
+  ['Pct_SF', 8, 'sunssf'],
+] as const
+
 const ports = {
   points: [
     ['PrtAlrms', 2, 'bitfield32'],
@@ -222,11 +232,15 @@ const ports = {
   },
 } as const
 
-/** 701 AC measurement, 702 capacity, 704 AC controls, 714 DC measurement, 715 who may control. */
+/**
+ * 701 AC measurement, 702 capacity, 704 AC controls, 713 storage, 714 DC measurement, 715 who may
+ * control.
+ */
 export const derModels = {
   701: { id: 701, points: measurement },
   702: { id: 702, points: capacity },
   704: { id: 704, points: controls },
+  713: { id: 713, points: storageCapacity },
   714: { id: 714, ...ports },
   715: { id: 715, points: remoteControl },
 } as const satisfies Record<number, Model>

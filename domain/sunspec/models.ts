@@ -2,6 +2,7 @@
  * The SunSpec information models that this project reads or serves, by their id. Facts from the
  * SunSpec Alliance's model definitions; the test beside this file holds them against those.
  */
+import { batteryModels } from './models-battery.ts'
 import { combinerModels } from './models-combiner.ts'
 import { derModels } from './models-der.ts'
 import { inverterModels } from './models-inverter.ts'
@@ -31,6 +32,7 @@ export const models = {
   ...weatherModels,
   ...combinerModels,
   ...derModels,
+  ...batteryModels,
 } as const
 
 export type ModelId = keyof typeof models

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inverterStates } from '../readings.ts'
-import { invStOf, stateFromInvSt, stateFromSt, stOf } from './states.ts'
+import {
+  batteryStateFrom,
+  invStOf,
+  pcsStateOf,
+  stateFromInvSt,
+  stateFromSt,
+  stOf,
+} from './states.ts'
 
 test('the two families number the same states differently', () => {
   assert.equal(stateFromSt(4), 'mppt')
@@ -23,4 +30,38 @@ test('a state that has a number comes back from it', () => {
     assert.equal(stateFromSt(stOf(state)), numbered ? state : null)
     assert.equal(stateFromInvSt(invStOf(state)), numbered ? state : null)
   }
+})
+
+test('a battery that is connected does what its charge says, else what its power says', () => {
+  const stateOf = (State: number | null, ChaSt: number | null, power_w: number | null = null) =>
+    batteryStateFrom({ State, ChaSt, power_w })
+  assert.deepEqual(
+    [1, 2, 4, 5, 6, 99, 7].map((State) => stateOf(State, 3)),
+    [
+      'disconnected',
+      'initializing',
+      'standby',
+      'soc_protection',
+      'disconnected',
+      'fault',
+      'unknown',
+    ],
+  )
+  assert.deepEqual(
+    [1, 2, 3, 4, 5, 6, 7].map((ChaSt) => stateOf(3, ChaSt)),
+    ['off', 'empty', 'discharging', 'charging', 'full', 'holding', 'unknown'],
+  )
+  assert.deepEqual(
+    [5, -5, 0, null].map((power_w) => stateOf(3, null, power_w)),
+    ['discharging', 'charging', 'holding', 'unknown'],
+  )
+  assert.equal(stateOf(null, 3), null)
+})
+
+test('a power conversion system runs where an inverter tracks its maximum', () => {
+  assert.deepEqual(
+    [pcsStateOf(stateFromInvSt(3)), pcsStateOf(stateFromSt(8)), pcsStateOf('test')],
+    ['running', 'standby', 'unknown'],
+  )
+  assert.equal(pcsStateOf(null), null)
 })

@@ -1,4 +1,5 @@
-/** What an inverter says it is doing. The two families number the same states differently. */
+/** What a device says it is doing. The two families of inverters number the same differently. */
+import type { BatteryState, PcsState } from '../battery.ts'
 import type { InverterState } from '../readings.ts'
 
 /** Point St of models 101 to 103 and 111 to 113. */
@@ -41,6 +42,50 @@ export function stOf(state: InverterState): number | null {
 
 export function invStOf(state: InverterState): number | null {
   return numberOf(fromInvSt, state)
+}
+
+/** Of a power conversion system, which tracks no maximum: what runs is only running. */
+export function pcsStateOf(state: InverterState | null): PcsState | null {
+  if (state === 'mppt') return 'running'
+  return state === 'test' ? 'unknown' : state
+}
+
+/** Point State of model 802; what is connected does what ChaSt says. */
+const fromBankState: Readonly<Record<number, BatteryState>> = {
+  1: 'disconnected',
+  2: 'initializing',
+  4: 'standby',
+  5: 'soc_protection',
+  // On its way out: nothing can be asked of it any more.
+  6: 'disconnected',
+  99: 'fault',
+}
+
+/** Point ChaSt of models 802 and 124. */
+const fromChaSt: Readonly<Record<number, BatteryState>> = {
+  1: 'off',
+  2: 'empty',
+  3: 'discharging',
+  4: 'charging',
+  5: 'full',
+  6: 'holding',
+}
+
+/** `power_w`, positive when it discharges, tells where ChaSt is not implemented. */
+export function batteryStateFrom({
+  State,
+  ChaSt,
+  power_w,
+}: {
+  State: number | null
+  ChaSt: number | null
+  power_w: number | null
+}): BatteryState | null {
+  if (State === null) return null
+  if (State !== 3) return fromBankState[State] ?? 'unknown'
+  if (ChaSt !== null) return fromChaSt[ChaSt] ?? 'unknown'
+  if (power_w === null) return 'unknown'
+  return power_w > 0 ? 'discharging' : power_w < 0 ? 'charging' : 'holding'
 }
 
 function numberOf(states: Readonly<Record<number, InverterState>>, state: InverterState) {

@@ -171,8 +171,12 @@ export interface PcsDevice extends Device<PcsAnswer> {
   readonly control: PowerControl | null
 }
 
-/** Of each cluster that answered; those that are not there are left out. */
-export type ClustersAnswer = readonly Values<ClusterReading>[]
+export interface ClustersAnswer {
+  /** Those that answered; those that are not there are left out. */
+  clusters: readonly Values<ClusterReading>[]
+  /** The table that decodes the alarm words of each; null: there are none. */
+  alarm_table: string | null
+}
 
 /** Of one cluster: each read is of the next one, so that thousands of cells take their time. */
 export type CellsAnswer = Values<CellsReading>

@@ -28,15 +28,18 @@ const base_addresses = [40_000, 0, 50_000]
 const marker = [0x5375, 0x6e53] // "SunS"
 const end_id = 0xffff
 
-/** More than any device has; a chain of broken lengths could else go on for ever. */
-const models_max = 200
+/** A battery has one for each of its modules; a chain of broken lengths could go on for ever. */
+const models_max = 1000
+/** Models of no registers: no device means so many. */
+const empties_max = 100
 
 /** Rejects when there is no SunSpec marker, or the chain behind it cannot be followed. */
 export async function findChain(bus: Bus, place: Place): Promise<Chain> {
   const base = await findBase(bus, place)
   const found: FoundModel[] = []
   let address = base + marker.length
-  while (found.length < models_max) {
+  let empties = 0
+  while (found.length < models_max && empties < empties_max) {
     const header = await readIfThere(bus, place.unit_id, address)
     const [model_id, length] = header ?? []
     // Some devices end their chain with zeros, or with addresses that they refuse.
@@ -48,6 +51,7 @@ export async function findChain(bus: Bus, place: Place): Promise<Chain> {
     const occurrence = found.filter((model) => model.model_id === model_id).length
     found.push({ model_id, occurrence, address, length })
     address += 2 + length
+    if (length === 0) empties += 1
   }
   const [common] = found
   if (common?.model_id !== 1) {

@@ -5,11 +5,15 @@
 import { stationModels } from '@heliograph/domain/sunspec/station-points'
 import type { Answer, Bus, Device, DeviceIdentity, Driver } from './driver.ts'
 import type { LimitControl } from './limit-control.ts'
+import { openBattery, openSetup } from './sunspec-battery.ts'
+import { openCells } from './sunspec-battery-cells.ts'
+import { openClusters } from './sunspec-battery-clusters.ts'
 import { type FoundModel, findChain, type Place, readIdentity } from './sunspec-chain.ts'
 import { inverterAnswer, inverterExtras, inverterModels } from './sunspec-inverter.ts'
 import { createLimit, type LimitedDevice, type SunspecLimit } from './sunspec-limit.ts'
 import { limitParts } from './sunspec-limit-registers.ts'
 import { meterAnswer, meterModels } from './sunspec-meter.ts'
+import { openPcs } from './sunspec-pcs.ts'
 import { type RatingsAnswer, ratingModels, readRatings } from './sunspec-ratings.ts'
 import { ChainMoved, createReader, type Snapshot } from './sunspec-snapshot.ts'
 import { registerOf, stationAnswer } from './sunspec-station.ts'
@@ -49,6 +53,11 @@ export const sunspec: Driver = {
       models: meterModels,
       map: (snapshot) => meterAnswer(snapshot, meter),
     }),
+  openBattery,
+  openClusters,
+  openCells,
+  openSetup,
+  openPcs,
 }
 
 interface Expected extends Place {

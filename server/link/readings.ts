@@ -1,5 +1,6 @@
 /** Checks a frame's readings and writes them as the text that `COPY` reads. Pure. */
 import {
+  array_length_max,
   type ColumnType,
   columnsOf,
   qualities,
@@ -18,9 +19,6 @@ import {
   written,
 } from './copy-text.ts'
 import { Refused, shown } from './refused.ts'
-
-/** Strings of one inverter, MPPTs or instruments: more than this is no device but a fault. */
-export const array_length_max = 1024
 
 /** What is dated further ahead of its arrival was stamped by a wrong clock. */
 export const believed_ahead_ms_max = 5000

@@ -40,7 +40,9 @@ export function alarmTablesOf(devices: readonly AlarmingDevice[]): AlarmTable[] 
   const makers = devices.flatMap(({ manufacturer }) => manufacturer?.toLowerCase() ?? [])
   const isMade = ({ manufacturer }: AlarmTable) =>
     makers.some((maker) => maker.includes(firstWord(manufacturer)))
-  return alarmTables.filter((table) => by_driver.has(table.table_id) || isMade(table))
+  return alarmTables
+    .filter(({ alarm_source }) => alarm_source === undefined)
+    .filter((table) => by_driver.has(table.table_id) || isMade(table))
 }
 
 /** Devices give their maker's name at greater or lesser length: `Huawei`, `HUAWEI TECHNOLOGIES`. */

@@ -29,7 +29,7 @@ const st_act_ctl_fixed_w = 2 ** 0
 const steps_max = 20_000
 
 /** The scale factor that keeps `largest` within a register. */
-const scaleFor = (largest: number): number =>
+export const scaleFor = (largest: number): number =>
   Math.max(-2, Math.ceil(Math.log10(largest / steps_max)))
 
 /** A counter of 32 bits in steps of 10^scale Wh, which wraps as the real ones do. */
@@ -49,7 +49,7 @@ function chain(parts: readonly Uint16Array[]): Uint16Array {
   return image
 }
 
-const identity = (model: string, serial: string) =>
+export const identity = (model: string, serial: string) =>
   encode(models[1], {
     values: { Mn: 'Heliograph', Md: model, Vr: 'sim-1', SN: serial, DA: 1 },
   })
@@ -260,7 +260,9 @@ export function meterRegisters(
   snapshot: SiteSnapshot,
   counters: Counters,
 ): Uint16Array {
-  const rated_w = site.loggers.reduce((sum, { rated_power_kw }) => sum + rated_power_kw, 0) * 1000
+  const pcs = (site.batteries ?? []).flatMap((battery) => battery.pcs)
+  const rated_w =
+    [...site.loggers, ...pcs].reduce((sum, { rated_power_kw }) => sum + rated_power_kw, 0) * 1000
   const power_w = snapshot.export_power_kw * 1000
   const line_v = nominal_voltage_v * snapshot.voltage_ratio
   const current_a = Math.abs(power_w) / (Math.sqrt(3) * line_v)

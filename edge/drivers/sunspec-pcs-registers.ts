@@ -1,0 +1,269 @@
+/**
+ * The setpoint of a power conversion system as its registers hold it: models 704 (DER AC controls,
+ * in watts) and 124 (storage, in percent of WChaMax) of the SunSpec Alliance. Pure; power in whole
+ * watts, positive towards the grid. A model by which a device cannot be told what to do is said so
+ * in words.
+ */
+import type { ModelId } from '@heliograph/domain/sunspec/models'
+import type { PowerState, PowerTraits } from './power-control.ts'
+import type { Parts, Snapshot } from './sunspec-snapshot.ts'
+
+export type PowerModel = 704 | 124
+
+/** Registers next to each other, written by one request, from that of the point on. */
+export interface PowerWrite {
+  point: string
+  words: readonly number[]
+  /** The order where a device takes one register at a time; without it, it has to take them all. */
+  singly?: readonly { point: string; word: number }[]
+}
+
+/** What the registers of one model say, and what is to be written into them. */
+export interface PowerRegisters {
+  state: Omit<PowerState, 'is_remote'>
+  traits: PowerTraits
+  /** The nearest to `power_w`, towards zero, that the registers hold and the device does. */
+  settable(power_w: number): number
+  /** So that the setpoint is `power_w`, in this order. */
+  setting(power_w: number): PowerWrite[]
+  /** What it falls back to, without a setpoint; empty where that is nothing to set. */
+  arming(): PowerWrite[]
+  /** What is wrong as it stands. */
+  faults: readonly string[]
+}
+
+/** These models are read for a setpoint, and what of them. */
+export const powerModels: Readonly<Record<PowerModel, readonly ModelId[]>> = {
+  704: [702, 704, 715],
+  124: [120, 124, 715],
+}
+
+export const powerParts: Parts = {
+  702: { last: 'W_SF' },
+  704: {
+    last: 'WSetPct_SF',
+    used: [
+      'WMaxLimPctEna',
+      'WMaxLimPct',
+      'WMaxLimPct_SF',
+      'WSetEna',
+      'WSetMod',
+      'WSet',
+      'WSetRvrt',
+      'WSetPct',
+      'WSetEnaRvrt',
+      'WSetRvrtTms',
+      'WSetRvrtRem',
+      'WSet_SF',
+      'WSetPct_SF',
+    ],
+  },
+}
+
+/**
+ * Long enough for some writes to fail, short enough to end what nobody stands behind any more: the
+ * edge writes several times within it.
+ */
+export const revert_s = 30
+/** A timer that ran out between two writes in time would make it stutter. */
+const revert_s_min = 10
+
+/** No device is larger; below it every product here is exact. */
+const power_w_max = 1e9
+
+export function powerRegisters(snapshot: Snapshot, model_id: PowerModel): PowerRegisters | string {
+  return model_id === 704 ? derRegisters(snapshot) : storageRegisters(snapshot)
+}
+
+const enabled = 1
+const in_percent = 0
+const in_watts = 1
+
+function derRegisters(snapshot: Snapshot): PowerRegisters | string {
+  const capacity = snapshot.all(702)[0]?.values
+  const controls = snapshot.all(704)[0]?.values
+  if (!controls) return 'model 704 cannot be read'
+  const { WSet_SF: exponent, WSetEna } = controls
+  if (exponent === null) return '704.WSet_SF is not valid'
+  if (WSetEna !== 0 && WSetEna !== enabled) return '704.WSetEna does not tell whether it is enabled'
+  const built_w = capacity?.WMax || capacity?.WMaxRtg || null
+  if (built_w === null || built_w > power_w_max) return 'model 702 shows no WMax'
+  const discharge_w = least(built_w, capacity?.WDisChaRteMax, capacity?.WDisChaRteMaxRtg)
+  const charge_w = least(built_w, capacity?.WChaRteMax, capacity?.WChaRteMaxRtg)
+  const { WMaxLimPctEna, WMaxLimPct } = controls
+  const limited_w = WMaxLimPctEna === enabled ? ((WMaxLimPct ?? 100) / 100) * built_w : built_w
+  const setpoint_w = WSetEna === enabled ? derSetpoint(controls, built_w) : null
+  const step_w = Math.max(1, 10 ** exponent)
+  const has_revert = [controls.WSetRvrt, controls.WSetEnaRvrt, controls.WSetRvrtTms].every(
+    (value) => value !== null,
+  )
+  const state = {
+    setpoint_w: setpoint_w === null ? null : Math.round(setpoint_w),
+    discharge_max_w: Math.ceil(Math.min(discharge_w, limited_w)),
+    charge_max_w: Math.ceil(charge_w),
+  }
+  return {
+    state: { ...state, revert: derRevert(controls, state) },
+    traits: { stops_after_ms: has_revert ? revert_s * 1000 : null, applies_within_ms: 0 },
+    settable(power_w) {
+      const most = Math.min(Math.abs(power_w), power_w > 0 ? discharge_w : charge_w)
+      const held = 0x7fff_ffff * 10 ** exponent
+      return towards(power_w, Math.floor(Math.min(most, held) / step_w) * step_w)
+    },
+    setting: (power_w) => [
+      ...(has_revert ? fallback(controls) : []),
+      { point: 'WSetEna', words: [enabled, in_watts, ...words32(inSteps(power_w, exponent))] },
+    ],
+    arming: () => (has_revert ? fallback(controls) : []),
+    faults: derFaults(controls.WSetRvrtTms, has_revert),
+  }
+}
+
+type Controls = NonNullable<ReturnType<typeof controlsIn>>
+const controlsIn = (snapshot: Snapshot) => snapshot.all(704)[0]?.values
+
+/** Others may have set it in percent. */
+function derSetpoint({ WSetMod, WSet, WSetPct }: Controls, built_w: number): number | null {
+  if (WSetMod === in_watts) return WSet
+  return WSetMod === in_percent && WSetPct !== null ? (WSetPct / 100) * built_w : null
+}
+
+function derFaults(WSetRvrtTms: number | null, has_revert: boolean): string[] {
+  if (!has_revert) return ['model 704: no timer of the device ends its setpoint']
+  if (WSetRvrtTms === null || WSetRvrtTms >= revert_s_min || WSetRvrtTms === 0) return []
+  return [`704.WSetRvrtTms: the timer of ${WSetRvrtTms} s is too short to be kept from running out`]
+}
+
+/** 0 W, enabled, after `revert_s`: writing the time begins it anew. */
+function fallback({ WSetRvrt }: Controls): PowerWrite[] {
+  const timer = { point: 'WSetEnaRvrt', words: [enabled, ...words32(revert_s)] }
+  return WSetRvrt === 0 ? [timer] : [{ point: 'WSetRvrt', words: [0, 0] }, timer]
+}
+
+function derRevert(
+  { WSetRvrt, WSetEnaRvrt, WSetRvrtTms, WSetRvrtRem }: Controls,
+  { setpoint_w, discharge_max_w }: Pick<PowerState, 'setpoint_w' | 'discharge_max_w'>,
+): PowerState['revert'] {
+  if (setpoint_w === null || !((WSetRvrtTms ?? 0) > 0 || (WSetRvrtRem ?? 0) > 0)) return null
+  // Without a setpoint that is enabled then, it does what it likes.
+  const is_known = WSetEnaRvrt === enabled && WSetRvrt !== null
+  const to_w = is_known ? Math.round(WSetRvrt) : discharge_max_w
+  // Where the device does not tell when, it may be at any moment.
+  return to_w === setpoint_w ? null : { in_ms: (WSetRvrtRem ?? 0) * 1000, to_w }
+}
+
+/** Both directions are bounded: what it is to do at least, and at most. */
+const both_bounds = 3
+
+function storageRegisters(snapshot: Snapshot): PowerRegisters | string {
+  const storage = snapshot.all(124)[0]?.values
+  const nameplate = snapshot.all(120)[0]?.values
+  if (!storage) return 'model 124 cannot be read'
+  const { WChaMax: base_w, InOutWRte_SF: exponent, StorCtl_Mod, OutWRte, InWRte } = storage
+  if (!base_w || base_w > power_w_max) return 'model 124 shows no WChaMax'
+  if (exponent === null) return '124.InOutWRte_SF is not valid'
+  if (StorCtl_Mod === null || OutWRte === null || InWRte === null) {
+    return 'model 124 cannot be told how much to charge and to discharge'
+  }
+  const full = Math.min(0x7fff, Math.floor(100 / 10 ** exponent))
+  if (full < 1) return '124.OutWRte has no step below 100 percent'
+  const wattsOf = (steps: number) => (base_w * steps * 10 ** exponent) / 100
+  const stepsOf = (power_w: number) => {
+    // The quotient may be off by a step: from surely below it, up as long as it holds.
+    const most = Math.min(full, Math.floor((Math.abs(power_w) * 100) / base_w / 10 ** exponent))
+    let steps = Math.max(0, most - 1)
+    while (steps < full && wholeWatts(wattsOf(steps + 1)) <= Math.abs(power_w)) steps += 1
+    return towards(power_w, steps)
+  }
+  const now = { out: raw(OutWRte, exponent), in: raw(InWRte, exponent) }
+  const is_told = StorCtl_Mod === both_bounds && now.out === 0 - now.in
+  const discharge_max_w = Math.ceil(Math.max(base_w, nameplate?.MaxDisChaRte ?? 0))
+  const setpoint_w = is_told ? towards(now.out, wholeWatts(wattsOf(Math.abs(now.out)))) : null
+  const ends = (storage.InOutWRte_RvrtTms ?? 0) > 0
+  return {
+    state: {
+      setpoint_w,
+      discharge_max_w,
+      charge_max_w: Math.ceil(base_w),
+      revert: ends && setpoint_w !== null ? { in_ms: 0, to_w: discharge_max_w } : null,
+    },
+    traits: { stops_after_ms: null, applies_within_ms: 0 },
+    settable: (power_w) => {
+      const steps = stepsOf(power_w)
+      return towards(steps, wholeWatts(wattsOf(Math.abs(steps))))
+    },
+    setting(power_w) {
+      const steps = stepsOf(power_w)
+      const mode = { point: 'StorCtl_Mod', words: [both_bounds] }
+      return [
+        ...untimed(storage),
+        bounds(steps, now),
+        ...(StorCtl_Mod === both_bounds ? [] : [mode]),
+      ]
+    },
+    arming: () => untimed(storage),
+    faults: storageFaults(storage.ChaGriSet, base_w, nameplate?.MaxDisChaRte ?? null),
+  }
+}
+
+/** At most and at least the same: what it delivers in percent, what it takes as its negative. */
+function bounds(steps: number, now: { out: number; in: number }): PowerWrite {
+  const out = { point: 'OutWRte', word: word16(steps) }
+  const at_least = { point: 'InWRte', word: word16(0 - steps) }
+  // Never the least above the most: up by the most first, down by the least first.
+  const singly = steps >= now.out ? [out, at_least] : [at_least, out]
+  return { point: 'OutWRte', words: [out.word, at_least.word], singly }
+}
+
+/**
+ * Its timer leads to what the device does by itself, which may be more than any setpoint: it is
+ * off, and what is set stays. Nor is a new setpoint to be put off.
+ */
+function untimed(storage: {
+  InOutWRte_RvrtTms: number | null
+  InOutWRte_WinTms: number | null
+}): PowerWrite[] {
+  const { InOutWRte_RvrtTms, InOutWRte_WinTms } = storage
+  return [
+    ...(InOutWRte_RvrtTms ? [{ point: 'InOutWRte_RvrtTms', words: [0] }] : []),
+    ...(InOutWRte_WinTms ? [{ point: 'InOutWRte_WinTms', words: [0] }] : []),
+  ]
+}
+
+const from_pv_only = 0
+
+function storageFaults(
+  ChaGriSet: number | null,
+  base_w: number,
+  MaxDisChaRte: number | null,
+): string[] {
+  const faults: string[] = []
+  if (ChaGriSet === from_pv_only) faults.push('124.ChaGriSet: it may not charge from the grid')
+  if (MaxDisChaRte && Math.abs(MaxDisChaRte - base_w) > 0.01 * base_w) {
+    faults.push('124.OutWRte: percent may be of MaxDisChaRte, which is not WChaMax')
+  }
+  return faults
+}
+
+function least(built_w: number, ...others: (number | null | undefined)[]): number {
+  return Math.min(built_w, ...others.filter((one) => one !== null && one !== undefined))
+}
+
+/** With the sign of `like`; zero has none. */
+const towards = (like: number, magnitude: number) => (like < 0 ? 0 - magnitude : magnitude)
+
+/** Up, but not for the noise of a product: nothing is thought to be less than it is. */
+const wholeWatts = (power_w: number) => Math.max(0, Math.ceil(power_w - 1e-6))
+
+/** A decoded percentage as it stood in its register. */
+const raw = (percent: number, exponent: number) =>
+  Math.round(exponent < 0 ? percent * 10 ** -exponent : percent / 10 ** exponent)
+
+function inSteps(power_w: number, exponent: number): number {
+  const steps = exponent < 0 ? power_w * 10 ** -exponent : power_w / 10 ** exponent
+  if (Number.isInteger(steps) && Math.abs(steps) <= 0x7fff_ffff) return steps
+  throw new RangeError(`704.WSet cannot hold ${power_w} W`)
+}
+
+const word16 = (value: number) => value & 0xffff
+const words32 = (value: number) => [(value >> 16) & 0xffff, value & 0xffff]

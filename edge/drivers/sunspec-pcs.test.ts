@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { encode } from '@heliograph/domain/sunspec/codec'
+import { models } from '@heliograph/domain/sunspec/models'
+import { type BusError, exceptionError } from '../bus/bus-error.ts'
+import { pcs } from './fixtures/batteries.ts'
+import { measurements } from './fixtures/devices.ts'
+import {
+  access,
+  capacity,
+  measurement,
+  ports,
+  powerSystem,
+  setpoint,
+  storage,
+} from './fixtures/power-systems.ts'
+import { sunspec } from './sunspec.ts'
+
+const openPcs = sunspec.openPcs!
+
+test('a PCS of the newer models tells of both of its sides', async () => {
+  const { bus } = powerSystem([measurement(), capacity(), setpoint(), ports, access()])
+  const { values, complaints } = await (await openPcs(bus, pcs)).read()
+  assert.deepEqual(complaints, [])
+  const { pcs: read, ...rest } = values
+  assert.deepEqual(rest, {
+    alarm_table: 'sunspec-701',
+    heartbeat: 77,
+    power: {
+      setpoint_w: null,
+      discharge_max_w: 480_000,
+      charge_max_w: 400_000,
+      revert: null,
+      is_remote: true,
+    },
+  })
+  const told = Object.entries(read).filter(([, value]) => value !== null)
+  assert.deepEqual(Object.fromEntries(told), {
+    state: 'running',
+    grid_mode: 'on_grid',
+    ac_power_kw: -120.5,
+    reactive_power_kvar: 1,
+    apparent_power_kva: 120.6,
+    power_factor: -0.999,
+    frequency_hz: 50.012,
+    voltage_l1_l2_v: 690.5,
+    dc_voltage_v: 1331.2,
+    dc_current_a: -90.5,
+    dc_power_kw: -120.47,
+    max_charge_power_kw: 450,
+    max_discharge_power_kw: 500,
+    energy_injected_total_kwh: 123_456,
+    energy_absorbed_total_kwh: 140_000,
+    heatsink_temperature_c: 55,
+    igbt_temperature_c: 71.5,
+    ac_breaker_closed: 1,
+    throttle_pct: 80,
+    throttle_source: 2,
+    control_place: 'remote',
+    alarm_1: 2,
+  })
+})
+
+test('no reading holds what a limit lets it deliver', async () => {
+  const limit = { WMaxLimPctEna: 1, WMaxLimPct: 33.3 }
+  const { bus } = powerSystem([
+    measurement({ ThrotSrc: 0b11, ThrotPct: 33 }),
+    capacity({ WMax: 123_400 }),
+    setpoint(limit),
+  ])
+  const { values } = await (await openPcs(bus, pcs)).read()
+  assert.equal(values.power?.discharge_max_w, Math.ceil(123_400 * 0.333))
+  assert.deepEqual(
+    [values.pcs.throttle_pct, values.pcs.max_discharge_power_kw, values.pcs.setpoint_kw],
+    [null, 500, null],
+  )
+})
+
+test('a PCS of the older models is read and told by model 124', async () => {
+  const nameplate = encode(models[120], {
+    values: { WRtg: 5000, WRtg_SF: 0, MaxChaRte: 4800, MaxChaRte_SF: 0 },
+  })
+  const system = powerSystem([measurements, nameplate, storage()])
+  const device = await openPcs(system.bus, { ...pcs, rated_power_kw: 5000 })
+  const { pcs: read, power, alarm_table } = (await device.read()).values
+  assert.equal(alarm_table, 'sunspec-inverter')
+  assert.deepEqual(
+    [read.state, read.ac_power_kw, read.dc_voltage_v, read.max_charge_power_kw, read.alarm_1],
+    ['throttled', 61.2, 612.3, 4.8, 2],
+  )
+  assert.deepEqual(power, {
+    setpoint_w: null,
+    discharge_max_w: 5000,
+    charge_max_w: 5000,
+    revert: null,
+    is_remote: true,
+  })
+  const control = device.control!
+  assert.equal(control.traits.stops_after_ms, null)
+  await control.writePower(-1250)
+  // At most -25 % of its power goes out, and at least 25 % comes in.
+  assert.deepEqual(system.words(124, 12, 2), [0x1_0000 - 2500, 2500])
+  assert.deepEqual(system.words(124, 5, 1), [3])
+  assert.equal((await control.readPower()).setpoint_w, -1250)
+})
+
+test('a setpoint is written whole, with 0 W to fall back to before it', async () => {
+  const system = powerSystem([measurement(), capacity(), setpoint({ WSetRvrt: 9 }), access()])
+  const device = await openPcs(system.bus, pcs)
+  const control = device.control!
+  assert.deepEqual(control.traits, { stops_after_ms: 30_000, applies_within_ms: 0 })
+  await control.writePower(-70_001)
+  const start = system.bus.written[2]!.address - 22
+  assert.deepEqual(
+    system.bus.written.map(({ address, values }) => [address - start, ...values]),
+    [
+      [26, 0, 0],
+      [30, 1, 0, 30],
+      [22, 1, 1, 0xfffe, 0x1_0000 - 70_001 + 0x1_0000],
+    ],
+  )
+  assert.deepEqual([system.told_w(), system.reverts_w()], [-70_001, 0])
+  const { power, pcs: read } = (await device.read()).values
+  assert.deepEqual([power?.setpoint_w, read.setpoint_kw], [-70_001, -70.001])
+  assert.deepEqual(power?.revert, { in_ms: 0, to_w: 0 })
+
+  system.bus.written.splice(0)
+  await control.writePower(0)
+  assert.equal(system.bus.written.length, 2, 'what it falls back to stands already')
+  assert.equal((await control.readPower()).revert, null, 'it is where it would go')
+})
+
+test('what is asked is brought towards zero, to what it holds and does', async () => {
+  const system = powerSystem([measurement(), capacity(), setpoint({ WSet_SF: 3 })])
+  const { settable } = (await openPcs(system.bus, pcs)).control!
+  assert.deepEqual(
+    [settable(12_999), settable(-12_999), settable(999), settable(-1), settable(0)],
+    [12_000, -12_000, 0, 0, 0],
+  )
+  assert.deepEqual([settable(1e9), settable(-1e9)], [480_000, -400_000])
+  const limited = powerSystem([measurement(), capacity({ WDisChaRteMax: null }), setpoint()])
+  assert.equal((await openPcs(limited.bus, pcs)).control!.settable(1e9), 500_000)
+})
+
+test('a setpoint that was not settable, or came too late, is not written', async () => {
+  const system = powerSystem([measurement(), capacity(), setpoint({ WSet_SF: 3 })])
+  const control = (await openPcs(system.bus, pcs)).control!
+  await assert.rejects(control.writePower(1500), /cannot be set: 1500 W/)
+  await assert.rejects(control.writePower(1000.5), /no setpoint/)
+  let asked = 0
+  const once = () => {
+    asked += 1
+    return asked === 1
+  }
+  await assert.rejects(control.writePower(2000, once), ({ kind }: BusError) => kind === 'overtaken')
+  assert.equal(system.told_w(), null)
+})
+
+test('a device that takes one register at a time is not told 32 bits in halves', async () => {
+  const system = powerSystem([measurement(), capacity(), setpoint()], { only_singly: true })
+  const control = (await openPcs(system.bus, pcs)).control!
+  await assert.rejects(control.writePower(70_000), /704\.WSetEnaRvrt: exception 1/)
+  assert.deepEqual(system.bus.written, [])
+  assert.match((await control.arm())[0] ?? '', /is remote control allowed/)
+})
+
+test('arming sets what it falls back to, no setpoint, and says what is wrong', async () => {
+  const right = powerSystem([measurement(), capacity(), setpoint({ WSetRvrt: 5000 }), access()])
+  assert.deepEqual(await (await openPcs(right.bus, pcs)).control!.arm(), [])
+  assert.deepEqual([right.told_w(), right.reverts_w()], [null, 0])
+
+  const faultsOf = async (...parts: Uint16Array[]) => {
+    const { bus } = powerSystem([measurement(), capacity(), ...parts])
+    return (await openPcs(bus, pcs)).control!.arm()
+  }
+  assert.match((await faultsOf(setpoint(), access({ LocRemCtl: 1 }))).join(), /715.LocRemCtl/)
+  assert.match((await faultsOf(setpoint({ WSetRvrtTms: null }))).join(), /no timer of the device/)
+  const old = (values: Parameters<typeof storage>[0]) => faultsOf(storage(values))
+  assert.deepEqual(await old({ InOutWRte_RvrtTms: 60 }), [])
+  assert.match((await old({ ChaGriSet: 0 })).join(), /may not charge from the grid/)
+})
+
+test('a timer that cannot be set longer is told of', async () => {
+  const system = powerSystem([measurement(), capacity(), setpoint({ WSetRvrtTms: 5 })])
+  system.bus.beforeWrite = () => {
+    throw exceptionError(3)
+  }
+  const faults = await (await openPcs(system.bus, pcs)).control!.arm()
+  assert.match(faults.join(), /704\.WSetEnaRvrt: exception 3.*timer of 5 s is too short/)
+})
+
+test('who set it in percent is understood', async () => {
+  const percent = { WSetEna: 1, WSetMod: 0, WSetPct: -50, WSetPct_SF: 0 }
+  const { bus } = powerSystem([measurement(), capacity(), setpoint(percent)])
+  const { power } = (await (await openPcs(bus, pcs)).read()).values
+  assert.equal(power?.setpoint_w, -250_000)
+})
+
+test('without registers that can be trusted there is no control, and readings go on', async () => {
+  const unscaled = setpoint({ WSet: null, WSetRvrt: null, WSet_SF: null })
+  for (const parts of [[unscaled, capacity()], [setpoint()], [capacity()]]) {
+    const { bus } = powerSystem([measurement(), ...parts])
+    const device = await openPcs(bus, pcs)
+    assert.equal(device.control, null)
+    const { values } = await device.read()
+    assert.deepEqual([values.power, values.pcs.ac_power_kw], [null, -120.5])
+  }
+  const { bus } = powerSystem([capacity(), setpoint()])
+  await assert.rejects(openPcs(bus, pcs), /no power conversion system: it has models 1, 702, 704/)
+})
+
+test('registers that stop making sense take the control away, not what is known of it', async () => {
+  const system = powerSystem([measurement(), capacity(), setpoint()])
+  const device = await openPcs(system.bus, pcs)
+  const control = device.control!
+  const image = system.bus.units.get(pcs.unit_id)!.registers
+  const scale_at = image.findIndex((word, at) => word === 704 && image[at + 1] === 65) + 55
+  image[scale_at] = 0x8000
+  assert.equal((await device.read()).values.power, null)
+  assert.equal(device.control, null)
+  assert.equal(control.traits.stops_after_ms, 30_000)
+  assert.throws(() => control.settable(1000), /its setpoint cannot be read/)
+  await assert.rejects(control.writePower(1000), /704.WSet_SF is not valid/)
+  assert.deepEqual(system.bus.written, [])
+})
+
+test('our sign of life is of 32 bits', async () => {
+  const parts = [measurement(), capacity(), setpoint(), access({ ControllerHb: 0xffff })]
+  const system = powerSystem(parts)
+  const control = (await openPcs(system.bus, pcs)).control!
+  await control.beat()
+  assert.deepEqual(system.words(715, 5, 2), [1, 0])
+  await control.beat()
+  assert.deepEqual(system.words(715, 5, 2), [1, 1])
+})

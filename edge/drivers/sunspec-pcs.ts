@@ -1,0 +1,210 @@
+/**
+ * Power conversion systems by SunSpec models: 701 or 101 to 103 and 111 to 113 measure, 702 or 120
+ * rate, 714 measures the DC side, 704 or 124 sets the power, 715 says who may.
+ */
+import type { Pcs } from '@heliograph/domain/battery'
+import { emptyReading } from '@heliograph/domain/readings'
+import type { Decoded } from '@heliograph/domain/sunspec/codec'
+import type { models } from '@heliograph/domain/sunspec/models'
+import { pcsStateOf, stateFromInvSt, stateFromSt } from '@heliograph/domain/sunspec/states'
+import type { Answer, Bus, PcsAnswer, PcsDevice } from './driver.ts'
+import { plausible, type Range } from './plausible.ts'
+import { placeOf } from './sunspec-battery.ts'
+import { openUnit } from './sunspec-battery-unit.ts'
+import { type Chain, describe } from './sunspec-chain.ts'
+import { inverterModels, kilo } from './sunspec-inverter.ts'
+import { createPower, type SunspecPower } from './sunspec-pcs-control.ts'
+import { powerParts } from './sunspec-pcs-registers.ts'
+import { createReader, type Snapshot } from './sunspec-snapshot.ts'
+
+type PcsValues = PcsAnswer['pcs']
+type Points<Id extends keyof typeof models> = Decoded<(typeof models)[Id]>['values']
+
+const extras: readonly number[] = [702, 704, 714, 715, 120, 122, 124]
+
+export async function openPcs(bus: Bus, pcs: Pcs): Promise<PcsDevice> {
+  const { unit_id } = pcs
+  const unit = await openUnit(bus, pcs, async (chain) => {
+    const wanted = chain.models.filter(
+      ({ model_id, occurrence }) => occurrence === 0 && isWanted(model_id),
+    )
+    checkPcs(chain, pcs)
+    const power = createPower({ bus, unit_id, models: chain.models })
+    // Once, so that its control is there from the first contact on.
+    await power?.open()
+    return { power, read: createReader(bus, unit_id, { wanted, parts: powerParts }) }
+  })
+  return {
+    get identity() {
+      return unit.identity
+    },
+    get control() {
+      return unit.found?.power?.control ?? null
+    },
+    read: () => unit.ask(async ({ read, power }) => pcsAnswer(await read(), pcs, power)),
+  }
+}
+
+const measuring: readonly number[] = inverterModels
+const isWanted = (id: number) => measuring.includes(id) || extras.includes(id)
+
+function checkPcs({ models: found, identity }: Chain, pcs: Pcs) {
+  if (found.some(({ model_id }) => measuring.includes(model_id))) return
+  const has = found.map(({ model_id }) => model_id).join(', ')
+  const name = `${describe(pcs)} (${identity.manufacturer} ${identity.model})`
+  throw new Error(`${name} is no power conversion system: it has models ${has}`)
+}
+
+function pcsAnswer(snapshot: Snapshot, pcs: Pcs, power: SunspecPower | null): Answer<PcsAnswer> {
+  const [der] = snapshot.all(701)
+  const [classic] = der ? [] : snapshot.all(101, 102, 103, 111, 112, 113)
+  const [access] = snapshot.all(715)
+  const state = power?.onRead(snapshot) ?? null
+  const measured: PcsValues = {
+    ...emptyReading('pcs'),
+    ...(classic && classicValues(classic.values)),
+    ...(der && derValues(der.values)),
+    ...dcValues(snapshot),
+    ...ratingValues(snapshot),
+    insulation_resistance_kohm: kilo(snapshot.all(122)[0]?.values.Ris ?? null),
+    setpoint_kw: kilo(state?.setpoint_w ?? null),
+    control_place: placeOf(access?.values.LocRemCtl ?? null),
+  }
+  const { complaints } = snapshot
+  return {
+    values: {
+      pcs: plausible(withClassicDc(measured, classic?.values), complaints, pcsRanges(pcs)),
+      alarm_table: der ? 'sunspec-701' : 'sunspec-inverter',
+      heartbeat: access?.values.DERHb ?? null,
+      power: state,
+    },
+    complaints,
+  }
+}
+
+function classicValues(points: Points<103 | 113>): Partial<PcsValues> {
+  return {
+    state: pcsStateOf(stateFromSt(points.St)),
+    state_vendor_code: points.StVnd,
+    ac_power_kw: kilo(points.W),
+    reactive_power_kvar: kilo(points.VAr),
+    apparent_power_kva: kilo(points.VA),
+    power_factor: points.PF === null ? null : points.PF / 100,
+    frequency_hz: points.Hz,
+    voltage_l1_l2_v: points.PPVphAB,
+    voltage_l2_l3_v: points.PPVphBC,
+    voltage_l3_l1_v: points.PPVphCA,
+    current_l1_a: points.AphA,
+    current_l2_a: points.AphB,
+    current_l3_a: points.AphC,
+    // One counter, of what went out.
+    energy_injected_total_kwh: kilo(points.WH),
+    cabinet_temperature_c: points.TmpCab,
+    heatsink_temperature_c: points.TmpSnk,
+    transformer_temperature_c: points.TmpTrns,
+    alarm_1: points.Evt1,
+    alarm_2: points.EvtVnd1,
+    alarm_3: points.EvtVnd2,
+    alarm_4: points.EvtVnd3,
+    alarm_5: points.EvtVnd4,
+  }
+}
+
+/** What ThrotPct tells while this holds may be a limit of the grid permit. */
+const throttled_by_limit = 1
+
+function derValues(points: Points<701>): Partial<PcsValues> {
+  const { ConnSt, ThrotSrc } = points
+  const is_limited = ThrotSrc === null || (ThrotSrc & throttled_by_limit) !== 0
+  return {
+    state: pcsStateOf(stateFromInvSt(points.InvSt)),
+    grid_mode: ConnSt === 1 ? 'on_grid' : ConnSt === 0 ? 'off_grid' : null,
+    ac_power_kw: kilo(points.W),
+    reactive_power_kvar: kilo(points.Var),
+    apparent_power_kva: kilo(points.VA),
+    power_factor: points.PF,
+    frequency_hz: points.Hz,
+    voltage_l1_l2_v: points.VL1L2,
+    voltage_l2_l3_v: points.VL2L3,
+    voltage_l3_l1_v: points.VL3L1,
+    current_l1_a: points.AL1,
+    current_l2_a: points.AL2,
+    current_l3_a: points.AL3,
+    energy_injected_total_kwh: kilo(points.TotWhInj),
+    energy_absorbed_total_kwh: kilo(points.TotWhAbs),
+    cabinet_temperature_c: points.TmpCab,
+    heatsink_temperature_c: points.TmpSnk,
+    igbt_temperature_c: points.TmpSw,
+    ambient_temperature_c: points.TmpAmb,
+    transformer_temperature_c: points.TmpTrns,
+    ac_breaker_closed: ConnSt === 0 || ConnSt === 1 ? ConnSt : null,
+    throttle_pct: is_limited ? null : points.ThrotPct,
+    throttle_source: ThrotSrc,
+    alarm_1: points.Alrm,
+  }
+}
+
+const storage_port = 1
+
+/** Of the ports to which batteries are connected; where none says so, of all of them. */
+function dcValues(snapshot: Snapshot): Partial<PcsValues> {
+  const [dc] = snapshot.all(714)
+  if (!dc) return {}
+  const storage = dc.groups.filter(({ PrtTyp }) => PrtTyp === storage_port)
+  if (storage.length === 0) {
+    const { DCA, DCW } = dc.values
+    return {
+      dc_current_a: DCA,
+      dc_power_kw: kilo(DCW),
+      dc_voltage_v: dc.groups[0]?.DCV ?? null,
+    }
+  }
+  const sum = (of: (port: (typeof storage)[number]) => number | null) =>
+    storage.reduce<number | null>((total, port) => {
+      const value = of(port)
+      return total === null || value === null ? null : total + value
+    }, 0)
+  return {
+    dc_current_a: sum(({ DCA }) => DCA),
+    dc_power_kw: kilo(sum(({ DCW }) => DCW)),
+    dc_voltage_v: storage[0]?.DCV ?? null,
+  }
+}
+
+/** Of the older models, where 714 tells nothing. */
+function withClassicDc(values: PcsValues, points: Points<103 | 113> | undefined): PcsValues {
+  if (!points || values.dc_voltage_v !== null || values.dc_power_kw !== null) return values
+  const { DCA, DCV, DCW } = points
+  return { ...values, dc_current_a: DCA, dc_voltage_v: DCV, dc_power_kw: kilo(DCW) }
+}
+
+/** What it is built for; what it is set to may be its share of the grid permit. */
+function ratingValues(snapshot: Snapshot): Partial<PcsValues> {
+  const capacity = snapshot.all(702)[0]?.values
+  const nameplate = snapshot.all(120)[0]?.values
+  const discharge_w =
+    capacity?.WDisChaRteMaxRtg ?? capacity?.WMaxRtg ?? nameplate?.MaxDisChaRte ?? nameplate?.WRtg
+  const charge_w = capacity?.WChaRteMaxRtg ?? nameplate?.MaxChaRte
+  return {
+    max_discharge_power_kw: kilo(discharge_w ?? null),
+    max_charge_power_kw: kilo(charge_w ?? null),
+  }
+}
+
+export function pcsRanges({ rated_power_kw }: Pcs): Record<string, Range> {
+  const power: Range = [-4 * rated_power_kw, 4 * rated_power_kw]
+  const names = [
+    'ac_power_kw',
+    'reactive_power_kvar',
+    'apparent_power_kva',
+    'dc_power_kw',
+    'max_charge_power_kw',
+    'max_discharge_power_kw',
+  ]
+  return {
+    ...Object.fromEntries(names.map((name) => [name, power])),
+    energy_injected_total_kwh: [0, 1e10],
+    energy_absorbed_total_kwh: [0, 1e10],
+    igbt_temperature_c: [-60, 250],
+  }
+}

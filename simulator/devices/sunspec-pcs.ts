@@ -1,0 +1,324 @@
+/**
+ * A simulated power conversion system as a SunSpec map: models 701, 702, 704, 714 and 715, or, of a
+ * battery with "124" in its `model` of site.yaml, 103, 120 and 124 of the older family. Power is
+ * positive towards the grid.
+ */
+import type { Pcs } from '@heliograph/domain/battery'
+import { encode } from '@heliograph/domain/sunspec/codec'
+import { models } from '@heliograph/domain/sunspec/models'
+import { fixedLength, type Model } from '@heliograph/domain/sunspec/point'
+import type { BatteryUnit } from '../batteries/batteries.ts'
+import type { PcsSnapshot } from '../batteries/battery-snapshot.ts'
+import type { PcsControl, PcsTold } from '../batteries/pcs-control.ts'
+import { Refusal } from './refusal.ts'
+import { type Part, registerMap } from './register-map.ts'
+import { identity, nominal_voltage_v, scaleFor, sunspec_base_address } from './sunspec.ts'
+import { beatAt } from './sunspec-battery.ts'
+
+interface PcsUnit {
+  connection: string
+  unit_id: number
+  read(address: number, count: number): Uint16Array
+  write(address: number, words: readonly number[]): void
+  isAway(): boolean
+}
+
+export interface Grid {
+  frequency_hz: number
+  voltage_ratio: number
+}
+
+interface Now {
+  unit: BatteryUnit
+  pcs: Pcs
+  control: PcsControl
+  measured: PcsSnapshot
+  grid: Grid
+}
+
+type Maker = (now: Now) => Uint16Array
+type Served = readonly (readonly [model: Model, make: Maker])[]
+
+/** `grid` tells of the instant at which it is asked. */
+export function pcsUnit(unit: BatteryUnit, pcs: Pcs, grid: () => Grid): PcsUnit {
+  const { connection, unit_id, base_address = sunspec_base_address, pcs_idx } = pcs
+  const nth = unit.battery.pcs.indexOf(pcs)
+  const served = isOlder(unit) ? older : newer
+  const now = (): Now => {
+    const measured = unit.snapshot().pcs[nth]!
+    return { unit, pcs, control: unit.state.controls[nth]!, measured, grid: grid() }
+  }
+  const parts = served.map(
+    ([model, make]): Part => ({
+      length: fixedLength(model) + (model.id === 714 ? (model.group?.length ?? 0) : 0),
+      make: () => make(now()),
+    }),
+  )
+  const map = registerMap(parts, base_address)
+  return {
+    connection,
+    unit_id,
+    read: (address, count) =>
+      map.read(address - base_address, count, `${unit.state.time_ms} ${unit.version}`),
+    write(address, words) {
+      let control = unit.state.controls[nth]!
+      let told: Partial<PcsTold> = {}
+      for (const [nth_word, word] of words.entries()) {
+        const at = map.placeOf(address - base_address + nth_word)
+        const take = at && writable[`${served[at.part]![0].id}.${at.offset}`]
+        if (!take) throw new Refusal('illegal data address')
+        told = { ...told, ...take(word, control) }
+        control = { ...control, ...told }
+      }
+      checkTold(control, pcs)
+      unit.tellPcs(pcs_idx, told)
+    },
+    isAway: () => unit.faults().some((fault) => isOf(fault, 'pcs_silent', pcs_idx)),
+  }
+}
+
+const isOlder = ({ battery }: BatteryUnit) => battery.model?.includes('124') ?? false
+
+const isOf = (fault: { kind: string; pcs_idx?: number }, kind: string, pcs_idx: number) =>
+  fault.kind === kind && fault.pcs_idx === pcs_idx
+
+function checkTold(control: PcsControl, { rated_power_kw }: Pcs): void {
+  const rated_w = rated_power_kw * 1000
+  const { setpoint_w, revert_w, bounds } = control
+  const { out_pct, in_pct } = bounds
+  if ([setpoint_w, revert_w].some((power_w) => Math.abs(power_w) > rated_w)) {
+    throw new Refusal('illegal data value')
+  }
+  if (Math.abs(out_pct) > 100 || Math.abs(in_pct) > 100) throw new Refusal('illegal data value')
+}
+
+const common: Maker = ({ unit, pcs }) =>
+  identity('Simulated PCS', `SIM-PCS-${unit.battery.bess_id}-${pcs.pcs_idx}`)
+
+/** With room for a surge. */
+const powerScale = ({ rated_power_kw }: Pcs) => scaleFor(rated_power_kw * 1000 * 1.2)
+const fault_bit = 2 ** 16
+const hardware_bit = 2 ** 15
+const derated_bit = 2 ** 14
+
+function electric({ pcs, measured, grid }: Now) {
+  const line_v = nominal_voltage_v * grid.voltage_ratio
+  const power_w = measured.ac_power_kw * 1000
+  const current_a = Math.abs(power_w) / (Math.sqrt(3) * line_v)
+  const rated_a = (pcs.rated_power_kw * 1000) / (Math.sqrt(3) * nominal_voltage_v)
+  return { line_v, phase_v: line_v / Math.sqrt(3), power_w, current_a, rated_a }
+}
+
+function temperatures({ unit, pcs, measured }: Now) {
+  const { ambient_temperature_c: ambient_c } = unit.snapshot()
+  const load = Math.abs(measured.ac_power_kw) / pcs.rated_power_kw
+  return { ambient_c, cabinet_c: ambient_c + 6 + 18 * load, heatsink_c: ambient_c + 8 + 34 * load }
+}
+
+/** InvSt of model 701. */
+const inv_st = { off: 0, standby: 7, starting: 2, running: 3, fault: 6 } as const
+/** St of model 103. */
+const st = { off: 1, standby: 8, starting: 3, running: 4, fault: 7 } as const
+
+const measurement: Maker = (now) => {
+  const { pcs, measured, grid } = now
+  const { line_v, phase_v, power_w, current_a, rated_a } = electric(now)
+  const { ambient_c, cabinet_c, heatsink_c } = temperatures(now)
+  const { mode, is_throttled } = measured
+  const scale = powerScale(pcs)
+  return encode(models[701], {
+    values: {
+      ...{
+        ACType: 3,
+        St: mode === 'off' || mode === 'fault' ? 0 : 1,
+        ConnSt: mode === 'off' ? 0 : 1,
+      },
+      InvSt: mode === 'running' && is_throttled ? 4 : inv_st[mode],
+      ...{ Alrm: mode === 'fault' ? fault_bit : 0, DERMode: 1 },
+      ...{ W: power_w, W_SF: scale, VA: Math.abs(power_w), VA_SF: scale, Var: 0, Var_SF: scale },
+      ...{ PF: power_w === 0 ? null : 1, PF_SF: -2, A: current_a, A_SF: scaleFor(rated_a * 1.5) },
+      ...{ LLV: line_v, LNV: phase_v, V_SF: -1, Hz: grid.frequency_hz, Hz_SF: -2 },
+      ...{ VL1L2: line_v, VL2L3: line_v, VL3L1: line_v, VL1: phase_v, VL2: phase_v, VL3: phase_v },
+      ...{ AL1: current_a, AL2: current_a, AL3: current_a },
+      TotWhInj: Math.round(measured.injected_kwh * 1000),
+      TotWhAbs: Math.round(measured.absorbed_kwh * 1000),
+      ...{ TotWh_SF: 0, TmpAmb: ambient_c, TmpCab: cabinet_c, TmpSnk: heatsink_c, Tmp_SF: -1 },
+      ...{ ThrotSrc: is_throttled ? derated_bit : 0, ThrotPct: is_throttled ? shortfall(now) : 0 },
+    },
+  })
+}
+
+/** How far the power stays behind the setpoint, percent of the rating. */
+function shortfall({ control, measured, pcs }: Now): number {
+  const missing_kw = Math.abs(control.setpoint_w / 1000 - measured.ac_power_kw)
+  return Math.min(100, (100 * missing_kw) / pcs.rated_power_kw)
+}
+
+const ratings: Maker = ({ pcs }) => {
+  const rated_w = pcs.rated_power_kw * 1000
+  return encode(models[702], {
+    values: {
+      ...{ WMaxRtg: rated_w, WMax: rated_w, WChaRteMaxRtg: rated_w, WDisChaRteMaxRtg: rated_w },
+      ...{ WChaRteMax: rated_w, WDisChaRteMax: rated_w, W_SF: powerScale(pcs) },
+    },
+  })
+}
+
+const controls: Maker = ({ unit, control }) => {
+  const { reverts_at_ms } = control
+  const left_ms = reverts_at_ms === null ? 0 : reverts_at_ms - unit.now_ms()
+  return encode(models[704], {
+    values: {
+      ...{ WMaxLimPctEna: 0, WSetEna: control.is_enabled ? 1 : 0, WSetMod: 1 },
+      ...{ WSet: control.setpoint_w, WSetRvrt: control.revert_w, WSet_SF: 0 },
+      ...{ WSetEnaRvrt: control.revert_enabled ? 1 : 0, WSetRvrtTms: control.revert_s },
+      WSetRvrtRem: Math.max(0, Math.ceil(left_ms / 1000)),
+    },
+  })
+}
+
+const storage_port = 1
+
+const port: Maker = ({ unit, measured, pcs }) => {
+  const { dc_voltage_v } = unit.snapshot()
+  const DCA = (measured.dc_power_kw * 1000) / Math.max(1, dc_voltage_v)
+  const DCW = measured.dc_power_kw * 1000
+  const most_a = (1500 * pcs.rated_power_kw) / Math.max(1, dc_voltage_v)
+  return encode(models[714], {
+    values: {
+      PrtAlrms: 0,
+      DCA,
+      DCW,
+      DCA_SF: scaleFor(most_a),
+      DCV_SF: -1,
+      DCW_SF: powerScale(pcs),
+    },
+    groups: [{ PrtTyp: storage_port, ID: 1, DCA, DCV: dc_voltage_v, DCW, DCAlrm: 0 }],
+  })
+}
+
+const access: Maker = ({ unit, control }) => {
+  const faults = unit.faults()
+  return encode(models[715], {
+    values: {
+      LocRemCtl: faults.some(({ kind }) => kind === 'local_control') ? 1 : 0,
+      ...{ DERHb: beatAt(faults, unit.now_ms()), ControllerHb: control.controller_beat },
+    },
+  })
+}
+
+const classic: Maker = (now) => {
+  const { pcs, measured, grid, unit } = now
+  const { line_v, phase_v, power_w, current_a, rated_a } = electric(now)
+  const { cabinet_c, heatsink_c } = temperatures(now)
+  const { mode, is_throttled } = measured
+  const scale = powerScale(pcs)
+  const { dc_voltage_v } = unit.snapshot()
+  const dc_w = measured.dc_power_kw * 1000
+  return encode(models[103], {
+    values: {
+      ...{ A: current_a, AphA: current_a, AphB: current_a, AphC: current_a },
+      ...{ A_SF: scaleFor(rated_a * 1.5), PPVphAB: line_v, PPVphBC: line_v, PPVphCA: line_v },
+      ...{ PhVphA: phase_v, PhVphB: phase_v, PhVphC: phase_v, V_SF: -1 },
+      ...{ W: power_w, W_SF: scale, VA: Math.abs(power_w), VA_SF: scale, VAr: 0, VAr_SF: scale },
+      ...{ Hz: grid.frequency_hz, Hz_SF: -2, PF: power_w === 0 ? null : 100, PF_SF: -1 },
+      ...{ WH: Math.round(measured.injected_kwh * 1000) % 2 ** 32, WH_SF: 0 },
+      ...{ DCV: dc_voltage_v, DCV_SF: -1, DCW: dc_w, DCW_SF: scale },
+      ...{ TmpCab: cabinet_c, TmpSnk: heatsink_c, Tmp_SF: -1 },
+      St: mode === 'running' && is_throttled ? 5 : st[mode],
+      ...{ Evt1: mode === 'fault' ? hardware_bit : 0, Evt2: 0 },
+      ...{ EvtVnd1: 0, EvtVnd2: 0, EvtVnd3: 0, EvtVnd4: 0 },
+    },
+  })
+}
+
+const storage_der = 82
+
+const nameplate: Maker = ({ pcs }) => {
+  const rated_w = pcs.rated_power_kw * 1000
+  const scale = powerScale(pcs)
+  return encode(models[120], {
+    values: {
+      ...{ DERTyp: storage_der, WRtg: rated_w, WRtg_SF: scale },
+      ...{ MaxChaRte: rated_w, MaxChaRte_SF: scale },
+      ...{ MaxDisChaRte: rated_w, MaxDisChaRte_SF: scale },
+    },
+  })
+}
+
+const bound_scale = -2
+const charge_bit = 1
+const discharge_bit = 2
+const from_grid = 1
+
+const storage: Maker = ({ unit, pcs, control }) => {
+  const { bounds } = control
+  const now = unit.snapshot()
+  return encode(models[124], {
+    values: {
+      ...{ WChaMax: pcs.rated_power_kw * 1000, WChaMax_SF: powerScale(pcs) },
+      StorCtl_Mod:
+        (bounds.charge_is_set ? charge_bit : 0) + (bounds.discharge_is_set ? discharge_bit : 0),
+      ...{ ChaState: now.soc_pct, ChaState_SF: -2, InBatV: now.dc_voltage_v, InBatV_SF: -1 },
+      ...{ OutWRte: bounds.out_pct, InWRte: bounds.in_pct, InOutWRte_SF: bound_scale },
+      ...{ InOutWRte_WinTms: 0, InOutWRte_RvrtTms: control.revert_s, ChaGriSet: from_grid },
+    },
+  })
+}
+
+const newer: Served = [
+  [models[1], common],
+  [models[701], measurement],
+  [models[702], ratings],
+  [models[704], controls],
+  [models[714], port],
+  [models[715], access],
+]
+const older: Served = [
+  [models[1], common],
+  [models[103], classic],
+  [models[120], nameplate],
+  [models[124], storage],
+]
+
+type Take = (word: number, control: PcsControl) => Partial<PcsTold>
+
+const flag = (word: number) => {
+  if (word > 1) throw new Refusal('illegal data value')
+  return word === 1
+}
+const signed = (word: number) => (word << 16) >> 16
+const high = (word: number, value: number) => (word << 16) | (value & 0xffff)
+const low = (word: number, value: number) => (value & ~0xffff) | word
+const count = (value: number) => value >>> 0
+const percent = (word: number) => signed(word) * 10 ** bound_scale
+
+/** By model and offset; a value of two registers comes one by one. All others are read only. */
+const writable: Readonly<Record<string, Take>> = {
+  '704.22': (word) => ({ is_enabled: flag(word) }),
+  '704.23': (word) => {
+    // Its percent are not served.
+    if (word !== 1) throw new Refusal('illegal data value')
+    return {}
+  },
+  '704.24': (word, { setpoint_w }) => ({ setpoint_w: high(word, setpoint_w) }),
+  '704.25': (word, { setpoint_w }) => ({ setpoint_w: low(word, setpoint_w) }),
+  '704.26': (word, { revert_w }) => ({ revert_w: high(word, revert_w) }),
+  '704.27': (word, { revert_w }) => ({ revert_w: low(word, revert_w) }),
+  '704.30': (word) => ({ revert_enabled: flag(word) }),
+  '704.31': (word, { revert_s }) => ({ revert_s: count(high(word, revert_s)) }),
+  '704.32': (word, { revert_s }) => ({ revert_s: count(low(word, revert_s)) }),
+  '715.5': (word, { controller_beat }) => ({ controller_beat: count(high(word, controller_beat)) }),
+  '715.6': (word, { controller_beat }) => ({ controller_beat: count(low(word, controller_beat)) }),
+  '124.5': (word, { bounds }) => ({
+    bounds: {
+      ...bounds,
+      charge_is_set: (word & charge_bit) !== 0,
+      discharge_is_set: (word & discharge_bit) !== 0,
+    },
+  }),
+  '124.12': (word, { bounds }) => ({ bounds: { ...bounds, out_pct: percent(word) } }),
+  '124.13': (word, { bounds }) => ({ bounds: { ...bounds, in_pct: percent(word) } }),
+  '124.14': () => ({}),
+  '124.15': (revert_s) => ({ revert_s }),
+}
