@@ -6,6 +6,8 @@ import type { DeviceKind, LinkEvent } from '@heliograph/domain/link'
 import { listedDevicesOf, movedDevices } from '@heliograph/domain/positions'
 import type { Connection, Site } from '@heliograph/domain/site'
 import { Announcer } from './announcer.ts'
+import { openDispatchStore } from './battery/dispatch-store.ts'
+import { Dispatcher } from './battery/dispatcher.ts'
 import { clockEvent, wasTrusted } from './clock-events.ts'
 import { Conditions, type Source } from './conditions.ts'
 import type { EdgeConfig } from './config.ts'
@@ -67,6 +69,7 @@ interface Parts {
   recorder: Recorder
   announcer: Announcer
   controller: Controller
+  dispatcher: Dispatcher
   /** The grid permit and the control log. */
   files: ControlFiles
   loop: Loop
@@ -132,12 +135,13 @@ async function assemble(needs: AgentNeeds): Promise<Parts> {
   for (const notice of early) onNotice(notice)
   clock.onChange((change) => recorder.event(clockEvent(change, source, conditions)))
   const control = await assembleControl(needs, { clock, watch, source, conditions, recorder })
-  const { controller } = control
+  const { controller, dispatcher } = control
   const loop: Loop = new Loop({
     ...needs,
     recorder,
     conditions,
     control: controller,
+    batteries: dispatcher,
     stamps: clock,
     onStatusChange: () => link.statusChanged(),
   })
@@ -160,8 +164,9 @@ async function assemble(needs: AgentNeeds): Promise<Parts> {
     devices: () => [...loop.status(), ...nodes.status()],
     onAcked: (seqs) => announcer.onAcked(seqs),
     onWelcome: ({ inventory }) => announcer.onWelcome(inventory),
-    onDesired(rows) {
-      controller.hear(rows).catch((error: unknown) => {
+    onDesired(rows, hours) {
+      const heard = Promise.all([dispatcher.hear(hours), controller.hear(rows)])
+      heard.catch((error: unknown) => {
         log.error({ err: error }, 'what is desired cannot be written down; trying again')
       })
     },
@@ -195,7 +200,7 @@ async function openJournalWith(
 async function assembleControl(
   { config, stopwatch, timers, log }: AgentNeeds,
   parts: Pick<Parts, 'clock' | 'conditions' | 'recorder' | 'watch'> & { source: Source },
-): Promise<Pick<Parts, 'controller' | 'files'>> {
+): Promise<Pick<Parts, 'controller' | 'dispatcher' | 'files'>> {
   const { recorder, watch, ...rest } = parts
   const onEvent = (event: LinkEvent | null) => recorder.event(event)
   const files = await openControlFiles({
@@ -207,27 +212,41 @@ async function assembleControl(
     onEvent,
   })
   const onFault = (error: Error) => log.error({ err: error }, 'control is disturbed')
+  const { permit } = files
+  const dispatcher = new Dispatcher({
+    ...{ ...rest, stopwatch, permit, onEvent, onFault },
+    store: await openDispatchStore({
+      path: join(config.data_dir, 'battery-dispatch.json'),
+      onFault,
+    }),
+    onReport: (report) =>
+      recorder.tell('dispatch', `${report.bess_id}/${report.issued_at}`, report),
+    onNote: (note) =>
+      recorder.tell('control_notes', `${note.bess_id}/${note.at}/${note.nth}`, note),
+  })
   const controller = new Controller({
     ...rest,
     stopwatch,
     timers,
     store: files.store,
-    permit: files.permit,
+    permit,
+    batteries: dispatcher,
     log: files.log,
     serverNow: () => parts.clock.serverNow(),
     onEvent,
     onReport: (reports) => recorder.report(reports),
     onFault,
   })
-  return { controller, files }
+  return { controller, dispatcher, files }
 }
 
 async function begin(parts: Parts, { log }: AgentNeeds): Promise<void> {
   const { clock, watch, conditions, run, newest_at, recorder } = parts
-  const { announcer, controller, files, loop, nodes, link } = parts
+  const { announcer, controller, dispatcher, files, loop, nodes, link } = parts
   const source: Source = { source_kind: 'edge', source_id: watch.site.site_id }
   const at = () => clock.now().getTime()
   const apply = async (site: Site) => {
+    dispatcher.apply(site)
     controller.apply(site)
     await loop.apply(site)
     await nodes.apply(site)
@@ -291,8 +310,9 @@ async function end(parts: Parts, needs: AgentNeeds): Promise<boolean> {
   return false
 }
 
-async function endControl({ controller, files }: Parts): Promise<void> {
+async function endControl({ controller, dispatcher, files }: Parts): Promise<void> {
   await controller.stop()
+  await dispatcher.stop()
   await files.close()
 }
 

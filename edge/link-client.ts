@@ -5,6 +5,7 @@
  */
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
+import type { DispatchHour } from '@heliograph/domain/dispatch'
 import {
   DownMessage,
   type Hello,
@@ -39,8 +40,8 @@ export interface LinkClientNeeds {
   hello(): Omit<Static<typeof Hello>, 'type' | 'sent_at'>
   onSession(session: LinkSession): void
   onAck(seqs: readonly number[]): void
-  /** The rows of curtailment that the server knows of. */
-  onDesired?(rows: readonly CurtailmentRow[]): void
+  /** The rows of curtailment, and hours of approved dispatch, that the server knows of. */
+  onDesired?(rows: readonly CurtailmentRow[], hours: readonly DispatchHour[]): void
   /** A session that had begun is over. */
   onLost(): void
   delays_ms?: Partial<LinkDelays>
@@ -168,7 +169,7 @@ export class LinkClient {
       return
     }
     if (message.type === 'desired') {
-      this.#needs.onDesired?.(message.rows)
+      this.#needs.onDesired?.(message.rows, message.dispatch ?? [])
       return
     }
     this.#failures = 0

@@ -177,3 +177,24 @@ test('how far rows have come is journaled at once, and later where the disk is f
     [1000, 3000],
   )
 })
+
+test('what is told of batteries is a frame of its kind, the newest of each key', async (t) => {
+  const { recorder, clock, groups, disk } = await recorderOf(t)
+  recorder.tell('battery_setup', '1', { bess_id: 1, soc_min_pct: 5 })
+  recorder.tell('dispatch', 'a', { dispatch: 'a' })
+  disk.is_full = true
+  await clock.advance(1000)
+  disk.is_full = false
+  recorder.tell('battery_setup', '1', { bess_id: 1, soc_min_pct: 8 })
+  recorder.tell('battery_setup', '2', { bess_id: 2 })
+  await clock.advance(1000)
+  await clock.advance(1000)
+  const frames = groups.flat().filter(({ kind }) => kind !== 'events')
+  assert.deepEqual(
+    frames.map(({ kind, payload }) => [kind, JSON.parse(payload)]),
+    [
+      ['battery_setup', [{ bess_id: 1, soc_min_pct: 8 }, { bess_id: 2 }]],
+      ['dispatch', [{ dispatch: 'a' }]],
+    ],
+  )
+})

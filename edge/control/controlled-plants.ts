@@ -40,6 +40,8 @@ export interface PlantsNeeds {
   note: ControlledDeviceNeeds['note']
   onChange(): void
   onForeign(inverter_id: number, foreign: Foreign): void
+  /** What is measured of batteries that feed in with a plant. */
+  batteryPower?(logger_id: number): number
 }
 
 /** So many polls after the start each device that answers has been asked. */
@@ -251,13 +253,14 @@ export class ControlledPlants {
   }
 
   /** By its meter, else by its devices; null while nothing was measured. */
-  powerOf({ meter_id, devices, removed }: Plant, now_ms: number): PlantPower | null {
+  powerOf({ logger_id, meter_id, ...plant }: Plant, now_ms: number): PlantPower | null {
     const metered = this.#meteredAt(meter_id, now_ms)
     if (metered) return metered
-    const unmeasured_w = sumWorst(removed, now_ms)
-    const power: PlantPower = { measured_w: 0, unmeasured_w, from_ms: now_ms, to_ms: 0 }
+    const unmeasured_w = sumWorst(plant.removed, now_ms)
+    const measured_w = this.#needs.batteryPower?.(logger_id) ?? 0
+    const power: PlantPower = { measured_w, unmeasured_w, from_ms: now_ms, to_ms: 0 }
     let is_any = false
-    for (const device of devices) {
+    for (const device of plant.devices) {
       const { power_w, at_ms } = device.power ?? { power_w: null, at_ms: 0 }
       if (power_w === null) {
         power.unmeasured_w += device.limits.worst_w(now_ms)

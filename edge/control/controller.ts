@@ -4,21 +4,18 @@
  * It keeps no plan: after a restart, a lost link or a failed write the next tick starts from what
  * was read. It goes on without a server for as long as there are rows and a permit.
  */
-import type { Clock, Stopwatch, Timers } from '@heliograph/domain/clock'
-import type { CurtailmentRow, RowReport } from '@heliograph/domain/curtailment'
-import type { LinkEvent } from '@heliograph/domain/link'
+import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 import type { Limiter } from '@heliograph/domain/readings'
 import type { Site } from '@heliograph/domain/site'
-import type { Conditions, Source } from '../conditions.ts'
 import { armingShares } from './arming.ts'
+import { jointCeilings, worstAfter } from './battery-shares.ts'
 import type { Ceiling } from './ceiling.ts'
 import { ClockWatch, type WallTime } from './clock-watch.ts'
 import { ControlAlerts } from './control-alerts.ts'
-import type { ControlLog } from './control-entry.ts'
 import { ControlNotes } from './control-notes.ts'
-import type { ControlStore } from './control-store.ts'
 import type { DeviceRead } from './controlled-device.ts'
 import { ControlledPlants, type Plant } from './controlled-plants.ts'
+import type { ControllerNeeds } from './controller-needs.ts'
 import { type Decision, decide, type Order, type SiteNow } from './decide.ts'
 import { Disconnecting } from './disconnecting.ts'
 import { ExcessWatches } from './excess-watch.ts'
@@ -30,25 +27,6 @@ import { ceilingUnder, isAskedFor } from './plant-ceilings.ts'
 import { lookAtPlant } from './plant-look.ts'
 import { RowBook } from './row-book.ts'
 import type { PlantLook } from './row-watch.ts'
-
-export interface ControllerNeeds {
-  clock: Clock
-  stopwatch: Stopwatch
-  timers: Timers
-  store: ControlStore
-  /** null: none was ever accepted. */
-  permit(): Permit | null
-  log: ControlLog
-  /** Unix ms by the server, whose clock rows are made by; null: it never told. */
-  serverNow?(): number | null
-  onEvent(event: LinkEvent | null): void
-  conditions: Conditions
-  /** The edge itself, as a source of events. */
-  source: Source
-  onReport(reports: RowReport[]): void
-  /** What goes wrong beside the devices: the disk, the control log, the decision itself. */
-  onFault?(error: Error): void
-}
 
 /** What a tick goes by. */
 interface Moment extends WallTime {
@@ -103,6 +81,7 @@ export class Controller {
       note: (entry) => this.#notes.note(entry),
       onChange: () => this.#wake(),
       onForeign: (inverter_id, foreign) => this.#alerts.contention(inverter_id, foreign),
+      batteryPower: (logger_id) => needs.batteries?.measured_w(logger_id) ?? 0,
     })
     this.#ordering = new Ordering({
       ...needs,
@@ -148,6 +127,7 @@ export class Controller {
       for (const device of this.#plants.of(row.logger_id)?.devices ?? []) device.retryNow()
     }
     if (news.length > 0) this.#ordering.onDecision(null)
+    this.#needs.batteries?.onNews()
     this.#wake()
     if (this.#rows.is_saved) return
     await this.#rows.save()
@@ -230,6 +210,7 @@ export class Controller {
     this.#arm({ is_first: true })
     const decision = this.#decide(moment)
     this.#ordering.onDecision(decision)
+    this.#needs.batteries?.act(decision && worstAfter(this.#plants, decision, now_ms))
     this.#raise_in_ms = decision?.raise_in_ms ?? Number.POSITIVE_INFINITY
     if (!decision) return
     this.#tell(decision, moment)
@@ -252,12 +233,16 @@ export class Controller {
 
   #decide(moment: Moment): Decision | null {
     const { now_ms, permit } = moment
+    const { batteries } = this.#needs
     const ceilingOf = (plant: Plant): Ceiling => {
       const ceiling = this.#ceilingOf(plant, moment)
+      const is_known = batteries?.isKnown(null) ?? true
       const is_held = !this.#is_clock_settled || this.#rows.is_lost
-      return { ...ceiling, may_raise: ceiling.may_raise && !is_held }
+      return { ...ceiling, may_raise: ceiling.may_raise && !is_held && is_known }
     }
-    const site_w = permit?.site_w == null ? null : permit.site_w - this.#excess.cutOf(null)
+    const joint_w = permit?.site_w == null ? null : permit.site_w - this.#excess.cutOf(null)
+    this.#planBatteries(moment, joint_w)
+    const site_w = joint_w && Math.max(0, joint_w - (batteries?.share_w(null) ?? 0))
     const site = { ...this.#plants.now(now_ms, site_w, ceilingOf), now_ms }
     try {
       const decision = decide(site)
@@ -266,6 +251,13 @@ export class Controller {
     } catch (error) {
       return this.#decideAgain(site, error as Error)
     }
+  }
+
+  #planBatteries({ now, ...moment }: Moment, site_w: number | null): void {
+    const is_settled = this.#is_clock_settled && !this.#rows.is_lost
+    const cutOf = (logger_id: number) => this.#excess.cutOf(logger_id)
+    const joint = jointCeilings(this.#plants, moment, cutOf)
+    this.#needs.batteries?.plan({ ...joint, now, is_settled, site_w })
   }
 
   #decideAgain(site: SiteNow, error: Error): Decision | null {
@@ -293,7 +285,8 @@ export class Controller {
   #ceilingOf(plant: Plant, { permit, rows }: Moment): Ceiling {
     const { logger_id } = plant
     const terms = { permit, rows: rows.get(logger_id) ?? [] }
-    return ceilingUnder(plant, terms, this.#excess.cutOf(logger_id))
+    const battery_w = this.#needs.batteries?.share_w(logger_id) ?? 0
+    return ceilingUnder(plant, terms, this.#excess.cutOf(logger_id), battery_w)
   }
 
   #isAskedFor({ inverter_id }: Order, { permit, rows }: Moment): boolean {
@@ -321,8 +314,10 @@ export class Controller {
     this.#alerts.rowsLost(this.#rows.is_lost)
     const bound = this.#rows.bound(moment)
     this.#alerts.removed.look(this.#plants.removedUnder(moment))
+    const { batteries } = this.#needs
     let fixed_w = this.#plants.goneWorst(now_ms)
-    let site_worst_w = fixed_w
+    let site_worst_w = fixed_w + (batteries?.worst_w(null) ?? 0)
+    fixed_w += batteries?.fixed_w(null) ?? 0
     for (const plant of this.#plants.all) {
       const { logger_id, devices } = plant
       const decided = decision.plants.get(logger_id)!
@@ -339,11 +334,13 @@ export class Controller {
       const is_wanted = permit !== null || bound.has(logger_id)
       this.#alerts.permitMissing(logger_id, is_wanted && !permit?.plant_w.has(logger_id))
       const is_known = this.#plants.isKnown(plant, now_ms)
-      const is_over = permit_w !== null && decided.fixed_w > permit_w
+      const beside_w = batteries?.fixed_w(logger_id) ?? 0
+      const is_over = permit_w !== null && decided.fixed_w + beside_w > permit_w
       this.#alerts.permitUnenforceable(logger_id, is_known && is_over)
       fixed_w += is_known ? decided.fixed_w : 0
       const power = this.#plants.powerOf(plant, now_ms)
-      const allowed = { most_w: permit_w, worst_w }
+      const joint_w = worst_w + (batteries?.worst_w(logger_id) ?? 0)
+      const allowed = { most_w: permit_w, worst_w: joint_w }
       const is_exceeded = this.#excess.look(logger_id, allowed, power, now_ms)
       this.#alerts.permitExceeded(logger_id, is_exceeded)
       site_worst_w += worst_w
@@ -360,12 +357,14 @@ export class Controller {
   }
 
   #lookAt(logger_id: number, decision: Decision, { permit, ...moment }: Moment): PlantLook {
-    return lookAtPlant(this.#plants, logger_id, {
+    const look = lookAtPlant(this.#plants, logger_id, {
       ...moment,
       is_free: permit === null,
       is_settled: (id) => decision.plants.get(id)!.is_settled,
       refusalOf: (plant) => this.#refusalOf(plant, permit),
     })
+    const beside_w = this.#needs.batteries?.worst_w(logger_id) ?? 0
+    return { ...look, worst_w: look.worst_w + beside_w }
   }
 
   /** Why nothing may be raised there, whatever the permit says; null: it may be. */

@@ -1,4 +1,5 @@
 /** The closed loop of each plant that is to have one, where a site asks for it. */
+import type { Battery } from '@heliograph/domain/battery'
 import { defaultPollIntervals, type Logger, type Meter, type Site } from '@heliograph/domain/site'
 import type { Ceiling } from './ceiling.ts'
 import { closeLoop, type Loop, type LoopDevice, type Measured, restedLoop } from './closed-loop.ts'
@@ -19,6 +20,7 @@ export interface LoopedPlant {
 export interface LoopedSite extends Pick<Site, 'control' | 'poll'> {
   loggers: readonly Pick<Logger, 'logger_id'>[]
   meters?: readonly Pick<Meter, 'meter_id' | 'role' | 'logger_id'>[]
+  batteries?: readonly Pick<Battery, 'logger_id'>[]
 }
 
 const interval_ms_min = 10_000
@@ -41,7 +43,8 @@ export class PlantLoops {
     this.#loops.clear()
     this.#meters = new Map(
       (site.control?.closed_loop ? site.loggers : []).flatMap((logger) => {
-        const meter_id = meterOf(logger, site)
+        // A meter that measures batteries as well does not tell what the devices deliver.
+        const meter_id = hasBattery(logger, site) ? null : meterOf(logger, site)
         return meter_id === null ? [] : [[logger.logger_id, meter_id]]
       }),
     )
@@ -102,6 +105,12 @@ function loopDevice(device: Looped, now_ms: number): LoopDevice {
     is_free: !is_busy && limits.is_proven && limits.mayRaiseAt(now_ms),
   }
 }
+
+const hasBattery = (
+  { logger_id }: Pick<Logger, 'logger_id'>,
+  { batteries = [], loggers }: LoopedSite,
+): boolean =>
+  batteries.some((one) => (one.logger_id ?? (loggers.length === 1 && logger_id)) === logger_id)
 
 /** Of the plant itself, or of the connection of a site that has no other plant. */
 function meterOf(logger: Pick<Logger, 'logger_id'>, site: LoopedSite): number | null {

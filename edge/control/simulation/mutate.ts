@@ -45,6 +45,9 @@ const tests = {
     'vain-writes',
     'one-at-a-time',
   ]),
+  batteries: ['pcs-power', 'decide-dispatch', 'dispatcher', 'battery-room.prop'].map(
+    (name) => `edge/battery/${name}.test.ts`,
+  ),
   none: [
     ...inDrivers(['sunspec-limit.prop', 'sunspec-limit', 'profiles']),
     'edge/bus/control-requests.test.ts',
@@ -69,7 +72,8 @@ function copyOfTheCode(root: string): string {
 async function hunt(root: string, mutation: Mutation, ticks: number): Promise<Found | null> {
   const { edge = 'thin' } = mutation
   return await inMutated(root, mutation, async (dir) => {
-    const after = edge === 'none' ? null : await inSimulation(dir, edge, ticks)
+    const is_simulated = edge === 'thin' || edge === 'controller'
+    const after = is_simulated ? await inSimulation(dir, edge, ticks) : null
     const by = await inTests(dir, tests[edge])
     if (after !== null && by) return { by: `simulation, and ${by}`, after }
     return after !== null ? { by: 'simulation', after } : by ? { by, after: '-' } : null
@@ -138,7 +142,7 @@ if (import.meta.main) {
   })
   const root = join(import.meta.dirname, '../../..')
   const { file, from } = mutations[0]!
-  for (const edge of ['thin', 'controller', 'none'] as const) {
+  for (const edge of ['thin', 'controller', 'batteries', 'none'] as const) {
     const unchanged = { name: 'nothing', edge, file, from, to: from }
     const found = await hunt(root, unchanged, 5000)
     if (found) throw new Error(`nothing is wrong yet, and it is found by ${found.by}`)

@@ -4,7 +4,7 @@ import type { EdgeName } from './episode.ts'
 export interface Mutation {
   name: string
   /** Which edge is simulated with it; without one, the core in its thin loop. */
-  edge?: EdgeName | 'none'
+  edge?: EdgeName | 'batteries' | 'none'
   file: string
   /** Occurs once in the file. */
   from: string

@@ -1,4 +1,5 @@
 /** Mistakes that someone could make, each of which a check has to find: see `mutate.ts`. */
+import { batteryMutations } from '../../battery/battery-mutations.ts'
 import { deviceMutations } from './device-mutations.ts'
 import { driverMutations } from './driver-mutations.ts'
 import { core, type Mutation } from './mutation.ts'
@@ -374,4 +375,5 @@ export const mutations: readonly Mutation[] = [
   ...deviceMutations,
   ...plantMutations,
   ...driverMutations,
+  ...batteryMutations,
 ]

@@ -1,0 +1,219 @@
+/** One PCS under control: what is read of it, and one thing at a time that is done with it. */
+import type { Stopwatch } from '@heliograph/domain/clock'
+import { BusError } from '../bus/bus-error.ts'
+import { codeOf } from '../control/write-failure.ts'
+import type { PowerControl, PowerState } from '../drivers/power-control.ts'
+import { type PcsFacts, PcsPower } from './pcs-power.ts'
+
+export interface PcsLook {
+  /** Another object at each new contact; null: its power cannot be set. */
+  control: PowerControl | null
+  power: PowerState | null
+  /** Measured at its alternating side. */
+  power_w: number | null
+  /** Its count stands still. */
+  is_lost: boolean
+  /** Its state or its alarms forbid any power. */
+  alarm_code: string | null
+}
+
+export interface PcsOrder {
+  power_w: number
+  /** Asked before it is put on the line. */
+  mayStill(): boolean
+}
+
+const backoffs_ms = [1000, 2000, 5000, 10_000] as const
+const attempts_max = 3
+
+export class ControlledPcs {
+  readonly pcs_idx: number
+  readonly rated_w: number
+  readonly power: PcsPower
+  readonly #stopwatch: Stopwatch
+  #control: PowerControl | null = null
+  #is_armed = false
+  #is_working = false
+  /** Something was done with it since the read before: the next may have begun before that. */
+  #was_touched = false
+  /** It took the newest setpoint, and has not shown it yet. */
+  #is_awaited = false
+  #told_w: number | null = null
+  /** What it was to be told last, taken or not. */
+  #ordered_w: number | null = null
+  #written_ms = Number.NEGATIVE_INFINITY
+  #retry_ms = Number.NEGATIVE_INFINITY
+  #attempts = 0
+  #failure: string | null = null
+  #complaints: readonly string[] = []
+  #is_beating = false
+  is_lost = false
+  alarm_code: string | null = null
+
+  constructor(
+    { pcs_idx, facts }: { pcs_idx: number; facts: PcsFacts },
+    before_w: number,
+    stopwatch: Stopwatch,
+  ) {
+    this.pcs_idx = pcs_idx
+    this.rated_w = facts.rated_w
+    this.power = new PcsPower(facts, before_w, stopwatch.elapsedMs())
+    this.#stopwatch = stopwatch
+  }
+
+  /** What was told last and taken, or what it was found with. */
+  get told_w(): number {
+    return this.#told_w ?? this.power.state?.setpoint_w ?? 0
+  }
+
+  /** The setpoint was refused or not kept again and again: why, in a word. */
+  get failure(): string | null {
+    return this.#attempts >= attempts_max ? this.#failure : null
+  }
+
+  /** What is wrong with what its setpoint falls back on. */
+  get complaints(): readonly string[] {
+    return this.#complaints
+  }
+
+  /** It may be told more than zero. */
+  isUsable(now_ms: number): boolean {
+    const is_whole = this.#control !== null && this.alarm_code === null && this.failure === null
+    return is_whole && this.power.obeys(now_ms) && !this.is_lost
+  }
+
+  /** It holds what it was told last. */
+  isAt(power_w: number): boolean {
+    return this.power.is_proven && this.power.state?.setpoint_w === power_w
+  }
+
+  /** 0 also where its registers cannot be understood, or would hold more. */
+  settable(power_w: number): number {
+    try {
+      const set_w = this.#control?.settable(power_w) ?? 0
+      return Math.abs(set_w) <= Math.abs(power_w) && set_w * power_w >= 0 ? set_w : 0
+    } catch {
+      return 0
+    }
+  }
+
+  onRead({ control, power, power_w, is_lost, alarm_code }: PcsLook): void {
+    const now_ms = this.#now()
+    if (control !== this.#control) this.#meet(control)
+    this.alarm_code = alarm_code
+    this.is_lost = is_lost
+    if (power_w !== null) this.power.onPower(power_w, now_ms)
+    const was_touched = this.#was_touched
+    this.#was_touched = this.#is_working
+    if (power && !was_touched) this.#take(power)
+  }
+
+  onGone(): void {
+    this.#control = null
+    this.#is_armed = false
+    this.#told_w = null
+  }
+
+  /** Our sign of life; never rejects. */
+  async beat(): Promise<void> {
+    if (this.#is_beating || !this.#control) return
+    this.#is_beating = true
+    try {
+      await this.#control.beat()
+    } catch {
+      // A device that does not answer is the business of its polls.
+    } finally {
+      this.#is_beating = false
+    }
+  }
+
+  /** Whether there is something to be told, by what it holds and when it would stop by itself. */
+  needs(power_w: number): boolean {
+    const now_ms = this.#now()
+    if (!this.#control || this.#is_working || now_ms < this.#retry_ms) return false
+    if (!this.#is_armed) return true
+    if (!this.isAt(power_w) || this.#told_w !== power_w) return true
+    const { stops_after_ms } = this.#control.traits
+    return stops_after_ms !== null && now_ms - this.#written_ms >= stops_after_ms / 2
+  }
+
+  /** Arms it where it is not, sets the power and reads it back. Never rejects. */
+  async carryOut({ power_w, mayStill }: PcsOrder): Promise<void> {
+    const control = this.#control
+    if (!control || this.#is_working) return
+    if (this.#is_awaited) this.#fail('readback_mismatch')
+    this.#is_working = true
+    this.#was_touched = true
+    let is_sent = false
+    const maySend = () => {
+      const may = mayStill()
+      is_sent ||= may
+      return may
+    }
+    this.#ordered_w = power_w
+    this.power.begin(power_w, this.#now())
+    try {
+      if (!this.#is_armed) await this.#arm(control, power_w)
+      await control.writePower(power_w, maySend)
+      this.power.taken()
+      this.#told_w = power_w
+      this.#written_ms = this.#now()
+      await this.#readBack(control, power_w)
+    } catch (error) {
+      const is_overtaken = error instanceof BusError && error.kind === 'overtaken'
+      if (!is_sent) this.power.withdraw()
+      if (!is_overtaken) this.#fail(codeOf(error))
+    } finally {
+      this.#is_working = false
+    }
+  }
+
+  /** Zero does not wait for that. */
+  async #arm(control: PowerControl, power_w: number): Promise<void> {
+    try {
+      this.#complaints = await control.arm()
+      if (control === this.#control) this.#is_armed = true
+    } catch (error) {
+      if (power_w !== 0) throw error
+    }
+  }
+
+  async #readBack(control: PowerControl, power_w: number): Promise<void> {
+    const state = await control.readPower()
+    if (control !== this.#control) return
+    this.#is_awaited = true
+    this.#take(state)
+    const { applies_within_ms } = control.traits
+    if (state.setpoint_w === power_w) return
+    // It may show it later than it took it: that is looked at with the next read.
+    if (applies_within_ms > 0) this.#retry_ms = this.#now() + applies_within_ms
+    else this.#fail('readback_mismatch')
+  }
+
+  #take(state: PowerState): void {
+    this.power.onRead(state, this.#now())
+    if (state.setpoint_w !== this.#ordered_w) return
+    this.#is_awaited = false
+    this.#attempts = 0
+  }
+
+  #fail(code: string): void {
+    this.#is_awaited = false
+    this.#failure = code
+    this.#attempts += 1
+    const nth = Math.min(this.#attempts, backoffs_ms.length) - 1
+    this.#retry_ms = this.#now() + backoffs_ms[nth]!
+  }
+
+  #meet(control: PowerControl | null): void {
+    this.#control = control
+    this.#is_armed = false
+    this.#told_w = null
+    this.#is_awaited = false
+    this.#retry_ms = Number.NEGATIVE_INFINITY
+  }
+
+  #now(): number {
+    return this.#stopwatch.elapsedMs()
+  }
+}

@@ -1,0 +1,271 @@
+/** One battery with its PCS under control: what is read of it, and what is to be decided on. */
+import { decodeAlarms } from '@heliograph/domain/alarms/decode'
+import { findAlarmTable } from '@heliograph/domain/alarms/tables'
+import type { Battery } from '@heliograph/domain/battery'
+import type { Stopwatch } from '@heliograph/domain/clock'
+import type { BessReading, PcsReading } from '@heliograph/domain/readings'
+import type { BatteryRead, PcsRead } from '../battery-polls.ts'
+import { watts } from '../control/limited-devices.ts'
+import { fresh_polls } from '../control/plant-loops.ts'
+import { ControlledPcs } from './controlled-pcs.ts'
+import type { BatteryNow, DispatchFacts, Stop, UnitNow } from './decide-dispatch.ts'
+
+/** Back inside of its window by so much, it goes on. */
+const window_back_pct = 0.5
+/** From the cells to the grid, where no datasheet says it. */
+const default_discharge_ratio = 0.95
+/** A tick that comes late does not ramp further than this. */
+const passed_s_max = 2
+
+const dead_states: readonly BessReading['state'][] = [
+  'off',
+  'initializing',
+  'fault',
+  'disconnected',
+  'soc_protection',
+]
+const dead_pcs_states: readonly PcsReading['state'][] = ['fault', 'off', 'shutting_down']
+
+export class ControlledUnit {
+  readonly bess_id: number
+  /** null: the common connection of the site. */
+  readonly logger_id: number | null
+  readonly facts: DispatchFacts
+  readonly pcs: readonly ControlledPcs[]
+  readonly #stopwatch: Stopwatch
+  readonly #fresh_ms: number
+  #read: (BatteryRead & { at_ms: number }) | null = null
+  #full_or_empty: UnitNow['full_or_empty'] = null
+  #is_beating = false
+  readonly #since_ms: number
+  #decided_ms: number
+
+  constructor(
+    battery: Battery,
+    { interval_s, stopwatch }: { interval_s: number; stopwatch: Stopwatch },
+    beforeOf: (pcs_idx: number, rated_w: number) => number,
+  ) {
+    this.bess_id = battery.bess_id
+    this.logger_id = battery.logger_id ?? null
+    this.facts = factsOf(battery)
+    this.#stopwatch = stopwatch
+    this.#fresh_ms = fresh_polls * interval_s * 1000
+    this.#since_ms = stopwatch.elapsedMs()
+    this.#decided_ms = this.#since_ms
+    this.pcs = battery.pcs.map(({ pcs_idx, rated_power_kw }) => {
+      const facts = {
+        rated_w: watts(rated_power_kw),
+        fresh_ms: this.#fresh_ms,
+        revert_margin_ms: 2000 * interval_s,
+        first_ms: this.#fresh_ms,
+      }
+      return new ControlledPcs({ pcs_idx, facts }, beforeOf(pcs_idx, facts.rated_w), stopwatch)
+    })
+  }
+
+  get soc_pct(): number | null {
+    return this.#fresh()?.answer.battery.soc_pct ?? null
+  }
+
+  /** Of all its PCS; null: one was not measured lately. */
+  get measured_w(): number | null {
+    const now_ms = this.#now()
+    const all = this.pcs.map(({ power }) => power.measuredAt(now_ms))
+    return all.reduce(
+      (sum, one) => (sum === null || one === null ? null : sum + one),
+      0 as number | null,
+    )
+  }
+
+  get failure(): string | null {
+    return this.pcs.map(({ failure }) => failure).find((code) => code !== null) ?? null
+  }
+
+  onBattery(read: BatteryRead): void {
+    const now_ms = this.#now()
+    this.#read = { ...read, at_ms: now_ms }
+    this.#lookAtWindow(read.answer.battery.soc_pct)
+  }
+
+  onBatteryGone(): void {
+    this.#read = null
+  }
+
+  onPcs(pcs_idx: number, { answer, control, heartbeat_ok }: PcsRead): void {
+    const { pcs: values, alarm_table, power } = answer
+    const is_dead = dead_pcs_states.includes(values.state)
+    this.#of(pcs_idx)?.onRead({
+      ...{ control, power, is_lost: heartbeat_ok === false },
+      power_w: values.ac_power_kw === null ? null : Math.round(values.ac_power_kw * 1000),
+      alarm_code: criticalOf(alarm_table, values) ?? (is_dead ? `pcs_${values.state}` : null),
+    })
+  }
+
+  onPcsGone(pcs_idx: number): void {
+    this.#of(pcs_idx)?.onGone()
+  }
+
+  #of(pcs_idx: number): ControlledPcs | undefined {
+    return this.pcs.find((one) => one.pcs_idx === pcs_idx)
+  }
+
+  /** Our signs of life; never rejects. */
+  async beat(): Promise<void> {
+    await Promise.all([this.#beatBattery(), ...this.pcs.map((pcs) => pcs.beat())])
+  }
+
+  worst_w(now_ms: number): number {
+    return this.pcs.reduce((sum, { power }) => sum + power.worst_w(now_ms), 0)
+  }
+
+  /** Of those that cannot be commanded now. */
+  fixed_w(now_ms: number): number {
+    const fixed = this.pcs.filter((pcs) => !pcs.isUsable(now_ms))
+    return fixed.reduce((sum, { power }) => sum + power.worst_w(now_ms), 0)
+  }
+
+  /** Each part of it was read, or has been waited for. */
+  isKnown(now_ms: number): boolean {
+    const is_read = this.#read !== null || now_ms - this.#since_ms >= this.#fresh_ms
+    return is_read && this.pcs.every(({ power }) => power.isKnown(now_ms))
+  }
+
+  /** All that goes into its decision but what is asked and what there is room for. */
+  now(stops: readonly Stop[]): Omit<UnitNow, 'asked_w' | 'room' | 'granted_w'> {
+    const now_ms = this.#now()
+    const usable = this.pcs.filter((pcs) => pcs.isUsable(now_ms))
+    const sum = (of: 'charge_max_w' | 'discharge_max_w') =>
+      usable.reduce((all, { power, rated_w }) => all + Math.min(rated_w, power.state![of]), 0)
+    return {
+      facts: this.facts,
+      battery: this.#battery(),
+      stops: [...stops, ...this.#stops(now_ms, usable.length)],
+      pcs_charge_w: sum('charge_max_w'),
+      pcs_discharge_w: sum('discharge_max_w'),
+      full_or_empty: this.#full_or_empty,
+      // One that is silent neither goes anywhere, nor keeps the others from that.
+      told_w: usable.reduce((all, pcs) => all + pcs.told_w, 0),
+      passed_s: Math.min(passed_s_max, (now_ms - this.#decided_ms) / 1000),
+    }
+  }
+
+  /** Its next step is by the time from now. */
+  decided(): void {
+    this.#decided_ms = this.#now()
+  }
+
+  #battery(): BatteryNow | null {
+    const values = this.#fresh()?.answer.battery
+    if (!values || values.soc_pct === null) return null
+    const { soc_pct, cell_temperature_min_c, cell_temperature_max_c } = values
+    const { max_charge_power_kw: charge_kw, max_discharge_power_kw: discharge_kw } = values
+    return {
+      soc_pct,
+      max_charge_w: charge_kw === null ? null : watts(charge_kw),
+      max_discharge_w: discharge_kw === null ? null : watts(discharge_kw),
+      cell_temperature_min_c,
+      cell_temperature_max_c,
+    }
+  }
+
+  #stops(now_ms: number, usable_count: number): Stop[] {
+    if (!this.#read) return []
+    const { answer, heartbeat_ok } = this.#read
+    const { battery, alarm_table, is_remote } = answer
+    const alarm_code = criticalOf(alarm_table, battery)
+    const { state, contactor_state, fire_system_state: fire } = battery
+    const stops = [
+      alarm_code !== null && alarm('alarm', alarm_code),
+      (fire === 'alarm' || fire === 'fault') && alarm('fire_system'),
+      dead_states.includes(state) && alarm(`state_${state}`),
+      contactor_state === 'open' && alarm('contactor_open'),
+      heartbeat_ok === false && doubt('heartbeat_lost'),
+      is_remote === false && doubt('local_control'),
+      ...this.#doubtsOfPcs(now_ms),
+      usable_count === 0 && this.#whyNoPcs(),
+    ]
+    return stops.filter((stop) => stop !== false)
+  }
+
+  /** What one of them does unseen would come on top of what the others are told. */
+  #doubtsOfPcs(now_ms: number): (Stop | false)[] {
+    return [
+      this.pcs.some(({ power }) => !power.isFresh(now_ms)) && doubt('pcs_stale'),
+      this.pcs.some(({ power }) => power.isFresh(now_ms) && !power.obeys(now_ms)) &&
+        doubt('local_control'),
+      this.pcs.some(({ is_lost }) => is_lost) && doubt('heartbeat_lost'),
+    ]
+  }
+
+  #whyNoPcs(): Stop {
+    const alarm_code = this.pcs.map((pcs) => pcs.alarm_code).find((code) => code !== null)
+    return alarm_code === undefined ? doubt('pcs_not_ready') : alarm('pcs_alarm', alarm_code)
+  }
+
+  #lookAtWindow(soc_pct: number | null): void {
+    if (soc_pct === null) return
+    const { soc_min_pct, soc_max_pct } = this.facts
+    if (soc_pct <= soc_min_pct) this.#full_or_empty = 'empty'
+    else if (soc_pct >= soc_max_pct) this.#full_or_empty = 'full'
+    else {
+      const is_back =
+        this.#full_or_empty === 'empty'
+          ? soc_pct >= soc_min_pct + window_back_pct
+          : soc_pct <= soc_max_pct - window_back_pct
+      if (is_back) this.#full_or_empty = null
+    }
+  }
+
+  #fresh(): BatteryRead | null {
+    const is_fresh = this.#read && this.#now() - this.#read.at_ms <= this.#fresh_ms
+    return is_fresh ? this.#read : null
+  }
+
+  async #beatBattery(): Promise<void> {
+    if (this.#is_beating || !this.#read) return
+    this.#is_beating = true
+    try {
+      await this.#read.device.beat()
+    } catch {
+      // A device that does not answer is the business of its polls.
+    } finally {
+      this.#is_beating = false
+    }
+  }
+
+  #now(): number {
+    return this.#stopwatch.elapsedMs()
+  }
+}
+
+const alarm = (code: string, alarm_code: string | null = null): Stop => ({
+  ...{ code, clamp_reason: 'alarm', alarm_code },
+})
+
+const doubt = (code: string): Stop => ({ code, clamp_reason: null, alarm_code: null })
+
+function factsOf(battery: Battery): DispatchFacts {
+  const { soc_min_pct, soc_max_pct, ramp_rate_kw_s = null, roundtrip_efficiency_pct } = battery
+  return {
+    soc_min_pct,
+    soc_max_pct,
+    rated_charge_w: watts(battery.rated_charge_power_kw),
+    rated_discharge_w: watts(battery.rated_discharge_power_kw),
+    discharge_ratio:
+      roundtrip_efficiency_pct === undefined
+        ? default_discharge_ratio
+        : Math.sqrt(roundtrip_efficiency_pct / 100),
+    ramp_w_s: ramp_rate_kw_s === null ? null : ramp_rate_kw_s * 1000,
+  }
+}
+
+type Words = { readonly [Name in `alarm_${1 | 2 | 3 | 4}`]: number | null }
+
+/** The first of its critical alarms; null: there is none. */
+function criticalOf(alarm_table: string | null, words: Words & { alarm_5?: number | null }) {
+  const table = alarm_table === null ? undefined : findAlarmTable(alarm_table)
+  if (!table) return null
+  const { alarm_1, alarm_2, alarm_3, alarm_4, alarm_5 = null } = words
+  const { alarms } = decodeAlarms(table, [alarm_1, alarm_2, alarm_3, alarm_4, alarm_5])
+  return alarms.find(({ severity }) => severity === 'critical')?.code ?? null
+}

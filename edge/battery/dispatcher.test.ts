@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import {
+  batteryOf,
+  type FakePcs,
+  hourOf,
+  inverterPower,
+  type MixedSite,
+  mixedSite,
+  start_at,
+} from './fixtures/mixed-site.ts'
+
+const plant = { logger_id: 1, rated_w: [50_000, 50_000] }
+const permit = (plant_w: number, site_w: number | null = null) => ({
+  plant_w: new Map([[1, plant_w]]),
+  site_w,
+})
+
+async function siteOf(more: Partial<Parameters<typeof mixedSite>[0]> = {}): Promise<MixedSite> {
+  const batteries = [batteryOf(1, { logger_id: 1 })]
+  return mixedSite({ plants: [plant], batteries, permit: permit(100_000), ...more })
+}
+
+const setpoint = ({ batteries }: MixedSite) => batteries[0]!.pcs[0]!.setpoint_w
+const sunOf = (site: MixedSite, w: number) => {
+  for (const one of site.inverters) one.available_w = w / site.inverters.length
+}
+
+test('an approved hour is carried out by the ramp, and told as achieved', async () => {
+  const site = await siteOf()
+  await site.pass(10)
+  assert.equal(setpoint(site), 0)
+  site.hours(hourOf(60))
+  await site.pass(2)
+  assert.ok(setpoint(site)! > 0 && setpoint(site)! <= 40_000, String(setpoint(site)))
+  await site.pass(20)
+  assert.equal(setpoint(site), 60_000)
+  assert.deepEqual(site.faults, [])
+  const newest = site.reports.at(-1)!
+  assert.equal(newest.status, 'achieved')
+  assert.equal(newest.requested_power_kw, 60)
+  assert.equal(newest.achieved_power_kw, 60)
+})
+
+test('the battery waits for what the plant leaves, and the plant does not give way to it', async () => {
+  const site = await siteOf()
+  sunOf(site, 70_000)
+  await site.pass(60)
+  site.hours(hourOf(60))
+  await site.pass(60, () => {
+    assert.equal(
+      site.inverters.reduce((sum, one) => sum + inverterPower(one), 0),
+      70_000,
+    )
+  })
+  assert.ok(setpoint(site)! > 20_000 && setpoint(site)! <= 26_000, String(setpoint(site)))
+  assert.equal(site.notes.at(-1)!.tier, 'permit')
+  assert.equal(site.notes.at(-1)!.to_power_kw, null)
+  const newest = site.reports.at(-1)!
+  assert.deepEqual([newest.status, newest.clamp_reason], ['clamped', 'permit'])
+  assert.equal(newest.clamped_power_kw, null)
+  assert.equal(site.dispatcher.hidesSetpoint(1), true)
+  sunOf(site, 95_000)
+  await site.pass(240)
+  const more_w = site.inverters.reduce((sum, one) => sum + inverterPower(one), 0)
+  assert.ok(more_w >= 94_000, String(more_w))
+})
+
+test('at night the plant is lowered for the battery, and has its limit back after', async () => {
+  const site = await siteOf()
+  await site.pass(30)
+  site.hours(hourOf(80, { end_at: start_at + 300_000 }))
+  await site.pass(60)
+  assert.equal(setpoint(site), 80_000)
+  const limits = () => site.inverters.reduce((sum, { limit_w }) => sum + limit_w!, 0)
+  assert.ok(limits() <= 20_000)
+  await site.pass(300)
+  assert.equal(setpoint(site), 0)
+  assert.equal(limits(), 100_000)
+})
+
+test('charging makes no room, and needs none', async () => {
+  const site = await siteOf()
+  sunOf(site, 100_000)
+  site.hours(hourOf(-60))
+  await site.pass(60)
+  assert.equal(setpoint(site), -60_000)
+  assert.equal(
+    site.inverters.reduce((sum, { limit_w, rated_w }) => sum + (limit_w ?? rated_w), 0),
+    100_000,
+  )
+})
+
+test('without a permit of its connection it does not discharge, and charges', async () => {
+  const site = await siteOf({ batteries: [batteryOf(1)] })
+  site.hours(hourOf(60))
+  await site.pass(30)
+  assert.equal(setpoint(site), 0)
+  assert.equal(site.notes.at(-1)!.tier, 'permit')
+  site.hours(hourOf(-60, { schedule_id: 2 }))
+  await site.pass(30)
+  assert.equal(setpoint(site), -60_000)
+})
+
+test('where nobody asked for control nothing is written', async () => {
+  const site = await siteOf({ permit: null })
+  await site.pass(60)
+  assert.equal(setpoint(site), null)
+  assert.deepEqual(site.batteries[0]!.pcs[0]!.writes, [])
+})
+
+test('stale data of the battery means zero power, and a note of who decides', async () => {
+  const site = await siteOf()
+  site.hours(hourOf(60))
+  await site.pass(30)
+  site.batteries[0]!.silent_ms = site.clock.elapsedMs()
+  await site.pass(12)
+  assert.equal(setpoint(site), 0)
+  const note = site.notes.at(-1)!
+  assert.deepEqual(
+    [note.tier, note.action, note.reason_code, note.overrode_tier],
+    ['protection', 'watchdog', 'battery_stale', 'dispatch'],
+  )
+  site.batteries[0]!.silent_ms = null
+  await site.pass(30)
+  assert.equal(setpoint(site), 60_000)
+  assert.deepEqual([site.notes.at(-1)!.action, site.notes.at(-1)!.tier], ['release', 'dispatch'])
+})
+
+test('a frozen heartbeat, an alarm and control on site mean zero power', async () => {
+  const troubles: [string, (site: MixedSite) => void][] = [
+    ['heartbeat_lost', (site) => (site.batteries[0]!.is_frozen = true)],
+    ['heartbeat_lost', (site) => (site.batteries[0]!.pcs[0]!.is_frozen = true)],
+    ['state_fault', (site) => (site.batteries[0]!.physics.is_alarmed = true)],
+  ]
+  for (const [code, begin] of troubles) {
+    const site = await siteOf()
+    site.hours(hourOf(60))
+    await site.pass(30)
+    begin(site)
+    await site.pass(8)
+    assert.equal(setpoint(site), 0, code)
+    assert.equal(site.notes.at(-1)!.reason_code, code)
+  }
+})
+
+test('a PCS that obeys another counts with all that it can', async () => {
+  const site = await siteOf()
+  sunOf(site, 100_000)
+  await site.pass(30)
+  site.batteries[0]!.pcs[0]!.is_local = true
+  await site.pass(20)
+  const limits_w = site.inverters.reduce((sum, { limit_w }) => sum + limit_w!, 0)
+  assert.equal(limits_w, 0)
+  assert.equal(site.notes.at(-1)!.reason_code, 'local_control')
+})
+
+test('a curtailment bounds what plant and battery deliver together, and is told as such', async () => {
+  const site = await siteOf()
+  site.hours(hourOf(60))
+  await site.pass(30)
+  const row = {
+    ...{ group_id: '0193a1de-0000-7000-8000-000000000001', logger_id: 1, max_power_kw: 40 },
+    ...{ start_at, end_at: start_at + 600_000, released_at: null },
+  }
+  site.row(row)
+  await site.pass(60)
+  assert.ok(setpoint(site)! > 30_000 && setpoint(site)! < 40_000, String(setpoint(site)))
+  const note = site.notes.at(-1)!
+  assert.deepEqual([note.tier, note.reason_code], ['operator', 'curtailment'])
+  assert.notEqual(site.rows.at(-1)!.applied_at, null)
+})
+
+test('a setpoint that is not taken is tried again, and told as failed', async () => {
+  const site = await siteOf()
+  await site.pass(10)
+  site.batteries[0]!.pcs[0]!.refuses = true
+  site.hours(hourOf(60))
+  await site.pass(30)
+  const newest = site.reports.at(-1)!
+  assert.deepEqual([newest.status, newest.failure_code], ['failed', 'device_rejected'])
+  assert.equal(site.events.at(-1)!.code, 'setpoint_not_taken')
+  site.batteries[0]!.pcs[0]!.refuses = false
+  await site.pass(40)
+  assert.equal(setpoint(site), 60_000)
+})
+
+test('a restart goes on with what it held, and sets no plant anew', async () => {
+  const site = await siteOf()
+  site.hours(hourOf(50))
+  await site.pass(150)
+  const limits = site.inverters.map(({ limit_w }) => limit_w)
+  const issued = site.reports.at(-1)!.issued_at
+  await site.restart(3000)
+  let least_w = Number.POSITIVE_INFINITY
+  await site.pass(60, () => {
+    least_w = Math.min(least_w, setpoint(site)!)
+    assert.deepEqual(
+      site.inverters.map(({ limit_w }) => limit_w),
+      limits,
+    )
+  })
+  assert.equal(least_w, 50_000)
+  assert.equal(site.reports.at(-1)!.issued_at, issued)
+})
+
+test('a clock that jumped holds it at zero until it is trusted', async () => {
+  const site = await siteOf()
+  site.hours(hourOf(50))
+  await site.pass(30)
+  site.clock.step(120_000)
+  await site.pass(5)
+  assert.equal(setpoint(site), 0)
+  assert.equal(site.notes.at(-1)!.reason_code, 'clock_in_doubt')
+  await site.pass(80)
+  assert.equal(setpoint(site), 50_000)
+})
+
+test('a newer schedule counts, an ended hour does not, and quarters are told one by one', async () => {
+  const site = await siteOf()
+  const quarter_power_kw = [10, 20, 30, 40]
+  const older = hourOf(25, { quarter_power_kw })
+  site.hours(older)
+  await site.pass(1000)
+  assert.equal(setpoint(site), 20_000)
+  const quarters = new Set(site.reports.map(({ interval_start_at }) => interval_start_at))
+  assert.deepEqual([...quarters], [start_at, start_at + 900_000])
+  site.hours(hourOf(-30, { schedule_id: 2 }))
+  await site.pass(30)
+  assert.equal(setpoint(site), -30_000)
+  site.hours({ ...older, ended_at: start_at }, hourOf(-30, { schedule_id: 2, ended_at: start_at }))
+  await site.pass(10)
+  assert.equal(setpoint(site), 0)
+})
+
+test('one that refuses to be lowered has the room of the others', async () => {
+  const batteries = [batteryOf(1, { logger_id: 1 }), batteryOf(2, { logger_id: 1 })]
+  const site = await siteOf({ batteries })
+  site.hours(hourOf(40), hourOf(40, { bess_id: 2 }))
+  await site.pass(40)
+  site.batteries[0]!.pcs[0]!.refuses = true
+  site.permit = permit(50_000)
+  await site.pass(12)
+  const [first, second] = site.batteries.map(({ pcs }) => pcs[0]!.setpoint_w!)
+  assert.equal(first, 40_000)
+  assert.ok(second! <= 10_000, String(second))
+})
+
+test('a PCS that delivers more than it is told counts with that', async () => {
+  const site = await siteOf()
+  site.hours(hourOf(60))
+  await site.pass(40)
+  site.batteries[0]!.pcs[0]!.ratio = 1.3
+  await site.pass(10)
+  const limits_w = site.inverters.reduce((sum, { limit_w }) => sum + limit_w!, 0)
+  assert.ok(limits_w <= 22_000, String(limits_w))
+})
+
+test('one PCS that is silent stops the others, and goes on with them when it is back', async () => {
+  const at = { connection: 'a', unit_id: 1, driver: 'sunspec' } as const
+  const pcs = [0, 1].map((pcs_idx) => ({ pcs_idx, rated_power_kw: 50, ...at }))
+  const site = await siteOf({ batteries: [batteryOf(1, { logger_id: 1, pcs })] })
+  site.hours(hourOf(40))
+  await site.pass(40)
+  const [first, second] = site.batteries[0]!.pcs as [FakePcs, FakePcs]
+  first.silent_ms = site.clock.elapsedMs()
+  await site.pass(10)
+  assert.equal(second.setpoint_w, 0)
+  assert.equal(site.notes.at(-1)!.reason_code, 'pcs_stale')
+  first.silent_ms = null
+  await site.pass(20)
+  assert.deepEqual([first.setpoint_w, second.setpoint_w], [20_000, 20_000])
+})
+
+test('a row of a site that nobody asked to hold is about its plants alone', async () => {
+  const site = await siteOf({ permit: null })
+  await site.pass(20)
+  const row = {
+    ...{ group_id: '0193a1de-0000-7000-8000-000000000001', logger_id: 1, max_power_kw: 80 },
+    ...{ start_at, end_at: start_at + 600_000, released_at: null },
+  }
+  site.row(row)
+  await site.pass(20)
+  assert.deepEqual(
+    site.inverters.map(({ limit_w }) => limit_w),
+    [40_000, 40_000],
+  )
+  assert.notEqual(site.rows.at(-1)!.applied_at, null)
+})
+
+test('registers that cannot be understood stop neither the plants nor the other batteries', async () => {
+  const batteries = [batteryOf(1, { logger_id: 1 }), batteryOf(2, { logger_id: 1 })]
+  const site = await siteOf({ batteries })
+  site.hours(hourOf(40), hourOf(40, { bess_id: 2 }))
+  site.batteries[0]!.pcs[0]!.is_senseless = true
+  await site.pass(40)
+  const told = site.batteries.map(({ pcs }) => pcs[0]!.setpoint_w)
+  assert.deepEqual(told, [0, 40_000])
+  assert.ok(site.inverters.every(({ limit_w }) => limit_w !== null))
+})

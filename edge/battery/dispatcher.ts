@@ -1,0 +1,367 @@
+/**
+ * Carries out the approved hours of every battery: at each tick of control it takes what was read,
+ * decides, and tells each PCS its power. It keeps no plan: after a restart, a lost link or a failed
+ * write the next tick starts from what was read. It goes on without a server.
+ *
+ * A battery whose site has no grid permit and never had an approved hour is only watched.
+ */
+import type { Clock, Stopwatch } from '@heliograph/domain/clock'
+import type { ControlNote, DispatchHour, DispatchReport } from '@heliograph/domain/dispatch'
+import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
+import type { BatteryHooks, BatteryRead, PcsRead } from '../battery-polls.ts'
+import type { Batteries, JointCeilings } from '../control/battery-shares.ts'
+import { oneAtATime } from '../control/one-at-a-time.ts'
+import { isSamePermit, type Permit } from '../control/permit-terms.ts'
+import { BatteryAlerts, type BatteryAlertsNeeds } from './battery-alerts.ts'
+import { BatteryRoom, type Sum } from './battery-room.ts'
+import { BatteryShare } from './battery-share.ts'
+import { ControlledUnit } from './controlled-unit.ts'
+import { decideDispatch, type Stop, type UnitNow } from './decide-dispatch.ts'
+import { DispatchHours } from './dispatch-hours.ts'
+import { DispatchLog } from './dispatch-log.ts'
+import type { DispatchStore } from './dispatch-store.ts'
+import { MostTold } from './most-told.ts'
+import { checkSums, type PcsTarget, RoomLeft, splitOver, stepOf } from './pcs-targets.ts'
+
+export interface DispatcherNeeds extends BatteryAlertsNeeds {
+  clock: Clock
+  stopwatch: Stopwatch
+  store: DispatchStore
+  /** As it is now. */
+  permit(): Permit | null
+  onReport(report: DispatchReport): void
+  onNote(note: ControlNote): void
+  onFault?(error: Error): void
+}
+
+interface Known {
+  description: string
+  unit: ControlledUnit
+  log: DispatchLog
+  /** What it holds, or held lately, may tell of the permit. */
+  is_hidden: boolean
+}
+
+/** Of its rating: what is measured so near to its setpoint is as was asked. */
+const tolerance_ratio = 0.02
+
+const clock_in_doubt: Stop = { code: 'clock_in_doubt', clamp_reason: null, alarm_code: null }
+const infinite = Number.POSITIVE_INFINITY
+
+export class Dispatcher implements Batteries, BatteryHooks {
+  readonly #needs: DispatcherNeeds
+  readonly #hours: DispatchHours
+  readonly #room = new BatteryRoom()
+  readonly #shares = new Map<number | null, BatteryShare>()
+  readonly #shares_w = new Map<number | null, number>()
+  readonly #alerts: BatteryAlerts
+  readonly #most: MostTold
+  readonly #save = oneAtATime(() => this.#saveNow())
+  #units = new Map<number, Known>()
+  #joint: JointCeilings | null = null
+  /** Something that was heard is not on disk: that is tried at each tick. */
+  #is_unsaved = false
+  /** What each PCS is to hold, as decided last; null: something newer is not decided on yet. */
+  #targets: ReadonlyMap<object, number> | null = null
+
+  constructor(needs: DispatcherNeeds) {
+    this.#needs = needs
+    this.#hours = new DispatchHours(needs.store.state.hours)
+    this.#most = new MostTold(needs.store.state.most_w)
+    this.#alerts = new BatteryAlerts(needs)
+  }
+
+  /** Controls the batteries of this site from now on; those described as before go on. */
+  apply({ batteries = [], poll }: Site): void {
+    const { battery_s } = { ...defaultPollIntervals, ...poll }
+    const before = this.#units
+    this.#units = new Map(
+      batteries.map((battery) => {
+        const { bess_id } = battery
+        const description = JSON.stringify([battery, battery_s])
+        const known = before.get(bess_id)
+        if (known?.description === description) return [bess_id, known]
+        const unit = new ControlledUnit(
+          battery,
+          { interval_s: battery_s, stopwatch: this.#needs.stopwatch },
+          (pcs_idx, rated_w) => this.#most.before(bess_id, pcs_idx) ?? rated_w,
+        )
+        const log = known?.log ?? this.#logOf(bess_id)
+        return [bess_id, { description, unit, log, is_hidden: true }]
+      }),
+    )
+    this.#alerts.apply(batteries)
+  }
+
+  /**
+   * Takes hours in, together with those that are known. They are obeyed at once. Resolves when they
+   * are durable; rejects where they cannot be made so.
+   */
+  async hear(hours: readonly DispatchHour[]): Promise<void> {
+    const now = this.#needs.clock.now().getTime()
+    if (!this.#hours.hear(hours, now)) return
+    this.#hours.forget(now)
+    this.onNews()
+    this.#is_unsaved = true
+    await this.#save()
+  }
+
+  /** Never rejects. Leaves the setpoints as they are: devices fall back to 0 W by themselves. */
+  async stop(): Promise<void> {
+    await this.#save().catch((error: unknown) => this.#needs.onFault?.(error as Error))
+  }
+
+  onBattery(bess_id: number, read: BatteryRead): void {
+    this.#units.get(bess_id)?.unit.onBattery(read)
+  }
+
+  onPcs(bess_id: number, pcs_idx: number, read: PcsRead): void {
+    this.#units.get(bess_id)?.unit.onPcs(pcs_idx, read)
+  }
+
+  onGone(bess_id: number, pcs_idx: number | null): void {
+    const unit = this.#units.get(bess_id)?.unit
+    if (pcs_idx === null) unit?.onBatteryGone()
+    else unit?.onPcsGone(pcs_idx)
+  }
+
+  hidesSetpoint(bess_id: number): boolean {
+    return this.#isAskedFor() && (this.#units.get(bess_id)?.is_hidden ?? true)
+  }
+
+  onNews(): void {
+    this.#targets = null
+  }
+
+  share_w(logger_id: number | null): number {
+    return this.#shares_w.get(logger_id) ?? 0
+  }
+
+  worst_w(logger_id: number | null): number {
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    return sum(this.#within(logger_id), ({ unit }) => unit.worst_w(now_ms))
+  }
+
+  fixed_w(logger_id: number | null): number {
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    return sum(this.#within(logger_id), ({ unit }) => unit.fixed_w(now_ms))
+  }
+
+  measured_w(logger_id: number | null): number {
+    return sum(this.#within(logger_id), ({ unit }) => Math.max(0, unit.measured_w ?? 0))
+  }
+
+  isKnown(logger_id: number | null): boolean {
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    return this.#within(logger_id).every(({ unit }) => unit.isKnown(now_ms))
+  }
+
+  /** Never throws, as `act`: plants are not to suffer from what is wrong with a battery. */
+  plan(joint: JointCeilings): void {
+    this.#joint = null
+    this.#attempt(() => this.#plan(joint))
+  }
+
+  act(worst_w: ReadonlyMap<number, number> | null): void {
+    this.#attempt(() => this.#act(worst_w))
+  }
+
+  #attempt(job: () => void): void {
+    try {
+      job()
+    } catch (error) {
+      this.#targets = null
+      this.#needs.onFault?.(error as Error)
+    }
+  }
+
+  #plan(joint: JointCeilings): void {
+    const { plants, site_w, now_ms } = joint
+    // What cannot be commanded leaves as little room as a plant that delivers as much.
+    const sums = new Map<number | null, Sum>(
+      plants.map(({ logger_id, ...plant }) => {
+        return [logger_id, { ...plant, power_w: plant.power_w + this.fixed_w(logger_id) }]
+      }),
+    )
+    const power_w = sum(plants, (plant) => plant.power_w) + this.fixed_w(null)
+    const is_known = plants.every((plant) => plant.is_known)
+    sums.set(null, { ceiling_w: site_w ?? infinite, power_w, is_known })
+    const known = [...this.#units.values()].filter(({ unit }) => unit.isKnown(now_ms))
+    const askers = known.map(({ unit }) => {
+      const { aim_w } = decideDispatch({
+        ...this.#unitNow(unit, joint),
+        room: { discharge_w: this.#hasPermit(unit, joint) ? infinite : 0, tier: 'permit' },
+        granted_w: infinite,
+      })
+      const { bess_id, logger_id, facts } = unit
+      const held_w = unit.worst_w(now_ms) - unit.fixed_w(now_ms)
+      return { bess_id, logger_id, asked_w: Math.max(0, aim_w), step_w: stepOf(facts), held_w }
+    })
+    this.#room.look(sums, askers, now_ms)
+    for (const key of sums.keys()) this.#share(key, now_ms)
+    this.#joint = joint
+  }
+
+  #act(worst_w: ReadonlyMap<number, number> | null): void {
+    const joint = this.#joint
+    if (!joint) return
+    const left = new RoomLeft(joint, worst_w, (logger_id) => this.worst_w(logger_id))
+    const targets: PcsTarget[] = []
+    for (const known of this.#units.values()) targets.push(...this.#decide(known, joint, left))
+    const sums = new Map(targets.map(({ pcs, power_w }) => [pcs as object, power_w]))
+    this.#targets = sums
+    if (!this.#isAskedFor()) return
+    try {
+      checkSums(joint, worst_w, targets)
+    } catch (error) {
+      this.#needs.onFault?.(error as Error)
+      this.#tell(targets.map((one) => ({ ...one, power_w: Math.min(one.power_w, one.told_w) })))
+      return
+    }
+    this.#tell(targets)
+    for (const { unit } of this.#units.values()) void unit.beat()
+    if (this.#most.look(targets, joint.now_ms) || this.#is_unsaved) this.#saveLater()
+  }
+
+  /** Those that count in a sum: where nobody asked for control of batteries, none does. */
+  #within(logger_id: number | null): Known[] {
+    const all = this.#isAskedFor() ? [...this.#units.values()] : []
+    return logger_id === null ? all : all.filter(({ unit }) => unit.logger_id === logger_id)
+  }
+
+  #share(key: number | null, now_ms: number): void {
+    const share = this.#shares.get(key) ?? new BatteryShare()
+    this.#shares.set(key, share)
+    const within = this.#within(key)
+    const fixed_w = sum(within, ({ unit }) => unit.fixed_w(now_ms))
+    const kept_w = fixed_w + sum(within, ({ unit }) => this.#room.keptFor(unit.bess_id))
+    const worst_w = sum(within, ({ unit }) => unit.worst_w(now_ms))
+    const step_w = sum(within, ({ unit }) => stepOf(unit.facts))
+    const need_w = worst_w > kept_w ? step_w * Math.ceil(worst_w / step_w) : kept_w
+    this.#shares_w.set(key, share.look(need_w, now_ms))
+  }
+
+  #unitNow(unit: ControlledUnit, { now, is_settled }: JointCeilings) {
+    const stops = is_settled ? [] : [clock_in_doubt]
+    const asked = this.#hours.askedOf(unit.bess_id, now)
+    return { ...unit.now(stops), asked_w: asked?.power_w ?? null }
+  }
+
+  #hasPermit({ logger_id }: ControlledUnit, { permit }: JointCeilings): boolean {
+    if (logger_id === null) return permit != null && permit.site_w !== null
+    return permit?.plant_w.has(logger_id) ?? false
+  }
+
+  #decide(known: Known, joint: JointCeilings, left: RoomLeft): PcsTarget[] {
+    const { unit, log } = known
+    const { now, now_ms } = joint
+    // What an earlier run left goes on until it is known what that is.
+    if (!unit.isKnown(now_ms)) return []
+    const usable = unit.pcs.filter((pcs) => pcs.isUsable(now_ms))
+    const usable_w = sum(usable, ({ power }) => power.worst_w(now_ms))
+    const granted_w = usable_w + left.of(unit.logger_id)
+    const room = this.#roomOf(unit, joint, left)
+    const unit_now: UnitNow = { ...this.#unitNow(unit, joint), room, granted_w }
+    const decision = decideDispatch(unit_now)
+    const parts = splitOver(decision.setpoint_w, usable)
+    const aims = splitOver(decision.aim_w, usable)
+    const targets = unit.pcs.map((pcs): PcsTarget => {
+      const { bess_id, logger_id } = unit
+      const worst_w = pcs.power.worst_w(now_ms)
+      const most_w = worst_w + left.of(logger_id)
+      const durable_w = this.#most.durable_w(bess_id, pcs.pcs_idx)
+      const power_w = pcs.settable(Math.min(parts.get(pcs) ?? 0, most_w, durable_w))
+      const wanted_w = aims.get(pcs) ?? 0
+      left.take(logger_id, Math.max(0, power_w - worst_w))
+      return { bess_id, logger_id, pcs, power_w, wanted_w, worst_w, told_w: pcs.told_w }
+    })
+    unit.decided()
+    const is_waiting = decision.aim_w > 0 && decision.setpoint_w >= Math.floor(granted_w)
+    const is_at = targets.every(({ pcs, power_w }) => pcs.isAt(power_w))
+    if (decision.tier === 'permit' || is_waiting) known.is_hidden = true
+    else if (is_at) known.is_hidden = false
+    if (this.#isAskedFor()) {
+      const asked = this.#hours.askedOf(unit.bess_id, now)
+      const { measured_w, failure, soc_pct } = unit
+      const { rated_charge_w, rated_discharge_w } = unit.facts
+      const tolerance_w = tolerance_ratio * Math.max(rated_charge_w, rated_discharge_w)
+      const told_w = sum(targets, ({ power_w }) => power_w)
+      const seen = { now, now_ms, asked, decision, is_hidden: known.is_hidden, tolerance_w }
+      log.look({ ...seen, told_w, is_proven: is_at, measured_w, failure, soc_pct })
+      this.#alerts.look(unit)
+    }
+    return targets
+  }
+
+  /** Whom it makes room for: the permit, or a row, which an operator asked for. */
+  #roomOf(unit: ControlledUnit, joint: JointCeilings, left: RoomLeft): UnitNow['room'] {
+    const { bess_id, logger_id, facts } = unit
+    const kept_w = Math.max(0, this.#room.keptFor(bess_id) - stepOf(facts))
+    if (logger_id === null) {
+      const rows_w = left.underRows(unit.worst_w(joint.now_ms))
+      if (rows_w < kept_w) return { discharge_w: rows_w, tier: 'operator' }
+      return { discharge_w: kept_w, tier: 'permit' }
+    }
+    const plant = joint.plants.find((one) => one.logger_id === logger_id)
+    const is_row = plant !== undefined && plant.row_w <= plant.ceiling_w && joint.site_w === null
+    const is_operator = is_row && Number.isFinite(plant.row_w) && this.#hasPermit(unit, joint)
+    return { discharge_w: kept_w, tier: is_operator ? 'operator' : 'permit' }
+  }
+
+  #tell(targets: readonly PcsTarget[]): void {
+    const permit = this.#joint?.permit ?? null
+    for (const { pcs, power_w, worst_w } of targets) {
+      if (!pcs.needs(power_w)) continue
+      const is_raise = power_w > worst_w
+      const mayStill = () =>
+        is_raise
+          ? this.#isWanted(pcs, power_w, permit)
+          : power_w <= Math.max(0, this.#targets?.get(pcs) ?? power_w)
+      void pcs.carryOut({ power_w, mayStill })
+    }
+  }
+
+  #isWanted(pcs: object, power_w: number, permit: Permit | null): boolean {
+    const target_w = this.#targets?.get(pcs)
+    const is_wanted = target_w !== undefined && power_w <= target_w
+    return is_wanted && isSamePermit(permit, this.#needs.permit())
+  }
+
+  /** Somebody wants its batteries to be controlled. */
+  #isAskedFor(): boolean {
+    return this.#needs.permit() !== null || this.#hours.all.length > 0
+  }
+
+  #logOf(bess_id: number): DispatchLog {
+    const { store, onReport, onNote } = this.#needs
+    return new DispatchLog({
+      bess_id,
+      report: store.state.reports.find((one) => one.bess_id === bess_id) ?? null,
+      onReport: (report) => {
+        onReport(report)
+        this.#saveLater()
+      },
+      onNote,
+    })
+  }
+
+  #saveLater(): void {
+    this.#save().catch((error: unknown) => this.#needs.onFault?.(error as Error))
+  }
+
+  async #saveNow(): Promise<void> {
+    const most_w = this.#most.wanted()
+    this.#is_unsaved = false
+    const reports = [...this.#units.values()].flatMap(({ log }) => log.report ?? [])
+    try {
+      await this.#needs.store.save({ hours: this.#hours.all, most_w, reports })
+    } catch (error) {
+      this.#is_unsaved = true
+      throw error
+    }
+    this.#most.saved(most_w)
+  }
+}
+
+const sum = <Of>(all: readonly Of[], of: (one: Of) => number) =>
+  all.reduce((total, one) => total + of(one), 0)

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { PowerState } from '../drivers/power-control.ts'
+import { PcsPower } from './pcs-power.ts'
+
+const facts = { rated_w: 100, fresh_ms: 6000, revert_margin_ms: 4000, first_ms: 6000 }
+const state = (setpoint_w: number | null, more: Partial<PowerState> = {}): PowerState => ({
+  ...{ setpoint_w, discharge_max_w: 90, charge_max_w: 90, revert: null, is_remote: true },
+  ...more,
+})
+/** Of a program that ran on for long. */
+const pcsAt = (setpoint_w: number | null, more: Partial<PowerState> = {}) => {
+  const power = new PcsPower(facts, 0, 0)
+  power.onRead(state(setpoint_w, more), 0)
+  return power
+}
+
+test('it counts with its setpoint, and charging with nothing', () => {
+  assert.equal(pcsAt(40).worst_w(0), 40)
+  assert.equal(pcsAt(-40).worst_w(0), 0)
+})
+
+test('it counts with all that it can where nobody knows, or where it obeys another', () => {
+  assert.equal(pcsAt(null).worst_w(0), 90)
+  assert.equal(pcsAt(0, { is_remote: false }).worst_w(0), 90)
+  assert.equal(pcsAt(40).worst_w(6000), 40)
+  assert.equal(pcsAt(40).worst_w(6001), 90)
+  assert.equal(new PcsPower(facts, 0, 0).worst_w(6000), 100)
+})
+
+test('until it is read since the start it counts with what an earlier run left, and after that', () => {
+  const power = new PcsPower(facts, 30, 0)
+  assert.equal(power.worst_w(1000), 30)
+  power.onRead(state(0), 2000)
+  assert.equal(power.worst_w(2000), 30)
+  power.onRead(state(0), 17_000)
+  assert.equal(power.worst_w(17_000), 0)
+})
+
+test('what it is told counts from when it is begun, until it is shown', () => {
+  const power = pcsAt(0)
+  power.begin(50, 0)
+  assert.equal(power.worst_w(0), 50)
+  power.taken()
+  power.onRead(state(50), 100)
+  power.begin(20, 200)
+  power.taken()
+  assert.equal(power.worst_w(300), 50)
+  power.onRead(state(20), 400)
+  assert.equal(power.worst_w(400), 20)
+  assert.equal(power.is_proven, true)
+})
+
+test('what it did not answer may come through for a while, also after something newer', () => {
+  const power = pcsAt(0)
+  power.begin(50, 0)
+  power.onRead(state(0), 2000)
+  assert.equal(power.worst_w(2000), 50)
+  power.begin(10, 3000)
+  power.taken()
+  power.onRead(state(10), 3100)
+  assert.equal(power.worst_w(3100), 50)
+  power.onRead(state(10), 15_000)
+  assert.equal(power.worst_w(15_000), 10)
+})
+
+test('what was never sent does not count', () => {
+  const power = pcsAt(0)
+  power.begin(50, 0)
+  power.withdraw()
+  assert.equal(power.worst_w(0), 0)
+})
+
+test('what it falls back to counts before it does, and what is measured while it is fresh', () => {
+  const power = pcsAt(20, { revert: { in_ms: 5000, to_w: 80 } })
+  assert.equal(power.worst_w(999), 20)
+  assert.equal(power.worst_w(1000), 80)
+  const over = pcsAt(20)
+  over.onPower(35, 0)
+  assert.equal(over.worst_w(0), 35)
+})

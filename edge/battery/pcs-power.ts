@@ -1,0 +1,145 @@
+/**
+ * What is known of the setpoint of one PCS, and so what it may discharge at worst. Whole watts,
+ * positive towards the grid; time in ms of a stopwatch.
+ */
+import type { PowerState } from '../drivers/power-control.ts'
+
+export interface PcsFacts {
+  rated_w: number
+  /** One that was not read for so long counts as silent. */
+  fresh_ms: number
+  /** What it falls back to within so long counts already. */
+  revert_margin_ms: number
+  /** Until it was asked, for so long after the start, it counts with what an earlier run left. */
+  first_ms: number
+}
+
+/** So long after a write without an answer it may come through yet. */
+const late_ms = 15_000
+
+interface Begun {
+  power_w: number
+  at_ms: number
+  /** It took it, so that it cannot come through later. */
+  is_taken: boolean
+}
+
+export class PcsPower {
+  readonly #facts: PcsFacts
+  readonly #since_ms: number
+  #state: PowerState | null = null
+  #read_at_ms = Number.NEGATIVE_INFINITY
+  #measured: { power_w: number; at_ms: number } | null = null
+  #begun: Begun[] = []
+  /** What an earlier run of the program may have begun; null: that is over. */
+  #before: { most_w: number; until_ms: number | null } | null
+
+  /** @param before_w the most that an earlier run may have told it to discharge */
+  constructor(facts: PcsFacts, before_w: number, now_ms: number) {
+    this.#facts = facts
+    this.#since_ms = now_ms
+    this.#before = { most_w: before_w, until_ms: null }
+  }
+
+  get state(): PowerState | null {
+    return this.#state
+  }
+
+  /** It never discharges more, as far as it says; its rating while it says nothing. */
+  get ceiling_w(): number {
+    return this.#state?.discharge_max_w ?? this.#facts.rated_w
+  }
+
+  /** All that was begun is done, and was read back. */
+  get is_proven(): boolean {
+    return this.#begun.length === 0
+  }
+
+  /** It was read, or has been waited for. */
+  isKnown(now_ms: number): boolean {
+    return this.#state !== null || now_ms - this.#since_ms >= this.#facts.first_ms
+  }
+
+  isFresh(now_ms: number): boolean {
+    return this.#state !== null && now_ms - this.#read_at_ms <= this.#facts.fresh_ms
+  }
+
+  /** Read lately, and commanded by nobody in front of it. */
+  obeys(now_ms: number): boolean {
+    return this.isFresh(now_ms) && this.#state!.is_remote
+  }
+
+  /** Measured lately; null: unknown. */
+  measuredAt(now_ms: number): number | null {
+    const is_fresh = this.#measured && now_ms - this.#measured.at_ms <= this.#facts.fresh_ms
+    return is_fresh ? this.#measured!.power_w : null
+  }
+
+  onRead(state: PowerState, now_ms: number): void {
+    this.#state = state
+    this.#read_at_ms = now_ms
+    this.#before = this.#before && {
+      ...this.#before,
+      until_ms: this.#before.until_ms ?? now_ms + late_ms,
+    }
+    const newest = this.#begun.at(-1)
+    const is_shown = newest !== undefined && state.setpoint_w === newest.power_w
+    this.#begun = this.#begun.filter((one) => {
+      if (one === newest) return !(is_shown && one.is_taken) && !this.#isOver(one, now_ms)
+      return !one.is_taken && now_ms - one.at_ms < late_ms
+    })
+  }
+
+  onPower(power_w: number, now_ms: number): void {
+    this.#measured = { power_w, at_ms: now_ms }
+  }
+
+  begin(power_w: number, now_ms: number): void {
+    this.#begun.push({ power_w, at_ms: now_ms, is_taken: false })
+  }
+
+  /** It answered that it took what was begun last. */
+  taken(): void {
+    const newest = this.#begun.at(-1)
+    if (newest) newest.is_taken = true
+  }
+
+  /** What was begun last was never sent. */
+  withdraw(): void {
+    this.#begun.pop()
+  }
+
+  /** The most that it may discharge before it is looked at again; from 0. */
+  worst_w(now_ms: number): number {
+    const measured_w = this.measuredAt(now_ms) ?? 0
+    if (!this.isKnown(now_ms)) return this.#beforeAt(now_ms)
+    if (!this.obeys(now_ms)) return Math.max(this.ceiling_w, measured_w)
+    const { setpoint_w, revert } = this.#state!
+    const told_w = setpoint_w ?? this.ceiling_w
+    const left_ms = (revert?.in_ms ?? 0) - (now_ms - this.#read_at_ms)
+    const is_reverting = revert !== null && left_ms <= this.#facts.revert_margin_ms
+    const reverts_w = is_reverting ? revert.to_w : 0
+    const begun_w = this.#begun.map(({ power_w }) => power_w)
+    return Math.max(0, told_w, reverts_w, measured_w, this.#beforeAt(now_ms), ...begun_w)
+  }
+
+  /** The most that it may have been told: what a later run of the program has to count with. */
+  mayHold_w(now_ms: number): number {
+    const { setpoint_w = null } = this.#state ?? {}
+    const begun_w = this.#begun.map(({ power_w }) => power_w)
+    return Math.max(0, setpoint_w ?? 0, this.#beforeAt(now_ms), ...begun_w)
+  }
+
+  #beforeAt(now_ms: number): number {
+    if (!this.#before) return 0
+    const { until_ms, most_w } = this.#before
+    if (until_ms === null || now_ms < until_ms) return most_w
+    this.#before = null
+    return 0
+  }
+
+  /** Neither shown nor refused for so long: what is read is what it holds. */
+  #isOver({ at_ms }: Begun, now_ms: number): boolean {
+    return now_ms - at_ms >= late_ms
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Batteries beside the plants. What they may discharge at worst counts in the sums of their plant
+ * and of the common connection; what is kept for them comes off the ceilings of the plants before
+ * limits are decided on, and they are raised by what is left after that. Whole watts. Batteries
+ * that charge make no room for anybody.
+ */
+import type { CurtailmentRow } from '@heliograph/domain/curtailment'
+import type { ControlledPlants, Plant } from './controlled-plants.ts'
+import type { Decision } from './decide.ts'
+import type { Permit } from './permit-terms.ts'
+import { jointCeilingUnder } from './plant-ceilings.ts'
+
+/** What a plant may deliver together with its batteries, and the common connection with all. */
+export interface JointCeilings {
+  permit: Permit | null
+  /** Unix ms. */
+  now: number
+  /** By the stopwatch. */
+  now_ms: number
+  /** False: the clock jumped, and is not trusted yet. */
+  is_settled: boolean
+  plants: readonly JointCeiling[]
+  /** Of the common connection; null: there is none. */
+  site_w: number | null
+}
+
+export interface JointCeiling {
+  logger_id: number
+  /** The least of its permit and rows; infinite: there is neither. */
+  ceiling_w: number
+  /** The least of its rows; infinite: none is in force. */
+  row_w: number
+  /** What its devices deliver; of those that do not obey, all that they may. */
+  power_w: number
+  /** Each of its devices was read, or has been waited for. */
+  is_known: boolean
+}
+
+export interface Batteries {
+  /** At each tick, before limits are decided on. */
+  plan(ceilings: JointCeilings): void
+  /** After that: what each plant may deliver at worst, raises included; null: nothing is raised. */
+  act(worst_w: ReadonlyMap<number, number> | null): void
+  /** Something newer is not decided on yet: what was to be raised waits for that. */
+  onNews(): void
+  /** What comes off a ceiling for them. null: of the common connection, those of plants too. */
+  share_w(logger_id: number | null): number
+  /** What they may discharge at worst, and of that, those that do not obey. */
+  worst_w(logger_id: number | null): number
+  fixed_w(logger_id: number | null): number
+  /** What is measured of their discharge. */
+  measured_w(logger_id: number | null): number
+  /** Each was read, or has been waited for. */
+  isKnown(logger_id: number | null): boolean
+}
+
+interface Under {
+  permit: Permit | null
+  /** In force, by plant. */
+  rows: ReadonlyMap<number, readonly CurtailmentRow[]>
+  now_ms: number
+}
+
+/** @param cutOf what comes off the permit of a plant */
+export function jointCeilings(
+  known: ControlledPlants,
+  { permit, rows, now_ms }: Under,
+  cutOf: (logger_id: number) => number,
+): Pick<JointCeilings, 'permit' | 'now_ms' | 'plants'> {
+  const plants = known.counted.map((plant) => {
+    const { logger_id } = plant
+    const terms = { permit, rows: rows.get(logger_id) ?? [] }
+    const joint = jointCeilingUnder(plant, terms, cutOf(logger_id))
+    const is_known = known.isKnown(plant, now_ms)
+    return { ...joint, is_known, power_w: pressingPower(plant, now_ms) }
+  })
+  return { permit, now_ms, plants }
+}
+
+/** What a plant is about to deliver: one that does not obey counts with all that it may. */
+function pressingPower({ devices, removed }: Plant, now_ms: number): number {
+  const of_devices = devices.map(({ limits, power }) => {
+    const power_w = limits.obeys(now_ms) ? (power?.power_w ?? null) : null
+    return power_w === null ? limits.worst_w(now_ms) : Math.max(0, power_w)
+  })
+  const of_removed = removed.map(({ limits }) => limits.worst_w(now_ms))
+  return [...of_devices, ...of_removed].reduce((sum, power_w) => sum + power_w, 0)
+}
+
+/** By logger_id, with what is about to be raised. */
+export function worstAfter(
+  plants: ControlledPlants,
+  { orders }: Decision,
+  now_ms: number,
+): ReadonlyMap<number, number> {
+  const worst = new Map(
+    plants.counted.map((plant) => [plant.logger_id, plants.worstOf(plant, now_ms)]),
+  )
+  for (const { inverter_id, limit_w, is_raise } of orders) {
+    const device = plants.device(inverter_id)
+    if (!is_raise || !device) continue
+    const more_w = Math.max(0, limit_w - device.limits.worst_w(now_ms))
+    worst.set(device.logger_id, worst.get(device.logger_id)! + more_w)
+  }
+  return worst
+}

@@ -1,0 +1,30 @@
+/** What the controller works with. */
+import type { Clock, Stopwatch, Timers } from '@heliograph/domain/clock'
+import type { RowReport } from '@heliograph/domain/curtailment'
+import type { LinkEvent } from '@heliograph/domain/link'
+import type { Conditions, Source } from '../conditions.ts'
+import type { Batteries } from './battery-shares.ts'
+import type { ControlLog } from './control-entry.ts'
+import type { ControlStore } from './control-store.ts'
+import type { Permit } from './permit-terms.ts'
+
+export interface ControllerNeeds {
+  clock: Clock
+  stopwatch: Stopwatch
+  timers: Timers
+  store: ControlStore
+  /** null: none was ever accepted. */
+  permit(): Permit | null
+  log: ControlLog
+  /** Unix ms by the server, whose clock rows are made by; null: it never told. */
+  serverNow?(): number | null
+  onEvent(event: LinkEvent | null): void
+  conditions: Conditions
+  /** The edge itself, as a source of events. */
+  source: Source
+  onReport(reports: RowReport[]): void
+  /** What goes wrong beside the devices: the disk, the control log, the decision itself. */
+  onFault?(error: Error): void
+  /** Those that feed in beside the plants; without it there are none. */
+  batteries?: Batteries
+}
