@@ -1,4 +1,12 @@
 import { type Clock, systemTimers } from '@heliograph/domain/clock'
+import { createBatteryPlanner } from './batteries/planning/planner.ts'
+import type { Needs as BessNeeds } from './features/bess/endpoints.ts'
+import { createBessStore } from './features/bess/store.ts'
+import type { Needs as BatteryDashboardNeeds } from './features/bess-logs/dashboard-endpoint.ts'
+import type { Needs as BatteryLogNeeds } from './features/bess-logs/endpoints.ts'
+import { createBatteryLogStore } from './features/bess-logs/store.ts'
+import type { Needs as ScheduleNeeds } from './features/bess-schedules/endpoints.ts'
+import { createScheduleStore } from './features/bess-schedules/store.ts'
 import type { Needs as CurtailmentNeeds } from './features/curtailment/endpoints.ts'
 import { createCurtailmentStore } from './features/curtailment/store.ts'
 import type { Needs as CurtailmentSuggestNeeds } from './features/curtailment/suggest-endpoint.ts'
@@ -56,6 +64,10 @@ export type Deps = SiteNeeds &
   CurtailmentSuggestNeeds &
   EarningsNeeds &
   PredictionNeeds &
+  BessNeeds &
+  BatteryLogNeeds &
+  BatteryDashboardNeeds &
+  ScheduleNeeds &
   MarketNeeds
 
 export function createDeps(db: Database, clock: Clock, timers = systemTimers): Deps {
@@ -84,5 +96,9 @@ export function createDeps(db: Database, clock: Clock, timers = systemTimers): D
     markets: createMarketStore(db),
     prices: createPriceStore(db),
     earnings: createEarningsStore(db),
+    bess: createBessStore(db, { clock, sites }),
+    batteryLogs: createBatteryLogStore(db),
+    batterySchedules: createScheduleStore(db),
+    batteryPlanner: createBatteryPlanner({ timers }),
   }
 }

@@ -4,6 +4,7 @@ import test from 'node:test'
 import { readingKinds } from '@heliograph/domain/readings'
 import fc from 'fast-check'
 import type { TSchema } from 'typebox'
+import { addBatteries } from '../server/batteries/fixtures/battery-site.ts'
 import { endpoints } from '../server/endpoints.ts'
 import { addReading, type ServedSite, servedSite } from '../server/features/fixtures/served-site.ts'
 import { readCsv } from './conventions/csv.ts'
@@ -27,7 +28,7 @@ function isHistory({ method, path, operation_id, query = {}, returns }: (typeof 
   if (sums_of_a_window.includes(operation_id)) return false
   const goes_on = (meta as TSchema & { properties: Fields }).properties.next_start !== undefined
   const asks = 'start' in query || 'since' in query
-  return asks || goes_on || /history|hourly|timeseries|curve/.test(path)
+  return asks || goes_on || /history|hourly|timeseries|curve|-log$/.test(path)
 }
 
 type Fields = Record<string, TSchema | undefined>
@@ -140,6 +141,7 @@ test('the header of a CSV file names the fields of an item in their order', asyn
        updated_at)
      VALUES ('demo', 1, 1, 'Mast', '[]', now(), now())`,
   )
+  await addBatteries(site.db)
   for (const { path, operation_id, returns, export_lines } of exporting) {
     const { data } = (returns as TSchema & { properties: Record<string, TSchema> }).properties
     const { properties } = (data as TSchema & { items: { properties: Fields } }).items

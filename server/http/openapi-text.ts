@@ -12,6 +12,7 @@ export const interface_version = '1.0.0'
 const units: Readonly<Record<string, string>> = {
   w: 'W',
   kw: 'kW',
+  kw_s: 'kW/s',
   kwh: 'kWh',
   kwp: 'kWp',
   wp: 'Wp',

@@ -7,10 +7,14 @@ import { runAll, trainAll } from '../predictions/jobs.ts'
 import { fetchPrices } from '../prices/fetch.ts'
 import { ensurePartitions, weeksAhead } from '../storage/partitions.ts'
 import { fetchWeather } from '../weather-forecasts/fetch-weather.ts'
+import { sumBatteryDays } from './battery-days.ts'
 import { sumCurtailedEnergy } from './curtailed-energy.ts'
 import { defineJob, type JobContext } from './job.ts'
 import { forgetAbandonedJournals, forgetReplicas } from './leftovers.ts'
 import { keepTiers } from './retention.ts'
+
+/** Readings of an outage hardly come later than this. */
+const battery_days_again = 15
 
 const reading_tables = Object.values(readingKinds).map(({ table }) => table)
 
@@ -68,6 +72,19 @@ export const jobs = [
     run: (context) => sumCurtailed(context, 8 * 24),
   }),
   defineJob({
+    name: 'sum_battery_days',
+    schedule: '35 * * * *',
+    seconds_max: 3600,
+    run: (context) => sumBatteries(context, 0),
+  }),
+  // Once more, with the readings that came late.
+  defineJob({
+    name: 'sum_battery_days_again',
+    schedule: '5 2 * * *',
+    seconds_max: 21_600,
+    run: (context) => sumBatteries(context, battery_days_again),
+  }),
+  defineJob({
     name: 'fetch_prices',
     schedule: '*/10 * * * *',
     seconds_max: 3600,
@@ -101,6 +118,12 @@ function sumCurtailed({ db, clock, signal }: JobContext, hours: number): Promise
   const now = clock.now()
   const since = new Date(now.getTime() - hours * 3_600_000)
   return sumCurtailedEnergy(db, { since, now, signal })
+}
+
+/** Never of days whose readings may be down to one an hour, which tells less than the sum has. */
+function sumBatteries({ db, clock, signal, settings }: JobContext, days: number): Promise<void> {
+  const again_days = Math.min(days, settings.retention_minute_days ?? days)
+  return sumBatteryDays(db, { again_days, now: clock.now(), signal })
 }
 
 /** The partitions of readings from now to four weeks ahead; those of late ones come with them. */

@@ -279,12 +279,20 @@ test('every table of readings steps down: to minutes, then to hours or to their 
   }
   const all = (rows: number) => Object.fromEntries(kinds.map(({ table }) => [table, rows]))
   const days = { minute_days: 100 }
-  await run(first_ms + week_ms + 35 * day_ms - 1, 35, days)
+  const finals = () => count('final_weeks')
+  await run(first_ms + week_ms + 7 * day_ms - 1, 35, days)
   assert.deepEqual(await counts(), all(12))
+  // Cells go down to hours first, and make no sum final.
+  await run(first_ms + week_ms + 7 * day_ms, 35, days)
+  assert.deepEqual(await counts(), { ...all(12), cells_readings: 2 })
+  assert.equal(await finals(), 0)
+  await run(first_ms + week_ms + 35 * day_ms - 1, 35, days)
+  assert.deepEqual(await counts(), { ...all(12), cells_readings: 2 })
   await run(first_ms + week_ms + 35 * day_ms, 35, days)
-  assert.deepEqual(await counts(), all(4))
+  assert.deepEqual(await counts(), { ...all(4), cells_readings: 2 })
+  assert.equal(await finals(), 1)
   await run(first_ms + week_ms + 100 * day_ms - 1, 35, days)
-  assert.deepEqual(await counts(), all(4))
+  assert.deepEqual(await counts(), { ...all(4), cells_readings: 2 })
   await run(first_ms + week_ms + 100 * day_ms, 35, days)
   assert.deepEqual(await counts(), {
     ...all(2),
@@ -299,6 +307,32 @@ test('every table of readings steps down: to minutes, then to hours or to their 
   }
   const hourly = kinds.filter(({ table }) => !(summed_tables as string[]).includes(table))
   assert.deepEqual(await stepsOf(), hourly.map(({ table }) => `${table}_20240101 3600`).sort())
+})
+
+test('cells of a week are thinned cluster by cluster, also while an hour is marked', async () => {
+  const { db } = database
+  await fill({ week: 0, kind: 'inverter', state: 'marked' })
+  const { table } = readingKinds.cells
+  await ensurePartitions(db, [table], new Date(first_ms), new Date(first_ms + week_ms))
+  await db.execute(
+    `insert into ${table} (site_id, bess_id, cluster_idx, measured_at, quality, cell_voltage_mv)
+     select '${site_id}', unit, cluster, $1::timestamptz + minute * interval '1 minute', 'good',
+       array[3300 + minute, null]
+     from generate_series(1, 2) as unit, generate_series(0, 2) as cluster,
+       generate_series(0, 179) as minute`,
+    [new Date(first_ms).toISOString()],
+  )
+  await run(first_ms + week_ms + 60 * day_ms, 35, { minute_days: 760 })
+  const left = await db.query(
+    `select bess_id, cluster_idx, array_agg(cell_voltage_mv[1]::int order by measured_at) as left
+     from ${table} group by 1, 2 order by 1, 2`,
+  )
+  assert.deepEqual(
+    left,
+    [1, 2].flatMap((bess_id) =>
+      [0, 1, 2].map((cluster_idx) => ({ bess_id, cluster_idx, left: [3359, 3419, 3479] })),
+    ),
+  )
 })
 
 test('a week with marks stays whole until its hours are summed up', async () => {

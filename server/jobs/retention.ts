@@ -32,8 +32,14 @@ const lock_ms_max = 2000
 const run_ms_max = 5 * hour_ms
 
 /**
- * The kinds whose hours are summed up: of these the sums stay. Of meters, met stations, loggers and
- * nodes, which are few and of which no sum holds what they measured, one reading an hour stays.
+ * Readings of cells are kept whole this long at most, then one an hour: a battery has thousands,
+ * and what they tell (balance, drift, ageing) is slow.
+ */
+const cells_raw_days = 7
+
+/**
+ * The kinds whose hours are summed up: of these the sums stay. Of all others, of which no sum holds
+ * what they measured, one reading an hour stays.
  */
 const summedKinds = {
   inverter: { sums: 'inverter_hours', measured: 'ac_power_kw' },
@@ -56,7 +62,18 @@ export async function keepTiers(context: JobContext): Promise<void> {
   const now = context.clock.now()
   const minutes_from = minute_days === null ? null : keptFrom(now, minute_days)
   if (minutes_from) await dropSummed(context, minutes_from)
-  await thinWeeks(context, keptFrom(now, raw_days), minutes_from)
+  await thinWeeks(context, {
+    raw_from: keptFrom(now, raw_days),
+    minutes_from,
+    cells_from: keptFrom(now, Math.min(raw_days, cells_raw_days)),
+  })
+}
+
+/** Weeks that end by these step down. */
+interface Bounds {
+  raw_from: Date
+  minutes_from: Date | null
+  cells_from: Date
 }
 
 /** Drops the weeks whose sums are all that is kept, up to the first that is not summed up. */
@@ -85,26 +102,21 @@ async function dropWeek(db: Database, week: Week): Promise<string[]> {
   })
 }
 
-/** Thins the weeks that end by `raw_from`: to minutes, or to hours where no sums hold them. */
-async function thinWeeks(
-  { db, clock, log, signal }: JobContext,
-  raw_from: Date,
-  minutes_from: Date | null,
-): Promise<void> {
+/** Thins weeks to minutes, or to hours where no sums hold them. */
+async function thinWeeks({ db, clock, log, signal }: JobContext, bounds: Bounds): Promise<void> {
   const stop_ms = clock.now().getTime() + run_ms_max
   const goesOn = () => {
     signal.throwIfAborted()
     return clock.now().getTime() < stop_ms
   }
-  const due = await dueThinnings(db, raw_from, minutes_from)
+  const due = await dueThinnings(db, bounds)
   for (const thinnings of Map.groupBy(due, ({ week }) => week.start.getTime()).values()) {
     const { week } = thinnings[0]!
-    const held_by = await finalise(db, week)
+    const held_by = thinnings.every(isOfCells) ? null : await finalise(db, week)
     if (held_by !== null) {
       log.warn({ week: week.start, held_by }, 'readings are past their time but not summed up')
-      continue
     }
-    for (const thinning of thinnings) {
+    for (const thinning of held_by === null ? thinnings : thinnings.filter(isOfCells)) {
       if (!(await thinWeek(db, thinning, goesOn))) return
       const { kind, step_s } = thinning
       log.info({ week: week.start, kind, step_s }, 'readings past their time were thinned')
@@ -112,19 +124,23 @@ async function thinWeeks(
   }
 }
 
+/** Cells enter no sum that a week has to be final for. */
+const isOfCells = ({ kind }: Thinning) => kind === 'cells'
+
 /** Oldest week first. */
 async function dueThinnings(
   db: Database,
-  raw_from: Date,
-  minutes_from: Date | null,
+  { raw_from, minutes_from, cells_from }: Bounds,
 ): Promise<Thinning[]> {
   const kinds = Object.keys(readingKinds) as ReadingKind[]
   const kindOf = new Map<string, ReadingKind>(kinds.map((kind) => [readingKinds[kind].table, kind]))
   const steps = await thinnedSteps(db)
-  const weeks = await weeksBefore(db, [...kindOf.keys()], raw_from)
+  const weeks = await weeksBefore(db, [...kindOf.keys()], cells_from)
   return weeks.flatMap(({ table, week }): Thinning[] => {
     const kind = kindOf.get(table)!
-    const is_hourly = !(kind in summedKinds) && minutes_from !== null && week.end <= minutes_from
+    if (kind !== 'cells' && week.end > raw_from) return []
+    const is_past_minutes = minutes_from !== null && week.end <= minutes_from
+    const is_hourly = kind === 'cells' || (!(kind in summedKinds) && is_past_minutes)
     const step_s: ThinningStep = is_hourly ? 3600 : 60
     const is_done = (steps.get(partitionName(table, week)) ?? 0) >= step_s
     return is_done ? [] : [{ kind, week, step_s }]

@@ -116,7 +116,7 @@ const tables = {
       ...['soc_reserve_pct', 'ramp_rate_kw_s', 'cycles_per_day_max', 'degradation_cost_per_mwh'],
       ...['market_code', 'cluster_count', 'modules_per_cluster', 'cells_per_module'],
       ...['temperature_sensors_per_module', 'commissioned_date', 'warranty_end_date'],
-      ...['warranty_throughput_kwh', 'warranty_cycles', 'pcs'],
+      ...['warranty_throughput_kwh', 'warranty_cycles', 'power_curve', 'pcs'],
     ],
   ),
 } as const satisfies Record<string, Table>

@@ -20,15 +20,19 @@ export interface HistoryRequest {
   limit: number
 }
 
-/** The readings of a device in a window as the text of a `Series`, ascending. */
+/**
+ * The readings of a device in a window as the text of a `Series`, ascending. With `columns` other
+ * than those that were measured: under their names.
+ */
 export async function readHistory(
   db: Queries,
   kind: DeviceKind,
   request: HistoryRequest,
+  columns: readonly ExportColumn[] = readingColumns(kind),
 ): Promise<JsonText> {
   const { window, limit } = request
   const bounds = boundsOf(request)
-  const statement = statementsOf(kind, window)
+  const statement = statementsOf(kind, window, columns)
   const [page] = await db.query<HistoryPage>(statement.page, [...bounds, limit])
   const { returned, items, first_at, last_at } = page!
   // A page that is not full holds all there is.
@@ -66,11 +70,15 @@ export type HistoryExport = Omit<HistoryRequest, 'limit'> & {
 }
 
 /** The same readings as rows of an export. */
-export function historyRows(kind: DeviceKind, request: HistoryExport): ExportRows {
+export function historyRows(
+  kind: DeviceKind,
+  request: HistoryExport,
+  columns: readonly ExportColumn[] = readingColumns(kind),
+): ExportRows {
   const { whole, page } = sourcesOf(kind, request.window)
   const bounds = boundsOf(request)
   return {
-    columns: readingColumns(kind),
+    columns,
     from: `FROM ${request.limit === null ? `${whole} ORDER BY measured_at` : page}`,
     values: request.limit === null ? bounds : [...bounds, request.limit],
   }
@@ -84,14 +92,14 @@ const boundsOf = ({ site_id, device_id, window }: HistoryExport) => [
 ]
 
 /** Values: site, device, end, the start unless it is open, and for a page its limit. */
-function statementsOf(kind: DeviceKind, window: SeriesWindow) {
+function statementsOf(kind: DeviceKind, window: SeriesWindow, columns: readonly ExportColumn[]) {
   const { whole, page } = sourcesOf(kind, window)
   return {
     page: `
       SELECT count(*)::int AS returned, string_agg(item, ',' ORDER BY measured_at) AS items,
              min(measured_at) AS first_at, max(measured_at) AS last_at
       FROM (
-        SELECT measured_at, ${itemJson(readingColumns(kind))} AS item FROM ${page}
+        SELECT measured_at, ${itemJson(columns)} AS item FROM ${page}
       ) AS page`,
     count: `SELECT count(*) AS count FROM ${whole}`,
   }

@@ -1,3 +1,9 @@
+import { addBatteries, addBatteryReadings } from '../../server/batteries/fixtures/battery-site.ts'
+import {
+  addPrices,
+  assignMarket,
+  keepSchedules,
+} from '../../server/batteries/fixtures/schedule-site.ts'
 import { endpoints } from '../../server/endpoints.ts'
 import { servedSite } from '../../server/features/fixtures/served-site.ts'
 import { testConventions } from './conventions.ts'
@@ -5,13 +11,17 @@ import { addFixtures } from './fixtures.ts'
 import { testAnyRequest } from './fuzz.ts'
 
 async function setUp() {
-  const { app, db, close } = await servedSite()
+  const { app, db, clock, close } = await servedSite()
   const fixtures = await addFixtures(db, { site_id: 'demo', client_id: 1 })
   await db.execute(
     `INSERT INTO nodes (site_id, node_id, node_number, name, type, report_s, channels, created_at,
        updated_at)
      VALUES ('demo', '1', 1, 'Node', 'cabinet', 60, '[]', now(), now())`,
   )
+  await addBatteries(db)
+  await addBatteryReadings(db, new Date(clock.now().getTime() - 1000).toISOString())
+  await assignMarket(db)
+  await addPrices(db, { date: '2026-06-21' })
   await db.query(`
     INSERT INTO curtailment_groups (site_id, group_id, source, created_at)
     VALUES ('demo', '1', 'edge_local', now());
@@ -23,8 +33,15 @@ async function setUp() {
     date: '2026-06-21',
     start_hour: '11',
     end_hour: '14',
+    hour: '20',
   }
-  return { app, fixtures: { ...fixtures, values }, drop: close }
+  await app.inject({
+    method: 'POST',
+    url: '/v1/sites/demo/bess/1/optimize',
+    headers: { authorization: `Bearer ${fixtures.keys.full}` },
+  })
+  const restore = await keepSchedules(db)
+  return { app, fixtures: { ...fixtures, values }, restore, drop: close }
 }
 
 testConventions(endpoints, setUp)

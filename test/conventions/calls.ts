@@ -8,6 +8,8 @@ export type AnyEndpoint = Endpoint<never>
 export interface Subject {
   app: FastifyInstance
   fixtures: Fixtures
+  /** Puts back what writes can do once only; called before each convention. */
+  restore?(): Promise<void>
   drop(): Promise<void>
 }
 

@@ -332,8 +332,9 @@ export function testConventions(
     for (const endpoint of endpoints) {
       for (const { name, applies, holds } of [...refusals, ...validation, ...answers, ...writes]) {
         if (!applies(endpoint)) continue
-        test(`${endpoint.method} ${endpoint.path} ${name}`, () => {
+        test(`${endpoint.method} ${endpoint.path} ${name}`, async () => {
           const { app, fixtures } = subject
+          await subject.restore?.()
           return holds({
             endpoint,
             fixtures,

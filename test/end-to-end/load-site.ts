@@ -6,6 +6,8 @@ const [logger] = smallSite.loggers
 const [inverter] = logger!.inverters
 const [field] = smallSite.connections
 
+const inverter_count = 12
+
 export const loadSite: Site = {
   ...smallSite,
   site_id: 'load',
@@ -14,7 +16,8 @@ export const loadSite: Site = {
   loggers: [
     {
       ...logger!,
-      inverters: Array.from({ length: 12 }, (_, nth) => ({
+      rated_power_kw: inverter_count * inverter!.rated_ac_power_kw,
+      inverters: Array.from({ length: inverter_count }, (_, nth) => ({
         ...inverter!,
         inverter_id: nth + 1,
         unit_id: nth + 1,

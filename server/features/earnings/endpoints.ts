@@ -86,7 +86,9 @@ export const earningsSummary = endpoint({
   async handle(request, needs: Needs) {
     const { days, window, now } = await askedOf(request, needs)
     const books = await needs.earnings.books({ ...window, ...now })
-    return summaryOf(books, { ...days, logger_id: window.logger_id }, now)
+    const { currency } = books
+    const arbitrage = await needs.earnings.arbitrage({ ...window, ...now, currency })
+    return summaryOf(books, arbitrage, { ...days, logger_id: window.logger_id }, now)
   },
 })
 

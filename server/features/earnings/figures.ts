@@ -8,6 +8,7 @@ import { type Micro, majorUnits, sameCurrency } from '../../earnings/money.ts'
 import { amountsSum, type Sums } from '../../earnings/sums.ts'
 import { hour_ms } from '../../http/time-windows.ts'
 import type { AwakeTime } from '../../records/daylight.ts'
+import type { Arbitrage } from './arbitrage.ts'
 
 /** Readings of an outage, and counters over gaps of up to a week, hardly come later than this. */
 const late_data_ms = 14 * day_ms
@@ -59,6 +60,7 @@ export const price = (micro: number | null): number | null =>
 
 export interface Judged {
   currency: string | null
+  arbitrage: ReturnType<Arbitrage['of']>
   fees: readonly Fee[]
   coverage: Coverage
   /** The end of the window. */
@@ -84,8 +86,12 @@ function amountsOf(sums: Sums) {
   }
 }
 
-export function figuresOf(sums: Sums, { currency, fees, coverage, end_ms, now_ms }: Judged) {
+export function figuresOf(
+  sums: Sums,
+  { currency, arbitrage, fees, coverage, end_ms, now_ms }: Judged,
+) {
   const is_sold = sums.hours_under_contract > 0
+  const has_earned = arbitrage.figures.bess_arbitrage_amount !== null
   const is_known = isKnown(sums)
   const money = (amount: Micro) => (is_known ? majorUnits(amount) : null)
   const fees_sum = amountsSum(sums.fees.values())
@@ -95,9 +101,10 @@ export function figuresOf(sums: Sums, { currency, fees, coverage, end_ms, now_ms
   const is_settled =
     is_sold &&
     !sums.may_come &&
+    arbitrage.is_settled &&
     [...sums.unknown.values()].every(({ reason }) => reason === 'no_energy')
   return {
-    currency: is_sold ? currency : null,
+    currency: is_sold || has_earned ? currency : null,
     energy_sold_kwh: kwhOrNull(sums.energy_wh),
     energy_without_contract_kwh: kwh(sums.unsold_wh),
     ...amountsOf(sums),
@@ -116,7 +123,7 @@ export function figuresOf(sums: Sums, { currency, fees, coverage, end_ms, now_ms
     curtailed_energy_kwh: kwhOrNull(sums.curtailed_wh),
     curtailment_loss_amount: sums.curtailed_wh === null ? null : money(sums.lost),
     curtailment_avoided_cost_amount: sums.curtailed_wh === null ? null : money(sums.avoided),
-    bess_arbitrage_amount: null,
+    ...arbitrage.figures,
     imbalance_amount: sums.imbalance === null ? null : money(sums.imbalance),
     price_status: priceStatus(is_settled, end_ms, now_ms),
     data_completeness_pct: completenessPct(coverage),

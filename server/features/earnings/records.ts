@@ -3,10 +3,12 @@ import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import type { Static } from 'typebox'
 import type { HourAccount } from '../../earnings/accounting.ts'
 import type { Books, PlantAccounts } from '../../earnings/books.ts'
+import type { RateSpan } from '../../earnings/exchange-rates.ts'
 import { majorUnits } from '../../earnings/money.ts'
 import { addHour, inCurrency, noSums, type Sums } from '../../earnings/sums.ts'
 import { asciiText } from '../../http/ascii-text.ts'
 import { hour_ms } from '../../http/time-windows.ts'
+import type { Arbitrage } from './arbitrage.ts'
 import {
   addCoverage,
   type Coverage,
@@ -55,6 +57,7 @@ function daysBegun(days: Days, { now_ms }: Now): Map<string, Sums> {
 /** The sums of plants, of days, and of all: each hour goes into one of each. */
 export function summaryOf(
   { plants, currency, rateAt, rates }: Books,
+  arbitrage: Arbitrage,
   { start, end, logger_id }: Days & { logger_id: number | null },
   now: Now,
 ): Static<typeof EarningsSummary> {
@@ -76,9 +79,12 @@ export function summaryOf(
   })
   const fees = plants[0]?.fees ?? []
   const end_ms = Date.parse(end) + day_ms
-  const served = ({ sums, coverage }: Account) =>
-    figuresOf(sums, { currency, fees, coverage, end_ms, now_ms: now.now_ms })
-  const figures = served(all)
+  const served = ({ sums, coverage }: Account, of: number | null) =>
+    figuresOf(sums, {
+      ...{ fees, coverage, end_ms, now_ms: now.now_ms },
+      ...{ currency: currency ?? arbitrage.currency, arbitrage: arbitrage.of(of) },
+    })
+  const figures = served(all, null)
   const is_ahead = all.sums.hours_under_contract > 0 || Date.parse(start) >= now.now_ms
   const nothing = is_ahead ? 'not_yet' : 'no_contract'
   return {
@@ -93,12 +99,19 @@ export function summaryOf(
         : of_plants.map(({ plant, ...account }) => ({
             logger_id: plant.logger_id,
             logger_name: plant.logger_name,
-            ...served(account),
+            ...served(account, plant.logger_id),
           })),
-    exchange_rates: ratesOf(rates),
+    exchange_rates: ratesOf(joined(rates, arbitrage.rates)),
     by_day: [...days].map(([date, sums]) => dayOf(date, sums)),
     calculated_at: new Date(now.now_ms).toISOString(),
   }
+}
+
+/** Each pair of currencies once. */
+function joined(rates: readonly RateSpan[], others: readonly RateSpan[]): RateSpan[] {
+  const pairOf = ({ currency, into }: RateSpan) => `${currency} ${into}`
+  const known = new Set(rates.map(pairOf))
+  return [...rates, ...others.filter((rate) => !known.has(pairOf(rate)))]
 }
 
 /** The hours of plants, by time and plant, each made when it comes to it. */

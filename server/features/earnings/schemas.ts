@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { accountReasons } from '../../earnings/accounting.ts'
 import { contractTypes, feeBases, feeCodes } from '../../earnings/contracts.ts'
 import { LoggerId, Nullable } from '../../http/params.ts'
+import { arbitrageReasons } from './arbitrage.ts'
 
 const closed = (id: string) => ({ additionalProperties: false, $id: id }) as const
 const instant = (description: string, examples?: string[]) =>
@@ -73,7 +74,8 @@ const ExchangeRate = Type.Object(
 const exchange_rates = Type.Array(ExchangeRate, {
   description:
     'The rates between the currencies of markets, fees, contracts and sums, by the day. An amount ' +
-    'of an hour and plant is converted as a whole, and rounded to a millionth.',
+    'of an hour and plant, and that of a day and battery, is converted as a whole, and rounded to ' +
+    'a millionth.',
 })
 
 const UnknownMoney = Type.Object(
@@ -146,10 +148,30 @@ const figures = {
   ),
   curtailment_loss_amount: money('What it would have earned at prices of the contract above 0.'),
   curtailment_avoided_cost_amount: money('What it would have cost at prices below 0.'),
-  bess_arbitrage_amount: Type.Null({
-    description:
-      'What batteries earned by charging and discharging: `null`, as there are none here.',
-  }),
+  bess_arbitrage_amount: money(
+    'What batteries earned: energy discharged less charged, times the day-ahead price of their ' +
+      'market, without fees. Below 0 where charging cost more. In no other amount: charging is paid ' +
+      'for, also with energy of the own plant, whose gross has it as sold, so that the two add up. ' +
+      'Of a plant it is of its batteries; those at the common connection are in the total only. ' +
+      'Where energy is not known, it is of what is.',
+  ),
+  bess_arbitrage_reason: Nullable(
+    Type.Enum([...arbitrageReasons], {
+      description:
+        'Why it is `null`, or with `no_energy` not of all energy. `no_battery`: none in service ' +
+        'then; `no_market`: neither the battery nor its plant or site has one on some day; ' +
+        '`no_price`, `no_exchange_rate`: of some energy that moved; `not_yet`: the time is to come.',
+    }),
+  ),
+  bess_completeness_pct: Nullable(
+    Type.Number({
+      minimum: 0,
+      maximum: 100,
+      description:
+        'Part of the time so far in which batteries were in service of which their energy is known; ' +
+        '`null` where there is none.',
+    }),
+  ),
   imbalance_amount: money(
     'Deviation from the forecast before the gate closure, at the imbalance price less the day-ahead ' +
       'price; below 0 where it cost. In no other amount but by a fee. `null` where no quarter hour ' +

@@ -3,16 +3,20 @@ import { type Contracts, readContracts } from '../../earnings/contract-store.ts'
 import { type PlantHour, readPlantHours } from '../../earnings/plant-quarters.ts'
 import { readSoldSteps } from '../../predictions/sold-steps.ts'
 import type { Queries } from '../../storage/database.ts'
+import { type Arbitrage, type ArbitrageAsked, readArbitrage } from './arbitrage.ts'
 
 export interface SiteTerms {
   /** Of the inventory; null until there is one. */
   currency: string | null
   country_code: string | null
+  timezone: string
 }
 
 export interface EarningsStore {
   /** The accounts of plants, with what was forecast in time as what they had sold ahead. */
   books(asked: Omit<BooksAsked, 'site_currency' | 'readScheduled'>): Promise<Books>
+  /** What batteries earned, in `currency` where there is one. */
+  arbitrage(asked: Omit<ArbitrageAsked, 'site_currency' | 'timezone'>): Promise<Arbitrage>
   contracts(site_id: string, logger_id: number | null): Promise<Contracts>
   /** By id, retired ones too. */
   loggerNames(site_id: string): Promise<Map<number, string>>
@@ -28,7 +32,8 @@ const quarter_ms = 15 * minute_ms
 export function createEarningsStore(db: Queries): EarningsStore {
   const site = async (site_id: string): Promise<SiteTerms> => {
     const [row] = await db.query<SiteTerms>(
-      `SELECT inventory->>'currency' AS currency, inventory->>'country_code' AS country_code
+      `SELECT inventory->>'currency' AS currency, inventory->>'country_code' AS country_code,
+         coalesce(inventory->>'timezone', 'UTC') AS timezone
        FROM sites WHERE site_id = $1`,
       [site_id],
     )
@@ -40,6 +45,10 @@ export function createEarningsStore(db: Queries): EarningsStore {
       const { currency } = await site(asked.site_id)
       const readScheduled = forecastInTime(db, asked)
       return openBooks(db, { ...asked, site_currency: currency, readScheduled })
+    },
+    async arbitrage(asked) {
+      const { currency: site_currency, timezone } = await site(asked.site_id)
+      return readArbitrage(db, { ...asked, site_currency, timezone })
     },
     contracts: (site_id, logger_id) => readContracts(db, site_id, logger_id),
     async loggerNames(site_id) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { addBatteries, addBatteryReadings } from '../../batteries/fixtures/battery-site.ts'
 import { addKey, addReading, day_start, servedSite } from '../fixtures/served-site.ts'
 
 test('plant', async (t) => {
@@ -96,7 +97,29 @@ test('plant', async (t) => {
     assert.equal(body.strings.length, 10)
     assert.equal(body.strings[9].status, 'no_data')
     assert.equal(body.partial, true)
-    assert.deepEqual(body.missing_sections, ['bess', 'alerts'])
+    assert.deepEqual(body.bess, [])
+    assert.deepEqual(body.missing_sections, ['alerts'])
+  })
+
+  await t.test('battery units in service are told in short, for who may read them', async () => {
+    await addBatteries(db)
+    await addBatteryReadings(db, '2026-06-21T09:59:58Z')
+    await db.execute('UPDATE batteries SET retired_at = now() WHERE bess_id = 2')
+    const { bess } = (await get('/overview')).body
+    const [unit, current] = [(await get('/bess/1')).body, (await get('/bess/1/current')).body]
+    assert.equal(bess.length, 1)
+    for (const [name, value] of Object.entries(bess[0])) {
+      assert.deepEqual(value, { ...unit, ...current }[name], name)
+    }
+    assert.deepEqual([bess[0].status, bess[0].power_kw, bess[0].quality], ['online', 100, 'good'])
+    const key = await addKey(db, { key_id: 'babababababa', scopes: ['plant:read'] })
+    const blind = (await get('/overview', key)).body
+    assert.equal(blind.bess, null)
+    assert.ok(blind.missing_sections.includes('bess'))
+    await db.execute("UPDATE clients SET modules = array_remove(modules, 'bess')")
+    const without = await addKey(db, { key_id: 'abababababab' })
+    assert.equal((await get('/overview', without)).body.bess, null)
+    await db.query("UPDATE clients SET modules = modules || '{bess}'; DELETE FROM batteries")
   })
 
   await t.test('what curtailment keeps back is told, for who may read it', async () => {

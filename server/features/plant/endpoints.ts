@@ -8,13 +8,20 @@ import { LocationId } from '../../http/params.ts'
 import type { Forecasts } from '../../predictions/forecasts.ts'
 import type { Site } from '../../records/site.ts'
 import { locationExample, overviewExample, statusExample } from './examples.ts'
-import { type LiveNeeds, type NodeNeeds, readLiveNodes, readLivePlant } from './live.ts'
+import {
+  type LiveNeeds,
+  type NodeNeeds,
+  readLiveNodes,
+  readLivePlant,
+  readLiveUnits,
+  type UnitNeeds,
+} from './live.ts'
 import { Location, locationRecord } from './location.ts'
 import { Overview, overviewOf } from './overview.ts'
 import { PlantStatus, plantStatus } from './status.ts'
 import type { PlantStore } from './store.ts'
 
-export interface Needs extends LiveNeeds, NodeNeeds {
+export interface Needs extends LiveNeeds, NodeNeeds, UnitNeeds {
   plants: PlantStore
   predictions: { forecasts: Pick<Forecasts, 'issued'> }
   siteSummaries: { find(caller: Caller, site_id: string): Promise<Site | undefined> }
@@ -35,17 +42,19 @@ export const getOverview = endpoint({
   async handle({ site: { site_id }, caller }, needs: Needs) {
     const may_read_predictions =
       caller.scopes.has('predictions:read') && caller.modules.has('ai_predictions')
-    const [live, nodes, site, forecasts] = await Promise.all([
+    const may_read_units = caller.scopes.has('bess:read') && caller.modules.has('bess')
+    const [live, nodes, site, forecasts, units] = await Promise.all([
       readLivePlant(site_id, needs),
       readLiveNodes(site_id, needs),
       needs.siteSummaries.find(caller, site_id),
       may_read_predictions ? readForecasts(site_id, needs) : null,
+      may_read_units ? readLiveUnits(site_id, needs) : null,
     ])
     if (!site) throw new ApiError('not_found', { site_id })
     // Tens of thousands of strings: written at once, as tests have checked it.
     const may_read_weather = caller.scopes.has('weather:read')
     const may_read_curtailment = caller.scopes.has('curtailment:read')
-    const allowed = { may_read_weather, may_read_curtailment, forecasts }
+    const allowed = { may_read_weather, may_read_curtailment, forecasts, units }
     return new JsonText(JSON.stringify(overviewOf({ live, nodes, site, ...allowed })))
   },
 })

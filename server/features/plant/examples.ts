@@ -119,8 +119,17 @@ export const overviewExample: Overview = {
     ],
   },
   curtailment: { active_count: 1, limit_kw: 1040, curtailed_now_kw: 57.4 },
-  bess: null,
+  bess: [
+    {
+      ...{ bess_id: 1, name: 'Battery South', rated_energy_kwh: 744 },
+      ...{ status: 'online', operating_mode: 'schedule' },
+      measured_at: '2026-06-21T10:00:06.000Z',
+      received_at: '2026-06-21T10:00:06.310Z',
+      ...{ age_s: 1.4, quality: 'good', state: 'charging' },
+      ...{ power_kw: -280.4, setpoint_kw: -280, soc_pct: 41.6, alarm_count: 0 },
+    },
+  ],
   alerts: null,
   partial: true,
-  missing_sections: ['bess', 'alerts'],
+  missing_sections: ['alerts'],
 }

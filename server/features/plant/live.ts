@@ -1,5 +1,6 @@
 /** Everything live of a site, read at one go for the status and the overview. */
 import type { Clock } from '@heliograph/domain/clock'
+import type { LiveUnit, UnitsAsked } from '../../batteries/unit-store.ts'
 import type { InverterFilter, InverterRow } from '../../records/inverter.ts'
 import type { EdgeRow, LoggerRow } from '../../records/logger.ts'
 import {
@@ -84,6 +85,16 @@ export async function readLiveNodes(site_id: string, { sensors }: NodeNeeds) {
   return nodes
     .filter(({ retired_at }) => retired_at === null)
     .map((row) => ({ row, switchings: of.get(row.node_id) ?? [] }))
+}
+
+export interface UnitNeeds extends Pick<LiveNeeds, 'clock' | 'sites'> {
+  bess: { units(asked: UnitsAsked): Promise<LiveUnit[]> }
+}
+
+/** The battery units in service. */
+export async function readLiveUnits(site_id: string, { bess, clock, sites }: UnitNeeds) {
+  const { now, day_start_at } = situationOf(await sites.facts(site_id), clock.now())
+  return bess.units({ site_id, now, day_start_at, in_service: true })
 }
 
 export type LiveNode = Awaited<ReturnType<typeof readLiveNodes>>[number]

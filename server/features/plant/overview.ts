@@ -1,5 +1,7 @@
 /** The whole site in one answer, for those who poll it. */
 import { type Static, Type } from 'typebox'
+import { BatteryGlance, batteryGlance } from '../../batteries/glance.ts'
+import type { LiveUnit } from '../../batteries/unit-store.ts'
 import { Nullable } from '../../http/params.ts'
 import type { ForecastRun } from '../../predictions/run-store.ts'
 import { At } from '../../records/frame.ts'
@@ -37,7 +39,11 @@ export const Overview = Type.Object(
     ),
     predictions: Nullable(PredictionsNow),
     curtailment: Nullable(CurtailmentNow),
-    bess: Later('Battery storage'),
+    bess: Nullable(
+      Type.Array(BatteryGlance, {
+        description: 'Battery units in service; needs `bess:read` and the module `bess`.',
+      }),
+    ),
     alerts: Later('Counts of alerts'),
     partial: Type.Boolean({ description: 'Whether any section is missing.' }),
     missing_sections: Type.Array(Type.Enum([...sections]), {
@@ -57,6 +63,8 @@ export interface OverviewParts {
   may_read_curtailment: boolean
   /** Forecasts of the site, of today and the day after; null for who may not read them. */
   forecasts: readonly ForecastRun[] | null
+  /** Battery units in service; null for who may not read them. */
+  units: readonly LiveUnit[] | null
 }
 
 export function overviewOf(parts: OverviewParts): Overview {
@@ -69,7 +77,7 @@ export function overviewOf(parts: OverviewParts): Overview {
     weather: may_read_weather ? live.stations.map((row) => stationNow(row, situation)) : null,
     predictions: parts.forecasts && predictionsNow(parts.forecasts, situation.now),
     curtailment: parts.may_read_curtailment ? curtailmentNow(live, situation) : null,
-    bess: null,
+    bess: parts.units?.map((unit) => batteryGlance(unit, situation)) ?? null,
     alerts: null,
   }
   const missing_sections = sections.filter((section) => optional[section] === null)

@@ -22,6 +22,8 @@ create table batteries (
   soc_max_pct double precision not null,
   soc_reserve_pct double precision,
   ramp_rate_kw_s double precision,
+  -- as in site.yaml
+  power_curve jsonb,
   cycles_per_day_max double precision,
   degradation_cost_per_mwh double precision,
   market_code text,
@@ -212,3 +214,8 @@ create table cells_readings (
 create table cells_latest (
   like cells_readings, received_at timestamptz not null, primary key (site_id, bess_id, cluster_idx)
 ) with (fillfactor = 50);
+
+-- What is set now is the newest of each code: found without reading the past.
+create index events_of_batteries
+  on events (site_id, source_kind, source_id, code, at desc, event_id desc)
+  where source_kind in ('bess', 'pcs') and edge <> 'once';

@@ -25,8 +25,8 @@ create table battery_schedules (
   superseded_by bigint,
   -- what it was planned on, so that a revised hour is judged by the same
   problem jsonb not null,
-  -- how it was planned: optimizer, inputs, totals, constraint_violations
-  plan jsonb not null,
+  -- how it was planned: optimizer, inputs, totals, constraint_violations; in this order
+  plan json not null,
   -- from hour 0 to 23
   hours jsonb not null,
   primary key (site_id, schedule_id)

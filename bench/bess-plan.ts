@@ -1,0 +1,155 @@
+/**
+ * How long it takes to have batteries planned, to a client: a unit and day of quarter-hour prices,
+ * and 50 units of one site behind one limit together; and what the server's other requests wait
+ * meanwhile, beside what they wait without.
+ */
+import { defaultPollIntervals } from '@heliograph/domain/site'
+import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { seededRandom } from '@heliograph/forecast/seeded-random'
+import { figuresOf, startClient, type Timed, waitsOf } from './fixtures/beside-peer.ts'
+import { servedPlant } from './fixtures/served-plant.ts'
+
+const unit_median_ms = 100
+const unit_worst_ms = 1000
+const site_worst_ms = 2000
+const units = 50
+const rounds = 8
+const asked = '/loggers'
+const quarter_ms = 900_000
+const tomorrow = utcDayStart(Date.now()) + day_ms
+const body = JSON.stringify({ target_date: utcDate(tomorrow) })
+
+const plant = await servedPlant({ inverters: 100, strings: 4 })
+const client = startClient(plant)
+const { db } = plant
+try {
+  await db.execute('update api_keys set write_per_minute = 100000')
+  await addUnits()
+  await addPrices(1)
+  for (let warming = 0; warming < 3; warming += 1) await plan('/bess/1/optimize')
+
+  const alone: number[] = []
+  for (let seed = 1; seed <= 30; seed += 1) {
+    await addPrices(seed)
+    alone.push(await plan('/bess/1/optimize'))
+  }
+  const one = figuresOf([{ wall_ms: alone, cpu_ms: 0 }])
+  const worst_ms = Math.max(...alone)
+  say(
+    `a unit and day of quarters: p50 ${one.p50_ms.toFixed(0)} ms (limit ${unit_median_ms} ms), ` +
+      `worst of ${alone.length} ${worst_ms.toFixed(0)} ms (limit ${unit_worst_ms} ms)`,
+    one.p50_ms <= unit_median_ms && worst_ms <= unit_worst_ms,
+  )
+
+  await client.ask(asked, 50)
+  const [without, meanwhile]: [Timed[], Timed[]] = [[], []]
+  const [together, solving]: [number[], number[]] = [[], []]
+  for (let seed = 1; seed <= rounds; seed += 1) {
+    await addPrices(seed)
+    without.push(await client.ask(asked, 100))
+    let is_planning = true
+    const planning = plan('/bess/optimize-all', solving).finally(() => {
+      is_planning = false
+    })
+    while (is_planning) meanwhile.push(await client.ask(asked, 20))
+    together.push(await planning)
+  }
+  const slowest_ms = Math.max(...together)
+  say(
+    `${units} units together: p50 ${median(together).toFixed(0)} ms, worst of ${rounds} ` +
+      `${slowest_ms.toFixed(0)} ms, limit ${site_worst_ms} ms; of it the solver ` +
+      `${median(solving).toFixed(0)} ms`,
+    slowest_ms <= site_worst_ms,
+  )
+  process.stdout.write(
+    `other requests (${asked}): ${waitsOf(figuresOf(without))}; while 50 units are planned ` +
+      `${waitsOf(figuresOf(meanwhile))}\n`,
+  )
+} finally {
+  client.stop()
+  await plant.close()
+}
+
+function say(line: string, is_within: boolean) {
+  process.stdout.write(`${line}\n`)
+  if (!is_within) process.exitCode = 1
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+}
+
+interface Answered {
+  data?: { optimizer: { solve_ms: number } }[]
+}
+
+/** How long the answer took, which has to be whole; `solving` hears what of it the solver took. */
+async function plan(path: string, solving: number[] = []): Promise<number> {
+  await db.execute(`update bess_latest set measured_at = $1`, [new Date()])
+  const began = performance.now()
+  const response = await fetch(`http://127.0.0.1:${plant.port}/v1/sites/plant${path}`, {
+    method: 'POST',
+    headers: { authorization: plant.authorization, 'content-type': 'application/json' },
+    body,
+  })
+  const answer = (await response.json()) as Answered
+  const elapsed_ms = performance.now() - began
+  const is_whole = path.includes('all') ? answer.data?.length === units : response.status === 201
+  if (answer.data?.[0]) solving.push(answer.data[0].optimizer.solve_ms)
+  if (!is_whole) throw new Error(JSON.stringify(answer).slice(0, 500))
+  return elapsed_ms
+}
+
+/** Units of one to four hours, between two fifths and three fifths full, and one limit for all. */
+async function addUnits(): Promise<void> {
+  const random = seededRandom(7)
+  for (let bess_id = 1; bess_id <= units; bess_id += 1) {
+    const hours = 1 + Math.floor(4 * random())
+    await db.execute(
+      `insert into batteries (site_id, bess_id, name, chemistry, coupling, rated_energy_kwh,
+         rated_charge_power_kw, rated_discharge_power_kw, roundtrip_efficiency_pct, soc_min_pct,
+         soc_max_pct, cycles_per_day_max, degradation_cost_per_mwh, market_code, cluster_count,
+         modules_per_cluster, cells_per_module, pcs, created_at, updated_at)
+       values ('plant', $1, 'unit', 'lfp', 'ac', $2, 500, 500, 86, 5, 95, 1.5, 6, 'DE-LU', 4, 10, 16,
+         '[{"pcs_idx": 0, "rated_power_kw": 500}]', now(), now())`,
+      [bess_id, 500 * hours],
+    )
+    await db.execute(
+      `insert into bess_latest (site_id, bess_id, measured_at, received_at, quality, soc_pct)
+       values ('plant', $1, now(), now(), 'good', $2)`,
+      [bess_id, 40 + 20 * random()],
+    )
+  }
+  const poll = JSON.stringify({ ...defaultPollIntervals, battery_s: 600 })
+  await db.execute(
+    `update sites set inventory = coalesce(inventory, '{}') || jsonb_build_object(
+       'export_plan_limit_kw', 15000, 'poll', $1::jsonb)`,
+    [poll],
+  )
+}
+
+/** A spring day: low and at times negative at noon, two peaks, no two quarters alike. */
+async function addPrices(seed: number): Promise<void> {
+  const random = seededRandom(seed)
+  const base = 60 + 40 * random()
+  const depth = 60 + 60 * random()
+  const prices = Array.from({ length: 2 * 96 }, (_, nth) => {
+    const hour = (nth % 96) / 4
+    const noon = depth * Math.exp(-(((hour - 12) / 3) ** 2))
+    const evening = 50 * Math.exp(-(((hour - 19) / 1.5) ** 2))
+    return {
+      start_at: new Date(tomorrow - day_ms + nth * quarter_ms),
+      end_at: new Date(tomorrow - day_ms + (nth + 1) * quarter_ms),
+      price: Math.round(100 * (base - noon + evening + 12 * (random() - 0.5))) / 100,
+    }
+  })
+  await db.execute('delete from market_prices')
+  await db.execute(
+    `insert into market_prices (market_code, kind, start_at, revision, end_at, price, source,
+       fetched_at)
+     select 'DE-LU', 'day_ahead', start_at, 1, end_at, price, 'csv', now()
+     from jsonb_to_recordset($1::jsonb) as p (start_at timestamptz, end_at timestamptz,
+       price numeric)`,
+    [JSON.stringify(prices)],
+  )
+}

@@ -1,0 +1,286 @@
+/** The alarms of a unit: which of those that it can raise are set, since when, how bad it is. */
+import { isAvailable, setBits } from '@heliograph/domain/alarms/decode'
+import type { AlarmRow } from '@heliograph/domain/alarms/table'
+import { type Static, Type } from 'typebox'
+import { Nullable } from '../http/params.ts'
+import { At } from '../records/frame.ts'
+import {
+  type BatterySeverity,
+  batterySeverities,
+  batterySeverity,
+  fireSeverities,
+  heartbeat_code,
+} from './active-alarms.ts'
+import type { AlarmedPart, UnitWords } from './alarm-words.ts'
+import { bitOf, type Condition, codeOf, type Place, placeOf, unknownCode } from './conditions.ts'
+import { thresholdOf } from './thresholds.ts'
+
+export const alarmSources = [
+  'bms',
+  'cluster',
+  'pcs',
+  'hvac',
+  'fire',
+  'meter',
+  'ems',
+  'communication',
+] as const
+export type AlarmSource = (typeof alarmSources)[number]
+
+export const AlarmSeverity = Type.Enum([...batterySeverities])
+export const AlarmSourceName = Type.Enum([...alarmSources], {
+  description:
+    'Where it comes from: `bms`, the management system of the unit; `ems`, the edge; ' +
+    '`communication`: something of the unit does not answer, or shows no sign of life. `hvac` ' +
+    'and `meter` are kept for devices that tell of these.',
+})
+export const ClusterIdx = (description: string) =>
+  Nullable(Type.Integer({ minimum: 0, description }))
+
+export type AlarmState = Static<typeof AlarmState>
+export const AlarmState = Type.Object(
+  {
+    code: Type.String({
+      description:
+        'As its table names it; `alarm_1_bit_17` for a bit that no table explains. With ' +
+        '`source`, `pcs_idx` and `cluster_idx` it names the alarm.',
+    }),
+    name: Type.String(),
+    description: Nullable(Type.String()),
+    source: AlarmSourceName,
+    cluster_idx: ClusterIdx(
+      'The cluster; null for what is of none, and for an alarm that is set in no cluster.',
+    ),
+    pcs_idx: ClusterIdx('The PCS; null for what is of none.'),
+    severity: AlarmSeverity,
+    level: Nullable(
+      Type.Integer({
+        minimum: 1,
+        maximum: 3,
+        description: 'Of a protection: 1 pre-alarm, 2 first level, 3 second level.',
+      }),
+    ),
+    is_set: Type.Boolean({ description: 'As it was read last.' }),
+    set_at: Nullable(At('Since when it is set; null while it is not, and where nobody told.')),
+    cleared_at: Nullable(At('When it was cleared last; null while it is set.')),
+    raw_value: Nullable(
+      Type.Number({ description: 'What the threshold is held against, now, in its unit.' }),
+    ),
+    threshold_value: Nullable(
+      Type.Number({ description: 'As the device is set; see /bess/{bess_id}/protection.' }),
+    ),
+    threshold_unit: Nullable(Type.String()),
+    latching: Type.Boolean({
+      description: 'Stays until someone resets it; false also where its documents do not say.',
+    }),
+    affects_power: Type.Boolean({
+      description:
+        'The unit may not deliver or take what it otherwise could. Where the documents do not ' +
+        'say, what is major or critical does.',
+    }),
+    recommended_action: Nullable(Type.String()),
+    alert_id: Type.Null({ description: 'Null, as there are no alerts yet.' }),
+  },
+  { additionalProperties: false, $id: 'BatteryAlarmState' },
+)
+
+/**
+ * By part and place in its words, then what edges noticed beside them. A word that was not read,
+ * or says that it is not available, tells nothing: of its alarms the edge's last word counts. Those
+ * of clusters are listed for each cluster in which they are set, and once where they are in none.
+ */
+export function alarmStates(words: UnitWords, conditions: readonly Condition[]): AlarmState[] {
+  const by_part = Map.groupBy(conditions, (condition) => partKey(placeOf(condition)))
+  const parts = words.parts.map((part) => ({
+    part,
+    bits: bitsOf(part, by_part.get(partKey(part)) ?? []),
+  }))
+  const listed = [
+    ...parts.filter(({ part }) => part.cluster_idx === null).flatMap(allBits),
+    ...clusterBits(parts.filter(({ part }) => part.cluster_idx !== null)),
+  ]
+  return [
+    ...listed.map((bit) => bitState(bit, words)),
+    ...ownStates(words, conditions),
+    ...conditions.filter((condition) => !bitOf(condition)).map(conditionState),
+  ]
+}
+
+const partKey = ({ pcs_idx, cluster_idx }: Place) => `${pcs_idx}/${cluster_idx}`
+
+/** Of the words of a part: 32 times the word and the bit. */
+interface Bit {
+  part: AlarmedPart
+  at: number
+  is_set: boolean
+  condition: Condition | undefined
+}
+
+interface PartBits {
+  part: AlarmedPart
+  /** Those that are set, and those that an edge ever told of. */
+  bits: Map<number, Bit>
+}
+
+const wordOf = (at: number) => Math.floor(at / 32)
+
+function bitsOf(part: AlarmedPart, conditions: readonly Condition[]): Map<number, Bit> {
+  const { table, words } = part
+  const readWord = (word: number) => {
+    const value = words[word - 1] ?? null
+    return value !== null && isAvailable(table, value) ? value : null
+  }
+  const told = new Map<number, Condition>()
+  for (const condition of conditions) {
+    const place = bitOf(condition)
+    if (place) told.set(32 * place.word + place.bit, condition)
+  }
+  const set = new Set(
+    words.flatMap((_, nth) => setBits(readWord(nth + 1) ?? 0).map((bit) => 32 * (nth + 1) + bit)),
+  )
+  return new Map(
+    [...new Set([...set, ...told.keys()])].map((at): [number, Bit] => {
+      const condition = told.get(at)
+      const is_read = readWord(wordOf(at)) !== null
+      const is_set = is_read ? set.has(at) : condition?.edge === 'rising'
+      return [at, { part, at, is_set, condition }]
+    }),
+  )
+}
+
+/** With those that its table explains. */
+function allBits({ part, bits }: PartBits): Bit[] {
+  const explained = part.table.rows.map((row) => 32 * row.alarm_word + row.bit)
+  return [...new Set([...explained, ...bits.keys()])]
+    .sort((one, other) => one - other)
+    .map((at) => bits.get(at) ?? { part, at, is_set: false, condition: undefined })
+}
+
+/** Each where it is set; those that are set nowhere once, as they were cleared last. */
+function clusterBits(clusters: readonly PartBits[]): Bit[] {
+  const [first] = clusters
+  if (!first) return []
+  const set = clusters.flatMap(({ bits }) => [...bits.values()].filter(({ is_set }) => is_set))
+  const places = new Set(set.map(({ at }) => at))
+  const unset = new Map<number, Bit>()
+  for (const bit of [...allBits(first), ...clusters.flatMap(({ bits }) => [...bits.values()])]) {
+    if (places.has(bit.at)) continue
+    const known = unset.get(bit.at)?.condition
+    const is_later = !known || (bit.condition !== undefined && bit.condition.at > known.at)
+    const part = { ...bit.part, cluster_idx: null }
+    if (is_later) unset.set(bit.at, { ...bit, part })
+  }
+  return [...set, ...unset.values()]
+}
+
+function bitState({ part, at, is_set, condition }: Bit, words: UnitWords): AlarmState {
+  const { alarm_source: source, pcs_idx, cluster_idx, table } = part
+  const [word, bit] = [wordOf(at), at % 32]
+  const row = table.rows.find((one) => one.alarm_word === word && one.bit === bit)
+  // Measured of the unit as a whole, which says nothing of one of its parts.
+  const measured = source === 'bms' ? words.measured : {}
+  return {
+    ...(row ? known(row) : unknown(word, bit)),
+    ...(row ? thresholdOf(row, words.protection, measured) : noThreshold),
+    ...{ source, cluster_idx, pcs_idx, alert_id: null },
+    ...sinceWhen(is_set, condition),
+  }
+}
+
+const noThreshold = { raw_value: null, threshold_value: null, threshold_unit: null }
+
+/** Of a part, and of what is no bit of its words. */
+export function sourceOf(place: Place, code: string | null): AlarmSource {
+  if (code !== null) return sourceOfCode(code)
+  if (place.cluster_idx !== null) return 'cluster'
+  return place.pcs_idx === null ? 'bms' : 'pcs'
+}
+
+const isGrave = (severity: BatterySeverity) => severity === 'major' || severity === 'critical'
+
+function known(row: AlarmRow) {
+  const severity = batterySeverity(row.severity)
+  return {
+    code: row.code,
+    name: row.name,
+    description: row.description,
+    severity,
+    level: row.protection_level ?? null,
+    latching: row.latching ?? row.auto_clears === false,
+    affects_power: row.affects_power ?? row.stops_production ?? isGrave(severity),
+    recommended_action: row.recommended_action,
+  }
+}
+
+const unknown = (word: number, bit: number) => ({
+  code: unknownCode(word, bit),
+  name: `Unknown alarm: word ${word}, bit ${bit}`,
+  severity: 'warning' as const,
+  ...unexplained,
+  affects_power: false,
+})
+
+const unexplained = {
+  ...{ description: null, level: null, latching: false, recommended_action: null },
+} as const
+
+function sinceWhen(is_set: boolean, condition: Condition | undefined) {
+  const at = condition?.at.toISOString() ?? null
+  return {
+    is_set,
+    set_at: is_set && condition?.edge === 'rising' ? at : null,
+    cleared_at: !is_set && condition?.edge === 'falling' ? at : null,
+  }
+}
+
+/** What values of the unit itself say. */
+function ownStates({ measured }: UnitWords, conditions: readonly Condition[]): AlarmState[] {
+  const { heartbeat_ok, fire_system_state } = measured
+  const own = (state: Pick<AlarmState, 'code' | 'name' | 'source' | 'severity' | 'is_set'>) => ({
+    ...unexplained,
+    ...noThreshold,
+    ...{ affects_power: true, pcs_idx: null, cluster_idx: null, alert_id: null },
+    ...{ set_at: null, cleared_at: null },
+    ...state,
+  })
+  const is_told = conditions.some(({ code }) => code === heartbeat_code)
+  return [
+    ...(heartbeat_ok == null || is_told
+      ? []
+      : [
+          own({
+            ...{ code: heartbeat_code, name: 'The heartbeat of the unit stands still' },
+            ...{ source: 'communication', severity: 'major', is_set: heartbeat_ok === 0 },
+          }),
+        ]),
+    ...(fire_system_state == null
+      ? []
+      : (['warning', 'fault', 'alarm'] as const).map((state) =>
+          own({
+            ...{ code: `fire_system_${state}`, name: `The fire alarm system tells: ${state}` },
+            ...{ source: 'fire', severity: fireSeverities[state] },
+            is_set: fire_system_state === state,
+          }),
+        )),
+  ]
+}
+
+function conditionState(condition: Condition): AlarmState {
+  const severity = batterySeverity(condition.severity)
+  return {
+    code: codeOf(condition),
+    name: condition.message,
+    source: sourceOf(placeOf(condition), condition.code),
+    severity,
+    ...unexplained,
+    ...noThreshold,
+    ...placeOf(condition),
+    ...sinceWhen(condition.edge === 'rising', condition),
+    affects_power: isGrave(severity),
+    alert_id: null,
+  }
+}
+
+/** Of a condition that is no bit of an alarm word. */
+const sourceOfCode = (code: string): AlarmSource =>
+  code.startsWith('device_offline') || code === heartbeat_code ? 'communication' : 'ems'

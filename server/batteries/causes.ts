@@ -1,0 +1,209 @@
+/** What kept a unit from its plan, and when, by what its edge told of it. */
+import type { clampReasons } from '@heliograph/domain/dispatch'
+import { day_ms } from '@heliograph/domain/utc-day'
+import type { Queries } from '../storage/database.ts'
+import type { Span, Unit } from './unit-energy.ts'
+
+/** In the order in which they count where several held for as long. */
+export const causes = [
+  'pcs_fault',
+  'alarm',
+  'comm_loss',
+  'permit',
+  'operator',
+  'grid_limit',
+  'soc_limit',
+  'temperature_derating',
+  'power_limit',
+] as const
+export type Cause = (typeof causes)[number]
+
+export interface CauseSpan extends Span {
+  cause: Cause
+  /** It held the setpoint down; else it was only so at the same time. */
+  is_direct: boolean
+}
+
+/** A setpoint that is moved at its ramp rate is held down for seconds, and no cause. */
+const held_ms_min = 60_000
+/** Conditions that began longer before are not looked for. */
+const looked_back_ms = 30 * day_ms
+
+/** Setpoints and tiers are noted a moment apart: so much of the longest is as long. */
+const as_long_ratio = 0.9
+
+/** What held a setpoint down the longest, else what else was the case; null for nothing. */
+export function causeIn(spans: readonly CauseSpan[], { start_ms, end_ms }: Span): Cause | null {
+  const longest = (of: readonly CauseSpan[]) => {
+    const held = new Map<Cause, number>()
+    for (const span of of) {
+      const ms = Math.min(span.end_ms, end_ms) - Math.max(span.start_ms, start_ms)
+      if (ms > 0) held.set(span.cause, (held.get(span.cause) ?? 0) + ms)
+    }
+    const least_ms = Math.max(held_ms_min, as_long_ratio * Math.max(0, ...held.values()))
+    return causes.find((cause) => (held.get(cause) ?? 0) >= least_ms) ?? null
+  }
+  return (
+    longest(spans.filter(({ is_direct }) => is_direct)) ??
+    longest(spans.filter(({ is_direct }) => !is_direct))
+  )
+}
+
+interface ToldSetpoint {
+  at: Date
+  source: string
+  status: string
+  clamp_reason: (typeof clampReasons)[number] | null
+  failure_code: string | null
+}
+
+interface ToldNote {
+  at: Date
+  tier: string
+  reason_code: string
+  alarm_code: string | null
+}
+
+interface ToldCondition {
+  at: Date
+  source_kind: string
+  source_id: string
+  code: string
+  edge: 'rising' | 'falling'
+  severity: string
+}
+
+/** Ascending in each of the three. */
+export interface Told {
+  setpoints: readonly ToldSetpoint[]
+  notes: readonly ToldNote[]
+  conditions: readonly ToldCondition[]
+}
+
+/** All that was told of a unit that bears on a span. */
+export async function readTold(
+  db: Queries,
+  { site_id, bess_id }: Pick<Unit, 'site_id' | 'bess_id'>,
+  { start_ms, end_ms }: Span,
+): Promise<Told> {
+  // The last of what was told before still holds when the span begins.
+  const values = [site_id, bess_id, new Date(start_ms - day_ms), new Date(end_ms)]
+  const [setpoints, notes, conditions] = await Promise.all([
+    db.query<ToldSetpoint>(
+      `select issued_at as at, source, status, clamp_reason, failure_code
+       from battery_dispatches
+       where site_id = $1 and bess_id = $2 and issued_at >= $3 and issued_at < $4
+       order by issued_at`,
+      values,
+    ),
+    db.query<ToldNote>(
+      `select at, tier, reason_code, alarm_code from battery_control_notes
+       where site_id = $1 and bess_id = $2 and at >= $3 and at < $4 order by at, nth`,
+      values,
+    ),
+    db.query<ToldCondition>(
+      `select e.at, e.source_kind, e.source_id, e.code, e.edge, e.severity
+       from (
+         select 'bess' as kind, $2::text as id
+         union all
+         select 'pcs', bess_id || '.' || (one ->> 'pcs_idx')
+         from batteries, jsonb_array_elements(pcs) as one
+         where site_id = $1 and bess_id = $2::int
+       ) as sources
+       join events e on e.site_id = $1 and e.source_kind = kind and e.source_id = id
+       where e.edge <> 'once' and e.at >= $3 and e.at < $4
+       order by e.at, e.event_id`,
+      [site_id, String(bess_id), ...[start_ms - looked_back_ms, end_ms].map((ms) => new Date(ms))],
+    ),
+  ])
+  return { setpoints, notes, conditions }
+}
+
+/** When which cause held, up to `end_ms`. */
+export function causeSpans({ setpoints, notes, conditions }: Told, end_ms: number): CauseSpan[] {
+  return [
+    ...untilNext(setpoints, causeOfSetpoint, end_ms),
+    ...untilNext(notes, causeOfNote, end_ms),
+    ...conditionSpans(conditions, end_ms),
+  ]
+}
+
+function untilNext<Of extends { at: Date }>(
+  told: readonly Of[],
+  causeOf: (one: Of) => Cause | null,
+  end_ms: number,
+): CauseSpan[] {
+  return told.flatMap((one, nth) => {
+    const cause = causeOf(one)
+    if (cause === null) return []
+    const until_ms = told[nth + 1]?.at.getTime() ?? end_ms
+    return [{ start_ms: one.at.getTime(), end_ms: until_ms, cause, is_direct: true }]
+  })
+}
+
+const causeOfClamp: Record<(typeof clampReasons)[number], Cause> = {
+  soc_min: 'soc_limit',
+  soc_max: 'soc_limit',
+  power_limit: 'power_limit',
+  ramp: 'power_limit',
+  temperature: 'temperature_derating',
+  permit: 'permit',
+  alarm: 'alarm',
+}
+
+function causeOfSetpoint(setpoint: ToldSetpoint): Cause | null {
+  const { source, status, clamp_reason, failure_code } = setpoint
+  if (clamp_reason !== null) return causeOfClamp[clamp_reason]
+  if (status === 'failed' || status === 'expired') return causeOfCode(failure_code ?? '')
+  if (source === 'operator') return 'operator'
+  return source === 'grid_service' ? 'grid_limit' : null
+}
+
+function causeOfNote({ tier, reason_code, alarm_code }: ToldNote): Cause | null {
+  if (tier === 'permit') return 'permit'
+  if (tier === 'operator') return causeOfCode(reason_code) ?? 'operator'
+  if (tier !== 'protection') return null
+  return causeOfCode(reason_code) ?? (alarm_code === null ? null : 'alarm')
+}
+
+/** The words of a reason or failure code that tell what was the matter; the first that fits. */
+const words: readonly [pattern: RegExp, cause: Cause][] = [
+  [/^pcs_(alarm|fault|not_ready)|rejected|mismatch|driver/, 'pcs_fault'],
+  [/^state_|contactor|alarm|fire|insulation/, 'alarm'],
+  [/comm|stale|heartbeat|timeout|offline|silent|unread|disconnect/, 'comm_loss'],
+  [/permit/, 'permit'],
+  [/operator|manual|local/, 'operator'],
+  [/temperature|hot|cold|derat/, 'temperature_derating'],
+  [/soc|full|empty|reserve/, 'soc_limit'],
+  [/grid|frequency|curtail/, 'grid_limit'],
+  [/limit|ramp|power/, 'power_limit'],
+]
+
+const causeOfCode = (code: string): Cause | null =>
+  words.find(([pattern]) => pattern.test(code))?.[1] ?? null
+
+function conditionSpans(conditions: readonly ToldCondition[], end_ms: number): CauseSpan[] {
+  const open = new Map<string, CauseSpan>()
+  const spans: CauseSpan[] = []
+  for (const condition of conditions) {
+    const cause = causeOfCondition(condition)
+    if (cause === null) continue
+    const key = `${condition.source_kind}/${condition.source_id}/${condition.code}`
+    const known = open.get(key)
+    if (condition.edge === 'falling') {
+      if (known) known.end_ms = condition.at.getTime()
+      open.delete(key)
+    } else if (!known) {
+      const span = { start_ms: condition.at.getTime(), end_ms, cause, is_direct: false }
+      open.set(key, span)
+      spans.push(span)
+    }
+  }
+  return spans
+}
+
+function causeOfCondition({ source_kind, code, severity }: ToldCondition): Cause | null {
+  if (code === 'device_offline' || code.startsWith('heartbeat')) return 'comm_loss'
+  if (severity !== 'major' && severity !== 'critical') return null
+  return source_kind === 'pcs' ? 'pcs_fault' : 'alarm'
+}

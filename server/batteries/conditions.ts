@@ -1,0 +1,87 @@
+/**
+ * What edges tell of a unit in pairs of events: an alarm, a device that does not answer. Sources
+ * are, of unit 1: `bess` 1, the whole; `bess` 1.cluster.0, a cluster; `bess` 1.cells and the like,
+ * a part that is read by itself; `pcs` 1.0.
+ */
+import type { Severity } from '@heliograph/domain/link'
+import type { Queries } from '../storage/database.ts'
+
+export interface Condition {
+  source_kind: 'bess' | 'pcs'
+  source_id: string
+  code: string
+  edge: 'rising' | 'falling'
+  severity: Severity
+  message: string
+  at: Date
+}
+
+type Source = Pick<Condition, 'source_kind' | 'source_id'>
+
+export interface Place {
+  pcs_idx: number | null
+  cluster_idx: number | null
+}
+
+/** Which part of its unit a source is; both null for the whole. */
+export function placeOf({ source_kind, source_id }: Source): Place {
+  const [, part = '', index = ''] = source_id.split('.')
+  if (source_kind === 'pcs') return { pcs_idx: Number(part), cluster_idx: null }
+  return { pcs_idx: null, cluster_idx: part === 'cluster' ? Number(index) : null }
+}
+
+/** Word and bit of an alarm, whichever table it was read by; null for another condition. */
+export function bitOf({ code }: Pick<Condition, 'code'>): { word: number; bit: number } | null {
+  const [, word, bit] = /^alarm:[^:]*:(\d+):(\d+)$/.exec(code) ?? []
+  return word === undefined ? null : { word: Number(word), bit: Number(bit) }
+}
+
+/** Where no table explains a bit. */
+export const unknownCode = (word: number, bit: number) => `alarm_${word}_bit_${bit}`
+
+/** The code of what is no bit: with the part where that is read by itself, as `…:cells`. */
+export function codeOf({ source_kind, source_id, code }: Source & Pick<Condition, 'code'>) {
+  const [, part = ''] = source_id.split('.')
+  return source_kind === 'pcs' || ['', 'cluster'].includes(part) ? code : `${code}:${part}`
+}
+
+/** The same in SQL, of a row of `events`: the code of any condition as the API names it. */
+export const codeText = (events: string) => `
+  case when ${events}.code like 'alarm:%' then coalesce(${events}.details ->> 'alarm_code',
+         'alarm_' || split_part(${events}.code, ':', 3)
+           || '_bit_' || split_part(${events}.code, ':', 4))
+       when ${events}.source_kind = 'pcs'
+         or split_part(${events}.source_id, '.', 2) in ('', 'cluster') then ${events}.code
+       else ${events}.code || ':' || split_part(${events}.source_id, '.', 2) end`
+
+/** An SQL condition on `events`: of the unit whose id is, as text, the value of a placeholder. */
+export const ofUnit = (bess_id: string, events = 'events') =>
+  `${events}.source_kind in ('bess', 'pcs')
+   and (${events}.source_id = ${bess_id} or starts_with(${events}.source_id, ${bess_id} || '.'))`
+
+/** The newest event of each condition of a unit that ever was. */
+export const readConditions = (
+  db: Queries,
+  site_id: string,
+  bess_id: number,
+): Promise<Condition[]> => db.query<Condition>(newest, [site_id, String(bess_id)])
+
+const columns = 'source_kind, source_id, code, edge, severity, message, at'
+const order = 'source_kind, source_id, code, at desc, event_id desc'
+const paired = "site_id = $1 and source_kind in ('bess', 'pcs') and edge <> 'once'"
+
+// From one code of one source to the next: their whole past is long.
+const newest = {
+  name: 'battery_conditions',
+  text: `
+    with recursive newest as (
+      (select ${columns} from events where ${paired} order by ${order} limit 1)
+      union all
+      select next.* from newest n cross join lateral (
+        select ${columns} from events
+        where ${paired} and (source_kind, source_id, code) > (n.source_kind, n.source_id, n.code)
+        order by ${order} limit 1
+      ) as next
+    )
+    select * from newest where ${ofUnit('$2', 'newest')}`,
+}

@@ -1,0 +1,252 @@
+/**
+ * What a unit may charge and discharge now: the least of what its management system, its PCS and
+ * its operating window allow. Where its data is stale that is nothing.
+ *
+ * That the limit of the site's connection holds is told, but no figure of it: the server has none.
+ */
+import { significant } from '@heliograph/domain/significant'
+import { type Static, Type } from 'typebox'
+import { Nullable } from '../http/params.ts'
+import { frame, frameOf, isStale, stale_polls, stale_s_min } from '../records/frame.ts'
+import { quantity } from '../records/quantities.ts'
+import type { Situation } from '../records/situation.ts'
+import type { LiveUnit, PcsRow, UnitRow } from './unit-store.ts'
+import { capacityOf, isInForce } from './units.ts'
+
+const Power = (description: string) => Nullable(Type.Number({ minimum: 0, description }))
+const Percent = (description: string) => Type.Number({ description })
+
+export const limitSources = [
+  'none',
+  'communication',
+  'alarm',
+  'soc',
+  'pcs',
+  'temperature',
+  'bms',
+  'site',
+] as const
+export type LimitSource = (typeof limitSources)[number]
+
+const limitedBy = (of: string) =>
+  Type.Enum([...limitSources], {
+    description:
+      `What holds the power of ${of} below its rating. \`communication\`: the newest reading is ` +
+      'stale. `alarm`: the unit is in fault, off, starting or disconnected. `soc`: the operating ' +
+      'window, or nobody knows how full it is. `pcs`, `bms`: what they say. `temperature`: what ' +
+      'the battery management system says, while a cell is beyond the threshold of its ' +
+      'pre-alarm. `site`: the limit of the connection, of which there is no figure here.',
+  })
+
+export type Envelope = Static<typeof Envelope>
+export const Envelope = Type.Object(
+  {
+    ...frame,
+    soc_pct: quantity('soc_pct'),
+    soh_pct: quantity('soh_pct'),
+    soc_min_pct: Percent('Lower end of the operating window, %.'),
+    soc_max_pct: Percent('Upper end of the operating window, %.'),
+    soc_reserve_pct: Nullable(Percent('Kept for what is not planned, %; null: none.')),
+    available_discharge_energy_kwh: Power(
+      'Energy down to the lower end of the window or the reserve, kWh, and no more than the ' +
+        'device says it has; of the last reading, however old.',
+    ),
+    available_charge_energy_kwh: Power('Likewise up to the upper end of the window, kWh.'),
+    max_charge_power_kw: Power('Most that it may charge now, kW; 0 where its data is stale.'),
+    max_discharge_power_kw: Power(
+      'Most that it may discharge now, kW; 0 where its data is stale, null while the limit of ' +
+        'the connection holds it.',
+    ),
+    bms_charge_limit_kw: Power(
+      'Of the battery management system, kW: its power limit, else its current limit at the ' +
+        'present voltage.',
+    ),
+    bms_discharge_limit_kw: Power('Likewise of discharging, kW.'),
+    pcs_charge_limit_kw: Power(
+      'Sum over its PCS, kW, each at most at its rating; those that are stale, off or in fault ' +
+        'count 0.',
+    ),
+    pcs_discharge_limit_kw: Power('Likewise of discharging, kW.'),
+    site_limit_active: Type.Boolean({
+      description: 'The limit of the connection lowers what it was told to discharge.',
+    }),
+    limited_by_charge: limitedBy('charging'),
+    limited_by_discharge: limitedBy('discharging'),
+    max_charge_duration_min: Power(
+      'How long it can charge at that power, min, with the losses of the datasheet where it tells ' +
+        'them; null where energy or power is not known, or there is no power.',
+    ),
+    max_discharge_duration_min: Power('Likewise discharge, min.'),
+    ramp_rate_kw_s: Nullable(Type.Number({ description: 'How fast its setpoint moves, kW/s.' })),
+    temperature_derating_pct: Power(
+      'By how much the battery management system holds the lower of both powers below its ' +
+        'rating while a cell is beyond the threshold of its pre-alarm, %; else null.',
+    ),
+    valid_until_at: Nullable(
+      Type.String({
+        format: 'date-time',
+        description:
+          `When this reading will be stale: after ${stale_polls} polls and ${stale_s_min} s; ` +
+          'null where it is.',
+      }),
+    ),
+  },
+  { additionalProperties: false, $id: 'BatteryEnvelope' },
+)
+
+interface Direction {
+  rated_kw: number
+  bms_kw: number | null
+  pcs_kw: number
+  energy_kwh: number | null
+  is_hot_or_cold: boolean
+  is_site_limited: boolean
+}
+
+interface Limited {
+  power_kw: number | null
+  limited_by: LimitSource
+}
+
+export function envelopeOf(
+  { row, pcs }: Pick<LiveUnit, 'row' | 'pcs'>,
+  { now, poll }: Pick<Situation, 'now' | 'poll'>,
+): Envelope {
+  const is_stale = isStale(row.measured_at, poll.battery_s, now)
+  const directions = {
+    charge: directionOf('charge', { row, pcs }, { now, poll }),
+    discharge: directionOf('discharge', { row, pcs }, { now, poll }),
+  }
+  const charge = is_stale ? silent : limit(directions.charge, row)
+  const discharge = is_stale ? silent : limit(directions.discharge, row)
+  const one_way = Math.sqrt((row.roundtrip_efficiency_pct ?? 100) / 100)
+  const valid_ms = Math.max(stale_polls * poll.battery_s, stale_s_min) * 1000
+  return {
+    ...frameOf(row, poll.battery_s, now),
+    soc_pct: row.soc_pct,
+    soh_pct: row.soh_pct,
+    soc_min_pct: row.soc_min_pct,
+    soc_max_pct: row.soc_max_pct,
+    soc_reserve_pct: row.soc_reserve_pct,
+    available_discharge_energy_kwh: directions.discharge.energy_kwh,
+    available_charge_energy_kwh: directions.charge.energy_kwh,
+    max_charge_power_kw: charge.power_kw,
+    max_discharge_power_kw: discharge.power_kw,
+    bms_charge_limit_kw: directions.charge.bms_kw,
+    bms_discharge_limit_kw: directions.discharge.bms_kw,
+    pcs_charge_limit_kw: directions.charge.pcs_kw,
+    pcs_discharge_limit_kw: directions.discharge.pcs_kw,
+    site_limit_active: directions.discharge.is_site_limited,
+    limited_by_charge: charge.limited_by,
+    limited_by_discharge: discharge.limited_by,
+    max_charge_duration_min: durationOf(directions.charge.energy_kwh, charge.power_kw, 1 / one_way),
+    max_discharge_duration_min: durationOf(
+      directions.discharge.energy_kwh,
+      discharge.power_kw,
+      one_way,
+    ),
+    ramp_rate_kw_s: row.ramp_rate_kw_s,
+    temperature_derating_pct: deratingOf(Object.values(directions)),
+    valid_until_at:
+      row.measured_at === null || is_stale
+        ? null
+        : new Date(row.measured_at.getTime() + valid_ms).toISOString(),
+  }
+}
+
+const silent: Limited = { power_kw: 0, limited_by: 'communication' }
+
+function directionOf(
+  towards: 'charge' | 'discharge',
+  { row, pcs }: Pick<LiveUnit, 'row' | 'pcs'>,
+  { now, poll }: Pick<Situation, 'now' | 'poll'>,
+): Direction {
+  const is_charge = towards === 'charge'
+  return {
+    rated_kw: row[`rated_${towards}_power_kw`],
+    bms_kw: bmsLimit(row, towards),
+    pcs_kw: significant(pcs.reduce((sum, one) => sum + pcsLimit(one, towards, { now, poll }), 0)),
+    energy_kwh: energyLeft(row, towards),
+    is_hot_or_cold: isHotOrCold(row, is_charge),
+    is_site_limited:
+      !is_charge && row.clamp_reason === 'permit' && isInForce(row.clamped_from_at, now),
+  }
+}
+
+function bmsLimit(row: UnitRow, towards: 'charge' | 'discharge'): number | null {
+  const power_kw = row[`max_${towards}_power_kw`]
+  if (power_kw !== null) return Math.max(0, power_kw)
+  const current_a = row[`max_${towards}_current_a`]
+  if (current_a === null || row.dc_voltage_v === null) return null
+  return significant(Math.max(0, (current_a * row.dc_voltage_v) / 1000))
+}
+
+const unable = new Set(['off', 'fault', 'shutting_down'])
+
+function pcsLimit(
+  pcs: PcsRow,
+  towards: 'charge' | 'discharge',
+  { now, poll }: Pick<Situation, 'now' | 'poll'>,
+): number {
+  if (isStale(pcs.measured_at, poll.battery_s, now)) return 0
+  if (pcs.state !== null && unable.has(pcs.state)) return 0
+  const told_kw = pcs[`max_${towards}_power_kw`] ?? pcs.rated_power_kw
+  return Math.max(0, Math.min(told_kw, pcs.rated_power_kw))
+}
+
+/** Energy to the end of the window, kWh: no more than the device says; null without a charge. */
+function energyLeft(row: UnitRow, towards: 'charge' | 'discharge'): number | null {
+  if (row.soc_pct === null) return null
+  const lowest_pct = Math.max(row.soc_min_pct, row.soc_reserve_pct ?? 0)
+  const [span_pct, told_kwh] =
+    towards === 'charge'
+      ? [row.soc_max_pct - row.soc_pct, row.energy_to_full_kwh]
+      : [row.soc_pct - lowest_pct, row.available_energy_kwh]
+  const energy_kwh = (Math.max(0, span_pct) / 100) * capacityOf(row)
+  return significant(Math.max(0, Math.min(energy_kwh, told_kwh ?? energy_kwh)))
+}
+
+/** Whether a cell is beyond the threshold of its pre-alarm, as far as thresholds are known. */
+function isHotOrCold(row: UnitRow, is_charge: boolean): boolean {
+  const { cell_temperature_min_c: min_c, cell_temperature_max_c: max_c } = row
+  return (row.protection ?? []).some(({ parameter, level, trip_value }) => {
+    if (level !== 'pre_alarm') return false
+    if (parameter === 'cell_under_temperature') return min_c !== null && min_c <= trip_value
+    const is_upper =
+      parameter === 'cell_over_temperature' ||
+      (is_charge && parameter === 'charge_over_temperature')
+    return is_upper && max_c !== null && max_c >= trip_value
+  })
+}
+
+const halted = new Set<UnitRow['state']>(['fault', 'off', 'disconnected', 'initializing'])
+
+function limit(direction: Direction, row: UnitRow): Limited {
+  if (halted.has(row.state)) return { power_kw: 0, limited_by: 'alarm' }
+  const bounds: [LimitSource, number][] = [
+    ['none', direction.rated_kw],
+    ['soc', (direction.energy_kwh ?? 0) > 0 ? Infinity : 0],
+    [direction.is_hot_or_cold ? 'temperature' : 'bms', direction.bms_kw ?? Infinity],
+    ['pcs', direction.pcs_kw],
+  ]
+  const [limited_by, power_kw] = bounds.reduce((least, next) => (next[1] < least[1] ? next : least))
+  if (direction.is_site_limited && power_kw > 0) return { power_kw: null, limited_by: 'site' }
+  return { power_kw: significant(power_kw), limited_by }
+}
+
+/** `ac_per_dc`: energy at the connection for what it is in the battery. */
+function durationOf(
+  energy_kwh: number | null,
+  power_kw: number | null,
+  ac_per_dc: number,
+): number | null {
+  if (energy_kwh === null || !power_kw) return null
+  return significant((60 * energy_kwh * ac_per_dc) / power_kw)
+}
+
+function deratingOf(directions: readonly Direction[]): number | null {
+  const shares = directions.flatMap(({ is_hot_or_cold, bms_kw, rated_kw }) =>
+    is_hot_or_cold && bms_kw !== null ? [100 * Math.max(0, 1 - bms_kw / rated_kw)] : [],
+  )
+  return shares.length === 0 ? null : significant(Math.max(...shares))
+}

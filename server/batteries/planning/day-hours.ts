@@ -1,0 +1,198 @@
+/** The hours of a schedule from the powers of its periods, and what they come to. Pure. */
+import { rounded } from '@heliograph/domain/significant'
+import { flowsOf, roomOf } from '@heliograph/optimize/connection'
+import { bandOf, type Course, followCourse } from '@heliograph/optimize/course'
+import { hoursOf, type Period, type Unit } from '@heliograph/optimize/dispatch-problem'
+import type { StoredHour } from '../schedule-hours.ts'
+import type { ScheduleTotals } from '../schedule-plan.ts'
+import type { StoredProblem, StoredSchedule } from '../schedules.ts'
+import { hour_ms } from './plan-prices.ts'
+
+const micro = 1_000_000
+
+/** Another unit of the connection, or all of them: no unit has this id. */
+const others_id = 0
+
+/** The powers of the open periods, as the hours have them. */
+export function powersOf(
+  hours: readonly StoredHour[],
+  { periods }: Pick<StoredProblem, 'periods'>,
+): number[] {
+  return periods.map(({ start_ms }) => {
+    const at = new Date(start_ms)
+    const { power_kw, quarter_power_kw } = hours[at.getUTCHours()]!
+    return quarter_power_kw?.[at.getUTCMinutes() / 15] ?? power_kw
+  })
+}
+
+/** Which of the periods an hour has; null where it was not open when it was planned. */
+export function spanOf(
+  { periods }: Pick<StoredProblem, 'periods'>,
+  hour: number,
+): { first: number; last: number } | null {
+  const first = periods.findIndex(({ start_ms }) => new Date(start_ms).getUTCHours() === hour)
+  if (first < 0) return null
+  const last = periods.findIndex(
+    ({ start_ms }, nth) => nth > first && new Date(start_ms).getUTCHours() !== hour,
+  )
+  return { first, last: last < 0 ? periods.length : last }
+}
+
+/** The unit with what the others leave it of the connection. */
+export function unitInRoom(problem: StoredProblem): Unit {
+  const { unit, others_kw } = problem
+  const whole = { ...problem, units: [unit] }
+  const room_kw = roomOf(whole, [{ bess_id: others_id, power_kw: others_kw }], unit.bess_id)
+  return { ...unit, room_kw }
+}
+
+/** The hours with the course of the state of charge, the bands and the amounts of new powers. */
+export function withPowers(
+  hours: readonly StoredHour[],
+  problem: StoredProblem,
+  power_kw: readonly number[],
+): { hours: StoredHour[]; course: Course } {
+  const { periods } = problem
+  const unit = unitInRoom(problem)
+  const course = followCourse(unit, periods, power_kw)
+  const socAt = (nth: number) => rounded(percent(course.soc_pct[nth]!), 3)
+  const changed = hours.map((hour): StoredHour => {
+    const span = spanOf(problem, hour.hour)
+    if (span === null) return hour
+    const own = power_kw.slice(span.first, span.last)
+    const mean_kw = rounded(own.reduce((sum, power) => sum + power, 0) / own.length, 6)
+    const band = bandOf(unit, periods, power_kw, span) ?? { min_kw: mean_kw, max_kw: mean_kw }
+    return {
+      ...hour,
+      power_kw: mean_kw,
+      quarter_power_kw: own.length === 4 ? [own[0]!, own[1]!, own[2]!, own[3]!] : null,
+      soc_start_pct:
+        span.first === 0 ? rounded(percent(unit.soc_start_pct), 3) : socAt(span.first - 1),
+      soc_end_pct: socAt(span.last - 1),
+      expected_amount: amountOf(periods.slice(span.first, span.last), own),
+      min_power_kw: Math.min(band.min_kw, mean_kw),
+      max_power_kw: Math.max(band.max_kw, mean_kw),
+    }
+  })
+  return { hours: changed, course }
+}
+
+/** Of the solver's and the sum's rounding. */
+const percent = (soc_pct: number) => Math.min(100, Math.max(0, soc_pct))
+
+/** To the millionth of the currency; null where a period with power has no price, or none has. */
+function amountOf(periods: readonly Period[], power_kw: readonly number[]): number | null {
+  const flows = periods.map((period, nth) => flowOf(period, power_kw[nth]!))
+  if (flows.every(({ amount_micro }) => amount_micro === null)) return null
+  const with_power = flows.filter(({ energy_kwh }) => energy_kwh !== 0)
+  if (with_power.some(({ amount_micro }) => amount_micro === null)) return null
+  return with_power.reduce((sum, { amount_micro }) => sum + amount_micro!, 0) / micro
+}
+
+const microWorth = (energy_kwh: number, price: number) =>
+  Math.round(((energy_kwh * price) / 1000) * micro) + 0
+
+/** What the hours come to: the locked ones by their means, the open ones by their periods. */
+export function totalsOf(
+  hours: readonly StoredHour[],
+  problem: StoredProblem,
+  { currency }: Pick<ScheduleTotals, 'currency'>,
+): ScheduleTotals {
+  const { unit, usable_kwh } = problem
+  const power_kw = powersOf(hours, problem)
+  const locked = hours.filter(({ hour }) => spanOf(problem, hour) === null)
+  const flows: Flow[] = [
+    ...locked.map(({ power_kw: energy_kwh, expected_amount: amount }) => ({
+      energy_kwh,
+      amount_micro: amount === null ? null : Math.round(amount * micro),
+    })),
+    ...problem.periods.map((period, nth) => flowOf(period, power_kw[nth]!)),
+  ]
+  const sum = (of: (flow: Flow) => number) => flows.reduce((total, flow) => total + of(flow), 0)
+  const charge_kwh = sum(({ energy_kwh }) => Math.max(0, -energy_kwh))
+  const discharge_kwh = sum(({ energy_kwh }) => Math.max(0, energy_kwh))
+  const is_priced = flows.every((flow) => flow.energy_kwh === 0 || flow.amount_micro !== null)
+  const revenue = sum((flow) => (flow.energy_kwh > 0 ? (flow.amount_micro ?? 0) : 0))
+  const charging = 0 - sum((flow) => (flow.energy_kwh < 0 ? (flow.amount_micro ?? 0) : 0))
+  const ageing = microWorth(discharge_kwh, unit.degradation_cost_per_mwh)
+  const money = (amount_micro: number) => (is_priced ? amount_micro / micro : null)
+  const socs = hours
+    .flatMap(({ soc_start_pct, soc_end_pct }) => [soc_start_pct, soc_end_pct])
+    .filter((soc_pct) => soc_pct !== null)
+  return {
+    charge_kwh: rounded(charge_kwh, 6),
+    discharge_kwh: rounded(discharge_kwh, 6),
+    cycles: rounded(discharge_kwh / unit.discharge_efficiency / usable_kwh, 4),
+    expected_revenue_amount: money(revenue),
+    expected_cost_amount: money(charging + ageing),
+    expected_degradation_amount: ageing / micro,
+    expected_net_amount: money(revenue - charging - ageing),
+    ...connectionAmounts(hours, problem, power_kw),
+    currency,
+    soc_min_pct: Math.min(...socs),
+    soc_max_pct: Math.max(...socs),
+  }
+}
+
+interface Flow {
+  energy_kwh: number
+  /** Millionths; null without a price. */
+  amount_micro: number | null
+}
+
+function flowOf(period: Period, power_kw: number): Flow {
+  const energy_kwh = power_kw * hoursOf(period)
+  const { price } = period
+  return { energy_kwh, amount_micro: price === null ? null : microWorth(energy_kwh, price) }
+}
+
+function connectionAmounts(
+  hours: readonly StoredHour[],
+  problem: StoredProblem,
+  power_kw: readonly number[],
+): Pick<ScheduleTotals, 'expected_without_battery_amount' | 'expected_connection_amount'> {
+  const isForecast = ({ hour }: StoredHour) =>
+    spanOf(problem, hour) === null || hours[hour]!.pv_forecast_kw !== null
+  if (!hours.every(isForecast)) {
+    return { expected_without_battery_amount: null, expected_connection_amount: null }
+  }
+  const whole = { ...problem, units: [problem.unit] }
+  const amountWith = (powers: Parameters<typeof flowsOf>[1]) =>
+    flowsOf(whole, powers).reduce((sum, { amount }) => sum + Math.round((amount ?? 0) * micro), 0) /
+    micro
+  return {
+    expected_without_battery_amount: amountWith([]),
+    expected_connection_amount: amountWith([
+      { bess_id: problem.unit.bess_id, power_kw },
+      { bess_id: others_id, power_kw: problem.others_kw },
+    ]),
+  }
+}
+
+/** An hour that is over, or runs: it is what was approved of it, else nothing was done. */
+export function lockedHour(
+  hour: number,
+  start_ms: number,
+  approved: Pick<StoredSchedule, 'hours'> | null,
+): StoredHour {
+  const was = approved?.hours[hour]
+  const power_kw = was?.power_kw ?? 0
+  return {
+    hour,
+    start_at: new Date(start_ms).toISOString(),
+    end_at: new Date(start_ms + hour_ms).toISOString(),
+    power_kw,
+    soc_start_pct: was?.soc_start_pct ?? null,
+    soc_end_pct: was?.soc_end_pct ?? null,
+    price_per_mwh: was?.price_per_mwh ?? null,
+    pv_forecast_kw: was?.pv_forecast_kw ?? null,
+    expected_amount: was?.expected_amount ?? null,
+    min_power_kw: power_kw,
+    max_power_kw: power_kw,
+    original_power_kw: null,
+    edited_by: null,
+    edited_at: null,
+    edit_note: null,
+    quarter_power_kw: was?.quarter_power_kw ?? null,
+  }
+}

@@ -1,0 +1,156 @@
+/** What a MWh is worth in each step of a day: as published, beyond that as forecast. */
+import { day_ms } from '@heliograph/domain/utc-day'
+import { priceVintages } from '../../predictions/price-store.ts'
+import { deliveryDates } from '../../prices/periods.ts'
+import { type Market, type PriceSource, readPrices } from '../../prices/store.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { ScheduleInputs } from '../schedule-plan.ts'
+import { Refusal } from './refusal.ts'
+
+export const hour_ms = 3_600_000
+const quarter_ms = hour_ms / 4
+const minute_ms = 60_000
+
+interface PricedSpan {
+  start_ms: number
+  end_ms: number
+  /** Per MWh. */
+  price: number
+}
+
+/** A UTC day of which the hours from `from_ms` on are open. */
+export interface PlanDay {
+  day_ms: number
+  from_ms: number
+  now: Date
+}
+
+export interface DayPrices {
+  market: Market
+  step_ms: number
+  /** By step from 00:00Z on, per MWh; null: nobody knows. */
+  price: (number | null)[]
+  source: ScheduleInputs['price_source']
+  status: ScheduleInputs['price_status']
+}
+
+/** @throws {Refusal} where published prices have a hole, or no open hour has a price */
+export async function readDayPrices(db: Queries, market: Market, day: PlanDay): Promise<DayPrices> {
+  const span = { start_ms: day.day_ms, end_ms: day.day_ms + day_ms }
+  const published = await publishedPrices(db, market, span)
+  const newest = await newestPrice(db, market)
+  const horizon_ms = Math.min(span.end_ms, newest?.end_at.getTime() ?? Number.NEGATIVE_INFINITY)
+  const forecast =
+    horizon_ms < span.end_ms ? await forecastPrices(db, market, { ...span, now: day.now }) : []
+  const is_fine =
+    market.resolution_minutes < 60 ||
+    [...published, ...forecast].some(({ start_ms, end_ms }) => end_ms - start_ms < hour_ms)
+  const step_ms = is_fine ? quarter_ms : hour_ms
+  const steps = Array.from({ length: day_ms / step_ms }, (_, nth) => span.start_ms + nth * step_ms)
+  const isPublished = (start_ms: number) => start_ms < horizon_ms
+  const price = steps.map((start_ms) =>
+    priceOver(isPublished(start_ms) ? published : forecast, start_ms, start_ms + step_ms),
+  )
+  const open = steps.flatMap((start_ms, nth) =>
+    start_ms < day.from_ms
+      ? []
+      : [{ start_ms, price: price[nth]!, is_published: isPublished(start_ms) }],
+  )
+  demandWhole(market, open)
+  const is_any_published = open.some(({ is_published }) => is_published)
+  return {
+    market,
+    step_ms,
+    price,
+    source: is_any_published ? newest!.source : 'price_forecast',
+    status: open.some((step) => step.price === null)
+      ? 'incomplete'
+      : open.every(({ is_published }) => is_published)
+        ? 'published'
+        : is_any_published
+          ? 'published_and_forecast'
+          : 'forecast',
+  }
+}
+
+function demandWhole(
+  { market_code }: Market,
+  open: readonly { start_ms: number; price: number | null; is_published: boolean }[],
+): void {
+  const without = open.filter(({ price }) => price === null)
+  const holes = without.filter(({ is_published }) => is_published)
+  const hoursOf = (steps: typeof without) => [
+    ...new Set(steps.map(({ start_ms }) => new Date(start_ms).getUTCHours())),
+  ]
+  if (without.length === open.length) {
+    const missing_hours = hoursOf(without)
+    const message = `no price of ${market_code} is published or forecast for the open hours`
+    throw new Refusal('no_price', message, { market_code, missing_hours })
+  }
+  if (holes.length > 0) {
+    const missing_hours = hoursOf(holes)
+    const message = `published prices of ${market_code} have a hole`
+    throw new Refusal('price_hole', message, { market_code, missing_hours })
+  }
+}
+
+/** The mean over a step; null where not all of it is known. */
+function priceOver(spans: readonly PricedSpan[], start_ms: number, end_ms: number): number | null {
+  let [sum, known_ms] = [0, 0]
+  for (const span of spans) {
+    const within_ms = Math.min(end_ms, span.end_ms) - Math.max(start_ms, span.start_ms)
+    if (within_ms <= 0) continue
+    sum += span.price * within_ms
+    known_ms += within_ms
+  }
+  return known_ms < end_ms - start_ms ? null : sum / known_ms
+}
+
+async function publishedPrices(
+  db: Queries,
+  { market_code }: Market,
+  span: { start_ms: number; end_ms: number },
+): Promise<PricedSpan[]> {
+  const periods = await readPrices(
+    db,
+    { market_code, kind: 'day_ahead' },
+    { from: new Date(span.start_ms), to: new Date(span.end_ms) },
+  )
+  return periods.map(({ price_micro, ...period }) => ({ ...period, price: price_micro / 1e6 }))
+}
+
+async function newestPrice(
+  db: Queries,
+  { market_code }: Market,
+): Promise<{ end_at: Date; source: PriceSource } | null> {
+  const [newest] = await db.query<{ end_at: Date; source: PriceSource }>(
+    `select end_at, source from market_prices
+     where market_code = $1 and kind = 'day_ahead' and is_current
+     order by start_at desc limit 1`,
+    [market_code],
+  )
+  return newest ?? null
+}
+
+/** Medians of the last forecasts that were issued. */
+async function forecastPrices(
+  db: Queries,
+  { market_code, timezone }: Market,
+  { now, ...span }: { start_ms: number; end_ms: number; now: Date },
+): Promise<PricedSpan[]> {
+  const asked = deliveryDates(span, timezone).map((delivery_date) => ({
+    delivery_date,
+    before: now,
+  }))
+  const runs = await priceVintages(db, market_code, asked)
+  return runs
+    .filter(({ is_hindcast }) => !is_hindcast)
+    .flatMap(({ start_ms, resolution_minutes, p50_price }) => {
+      const step_ms = resolution_minutes * minute_ms
+      return p50_price.map((price, nth) => ({
+        start_ms: start_ms + nth * step_ms,
+        end_ms: start_ms + (nth + 1) * step_ms,
+        price,
+      }))
+    })
+}

@@ -1,0 +1,53 @@
+/** What the plants behind a connection are expected to give in a day. */
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { isOutage, readKnownLimits } from '../../predictions/limits.ts'
+import { withoutOutages } from '../../predictions/outages.ts'
+import { newestRuns } from '../../predictions/run-store.ts'
+import { readPlants, targetOf, targetsOf } from '../../predictions/targets.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { PlanDay } from './plan-prices.ts'
+
+export interface DayProduction {
+  /** null: there are no plants, which give nothing. */
+  issued_at: Date | null
+  /** P50 by step from 00:00Z on, kW, less planned outages. */
+  p50_kw: number[]
+}
+
+/** The last forecast that was issued of a plant, or of the site; null where there is none. */
+export async function readDayProduction(
+  db: Queries,
+  { site_id, logger_id, step_ms }: { site_id: string; logger_id: number | null; step_ms: number },
+  day: PlanDay,
+): Promise<DayProduction | null> {
+  const [from, to] = [new Date(day.day_ms), new Date(day.day_ms + day_ms)]
+  const known = await readKnownLimits(db, site_id, { from, to })
+  const plants = await readPlants(db, site_id)
+  const steps = Array.from({ length: day_ms / step_ms }, (_, nth) => nth)
+  const is_empty = logger_id === null && plants.length === 0
+  if (is_empty) return { issued_at: null, p50_kw: steps.map(() => 0) }
+  const runs = await newestRuns(db, site_id, {
+    targets: targetsOf(plants),
+    target_date: utcDate(day.day_ms),
+    until: day.now,
+  })
+  const target = targetOf(logger_id)
+  const run = withoutOutages(runs, known.filter(isOutage)).find((one) => one.target === target)
+  if (!run) return null
+  const run_step_ms = run.resolution_minutes * 60_000
+  return {
+    issued_at: run.issued_at,
+    p50_kw: steps.map((nth) =>
+      meanOver(run.p50_kw, (nth * step_ms) / run_step_ms, ((nth + 1) * step_ms) / run_step_ms),
+    ),
+  }
+}
+
+/** Of steps `from` until before `to`, which need not be whole; beyond the last there is nothing. */
+function meanOver(values: readonly number[], from: number, to: number): number {
+  let sum = 0
+  for (let nth = Math.floor(from); nth < to; nth += 1) {
+    sum += (values[nth] ?? 0) * (Math.min(to, nth + 1) - Math.max(from, nth))
+  }
+  return sum / (to - from)
+}

@@ -1,0 +1,154 @@
+/** The units of a site as plans need them: what they are, and how charged they are. */
+import type { Battery, Pcs, PowerPoint } from '@heliograph/domain/battery'
+import { rounded } from '@heliograph/domain/significant'
+import { defaultPollIntervals, type PollIntervals } from '@heliograph/domain/site'
+import { limitAt, type Unit } from '@heliograph/optimize/dispatch-problem'
+import { ageInSeconds, isStale } from '../../records/frame.ts'
+import type { Queries } from '../../storage/database.ts'
+import { capacityOf } from '../units.ts'
+import { Refusal } from './refusal.ts'
+
+export interface UnitRow {
+  bess_id: number
+  logger_id: number | null
+  chemistry: Battery['chemistry']
+  rated_energy_kwh: number
+  usable_energy_kwh: number | null
+  rated_charge_power_kw: number
+  rated_discharge_power_kw: number
+  roundtrip_efficiency_pct: number | null
+  soc_min_pct: number
+  soc_max_pct: number
+  soc_reserve_pct: number | null
+  cycles_per_day_max: number | null
+  degradation_cost_per_mwh: number | null
+  market_code: string | null
+  power_curve: PowerPoint[] | null
+  pcs: Pick<Pcs, 'rated_power_kw'>[]
+  is_retired: boolean
+  measured_at: Date | null
+  soc_pct: number | null
+  soh_pct: number | null
+  discharged_total_kwh: number | null
+}
+
+export interface PlanSite {
+  poll: PollIntervals
+  currency: string | null
+  export_plan_limit_kw: number | null
+}
+
+/** By id. */
+export const readUnits = (db: Queries, site_id: string): Promise<UnitRow[]> =>
+  db.query<UnitRow>(
+    `select b.bess_id, b.logger_id, b.chemistry, b.rated_energy_kwh, b.usable_energy_kwh,
+       b.rated_charge_power_kw, b.rated_discharge_power_kw, b.roundtrip_efficiency_pct,
+       b.soc_min_pct, b.soc_max_pct, b.soc_reserve_pct, b.cycles_per_day_max,
+       b.degradation_cost_per_mwh, b.market_code, b.power_curve, b.pcs,
+       b.retired_at is not null as is_retired,
+       l.measured_at, l.soc_pct::float8 as soc_pct, l.soh_pct::float8 as soh_pct,
+       l.discharged_total_kwh
+     from batteries b left join bess_latest l on l.site_id = b.site_id and l.bess_id = b.bess_id
+     where b.site_id = $1 order by b.bess_id`,
+    [site_id],
+  )
+
+export async function readPlanSite(db: Queries, site_id: string): Promise<PlanSite> {
+  const [site] = await db.query<Omit<PlanSite, 'poll'> & { poll: PollIntervals | null }>(
+    `select inventory->'poll' as poll, inventory->>'currency' as currency,
+       (inventory->>'export_plan_limit_kw')::float8 as export_plan_limit_kw
+     from sites where site_id = $1`,
+    [site_id],
+  )
+  return {
+    poll: site?.poll ?? {},
+    currency: site?.currency ?? null,
+    export_plan_limit_kw: site?.export_plan_limit_kw ?? null,
+  }
+}
+
+/** @throws {Refusal} where nobody knows how charged the unit is now */
+export function presentSoc(unit: UnitRow, { poll }: PlanSite, now: Date): number {
+  const { measured_at, soc_pct } = unit
+  const poll_s = poll.battery_s ?? defaultPollIntervals.battery_s
+  if (measured_at !== null && soc_pct !== null && !isStale(measured_at, poll_s, now)) {
+    return rounded(Math.min(100, Math.max(0, soc_pct)), 3)
+  }
+  throw new Refusal('telemetry_stale', 'the state of charge of the unit is not known now', {
+    measured_at: measured_at?.toISOString() ?? null,
+    age_s: measured_at && Math.round(ageInSeconds(measured_at, now)),
+  })
+}
+
+/**
+ * From the grid to the grid, %, where the inventory does not tell it: of the order of what NREL's
+ * Annual Technology Baseline (lithium) and PNNL-33283 (lead acid, flow) give. Every answer that
+ * goes by one says so.
+ */
+const usual_efficiency_pct: Record<Battery['chemistry'], number> = {
+  lfp: 85,
+  nmc: 85,
+  nca: 85,
+  lto: 85,
+  sodium_ion: 77,
+  lead_acid: 77,
+  flow: 65,
+  other: 77,
+}
+
+export const efficiencyOf = (unit: UnitRow): number =>
+  unit.roundtrip_efficiency_pct ?? usual_efficiency_pct[unit.chemistry]
+
+/** Of full cycles, kWh: what lies in the window in which the unit is operated. */
+export const usableOf = (unit: UnitRow): number =>
+  (capacityOf(unit) * (unit.soc_max_pct - unit.soc_min_pct)) / 100
+
+export interface UnitPlanned {
+  soc_start_pct: number
+  soc_end_pct: number
+  degradation_cost_per_mwh: number
+  /** Full cycles that the day has had already. */
+  cycles_done: number
+}
+
+/** @throws {Refusal} where its reserve or its power leave nothing of its window */
+export function unitOf(row: UnitRow, planned: UnitPlanned): Unit {
+  const soc_min_pct = Math.max(row.soc_min_pct, row.soc_reserve_pct ?? 0)
+  if (soc_min_pct >= row.soc_max_pct) {
+    throw new Refusal('no_usable_window', 'the reserve of the unit leaves nothing of its window')
+  }
+  const pcs_kw = row.pcs.reduce((sum, { rated_power_kw }) => sum + rated_power_kw, 0)
+  const limits = (rated_kw: number, name: 'max_charge_power_kw' | 'max_discharge_power_kw') => {
+    const most_kw = Math.min(rated_kw, pcs_kw)
+    const curve = row.power_curve?.map((point) => ({
+      soc_pct: point.soc_pct,
+      power_kw: Math.min(most_kw, point[name]),
+    }))
+    return curve ?? [{ soc_pct: 0, power_kw: most_kw }]
+  }
+  const charge_limits = limits(row.rated_charge_power_kw, 'max_charge_power_kw')
+  const discharge_limits = limits(row.rated_discharge_power_kw, 'max_discharge_power_kw')
+  const is_stuck =
+    limitAt(charge_limits, soc_min_pct) === 0 || limitAt(discharge_limits, row.soc_max_pct) === 0
+  if (is_stuck)
+    throw new Refusal('no_usable_window', 'the unit could not leave an end of its window')
+  const one_way = Math.sqrt(efficiencyOf(row) / 100)
+  const cycles = row.cycles_per_day_max
+  return {
+    bess_id: row.bess_id,
+    capacity_kwh: capacityOf(row),
+    soc_start_pct: planned.soc_start_pct,
+    soc_min_pct,
+    soc_max_pct: row.soc_max_pct,
+    soc_end_pct: planned.soc_end_pct,
+    charge_limits,
+    discharge_limits,
+    charge_efficiency: one_way,
+    discharge_efficiency: one_way,
+    degradation_cost_per_mwh: planned.degradation_cost_per_mwh,
+    cycles_max:
+      cycles === null
+        ? null
+        : (Math.max(0, cycles - planned.cycles_done) * usableOf(row)) / capacityOf(row),
+  }
+}

@@ -1,0 +1,293 @@
+/** Plans batteries: what is known of each, the best dispatch of all, schedules to propose. */
+import type { Timers } from '@heliograph/domain/clock'
+import { day_ms } from '@heliograph/domain/utc-day'
+import type { Objective, Period, Violation } from '@heliograph/optimize/dispatch-problem'
+import { unavailable } from '../../http/errors.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { StoredHour } from '../schedule-hours.ts'
+import type { SchedulePlan, ScheduleViolation } from '../schedule-plan.ts'
+import type { ScheduleHours, StoredProblem } from '../schedules.ts'
+import { lockedHour, powersOf } from './day-hours.ts'
+import { type Draft, drafter, type PlanAsked, type PlanBasis, readBasis } from './drafts.ts'
+import type { GroupTask } from './group-plan.ts'
+import { hour_ms } from './plan-prices.ts'
+import { type DayProduction, readDayProduction } from './plan-production.ts'
+import { Refusal } from './refusal.ts'
+import { createSolverThread, type Solved } from './solver-thread.ts'
+
+export interface Order extends PlanAsked {
+  objective: Objective
+  /** null: all of the site. */
+  bess_ids: readonly number[] | null
+}
+
+export interface PlannedUnit {
+  bess_id: number
+  objective: Objective
+  problem: StoredProblem
+  plan: SchedulePlan
+  hours: StoredHour[]
+}
+
+export interface PlanOutcome {
+  /** By unit. */
+  planned: PlannedUnit[]
+  refused: { bess_id: number; refusal: Refusal }[]
+}
+
+export interface BatteryPlanner {
+  /** Does what plans, unless too many do already: 503. */
+  admit<Result>(work: () => Promise<Result>): Promise<Result>
+  /** Units behind one connection together. */
+  plan(db: Queries, order: Order): Promise<PlanOutcome>
+  close(): Promise<void>
+}
+
+/** Each holds a connection of the database while it waits for its turn and for the solver. */
+const admitted_max = 4
+
+export function createBatteryPlanner({ timers }: { timers: Timers }): BatteryPlanner {
+  const thread = createSolverThread({ timers })
+  let admitted = 0
+  return {
+    async admit(work) {
+      if (admitted >= admitted_max) throw unavailable()
+      admitted += 1
+      try {
+        return await work()
+      } finally {
+        admitted -= 1
+      }
+    },
+    async plan(db, order) {
+      const basis = await readBasis(db, order)
+      const { drafts, refused } = await draftAll(db, basis, order)
+      const planned: PlannedUnit[] = []
+      const groups = Map.groupBy(drafts, ({ connection_logger_id, prices }) =>
+        JSON.stringify([connection_logger_id, prices.market.market_code]),
+      )
+      for (const group of groups.values()) {
+        const [{ connection_logger_id: logger_id, prices }] = group as [Draft, ...Draft[]]
+        const { site_id } = order
+        const { step_ms } = prices
+        const pv = await readDayProduction(db, { site_id, logger_id, step_ms }, basis.day)
+        const others = othersOf(basis, group, planned)
+        const outcome = await planGroup(thread.solve, { basis, order, group, pv, others })
+        planned.push(...outcome.planned)
+        refused.push(...outcome.refused)
+      }
+      const byUnit = (a: { bess_id: number }, b: { bess_id: number }) => a.bess_id - b.bess_id
+      return { planned: planned.sort(byUnit), refused: refused.sort(byUnit) }
+    },
+    close: () => thread.close(),
+  }
+}
+
+async function draftAll(db: Queries, basis: PlanBasis, { bess_ids }: Order) {
+  const draft = drafter(db, basis)
+  const drafts: Draft[] = []
+  const refused: PlanOutcome['refused'] = []
+  for (const row of basis.units) {
+    if (bess_ids !== null && !bess_ids.includes(row.bess_id)) continue
+    try {
+      drafts.push(await draft(row))
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      refused.push({ bess_id: row.bess_id, refusal: error })
+    }
+  }
+  return { drafts, refused }
+}
+
+/**
+ * What units of the connection that are not planned now are to do: as planned just before, as
+ * approved, else as proposed.
+ */
+function othersOf(
+  { units, approved, proposed }: PlanBasis,
+  group: readonly Draft[],
+  planned: readonly PlannedUnit[],
+): ScheduleHours[] {
+  const [{ connection_logger_id: logger_id }] = group as [Draft]
+  return units.flatMap(({ bess_id, is_retired, ...unit }): ScheduleHours[] => {
+    const is_here = logger_id === null || unit.logger_id === logger_id
+    const is_planned_now = group.some((draft) => draft.bess_id === bess_id)
+    if (!is_here || is_planned_now || is_retired) return []
+    const before = planned.find((one) => one.bess_id === bess_id)
+    const other = before ?? approved.get(bess_id) ?? proposed.get(bess_id)
+    return other ? [other] : []
+  })
+}
+
+interface Group {
+  basis: PlanBasis
+  order: Order
+  group: readonly Draft[]
+  pv: DayProduction | null
+  others: readonly ScheduleHours[]
+}
+
+async function planGroup(
+  solve: (task: GroupTask) => Promise<Solved>,
+  of: Group,
+): Promise<PlanOutcome> {
+  const { basis, group, order, pv } = of
+  const periods = periodsOf(of)
+  const has_end_target = order.soc_end_target_pct !== null
+  const solved = await solve({
+    ...{ objective: order.objective, periods, has_end_target },
+    ...{ export_limit_kw: basis.site.export_plan_limit_kw, import_limit_kw: null },
+    units: group.map((draft) => ({
+      unit: draft.unit,
+      usable_kwh: draft.usable_kwh,
+      blank: blankHours(basis, draft, pv),
+    })),
+    fixed_kw: sumOver(periods, of.others),
+    currency: group[0]!.prices.market.currency,
+  })
+  // What the time did not suffice to find may yet be possible.
+  const is_proven = has_end_target && solved.demands === 'infeasible'
+  const short = is_proven ? solved.violations.filter(isShort) : []
+  if (short.length > 0) {
+    const refused = short.map((violation) => ({
+      bess_id: violation.bess_id!,
+      refusal: infeasible(order, violation),
+    }))
+    const left = group.filter(({ bess_id }) => !short.some((one) => one.bess_id === bess_id))
+    if (left.length === 0) return { planned: [], refused }
+    const rest = await planGroup(solve, { ...of, group: left })
+    return { planned: rest.planned, refused: [...refused, ...rest.refused] }
+  }
+  const planned = group.map((draft, nth) => plannedUnit(of, draft, solved, nth))
+  return { planned, refused: [] }
+}
+
+const isShort = ({ constraint, bess_id }: Violation) => constraint === 'soc_end' && bess_id !== null
+
+function infeasible({ soc_end_target_pct }: Order, { amount, bound_by }: Violation): Refusal {
+  const reachable_pct = Math.round((soc_end_target_pct! - amount) * 1000) / 1000
+  const message = `the most that can be reached at the end of the day is ${reachable_pct} %`
+  return new Refusal('infeasible', message, {
+    constraint: 'soc_end_target_pct',
+    bound_by,
+    reachable_soc_end_pct: reachable_pct,
+  })
+}
+
+/** The open periods of the day; without a forecast the plants give nothing. */
+function periodsOf({ basis: { day }, group, pv }: Group): Period[] {
+  const [{ prices }] = group as [Draft]
+  const { step_ms } = prices
+  const first = (day.from_ms - day.day_ms) / step_ms
+  return Array.from({ length: day_ms / step_ms - first }, (_, nth) => ({
+    start_ms: day.from_ms + nth * step_ms,
+    end_ms: day.from_ms + (nth + 1) * step_ms,
+    price: prices.price[first + nth]!,
+    pv_kw: pv?.p50_kw[first + nth] ?? 0,
+    load_kw: 0,
+  }))
+}
+
+/** What schedules of the day come to in each period, kW. */
+function sumOver(periods: readonly Period[], planned: readonly ScheduleHours[]): number[] {
+  return periods.map((period) =>
+    planned.reduce((sum, { hours }) => sum + meanPower(hours, period), 0),
+  )
+}
+
+function meanPower(hours: readonly StoredHour[], { start_ms, end_ms }: Period): number {
+  if (end_ms - start_ms === hour_ms) return hours[new Date(start_ms).getUTCHours()]!.power_kw
+  return powersOf(hours, { periods: [{ start_ms, end_ms, price: null, pv_kw: 0, load_kw: 0 }] })[0]!
+}
+
+function plannedUnit(
+  { basis, order, pv }: Group,
+  draft: Draft,
+  { units, violations, ...solved }: Solved,
+  nth: number,
+): PlannedUnit {
+  const { bess_id } = draft
+  const { problem, hours, totals } = units[nth]!
+  const { version, status: solver_status, solve_ms, gap_pct } = solved
+  return {
+    ...{ bess_id, objective: order.objective, problem, hours },
+    plan: {
+      optimizer: { name: 'highs', version, solver_status, solve_ms, gap_pct },
+      inputs: inputsOf(basis, draft, pv),
+      totals,
+      constraint_violations: violations
+        .filter((violation) => violation.bess_id === null || violation.bess_id === bess_id)
+        .map((violation) => violationOf(violation, problem.periods)),
+    },
+  }
+}
+
+function inputsOf({ day, site }: PlanBasis, draft: Draft, pv: DayProduction | null) {
+  const { unit, prices } = draft
+  return {
+    planned_from_at: new Date(day.from_ms).toISOString(),
+    forecast_run_at: pv?.issued_at?.toISOString() ?? null,
+    market_code: prices.market.market_code,
+    price_source: prices.source,
+    price_status: prices.status,
+    price_step_min: prices.step_ms / 60_000,
+    soc_start_pct: unit.soc_start_pct,
+    soc_start_source: draft.soc_start_source,
+    soc_end_target_pct: unit.soc_end_pct,
+    soc_min_pct: unit.soc_min_pct,
+    soc_max_pct: unit.soc_max_pct,
+    capacity_kwh: Math.round(unit.capacity_kwh * 1000) / 1000,
+    efficiency_pct: Math.round(unit.charge_efficiency * unit.discharge_efficiency * 1e5) / 1000,
+    efficiency_is_assumed: draft.efficiency_is_assumed,
+    degradation_cost_per_mwh: unit.degradation_cost_per_mwh,
+    export_plan_limit_kw: site.export_plan_limit_kw,
+  }
+}
+
+function violationOf(violation: Violation, periods: readonly Period[]): ScheduleViolation {
+  const { constraint, amount, period, bound_by } = violation
+  const at = period === null ? null : new Date(periods[period]!.start_ms)
+  const unit = constraint === 'soc_end' ? '%' : constraint === 'cycles' ? 'kWh' : 'kW'
+  const by = bound_by.length > 0 ? `, held back by ${bound_by.join(', ')}` : ''
+  return {
+    constraint,
+    hour: at?.getUTCHours() ?? null,
+    by_pct: unit === '%' ? amount : null,
+    by_kw: unit === 'kW' ? amount : null,
+    by_kwh: unit === 'kWh' ? amount : null,
+    message: `missed by ${amount} ${unit}${by}`,
+  }
+}
+
+/** The 24 hours with what is known of them; those that are not open as approved, or idle. */
+function blankHours(
+  { day }: PlanBasis,
+  { approved, prices, unit }: Draft,
+  pv: DayProduction | null,
+): StoredHour[] {
+  const per_hour = hour_ms / prices.step_ms
+  return Array.from({ length: 24 }, (_, hour): StoredHour => {
+    const start_ms = day.day_ms + hour * hour_ms
+    const mean = (values: readonly (number | null)[] | undefined) =>
+      meanOf(values?.slice(hour * per_hour, (hour + 1) * per_hour) ?? [null])
+    const known = {
+      price_per_mwh: mean(prices.price),
+      pv_forecast_kw: mean(pv?.p50_kw),
+    }
+    const locked = lockedHour(hour, start_ms, approved)
+    const is_last_locked = start_ms + hour_ms === day.from_ms
+    return {
+      ...locked,
+      ...known,
+      // What is measured now is where the plan goes on from.
+      ...(is_last_locked && { soc_end_pct: unit.soc_start_pct }),
+      expected_amount: locked.expected_amount ?? (known.price_per_mwh === null ? null : 0),
+    }
+  })
+}
+
+/** To the millionth; null where one is not known. */
+function meanOf(values: readonly (number | null)[]): number | null {
+  if (values.includes(null)) return null
+  return Math.round((values.reduce<number>((a, b) => a + b!, 0) / values.length) * 1e6) / 1e6 + 0
+}

@@ -1,0 +1,24 @@
+/** Why a unit cannot be planned; of `optimize` an error, of `optimize-all` a skipped unit. */
+export const refusalCodes = [
+  'retired',
+  'no_hours_left',
+  'telemetry_stale',
+  'no_market',
+  'no_price',
+  'price_hole',
+  'no_exchange_rate',
+  'no_usable_window',
+  'infeasible',
+] as const
+export type RefusalCode = (typeof refusalCodes)[number]
+
+export class Refusal extends Error {
+  readonly code: RefusalCode
+  readonly details: Record<string, unknown>
+  constructor(code: RefusalCode, message: string, details: Record<string, unknown> = {}) {
+    super(message)
+    this.name = 'Refusal'
+    this.code = code
+    this.details = details
+  }
+}

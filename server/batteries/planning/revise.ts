@@ -1,0 +1,130 @@
+/** What a person may change of a proposal, and how one stands once it is approved. Pure. */
+import { rounded } from '@heliograph/domain/significant'
+import { addedKwh, type Course, followCourse, type Hindrance } from '@heliograph/optimize/course'
+import type { StoredHour } from '../schedule-hours.ts'
+import type { SchedulePlan, ScheduleViolation } from '../schedule-plan.ts'
+import type { StoredSchedule } from '../schedules.ts'
+import { lockedHour, powersOf, spanOf, totalsOf, unitInRoom, withPowers } from './day-hours.ts'
+import { hour_ms } from './plan-prices.ts'
+
+export interface Revision {
+  hour: number
+  power_kw: number
+  note: string | null
+  by: string
+  now: Date
+}
+
+type Parts = Pick<StoredSchedule, 'hours' | 'plan'>
+
+export type Revised =
+  | { is: 'revised'; parts: Parts }
+  /** Past or running. */
+  | { is: 'locked' }
+  /** The hour that could not be followed with what was asked for, and by what, where one tells. */
+  | ({ is: 'outside'; min_power_kw: number; max_power_kw: number } & Partial<Unfollowed>)
+  | ({ is: 'infeasible' } & Unfollowed)
+
+interface Unfollowed {
+  first_infeasible_hour: number
+  by: Hindrance
+}
+
+/** One hour of a proposal set to another power, as far as the unit can follow all of the day. */
+export function revised(schedule: StoredSchedule, revision: Revision): Revised {
+  const { problem, hours } = schedule
+  const { hour, power_kw, now } = revision
+  const was = hours[hour]!
+  const span = spanOf(problem, hour)
+  if (span === null || Date.parse(was.start_at) <= now.getTime()) return { is: 'locked' }
+  const { min_power_kw, max_power_kw } = was
+  const powers = powersOf(hours, problem).fill(power_kw, span.first, span.last)
+  const changed = withPowers(hours, problem, powers)
+  const unfollowed = unfollowedOf(schedule, changed.course)
+  if (power_kw < min_power_kw || power_kw > max_power_kw) {
+    return { is: 'outside', min_power_kw, max_power_kw, ...unfollowed }
+  }
+  if (unfollowed) return { is: 'infeasible', ...unfollowed }
+  const edit = {
+    original_power_kw: was.original_power_kw ?? was.power_kw,
+    edited_by: revision.by,
+    edited_at: now.toISOString(),
+    edit_note: revision.note,
+  }
+  const after = changed.hours.map((one) => (one.hour === hour ? { ...one, ...edit } : one))
+  return { is: 'revised', parts: { hours: after, plan: planOf(schedule, after) } }
+}
+
+function unfollowedOf({ problem }: StoredSchedule, { hindered }: Course): Unfollowed | null {
+  if (hindered === null) return null
+  const at = new Date(problem.periods[hindered.period]!.start_ms)
+  return { first_infeasible_hour: at.getUTCHours(), by: hindered.by }
+}
+
+/**
+ * What is approved at an instant: hours that are over are what was dispatched in them, by the
+ * schedule approved until then or not at all. `soc_pct` is measured now, null where it is not
+ * known; where the plan cannot be followed from there its violations say so, and the edge will
+ * do as much of it as it can.
+ */
+export function approvedParts(
+  schedule: StoredSchedule,
+  {
+    replaced,
+    soc_pct,
+    now,
+  }: { replaced: StoredSchedule | null; soc_pct: number | null; now: Date },
+): Parts {
+  const hours = schedule.hours.map((hour): StoredHour => {
+    if (Date.parse(hour.end_at) > now.getTime()) return hour
+    const { price_per_mwh, pv_forecast_kw } = hour
+    const was = lockedHour(hour.hour, Date.parse(hour.start_at), replaced)
+    const expected_amount = was.expected_amount ?? (price_per_mwh === null ? null : 0)
+    return { ...was, price_per_mwh, pv_forecast_kw, expected_amount }
+  })
+  const plan = planOf(schedule, hours)
+  const violation = soc_pct === null ? null : presentViolation(schedule, soc_pct, now)
+  if (violation === null) return { hours, plan }
+  return {
+    hours,
+    plan: { ...plan, constraint_violations: [...plan.constraint_violations, violation] },
+  }
+}
+
+function planOf({ plan, problem }: StoredSchedule, hours: readonly StoredHour[]): SchedulePlan {
+  return { ...plan, totals: totalsOf(hours, problem, plan.totals) }
+}
+
+/** The first thing that the unit cannot follow of the rest of the day; null where it can. */
+function presentViolation(
+  { hours, problem }: StoredSchedule,
+  soc_pct: number,
+  now: Date,
+): ScheduleViolation | null {
+  const first = problem.periods.findIndex(({ start_ms }) => start_ms > now.getTime())
+  const has_begun = problem.periods[0]!.start_ms <= now.getTime()
+  if (first < 0 || !has_begun) return null
+  const { room_kw, ...unit } = unitInRoom(problem)
+  const rest = problem.periods.slice(first)
+  const powers = powersOf(hours, problem)
+  // The running one goes on as it is approved, within the window.
+  const left_h = (rest[0]!.start_ms - now.getTime()) / hour_ms
+  const added_kwh = addedKwh(unit, powers[first - 1]!, left_h)
+  const [low, high] = [Math.min(unit.soc_min_pct, soc_pct), Math.max(unit.soc_max_pct, soc_pct)]
+  const then_pct = soc_pct + (100 * added_kwh) / unit.capacity_kwh
+  const soc_start_pct = Math.min(high, Math.max(low, then_pct))
+  const { hindered } = followCourse(
+    { ...unit, soc_start_pct, room_kw: room_kw!.slice(first), cycles_max: null },
+    rest,
+    powers.slice(first),
+  )
+  if (hindered === null) return null
+  return {
+    constraint: hindered.by,
+    hour: new Date(rest[hindered.period]!.start_ms).getUTCHours(),
+    by_pct: null,
+    by_kw: null,
+    by_kwh: null,
+    message: `cannot be followed whole from the ${rounded(soc_pct, 1)} % of when it was approved`,
+  }
+}

@@ -1,0 +1,129 @@
+/** A day of a unit: what was planned and approved, what it did, what held it back. */
+import { day_ms, utcDayStart } from '@heliograph/domain/utc-day'
+import { addedKwh } from '@heliograph/optimize/course'
+import type { Unit as PlannedUnit } from '@heliograph/optimize/dispatch-problem'
+import type { Queries } from '../storage/database.ts'
+import { type CauseSpan, causeSpans, readTold } from './causes.ts'
+import { type MarketedUnit, readUnitPrices, type UnitPrices } from './earnings.ts'
+import {
+  type Heard,
+  quarter_ms,
+  readHeard,
+  readUnitQuarters,
+  type Span,
+  type UnitQuarter,
+} from './unit-energy.ts'
+
+const hour_ms = 4 * quarter_ms
+
+export interface UnitDay {
+  unit: MarketedUnit
+  /** Midnight UTC. */
+  start_ms: number
+  now_ms: number
+  /** Up to now: of the running one what is over. */
+  quarters: (UnitQuarter & Heard)[]
+  plans: ApprovedPlan[]
+  /** Of the whole day; null without a market. */
+  prices: UnitPrices | null
+  causes: CauseSpan[]
+}
+
+/** A schedule of a day from its approval until another took its place. */
+export interface ApprovedPlan {
+  schedule_id: number
+  approved_at: Date
+  superseded_at: Date | null
+  hours: readonly PlannedHour[]
+  /** What it was planned for. */
+  battery: PlannedUnit
+}
+
+export interface PlannedHour {
+  hour: number
+  power_kw: number
+  quarter_power_kw: readonly number[] | null
+  soc_start_pct: number | null
+  soc_end_pct: number | null
+}
+
+export async function readUnitDay(
+  db: Queries,
+  unit: MarketedUnit,
+  { date, now }: { date: string; now: Date },
+): Promise<UnitDay> {
+  const start_ms = utcDayStart(Date.parse(date))
+  const day = { start_ms, end_ms: start_ms + day_ms }
+  const now_ms = now.getTime()
+  const so_far = { start_ms, end_ms: Math.max(start_ms, Math.min(now_ms, day.end_ms)) }
+  const [energies, heard, plans, prices, told] = await Promise.all([
+    readUnitQuarters(db, unit, so_far),
+    readHeard(db, unit, so_far),
+    readPlans(db, unit, date),
+    readUnitPrices(db, unit, day),
+    readTold(db, unit, day),
+  ])
+  const quarters = energies.map((quarter, nth) => ({ ...quarter, ...heard[nth]! }))
+  const causes = causeSpans(told, so_far.end_ms)
+  return { unit, start_ms, now_ms, quarters, plans, prices, causes }
+}
+
+function readPlans(
+  db: Queries,
+  { site_id, bess_id }: Pick<MarketedUnit, 'site_id' | 'bess_id'>,
+  date: string,
+): Promise<ApprovedPlan[]> {
+  return db.query<ApprovedPlan>(
+    `select schedule_id, approved_at, superseded_at, hours, problem -> 'unit' as battery
+     from battery_schedules
+     where site_id = $1 and bess_id = $2 and target_date = $3 and approved_at is not null
+     order by approved_at`,
+    [site_id, bess_id, date],
+  )
+}
+
+/**
+ * The mean power, kW, that the schedules in force asked for in a span within one quarter hour of
+ * their day; while none was in force, nothing. Null where none was at any time of it.
+ */
+export function plannedPower(plans: readonly ApprovedPlan[], span: Span): number | null {
+  let [in_force_ms, power_ms] = [0, 0]
+  const hour = new Date(span.start_ms).getUTCHours()
+  const quarter = Math.floor(span.start_ms / quarter_ms) % 4
+  for (const { approved_at, superseded_at, hours } of plans) {
+    const from_ms = Math.max(span.start_ms, approved_at.getTime())
+    const to_ms = Math.min(span.end_ms, superseded_at?.getTime() ?? Infinity)
+    const planned = hours.find((one) => one.hour === hour)
+    if (to_ms <= from_ms || !planned) continue
+    in_force_ms += to_ms - from_ms
+    power_ms += (to_ms - from_ms) * (planned.quarter_power_kw?.[quarter] ?? planned.power_kw)
+  }
+  return in_force_ms === 0 ? null : power_ms / (span.end_ms - span.start_ms)
+}
+
+/**
+ * The charge that the schedule in force at an instant expects then, within an hour by the power of
+ * its quarters; at the end of an hour that of this hour. Null without one.
+ */
+export function plannedCharge(plans: readonly ApprovedPlan[], at_ms: number): number | null {
+  const plan = plans.findLast(
+    ({ approved_at, superseded_at }) =>
+      approved_at.getTime() < at_ms && (superseded_at === null || superseded_at.getTime() >= at_ms),
+  )
+  const hour = new Date(at_ms - 1).getUTCHours()
+  const planned = plan?.hours.find((one) => one.hour === hour)
+  if (!plan || !planned) return null
+  const { soc_start_pct, soc_end_pct, quarter_power_kw } = planned
+  const into_ms = ((at_ms - 1) % hour_ms) + 1
+  if (soc_end_pct === null || into_ms === hour_ms) return soc_end_pct
+  if (soc_start_pct === null) return null
+  if (quarter_power_kw === null) {
+    return soc_start_pct + (into_ms / hour_ms) * (soc_end_pct - soc_start_pct)
+  }
+  const { battery } = plan
+  return quarter_power_kw.reduce((soc_pct, power_kw, nth) => {
+    const in_quarter_ms = Math.min(Math.max(into_ms - nth * quarter_ms, 0), quarter_ms)
+    const added_kwh = addedKwh(battery, power_kw, in_quarter_ms / hour_ms)
+    return soc_pct + (100 * added_kwh) / battery.capacity_kwh
+  }, soc_start_pct)
+}

@@ -1,0 +1,292 @@
+/**
+ * What a unit charged and discharged, quarter hour by quarter hour, how full it was at their ends,
+ * and in how much of the time it was read.
+ */
+import { counterIncrease } from '@heliograph/domain/counter'
+import { significant } from '@heliograph/domain/significant'
+import type { Queries } from '../storage/database.ts'
+
+export const quarter_ms = 900_000
+/** Over a silence up to this long counters are taken to have risen evenly. */
+const bridged_ms = 4 * quarter_ms
+/** Without a reading after it, one up to this long before an instant stands for it. */
+const standing_ms = 60_000
+/** A reading of power holds until the next, but not longer: thinned history has one a minute. */
+const held_s = 90
+/** Of a quarter hour that is summed up from power; what is missing is taken at its mean. */
+const covered_ratio_min = 0.9
+
+export interface Unit {
+  site_id: string
+  bess_id: number
+  rated_charge_power_kw: number
+  rated_discharge_power_kw: number
+}
+
+/** Unix ms: [start_ms, end_ms). */
+export interface Span {
+  start_ms: number
+  end_ms: number
+}
+
+/** A quarter hour, or what of it lies within the time that was asked for. */
+export interface UnitQuarter extends Span {
+  /** 0 or more; null where not known. */
+  charged_kwh: number | null
+  discharged_kwh: number | null
+  /** At `start_ms` and `end_ms`; null where it was not read about then. */
+  soc_start_pct: number | null
+  soc_end_pct: number | null
+}
+
+/** Of its spans of three minutes, those in which a unit was read, and all. */
+export interface Heard {
+  heard_spans: number
+  spans: number
+}
+
+const heard_span_s = 180
+
+/**
+ * The quarter hours of a span, ascending. Energy is what the unit's counters rose by; where they
+ * do not tell (a device without, a reset, a silence of more than an hour), the integral of its
+ * power, if nine tenths of the quarter were read.
+ */
+export async function readUnitQuarters(
+  db: Queries,
+  unit: Unit,
+  span: Span,
+): Promise<UnitQuarter[]> {
+  const pieces = quartersOf(span)
+  if (pieces.length === 0) return []
+  const edges_ms = [pieces[0]!.start_ms, ...pieces.map(({ end_ms }) => end_ms)]
+  const edges = await readEdges(db, unit, edges_ms)
+  const quarters = pieces.map((piece, nth): UnitQuarter => {
+    const rise = (name: 'charged_kwh' | 'discharged_kwh', rated_kw: number) =>
+      riseOf(edges[nth]![name], edges[nth + 1]![name], { ...piece, rated_kw })
+    return {
+      ...piece,
+      charged_kwh: rise('charged_kwh', unit.rated_charge_power_kw),
+      discharged_kwh: rise('discharged_kwh', unit.rated_discharge_power_kw),
+      soc_start_pct: edges[nth]!.soc_pct,
+      soc_end_pct: edges[nth + 1]!.soc_pct,
+    }
+  })
+  return byPower(db, unit, quarters)
+}
+
+/** Discharged less charged, kWh. */
+export const netEnergy = ({ charged_kwh, discharged_kwh }: UnitQuarter): number | null =>
+  charged_kwh === null || discharged_kwh === null ? null : discharged_kwh - charged_kwh
+
+/** Mean power, kW, of the hours of one day that are whole and known, by UTC hour. */
+export function hourlyPowers(quarters: readonly UnitQuarter[]): Map<number, number> {
+  const powers = new Map<number, number>()
+  const byHour = Map.groupBy(quarters, ({ start_ms }) => new Date(start_ms).getUTCHours())
+  for (const [hour, pieces] of byHour) {
+    const length_ms = pieces.reduce((sum, { start_ms, end_ms }) => sum + end_ms - start_ms, 0)
+    const energies = pieces.map(netEnergy)
+    if (length_ms < 4 * quarter_ms || energies.includes(null)) continue
+    // Of an hour the energy in kWh is the mean power in kW.
+    powers.set(hour, significant(energies.reduce<number>((kwh, one) => kwh + one!, 0)) + 0)
+  }
+  return powers
+}
+
+/** The quarter hours of the clock, cut to the span. */
+export function quartersOf({ start_ms, end_ms }: Span): Span[] {
+  const pieces: Span[] = []
+  for (let from_ms = start_ms; from_ms < end_ms; from_ms = pieces.at(-1)!.end_ms) {
+    const next_ms = (Math.floor(from_ms / quarter_ms) + 1) * quarter_ms
+    pieces.push({ start_ms: from_ms, end_ms: Math.min(next_ms, end_ms) })
+  }
+  return pieces
+}
+
+function riseOf(
+  before_kwh: number | null,
+  after_kwh: number | null,
+  { start_ms, end_ms, rated_kw }: Span & { rated_kw: number },
+): number | null {
+  if (before_kwh === null || after_kwh === null) return null
+  return counterIncrease(before_kwh, after_kwh, { elapsed_s: (end_ms - start_ms) / 1000, rated_kw })
+}
+
+interface Edge {
+  charged_kwh: number | null
+  discharged_kwh: number | null
+  soc_pct: number | null
+}
+
+interface EdgeRow {
+  before_at: Date | null
+  before_charged_kwh: number | null
+  before_discharged_kwh: number | null
+  before_soc_pct: number | null
+  after_at: Date | null
+  after_charged_kwh: number | null
+  after_discharged_kwh: number | null
+  after_soc_pct: number | null
+}
+
+async function readEdges(
+  db: Queries,
+  { site_id, bess_id, ...rated }: Unit,
+  edges_ms: readonly number[],
+): Promise<Edge[]> {
+  const rows = await db.query<EdgeRow>(edgesIn, [site_id, bess_id, edges_ms.map(instantText)])
+  return rows.map((row, nth) => edgeOf(row, edges_ms[nth]!, rated))
+}
+
+/** The counters and the charge at an instant, between the readings around it. */
+function edgeOf(
+  row: EdgeRow,
+  at_ms: number,
+  rated: Pick<Unit, 'rated_charge_power_kw' | 'rated_discharge_power_kw'>,
+): Edge {
+  const none = { charged_kwh: null, discharged_kwh: null, soc_pct: null }
+  if (row.before_at === null) return none
+  const before_ms = row.before_at.getTime()
+  const is_bridged = row.after_at !== null && row.after_at.getTime() - before_ms <= bridged_ms
+  if (!is_bridged) {
+    if (at_ms - before_ms > standing_ms) return none
+    return {
+      charged_kwh: row.before_charged_kwh,
+      discharged_kwh: row.before_discharged_kwh,
+      soc_pct: row.before_soc_pct,
+    }
+  }
+  const span = { start_ms: before_ms, end_ms: row.after_at!.getTime() }
+  const length_ms = span.end_ms - before_ms
+  const ratio = length_ms === 0 ? 0 : (at_ms - before_ms) / length_ms
+  const between = (before_kwh: number | null, after_kwh: number | null, rated_kw: number) => {
+    const rise_kwh = riseOf(before_kwh, after_kwh, { ...span, rated_kw })
+    return before_kwh === null || rise_kwh === null ? null : before_kwh + ratio * rise_kwh
+  }
+  const { before_soc_pct, after_soc_pct } = row
+  return {
+    charged_kwh: between(
+      row.before_charged_kwh,
+      row.after_charged_kwh,
+      rated.rated_charge_power_kw,
+    ),
+    discharged_kwh: between(
+      row.before_discharged_kwh,
+      row.after_discharged_kwh,
+      rated.rated_discharge_power_kw,
+    ),
+    soc_pct:
+      before_soc_pct === null || after_soc_pct === null
+        ? null
+        : before_soc_pct + ratio * (after_soc_pct - before_soc_pct),
+  }
+}
+
+const reading = (of: 'before' | 'after') => `
+  select measured_at as ${of}_at, charged_total_kwh as ${of}_charged_kwh,
+         discharged_total_kwh as ${of}_discharged_kwh, soc_pct as ${of}_soc_pct
+  from bess_readings where site_id = $1 and bess_id = $2`
+
+const edgesIn = {
+  name: 'battery_edges_in',
+  text: `
+    select before.*, after.*
+    from unnest($3::timestamptz[]) with ordinality as e (at, nth)
+    left join lateral (
+      ${reading('before')} and measured_at <= at
+        and measured_at > at - interval '${bridged_ms} milliseconds'
+      order by measured_at desc limit 1
+    ) before on true
+    left join lateral (
+      ${reading('after')} and measured_at >= at
+        and measured_at < at + interval '${bridged_ms} milliseconds'
+      order by measured_at limit 1
+    ) after on true
+    order by nth`,
+}
+
+/** Of each quarter hour. A look at each span: to count readings would take ten times as long. */
+export async function readHeard(
+  db: Queries,
+  { site_id, bess_id }: Pick<Unit, 'site_id' | 'bess_id'>,
+  span: Span,
+): Promise<Heard[]> {
+  const pieces = quartersOf(span)
+  const rows = await db.query<{ nth: number; heard_spans: number }>(heardIn, [
+    site_id,
+    bess_id,
+    pieces.map(({ start_ms }) => instantText(start_ms)),
+    pieces.map(({ end_ms }) => instantText(end_ms)),
+  ])
+  const heard = new Map(rows.map(({ nth, heard_spans }) => [nth - 1, heard_spans]))
+  return pieces.map(({ start_ms, end_ms }, nth) => ({
+    heard_spans: heard.get(nth) ?? 0,
+    spans: Math.ceil((end_ms - start_ms) / 1000 / heard_span_s),
+  }))
+}
+
+const heardIn = {
+  name: 'battery_heard_in',
+  text: `
+    select nth::int as nth, count(*)::int as heard_spans
+    from unnest($3::timestamptz[], $4::timestamptz[]) with ordinality as p (start_at, end_at, nth),
+      generate_series(start_at, end_at - interval '1 microsecond',
+        interval '${heard_span_s} seconds') as s (at),
+      lateral (
+        select from bess_readings where site_id = $1 and bess_id = $2 and measured_at >= s.at
+          and measured_at < s.at + interval '${heard_span_s} seconds' limit 1
+      ) as read
+    group by nth`,
+}
+
+/** Fills in what the counters do not tell. */
+async function byPower(db: Queries, unit: Unit, quarters: UnitQuarter[]): Promise<UnitQuarter[]> {
+  const untold = quarters.filter(
+    ({ charged_kwh, discharged_kwh }) => charged_kwh === null || discharged_kwh === null,
+  )
+  if (untold.length === 0) return quarters
+  const rows = await db.query<{
+    nth: number
+    charged_kwh: number
+    discharged_kwh: number
+    covered_s: number
+  }>(powerIn, [
+    unit.site_id,
+    unit.bess_id,
+    untold.map(({ start_ms }) => instantText(start_ms)),
+    untold.map(({ end_ms }) => instantText(end_ms)),
+  ])
+  for (const { nth, charged_kwh, discharged_kwh, covered_s } of rows) {
+    const quarter = untold[nth - 1]!
+    const length_s = (quarter.end_ms - quarter.start_ms) / 1000
+    if (covered_s < covered_ratio_min * length_s) continue
+    quarter.charged_kwh = (charged_kwh * length_s) / covered_s
+    quarter.discharged_kwh = (discharged_kwh * length_s) / covered_s
+  }
+  return quarters
+}
+
+const powerIn = {
+  name: 'battery_power_in',
+  text: `
+    select nth::int as nth, sum(greatest(-power_kw, 0) * held_s) / 3600 as charged_kwh,
+           sum(greatest(power_kw, 0) * held_s) / 3600 as discharged_kwh,
+           sum(held_s) as covered_s
+    from unnest($3::timestamptz[], $4::timestamptz[]) with ordinality as p (start_at, end_at, nth)
+    cross join lateral (
+      select power_kw::float8 as power_kw, date_part('epoch',
+          least(next_at, measured_at + interval '${held_s} seconds')
+            - greatest(measured_at, p.start_at)) as held_s
+      from (
+        select measured_at, power_kw,
+               lead(measured_at, 1, p.end_at) over (order by measured_at) as next_at
+        from bess_readings
+        where site_id = $1 and bess_id = $2 and measured_at < p.end_at
+          and measured_at > p.start_at - interval '${held_s} seconds'
+      ) as readings
+    ) as held
+    where held_s > 0 and power_kw is not null
+    group by nth`,
+}
+
+const instantText = (at_ms: number) => new Date(at_ms).toISOString()

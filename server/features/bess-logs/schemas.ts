@@ -1,0 +1,201 @@
+import { clampReasons, controlTiers, DispatchReport } from '@heliograph/domain/dispatch'
+import { type Static, Type } from 'typebox'
+import { AlarmSeverity, AlarmSourceName, alarmSources, ClusterIdx } from '../../batteries/alarms.ts'
+import { Nullable } from '../../http/params.ts'
+import { At } from '../../records/frame.ts'
+
+const closed = ($id?: string) =>
+  $id === undefined ? { additionalProperties: false } : { additionalProperties: false, $id }
+const Count = (description: string) => Type.Integer({ minimum: 0, description })
+const SomeKw = (description: string) => Nullable(Type.Number({ description }))
+const Soc = Nullable(
+  Type.Number({ minimum: 0, maximum: 100, description: 'State of charge at the time, %.' }),
+)
+const ScheduleId = Nullable(
+  Type.Integer({ minimum: 1, description: 'See /bess/schedules/{schedule_id}.' }),
+)
+
+const FaultBit = {
+  bit: Type.Integer({ minimum: 0, maximum: 31, description: '0 is the least significant.' }),
+  code: Type.String({ description: '`alarm_1_bit_17` for a bit that no table explains.' }),
+  name: Type.String(),
+  severity: AlarmSeverity,
+  asserted_since_at: Nullable(
+    At('Since when the edge saw it set in two polls in a row; null where it did not say.'),
+  ),
+}
+
+const FaultWord = Type.Object(
+  {
+    pcs_idx: Count('The PCS, from 0.'),
+    word_index: Type.Integer({ minimum: 1, maximum: 5, description: '1 for `alarm_1`.' }),
+    register: Nullable(
+      Type.Integer({ description: 'Null: a word may be made of parts of several registers.' }),
+    ),
+    raw: Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1, description: 'As it was read.' }),
+    hex: Type.String({ examples: ['0x00000080'] }),
+    is_available: Type.Boolean({
+      description: 'False for a value by which the device says that it has no such word.',
+    }),
+    bits: Type.Array(Type.Object(FaultBit, closed('PcsFaultBit')), {
+      description: 'Those that are set, ascending.',
+    }),
+    table_id: Type.String({ description: 'The table that explains them.' }),
+    table_version: Type.String(),
+  },
+  closed('PcsFaultWord'),
+)
+
+export type PcsFaults = Static<typeof PcsFaults>
+export const PcsFaults = Type.Object(
+  {
+    measured_at: Nullable(
+      At('Of the PCS that was read longest ago; null while none was ever read.'),
+    ),
+    words: Type.Array(FaultWord, { description: 'Those that were read, by PCS and index.' }),
+    active: Type.Array(
+      Type.Object(
+        {
+          pcs_idx: FaultWord.properties.pcs_idx,
+          word_index: FaultWord.properties.word_index,
+          ...FaultBit,
+        },
+        closed('PcsFault'),
+      ),
+      { description: 'All bits that are set.' },
+    ),
+    active_count: Count('Bits that are set.'),
+    highest_severity: Nullable(AlarmSeverity),
+    table_version: Nullable(
+      Type.String({ description: 'Of the table of the first word; null without any.' }),
+    ),
+  },
+  closed('PcsFaults'),
+)
+
+export type AlarmTransition = Static<typeof AlarmTransition>
+export const AlarmTransition = Type.Object(
+  {
+    event_id: Type.Integer({ minimum: 1, description: 'Unique within the site.' }),
+    code: Type.String({ description: 'As in /bess/{bess_id}/alarms/states.' }),
+    name: Type.String(),
+    source: AlarmSourceName,
+    cluster_idx: ClusterIdx('The cluster; null for what is of none.'),
+    pcs_idx: ClusterIdx('The PCS; null for what is of none.'),
+    severity: AlarmSeverity,
+    transition: Type.Enum(['set', 'cleared']),
+    occurred_at: At('When the edge noticed it.'),
+    received_at: At('When the server learned of it.'),
+    duration_s: Nullable(
+      Type.Number({
+        minimum: 0,
+        description: 'For how long it was set, once it is cleared; else null.',
+      }),
+    ),
+    value: Nullable(
+      Type.Number({ description: 'What the device said beside it, where it did; in `unit`.' }),
+    ),
+    unit: Nullable(Type.String()),
+    soc_pct: Soc,
+    power_kw: SomeKw('Power of the unit at the time; null where it was not read in the minute.'),
+  },
+  closed('BatteryAlarmTransition'),
+)
+
+const BySeverity = Type.Object(
+  {
+    info: Count('Of severity `info`.'),
+    warning: Count('Of severity `warning`.'),
+    major: Count('Of severity `major`.'),
+    critical: Count('Of severity `critical`.'),
+  },
+  closed('BatteryAlarmsBySeverity'),
+)
+
+export type AlarmCounts = Static<typeof AlarmCounts>
+export const AlarmCounts = Type.Object(
+  {
+    measured_at: Nullable(At('When the unit was read last; null if never.')),
+    active: BySeverity,
+    total_active: Count('Alarms that are set.'),
+    last_24h: BySeverity,
+    by_source: Type.Object(
+      Object.fromEntries(
+        alarmSources.map((source) => [source, Count('Alarms of it that are set.')]),
+      ) as Record<(typeof alarmSources)[number], ReturnType<typeof Count>>,
+      closed('BatteryAlarmsBySource'),
+    ),
+    unacknowledged: Count(
+      'Alarms that are set and that nobody acknowledged: all, as there are no alerts yet to do ' +
+        'that by.',
+    ),
+  },
+  closed('BatteryAlarmCounts'),
+)
+
+export type DispatchEntry = Static<typeof DispatchEntry>
+export const DispatchEntry = Type.Object(
+  {
+    dispatch_id: Type.Integer({ minimum: 1, description: 'Unique within the site.' }),
+    issued_at: At('When the edge decided on it.'),
+    schedule_id: ScheduleId,
+    hour: Nullable(
+      Type.Integer({ minimum: 0, maximum: 23, description: 'Of the schedule, in UTC.' }),
+    ),
+    interval_start_at: Nullable(At('When the hour or quarter hour began that asks for it.')),
+    source: Type.Enum([...DispatchReport.properties.source.enum]),
+    requested_power_kw: Type.Number({ description: 'Asked for; positive discharges.' }),
+    clamped_power_kw: SomeKw(
+      'What was left of it; null where nothing held it down, and where the grid permit did, of ' +
+        'which no figure is told.',
+    ),
+    clamp_reason: Nullable(
+      Type.Enum([...clampReasons], { description: 'What held it down; null: nothing.' }),
+    ),
+    sent_at: Nullable(At('When it was written to the PCS.')),
+    acknowledged_at: Nullable(At('When it was read back from the PCS.')),
+    achieved_power_kw: SomeKw('Measured once the PCS had come to it.'),
+    achieved_at: Nullable(At('When it had.')),
+    soc_pct: Soc,
+    status: Type.Enum([...DispatchReport.properties.status.enum]),
+    failure_code: Nullable(Type.String({ description: 'Why it failed or expired.' })),
+    latency_ms: Nullable(
+      Type.Integer({ minimum: 0, description: 'From `issued_at` to `acknowledged_at`.' }),
+    ),
+  },
+  closed('BatteryDispatch'),
+)
+
+export const Tier = Type.Enum([...controlTiers], {
+  description:
+    'Who decides, the highest first: `protection` of battery and PCS, the grid `permit`, an ' +
+    '`operator`, the `dispatch` of approved schedules, an `optimizer`.',
+  examples: ['protection'],
+})
+
+export type ControlEntry = Static<typeof ControlEntry>
+export const ControlEntry = Type.Object(
+  {
+    log_id: Type.Integer({ minimum: 1, description: 'Unique within the site.' }),
+    occurred_at: At('When the edge decided so.'),
+    tier: Tier,
+    actor: Type.String({ description: 'The rule, the schedule or the person that decided.' }),
+    action: Type.Enum([
+      ...['setpoint', 'hold', 'stop', 'start', 'clamp', 'release', 'mode_change'],
+      ...['handover', 'watchdog'],
+    ]),
+    from_power_kw: SomeKw('Before; null where not known, or where the grid permit held it.'),
+    to_power_kw: SomeKw('From then on; null where not known, or where the grid permit holds it.'),
+    reason_code: Type.String(),
+    message: Type.String({ description: 'For people.' }),
+    overrode_tier: Nullable(Tier),
+    schedule_id: ScheduleId,
+    alarm_code: Nullable(Type.String()),
+    soc_pct: Soc,
+    request_id: Type.Null({
+      description: 'Null: the edge decides by itself, whatever was approved; see the audit.',
+    }),
+    success: Type.Boolean(),
+  },
+  closed('BatteryControlNote'),
+)

@@ -1,0 +1,312 @@
+/** What the writes do to schedules, each within the transaction of its request. */
+import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { presentSoc, readPlanSite, readUnits } from '../../batteries/planning/plan-units.ts'
+import type { BatteryPlanner, PlannedUnit } from '../../batteries/planning/planner.ts'
+import { Refusal } from '../../batteries/planning/refusal.ts'
+import { approvedParts, revised } from '../../batteries/planning/revise.ts'
+import {
+  approvedSchedule,
+  readActuals,
+  type Schedule,
+  type StoredSchedule,
+  scheduleById,
+  scheduleOf,
+  scheduleStatus,
+  schedulesIn,
+} from '../../batteries/schedules.ts'
+import type { Caller } from '../../http/endpoint.ts'
+import { ApiError, invalid } from '../../http/errors.ts'
+import { requireMatch } from '../../http/etag.ts'
+import { noteChange } from '../../storage/curtailment.ts'
+import type { Queries, Transaction } from '../../storage/database.ts'
+import { days_ahead_max, type OptimizeBody } from './schemas.ts'
+
+/** Who does what at which site, and when. */
+export interface Actor {
+  site_id: string
+  caller: Pick<Caller, 'key_name' | 'client_id' | 'site_ids'>
+  if_match: string | null
+  now: Date
+}
+
+/** Of PostgreSQL's advisory locks, ours for the schedules of a site: `hgbs`. */
+const advisory_class = 0x68676273
+
+/** Writes of schedules of one site take turns from here on. */
+export async function takeTurn(tx: Transaction, site_id: string): Promise<void> {
+  await tx.execute('select pg_advisory_xact_lock($1, hashtext($2))', [advisory_class, site_id])
+}
+
+/** As it is served. */
+export async function recordOf(
+  db: Queries,
+  site_id: string,
+  row: StoredSchedule,
+  now: Date,
+): Promise<Schedule> {
+  return scheduleOf(row, now, await readActuals(db, site_id, row, now))
+}
+
+export interface Ordered {
+  made: Schedule[]
+  refused: { bess_id: number; refusal: Refusal }[]
+}
+
+/** Plans units, all of the site for null, and stores what is proposed for each. */
+export async function propose(
+  tx: Transaction,
+  { site_id, caller, now }: Actor,
+  {
+    planner,
+    body,
+    bess_id,
+  }: { planner: BatteryPlanner; body: OptimizeBody; bess_id: number | null },
+): Promise<Ordered> {
+  const date = dateToPlan(body.target_date, now)
+  const { planned, refused } = await planner.plan(tx, {
+    ...{ site_id, now, date },
+    objective: body.objective ?? 'arbitrage',
+    soc_end_target_pct: body.soc_end_target_pct ?? null,
+    bess_ids: bess_id === null ? null : [bess_id],
+  })
+  const made: Schedule[] = []
+  for (const unit of planned) {
+    const of = { site_id, target_date: date, now, created_by: caller.key_name }
+    const schedule_id = await storeProposal(tx, unit, of)
+    const row = await scheduleById(tx, { site_id, schedule_id })
+    made.push(await recordOf(tx, site_id, row!, now))
+  }
+  return { made, refused }
+}
+
+function dateToPlan(asked: string | undefined, now: Date): string {
+  const today = utcDayStart(now)
+  const date = asked ?? utcDate(today)
+  const day = Date.parse(date)
+  if (day >= today && day <= today + days_ahead_max * day_ms) return date
+  throw invalid({
+    location: 'body',
+    field: 'target_date',
+    code: 'out_of_range',
+    message: `must be from ${utcDate(today)} to ${utcDate(today + days_ahead_max * day_ms)}`,
+  })
+}
+
+/** What a unit is refused for, as an error. */
+export function refusalError({ code, message, details }: Refusal): ApiError {
+  if (code !== 'infeasible') {
+    return new ApiError('conflict_state', { current_state: code, allowed: [], message, ...details })
+  }
+  const field = 'soc_end_target_pct'
+  const errors = [{ location: 'body', field, code: 'infeasible', message }]
+  return new ApiError('validation_error', { errors, ...details })
+}
+
+/** Takes the place of the open proposal of the unit and day. */
+async function storeProposal(
+  tx: Transaction,
+  { bess_id, objective, problem, plan, hours }: PlannedUnit,
+  of: { site_id: string; target_date: string; now: Date; created_by: string },
+): Promise<number> {
+  const { site_id, target_date, now } = of
+  const replaced = await tx.query<{ schedule_id: number }>(
+    `update battery_schedules set state = 'superseded', superseded_at = $4, version = version + 1
+     where site_id = $1 and bess_id = $2 and target_date = $3 and state = 'proposed'
+     returning schedule_id`,
+    [site_id, bess_id, target_date, now],
+  )
+  const [made] = await tx.query<{ schedule_id: number }>(
+    `insert into battery_schedules (site_id, bess_id, target_date, state, objective, created_at,
+       created_by, problem, plan, hours)
+     values ($1, $2, $3, 'proposed', $4, $5, $6, $7::jsonb, $8::json, $9::jsonb)
+     returning schedule_id::int as schedule_id`,
+    [
+      ...[site_id, bess_id, target_date, objective, now, of.created_by],
+      ...[problem, plan, hours].map((part) => JSON.stringify(part)),
+    ],
+  )
+  for (const { schedule_id } of replaced) {
+    await tx.execute(
+      `update battery_schedules set superseded_by = $3
+       where site_id = $1 and schedule_id = $2`,
+      [site_id, schedule_id, made!.schedule_id],
+    )
+  }
+  return made!.schedule_id
+}
+
+/** The proposal of an id, or an error: 404, 409 where it is none any more, 412. */
+async function proposal(
+  tx: Transaction,
+  actor: Actor,
+  schedule_id: number,
+): Promise<StoredSchedule> {
+  const { site_id, now, if_match } = actor
+  const row = await scheduleById(tx, { site_id, schedule_id })
+  if (row === null) throw (await foreign(tx, actor, schedule_id)) ?? notFound(schedule_id)
+  const current_state = scheduleStatus(row, now)
+  if (current_state !== 'proposed') {
+    throw new ApiError('conflict_state', { schedule_id, current_state, allowed: ['proposed'] })
+  }
+  requireMatch(if_match, await recordOf(tx, site_id, row, now))
+  return row
+}
+
+const notFound = (schedule_id: number) => new ApiError('not_found', { schedule_id })
+
+/** Of another site that the key sees: a mistake worth telling. Of all others nothing is told. */
+async function foreign(
+  tx: Transaction,
+  { site_id, caller, now }: Actor,
+  schedule_id: number,
+): Promise<ApiError | null> {
+  const sites = await tx.query<{ site_id: string }>(
+    `select site_id from sites
+     where client_id = $1 and site_id <> $2 and ($3::text[] is null or site_id = any($3))`,
+    [caller.client_id, site_id, caller.site_ids && [...caller.site_ids]],
+  )
+  for (const other of sites) {
+    const row = await scheduleById(tx, { site_id: other.site_id, schedule_id })
+    if (row === null) continue
+    const current_state = scheduleStatus(row, now)
+    const details = { schedule_id, current_state, of_site_id: other.site_id, allowed: ['proposed'] }
+    return new ApiError('conflict_state', details)
+  }
+  return null
+}
+
+export async function approve(
+  tx: Transaction,
+  actor: Actor,
+  schedule_id: number,
+): Promise<StoredSchedule> {
+  const row = await proposal(tx, actor, schedule_id)
+  const [unit] = (await readUnits(tx, actor.site_id)).filter((one) => one.bess_id === row.bess_id)
+  if (unit?.is_retired !== false) {
+    const details = { schedule_id, current_state: 'unit_retired', allowed: ['in_service'] }
+    throw new ApiError('conflict_state', details)
+  }
+  const { site_id, now } = actor
+  await noteChange(tx, site_id)
+  const replaced = await approvedSchedule(tx, site_id, row.bess_id, row.target_date)
+  if (replaced) {
+    await tx.execute(
+      `update battery_schedules set state = 'superseded', superseded_at = $3, superseded_by = $4,
+         version = version + 1
+       where site_id = $1 and schedule_id = $2`,
+      [site_id, replaced.schedule_id, now, schedule_id],
+    )
+  }
+  const soc_pct = await socOrNull(tx, actor, unit)
+  const { hours, plan } = approvedParts(row, { replaced, soc_pct, now })
+  await tx.execute(
+    `update battery_schedules set state = 'approved', approved_at = $3, approved_by = $4,
+       hours = $5::jsonb, plan = $6::json, version = version + 1
+     where site_id = $1 and schedule_id = $2`,
+    [
+      ...[site_id, schedule_id, now, actor.caller.key_name],
+      ...[hours, plan].map((part) => JSON.stringify(part)),
+    ],
+  )
+  return (await scheduleById(tx, { site_id, schedule_id }))!
+}
+
+/** null where it is not known now: the edge will look again. */
+async function socOrNull(
+  tx: Transaction,
+  { site_id, now }: Actor,
+  unit: Awaited<ReturnType<typeof readUnits>>[number],
+): Promise<number | null> {
+  try {
+    return presentSoc(unit, await readPlanSite(tx, site_id), now)
+  } catch (error) {
+    if (error instanceof Refusal) return null
+    throw error
+  }
+}
+
+/** Every proposal of a day, one after the other. */
+export async function approveAll(
+  tx: Transaction,
+  actor: Actor,
+  date: string,
+): Promise<{
+  approved: number[]
+  skipped: { schedule_id: number; code: 'expired' | 'unit_retired' }[]
+}> {
+  const { site_id, now } = actor
+  const retired = new Set(
+    (await readUnits(tx, site_id))
+      .filter(({ is_retired }) => is_retired)
+      .map(({ bess_id }) => bess_id),
+  )
+  const approved: number[] = []
+  const skipped: { schedule_id: number; code: 'expired' | 'unit_retired' }[] = []
+  for (const row of await schedulesIn(tx, { site_id, date, state: 'proposed' })) {
+    const { schedule_id, bess_id } = row
+    if (scheduleStatus(row, now) === 'expired') skipped.push({ schedule_id, code: 'expired' })
+    else if (retired.has(bess_id)) skipped.push({ schedule_id, code: 'unit_retired' })
+    else {
+      await approve(tx, { ...actor, if_match: null }, schedule_id)
+      approved.push(schedule_id)
+    }
+  }
+  return { approved, skipped }
+}
+
+export async function reject(
+  tx: Transaction,
+  actor: Actor,
+  { schedule_id, reason }: { schedule_id: number; reason: string | null },
+): Promise<StoredSchedule> {
+  const { site_id, now, caller } = actor
+  await proposal(tx, actor, schedule_id)
+  await tx.execute(
+    `update battery_schedules set state = 'rejected', rejected_at = $3, rejected_by = $4,
+       reject_reason = $5, version = version + 1
+     where site_id = $1 and schedule_id = $2`,
+    [site_id, schedule_id, now, caller.key_name, reason],
+  )
+  return (await scheduleById(tx, { site_id, schedule_id }))!
+}
+
+export async function reviseHour(
+  tx: Transaction,
+  actor: Actor,
+  asked: { schedule_id: number; hour: number; power_kw: number; note: string | null },
+): Promise<StoredSchedule> {
+  const { site_id, now, caller } = actor
+  const { schedule_id, hour } = asked
+  const row = await proposal(tx, actor, schedule_id)
+  const found = revised(row, { ...asked, by: caller.key_name, now })
+  if (found.is === 'locked') {
+    const details = { schedule_id, hour, current_state: 'hour_locked', allowed: ['hour_open'] }
+    throw new ApiError('conflict_state', details)
+  }
+  if (found.is !== 'revised') throw revisionError(found)
+  await tx.execute(
+    `update battery_schedules set hours = $3::jsonb, plan = $4::json, version = version + 1
+     where site_id = $1 and schedule_id = $2`,
+    [site_id, schedule_id, JSON.stringify(found.parts.hours), JSON.stringify(found.parts.plan)],
+  )
+  return (await scheduleById(tx, { site_id, schedule_id }))!
+}
+
+type Unfit = Extract<ReturnType<typeof revised>, { is: 'outside' | 'infeasible' }>
+
+function revisionError(unfit: Unfit): ApiError {
+  const { is, ...details } = unfit
+  const { first_infeasible_hour, by } = unfit
+  const why = by && `hour ${first_infeasible_hour} could not be followed then (${by})`
+  const fault =
+    unfit.is === 'infeasible'
+      ? { code: 'infeasible', message: why }
+      : {
+          code: 'out_of_range',
+          message: [`must be from ${unfit.min_power_kw} to ${unfit.max_power_kw}`, why]
+            .filter(Boolean)
+            .join(': '),
+        }
+  const errors = [{ location: 'body', field: 'power_kw', ...fault }]
+  return new ApiError('validation_error', { errors, ...details })
+}

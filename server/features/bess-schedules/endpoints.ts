@@ -1,0 +1,259 @@
+import type { Clock } from '@heliograph/domain/clock'
+import { utcDate } from '@heliograph/domain/utc-day'
+import { Type } from 'typebox'
+import type { BatteryPlanner } from '../../batteries/planning/planner.ts'
+import { Schedule } from '../../batteries/schedules.ts'
+import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
+import { List, list } from '../../http/envelope.ts'
+import { ApiError } from '../../http/errors.ts'
+import {
+  type Actor,
+  approve,
+  approveAll,
+  propose,
+  recordOf,
+  refusalError,
+  reject,
+  reviseHour,
+  takeTurn,
+} from './commands.ts'
+import { approvedExample, editedExample, rejectedExample, scheduleExample } from './examples.ts'
+import {
+  ApprovedAll,
+  BessId,
+  HourBody,
+  OptimizeBody,
+  OptimizedAll,
+  RejectBody,
+  ScheduleId,
+  targetDate,
+} from './schemas.ts'
+import type { ScheduleStore } from './store.ts'
+
+export interface Needs {
+  clock: Clock
+  batterySchedules: ScheduleStore
+  batteryPlanner: BatteryPlanner
+}
+
+const tag = { tag: 'Batteries', module: 'bess' } as const
+const reads = { ...tag, method: 'GET', scope: 'bess:read' } as const
+const writes = { ...tag, scope: 'bess:write' } as const
+
+type Write = Request<unknown, unknown, unknown> & WriteParts
+
+/** Writes of schedules of one site take turns; the time is that of one's own. */
+async function inTurn({ site, caller, tx, if_match }: Write, clock: Clock): Promise<Actor> {
+  await takeTurn(tx, site.site_id)
+  return { site_id: site.site_id, caller, if_match, now: clock.now() }
+}
+
+export const listSchedules = endpoint({
+  ...reads,
+  path: '/bess/{bess_id}/schedules',
+  operation_id: 'bess_schedules_list',
+  summary: 'Every schedule that was proposed for a unit and day',
+  description:
+    'The newest first. At most one is `proposed`, and at most one `approved`, `dispatching` or ' +
+    '`completed`.',
+  params: { bess_id: BessId },
+  query: { target_date: targetDate },
+  returns: List(Schedule),
+  example: { answer: list([scheduleExample]) },
+  async handle({ site, params, query }, { clock, batterySchedules }: Needs) {
+    const now = clock.now()
+    const of = { ...params, site_id: site.site_id, date: query.target_date ?? utcDate(now) }
+    const found = await batterySchedules.ofDay(of, now)
+    if (found === null) throw new ApiError('not_found', params)
+    return list(found)
+  },
+})
+
+export const getSchedule = endpoint({
+  ...reads,
+  path: '/bess/schedules/{schedule_id}',
+  operation_id: 'bess_schedule_get',
+  summary: 'One schedule with its hours',
+  description:
+    'What decides over it should decide over what was seen: send its `ETag` as `If-Match`.',
+  params: { schedule_id: ScheduleId },
+  cache: 'resource',
+  returns: Schedule,
+  example: { answer: scheduleExample },
+  async handle({ site: { site_id }, params }, { clock, batterySchedules }: Needs) {
+    const found = await batterySchedules.byId({ ...params, site_id }, clock.now())
+    if (found === null) throw new ApiError('not_found', params)
+    return found
+  },
+})
+
+const planning =
+  'Nothing is dispatched until it is approved. Planned on the day-ahead prices of the unit, its ' +
+  'plant or the site, beyond those that are published on the price forecast, and where there is ' +
+  'neither the hour stays idle with `price_per_mwh` null. The open proposal of the same unit and ' +
+  'day is superseded. Passed hours and the running one stay as approved, else idle. A hole in ' +
+  'published prices (`price_hole`), none at all (`no_price`, both with `missing_hours`), an ' +
+  'unknown state of charge (`telemetry_stale`), and what else keeps a unit from being planned,'
+
+function plan(
+  request: Write,
+  asked: { body: OptimizeBody; bess_id: number | null },
+  { clock, batteryPlanner }: Needs,
+) {
+  return batteryPlanner.admit(async () => {
+    const actor = await inTurn(request, clock)
+    return propose(request.tx, actor, { planner: batteryPlanner, ...asked })
+  })
+}
+
+export const optimizeUnit = endpoint({
+  ...writes,
+  method: 'POST',
+  path: '/bess/{bess_id}/optimize',
+  operation_id: 'bess_optimize',
+  summary: 'Propose the best schedule of a unit for a day',
+  description:
+    `${planning} is 409 with it as \`details.current_state\`. A final state of charge out of ` +
+    'reach is 422 with what bounds it (`details.bound_by`) and the most that can be reached.',
+  params: { bess_id: BessId },
+  body: OptimizeBody,
+  status: 201,
+  cache: 'resource',
+  returns: Schedule,
+  example: { body: { objective: 'arbitrage' }, answer: scheduleExample },
+  async handle(request, needs: Needs) {
+    const { params, body } = request
+    const { made, refused } = await plan(request, { body, ...params }, needs)
+    if (refused[0]) throw refusalError(refused[0].refusal)
+    if (!made[0]) throw new ApiError('not_found', params)
+    return made[0]
+  },
+})
+
+export const optimizeAll = endpoint({
+  ...writes,
+  method: 'POST',
+  path: '/bess/optimize-all',
+  operation_id: 'bess_optimize_all',
+  summary: 'Propose the best schedules of all units together',
+  description:
+    `${planning} skips the unit. Units behind one connection share \`export_plan_limit_kw\` of ` +
+    'the site, where it has one.',
+  body: OptimizeBody,
+  status: 201,
+  returns: OptimizedAll,
+  example: {
+    body: {},
+    answer: {
+      ...list([scheduleExample]),
+      skipped: [
+        {
+          bess_id: 2,
+          code: 'telemetry_stale',
+          message: 'the state of charge of the unit is not known now',
+        },
+      ],
+    },
+  },
+  async handle(request, needs: Needs) {
+    const { made, refused } = await plan(request, { body: request.body, bess_id: null }, needs)
+    const skipped = refused.map(({ bess_id, refusal: { code, message } }) => ({
+      ...{ bess_id, code, message },
+    }))
+    return { ...list(made), skipped }
+  },
+})
+
+const onlyProposed =
+  'Only a proposed one: of any other 409 with what it is as `details.current_state`. `If-Match` ' +
+  'makes sure that it is the one that was seen.'
+
+export const approveSchedule = endpoint({
+  ...writes,
+  method: 'POST',
+  path: '/bess/schedules/{schedule_id}/approve',
+  operation_id: 'bess_schedule_approve',
+  summary: 'Have a proposed schedule dispatched',
+  description:
+    `${onlyProposed} It takes the place of the one approved before for the unit and day, from ` +
+    'now on. Approval lifts no limit: the edge holds each hour within what the unit and the ' +
+    'connection can at the time. Where the unit cannot follow the plan from the state of charge ' +
+    'that it has now, `constraint_violations` says so.',
+  params: { schedule_id: ScheduleId },
+  cache: 'resource',
+  returns: Schedule,
+  example: { answer: approvedExample },
+  async handle(request, { clock }: Needs) {
+    const actor = await inTurn(request, clock)
+    const row = await approve(request.tx, actor, request.params.schedule_id)
+    return recordOf(request.tx, actor.site_id, row, actor.now)
+  },
+})
+
+export const rejectSchedule = endpoint({
+  ...writes,
+  method: 'POST',
+  path: '/bess/schedules/{schedule_id}/reject',
+  operation_id: 'bess_schedule_reject',
+  summary: 'Decline a proposed schedule',
+  description: `${onlyProposed} What is approved for the day stays as it is.`,
+  params: { schedule_id: ScheduleId },
+  body: RejectBody,
+  cache: 'resource',
+  returns: Schedule,
+  example: { body: { reason: 'The unit is to be serviced.' }, answer: rejectedExample },
+  async handle(request, { clock }: Needs) {
+    const { params, body, tx } = request
+    const actor = await inTurn(request, clock)
+    const row = await reject(tx, actor, { ...params, reason: body.reason ?? null })
+    return recordOf(tx, actor.site_id, row, actor.now)
+  },
+})
+
+export const approveSchedules = endpoint({
+  ...writes,
+  method: 'POST',
+  path: '/bess/schedules/approve-all',
+  operation_id: 'bess_schedules_approve_all',
+  summary: 'Have every proposed schedule of a day dispatched',
+  description: 'Each as if it were approved alone. Those that cannot be are told.',
+  query: { target_date: targetDate },
+  returns: ApprovedAll,
+  example: { answer: { approved: [41], skipped: [] } },
+  async handle(request, { clock }: Needs) {
+    const actor = await inTurn(request, clock)
+    return approveAll(request.tx, actor, request.query.target_date ?? utcDate(actor.now))
+  },
+})
+
+export const reviseScheduleHour = endpoint({
+  ...writes,
+  method: 'PUT',
+  path: '/bess/schedules/{schedule_id}/hours/{hour}',
+  operation_id: 'bess_schedule_hour_revise',
+  summary: 'Revise the target of one hour of a proposed schedule',
+  description:
+    `${onlyProposed} An hour that has begun is 409 (\`hour_locked\`). Outside of the band of the ` +
+    'hour is 422 with the band; what the unit could not follow for the rest of the day is 422 ' +
+    'with `details.first_infeasible_hour`. The answer has the state of charge of all hours anew.',
+  params: {
+    schedule_id: ScheduleId,
+    hour: Type.Integer({
+      minimum: 0,
+      maximum: 23,
+      description: 'UTC hour of the day of the schedule.',
+      examples: [19],
+    }),
+  },
+  body: HourBody,
+  cache: 'resource',
+  returns: Schedule,
+  example: { body: { power_kw: 80, note: 'Less wear.' }, answer: editedExample },
+  async handle(request, { clock }: Needs) {
+    const { params, body, tx } = request
+    const actor = await inTurn(request, clock)
+    const asked = { ...params, power_kw: body.power_kw, note: body.note ?? null }
+    const row = await reviseHour(tx, actor, asked)
+    return recordOf(tx, actor.site_id, row, actor.now)
+  },
+})

@@ -1,0 +1,126 @@
+import { type Static, Type } from 'typebox'
+import { refusalCodes } from '../../batteries/planning/refusal.ts'
+import { Schedule, scheduleObjectives } from '../../batteries/schedules.ts'
+import { id_max } from '../../http/params.ts'
+
+const closed = { additionalProperties: false } as const
+
+export const BessId = Type.Integer({
+  minimum: 0,
+  maximum: id_max,
+  description: 'A battery unit of the site.',
+  examples: [1],
+})
+export const ScheduleId = Type.Integer({
+  minimum: 0,
+  maximum: id_max,
+  description: 'A schedule of the site.',
+  examples: [41],
+})
+
+/** Days from today on that can be planned: of later ones nobody forecasts a price. */
+export const days_ahead_max = 2
+
+export const targetDate = Type.Optional(
+  Type.String({
+    format: 'date',
+    description: 'The day, UTC; today where none is given.',
+    examples: ['2026-06-21'],
+  }),
+)
+
+export type OptimizeBody = Static<typeof OptimizeBody>
+export const OptimizeBody = Type.Object(
+  {
+    target_date: Type.Optional(
+      Type.String({
+        format: 'date',
+        description:
+          'The day to plan, UTC; today where none is given: then its hours that have not begun. ' +
+          `At most ${days_ahead_max} days ahead.`,
+      }),
+    ),
+    objective: Type.Optional(
+      Type.Enum([...scheduleObjectives], {
+        default: 'arbitrage',
+        description:
+          '`arbitrage`: the most money, ageing counted. `self_consumption`: the least energy ' +
+          'from the grid. `peak_shaving`: the lowest highest power from the grid. ' +
+          '`capacity_firming`: power at the connection as steady as can be. `combined`: the most ' +
+          'money, of which up to 2 % are given for lower peaks. What is left equal goes by money. ' +
+          'Consumption behind the connection is not forecast and counts as none.',
+      }),
+    ),
+    soc_end_target_pct: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 100,
+        description:
+          'At least so much is left at the end of the day. Left out: as the approved schedule of ' +
+          'the day has it, else as the day began, as far as can be.',
+      }),
+    ),
+  },
+  { ...closed, $id: 'BessOptimization' },
+)
+
+export const RejectBody = Type.Object(
+  {
+    reason: Type.Optional(Type.String({ maxLength: 500, description: 'For those who read it.' })),
+  },
+  { ...closed, $id: 'BessScheduleRejection' },
+)
+
+export const HourBody = Type.Object(
+  {
+    power_kw: Type.Number({
+      minimum: -1e9,
+      maximum: 1e9,
+      description:
+        'The new target of the hour, all of its quarters alike; positive discharges. Within ' +
+        '`min_power_kw` and `max_power_kw` of the hour.',
+    }),
+    note: Type.Optional(
+      Type.String({ maxLength: 500, description: 'Why, for those who read it.' }),
+    ),
+  },
+  { ...closed, $id: 'BessHourRevision' },
+)
+
+export const OptimizedAll = Type.Object(
+  {
+    data: Type.Array(Schedule, { description: 'One for each unit that was planned.' }),
+    meta: Type.Object({ count: Type.Integer({ minimum: 0 }) }, closed),
+    skipped: Type.Array(
+      Type.Object(
+        {
+          bess_id: Type.Integer({ examples: [2] }),
+          code: Type.Enum([...refusalCodes]),
+          message: Type.String(),
+        },
+        { ...closed, $id: 'SkippedUnit' },
+      ),
+      { description: 'Units that were not, and why.' },
+    ),
+  },
+  { ...closed, $id: 'BessOptimizations' },
+)
+
+export const ApprovedAll = Type.Object(
+  {
+    approved: Type.Array(Type.Integer({ minimum: 1 }), { description: 'Ids of schedules.' }),
+    skipped: Type.Array(
+      Type.Object(
+        {
+          schedule_id: Type.Integer({ minimum: 1, examples: [42] }),
+          code: Type.Enum(['expired', 'unit_retired'], {
+            description: '`expired`: its day is over. `unit_retired`: its unit is out of service.',
+          }),
+        },
+        { ...closed, $id: 'SkippedSchedule' },
+      ),
+      { description: 'Proposed ones of the day that could not be.' },
+    ),
+  },
+  { ...closed, $id: 'BessApprovals' },
+)

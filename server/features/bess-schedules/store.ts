@@ -1,0 +1,40 @@
+import {
+  readActuals,
+  type Schedule,
+  scheduleById,
+  scheduleOf,
+  schedulesOfDay,
+} from '../../batteries/schedules.ts'
+import type { Queries } from '../../storage/database.ts'
+import { recordOf } from './commands.ts'
+
+export interface ScheduleStore {
+  /** The newest first; null where the site has no such unit. */
+  ofDay(
+    of: { site_id: string; bess_id: number; date: string },
+    now: Date,
+  ): Promise<Schedule[] | null>
+  /** null where the site has none of that id. */
+  byId(of: { site_id: string; schedule_id: number }, now: Date): Promise<Schedule | null>
+}
+
+export function createScheduleStore(db: Queries): ScheduleStore {
+  return {
+    async ofDay(of, now) {
+      const [unit] = await db.query('select from batteries where site_id = $1 and bess_id = $2', [
+        of.site_id,
+        of.bess_id,
+      ])
+      if (!unit) return null
+      const rows = await schedulesOfDay(db, of)
+      // The same of all that were ever approved.
+      const approved = rows.find(({ approved_at }) => approved_at !== null)
+      const actuals = approved && (await readActuals(db, of.site_id, approved, now))
+      return rows.map((row) => scheduleOf(row, now, row.approved_at ? actuals : undefined))
+    },
+    async byId(of, now) {
+      const row = await scheduleById(db, of)
+      return row && recordOf(db, of.site_id, row, now)
+    },
+  }
+}

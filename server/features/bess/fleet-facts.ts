@@ -1,0 +1,147 @@
+/** What of a fleet is costly to read, as this process saw it within the last minutes. */
+import type { Clock } from '@heliograph/domain/clock'
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { earnedBetween } from '../../batteries/earnings.ts'
+import type { UnitFacts } from '../../batteries/unit-store.ts'
+import { capacityOf, usableEnergy } from '../../batteries/units.ts'
+import { createSnapshots } from '../../records/snapshots.ts'
+import type { Database, Queries } from '../../storage/database.ts'
+import type { FleetFacts } from './fleet.ts'
+import { roundtripEfficiency, type SampledUnit } from './roundtrip.ts'
+
+type Earned = NonNullable<FleetFacts['earnings']>
+
+interface Costly {
+  /** What today began with. */
+  day_start_ms: number
+  roundtrip_efficiency_30d_pct: number | null
+  earnings: Earned | null
+}
+
+export interface FleetReads {
+  /** `day_start_at`: midnight at the site. */
+  get(site_id: string, day_start_at: Date): Promise<FleetFacts>
+}
+
+export function createFleetReads(
+  db: Database,
+  { clock, dayStartOf }: { clock: Clock; dayStartOf(site_id: string, now: Date): Promise<Date> },
+): FleetReads {
+  const snapshots = createSnapshots(
+    async (site_id: string, now): Promise<Costly> => {
+      const day_start_at = await dayStartOf(site_id, now)
+      const [roundtrip_efficiency_30d_pct, earnings] = await Promise.all([
+        readEfficiency(db, site_id, now),
+        readEarned(db, site_id, { start: day_start_at, end: now }),
+      ])
+      return { day_start_ms: day_start_at.getTime(), roundtrip_efficiency_30d_pct, earnings }
+    },
+    { clock, fresh_ms: 60_000, oldest_ms: 300_000 },
+  )
+  return {
+    async get(site_id, day_start_at) {
+      const [known, schedules] = await Promise.all([
+        snapshots.get(site_id),
+        countSchedules(db, site_id, clock.now()),
+      ])
+      const is_of_today = known.day_start_ms === day_start_at.getTime()
+      const { roundtrip_efficiency_30d_pct, earnings } = is_of_today
+        ? known
+        : await snapshots.readAgain(site_id)
+      return { schedules, roundtrip_efficiency_30d_pct, earnings }
+    },
+  }
+}
+
+/** Units of one currency; null where nothing is known, or currencies do not add up. */
+async function readEarned(
+  db: Queries,
+  site_id: string,
+  span: { start: Date; end: Date },
+): Promise<Earned | null> {
+  const units = await db.query<{ bess_id: number }>(
+    'SELECT bess_id FROM batteries WHERE site_id = $1 AND retired_at IS NULL ORDER BY bess_id',
+    [site_id],
+  )
+  const parts: Earned[] = []
+  for (const { bess_id } of units) {
+    const earned = await earnedBetween(db, site_id, bess_id, span)
+    if (earned !== null) parts.push(earned)
+  }
+  const [{ currency } = { currency: '' }] = parts
+  if (parts.length === 0 || parts.some((part) => part.currency !== currency)) return null
+  const micro = parts.reduce((sum, { amount }) => sum + Math.round(1e6 * amount), 0)
+  return { amount: micro / 1e6, currency }
+}
+
+const days = 30
+
+interface SampleRow extends UnitFacts {
+  measured_at: Date
+  charged_total_kwh: number
+  discharged_total_kwh: number
+  soc_pct: number
+  soh_pct: number | null
+}
+
+async function readEfficiency(db: Queries, site_id: string, now: Date): Promise<number | null> {
+  const since = new Date(now.getTime() - days * day_ms)
+  const rows = await db.query<SampleRow>(samples, [site_id, since, now])
+  const units = Map.groupBy(rows, ({ bess_id }) => bess_id)
+  return roundtripEfficiency([...units.values()].map(sampledUnit))
+}
+
+function sampledUnit(rows: readonly SampleRow[]): SampledUnit {
+  const [unit] = rows
+  return {
+    rated_charge_power_kw: unit!.rated_charge_power_kw,
+    rated_discharge_power_kw: unit!.rated_discharge_power_kw,
+    usable_energy_kwh: usableEnergy(unit!),
+    samples: rows.map((row) => ({
+      measured_ms: row.measured_at.getTime(),
+      charged_total_kwh: row.charged_total_kwh,
+      discharged_total_kwh: row.discharged_total_kwh,
+      stored_kwh: (row.soc_pct / 100) * capacityOf(row),
+    })),
+  }
+}
+
+// One reading a day, the newest of each: to read all of a month would take seconds.
+const samples = `
+  SELECT b.bess_id, b.rated_energy_kwh, b.usable_energy_kwh, b.soc_min_pct, b.soc_max_pct,
+    b.rated_charge_power_kw, b.rated_discharge_power_kw, r.*
+  FROM batteries b
+  CROSS JOIN generate_series($2::timestamptz, $3, interval '1 day') AS day (at)
+  CROSS JOIN LATERAL (
+    SELECT measured_at, charged_total_kwh, discharged_total_kwh, soc_pct, soh_pct
+    FROM bess_readings r
+    WHERE r.site_id = b.site_id AND r.bess_id = b.bess_id
+      AND r.measured_at > day.at - interval '1 day' AND r.measured_at <= day.at
+      AND r.charged_total_kwh IS NOT NULL AND r.discharged_total_kwh IS NOT NULL
+      AND r.soc_pct IS NOT NULL
+    ORDER BY r.measured_at DESC LIMIT 1
+  ) r
+  WHERE b.site_id = $1 AND b.retired_at IS NULL
+  ORDER BY b.bess_id, r.measured_at`
+
+/** Of today, a day in UTC; one for each unit in service. */
+async function countSchedules(
+  db: Queries,
+  site_id: string,
+  now: Date,
+): Promise<FleetFacts['schedules']> {
+  const [row] = await db.query<FleetFacts['schedules']>(
+    `SELECT count(*) FILTER (WHERE state = 'proposed') AS proposed,
+       count(*) FILTER (WHERE state = 'approved') AS approved,
+       count(*) FILTER (WHERE state = 'rejected') AS rejected
+     FROM (
+       SELECT DISTINCT ON (s.bess_id) s.state
+       FROM battery_schedules s
+       JOIN batteries b USING (site_id, bess_id)
+       WHERE s.site_id = $1 AND s.target_date = $2 AND b.retired_at IS NULL
+       ORDER BY s.bess_id, s.state = 'approved' DESC, s.state = 'proposed' DESC, s.schedule_id DESC
+     ) AS newest`,
+    [site_id, utcDate(now)],
+  )
+  return row!
+}

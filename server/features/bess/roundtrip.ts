@@ -1,0 +1,67 @@
+/** How much of the energy that goes into batteries comes out again, by their counters. Pure. */
+import { counterIncrease } from '@heliograph/domain/counter'
+import { significant } from '@heliograph/domain/significant'
+
+/** A unit at an instant. */
+export interface CounterSample {
+  measured_ms: number
+  charged_total_kwh: number
+  discharged_total_kwh: number
+  /** Energy that it held. */
+  stored_kwh: number
+}
+
+export interface SampledUnit {
+  rated_charge_power_kw: number
+  rated_discharge_power_kw: number
+  usable_energy_kwh: number
+  /** Ascending. */
+  samples: readonly CounterSample[]
+}
+
+/**
+ * The round-trip efficiency of all units together, %. Of what was charged the share e is stored,
+ * and of what is taken out the share e is discharged, so that `e charged - discharged / e` is what
+ * is held more than at the beginning; the efficiency is the square of e. Spans over which a counter
+ * fell, by a reset or by an overflow, are left out. Null where less was charged than the units can
+ * use: then what is held counts for too much; and above 100 %, which counters on two sides of a
+ * converter can make of it.
+ */
+export function roundtripEfficiency(units: readonly SampledUnit[]): number | null {
+  let [charged_kwh, discharged_kwh, held_kwh, usable_kwh] = [0, 0, 0, 0]
+  for (const unit of units) {
+    const moved = movedBy(unit)
+    if (moved.span_count === 0) continue
+    charged_kwh += moved.charged_kwh
+    discharged_kwh += moved.discharged_kwh
+    held_kwh += moved.held_kwh
+    usable_kwh += unit.usable_energy_kwh
+  }
+  if (usable_kwh === 0 || charged_kwh < usable_kwh) return null
+  const root = Math.sqrt(held_kwh ** 2 + 4 * charged_kwh * discharged_kwh)
+  const one_way = (held_kwh + root) / (2 * charged_kwh)
+  const efficiency_pct = 100 * one_way ** 2
+  return efficiency_pct > 100 ? null : significant(efficiency_pct)
+}
+
+function movedBy({ samples, rated_charge_power_kw, rated_discharge_power_kw }: SampledUnit) {
+  const moved = { charged_kwh: 0, discharged_kwh: 0, held_kwh: 0, span_count: 0 }
+  for (const [nth, after] of samples.entries()) {
+    const before = samples[nth - 1]
+    if (!before) continue
+    const elapsed_s = (after.measured_ms - before.measured_ms) / 1000
+    // Over a day a fall could be either: too much may be charged in it to tell.
+    const rise = (name: 'charged_total_kwh' | 'discharged_total_kwh', rated_kw: number) =>
+      after[name] < before[name]
+        ? null
+        : counterIncrease(before[name], after[name], { elapsed_s, rated_kw })
+    const charged_kwh = rise('charged_total_kwh', rated_charge_power_kw)
+    const discharged_kwh = rise('discharged_total_kwh', rated_discharge_power_kw)
+    if (charged_kwh === null || discharged_kwh === null) continue
+    moved.charged_kwh += charged_kwh
+    moved.discharged_kwh += discharged_kwh
+    moved.held_kwh += after.stored_kwh - before.stored_kwh
+    moved.span_count += 1
+  }
+  return moved
+}
