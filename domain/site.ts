@@ -252,7 +252,8 @@ export const PollIntervals = Type.Object(
     weather_s: Type.Optional(Seconds),
     meter_s: Type.Optional(Seconds),
     logger_s: Type.Optional(Seconds),
-    battery_s: Type.Optional(Seconds),
+    /** What is older than three of them stops the battery. */
+    battery_s: Type.Optional(Type.Number({ minimum: 0.2, maximum: 10 })),
     cluster_s: Type.Optional(Seconds),
     cells_s: Type.Optional(Seconds),
   },

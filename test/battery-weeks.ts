@@ -7,12 +7,12 @@ import { parseArgs } from 'node:util'
 import type { Battery } from '@heliograph/domain/battery'
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 import type { DispatchHour } from '@heliograph/domain/dispatch'
+import { inverterPower } from '../edge/battery/fixtures/mixed-polls.ts'
 import {
   type BatteryPhysics,
   batteryOf,
   type FakeBattery,
   hourOf,
-  inverterPower,
   type MixedSite,
   mixedSite,
 } from '../edge/battery/fixtures/mixed-site.ts'

@@ -130,6 +130,25 @@ test('what is left of the running quarter counts for what can be followed after 
   assert.deepEqual((await approve(schedule_id)).body.constraint_violations, [])
 })
 
+test('a plan begins with what the running hour is still approved to do', async () => {
+  const { schedule_id } = await propose()
+  await approve(schedule_id)
+  await plant.db.execute(
+    `update battery_schedules
+     set hours = jsonb_set(hours, '{13,quarter_power_kw}', '[0, -200, 80, 0]')
+     where schedule_id = $1`,
+    [schedule_id],
+  )
+  // Five minutes of the second quarter are left, then it discharges, then it rests.
+  plant.clock.set(noon + 1.5 * hour_ms - hour_ms / 12)
+  await plant.measure({ unit1_pct: 50 })
+  const { inputs } = await propose()
+  const one_way = Math.sqrt(0.88)
+  const added_kwh = (200 / 12) * one_way - 20 / one_way
+  const expected_pct = 50 + (100 * added_kwh) / 392
+  assert.ok(Math.abs(inputs.soc_start_pct - expected_pct) < 1e-3, `${inputs.soc_start_pct} %`)
+})
+
 test('a new proposal takes the place of the open one of its unit and day alone', async () => {
   const ids: number[] = []
   for (const bess_id of [1, 2]) {

@@ -120,11 +120,22 @@ export type ScheduleViolation = Static<typeof ScheduleViolation>
 export const ScheduleViolation = Type.Object(
   {
     constraint: Type.Enum([...constraints], { description: 'What the plan does not hold.' }),
-    hour: Nullable(Type.Integer({ minimum: 0, maximum: 23, description: 'The first such hour.' })),
-    by_pct: Nullable(Type.Number({ description: 'By how much of the state of charge.' })),
-    by_kw: Nullable(Type.Number({ description: 'By how much power.' })),
-    by_kwh: Nullable(Type.Number({ description: 'By how much energy drawn from the cells.' })),
-    message: Type.String(),
+    hour: Nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: 23,
+        description: 'The first such hour.',
+        examples: [13],
+      }),
+    ),
+    by_pct: Nullable(
+      Type.Number({ description: 'By how much of the state of charge.', examples: [4.5] }),
+    ),
+    by_kw: Nullable(Type.Number({ description: 'By how much power.', examples: [20] })),
+    by_kwh: Nullable(
+      Type.Number({ description: 'By how much energy drawn from the cells.', examples: [12] }),
+    ),
+    message: Type.String({ examples: ['missed by 4.5 %, held back by charge_limit'] }),
   },
   { ...closed, $id: 'ScheduleViolation' },
 )

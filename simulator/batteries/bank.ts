@@ -95,7 +95,7 @@ function withPower(
  * What the limits allow is a little more than the rating of the unit, whose losses they carry as
  * well; and a current never splits evenly, so that a cluster may carry more than its share.
  */
-const bank_headroom = 1.06
+export const bank_headroom = 1.06
 const cluster_headroom = 1.09
 
 /** What one cluster lets through. */

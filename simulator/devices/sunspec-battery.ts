@@ -7,6 +7,7 @@ import { type ClusterUnit, clusterUnits } from '@heliograph/domain/battery'
 import { type Content, encode } from '@heliograph/domain/sunspec/codec'
 import { models } from '@heliograph/domain/sunspec/models'
 import { fixedLength, type Model } from '@heliograph/domain/sunspec/point'
+import { bank_headroom } from '../batteries/bank.ts'
 import type { BatteryUnit, BmsTold } from '../batteries/batteries.ts'
 import type { BatteryFault } from '../batteries/battery-faults.ts'
 import {
@@ -149,9 +150,10 @@ function bank(unit: BatteryUnit, now: BatterySnapshot): Uint16Array {
       ...{ AHRtg: nominal_ah, AHRtg_SF: unsignedScale(nominal_ah) },
       ...{ WHRtg: battery.rated_energy_kwh * 1000 },
       WHRtg_SF: unsignedScale(battery.rated_energy_kwh * 1000),
-      WChaRteMax: battery.rated_charge_power_kw * 1000,
-      WDisChaRteMax: battery.rated_discharge_power_kw * 1000,
-      WChaDisChaMax_SF: unsignedScale(rated_w),
+      // Of its direct side, which carries the losses of the PCS as well.
+      WChaRteMax: model.rated_dc_kw.charge * bank_headroom * 1000,
+      WDisChaRteMax: model.rated_dc_kw.discharge * bank_headroom * 1000,
+      WChaDisChaMax_SF: unsignedScale(1.2 * rated_w),
       ...{ SoCMax: battery.soc_max_pct, SoCMin: battery.soc_min_pct, SoC: shownSoc(now, faults) },
       ...{ SoCRsvMin: battery.soc_reserve_pct ?? null, SoC_SF: percent_scale },
       ...{ DoD: 100 - shownSoc(now, faults), DoD_SF: percent_scale },

@@ -38,6 +38,7 @@ export const OptimizeBody = Type.Object(
         description:
           'The day to plan, UTC; today where none is given: then its hours that have not begun. ' +
           `At most ${days_ahead_max} days ahead.`,
+        examples: ['2026-06-22'],
       }),
     ),
     objective: Type.Optional(
@@ -58,6 +59,7 @@ export const OptimizeBody = Type.Object(
         description:
           'At least so much is left at the end of the day. Left out: as the approved schedule of ' +
           'the day has it, else as the day began, as far as can be.',
+        examples: [50],
       }),
     ),
   },
