@@ -6,6 +6,7 @@ import type { ControlNote, DispatchHour, DispatchReport } from '@heliograph/doma
 import type { Readings } from '@heliograph/domain/link'
 import { emptyReading } from '@heliograph/domain/readings'
 import { batteryOf, hourOf } from './battery/fixtures/mixed-site.ts'
+import { askToForget } from './control/limit-requests.ts'
 import { sealPermitFile } from './control/permit-file.ts'
 import type { PowerControl, PowerState } from './drivers/power-control.ts'
 import { agentPlace } from './fixtures/agent-place.ts'
@@ -123,4 +124,28 @@ test('an approved hour comes over the link, is carried out, and told without the
   })
   assert.ok(setpoints.includes(null))
   assert.ok(!setpoints.includes(held_w / 1000), 'a setpoint under the permit was told')
+})
+
+test('a battery that leaves site.yaml is told zero, and counts until it is said to be gone', async (t) => {
+  const { dir, write, file, server, inverter, pcs, desire, start } = await placeOf(t)
+  const agent = await start()
+  await server.until(() => inverter.limit?.limit_w === permit_w)
+  const now = Date.now()
+  desire([hourOf(40, { start_at: now - 1000, end_at: now + 3_600_000 })])
+  await server.until(() => pcs.setpoint_w === 40_000)
+  const { batteries: _, ...without } = site
+  write(without)
+  await server.until(() => pcs.setpoint_w === 0)
+  await server.until(() => inverter.limit?.limit_w === 0)
+  await agent.stop()
+  const saved = JSON.parse(readFileSync(file, 'utf8'))
+  assert.deepEqual(
+    saved.pcs.map((one: { left: number[] }) => one.left),
+    [[1]],
+  )
+  await start()
+  const ids = { request_id: 'a', bess_id: 1, pcs_idx: 0 }
+  const asked = { ...ids, asked_at: now, asked_by: 'ann', is_disconnected: true as const }
+  await askToForget(join(dir, 'data'), asked)
+  await server.until(() => inverter.limit?.limit_w === permit_w)
 })

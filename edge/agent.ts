@@ -48,6 +48,8 @@ export interface AgentNeeds {
 }
 
 const default_stop_ms_max = 5000
+/** Batteries that left site.yaml are to be told 0 W within this. */
+const release_ms_max = 3000
 
 export interface Agent {
   figures(): Figures
@@ -215,10 +217,8 @@ async function assembleControl(
   const { permit } = files
   const dispatcher = new Dispatcher({
     ...{ ...rest, stopwatch, permit, onEvent, onFault },
-    store: await openDispatchStore({
-      path: join(config.data_dir, 'battery-dispatch.json'),
-      onFault,
-    }),
+    store: await openDispatchStore({ dir: config.data_dir, onFault }),
+    log: files.log,
     onReport: (report) =>
       recorder.tell('dispatch', `${report.bess_id}/${report.issued_at}`, report),
     onNote: (note) =>
@@ -240,7 +240,7 @@ async function assembleControl(
   return { controller, dispatcher, files }
 }
 
-async function begin(parts: Parts, { log }: AgentNeeds): Promise<void> {
+async function begin(parts: Parts, { log, timers }: AgentNeeds): Promise<void> {
   const { clock, watch, conditions, run, newest_at, recorder } = parts
   const { announcer, controller, dispatcher, files, loop, nodes, link } = parts
   const source: Source = { source_kind: 'edge', source_id: watch.site.site_id }
@@ -248,6 +248,8 @@ async function begin(parts: Parts, { log }: AgentNeeds): Promise<void> {
   const apply = async (site: Site) => {
     dispatcher.apply(site)
     controller.apply(site)
+    // As long as the buses of those that left it are there.
+    await inTime(dispatcher.released(), release_ms_max, timers)
     await loop.apply(site)
     await nodes.apply(site)
   }

@@ -305,3 +305,65 @@ test('a proof without a control log says which setting names it', async (t) => {
     /no control log at .*none\/control-log \(ENOENT\): EDGE_DATA_DIR or --data-dir/,
   )
 })
+
+test('of a PCS that is not in site.yaml any more it can be said that it is disconnected', async (t) => {
+  const { dir, run } = placeOf(t)
+  writeFileSync(join(dir, 'control-devices.json'), '[]')
+  const one = { bess_id: 1, pcs_idx: 0, max_w: 100_000, place: { logger_id: 2 }, freed_id: null }
+  const pcs = [
+    { ...one, left: [1, null] },
+    { ...one, pcs_idx: 1, left: [] },
+    { ...one, pcs_idx: 2, place: null, left: [] },
+  ]
+  const state = { hours: [], most_w: [], reports: [], pcs }
+  writeFileSync(join(dir, 'battery-dispatch.json'), JSON.stringify(state))
+  const { output, code } = await run('limits', 'forget', 'pcs-1.0')
+  assert.equal(code, 0)
+  assert.match(
+    output,
+    /^PCS 0 of battery 1, not in site\.yaml any more, is to count no more: a run/,
+  )
+  const [asked, ...others] = await openRequests(dir)
+  assert.deepEqual(others, [])
+  assert.ok(asked && 'bess_id' in asked)
+  assert.deepEqual([asked.bess_id, asked.pcs_idx, asked.is_disconnected], [1, 0, true])
+  const counts = 'counts in plant 1 and at the common connection'
+  assert.deepEqual((await run('limits')).output.split('\n').slice(1), [
+    `pcs-1.0     not in site.yaml there; ${counts}; discharges at most 100.000 kW; asked to count it no more, not done yet`,
+    'pcs-1.2     not in site.yaml, said to be disconnected; discharges at most 100.000 kW',
+    '',
+  ])
+  const here = await run('limits', 'forget', 'pcs-1.1')
+  assert.equal(here.code, 2)
+  assert.match(here.notes, /PCS 1 of battery 1 is not known to have left.*: pcs-1\.0$/m)
+})
+
+test('batteries are in the proof, each as what it is', async (t) => {
+  const { dir, run } = placeOf(t)
+  const pcs = { bess_id: 1, pcs_idx: 0 }
+  const plants = [{ logger_id: 1, inverters: [{ inverter_id: 1, max_w: 100_000 }] }]
+  const found = { setpoint_w: 5000, held_max_w: 5000, discharge_max_w: 50_000 }
+  const idle = { setpoint_w: 0, held_max_w: 0, falls_back_to_w: null }
+  const left = { request_id: 'a', asked_at: start_at, asked_by: 'ann', refusal: null }
+  await writeLog(dir, [
+    [-1, { is: 'site', plants, pcs: [{ ...pcs, logger_id: 1, max_w: 50_000 }] }],
+    [-2, { is: 'pcs', ...pcs, obeys: 'yes', ...found, ...idle }],
+    [5, { is: 'pcs_order', ...pcs, power_w: 5000, is_raise: true }],
+    [6, { is: 'pcs', ...pcs, obeys: 'yes', ...found, falls_back_to_w: 0 }],
+    [7, { is: 'battery_power', bess_id: 1, power_w: 4900 }],
+    [8, { is: 'pcs', ...pcs, obeys: 'silent', ...found, falls_back_to_w: 0 }],
+    [9, { is: 'pcs_disconnected', ...pcs, ...left }],
+  ])
+  const { code, output } = await run(...ask)
+  assert.equal(code, 4)
+  for (const line of [
+    /10:05:00\.000 {2}PCS 1\.0 {9}WRITE raise to 5\.000 kW/,
+    /10:06:00\.000 {2}PCS 1\.0 {9}read: 5\.000 kW, falls back to 0\.000 kW; can 50\.000 kW/,
+    /10:08:00\.000 {2}PCS 1\.0 {9}does not answer, counts with all that it can; read: 5\.000/,
+    /10:09:00\.000 {2}PCS 1\.0 {9}ann said at .* that it is disconnected: it counts no more/,
+    /10:00:00\.000 {2}battery 1 {7}measured 4\.900 kW to 4\.900 kW, in the 15 minutes/,
+    /EXCEEDED 2026-06-21 10:05.* plant 1: up to 140\.000 kW .*: by a write .* \(PCS 1\.0\)/,
+  ]) {
+    assert.match(output, line)
+  }
+})

@@ -6,11 +6,20 @@ import { basename, join } from 'node:path'
 import { systemClock } from '@heliograph/domain/clock'
 import { parseSiteFile } from '@heliograph/domain/site-file'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { readSavedPcs } from './battery/dispatch-store.ts'
 import { readFiles, readOperator } from './config.ts'
 import { control_log_dir, readSavedDevices } from './control/control-store.ts'
 import { nameOf } from './control/controlled-device.ts'
 import { askToForget, openRequests } from './control/limit-requests.ts'
-import { deviceName, deviceOf, externalOf, isCounting, limitsText } from './control/limits-text.ts'
+import {
+  deviceName,
+  deviceOf,
+  externalOf,
+  isCounting,
+  limitsText,
+  pcsText,
+} from './control/limits-text.ts'
+import { type PcsKey, pcsId, pcsName, pcsOf, pcsTitle } from './control/pcs-name.ts'
 import { type PermitSite, parsePermitFile, sealPermitFile } from './control/permit-file.ts'
 import { runProof } from './control/proof-run.ts'
 
@@ -126,13 +135,41 @@ async function list(options: { dataDir?: string }): Promise<void> {
   const dir = options.dataDir ?? readFiles().data_dir
   const devices = await savedDevices(dir)
   const asked = await openRequests(dir)
-  const ids = new Set(asked.map(({ inverter_id }) => inverter_id))
+  const ids = new Set(asked.flatMap(({ inverter_id = [] }) => inverter_id))
   await say(`${limitsText(devices, ids)}\n`)
+  const pcs_ids = new Set(asked.flatMap((one) => ('bess_id' in one ? pcsId(one) : [])))
+  const of_pcs = pcsText(await readSavedPcs(dir), pcs_ids)
+  if (of_pcs !== '') await say(`${of_pcs}\n`)
 }
 
-async function forget(inverter_id: number, _: unknown, command: Command): Promise<void> {
+/** What every request has. */
+function request() {
+  const asked_at = systemClock.now().getTime()
+  return { request_id: `${asked_at}-${process.pid}`, asked_at, asked_by: readOperator() }
+}
+
+const later = 'a running agent does it within seconds, a stopped one when it starts'
+
+async function forget(device: number | PcsKey, _: unknown, command: Command): Promise<void> {
   const options: { dataDir?: string } = command.optsWithGlobals()
   const dir = options.dataDir ?? readFiles().data_dir
+  if (typeof device === 'number') await forgetLimit(dir, device)
+  else await forgetPcs(dir, device)
+}
+
+async function forgetPcs(dir: string, pcs: PcsKey): Promise<void> {
+  const counting = (await readSavedPcs(dir)).filter(({ left }) => left.length > 0)
+  if (counting.every((one) => pcsId(one) !== pcsId(pcs))) {
+    const names = counting.map(pcsName).join(', ') || 'none'
+    note(`${pcsTitle(pcs)} is not known to have left site.yaml; these are: ${names}`)
+    process.exitCode = usage
+    return
+  }
+  await askToForget(dir, { ...request(), ...pcs, is_disconnected: true })
+  await say(`${pcsTitle(pcs)}, not in site.yaml any more, is to count no more: ${later}\n`)
+}
+
+async function forgetLimit(dir: string, inverter_id: number): Promise<void> {
   const devices = await savedDevices(dir)
   const record = devices.get(inverter_id)
   const name = nameOf(inverter_id)
@@ -142,10 +179,7 @@ async function forget(inverter_id: number, _: unknown, command: Command): Promis
     process.exitCode = usage
     return
   }
-  const asked_at = systemClock.now().getTime()
-  const ids = { request_id: `${asked_at}-${process.pid}`, inverter_id }
-  const asked = { ...ids, asked_at, asked_by: readOperator() }
-  const later = 'a running agent does it within seconds, a stopped one when it starts'
+  const asked = { ...request(), inverter_id }
   if (isCounting(record)) {
     await askToForget(dir, { ...asked, is_disconnected: true })
     return await say(`${name}, not in site.yaml any more, is to count no more: ${later}
@@ -157,10 +191,11 @@ async function forget(inverter_id: number, _: unknown, command: Command): Promis
   await say(`the limit of another at ${name} is to be forgotten: ${later}\n`)
 }
 
-function limitedDevice(text: string): number {
-  const inverter_id = deviceOf(text)
-  if (inverter_id !== null) return inverter_id
-  throw new InvalidArgumentError('It must be an inverter_id, or plant-<logger_id>.')
+function limitedDevice(text: string): number | PcsKey {
+  const device = deviceOf(text) ?? pcsOf(text)
+  if (device !== null) return device
+  const names = 'an inverter_id, plant-<logger_id>, or pcs-<bess_id>.<pcs_idx>'
+  throw new InvalidArgumentError(`It must be ${names}.`)
 }
 
 /** An instant in UTC, `2027-01-31T00:00:00Z`; days that do not exist are refused. */

@@ -9,6 +9,10 @@ const room = 'edge/battery/battery-room.ts'
 const targets = 'edge/battery/pcs-targets.ts'
 const dispatcher = 'edge/battery/dispatcher.ts'
 const decide = 'edge/battery/decide-dispatch.ts'
+const counted = 'edge/battery/counted-batteries.ts'
+const places = 'edge/battery/removed-pcs.ts'
+const notes = 'edge/battery/pcs-notes.ts'
+const proof = 'edge/control/proof-worst.ts'
 
 const all: readonly Omit<Mutation, 'edge'>[] = [
   {
@@ -38,7 +42,7 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
   {
     name: 'forgets the silent PCS',
     file: power,
-    from: 'if (!this.obeys(now_ms)) return Math.max(this.ceiling_w, measured_w)',
+    from: 'if (!this.obeys(now_ms)) return Math.max(this.unwatched_w, measured_w)',
     to: '',
   },
   {
@@ -56,13 +60,13 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
   {
     name: 'does not count a PCS that cannot be commanded beside the others',
     file: dispatcher,
-    from: 'sum(plants, (plant) => plant.power_w) + this.fixed_w(null)',
+    from: 'sum(plants, (plant) => plant.power_w) + this.#counted.fixedHere_w(null)',
     to: 'sum(plants, (plant) => plant.power_w)',
   },
   {
     name: 'goes on with a PCS that refuses to be lowered',
     file: pcs,
-    from: ' && this.failure === null',
+    from: ' && !is_failing',
     to: '',
   },
   {
@@ -112,6 +116,90 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
     file: 'edge/battery/dispatch-log.ts',
     from: 'const to_power_kw = is_hidden ? null : kw(decision.aim_w)',
     to: 'const to_power_kw = kw(decision.aim_w)',
+  },
+  {
+    name: 'raises a battery beside one that was not heard since the start',
+    file: dispatcher,
+    from: 'this.isKnown(null) ? worst_w : null',
+    to: 'worst_w',
+  },
+  {
+    name: 'forgets a PCS that left site.yaml',
+    file: counted,
+    from: 'return isAskedFor() ? removed.worst_w(logger_id) : 0',
+    to: 'return 0',
+  },
+  {
+    name: 'gives batteries the room of one that left site.yaml',
+    file: counted,
+    from: 'ceiling_w: ceiling_w - left_w, row_w',
+    to: 'ceiling_w, row_w',
+  },
+  {
+    name: 'gives batteries the room at the common connection of one that left',
+    file: counted,
+    from: 'site_w - this.left_w(null)',
+    to: 'site_w',
+  },
+  {
+    name: 'forgets over a restart that a PCS left',
+    file: 'edge/battery/dispatcher.ts',
+    from: 'new PcsPlaces(needs.store.state.pcs)',
+    to: 'new PcsPlaces([])',
+  },
+  {
+    name: 'forgets the connection that a PCS moved from',
+    file: places,
+    from: 'const there = place && !this.#isAt(id, place.logger_id) ? [place.logger_id] : []',
+    to: 'const there = place && !this.#here.has(id) ? [place.logger_id] : []',
+  },
+  {
+    name: 'does not tell a PCS that leaves to stop',
+    file: 'edge/battery/dispatcher.ts',
+    from: '(is_asked_for ? leaving : [])',
+    to: '(is_asked_for ? [] : leaving)',
+  },
+  {
+    name: 'raises a PCS before that is in the control log',
+    file: notes,
+    from: 'if (!is_raise) {',
+    to: 'if (is_raise !== null) {',
+  },
+  {
+    name: 'notes no setpoint that lowers',
+    file: notes,
+    from: 'const noted = this.#write({',
+    to: 'const noted = !is_raise ? Promise.resolve() : this.#write({',
+  },
+  {
+    name: 'proves plants without their batteries',
+    file: proof,
+    from: 'return Math.max(0, setpoint_w ?? discharge_max_w, begun_w, falls_back_to_w ?? 0)',
+    to: 'return 0',
+  },
+  {
+    name: 'proves a PCS without what it was told since it was read',
+    file: proof,
+    from: 'begun?.power_w ?? 0)',
+    to: '0)',
+  },
+  {
+    name: 'proves a silent PCS by what it held last',
+    file: proof,
+    from: "if (found.obeys !== 'yes') return Math.max(discharge_max_w, begun_w)",
+    to: '',
+  },
+  {
+    name: 'proves a PCS without what it falls back to',
+    file: proof,
+    from: ', falls_back_to_w ?? 0)',
+    to: ')',
+  },
+  {
+    name: 'does not measure batteries at the common connection in the proof',
+    file: 'edge/control/proof.ts',
+    from: 'alone.map(({ power_w }) => Math.max(0, power_w ?? 0))',
+    to: 'alone.map(() => 0)',
   },
 ]
 

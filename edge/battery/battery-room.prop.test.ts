@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { Proof } from '../control/proof.ts'
+import type { MixedSite } from './fixtures/mixed-site.ts'
 import { playRoom } from './fixtures/room-episode.ts'
 
 const episodes = 25
 const seconds = 400
+const start_s = 20
 const drawn = Math.floor(Math.random() * 1e9)
 
 test(`plants and batteries together keep to what is permitted, seed ${drawn}`, async () => {
@@ -11,7 +14,8 @@ test(`plants and batteries together keep to what is permitted, seed ${drawn}`, a
   for (let nth = 0; nth < episodes; nth += 1) {
     const seed = nth < episodes / 2 ? nth : drawn + nth
     try {
-      const { judge } = await playRoom(seed, seconds)
+      const { site, judge } = await playRoom(seed, seconds)
+      lookForWrites(site)
       seen.discharging += judge.seen.discharging
       seen.most_ratio = Math.max(seen.most_ratio, judge.seen.most_ratio)
     } catch (error) {
@@ -22,3 +26,17 @@ test(`plants and batteries together keep to what is permitted, seed ${drawn}`, a
   assert.ok(seen.discharging > 1000, String(seen.discharging))
   assert.ok(seen.most_ratio > 0.9, String(seen.most_ratio))
 })
+
+/** By the control log alone: whatever befell, no write of this edge exceeded the permit. */
+function lookForWrites({ entries, clock }: MixedSite): void {
+  const to_at = clock.now().getTime()
+  const from_at = to_at - (seconds - start_s) * 1000
+  const proof = new Proof({ from_at, to_at }, to_at)
+  for (const entry of entries) proof.take(entry)
+  const { oversteps, orders } = proof.end()
+  assert.deepEqual(
+    oversteps.filter(({ cause }) => cause === 'write'),
+    [],
+  )
+  assert.ok(orders > 0)
+}

@@ -1,6 +1,6 @@
 /** One PCS under control: what is read of it, and one thing at a time that is done with it. */
 import type { Stopwatch } from '@heliograph/domain/clock'
-import { BusError } from '../bus/bus-error.ts'
+import { BusError, isRefusal } from '../bus/bus-error.ts'
 import { codeOf } from '../control/write-failure.ts'
 import type { PowerControl, PowerState } from '../drivers/power-control.ts'
 import { type PcsFacts, PcsPower } from './pcs-power.ts'
@@ -25,6 +25,13 @@ export interface PcsOrder {
 
 const backoffs_ms = [1000, 2000, 5000, 10_000] as const
 const attempts_max = 3
+/** One that refused power so often is asked for it again after so long: 0 W is taken by many. */
+const rest_ms = 30_000
+/** Of its rating: so much the other way is no loss of a converter that stands. */
+const contrary_ratio = 0.1
+/** Less of that than at the read before, by so much of its rating, is on its way through zero. */
+const settling_ratio = 0.01
+const contrary_reads = 5
 
 export class ControlledPcs {
   readonly pcs_idx: number
@@ -39,14 +46,20 @@ export class ControlledPcs {
   /** It took the newest setpoint, and has not shown it yet. */
   #is_awaited = false
   #told_w: number | null = null
-  /** What it was to be told last, taken or not. */
+  /** What it was to be told last, taken or not, and what it held before. */
   #ordered_w: number | null = null
+  #held_w: number | null = null
   #written_ms = Number.NEGATIVE_INFINITY
   #retry_ms = Number.NEGATIVE_INFINITY
   #attempts = 0
+  #rests_until_ms = Number.NEGATIVE_INFINITY
   #failure: string | null = null
+  #is_failed = false
   #complaints: readonly string[] = []
   #is_beating = false
+  /** Reads in a row in which it did the opposite of what it is told. */
+  #contrary = 0
+  #measured_w = 0
   is_lost = false
   alarm_code: string | null = null
 
@@ -68,7 +81,7 @@ export class ControlledPcs {
 
   /** The setpoint was refused or not kept again and again: why, in a word. */
   get failure(): string | null {
-    return this.#attempts >= attempts_max ? this.#failure : null
+    return this.#is_failed ? this.#failure : null
   }
 
   /** What is wrong with what its setpoint falls back on. */
@@ -78,8 +91,9 @@ export class ControlledPcs {
 
   /** It may be told more than zero. */
   isUsable(now_ms: number): boolean {
-    const is_whole = this.#control !== null && this.alarm_code === null && this.failure === null
-    return is_whole && this.power.obeys(now_ms) && !this.is_lost
+    const is_whole = this.#control !== null && this.alarm_code === null && !this.is_lost
+    const is_failing = this.#attempts >= attempts_max || now_ms < this.#rests_until_ms
+    return is_whole && this.power.obeys(now_ms) && !is_failing
   }
 
   /** It holds what it was told last. */
@@ -100,12 +114,28 @@ export class ControlledPcs {
   onRead({ control, power, power_w, is_lost, alarm_code }: PcsLook): void {
     const now_ms = this.#now()
     if (control !== this.#control) this.#meet(control)
-    this.alarm_code = alarm_code
+    this.#lookAtSign(power_w)
+    this.alarm_code = alarm_code ?? (this.#contrary >= contrary_reads ? 'pcs_contrary' : null)
     this.is_lost = is_lost
     if (power_w !== null) this.power.onPower(power_w, now_ms)
     const was_touched = this.#was_touched
     this.#was_touched = this.#is_working
     if (power && !was_touched) this.#take(power)
+  }
+
+  /**
+   * A sign that is the wrong way round, of its setpoint or of what it measures, would discharge
+   * what is to be charged: beside any permit, and out of any window. That does not pass by itself,
+   * so that it stands still until it is met anew.
+   */
+  #lookAtSign(power_w: number | null): void {
+    if (power_w === null || this.#contrary >= contrary_reads) return
+    const size_w = Math.abs(power_w)
+    const is_settling = size_w < Math.abs(this.#measured_w) - settling_ratio * this.rated_w
+    this.#measured_w = power_w
+    const least_w = contrary_ratio * this.rated_w
+    const is_clear = Math.min(size_w, Math.abs(this.told_w)) > least_w && !is_settling
+    this.#contrary = is_clear && power_w * this.told_w < 0 ? this.#contrary + 1 : 0
   }
 
   onGone(): void {
@@ -131,7 +161,8 @@ export class ControlledPcs {
   needs(power_w: number): boolean {
     const now_ms = this.#now()
     if (!this.#control || this.#is_working || now_ms < this.#retry_ms) return false
-    if (!this.#is_armed) return true
+    // After a failure it has to be shown that it takes anything, even what it holds.
+    if (!this.#is_armed || this.#attempts > 0) return true
     if (!this.isAt(power_w) || this.#told_w !== power_w) return true
     const { stops_after_ms } = this.#control.traits
     return stops_after_ms !== null && now_ms - this.#written_ms >= stops_after_ms / 2
@@ -147,10 +178,12 @@ export class ControlledPcs {
     let is_sent = false
     const maySend = () => {
       const may = mayStill()
+      if (may) this.power.sent(this.#now())
       is_sent ||= may
       return may
     }
     this.#ordered_w = power_w
+    this.#held_w = this.power.state?.setpoint_w ?? null
     this.power.begin(power_w, this.#now())
     try {
       if (!this.#is_armed) await this.#arm(control, power_w)
@@ -163,6 +196,8 @@ export class ControlledPcs {
       const is_overtaken = error instanceof BusError && error.kind === 'overtaken'
       if (!is_sent) this.power.withdraw()
       if (!is_overtaken) this.#fail(codeOf(error))
+      // One that refuses is there: what it holds is known for sure.
+      if (isRefusal(error)) await this.#look(control)
     } finally {
       this.#is_working = false
     }
@@ -175,6 +210,15 @@ export class ControlledPcs {
       if (control === this.#control) this.#is_armed = true
     } catch (error) {
       if (power_w !== 0) throw error
+    }
+  }
+
+  async #look(control: PowerControl): Promise<void> {
+    try {
+      const state = await control.readPower()
+      if (control === this.#control) this.#take(state)
+    } catch {
+      // Then it is silent, which its polls tell.
     }
   }
 
@@ -193,14 +237,22 @@ export class ControlledPcs {
   #take(state: PowerState): void {
     this.power.onRead(state, this.#now())
     if (state.setpoint_w !== this.#ordered_w) return
+    // What it held before it refused is nothing that it took.
+    if (this.#told_w !== this.#ordered_w && this.#held_w === this.#ordered_w) return
     this.#is_awaited = false
     this.#attempts = 0
+    // That it takes 0 W does not say that it takes the power which it refused.
+    if (this.#ordered_w === 0 && this.#failure === 'device_rejected') return
+    this.#is_failed = false
+    this.#rests_until_ms = Number.NEGATIVE_INFINITY
   }
 
   #fail(code: string): void {
     this.#is_awaited = false
     this.#failure = code
     this.#attempts += 1
+    this.#is_failed ||= this.#attempts >= attempts_max
+    if (this.#is_failed && this.#ordered_w !== 0) this.#rests_until_ms = this.#now() + rest_ms
     const nth = Math.min(this.#attempts, backoffs_ms.length) - 1
     this.#retry_ms = this.#now() + backoffs_ms[nth]!
   }
@@ -209,6 +261,7 @@ export class ControlledPcs {
     this.#control = control
     this.#is_armed = false
     this.#told_w = null
+    this.#contrary = 0
     this.#is_awaited = false
     this.#retry_ms = Number.NEGATIVE_INFINITY
   }

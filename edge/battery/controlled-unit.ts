@@ -14,8 +14,15 @@ import type { BatteryNow, DispatchFacts, Stop, UnitNow } from './decide-dispatch
 const window_back_pct = 0.5
 /** From the cells to the grid, where no datasheet says it. */
 const default_discharge_ratio = 0.95
+/** By the standard such a count goes on each second, which a tick may miss by a little. */
+const beat_ms_min = 900
 /** A tick that comes late does not ramp further than this. */
 const passed_s_max = 2
+/**
+ * Of what its PCS are rated at: where its ramp takes longer for so much, it saves up for that. No
+ * register has coarser steps, and a step that none can hold would be asked for for ever.
+ */
+const step_ratio = 0.02
 
 const dead_states: readonly BessReading['state'][] = [
   'off',
@@ -24,6 +31,14 @@ const dead_states: readonly BessReading['state'][] = [
   'disconnected',
   'soc_protection',
 ]
+/**
+ * Alarms of the state of charge alone, which end by going the other way: within the limits of the
+ * management system, and with its contactors closed.
+ */
+const one_way: Readonly<Record<string, NonNullable<Stop['only']>>> = {
+  UNDER_SOC_MIN_ALARM: 'discharge',
+  OVER_SOC_MAX_ALARM: 'charge',
+}
 const dead_pcs_states: readonly PcsReading['state'][] = ['fault', 'off', 'shutting_down']
 
 export class ControlledUnit {
@@ -37,8 +52,11 @@ export class ControlledUnit {
   #read: (BatteryRead & { at_ms: number }) | null = null
   #full_or_empty: UnitNow['full_or_empty'] = null
   #is_beating = false
+  #beaten_ms = Number.NEGATIVE_INFINITY
   readonly #since_ms: number
-  #decided_ms: number
+  readonly #step_s: number
+  /** As of the last decision: when, what it was told, and since when its ramp was not used. */
+  #decided: { at_ms: number; told_w: number; unused_ms: number }
 
   constructor(
     battery: Battery,
@@ -51,7 +69,7 @@ export class ControlledUnit {
     this.#stopwatch = stopwatch
     this.#fresh_ms = fresh_polls * interval_s * 1000
     this.#since_ms = stopwatch.elapsedMs()
-    this.#decided_ms = this.#since_ms
+    this.#decided = { at_ms: this.#since_ms, told_w: 0, unused_ms: this.#since_ms }
     this.pcs = battery.pcs.map(({ pcs_idx, rated_power_kw }) => {
       const facts = {
         rated_w: watts(rated_power_kw),
@@ -61,10 +79,14 @@ export class ControlledUnit {
       }
       return new ControlledPcs({ pcs_idx, facts }, beforeOf(pcs_idx, facts.rated_w), stopwatch)
     })
+    const rated_w = this.pcs.reduce((sum, pcs) => sum + pcs.rated_w, 0)
+    this.#step_s = (step_ratio * rated_w) / (this.facts.ramp_w_s ?? Number.POSITIVE_INFINITY)
   }
 
+  /** Some count on above 100 %, which is full. */
   get soc_pct(): number | null {
-    return this.#fresh()?.answer.battery.soc_pct ?? null
+    const soc_pct = this.#fresh()?.answer.battery.soc_pct ?? null
+    return soc_pct === null ? null : Math.min(100, soc_pct)
   }
 
   /** Of all its PCS; null: one was not measured lately. */
@@ -97,7 +119,7 @@ export class ControlledUnit {
     this.#of(pcs_idx)?.onRead({
       ...{ control, power, is_lost: heartbeat_ok === false },
       power_w: values.ac_power_kw === null ? null : Math.round(values.ac_power_kw * 1000),
-      alarm_code: criticalOf(alarm_table, values) ?? (is_dead ? `pcs_${values.state}` : null),
+      alarm_code: criticalsOf(alarm_table, values)[0] ?? (is_dead ? `pcs_${values.state}` : null),
     })
   }
 
@@ -109,8 +131,11 @@ export class ControlledUnit {
     return this.pcs.find((one) => one.pcs_idx === pcs_idx)
   }
 
-  /** Our signs of life; never rejects. */
+  /** Our signs of life, about each second however often it is called; never rejects. */
   async beat(): Promise<void> {
+    const now_ms = this.#now()
+    if (now_ms - this.#beaten_ms < beat_ms_min) return
+    this.#beaten_ms = now_ms
     await Promise.all([this.#beatBattery(), ...this.pcs.map((pcs) => pcs.beat())])
   }
 
@@ -143,15 +168,28 @@ export class ControlledUnit {
       pcs_charge_w: sum('charge_max_w'),
       pcs_discharge_w: sum('discharge_max_w'),
       full_or_empty: this.#full_or_empty,
-      // One that is silent neither goes anywhere, nor keeps the others from that.
-      told_w: usable.reduce((all, pcs) => all + pcs.told_w, 0),
-      passed_s: Math.min(passed_s_max, (now_ms - this.#decided_ms) / 1000),
+      ...this.#onItsWay(now_ms),
     }
   }
 
-  /** Its next step is by the time from now. */
+  /** Its next step is by the time from now, and what was saved up. */
   decided(): void {
-    this.#decided_ms = this.#now()
+    const at_ms = this.#now()
+    const { told_w, passed_s } = this.#onItsWay(at_ms)
+    this.#decided = { at_ms, told_w, unused_ms: at_ms - 1000 * passed_s }
+  }
+
+  #onItsWay(now_ms: number): Pick<UnitNow, 'told_w' | 'passed_s'> {
+    // One that is silent neither goes anywhere, nor keeps the others from that.
+    const usable = this.pcs.filter((pcs) => pcs.isUsable(now_ms))
+    const told_w = usable.reduce((all, pcs) => all + pcs.told_w, 0)
+    const { at_ms, ...before } = this.#decided
+    const grown_w = Math.abs(told_w) - Math.abs(before.told_w)
+    const is_back = grown_w < 0 || told_w * before.told_w < 0
+    const used_ms = (1000 * grown_w) / (this.facts.ramp_w_s ?? Number.POSITIVE_INFINITY)
+    const unused_ms = is_back ? at_ms : Math.min(now_ms, before.unused_ms + used_ms)
+    const most_s = Math.max(this.#step_s, Math.min(passed_s_max, (now_ms - at_ms) / 1000))
+    return { told_w, passed_s: Math.min(most_s, (now_ms - unused_ms) / 1000) }
   }
 
   #battery(): BatteryNow | null {
@@ -172,10 +210,12 @@ export class ControlledUnit {
     if (!this.#read) return []
     const { answer, heartbeat_ok } = this.#read
     const { battery, alarm_table, is_remote } = answer
-    const alarm_code = criticalOf(alarm_table, battery)
     const { state, contactor_state, fire_system_state: fire } = battery
     const stops = [
-      alarm_code !== null && alarm('alarm', alarm_code),
+      ...criticalsOf(alarm_table, battery).map((code) => {
+        const only = one_way[code]
+        return { ...alarm('alarm', code), ...(only && { only }) }
+      }),
       (fire === 'alarm' || fire === 'fault') && alarm('fire_system'),
       dead_states.includes(state) && alarm(`state_${state}`),
       contactor_state === 'open' && alarm('contactor_open'),
@@ -245,10 +285,11 @@ const alarm = (code: string, alarm_code: string | null = null): Stop => ({
 const doubt = (code: string): Stop => ({ code, clamp_reason: null, alarm_code: null })
 
 function factsOf(battery: Battery): DispatchFacts {
-  const { soc_min_pct, soc_max_pct, ramp_rate_kw_s = null, roundtrip_efficiency_pct } = battery
+  const { soc_min_pct, ramp_rate_kw_s = null, roundtrip_efficiency_pct } = battery
   return {
-    soc_min_pct,
-    soc_max_pct,
+    // Its reserve is for what nobody planned.
+    soc_min_pct: Math.max(soc_min_pct, battery.soc_reserve_pct ?? 0),
+    soc_max_pct: battery.soc_max_pct,
     rated_charge_w: watts(battery.rated_charge_power_kw),
     rated_discharge_w: watts(battery.rated_discharge_power_kw),
     discharge_ratio:
@@ -261,11 +302,11 @@ function factsOf(battery: Battery): DispatchFacts {
 
 type Words = { readonly [Name in `alarm_${1 | 2 | 3 | 4}`]: number | null }
 
-/** The first of its critical alarms; null: there is none. */
-function criticalOf(alarm_table: string | null, words: Words & { alarm_5?: number | null }) {
+/** The codes of its critical alarms. */
+function criticalsOf(alarm_table: string | null, words: Words & { alarm_5?: number | null }) {
   const table = alarm_table === null ? undefined : findAlarmTable(alarm_table)
-  if (!table) return null
+  if (!table) return []
   const { alarm_1, alarm_2, alarm_3, alarm_4, alarm_5 = null } = words
   const { alarms } = decodeAlarms(table, [alarm_1, alarm_2, alarm_3, alarm_4, alarm_5])
-  return alarms.find(({ severity }) => severity === 'critical')?.code ?? null
+  return alarms.filter(({ severity }) => severity === 'critical').map(({ code }) => code)
 }

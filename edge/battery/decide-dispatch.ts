@@ -30,8 +30,9 @@ export interface BatteryNow {
   cell_temperature_max_c: number | null
 }
 
-/** Why it is to stand still whatever is asked. */
+/** Why it is to stand still whatever is asked, or where it is asked to go that way. */
 export interface Stop {
+  only?: 'charge' | 'discharge'
   code: string
   clamp_reason: 'alarm' | null
   alarm_code: string | null
@@ -91,7 +92,8 @@ const temperate_c = [10, 45] as const
 export function decideDispatch(unit: UnitNow): DispatchDecision {
   const { asked_w, battery, stops } = unit
   if (!battery) return stopped({ code: 'battery_stale', clamp_reason: null, alarm_code: null })
-  const [stop] = stops
+  const way = asked_w === null || asked_w === 0 ? null : asked_w > 0 ? 'discharge' : 'charge'
+  const stop = stops.find(({ only = way }) => only === way)
   if (stop) return stopped(stop)
   const decided = { overrode_tier: null, clamp_reason: null, alarm_code: null }
   if (asked_w === null || asked_w === 0) {

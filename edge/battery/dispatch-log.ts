@@ -156,7 +156,7 @@ export class DispatchLog {
 
   #grown(report: DispatchReport, seen: Seen): DispatchReport {
     const { now, decision, measured_w, is_proven, told_w, failure } = seen
-    const is_there = is_proven && told_w === decision.setpoint_w && told_w === decision.aim_w
+    const is_there = is_proven && Math.abs(told_w - decision.aim_w) <= seen.tolerance_w
     const strays_w = Math.abs((measured_w ?? Number.POSITIVE_INFINITY) - decision.aim_w)
     const is_achieved = is_there && strays_w <= seen.tolerance_w
     const status = statusOf(decision, { is_failed: failure !== null, is_proven, is_achieved })

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { openDispatchStore } from './dispatch-store.ts'
+import { openDispatchStore, readSavedPcs } from './dispatch-store.ts'
 import { hourOf } from './fixtures/mixed-site.ts'
 
 async function inDirectory(job: (dir: string) => Promise<void>): Promise<void> {
@@ -17,15 +17,17 @@ async function inDirectory(job: (dir: string) => Promise<void>): Promise<void> {
 
 test('what was saved is there for the next run', () =>
   inDirectory(async (dir) => {
-    const path = join(dir, 'battery-dispatch.json')
     const onFault = (error: Error) => assert.fail(error)
-    const store = await openDispatchStore({ path, onFault })
+    const store = await openDispatchStore({ dir, onFault })
     assert.deepEqual(store.state.hours, [])
     const hours = [hourOf(50), hourOf(-20, { schedule_id: 2 })]
-    await store.save({ hours, most_w: new Map([['1.0', 50_000]]), reports: [] })
-    const next = await openDispatchStore({ path, onFault })
+    const place = { logger_id: null }
+    const record = { bess_id: 1, pcs_idx: 0, max_w: 60_000, place, left: [1, null], freed_id: 'a' }
+    await store.save({ hours, most_w: new Map([['1.0', 50_000]]), reports: [], pcs: [record] })
+    const next = await openDispatchStore({ dir, onFault })
     assert.deepEqual(next.state, store.state)
     assert.equal(next.state.most_w.get('1.0'), 50_000)
+    assert.deepEqual(await readSavedPcs(dir), [record])
   }))
 
 test('a file that is not what was written is told of, set aside, and empty', () =>
@@ -35,7 +37,7 @@ test('a file that is not what was written is told of, set aside, and empty', () 
       await writeFile(path, text)
       const faults: string[] = []
       const store = await openDispatchStore({
-        path,
+        dir,
         onFault: ({ message }) => faults.push(message),
       })
       assert.deepEqual(store.state.hours, [])

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { inverterPower } from './fixtures/mixed-polls.ts'
 import {
   batteryOf,
   type FakePcs,
   hourOf,
-  inverterPower,
   type MixedSite,
   mixedSite,
   start_at,

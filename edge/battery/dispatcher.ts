@@ -10,23 +10,28 @@ import type { ControlNote, DispatchHour, DispatchReport } from '@heliograph/doma
 import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
 import type { BatteryHooks, BatteryRead, PcsRead } from '../battery-polls.ts'
 import type { Batteries, JointCeilings } from '../control/battery-shares.ts'
+import type { ControlLog } from '../control/control-entry.ts'
 import { oneAtATime } from '../control/one-at-a-time.ts'
 import { isSamePermit, type Permit } from '../control/permit-terms.ts'
 import { BatteryAlerts, type BatteryAlertsNeeds } from './battery-alerts.ts'
 import { BatteryRoom, type Sum } from './battery-room.ts'
 import { BatteryShare } from './battery-share.ts'
 import { ControlledUnit } from './controlled-unit.ts'
+import { CountedBatteries, sum } from './counted-batteries.ts'
 import { decideDispatch, type Stop, type UnitNow } from './decide-dispatch.ts'
 import { DispatchHours } from './dispatch-hours.ts'
 import { DispatchLog } from './dispatch-log.ts'
 import type { DispatchStore } from './dispatch-store.ts'
 import { MostTold } from './most-told.ts'
-import { checkSums, type PcsTarget, RoomLeft, splitOver, stepOf } from './pcs-targets.ts'
+import { PcsNotes } from './pcs-notes.ts'
+import { checkSums, isCut, type PcsTarget, RoomLeft, splitOver, stepOf } from './pcs-targets.ts'
+import { PcsPlaces } from './removed-pcs.ts'
 
 export interface DispatcherNeeds extends BatteryAlertsNeeds {
   clock: Clock
   stopwatch: Stopwatch
   store: DispatchStore
+  log: ControlLog
   /** As it is now. */
   permit(): Permit | null
   onReport(report: DispatchReport): void
@@ -56,7 +61,11 @@ export class Dispatcher implements Batteries, BatteryHooks {
   readonly #shares_w = new Map<number | null, number>()
   readonly #alerts: BatteryAlerts
   readonly #most: MostTold
-  readonly #save = oneAtATime(() => this.#saveNow())
+  readonly #counted: CountedBatteries
+  #releasing: readonly Promise<void>[] = []
+  readonly #notes: PcsNotes
+  readonly removed: PcsPlaces
+  readonly save = oneAtATime(() => this.#saveNow())
   #units = new Map<number, Known>()
   #joint: JointCeilings | null = null
   /** Something that was heard is not on disk: that is tried at each tick. */
@@ -69,6 +78,13 @@ export class Dispatcher implements Batteries, BatteryHooks {
     this.#hours = new DispatchHours(needs.store.state.hours)
     this.#most = new MostTold(needs.store.state.most_w)
     this.#alerts = new BatteryAlerts(needs)
+    this.#notes = new PcsNotes(needs)
+    this.removed = new PcsPlaces(needs.store.state.pcs)
+    this.#counted = new CountedBatteries({
+      ...{ stopwatch: needs.stopwatch, removed: this.removed },
+      units: () => [...this.#units.values()].map(({ unit }) => unit),
+      isAskedFor: () => this.#isAskedFor(),
+    })
   }
 
   /** Controls the batteries of this site from now on; those described as before go on. */
@@ -91,6 +107,9 @@ export class Dispatcher implements Batteries, BatteryHooks {
       }),
     )
     this.#alerts.apply(batteries)
+    this.removed.apply(batteries)
+    this.#is_unsaved = true
+    this.#release([...before.values()])
   }
 
   /**
@@ -103,12 +122,12 @@ export class Dispatcher implements Batteries, BatteryHooks {
     this.#hours.forget(now)
     this.onNews()
     this.#is_unsaved = true
-    await this.#save()
+    await this.save()
   }
 
   /** Never rejects. Leaves the setpoints as they are: devices fall back to 0 W by themselves. */
   async stop(): Promise<void> {
-    await this.#save().catch((error: unknown) => this.#needs.onFault?.(error as Error))
+    await this.save().catch((error: unknown) => this.#needs.onFault?.(error as Error))
   }
 
   onBattery(bess_id: number, read: BatteryRead): void {
@@ -134,36 +153,33 @@ export class Dispatcher implements Batteries, BatteryHooks {
   }
 
   share_w(logger_id: number | null): number {
-    return this.#shares_w.get(logger_id) ?? 0
+    return (this.#shares_w.get(logger_id) ?? 0) + this.#counted.left_w(logger_id)
   }
 
-  worst_w(logger_id: number | null): number {
-    const now_ms = this.#needs.stopwatch.elapsedMs()
-    return sum(this.#within(logger_id), ({ unit }) => unit.worst_w(now_ms))
-  }
+  readonly worst_w = (logger_id: number | null) => this.#counted.worst_w(logger_id)
+  readonly fixed_w = (logger_id: number | null) => this.#counted.fixed_w(logger_id)
+  readonly powerOf = (logger_id: number) => this.#counted.powerOf(logger_id)
+  readonly isKnown = (logger_id: number | null) => this.#counted.isKnown(logger_id)
+  readonly listed = () => this.#counted.listed()
 
-  fixed_w(logger_id: number | null): number {
-    const now_ms = this.#needs.stopwatch.elapsedMs()
-    return sum(this.#within(logger_id), ({ unit }) => unit.fixed_w(now_ms))
-  }
-
-  measured_w(logger_id: number | null): number {
-    return sum(this.#within(logger_id), ({ unit }) => Math.max(0, unit.measured_w ?? 0))
-  }
-
-  isKnown(logger_id: number | null): boolean {
-    const now_ms = this.#needs.stopwatch.elapsedMs()
-    return this.#within(logger_id).every(({ unit }) => unit.isKnown(now_ms))
+  /** Resolves when those that left site.yaml last were told 0 W, or could not be. */
+  async released(): Promise<void> {
+    await Promise.all(this.#releasing)
   }
 
   /** Never throws, as `act`: plants are not to suffer from what is wrong with a battery. */
   plan(joint: JointCeilings): void {
     this.#joint = null
-    this.#attempt(() => this.#plan(joint))
+    this.#attempt(() => {
+      this.#note()
+      this.#plan(this.#counted.beside(joint))
+    })
   }
 
   act(worst_w: ReadonlyMap<number, number> | null): void {
-    this.#attempt(() => this.#act(worst_w))
+    // One that was silent before the start may hold more than an earlier run told it.
+    const plants_w = this.isKnown(null) ? worst_w : null
+    this.#attempt(() => this.#act(plants_w))
   }
 
   #attempt(job: () => void): void {
@@ -180,10 +196,11 @@ export class Dispatcher implements Batteries, BatteryHooks {
     // What cannot be commanded leaves as little room as a plant that delivers as much.
     const sums = new Map<number | null, Sum>(
       plants.map(({ logger_id, ...plant }) => {
-        return [logger_id, { ...plant, power_w: plant.power_w + this.fixed_w(logger_id) }]
+        const power_w = plant.power_w + this.#counted.fixedHere_w(logger_id)
+        return [logger_id, { ...plant, power_w }]
       }),
     )
-    const power_w = sum(plants, (plant) => plant.power_w) + this.fixed_w(null)
+    const power_w = sum(plants, (plant) => plant.power_w) + this.#counted.fixedHere_w(null)
     const is_known = plants.every((plant) => plant.is_known)
     sums.set(null, { ceiling_w: site_w ?? infinite, power_w, is_known })
     const known = [...this.#units.values()].filter(({ unit }) => unit.isKnown(now_ms))
@@ -205,12 +222,15 @@ export class Dispatcher implements Batteries, BatteryHooks {
   #act(worst_w: ReadonlyMap<number, number> | null): void {
     const joint = this.#joint
     if (!joint) return
-    const left = new RoomLeft(joint, worst_w, (logger_id) => this.worst_w(logger_id))
-    const targets: PcsTarget[] = []
-    for (const known of this.#units.values()) targets.push(...this.#decide(known, joint, left))
-    const sums = new Map(targets.map(({ pcs, power_w }) => [pcs as object, power_w]))
-    this.#targets = sums
-    if (!this.#isAskedFor()) return
+    const left = new RoomLeft(joint, worst_w, (logger_id) => this.#counted.worstHere_w(logger_id))
+    const targets = [...this.#units.values()].flatMap((known) =>
+      this.#decide(known, joint, left, worst_w !== null),
+    )
+    this.#targets = new Map(targets.map(({ pcs, power_w }) => [pcs as object, power_w]))
+    if (!this.#isAskedFor()) {
+      if (this.#is_unsaved) this.#saveLater()
+      return
+    }
     try {
       checkSums(joint, worst_w, targets)
     } catch (error) {
@@ -223,20 +243,34 @@ export class Dispatcher implements Batteries, BatteryHooks {
     if (this.#most.look(targets, joint.now_ms) || this.#is_unsaved) this.#saveLater()
   }
 
-  /** Those that count in a sum: where nobody asked for control of batteries, none does. */
-  #within(logger_id: number | null): Known[] {
-    const all = this.#isAskedFor() ? [...this.#units.values()] : []
-    return logger_id === null ? all : all.filter(({ unit }) => unit.logger_id === logger_id)
+  /** Tells those 0 W that site.yaml has no more, as long as they can be reached. */
+  #release(before: readonly Known[]): void {
+    const is_asked_for = this.#isAskedFor()
+    this.#releasing = before.flatMap(({ unit: { bess_id, pcs: all_pcs } }) => {
+      if (is_asked_for && !this.#units.has(bess_id)) this.#notes.gone(bess_id)
+      const leaving = all_pcs.filter(({ pcs_idx }) => !this.removed.isHere({ bess_id, pcs_idx }))
+      const zero = { bess_id, power_w: 0, is_raise: false, mayStill: () => true }
+      return (is_asked_for ? leaving : []).map((pcs) =>
+        this.#notes.carryOut({ ...zero, pcs, pcs_idx: pcs.pcs_idx }),
+      )
+    })
+  }
+
+  /** Where each was heard, and what the control log has to hold of it. */
+  #note(): void {
+    const units = [...this.#units.values()].map(({ unit }) => unit)
+    if (this.removed.look(units)) this.#is_unsaved = true
+    if (this.#isAskedFor()) this.#notes.look(units, this.removed.nowhere())
   }
 
   #share(key: number | null, now_ms: number): void {
     const share = this.#shares.get(key) ?? new BatteryShare()
     this.#shares.set(key, share)
-    const within = this.#within(key)
-    const fixed_w = sum(within, ({ unit }) => unit.fixed_w(now_ms))
-    const kept_w = fixed_w + sum(within, ({ unit }) => this.#room.keptFor(unit.bess_id))
-    const worst_w = sum(within, ({ unit }) => unit.worst_w(now_ms))
-    const step_w = sum(within, ({ unit }) => stepOf(unit.facts))
+    const within = this.#counted.within(key)
+    const fixed_w = this.#counted.fixedHere_w(key)
+    const kept_w = fixed_w + sum(within, ({ bess_id }) => this.#room.keptFor(bess_id))
+    const worst_w = this.#counted.worstHere_w(key)
+    const step_w = sum(within, ({ facts }) => stepOf(facts))
     const need_w = worst_w > kept_w ? step_w * Math.ceil(worst_w / step_w) : kept_w
     this.#shares_w.set(key, share.look(need_w, now_ms))
   }
@@ -252,7 +286,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
     return permit?.plant_w.has(logger_id) ?? false
   }
 
-  #decide(known: Known, joint: JointCeilings, left: RoomLeft): PcsTarget[] {
+  #decide(known: Known, joint: JointCeilings, left: RoomLeft, rises: boolean): PcsTarget[] {
     const { unit, log } = known
     const { now, now_ms } = joint
     // What an earlier run left goes on until it is known what that is.
@@ -268,7 +302,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
     const targets = unit.pcs.map((pcs): PcsTarget => {
       const { bess_id, logger_id } = unit
       const worst_w = pcs.power.worst_w(now_ms)
-      const most_w = worst_w + left.of(logger_id)
+      const most_w = rises ? worst_w + left.of(logger_id) : Math.max(0, pcs.told_w)
       const durable_w = this.#most.durable_w(bess_id, pcs.pcs_idx)
       const power_w = pcs.settable(Math.min(parts.get(pcs) ?? 0, most_w, durable_w))
       const wanted_w = aims.get(pcs) ?? 0
@@ -278,7 +312,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
     unit.decided()
     const is_waiting = decision.aim_w > 0 && decision.setpoint_w >= Math.floor(granted_w)
     const is_at = targets.every(({ pcs, power_w }) => pcs.isAt(power_w))
-    if (decision.tier === 'permit' || is_waiting) known.is_hidden = true
+    if (decision.tier === 'permit' || is_waiting || isCut(targets, parts)) known.is_hidden = true
     else if (is_at) known.is_hidden = false
     if (this.#isAskedFor()) {
       const asked = this.#hours.askedOf(unit.bess_id, now)
@@ -310,14 +344,15 @@ export class Dispatcher implements Batteries, BatteryHooks {
 
   #tell(targets: readonly PcsTarget[]): void {
     const permit = this.#joint?.permit ?? null
-    for (const { pcs, power_w, worst_w } of targets) {
+    for (const { bess_id, pcs, power_w, worst_w } of targets) {
       if (!pcs.needs(power_w)) continue
       const is_raise = power_w > worst_w
       const mayStill = () =>
         is_raise
           ? this.#isWanted(pcs, power_w, permit)
           : power_w <= Math.max(0, this.#targets?.get(pcs) ?? power_w)
-      void pcs.carryOut({ power_w, mayStill })
+      const { pcs_idx } = pcs
+      void this.#notes.carryOut({ ...{ pcs, bess_id, pcs_idx }, is_raise, power_w, mayStill })
     }
   }
 
@@ -346,15 +381,16 @@ export class Dispatcher implements Batteries, BatteryHooks {
   }
 
   #saveLater(): void {
-    this.#save().catch((error: unknown) => this.#needs.onFault?.(error as Error))
+    this.save().catch((error: unknown) => this.#needs.onFault?.(error as Error))
   }
 
   async #saveNow(): Promise<void> {
     const most_w = this.#most.wanted()
     this.#is_unsaved = false
+    const pcs = this.removed.records
     const reports = [...this.#units.values()].flatMap(({ log }) => log.report ?? [])
     try {
-      await this.#needs.store.save({ hours: this.#hours.all, most_w, reports })
+      await this.#needs.store.save({ hours: this.#hours.all, most_w, reports, pcs })
     } catch (error) {
       this.#is_unsaved = true
       throw error
@@ -362,6 +398,3 @@ export class Dispatcher implements Batteries, BatteryHooks {
     this.#most.saved(most_w)
   }
 }
-
-const sum = <Of>(all: readonly Of[], of: (one: Of) => number) =>
-  all.reduce((total, one) => total + of(one), 0)

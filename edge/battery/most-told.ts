@@ -3,13 +3,14 @@
  * know: it is on disk before the PCS is told more. In steps,
  * so that what varies is no row of writes.
  */
+import { pcsId } from '../control/pcs-name.ts'
 import type { PcsTarget } from './pcs-targets.ts'
 
 const step_ratio = 0.02
 /** Lowered when so much less was enough for so long. */
 const lowered_ms = 60_000
 
-const keyOf = (bess_id: number, pcs_idx: number) => `${bess_id}.${pcs_idx}`
+const keyOf = (bess_id: number, pcs_idx: number) => pcsId({ bess_id, pcs_idx })
 
 export class MostTold {
   #durable_w: ReadonlyMap<string, number>

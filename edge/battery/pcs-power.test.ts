@@ -22,9 +22,9 @@ test('it counts with its setpoint, and charging with nothing', () => {
 
 test('it counts with all that it can where nobody knows, or where it obeys another', () => {
   assert.equal(pcsAt(null).worst_w(0), 90)
-  assert.equal(pcsAt(0, { is_remote: false }).worst_w(0), 90)
+  assert.equal(pcsAt(0, { is_remote: false }).worst_w(0), 100, 'what limits it to 90 may end')
   assert.equal(pcsAt(40).worst_w(6000), 40)
-  assert.equal(pcsAt(40).worst_w(6001), 90)
+  assert.equal(pcsAt(40).worst_w(6001), 100)
   assert.equal(new PcsPower(facts, 0, 0).worst_w(6000), 100)
 })
 

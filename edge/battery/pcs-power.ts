@@ -19,6 +19,7 @@ const late_ms = 15_000
 
 interface Begun {
   power_w: number
+  /** When it was put on the line last; before that, when it was begun. */
   at_ms: number
   /** It took it, so that it cannot come through later. */
   is_taken: boolean
@@ -48,6 +49,11 @@ export class PcsPower {
   /** It never discharges more, as far as it says; its rating while it says nothing. */
   get ceiling_w(): number {
     return this.#state?.discharge_max_w ?? this.#facts.rated_w
+  }
+
+  /** What it may discharge while nobody looks: what another limits it to may end. */
+  get unwatched_w(): number {
+    return Math.max(this.#facts.rated_w, this.ceiling_w)
   }
 
   /** All that was begun is done, and was read back. */
@@ -98,6 +104,12 @@ export class PcsPower {
     this.#begun.push({ power_w, at_ms: now_ms, is_taken: false })
   }
 
+  /** What was begun last is put on the line only now: until then it waited for its bus. */
+  sent(now_ms: number): void {
+    const newest = this.#begun.at(-1)
+    if (newest) newest.at_ms = now_ms
+  }
+
   /** It answered that it took what was begun last. */
   taken(): void {
     const newest = this.#begun.at(-1)
@@ -113,7 +125,7 @@ export class PcsPower {
   worst_w(now_ms: number): number {
     const measured_w = this.measuredAt(now_ms) ?? 0
     if (!this.isKnown(now_ms)) return this.#beforeAt(now_ms)
-    if (!this.obeys(now_ms)) return Math.max(this.ceiling_w, measured_w)
+    if (!this.obeys(now_ms)) return Math.max(this.unwatched_w, measured_w)
     const { setpoint_w, revert } = this.#state!
     const told_w = setpoint_w ?? this.ceiling_w
     const left_ms = (revert?.in_ms ?? 0) - (now_ms - this.#read_at_ms)

@@ -7,8 +7,10 @@
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 import type { ControlledPlants, Plant } from './controlled-plants.ts'
 import type { Decision } from './decide.ts'
+import type { PcsKey } from './pcs-name.ts'
 import type { Permit } from './permit-terms.ts'
 import { jointCeilingUnder } from './plant-ceilings.ts'
+import type { PlantPower } from './row-watch.ts'
 
 /** What a plant may deliver together with its batteries, and the common connection with all. */
 export interface JointCeilings {
@@ -36,7 +38,29 @@ export interface JointCeiling {
   is_known: boolean
 }
 
+export interface ListedPcs extends PcsKey {
+  /** Where it counts; null: at the common connection alone. */
+  logger_id: number | null
+  /** The most that it may discharge. */
+  max_w: number
+}
+
+/** PCS that site.yaml does not have any more, or not there, and that count all the same. */
+export interface RemovedPcs {
+  counting(): readonly ListedPcs[]
+  /** By this request it was said before that it is disconnected. */
+  isFreedBy(pcs: PcsKey, request_id: string): boolean
+  /** Why nobody can say that it is disconnected; null: it counts, and need not. */
+  refusalOf(pcs: PcsKey): string | null
+  free(pcs: PcsKey, request_id: string): void
+}
+
 export interface Batteries {
+  readonly removed: RemovedPcs
+  /** Makes durable what is known of them. */
+  save(): Promise<void>
+  /** What the site has of them, those that left it and count on included. */
+  listed(): readonly ListedPcs[]
   /** At each tick, before limits are decided on. */
   plan(ceilings: JointCeilings): void
   /** After that: what each plant may deliver at worst, raises included; null: nothing is raised. */
@@ -48,11 +72,13 @@ export interface Batteries {
   /** What they may discharge at worst, and of that, those that do not obey. */
   worst_w(logger_id: number | null): number
   fixed_w(logger_id: number | null): number
-  /** What is measured of their discharge. */
-  measured_w(logger_id: number | null): number
+  /** What is measured of their discharge, and what those may discharge that are not measured. */
+  powerOf(logger_id: number): BatteryPower
   /** Each was read, or has been waited for. */
   isKnown(logger_id: number | null): boolean
 }
+
+export type BatteryPower = Pick<PlantPower, 'measured_w' | 'unmeasured_w'>
 
 interface Under {
   permit: Permit | null

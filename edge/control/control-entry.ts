@@ -2,9 +2,11 @@
  * What the control log holds: all that is needed to prove, on the edge's own machine, what was
  * permitted, ordered, set, found and measured. It stays there: only here are figures of the permit.
  * Times are Unix ms, power is in whole watts. Where one device limits a whole plant, its
- * `inverter_id` is the `logger_id` below zero.
+ * `inverter_id` is the `logger_id` below zero. A PCS of a battery has entries of its own; its power
+ * is positive when it discharges.
  */
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
+import type { ListedPcs } from './battery-shares.ts'
 
 export type ControlEntry = { at: number } & (
   | { is: 'started' | 'stopped' }
@@ -84,6 +86,24 @@ export type ControlEntry = { at: number } & (
   | {
       is: 'site'
       plants: { logger_id: number; inverters: { inverter_id: number; max_w: number }[] }[]
+      /** Left out: there are none, or the log is of before there were any. */
+      pcs?: readonly ListedPcs[]
+    }
+  /** Written down before a register is touched, where it raises. */
+  | { is: 'pcs_order'; bess_id: number; pcs_idx: number; power_w: number; is_raise: boolean }
+  /** What is known of a PCS where that is another, and after each order: it is in `held_max_w`. */
+  | ({ is: 'pcs' } & PcsFound)
+  /** Measured of all its PCS. */
+  | { is: 'battery_power'; bess_id: number; power_w: number | null }
+  /** As `disconnected`. */
+  | {
+      is: 'pcs_disconnected'
+      bess_id: number
+      pcs_idx: number
+      request_id: string
+      asked_at: number
+      asked_by: string
+      refusal: string | null
     }
   /** A permit file that was accepted, its guard not taken off. */
   | {
@@ -97,6 +117,21 @@ export type ControlEntry = { at: number } & (
   /** So many entries before this one could not be written. */
   | { is: 'lost'; entries: number }
 )
+
+export interface PcsFound {
+  bess_id: number
+  pcs_idx: number
+  /** `silent`: it was not read lately; `local`: it is commanded by somebody in front of it. */
+  obeys: 'yes' | 'local' | 'silent'
+  /** As read last; null: none is enabled, or it was never read. */
+  setpoint_w: number | null
+  /** The most that it may have been told; from 0. */
+  held_max_w: number
+  /** What it never exceeds by its own word; its rating where it said nothing. */
+  discharge_max_w: number
+  /** What it goes to by itself where nobody writes; null: it stays. */
+  falls_back_to_w: number | null
+}
 
 export interface Found {
   /** null: no limit is enabled. */

@@ -40,6 +40,12 @@ const flush_ms = 1000
 /** About 20 MB: hours of a large site that is held, minutes of one that is switched often. */
 const waiting_max = 100_000
 
+/** Who writes one of these waits until it is on disk. */
+const awaited = new Set<ControlEntry['is']>([
+  ...(['order', 'pcs_order'] as const),
+  ...(['forgotten', 'disconnected', 'pcs_disconnected'] as const),
+])
+
 /** A file that goes on: what is in it, and where its next line begins. */
 interface Tail {
   file: LogFile
@@ -135,7 +141,7 @@ class Writer implements DiskLog {
       this.#waiting.shift()?.settle?.reject(new Error('the control log cannot be written'))
       this.#lost += 1
     }
-    if (entry.is !== 'order' && entry.is !== 'forgotten' && entry.is !== 'disconnected') {
+    if (!awaited.has(entry.is)) {
       this.#waiting.push({ entry })
       return
     }

@@ -1,8 +1,10 @@
 /** What goes into the control log: what happens, and what holds whenever it is another. */
 import type { Clock, Stopwatch } from '@heliograph/domain/clock'
+import type { ListedPcs } from './battery-shares.ts'
 import type { ControlLog, Noted } from './control-entry.ts'
 import type { Plant } from './controlled-plants.ts'
 import type { Permit } from './permit-terms.ts'
+import { PowerPace } from './power-pace.ts'
 
 export interface NotesNeeds {
   clock: Clock
@@ -19,17 +21,11 @@ interface PlantNote {
   worst_w: number
 }
 
-const power_every_ms = 60_000
-/** Power that changed by so much of what was noted last is noted before that. */
-const power_change_ratio = 0.01
-/** No sooner: the devices of a plant are read one after the other. */
-const power_again_ms = 5000
-
 export class ControlNotes {
   readonly #needs: NotesNeeds
   #permit = ''
   readonly #decisions = new Map<number, string>()
-  readonly #powers = new Map<number, { power_w: number | null; at_ms: number }>()
+  readonly #powers = new PowerPace()
 
   constructor(needs: NotesNeeds) {
     this.#needs = needs
@@ -45,7 +41,7 @@ export class ControlNotes {
     this.write(entry).catch((error: unknown) => this.#needs.onFault?.(error as Error))
   }
 
-  site(plants: readonly Plant[]): void {
+  site(plants: readonly Plant[], pcs: readonly ListedPcs[]): void {
     this.note({
       is: 'site',
       plants: plants.map(({ logger_id, devices, removed }) => {
@@ -56,6 +52,7 @@ export class ControlNotes {
         })
         return { logger_id, inverters }
       }),
+      ...(pcs.length > 0 && { pcs }),
     })
   }
 
@@ -80,12 +77,7 @@ export class ControlNotes {
 
   #power(logger_id: number, power_w: number | null): void {
     const now_ms = this.#needs.stopwatch.elapsedMs()
-    const last = this.#powers.get(logger_id)
-    const since_ms = last ? now_ms - last.at_ms : power_every_ms
-    const change_w = Math.abs((power_w ?? 0) - (last?.power_w ?? 0))
-    const has_changed = change_w > power_change_ratio * Math.abs(last?.power_w ?? 0)
-    if (since_ms < (has_changed ? power_again_ms : power_every_ms)) return
-    this.#powers.set(logger_id, { power_w, at_ms: now_ms })
+    if (!this.#powers.isDue(logger_id, power_w, now_ms)) return
     this.note({ is: 'power', logger_id, power_w })
   }
 }

@@ -1,6 +1,7 @@
 /** What the entries of a control log add up to: all that still counts of what was written. */
 import { rowKey } from '@heliograph/domain/curtailment'
 import type { ControlEntry, Found } from './control-entry.ts'
+import { type PcsKey, pcsId } from './pcs-name.ts'
 
 type Of<Is extends ControlEntry['is']> = Extract<ControlEntry, { is: Is }>
 
@@ -13,6 +14,13 @@ export interface DeviceState {
   gone: 'no' | 'yes' | 'stays'
 }
 
+/** The newest entries of a PCS that still count. */
+export interface PcsState {
+  found?: Of<'pcs'>
+  /** The highest that was begun since. */
+  begun?: Of<'pcs_order'>
+}
+
 export class ControlState {
   site: Of<'site'> | null = null
   permit: Of<'permit'> | null = null
@@ -20,6 +28,8 @@ export class ControlState {
   readonly rows = new Map<string, Of<'row'>>()
   readonly decisions = new Map<number, Of<'decision'>>()
   readonly powers = new Map<number, Of<'power'>>()
+  readonly battery_powers = new Map<number, Of<'battery_power'>>()
+  readonly #pcs = new Map<string, PcsState>()
   /** The newest entries of each device that still count. */
   readonly #devices = new Map<
     number,
@@ -57,6 +67,15 @@ export class ControlState {
       case 'power':
         this.powers.set(entry.logger_id, entry)
         return
+      case 'battery_power':
+        this.battery_powers.set(entry.bess_id, entry)
+        return
+      case 'pcs':
+        this.#pcs.set(pcsId(entry), { found: entry })
+        return
+      case 'pcs_order':
+        this.#begin(entry)
+        return
       default:
         this.#takeOfDevice(entry)
     }
@@ -69,8 +88,11 @@ export class ControlState {
       ...[found, begun],
       ...[order, gone],
     ])
+    const pcs = [...this.#pcs.values()].flatMap(({ found, begun }) => [found, begun])
+    const of_devices = [...this.decisions.values(), ...devices, ...this.powers.values()]
+    const of_batteries = [...pcs, ...this.battery_powers.values()]
     const single = [this.site, this.permit_file, this.permit]
-    return [...single, ...rows, ...this.decisions.values(), ...devices, ...this.powers.values()]
+    return [...single, ...rows, ...of_devices, ...of_batteries]
       .filter((entry) => entry !== null)
       .filter((entry) => entry !== undefined)
   }
@@ -84,14 +106,25 @@ export class ControlState {
     }
   }
 
+  pcs(pcs: PcsKey): PcsState {
+    return this.#pcs.get(pcsId(pcs)) ?? {}
+  }
+
+  #begin(order: Of<'pcs_order'>): void {
+    const known = this.pcs(order)
+    const is_higher = order.power_w > (known.begun?.power_w ?? Number.NEGATIVE_INFINITY)
+    if (is_higher) this.#pcs.set(pcsId(order), { ...known, begun: order })
+  }
+
   #clear(): void {
     this.site = null
     this.permit = null
     this.permit_file = null
     for (const map of [this.rows, this.decisions, this.powers, this.#devices]) map.clear()
+    for (const map of [this.battery_powers, this.#pcs]) map.clear()
   }
 
-  #forgetOthers({ plants }: Of<'site'>): void {
+  #forgetOthers({ plants, pcs = [] }: Of<'site'>): void {
     const loggers = new Set(plants.map(({ logger_id }) => logger_id))
     const inverters = new Set(
       plants.flatMap((plant) => plant.inverters.map(({ inverter_id }) => inverter_id)),
@@ -100,6 +133,12 @@ export class ControlState {
       for (const logger_id of map.keys()) if (!loggers.has(logger_id)) map.delete(logger_id)
     }
     for (const id of this.#devices.keys()) if (!inverters.has(id)) this.#devices.delete(id)
+    const batteries = new Set(pcs.map(({ bess_id }) => bess_id))
+    const all_pcs = new Set(pcs.map(pcsId))
+    for (const id of this.battery_powers.keys()) {
+      if (!batteries.has(id)) this.battery_powers.delete(id)
+    }
+    for (const id of this.#pcs.keys()) if (!all_pcs.has(id)) this.#pcs.delete(id)
   }
 
   #takeOfDevice(entry: ControlEntry): void {

@@ -1,15 +1,15 @@
 /** The plants of the site with their devices, as control knows them at an instant. */
 import type { Stopwatch } from '@heliograph/domain/clock'
 import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
+import type { BatteryPower } from './battery-shares.ts'
 import type { Ceiling } from './ceiling.ts'
 import { ControlledDevice, type ControlledDeviceNeeds } from './controlled-device.ts'
 import { type Controlled, type Order, type PlantNow, partOfDevice, type SiteNow } from './decide.ts'
 import type { DeviceRecord, Place } from './device-record.ts'
 import type { Foreign } from './foreign-limit.ts'
 import { limitedIn, watts } from './limited-devices.ts'
-import { isIdle, type Terms } from './plant-ceilings.ts'
 import { fresh_polls, PlantLoops, plantMeter } from './plant-loops.ts'
-import { type RemovedDevice, RemovedDevices, type RemovedFrom } from './removed-devices.ts'
+import { type RemovedDevice, RemovedDevices } from './removed-devices.ts'
 import type { PlantPower } from './row-watch.ts'
 import { sharePlants, waterFill } from './share.ts'
 
@@ -40,8 +40,8 @@ export interface PlantsNeeds {
   note: ControlledDeviceNeeds['note']
   onChange(): void
   onForeign(inverter_id: number, foreign: Foreign): void
-  /** What is measured of batteries that feed in with a plant. */
-  batteryPower?(logger_id: number): number
+  /** What is measured of batteries that feed in with a plant, and what those may that are not. */
+  batteryPower?(logger_id: number): BatteryPower | null
 }
 
 /** So many polls after the start each device that answers has been asked. */
@@ -132,23 +132,14 @@ export class ControlledPlants {
     return rests_ms.filter((rest_ms) => rest_ms > 0)
   }
 
+  /** Those that are not in site.yaml any more, and of which something counts. */
+  get gone(): readonly Plant[] {
+    return this.#gone
+  }
+
   /** What may come of plants that the site has no more. */
   goneWorst(now_ms: number): number {
     return this.#gone.reduce((sum, plant) => sum + this.worstOf(plant, now_ms), 0)
-  }
-
-  /** Those that keep others from what they could have. `rows`: in force, by plant. */
-  removedUnder({
-    permit,
-    rows,
-  }: Pick<Terms, 'permit'> & { rows: ReadonlyMap<number, Terms['rows']> }): RemovedFrom[] {
-    const held = this.all.filter(({ logger_id }) => {
-      return !isIdle({ logger_id }, { permit, rows: rows.get(logger_id) ?? [] })
-    })
-    const gone = permit?.site_w == null ? [] : this.#gone
-    return [...held, ...gone].flatMap(({ logger_id, removed }) =>
-      removed.map(({ inverter_id }) => ({ inverter_id, logger_id })),
-    )
   }
 
   of(logger_id: number): Plant | null {
@@ -256,9 +247,9 @@ export class ControlledPlants {
   powerOf({ logger_id, meter_id, ...plant }: Plant, now_ms: number): PlantPower | null {
     const metered = this.#meteredAt(meter_id, now_ms)
     if (metered) return metered
-    const unmeasured_w = sumWorst(plant.removed, now_ms)
-    const measured_w = this.#needs.batteryPower?.(logger_id) ?? 0
-    const power: PlantPower = { measured_w, unmeasured_w, from_ms: now_ms, to_ms: 0 }
+    const beside = this.#needs.batteryPower?.(logger_id) ?? { measured_w: 0, unmeasured_w: 0 }
+    const power: PlantPower = { ...beside, from_ms: now_ms, to_ms: 0 }
+    power.unmeasured_w += sumWorst(plant.removed, now_ms)
     let is_any = false
     for (const device of plant.devices) {
       const { power_w, at_ms } = device.power ?? { power_w: null, at_ms: 0 }

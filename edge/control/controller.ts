@@ -81,7 +81,7 @@ export class Controller {
       note: (entry) => this.#notes.note(entry),
       onChange: () => this.#wake(),
       onForeign: (inverter_id, foreign) => this.#alerts.contention(inverter_id, foreign),
-      batteryPower: (logger_id) => needs.batteries?.measured_w(logger_id) ?? 0,
+      batteryPower: (logger_id) => needs.batteries?.powerOf(logger_id) ?? null,
     })
     this.#ordering = new Ordering({
       ...needs,
@@ -92,6 +92,7 @@ export class Controller {
     })
     const asked = {
       plants: this.#plants,
+      batteries: needs.batteries,
       notes: this.#notes,
       save: () => this.#ordering.save(),
       onChange: () => this.#wake(),
@@ -110,7 +111,7 @@ export class Controller {
 
   #recount(): void {
     this.#arming_shares = armingShares(this.#plants.counted, this.#permit_seen)
-    this.#notes.site(this.#plants.counted)
+    this.#notes.site(this.#plants.counted, this.#needs.batteries?.listed() ?? [])
     this.#wake()
   }
 
@@ -313,8 +314,8 @@ export class Controller {
     this.#alerts.look(now_ms)
     this.#alerts.rowsLost(this.#rows.is_lost)
     const bound = this.#rows.bound(moment)
-    this.#alerts.removed.look(this.#plants.removedUnder(moment))
     const { batteries } = this.#needs
+    this.#alerts.removed.look(this.#plants, batteries?.removed.counting() ?? [], moment)
     let fixed_w = this.#plants.goneWorst(now_ms)
     let site_worst_w = fixed_w + (batteries?.worst_w(null) ?? 0)
     fixed_w += batteries?.fixed_w(null) ?? 0

@@ -39,7 +39,7 @@ test('a request is there until it is done, and is asked for again until then', a
   const over = Promise.withResolvers<void>()
   const watch = watchRequests({
     ...{ dir, timers },
-    async take({ inverter_id }) {
+    async take({ inverter_id = 0 }) {
       asked.push(inverter_id)
       if (inverter_id === 2) return true
       const answer = answers.shift()

@@ -32,7 +32,19 @@ export const ForgetRequest = Type.Object({
 export type DisconnectRequest = Static<typeof DisconnectRequest>
 export const DisconnectRequest = Type.Object({ ...asked, is_disconnected: Type.Literal(true) })
 
-export type OperatorRequest = ForgetRequest | DisconnectRequest
+/** The same of a PCS of a battery. */
+export type DisconnectPcsRequest = Static<typeof DisconnectPcsRequest> & { inverter_id?: never }
+const { inverter_id: _, ...asked_of_pcs } = asked
+export const DisconnectPcsRequest = Type.Object({
+  ...asked_of_pcs,
+  bess_id: Type.Integer({ minimum: 1 }),
+  pcs_idx: Type.Integer({ minimum: 0 }),
+  is_disconnected: Type.Literal(true),
+})
+
+const requests = [ForgetRequest, DisconnectRequest, DisconnectPcsRequest] as const
+
+export type OperatorRequest = ForgetRequest | DisconnectRequest | DisconnectPcsRequest
 
 const look_ms = 1000
 const nameOf = (request_id: string) => `forget-limit-${request_id}.json`
@@ -112,8 +124,9 @@ async function read(dir: string, name: string): Promise<OperatorRequest | null> 
   const text = await readFile(join(dir, name), 'utf8')
   try {
     const found: unknown = JSON.parse(text)
-    const is_any = Value.Check(ForgetRequest, found) || Value.Check(DisconnectRequest, found)
-    return is_any && name === nameOf(found.request_id) ? found : null
+    if (!requests.some((schema) => Value.Check(schema, found))) return null
+    const request = found as OperatorRequest
+    return name === nameOf(request.request_id) ? request : null
   } catch {
     return null
   }

@@ -1,5 +1,6 @@
 /** What the edge remembers of the limits of its devices, for people; nothing of the permit file. */
 import type { DeviceRecord } from './device-record.ts'
+import { type PcsKey, pcsId, pcsName } from './pcs-name.ts'
 
 /** As it is written on the command line: inverters by number, what limits a whole plant by that. */
 export const deviceName = (inverter_id: number) =>
@@ -47,6 +48,32 @@ function textOf(record: DeviceRecord, is_asked: boolean): string {
   ]
   return parts.join('; ')
 }
+
+/** What is remembered of a PCS of a battery. */
+export interface SavedPcs extends PcsKey {
+  max_w: number
+  place: { logger_id: number | null } | null
+  left: readonly (number | null)[]
+}
+
+/** A line for each that is not where site.yaml has it, or was said to be disconnected. */
+export function pcsText(all: readonly SavedPcs[], asked: ReadonlySet<string>): string {
+  return all
+    .filter(({ place, left }) => left.length > 0 || place === null)
+    .map((pcs) => {
+      const { left, place, max_w } = pcs
+      const counts = `not in site.yaml there; counts ${left.map(connection).join(' and ')}`
+      const free = 'not in site.yaml, said to be disconnected'
+      const is_asked = asked.has(pcsId(pcs))
+      const open = is_asked ? '; asked to count it no more, not done yet' : ''
+      const standing = left.length === 0 && place === null ? free : counts
+      return `${pcsName(pcs).padEnd(10)}  ${standing}; discharges at most ${kw(max_w)}${open}`
+    })
+    .join('\n')
+}
+
+const connection = (logger_id: number | null) =>
+  logger_id === null ? 'at the common connection' : `in plant ${logger_id}`
 
 function removedText({ left = [], place }: DeviceRecord): string[] {
   if (left.length === 0) return place === null ? ['not in site.yaml, said to be disconnected'] : []

@@ -1,7 +1,8 @@
 /** The operator's proof from the control log of an edge, piece by piece, as it is printed. */
 import type { ControlEntry } from './control-entry.ts'
 import { type LogItem, type Period, readControlLog } from './control-log-read.ts'
-import { type PowerQuarter, Proof, type Verdict } from './proof.ts'
+import { Proof, type Verdict } from './proof.ts'
+import type { PowerQuarter } from './proof-quarters.ts'
 import {
   breakText,
   entryText,
@@ -47,7 +48,8 @@ export async function* runProof(
     }
     const is_told = proof.take(item.entry)
     for (const quarter of quarters.splice(0)) yield pen.quarter(quarter)
-    if (is_told && item.entry.is !== 'power') yield pen.entry(item.entry)
+    const is_power = item.entry.is === 'power' || item.entry.is === 'battery_power'
+    if (is_told && !is_power) yield pen.entry(item.entry)
   }
   if (!has_begun) yield pen.begin(proof)
   const verdict = proof.end()

@@ -1,8 +1,10 @@
 /** The proof for people: one line for each thing that happened, and what it comes to. */
-import type { ControlEntry, Found } from './control-entry.ts'
+import type { ControlEntry, Found, PcsFound } from './control-entry.ts'
 import type { LogItem, Period } from './control-log-read.ts'
 import type { ControlState } from './control-state.ts'
-import { type Cause, coming_down_ms, type PowerQuarter, type Verdict } from './proof.ts'
+import { pcsId } from './pcs-name.ts'
+import { type Cause, coming_down_ms, type Verdict } from './proof.ts'
+import type { PowerQuarter } from './proof-quarters.ts'
 
 export type LogBreak = Extract<LogItem, { is: 'break' }>
 
@@ -20,11 +22,14 @@ export function entryText(entry: ControlEntry): string {
   return `${time(entry.at)}  ${subjectOf(entry).padEnd(14)}  ${whatOf(entry)}`
 }
 
-export function quarterText({ from_at, logger_id, min_w, max_w, permit_w }: PowerQuarter): string {
+export function quarterText(quarter: PowerQuarter): string {
+  const { from_at, logger_id, bess_id, min_w, max_w, permit_w } = quarter
   const measured = max_w === null ? 'not measured' : `measured ${kw(min_w)} to ${kw(max_w)}`
   const permitted = permit_w === null ? 'no permit known' : `permitted ${kw(permit_w)}`
-  const what = `${measured}, ${permitted}, in the 15 minutes from then`
-  return `${time(from_at)}  ${`plant ${logger_id}`.padEnd(14)}  ${what}`
+  const of_plant = bess_id === undefined ? `, ${permitted}` : ''
+  const what = `${measured}${of_plant}, in the 15 minutes from then`
+  const subject = bess_id === undefined ? `plant ${logger_id}` : `battery ${bess_id}`
+  return `${time(from_at)}  ${subject.padEnd(14)}  ${what}`
 }
 
 export function breakText({ file, line, what }: LogBreak): string {
@@ -38,8 +43,9 @@ export function verdictText(verdict: Verdict, breaks: readonly LogBreak[]): stri
     `${entry_count} entries, ${orders} writes of which ${failed_orders} failed, ${read_backs} read-backs`,
     ...mostWritten(verdict),
     ...verdict.oversteps.map(
-      ({ from_at, to_at, logger_id, cause, inverter_id, allowed_max_w, permit_w }) => {
-        const why = `${causes[cause]}${inverter_id === null ? '' : ` (inverter ${inverter_id})`}`
+      ({ from_at, to_at, logger_id, cause, inverter_id, pcs_id, allowed_max_w, permit_w }) => {
+        const device = inverter_id === null ? pcs_id && `PCS ${pcs_id}` : `inverter ${inverter_id}`
+        const why = `${causes[cause]}${device === undefined ? '' : ` (${device})`}`
         const what = `up to ${kw(allowed_max_w)} were allowed, ${kw(permit_w)} permitted`
         return `EXCEEDED ${span(from_at, to_at)}, ${plant(logger_id)}: ${what}: ${why}`
       },
@@ -84,14 +90,16 @@ function exception({ coming_down }: Verdict): string[] {
 
 const causes: Readonly<Record<Cause, string>> = {
   write: 'by a write of this edge',
-  device: 'a limit was read that this edge did not set',
-  silence: 'an inverter did not answer and counts with all that it can deliver',
+  device: 'a limit or setpoint was read that this edge did not set',
+  silence: 'a device did not answer and counts with all that it can deliver',
   permit: 'the permit became known, or lower',
   site: 'the site became known or another, and not all of it was limited yet',
   unknown: 'so it was when the log of that day began',
 }
 
 function subjectOf(entry: ControlEntry): string {
+  if ('pcs_idx' in entry) return `PCS ${pcsId(entry)}`
+  if ('bess_id' in entry) return `battery ${entry.bess_id}`
   if ('inverter_id' in entry) return `inverter ${entry.inverter_id}`
   if ('logger_id' in entry) return `plant ${entry.logger_id}`
   return entry.is === 'row' ? `plant ${entry.row.logger_id}` : ''
@@ -108,7 +116,7 @@ function whatOf(entry: ControlEntry): string {
     case 'permit':
       return `control keeps to ${permitText(entry)}`
     case 'site':
-      return `the site has ${entry.plants.length} plants`
+      return siteText(entry)
     case 'row':
       return rowText(entry.row)
     case 'decision':
@@ -126,10 +134,16 @@ function whatOf(entry: ControlEntry): string {
     case 'forgotten':
       return forgottenText(entry)
     case 'disconnected':
+    case 'pcs_disconnected':
       return disconnectedText(entry)
+    case 'pcs_order':
+      return `WRITE ${entry.is_raise ? 'raise to' : 'set to'} ${kw(entry.power_w)}`
+    case 'pcs':
+      return pcsText(entry)
     case 'gone':
       return `does not answer${entry.stays ? '; its limit stays' : ''}`
     case 'power':
+    case 'battery_power':
       return `measured ${kw(entry.power_w)}`
     case 'fault':
       return `control failed its own check: ${entry.message}`
@@ -153,10 +167,31 @@ function forgottenText(entry: Extract<ControlEntry, { is: 'forgotten' }>): strin
   return `${asked}: ${refusal === null ? 'done' : `not done, ${refusal}`}`
 }
 
-function disconnectedText(entry: Extract<ControlEntry, { is: 'disconnected' }>): string {
+type Disconnected = Extract<ControlEntry, { is: 'disconnected' | 'pcs_disconnected' }>
+
+function disconnectedText(entry: Disconnected): string {
   const { asked_at, asked_by, refusal } = entry
   const said = `${asked_by} said at ${time(asked_at)} that it is disconnected`
   return `${said}: ${refusal === null ? 'it counts no more' : `nothing done, ${refusal}`}`
+}
+
+function siteText({ plants, pcs = [] }: Extract<ControlEntry, { is: 'site' }>): string {
+  const beside = pcs.length > 0 ? `, and ${pcs.length} PCS of batteries` : ''
+  return `the site has ${plants.length} plants${beside}`
+}
+
+const obedience = {
+  yes: '',
+  local: 'commanded by another, counts with all that it can; ',
+  silent: 'does not answer, counts with all that it can; ',
+} as const
+
+function pcsText({ obeys, setpoint_w, held_max_w, falls_back_to_w, ...pcs }: PcsFound): string {
+  const read = setpoint_w === null ? 'no setpoint' : kw(setpoint_w)
+  const back = falls_back_to_w === null ? '' : `, falls back to ${kw(falls_back_to_w)}`
+  const held = held_max_w > Math.max(0, setpoint_w ?? 0) ? `; may hold ${kw(held_max_w)} yet` : ''
+  const can = `can ${kw(pcs.discharge_max_w)}`
+  return `${obedience[obeys]}read: ${read}${back}${held}; ${can}`
 }
 
 const foreigns = {

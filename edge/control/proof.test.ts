@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { controlledSite, rowOf, start_at } from '../fixtures/controlled-site.ts'
 import type { ControlEntry, Noted } from './control-entry.ts'
-import { type PowerQuarter, Proof, type Verdict } from './proof.ts'
+import { Proof, type Verdict } from './proof.ts'
+import type { PowerQuarter } from './proof-quarters.ts'
 import { entryText, verdictText } from './proof-text.ts'
 
 const minute_ms = 60_000

@@ -1,15 +1,16 @@
 /**
  * Holds the control log against the permit, from what was written down as it happened: whether what
  * the devices' limits allowed, and what they delivered, ever exceeded it. Pure: entry by entry.
- *
- * An inverter counts with its limit as read last, or with a raise that was begun since, where that
- * is higher; with its own persistent ceiling while no limit is enabled or it does not answer; and
- * with its largest power by site.yaml while it was never read.
+ * Plants and the batteries beside them are one sum.
  */
 import { utcDate } from '@heliograph/domain/utc-day'
+import type { ListedPcs } from './battery-shares.ts'
 import type { ControlEntry } from './control-entry.ts'
 import type { Period } from './control-log-read.ts'
 import { ControlState } from './control-state.ts'
+import { type PcsKey, pcsId } from './pcs-name.ts'
+import { type PowerQuarter, PowerQuarters } from './proof-quarters.ts'
+import { type ListedInverter, worstOfInverter, worstOfPcs } from './proof-worst.ts'
 
 export type Cause = 'write' | 'device' | 'silence' | 'permit' | 'site' | 'unknown'
 
@@ -22,6 +23,8 @@ export interface Overstep {
   logger_id: number | null
   cause: Cause
   inverter_id: number | null
+  /** Where a PCS is the cause: `1.0`. */
+  pcs_id?: string
   allowed_max_w: number
   permit_w: number
 }
@@ -38,16 +41,6 @@ export interface Overpower {
 export interface LogGap extends Period {
   why: 'stopped' | 'ended' | 'silent' | 'lost' | 'clock' | 'no log'
   what: string
-}
-
-/** Measured power of a plant over a quarter of an hour. */
-export interface PowerQuarter {
-  from_at: number
-  logger_id: number
-  samples: number
-  min_w: number | null
-  max_w: number | null
-  permit_w: number | null
 }
 
 export interface Verdict {
@@ -77,7 +70,6 @@ export interface DeviceOrders {
 
 /** Power is noted each minute. */
 const gap_ms = 150_000
-const quarter_ms = 900_000
 /** Entries of one second may stand in another order than their stamps. */
 const clock_ms = 1000
 const tolerance_ratio = 0.01
@@ -90,7 +82,6 @@ export class Proof {
   readonly #period: Period
   /** Unix ms: what is later cannot have been written yet. */
   readonly #now: number
-  readonly #onQuarter: (quarter: PowerQuarter) => void
   readonly #state = new ControlState()
   /** By logger_id, and of all (null): what the devices may deliver by what is known of them. */
   readonly #allowed_w = new Map<number | null, number>()
@@ -98,7 +89,7 @@ export class Proof {
   readonly #overpowers = new Map<number | null, Overpower>()
   /** By logger_id, and of all (null): the permit, and when it became known or lower. */
   readonly #permits = new Map<number | null, { permit_w: number | null; lower_at: number }>()
-  readonly #quarters = new Map<number, PowerQuarter>()
+  readonly #quarters: PowerQuarters
   readonly #without_permit = new Set<number>()
   /** By inverter_id and by day. */
   readonly #device_orders = new Map<number, Map<string, number>>()
@@ -113,12 +104,12 @@ export class Proof {
   }
   #last: ControlEntry | null = null
   /** By inverter_id, of the newest `site`. */
-  #inverters = new Map<number, { logger_id: number; inverter_id: number; max_w: number }>()
+  #inverters = new Map<number, ListedInverter & { logger_id: number }>()
 
   constructor(period: Period, now: number, onQuarter: (quarter: PowerQuarter) => void = () => {}) {
     this.#period = period
     this.#now = now
-    this.#onQuarter = onQuarter
+    this.#quarters = new PowerQuarters(onQuarter)
   }
 
   get state(): ControlState {
@@ -135,10 +126,11 @@ export class Proof {
       if (entry.at >= this.#period.from_at) this.#lookForGap(entry)
       this.#last = entry
     }
-    if ('inverter_id' in entry) this.#takeOfInverter(entry)
+    if ('inverter_id' in entry || 'pcs_idx' in entry) this.#takeOfDevice(entry)
     else {
       this.#state.take(entry)
       if (entry.is === 'power') this.#measure(entry)
+      if (entry.is === 'battery_power') this.#measureBattery(entry)
       if (entry.is === 'power' && is_told) this.#noteMissingPermit(entry)
       if (entry.is === 'site' || entry.is === 'carried') this.#sumUp()
       if (hasTerms.has(entry.is)) this.#weighAll(entry)
@@ -147,7 +139,7 @@ export class Proof {
   }
 
   end(): Verdict {
-    for (const quarter of this.#quarters.values()) this.#onQuarter(quarter)
+    this.#quarters.end()
     const { from_at } = this.#period
     const to_at = Math.min(this.#period.to_at, this.#now)
     const last_at = this.#last?.at ?? from_at
@@ -182,9 +174,11 @@ export class Proof {
   #count(entry: ControlEntry): void {
     this.#told.entry_count += 1
     if (entry.is === 'order') this.#countOrder(entry, 1)
+    if (entry.is === 'pcs_order') this.#told.orders += 1
     if (entry.is === 'unsent') this.#countOrder(entry, -1)
     if (entry.is === 'answer' && entry.error !== null) this.#told.failed_orders += 1
-    if ((entry.is === 'answer' || entry.is === 'limit') && entry.found) this.#told.read_backs += 1
+    const is_read = (entry.is === 'answer' || entry.is === 'limit') && entry.found
+    if (is_read || (entry.is === 'pcs' && entry.obeys !== 'silent')) this.#told.read_backs += 1
   }
 
   #countOrder({ inverter_id, at }: { inverter_id: number; at: number }, more: 1 | -1): void {
@@ -220,42 +214,50 @@ export class Proof {
     this.#told.gaps.push({ why, from_at: Math.max(from_at, this.#period.from_at), to_at, what })
   }
 
-  #takeOfInverter(entry: ControlEntry & { inverter_id: number }): void {
-    const inverter = this.#inverters.get(entry.inverter_id)
-    const before_w = inverter ? this.#worstOf(inverter) : 0
+  /** One device may be listed more than once: at the connections that it left as well. */
+  #takeOfDevice(entry: ControlEntry): void {
+    const inverter = 'inverter_id' in entry ? this.#inverters.get(entry.inverter_id) : undefined
+    const all_pcs = 'pcs_idx' in entry ? this.#listed(entry) : []
+    const parts = () => [
+      ...(inverter ? [[inverter.logger_id, worstOfInverter(this.#state, inverter)] as const] : []),
+      ...all_pcs.map((pcs) => [pcs.logger_id, worstOfPcs(this.#state, pcs)] as const),
+    ]
+    const before = parts()
     this.#state.take(entry)
-    if (!inverter) return
-    const more_w = this.#worstOf(inverter) - before_w
-    if (more_w === 0) return
-    for (const id of [inverter.logger_id, null]) {
-      this.#allowed_w.set(id, (this.#allowed_w.get(id) ?? 0) + more_w)
-      this.#weigh(id, entry, more_w > 0)
+    for (const [nth, [logger_id, worst_w]] of parts().entries()) {
+      const more_w = worst_w - before[nth]![1]
+      if (more_w === 0) continue
+      for (const id of new Set([logger_id, null])) {
+        this.#allowed_w.set(id, (this.#allowed_w.get(id) ?? 0) + more_w)
+        this.#weigh(id, entry, more_w > 0)
+      }
     }
+  }
+
+  #listed({ bess_id, pcs_idx }: PcsKey): ListedPcs[] {
+    const { pcs: all = [] } = this.#state.site ?? {}
+    return all.filter((pcs) => pcs.bess_id === bess_id && pcs.pcs_idx === pcs_idx)
   }
 
   #sumUp(): void {
-    const plants = this.#state.site?.plants ?? []
+    const { plants = [], pcs: all_pcs = [] } = this.#state.site ?? {}
     this.#inverters = new Map()
     this.#allowed_w.clear()
     let all_w = 0
+    const add = (logger_id: number | null, worst_w: number) => {
+      all_w += worst_w
+      if (logger_id === null) return
+      this.#allowed_w.set(logger_id, (this.#allowed_w.get(logger_id) ?? 0) + worst_w)
+    }
     for (const { logger_id, inverters } of plants) {
-      let plant_w = 0
+      this.#allowed_w.set(logger_id, 0)
       for (const inverter of inverters) {
         this.#inverters.set(inverter.inverter_id, { logger_id, ...inverter })
-        plant_w += this.#worstOf(inverter)
+        add(logger_id, worstOfInverter(this.#state, inverter))
       }
-      this.#allowed_w.set(logger_id, plant_w)
-      all_w += plant_w
     }
+    for (const pcs of all_pcs) add(pcs.logger_id, worstOfPcs(this.#state, pcs))
     this.#allowed_w.set(null, all_w)
-  }
-
-  #worstOf({ inverter_id, max_w }: { inverter_id: number; max_w: number }): number {
-    const { found, begun_w, gone } = this.#state.device(inverter_id)
-    if (!found) return max_w
-    if (gone === 'yes') return found.static_max_w
-    const { limit_w, static_max_w } = found
-    return Math.max(limit_w ?? static_max_w, Math.min(begun_w, static_max_w))
   }
 
   #permitOf(logger_id: number | null): number | null {
@@ -298,9 +300,10 @@ export class Proof {
       this.#oversteps.delete(logger_id)
       return
     }
-    const by = {
+    const by: Pick<Overstep, 'cause' | 'inverter_id' | 'pcs_id'> = {
       cause: this.#causeOf(entry),
       inverter_id: 'inverter_id' in entry ? entry.inverter_id : null,
+      ...('pcs_idx' in entry && { pcs_id: pcsId(entry) }),
     }
     if (open) {
       open.allowed_max_w = Math.max(open.allowed_max_w, allowed_w)
@@ -315,8 +318,10 @@ export class Proof {
     this.#told.oversteps.push(overstep)
   }
 
-  #causeOf({ is }: ControlEntry): Cause {
-    if (is === 'order') return 'write'
+  #causeOf(entry: ControlEntry): Cause {
+    const { is } = entry
+    if (is === 'order' || is === 'pcs_order') return 'write'
+    if (is === 'pcs') return entry.obeys === 'silent' ? 'silence' : 'device'
     if (is === 'gone') return 'silence'
     if (is === 'limit' || is === 'answer') return 'device'
     if (is === 'permit' || is === 'permit_file') return 'permit'
@@ -325,10 +330,31 @@ export class Proof {
 
   #measure({ logger_id, power_w, at }: ControlEntry & { is: 'power' }): void {
     this.#holdAgainst(logger_id, power_w, at)
-    const powers = [...this.#state.powers.values()]
-    const all_w = powers.reduce((sum_w, power) => sum_w + (power.power_w ?? 0), 0)
-    this.#holdAgainst(null, all_w, at)
-    if (at >= this.#period.from_at) this.#addToQuarter(logger_id, power_w, at)
+    this.#holdAgainst(null, this.#measuredOfAll(), at)
+    const permit_w = this.#permitOf(logger_id)
+    if (at >= this.#period.from_at) this.#quarters.add({ logger_id, permit_w }, power_w, at)
+  }
+
+  /** That of a plant is in the power of the plant as well. */
+  #measureBattery({ bess_id, power_w, at }: ControlEntry & { is: 'battery_power' }): void {
+    this.#holdAgainst(null, this.#measuredOfAll(), at)
+    if (at < this.#period.from_at) return
+    const logger_id = this.#connectionOf(bess_id)
+    this.#quarters.add({ logger_id, bess_id, permit_w: null }, power_w, at)
+  }
+
+  #measuredOfAll(): number {
+    const { powers, battery_powers } = this.#state
+    const alone = [...battery_powers.values()].filter(
+      ({ bess_id }) => this.#connectionOf(bess_id) === null,
+    )
+    const of_plants = [...powers.values()].map(({ power_w }) => power_w ?? 0)
+    const of_batteries = alone.map(({ power_w }) => Math.max(0, power_w ?? 0))
+    return [...of_plants, ...of_batteries].reduce((sum_w, power_w) => sum_w + power_w, 0)
+  }
+
+  #connectionOf(bess_id: number): number | null {
+    return this.#state.site?.pcs?.find((pcs) => pcs.bess_id === bess_id)?.logger_id ?? null
   }
 
   #holdAgainst(logger_id: number | null, power_w: number | null, at: number): void {
@@ -348,21 +374,6 @@ export class Proof {
     const overpower = { from_at: at, to_at: null, logger_id, power_max_w: power_w, permit_w }
     this.#overpowers.set(logger_id, overpower)
     this.#told.overpowers.push(overpower)
-  }
-
-  #addToQuarter(logger_id: number, power_w: number | null, at: number): void {
-    const from_at = Math.floor(at / quarter_ms) * quarter_ms
-    let quarter = this.#quarters.get(logger_id)
-    if (quarter?.from_at !== from_at) {
-      if (quarter) this.#onQuarter(quarter)
-      const permit_w = this.#permitOf(logger_id)
-      quarter = { from_at, logger_id, samples: 0, min_w: null, max_w: null, permit_w }
-      this.#quarters.set(logger_id, quarter)
-    }
-    if (power_w === null) return
-    quarter.samples += 1
-    quarter.min_w = Math.min(quarter.min_w ?? power_w, power_w)
-    quarter.max_w = Math.max(quarter.max_w ?? power_w, power_w)
   }
 }
 

@@ -14,12 +14,6 @@ export interface RemovedDevice extends Controlled {
   is_moved: boolean
 }
 
-export interface RemovedFrom {
-  inverter_id: number
-  /** The plant in which it counts. */
-  logger_id: number
-}
-
 type Standing = Pick<DeviceRecord, 'place' | 'left' | 'freed_id'>
 
 const nowhere: Standing = {}

@@ -66,14 +66,19 @@ function simulated(of: Battery) {
   return { bus, pass, asked }
 }
 
-for (const model of ['704', '124']) {
+const untimed = 'model 124: no timer of the device ends its setpoint when the edge falls silent'
+
+for (const [model, unarmed] of [
+  ['704', []],
+  ['124', [untimed]],
+] as const) {
   test(`told by model ${model}, it charges and discharges as it says itself`, async () => {
     const of = { ...battery, model: `Simulated ${model}` }
     const { bus, pass } = simulated(of)
     const bms = await sunspec.openBattery!(bus, of)
     const device = await sunspec.openPcs!(bus, of.pcs[0]!)
     const control = device.control!
-    assert.deepEqual(await control.arm(), [])
+    assert.deepEqual(await control.arm(), unarmed)
     const soc = async () => (await bms.read()).values.battery.soc_pct!
     for (const power_w of [-40_000, 30_000]) {
       await control.writePower(control.settable(power_w))

@@ -117,6 +117,13 @@ test('what a bank does not implement is null, and nonsense is null with a compla
   )
 })
 
+test('a limit of no current is one of no power, also where no voltage is known', async () => {
+  const nothing = { AChaMax: 0, ADisChaMax: 0, V: null }
+  const device = await openBattery(busOf(bank(nothing), strings(3)), battery)
+  const { battery: read } = (await device.read()).values
+  assert.deepEqual([read.max_charge_power_kw, read.max_discharge_power_kw], [0, 0])
+})
+
 test('scale factors are those of the moment', async () => {
   const bus = busOf(bank())
   const device = await openBattery(bus, battery)

@@ -175,6 +175,8 @@ export const signOf = ({ bms }: Pick<Battery, 'bms'>) =>
 
 /** What the present limit of the current allows, at most the nameplate; else the nameplate. */
 function powerLimit(current_a: number | null, voltage_v: number | null, rated_w: number | null) {
+  // No current is no power, whatever the voltage is.
+  if (current_a === 0) return 0
   if (current_a === null || voltage_v === null) return kilo(rated_w)
   return Math.min(current_a * voltage_v, rated_w ?? Number.POSITIVE_INFINITY) / 1000
 }

@@ -202,7 +202,10 @@ function storageRegisters(snapshot: Snapshot): PowerRegisters | string {
       ]
     },
     arming: () => untimed(storage),
-    faults: storageFaults(storage.ChaGriSet, base_w, nameplate?.MaxDisChaRte ?? null),
+    faults: [
+      ...endlessFaults(storage.InOutWRte_RvrtTms),
+      ...storageFaults(storage.ChaGriSet, base_w, nameplate?.MaxDisChaRte ?? null),
+    ],
   }
 }
 
@@ -228,6 +231,13 @@ function untimed(storage: {
     ...(InOutWRte_RvrtTms ? [{ point: 'InOutWRte_RvrtTms', words: [0] }] : []),
     ...(InOutWRte_WinTms ? [{ point: 'InOutWRte_WinTms', words: [0] }] : []),
   ]
+}
+
+/** Without its timer nothing ends a setpoint where nobody writes; with it, worse may come. */
+function endlessFaults(InOutWRte_RvrtTms: number | null): string[] {
+  const endless = 'model 124: no timer of the device ends its setpoint when the edge falls silent'
+  if (!InOutWRte_RvrtTms) return [endless]
+  return [`124.InOutWRte_RvrtTms: the timer of ${InOutWRte_RvrtTms} s stays: it counts in full`]
 }
 
 const from_pv_only = 0

@@ -176,8 +176,26 @@ test('arming sets what it falls back to, no setpoint, and says what is wrong', a
   assert.match((await faultsOf(setpoint(), access({ LocRemCtl: 1 }))).join(), /715.LocRemCtl/)
   assert.match((await faultsOf(setpoint({ WSetRvrtTms: null }))).join(), /no timer of the device/)
   const old = (values: Parameters<typeof storage>[0]) => faultsOf(storage(values))
-  assert.deepEqual(await old({ InOutWRte_RvrtTms: 60 }), [])
+  const endless = ['model 124: no timer of the device ends its setpoint when the edge falls silent']
+  assert.deepEqual(await old({ InOutWRte_RvrtTms: 60 }), endless)
   assert.match((await old({ ChaGriSet: 0 })).join(), /may not charge from the grid/)
+})
+
+test('124 with its timer off counts by its setpoint; with one that stays, by all that it can', async () => {
+  const system = powerSystem([measurement(), capacity(), storage({ InOutWRte_RvrtTms: 60 })])
+  const control = (await openPcs(system.bus, pcs)).control!
+  await control.arm()
+  await control.writePower(1000)
+  const state = await control.readPower()
+  assert.deepEqual([state.setpoint_w, state.revert, system.reverts_w()], [1000, null, null])
+
+  const stuck = powerSystem([measurement(), capacity(), storage({ InOutWRte_RvrtTms: 60 })])
+  const refusing = (await openPcs(stuck.bus, pcs)).control!
+  stuck.bus.beforeWrite = () => {
+    throw exceptionError(3)
+  }
+  const faults = await refusing.arm()
+  assert.match(faults.join(), /InOutWRte_RvrtTms: exception 3.*timer of 60 s stays/)
 })
 
 test('a timer that cannot be set longer is told of', async () => {

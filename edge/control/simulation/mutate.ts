@@ -45,9 +45,10 @@ const tests = {
     'vain-writes',
     'one-at-a-time',
   ]),
-  batteries: ['pcs-power', 'decide-dispatch', 'dispatcher', 'battery-room.prop'].map(
-    (name) => `edge/battery/${name}.test.ts`,
-  ),
+  batteries: [
+    ...['pcs-power', 'decide-dispatch', 'dispatcher', 'battery-room.prop'],
+    ...['removed-pcs', 'pcs-notes'],
+  ].map((name) => `edge/battery/${name}.test.ts`),
   none: [
     ...inDrivers(['sunspec-limit.prop', 'sunspec-limit', 'profiles']),
     'edge/bus/control-requests.test.ts',

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Battery } from '@heliograph/domain/battery'
+import { emptyReading } from '@heliograph/domain/readings'
+import type { PowerControl, PowerState } from '../drivers/power-control.ts'
+import { virtualClock } from '../fixtures/virtual-clock.ts'
+import { ControlledUnit } from './controlled-unit.ts'
+import { decideDispatch } from './decide-dispatch.ts'
+import { batteryOf, start } from './fixtures/mixed-site.ts'
+
+const stamp = { measured_at: 0, quality: 'good' } as const
+const at = { connection: 'a', unit_id: 1, driver: 'sunspec' } as const
+
+/** A unit of one PCS whose register holds steps of `step_w`. */
+function unitOf(more: Partial<Battery>, step_w: number) {
+  const clock = virtualClock(start)
+  const battery = batteryOf(1, { pcs: [{ pcs_idx: 0, rated_power_kw: 100, ...at }], ...more })
+  const unit = new ControlledUnit(battery, { interval_s: 2, stopwatch: clock }, () => 0)
+  const state: PowerState = {
+    ...{ setpoint_w: 0, discharge_max_w: 100_000, charge_max_w: 100_000 },
+    ...{ revert: null, is_remote: true },
+  }
+  let beats = 0
+  const beat = async () => {
+    beats += 1
+  }
+  const control: PowerControl = {
+    traits: { stops_after_ms: null, applies_within_ms: 0 },
+    settable: (power_w) => Math.trunc(power_w / step_w) * step_w,
+    readPower: async () => ({ ...state }),
+    async writePower(power_w) {
+      state.setpoint_w = power_w
+    },
+    beat,
+    arm: async () => [],
+  }
+  const device = { identity: {}, beat } as never
+  const read = (soc_pct = 50, alarm_1 = 0) => {
+    const values = { ...emptyReading('bess'), soc_pct, alarm_1, state: 'standby' as const }
+    const alarm_table = 'sunspec-battery-802'
+    const answer = { battery: values, alarm_table, heartbeat: null, is_remote: null }
+    unit.onBattery({ device, answer, heartbeat_ok: null, stamp })
+    const pcs = { ...emptyReading('pcs'), ac_power_kw: 0, state: 'running' as const }
+    const power = { ...state }
+    const told = { pcs, alarm_table: null, heartbeat: null, power }
+    unit.onPcs(0, { control, answer: told, heartbeat_ok: null, stamp })
+  }
+  /** A tick of the dispatcher that has all the room. */
+  const tick = async (asked_w: number) => {
+    const room = { discharge_w: 1e6, tier: 'permit' } as const
+    const { setpoint_w } = decideDispatch({ ...unit.now([]), asked_w, room, granted_w: 1e6 })
+    unit.decided()
+    const [pcs] = unit.pcs
+    const power_w = pcs!.settable(setpoint_w)
+    if (pcs!.needs(power_w)) await pcs!.carryOut({ power_w, mayStill: () => true })
+    return state.setpoint_w
+  }
+  return { clock, unit, read, tick, beats: () => beats }
+}
+
+test('a ramp that is slower than the steps of a register gets there all the same', async () => {
+  for (const tick_ms of [1000, 50]) {
+    const { clock, read, tick } = unitOf({ ramp_rate_kw_s: 0.2 }, 1000)
+    read()
+    let before_w: number | null = 0
+    for (let ms = 0; ms <= 100_000; ms += tick_ms) {
+      if (ms % 2000 === 0) read()
+      before_w = await tick(-50_000)
+      const most_w = 2000 + (200 * ms) / 1000
+      assert.ok(Math.abs(before_w!) <= most_w, `${before_w} W after ${ms} ms`)
+      await clock.advance(tick_ms)
+    }
+    assert.ok(before_w! <= -19_000, String(before_w))
+  }
+})
+
+test('a fast ramp is kept to however often it is decided', async () => {
+  const { clock, read, tick } = unitOf({ ramp_rate_kw_s: 20 }, 1)
+  read()
+  await clock.advance(5000)
+  read()
+  for (let ms = 0; ms <= 3000; ms += 50) {
+    if (ms % 2000 === 0) read()
+    const told_w = (await tick(100_000))!
+    assert.ok(told_w <= 42_000 + (20_000 * ms) / 1000, `${told_w} W after ${ms} ms`)
+    if (ms === 3000) assert.ok(told_w >= 60_000, String(told_w))
+    await clock.advance(50)
+  }
+})
+
+test('signs of life of ours go out once a second, however often is decided', async () => {
+  const { clock, unit, read, beats } = unitOf({}, 1)
+  read()
+  for (let ms = 0; ms < 10_000; ms += 100) {
+    await unit.beat()
+    await clock.advance(100)
+  }
+  // To the battery and its PCS; ticks do not come exactly at whole seconds.
+  assert.ok(beats() >= 20 && beats() <= 24, String(beats()))
+})
+
+test('dispatch leaves the reserve for what nobody planned', async () => {
+  const { clock, read, tick } = unitOf({ soc_min_pct: 10, soc_reserve_pct: 30 }, 1)
+  await clock.advance(10_000)
+  read(31)
+  assert.equal(await tick(20_000), 20_000)
+  read(30)
+  assert.equal(await tick(20_000), 0)
+  await clock.advance(1000)
+  read(30)
+  assert.equal(await tick(-20_000), -20_000)
+})
+
+test('more than full is told as full', () => {
+  const { unit, read } = unitOf({}, 1)
+  read(100.4)
+  assert.equal(unit.soc_pct, 100)
+})
+
+test('an alarm of the state of charge alone does not keep it from going back', async () => {
+  const under_soc_min = 2 ** 13
+  const over_soc_max = 2 ** 15
+  const under_volt = 2 ** 11
+  const cases: [alarm_1: number, asked_w: number, setpoint_w: number][] = [
+    [under_soc_min, 50_000, 0],
+    [under_soc_min, -50_000, -20_000],
+    [over_soc_max, -50_000, 0],
+    [over_soc_max, 50_000, 20_000],
+    [under_soc_min + under_volt, -50_000, 0],
+  ]
+  for (const [alarm_1, asked_w, setpoint_w] of cases) {
+    const { clock, read, tick } = unitOf({}, 1)
+    await clock.advance(1000)
+    read(50, alarm_1)
+    assert.equal(await tick(asked_w), setpoint_w, `${alarm_1} ${asked_w}`)
+  }
+})

@@ -1,0 +1,90 @@
+/**
+ * What batteries count with beside the plants, those included that left site.yaml: nobody can
+ * command these. Whole watts; by plant, or null: at the common connection, and so all of them.
+ */
+import type { Stopwatch } from '@heliograph/domain/clock'
+import type { BatteryPower, JointCeilings, ListedPcs } from '../control/battery-shares.ts'
+import type { ControlledUnit } from './controlled-unit.ts'
+import type { PcsPlaces } from './removed-pcs.ts'
+
+export interface CountedNeeds {
+  stopwatch: Stopwatch
+  removed: PcsPlaces
+  units(): readonly ControlledUnit[]
+  /** Where nobody asked for control of batteries none counts. */
+  isAskedFor(): boolean
+}
+
+export class CountedBatteries {
+  readonly #needs: CountedNeeds
+
+  constructor(needs: CountedNeeds) {
+    this.#needs = needs
+  }
+
+  /** Of site.yaml. */
+  within(logger_id: number | null): readonly ControlledUnit[] {
+    const { units, isAskedFor } = this.#needs
+    const all = isAskedFor() ? units() : []
+    return logger_id === null ? all : all.filter((unit) => unit.logger_id === logger_id)
+  }
+
+  worst_w(logger_id: number | null): number {
+    return this.worstHere_w(logger_id) + this.left_w(logger_id)
+  }
+
+  fixed_w(logger_id: number | null): number {
+    return this.fixedHere_w(logger_id) + this.left_w(logger_id)
+  }
+
+  worstHere_w(logger_id: number | null): number {
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    return sum(this.within(logger_id), (unit) => unit.worst_w(now_ms))
+  }
+
+  fixedHere_w(logger_id: number | null): number {
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    return sum(this.within(logger_id), (unit) => unit.fixed_w(now_ms))
+  }
+
+  /** Of those that left it. */
+  left_w(logger_id: number | null): number {
+    const { removed, isAskedFor } = this.#needs
+    return isAskedFor() ? removed.worst_w(logger_id) : 0
+  }
+
+  powerOf(logger_id: number): BatteryPower {
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    const within = this.within(logger_id)
+    const unmeasured = within.filter(({ measured_w }) => measured_w === null)
+    return {
+      measured_w: sum(within, ({ measured_w }) => Math.max(0, measured_w ?? 0)),
+      unmeasured_w: sum(unmeasured, (unit) => unit.worst_w(now_ms)) + this.left_w(logger_id),
+    }
+  }
+
+  isKnown(logger_id: number | null): boolean {
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    return this.within(logger_id).every((unit) => unit.isKnown(now_ms))
+  }
+
+  listed(): ListedPcs[] {
+    const { units, removed } = this.#needs
+    const here = units().flatMap(({ bess_id, logger_id, pcs }) =>
+      pcs.map(({ pcs_idx, rated_w: max_w }) => ({ bess_id, pcs_idx, logger_id, max_w })),
+    )
+    return [...here, ...removed.nowhere()]
+  }
+
+  /** What plants and batteries of site.yaml may have beside those that left it. */
+  beside({ plants, site_w, ...joint }: JointCeilings): JointCeilings {
+    const left = plants.map(({ ceiling_w, row_w, ...plant }) => {
+      const left_w = this.left_w(plant.logger_id)
+      return { ...plant, ceiling_w: ceiling_w - left_w, row_w: row_w - left_w }
+    })
+    return { ...joint, plants: left, site_w: site_w === null ? null : site_w - this.left_w(null) }
+  }
+}
+
+export const sum = <Of>(all: readonly Of[], of: (one: Of) => number) =>
+  all.reduce((total, one) => total + of(one), 0)

@@ -1,0 +1,125 @@
+/**
+ * What the control log holds of batteries: each setpoint that a PCS is told, what was read of it
+ * since, and what is measured. What raises is not sent before its entry is on disk.
+ */
+import type { Clock, Stopwatch } from '@heliograph/domain/clock'
+import type { ListedPcs } from '../control/battery-shares.ts'
+import type { ControlLog, Noted, PcsFound } from '../control/control-entry.ts'
+import { type PcsKey, pcsId } from '../control/pcs-name.ts'
+import { PowerPace } from '../control/power-pace.ts'
+import type { ControlledPcs, PcsOrder } from './controlled-pcs.ts'
+import type { ControlledUnit } from './controlled-unit.ts'
+
+export interface PcsNotesNeeds {
+  clock: Clock
+  stopwatch: Stopwatch
+  log: ControlLog
+  onFault?(error: Error): void
+}
+
+export interface NotedOrder extends PcsOrder, PcsKey {
+  pcs: ControlledPcs
+  is_raise: boolean
+}
+
+/** Where the log takes nothing no raise is tried for so long. */
+const unwritten_ms = 10_000
+
+export class PcsNotes {
+  readonly #needs: PcsNotesNeeds
+  /** By PCS, as noted last; none since an order. */
+  readonly #found = new Map<string, string>()
+  /** By PCS: what is being written down, and is sent after that. */
+  readonly #announced = new Map<string, number>()
+  readonly #paces = new PowerPace()
+  #retry_ms = Number.NEGATIVE_INFINITY
+
+  constructor(needs: PcsNotesNeeds) {
+    this.#needs = needs
+  }
+
+  /** At each tick, before anything is decided on. @param left those that site.yaml has no more */
+  look(units: readonly ControlledUnit[], left: readonly ListedPcs[]): void {
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    for (const unit of units) {
+      const { bess_id, measured_w: power_w } = unit
+      for (const pcs of unit.pcs) {
+        // Until then it goes on with what the log has of it.
+        if (!pcs.power.isKnown(now_ms)) continue
+        this.#find(this.#foundOf({ bess_id, pcs_idx: pcs.pcs_idx }, pcs, now_ms))
+      }
+      if (this.#paces.isDue(bess_id, power_w, now_ms)) {
+        this.#note({ is: 'battery_power', bess_id, power_w })
+      }
+    }
+    for (const { bess_id, pcs_idx, max_w: discharge_max_w } of left) {
+      const unknown = { setpoint_w: null, held_max_w: 0, falls_back_to_w: null }
+      this.#find({ bess_id, pcs_idx, obeys: 'silent', ...unknown, discharge_max_w })
+    }
+  }
+
+  /** A battery that left site.yaml is not measured any more. */
+  gone(bess_id: number): void {
+    this.#note({ is: 'battery_power', bess_id, power_w: null })
+  }
+
+  /** Writes down what it is told, and has it carried out. Never rejects. */
+  async carryOut({ pcs, bess_id, pcs_idx, is_raise, ...order }: NotedOrder): Promise<void> {
+    const { power_w, mayStill } = order
+    const id = pcsId({ bess_id, pcs_idx })
+    // It holds that already: its time begins anew.
+    if (pcs.isAt(power_w)) return await pcs.carryOut(order)
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    if (is_raise && (this.#announced.has(id) || now_ms < this.#retry_ms)) {
+      const held_w = pcs.told_w
+      // Meanwhile it goes on as it is.
+      const is_due = pcs.isAt(held_w) && pcs.needs(held_w)
+      return is_due ? await pcs.carryOut({ mayStill, power_w: held_w }) : undefined
+    }
+    const noted = this.#write({ is: 'pcs_order', bess_id, pcs_idx, power_w, is_raise })
+    this.#found.delete(id)
+    if (!is_raise) {
+      noted.catch((error: unknown) => this.#needs.onFault?.(error as Error))
+      return await pcs.carryOut(order)
+    }
+    this.#announced.set(id, power_w)
+    try {
+      await noted
+    } catch (error) {
+      this.#retry_ms = this.#needs.stopwatch.elapsedMs() + unwritten_ms
+      this.#needs.onFault?.(error as Error)
+      return
+    } finally {
+      this.#announced.delete(id)
+    }
+    if (mayStill()) await pcs.carryOut(order)
+  }
+
+  #foundOf(key: PcsKey, { power }: ControlledPcs, now_ms: number): PcsFound {
+    const { state, unwatched_w } = power
+    const obeys = !power.isFresh(now_ms) ? 'silent' : power.obeys(now_ms) ? 'yes' : 'local'
+    const announced_w = this.#announced.get(pcsId(key)) ?? 0
+    return {
+      ...{ ...key, obeys, setpoint_w: state?.setpoint_w ?? null },
+      held_max_w: Math.max(power.mayHold_w(now_ms), announced_w),
+      discharge_max_w: unwatched_w,
+      falls_back_to_w: state?.revert?.to_w ?? null,
+    }
+  }
+
+  #find(found: PcsFound): void {
+    const text = JSON.stringify(found)
+    if (this.#found.get(pcsId(found)) === text) return
+    this.#found.set(pcsId(found), text)
+    this.#note({ is: 'pcs', ...found })
+  }
+
+  #note(entry: Noted): void {
+    this.#write(entry).catch((error: unknown) => this.#needs.onFault?.(error as Error))
+  }
+
+  async #write(entry: Noted): Promise<void> {
+    const { clock, log } = this.#needs
+    await log.write({ at: clock.now().getTime(), ...entry })
+  }
+}

@@ -1,0 +1,21 @@
+/** How a PCS is named: by its battery and its number in that. */
+export interface PcsKey {
+  bess_id: number
+  pcs_idx: number
+}
+
+/** As readings and events name it: `1.0`. */
+export const pcsId = ({ bess_id, pcs_idx }: PcsKey) => `${bess_id}.${pcs_idx}`
+
+/** As it is written on the command line: `pcs-1.0`. */
+export const pcsName = (pcs: PcsKey) => `pcs-${pcsId(pcs)}`
+
+/** In a sentence. */
+export const pcsTitle = ({ bess_id, pcs_idx }: PcsKey) => `PCS ${pcs_idx} of battery ${bess_id}`
+
+/** null: it is no such name. */
+export function pcsOf(name: string): PcsKey | null {
+  const [, bess_id, pcs_idx] = /^pcs-([1-9]\d{0,9})\.(0|[1-9]\d?)$/.exec(name) ?? []
+  if (bess_id === undefined || pcs_idx === undefined) return null
+  return { bess_id: Number(bess_id), pcs_idx: Number(pcs_idx) }
+}
