@@ -117,8 +117,8 @@ export function inverterRegisters(profile: InverterProfile): Register[] {
   ]
 }
 
-function identityOf(
-  { manufacturer, identity }: InverterProfile,
+export function identityOf(
+  { manufacturer, identity }: Pick<InverterProfile, 'manufacturer' | 'identity'>,
   values: RegisterValues,
 ): DeviceIdentity {
   const textOf = (register: Register | undefined) => (register ? values.text(register) : null)

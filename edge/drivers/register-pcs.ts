@@ -11,6 +11,7 @@ import { plausible } from './plausible.ts'
 import type { PowerControl, PowerState } from './power-control.ts'
 import { type NumberRegister, type Register, units } from './profile.ts'
 import { wordsOfNumber } from './register-codec.ts'
+import { identityOf } from './register-driver.ts'
 import { createRegisterReader, type RegisterValues } from './register-reader.ts'
 import { pcsRanges } from './sunspec-pcs.ts'
 
@@ -111,19 +112,6 @@ export function pcsRegisters({ readings, state, alarms, power }: PcsProfile): Nu
     power.setpoint,
     power.watchdog,
   ]
-}
-
-function identityOf(
-  { manufacturer, identity }: PcsProfile,
-  values: RegisterValues,
-): DeviceIdentity {
-  const textOf = (register: Register | undefined) => (register ? values.text(register) : null)
-  return {
-    manufacturer,
-    model: textOf(identity.model),
-    serial_number: textOf(identity.serial_number),
-    firmware_version: textOf(identity.firmware_version),
-  }
 }
 
 function pcsAnswer(profile: PcsProfile, pcs: Pcs, values: RegisterValues): Answer<PcsAnswer> {
