@@ -16,7 +16,7 @@ import type {
 import type { PowerControl } from './drivers/power-control.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import type { Stamp } from './plant-clock.ts'
-import { fresh_polls, type Plan, type PlanNeeds, plan } from './poll-plans.ts'
+import { fresh_polls, type Plan, type PlanNeeds, plan } from './poll-plan.ts'
 
 export interface BatteryRead {
   /** Whose `beat` is a sign of life of ours; another one after each new contact. */

@@ -1,8 +1,6 @@
-/** The dispatch problem as rows and columns. What a plan is to be best at comes from `goals.ts`. */
-import { addConnections } from './connection-columns.ts'
+/** Rows and columns of a dispatch problem, and what is done with all of them alike. */
 import type { DispatchProblem, Unit, Violation } from './dispatch-problem.ts'
-import { LinearProgram, type Term, totalOf } from './linear-program.ts'
-import { addUnit } from './unit-columns.ts'
+import { type LinearProgram, type Term, totalOf } from './linear-program.ts'
 
 /** By period. */
 export interface UnitColumns {
@@ -50,17 +48,6 @@ export interface DispatchModel {
 /** How bad it is to miss each demand, per kWh: what is worse is missed last. */
 export const weights = { outside: 0.2, soc_end: 1, cycles: 1, limit: 10, ramp: 20, fixed: 100 }
 export const wear_per_mwh = 1e-3
-
-export function createModel(problem: DispatchProblem): DispatchModel {
-  const model: DispatchModel = {
-    program: new LinearProgram(),
-    problem,
-    ...{ units: [], feed_in: [], taken: [], spilled: [], pairs: [], slacks: [], wear: [] },
-  }
-  for (const unit of problem.units) addUnit(model, unit)
-  addConnections(model)
-  return model
-}
 
 /** A column by which a row may be missed. */
 export function addSlack(model: DispatchModel, slack: Omit<Slack, 'column'>): number {

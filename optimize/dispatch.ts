@@ -2,18 +2,12 @@
 import type { Highs } from 'highs'
 import { type Flow, flowsOf, type Powers } from './connection.ts'
 import { followCourse, watts } from './course.ts'
-import {
-  concede,
-  createModel,
-  insist,
-  missedTerms,
-  setCosts,
-  type UnitColumns,
-} from './dispatch-model.ts'
+import { concede, insist, missedTerms, setCosts, type UnitColumns } from './dispatch-model.ts'
 import { checkProblem, type DispatchProblem, type Violation } from './dispatch-problem.ts'
 import { findSteadiest } from './firming.ts'
 import { goalTerms, measure, perUnit, type Stage, stagesOf } from './goals.ts'
 import { totalOf } from './linear-program.ts'
+import { createModel } from './model-of.ts'
 import { boundsOfEnd } from './relaxation.ts'
 import { findBest, type Search, within } from './search.ts'
 import { isOutside } from './unit-columns.ts'

@@ -1,8 +1,9 @@
 /** Why a state of charge is out of reach. */
 import type { Highs } from 'highs'
-import { createModel, missedTerms, setCosts } from './dispatch-model.ts'
+import { missedTerms, setCosts } from './dispatch-model.ts'
 import type { Bound, DispatchProblem, Unit } from './dispatch-problem.ts'
 import { solve } from './linear-program.ts'
+import { createModel } from './model-of.ts'
 
 interface Lifted {
   problem?: Partial<DispatchProblem>

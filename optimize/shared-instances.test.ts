@@ -7,16 +7,11 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
-import {
-  createModel,
-  type DispatchModel,
-  missedTerms,
-  setCosts,
-  type UnitColumns,
-} from './dispatch-model.ts'
+import { type DispatchModel, missedTerms, setCosts, type UnitColumns } from './dispatch-model.ts'
 import { checkProblem, type DispatchProblem, type Unit } from './dispatch-problem.ts'
 import { goalTerms } from './goals.ts'
 import { type Term, totalOf } from './linear-program.ts'
+import { createModel } from './model-of.ts'
 import { findBest } from './search.ts'
 import { loadSolver } from './solver.ts'
 
