@@ -38,7 +38,8 @@ const Today = Type.Object(
 const SocPoint = Type.Object(
   {
     start_at: At('Each quarter hour of the day, UTC.'),
-    soc_pct: Some('As measured then; null where it was not, and of what is to come.'),
+    end_at: At('Its end.'),
+    soc_pct: Some('As measured at its start; null where it was not, and of what is to come.'),
     planned_soc_pct: Some('That the schedule in force then expects; null without one.'),
   },
   closed('BatterySocPoint'),
@@ -47,6 +48,7 @@ const SocPoint = Type.Object(
 const PowerPoint = Type.Object(
   {
     start_at: At('Each quarter hour of the day, UTC.'),
+    end_at: At('Its end.'),
     power_kw: Some('Mean of the quarter hour, of the running one so far; null as above.'),
     planned_power_kw: Some('That schedules in force asked for, on average; null without one.'),
   },
@@ -99,18 +101,21 @@ export function seriesOf({
   const soc_series: Dashboard['soc_series'] = []
   const power_series: Dashboard['power_series'] = []
   for (const [nth, span] of quartersOf({ start_ms, end_ms: start_ms + day_ms }).entries()) {
-    const start_at = new Date(span.start_ms).toISOString()
+    const at = {
+      start_at: new Date(span.start_ms).toISOString(),
+      end_at: new Date(span.end_ms).toISOString(),
+    }
     const quarter = quarters[nth]
     const net_kwh = quarter ? netEnergy(quarter) : null
     const hours = quarter ? (quarter.end_ms - quarter.start_ms) / (4 * quarter_ms) : 0
     const planned_kw = plannedPower(plans, span)
     soc_series.push({
-      start_at,
+      ...at,
       soc_pct: rounded(quarter?.soc_start_pct ?? null, 2),
       planned_soc_pct: rounded(plannedCharge(plans, span.start_ms), 2),
     })
     power_series.push({
-      start_at,
+      ...at,
       power_kw: net_kwh === null ? null : significant(net_kwh / hours),
       planned_power_kw: planned_kw === null ? null : significant(planned_kw),
     })
