@@ -12,7 +12,7 @@ import type { Answer, BatteryAnswer, BatteryDevice, Bus, Device, SetupAnswer } f
 import { plausible, type Range } from './plausible.ts'
 import { openUnit } from './sunspec-battery-unit.ts'
 import { type Chain, describe, type FoundModel } from './sunspec-chain.ts'
-import { kilo } from './sunspec-inverter.ts'
+import { kilo } from './sunspec-grid-side.ts'
 import { createReader, type Parts, type Snapshot } from './sunspec-snapshot.ts'
 
 type BatteryValues = BatteryAnswer['battery']

@@ -1,11 +1,10 @@
 /** Readings of an inverter out of its SunSpec models. */
 import { emptyReading } from '@heliograph/domain/readings'
 import { type Inverter, stringsOf } from '@heliograph/domain/site'
-import type { Decoded } from '@heliograph/domain/sunspec/codec'
-import type { models } from '@heliograph/domain/sunspec/models'
 import { stateFromInvSt, stateFromSt } from '@heliograph/domain/sunspec/states'
 import type { Answer, InverterAnswer } from './driver.ts'
 import { plausible, type Range } from './plausible.ts'
+import { classicGridSide, derGridSide, kilo, type PointsOf } from './sunspec-grid-side.ts'
 import type { Snapshot } from './sunspec-snapshot.ts'
 import { inputsOf, stringModels, stringValues } from './sunspec-strings.ts'
 
@@ -16,7 +15,6 @@ export const inverterModels = [101, 102, 103, 111, 112, 113, 701] as const
 export const inverterExtras = [122, 123, 704, 160, 714, ...stringModels] as const
 
 type Values = InverterAnswer['inverter']
-type PointsOf<Id extends keyof typeof models> = Decoded<(typeof models)[Id]>['values']
 
 export function inverterAnswer(
   snapshot: Snapshot,
@@ -50,59 +48,27 @@ export function inverterAnswer(
 
 function classicValues(points: PointsOf<103 | 113>): Partial<Values> {
   return {
+    ...classicGridSide(points),
     state: stateFromSt(points.St),
     state_vendor_code: points.StVnd,
-    ac_power_kw: kilo(points.W),
-    reactive_power_kvar: kilo(points.VAr),
-    apparent_power_kva: kilo(points.VA),
-    power_factor: points.PF === null ? null : points.PF / 100,
-    frequency_hz: points.Hz,
-    voltage_l1_l2_v: points.PPVphAB,
-    voltage_l2_l3_v: points.PPVphBC,
-    voltage_l3_l1_v: points.PPVphCA,
     voltage_l1_n_v: points.PhVphA,
     voltage_l2_n_v: points.PhVphB,
     voltage_l3_n_v: points.PhVphC,
-    current_l1_a: points.AphA,
-    current_l2_a: points.AphB,
-    current_l3_a: points.AphC,
     dc_power_kw: kilo(points.DCW),
     dc_voltage_v: points.DCV,
     dc_current_a: points.DCA,
     energy_total_kwh: kilo(points.WH),
-    cabinet_temperature_c: points.TmpCab,
-    heatsink_temperature_c: points.TmpSnk,
-    transformer_temperature_c: points.TmpTrns,
-    alarm_1: points.Evt1,
-    alarm_2: points.EvtVnd1,
-    alarm_3: points.EvtVnd2,
-    alarm_4: points.EvtVnd3,
-    alarm_5: points.EvtVnd4,
   }
 }
 
 function derValues(points: PointsOf<701>): Partial<Values> {
   return {
+    ...derGridSide(points),
     state: stateFromInvSt(points.InvSt),
-    ac_power_kw: kilo(points.W),
-    reactive_power_kvar: kilo(points.Var),
-    apparent_power_kva: kilo(points.VA),
-    power_factor: points.PF,
-    frequency_hz: points.Hz,
-    voltage_l1_l2_v: points.VL1L2,
-    voltage_l2_l3_v: points.VL2L3,
-    voltage_l3_l1_v: points.VL3L1,
     voltage_l1_n_v: points.VL1,
     voltage_l2_n_v: points.VL2,
     voltage_l3_n_v: points.VL3,
-    current_l1_a: points.AL1,
-    current_l2_a: points.AL2,
-    current_l3_a: points.AL3,
     energy_total_kwh: kilo(points.TotWhInj),
-    cabinet_temperature_c: points.TmpCab,
-    heatsink_temperature_c: points.TmpSnk,
-    transformer_temperature_c: points.TmpTrns,
-    alarm_1: points.Alrm,
   }
 }
 
@@ -194,8 +160,4 @@ export function powerRanges({ rated_ac_power_kw }: Inverter): Record<string, Ran
 function sum(values: readonly (number | null)[] | null): number | null {
   if (!values || values.length === 0) return null
   return values.reduce((total, value) => (total === null || value === null ? null : total + value))
-}
-
-export function kilo(value: number | null): number | null {
-  return value === null ? null : value / 1000
 }

@@ -4,21 +4,19 @@
  */
 import type { Pcs } from '@heliograph/domain/battery'
 import { emptyReading } from '@heliograph/domain/readings'
-import type { Decoded } from '@heliograph/domain/sunspec/codec'
-import type { models } from '@heliograph/domain/sunspec/models'
 import { pcsStateOf, stateFromInvSt, stateFromSt } from '@heliograph/domain/sunspec/states'
 import type { Answer, Bus, PcsAnswer, PcsDevice } from './driver.ts'
 import { plausible, type Range } from './plausible.ts'
 import { placeOf } from './sunspec-battery.ts'
 import { openUnit } from './sunspec-battery-unit.ts'
 import { type Chain, describe } from './sunspec-chain.ts'
-import { inverterModels, kilo } from './sunspec-inverter.ts'
+import { classicGridSide, derGridSide, kilo, type PointsOf } from './sunspec-grid-side.ts'
+import { inverterModels } from './sunspec-inverter.ts'
 import { createPower, type SunspecPower } from './sunspec-pcs-control.ts'
 import { powerParts } from './sunspec-pcs-registers.ts'
 import { createReader, type Snapshot } from './sunspec-snapshot.ts'
 
 type PcsValues = PcsAnswer['pcs']
-type Points<Id extends keyof typeof models> = Decoded<(typeof models)[Id]>['values']
 
 const extras: readonly number[] = [702, 704, 714, 715, 120, 122, 124]
 
@@ -82,65 +80,33 @@ function pcsAnswer(snapshot: Snapshot, pcs: Pcs, power: SunspecPower | null): An
   }
 }
 
-function classicValues(points: Points<103 | 113>): Partial<PcsValues> {
+function classicValues(points: PointsOf<103 | 113>): Partial<PcsValues> {
   return {
+    ...classicGridSide(points),
     state: pcsStateOf(stateFromSt(points.St)),
     state_vendor_code: points.StVnd,
-    ac_power_kw: kilo(points.W),
-    reactive_power_kvar: kilo(points.VAr),
-    apparent_power_kva: kilo(points.VA),
-    power_factor: points.PF === null ? null : points.PF / 100,
-    frequency_hz: points.Hz,
-    voltage_l1_l2_v: points.PPVphAB,
-    voltage_l2_l3_v: points.PPVphBC,
-    voltage_l3_l1_v: points.PPVphCA,
-    current_l1_a: points.AphA,
-    current_l2_a: points.AphB,
-    current_l3_a: points.AphC,
     // One counter, of what went out.
     energy_injected_total_kwh: kilo(points.WH),
-    cabinet_temperature_c: points.TmpCab,
-    heatsink_temperature_c: points.TmpSnk,
-    transformer_temperature_c: points.TmpTrns,
-    alarm_1: points.Evt1,
-    alarm_2: points.EvtVnd1,
-    alarm_3: points.EvtVnd2,
-    alarm_4: points.EvtVnd3,
-    alarm_5: points.EvtVnd4,
   }
 }
 
 /** What ThrotPct tells while this holds may be a limit of the grid permit. */
 const throttled_by_limit = 1
 
-function derValues(points: Points<701>): Partial<PcsValues> {
+function derValues(points: PointsOf<701>): Partial<PcsValues> {
   const { ConnSt, ThrotSrc } = points
   const is_limited = ThrotSrc === null || (ThrotSrc & throttled_by_limit) !== 0
   return {
+    ...derGridSide(points),
     state: pcsStateOf(stateFromInvSt(points.InvSt)),
     grid_mode: ConnSt === 1 ? 'on_grid' : ConnSt === 0 ? 'off_grid' : null,
-    ac_power_kw: kilo(points.W),
-    reactive_power_kvar: kilo(points.Var),
-    apparent_power_kva: kilo(points.VA),
-    power_factor: points.PF,
-    frequency_hz: points.Hz,
-    voltage_l1_l2_v: points.VL1L2,
-    voltage_l2_l3_v: points.VL2L3,
-    voltage_l3_l1_v: points.VL3L1,
-    current_l1_a: points.AL1,
-    current_l2_a: points.AL2,
-    current_l3_a: points.AL3,
     energy_injected_total_kwh: kilo(points.TotWhInj),
     energy_absorbed_total_kwh: kilo(points.TotWhAbs),
-    cabinet_temperature_c: points.TmpCab,
-    heatsink_temperature_c: points.TmpSnk,
     igbt_temperature_c: points.TmpSw,
     ambient_temperature_c: points.TmpAmb,
-    transformer_temperature_c: points.TmpTrns,
     ac_breaker_closed: ConnSt === 0 || ConnSt === 1 ? ConnSt : null,
     throttle_pct: is_limited ? null : points.ThrotPct,
     throttle_source: ThrotSrc,
-    alarm_1: points.Alrm,
   }
 }
 
@@ -172,7 +138,7 @@ function dcValues(snapshot: Snapshot): Partial<PcsValues> {
 }
 
 /** Of the older models, where 714 tells nothing. */
-function withClassicDc(values: PcsValues, points: Points<103 | 113> | undefined): PcsValues {
+function withClassicDc(values: PcsValues, points: PointsOf<103 | 113> | undefined): PcsValues {
   if (!points || values.dc_voltage_v !== null || values.dc_power_kw !== null) return values
   const { DCA, DCV, DCW } = points
   return { ...values, dc_current_a: DCA, dc_voltage_v: DCV, dc_power_kw: kilo(DCW) }

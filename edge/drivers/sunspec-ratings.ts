@@ -2,7 +2,7 @@
 import { isRefusal } from '../bus/bus-error.ts'
 import type { Bus, Complaint, InverterRatings } from './driver.ts'
 import type { FoundModel } from './sunspec-chain.ts'
-import { kilo } from './sunspec-inverter.ts'
+import { kilo } from './sunspec-grid-side.ts'
 import { createReader, type Snapshot } from './sunspec-snapshot.ts'
 
 export const ratingModels = [120, 702] as const
