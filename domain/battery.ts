@@ -44,6 +44,11 @@ export const Pcs = Type.Object(
     rated_power_kw: Positive,
     ...Address,
     driver: Type.Enum(['sunspec', 'sinexcel_pws']),
+    /**
+     * It delivers what WMaxLimPct of model 123 lets it, and nobody else limits it there: it is told
+     * by that where it has neither model 704 nor 124. It discharges only, as that has no sign.
+     */
+    wmaxlimpct_is_setpoint: Type.Optional(Type.Boolean()),
   },
   closed,
 )
@@ -216,7 +221,7 @@ export const protectionParameters = [
   'under_frequency',
 ] as const
 
-/** What a unit is set to, as read at each contact and when it changes: frame `battery_setup`. */
+/** What a unit is set to, as read at each contact and when it changes. */
 export type BatterySetup = Static<typeof BatterySetup>
 const Value = Type.Union([Type.Number(), Type.Null()])
 export const BatterySetup = Type.Object(
@@ -264,6 +269,21 @@ export const BatterySetup = Type.Object(
   },
   closed,
 )
+
+/** It was read again, and is as the `BatterySetup` says whose `read_at` is this `told_at`. */
+export type SetupReread = Static<typeof SetupReread>
+export const SetupReread = Type.Object(
+  {
+    bess_id: Id,
+    read_at: Type.Integer({ minimum: 0, description: 'Unix time in milliseconds' }),
+    told_at: Type.Integer({ minimum: 0, description: 'Unix time in milliseconds' }),
+  },
+  closed,
+)
+
+/** Frame `battery_setup`. */
+export type SetupReport = Static<typeof SetupReport>
+export const SetupReport = Type.Union([BatterySetup, SetupReread])
 
 /** Where the clusters of a battery are told of. */
 export function clusterUnits({ bms }: Pick<Battery, 'bms'>): readonly ClusterUnit[] {

@@ -99,7 +99,7 @@ export const LinkEvent = Type.Object(
  * One group of the journal, written and fsynced as a whole. The payload is checked against its
  * kind by the server: `readings` are `Readings`, `events` are `LinkEvent[]`, `inventory` is `Site`,
  * `curtailment` is `RowReport[]`, `dispatch` is `DispatchReport[]`, `control_notes` is
- * `ControlNote[]`, `battery_setup` is `BatterySetup[]`.
+ * `ControlNote[]`, `battery_setup` is `SetupReport[]`.
  * One that fails the check is kept aside with its reason and acknowledged, so that it cannot block
  * what follows.
  */

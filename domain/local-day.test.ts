@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { dayStart, hoursOfLocalDate, localDate, localInstant } from './local-day.ts'
+import { dayStart, hoursOfLocalDate, localDate, localInstant, shownAt } from './local-day.ts'
 
 const start = (instant: string, timezone: string) =>
   dayStart(new Date(instant), timezone).toISOString()
@@ -45,11 +45,11 @@ test('the hours of a local day begin on its date, and on no other', () => {
 })
 
 /** When in UTC, in 2026. */
-const shownAt = (date: string, time: string, timezone: string) =>
+const whenShown = (date: string, time: string, timezone: string) =>
   new Date(localInstant(date, time, timezone)).toISOString().slice(5, 16)
 
 test('the clock of a zone shows a time, also on the days on which it is set', () => {
-  const utc = (date: string, time: string) => shownAt(date, time, 'Europe/Berlin')
+  const utc = (date: string, time: string) => whenShown(date, time, 'Europe/Berlin')
   assert.equal(utc('2026-06-21', '12:45'), '06-21T10:45')
   assert.equal(utc('2026-12-21', '12:45'), '12-21T11:45')
   assert.equal(utc('2026-03-29', '12:45'), '03-29T10:45')
@@ -62,23 +62,38 @@ test('the clock of a zone shows a time, also on the days on which it is set', ()
 })
 
 test('the clock of a zone off by half an hour shows a time', () => {
-  assert.equal(shownAt('2026-06-21', '00:00', 'Asia/Kolkata'), '06-20T18:30')
-  assert.equal(shownAt('2026-06-21', '10:00', 'Asia/Kolkata'), '06-21T04:30')
-  assert.equal(shownAt('2026-06-21', '08:00', 'Asia/Kathmandu'), '06-21T02:15')
+  assert.equal(whenShown('2026-06-21', '00:00', 'Asia/Kolkata'), '06-20T18:30')
+  assert.equal(whenShown('2026-06-21', '10:00', 'Asia/Kolkata'), '06-21T04:30')
+  assert.equal(whenShown('2026-06-21', '08:00', 'Asia/Kathmandu'), '06-21T02:15')
   // In Adelaide it is 9:30 ahead from 02:30 summer time on 5 April on, 10:30 from 4 October on.
-  assert.equal(shownAt('2026-04-05', '01:45', 'Australia/Adelaide'), '04-04T15:15')
-  assert.equal(shownAt('2026-04-05', '12:00', 'Australia/Adelaide'), '04-05T02:30')
-  assert.equal(shownAt('2026-10-04', '01:45', 'Australia/Adelaide'), '10-03T16:15')
-  assert.equal(shownAt('2026-10-04', '12:00', 'Australia/Adelaide'), '10-04T01:30')
+  assert.equal(whenShown('2026-04-05', '01:45', 'Australia/Adelaide'), '04-04T15:15')
+  assert.equal(whenShown('2026-04-05', '12:00', 'Australia/Adelaide'), '04-05T02:30')
+  assert.equal(whenShown('2026-10-04', '01:45', 'Australia/Adelaide'), '10-03T16:15')
+  assert.equal(whenShown('2026-10-04', '12:00', 'Australia/Adelaide'), '10-04T01:30')
   // Lord Howe's clocks are set by half an hour.
-  assert.equal(shownAt('2026-04-05', '12:00', 'Australia/Lord_Howe'), '04-05T01:30')
-  assert.equal(shownAt('2026-10-04', '12:00', 'Australia/Lord_Howe'), '10-04T01:00')
+  assert.equal(whenShown('2026-04-05', '12:00', 'Australia/Lord_Howe'), '04-05T01:30')
+  assert.equal(whenShown('2026-10-04', '12:00', 'Australia/Lord_Howe'), '10-04T01:00')
 })
 
 test('a time that is shown twice is the first, one that is skipped by the offset before', () => {
-  assert.equal(shownAt('2026-10-25', '02:30', 'Europe/Berlin'), '10-25T00:30')
-  assert.equal(shownAt('2026-03-29', '02:30', 'Europe/Berlin'), '03-29T01:30')
-  assert.equal(shownAt('2026-11-01', '01:30', 'America/New_York'), '11-01T05:30')
-  assert.equal(shownAt('2026-03-08', '02:30', 'America/New_York'), '03-08T07:30')
-  assert.equal(shownAt('2026-03-29', '00:00', 'Asia/Beirut'), '03-28T22:00')
+  assert.equal(whenShown('2026-10-25', '02:30', 'Europe/Berlin'), '10-25T00:30')
+  assert.equal(whenShown('2026-03-29', '02:30', 'Europe/Berlin'), '03-29T01:30')
+  assert.equal(whenShown('2026-11-01', '01:30', 'America/New_York'), '11-01T05:30')
+  assert.equal(whenShown('2026-03-08', '02:30', 'America/New_York'), '03-08T07:30')
+  assert.equal(whenShown('2026-03-29', '00:00', 'Asia/Beirut'), '03-28T22:00')
+})
+
+test('what clocks show, through both changes of them', () => {
+  const shown = (instant: string, timezone = 'Europe/Berlin') =>
+    new Date(shownAt(Date.parse(instant), timezone)).toISOString().slice(0, 16)
+  assert.equal(shown('2026-06-21T22:00:00Z'), '2026-06-22T00:00')
+  assert.equal(shown('2026-06-21T18:15:00Z', 'Asia/Kathmandu'), '2026-06-22T00:00')
+  assert.deepEqual(
+    ['2026-03-29T00:59:00Z', '2026-03-29T01:00:00Z'].map((instant) => shown(instant)),
+    ['2026-03-29T01:59', '2026-03-29T03:00'],
+  )
+  assert.deepEqual(
+    ['2026-10-25T00:15:00Z', '2026-10-25T01:15:00Z'].map((instant) => shown(instant)),
+    ['2026-10-25T02:15', '2026-10-25T02:15'],
+  )
 })

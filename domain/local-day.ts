@@ -65,8 +65,12 @@ export function hoursOfLocalDate(
   return { from_ms: first((day) => day >= date), to_ms: first((day) => day > date) }
 }
 
-/** What the clock of a zone shows at an instant, as if it were UTC, to the minute. */
-function shownAt(time_ms: number, timezone: string): number {
+/**
+ * What the clocks of a zone show at an instant, to the minute, as if it were UTC: Unix ms.
+ *
+ * @throws RangeError for a zone that does not exist
+ */
+export function shownAt(time_ms: number, timezone: string): number {
   const clock = clocks(timezone).format(time_ms)
   return Date.parse(`${localDate(time_ms, timezone)}T${clock}:00Z`)
 }

@@ -218,6 +218,18 @@ test('one device may be all of a battery, and clusters may be on units of their 
   ])
 })
 
+test('only a SunSpec device has a WMaxLimPct that could be a setpoint', () => {
+  const of = (driver: 'sunspec' | 'sinexcel_pws', wmaxlimpct_is_setpoint: boolean) => {
+    const pcs = battery().pcs.map((one) => ({ ...one, driver, wmaxlimpct_is_setpoint }))
+    return faults(site({ batteries: [{ ...battery(), pcs }] }))
+  }
+  assert.deepEqual([of('sunspec', true), of('sinexcel_pws', false)], [[], []])
+  assert.deepEqual(of('sinexcel_pws', true), [
+    'batteries[0].pcs[0].wmaxlimpct_is_setpoint: is of SunSpec devices, and the driver here is ' +
+      'sinexcel_pws',
+  ])
+})
+
 test('a cluster has no more cells than a reading', () => {
   const of = (modules_per_cluster: number, cells_per_module: number) =>
     faults(site({ batteries: [{ ...battery(), modules_per_cluster, cells_per_module }] }))

@@ -3,7 +3,7 @@
  * no two devices share an address, that combiners measure strings which are there, and instruments
  * are read where a met station has a register.
  */
-import type { Battery } from './battery.ts'
+import type { Battery, Pcs } from './battery.ts'
 import type { Node } from './node.ts'
 import { missingOfCircuit, type PanelModel } from './panel-model.ts'
 import { array_length_max } from './readings.ts'
@@ -94,9 +94,7 @@ export function checkSite(site: Site): SiteProblem[] {
     ...instruments.flatMap(checkPoint),
     ...checkBroker(site),
     ...nodes.flatMap(checkChannels),
-    ...batteries.flatMap(checkWindow),
-    ...batteries.flatMap(checkCells),
-    ...batteries.flatMap(checkCurve),
+    ...batteries.flatMap(checkBattery),
   ]
 }
 
@@ -246,6 +244,13 @@ function batteryUnits({ value: { bms, pcs }, path }: Placed<Battery>): Placed<Ad
   ]
 }
 
+const checkBattery = (one: Placed<Battery>): SiteProblem[] => [
+  ...checkWindow(one),
+  ...checkCells(one),
+  ...checkCurve(one),
+  ...placed(one.value.pcs, [...one.path, 'pcs']).flatMap(checkPcs),
+]
+
 /** A state of charge has to be left in which it can work. */
 function checkWindow({ value, path }: Placed<Battery>): SiteProblem[] {
   const { soc_min_pct, soc_max_pct, soc_reserve_pct = soc_min_pct } = value
@@ -264,6 +269,12 @@ function checkCells({ value, path }: Placed<Battery>): SiteProblem[] {
   if (!(cells > array_length_max)) return []
   const message = `makes ${cells} cells of a cluster, and there can be ${array_length_max}`
   return [{ path: [...path, 'cells_per_module'], message }]
+}
+
+function checkPcs({ value, path }: Placed<Pcs>): SiteProblem[] {
+  if (!value.wmaxlimpct_is_setpoint || value.driver === 'sunspec') return []
+  const message = `is of SunSpec devices, and the driver here is ${value.driver}`
+  return [{ path: [...path, 'wmaxlimpct_is_setpoint'], message }]
 }
 
 /** Plans need it in order, bent one way, and a unit that can leave either end of its window. */

@@ -239,6 +239,60 @@ test('alarms of a battery, of its PCS and of each cluster are conditions of thei
   )
 })
 
+test('a heartbeat that stands still begins and ends, of the battery and of each PCS', async () => {
+  const { planOf, read } = await plansOf(battery)
+  for (const id of ['7', '7.1']) await planOf(id).open(fakeBus)
+  const polls = (counts: readonly (number | null)[], from_s: number) =>
+    counts.flatMap((count, nth) => [
+      ...read('7', battered(count), from_s + 2 * nth),
+      ...read('7.1', { ...converted(null), heartbeat: count }, from_s + 2 * nth),
+    ])
+  assert.deepEqual(polls([5, 6, 6, 6, 6, 6], 0), [], 'not before ten seconds')
+  const lost = polls([6, 6], 12)
+  assert.deepEqual(codesOf(lost), ['bess 7 heartbeat_lost rising', 'pcs 7.1 heartbeat_lost rising'])
+  assert.deepEqual(
+    lost.map(({ at: told_at, severity, details }) => [told_at - at, severity, details]),
+    [1, 2].map(() => [12_000, 'major', { name: 'The heartbeat stands still' }]),
+  )
+  assert.deepEqual(codesOf(polls([7, 8], 16)), [
+    'bess 7 heartbeat_lost falling',
+    'pcs 7.1 heartbeat_lost falling',
+  ])
+  polls([8, 8, 8, 8, 8], 20)
+  await planOf('7').open(fakeBus)
+  assert.deepEqual(read('7', battered(8), 30), [], 'of a new contact nothing is known yet')
+  assert.deepEqual(codesOf(read('7', battered(null), 32)), ['bess 7 heartbeat_lost falling'])
+})
+
+test('the fire alarm system is told of once two polls agree, and until it says otherwise', async () => {
+  const { read } = await plansOf(battery)
+  const poll = (
+    fire_system_state: 'normal' | 'warning' | 'alarm' | 'fault' | null,
+    nth: number,
+  ) => {
+    const answer = battered(null)
+    const values = { ...answer.battery, fire_system_state }
+    const events = read('7', { ...answer, battery: values }, 2 * nth)
+    return events.map(({ code, edge, severity, at: told_at }) =>
+      [code, edge, severity, (told_at - at) / 2000].join(' '),
+    )
+  }
+  const states = ['normal', 'alarm', 'warning', 'warning', null, 'alarm', 'alarm'] as const
+  assert.deepEqual(states.flatMap(poll), [
+    'fire_system_warning rising warning 3',
+    'fire_system_warning falling warning 6',
+    'fire_system_alarm rising critical 6',
+  ])
+  assert.deepEqual([poll(null, 7), poll(null, 8)], [[], []], 'silence ends no fire')
+  assert.deepEqual([poll('fault', 9), poll('fault', 10)].flat(), [
+    'fire_system_fault rising major 10',
+    'fire_system_alarm falling critical 10',
+  ])
+  assert.deepEqual([poll('normal', 11), poll('normal', 12)].flat(), [
+    'fire_system_fault falling major 12',
+  ])
+})
+
 test('cells are readings of one cluster', async () => {
   const { read, last, readings } = await plansOf(battery)
   read('7.cells', { ...emptyReading('cells'), cluster_idx: 2, cell_voltage_mv: [3300, null] })
@@ -249,7 +303,7 @@ test('cells are readings of one cluster', async () => {
   )
 })
 
-test('a setup is told at first and when it is another', async () => {
+test('a setup is told whole at first and when it is another, else that it was read', async () => {
   const { read, told } = await plansOf(battery)
   const setup = { soc_min_pct: 5, protection: [], raw_registers: [] }
   read('7.setup', setup)
@@ -257,8 +311,12 @@ test('a setup is told at first and when it is another', async () => {
   read('7.setup', { ...setup, soc_min_pct: 8 }, 120)
   assert.deepEqual(told, [
     ['battery_setup', '7', { ...setup, bess_id: 7, read_at: at }],
+    ['battery_setup', '7.reread', { bess_id: 7, read_at: at + 60_000, told_at: at }],
     ['battery_setup', '7', { ...setup, soc_min_pct: 8, bess_id: 7, read_at: at + 120_000 }],
   ])
+  read('7.setup', { ...setup, soc_min_pct: 8 }, 90)
+  const back = { ...setup, soc_min_pct: 8, bess_id: 7, read_at: at + 90_000 }
+  assert.deepEqual(told.at(-1), ['battery_setup', '7', back], 'by a clock that was put back')
 })
 
 test('a driver without batteries is said so', async () => {

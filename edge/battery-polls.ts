@@ -17,6 +17,7 @@ import type { PowerControl } from './drivers/power-control.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import type { Stamp } from './plant-clock.ts'
 import { fresh_polls, type Plan, type PlanNeeds, plan } from './poll-plan.ts'
+import { createFireWatch, heartbeatEvents } from './read-alarms.ts'
 
 export interface BatteryRead {
   /** Whose `beat` is a sign of life of ours; another one after each new contact. */
@@ -98,7 +99,9 @@ function bessPlan(battery: Battery, told: PcsTold, needs: PlanNeeds) {
   const { bess_id, bms } = battery
   const { recorder, intervals, batteries } = needs
   const interval_ms = intervals.battery_s * 1000
-  const alarms = alarmsOf({ source_kind: 'bess', source_id: String(bess_id) }, needs)
+  const source: Source = { source_kind: 'bess', source_id: String(bess_id) }
+  const alarms = alarmsOf(source, needs)
+  const fire = createFireWatch(needs.conditions, source)
   const driver = needs.driverOf(bms.driver)
   let device: BatteryDevice | null = null
   let heartbeat: Heartbeat = createHeartbeat(interval_ms)
@@ -130,7 +133,13 @@ function bessPlan(battery: Battery, told: PcsTold, needs: PlanNeeds) {
         heartbeat_ok: asNumber(heartbeat_ok),
         ...stamp,
       })
-      return alarms(answer.battery, answer.alarm_table, stamp)
+      const { measured_at: at } = stamp
+      const beats = { count: answer.heartbeat, is_ok: heartbeat_ok, at }
+      return [
+        ...alarms(values, answer.alarm_table, stamp),
+        ...heartbeatEvents(needs.conditions, source, beats),
+        ...fire(values.fire_system_state, at),
+      ]
     },
     onGone: () => batteries?.onGone(bess_id, null),
   })
@@ -145,7 +154,8 @@ function pcsPlan(
   const { recorder, intervals, batteries } = needs
   const interval_ms = intervals.battery_s * 1000
   const id = `${bess_id}.${pcs_idx}`
-  const alarms = alarmsOf({ source_kind: 'pcs', source_id: id }, needs)
+  const source: Source = { source_kind: 'pcs', source_id: id }
+  const alarms = alarmsOf(source, needs)
   const driver = needs.driverOf(pcs.driver)
   let device: PcsDevice | null = null
   let heartbeat: Heartbeat = createHeartbeat(interval_ms)
@@ -171,7 +181,11 @@ function pcsPlan(
       const values = { ...answer.pcs, setpoint_kw, throttle_pct }
       told.set(pcs_idx, { ...values, ...stamp })
       recorder.reading('pcs', { ...values, bess_id, pcs_idx, ...stamp })
-      return alarms(answer.pcs, answer.alarm_table, stamp)
+      const beats = { count: answer.heartbeat, is_ok: heartbeat_ok, at: stamp.measured_at }
+      return [
+        ...alarms(answer.pcs, answer.alarm_table, stamp),
+        ...heartbeatEvents(needs.conditions, source, beats),
+      ]
     },
     onGone() {
       told.delete(pcs_idx)
@@ -245,11 +259,12 @@ function cellsPlan({ battery, connection, suffix }: Part, { recorder, ...needs }
   })
 }
 
-/** Read as often as the cells: it is one request; told at first and when it changed. */
+/** Read as often as the cells: it is one request. Told whole at first and when it changed. */
 function setupPlan(battery: Battery, { recorder, ...needs }: PlanNeeds) {
   const { bess_id, bms } = battery
   const driver = needs.driverOf(bms.driver)
   let told = ''
+  let told_at = 0
   return plan({
     kind: 'bess',
     id: `${bess_id}.setup`,
@@ -259,9 +274,14 @@ function setupPlan(battery: Battery, { recorder, ...needs }: PlanNeeds) {
     open: (bus) => having(driver, 'openSetup', bms.driver)(bus, battery),
     onRead(setup, { measured_at: read_at }) {
       const state = JSON.stringify(setup)
-      if (state !== told)
-        recorder.tell('battery_setup', String(bess_id), { ...setup, bess_id, read_at })
+      if (state === told && read_at > told_at) {
+        // Under a key of its own: it takes the place of none that waits for the journal.
+        recorder.tell('battery_setup', `${bess_id}.reread`, { bess_id, read_at, told_at })
+        return []
+      }
+      recorder.tell('battery_setup', String(bess_id), { ...setup, bess_id, read_at })
       told = state
+      told_at = read_at
       return []
     },
     onGone: () => {},

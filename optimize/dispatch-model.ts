@@ -14,6 +14,8 @@ export interface UnitColumns {
 export interface Pair {
   one: number
   other: number
+  /** The binary column that says which, once it has one. */
+  is_one?: number
   /** In the relaxed programme the one for which share × value is more stays. */
   one_share: number
   other_share: number
@@ -61,9 +63,11 @@ export const isMixed = ({ one, other }: Pair, values: ArrayLike<number>) =>
   values[one]! > 1e-4 && values[other]! > 1e-4
 
 /** Lets only one of a pair be above 0, as a binary column says. */
-export function separate({ program }: DispatchModel, { one, other }: Pair): void {
-  const is_one = program.binary()
+export function separate({ program }: DispatchModel, pair: Pair): void {
+  const { one, other } = pair
   const { columns } = program
+  const is_one = program.binary()
+  pair.is_one = is_one
   program.row(
     [
       [one, 1],

@@ -4,7 +4,6 @@ import { type Flow, flowsOf, type Powers } from './connection.ts'
 import { followCourse, watts } from './course.ts'
 import { concede, insist, missedTerms, setCosts, type UnitColumns } from './dispatch-model.ts'
 import { checkProblem, type DispatchProblem, type Violation } from './dispatch-problem.ts'
-import { findSteadiest } from './firming.ts'
 import { goalTerms, measure, perUnit, type Stage, stagesOf } from './goals.ts'
 import { totalOf } from './linear-program.ts'
 import { createModel } from './model-of.ts'
@@ -24,8 +23,7 @@ export interface DispatchPlan {
   /**
    * - `optimal`: at each goal of the objective, in their order, none is better by more than the gap
    *   asked for;
-   * - `feasible`: one may be better, by `gap_pct`; in time, or without binaries (`firming.ts`), it
-   *   was not proven that none is;
+   * - `feasible`: one may be better, by `gap_pct`; in time it was not proven that none is;
    * - `timeout`: time ran out before there was a plan; `units` is empty.
    */
   status: 'optimal' | 'feasible' | 'timeout'
@@ -33,7 +31,7 @@ export interface DispatchPlan {
    * How much better the best plan may be at a goal, the most of them: % of the money that this one
    * gains over idle batteries (or of a thousandth of what there is without them, where that is
    * more), or of the energy, peak or ramps that are left. Null without plan, and where time ran out
-   * before the last goal.
+   * before the last goal, or before it had any bound.
    */
   gap_pct: number | null
   /** Programmes that were solved, and binary columns in the last. */
@@ -75,7 +73,7 @@ export function planDispatch(
 ): DispatchPlan {
   checkProblem(problem)
   const search: Search = { highs, model: createModel(problem), left_s: time_limit_s, solves: 0 }
-  const meeting = within(search, 0.75 * time_limit_s, () => planMeeting(search, gap_ratio))
+  const meeting = planMeeting(search, gap_ratio)
   const found = meeting ?? planMissing(search, gap_ratio)
   const { solves, model } = search
   const solver = { solves, binaries: model.program.binaries.size }
@@ -88,10 +86,11 @@ export function planDispatch(
   }
   const units = model.units.map((columns) => planOf(problem, columns, values))
   const is_whole = gaps.length === stagesOf[problem.objective].length
+  const most_pct = Math.max(...gaps.map(({ gap_pct }) => gap_pct))
   const is_optimal = is_whole && demands !== 'unknown' && gaps.every(({ is_proven }) => is_proven)
   return {
     status: is_optimal ? 'optimal' : 'feasible',
-    gap_pct: is_whole ? rounded(Math.max(...gaps.map(({ gap_pct }) => gap_pct)), 1e-6) : null,
+    gap_pct: is_whole && Number.isFinite(most_pct) ? rounded(most_pct, 1e-6) : null,
     ...solver,
     ...{ units, flows: flowsOf(problem, units).map(tidyFlow) },
     ...{ demands, violations: violationsOf(search, values) },
@@ -133,7 +132,9 @@ function runStages(search: Search, from: Planned, gap_ratio: number): Planned {
   const stages = stagesOf[search.model.problem.objective]
   let planned = from
   for (const [nth, stage] of stages.entries()) {
-    const most_s = Math.min(stage.most_s, search.left_s / (stages.length - nth))
+    // Without a plan, part of the time is for one that misses demands.
+    const share = planned.values === null ? 0.75 : 1
+    const most_s = search.left_s * Math.min(share, 1 / (stages.length - nth))
     const of = { gap_ratio, before: planned.values }
     const { values, ...gap } = within(search, most_s, () => runStage(search, stage, of))
     if (values === null) break
@@ -160,8 +161,7 @@ function runStage(
   const gapAt = (cost: number) => gap_ratio * gainAt(cost)
   const near = before === null ? idle : totalOf(terms, before)
   setCosts(model, terms)
-  const found =
-    goal === 'ramps' ? findSteadiest(search, terms, gapAt) : findBest(search, near, gapAt)
+  const found = findBest(search, near, gapAt, before)
   if (found.values === null) return { values: null, gap_pct: 0, is_proven: false }
   const value = totalOf(terms, found.values)
   const rounding = 1e-6 * Math.abs(value) + 1e-3

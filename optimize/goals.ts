@@ -24,11 +24,9 @@ export interface Stage {
   goal: Goal
   /** What of its gain, as a share, the goals after it may cost. */
   gives: number
-  /** For the solver, of what it may take. */
-  most_s: number
 }
 
-const only = (goal: Goal): Stage => ({ goal, gives: 0, most_s: Number.POSITIVE_INFINITY })
+const only = (goal: Goal): Stage => ({ goal, gives: 0 })
 
 export const stagesOf: Record<Objective, readonly Stage[]> = {
   /** The most money. */
@@ -38,10 +36,9 @@ export const stagesOf: Record<Objective, readonly Stage[]> = {
   /** The lowest highest power from the grid, whatever it costs; then the most money. */
   peak_shaving: [only('peaks'), only('money')],
   /**
-   * Power as steady as can be (`firming.ts`), whatever it costs; then the most money. What is left
-   * to earn is not worth the minutes that a proof may take.
+   * Power as steady as can be, whatever it costs; then the most money.
    */
-  capacity_firming: [only('ramps'), { ...only('money'), most_s: 3 }],
+  capacity_firming: [only('ramps'), only('money')],
   /** The most money; of what the batteries earn, up to 2 % are given for lower peaks, both ways. */
   combined: [{ ...only('money'), gives: 0.02 }, only('exchange')],
 }

@@ -57,13 +57,15 @@ export interface SolveOptions {
   time_limit_s: number
   /** How far from the best the cost may be. */
   gap: number
+  /** Binary columns of a solution that is known, to begin with. */
+  start?: ReadonlyMap<number, number>
 }
 
 /** @throws {Error} where the programme makes no sense to the solver */
 export function solve(
   highs: Highs,
   program: LinearProgram,
-  { time_limit_s, gap }: SolveOptions,
+  { time_limit_s, gap, start = new Map() }: SolveOptions,
 ): Solution {
   const { constants } = highs
   const is_mixed = program.binaries.size > 0
@@ -73,6 +75,10 @@ export function solve(
       time_limit: Math.max(0, time_limit_s),
       ...(is_mixed && { mip_rel_gap: 0, mip_abs_gap: gap, mip_feasibility_tolerance: 1e-9 }),
     })
+    if (start.size > 0) {
+      const indices = Int32Array.from(start.keys())
+      model.setSolution({ indices, values: Float64Array.from(start.values()) })
+    }
     model.run()
     const solve_s = model.getRunTime()
     const found = model.getModelStatus()

@@ -5,11 +5,11 @@
  * pay hardly ever: where power earns by being taken. So it is solved without binary columns first.
  * Where both happen, they are added for those periods alone, and it is solved again, until none is
  * left. Before that, the same without the lesser of the two is tried: what that costs more than the
- * bound is often within the gap.
+ * bound is often within the gap. To be steady both pay anywhere, so that there all pairs get one.
  */
 import type { Highs } from 'highs'
 import { type DispatchModel, isMixed, type Pair, separate } from './dispatch-model.ts'
-import { solve } from './linear-program.ts'
+import { type SolveOptions, solve } from './linear-program.ts'
 
 export interface Search {
   highs: Highs
@@ -28,7 +28,7 @@ export interface Found {
   is_proven: boolean
 }
 
-export const nothing: Found = { values: null, cost: Infinity, bound: -Infinity, is_proven: false }
+const nothing: Found = { values: null, cost: Infinity, bound: -Infinity, is_proven: false }
 
 /** What a part of the search comes to in a part of the time. */
 export function within<Result>(search: Search, most_s: number, work: () => Result): Result {
@@ -42,13 +42,24 @@ export function within<Result>(search: Search, most_s: number, work: () => Resul
 /**
  * @param near a cost not far from the best
  * @param gapAt how far from the best the cost may be, by about what it is
+ * @param before a plan to begin with, of any cost; columns may have been added since
  */
-export function findBest(search: Search, near: number, gapAt: (cost: number) => number): Found {
+export function findBest(
+  search: Search,
+  near: number,
+  gapAt: (cost: number) => number,
+  before: Float64Array | null = null,
+): Found {
   const { model } = search
   let best = nothing
   let gap = gapAt(near)
+  if (before !== null) {
+    const values = dive(search, { from: before, rule: 'added', pairs: model.pairs })
+    best = better(best, { model, values, gap })
+  }
   for (;;) {
-    const relaxed = solveOnce(search, gap)
+    const start = best.values && startOf(model, best.values)
+    const relaxed = solveOnce(search, { gap, ...(start && { start }) })
     if (relaxed.values === null) return best
     const bound = Math.max(best.bound, relaxed.bound)
     const mixed = mixedOf(model, relaxed.values)
@@ -56,12 +67,25 @@ export function findBest(search: Search, near: number, gapAt: (cost: number) => 
     best = { ...best, bound }
     if (mixed.length === 0) best = better(best, { model, values: relaxed.values, gap })
     for (const rule of mixed.length === 0 ? [] : rules) {
-      best = better(best, { model, values: dive(search, relaxed.values, rule), gap })
+      const values = dive(search, { from: relaxed.values, rule, pairs: mixed })
+      best = better(best, { model, values, gap })
       if (best.is_proven || (search.left_s <= 0 && best.values !== null)) break
     }
     if (best.is_proven || mixed.length === 0 || relaxed.status !== 'optimal') return best
-    for (const pair of mixed) separate(model, pair)
+    const is_firming = model.problem.objective === 'capacity_firming'
+    for (const pair of is_firming ? model.pairs : mixed) {
+      if (pair.is_one === undefined) separate(model, pair)
+    }
   }
+}
+
+/** The binary columns of pairs, as in a plan that may be older than they are. */
+function startOf({ pairs }: DispatchModel, values: Float64Array) {
+  const start = new Map<number, number>()
+  for (const { one, other, is_one } of pairs) {
+    if (is_one !== undefined) start.set(is_one, values[one]! > values[other]! ? 1 : 0)
+  }
+  return start
 }
 
 function better(
@@ -70,6 +94,7 @@ function better(
 ): Found {
   const cost = values === null ? Infinity : model.program.cost(values)
   const found = cost < best.cost ? { ...best, values, cost } : best
+  if (best.bound === -Infinity) return found
   const rounding = 1e-8 * Math.abs(best.bound)
   return { ...found, is_proven: found.cost - best.bound <= gap + rounding }
 }
@@ -80,7 +105,7 @@ type Rule = (typeof rules)[number]
 
 function lesserOf(pair: Pair, values: Float64Array, rule: Rule): number[] {
   const { one, other } = pair
-  if (rule === 'both') return [one, other]
+  if (rule === 'both' && isMixed(pair, values)) return [one, other]
   const [one_share, other_share] = rule === 'added' ? [pair.one_share, pair.other_share] : [1, 1]
   return values[one]! * one_share >= values[other]! * other_share ? [other] : [one]
 }
@@ -91,9 +116,9 @@ const rounds_max = 3
 /** Mere linear programmes take milliseconds: enough to end with a plan though time is over. */
 const dive_s = 0.5
 
-export function solveOnce(search: Search, gap: number, least_s = 0) {
+function solveOnce(search: Search, options: Omit<SolveOptions, 'time_limit_s'>, least_s = 0) {
   const time_limit_s = Math.max(search.left_s, least_s)
-  const solution = solve(search.highs, search.model.program, { time_limit_s, gap })
+  const solution = solve(search.highs, search.model.program, { time_limit_s, ...options })
   search.left_s -= solution.solve_s
   search.solves += 1
   return solution
@@ -102,29 +127,33 @@ export function solveOnce(search: Search, gap: number, least_s = 0) {
 const mixedOf = ({ pairs }: DispatchModel, values: ArrayLike<number>) =>
   pairs.filter((pair) => isMixed(pair, values))
 
-/** Without the lesser of each mixed pair, again and again; null where time runs out. */
-function dive(search: Search, relaxed: Float64Array, rule: Rule): Float64Array | null {
+/** Without the lesser of each of the pairs, then of those that mix; null where time runs out. */
+function dive(
+  search: Search,
+  { from, rule, pairs }: { from: Float64Array; rule: Rule; pairs: readonly Pair[] },
+): Float64Array | null {
   const { program } = search.model
   const { columns } = program
   const before = new Map<number, number>()
   const binaries = [...program.binaries].map((column) => [column, { ...columns[column]! }] as const)
   // The binaries there are stay as they are, which leaves a mere linear programme.
+  const start = startOf(search.model, from)
   for (const [column] of binaries) {
-    const value = Math.round(relaxed[column]!)
+    const value = start.get(column) ?? Math.round(from[column]!)
     Object.assign(columns[column]!, { lower: value, upper: value })
   }
   program.binaries.clear()
-  let values: Float64Array | null = relaxed
-  for (let round = 0; values !== null; round += 1) {
-    const mixed: Pair[] = mixedOf(search.model, values)
-    if (mixed.length === 0) break
-    for (const pair of round < rounds_max ? mixed : search.model.pairs) {
+  let values: Float64Array | null = from
+  for (let round = 1; values !== null && pairs.length > 0; round += 1) {
+    for (const pair of pairs) {
       for (const column of lesserOf(pair, values, rule)) {
         if (!before.has(column)) before.set(column, columns[column]!.upper)
         columns[column]!.upper = 0
       }
     }
-    values = solveOnce(search, 0, dive_s).values
+    values = solveOnce(search, { gap: 0 }, dive_s).values
+    const mixed: Pair[] = values === null ? [] : mixedOf(search.model, values)
+    pairs = mixed.length > 0 && round >= rounds_max ? search.model.pairs : mixed
   }
   for (const [column, upper] of before) columns[column]!.upper = upper
   for (const [column, was] of binaries) {

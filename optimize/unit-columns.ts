@@ -28,6 +28,7 @@ export function addUnit(model: DispatchModel, unit: Unit): void {
     addPower(model, columns, period, nth)
     const outside = addEnergy(model, columns, { before, window, period })
     addLimits(model, columns, { before, window, outside })
+    addHull(model, columns, { before, window, period })
     addRamp(model, columns, nth)
   })
   addEnd(model, columns)
@@ -89,18 +90,6 @@ function addPower(model: DispatchModel, columns: UnitColumns, period: Period, nt
       ...{ one: charge, one_share: charge_efficiency },
       ...{ other: discharge, other_share: 1 / discharge_efficiency },
     })
-    // Both at once pays where power earns by being taken, or is too much to be steady: as near as
-    // it gets to one of them without a binary.
-    const is_too_much = model.problem.objective === 'capacity_firming'
-    if (is_too_much || Math.min(period.price ?? 0, period.import_price ?? 0) < 0) {
-      program.row(
-        [
-          [charge, 1 / from_kw],
-          [discharge, 1 / to_kw],
-        ],
-        { upper: 1 },
-      )
-    }
   }
   if (fixed_kw !== null && fixed_kw !== 0) {
     const less = addSlack(model, {
@@ -191,6 +180,42 @@ function addLimits(
   for (const line of limitLines(unit.discharge_limits).slice(1)) {
     add(discharge.at(-1)!, line, line.kw_per_pct > 0 ? after : before)
   }
+}
+
+/**
+ * Both at once pays where power earns by being taken, or is too much to be steady, or to be fed in:
+ * as near as it gets to one of them in a period without a binary. That is all that either can by
+ * itself and what lies between, so it neither charges more than it had room for before, nor
+ * discharges what it did not have yet. Full, it can burn nothing.
+ */
+function addHull(
+  { program, problem }: DispatchModel,
+  { unit, charge, discharge }: UnitColumns,
+  { before, window, period }: { before: number | undefined; window: Window; period: Period },
+): void {
+  const [from, to] = [charge.at(-1)!, discharge.at(-1)!]
+  const [from_kw, to_kw] = [program.columns[from]!.upper, program.columns[to]!.upper]
+  const { objective, shave_export } = problem
+  const is_too_much =
+    objective === 'capacity_firming' || (objective === 'peak_shaving' && shave_export === true)
+  const is_tempting = is_too_much || Math.min(period.price ?? 0, period.import_price ?? 0) < 0
+  if (!is_tempting || from_kw === 0 || to_kw === 0) return
+  program.row(
+    [
+      [from, 1 / from_kw],
+      [to, 1 / to_kw],
+    ],
+    { upper: 1 },
+  )
+  if (isOutside(unit)) return
+  const hours = hoursOf(period)
+  const { min_kwh, max_kwh, start_kwh } = window
+  const [known_kwh, had] = before === undefined ? [start_kwh, []] : [0, [[before, 1] as const]]
+  const lacked = had.map(([column]) => [column, -1] as const)
+  program.row([[from, unit.charge_efficiency * hours], ...had], { upper: max_kwh - known_kwh })
+  program.row([[to, hours / unit.discharge_efficiency], ...lacked], {
+    upper: known_kwh - min_kwh,
+  })
 }
 
 function addRamp(model: DispatchModel, columns: UnitColumns, nth: number): void {

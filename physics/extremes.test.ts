@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { cellCurves } from './cell-curves.ts'
 import {
   faiman,
   noctCellTemperature,
@@ -15,6 +16,7 @@ import {
 } from './cell-temperature.ts'
 import { haurwitz } from './clear-sky.ts'
 import { disc, erbs } from './decomposition.ts'
+import { listed_inverter } from './fixtures/listed-inverter.ts'
 import { thinnedRows } from './fixtures/oracle.ts'
 import { moduleOfReference } from './fixtures/panel-list.ts'
 import { uniform } from './fixtures/uniform.ts'
@@ -95,17 +97,6 @@ const cell = fc.record({
 })
 const state = fc.record({ soc_ratio: anything, temperature_c: uniform(-100, 200) })
 const pvwatts = fc.record({ rated_dc_w: anything, nominal_efficiency_ratio: ratio })
-const listed_inverter = {
-  rated_ac_w: 225_000,
-  rated_dc_w: 237_216.625,
-  reference_voltage_v: 430,
-  start_dc_w: 2286.204834,
-  c0_per_w: -9.710028e-8,
-  c1_per_v: 5.5e-5,
-  c2_per_v: 0.001586,
-  c3_per_v: 0.002438,
-  night_w: 67.5,
-}
 const sandia = fc.constant(listed_inverter)
 const input = fc.record({ dc_w: irradiance, voltage_v: anything })
 const mounting = fc.constant(sapm_mountings.open_rack_glass_glass)
@@ -153,6 +144,7 @@ const observer = fc.record({
 const of = (...given: fc.Arbitrary<unknown>[]): Arguments => fc.tuple(...given)
 const plane = of(surface, sun, horizontal)
 const cell_now = of(cell, state, electric)
+const curve = fc.constantFrom(...Object.values(cellCurves))
 
 /** Arguments of every function, by its file. */
 const table: Record<string, Record<string, Arguments>> = {
@@ -171,6 +163,13 @@ const table: Record<string, Record<string, Arguments>> = {
     storedPower: cell_now,
     heatPower: cell_now,
     socAfter: of(cell, state, electric, anything),
+  },
+  'cell-curves': {
+    between: of(fc.constant([0, 0.5, 1].map((at) => [at, 1 - at])), anything),
+    restVoltage: of(curve, anything),
+    restResistance: of(curve, ratio),
+    storedEnergy: of(curve, anything),
+    coldRatio: of(curve, temperature),
   },
   'cell-temperature': {
     faiman: of(weather),

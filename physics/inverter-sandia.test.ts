@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { listed_inverter } from './fixtures/listed-inverter.ts'
 import { assertWithin, type OracleRow, testAgainstOracle } from './fixtures/oracle.ts'
 import { uniform } from './fixtures/uniform.ts'
 import { type SandiaInverter, sandiaAcPower, sandiaAcPowerOfInputs } from './inverter-sandia.ts'
@@ -28,18 +29,7 @@ testAgainstOracle('inverter_sandia', 'the power of a listed inverter', (row) => 
   assertWithin(sandiaAcPowerOfInputs(halves, inverter), expected, limit, 'two inputs alike')
 })
 
-/** A real one of the CEC list, 225 kW. */
-const inverter: SandiaInverter = {
-  rated_ac_w: 225_000,
-  rated_dc_w: 237_216.625,
-  reference_voltage_v: 430,
-  start_dc_w: 2286.204834,
-  c0_per_w: -9.710028e-8,
-  c1_per_v: 5.5e-5,
-  c2_per_v: 0.001586,
-  c3_per_v: 0.002438,
-  night_w: 67.5,
-}
+const inverter: SandiaInverter = listed_inverter
 
 test('an inverter stays within its rating and its own consumption, and never makes energy', () => {
   const dc = fc.oneof(uniform(-1e4, 1e9), fc.constantFrom(0, 1e-17))

@@ -6,6 +6,7 @@ import { parseSiteFile } from '@heliograph/domain/site-file'
 import { initialCounters } from './counters.ts'
 import { standingFaults } from './demo/faults.ts'
 import { misplacedFaults, parseFault } from './faults.ts'
+import { smallBattery } from './fixtures/battery.ts'
 import { smallSite } from './fixtures/site.ts'
 import { historyFrameCount, historyFrames } from './history.ts'
 import { createSimulation } from './site.ts'
@@ -103,4 +104,27 @@ test('the demo site has its standing faults, one of each of four kinds', () => {
   const noon = demo.at(Date.UTC(2026, 5, 20, 11))
   assert.equal(noon.inverters[9]!.string_current_a[7], 0)
   assert.deepEqual(standingFaults({ ...site, site_id: 'mine' }), [])
+})
+
+test('batteries are in it, and at the meter', () => {
+  const site = { ...smallSite, batteries: [smallBattery] }
+  const rowsOf = (all: Frame[], kind: 'bess' | 'pcs' | 'meter') =>
+    all
+      .flatMap(({ payload }) => {
+        const { columns, rows } = (payload as Readings)[kind]!
+        return rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at]])))
+      })
+      .sort((a, b) => (a.measured_at as number) - (b.measured_at as number))
+  const withOne = frames(createSimulation(site, 5))
+  const [bess, pcs] = [rowsOf(withOne, 'bess'), rowsOf(withOne, 'pcs')]
+  assert.deepEqual([bess.length, pcs.length], [2 * 1440, 2 * 1440])
+  assert.ok(pcs.every(({ frequency_hz }) => (frequency_hz as number) > 49))
+  const [before, after] = [rowsOf(frames(), 'meter'), rowsOf(withOne, 'meter')]
+  const strays = after.map(({ active_power_kw }, nth) => {
+    const added_kw = (active_power_kw as number) - (before[nth]!.active_power_kw as number)
+    return Math.abs(added_kw - (bess[nth]!.power_kw as number))
+  })
+  // Beside its own supply.
+  assert.ok(Math.max(...strays) < 5, `${Math.max(...strays)} kW`)
+  assert.ok(bess.some(({ power_kw }) => (power_kw as number) > 20))
 })

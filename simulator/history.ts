@@ -15,12 +15,15 @@ import {
   type ReadingOf,
 } from '@heliograph/domain/readings'
 import type { Site } from '@heliograph/domain/site'
+import { onGrid } from './batteries/battery-readings.ts'
+import { batteryPast } from './batteries/past.ts'
 import { advance, type Counters } from './counters.ts'
 import { nodeDays } from './nodes/history.ts'
 import type { Surroundings } from './nodes/station.ts'
 import { allSurroundings } from './nodes/surroundings.ts'
 import { readingsAt, type SiteReadings } from './readings.ts'
 import type { Simulation, SiteSnapshot } from './site.ts'
+import { weatherAt } from './weather.ts'
 
 const minute_ms = 60_000
 const day_min = 24 * 60
@@ -48,12 +51,19 @@ export function* historyFrames(
   const end_ms = Math.floor(counters.time_ms / minute_ms) * minute_ms
   const has_nodes = (simulation.site.nodes ?? []).length > 0
   const around = new Map<number, Surroundings[]>()
+  const { site, seed } = simulation
+  const place = { ...site, elevation_m: site.elevation_m ?? 0, east_m: 0 }
+  const ambient_c = (time_ms: number) => weatherAt(seed, time_ms, place).ambient_temperature_c
+  const batteries = batteryPast(site, { seed, end_ms, days, ambient_c })
   let after = counters
   for (let day = 0; day < days; day += 1) {
     const from_ms = end_ms - (day + 1) * day_ms
-    const minutes = Array.from({ length: day_min + 1 }, (_, minute) =>
-      simulation.at(from_ms + minute * minute_ms),
-    )
+    const minutes = Array.from({ length: day_min + 1 }, (_, minute) => {
+      const snapshot = simulation.at(from_ms + minute * minute_ms)
+      // Of its end, where the live ones begin, there is none: they rest.
+      const battery_kw = batteries.get(snapshot.time_ms)?.power_kw ?? 0
+      return { ...snapshot, export_power_kw: snapshot.export_power_kw + battery_kw }
+    })
     for (const minute of has_nodes ? minutes : []) {
       around.set(minute.time_ms, allSurroundings(simulation, minute))
     }
@@ -61,7 +71,8 @@ export function* historyFrames(
     after = structuredClone(running)
     for (let hour = 0; hour < 24; hour += 1) {
       const seq = day * 24 + 24 - hour
-      const payload = hourOf(simulation, minutes.slice(hour * 60, hour * 60 + 60), running)
+      const of_hour = minutes.slice(hour * 60, hour * 60 + 60)
+      const payload = hourOf(simulation, of_hour, { counters: running, batteries })
       yield { seq, kind: 'readings', payload }
     }
   }
@@ -104,14 +115,14 @@ function countersBefore(minutes: readonly SiteSnapshot[], after: Counters): Coun
   return before
 }
 
-/** What history is made of; nodes and batteries begin with the edge. */
-type SimulatedKind = Extract<ReadingKind, 'inverter' | 'string' | 'meter' | 'weather' | 'logger'>
+/** What hours of history are made of. Clusters and cells of batteries begin with the edge. */
+type SimulatedKind = Exclude<ReadingKind, 'node' | 'cluster' | 'cells'>
 
 /** Sixty readings of every device; the counters run on with them. */
 function hourOf(
   simulation: Simulation,
   minutes: readonly SiteSnapshot[],
-  counters: Counters,
+  { counters, batteries }: { counters: Counters; batteries: ReturnType<typeof batteryPast> },
 ): Readings {
   const rows: Record<SimulatedKind, unknown[][]> = {
     inverter: [],
@@ -119,6 +130,8 @@ function hourOf(
     meter: [],
     weather: [],
     logger: [],
+    bess: [],
+    pcs: [],
   }
   const add = <Kind extends keyof typeof rows>(
     kind: Kind,
@@ -135,6 +148,12 @@ function hourOf(
     add('meter', readings.meter)
     add('weather', readings.weather)
     add('logger', loggerReadings(simulation, readings))
+    const { bess, pcs } = batteries.get(snapshot.time_ms)!
+    add('bess', bess)
+    add(
+      'pcs',
+      pcs.map((one) => onGrid(one, snapshot)),
+    )
   }
   const kinds = Object.keys(rows) as (keyof typeof rows)[]
   return Object.fromEntries(

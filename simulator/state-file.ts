@@ -17,6 +17,7 @@ import { dirname } from 'node:path'
 import type { Timers } from '@heliograph/domain/clock'
 import type { Site } from '@heliograph/domain/site'
 import { initialUnits, resumedUnits, type UnitStates } from './batteries/batteries.ts'
+import { livedUnits } from './batteries/past.ts'
 import { type Counters, initialCounters } from './counters.ts'
 import { initialLimits, type LimitStates, type Limits } from './limits.ts'
 
@@ -46,7 +47,7 @@ export function openState(
   const first = initialCounters(site, began_ms)
   const limits = initialLimits(site, now_ms)
   if (path === null || !existsSync(path)) {
-    const batteries = initialUnits(site, { seed, time_ms: now_ms })
+    const batteries = livedUnits(site, initialUnits(site, { seed, time_ms: now_ms }), seed)
     const state = { seed, first, now: structuredClone(first), limits, batteries }
     saveState(path, state)
     return state
@@ -56,7 +57,8 @@ export function openState(
     counters.inverters = { ...first.inverters, ...counters.inverters }
   }
   state.limits = { ...limits, ...state.limits }
-  const batteries = initialUnits(site, { seed: state.seed, time_ms: now_ms })
+  const fresh = initialUnits(site, { seed: state.seed, time_ms: now_ms })
+  const batteries = livedUnits(site, fresh, state.seed)
   state.batteries = resumedUnits(batteries, state.batteries ?? {})
   return state
 }

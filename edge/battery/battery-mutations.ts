@@ -7,12 +7,16 @@ const power = 'edge/battery/pcs-power.ts'
 const pcs = 'edge/battery/controlled-pcs.ts'
 const room = 'edge/battery/battery-room.ts'
 const targets = 'edge/battery/pcs-targets.ts'
+const rooms = 'edge/battery/unit-rooms.ts'
+const standing = 'edge/battery/standing-room.ts'
+const arming = 'edge/control/arming.ts'
 const dispatcher = 'edge/battery/dispatcher.ts'
 const decide = 'edge/battery/decide-dispatch.ts'
 const counted = 'edge/battery/counted-batteries.ts'
 const places = 'edge/battery/removed-pcs.ts'
 const notes = 'edge/battery/pcs-notes.ts'
 const proof = 'edge/control/proof-worst.ts'
+const hidden = 'edge/battery/hidden-figures.ts'
 
 const all: readonly Omit<Mutation, 'edge'>[] = [
   {
@@ -59,7 +63,7 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
   },
   {
     name: 'does not count a PCS that cannot be commanded beside the others',
-    file: dispatcher,
+    file: rooms,
     from: 'sum(plants, (plant) => plant.power_w) + this.#counted.fixedHere_w(null)',
     to: 'sum(plants, (plant) => plant.power_w)',
   },
@@ -72,7 +76,7 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
   {
     name: 'keeps for a battery what its plant delivers',
     file: room,
-    from: '(1 - headroom_ratio) * ceiling_w - power_w - kept_w',
+    from: 'ceiling_w - partOf(sum, headroom_ratio) - power_w - kept_w',
     to: 'ceiling_w - kept_w',
   },
   {
@@ -83,9 +87,9 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
   },
   {
     name: 'discharges without a permit of the connection',
-    file: dispatcher,
-    from: 'this.#hasPermit(unit, joint) ? infinite : 0',
-    to: 'infinite',
+    file: rooms,
+    from: 'hasPermit(unit, joint) ? standing_w : 0',
+    to: 'standing_w',
   },
   {
     name: 'discharges on stale data',
@@ -102,7 +106,7 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
   {
     name: 'ramps down as well as up',
     file: decide,
-    from: 'if (aim_w * told_w < 0) return 0',
+    from: 'if (aim_w * told_w < 0) return { setpoint_w: 0, is_held: false }',
     to: '',
   },
   {
@@ -114,8 +118,32 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
   {
     name: 'tells a figure of the permit',
     file: 'edge/battery/dispatch-log.ts',
-    from: 'const to_power_kw = is_hidden ? null : kw(decision.aim_w)',
-    to: 'const to_power_kw = kw(decision.aim_w)',
+    from: 'seen.is_aim_hidden ? null : kw(seen.decision.aim_w)',
+    to: 'kw(seen.decision.aim_w)',
+  },
+  {
+    name: 'tells setpoints while room is made for them',
+    file: hidden,
+    from: 'return this.#is_tainted || this.#is_waiting',
+    to: 'return this.#is_tainted',
+  },
+  {
+    name: 'tells a setpoint that goes on from where the permit held it',
+    file: hidden,
+    from: 'is_at && (setpoint_w === 0 || is_reached)',
+    to: 'is_at',
+  },
+  {
+    name: 'tells by a row what the permit left',
+    file: hidden,
+    from: '(!is_of_rows || aim_w === this.#permit_aim_w)',
+    to: 'false',
+  },
+  {
+    name: 'takes an outage back',
+    file: 'edge/battery/dispatch-log.ts',
+    from: "if ((report.status === 'failed') !== (failure !== null)) return true",
+    to: '',
   },
   {
     name: 'raises a battery beside one that was not heard since the start',
@@ -194,6 +222,36 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
     file: proof,
     from: ', falls_back_to_w ?? 0)',
     to: ')',
+  },
+  {
+    name: 'takes a PCS whose heartbeat stands still for one that obeys',
+    file: power,
+    from: ' && !this.is_lost',
+    to: '',
+  },
+  {
+    name: 'leaves inverters the whole permit to fall back to beside a PCS without a timer',
+    file: arming,
+    from: 'Math.max(0, of_plant_w - standing_w(logger_id))',
+    to: 'of_plant_w',
+  },
+  {
+    name: 'leaves plants the whole connection to fall back to beside a PCS without a timer',
+    file: arming,
+    from: 'Math.max(0, permit.site_w - standing_w(null))',
+    to: 'permit.site_w',
+  },
+  {
+    name: 'tells a PCS without a timer power before the inverters are armed anew',
+    file: standing,
+    from: '...falling.map(({ falls_w }) => falls_w),',
+    to: '',
+  },
+  {
+    name: 'forgets over a restart that a PCS has no timer',
+    file: counted,
+    from: 'stands ?? removed.stands({ bess_id, pcs_idx })',
+    to: 'stands ?? false',
   },
   {
     name: 'does not measure batteries at the common connection in the proof',

@@ -10,13 +10,14 @@ const start_s = 20
 const drawn = Math.floor(Math.random() * 1e9)
 
 test(`plants and batteries together keep to what is permitted, seed ${drawn}`, async () => {
-  const seen = { discharging: 0, most_ratio: 0 }
+  const seen = { discharging: 0, most_ratio: 0, standing: 0 }
   for (let nth = 0; nth < episodes; nth += 1) {
     const seed = nth < episodes / 2 ? nth : drawn + nth
     try {
       const { site, judge } = await playRoom(seed, seconds)
       lookForWrites(site)
       seen.discharging += judge.seen.discharging
+      seen.standing += judge.seen.standing
       seen.most_ratio = Math.max(seen.most_ratio, judge.seen.most_ratio)
     } catch (error) {
       throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error })
@@ -24,6 +25,7 @@ test(`plants and batteries together keep to what is permitted, seed ${drawn}`, a
   }
   // They are not kept to it by doing nothing.
   assert.ok(seen.discharging > 1000, String(seen.discharging))
+  assert.ok(seen.standing > 100, String(seen.standing))
   assert.ok(seen.most_ratio > 0.9, String(seen.most_ratio))
 })
 

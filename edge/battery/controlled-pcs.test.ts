@@ -3,7 +3,7 @@ import test from 'node:test'
 import { BusError } from '../bus/bus-error.ts'
 import type { PowerControl, PowerState } from '../drivers/power-control.ts'
 import { virtualClock } from '../fixtures/virtual-clock.ts'
-import { ControlledPcs } from './controlled-pcs.ts'
+import { ControlledPcs, type PcsLook } from './controlled-pcs.ts'
 
 const facts = { rated_w: 100, fresh_ms: 6000, revert_margin_ms: 4000, first_ms: 6000 }
 
@@ -27,8 +27,10 @@ function pcsWith(write: (power_w: number, mayStill: () => boolean) => Promise<vo
     beat: async () => {},
     arm: async () => [],
   }
-  const poll = (power_w = 0) =>
-    pcs.onRead({ control, power: { ...state }, power_w, is_lost: false, alarm_code: null })
+  const poll = (power_w = 0, more: Partial<PcsLook> = {}) => {
+    const well = { is_lost: false, is_off: false, alarm_code: null }
+    pcs.onRead({ control, power: { ...state }, power_w, ...well, ...more })
+  }
   /** It is polled each 2 s, and told each second what there is to be told. */
   const pass = async (seconds: number, wanted_w: () => number) => {
     for (let nth = 0; nth < seconds; nth += 1) {
@@ -137,4 +139,29 @@ test('one that does the opposite of what it is told stands still', async () => {
   it.pcs.onGone()
   it.poll(0)
   assert.equal(it.pcs.alarm_code, null)
+})
+
+test('one that is off is told power, and after a while in which it did not start rests', async () => {
+  let is_off = true
+  const it = pcsWith(async () => {})
+  const pass = async (seconds: number) => {
+    let told_s = 0
+    for (let nth = 0; nth < seconds; nth += 1) {
+      it.poll(0, { is_off })
+      const power_w = isUsable(it) ? 50 : 0
+      if (it.pcs.needs(power_w)) await it.pcs.carryOut({ power_w, mayStill: () => true })
+      told_s += it.state.setpoint_w === 50 ? 1 : 0
+      await it.clock.advance(1000)
+    }
+    return told_s
+  }
+  it.poll(0, { is_off })
+  assert.equal(await pass(30), 30)
+  const told_s = await pass(600)
+  assert.ok(told_s >= 60 && told_s <= 180, String(told_s))
+  assert.equal(it.pcs.alarm_code, 'pcs_off')
+  is_off = false
+  await pass(2)
+  assert.deepEqual([it.state.setpoint_w, it.pcs.alarm_code], [50, null])
+  assert.equal(await pass(300), 300)
 })

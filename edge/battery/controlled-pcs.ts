@@ -4,6 +4,7 @@ import { BusError, isRefusal } from '../bus/bus-error.ts'
 import { codeOf } from '../control/write-failure.ts'
 import type { PowerControl, PowerState } from '../drivers/power-control.ts'
 import { type PcsFacts, PcsPower } from './pcs-power.ts'
+import { PcsStart } from './pcs-start.ts'
 
 export interface PcsLook {
   /** Another object at each new contact; null: its power cannot be set. */
@@ -13,6 +14,8 @@ export interface PcsLook {
   power_w: number | null
   /** Its count stands still. */
   is_lost: boolean
+  /** It says that it is off, and may start when it is told power. */
+  is_off: boolean
   /** Its state or its alarms forbid any power. */
   alarm_code: string | null
 }
@@ -50,6 +53,8 @@ export class ControlledPcs {
   #ordered_w: number | null = null
   #held_w: number | null = null
   #written_ms = Number.NEGATIVE_INFINITY
+  /** Of the newest setpoint that was not there before. */
+  #written: { sent_ms: number | null; taken_ms: number | null } = { sent_ms: null, taken_ms: null }
   #retry_ms = Number.NEGATIVE_INFINITY
   #attempts = 0
   #rests_until_ms = Number.NEGATIVE_INFINITY
@@ -60,8 +65,8 @@ export class ControlledPcs {
   /** Reads in a row in which it did the opposite of what it is told. */
   #contrary = 0
   #measured_w = 0
-  is_lost = false
-  alarm_code: string | null = null
+  readonly #start = new PcsStart()
+  #alarm_code: string | null = null
 
   constructor(
     { pcs_idx, facts }: { pcs_idx: number; facts: PcsFacts },
@@ -79,6 +84,11 @@ export class ControlledPcs {
     return this.#told_w ?? this.power.state?.setpoint_w ?? 0
   }
 
+  /** When another setpoint was put on the line last, and when it was read back. */
+  get written(): { sent_ms: number | null; taken_ms: number | null } {
+    return this.#written
+  }
+
   /** The setpoint was refused or not kept again and again: why, in a word. */
   get failure(): string | null {
     return this.#is_failed ? this.#failure : null
@@ -89,9 +99,26 @@ export class ControlledPcs {
     return this.#complaints
   }
 
+  /** Its state, an alarm of it or what it did forbids any power: why, in a word. */
+  get alarm_code(): string | null {
+    if (this.#alarm_code !== null) return this.#alarm_code
+    if (this.is_contrary) return 'pcs_contrary'
+    return this.#start.isResting(this.#now()) ? 'pcs_off' : null
+  }
+
+  /** It did the opposite of what it was told, and stands still until it is met anew. */
+  get is_contrary(): boolean {
+    return this.#contrary >= contrary_reads
+  }
+
+  /** What it was read with last says that its setpoint stays where nobody writes any more. */
+  get stands(): boolean | null {
+    return this.#control && this.#control.traits.stops_after_ms === null
+  }
+
   /** It may be told more than zero. */
   isUsable(now_ms: number): boolean {
-    const is_whole = this.#control !== null && this.alarm_code === null && !this.is_lost
+    const is_whole = this.#control !== null && this.alarm_code === null
     const is_failing = this.#attempts >= attempts_max || now_ms < this.#rests_until_ms
     return is_whole && this.power.obeys(now_ms) && !is_failing
   }
@@ -111,12 +138,32 @@ export class ControlledPcs {
     }
   }
 
-  onRead({ control, power, power_w, is_lost, alarm_code }: PcsLook): void {
+  /** How much more than it is told its registers hold next, on the side of `way`; whole watts. */
+  stepFrom(told_w: number, way: 1 | -1): number {
+    const held_w = this.settable(told_w)
+    const isNext = (more_w: number) => this.settable(told_w + way * more_w) !== held_w
+    let least_w = 0
+    let most_w = 1
+    while (!isNext(most_w)) {
+      if (most_w >= this.rated_w) return 0
+      least_w = most_w
+      most_w *= 2
+    }
+    while (most_w - least_w > 1) {
+      const middle_w = Math.floor((least_w + most_w) / 2)
+      if (isNext(middle_w)) most_w = middle_w
+      else least_w = middle_w
+    }
+    return most_w
+  }
+
+  onRead({ control, power, power_w, is_lost, is_off, alarm_code }: PcsLook): void {
     const now_ms = this.#now()
     if (control !== this.#control) this.#meet(control)
     this.#lookAtSign(power_w)
-    this.alarm_code = alarm_code ?? (this.#contrary >= contrary_reads ? 'pcs_contrary' : null)
-    this.is_lost = is_lost
+    this.#start.look({ is_off, told_w: this.told_w }, now_ms)
+    this.#alarm_code = alarm_code
+    this.power.is_lost = is_lost
     if (power_w !== null) this.power.onPower(power_w, now_ms)
     const was_touched = this.#was_touched
     this.#was_touched = this.#is_working
@@ -129,7 +176,7 @@ export class ControlledPcs {
    * so that it stands still until it is met anew.
    */
   #lookAtSign(power_w: number | null): void {
-    if (power_w === null || this.#contrary >= contrary_reads) return
+    if (power_w === null || this.is_contrary) return
     const size_w = Math.abs(power_w)
     const is_settling = size_w < Math.abs(this.#measured_w) - settling_ratio * this.rated_w
     this.#measured_w = power_w
@@ -176,9 +223,11 @@ export class ControlledPcs {
     this.#is_working = true
     this.#was_touched = true
     let is_sent = false
+    const is_other = !this.isAt(power_w)
     const maySend = () => {
       const may = mayStill()
       if (may) this.power.sent(this.#now())
+      if (may && is_other && !is_sent) this.#written = { sent_ms: this.#now(), taken_ms: null }
       is_sent ||= may
       return may
     }
@@ -240,6 +289,7 @@ export class ControlledPcs {
     // What it held before it refused is nothing that it took.
     if (this.#told_w !== this.#ordered_w && this.#held_w === this.#ordered_w) return
     this.#is_awaited = false
+    if (this.#written.sent_ms !== null) this.#written.taken_ms ??= this.#now()
     this.#attempts = 0
     // That it takes 0 W does not say that it takes the power which it refused.
     if (this.#ordered_w === 0 && this.#failure === 'device_rejected') return

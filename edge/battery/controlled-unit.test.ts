@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Battery } from '@heliograph/domain/battery'
 import { emptyReading } from '@heliograph/domain/readings'
+import type { BatteryAnswer, PcsAnswer } from '../drivers/driver.ts'
 import type { PowerControl, PowerState } from '../drivers/power-control.ts'
 import { virtualClock } from '../fixtures/virtual-clock.ts'
 import { ControlledUnit } from './controlled-unit.ts'
@@ -20,6 +21,7 @@ function unitOf(more: Partial<Battery>, step_w: number) {
     ...{ setpoint_w: 0, discharge_max_w: 100_000, charge_max_w: 100_000 },
     ...{ revert: null, is_remote: true },
   }
+  let pcs_values: Partial<PcsAnswer['pcs']> = { state: 'running' }
   let beats = 0
   const beat = async () => {
     beats += 1
@@ -35,12 +37,12 @@ function unitOf(more: Partial<Battery>, step_w: number) {
     arm: async () => [],
   }
   const device = { identity: {}, beat } as never
-  const read = (soc_pct = 50, alarm_1 = 0) => {
-    const values = { ...emptyReading('bess'), soc_pct, alarm_1, state: 'standby' as const }
+  const read = (soc_pct = 50, alarm_1 = 0, more: Partial<BatteryAnswer['battery']> = {}) => {
+    const values = { ...emptyReading('bess'), soc_pct, alarm_1, state: 'standby' as const, ...more }
     const alarm_table = 'sunspec-battery-802'
     const answer = { battery: values, alarm_table, heartbeat: null, is_remote: null }
     unit.onBattery({ device, answer, heartbeat_ok: null, stamp })
-    const pcs = { ...emptyReading('pcs'), ac_power_kw: 0, state: 'running' as const }
+    const pcs = { ...emptyReading('pcs'), ac_power_kw: 0, ...pcs_values }
     const power = { ...state }
     const told = { pcs, alarm_table: null, heartbeat: null, power }
     unit.onPcs(0, { control, answer: told, heartbeat_ok: null, stamp })
@@ -55,7 +57,10 @@ function unitOf(more: Partial<Battery>, step_w: number) {
     if (pcs!.needs(power_w)) await pcs!.carryOut({ power_w, mayStill: () => true })
     return state.setpoint_w
   }
-  return { clock, unit, read, tick, beats: () => beats }
+  const setPcs = (values: typeof pcs_values) => {
+    pcs_values = values
+  }
+  return { clock, unit, read, tick, beats: () => beats, setPcs }
 }
 
 test('a ramp that is slower than the steps of a register gets there all the same', async () => {
@@ -71,6 +76,29 @@ test('a ramp that is slower than the steps of a register gets there all the same
       await clock.advance(tick_ms)
     }
     assert.ok(before_w! <= -19_000, String(before_w))
+  }
+})
+
+test('a register of coarse steps is gone along step by step, and none is a stop', async () => {
+  for (const [step_w, way] of [
+    [5000, -1],
+    [30_000, -1],
+    [30_000, 1],
+  ] as const) {
+    const { clock, read, tick } = unitOf({ ramp_rate_kw_s: 0.2 }, step_w)
+    read()
+    const seen = new Set<number>()
+    for (let s = 0; s <= 600; s += 1) {
+      if (s % 2 === 0) read()
+      const told_w = Math.abs((await tick(way * 100_000))!)
+      seen.add(told_w)
+      assert.ok(told_w <= step_w + 200 * s, `${told_w} W after ${s} s`)
+      await clock.advance(1000)
+    }
+    const steps = [...seen]
+    const gone = steps.slice(1).map((w, nth) => w - steps[nth]!)
+    assert.deepEqual([...new Set(gone)], [step_w], `steps of ${step_w} W`)
+    assert.ok(Math.max(...steps) >= 90_000, `${Math.max(...steps)} W`)
   }
 })
 
@@ -133,5 +161,57 @@ test('an alarm of the state of charge alone does not keep it from going back', a
     await clock.advance(1000)
     read(50, alarm_1)
     assert.equal(await tick(asked_w), setpoint_w, `${alarm_1} ${asked_w}`)
+  }
+})
+
+test('a battery and a PCS that are off while they are connected start when they are asked', async () => {
+  const cases: [Partial<BatteryAnswer['battery']>, Partial<PcsAnswer['pcs']>, number][] = [
+    [{ state: 'off' }, { state: 'running' }, -20_000],
+    [{ state: 'off', contactor_state: 'open' }, { state: 'running' }, 0],
+    [{}, { state: 'off' }, -20_000],
+    [{}, { state: 'off', ac_breaker_closed: 1 }, -20_000],
+    [{}, { state: 'off', ac_breaker_closed: 0 }, 0],
+    [{ state: 'disconnected' }, { state: 'running' }, 0],
+    [{}, { state: 'shutting_down' }, 0],
+  ]
+  for (const [values, pcs_values, setpoint_w] of cases) {
+    const { clock, read, tick, setPcs } = unitOf({}, 1)
+    setPcs(pcs_values)
+    await clock.advance(1000)
+    read(50, 0, values)
+    assert.equal(await tick(-50_000), setpoint_w, JSON.stringify([values, pcs_values]))
+  }
+})
+
+test('the protection of the state of charge bars only the way that led there', async () => {
+  const under_soc_min = 2 ** 13
+  const over_soc_max = 2 ** 15
+  const limits = (charge_kw: number, discharge_kw: number) => ({
+    ...{ max_charge_power_kw: charge_kw, max_discharge_power_kw: discharge_kw },
+  })
+  type Case = [soc_pct: number, alarm_1: number, more: object, charges: boolean, gives: boolean]
+  const cases: Case[] = [
+    [50, under_soc_min, {}, true, false],
+    [50, over_soc_max, {}, false, true],
+    [12, 0, limits(90, 0), true, false],
+    [88, 0, limits(0, 90), false, true],
+    [9, 0, {}, true, false],
+    [91, 0, {}, false, true],
+    // Nothing tells which way, or two things tell of both.
+    [50, 0, {}, false, false],
+    [9, over_soc_max, {}, false, false],
+    [50, 0, limits(0, 0), false, false],
+  ]
+  for (const [soc_pct, alarm_1, more, charges, gives] of cases) {
+    for (const [asked_w, may] of [
+      [-50_000, charges],
+      [50_000, gives],
+    ] as const) {
+      const { clock, read, tick } = unitOf({}, 1)
+      await clock.advance(1000)
+      read(soc_pct, alarm_1, { state: 'soc_protection', ...more })
+      const told_w = may ? Math.sign(asked_w) * 20_000 : 0
+      assert.equal(await tick(asked_w), told_w, JSON.stringify([soc_pct, alarm_1, more, asked_w]))
+    }
   }
 })

@@ -7,6 +7,7 @@ import type { BessReading, PcsReading } from '@heliograph/domain/readings'
 import type { BatteryRead, PcsRead } from '../battery-polls.ts'
 import { watts } from '../control/limited-devices.ts'
 import { fresh_polls } from '../control/plant-loops.ts'
+import type { BatteryAnswer } from '../drivers/driver.ts'
 import { ControlledPcs } from './controlled-pcs.ts'
 import type { BatteryNow, DispatchFacts, Stop, UnitNow } from './decide-dispatch.ts'
 
@@ -19,18 +20,14 @@ const beat_ms_min = 900
 /** A tick that comes late does not ramp further than this. */
 const passed_s_max = 2
 /**
- * Of what its PCS are rated at: where its ramp takes longer for so much, it saves up for that. No
- * register has coarser steps, and a step that none can hold would be asked for for ever.
+ * Of what its PCS are rated at: where its ramp takes longer for so much, it saves up for that; and
+ * for a step of its registers, where these are coarser: one that none can hold would be asked for
+ * for ever.
  */
 const step_ratio = 0.02
 
-const dead_states: readonly BessReading['state'][] = [
-  'off',
-  'initializing',
-  'fault',
-  'disconnected',
-  'soc_protection',
-]
+/** One that says `off` is connected, and stands: who asks it for power starts it. */
+const dead_states: readonly BessReading['state'][] = ['initializing', 'fault', 'disconnected']
 /**
  * Alarms of the state of charge alone, which end by going the other way: within the limits of the
  * management system, and with its contactors closed.
@@ -39,7 +36,7 @@ const one_way: Readonly<Record<string, NonNullable<Stop['only']>>> = {
   UNDER_SOC_MIN_ALARM: 'discharge',
   OVER_SOC_MAX_ALARM: 'charge',
 }
-const dead_pcs_states: readonly PcsReading['state'][] = ['fault', 'off', 'shutting_down']
+const dead_pcs_states: readonly PcsReading['state'][] = ['fault', 'shutting_down']
 
 export class ControlledUnit {
   readonly bess_id: number
@@ -54,7 +51,6 @@ export class ControlledUnit {
   #is_beating = false
   #beaten_ms = Number.NEGATIVE_INFINITY
   readonly #since_ms: number
-  readonly #step_s: number
   /** As of the last decision: when, what it was told, and since when its ramp was not used. */
   #decided: { at_ms: number; told_w: number; unused_ms: number }
 
@@ -79,8 +75,6 @@ export class ControlledUnit {
       }
       return new ControlledPcs({ pcs_idx, facts }, beforeOf(pcs_idx, facts.rated_w), stopwatch)
     })
-    const rated_w = this.pcs.reduce((sum, pcs) => sum + pcs.rated_w, 0)
-    this.#step_s = (step_ratio * rated_w) / (this.facts.ramp_w_s ?? Number.POSITIVE_INFINITY)
   }
 
   /** Some count on above 100 %, which is full. */
@@ -115,9 +109,12 @@ export class ControlledUnit {
 
   onPcs(pcs_idx: number, { answer, control, heartbeat_ok }: PcsRead): void {
     const { pcs: values, alarm_table, power } = answer
-    const is_dead = dead_pcs_states.includes(values.state)
+    const is_off = values.state === 'off'
+    // Nothing is connected by us.
+    const is_apart = is_off && values.ac_breaker_closed === 0
+    const is_dead = is_apart || dead_pcs_states.includes(values.state)
     this.#of(pcs_idx)?.onRead({
-      ...{ control, power, is_lost: heartbeat_ok === false },
+      ...{ control, power, is_lost: heartbeat_ok === false, is_off },
       power_w: values.ac_power_kw === null ? null : Math.round(values.ac_power_kw * 1000),
       alarm_code: criticalsOf(alarm_table, values)[0] ?? (is_dead ? `pcs_${values.state}` : null),
     })
@@ -188,8 +185,21 @@ export class ControlledUnit {
     const is_back = grown_w < 0 || told_w * before.told_w < 0
     const used_ms = (1000 * grown_w) / (this.facts.ramp_w_s ?? Number.POSITIVE_INFINITY)
     const unused_ms = is_back ? at_ms : Math.min(now_ms, before.unused_ms + used_ms)
-    const most_s = Math.max(this.#step_s, Math.min(passed_s_max, (now_ms - at_ms) / 1000))
+    const most_s = Math.max(this.#stepOf(usable), Math.min(passed_s_max, (now_ms - at_ms) / 1000))
     return { told_w, passed_s: Math.min(most_s, (now_ms - unused_ms) / 1000) }
+  }
+
+  /** In which its ramp comes to where the registers of each of them hold something else, s. */
+  #stepOf(usable: readonly ControlledPcs[]): number {
+    const { ramp_w_s } = this.facts
+    if (ramp_w_s === null) return 0
+    const rated_w = this.pcs.reduce((sum, pcs) => sum + pcs.rated_w, 0)
+    const steps = usable.map((pcs) => {
+      const step_w = Math.max(pcs.stepFrom(pcs.told_w, 1), pcs.stepFrom(pcs.told_w, -1))
+      // Of what they are told together it has its part, in whole watts.
+      return ((step_w + 1) * rated_w) / pcs.rated_w
+    })
+    return Math.max(step_ratio * rated_w, ...steps) / ramp_w_s
   }
 
   #battery(): BatteryNow | null {
@@ -218,6 +228,7 @@ export class ControlledUnit {
       }),
       (fire === 'alarm' || fire === 'fault') && alarm('fire_system'),
       dead_states.includes(state) && alarm(`state_${state}`),
+      state === 'soc_protection' && this.#protectionOf(battery, alarm_table),
       contactor_state === 'open' && alarm('contactor_open'),
       heartbeat_ok === false && doubt('heartbeat_lost'),
       is_remote === false && doubt('local_control'),
@@ -227,13 +238,30 @@ export class ControlledUnit {
     return stops.filter((stop) => stop !== false)
   }
 
+  /**
+   * Bars only the way that led there, where anything tells which: alarms, what its management
+   * system still allows, or the end of the window at which it is. Else it stands still.
+   */
+  #protectionOf(values: BatteryAnswer['battery'], alarm_table: string | null): Stop {
+    const { max_charge_power_kw: charge_kw, max_discharge_power_kw: discharge_kw } = values
+    const { soc_min_pct, soc_max_pct } = this.facts
+    const soc_pct = values.soc_pct ?? Number.NaN
+    const ways = new Set(criticalsOf(alarm_table, values).flatMap((code) => one_way[code] ?? []))
+    if (discharge_kw === 0 && (charge_kw ?? 0) > 0) ways.add('discharge')
+    if (charge_kw === 0 && (discharge_kw ?? 0) > 0) ways.add('charge')
+    if (soc_pct <= soc_min_pct) ways.add('discharge')
+    if (soc_pct >= soc_max_pct) ways.add('charge')
+    const [only, ...others] = ways
+    const is_certain = only !== undefined && others.length === 0
+    return { ...alarm('state_soc_protection'), ...(is_certain && { only }) }
+  }
+
   /** What one of them does unseen would come on top of what the others are told. */
   #doubtsOfPcs(now_ms: number): (Stop | false)[] {
     return [
       this.pcs.some(({ power }) => !power.isFresh(now_ms)) && doubt('pcs_stale'),
-      this.pcs.some(({ power }) => power.isFresh(now_ms) && !power.obeys(now_ms)) &&
-        doubt('local_control'),
-      this.pcs.some(({ is_lost }) => is_lost) && doubt('heartbeat_lost'),
+      this.pcs.some(({ power }) => power.unknownWhy(now_ms) === 'local') && doubt('local_control'),
+      this.pcs.some(({ power }) => power.unknownWhy(now_ms) === 'lost') && doubt('heartbeat_lost'),
     ]
   }
 

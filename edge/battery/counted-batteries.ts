@@ -6,6 +6,7 @@ import type { Stopwatch } from '@heliograph/domain/clock'
 import type { BatteryPower, JointCeilings, ListedPcs } from '../control/battery-shares.ts'
 import type { ControlledUnit } from './controlled-unit.ts'
 import type { PcsPlaces } from './removed-pcs.ts'
+import type { StandingUnit } from './standing-room.ts'
 
 export interface CountedNeeds {
   stopwatch: Stopwatch
@@ -51,6 +52,30 @@ export class CountedBatteries {
   left_w(logger_id: number | null): number {
     const { removed, isAskedFor } = this.#needs
     return isAskedFor() ? removed.worst_w(logger_id) : 0
+  }
+
+  /** Those of which a PCS goes on with its setpoint where nobody writes any more. */
+  standing(): StandingUnit[] {
+    const { stopwatch, removed } = this.#needs
+    const now_ms = stopwatch.elapsedMs()
+    const isStanding = ({ bess_id, pcs }: ControlledUnit) =>
+      pcs.some(({ pcs_idx, stands }) => stands ?? removed.stands({ bess_id, pcs_idx }))
+    return this.within(null)
+      .filter(isStanding)
+      .map((unit) => {
+        const { bess_id, logger_id, facts, pcs } = unit
+        const rated_w = sum(pcs, (one) => one.rated_w)
+        const reserve_w = Math.min(facts.rated_discharge_w, rated_w)
+        return { bess_id, logger_id, reserve_w, fixed_w: unit.fixed_w(now_ms) }
+      })
+  }
+
+  /** What these, and those that left site.yaml, may go on with. */
+  standing_w(logger_id: number | null): number {
+    const within = this.standing().filter(
+      (one) => logger_id === null || one.logger_id === logger_id,
+    )
+    return sum(within, ({ reserve_w }) => reserve_w) + this.left_w(logger_id)
   }
 
   powerOf(logger_id: number): BatteryPower {

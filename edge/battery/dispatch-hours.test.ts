@@ -61,3 +61,14 @@ test('what is over is forgotten after a day, and not heard of again', () => {
   assert.deepEqual(hours.all, [])
   assert.equal(hours.hear([hourOf(1)], later), false)
 })
+
+test('each battery is asked for its own hours, and of all of them none is lost', () => {
+  const heard = [1, 2, 3].map((bess_id) => hourOf(10 * bess_id, { bess_id }))
+  const hours = new DispatchHours(heard.slice(0, 1))
+  assert.equal(hours.hear(heard, start_at), true)
+  const asked = [1, 2, 3, 4].map((bess_id) => hours.askedOf(bess_id, start_at)?.power_w ?? null)
+  assert.deepEqual(asked, [10_000, 20_000, 30_000, null])
+  assert.deepEqual(hours.all, heard)
+  hours.forget(start_at + 2 * 86_400_000)
+  assert.equal(hours.is_empty, true)
+})

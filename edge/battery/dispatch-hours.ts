@@ -13,14 +13,19 @@ export interface Asked {
 const forgotten_ms = 86_400_000
 
 export class DispatchHours {
-  readonly #hours = new Map<string, DispatchHour>()
+  /** By bess_id, and by key: what is asked of one battery does not go through those of others. */
+  readonly #hours = new Map<number, Map<string, DispatchHour>>()
 
   constructor(hours: readonly DispatchHour[]) {
-    for (const hour of hours) this.#hours.set(hourKey(hour), hour)
+    for (const hour of hours) this.#of(hour.bess_id).set(hourKey(hour), hour)
   }
 
   get all(): DispatchHour[] {
-    return [...this.#hours.values()]
+    return [...this.#hours.values()].flatMap((of_one) => [...of_one.values()])
+  }
+
+  get is_empty(): boolean {
+    return [...this.#hours.values()].every(({ size }) => size === 0)
   }
 
   /** Takes hours in; whether anything of it is news. */
@@ -28,32 +33,30 @@ export class DispatchHours {
     let is_news = false
     for (const hour of hours) {
       const key = hourKey(hour)
-      const known = this.#hours.get(key)
+      const of_one = this.#of(hour.bess_id)
+      const known = of_one.get(key)
       const merged = known ? mergeHour(known, hour) : hour
       if (known?.ended_at === merged.ended_at && known) continue
       if (!known && hour.end_at < now - forgotten_ms) continue
-      this.#hours.set(key, merged)
+      of_one.set(key, merged)
       is_news = true
     }
     return is_news
   }
 
   forget(now: number): void {
-    for (const [key, { end_at }] of this.#hours) {
-      if (end_at < now - forgotten_ms) this.#hours.delete(key)
+    for (const of_one of this.#hours.values()) {
+      for (const [key, { end_at }] of of_one) {
+        if (end_at < now - forgotten_ms) of_one.delete(key)
+      }
     }
-  }
-
-  /** Whether any hour of it is known, also one that is over. */
-  has(bess_id: number): boolean {
-    return this.all.some((hour) => hour.bess_id === bess_id)
   }
 
   /** What the newest schedule says of this instant; null: none does. */
   askedOf(bess_id: number, now: number): Asked | null {
     let newest: DispatchHour | null = null
-    for (const hour of this.#hours.values()) {
-      if (hour.bess_id !== bess_id || !isInForce(hour, now)) continue
+    for (const hour of this.#hours.get(bess_id)?.values() ?? []) {
+      if (!isInForce(hour, now)) continue
       if (!newest || hour.schedule_id > newest.schedule_id) newest = hour
     }
     if (!newest) return null
@@ -65,6 +68,12 @@ export class DispatchHours {
       schedule_id,
       interval_start_at: start_at + nth * quarter_ms,
     }
+  }
+
+  #of(bess_id: number): Map<string, DispatchHour> {
+    const known = this.#hours.get(bess_id) ?? new Map<string, DispatchHour>()
+    this.#hours.set(bess_id, known)
+    return known
   }
 }
 

@@ -1,12 +1,13 @@
 /**
  * What is told of one battery: a report of each setpoint and what came of it, and a note of each
  * change of who decides. A change to less severe is told once it has held for a while, so that what
- * comes and goes fills no log.
+ * comes and goes fills no log. What came of a setpoint is not taken back: where it fails later, is
+ * held by something else or goes on after that, another report begins.
  */
 import type { ControlNote, DispatchReport } from '@heliograph/domain/dispatch'
 import type { DispatchDecision } from './decide-dispatch.ts'
 import type { Asked } from './dispatch-hours.ts'
-import { actionOf, messageOf, statusOf } from './dispatch-words.ts'
+import { actionOf, isInDoubt, messageOf, statusOf } from './dispatch-words.ts'
 
 export interface Seen {
   /** Unix ms. */
@@ -16,14 +17,25 @@ export interface Seen {
   decision: DispatchDecision
   /** Its setpoint, or one that it held lately, may tell of the permit. */
   is_hidden: boolean
+  /** So may where it is to come to. */
+  is_aim_hidden: boolean
   told_w: number
   /** Each PCS holds what it was told. */
   is_proven: boolean
+  /** When each PCS was told another setpoint last, and when it was seen there, as of `now_ms`. */
+  written: readonly PcsWritten[]
   measured_w: number | null
   /** Its setpoint is not taken: why, in a word. */
   failure: string | null
   soc_pct: number | null
   tolerance_w: number
+}
+
+export interface PcsWritten {
+  /** Put on the line; null: never. */
+  sent_ms: number | null
+  /** null: it was not read back yet. */
+  taken_ms: number | null
 }
 
 export interface DispatchLogNeeds {
@@ -36,7 +48,7 @@ export interface DispatchLogNeeds {
 
 /** A change to less severe is told when it has held for so long. */
 const easing_ms = 10_000
-/** What is measured of a setpoint that holds is told again so often. */
+/** What a clamp leaves is told again where it changed and stayed, and else so often. */
 const again_ms = 60_000
 
 interface Told {
@@ -46,14 +58,24 @@ interface Told {
   was_overridden: boolean
 }
 
+interface Since {
+  at: number
+  ms: number
+}
+
 export class DispatchLog {
   readonly #needs: DispatchLogNeeds
   #report: DispatchReport | null
   #report_key = ''
   #issued_at: number
   #reported_ms = Number.NEGATIVE_INFINITY
+  #reported: DispatchReport | null = null
   #told: Told | null = null
-  #easing_ms: number | null = null
+  #easing: Since | null = null
+  /** What is left of what is asked, and since when. */
+  #left: { power_kw: number | null; ms: number } = { power_kw: null, ms: 0 }
+  /** Since when the PCS hold where it is to come to. */
+  #there_ms: number | null = null
   #last = { at: 0, nth: -1 }
 
   constructor(needs: DispatchLogNeeds) {
@@ -70,38 +92,53 @@ export class DispatchLog {
 
   /** At each tick. */
   look(seen: Seen): void {
-    const is_told = this.#note(seen)
-    this.#follow(seen, is_told)
+    const power_kw = seen.is_aim_hidden ? null : kw(seen.decision.aim_w)
+    if (power_kw !== this.#left.power_kw) this.#left = { power_kw, ms: seen.now_ms }
+    this.#there_ms = isThere(seen) ? (this.#there_ms ?? seen.now_ms) : null
+    const since = this.#note(seen)
+    this.#follow(seen, since)
   }
 
-  /** Whether this decision is what was told. */
-  #note(seen: Seen): boolean {
+  /** Since when this decision holds; null: it is not what was told. */
+  #note(seen: Seen): Since | null {
     const { decision, asked, now_ms } = seen
+    const now: Since = { at: seen.now, ms: now_ms }
     const key = `${decision.tier}/${decision.code}/${decision.alarm_code}/${asked?.schedule_id}`
     const interval = `${asked?.interval_start_at}/${asked?.power_w}`
     const of_interval = decision.tier === 'dispatch' ? `${key}/${interval}` : key
     if (of_interval === this.#told?.key) {
-      this.#easing_ms = null
-      return true
+      this.#easing = null
+      if (this.#isOther(this.#told, seen)) this.#tell(seen, of_interval, now)
+      return now
     }
     const is_severe = decision.tier !== 'dispatch'
+    let since = now
     if (this.#told?.is_severe && !is_severe) {
-      this.#easing_ms ??= now_ms
-      if (now_ms - this.#easing_ms < easing_ms) return false
+      this.#easing ??= now
+      if (now_ms - this.#easing.ms < easing_ms) return null
+      since = this.#easing
     }
-    this.#easing_ms = null
-    this.#tell(seen, of_interval)
-    return true
+    this.#easing = null
+    this.#tell(seen, of_interval, since)
+    return since
   }
 
-  #tell({ now, decision, asked, is_hidden, soc_pct, failure }: Seen, key: string): void {
+  /** What it comes to is another figure than was told, and has been for a while. */
+  #isOther({ to_power_kw: told_kw }: Told, { now_ms, tolerance_w }: Seen): boolean {
+    const { power_kw, ms } = this.#left
+    if (power_kw === null || power_kw === told_kw || now_ms - ms < easing_ms) return false
+    const is_clear = Math.abs(power_kw - (told_kw ?? 0)) > kw(tolerance_w)
+    return is_clear || told_kw === null || told_kw === 0 || power_kw === 0
+  }
+
+  #tell({ decision, asked, soc_pct, failure }: Seen, key: string, { at }: Since): void {
     const { bess_id, onNote } = this.#needs
-    const nth = now === this.#last.at ? this.#last.nth + 1 : 0
-    this.#last = { at: now, nth }
+    const nth = at === this.#last.at ? this.#last.nth + 1 : 0
+    this.#last = { at, nth }
     const was_overridden = this.#told?.was_overridden ?? false
-    const to_power_kw = is_hidden ? null : kw(decision.aim_w)
+    const to_power_kw = this.#left.power_kw
     onNote({
-      ...{ bess_id, at: now, nth, tier: decision.tier, actor: 'edge' },
+      ...{ bess_id, at, nth, tier: decision.tier, actor: 'edge' },
       action: actionOf(decision, was_overridden),
       from_power_kw: this.#told?.to_power_kw ?? null,
       to_power_kw,
@@ -115,34 +152,50 @@ export class DispatchLog {
     this.#told = { key, is_severe, to_power_kw, was_overridden: is_severe }
   }
 
-  #follow(seen: Seen, is_told: boolean): void {
-    const { asked, decision } = seen
+  #follow(seen: Seen, since: Since | null): void {
+    const { asked, now_ms } = seen
     const key = asked === null ? '' : keyOfAsked(asked)
     if (key !== this.#report_key) {
       this.#end(seen)
       this.#report_key = key
     }
     // What was eased and not told yet is no new setpoint.
-    if (asked === null || !is_told) return
-    const report = this.#report ?? this.#begin(seen, asked)
-    const is_clamp_new = report.clamp_reason !== clampOf(seen) && !isOpen(report)
-    const next = this.#grown(is_clamp_new ? this.#begin(seen, asked) : report, seen)
-    const is_late = seen.now_ms - this.#reported_ms >= again_ms
-    const is_change =
-      next.status !== report.status ||
-      next.clamp_reason !== report.clamp_reason ||
-      next.failure_code !== report.failure_code ||
-      next.issued_at !== report.issued_at
-    if (is_change || (is_late && decision.aim_w !== 0)) this.#put(next, seen.now_ms)
-    else if (this.#report === null) this.#put(next, seen.now_ms)
-    else this.#report = { ...next, reported_at: report.reported_at }
+    if (asked === null || since === null) return
+    const before = this.#report
+    const begins = before === null || this.#isOver(before, seen)
+    const next = this.#grown(begins ? this.#begin(seen, asked, since) : before, seen)
+    if (begins || isNews(next, before) || this.#isDue(next, seen)) this.#put(next, now_ms)
+    else this.#report = { ...next, reported_at: before.reported_at }
   }
 
-  #begin({ now, soc_pct }: Seen, asked: Asked): DispatchReport {
+  /** What is told of it stays as it is: what holds now is another setpoint. */
+  #isOver(report: DispatchReport, seen: Seen): boolean {
+    if (isOpen(report)) return false
+    const failure = failureOf(seen)
+    if ((report.status === 'failed') !== (failure !== null)) return true
+    // Which of two failures of one cause is seen first says nothing.
+    const is_settled = seen.now_ms - this.#reported_ms >= easing_ms
+    if (failure !== null) return failure !== report.failure_code && is_settled
+    return report.clamp_reason !== clampOf(seen) || report.source !== sourceOf(seen)
+  }
+
+  /** What a clamp leaves moves on, and what came of that. */
+  #isDue(next: DispatchReport, { now_ms, tolerance_w }: Seen): boolean {
+    if (next.clamp_reason === null) return false
+    const told = this.#reported
+    const strays_kw = Math.abs((next.achieved_power_kw ?? 0) - (told?.achieved_power_kw ?? 0))
+    const is_other = next.clamped_power_kw !== told?.clamped_power_kw
+    if (!is_other && strays_kw <= kw(tolerance_w)) return false
+    const there_ms = this.#there_ms ?? Number.NEGATIVE_INFINITY
+    const since_ms = Math.max(this.#left.ms, there_ms, this.#reported_ms)
+    return now_ms - since_ms >= easing_ms || now_ms - this.#reported_ms >= again_ms
+  }
+
+  #begin({ now, soc_pct }: Seen, asked: Asked, since: Since): DispatchReport {
     return {
       bess_id: this.#needs.bess_id,
       // Of one battery no two are of one instant.
-      issued_at: Math.max(now, this.#issued_at + 1),
+      issued_at: Math.max(since.at, this.#issued_at + 1),
       reported_at: now,
       schedule_id: asked.schedule_id,
       interval_start_at: asked.interval_start_at,
@@ -155,41 +208,53 @@ export class DispatchLog {
   }
 
   #grown(report: DispatchReport, seen: Seen): DispatchReport {
-    const { now, decision, measured_w, is_proven, told_w, failure } = seen
-    const is_there = is_proven && Math.abs(told_w - decision.aim_w) <= seen.tolerance_w
+    const { now, decision, measured_w } = seen
     const strays_w = Math.abs((measured_w ?? Number.POSITIVE_INFINITY) - decision.aim_w)
-    const is_achieved = is_there && strays_w <= seen.tolerance_w
-    const status = statusOf(decision, { is_failed: failure !== null, is_proven, is_achieved })
+    const is_achieved = isThere(seen) && strays_w <= seen.tolerance_w
+    const failure_code = failureOf(seen)
+    const is_failed = failure_code !== null
     const clamp_reason = clampOf(seen)
+    const is_clamped = clamp_reason !== null
+    const is_settled =
+      this.#there_ms !== null && seen.now_ms - this.#there_ms >= (is_achieved ? 0 : easing_ms)
+    const is_measured = is_settled && (is_clamped || report.achieved_at === null)
+    const { sent_at, taken_at } = writtenSince(report.issued_at, seen)
+    const acknowledged_at = report.acknowledged_at ?? (is_failed ? null : taken_at)
+    const is_taken = acknowledged_at !== null
     return {
       ...report,
       reported_at: Math.max(now, report.reported_at),
+      source: sourceOf(seen),
       clamp_reason,
-      clamped_power_kw:
-        clamp_reason === null || clamp_reason === 'permit' ? null : kw(decision.aim_w),
-      sent_at: report.sent_at ?? now,
-      acknowledged_at: report.acknowledged_at ?? (is_proven ? now : null),
-      achieved_at: report.achieved_at ?? (is_achieved ? now : null),
-      achieved_power_kw: measured_w === null ? report.achieved_power_kw : kw(measured_w),
+      clamped_power_kw: clamp_reason === 'permit' ? null : kw(decision.aim_w),
+      sent_at: report.acknowledged_at === null ? (report.sent_at ?? sent_at) : report.sent_at,
+      acknowledged_at,
+      achieved_at: report.achieved_at ?? (is_achieved && !is_failed ? now : null),
+      achieved_power_kw:
+        !is_failed && is_measured && measured_w !== null
+          ? kw(measured_w)
+          : report.achieved_power_kw,
       soc_pct: seen.soc_pct ?? report.soc_pct,
-      status,
-      failure_code: status === 'failed' ? (failure ?? decision.code) : null,
+      status: laterOf(report.status, statusOf({ is_failed, is_clamped, is_taken, is_achieved })),
+      failure_code,
     }
   }
 
   /** What was not reached by the end of its interval. */
-  #end({ now, now_ms, is_hidden }: Seen): void {
+  #end({ now, now_ms, is_hidden, measured_w }: Seen): void {
     const report = this.#report
     this.#report = null
     if (!report || !isOpen(report)) return
+    const power_kw = measured_w === null ? report.achieved_power_kw : kw(measured_w)
     const is_on_its_way = report.acknowledged_at !== null
-    const ended: DispatchReport = {
-      ...report,
-      reported_at: Math.max(now, report.reported_at),
-      status: is_on_its_way ? 'clamped' : 'expired',
-      clamp_reason: is_on_its_way ? (is_hidden ? 'permit' : 'ramp') : null,
-      clamped_power_kw: is_on_its_way && !is_hidden ? report.achieved_power_kw : null,
-    }
+    const reported_at = Math.max(now, report.reported_at)
+    const ended: DispatchReport = is_on_its_way
+      ? {
+          ...{ ...report, reported_at, status: 'clamped', achieved_power_kw: power_kw },
+          clamp_reason: is_hidden ? 'permit' : 'ramp',
+          clamped_power_kw: is_hidden ? null : power_kw,
+        }
+      : { ...report, reported_at, status: 'expired' }
     this.#put(ended, now_ms)
     this.#report = null
   }
@@ -198,16 +263,59 @@ export class DispatchLog {
     this.#report = report
     this.#issued_at = report.issued_at
     this.#reported_ms = now_ms
+    this.#reported = report
     this.#needs.onReport(report)
   }
 }
 
 const isOpen = ({ status }: DispatchReport) => status === 'sent' || status === 'acknowledged'
 
+const isThere = ({ is_proven, told_w, decision, tolerance_w }: Seen) =>
+  is_proven && Math.abs(told_w - decision.aim_w) <= tolerance_w
+
+/** What it has come to is not taken back by a write that only keeps it. */
+function laterOf(before: DispatchReport['status'], now: DispatchReport['status']) {
+  const stages: readonly DispatchReport['status'][] = ['sent', 'acknowledged', 'achieved']
+  return stages.includes(now) && stages.indexOf(now) < stages.indexOf(before) ? before : now
+}
+
+const isNews = (next: DispatchReport, before: DispatchReport) =>
+  next.status !== before.status ||
+  next.clamp_reason !== before.clamp_reason ||
+  next.source !== before.source ||
+  next.failure_code !== before.failure_code ||
+  (next.acknowledged_at !== null && before.acknowledged_at === null) ||
+  (next.achieved_power_kw !== null && before.achieved_power_kw === null) ||
+  (next.achieved_at !== null && before.achieved_at === null)
+
 /** Where its figure may be one of the permit, the permit is what it is told as. */
-function clampOf({ decision, is_hidden }: Seen): DispatchReport['clamp_reason'] {
+function clampOf({ decision, is_aim_hidden }: Seen): DispatchReport['clamp_reason'] {
   if (decision.clamp_reason === null) return null
-  return is_hidden && decision.tier !== 'protection' ? 'permit' : decision.clamp_reason
+  return is_aim_hidden ? 'permit' : decision.clamp_reason
+}
+
+/** A curtailment is a setpoint of an operator. */
+const sourceOf = ({ decision, is_aim_hidden }: Seen): DispatchReport['source'] =>
+  decision.tier === 'operator' && !is_aim_hidden ? 'operator' : 'schedule'
+
+const failureOf = ({ decision, failure }: Seen): string | null =>
+  failure ?? (isInDoubt(decision) ? decision.code : null)
+
+/** By the clock, of what was written since; at the begin, where nothing was and it stands there. */
+function writtenSince(issued_at: number, seen: Seen) {
+  const { now, now_ms, written } = seen
+  const since = (all: readonly (number | null)[]) =>
+    all
+      .filter((ms) => ms !== null)
+      .map((ms) => Math.min(now, Math.round(now - (now_ms - ms))))
+      .filter((at) => at >= issued_at)
+  const sent = since(written.map(({ sent_ms }) => sent_ms))
+  const taken = since(written.map(({ taken_ms }) => taken_ms))
+  const is_taken = taken.length === written.length || isThere(seen)
+  return {
+    sent_at: sent.length === 0 ? null : Math.min(...sent),
+    taken_at: is_taken ? Math.max(issued_at, ...taken) : null,
+  }
 }
 
 const kw = (power_w: number) => power_w / 1000

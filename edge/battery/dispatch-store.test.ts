@@ -22,7 +22,8 @@ test('what was saved is there for the next run', () =>
     assert.deepEqual(store.state.hours, [])
     const hours = [hourOf(50), hourOf(-20, { schedule_id: 2 })]
     const place = { logger_id: null }
-    const record = { bess_id: 1, pcs_idx: 0, max_w: 60_000, place, left: [1, null], freed_id: 'a' }
+    const known = { max_w: 60_000, place, left: [1, null], freed_id: 'a', stands: true }
+    const record = { bess_id: 1, pcs_idx: 0, ...known }
     await store.save({ hours, most_w: new Map([['1.0', 50_000]]), reports: [], pcs: [record] })
     const next = await openDispatchStore({ dir, onFault })
     assert.deepEqual(next.state, store.state)

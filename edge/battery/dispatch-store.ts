@@ -36,6 +36,7 @@ const SavedPcs = Type.Object({
   place: Type.Union([Type.Object({ logger_id: Connection }), Type.Null()]),
   left: Type.Array(Connection),
   freed_id: Type.Union([Type.String(), Type.Null()]),
+  stands: Type.Optional(Type.Boolean()),
 })
 
 const Saved = Type.Object({
@@ -113,5 +114,7 @@ function stateOf(text: string): DispatchState | null {
     return null
   }
   if (!Value.Check(Saved, found)) return null
-  return { ...found, most_w: new Map(found.most_w), pcs: found.pcs ?? [] }
+  // Until it is heard a file of before that was known says nothing of it.
+  const pcs = (found.pcs ?? []).map(({ stands = false, ...one }) => ({ ...one, stands }))
+  return { ...found, most_w: new Map(found.most_w), pcs }
 }

@@ -43,14 +43,19 @@ const messages: Readonly<Record<string, string>> = {
 export const messageOf = ({ code }: DispatchDecision) =>
   messages[code] ?? `its state is ${code.replace(/^state_/, '')}`
 
-/** How far a report of this decision has come, by what was seen of it. */
-export function statusOf(
-  { code, tier, clamp_reason }: DispatchDecision,
-  seen: { is_failed: boolean; is_proven: boolean; is_achieved: boolean },
-): DispatchReport['status'] {
+/** It stands still for what is not known, and nothing that is known holds it. */
+export const isInDoubt = ({ tier, clamp_reason }: DispatchDecision) =>
+  tier === 'protection' && clamp_reason === null
+
+/** How far a report has come, by what was seen of it. */
+export function statusOf(seen: {
+  is_failed: boolean
+  is_clamped: boolean
+  is_taken: boolean
+  is_achieved: boolean
+}): DispatchReport['status'] {
   if (seen.is_failed) return 'failed'
-  if (tier === 'protection' && clamp_reason === null && code !== 'schedule') return 'failed'
-  if (clamp_reason !== null) return 'clamped'
+  if (seen.is_clamped) return 'clamped'
   if (seen.is_achieved) return 'achieved'
-  return seen.is_proven ? 'acknowledged' : 'sent'
+  return seen.is_taken ? 'acknowledged' : 'sent'
 }

@@ -298,3 +298,89 @@ test('registers that cannot be understood stop neither the plants nor the other 
   assert.deepEqual(told, [0, 40_000])
   assert.ok(site.inverters.every(({ limit_w }) => limit_w !== null))
 })
+
+const eventsOf = ({ events }: MixedSite, code: string) =>
+  events.filter((one) => one.code === code).map(({ edge, source_id }) => `${edge} ${source_id}`)
+
+test('one that is silent holds the plant back, and is told with its battery and by how much', async () => {
+  const site = await siteOf({
+    batteries: [batteryOf(1, { logger_id: 1 })],
+    permit: permit(130_000),
+  })
+  sunOf(site, 100_000)
+  await site.pass(30)
+  assert.deepEqual(eventsOf(site, 'pcs_counts_in_full'), [])
+  const [one] = site.batteries
+  one!.silent_ms = site.clock.elapsedMs()
+  one!.pcs[0]!.silent_ms = site.clock.elapsedMs()
+  await site.pass(30)
+  const limits_w = site.inverters.reduce((sum, { limit_w }) => sum + limit_w!, 0)
+  assert.ok(limits_w <= 30_000, String(limits_w))
+  const told = site.events.find(({ code }) => code === 'pcs_counts_in_full')!
+  assert.equal(told.source_kind, 'pcs')
+  assert.match(told.message, /^PCS 1\.0 of battery 1 does not answer/)
+  assert.match(told.message, / holds back 100 kW /)
+  assert.match(told.message, /heliograph-edge limits forget pcs-1\.0$/)
+  one!.pcs[0]!.silent_ms = null
+  await site.pass(10)
+  assert.deepEqual(eventsOf(site, 'pcs_counts_in_full'), ['rising 1.0', 'falling 1.0'])
+})
+
+test('a PCS whose heartbeat stands still counts with all that it can, whatever it shows', async () => {
+  const site = await siteOf()
+  sunOf(site, 100_000)
+  site.hours(hourOf(-60))
+  await site.pass(30)
+  site.batteries[0]!.pcs[0]!.is_frozen = true
+  await site.pass(20)
+  assert.equal(setpoint(site), 0)
+  const limits_w = site.inverters.reduce((sum, { limit_w }) => sum + limit_w!, 0)
+  assert.equal(limits_w, 0)
+  const told = site.events.find(({ code }) => code === 'pcs_counts_in_full')!
+  assert.match(told.message, /its heartbeat stands still/)
+  const found = site.entries.findLast(({ is }) => is === 'pcs')!
+  assert.equal('obeys' in found && found.obeys, 'silent')
+  site.batteries[0]!.pcs[0]!.is_frozen = false
+  await site.pass(30)
+  assert.equal(setpoint(site), -60_000)
+})
+
+test('one that does the opposite of what it is told stands still, with an event', async () => {
+  const site = await siteOf()
+  site.batteries[0]!.pcs[0]!.ratio = -1
+  site.hours(hourOf(-60))
+  await site.pass(30)
+  assert.equal(setpoint(site), 0)
+  assert.deepEqual(eventsOf(site, 'pcs_contrary'), ['rising 1.0'])
+  assert.equal(site.notes.at(-1)!.alarm_code, 'pcs_contrary')
+})
+
+test('a battery has the whole room of a connection at which no inverter feeds in', async () => {
+  const bare = { logger_id: 1, rated_w: [] }
+  const cases = [
+    { plants: [bare], batteries: [batteryOf(1, { logger_id: 1 })], permit: permit(60_000) },
+    { plants: [bare], batteries: [batteryOf(1)], permit: permit(1e6, 60_000) },
+  ]
+  for (const one of cases) {
+    const site = await siteOf(one)
+    site.hours(hourOf(90))
+    await site.pass(40)
+    assert.equal(setpoint(site), 60_000)
+    site.permit = { ...one.permit, plant_w: new Map([[1, 50_000]]), site_w: 50_000 }
+    await site.pass(10)
+    assert.equal(setpoint(site), 50_000)
+    assert.deepEqual(site.faults, [])
+  }
+})
+
+test('it has what a plant that is nearly at its most cannot come to use', async () => {
+  const site = await siteOf({ permit: permit(160_000) })
+  sunOf(site, 99_000)
+  site.hours(hourOf(100))
+  await site.pass(120)
+  assert.ok(setpoint(site)! >= 58_000 && setpoint(site)! <= 60_000, String(setpoint(site)))
+  sunOf(site, 100_000)
+  await site.pass(60, () => {
+    assert.ok(site.inverters.every((one) => inverterPower(one) === 50_000))
+  })
+})

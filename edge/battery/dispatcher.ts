@@ -14,18 +14,18 @@ import type { ControlLog } from '../control/control-entry.ts'
 import { oneAtATime } from '../control/one-at-a-time.ts'
 import { isSamePermit, type Permit } from '../control/permit-terms.ts'
 import { BatteryAlerts, type BatteryAlertsNeeds } from './battery-alerts.ts'
-import { BatteryRoom, type Sum } from './battery-room.ts'
-import { BatteryShare } from './battery-share.ts'
 import { ControlledUnit } from './controlled-unit.ts'
 import { CountedBatteries, sum } from './counted-batteries.ts'
 import { decideDispatch, type Stop, type UnitNow } from './decide-dispatch.ts'
 import { DispatchHours } from './dispatch-hours.ts'
-import { DispatchLog } from './dispatch-log.ts'
+import { DispatchLog, type Seen } from './dispatch-log.ts'
 import type { DispatchStore } from './dispatch-store.ts'
+import { areHeldByRows, HiddenFigures } from './hidden-figures.ts'
 import { MostTold } from './most-told.ts'
 import { PcsNotes } from './pcs-notes.ts'
-import { checkSums, isCut, type PcsTarget, RoomLeft, splitOver, stepOf } from './pcs-targets.ts'
+import { checkSums, isCut, type PcsTarget, RoomLeft, splitOver } from './pcs-targets.ts'
 import { PcsPlaces } from './removed-pcs.ts'
+import { UnitRooms } from './unit-rooms.ts'
 
 export interface DispatcherNeeds extends BatteryAlertsNeeds {
   clock: Clock
@@ -43,8 +43,7 @@ interface Known {
   description: string
   unit: ControlledUnit
   log: DispatchLog
-  /** What it holds, or held lately, may tell of the permit. */
-  is_hidden: boolean
+  hidden: HiddenFigures
 }
 
 /** Of its rating: what is measured so near to its setpoint is as was asked. */
@@ -56,12 +55,10 @@ const infinite = Number.POSITIVE_INFINITY
 export class Dispatcher implements Batteries, BatteryHooks {
   readonly #needs: DispatcherNeeds
   readonly #hours: DispatchHours
-  readonly #room = new BatteryRoom()
-  readonly #shares = new Map<number | null, BatteryShare>()
-  readonly #shares_w = new Map<number | null, number>()
   readonly #alerts: BatteryAlerts
   readonly #most: MostTold
   readonly #counted: CountedBatteries
+  readonly #rooms: UnitRooms
   #releasing: readonly Promise<void>[] = []
   readonly #notes: PcsNotes
   readonly removed: PcsPlaces
@@ -85,6 +82,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
       units: () => [...this.#units.values()].map(({ unit }) => unit),
       isAskedFor: () => this.#isAskedFor(),
     })
+    this.#rooms = new UnitRooms(this.#counted)
   }
 
   /** Controls the batteries of this site from now on; those described as before go on. */
@@ -103,7 +101,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
           (pcs_idx, rated_w) => this.#most.before(bess_id, pcs_idx) ?? rated_w,
         )
         const log = known?.log ?? this.#logOf(bess_id)
-        return [bess_id, { description, unit, log, is_hidden: true }]
+        return [bess_id, { description, unit, log, hidden: new HiddenFigures() }]
       }),
     )
     this.#alerts.apply(batteries)
@@ -145,7 +143,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
   }
 
   hidesSetpoint(bess_id: number): boolean {
-    return this.#isAskedFor() && (this.#units.get(bess_id)?.is_hidden ?? true)
+    return this.#isAskedFor() && (this.#units.get(bess_id)?.hidden.is_hidden ?? true)
   }
 
   onNews(): void {
@@ -153,11 +151,12 @@ export class Dispatcher implements Batteries, BatteryHooks {
   }
 
   share_w(logger_id: number | null): number {
-    return (this.#shares_w.get(logger_id) ?? 0) + this.#counted.left_w(logger_id)
+    return this.#rooms.share_w(logger_id) + this.#counted.left_w(logger_id)
   }
 
   readonly worst_w = (logger_id: number | null) => this.#counted.worst_w(logger_id)
   readonly fixed_w = (logger_id: number | null) => this.#counted.fixed_w(logger_id)
+  readonly standing_w = (logger_id: number | null) => this.#counted.standing_w(logger_id)
   readonly powerOf = (logger_id: number) => this.#counted.powerOf(logger_id)
   readonly isKnown = (logger_id: number | null) => this.#counted.isKnown(logger_id)
   readonly listed = () => this.#counted.listed()
@@ -192,30 +191,13 @@ export class Dispatcher implements Batteries, BatteryHooks {
   }
 
   #plan(joint: JointCeilings): void {
-    const { plants, site_w, now_ms } = joint
-    // What cannot be commanded leaves as little room as a plant that delivers as much.
-    const sums = new Map<number | null, Sum>(
-      plants.map(({ logger_id, ...plant }) => {
-        const power_w = plant.power_w + this.#counted.fixedHere_w(logger_id)
-        return [logger_id, { ...plant, power_w }]
-      }),
-    )
-    const power_w = sum(plants, (plant) => plant.power_w) + this.#counted.fixedHere_w(null)
-    const is_known = plants.every((plant) => plant.is_known)
-    sums.set(null, { ceiling_w: site_w ?? infinite, power_w, is_known })
-    const known = [...this.#units.values()].filter(({ unit }) => unit.isKnown(now_ms))
-    const askers = known.map(({ unit }) => {
-      const { aim_w } = decideDispatch({
-        ...this.#unitNow(unit, joint),
-        room: { discharge_w: this.#hasPermit(unit, joint) ? infinite : 0, tier: 'permit' },
-        granted_w: infinite,
-      })
-      const { bess_id, logger_id, facts } = unit
-      const held_w = unit.worst_w(now_ms) - unit.fixed_w(now_ms)
-      return { bess_id, logger_id, asked_w: Math.max(0, aim_w), step_w: stepOf(facts), held_w }
+    const { now_ms } = joint
+    const units = [...this.#units.values()].map(({ unit }) => unit)
+    const known = units.filter((unit) => unit.isKnown(now_ms))
+    this.#rooms.plan(joint, known, (unit, discharge_w) => {
+      const room = { discharge_w, tier: 'permit' } as const
+      return decideDispatch({ ...this.#unitNow(unit, joint), room, granted_w: infinite }).aim_w
     })
-    this.#room.look(sums, askers, now_ms)
-    for (const key of sums.keys()) this.#share(key, now_ms)
     this.#joint = joint
   }
 
@@ -224,7 +206,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
     if (!joint) return
     const left = new RoomLeft(joint, worst_w, (logger_id) => this.#counted.worstHere_w(logger_id))
     const targets = [...this.#units.values()].flatMap((known) =>
-      this.#decide(known, joint, left, worst_w !== null),
+      this.#decide(known, joint, left, worst_w),
     )
     this.#targets = new Map(targets.map(({ pcs, power_w }) => [pcs as object, power_w]))
     if (!this.#isAskedFor()) {
@@ -263,38 +245,27 @@ export class Dispatcher implements Batteries, BatteryHooks {
     if (this.#isAskedFor()) this.#notes.look(units, this.removed.nowhere())
   }
 
-  #share(key: number | null, now_ms: number): void {
-    const share = this.#shares.get(key) ?? new BatteryShare()
-    this.#shares.set(key, share)
-    const within = this.#counted.within(key)
-    const fixed_w = this.#counted.fixedHere_w(key)
-    const kept_w = fixed_w + sum(within, ({ bess_id }) => this.#room.keptFor(bess_id))
-    const worst_w = this.#counted.worstHere_w(key)
-    const step_w = sum(within, ({ facts }) => stepOf(facts))
-    const need_w = worst_w > kept_w ? step_w * Math.ceil(worst_w / step_w) : kept_w
-    this.#shares_w.set(key, share.look(need_w, now_ms))
-  }
-
   #unitNow(unit: ControlledUnit, { now, is_settled }: JointCeilings) {
     const stops = is_settled ? [] : [clock_in_doubt]
     const asked = this.#hours.askedOf(unit.bess_id, now)
     return { ...unit.now(stops), asked_w: asked?.power_w ?? null }
   }
 
-  #hasPermit({ logger_id }: ControlledUnit, { permit }: JointCeilings): boolean {
-    if (logger_id === null) return permit != null && permit.site_w !== null
-    return permit?.plant_w.has(logger_id) ?? false
-  }
-
-  #decide(known: Known, joint: JointCeilings, left: RoomLeft, rises: boolean): PcsTarget[] {
-    const { unit, log } = known
-    const { now, now_ms } = joint
+  /** @param plants_w what each plant may deliver at worst; null: nothing is to be raised */
+  #decide(
+    known: Known,
+    joint: JointCeilings,
+    left: RoomLeft,
+    plants_w: ReadonlyMap<number, number> | null,
+  ): PcsTarget[] {
+    const { unit, hidden } = known
+    const { now_ms } = joint
     // What an earlier run left goes on until it is known what that is.
     if (!unit.isKnown(now_ms)) return []
     const usable = unit.pcs.filter((pcs) => pcs.isUsable(now_ms))
     const usable_w = sum(usable, ({ power }) => power.worst_w(now_ms))
     const granted_w = usable_w + left.of(unit.logger_id)
-    const room = this.#roomOf(unit, joint, left)
+    const room = this.#rooms.roomOf(unit, joint, left)
     const unit_now: UnitNow = { ...this.#unitNow(unit, joint), room, granted_w }
     const decision = decideDispatch(unit_now)
     const parts = splitOver(decision.setpoint_w, usable)
@@ -302,7 +273,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
     const targets = unit.pcs.map((pcs): PcsTarget => {
       const { bess_id, logger_id } = unit
       const worst_w = pcs.power.worst_w(now_ms)
-      const most_w = rises ? worst_w + left.of(logger_id) : Math.max(0, pcs.told_w)
+      const most_w = plants_w ? worst_w + left.of(logger_id) : Math.max(0, pcs.told_w)
       const durable_w = this.#most.durable_w(bess_id, pcs.pcs_idx)
       const power_w = pcs.settable(Math.min(parts.get(pcs) ?? 0, most_w, durable_w))
       const wanted_w = aims.get(pcs) ?? 0
@@ -310,36 +281,34 @@ export class Dispatcher implements Batteries, BatteryHooks {
       return { bess_id, logger_id, pcs, power_w, wanted_w, worst_w, told_w: pcs.told_w }
     })
     unit.decided()
-    const is_waiting = decision.aim_w > 0 && decision.setpoint_w >= Math.floor(granted_w)
+    const is_cut = isCut(targets, parts)
     const is_at = targets.every(({ pcs, power_w }) => pcs.isAt(power_w))
-    if (decision.tier === 'permit' || is_waiting || isCut(targets, parts)) known.is_hidden = true
-    else if (is_at) known.is_hidden = false
-    if (this.#isAskedFor()) {
-      const asked = this.#hours.askedOf(unit.bess_id, now)
-      const { measured_w, failure, soc_pct } = unit
-      const { rated_charge_w, rated_discharge_w } = unit.facts
-      const tolerance_w = tolerance_ratio * Math.max(rated_charge_w, rated_discharge_w)
-      const told_w = sum(targets, ({ power_w }) => power_w)
-      const seen = { now, now_ms, asked, decision, is_hidden: known.is_hidden, tolerance_w }
-      log.look({ ...seen, told_w, is_proven: is_at, measured_w, failure, soc_pct })
-      this.#alerts.look(unit)
-    }
+    const is_of_rows = unit.logger_id !== null || areHeldByRows(joint.plants, plants_w)
+    const is_reached = targets.every(
+      ({ pcs, ...one }) => one.power_w === pcs.settable(one.wanted_w),
+    )
+    hidden.look({ decision, granted_w, is_cut, is_at, is_reached, is_of_rows })
+    if (this.#isAskedFor()) this.#report(known, joint, { decision, targets, is_proven: is_at })
     return targets
   }
 
-  /** Whom it makes room for: the permit, or a row, which an operator asked for. */
-  #roomOf(unit: ControlledUnit, joint: JointCeilings, left: RoomLeft): UnitNow['room'] {
-    const { bess_id, logger_id, facts } = unit
-    const kept_w = Math.max(0, this.#room.keptFor(bess_id) - stepOf(facts))
-    if (logger_id === null) {
-      const rows_w = left.underRows(unit.worst_w(joint.now_ms))
-      if (rows_w < kept_w) return { discharge_w: rows_w, tier: 'operator' }
-      return { discharge_w: kept_w, tier: 'permit' }
-    }
-    const plant = joint.plants.find((one) => one.logger_id === logger_id)
-    const is_row = plant !== undefined && plant.row_w <= plant.ceiling_w && joint.site_w === null
-    const is_operator = is_row && Number.isFinite(plant.row_w) && this.#hasPermit(unit, joint)
-    return { discharge_w: kept_w, tier: is_operator ? 'operator' : 'permit' }
+  #report(
+    { unit, log, hidden }: Known,
+    { now, now_ms }: JointCeilings,
+    done: Pick<Seen, 'decision' | 'is_proven'> & { targets: readonly PcsTarget[] },
+  ): void {
+    const { targets, ...decided } = done
+    const { is_hidden, is_aim_hidden } = hidden
+    const { measured_w, failure, soc_pct } = unit
+    const { rated_charge_w, rated_discharge_w } = unit.facts
+    log.look({
+      ...{ now, now_ms, ...decided, is_hidden, is_aim_hidden, measured_w, failure, soc_pct },
+      asked: this.#hours.askedOf(unit.bess_id, now),
+      told_w: sum(targets, ({ power_w }) => power_w),
+      written: unit.pcs.map(({ written }) => written),
+      tolerance_w: tolerance_ratio * Math.max(rated_charge_w, rated_discharge_w),
+    })
+    this.#alerts.look(unit, now_ms)
   }
 
   #tell(targets: readonly PcsTarget[]): void {
@@ -364,7 +333,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
 
   /** Somebody wants its batteries to be controlled. */
   #isAskedFor(): boolean {
-    return this.#needs.permit() !== null || this.#hours.all.length > 0
+    return this.#needs.permit() !== null || !this.#hours.is_empty
   }
 
   #logOf(bess_id: number): DispatchLog {

@@ -97,7 +97,9 @@ export class PcsNotes {
 
   #foundOf(key: PcsKey, { power }: ControlledPcs, now_ms: number): PcsFound {
     const { state, unwatched_w } = power
-    const obeys = !power.isFresh(now_ms) ? 'silent' : power.obeys(now_ms) ? 'yes' : 'local'
+    const why = power.unknownWhy(now_ms)
+    // What its registers say while its count stands is as little as nothing.
+    const obeys = why === null ? 'yes' : why === 'lost' ? 'silent' : why
     const announced_w = this.#announced.get(pcsId(key)) ?? 0
     return {
       ...{ ...key, obeys, setpoint_w: state?.setpoint_w ?? null },

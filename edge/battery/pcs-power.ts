@@ -32,6 +32,8 @@ export class PcsPower {
   #read_at_ms = Number.NEGATIVE_INFINITY
   #measured: { power_w: number; at_ms: number } | null = null
   #begun: Begun[] = []
+  /** Its count stands still: what its registers say may be of long ago. */
+  is_lost = false
   /** What an earlier run of the program may have begun; null: that is over. */
   #before: { most_w: number; until_ms: number | null } | null
 
@@ -70,9 +72,16 @@ export class PcsPower {
     return this.#state !== null && now_ms - this.#read_at_ms <= this.#facts.fresh_ms
   }
 
-  /** Read lately, and commanded by nobody in front of it. */
+  /** Read lately, alive, and commanded by nobody in front of it. */
   obeys(now_ms: number): boolean {
-    return this.isFresh(now_ms) && this.#state!.is_remote
+    return this.isFresh(now_ms) && this.#state!.is_remote && !this.is_lost
+  }
+
+  /** Why it counts with all that it can; null: it does not, or that is not known yet. */
+  unknownWhy(now_ms: number): 'silent' | 'lost' | 'local' | null {
+    if (!this.isKnown(now_ms) || this.obeys(now_ms)) return null
+    if (!this.isFresh(now_ms)) return 'silent'
+    return this.is_lost ? 'lost' : 'local'
   }
 
   /** Measured lately; null: unknown. */

@@ -19,6 +19,8 @@ export interface PcsRecord extends PcsKey {
   left: readonly (number | null)[]
   /** The newest request that said so: it is done but once. */
   freed_id: string | null
+  /** Without another write it goes on with its setpoint: it has no timer. */
+  stands: boolean
 }
 
 export class PcsPlaces implements RemovedPcs {
@@ -54,9 +56,10 @@ export class PcsPlaces implements RemovedPcs {
     const heard = units.flatMap(({ bess_id, logger_id, pcs }) =>
       pcs
         .filter(({ power }) => power.state !== null)
-        .map(({ pcs_idx, rated_w, power }) => {
+        .map(({ pcs_idx, rated_w, power, stands: now }) => {
           const max_w = Math.max(rated_w, power.ceiling_w)
-          return this.#heardAt({ bess_id, pcs_idx, logger_id, max_w })
+          const stands = now ?? this.stands({ bess_id, pcs_idx })
+          return this.#heardAt({ bess_id, pcs_idx, logger_id, max_w }, stands)
         }),
     )
     return heard.includes(true)
@@ -78,6 +81,11 @@ export class PcsPlaces implements RemovedPcs {
   /** Those of them that site.yaml has nowhere: the log has each in one place otherwise. */
   nowhere(): ListedPcs[] {
     return this.counting().filter((one) => !this.isHere(one))
+  }
+
+  /** As it was heard last. */
+  stands(pcs: PcsKey): boolean {
+    return this.#records.get(pcsId(pcs))?.stands ?? false
   }
 
   isHere(pcs: PcsKey): boolean {
@@ -103,13 +111,13 @@ export class PcsPlaces implements RemovedPcs {
   }
 
   /** Whether that is news. */
-  #heardAt({ bess_id, pcs_idx, logger_id, max_w }: ListedPcs): boolean {
+  #heardAt({ bess_id, pcs_idx, logger_id, max_w }: ListedPcs, stands: boolean): boolean {
     const id = pcsId({ bess_id, pcs_idx })
     const known = this.#records.get(id)
-    const is_known = known?.place?.logger_id === logger_id && known.max_w === max_w
-    if (is_known) return false
+    const is_there = known?.place?.logger_id === logger_id
+    if (is_there && known?.max_w === max_w && known.stands === stands) return false
     const { left = [], freed_id = null } = known ?? {}
-    this.#records.set(id, { bess_id, pcs_idx, max_w, place: { logger_id }, left, freed_id })
+    this.#records.set(id, { bess_id, pcs_idx, max_w, place: { logger_id }, left, freed_id, stands })
     return true
   }
 

@@ -1,24 +1,89 @@
-/** What each device is armed with: its share of the permit alone, whatever the others do. */
+/**
+ * What each device is armed with: its share of the permit alone, whatever the others do. A PCS that
+ * goes on with its setpoint where the edge falls silent has its room beside the shares.
+ */
+import type { Batteries } from './battery-shares.ts'
 import type { ControlledDevice } from './controlled-device.ts'
-import type { Plant } from './controlled-plants.ts'
+import type { ControlledPlants, Plant } from './controlled-plants.ts'
 import { type Permit, shareOfPermit } from './permit-terms.ts'
 
 /** Devices without a share, whose permit is not known, are left as they are. */
 export function armingShares(
   plants: readonly Plant[],
   permit: Permit | null,
+  standing_w: (logger_id: number | null) => number = () => 0,
 ): { device: ControlledDevice; share_w: number }[] {
   // What is not in site.yaml any more may hold its share all the same.
   const ratedOf = ({ devices, removed }: Plant) =>
     [...devices, ...removed].reduce((sum, { limits }) => sum + limits.facts.rated_w, 0)
   const site_rated_w = plants.reduce((sum, plant) => sum + ratedOf(plant), 0)
+  const left = permit && permitBeside(permit, standing_w)
   return plants.flatMap((plant) => {
     const { logger_id, devices } = plant
     const plant_rated_w = ratedOf(plant)
     return devices.flatMap((device) => {
       const terms = { logger_id, rated_w: device.limits.facts.rated_w }
-      const share_w = shareOfPermit(permit, terms, { plant_rated_w, site_rated_w })
+      const share_w = shareOfPermit(left, terms, { plant_rated_w, site_rated_w })
       return share_w === null ? [] : [{ device, share_w }]
     })
   })
+}
+
+function permitBeside(permit: Permit, standing_w: (logger_id: number | null) => number): Permit {
+  const plant_w = [...permit.plant_w].map(
+    ([logger_id, of_plant_w]) =>
+      [logger_id, Math.max(0, of_plant_w - standing_w(logger_id))] as const,
+  )
+  const site_w = permit.site_w === null ? null : Math.max(0, permit.site_w - standing_w(null))
+  return { plant_w: new Map(plant_w), site_w }
+}
+
+export interface ArmingNeeds {
+  plants: ControlledPlants
+  batteries?: Batteries
+  notArmed(inverter_id: number, complaints: readonly string[]): void
+  work(job: Promise<unknown>): void
+}
+
+export class Arming {
+  readonly #needs: ArmingNeeds
+  #shares: ReturnType<typeof armingShares> = []
+  /** By plant, and of all, what was left to batteries when the shares were made. */
+  #standing = ''
+
+  constructor(needs: ArmingNeeds) {
+    this.#needs = needs
+  }
+
+  /** Where the site, or its permit, is another. */
+  share(permit: Permit | null): void {
+    const { plants, batteries } = this.#needs
+    this.#standing = this.#standingNow()
+    this.#shares = armingShares(plants.counted, permit, batteries?.standing_w)
+  }
+
+  /** At each tick: a PCS may be another than it was known to be. */
+  look(permit: Permit | null): void {
+    if (this.#standingNow() !== this.#standing) this.share(permit)
+  }
+
+  /**
+   * At each new contact, which comes before its first limit: some ceilings are not to be changed
+   * under one. And where its share of the permit is another, which no lower waits for.
+   */
+  arm({ is_first }: { is_first: boolean }): void {
+    const { notArmed, work } = this.#needs
+    for (const { device, share_w } of this.#shares) {
+      if (device.is_armed === is_first || !device.needsArming(share_w)) continue
+      const { inverter_id } = device
+      work(device.arm(share_w).then((complaints) => notArmed(inverter_id, complaints)))
+    }
+  }
+
+  #standingNow(): string {
+    const { plants, batteries } = this.#needs
+    if (!batteries) return ''
+    const ids = [null, ...plants.counted.map(({ logger_id }) => logger_id)]
+    return ids.map((logger_id) => batteries.standing_w(logger_id)).join()
+  }
 }

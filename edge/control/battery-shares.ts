@@ -34,6 +34,10 @@ export interface JointCeiling {
   row_w: number
   /** What its devices deliver; of those that do not obey, all that they may. */
   power_w: number
+  /** The most that its devices could deliver, whatever they are told. */
+  most_w: number
+  /** Where the edge falls silent: what its devices fall back to at the most, as far as is known. */
+  falls_w: number
   /** Each of its devices was read, or has been waited for. */
   is_known: boolean
 }
@@ -72,6 +76,8 @@ export interface Batteries {
   /** What they may discharge at worst, and of that, those that do not obey. */
   worst_w(logger_id: number | null): number
   fixed_w(logger_id: number | null): number
+  /** What they may go on discharging with where the edge falls silent. */
+  readonly standing_w: (logger_id: number | null) => number
   /** What is measured of their discharge, and what those may discharge that are not measured. */
   powerOf(logger_id: number): BatteryPower
   /** Each was read, or has been waited for. */
@@ -98,7 +104,13 @@ export function jointCeilings(
     const terms = { permit, rows: rows.get(logger_id) ?? [] }
     const joint = jointCeilingUnder(plant, terms, cutOf(logger_id))
     const is_known = known.isKnown(plant, now_ms)
-    return { ...joint, is_known, power_w: pressingPower(plant, now_ms) }
+    const { devices, removed } = plant
+    const removed_w = sum(removed.map(({ limits }) => limits.ceiling_w))
+    return {
+      ...{ ...joint, is_known, power_w: pressingPower(plant, now_ms) },
+      most_w: removed_w + sum(devices.map(({ limits }) => limits.ceiling_w)),
+      falls_w: removed_w + sum(devices.map(({ limits }) => limits.falls_w)),
+    }
   })
   return { permit, now_ms, plants }
 }
@@ -110,8 +122,10 @@ function pressingPower({ devices, removed }: Plant, now_ms: number): number {
     return power_w === null ? limits.worst_w(now_ms) : Math.max(0, power_w)
   })
   const of_removed = removed.map(({ limits }) => limits.worst_w(now_ms))
-  return [...of_devices, ...of_removed].reduce((sum, power_w) => sum + power_w, 0)
+  return sum([...of_devices, ...of_removed])
 }
+
+const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0)
 
 /** By logger_id, with what is about to be raised. */
 export function worstAfter(

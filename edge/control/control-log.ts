@@ -42,7 +42,7 @@ const waiting_max = 100_000
 
 /** Who writes one of these waits until it is on disk. */
 const awaited = new Set<ControlEntry['is']>([
-  ...(['order', 'pcs_order'] as const),
+  ...(['row', 'order', 'pcs_order'] as const),
   ...(['forgotten', 'disconnected', 'pcs_disconnected'] as const),
 ])
 

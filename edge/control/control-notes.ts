@@ -36,9 +36,14 @@ export class ControlNotes {
     await log.write({ at: clock.now().getTime(), ...entry })
   }
 
-  /** The same, waiting for nothing: what fails is a fault. */
+  /** The same; what fails is a fault, not a rejection. */
+  async noted(entry: Noted): Promise<void> {
+    await this.write(entry).catch((error: unknown) => this.#needs.onFault?.(error as Error))
+  }
+
+  /** The same, waiting for nothing. */
   note(entry: Noted): void {
-    this.write(entry).catch((error: unknown) => this.#needs.onFault?.(error as Error))
+    void this.noted(entry)
   }
 
   site(plants: readonly Plant[], pcs: readonly ListedPcs[]): void {

@@ -193,12 +193,13 @@ export class ControlledDevice implements Controlled {
   async arm(share_w: number): Promise<readonly string[]> {
     const control = this.#control
     if (!control) return []
-    this.limits.setForPermit(share_w)
+    this.limits.arming(share_w)
     return await this.#work(async () => {
       let complaints: readonly string[]
       try {
         complaints = await control.arm(share_w)
         this.#armed_w = share_w
+        this.limits.armed(complaints.length === 0 ? share_w : null)
       } catch {
         complaints = ['it could not be checked']
         // A lower does not wait for that.

@@ -7,7 +7,7 @@
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 import type { Limiter } from '@heliograph/domain/readings'
 import type { Site } from '@heliograph/domain/site'
-import { armingShares } from './arming.ts'
+import { Arming } from './arming.ts'
 import { jointCeilings, worstAfter } from './battery-shares.ts'
 import type { Ceiling } from './ceiling.ts'
 import { ClockWatch, type WallTime } from './clock-watch.ts'
@@ -53,12 +53,12 @@ export class Controller {
   readonly #rows: RowBook
   readonly #clock_watch: ClockWatch
   readonly #ordering: Ordering
+  readonly #arming: Arming
   readonly #excess = new ExcessWatches()
   #is_clock_settled = true
   /** By the stopwatch: since when anything has waited for the disk for too long. */
   #waiting_ms: number | null = null
   #permit_seen: Permit | null = null
-  #arming_shares: ReturnType<typeof armingShares> = []
   /** How long after a tick a raise is due that its device's interval keeps back. */
   #raise_in_ms = Number.POSITIVE_INFINITY
   #is_started = false
@@ -72,7 +72,9 @@ export class Controller {
     const { stopwatch, store } = needs
     this.#alerts = new ControlAlerts(needs)
     this.#notes = new ControlNotes(needs)
-    this.#rows = new RowBook(store, stopwatch.elapsedMs())
+    this.#rows = new RowBook(store, stopwatch.elapsedMs(), (row) =>
+      this.#notes.noted({ is: 'row', row }),
+    )
     const latest_at = store.rows.reduce((at, { reported_at }) => Math.max(at, reported_at), 0)
     this.#clock_watch = new ClockWatch(latest_at)
     this.#plants = new ControlledPlants({
@@ -88,6 +90,11 @@ export class Controller {
       notes: this.#notes,
       plants: this.#plants,
       attempt: (job) => this.#attempt(job),
+      work: (job) => this.#work(job),
+    })
+    this.#arming = new Arming({
+      ...{ plants: this.#plants, ...(needs.batteries && { batteries: needs.batteries }) },
+      notArmed: (inverter_id, complaints) => this.#alerts.notArmed(inverter_id, complaints),
       work: (job) => this.#work(job),
     })
     const asked = {
@@ -110,7 +117,7 @@ export class Controller {
   }
 
   #recount(): void {
-    this.#arming_shares = armingShares(this.#plants.counted, this.#permit_seen)
+    this.#arming.share(this.#permit_seen)
     this.#notes.site(this.#plants.counted, this.#needs.batteries?.listed() ?? [])
     this.#wake()
   }
@@ -123,9 +130,8 @@ export class Controller {
   async hear(rows: readonly CurtailmentRow[]): Promise<void> {
     const now_ms = this.#needs.stopwatch.elapsedMs()
     const news = this.#rows.hear(rows, this.#now(), now_ms)
-    for (const row of news) {
-      this.#notes.note({ is: 'row', row })
-      for (const device of this.#plants.of(row.logger_id)?.devices ?? []) device.retryNow()
+    for (const { logger_id } of news) {
+      for (const device of this.#plants.of(logger_id)?.devices ?? []) device.retryNow()
     }
     if (news.length > 0) this.#ordering.onDecision(null)
     this.#needs.batteries?.onNews()
@@ -208,7 +214,8 @@ export class Controller {
     const permit = this.#needs.permit()
     const moment: Moment = { ...at, now_ms, permit, rows: this.#rows.inForce(at) }
     this.#takePermit(permit)
-    this.#arm({ is_first: true })
+    this.#arming.look(permit)
+    this.#arming.arm({ is_first: true })
     const decision = this.#decide(moment)
     this.#ordering.onDecision(decision)
     this.#needs.batteries?.act(decision && worstAfter(this.#plants, decision, now_ms))
@@ -219,7 +226,7 @@ export class Controller {
     this.#rows.look(at, now_ms, (logger_id) => this.#lookAt(logger_id, decision, moment))
     const orders = decision.orders.filter((order) => this.#isAskedFor(order, moment))
     await this.#ordering.carryOut(orders, permit)
-    this.#arm({ is_first: false })
+    this.#arming.arm({ is_first: false })
     this.#work(this.#plants.follow())
     if (!this.#rows.is_reporting) this.#work(this.#rows.report(this.#needs.onReport))
   }
@@ -228,7 +235,7 @@ export class Controller {
     this.#notes.permit(permit)
     if (isSamePermit(permit, this.#permit_seen)) return
     this.#permit_seen = permit
-    this.#arming_shares = armingShares(this.#plants.counted, permit)
+    this.#arming.share(permit)
     for (const device of this.#plants.all.flatMap(({ devices }) => devices)) device.retryNow()
   }
 
@@ -293,20 +300,6 @@ export class Controller {
   #isAskedFor({ inverter_id }: Order, { permit, rows }: Moment): boolean {
     const device = this.#plants.device(inverter_id)!
     return isAskedFor(device, { permit, rows: rows.get(device.logger_id) ?? [] })
-  }
-
-  /**
-   * At each new contact, which comes before its first limit: some ceilings are not to be changed
-   * under one. And where its share of the permit is another, which no lower waits for.
-   */
-  #arm({ is_first }: { is_first: boolean }): void {
-    for (const { device, share_w } of this.#arming_shares) {
-      if (device.is_armed === is_first || !device.needsArming(share_w)) continue
-      const { inverter_id } = device
-      this.#work(
-        device.arm(share_w).then((complaints) => this.#alerts.notArmed(inverter_id, complaints)),
-      )
-    }
   }
 
   #tell(decision: Decision, moment: Moment): void {

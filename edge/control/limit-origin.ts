@@ -35,6 +35,8 @@ export class TracedLimits extends DeviceLimits {
   #is_new: boolean
   /** Not read since the start. */
   #is_first = true
+  /** The share of the permit that it was armed with; null: it was not, or not as it should be. */
+  #armed_w: number | null = null
   /** The newest record, and what of `super` it was made of. */
   #whole: { record: Readonly<OriginRecord>; of: Readonly<DeviceRecord> } | null = null
 
@@ -99,6 +101,22 @@ export class TracedLimits extends DeviceLimits {
     const [least_w, most_w] = this.#origin.permit_range_w ?? [limit_w, limit_w]
     const permit_range_w = [Math.min(least_w, limit_w), Math.max(most_w, limit_w)] as const
     this.#origin = { ...this.#origin, permit_range_w }
+  }
+
+  /** The most that it falls back to where the edge falls silent, as far as is known. */
+  get falls_w(): number {
+    return Math.min(this.ceiling_w, this.#armed_w ?? this.ceiling_w)
+  }
+
+  /** Until it is armed with a share anew it may fall back to that, or to the one before. */
+  arming(share_w: number): void {
+    this.setForPermit(share_w)
+    if (this.#armed_w !== null) this.#armed_w = Math.max(this.#armed_w, share_w)
+  }
+
+  /** null: something about it is wrong at the device. */
+  armed(share_w: number | null): void {
+    this.#armed_w = share_w
   }
 
   override forgetExternal(by: Pick<DeviceRecord, 'forgot_id' | 'forgot_asked_at'>): void {

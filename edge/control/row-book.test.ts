@@ -20,6 +20,19 @@ test('what is heard while the book is saved is saved once more', async () => {
   assert.equal(store.rows[0]?.row.released_at, start_at + 1000)
 })
 
+test('a row is durable only when it stands in the log: after a restart it is no news', async () => {
+  const store = memoryControlStore()
+  const noted = Promise.withResolvers<void>()
+  const book = new RowBook(store, 0, () => noted.promise)
+  book.hear([rowOf(60)], start_at, 0)
+  const saving = book.save()
+  await new Promise(setImmediate)
+  assert.deepEqual(store.rows, [])
+  noted.resolve()
+  await saving
+  assert.equal(store.rows.length, 1)
+})
+
 test('the same again is no news, and what is not mentioned stays', () => {
   const book = new RowBook(memoryControlStore(), 0)
   const other = rowOf(30, { group_id: '0193a1de-0000-7000-8000-000000000002' })

@@ -20,9 +20,18 @@ export class RowBook {
   #is_lost: boolean
   /** By the server, since the start. */
   #is_told = false
+  /** Rows on their way into the control log. */
+  readonly #noting = new Set<Promise<void>>()
+  readonly #note: (row: CurtailmentRow) => Promise<void>
 
-  constructor(store: RowStore, now_ms: number) {
+  /** `note` writes a row into the control log; it never rejects. */
+  constructor(
+    store: RowStore,
+    now_ms: number,
+    note: (row: CurtailmentRow) => Promise<void> = async () => {},
+  ) {
     this.#store = store
+    this.#note = note
     this.#is_lost = store.is_rows_lost ?? false
     for (const held of store.rows) this.#rows.set(rowKey(held.row), new RowWatch(held, now_ms))
   }
@@ -30,7 +39,7 @@ export class RowBook {
   /** Takes rows in; gives those that are new, and those of which their release is. */
   hear(rows: readonly CurtailmentRow[], now: number, now_ms: number): CurtailmentRow[] {
     this.#is_told = true
-    return rows.filter((row) => {
+    const news = rows.filter((row) => {
       const key = rowKey(row)
       const known = this.#rows.get(key)
       if (known && !known.hear(row)) return false
@@ -38,6 +47,13 @@ export class RowBook {
       this.#unsaved.add(key)
       return true
     })
+    for (const row of news) this.#noteDown(row)
+    return news
+  }
+
+  #noteDown(row: CurtailmentRow): void {
+    const noting = this.#note(row).then(() => void this.#noting.delete(noting))
+    this.#noting.add(noting)
   }
 
   /** Rows were lost, and the server did not tell them durably since: each may be in force. */
@@ -63,6 +79,8 @@ export class RowBook {
     if (this.#is_lost && !this.#is_told) return
     const saving = [...this.#unsaved]
     const saved = [...this.#rows.values()].map(({ held }) => held)
+    // What is durable is no news after a restart, and would never be in the log.
+    await Promise.all(this.#noting)
     await this.#store.saveRows(saved)
     this.#is_lost = false
     const durable = new Set(saved)

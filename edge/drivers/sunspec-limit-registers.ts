@@ -41,7 +41,7 @@ const base_models = { 123: 121, 704: 702 } as const
 /** These models are read for a limit, and what of them. */
 export const limitModels = (model_id: LimitModel): ModelId[] => [base_models[model_id], model_id]
 
-export const limitParts: Parts = {
+export const limitParts = {
   121: { last: 'WMax_SF', used: ['WMax', 'WMax_SF'] },
   702: { first: 'WMax', last: 'W_SF', used: ['WMax', 'W_SF'] },
   704: {
@@ -56,7 +56,7 @@ export const limitParts: Parts = {
       'WMaxLimPct_SF',
     ],
   },
-}
+} satisfies Parts
 
 /** No device is larger; below it every product here is exact. */
 const base_w_max = 1e9
@@ -206,13 +206,15 @@ const namesOf = {
   704: { percent: 'WMaxLimPct', enable: 'WMaxLimPctEna', revert_s: 'WMaxLimPctRvrtTms' },
 } as const
 
+const writes123 = (now: LimitRegisters) => ({ before: untimed123(now), after: [] })
+
 /** The timer of 123 leads to no limit at all: it is never on. */
-function writes123({ revert_s, window_s }: LimitRegisters) {
+export function untimed123({ revert_s, window_s }: LimitRegisters): LimitWrite[] {
   const { revert_s: timer, window_s: window } = namesOf[123]
-  const before: LimitWrite[] = []
-  if (revert_s) before.push({ point: timer, value: 0 })
-  if (window_s) before.push({ point: window, value: 0 })
-  return { before, after: [] }
+  const writes: LimitWrite[] = []
+  if (revert_s) writes.push({ point: timer, value: 0 })
+  if (window_s) writes.push({ point: window, value: 0 })
+  return writes
 }
 
 /** The timer of 704 is left alone; what it leads to is the same limit. */

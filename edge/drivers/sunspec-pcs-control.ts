@@ -1,4 +1,7 @@
-/** Sets the power of a SunSpec power conversion system by model 704 or, where it has none, 124. */
+/**
+ * Sets the power of a SunSpec power conversion system by model 704 or, where it has none, 124; by
+ * 123 only a device that site.yaml says to take that for its setpoint.
+ */
 import { models } from '@heliograph/domain/sunspec/models'
 import type { Model } from '@heliograph/domain/sunspec/point'
 import { BusError, isRefusal, refusalOf } from '../bus/bus-error.ts'
@@ -21,9 +24,13 @@ export interface CommandedDevice {
   bus: Bus
   unit_id: number
   models: readonly FoundModel[]
+  wmaxlimpct_is_setpoint: boolean
 }
 
 export interface SunspecPower {
+  /** Its models, to be read at each poll, of each what `powerParts` says. */
+  models: readonly FoundModel[]
+  can_charge: boolean
   /** Null as long as its registers tell of no setpoint that can be trusted. */
   readonly control: PowerControl | null
   /** Takes what a reading showed of the models of the setpoint. */
@@ -36,12 +43,13 @@ type Known = PowerRegisters & Pick<PowerState, 'is_remote'>
 
 /** Null where the device has no model of a setpoint. */
 export function createPower(device: CommandedDevice): SunspecPower | null {
-  const has = (id: number) => device.models.some(({ model_id }) => model_id === id)
-  const model_id: PowerModel | null = has(704) ? 704 : has(124) ? 124 : null
+  const model_id = modelOf(device)
   if (model_id === null) return null
   const registers = createRegisters(device, model_id)
   const control = controlOf(device, registers)
   return {
+    models: registers.wanted,
+    can_charge: model_id !== 123,
     get control() {
       return registers.known ? control : null
     },
@@ -59,6 +67,13 @@ export function createPower(device: CommandedDevice): SunspecPower | null {
   }
 }
 
+function modelOf({ models: found, wmaxlimpct_is_setpoint }: CommandedDevice): PowerModel | null {
+  const has = (id: number) => found.some(({ model_id }) => model_id === id)
+  if (has(704)) return 704
+  if (has(124)) return 124
+  return wmaxlimpct_is_setpoint && has(123) ? 123 : null
+}
+
 const stateOf = ({ state, is_remote }: Known): PowerState => ({ ...state, is_remote })
 
 const local_control = 1
@@ -70,6 +85,7 @@ function createRegisters({ bus, unit_id, models: found }: CommandedDevice, model
   )
   const registers = {
     model_id,
+    wanted,
     /** Null where they tell of no setpoint that can be trusted. */
     known: null as Known | null,
     /** As known last. */

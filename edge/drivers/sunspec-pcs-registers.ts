@@ -1,14 +1,24 @@
 /**
  * The setpoint of a power conversion system as its registers hold it: models 704 (DER AC controls,
- * in watts) and 124 (storage, in percent of WChaMax) of the SunSpec Alliance. Pure; power in whole
- * watts, positive towards the grid. A model by which a device cannot be told what to do is said so
- * in words.
+ * in watts), 124 (storage, in percent of WChaMax) and 123 (immediate controls, in percent of WMax,
+ * discharge only) of the SunSpec Alliance. Pure; power in whole watts, positive towards the grid. A
+ * model by which a device cannot be told what to do is said so in words.
  */
 import type { ModelId } from '@heliograph/domain/sunspec/models'
 import type { PowerState, PowerTraits } from './power-control.ts'
+import {
+  armingWrites,
+  type LimitWrite,
+  limitParts,
+  limitRegisters,
+  limitState,
+  stepsAt,
+  untimed123,
+  wattsOf,
+} from './sunspec-limit-registers.ts'
 import type { Parts, Snapshot } from './sunspec-snapshot.ts'
 
-export type PowerModel = 704 | 124
+export type PowerModel = 704 | 124 | 123
 
 /** Registers next to each other, written by one request, from that of the point on. */
 export interface PowerWrite {
@@ -36,9 +46,11 @@ export interface PowerRegisters {
 export const powerModels: Readonly<Record<PowerModel, readonly ModelId[]>> = {
   704: [702, 704, 715],
   124: [120, 124, 715],
+  123: [120, 121, 123, 702, 715],
 }
 
 export const powerParts: Parts = {
+  121: limitParts[121],
   702: { last: 'W_SF' },
   704: {
     last: 'WSetPct_SF',
@@ -72,7 +84,13 @@ const revert_s_min = 10
 const power_w_max = 1e9
 
 export function powerRegisters(snapshot: Snapshot, model_id: PowerModel): PowerRegisters | string {
-  return model_id === 704 ? derRegisters(snapshot) : storageRegisters(snapshot)
+  return registersBy[model_id](snapshot)
+}
+
+const registersBy: Record<PowerModel, (snapshot: Snapshot) => PowerRegisters | string> = {
+  704: derRegisters,
+  124: storageRegisters,
+  123: limitAsSetpoint,
 }
 
 const enabled = 1
@@ -203,7 +221,7 @@ function storageRegisters(snapshot: Snapshot): PowerRegisters | string {
     },
     arming: () => untimed(storage),
     faults: [
-      ...endlessFaults(storage.InOutWRte_RvrtTms),
+      ...endlessFaults('124.InOutWRte_RvrtTms', storage.InOutWRte_RvrtTms),
       ...storageFaults(storage.ChaGriSet, base_w, nameplate?.MaxDisChaRte ?? null),
     ],
   }
@@ -234,10 +252,10 @@ function untimed(storage: {
 }
 
 /** Without its timer nothing ends a setpoint where nobody writes; with it, worse may come. */
-function endlessFaults(InOutWRte_RvrtTms: number | null): string[] {
-  const endless = 'model 124: no timer of the device ends its setpoint when the edge falls silent'
-  if (!InOutWRte_RvrtTms) return [endless]
-  return [`124.InOutWRte_RvrtTms: the timer of ${InOutWRte_RvrtTms} s stays: it counts in full`]
+function endlessFaults(point: string, timer_s: number | null): string[] {
+  const endless = 'no timer of the device ends its setpoint when the edge falls silent'
+  if (!timer_s) return [`model ${point.split('.')[0]}: ${endless}`]
+  return [`${point}: the timer of ${timer_s} s stays: it counts in full`]
 }
 
 const from_pv_only = 0
@@ -254,6 +272,36 @@ function storageFaults(
   }
   return faults
 }
+
+/**
+ * Model 123 as the setpoint of a device that is known to deliver what it limits it to. It has no
+ * sign, so that no power is taken by it. 0 W are a limit of 0 %, which stays enabled: without one
+ * the device does what it likes.
+ */
+function limitAsSetpoint(snapshot: Snapshot): PowerRegisters | string {
+  // Stands for a WMax that is not told, and is not smaller.
+  const rated_w = snapshot.all(120)[0]?.values.WRtg ?? snapshot.all(702)[0]?.values.WMaxRtg ?? null
+  const found = limitRegisters(snapshot, 123, rated_w)
+  if (typeof found === 'string') return found
+  const { limit_w, static_max_w, revert } = limitState(found)
+  const stepsOf = (power_w: number) => stepsAt(Math.max(0, power_w), found)
+  return {
+    state: { setpoint_w: limit_w, discharge_max_w: static_max_w, charge_max_w: 0, revert },
+    traits: { stops_after_ms: null, applies_within_ms: 0 },
+    settable: (power_w) => wattsOf(stepsOf(power_w), found),
+    setting: (power_w) => [
+      ...untimed123(found).map(asPower),
+      { point: 'WMaxLimPct', words: [stepsOf(power_w)] },
+      // Each time: some keep to the old one until it is enabled once more.
+      { point: 'WMaxLim_Ena', words: [enabled] },
+    ],
+    arming: () => armingWrites(123, found, 0).map(asPower),
+    faults: endlessFaults('123.WMaxLimPct_RvrtTms', found.revert_s),
+  }
+}
+
+/** Each point of model 123 is one register. */
+const asPower = ({ point, value }: LimitWrite): PowerWrite => ({ point, words: [value] })
 
 function least(built_w: number, ...others: (number | null | undefined)[]): number {
   return Math.min(built_w, ...others.filter((one) => one !== null && one !== undefined))

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { pcs } from './fixtures/batteries.ts'
 import {
   capacity,
+  immediate,
   measurement,
   type PowerSystem,
   powerSystem,
@@ -71,13 +72,31 @@ const of124 = fc
     return { system, base_w, shares: of }
   })
 
+const of123 = fc
+  .record({
+    wmax: fc.integer({ min: 1, max: 65_534 }),
+    scale: fc.integer({ min: -2, max: 0 }),
+    ena: flag,
+    pct: fc.integer({ min: 0, max: 100 }),
+    tms: fc.constantFrom(0, 300),
+    only_singly: fc.boolean(),
+    shares,
+  })
+  .map(({ wmax, scale, ena, pct, tms, only_singly, shares: of }): Case => {
+    const base_w = wmax * 10
+    const values = { WMaxLimPct: pct, WMaxLimPct_SF: scale, WMaxLim_Ena: ena }
+    const parts = immediate({ ...values, WMaxLimPct_RvrtTms: tms }, base_w)
+    const system = powerSystem([measurement(), ...parts], { only_singly })
+    return { system, base_w, shares: of }
+  })
+
 /** Whole watts, away from zero but for the noise of a product; NaN stays, which nothing equals. */
 function inWatts(power_w: number | null): number | null {
   return power_w === null ? null : Math.sign(power_w) * Math.ceil(Math.abs(power_w) - 1e-6) + 0
 }
 
 async function holds({ system, base_w, shares: asked }: Case): Promise<void> {
-  const { control } = await sunspec.openPcs!(system.bus, pcs)
+  const { control } = await sunspec.openPcs!(system.bus, { ...pcs, wmaxlimpct_is_setpoint: true })
   assert.ok(control)
   for (const share of asked) {
     const asked_w = Math.trunc(share * base_w)
@@ -107,6 +126,7 @@ async function holds({ system, base_w, shares: asked }: Case): Promise<void> {
 for (const [name, cases] of [
   ['704', of704],
   ['124', of124],
+  ['123', of123],
 ] as const) {
   test(`model ${name}: no state on the way is beyond the old setpoint and the new`, async () => {
     await fc.assert(fc.asyncProperty(cases, holds), { numRuns: 300 })

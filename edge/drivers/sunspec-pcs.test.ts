@@ -8,6 +8,7 @@ import { measurements } from './fixtures/devices.ts'
 import {
   access,
   capacity,
+  immediate,
   measurement,
   ports,
   powerSystem,
@@ -196,6 +197,102 @@ test('124 with its timer off counts by its setpoint; with one that stays, by all
   }
   const faults = await refusing.arm()
   assert.match(faults.join(), /InOutWRte_RvrtTms: exception 3.*timer of 60 s stays/)
+})
+
+const by_limit = { ...pcs, wmaxlimpct_is_setpoint: true }
+
+test('123 sets no power but where site.yaml says that it does, and there is neither 704 nor 124', async () => {
+  const parts = [measurement(), ...immediate()]
+  const unsaid = powerSystem(parts)
+  for (const wmaxlimpct_is_setpoint of [undefined, false]) {
+    const said = wmaxlimpct_is_setpoint === undefined ? {} : { wmaxlimpct_is_setpoint }
+    const device = await openPcs(unsaid.bus, { ...pcs, ...said })
+    assert.equal(device.control, null)
+    const { values } = await device.read()
+    assert.deepEqual([values.power, values.pcs.max_charge_power_kw], [null, 450])
+  }
+  for (const [other, others] of [
+    [704, [capacity(), setpoint()]],
+    [124, [storage()]],
+  ] as const) {
+    const system = powerSystem([...parts, ...others])
+    await (await openPcs(system.bus, by_limit)).control!.writePower(1000)
+    assert.equal(system.told_w(), 1000, `by ${other}`)
+    assert.deepEqual(system.words(123, 5, 5), [1000, 0xffff, 0, 0xffff, 0])
+  }
+})
+
+test('told by 123 it discharges only, in percent of WMax, and rests at 0 % that stay enabled', async () => {
+  const system = powerSystem([measurement(), ...immediate()])
+  const device = await openPcs(system.bus, by_limit)
+  const control = device.control!
+  const { values, complaints } = await device.read()
+  assert.deepEqual(complaints, [])
+  const nothing = { setpoint_w: null, revert: null, is_remote: true }
+  assert.deepEqual(values.power, { ...nothing, discharge_max_w: 400_000, charge_max_w: 0 })
+  const { max_charge_power_kw, max_discharge_power_kw } = values.pcs
+  assert.deepEqual([max_charge_power_kw, max_discharge_power_kw], [0, 500])
+  assert.deepEqual(
+    [123_456, 399, 1e9, 0, -1, -123_456].map((power_w) => control.settable(power_w)),
+    [123_200, 0, 400_000, 0, 0, 0],
+  )
+  await control.writePower(123_200)
+  assert.deepEqual([system.told_w(), system.words(123, 5, 1)], [123_200, [308]])
+  assert.equal((await device.read()).values.pcs.setpoint_kw, 123.2)
+  await assert.rejects(control.writePower(-400), /cannot be set: -400 W/)
+  await control.writePower(0)
+  assert.deepEqual([system.words(123, 5, 1), system.words(123, 9, 1)], [[0], [1]])
+  assert.equal((await control.readPower()).setpoint_w, 0)
+  // What it holds is told again: that it takes it is what is to be seen.
+  system.bus.written.splice(0)
+  await control.writePower(0)
+  assert.deepEqual(
+    system.bus.written.map(({ values: words }) => words),
+    [[0], [1]],
+  )
+})
+
+test('what another writes into 123 is what it is told', async () => {
+  const system = powerSystem([measurement(), ...immediate()])
+  const device = await openPcs(system.bus, by_limit)
+  await device.control!.writePower(100_000)
+  const image = system.bus.units.get(pcs.unit_id)!.registers
+  const at = image.findIndex((word, nth) => word === 123 && image[nth + 1] === 24)
+  image[at + 5] = 900
+  assert.equal((await device.read()).values.power?.setpoint_w, 360_000)
+  image[at + 9] = 0
+  assert.equal((await device.read()).values.power?.setpoint_w, null)
+  image[at + 9] = 1
+  image[at + 7] = 60
+  const { revert } = (await device.read()).values.power!
+  assert.deepEqual(revert, { in_ms: 0, to_w: 400_000 }, 'to no limit, at any moment')
+})
+
+test('123 is never fail-safe, least of all with a timer that stays', async () => {
+  const timed = immediate({ WMaxLimPct_RvrtTms: 60, WMaxLimPct_WinTms: 5 })
+  const system = powerSystem([measurement(), ...timed])
+  const control = (await openPcs(system.bus, by_limit)).control!
+  const endless = ['model 123: no timer of the device ends its setpoint when the edge falls silent']
+  assert.deepEqual(await control.arm(), endless)
+  assert.deepEqual([system.words(123, 6, 2), system.told_w()], [[0, 0], null])
+
+  const stuck = powerSystem([measurement(), ...timed])
+  stuck.bus.beforeWrite = () => {
+    throw exceptionError(3)
+  }
+  const faults = await (await openPcs(stuck.bus, by_limit)).control!.arm()
+  assert.match(faults.join(), /WMaxLimPct_RvrtTms: exception 3.*123\..*timer of 60 s stays/)
+})
+
+test('without WMax it is percent of the rating, which is no less; without either, of nothing', async () => {
+  const rated = powerSystem([measurement(), ...immediate({}, null)])
+  const { control } = await openPcs(rated.bus, by_limit)
+  assert.equal(control!.settable(1e9), 500_000)
+  const [, , limit] = immediate()
+  for (const parts of [[limit!], immediate({ WMaxLimPct_SF: null, WMaxLimPct: null })]) {
+    const { bus } = powerSystem([measurement(), ...parts])
+    assert.equal((await openPcs(bus, by_limit)).control, null)
+  }
 })
 
 test('a timer that cannot be set longer is told of', async () => {

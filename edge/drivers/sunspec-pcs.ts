@@ -1,6 +1,6 @@
 /**
  * Power conversion systems by SunSpec models: 701 or 101 to 103 and 111 to 113 measure, 702 or 120
- * rate, 714 measures the DC side, 704 or 124 sets the power, 715 says who may.
+ * rate, 714 measures the DC side, 704, 124 or 123 sets the power, 715 says who may.
  */
 import type { Pcs } from '@heliograph/domain/battery'
 import { emptyReading } from '@heliograph/domain/readings'
@@ -21,15 +21,15 @@ type PcsValues = PcsAnswer['pcs']
 const extras: readonly number[] = [702, 704, 714, 715, 120, 122, 124]
 
 export async function openPcs(bus: Bus, pcs: Pcs): Promise<PcsDevice> {
-  const { unit_id } = pcs
+  const { unit_id, wmaxlimpct_is_setpoint = false } = pcs
   const unit = await openUnit(bus, pcs, async (chain) => {
-    const wanted = chain.models.filter(
-      ({ model_id, occurrence }) => occurrence === 0 && isWanted(model_id),
-    )
     checkPcs(chain, pcs)
-    const power = createPower({ bus, unit_id, models: chain.models })
+    const power = createPower({ bus, unit_id, models: chain.models, wmaxlimpct_is_setpoint })
     // Once, so that its control is there from the first contact on.
     await power?.open()
+    const wanted = chain.models.filter(
+      (one) => (one.occurrence === 0 && isWanted(one.model_id)) || power?.models.includes(one),
+    )
     return { power, read: createReader(bus, unit_id, { wanted, parts: powerParts }) }
   })
   return {
@@ -64,6 +64,7 @@ function pcsAnswer(snapshot: Snapshot, pcs: Pcs, power: SunspecPower | null): An
     ...(der && derValues(der.values)),
     ...dcValues(snapshot),
     ...ratingValues(snapshot),
+    ...(power && !power.can_charge ? { max_charge_power_kw: 0 } : {}),
     insulation_resistance_kohm: kilo(snapshot.all(122)[0]?.values.Ris ?? null),
     setpoint_kw: kilo(state?.setpoint_w ?? null),
     control_place: placeOf(access?.values.LocRemCtl ?? null),

@@ -35,12 +35,17 @@ export interface BatteryInput {
 }
 
 /** Longer ones are done in steps of this: what the limits do is only followed between them. */
-const step_s = 10
+const usual_step_s = 10
 const pcs_start_s = 2
 const pcs_idle_s = 120
 
 /** Brings a battery forward, in place. */
-export function advanceBattery(model: BatteryModel, state: BatteryState, input: BatteryInput) {
+export function advanceBattery(
+  model: BatteryModel,
+  state: BatteryState,
+  input: BatteryInput,
+  { step_s = usual_step_s }: { step_s?: number } = {},
+) {
   const steps = Math.ceil(input.seconds / step_s)
   const ailments = input.ailments ?? {}
   state.ambient_temperature_c = input.ambient_c

@@ -1,8 +1,8 @@
 /** A simulated battery as its battery management and its PCS would show it at an instant. */
 import type { BatteryState as BatteryWord } from '@heliograph/domain/battery'
+import { storedEnergy } from '@heliograph/physics/cell-curves'
 import { bankOf, cellTemperatures, clusterLimits, type DcLimits, isConnected } from './bank.ts'
 import type { BatteryModel, BatteryState, Contactor, PcsMode, Totals } from './battery-state.ts'
-import { storedEnergy } from './cell-curves.ts'
 import { type CellReadings, readCells } from './cluster.ts'
 import { acPowerAt } from './converter.ts'
 import { type AlarmLevel, eventWord } from './protection.ts'

@@ -1,8 +1,9 @@
 /** What the battery management and time do beside the current: alarms, contactors, balance, age. */
+
+import { restVoltage } from '@heliograph/physics/cell-curves'
 import { cellTemperatures, isConnected } from './bank.ts'
 import type { BatteryModel, BatteryState, ClusterState } from './battery-state.ts'
 import { ageingLaws } from './cell-ageing.ts'
-import { openCircuitVoltage } from './cell-curves.ts'
 import { sweep } from './cluster.ts'
 import { followAlarms, levelOf, type Measured } from './protection.ts'
 
@@ -48,7 +49,7 @@ function measured(model: BatteryModel, cluster: ClusterState, idx: number): Meas
   const { sums, current_a } = cluster
   const { min, max } = cellTemperatures(model, cluster, idx)
   const { charge_a, discharge_a } = ratedCurrents(model, cluster)
-  const plateau_v = openCircuitVoltage(model.clusters[idx]!.curve, plateau_from_soc)
+  const plateau_v = restVoltage(model.clusters[idx]!.curve, plateau_from_soc)
   return [
     sums.cell_v.max * 1000,
     sums.cell_v.min * 1000,
@@ -100,9 +101,9 @@ function balance(model: BatteryModel, cluster: ClusterState, idx: number): void 
     if (is_bleeding.includes(1)) is_bleeding.fill(0)
     return
   }
-  const lowest_v = openCircuitVoltage(curve, Math.min(...soc))
+  const lowest_v = restVoltage(curve, Math.min(...soc))
   for (const [index, own_soc] of soc.entries()) {
-    const above_v = openCircuitVoltage(curve, own_soc) - lowest_v
+    const above_v = restVoltage(curve, own_soc) - lowest_v
     const from_v = is_bleeding[index] === 1 ? balance_v / 2 : balance_v
     is_bleeding[index] = above_v > from_v ? 1 : 0
   }
@@ -122,10 +123,7 @@ function age(
   const depth = Math.abs(sums.soc - half_cycle.from_soc)
   const turned = current_a !== 0 && current_a < 0 !== half_cycle.is_charging
   if (turned && depth >= turn_soc) {
-    const mean_v = openCircuitVoltage(
-      model.clusters[idx]!.curve,
-      (sums.soc + half_cycle.from_soc) / 2,
-    )
+    const mean_v = restVoltage(model.clusters[idx]!.curve, (sums.soc + half_cycle.from_soc) / 2)
     const hours = Math.max(1e-6, half_cycle.seconds / 3600)
     const rate_per_h = half_cycle.moved_ah / sums.capacity_ah / hours
     cluster.ageing = law.cycle(cluster.ageing, { depth, rate_per_h, mean_v })

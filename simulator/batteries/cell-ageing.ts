@@ -2,7 +2,7 @@
  * How cells age: capacity fades and resistance grows, with time by heat and state of charge, and
  * with use by depth and rate of the cycles.
  */
-import { zero_c_in_k } from './cell-curves.ts'
+import { zero_c_in_k } from '@heliograph/physics/cell-curves'
 
 /** Shares of the new cell, 0 for a new one. */
 export interface Ageing {

@@ -3,15 +3,9 @@
  * Current in A, positive when discharging.
  */
 import type { Battery } from '@heliograph/domain/battery'
+import { coldRatio, grid_steps, restVoltage, storedEnergy } from '@heliograph/physics/cell-curves'
 import { hash01, spread } from '../noise.ts'
-import {
-  type CellCurves,
-  coldRatio,
-  curvesOf,
-  grid_steps,
-  openCircuitVoltage,
-  storedEnergy,
-} from './cell-curves.ts'
+import { curvesOf, type ManagedCell } from './cell-curves.ts'
 
 /**
  * Among new cells of a rack. Our choice, of the order that K. Rumpf, M. Naumann and A. Jossen
@@ -35,7 +29,7 @@ const channel = {
 export interface ClusterModel {
   modules: number
   cells_per_module: number
-  curve: CellCurves
+  curve: ManagedCell
   nominal_ah: number
   /** Of each new cell. */
   capacity_ah: Float64Array
@@ -279,7 +273,7 @@ export function readCells(
     const step = soc <= 0 ? 0 : soc >= 1 ? grid_steps - 1 : Math.floor(soc * grid_steps)
     const ohm_ah = curve.resistance_ohm_ah[step]!
     const ohm = own * warmth[moduleOf(index)]! * resistance_per_ah[index]! * ohm_ah
-    return openCircuitVoltage(curve, soc) - current_a * ohm
+    return restVoltage(curve, soc) - current_a * ohm
   })
   return {
     voltage_v,

@@ -2,7 +2,7 @@
  * How the battery management lets charge and discharge shrink: near full and empty, hot and cold,
  * and on an alarm. The corners are our choice, in the range of data sheets of lithium-ion racks.
  */
-import { between } from './cell-curves.ts'
+import { between } from '@heliograph/physics/cell-curves'
 
 export interface Derating {
   charge: number

@@ -2,8 +2,8 @@
  * Where the heat of the cells goes: from each module to the coolant, from there to the outside by a
  * chiller, and a little through the walls. All per kWh of rated energy; our choice, so that a rack
  * at half its capacity per hour warms by some five degrees, which is what liquid cooling is made
- * for. The heat capacity is that of the cells: 1001 J/(kg K) (Naumann, see cell-curves.ts) at
- * 165 Wh/kg.
+ * for. The heat capacity is that of the cells: 1001 J/(kg K) (Naumann, see the curves of physics)
+ * at 165 Wh/kg.
  */
 import type { Battery } from '@heliograph/domain/battery'
 import type { BatteryModel, BatteryState } from './battery-state.ts'

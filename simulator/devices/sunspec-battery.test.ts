@@ -303,6 +303,39 @@ test('a battery with "124" in its model is of the older family', () => {
   assert.deepEqual([values.StorCtl_Mod, values.OutWRte, values.InWRte], [3, -35, 35])
 })
 
+test('a battery with "123" in its model delivers its limit, and all that it can once a timer ended it', () => {
+  const { pcs, pass } = simulated({ ...smallBattery, model: 'Simulated 123' })
+  assert.deepEqual(
+    chainOf(pcs[0]!).map(({ id }) => id),
+    [1, 103, 120, 121, 123],
+  )
+  const limit = () => {
+    const { WMaxLim_Ena, WMaxLimPct, WMaxLimPct_RvrtTms } = read(pcs[0]!, 123).values
+    return [WMaxLim_Ena, WMaxLimPct, WMaxLimPct_RvrtTms]
+  }
+  const power = () => read(pcs[0]!, 103).values.W
+  write(pcs[0]!, 123, 5, 355)
+  pass(15)
+  near(power(), 0, 1000, 'W before it is enabled')
+  write(pcs[0]!, 123, 9, 1)
+  pass(15)
+  near(power(), 35_500, 20, 'W')
+  assert.deepEqual(limit(), [1, 35.5, 0])
+  assert.throws(() => write(pcs[0]!, 123, 5, 1001), /illegal data value/)
+  assert.throws(() => write(pcs[0]!, 121, 2, 1), /illegal data address/)
+  write(pcs[0]!, 123, 7, 20)
+  pass(15)
+  near(power(), 35_500, 20, 'W with the timer')
+  pass(15)
+  near(power(), 100_000, 100, 'W after it ran out')
+  assert.equal(limit()[0], 0)
+  write(pcs[0]!, 123, 7, 0)
+  write(pcs[0]!, 123, 5, 0)
+  write(pcs[0]!, 123, 9, 1)
+  pass(15)
+  near(power(), 0, 1000, 'W at 0 %')
+})
+
 test('a restart goes on; a long time without power keeps the cells and forgets what was told', () => {
   const before = simulated(smallBattery)
   setPower(before.pcs[0]!, 90_000)

@@ -210,7 +210,7 @@ function capacity(unit: BatteryUnit, now: BatterySnapshot): Uint16Array {
 type Measure = 'cell_voltage_v' | 'cell_temperature_c'
 
 /** Over clusters, with where they are, counted from 1. */
-function extremesOf({ clusters }: Pick<BatterySnapshot, 'clusters'>, measure: Measure) {
+export function extremesOf({ clusters }: Pick<BatterySnapshot, 'clusters'>, measure: Measure) {
   const lowest = clusters.reduce((a, b) => (b[measure].min < a[measure].min ? b : a))
   const highest = clusters.reduce((a, b) => (b[measure].max > a[measure].max ? b : a))
   return {

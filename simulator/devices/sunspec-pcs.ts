@@ -1,7 +1,7 @@
 /**
  * A simulated power conversion system as a SunSpec map: models 701, 702, 704, 714 and 715, or, of a
- * battery with "124" in its `model` of site.yaml, 103, 120 and 124 of the older family. Power is
- * positive towards the grid.
+ * battery with "124" in its `model` of site.yaml, 103, 120 and 124 of the older family; with "123",
+ * 103, 120, 121 and 123, whose limit it delivers. Power is positive towards the grid.
  */
 import type { Pcs } from '@heliograph/domain/battery'
 import { encode } from '@heliograph/domain/sunspec/codec'
@@ -43,7 +43,7 @@ type Served = readonly (readonly [model: Model, make: Maker])[]
 export function pcsUnit(unit: BatteryUnit, pcs: Pcs, grid: () => Grid): PcsUnit {
   const { connection, unit_id, base_address = sunspec_base_address, pcs_idx } = pcs
   const nth = unit.battery.pcs.indexOf(pcs)
-  const served = isOlder(unit) ? older : newer
+  const served = familyOf(unit)
   const now = (): Now => {
     const measured = unit.snapshot().pcs[nth]!
     return { unit, pcs, control: unit.state.controls[nth]!, measured, grid: grid() }
@@ -62,12 +62,13 @@ export function pcsUnit(unit: BatteryUnit, pcs: Pcs, grid: () => Grid): PcsUnit 
       map.read(address - base_address, count, `${unit.state.time_ms} ${unit.version}`),
     write(address, words) {
       let control = unit.state.controls[nth]!
+      const rated_w = pcs.rated_power_kw * 1000
       let told: Partial<PcsTold> = {}
       for (const [nth_word, word] of words.entries()) {
         const at = map.placeOf(address - base_address + nth_word)
         const take = at && writable[`${served[at.part]![0].id}.${at.offset}`]
         if (!take) throw new Refusal('illegal data address')
-        told = { ...told, ...take(word, control) }
+        told = { ...told, ...take(word, control, rated_w) }
         control = { ...control, ...told }
       }
       checkTold(control, pcs)
@@ -77,7 +78,10 @@ export function pcsUnit(unit: BatteryUnit, pcs: Pcs, grid: () => Grid): PcsUnit 
   }
 }
 
-const isOlder = ({ battery }: BatteryUnit) => battery.model?.includes('124') ?? false
+function familyOf({ battery: { model = '' } }: BatteryUnit): Served {
+  if (model.includes('124')) return older
+  return model.includes('123') ? limited : newer
+}
 
 const isOf = (fault: { kind: string; pcs_idx?: number }, kind: string, pcs_idx: number) =>
   fault.kind === kind && fault.pcs_idx === pcs_idx
@@ -266,6 +270,26 @@ const storage: Maker = ({ unit, pcs, control }) => {
   })
 }
 
+const settings: Maker = ({ pcs }) =>
+  encode(models[121], {
+    values: { WMax: pcs.rated_power_kw * 1000, WMax_SF: powerScale(pcs) },
+  })
+
+const percent_scale = -1
+
+const limit: Maker = ({ pcs, control }) => {
+  const { is_enabled, setpoint_w, revert_s, reverts_at_ms } = control
+  // Once its timer ran out there is no limit: it delivers all that it can.
+  const is_over = revert_s > 0 && reverts_at_ms === null
+  return encode(models[123], {
+    values: {
+      ...{ Conn: 1, WMaxLimPct: setpoint_w / (10 * pcs.rated_power_kw) },
+      ...{ WMaxLimPct_SF: percent_scale, WMaxLim_Ena: is_enabled && !is_over ? 1 : 0 },
+      ...{ WMaxLimPct_WinTms: 0, WMaxLimPct_RvrtTms: revert_s },
+    },
+  })
+}
+
 const newer: Served = [
   [models[1], common],
   [models[701], measurement],
@@ -281,7 +305,15 @@ const older: Served = [
   [models[124], storage],
 ]
 
-type Take = (word: number, control: PcsControl) => Partial<PcsTold>
+const limited: Served = [
+  [models[1], common],
+  [models[103], classic],
+  [models[120], nameplate],
+  [models[121], settings],
+  [models[123], limit],
+]
+
+type Take = (word: number, control: PcsControl, rated_w: number) => Partial<PcsTold>
 
 const flag = (word: number) => {
   if (word > 1) throw new Refusal('illegal data value')
@@ -321,4 +353,10 @@ const writable: Readonly<Record<string, Take>> = {
   '124.13': (word, { bounds }) => ({ bounds: { ...bounds, in_pct: percent(word) } }),
   '124.14': () => ({}),
   '124.15': (revert_s) => ({ revert_s }),
+  '123.5': (word, _control, rated_w) => ({
+    setpoint_w: (word * 10 ** percent_scale * rated_w) / 100,
+  }),
+  '123.6': () => ({}),
+  '123.7': (revert_s, _control, rated_w) => ({ revert_s, revert_enabled: true, revert_w: rated_w }),
+  '123.9': (word) => ({ is_enabled: flag(word) }),
 }

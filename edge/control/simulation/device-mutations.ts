@@ -205,7 +205,7 @@ export const deviceMutations: readonly Mutation[] = [
     name: 'takes its own fail-safe for a limit of another',
     edge,
     file: device,
-    from: '    this.limits.setForPermit(share_w)\n',
+    from: '    this.limits.arming(share_w)\n',
     to: '',
   },
   {

@@ -22,8 +22,8 @@ export const driverMutations: readonly Mutation[] = [
     name: 'sunspec: uses the revert timer of model 123',
     edge: 'none',
     file: sunspec,
-    from: 'if (revert_s) before.push({ point: timer, value: 0 })',
-    to: 'before.push({ point: timer, value: 60 })',
+    from: 'if (revert_s) writes.push({ point: timer, value: 0 })',
+    to: 'writes.push({ point: timer, value: 60 })',
   },
   {
     name: 'sunspec: does not enable what the timer of 704 leads to',

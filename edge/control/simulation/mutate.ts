@@ -47,7 +47,8 @@ const tests = {
   ]),
   batteries: [
     ...['pcs-power', 'decide-dispatch', 'dispatcher', 'battery-room.prop'],
-    ...['removed-pcs', 'pcs-notes'],
+    ...['removed-pcs', 'pcs-notes', 'controlled-pcs', 'controlled-unit', 'standing-room'],
+    ...['hidden-figures', 'dispatch-log'],
   ].map((name) => `edge/battery/${name}.test.ts`),
   none: [
     ...inDrivers(['sunspec-limit.prop', 'sunspec-limit', 'profiles']),
