@@ -56,3 +56,23 @@ export async function lastEvent(
   )
   return last
 }
+
+/**
+ * A recursive statement's part, `newest`, that has the newest event of each code and source among
+ * those of the condition. It goes from one code of one source to the next: their whole past is long.
+ */
+export function newestEvents(condition: string): string {
+  const columns = 'source_kind, source_id, code, edge, severity, message, at'
+  const order = 'source_kind, source_id, code, at desc, event_id desc'
+  return `
+    with recursive newest as (
+      (select ${columns} from events where ${condition} order by ${order} limit 1)
+      union all
+      select next.* from newest n cross join lateral (
+        select ${columns} from events
+        where ${condition}
+          and (source_kind, source_id, code) > (n.source_kind, n.source_id, n.code)
+        order by ${order} limit 1
+      ) as next
+    )`
+}

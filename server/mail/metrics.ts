@@ -1,0 +1,51 @@
+import { Gauge, type Registry } from 'prom-client'
+import type { Queries } from '../storage/database.ts'
+
+const states = ['waiting', 'failed', 'unsendable'] as const
+
+interface Count {
+  state: (typeof states)[number]
+  count: number
+  oldest_s: number
+}
+
+/**
+ * Mails that were not sent, read from the database when figures are asked for, so that each replica
+ * tells the same. While that does not answer they are absent.
+ */
+export function observeMails(registry: Registry, db: Queries): void {
+  new Gauge({
+    name: 'heliograph_mails',
+    help: 'Mails that wait to be sent, failed, or cannot be sent as no mail server is set',
+    labelNames: ['state'],
+    registers: [registry],
+    async collect() {
+      this.reset()
+      const counts = await readCounts(db)
+      for (const state of counts ? states : []) {
+        this.set({ state }, counts?.find((each) => each.state === state)?.count ?? 0)
+      }
+    },
+  })
+  new Gauge({
+    name: 'heliograph_mail_waiting_since_timestamp_seconds',
+    help: 'When the mail that has waited for longest was queued',
+    registers: [registry],
+    async collect() {
+      this.reset()
+      const waiting = (await readCounts(db))?.find(({ state }) => state === 'waiting')
+      if (waiting) this.set(waiting.oldest_s)
+    },
+  })
+}
+
+async function readCounts(db: Queries): Promise<Count[] | null> {
+  try {
+    return await db.query<Count>(
+      `select state, count(*) as count, extract(epoch from min(queued_at))::float8 as oldest_s
+       from mail_outbox where state <> 'sent' group by state`,
+    )
+  } catch {
+    return null
+  }
+}
