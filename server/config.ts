@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { type Settings, settingsOf } from '@heliograph/domain/settings'
+import { type MailSettings, readMailSettings } from './mail/settings.ts'
 import type { PriceSettings } from './prices/fetch.ts'
 import { energy_charts_url } from './prices/sources/energy-charts.ts'
 import { entsoe_url } from './prices/sources/entsoe.ts'
@@ -29,6 +30,8 @@ export interface ServerConfig {
   prices: PriceSettings
   /** From where weather forecasts come; null: from nowhere. */
   weather_forecast: WeatherSettings | null
+  /** Who sends mails for us; null: nobody. */
+  mail: MailSettings | null
   log_level: string
   tls: { cert: Buffer; key: Buffer } | null
   /** Addresses or networks of the proxies whose X-Forwarded-* is believed. */
@@ -56,13 +59,14 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
     database_url,
     database_connections: settings.integer('DATABASE_CONNECTIONS', {
       fallback: 20,
-      minimum: 4,
+      minimum: 6,
       maximum: 500,
     }),
     metrics_port: port('METRICS_PORT', 9464) || null,
     ...readRetention(settings),
     prices: readPriceSources(settings),
     weather_forecast: readWeather(settings),
+    mail: readMailSettings(settings),
     log_level: settings.logLevel(),
     tls: readTls(settings),
     trusted_proxies,

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import {
   type Assignment,
   type Contracts,
@@ -11,11 +10,12 @@ import {
 import { parseContracts } from '../earnings/contracts.ts'
 import { type Admin, AdminError } from './admin.ts'
 import { findSite } from './sites.ts'
+import { readTextFile } from './text-file.ts'
 
 export type { Assignment, Contracts, ContractsImport, Fee }
 
 /** Larger ones are no contracts of a site. */
-const file_bytes_max = 16 * 1024 * 1024
+const file_mib_max = 16
 
 /**
  * Puts the contracts and fees of a YAML file in place of those of the site, all or nothing;
@@ -26,7 +26,10 @@ export async function importContracts(
   { file, site_id, dry_run }: { file: string; site_id: string; dry_run: boolean },
 ): Promise<ContractsImport> {
   await findSite({ db }, site_id)
-  const parsed = parseContracts(await readText(file), await readKnown(db, site_id))
+  const parsed = parseContracts(
+    await readTextFile(file, { mib_max: file_mib_max }),
+    await readKnown(db, site_id),
+  )
   if ('faults' in parsed) {
     const told = parsed.faults.map(({ field, message }) => `  ${field && `${field}: `}${message}`)
     throw new AdminError('invalid', [`${file} cannot be taken:`, ...told].join('\n'))
@@ -41,17 +44,4 @@ export async function listContracts(
 ): Promise<Contracts> {
   await findSite({ db }, site_id)
   return readContracts(db, site_id)
-}
-
-async function readText(file: string): Promise<string> {
-  let bytes: Buffer
-  try {
-    bytes = await readFile(file)
-  } catch (error) {
-    throw new AdminError('invalid', `${file} cannot be read: ${(error as Error).message}`, {
-      cause: error,
-    })
-  }
-  if (bytes.length > file_bytes_max) throw new AdminError('invalid', `${file} is over 16 MiB`)
-  return bytes.toString('utf8')
 }

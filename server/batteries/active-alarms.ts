@@ -2,8 +2,10 @@
  * Alarms of batteries that are set: conditions of which an edge told the beginning and no end, and
  * what values of a unit say themselves.
  */
+import { fireAlarms, heartbeatAlarm, type ReadAlarm } from '@heliograph/domain/battery-alarms'
 import type { Severity } from '@heliograph/domain/link'
-import type { Queries } from '../storage/database.ts'
+import type { BessReading } from '@heliograph/domain/readings'
+import { type Condition, unitOf } from './conditions.ts'
 
 export const batterySeverities = ['info', 'warning', 'major', 'critical'] as const
 export type BatterySeverity = (typeof batterySeverities)[number]
@@ -13,71 +15,52 @@ export const batterySeverity = (severity: Severity): BatterySeverity =>
   severity === 'minor' ? 'warning' : severity
 
 export interface ActiveAlarm {
-  bess_id: number
   code: string
   severity: BatterySeverity
 }
 
-export const heartbeat_code = 'heartbeat_lost'
-export const fireSeverities = { warning: 'warning', fault: 'major', alarm: 'critical' } as const
+export type AlarmingValues = Partial<Pick<BessReading, 'heartbeat_ok' | 'fire_system_state'>>
 
-/** Of all units of a site, or of one. */
-export async function readActiveAlarms(
-  db: Queries,
-  site_id: string,
-  bess_id: number | null = null,
-): Promise<ActiveAlarm[]> {
-  const rows = await db.query<ActiveRow>(active, [site_id])
-  return rows.flatMap(({ source_id, code, severity }) => {
-    // `1`, `1.cluster.0` and, of a PCS, `1.0`.
-    const unit = Number(source_id.split('.', 1)[0])
-    if (!Number.isInteger(unit) || (bess_id !== null && unit !== bess_id)) return []
-    return [{ bess_id: unit, code, severity: batterySeverity(severity) }]
+/** Of a unit: those that its edge told of, and those that it did not tell of yet. */
+export function activeAlarms(
+  unit: AlarmingValues & { bess_id: number },
+  conditions: readonly Condition[],
+): ActiveAlarm[] {
+  const told = conditions.filter((one) => one.edge === 'rising' && unitOf(one) === unit.bess_id)
+  const measured = measuredAlarms(unit, told)
+  return [
+    ...told.filter((one) => !measured.some(({ condition }) => condition === one)),
+    ...measured.filter(({ is_set }) => is_set).map(({ alarm }) => alarm),
+  ].map(({ code, severity }) => ({ code, severity: batterySeverity(severity) }))
+}
+
+interface MeasuredAlarm {
+  alarm: ReadAlarm
+  is_set: boolean
+  /** What the edge told of it last. */
+  condition: Condition | undefined
+}
+
+/**
+ * Alarms that values of a unit as a whole tell. Of values that were not read the edge's last word
+ * counts; where there is none, there is no such alarm.
+ *
+ * @param conditions of the unit
+ */
+export function measuredAlarms(
+  { heartbeat_ok = null, fire_system_state: fire = null }: AlarmingValues,
+  conditions: readonly Condition[],
+): MeasuredAlarm[] {
+  const alarms = [
+    { alarm: heartbeatAlarm, says: heartbeat_ok === null ? null : heartbeat_ok === 0 },
+    ...fireAlarms.map((alarm) => ({ alarm, says: fire === null ? null : fire === alarm.state })),
+  ]
+  return alarms.flatMap(({ alarm, says }) => {
+    const condition = conditions.find((one) => one.code === alarm.code && isOfWhole(one))
+    if (says === null && condition === undefined) return []
+    return [{ alarm, is_set: says ?? condition?.edge === 'rising', condition }]
   })
 }
 
-/** What values of a unit say themselves, where its edge does not tell it as well. */
-export function measuredAlarms(
-  unit: {
-    bess_id: number
-    heartbeat_ok: number | null
-    fire_system_state: keyof typeof fireSeverities | 'normal' | null
-  },
-  told: readonly ActiveAlarm[],
-): ActiveAlarm[] {
-  const { bess_id, heartbeat_ok, fire_system_state: fire } = unit
-  const is_lost = heartbeat_ok === 0 && !told.some(({ code }) => code === heartbeat_code)
-  return [
-    ...(is_lost ? [{ bess_id, code: heartbeat_code, severity: 'major' as const }] : []),
-    ...(fire === null || fire === 'normal'
-      ? []
-      : [{ bess_id, code: `fire_system_${fire}`, severity: fireSeverities[fire] }]),
-  ]
-}
-
-interface ActiveRow {
-  source_id: string
-  code: string
-  severity: Severity
-}
-
-const sources = "e.site_id = $1 AND e.source_kind IN ('bess', 'pcs') AND e.edge <> 'once'"
-const order = 'e.source_kind, e.source_id, e.code, e.at DESC, e.event_id DESC'
-const columns = 'e.source_kind, e.source_id, e.code, e.at, e.edge, e.severity'
-
-// From one code of one source to the next: their whole past is long.
-const active = {
-  name: 'battery_active_alarms',
-  text: `
-    WITH RECURSIVE newest AS (
-      (SELECT ${columns} FROM events e WHERE ${sources} ORDER BY ${order} LIMIT 1)
-      UNION ALL
-      SELECT next.* FROM newest n CROSS JOIN LATERAL (
-        SELECT ${columns} FROM events e
-        WHERE ${sources} AND (e.source_kind, e.source_id, e.code)
-          > (n.source_kind, n.source_id, n.code)
-        ORDER BY ${order} LIMIT 1
-      ) AS next
-    )
-    SELECT source_id, code, severity FROM newest WHERE edge = 'rising'`,
-}
+const isOfWhole = ({ source_kind, source_id }: Condition) =>
+  source_kind === 'bess' && !source_id.includes('.')

@@ -1,6 +1,8 @@
 /** The alarms of a unit: which of those that it can raise are set, since when, how bad it is. */
 import { isAvailable, setBits } from '@heliograph/domain/alarms/decode'
 import type { AlarmRow } from '@heliograph/domain/alarms/table'
+import { fireAlarms, heartbeatAlarm } from '@heliograph/domain/battery-alarms'
+import type { Severity } from '@heliograph/domain/link'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
 import { At } from '../records/frame.ts'
@@ -8,9 +10,9 @@ import {
   type BatterySeverity,
   batterySeverities,
   batterySeverity,
-  fireSeverities,
-  heartbeat_code,
+  measuredAlarms,
 } from './active-alarms.ts'
+import { nameOf, unknownName } from './alarm-names.ts'
 import type { AlarmedPart, UnitWords } from './alarm-words.ts'
 import { bitOf, type Condition, codeOf, type Place, placeOf, unknownCode } from './conditions.ts'
 import { thresholdOf } from './thresholds.ts'
@@ -38,6 +40,8 @@ export const ClusterIdx = (description: string) =>
   Nullable(Type.Integer({ minimum: 0, description }))
 
 export type AlarmState = Static<typeof AlarmState>
+/** As the unit and the edge tell of it. */
+export type Alarm = Omit<AlarmState, 'alert_id'>
 export const AlarmState = Type.Object(
   {
     code: Type.String({
@@ -45,7 +49,12 @@ export const AlarmState = Type.Object(
         'As its table names it; `alarm_1_bit_17` for a bit that no table explains. With ' +
         '`source`, `pcs_idx` and `cluster_idx` it names the alarm.',
     }),
-    name: Type.String(),
+    name: Type.String({ description: 'What it is called: the same at all times, for one `code`.' }),
+    message: Nullable(
+      Type.String({
+        description: 'What the edge said last of it, for people; null where it never did.',
+      }),
+    ),
     description: Nullable(Type.String()),
     source: AlarmSourceName,
     cluster_idx: ClusterIdx(
@@ -79,7 +88,14 @@ export const AlarmState = Type.Object(
         'say, what is major or critical does.',
     }),
     recommended_action: Nullable(Type.String()),
-    alert_id: Type.Null({ description: 'Null, as there are no alerts yet.' }),
+    alert_id: Nullable(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'The alert of it that is not resolved; null without one, as before the delay of its ' +
+          'rule is over.',
+      }),
+    ),
   },
   { additionalProperties: false, $id: 'BatteryAlarmState' },
 )
@@ -89,7 +105,7 @@ export const AlarmState = Type.Object(
  * or says that it is not available, tells nothing: of its alarms the edge's last word counts. Those
  * of clusters are listed for each cluster in which they are set, and once where they are in none.
  */
-export function alarmStates(words: UnitWords, conditions: readonly Condition[]): AlarmState[] {
+export function alarmStates(words: UnitWords, conditions: readonly Condition[]): Alarm[] {
   const by_part = Map.groupBy(conditions, (condition) => partKey(placeOf(condition)))
   const parts = words.parts.map((part) => ({
     part,
@@ -99,10 +115,17 @@ export function alarmStates(words: UnitWords, conditions: readonly Condition[]):
     ...parts.filter(({ part }) => part.cluster_idx === null).flatMap(allBits),
     ...clusterBits(parts.filter(({ part }) => part.cluster_idx !== null)),
   ]
+  const measured = measuredAlarms(words.measured, conditions)
+  const others = conditions.filter(
+    (one) => !bitOf(one) && !measured.some(({ condition }) => condition === one),
+  )
   return [
     ...listed.map((bit) => bitState(bit, words)),
-    ...ownStates(words, conditions),
-    ...conditions.filter((condition) => !bitOf(condition)).map(conditionState),
+    ...measured.map(({ alarm, is_set, condition }) => ({
+      ...told({ ...alarm, place: wholeUnit }),
+      ...sinceWhen(is_set, condition),
+    })),
+    ...others.map(conditionState),
   ]
 }
 
@@ -173,7 +196,7 @@ function clusterBits(clusters: readonly PartBits[]): Bit[] {
   return [...set, ...unset.values()]
 }
 
-function bitState({ part, at, is_set, condition }: Bit, words: UnitWords): AlarmState {
+function bitState({ part, at, is_set, condition }: Bit, words: UnitWords): Alarm {
   const { alarm_source: source, pcs_idx, cluster_idx, table } = part
   const [word, bit] = [wordOf(at), at % 32]
   const row = table.rows.find((one) => one.alarm_word === word && one.bit === bit)
@@ -182,7 +205,7 @@ function bitState({ part, at, is_set, condition }: Bit, words: UnitWords): Alarm
   return {
     ...(row ? known(row) : unknown(word, bit)),
     ...(row ? thresholdOf(row, words.protection, measured) : noThreshold),
-    ...{ source, cluster_idx, pcs_idx, alert_id: null },
+    ...{ source, cluster_idx, pcs_idx },
     ...sinceWhen(is_set, condition),
   }
 }
@@ -214,7 +237,7 @@ function known(row: AlarmRow) {
 
 const unknown = (word: number, bit: number) => ({
   code: unknownCode(word, bit),
-  name: `Unknown alarm: word ${word}, bit ${bit}`,
+  name: unknownName(word, bit),
   severity: 'warning' as const,
   ...unexplained,
   affects_power: false,
@@ -228,59 +251,43 @@ function sinceWhen(is_set: boolean, condition: Condition | undefined) {
   const at = condition?.at.toISOString() ?? null
   return {
     is_set,
+    message: condition?.message ?? null,
     set_at: is_set && condition?.edge === 'rising' ? at : null,
     cleared_at: !is_set && condition?.edge === 'falling' ? at : null,
   }
 }
 
-/** What values of the unit itself say. */
-function ownStates({ measured }: UnitWords, conditions: readonly Condition[]): AlarmState[] {
-  const { heartbeat_ok, fire_system_state } = measured
-  const own = (state: Pick<AlarmState, 'code' | 'name' | 'source' | 'severity' | 'is_set'>) => ({
+const wholeUnit: Place = { pcs_idx: null, cluster_idx: null }
+
+/** Of what is no bit of an alarm word. */
+function told({
+  code,
+  name,
+  place,
+  ...of
+}: Pick<AlarmState, 'code' | 'name'> & { severity: Severity; place: Place }) {
+  const severity = batterySeverity(of.severity)
+  return {
+    ...{ code, name, severity, source: sourceOf(place, code) },
     ...unexplained,
     ...noThreshold,
-    ...{ affects_power: true, pcs_idx: null, cluster_idx: null, alert_id: null },
-    ...{ set_at: null, cleared_at: null },
-    ...state,
-  })
-  const is_told = conditions.some(({ code }) => code === heartbeat_code)
-  return [
-    ...(heartbeat_ok == null || is_told
-      ? []
-      : [
-          own({
-            ...{ code: heartbeat_code, name: 'The heartbeat of the unit stands still' },
-            ...{ source: 'communication', severity: 'major', is_set: heartbeat_ok === 0 },
-          }),
-        ]),
-    ...(fire_system_state == null
-      ? []
-      : (['warning', 'fault', 'alarm'] as const).map((state) =>
-          own({
-            ...{ code: `fire_system_${state}`, name: `The fire alarm system tells: ${state}` },
-            ...{ source: 'fire', severity: fireSeverities[state] },
-            is_set: fire_system_state === state,
-          }),
-        )),
-  ]
+    ...place,
+    affects_power: isGrave(severity),
+  }
 }
 
-function conditionState(condition: Condition): AlarmState {
-  const severity = batterySeverity(condition.severity)
+function conditionState(condition: Condition): Alarm {
+  const { severity, edge } = condition
+  const [code, name] = [codeOf(condition), nameOf(condition)]
   return {
-    code: codeOf(condition),
-    name: condition.message,
-    source: sourceOf(placeOf(condition), condition.code),
-    severity,
-    ...unexplained,
-    ...noThreshold,
-    ...placeOf(condition),
-    ...sinceWhen(condition.edge === 'rising', condition),
-    affects_power: isGrave(severity),
-    alert_id: null,
+    ...told({ code, name, severity, place: placeOf(condition) }),
+    ...sinceWhen(edge === 'rising', condition),
   }
 }
 
 /** Of a condition that is no bit of an alarm word. */
-const sourceOfCode = (code: string): AlarmSource =>
-  code.startsWith('device_offline') || code === heartbeat_code ? 'communication' : 'ems'
+function sourceOfCode(of: string): AlarmSource {
+  if (fireAlarms.some(({ code }) => code === of)) return 'fire'
+  const is_silent = of.startsWith('device_offline') || of === heartbeatAlarm.code
+  return is_silent ? 'communication' : 'ems'
+}

@@ -153,7 +153,7 @@ const causeOfClamp: Record<(typeof clampReasons)[number], Cause> = {
 
 function causeOfSetpoint(setpoint: ToldSetpoint): Cause | null {
   const { source, status, clamp_reason, failure_code } = setpoint
-  if (clamp_reason !== null) return causeOfClamp[clamp_reason]
+  if (clamp_reason !== null) return source === 'operator' ? 'operator' : causeOfClamp[clamp_reason]
   if (status === 'failed' || status === 'expired') return causeOfCode(failure_code ?? '')
   if (source === 'operator') return 'operator'
   return source === 'grid_service' ? 'grid_limit' : null

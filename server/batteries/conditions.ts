@@ -5,6 +5,7 @@
  */
 import type { Severity } from '@heliograph/domain/link'
 import type { Queries } from '../storage/database.ts'
+import { newestEvents } from '../storage/events.ts'
 
 export interface Condition {
   source_kind: 'bess' | 'pcs'
@@ -59,29 +60,28 @@ export const ofUnit = (bess_id: string, events = 'events') =>
   `${events}.source_kind in ('bess', 'pcs')
    and (${events}.source_id = ${bess_id} or starts_with(${events}.source_id, ${bess_id} || '.'))`
 
-/** The newest event of each condition of a unit that ever was. */
+/** The unit that a source is or belongs to. */
+export const unitOf = ({ source_id }: Pick<Source, 'source_id'>) =>
+  Number(source_id.split('.', 1)[0])
+
+export interface ConditionsAsked {
+  site_id: string
+  /** Null: of all units. */
+  bess_id: number | null
+  /** Only those of which the end was not told. */
+  only_set?: boolean
+}
+
+/** The newest event of each condition that ever was. */
 export const readConditions = (
   db: Queries,
-  site_id: string,
-  bess_id: number,
-): Promise<Condition[]> => db.query<Condition>(newest, [site_id, String(bess_id)])
+  { site_id, bess_id, only_set = false }: ConditionsAsked,
+): Promise<Condition[]> => db.query<Condition>(newest, [site_id, bess_id, only_set])
 
-const columns = 'source_kind, source_id, code, edge, severity, message, at'
-const order = 'source_kind, source_id, code, at desc, event_id desc'
-const paired = "site_id = $1 and source_kind in ('bess', 'pcs') and edge <> 'once'"
-
-// From one code of one source to the next: their whole past is long.
 const newest = {
   name: 'battery_conditions',
-  text: `
-    with recursive newest as (
-      (select ${columns} from events where ${paired} order by ${order} limit 1)
-      union all
-      select next.* from newest n cross join lateral (
-        select ${columns} from events
-        where ${paired} and (source_kind, source_id, code) > (n.source_kind, n.source_id, n.code)
-        order by ${order} limit 1
-      ) as next
-    )
-    select * from newest where ${ofUnit('$2', 'newest')}`,
+  text: `${newestEvents("site_id = $1 and source_kind in ('bess', 'pcs') and edge <> 'once'")}
+    select * from newest
+    where ($2::text is null or ${ofUnit('$2', 'newest')})
+      and (edge = 'rising' or not $3::boolean)`,
 }

@@ -12,6 +12,7 @@ import { Nullable } from '../http/params.ts'
 import { frame, frameOf, isStale } from '../records/frame.ts'
 import { quantity } from '../records/quantities.ts'
 import type { Situation } from '../records/situation.ts'
+import { energyLeft } from './envelope.ts'
 import type { LiveUnit, PcsRow, UnitRow } from './unit-store.ts'
 
 const Energy = (description: string) => Nullable(Type.Number({ minimum: 0, description }))
@@ -55,8 +56,15 @@ export const batteryMeasured = {
   soc_pct: quantity('soc_pct'),
   soh_pct: quantity('soh_pct'),
   dod_pct: Figure('Depth of discharge, %: 100 less `soc_pct`.'),
-  available_energy_kwh: quantity('available_energy_kwh'),
-  energy_to_full_kwh: quantity('energy_to_full_kwh'),
+  available_energy_kwh: Energy(
+    'Energy of the cells down to the lower end of the operating window or the reserve, kWh, and no ' +
+      'more than the device says it has: as `available_discharge_energy_kwh` of the envelope. Of ' +
+      'past readings by the window as it is now. Its losses leave less at the connection.',
+  ),
+  energy_to_full_kwh: Energy(
+    'Likewise up to the upper end of the window, kWh, as `available_charge_energy_kwh` of the ' +
+      'envelope: charging takes more from the connection.',
+  ),
   dc_voltage_v: quantity('dc_voltage_v'),
   dc_current_a: Figure('DC current, A; positive when it discharges.'),
   max_charge_power_kw: quantity('max_charge_power_kw'),
@@ -70,13 +78,19 @@ export const batteryMeasured = {
   insulation_resistance_kohm: quantity('insulation_resistance_kohm'),
   ambient_temperature_c: quantity('ambient_temperature_c'),
   coolant_temperature_c: quantity('coolant_temperature_c'),
+  hvac_state: Type.Null({
+    description: 'Null: no device that is read tells of its air conditioning.',
+  }),
   contactor_state: Nullable(
     Type.Enum([...contactorStates], { description: 'The main contactors of the battery.' }),
   ),
   fire_system_state: Nullable(
     Type.Enum([...fireStates], { description: 'What the fire alarm system says.' }),
   ),
-  heartbeat_ok: Flag('Whether the unit and the edge hear each other.'),
+  heartbeat_ok: Flag(
+    'Whether the unit and the edge hear each other; null where it has no heartbeat, and, in what ' +
+      'is measured now, once the reading is stale.',
+  ),
   local_remote: Nullable(
     Type.Enum([...controlPlaces], {
       description: 'Who may command it: someone in front of it, or the edge.',
@@ -111,6 +125,7 @@ export function batteryNow({ row, pcs, alarms }: LiveUnit, situation: Situation)
     bess_id: row.bess_id,
     ...frameOf(row, poll.battery_s, now),
     ...measuredOf(row),
+    heartbeat_ok: isStale(row.measured_at, poll.battery_s, now) ? null : flag(row.heartbeat_ok),
     grid_connected: isGridConnected(pcs, situation),
     ...energiesToday(row, situation),
     alarm_count: alarms.length,
@@ -126,8 +141,8 @@ function measuredOf(row: UnitRow) {
     soc_pct: row.soc_pct,
     soh_pct: row.soh_pct,
     dod_pct: less(100, row.soc_pct),
-    available_energy_kwh: row.available_energy_kwh,
-    energy_to_full_kwh: row.energy_to_full_kwh,
+    available_energy_kwh: energyLeft(row, 'discharge'),
+    energy_to_full_kwh: energyLeft(row, 'charge'),
     dc_voltage_v: row.dc_voltage_v,
     dc_current_a: row.dc_current_a,
     max_charge_power_kw: row.max_charge_power_kw,
@@ -141,9 +156,9 @@ function measuredOf(row: UnitRow) {
     insulation_resistance_kohm: row.insulation_resistance_kohm,
     ambient_temperature_c: row.ambient_temperature_c,
     coolant_temperature_c: row.coolant_temperature_c,
+    hvac_state: null,
     contactor_state: row.contactor_state,
     fire_system_state: row.fire_system_state,
-    heartbeat_ok: flag(row.heartbeat_ok),
     local_remote: row.control_place,
   }
 }

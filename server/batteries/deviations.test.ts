@@ -217,6 +217,10 @@ test('notes of tiers and failures tell the reason, each in its words', () => {
   const noted = { at: at('00:00:01'), tier: 'operator', reason_code: 'curtailment' }
   const notes = [{ ...noted, alarm_code: null }]
   assert.equal(reasonIn({ setpoints: [clamped], notes }), 'grid_limit')
+  const curtailed = setpoint('00:00:00', {
+    ...{ source: 'operator', clamp_reason: 'power_limit', status: 'clamped' },
+  })
+  assert.equal(reasonIn({ setpoints: [curtailed] }), 'operator')
   const failed = setpoint('00:00:00', { status: 'failed', failure_code: 'pcs_fault' })
   assert.equal(reasonIn({ setpoints: [failed] }), 'pcs_fault')
 })

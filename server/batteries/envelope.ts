@@ -38,6 +38,18 @@ const limitedBy = (of: string) =>
       'pre-alarm. `site`: the limit of the connection, of which there is no figure here.',
   })
 
+const CurvePoint = Type.Object(
+  {
+    soc_pct: Percent('State of charge, %.'),
+    max_charge_power_kw: Type.Number({
+      minimum: 0,
+      description: 'Most that it charges there, kW.',
+    }),
+    max_discharge_power_kw: Type.Number({ minimum: 0, description: 'Likewise discharges, kW.' }),
+  },
+  { additionalProperties: false, $id: 'BatteryCurvePoint' },
+)
+
 export type Envelope = Static<typeof Envelope>
 export const Envelope = Type.Object(
   {
@@ -48,10 +60,13 @@ export const Envelope = Type.Object(
     soc_max_pct: Percent('Upper end of the operating window, %.'),
     soc_reserve_pct: Nullable(Percent('Kept for what is not planned, %; null: none.')),
     available_discharge_energy_kwh: Power(
-      'Energy down to the lower end of the window or the reserve, kWh, and no more than the ' +
-        'device says it has; of the last reading, however old.',
+      'Energy of the cells down to the lower end of the window or the reserve, kWh, and no more ' +
+        'than the device says it has; of the last reading, however old. On the direct side, as ' +
+        '`available_energy_kwh`: its losses leave less at the connection.',
     ),
-    available_charge_energy_kwh: Power('Likewise up to the upper end of the window, kWh.'),
+    available_charge_energy_kwh: Power(
+      'Likewise up to the upper end of the window, kWh: charging takes more from the connection.',
+    ),
     max_charge_power_kw: Power('Most that it may charge now, kW; 0 where its data is stale.'),
     max_discharge_power_kw: Power(
       'Most that it may discharge now, kW; 0 where its data is stale, null while the limit of ' +
@@ -81,6 +96,13 @@ export const Envelope = Type.Object(
     temperature_derating_pct: Power(
       'By how much the battery management system holds the lower of both powers below its ' +
         'rating while a cell is beyond the threshold of its pre-alarm, %; else null.',
+    ),
+    curve: Nullable(
+      Type.Array(CurvePoint, {
+        description:
+          'What it can at a state of charge, of the datasheet in the inventory, on straight lines ' +
+          'between the points: what plans go by. Null without one.',
+      }),
     ),
     valid_until_at: Nullable(
       Type.String({
@@ -147,6 +169,7 @@ export function envelopeOf(
     ),
     ramp_rate_kw_s: row.ramp_rate_kw_s,
     temperature_derating_pct: deratingOf(Object.values(directions)),
+    curve: row.power_curve && [...row.power_curve],
     valid_until_at:
       row.measured_at === null || is_stale
         ? null
@@ -195,7 +218,7 @@ function pcsLimit(
 }
 
 /** Energy to the end of the window, kWh: no more than the device says; null without a charge. */
-function energyLeft(row: UnitRow, towards: 'charge' | 'discharge'): number | null {
+export function energyLeft(row: UnitRow, towards: 'charge' | 'discharge'): number | null {
   if (row.soc_pct === null) return null
   const lowest_pct = Math.max(row.soc_min_pct, row.soc_reserve_pct ?? 0)
   const [span_pct, told_kwh] =

@@ -1,4 +1,5 @@
 /** The hours of a schedule: as they are stored, and as the API shows them. */
+import { rounded } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
 import { At } from '../records/frame.ts'
@@ -15,8 +16,8 @@ export const ScheduleHour = Type.Object(
     start_at: At('Start, inclusive.'),
     end_at: At('End, exclusive.'),
     power_kw: Power(
-      'What the unit is to do at its connection, positive discharges; the mean where ' +
-        '`quarter_power_kw` differs.',
+      'What the unit is to do at its connection, positive discharges, in whole watts; the mean ' +
+        'where `quarter_power_kw` differs, to the watt towards zero.',
     ),
     energy_kwh: Type.Number({ description: 'At the connection, positive discharged.' }),
     action: Type.Enum(['charge', 'discharge', 'idle']),
@@ -48,8 +49,8 @@ export const ScheduleHour = Type.Object(
       }),
     ),
     min_power_kw: Power(
-      'The lowest value that the hour may be set to while all other hours stay as they are. It ' +
-        'equals `max_power_kw` where the hour was locked when the schedule was made.',
+      'The lowest value that the hour may be set to while all other hours, and the newest plans ' +
+        'of the other units of the connection, stay as they are. It equals `max_power_kw` where the hour was locked when the schedule was made.',
     ),
     max_power_kw: Power('The highest value that it may be set to.'),
     locked: Type.Boolean({ description: 'Past or running: it can no longer be revised.' }),
@@ -65,6 +66,23 @@ export const ScheduleHour = Type.Object(
         description: 'By quarter of the hour, where the market has prices for them.',
       }),
     ),
+    quarter_price_per_mwh: Nullable(
+      Type.Array(Nullable(Type.Number()), {
+        minItems: 4,
+        maxItems: 4,
+        description:
+          'What each of these quarters goes by: the sum of a quarter of each power at its price ' +
+          'is `expected_amount`. A null in it: nobody knows. Null where the market has hours.',
+        examples: [[12.5, 10.4, 8.1, 6]],
+      }),
+    ),
+    price_status: Nullable(
+      Type.Enum(['published', 'published_and_forecast', 'forecast', 'incomplete'], {
+        description:
+          'Whether the prices of the hour are published or forecast; `incomplete`: some of its ' +
+          'quarters have neither, null: none has.',
+      }),
+    ),
     actual_power_kw: Nullable(
       Power('What the unit did, as deviations have it, in a passed hour of an approved schedule.'),
     ),
@@ -76,10 +94,26 @@ export const ScheduleHour = Type.Object(
 export interface StoredHour
   extends Omit<
     ScheduleHour,
-    'energy_kwh' | 'action' | 'locked' | 'edited' | 'actual_power_kw' | 'quarter_power_kw'
+    | 'energy_kwh'
+    | 'action'
+    | 'locked'
+    | 'edited'
+    | 'actual_power_kw'
+    | 'quarter_power_kw'
+    | 'quarter_price_per_mwh'
+    | 'price_status'
   > {
   quarter_power_kw: [number, number, number, number] | null
+  /** Both are missing in what was planned before they were kept. */
+  quarter_price_per_mwh?: ScheduleHour['quarter_price_per_mwh']
+  price_status?: ScheduleHour['price_status']
 }
+
+/** Of a whole hour; of its quarters where they are told, for a mean is in whole watts. */
+const energyOf = ({ power_kw, quarter_power_kw }: StoredHour): number =>
+  quarter_power_kw === null ? power_kw : rounded(sumOf(quarter_power_kw) / 4, 6)
+
+const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0)
 
 /** Less is no action, kW. */
 const idle_kw = 1e-3
@@ -95,8 +129,7 @@ export function hourRecord(
     start_at: hour.start_at,
     end_at: hour.end_at,
     power_kw,
-    // Of a whole hour.
-    energy_kwh: power_kw,
+    energy_kwh: energyOf(hour),
     action: is_idle ? 'idle' : power_kw > 0 ? 'discharge' : 'charge',
     soc_start_pct: hour.soc_start_pct,
     soc_end_pct: hour.soc_end_pct,
@@ -112,6 +145,8 @@ export function hourRecord(
     edited_at: hour.edited_at,
     edit_note: hour.edit_note,
     quarter_power_kw: hour.quarter_power_kw,
+    quarter_price_per_mwh: hour.quarter_price_per_mwh ?? null,
+    price_status: hour.price_status ?? null,
     actual_power_kw,
   }
 }

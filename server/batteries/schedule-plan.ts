@@ -15,14 +15,16 @@ export const ScheduleOptimizer = Type.Object(
     version: Type.String(),
     solver_status: Type.Enum(['optimal', 'feasible', 'infeasible', 'timeout'], {
       description:
-        '`feasible`: not proved to be the best in the time given. `timeout`: none was found in ' +
-        'it, and the plan is idle.',
+        '`feasible`: not proved to be the best, in the time given or since a person revised it. ' +
+        '`timeout`: none was found in the time given, and the plan is idle.',
     }),
     solve_ms: Type.Number({ minimum: 0, description: 'Of all units that were planned together.' }),
     gap_pct: Nullable(
       Type.Number({
         minimum: 0,
-        description: 'How far from the best it may be at most; null where that is no question.',
+        description:
+          'How far from the best it may be at most; null where that is no question, and once a ' +
+          'person has revised it.',
       }),
     ),
   },
@@ -35,6 +37,24 @@ export const ScheduleInputs = Type.Object(
     planned_from_at: At('The first hour that was open when it was planned.'),
     forecast_run_at: Nullable(
       At('When the production forecast was issued; null where there is none.'),
+    ),
+    consumption_kwh: Nullable(
+      Energy(
+        'What is expected to be consumed behind the connection from `planned_from_at` on: in each ' +
+          'quarter hour the mean of the same time of working days, or of weekends, of the four ' +
+          'weeks before the plan. Null: not forecast, and planned as none; see ' +
+          '`consumption_days`.',
+      ),
+    ),
+    consumption_days: Nullable(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'Each of these means is of so many measured days or more. Null where there is no ' +
+          'forecast of consumption: no meter at the connection, fewer than four such days, no ' +
+          'forecast of production beside it, or a battery that is not AC coupled.',
+        examples: [20],
+      }),
     ),
     market_code: Type.String({ description: 'Whose prices it goes by.' }),
     price_source: Type.Enum([...priceSources, 'price_forecast'], {
@@ -88,11 +108,11 @@ export const ScheduleTotals = Type.Object(
     expected_net_amount: Amount('Revenue less cost; null where an hour with power has no price.'),
     expected_without_battery_amount: Amount(
       'What the plants behind the connection would earn at these prices in the open hours with ' +
-        'no battery at all, as far as `export_plan_limit_kw` lets them. Null without a forecast ' +
-        'of them.',
+        'no battery at all, as far as `export_plan_limit_kw` lets them, less what is consumed ' +
+        'there. Null without a forecast of them, or where any of it is in an hour without a price.',
     ),
     expected_connection_amount: Amount(
-      'The same with every battery of the connection, ageing aside.',
+      'The same with every battery of the connection, ageing aside; null likewise.',
     ),
     currency: Type.String({ examples: ['EUR'], description: 'ISO 4217, of the market.' }),
     soc_min_pct: Percent('The lowest that is expected.'),

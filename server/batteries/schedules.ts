@@ -10,7 +10,7 @@ import { Nullable } from '../http/params.ts'
 import { At, iso } from '../records/frame.ts'
 import type { Queries } from '../storage/database.ts'
 import { hourRecord, ScheduleHour, type StoredHour } from './schedule-hours.ts'
-import { SchedulePlan } from './schedule-plan.ts'
+import { type ScheduleInputs, SchedulePlan } from './schedule-plan.ts'
 import { hourlyPowers, readUnitQuarters, type Unit } from './unit-energy.ts'
 
 export const scheduleStatuses = [
@@ -142,7 +142,7 @@ export function scheduleOf(
     edited_hours: edited.map(({ hour }) => hour),
     expires_at: status === 'proposed' ? expiryOf(row.target_date) : null,
     optimizer: row.plan.optimizer,
-    inputs: row.plan.inputs,
+    inputs: inputsOf(row.plan.inputs),
     totals: row.plan.totals,
     constraint_violations: row.plan.constraint_violations,
     hours: row.hours.map((hour) =>
@@ -151,6 +151,13 @@ export function scheduleOf(
   }
 }
 
+/** Plans from before consumption was forecast say nothing of it. */
+const inputsOf = (stored: ScheduleInputs): ScheduleInputs => ({
+  ...stored,
+  consumption_kwh: stored.consumption_kwh ?? null,
+  consumption_days: stored.consumption_days ?? null,
+})
+
 /** A day can be dispatched to its last instant. */
 const expiryOf = (target_date: string) => new Date(Date.parse(target_date) + day_ms).toISOString()
 
@@ -158,16 +165,24 @@ const columns = `schedule_id::int as schedule_id, bess_id, target_date, state, v
   created_at, created_by, approved_at, approved_by, rejected_at, rejected_by, reject_reason,
   superseded_at, superseded_by::int as superseded_by, problem, plan, hours`
 
-/** All of a unit and day, the newest first. */
-export function schedulesOfDay(
+/**
+ * Of a unit and day, the newest first, and how many there are: what is open or in force, and the
+ * newest of the others up to the limit.
+ */
+export async function schedulesOfDay(
   db: Queries,
-  { site_id, bess_id, date }: { site_id: string; bess_id: number; date: string },
-): Promise<StoredSchedule[]> {
-  return db.query<StoredSchedule>(
-    `select ${columns} from battery_schedules
-     where site_id = $1 and bess_id = $2 and target_date = $3 order by schedule_id desc`,
-    [site_id, bess_id, date],
+  of: { site_id: string; bess_id: number; date: string; limit: number },
+): Promise<{ rows: StoredSchedule[]; count: number }> {
+  const { site_id, bess_id, date, limit } = of
+  const found = await db.query<StoredSchedule & { count: number }>(
+    `select ${columns}, count(*) over ()::int as count from battery_schedules
+     where site_id = $1 and bess_id = $2 and target_date = $3
+     order by state in ('approved', 'proposed') desc, schedule_id desc limit $4`,
+    [site_id, bess_id, date, limit],
   )
+  const rows = found.map(({ count: _, ...row }) => row)
+  rows.sort((a, b) => b.schedule_id - a.schedule_id)
+  return { rows, count: found[0]?.count ?? 0 }
 }
 
 /** null where the site has none of that id. */
@@ -207,7 +222,10 @@ export function schedulesIn(
 }
 
 /** What a schedule asks for. */
-export type ScheduleHours = Pick<StoredSchedule, 'bess_id' | 'hours'>
+export interface ScheduleHours extends Pick<StoredSchedule, 'bess_id' | 'hours'> {
+  /** Of `plan.constraint_violations`. */
+  violation_count: number
+}
 
 /** The same without what they were planned on, which is most of them. */
 export function scheduleHoursIn(
@@ -215,7 +233,9 @@ export function scheduleHoursIn(
   of: { site_id: string; date: string; state: 'approved' | 'proposed' },
 ): Promise<ScheduleHours[]> {
   return db.query<ScheduleHours>(
-    `select bess_id, hours from battery_schedules
+    `select bess_id, hours,
+       json_array_length(plan->'constraint_violations') as violation_count
+     from battery_schedules
      where site_id = $1 and target_date = $2 and state = $3 order by bess_id`,
     [of.site_id, of.date, of.state],
   )

@@ -1,5 +1,5 @@
 /** The battery units of a site with everything that is read last of them. */
-import type { BatterySetup, BatteryState, Pcs } from '@heliograph/domain/battery'
+import type { BatterySetup, BatteryState, Pcs, PowerPoint } from '@heliograph/domain/battery'
 import type { DispatchReport } from '@heliograph/domain/dispatch'
 import {
   type BessReading,
@@ -8,7 +8,8 @@ import {
   readingKinds,
 } from '@heliograph/domain/readings'
 import type { Queries } from '../storage/database.ts'
-import { type ActiveAlarm, measuredAlarms, readActiveAlarms } from './active-alarms.ts'
+import { type ActiveAlarm, activeAlarms } from './active-alarms.ts'
+import { type Condition, readConditions } from './conditions.ts'
 import type { StoredSchedule } from './schedules.ts'
 
 type Words = 'state' | 'contactor_state' | 'fire_system_state' | 'control_place'
@@ -45,6 +46,7 @@ export interface UnitFacts {
   soc_max_pct: number
   soc_reserve_pct: number | null
   ramp_rate_kw_s: number | null
+  power_curve: readonly PowerPoint[] | null
   market_code: string | null
   cluster_count: number
   modules_per_cluster: number
@@ -120,22 +122,23 @@ export interface UnitsAsked {
   in_service?: boolean
 }
 
-/** Units by id, live. */
-export async function readUnits(db: Queries, asked: UnitsAsked): Promise<LiveUnit[]> {
+/** Units by id, live. `conditions` for who reads them for something else as well. */
+export async function readUnits(
+  db: Queries,
+  asked: UnitsAsked,
+  conditions?: Promise<Condition[]>,
+): Promise<LiveUnit[]> {
   const { site_id, day_start_at, now, bess_id = null, in_service = false } = asked
-  const [rows, pcs, alarms] = await Promise.all([
+  const [rows, pcs, told] = await Promise.all([
     db.query<UnitRow>(units, [site_id, day_start_at, now, bess_id, in_service]),
     readPcs(db, site_id, bess_id),
-    readActiveAlarms(db, site_id, bess_id),
+    conditions ?? readConditions(db, { site_id, bess_id, only_set: true }),
   ])
-  return rows.map((row) => {
-    const told = alarms.filter((one) => one.bess_id === row.bess_id)
-    return {
-      row,
-      pcs: pcs.filter((one) => one.bess_id === row.bess_id),
-      alarms: [...told, ...measuredAlarms(row, told)],
-    }
-  })
+  return rows.map((row) => ({
+    row,
+    pcs: pcs.filter((one) => one.bess_id === row.bess_id),
+    alarms: activeAlarms(row, told),
+  }))
 }
 
 /** Every PCS of the inventory by unit and index, with what it measured last. */
@@ -174,7 +177,7 @@ const units = {
       coalesce(b.rated_capacity_ah, (s.setup ->> 'rated_capacity_ah')::float8)
         AS rated_capacity_ah,
       b.nominal_voltage_v, b.roundtrip_efficiency_pct, b.soc_min_pct, b.soc_max_pct,
-      b.soc_reserve_pct, b.ramp_rate_kw_s, b.market_code, b.cluster_count,
+      b.soc_reserve_pct, b.ramp_rate_kw_s, b.power_curve, b.market_code, b.cluster_count,
       b.modules_per_cluster, b.cells_per_module, b.temperature_sensors_per_module,
       b.commissioned_date, b.warranty_end_date, b.warranty_throughput_kwh, b.warranty_cycles,
       b.pcs, b.created_at, b.updated_at, b.retired_at,

@@ -21,6 +21,9 @@ export interface Sums {
   market_value: number
   market_price_micro: number
   market_price_hours: number
+  /** The same of the hours whose energy is known, which a capture rate compares with. */
+  base_price_micro: number
+  base_price_hours: number
   negative_wh: number
   negative_cost: Micro
   curtailed_wh: number | null
@@ -55,6 +58,8 @@ export const noSums = (): Sums => ({
   market_value: 0,
   market_price_micro: 0,
   market_price_hours: 0,
+  base_price_micro: 0,
+  base_price_hours: 0,
   negative_wh: 0,
   negative_cost: 0n,
   curtailed_wh: null,
@@ -89,6 +94,10 @@ export function addHour(sums: Sums, hour: HourAccount, fee_ids: readonly number[
   // Of an hour of which the energy is known in part, that part is.
   if (reason === 'no_energy' && energy_wh === null) return
   sums.known_hours += 1
+  if (hour.market_price_micro !== null) {
+    sums.base_price_micro += hour.market_price_micro
+    sums.base_price_hours += 1
+  }
   sums.known_wh += energy_wh ?? 0
   sums.gross += BigInt(hour.gross ?? 0)
   sums.valued_wh += hour.valued_wh

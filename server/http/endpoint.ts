@@ -74,7 +74,7 @@ export interface WriteParts {
    * answer of the Idempotency-Key, when `handle` returns, and rolled back when it throws.
    */
   tx: Transaction
-  /** The If-Match header, for `requireMatch`. */
+  /** The If-Match header where the endpoint declares it, for `requireMatch`. */
   if_match: string | null
   /** As the request has it, for the record of who did what. */
   idempotency_key: string | null
@@ -110,8 +110,17 @@ export interface Endpoint<
   /** 200 unless stated. */
   status?: 200 | 201 | 202 | 204
   returns: Returns
+  /** For an answer that is a file: the media types it may have; `returns` is `FileBytes`. */
+  file_types?: readonly string[]
+  /** Where what was made or begun is, below the site: the Location of the answer. */
+  location?: (answer: Static<Returns>) => string
   /** `live`: no-store (the default); `resource` and `static`: a strong ETag. */
   cache?: 'live' | 'resource' | 'static'
+  /**
+   * A write on a resource that is served with an ETag: gets the `If-Match` header, for
+   * `requireMatch`. What does not say so never sees one.
+   */
+  if_match?: true
   /** One answer, and one body for those that take one, for the reference page; both are checked. */
   example: { body?: Static<Body>; answer: Static<Returns> }
   handle: (

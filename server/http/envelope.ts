@@ -9,6 +9,26 @@ export const List = <Item extends TSchema>(item: Item) =>
     closed,
   )
 
+/** The envelope of a list that is read page by page: `limit` and `offset` as they were applied. */
+export const Page = <Item extends TSchema>(item: Item) =>
+  Type.Object(
+    {
+      data: Type.Array(item),
+      meta: Type.Object(
+        {
+          count: Type.Integer({
+            minimum: 0,
+            description: 'Items that match, on whichever page, at the time that `data` shows.',
+          }),
+          limit: Type.Integer({ minimum: 1, description: 'How many items at most, as applied.' }),
+          offset: Type.Integer({ minimum: 0, description: 'Items before these, as asked.' }),
+        },
+        closed,
+      ),
+    },
+    closed,
+  )
+
 /**
  * The envelope of a time series, ascending. With `start` the first rows, and where cut `next_start`
  * to go on from; without it the newest rows before `end`, and where cut `previous_end`.

@@ -4,6 +4,7 @@ import type { Database, Log, Queries } from '../storage/database.ts'
 import type { WriteAnswer } from './answer.ts'
 import type { Endpoint, Request, WriteParts } from './endpoint.ts'
 import { type ApiError, errorCatalog, errorText, toApiError } from './errors.ts'
+import { FileAnswer } from './file-answer.ts'
 import {
   type Claim,
   claimRecord,
@@ -31,16 +32,31 @@ export interface Runner<Needs> {
   log: Log
 }
 
-export async function runRead<Needs>(
-  { endpoint, needs, write }: Runner<Needs>,
-  request: AnyRequest,
-): Promise<Answer> {
-  return answerOf(endpoint, write(await endpoint.handle(request as never, needs)))
+export async function runRead<Needs>(runner: Runner<Needs>, request: AnyRequest): Promise<Answer> {
+  const { endpoint, needs } = runner
+  const value = await endpoint.handle(request as never, needs)
+  return endpoint.file_types ? fileOf(endpoint, value) : answerOf(runner, request, value)
 }
 
-function answerOf(endpoint: Endpoint<never>, text: string | Buffer): Answer {
-  const status = endpoint.status ?? 200
-  return { status, headers: {}, text: status === 204 ? '' : text }
+function answerOf<Needs>(
+  { endpoint, write }: Runner<Needs>,
+  { site }: AnyRequest,
+  value: unknown,
+): Answer {
+  const { status = 200, location } = endpoint
+  const text = write(value)
+  return {
+    status,
+    headers: location ? { location: `/v1/sites/${site.site_id}${location(value as never)}` } : {},
+    text: status === 204 ? '' : text,
+  }
+}
+
+function fileOf({ operation_id, file_types }: Endpoint<never>, value: unknown): Answer {
+  if (!(value instanceof FileAnswer)) throw new Error(`${operation_id} answered with no file`)
+  const [media_type = ''] = value.headers['content-type']!.split(';')
+  if (!file_types!.includes(media_type)) throw new Error(`${operation_id}: ${media_type}`)
+  return { status: 200, headers: value.headers, text: value.bytes }
 }
 
 type WriteRequest = AnyRequest & Omit<WriteParts, 'tx' | 'idempotency_key'>
@@ -88,11 +104,11 @@ async function runOnce<Needs>(
   request: WriteRequest,
   { claim, asked }: WriteRecords,
 ): Promise<Answer> {
-  const { endpoint, needs, write, db, clock } = runner
+  const { endpoint, needs, db, clock } = runner
   const { answer, audit_id } = await db.transaction(async (tx) => {
     const { idempotency_key } = asked
     const value = await endpoint.handle({ ...request, tx, idempotency_key } as never, needs)
-    const answer = answerOf(endpoint, write(value))
+    const answer = answerOf(runner, request, value)
     if (claim && !endpoint.settle) await record(tx, claim, answer)
     const audit_id = await noteWrite(tx, asked, clock.now(), endpoint.settle ? null : answer)
     return { answer, audit_id }
@@ -102,13 +118,14 @@ async function runOnce<Needs>(
 
 /** The write has had its effect: whatever comes of the waiting, a failure too, is its answer. */
 async function settle<Needs>(
-  { endpoint, needs, write, db, log }: Runner<Needs>,
+  runner: Runner<Needs>,
   request: AnyRequest,
   { claim, audit_id }: { claim: Claim | null; audit_id: string },
 ): Promise<Answer> {
+  const { endpoint, needs, db, log } = runner
   let answer: Answer
   try {
-    answer = answerOf(endpoint, write(await endpoint.settle!(request as never, needs)))
+    answer = answerOf(runner, request, await endpoint.settle!(request as never, needs))
   } catch (error) {
     log.error({ err: error, request_id: request.request_id }, 'a write did not settle')
     answer = errorAnswer(toApiError(error), request.request_id)

@@ -84,9 +84,10 @@ export async function* textOf(
   if (head !== '') yield head
 }
 
-export const csvLine = (values: readonly unknown[]): string => `${values.map(field).join(',')}\n`
+export const csvLine = (values: readonly unknown[]): string => `${values.map(csvField).join(',')}\n`
 
-function field(value: unknown): string {
+/** A value as RFC 4180 writes it; nothing for null, and no text that a spreadsheet would run. */
+export function csvField(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'object') return quoted(JSON.stringify(value))
   return typeof value === 'string' ? quoted(harmless(value)) : String(value)
@@ -97,4 +98,7 @@ const quoted = (text: string): string =>
   text === '' || /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 
 /** As in the columns of `ExportRows`. */
-const harmless = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)
+function harmless(text: string): string {
+  const inner = text.replace(/(^|[;\t\r\n])([=+\-@＝＋－＠])/g, "$1'$2")
+  return /^[\t\r]/.test(inner) ? `'${inner}` : inner
+}

@@ -26,7 +26,7 @@ const number = fc
   .double({ noNaN: true, noDefaultInfinity: true, min: -1e300, max: 1e300 })
   .map((value) => (Math.abs(value) < 1e-300 ? 0 : value))
 const orNull = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: null })
-const troubled = fc.stringMatching(/^[=+\-@'",;\n\r\t\\a1 $]{0,12}$/)
+const troubled = fc.stringMatching(/^[=+\-@＝'",;\n\r\t\\a1 $]{0,12}$/)
 const row = fc.record({
   at: orNull(
     fc
@@ -46,7 +46,14 @@ const row = fc.record({
 })
 
 /** As a spreadsheet is to see it. */
-const harmless = (note: string) => (/^[=+\-@\t\r]/.test(note) ? `'${note}` : note)
+function harmless(note: string): string {
+  const starts = (text: string, at: number) => '=+-@＝＋－＠'.includes(text[at] ?? ' ')
+  const cells = [...note].map((letter, at, all) => {
+    const begins = at === 0 || [';', '\t', '\r', '\n'].includes(all[at - 1]!)
+    return begins && starts(letter, 0) ? `'${letter}` : letter
+  })
+  return (/^[\t\r]/.test(note) ? "'" : '') + cells.join('')
+}
 
 function fieldValue(name: string, field: string): unknown {
   if (name === 'nth' || name === 'value') return Number(field)

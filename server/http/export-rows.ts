@@ -69,11 +69,13 @@ const csvForm: Record<ExportColumn['type'], (sql: string) => string> = {
 }
 
 /**
- * What a spreadsheet would run as a formula gets an apostrophe in front, which it takes for text.
+ * What a spreadsheet would run as a formula gets an apostrophe in front, which it takes for text;
+ * also within a text, where one that separates by semicolons would begin a cell.
  * https://owasp.org/www-community/attacks/CSV_Injection
  */
 function harmless(sql: string): string {
-  return `CASE WHEN left(${sql}, 1) IN ('=', '+', '-', '@', E'\\t', E'\\r') THEN '''' || ${sql} ELSE ${sql} END`
+  const inner = `regexp_replace(${sql}, E'(^|[;\\t\\r\\n])([=+@＝＋－＠-])', '\\1''\\2', 'g')`
+  return `CASE WHEN left(${sql}, 1) IN (E'\\t', E'\\r') THEN '''' ELSE '' END || ${inner}`
 }
 
 /** The statement whose output is the file. */

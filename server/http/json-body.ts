@@ -46,7 +46,7 @@ const json_token = /[{}]|("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/g
 /** A key `__proto__` is data to JSON but a prototype to an assignment: it is refused here. */
 function inspect(value: unknown, field: string, depth: number): void {
   if (depth > depth_max) throw new ApiError('malformed_json', { reason: 'nested too deeply' })
-  if (typeof value === 'string') refuseNul(value, field)
+  if (typeof value === 'string') refuseUnstorable(value, field)
   else if (Array.isArray(value)) {
     value.forEach((item, index) => {
       inspect(item, join(field, String(index)), depth + 1)
@@ -54,15 +54,18 @@ function inspect(value: unknown, field: string, depth: number): void {
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, item] of Object.entries(value)) {
       if (name === '__proto__') throw new ApiError('malformed_json', { reason: 'key __proto__' })
-      refuseNul(name, field)
+      refuseUnstorable(name, field)
       inspect(item, join(field, name), depth + 1)
     }
   }
 }
 
-function refuseNul(text: string, field: string): void {
-  if (!text.includes('\0')) return
-  const message = 'must not contain the character U+0000'
+/** What no row can hold as it is: U+0000, and halves of a pair, which are no character. */
+function refuseUnstorable(text: string, field: string): void {
+  const message = text.includes('\0')
+    ? 'must not contain the character U+0000'
+    : 'must not contain half of a surrogate pair'
+  if (!text.includes('\0') && text.isWellFormed()) return
   throw invalid({ location: 'body', field, code: 'invalid_character', message })
 }
 

@@ -9,12 +9,24 @@ export type ErrorList = Readonly<
   Partial<Record<ErrorCode, { status: number; message: string; action: string }>>
 >
 
-type Declared = Pick<Endpoint<never>, 'method' | 'path' | 'scope' | 'module' | 'cache' | 'exports'>
+type Declared = Pick<
+  Endpoint<never>,
+  | 'method'
+  | 'path'
+  | 'scope'
+  | 'module'
+  | 'cache'
+  | 'exports'
+  | 'if_match'
+  | 'file_types'
+  | 'location'
+>
 
 const isRead = ({ method }: Declared) => !isWrite(method)
 const isWritten = ({ method }: Declared) => isWrite(method)
 const isOfSite = ({ path }: Declared) => path !== '/v1/sites'
-const isChange = ({ method }: Declared) => method === 'PUT' || method === 'PATCH'
+const isFile = ({ file_types }: Declared) => file_types !== undefined
+const isMatched = ({ if_match }: Declared) => if_match === true
 const isAlways = () => true
 
 interface ErrorAnswer {
@@ -57,10 +69,11 @@ const errorAnswers: readonly ErrorAnswer[] = [
     when: isWritten,
     headers: [...rate, 'Retry-After', ...replay],
   },
+  { name: 'FileConflict', codes: ['conflict_state'], when: isFile, headers: rate },
   {
     name: 'PreconditionFailed',
     codes: ['precondition_failed'],
-    when: isChange,
+    when: isMatched,
     headers: [...rate, 'ETag'],
   },
   { name: 'PayloadTooLarge', codes: ['payload_too_large'], when: isWritten, headers: rate },
@@ -122,7 +135,7 @@ const headersNamed = (names: readonly string[]) =>
 /** Every answer of an endpoint but the promised one, by status. */
 export function otherResponses(endpoint: Declared, errors: ErrorList): Record<string, Json> {
   return Object.fromEntries([
-    ...(isCached(endpoint) ? [['304', ref('responses', 'NotModified')]] : []),
+    ...(isRevalidated(endpoint) ? [['304', ref('responses', 'NotModified')]] : []),
     ...answersOf(endpoint).map(({ name, codes }) => [
       String(known(errors, codes[0]!).status),
       ref('responses', name),
@@ -132,13 +145,16 @@ export function otherResponses(endpoint: Declared, errors: ErrorList): Record<st
 
 const answersOf = (endpoint: Declared) => errorAnswers.filter(({ when }) => when(endpoint))
 const isCached = ({ cache = 'live' }: Declared) => cache !== 'live'
+/** A write answers anew whatever copy is at hand. */
+const isRevalidated = (endpoint: Declared) => isCached(endpoint) && isRead(endpoint)
 
 /** The headers of the promised answer. */
 export const responseHeaders = (endpoint: Declared) =>
   headersNamed([
     ...rate,
     ...(isCached(endpoint) ? ['ETag'] : []),
-    ...(endpoint.exports ? ['Content-Disposition'] : []),
+    ...(endpoint.exports || isFile(endpoint) ? ['Content-Disposition'] : []),
+    ...(endpoint.location ? ['Location'] : []),
     ...(isWritten(endpoint) ? replay : []),
   ])
 
@@ -146,7 +162,7 @@ export const responseHeaders = (endpoint: Declared) =>
 export function responseComponents(endpoints: readonly Declared[], errors: ErrorList) {
   const used = errorAnswers.filter(({ when }) => endpoints.some(when))
   return {
-    ...(endpoints.some(isCached) && {
+    ...(endpoints.some(isRevalidated) && {
       NotModified: {
         description: 'The copy that `If-None-Match` names is still the present one.',
         headers: headersNamed([...rate, 'ETag']),
@@ -266,6 +282,10 @@ const headers: Readonly<Record<string, Json>> = {
   'Content-Disposition': text(
     'Present on a file: the name to keep it under.',
     'attachment; filename="demo_loggers-1-history_until_20260621T100000Z.csv"',
+  ),
+  Location: text(
+    'Where what was made or begun is, on this server.',
+    '/v1/sites/demo/reports/runs/5b1f0c1e-6f0b-4c55-8a53-0f6f3f4f2f11/file',
   ),
   'Idempotent-Replayed': text(
     'Present when this is the recorded answer to an earlier request.',

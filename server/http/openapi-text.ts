@@ -20,6 +20,7 @@ const units: Readonly<Record<string, string>> = {
   kvar: 'kvar',
   kvarh: 'kvarh',
   kwh_kwp: 'kWh/kWp',
+  kwh_year: 'kWh/a',
   v: 'V',
   kv: 'kV',
   mv: 'mV',
@@ -37,6 +38,7 @@ const units: Readonly<Record<string, string>> = {
   kwh_m2: 'kWh/m²',
   m: 'm',
   m2: 'm²',
+  km: 'km',
   mm: 'mm',
   m_s: 'm/s',
   hpa: 'hPa',
@@ -53,7 +55,9 @@ const units: Readonly<Record<string, string>> = {
   h: 'h',
   hours: 'h',
   days: 'd',
+  bytes: 'B',
   amount: 'currency',
+  amount_year: 'currency/a',
   per_mwh: 'currency/MWh',
 }
 

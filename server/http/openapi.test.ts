@@ -53,6 +53,8 @@ const write = endpoint({
   scope: 'curtailment:write',
   module: 'basic_scada',
   summary: 'Change a box',
+  cache: 'resource',
+  if_match: true,
   params: { box_id: Type.Integer({ description: 'A box.' }) },
   body: Type.Object({ limit_kw: Type.Number(), why: Type.Optional(Type.String()) }, closed),
   returns: Box,
@@ -153,6 +155,42 @@ test('every status that an endpoint can answer stands there, and no other', () =
   assert.equal(statuses(history), '200 304 400 401 403 404 408 422 429 431 500 503')
   assert.equal(statuses(change), '200 400 401 403 404 408 409 412 413 415 422 429 431 500 503')
   assert.equal(statuses(paths['/v1/sites']!['get']!), '200 400 401 408 422 429 431 500 503')
+})
+
+test('412 stands where If-Match is honoured, whatever the method, 304 where a copy is at hand', () => {
+  const decide = { ...write, method: 'POST', path: '/decide' } as never
+  const { if_match: _, ...careless } = write
+  const blind = { ...careless, path: '/blind' } as never
+  const operations = Object.entries(openApi([decide, blind], errorCatalog).paths)
+  const told = operations.map(([path, methods]) => {
+    const [{ parameters, responses }] = Object.values(methods) as [typeof change]
+    const has_parameter = names(parameters).includes('#/components/parameters/IfMatch')
+    return [path.split('/').at(-1), has_parameter, '412' in responses, '304' in responses]
+  })
+  assert.deepEqual(told, [
+    ['decide', true, true, false],
+    ['blind', false, false, false],
+  ])
+})
+
+test('a file is told by its media types, with its name and the 409 while there is none', () => {
+  const file = {
+    ...write,
+    ...{ method: 'GET', path: '/file', body: undefined, if_match: undefined },
+    file_types: ['application/pdf', 'text/csv'],
+  } as never
+  const told = openApi([file], errorCatalog).paths['/v1/sites/{site_id}/file']!['get']!
+  const { content, headers } = told.responses['200'] as { content: object; headers: object }
+  assert.deepEqual(Object.keys(content), ['application/pdf', 'text/csv'])
+  assert.ok('Content-Disposition' in headers && 'ETag' in headers)
+  assert.ok('409' in told.responses && '304' in told.responses)
+})
+
+test('an answer that says where what it began is has a Location', () => {
+  const begun = { ...write, path: '/begun', location: () => '/boxes/1' } as never
+  const told = openApi([begun], errorCatalog).paths['/v1/sites/{site_id}/begun']!['put']!
+  assert.ok('Location' in (told.responses['200'] as { headers: object }).headers)
+  assert.ok(!('Location' in (change.responses['200'] as { headers: object }).headers))
 })
 
 test('what the conventions make of an endpoint is said of it', () => {

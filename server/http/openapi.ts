@@ -161,11 +161,16 @@ function answer(endpoint: Endpoint<never>, schemas: Schemas): Json {
   const { status = 200, operation_id, returns, example } = endpoint
   const head = { description: meanings[status], headers: responseHeaders(endpoint) }
   if (status === 204) return head
+  if (endpoint.file_types) return { ...head, content: fileContent(endpoint.file_types) }
   const schema = schemas.refer(returns, `${pascal(operation_id)}Answer`, 'answer')
   schemas.illustrate(schema, example.answer)
   const json = { 'application/json': { schema, example: example.answer } }
   return { ...head, content: { ...json, ...exportContent(endpoint) } }
 }
+
+/** Bytes have no schema: the media type says what they are. OpenAPI 3.1, section 4.8.14.2. */
+const fileContent = (types: readonly string[]) =>
+  Object.fromEntries(types.map((type) => [type, { schema: { contentMediaType: type } }]))
 
 function parameters(endpoint: Endpoint<never>, schemas: Schemas): Json[] {
   const { params = {}, query = {} } = endpoint
@@ -261,7 +266,7 @@ const sharedParameters: readonly SharedParameter[] = [
     component: 'IfMatch',
     name: 'If-Match',
     place: 'header',
-    when: ({ method }) => method === 'PUT' || method === 'PATCH',
+    when: ({ if_match }) => if_match === true,
     description: 'The `ETag` that was read: 412 if the resource has changed since.',
     schema: { type: 'string' },
     example: etag_example,

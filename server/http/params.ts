@@ -3,6 +3,9 @@ import { type TSchema, Type } from 'typebox'
 /** RFC 3339 with an offset. A timestamp without one is rejected, never guessed. */
 export const Timestamp = Type.String({ format: 'date-time' })
 
+/** Of PostgreSQL's integer. */
+export const id_max = 2_147_483_647
+
 export const Nullable = <Of extends TSchema>(of: Of) => Type.Union([of, Type.Null()])
 
 /** `start` and `end`, both optional; when both are given, `end` is later. Half-open. */
@@ -32,12 +35,23 @@ export const limit = (cap: number, byDefault: number) =>
     }),
   )
 
+/** `limit` and `offset` of the lists of work: specification, sections 4.18 and 8. */
+export const page = {
+  offset: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: id_max,
+      default: 0,
+      description: 'Items to leave out before the first.',
+      examples: [0],
+    }),
+  ),
+  limit: limit(200, 50),
+}
+
 /** Of the histories of loggers, inverters, strings and their like: specification, section 8. */
 export const telemetry_rows = { max: 10_000, by_default: 1000 } as const
 export const telemetryLimit = limit(telemetry_rows.max, telemetry_rows.by_default)
-
-/** Of PostgreSQL's integer. */
-export const id_max = 2_147_483_647
 
 const Id = (description: string) => Type.Integer({ minimum: 0, maximum: id_max, description })
 

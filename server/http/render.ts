@@ -34,15 +34,19 @@ export function render(
   const headers: Record<string, string> = { ...answer.headers, 'cache-control': 'no-store' }
   if (text === '') return { status, headers, body: '' }
   const good = status < 300
-  const encoding = text.length < compress_bytes_min ? null : chooseEncoding(asked.accept_encoding)
-  headers['content-type'] = content_type
+  // A file comes as it is stored; most are packed already.
+  const is_file = 'content-disposition' in headers
+  const is_packed = !is_file && text.length >= compress_bytes_min
+  const encoding = is_packed ? chooseEncoding(asked.accept_encoding) : null
+  headers['content-type'] ??= content_type
   if (good) headers['cache-control'] = cacheControl[cache]
   headers['vary'] = 'Authorization, Accept-Encoding'
   if (good && cache !== 'live') {
-    const etag = etagOf(text)
+    const etag = headers['etag'] ?? etagOf(text)
     headers['etag'] = etagFor(etag, encoding)
     if (asked.is_read && asked.if_none_match && matches(asked.if_none_match, etag)) {
       delete headers['content-type']
+      delete headers['content-disposition']
       return { status: 304, headers, body: '' }
     }
   }

@@ -264,7 +264,7 @@ function writeHandler(context: Context, endpoint: Endpoint<never>) {
   const valid = validRequest(context, endpoint)
   const runner = context.runner(endpoint)
   return (request: FastifyRequest) => {
-    const if_match = request.headers['if-match'] ?? null
+    const if_match = (endpoint.if_match && request.headers['if-match']) ?? null
     const { claim } = request
     return runWrite(runner, { ...valid(request), if_match }, { claim, asked: askedWrite(request)! })
   }

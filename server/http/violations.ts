@@ -68,7 +68,7 @@ function reason(found: readonly ErrorObject[]): Pick<Violation, 'code' | 'messag
   )
   if (allowed.length > 0) {
     const values = [...new Set(allowed)].map((value) => JSON.stringify(value)).join(', ')
-    return { code: 'not_allowed_value', message: `must be one of ${values}` }
+    return { code: 'not_allowed_value', message: `must be ${boundOf(found)}one of ${values}` }
   }
   const telling = found.find((error) => !isUnion(error) && !isNullBranch(error)) ?? found[0]!
   const { keyword, params, message = 'is not valid' } = telling
@@ -79,6 +79,13 @@ function reason(found: readonly ErrorObject[]): Pick<Violation, 'code' | 'messag
   }
   const code = codes[keyword] ?? 'invalid_value'
   return { code, message: messages[code] ?? message }
+}
+
+/** Of a union of numbers and other values, what a number would have to be. */
+function boundOf(found: readonly ErrorObject[]): string {
+  const bound = found.find(({ keyword }) => keyword === 'maximum' || keyword === 'minimum')
+  if (bound === undefined) return ''
+  return `${bound.keyword === 'maximum' ? 'at most' : 'at least'} ${bound.params['limit']}, or `
 }
 
 const isUnion = ({ keyword }: ErrorObject) => keyword === 'anyOf' || keyword === 'oneOf'

@@ -1,5 +1,5 @@
 /** What edges tell of batteries: frames of kind `dispatch`, `control_notes`, `battery_setup`. */
-import { BatterySetup } from '@heliograph/domain/battery'
+import { SetupReport } from '@heliograph/domain/battery'
 import { ControlNote, DispatchReport } from '@heliograph/domain/dispatch'
 import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -10,7 +10,7 @@ import { isoTime } from './store-readings.ts'
 const listOf = <Of extends TSchema>(item: Of) => Compile(Type.Array(item, { maxItems: 20_000 }))
 const dispatches = listOf(DispatchReport)
 const notes = listOf(ControlNote)
-const setups = listOf(BatterySetup)
+const setups = listOf(SetupReport)
 
 export interface Bounds {
   /** Unix ms. */
@@ -25,8 +25,14 @@ export const acceptDispatches = (payload: unknown, bounds: Bounds): DispatchRepo
 export const acceptNotes = (payload: unknown, bounds: Bounds): ControlNote[] =>
   accepted(notes, payload, bounds, ['at'])
 
-export const acceptSetups = (payload: unknown, bounds: Bounds): BatterySetup[] =>
-  accepted(setups, payload, bounds, ['read_at'])
+export function acceptSetups(payload: unknown, bounds: Bounds): SetupReport[] {
+  const all = accepted(setups, payload, bounds, ['read_at'])
+  for (const [index, one] of all.entries()) {
+    if (!('told_at' in one) || one.told_at <= one.read_at) continue
+    throw new Refused(`${index}: told_at: ${shown(one.told_at)} is after read_at`)
+  }
+  return all
+}
 
 interface Checker<Item> {
   Check(value: unknown): value is Item[]
@@ -105,13 +111,26 @@ export async function storeNotes(
   )
 }
 
-/** Keeps what each unit is set to now, and since when it is set so. */
+/**
+ * Keeps what each unit is set to now, since when it is set so, and when that was read last. That it
+ * was read again counts only where what was read is here: it may still be in the backlog of the
+ * edge, which comes behind what is live.
+ */
 export async function storeSetups(
   transaction: Transaction,
   site_id: string,
-  all: readonly BatterySetup[],
+  all: readonly SetupReport[],
 ): Promise<void> {
-  for (const { bess_id, read_at, ...setup } of all.toSorted((a, b) => a.bess_id - b.bess_id)) {
+  for (const one of all.toSorted((a, b) => a.bess_id - b.bess_id)) {
+    if ('told_at' in one) {
+      await transaction.execute(
+        `update battery_setups set read_at = $3
+         where site_id = $1 and bess_id = $2 and read_at < $3 and read_at >= $4`,
+        [site_id, one.bess_id, isoTime(one.read_at), isoTime(one.told_at)],
+      )
+      continue
+    }
+    const { bess_id, read_at, ...setup } = one
     await transaction.execute(
       `insert into battery_setups as s (site_id, bess_id, read_at, changed_at, setup)
        values ($1, $2, $3, $3, $4::jsonb)

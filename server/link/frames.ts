@@ -2,7 +2,7 @@
  * Frames as they arrive, checked and made ready to be stored. Pure. A frame is accepted whole or
  * refused whole: one bad value refuses its frame, with the reason, and no other.
  */
-import type { BatterySetup } from '@heliograph/domain/battery'
+import type { SetupReport } from '@heliograph/domain/battery'
 import type { RowReport } from '@heliograph/domain/curtailment'
 import type { ControlNote, DispatchReport } from '@heliograph/domain/dispatch'
 import {
@@ -42,7 +42,7 @@ export type Content =
   | { is: 'curtailment'; reports: RowReport[] }
   | { is: 'dispatch'; dispatches: DispatchReport[] }
   | { is: 'control_notes'; notes: ControlNote[] }
-  | { is: 'battery_setup'; setups: BatterySetup[] }
+  | { is: 'battery_setup'; setups: SetupReport[] }
   | { is: 'refused'; kind: string; reason: string; json: string | null; span: Span | null }
 
 /** From when to when, by their own stamps, the readings or events of a frame are; Unix ms. */

@@ -1,4 +1,5 @@
 import { columnsOf, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
+import { markBatteryDays } from '../storage/battery-day-marks.ts'
 import type { Transaction } from '../storage/database.ts'
 import { touchHours } from '../storage/touched-hours.ts'
 import { believed_ahead_ms_max, copyColumns, type EncodedTable, type Trace } from './readings.ts'
@@ -66,16 +67,17 @@ export async function storeReadings(
 ): Promise<StoredReadings> {
   if (batches.length === 0) return { stored: 0, repeated: 0 }
   const stored = await copyRows(transaction, batches)
-  await touchHours(
-    transaction,
-    site_id,
-    batches.flatMap(({ kind, devices }) =>
-      [...devices].flatMap(([device_id, { hours }]) =>
-        [...hours].map((hour) => ({ kind, device_id, hour })),
-      ),
+  const touched = batches.flatMap(({ kind, devices }) =>
+    [...devices].flatMap(([device_id, { hours }]) =>
+      [...hours].map((hour) => ({ kind, device_id, hour })),
     ),
   )
+  await touchHours(transaction, site_id, touched)
   for (const batch of batches) await moveLatest(transaction, site_id, batch, received_at)
+  const of_batteries = touched.flatMap(({ kind, device_id: bess_id, hour }) =>
+    kind === 'bess' ? [{ bess_id, hour }] : [],
+  )
+  await markBatteryDays(transaction, site_id, of_batteries, new Date(received_at))
   const row_count = batches.reduce((count, batch) => count + batch.row_count, 0)
   return { stored, repeated: row_count - stored }
 }

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { defaultPollIntervals } from '@heliograph/domain/site'
 import { edgeCommState, type InverterVitals, inverterCommState } from './communication.ts'
 import { frameOf } from './frame.ts'
-import { health_reasons_max, loggerStatus, siteHealth } from './health.ts'
+import { health_reasons_max, type LoggerVitals, loggerStatus, siteHealth } from './health.ts'
 import type { Situation } from './situation.ts'
 
 const now = new Date('2026-06-21T10:00:00Z')
@@ -84,8 +84,14 @@ test('health follows from loggers and inverters', () => {
   const late = { logger_id: 2, data_at: ago(901) }
   const never = { logger_id: 3, data_at: null }
   const dead = { ...inverter, measured_at: ago(3600) }
-  const health = (...[loggers, inverters, situation]: Parameters<typeof siteHealth>) => {
-    const { health_status, health_reasons } = siteHealth(loggers, inverters, situation)
+  const health = (
+    loggers: LoggerVitals[],
+    inverters: InverterVitals[],
+    situation: Situation,
+    critical_alert_count = 0,
+  ) => {
+    const judged = { loggers, inverters, critical_alert_count }
+    const { health_status, health_reasons } = siteHealth(judged, situation)
     return [health_status, ...health_reasons]
   }
   assert.deepEqual(health([one], [inverter], day), ['healthy'])
@@ -112,8 +118,13 @@ test('health follows from loggers and inverters', () => {
     'offline',
     'logger_offline:1',
   ])
+  assert.deepEqual(health([one], [inverter], day, 2), ['degraded', 'critical_alerts:2'])
+  assert.deepEqual(health([late], [], day, 1), ['offline', 'critical_alerts:1', 'logger_offline:2'])
+  assert.deepEqual(health([], [], day, 1), ['unknown', 'critical_alerts:1'])
   const many = Array.from({ length: 300 }, () => dead)
-  assert.equal(siteHealth([one], many, day).health_reasons.length, health_reasons_max)
+  const [, ...reasons] = health([one], many, day, 1)
+  assert.equal(reasons.length, health_reasons_max)
+  assert.equal(reasons[0], 'critical_alerts:1', 'not cut off by the many')
 })
 
 test('a logger is as its own readings and its inverters are', () => {

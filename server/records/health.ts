@@ -1,4 +1,4 @@
-/** How a site and its loggers are, by rules over communication and device state. */
+/** How a site and its loggers are, by rules over communication, device state and alerts. */
 import {
   type InverterVitals,
   inverterCommState,
@@ -14,8 +14,8 @@ export type HealthStatus = (typeof healthStatuses)[number]
 export const healthRule =
   '`unknown`: no logger ever delivered a reading. `offline`: none did for 15 minutes, not ' +
   'counting the night while the edge is heard of. ' +
-  '`degraded`: a logger is offline, or an inverter is in fault or does not answer by day ' +
-  '(`health_reasons` says which). `healthy`: all else.'
+  '`degraded`: a logger is offline, an inverter is in fault or does not answer by day, or a ' +
+  'critical alert is not resolved (`health_reasons` says which). `healthy`: all else.'
 
 export const health_reasons_max = 100
 
@@ -27,18 +27,28 @@ export interface LoggerVitals {
 
 export interface Health {
   health_status: HealthStatus
-  /** `logger_offline:3`, `logger_no_data:3`, `inverter_fault:7`, `inverter_disconnected:7` */
+  /**
+   * `critical_alerts:2` (how many), `logger_offline:3`, `logger_no_data:3`, `inverter_fault:7`,
+   * `inverter_disconnected:7`
+   */
   health_reasons: string[]
 }
 
-/** Of the devices in the inventory; retired ones are not among them. */
+export interface Judged {
+  /** Those in the inventory; retired ones are not among them. */
+  loggers: readonly LoggerVitals[]
+  inverters: readonly InverterVitals[]
+  /** Critical alerts that are not resolved. */
+  critical_alert_count: number
+}
+
 export function siteHealth(
-  loggers: readonly LoggerVitals[],
-  inverters: readonly InverterVitals[],
+  { loggers, inverters, critical_alert_count }: Judged,
   situation: Situation,
 ): Health {
   const silent = loggers.filter(({ data_at }) => isOffline(data_at, situation))
   const reasons = [
+    ...(critical_alert_count > 0 ? [`critical_alerts:${critical_alert_count}`] : []),
     ...silent.map(({ logger_id, data_at }) =>
       data_at === null ? `logger_no_data:${logger_id}` : `logger_offline:${logger_id}`,
     ),

@@ -78,12 +78,18 @@ const quantities: Readonly<Record<QuantityName, string>> = {
   inverters_online: 'Inverters that answered the logger.',
   inverters_total: 'Inverters of the logger.',
   power_kw: 'Power of the battery at its connection, kW; positive when it discharges.',
-  setpoint_kw: 'Power that the device was told to deliver, kW; positive is discharge.',
+  setpoint_kw:
+    'Power that the device was told to deliver, kW; positive is discharge. Null while it may tell ' +
+    'of the grid permit, as on its way up while others make room for it at the connection.',
   setpoint_kvar: 'Reactive power that the device was told to deliver, kvar.',
   soc_pct: 'State of charge, % of the capacity that is left.',
   soh_pct: 'State of health, % of the capacity when new.',
-  available_energy_kwh: 'Energy that can be discharged now, kWh.',
-  energy_to_full_kwh: 'Energy that can be charged now, kWh.',
+  available_energy_kwh:
+    'Energy stored in the cells above empty, kWh, by what the device says: on its direct side, of ' +
+    'which the losses of discharging leave less at the connection.',
+  energy_to_full_kwh:
+    'Energy that the cells still store up to the highest charge that the device allows, kWh: on ' +
+    'its direct side as `available_energy_kwh`; charging takes more from the connection.',
   max_charge_power_kw: 'Most that may be charged now, kW, by what the device says; from 0.',
   max_discharge_power_kw: 'Most that may be discharged now, kW, by what the device says; from 0.',
   max_charge_current_a: 'Most charging current now, A; from 0.',

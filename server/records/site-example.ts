@@ -5,6 +5,8 @@ export const siteExample: Site = {
   name: 'Heliograph Demo Park',
   health_status: 'degraded',
   health_reasons: ['inverter_fault:7'],
+  active_alert_count: 2,
+  highest_alert_severity: 'major',
   timezone: 'Europe/Berlin',
   country_code: 'DE',
   address: null,

@@ -5,6 +5,7 @@ import { Nullable } from '../http/params.ts'
 import { At } from './frame.ts'
 import { healthRule, healthStatuses } from './health.ts'
 
+const severities = ['info', 'warning', 'major', 'critical'] as const
 const closed = { additionalProperties: false } as const
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
@@ -13,7 +14,8 @@ export const health = {
   health_reasons: Type.Array(Type.String(), {
     description:
       'Why it is not healthy: `logger_offline:3`, `logger_no_data:3`, `inverter_fault:7`, ' +
-      '`inverter_disconnected:7`; 100 at most.',
+      '`inverter_disconnected:7`, each with the id of the device; `critical_alerts:2` with how ' +
+      'many there are, active and acknowledged. 100 at most.',
   }),
 }
 
@@ -23,6 +25,14 @@ export const Site = Type.Object(
     site_id: Type.String({ description: 'Identifies the site in every path.' }),
     name: Type.String(),
     ...health,
+    active_alert_count: Nullable(
+      Count('Alerts that are active, suppressed ones among them; null without `alerts:read`.'),
+    ),
+    highest_alert_severity: Nullable(
+      Type.Enum([...severities], {
+        description: 'Of the worst of these; null without any, and without `alerts:read`.',
+      }),
+    ),
     timezone: Type.String({ description: 'IANA name; `UTC` until the edge announced the site.' }),
     country_code: Nullable(Type.String({ description: 'ISO 3166-1, two letters.' })),
     address: Nullable(Type.String()),

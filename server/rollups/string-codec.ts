@@ -85,6 +85,19 @@ export function decodeQuantities<Name extends (typeof additive_quantities)[numbe
   ) as Pick<StringSums, Name>
 }
 
+type Quantity = Exclude<(typeof quantities)[number], 'energy_sample_count' | 'current_a_max'>
+
+/**
+ * SQL for one quantity of a row of stored sums, of either layout: where no more is wanted of many
+ * strings it is a fraction of what the whole would be.
+ */
+export const quantityBytes = (quantity: Quantity): string =>
+  `substring(sums from 1 + 4 * string_count * ${quantities.indexOf(quantity)} for 4 * string_count)`
+
+/** The numbers in it, by string. */
+export const quantityOf = (bytes: Buffer): number[] =>
+  Array.from({ length: bytes.length / 4 }, (_, nth) => bytes.readFloatLE(4 * nth))
+
 function listOf(values: Float64Array, from: number, length: number): number[] {
   const list = new Array<number>(length)
   for (let nth = 0; nth < length; nth += 1) list[nth] = values[from + nth]!

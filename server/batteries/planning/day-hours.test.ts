@@ -66,7 +66,8 @@ function proposal(setting: Setting): StoredSchedule {
     periods.map(() => 0),
   )
   const totals = totalsOf(hours, problem, { currency: 'EUR' })
-  return { problem, hours, plan: { totals } } as unknown as StoredSchedule
+  const optimizer = { solver_status: 'optimal', gap_pct: 0 }
+  return { problem, hours, plan: { totals, optimizer } } as unknown as StoredSchedule
 }
 
 const setting = fc.record({

@@ -60,7 +60,7 @@ export function withPowers(
     const span = spanOf(problem, hour.hour)
     if (span === null) return hour
     const own = power_kw.slice(span.first, span.last)
-    const mean_kw = rounded(own.reduce((sum, power) => sum + power, 0) / own.length, 6)
+    const mean_kw = wattsTowardsZero(own.reduce((sum, power) => sum + power, 0) / own.length)
     const band = bandOf(unit, periods, power_kw, span) ?? { min_kw: mean_kw, max_kw: mean_kw }
     return {
       ...hour,
@@ -76,6 +76,9 @@ export function withPowers(
   })
   return { hours: changed, course }
 }
+
+/** What a person may set is in whole watts, and so is what it was before: it can be put back. */
+const wattsTowardsZero = (power_kw: number) => Math.trunc(rounded(power_kw * 1000, 3)) / 1000 + 0
 
 /** Of the solver's and the sum's rounding. */
 const percent = (soc_pct: number) => Math.min(100, Math.max(0, soc_pct))
@@ -146,6 +149,10 @@ function flowOf(period: Period, power_kw: number): Flow {
   return { energy_kwh, amount_micro: price === null ? null : microWorth(energy_kwh, price) }
 }
 
+/** Less is rounding. */
+const no_flow_kw = 1e-6
+
+/** Null where energy flows in a period without a price: nobody knows what that is worth. */
 function connectionAmounts(
   hours: readonly StoredHour[],
   problem: StoredProblem,
@@ -157,9 +164,11 @@ function connectionAmounts(
     return { expected_without_battery_amount: null, expected_connection_amount: null }
   }
   const whole = { ...problem, units: [problem.unit] }
-  const amountWith = (powers: Parameters<typeof flowsOf>[1]) =>
-    flowsOf(whole, powers).reduce((sum, { amount }) => sum + Math.round((amount ?? 0) * micro), 0) /
-    micro
+  const amountWith = (powers: Parameters<typeof flowsOf>[1]) => {
+    const flows = flowsOf(whole, powers).filter(({ net_kw }) => Math.abs(net_kw) >= no_flow_kw)
+    if (flows.some(({ amount }) => amount === null)) return null
+    return flows.reduce((sum, { amount }) => sum + Math.round(amount! * micro), 0) / micro
+  }
   return {
     expected_without_battery_amount: amountWith([]),
     expected_connection_amount: amountWith([
@@ -194,5 +203,7 @@ export function lockedHour(
     edited_at: null,
     edit_note: null,
     quarter_power_kw: was?.quarter_power_kw ?? null,
+    quarter_price_per_mwh: was?.quarter_price_per_mwh ?? null,
+    price_status: was?.price_status ?? null,
   }
 }

@@ -129,7 +129,7 @@ export function drafter(db: Queries, basis: PlanBasis): (row: UnitRow) => Promis
     const unit = { ...unitOf(row, plan), soc_start_pct: start.soc_pct }
     const wanted_pct =
       asked.soc_end_target_pct ??
-      approved?.hours.at(-1)?.soc_end_pct ??
+      (approved && endOf(approved)) ??
       counted.soc_first_pct ??
       start.soc_pct
     const within = Math.min(unit.soc_max_pct, Math.max(unit.soc_min_pct, wanted_pct))
@@ -145,6 +145,10 @@ export function drafter(db: Queries, basis: PlanBasis): (row: UnitRow) => Promis
     }
   }
 }
+
+/** What an approved schedule leaves; null where its unit cannot follow it to its end. */
+const endOf = ({ hours, violation_count }: ScheduleHours): number | null =>
+  violation_count > 0 ? null : hours.at(-1)!.soc_end_pct
 
 /** Of its plant, else of the site, as it is assigned on the day. */
 async function marketOf(

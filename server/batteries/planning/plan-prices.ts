@@ -4,6 +4,7 @@ import { priceVintages } from '../../predictions/price-store.ts'
 import { deliveryDates } from '../../prices/periods.ts'
 import { type Market, type PriceSource, readPrices } from '../../prices/store.ts'
 import type { Queries } from '../../storage/database.ts'
+import type { StoredHour } from '../schedule-hours.ts'
 import type { ScheduleInputs } from '../schedule-plan.ts'
 import { Refusal } from './refusal.ts'
 
@@ -30,6 +31,8 @@ export interface DayPrices {
   step_ms: number
   /** By step from 00:00Z on, per MWh; null: nobody knows. */
   price: (number | null)[]
+  /** By step: whether a price of it would be published, for the market has come so far. */
+  is_published: boolean[]
   source: ScheduleInputs['price_source']
   status: ScheduleInputs['price_status']
 }
@@ -62,14 +65,38 @@ export async function readDayPrices(db: Queries, market: Market, day: PlanDay): 
     market,
     step_ms,
     price,
+    is_published: steps.map(isPublished),
     source: is_any_published ? newest!.source : 'price_forecast',
-    status: open.some((step) => step.price === null)
-      ? 'incomplete'
-      : open.every(({ is_published }) => is_published)
-        ? 'published'
-        : is_any_published
-          ? 'published_and_forecast'
-          : 'forecast',
+    status: priceStatus(open),
+  }
+}
+
+interface PricedStep {
+  price: number | null
+  is_published: boolean
+}
+
+function priceStatus(steps: readonly PricedStep[]): DayPrices['status'] {
+  if (steps.some(({ price }) => price === null)) return 'incomplete'
+  if (steps.every(({ is_published }) => is_published)) return 'published'
+  return steps.some(({ is_published }) => is_published) ? 'published_and_forecast' : 'forecast'
+}
+
+/** What a schedule tells of the prices of an hour of the day. */
+export function hourPrices(
+  { price, is_published, step_ms }: Pick<DayPrices, 'price' | 'is_published' | 'step_ms'>,
+  hour: number,
+): Pick<StoredHour, 'quarter_price_per_mwh' | 'price_status'> {
+  const per_hour = hour_ms / step_ms
+  const steps = Array.from({ length: per_hour }, (_, nth): PricedStep => {
+    const at = hour * per_hour + nth
+    return { price: price[at]!, is_published: is_published[at]! }
+  })
+  const prices = steps.map((step) => step.price)
+  const is_unknown = prices.every((one) => one === null)
+  return {
+    quarter_price_per_mwh: per_hour === 4 ? prices : null,
+    price_status: is_unknown ? null : priceStatus(steps),
   }
 }
 

@@ -1,16 +1,24 @@
 /** Plans batteries: what is known of each, the best dispatch of all, schedules to propose. */
 import type { Timers } from '@heliograph/domain/clock'
+import { rounded } from '@heliograph/domain/significant'
 import { day_ms } from '@heliograph/domain/utc-day'
-import type { Objective, Period, Violation } from '@heliograph/optimize/dispatch-problem'
-import { unavailable } from '../../http/errors.ts'
+import {
+  hoursOf,
+  type Objective,
+  type Period,
+  type Violation,
+} from '@heliograph/optimize/dispatch-problem'
 import type { Queries } from '../../storage/database.ts'
 import type { StoredHour } from '../schedule-hours.ts'
 import type { SchedulePlan, ScheduleViolation } from '../schedule-plan.ts'
 import type { ScheduleHours, StoredProblem } from '../schedules.ts'
-import { lockedHour, powersOf } from './day-hours.ts'
+import { createAdmission } from './admission.ts'
+import { lockedHour } from './day-hours.ts'
 import { type Draft, drafter, type PlanAsked, type PlanBasis, readBasis } from './drafts.ts'
 import type { GroupTask } from './group-plan.ts'
-import { hour_ms } from './plan-prices.ts'
+import { sumOver, unitsBeside } from './others.ts'
+import { type DayConsumption, readDayConsumption } from './plan-consumption.ts'
+import { hour_ms, hourPrices } from './plan-prices.ts'
 import { type DayProduction, readDayProduction } from './plan-production.ts'
 import { Refusal } from './refusal.ts'
 import { createSolverThread, type Solved } from './solver-thread.ts'
@@ -36,29 +44,17 @@ export interface PlanOutcome {
 }
 
 export interface BatteryPlanner {
-  /** Does what plans, unless too many do already: 503. */
-  admit<Result>(work: () => Promise<Result>): Promise<Result>
+  /** Does what plans units of a site, unless too many do already: 503. */
+  admit<Result>(site_id: string, work: () => Promise<Result>): Promise<Result>
   /** Units behind one connection together. */
   plan(db: Queries, order: Order): Promise<PlanOutcome>
   close(): Promise<void>
 }
 
-/** Each holds a connection of the database while it waits for its turn and for the solver. */
-const admitted_max = 4
-
 export function createBatteryPlanner({ timers }: { timers: Timers }): BatteryPlanner {
   const thread = createSolverThread({ timers })
-  let admitted = 0
   return {
-    async admit(work) {
-      if (admitted >= admitted_max) throw unavailable()
-      admitted += 1
-      try {
-        return await work()
-      } finally {
-        admitted -= 1
-      }
-    },
+    admit: createAdmission(),
     async plan(db, order) {
       const basis = await readBasis(db, order)
       const { drafts, refused } = await draftAll(db, basis, order)
@@ -69,10 +65,11 @@ export function createBatteryPlanner({ timers }: { timers: Timers }): BatteryPla
       for (const group of groups.values()) {
         const [{ connection_logger_id: logger_id, prices }] = group as [Draft, ...Draft[]]
         const { site_id } = order
-        const { step_ms } = prices
-        const pv = await readDayProduction(db, { site_id, logger_id, step_ms }, basis.day)
+        const connection = { site_id, logger_id, step_ms: prices.step_ms }
+        const pv = await readDayProduction(db, connection, basis.day)
+        const load = pv && (await readDayConsumption(db, connection, basis.day))
         const others = othersOf(basis, group, planned)
-        const outcome = await planGroup(thread.solve, { basis, order, group, pv, others })
+        const outcome = await planGroup(thread.solve, { basis, order, group, pv, load, others })
         planned.push(...outcome.planned)
         refused.push(...outcome.refused)
       }
@@ -101,21 +98,18 @@ async function draftAll(db: Queries, basis: PlanBasis, { bess_ids }: Order) {
 
 /**
  * What units of the connection that are not planned now are to do: as planned just before, as
- * approved, else as proposed.
+ * proposed, else as approved.
  */
 function othersOf(
   { units, approved, proposed }: PlanBasis,
   group: readonly Draft[],
   planned: readonly PlannedUnit[],
-): ScheduleHours[] {
-  const [{ connection_logger_id: logger_id }] = group as [Draft]
-  return units.flatMap(({ bess_id, is_retired, ...unit }): ScheduleHours[] => {
-    const is_here = logger_id === null || unit.logger_id === logger_id
-    const is_planned_now = group.some((draft) => draft.bess_id === bess_id)
-    if (!is_here || is_planned_now || is_retired) return []
-    const before = planned.find((one) => one.bess_id === bess_id)
-    const other = before ?? approved.get(bess_id) ?? proposed.get(bess_id)
-    return other ? [other] : []
+): Pick<ScheduleHours, 'hours'>[] {
+  const [{ bess_id, connection_logger_id }] = group as [Draft]
+  return unitsBeside(units, { bess_id, connection_logger_id }).flatMap((unit) => {
+    if (group.some((draft) => draft.bess_id === unit.bess_id)) return []
+    const before = planned.find((one) => one.bess_id === unit.bess_id)
+    return before ?? proposed.get(unit.bess_id) ?? approved.get(unit.bess_id) ?? []
   })
 }
 
@@ -124,7 +118,9 @@ interface Group {
   order: Order
   group: readonly Draft[]
   pv: DayProduction | null
-  others: readonly ScheduleHours[]
+  /** Only beside a forecast of production: consumption alone would look like a lack of it. */
+  load: DayConsumption | null
+  others: readonly Pick<ScheduleHours, 'hours'>[]
 }
 
 async function planGroup(
@@ -174,8 +170,8 @@ function infeasible({ soc_end_target_pct }: Order, { amount, bound_by }: Violati
   })
 }
 
-/** The open periods of the day; without a forecast the plants give nothing. */
-function periodsOf({ basis: { day }, group, pv }: Group): Period[] {
+/** The open periods of the day; what is not forecast is planned as nothing. */
+function periodsOf({ basis: { day }, group, pv, load }: Group): Period[] {
   const [{ prices }] = group as [Draft]
   const { step_ms } = prices
   const first = (day.from_ms - day.day_ms) / step_ms
@@ -184,28 +180,17 @@ function periodsOf({ basis: { day }, group, pv }: Group): Period[] {
     end_ms: day.from_ms + (nth + 1) * step_ms,
     price: prices.price[first + nth]!,
     pv_kw: pv?.p50_kw[first + nth] ?? 0,
-    load_kw: 0,
+    load_kw: load?.mean_kw[first + nth] ?? 0,
   }))
 }
 
-/** What schedules of the day come to in each period, kW. */
-function sumOver(periods: readonly Period[], planned: readonly ScheduleHours[]): number[] {
-  return periods.map((period) =>
-    planned.reduce((sum, { hours }) => sum + meanPower(hours, period), 0),
-  )
-}
-
-function meanPower(hours: readonly StoredHour[], { start_ms, end_ms }: Period): number {
-  if (end_ms - start_ms === hour_ms) return hours[new Date(start_ms).getUTCHours()]!.power_kw
-  return powersOf(hours, { periods: [{ start_ms, end_ms, price: null, pv_kw: 0, load_kw: 0 }] })[0]!
-}
-
 function plannedUnit(
-  { basis, order, pv }: Group,
+  of: Group,
   draft: Draft,
   { units, violations, ...solved }: Solved,
   nth: number,
 ): PlannedUnit {
+  const { order } = of
   const { bess_id } = draft
   const { problem, hours, totals } = units[nth]!
   const { version, status: solver_status, solve_ms, gap_pct } = solved
@@ -213,7 +198,7 @@ function plannedUnit(
     ...{ bess_id, objective: order.objective, problem, hours },
     plan: {
       optimizer: { name: 'highs', version, solver_status, solve_ms, gap_pct },
-      inputs: inputsOf(basis, draft, pv),
+      inputs: inputsOf(of, draft, problem.periods),
       totals,
       constraint_violations: violations
         .filter((violation) => violation.bess_id === null || violation.bess_id === bess_id)
@@ -222,11 +207,16 @@ function plannedUnit(
   }
 }
 
-function inputsOf({ day, site }: PlanBasis, draft: Draft, pv: DayProduction | null) {
+function inputsOf(of: Group, draft: Draft, periods: readonly Period[]) {
+  const { pv, load } = of
+  const { day, site } = of.basis
   const { unit, prices } = draft
+  const consumed_kwh = periods.reduce((sum, period) => sum + period.load_kw * hoursOf(period), 0)
   return {
     planned_from_at: new Date(day.from_ms).toISOString(),
     forecast_run_at: pv?.issued_at?.toISOString() ?? null,
+    consumption_kwh: load && rounded(consumed_kwh, 3),
+    consumption_days: load?.days ?? null,
     market_code: prices.market.market_code,
     price_source: prices.source,
     price_status: prices.status,
@@ -279,6 +269,7 @@ function blankHours(
     return {
       ...locked,
       ...known,
+      ...hourPrices(prices, hour),
       // What is measured now is where the plan goes on from.
       ...(is_last_locked && { soc_end_pct: unit.soc_start_pct }),
       expected_amount: locked.expected_amount ?? (known.price_per_mwh === null ? null : 0),

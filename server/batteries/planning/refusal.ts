@@ -9,6 +9,7 @@ export const refusalCodes = [
   'no_exchange_rate',
   'no_usable_window',
   'infeasible',
+  'nothing_approved',
 ] as const
 export type RefusalCode = (typeof refusalCodes)[number]
 

@@ -1,9 +1,15 @@
 /** What a person may change of a proposal, and how one stands once it is approved. Pure. */
 import { rounded } from '@heliograph/domain/significant'
-import { addedKwh, type Course, followCourse, type Hindrance } from '@heliograph/optimize/course'
+import {
+  addedKwh,
+  followCourse,
+  type Hindrance,
+  type Span,
+  watts,
+} from '@heliograph/optimize/course'
 import type { StoredHour } from '../schedule-hours.ts'
 import type { SchedulePlan, ScheduleViolation } from '../schedule-plan.ts'
-import type { StoredSchedule } from '../schedules.ts'
+import type { StoredProblem, StoredSchedule } from '../schedules.ts'
 import { lockedHour, powersOf, spanOf, totalsOf, unitInRoom, withPowers } from './day-hours.ts'
 import { hour_ms } from './plan-prices.ts'
 
@@ -30,17 +36,21 @@ interface Unfollowed {
   by: Hindrance
 }
 
-/** One hour of a proposal set to another power, as far as the unit can follow all of the day. */
+/**
+ * One hour of a proposal set to another power, to the watt, as far as the unit can follow all of
+ * the day and there is room for it in that hour.
+ */
 export function revised(schedule: StoredSchedule, revision: Revision): Revised {
   const { problem, hours } = schedule
-  const { hour, power_kw, now } = revision
+  const { hour, now } = revision
+  const power_kw = watts(revision.power_kw)
   const was = hours[hour]!
   const span = spanOf(problem, hour)
   if (span === null || Date.parse(was.start_at) <= now.getTime()) return { is: 'locked' }
   const { min_power_kw, max_power_kw } = was
   const powers = powersOf(hours, problem).fill(power_kw, span.first, span.last)
   const changed = withPowers(hours, problem, powers)
-  const unfollowed = unfollowedOf(schedule, changed.course)
+  const unfollowed = unfollowedOf(problem, powers, span)
   if (power_kw < min_power_kw || power_kw > max_power_kw) {
     return { is: 'outside', min_power_kw, max_power_kw, ...unfollowed }
   }
@@ -52,10 +62,29 @@ export function revised(schedule: StoredSchedule, revision: Revision): Revised {
     edit_note: revision.note,
   }
   const after = changed.hours.map((one) => (one.hour === hour ? { ...one, ...edit } : one))
-  return { is: 'revised', parts: { hours: after, plan: planOf(schedule, after) } }
+  const plan = planOf(schedule, after)
+  return { is: 'revised', parts: { hours: after, plan: { ...plan, optimizer: byHand(plan) } } }
 }
 
-function unfollowedOf({ problem }: StoredSchedule, { hindered }: Course): Unfollowed | null {
+/** Nobody proved that what a person made of a plan is the best. */
+const byHand = ({ optimizer }: SchedulePlan): SchedulePlan['optimizer'] => ({
+  ...optimizer,
+  solver_status: optimizer.solver_status === 'infeasible' ? 'infeasible' : 'feasible',
+  gap_pct: null,
+})
+
+/** Other hours that others leave no room for keep nobody from mending one after another. */
+function unfollowedOf(
+  problem: StoredProblem,
+  power_kw: readonly number[],
+  { first, last }: Span,
+): Unfollowed | null {
+  const { room_kw, ...unit } = unitInRoom(problem)
+  const room_of_span_kw = room_kw!.map((room, nth) =>
+    nth >= first && nth < last ? room : { min_kw: -Infinity, max_kw: Infinity },
+  )
+  const own = { ...unit, room_kw: room_of_span_kw }
+  const { hindered } = followCourse(own, problem.periods, power_kw)
   if (hindered === null) return null
   const at = new Date(problem.periods[hindered.period]!.start_ms)
   return { first_infeasible_hour: at.getUTCHours(), by: hindered.by }
@@ -78,9 +107,11 @@ export function approvedParts(
   const hours = schedule.hours.map((hour): StoredHour => {
     if (Date.parse(hour.end_at) > now.getTime()) return hour
     const { price_per_mwh, pv_forecast_kw } = hour
+    const { quarter_price_per_mwh = null, price_status = null } = hour
     const was = lockedHour(hour.hour, Date.parse(hour.start_at), replaced)
     const expected_amount = was.expected_amount ?? (price_per_mwh === null ? null : 0)
-    return { ...was, price_per_mwh, pv_forecast_kw, expected_amount }
+    const priced = { price_per_mwh, quarter_price_per_mwh, price_status }
+    return { ...was, ...priced, pv_forecast_kw, expected_amount }
   })
   const plan = planOf(schedule, hours)
   const violation = soc_pct === null ? null : presentViolation(schedule, soc_pct, now)

@@ -1,12 +1,13 @@
 /** How many alarms of a unit are set. */
 import type { Severity } from '@heliograph/domain/link'
 import { type BatterySeverity, batterySeverity } from '../../batteries/active-alarms.ts'
-import { type AlarmSource, type AlarmState, alarmSources } from '../../batteries/alarms.ts'
+import { type AlarmSource, alarmSources } from '../../batteries/alarms.ts'
 import type { AlarmCounts } from './schemas.ts'
+import type { UnitAlarms } from './store.ts'
 
 /** `raised`: how often alarms were set in the last 24 hours. */
 export function alarmCounts(
-  { measured_at, states }: { measured_at: Date | null; states: readonly AlarmState[] },
+  { measured_at, states, unacknowledged }: UnitAlarms,
   raised: readonly { severity: Severity; count: number }[],
 ): AlarmCounts {
   const set = states.filter(({ is_set }) => is_set)
@@ -20,7 +21,7 @@ export function alarmCounts(
     by_source: Object.fromEntries(
       alarmSources.map((source) => [source, set.filter((one) => one.source === source).length]),
     ) as Record<AlarmSource, number>,
-    unacknowledged: set.length,
+    unacknowledged,
   }
 }
 

@@ -1,14 +1,16 @@
 import type { Clock } from '@heliograph/domain/clock'
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { dayStart } from '@heliograph/domain/local-day'
+import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { batteryNow } from '../../batteries/current.ts'
 import { deviationsOf } from '../../batteries/deviations.ts'
 import { envelopeOf } from '../../batteries/envelope.ts'
 import { scheduleOf } from '../../batteries/schedules.ts'
-import { hourlyPowers } from '../../batteries/unit-energy.ts'
+import { hourlyPowers, type Span } from '../../batteries/unit-energy.ts'
 import { BessId, unitRecord } from '../../batteries/units.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
-import { type SiteFacts, situationOf } from '../../records/situation.ts'
+import { hour_ms } from '../../http/time-windows.ts'
+import { type SiteFacts, type Situation, situationOf } from '../../records/situation.ts'
 import { alarmCounts } from './counts.ts'
 import { Dashboard, seriesOf, todayOf } from './dashboard.ts'
 import { dashboardExample } from './dashboard-example.ts'
@@ -29,35 +31,44 @@ export const getDashboard = endpoint({
   operation_id: 'bess_dashboard_get',
   summary: 'A battery at a glance: now, today against its plan, alarms, limits',
   description:
-    'Today is the day in UTC, as of schedules; only what `current` tells of today is since ' +
-    'midnight at the site. `schedule` is the approved one of today, else the proposed one, else ' +
-    'null.',
+    '`today`, and what `current` tells of today, are of the day at the site. Schedules are of ' +
+    'days in UTC: so are `schedule`, the approved one of this day, else the proposed one, else ' +
+    'null, `deviations` and the series.',
   params: { bess_id: BessId },
   returns: Dashboard,
   example: { answer: dashboardExample },
   async handle({ site: { site_id }, params: { bess_id } }, { clock, sites, batteryLogs }: Needs) {
     const now = clock.now()
     const asked = { site_id, bess_id }
-    const today = { date: utcDate(now), now }
     const [facts, unit] = await Promise.all([sites.facts(site_id), batteryLogs.unit(asked)])
     if (!unit) throw new ApiError('not_found', { bess_id })
     const situation = situationOf(facts, now)
-    const [live, day, alarms, raised, schedule] = await Promise.all([
-      batteryLogs.live(asked, situation),
-      batteryLogs.day(unit, today),
-      batteryLogs.alarms(asked),
+    const span = localDay(situation, facts)
+    const dates = [...new Set([utcDate(span.start_ms), utcDate(span.end_ms - 1)])]
+    const [{ live, alarms }, days, raised, schedule] = await Promise.all([
+      batteryLogs.now(asked, situation),
+      Promise.all(dates.map((date) => batteryLogs.day(unit, { date, now }))),
       batteryLogs.raisedSince(asked, new Date(now.getTime() - day_ms)),
-      batteryLogs.schedule(asked, today.date),
+      batteryLogs.schedule(asked, utcDate(now)),
     ])
+    const day = days.find(({ start_ms }) => start_ms === utcDayStart(now.getTime()))!
+    const current = batteryNow(live, situation)
     return {
       unit: unitRecord(live, situation),
-      current: batteryNow(live, situation),
+      current,
       schedule: schedule && scheduleOf(schedule, now, hourlyPowers(day.quarters)),
       deviations: deviationsOf(day),
-      today: todayOf(day),
+      today: todayOf(days, span, current),
       ...seriesOf(day),
       alarms_summary: alarmCounts(alarms, raised),
       envelope: envelopeOf(live, situation),
     }
   },
 })
+
+/** From midnight at the site to the next, Unix ms. */
+function localDay({ day_start_at }: Situation, { timezone }: Pick<SiteFacts, 'timezone'>): Span {
+  const start_ms = day_start_at.getTime()
+  // A day has 25 hours at the most, and the next one more than two.
+  return { start_ms, end_ms: dayStart(new Date(start_ms + 25 * hour_ms), timezone).getTime() }
+}

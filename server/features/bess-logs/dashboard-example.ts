@@ -20,6 +20,7 @@ const row: UnitRow = {
   ...{ chemistry: 'lfp', coupling: 'ac', rated_energy_kwh: 400, usable_energy_kwh: 360 },
   ...{ rated_charge_power_kw: 200, rated_discharge_power_kw: 200, rated_capacity_ah: 560 },
   ...{ nominal_voltage_v: 716, roundtrip_efficiency_pct: 88, ramp_rate_kw_s: 50 },
+  power_curve: null,
   ...{ soc_min_pct: 5, soc_max_pct: 95, soc_reserve_pct: 10, market_code: null },
   ...{ cluster_count: 2, modules_per_cluster: 14, cells_per_module: 16 },
   ...{ temperature_sensors_per_module: 4, commissioned_date: '2025-03-01' },
@@ -78,12 +79,15 @@ const day: UnitDay = {
   causes: [],
 }
 
+const current = batteryNow(live, situation)
+const local_day = { start_ms: start_ms - 8 * quarter_ms, end_ms: start_ms + 88 * quarter_ms }
+
 export const dashboardExample: Dashboard = {
   unit: unitRecord(live, situation),
-  current: batteryNow(live, situation),
+  current,
   schedule: null,
   deviations: [deviationExample],
-  today: { ...todayOf(day), earnings_amount: 12.4, currency: 'EUR' },
+  today: { ...todayOf([day], local_day, current), earnings_amount: 12.4, currency: 'EUR' },
   ...seriesOf(day),
   alarms_summary: countsExample,
   envelope: envelopeOf(live, situation),

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { addBatteries, addBatteryReadings } from '../../batteries/fixtures/battery-site.ts'
+import {
+  addBatteries,
+  addBatteryReadings,
+  bessValues,
+} from '../../batteries/fixtures/battery-site.ts'
 import type { Database } from '../../storage/database.ts'
-import { servedSite } from '../fixtures/served-site.ts'
+import { addReading, servedSite } from '../fixtures/served-site.ts'
 
 const plan = {
   optimizer: { name: 'highs', version: '1', solver_status: 'optimal', solve_ms: 6, gap_pct: null },
@@ -23,11 +27,16 @@ const plan = {
 }
 
 /** Of the power given for each hour, kW; 0 beyond. */
-const addSchedule = (db: Database, state: string, powers_kw: readonly number[]) =>
+const addSchedule = (
+  db: Database,
+  state: string,
+  powers_kw: readonly number[],
+  target_date = '2026-06-21',
+) =>
   db.execute(
     `INSERT INTO battery_schedules (site_id, bess_id, target_date, state, objective, created_at,
        created_by, approved_at, approved_by, problem, plan, hours)
-     VALUES ('demo', 1, '2026-06-21', $1, 'arbitrage', '2026-06-20T12:00Z', 'test', $2, 'test',
+     VALUES ('demo', 1, $5, $1, 'arbitrage', '2026-06-20T12:00Z', 'test', $2, 'test',
        '{}', $3, $4)`,
     [
       state,
@@ -36,13 +45,14 @@ const addSchedule = (db: Database, state: string, powers_kw: readonly number[]) 
       JSON.stringify(
         Array.from({ length: 24 }, (_, hour) => ({
           ...{ hour, power_kw: powers_kw[hour] ?? 0, quarter_power_kw: null },
-          start_at: new Date(Date.UTC(2026, 5, 21, hour)),
-          end_at: new Date(Date.UTC(2026, 5, 21, hour + 1)),
+          start_at: new Date(Date.parse(target_date) + hour * 3_600_000),
+          end_at: new Date(Date.parse(target_date) + (hour + 1) * 3_600_000),
           ...{ soc_start_pct: 60 - hour, soc_end_pct: 59 - hour, price_per_mwh: 50 },
           ...{ pv_forecast_kw: null, expected_amount: 0, min_power_kw: -200, max_power_kw: 200 },
           ...{ original_power_kw: null, edited_by: null, edited_at: null, edit_note: null },
         })),
       ),
+      target_date,
     ],
   )
 
@@ -201,5 +211,29 @@ test('the day of a battery against its plan', async (t) => {
     assert.equal(today.planned_charged_kwh, 40)
     assert.ok(Math.abs(today.earnings_amount - 0.05 * (160 - today.charged_kwh)) < 0.02)
     assert.equal(today.currency, 'EUR')
+  })
+
+  await t.test('today is the day at the site, as it is of the unit itself', async () => {
+    // Midnight at the site is 22:00Z.
+    await addSchedule(db, 'approved', [...Array<number>(21).fill(30), 0, 60], '2026-06-20')
+    const morning = (await get('/bess/1/dashboard')).body.today
+    assert.deepEqual([morning.planned_discharged_kwh, morning.planned_charged_kwh], [280, 40])
+    await run(db, [21.5, 22], -20, [52_000, 46_500])
+    await run(db, [22, 22.5], -40, [52_010, 46_500])
+    const counters = { charged_total_kwh: 52_030, discharged_total_kwh: 46_500 }
+    const last = { bess_id: 1, measured_at: '2026-06-21T22:29:59Z' }
+    await addReading(db, 'bess', { ...last, ...bessValues(counters) })
+    clock.set('2026-06-21T22:30:00Z')
+    const { body } = await get('/bess/1/dashboard')
+    const { charged_today_kwh, discharged_today_kwh } = (await get('/bess/1/current')).body
+    assert.ok(Math.abs(body.today.charged_kwh - 20) < 0.2, body.today.charged_kwh)
+    assert.deepEqual(
+      [body.today.charged_kwh, body.today.discharged_kwh],
+      [charged_today_kwh, discharged_today_kwh],
+    )
+    // Of 21 June are left the two hours after it; of what is measured then the prices are known.
+    assert.deepEqual([body.today.planned_discharged_kwh, body.today.discharged_kwh], [0, 0])
+    assert.ok(Math.abs(body.today.earnings_amount + 0.05 * 20) < 0.02, body.today.earnings_amount)
+    assert.equal(body.power_series[0].start_at, '2026-06-21T00:00:00.000Z')
   })
 })

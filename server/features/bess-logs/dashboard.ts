@@ -2,13 +2,13 @@
 import { rounded, significant } from '@heliograph/domain/significant'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
-import { BatteryNow } from '../../batteries/current.ts'
+import { BatteryNow, type EnergiesToday } from '../../batteries/current.ts'
 import { Deviation } from '../../batteries/deviations.ts'
 import { earnedOf } from '../../batteries/earnings.ts'
 import { Envelope } from '../../batteries/envelope.ts'
 import { Schedule } from '../../batteries/schedules.ts'
 import { plannedCharge, plannedPower, type UnitDay } from '../../batteries/unit-day.ts'
-import { netEnergy, quarter_ms, quartersOf } from '../../batteries/unit-energy.ts'
+import { netEnergy, quarter_ms, quartersOf, type Span } from '../../batteries/unit-energy.ts'
 import { BatteryUnit } from '../../batteries/units.ts'
 import { Nullable } from '../../http/params.ts'
 import { At } from '../../records/frame.ts'
@@ -21,13 +21,19 @@ const Some = (description: string) => Nullable(Type.Number({ description }))
 const Today = Type.Object(
   {
     charged_kwh: Nullable(
-      Kwh('Since midnight UTC, of the quarter hours that are known; null where none is.'),
+      Kwh(
+        'Since midnight at the site: as `current` has it, else of the quarter hours that are ' +
+          'known; null where none is.',
+      ),
     ),
     discharged_kwh: Nullable(Kwh('Likewise.')),
-    planned_charged_kwh: Kwh('Of the whole day, by approved schedules while they are in force.'),
+    planned_charged_kwh: Kwh(
+      'Of the whole day at the site, by approved schedules while they are in force.',
+    ),
     planned_discharged_kwh: Kwh('Likewise.'),
     earnings_amount: Some(
-      'What was discharged less what was charged at day-ahead prices, of the energy that is ' +
+      'What was discharged less what was charged at day-ahead prices since midnight at the ' +
+        'site, of the energy that is ' +
         'known; null without a market, a price or energy.',
     ),
     currency: Nullable(Type.String({ description: 'ISO 4217; null without an amount.' })),
@@ -73,25 +79,50 @@ export const Dashboard = Type.Object(
   closed('BatteryDashboard'),
 )
 
-export function todayOf({ quarters, plans, prices, start_ms }: UnitDay): Dashboard['today'] {
-  const known = quarters.filter((quarter) => netEnergy(quarter) !== null)
+/**
+ * Of a local day. `days` are those of UTC that share time with it; `counted` is what `current`
+ * tells, which counts where it is known.
+ */
+export function todayOf(
+  days: readonly UnitDay[],
+  { start_ms, end_ms }: Span,
+  counted: EnergiesToday,
+): Dashboard['today'] {
+  const isWithin = (span: Span) => span.start_ms >= start_ms && span.end_ms <= end_ms
+  const parts = days.map(({ quarters, prices }) => ({
+    prices,
+    quarters: quarters.filter((quarter) => isWithin(quarter) && netEnergy(quarter) !== null),
+  }))
+  const known = parts.flatMap(({ quarters }) => quarters)
   const sum = (name: 'charged_kwh' | 'discharged_kwh') =>
     known.length === 0 ? null : significant(known.reduce((kwh, one) => kwh + one[name]!, 0))
-  const planned_kwh = quartersOf({ start_ms, end_ms: start_ms + day_ms }).map(
-    (quarter) => (plannedPower(plans, quarter) ?? 0) / 4,
+  const planned_kwh = days.flatMap(({ plans, start_ms: from_ms }) =>
+    quartersOf({ start_ms: from_ms, end_ms: from_ms + day_ms })
+      .filter(isWithin)
+      .map((quarter) => (plannedPower(plans, quarter) ?? 0) / 4),
   )
   const planned = (sign: 1 | -1) =>
     significant(planned_kwh.reduce((kwh, one) => kwh + Math.max(0, sign * one), 0))
-  const earned = prices && earnedOf(quarters, prices)
+  const earned = parts
+    .filter(({ quarters }) => quarters.length > 0)
+    .map(({ quarters, prices }) => prices && earnedOf(quarters, prices))
+  const [first = null] = earned
+  const amount = sumAll(earned.map((part) => part?.amount ?? null))
   return {
-    charged_kwh: sum('charged_kwh'),
-    discharged_kwh: sum('discharged_kwh'),
+    charged_kwh: counted.charged_today_kwh ?? sum('charged_kwh'),
+    discharged_kwh: counted.discharged_today_kwh ?? sum('discharged_kwh'),
     planned_charged_kwh: planned(-1),
     planned_discharged_kwh: planned(1),
-    earnings_amount: earned?.amount ?? null,
-    currency: earned?.currency ?? null,
+    earnings_amount: amount,
+    currency: amount === null ? null : first!.currency,
   }
 }
+
+/** Null without any, or where one is. */
+const sumAll = (values: readonly (number | null)[]): number | null =>
+  values.length === 0 || values.includes(null)
+    ? null
+    : significant(values.reduce<number>((sum, value) => sum + value!, 0))
 
 export function seriesOf({
   quarters,

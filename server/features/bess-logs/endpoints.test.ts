@@ -194,23 +194,34 @@ test('logs and alarms of batteries', async (t) => {
     assert.deepEqual([none.measured_at, none.words, none.highest_severity], [null, [], null])
   })
 
-  await t.test('history: newest first, with its length and what was measured then', async () => {
+  await t.test('history: ascending, with its length and what was measured then', async () => {
     const { body } = await get('/bess/1/alarms/history')
     assert.equal(body.meta.count, 8)
     assert.deepEqual(
       body.data.map(({ code, transition }: Row) => [code, transition]),
       [
-        ['device_offline:cells', 'set'],
-        ['OVER_TEMP', 'set'],
-        ['FAN_ERROR', 'set'],
         ['OVER_TEMP_WARNING', 'set'],
-        ['device_offline', 'cleared'],
-        ['device_offline', 'set'],
         ['OVER_TEMP_WARNING', 'cleared'],
+        ['device_offline', 'set'],
+        ['device_offline', 'cleared'],
         ['OVER_TEMP_WARNING', 'set'],
+        ['FAN_ERROR', 'set'],
+        ['OVER_TEMP', 'set'],
+        ['device_offline:cells', 'set'],
       ],
     )
-    const [, hot, fan, warm, back] = body.data
+    assert.deepEqual(body.meta, {
+      ...{ count: 8, truncated: false, next_start: null, previous_end: null },
+    })
+    const [hot, fan, warm, back, gone] = body.data.slice(2, 7).reverse()
+    assert.deepEqual(
+      [gone, back].map(({ name, message }: Row) => [name, message]),
+      [
+        ['A device does not answer', 'pcs 1.1 does not answer: timeout'],
+        ['A device does not answer', 'pcs 1.1 answers again'],
+      ],
+      'what an alarm is called stays, what is said of it does not',
+    )
     assert.deepEqual([hot.severity, hot.pcs_idx, fan.cluster_idx], ['warning', 0, 1])
     assert.deepEqual([warm.soc_pct, warm.power_kw, warm.duration_s], [64.5, 180, null])
     assert.deepEqual([back.duration_s, back.soc_pct, back.source], [300, null, 'communication'])
@@ -219,7 +230,8 @@ test('logs and alarms of batteries', async (t) => {
 
   await t.test('history of one code, as long as asked, and as a file', async () => {
     const { body } = await get('/bess/1/alarms/history?code=OVER_TEMP_WARNING&limit=1')
-    assert.deepEqual([body.meta.count, body.data.length], [3, 1])
+    assert.deepEqual([body.meta.count, body.meta.truncated, body.data.length], [3, true, 1])
+    assert.equal(body.data[0].occurred_at, '2026-06-21T09:00:00.000Z', 'the newest one')
     assert.equal((await get('/bess/1/alarms/history?code=device_offline:cells')).body.meta.count, 1)
     assert.equal((await get('/bess/1/alarms/history?code=nothing')).body.meta.count, 0)
     assert.equal((await get('/bess/1/alarms/history?limit=99999999')).status, 200)
@@ -304,7 +316,8 @@ test('dispatch and control logs of batteries', async (t) => {
        '2026-06-21T09:00Z', 4, '2026-06-21T09:00Z'::timestamptz - nth * interval '1 hour',
        'schedule', 180, CASE WHEN nth = 0 THEN null ELSE 180 END,
        CASE WHEN nth = 0 THEN 'permit' END, '2026-06-21T09:00Z',
-       CASE WHEN nth = 1 THEN '2026-06-21T08:00:00.420Z'::timestamptz END, 70,
+       CASE nth WHEN 1 THEN '2026-06-21T08:00:00.420Z'::timestamptz
+         WHEN 2 THEN '2026-06-21T07:00Z' END, 70,
        CASE WHEN nth = 0 THEN 'clamped' ELSE 'achieved' END
      FROM generate_series(0, 29) AS nth`,
   )
@@ -328,6 +341,8 @@ test('dispatch and control logs of batteries', async (t) => {
       ['2026-06-21T09:00:00.000Z', 9, null, 'permit', null],
     )
     assert.equal(body.data.at(-2).latency_ms, 420)
+    const before = body.data.at(-3)
+    assert.deepEqual([before.acknowledged_at, before.latency_ms], [before.issued_at, null])
   })
 
   await t.test('a limit is told, and where to go on', async () => {
@@ -363,17 +378,19 @@ test('dispatch and control logs of batteries', async (t) => {
     )
   })
 
-  await t.test('the control log is newest first, of one tier or of all', async () => {
+  await t.test('the control log is ascending, of one tier or of all', async () => {
     const { body } = await get('/bess/1/control-log')
     assert.deepEqual(
       body.data.map(({ tier, request_id }: { tier: string; request_id: null }) => [
         ...[tier, request_id],
       ]),
       [
-        ['dispatch', null],
         ['permit', null],
+        ['dispatch', null],
       ],
     )
+    const { body: newest } = await get('/bess/1/control-log?limit=1')
+    assert.deepEqual([newest.meta.truncated, newest.data[0].tier], [true, 'dispatch'])
     const { body: of_permit } = await get('/bess/1/control-log?tier=permit&limit=1')
     assert.deepEqual([of_permit.meta.count, of_permit.data[0].to_power_kw], [1, null])
     const refused = await get('/bess/1/control-log?tier=boss')

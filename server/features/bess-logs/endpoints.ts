@@ -115,8 +115,9 @@ export const listAlarmStates = endpoint({
   summary: 'Every alarm that a battery can raise, and whether it is set',
   description:
     'Of the unit, its PCS and its clusters by the words that were read last, then what the edge ' +
-    'noticed: what does not answer, a heartbeat that stands still. An alarm of clusters is listed ' +
-    'for each cluster in which it is set, and once where it is set in none.',
+    'noticed: what does not answer, a heartbeat that stands still, what the fire alarm system ' +
+    'says. An alarm of clusters is listed for each cluster in which it is set, and once where it ' +
+    'is set in none.',
   query: {
     only_set: Type.Optional(
       Type.Boolean({ description: 'Only alarms that are set.', examples: [true] }),
@@ -146,13 +147,25 @@ export const listAlarmStates = endpoint({
 
 const rows_by_default = 100
 const page = limit(telemetry_rows.max, rows_by_default)
+const whichRows =
+  'Ascending: the newest ones of all that there are, as many as `limit` says. `meta.truncated` ' +
+  'tells that it cut older ones off; there is no window to go on with, so raise it, or take the ' +
+  'whole log as a file. '
+const whole = { truncated: false, next_start: null, previous_end: null }
+
+/** The newest rows of a log without a window. */
+const newestOf = <Row>(rows: Row[], count: number) => ({
+  data: rows,
+  // A row may have arrived between the two statements.
+  meta: { count: Math.max(count, rows.length), ...whole, truncated: count > rows.length },
+})
 
 export const alarmHistory = endpoint({
   ...of_unit,
   path: '/bess/{bess_id}/alarms/history',
   operation_id: 'bess_alarms_history_list',
   summary: 'When alarms of a battery were set and cleared',
-  description: 'Newest first, with what the unit measured within the minute before.',
+  description: `${whichRows}With what the unit measured within the minute before.`,
   query: {
     code: Type.Optional(
       Type.String({
@@ -164,14 +177,14 @@ export const alarmHistory = endpoint({
     ),
     limit: page,
   },
-  returns: List(AlarmTransition),
-  example: { answer: { data: [alarmTransitionExample], meta: { count: 1 } } },
+  returns: Series(AlarmTransition),
+  example: { answer: { data: [alarmTransitionExample], meta: { count: 1, ...whole } } },
   async handle(request, needs: Needs) {
     const { code = null, limit = rows_by_default } = request.query
     const asked = askedOf(request)
     await demandUnit(asked, needs)
     const { rows, count } = await needs.batteryLogs.alarmEvents(asked, { code, limit })
-    return list(rows.map(alarmTransition), count)
+    return newestOf(rows.map(alarmTransition), count)
   },
   async exports(request, needs: Needs) {
     const { code = null, limit } = request.query
@@ -249,17 +262,17 @@ export const controlLog = endpoint({
   operation_id: 'bess_control_log_list',
   summary: 'Who decided over a battery, and who was overridden',
   description:
-    'Newest first: each change of who decides, or of what was decided, as the edge noted it. ' +
-    'Who approved or rejected a schedule stands in the schedule.',
+    `${whichRows}Each change of who decides, or of what was decided, as the edge noted it; who ` +
+    'approved or rejected a schedule stands in the schedule.',
   query: { tier: Type.Optional(Tier), limit: page },
-  returns: List(ControlEntry),
-  example: { answer: { data: [controlExample], meta: { count: 1 } } },
+  returns: Series(ControlEntry),
+  example: { answer: { data: [controlExample], meta: { count: 1, ...whole } } },
   async handle(request, needs: Needs) {
     const { tier = null, limit = rows_by_default } = request.query
     const asked = askedOf(request)
     await demandUnit(asked, needs)
     const { rows, count } = await needs.batteryLogs.notes(asked, { tier, limit })
-    return list(rows.map(controlEntry), count)
+    return newestOf(rows.map(controlEntry), count)
   },
   async exports(request, needs: Needs) {
     const { tier = null, limit } = request.query

@@ -34,6 +34,7 @@ export const faultsExample: PcsFaults = {
 export const alarmStateExample: AlarmState = {
   code: 'OVER_TEMP_WARNING',
   name: 'Overtemperature, pre-alarm',
+  message: 'Overtemperature, pre-alarm',
   description: 'A module comes near the highest temperature it may have.',
   source: 'bms',
   cluster_idx: null,
@@ -49,13 +50,14 @@ export const alarmStateExample: AlarmState = {
   latching: false,
   affects_power: false,
   recommended_action: 'Check cooling and filters; lower the power until it has cooled.',
-  alert_id: null,
+  alert_id: 812,
 }
 
 export const alarmTransitionExample: AlarmTransition = {
   event_id: 5120,
   code: 'OVER_TEMP_WARNING',
   name: 'Overtemperature, pre-alarm',
+  message: 'Overtemperature, pre-alarm',
   source: 'bms',
   cluster_idx: null,
   pcs_idx: null,

@@ -24,7 +24,7 @@ const exported = <Row>(
 
 /** Of one code, or null for all. */
 export const alarmEventsExport = ({ site_id, bess_id }: UnitAsked, code: string | null) =>
-  exported<AlarmEvent>(alarmEvents, [site_id, String(bess_id), code], alarmTransition)
+  exported<AlarmEvent>(alarmEvents('asc'), [site_id, String(bess_id), code], alarmTransition)
 
 export const dispatchesExport = (
   { site_id, bess_id }: UnitAsked,
@@ -34,4 +34,4 @@ export const dispatchesExport = (
 
 /** Of one tier, or null for all. */
 export const notesExport = ({ site_id, bess_id }: UnitAsked, tier: string | null) =>
-  exported<NoteRow>(notes, [site_id, bess_id, tier], controlEntry)
+  exported<NoteRow>(notes('asc'), [site_id, bess_id, tier], controlEntry)

@@ -1,5 +1,6 @@
 /** Rows of the logs of batteries as they are served. */
 import { batterySeverity } from '../../batteries/active-alarms.ts'
+import { nameOf } from '../../batteries/alarm-names.ts'
 import { sourceOf } from '../../batteries/alarms.ts'
 import { bitOf, placeOf } from '../../batteries/conditions.ts'
 import { iso } from '../../records/frame.ts'
@@ -12,7 +13,8 @@ export function alarmTransition(event: AlarmEvent): AlarmTransition {
   return {
     event_id: event.event_id,
     code: event.alarm_code,
-    name: event.name ?? event.message,
+    name: event.name ?? nameOf(event),
+    message: event.message,
     source: sourceOf(place, bitOf(event) ? null : event.code),
     ...place,
     severity: batterySeverity(event.severity),
@@ -28,7 +30,7 @@ export function alarmTransition(event: AlarmEvent): AlarmTransition {
 }
 
 export function dispatchEntry(row: DispatchRow): DispatchEntry {
-  const { issued_at, interval_start_at, acknowledged_at } = row
+  const { issued_at, interval_start_at } = row
   return {
     dispatch_id: row.dispatch_id,
     issued_at: issued_at.toISOString(),
@@ -40,18 +42,21 @@ export function dispatchEntry(row: DispatchRow): DispatchEntry {
     clamped_power_kw: row.clamped_power_kw,
     clamp_reason: row.clamp_reason,
     sent_at: iso(row.sent_at),
-    acknowledged_at: iso(acknowledged_at),
+    acknowledged_at: iso(row.acknowledged_at),
     achieved_power_kw: row.achieved_power_kw,
     achieved_at: iso(row.achieved_at),
     soc_pct: row.soc_pct,
     status: row.status,
     failure_code: row.failure_code,
-    // A clock that was set back between the two leaves no time that passed.
-    latency_ms:
-      acknowledged_at === null
-        ? null
-        : Math.max(0, acknowledged_at.getTime() - issued_at.getTime()),
+    latency_ms: latencyOf(row),
   }
+}
+
+/** What stood there before was not told; nor is it known how long it took over a clock set back. */
+function latencyOf({ issued_at, sent_at, acknowledged_at }: DispatchRow): number | null {
+  if (sent_at === null || acknowledged_at === null) return null
+  const took_ms = acknowledged_at.getTime() - issued_at.getTime()
+  return took_ms > 0 ? took_ms : null
 }
 
 export function controlEntry({ at, ...row }: NoteRow): ControlEntry {

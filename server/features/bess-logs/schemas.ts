@@ -78,7 +78,8 @@ export const AlarmTransition = Type.Object(
   {
     event_id: Type.Integer({ minimum: 1, description: 'Unique within the site.' }),
     code: Type.String({ description: 'As in /bess/{bess_id}/alarms/states.' }),
-    name: Type.String(),
+    name: Type.String({ description: 'What it is called: the same at all times, for one `code`.' }),
+    message: Type.String({ description: 'What the edge said of it, for people.' }),
     source: AlarmSourceName,
     cluster_idx: ClusterIdx('The cluster; null for what is of none.'),
     pcs_idx: ClusterIdx('The PCS; null for what is of none.'),
@@ -126,8 +127,7 @@ export const AlarmCounts = Type.Object(
       closed('BatteryAlarmsBySource'),
     ),
     unacknowledged: Count(
-      'Alarms that are set and that nobody acknowledged: all, as there are no alerts yet to do ' +
-        'that by.',
+      'Alarms that are set and whose alert nobody acknowledged; those without an alert, too.',
     ),
   },
   closed('BatteryAlarmCounts'),
@@ -143,24 +143,47 @@ export const DispatchEntry = Type.Object(
       Type.Integer({ minimum: 0, maximum: 23, description: 'Of the schedule, in UTC.' }),
     ),
     interval_start_at: Nullable(At('When the hour or quarter hour began that asks for it.')),
-    source: Type.Enum([...DispatchReport.properties.source.enum]),
+    source: Type.Enum([...DispatchReport.properties.source.enum], {
+      description:
+        'Who decided on it: a schedule, or an `operator` where a curtailment leaves less than the ' +
+        'schedule asks for.',
+    }),
     requested_power_kw: Type.Number({ description: 'Asked for; positive discharges.' }),
     clamped_power_kw: SomeKw(
-      'What was left of it; null where nothing held it down, and where the grid permit did, of ' +
-        'which no figure is told.',
+      'What was left of it: all of it where nothing held it down. Null where the grid permit did, ' +
+        'of which no figure is told; and in entries of earlier edges, where nothing did.',
     ),
     clamp_reason: Nullable(
-      Type.Enum([...clampReasons], { description: 'What held it down; null: nothing.' }),
+      Type.Enum([...clampReasons], {
+        description:
+          'What held it down; null: nothing. `power_limit` is a limit of battery or PCS and, where ' +
+          '`source` is `operator`, a curtailment.',
+      }),
     ),
-    sent_at: Nullable(At('When it was written to the PCS.')),
-    acknowledged_at: Nullable(At('When it was read back from the PCS.')),
-    achieved_power_kw: SomeKw('Measured once the PCS had come to it.'),
+    sent_at: Nullable(At('When the edge began to tell the PCS.')),
+    acknowledged_at: Nullable(
+      At(
+        'When it was first seen in each PCS, by what is read back after a write: of a ramp, its ' +
+          'first step. As early as `issued_at` where it stood there before; null where it failed ' +
+          'before that.',
+      ),
+    ),
+    achieved_power_kw: SomeKw('Measured once the PCS had come to it; null before.'),
     achieved_at: Nullable(At('When it had.')),
     soc_pct: Soc,
-    status: Type.Enum([...DispatchReport.properties.status.enum]),
+    status: Type.Enum([...DispatchReport.properties.status.enum], {
+      description:
+        'How far it came. That is not taken back: a failure after it was `achieved` is an entry of ' +
+        'its own, and so is what goes on after that.',
+    }),
     failure_code: Nullable(Type.String({ description: 'Why it failed or expired.' })),
     latency_ms: Nullable(
-      Type.Integer({ minimum: 0, description: 'From `issued_at` to `acknowledged_at`.' }),
+      Type.Integer({
+        minimum: 1,
+        description:
+          'From `issued_at` to `acknowledged_at`; null where it stood in the PCS before, so that ' +
+          'nothing had to be told.',
+      }),
     ),
   },
   closed('BatteryDispatch'),
@@ -185,7 +208,10 @@ export const ControlEntry = Type.Object(
       ...['handover', 'watchdog'],
     ]),
     from_power_kw: SomeKw('Before; null where not known, or where the grid permit held it.'),
-    to_power_kw: SomeKw('From then on; null where not known, or where the grid permit holds it.'),
+    to_power_kw: SomeKw(
+      'From then on; null where not known, where the grid permit holds it, and while what it is ' +
+        'told may tell of that.',
+    ),
     reason_code: Type.String(),
     message: Type.String({ description: 'For people.' }),
     overrode_tier: Nullable(Tier),

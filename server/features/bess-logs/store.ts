@@ -1,5 +1,6 @@
 import type { DispatchReport } from '@heliograph/domain/dispatch'
 import type { Severity } from '@heliograph/domain/link'
+import { readBatteryAlerts } from '../../alerts/battery-alerts.ts'
 import { type AlarmedPart, readPcsWords, readWords } from '../../batteries/alarm-words.ts'
 import { type AlarmState, alarmStates } from '../../batteries/alarms.ts'
 import { type Condition, codeText, ofUnit, readConditions } from '../../batteries/conditions.ts'
@@ -53,20 +54,32 @@ type ReportedAt = 'sent_at' | 'acknowledged_at' | 'achieved_at'
 
 export type NoteRow = Omit<ControlEntry, 'occurred_at' | 'request_id'> & { at: Date }
 
+/** All that a unit can raise, and when it was read last. */
+export interface UnitAlarms {
+  measured_at: Date | null
+  states: AlarmState[]
+  /** Of those that are set: those without an alert that is acknowledged. */
+  unacknowledged: number
+}
+
+export interface UnitNow {
+  live: LiveUnit
+  alarms: UnitAlarms
+}
+
 export interface BatteryLogStore {
   unit(asked: UnitAsked): Promise<MarketedUnit | null>
   day(unit: MarketedUnit, asked: { date: string; now: Date }): Promise<UnitDay>
-  /** Of a unit that exists, with all that it measured last. */
-  live(asked: UnitAsked, at: Pick<Situation, 'now' | 'day_start_at'>): Promise<LiveUnit>
+  /** Of a unit that exists: all that it measured last, and all that it can raise. */
+  now(asked: UnitAsked, at: Pick<Situation, 'now' | 'day_start_at'>): Promise<UnitNow>
   /** The approved one of a day, else the proposed one; null without either. */
   schedule(asked: UnitAsked, date: string): Promise<StoredSchedule | null>
   /** Of each PCS that was ever read. */
   pcsWords(asked: UnitAsked): Promise<AlarmedPart[]>
   /** The newest event of each condition. */
   conditions(asked: UnitAsked): Promise<Condition[]>
-  /** All that the unit can raise, and when it was read last. */
-  alarms(asked: UnitAsked): Promise<{ measured_at: Date | null; states: AlarmState[] }>
-  /** The newest first, of one code or of all, and how many there are. */
+  alarms(asked: UnitAsked): Promise<UnitAlarms>
+  /** The newest ones of one code or of all, ascending, and how many there are. */
   alarmEvents(
     asked: UnitAsked,
     filter: { code: string | null; limit: number },
@@ -79,7 +92,7 @@ export interface BatteryLogStore {
     window: SeriesWindow,
     limit: number,
   ): Promise<{ rows: DispatchRow[]; count: number }>
-  /** The newest first, of one tier or of all, and how many there are. */
+  /** The newest ones of one tier or of all, ascending, and how many there are. */
   notes(
     asked: UnitAsked,
     filter: { tier: string | null; limit: number },
@@ -102,9 +115,13 @@ export function createBatteryLogStore(db: Queries): BatteryLogStore {
       return unit ?? null
     },
     day: (unit, asked) => readUnitDay(db, unit, asked),
-    async live(asked, { now, day_start_at }) {
-      const [unit] = await readUnits(db, { ...asked, now, day_start_at })
-      return unit!
+    async now(asked, { now, day_start_at }) {
+      const conditions = readConditions(db, asked)
+      const [[live], alarms] = await Promise.all([
+        readUnits(db, { ...asked, now, day_start_at }, conditions),
+        readAlarms(db, asked, conditions),
+      ])
+      return { live: live!, alarms }
     },
     async schedule({ site_id, bess_id }, date) {
       const [[approved], [proposed]] = await Promise.all([
@@ -114,21 +131,15 @@ export function createBatteryLogStore(db: Queries): BatteryLogStore {
       return approved ?? proposed ?? null
     },
     pcsWords: ({ site_id, bess_id }) => readPcsWords(db, site_id, bess_id),
-    conditions: ({ site_id, bess_id }) => readConditions(db, site_id, bess_id),
-    async alarms({ site_id, bess_id }) {
-      const [words, conditions] = await Promise.all([
-        readWords(db, site_id, bess_id),
-        readConditions(db, site_id, bess_id),
-      ])
-      return { measured_at: words.measured_at, states: alarmStates(words, conditions) }
-    },
+    conditions: (asked) => readConditions(db, asked),
+    alarms: (asked) => readAlarms(db, asked, readConditions(db, asked)),
     async alarmEvents({ site_id, bess_id }, { code, limit }) {
       const values = [site_id, String(bess_id), code]
       const [rows, count] = await Promise.all([
-        db.query<AlarmEvent>(`${alarmEvents} limit $4`, [...values, limit]),
+        db.query<AlarmEvent>(`${alarmEvents('desc')} limit $4`, [...values, limit]),
         counted(eventsWhere, values),
       ])
-      return { rows, count }
+      return { rows: rows.reverse(), count }
     },
     raisedSince: ({ site_id, bess_id }, since) =>
       db.query(
@@ -149,11 +160,30 @@ export function createBatteryLogStore(db: Queries): BatteryLogStore {
     async notes({ site_id, bess_id }, { tier, limit }) {
       const values = [site_id, bess_id, tier]
       const [rows, count] = await Promise.all([
-        db.query<NoteRow>(`${notes} limit $4`, [...values, limit]),
+        db.query<NoteRow>(`${notes('desc')} limit $4`, [...values, limit]),
         counted(notesWhere, values),
       ])
-      return { rows, count }
+      return { rows: rows.reverse(), count }
     },
+  }
+}
+
+async function readAlarms(
+  db: Queries,
+  { site_id, bess_id }: UnitAsked,
+  told: Promise<Condition[]>,
+): Promise<UnitAlarms> {
+  const [words, conditions, alertOf] = await Promise.all([
+    readWords(db, site_id, bess_id),
+    told,
+    readBatteryAlerts(db, { site_id, bess_id }),
+  ])
+  const alarms = alarmStates(words, conditions)
+  const open = alarms.filter((one) => one.is_set && alertOf(one)?.status !== 'acknowledged')
+  return {
+    measured_at: words.measured_at,
+    states: alarms.map((one) => ({ ...one, alert_id: alertOf(one)?.alert_id ?? null })),
+    unacknowledged: open.length,
   }
 }
 
@@ -162,8 +192,8 @@ const eventsWhere = `
   where e.site_id = $1 and ${ofUnit('$2', 'e')} and e.edge <> 'once'
     and ($3::text is null or ${codeText('e')} = $3)`
 
-/** Values: site, unit as text, code or null. The newest first. */
-export const alarmEvents = `
+/** Values: site, unit as text, code or null. */
+export const alarmEvents = (order: 'asc' | 'desc') => `
   select e.event_id, e.source_kind, e.source_id, e.code, ${codeText('e')} as alarm_code,
          e.details ->> 'name' as name, e.message, e.edge, e.severity, e.at, e.received_at,
          risen.at as set_at, (e.details ->> 'value')::float8 as value,
@@ -182,7 +212,7 @@ export const alarmEvents = `
       and b.measured_at <= e.at and b.measured_at > e.at - interval '1 minute'
     order by b.measured_at desc limit 1
   ) read on true
-  order by e.at desc, e.event_id desc`
+  order by e.at ${order}, e.event_id ${order}`
 
 const dispatchesWhere = `
   from battery_dispatches
@@ -200,8 +230,8 @@ const notesWhere = `
   from battery_control_notes
   where site_id = $1 and bess_id = $2 and ($3::text is null or tier = $3)`
 
-/** Values: site, unit, tier or null. The newest first. */
-export const notes = `
+/** Values: site, unit, tier or null. */
+export const notes = (order: 'asc' | 'desc') => `
   select log_id, at, tier, actor, action, from_power_kw, to_power_kw, reason_code, message,
          overrode_tier, schedule_id, alarm_code, soc_pct, success
-  ${notesWhere} order by at desc, nth desc`
+  ${notesWhere} order by at ${order}, nth ${order}`

@@ -1,11 +1,12 @@
 /** What the writes do to schedules, each within the transaction of its request. */
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
-import { presentSoc, readPlanSite, readUnits } from '../../batteries/planning/plan-units.ts'
-import type { BatteryPlanner, PlannedUnit } from '../../batteries/planning/planner.ts'
+import { amongNewest, type DayPlans, readDayPlans } from '../../batteries/planning/day-plans.ts'
+import { idlePlan } from '../../batteries/planning/idle.ts'
+import { readUnits } from '../../batteries/planning/plan-units.ts'
+import type { BatteryPlanner, PlannedUnit, PlanOutcome } from '../../batteries/planning/planner.ts'
 import { Refusal } from '../../batteries/planning/refusal.ts'
-import { approvedParts, revised } from '../../batteries/planning/revise.ts'
+import { revised } from '../../batteries/planning/revise.ts'
 import {
-  approvedSchedule,
   readActuals,
   type Schedule,
   type StoredSchedule,
@@ -17,7 +18,6 @@ import {
 import type { Caller } from '../../http/endpoint.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'
-import { noteChange } from '../../storage/curtailment.ts'
 import type { Queries, Transaction } from '../../storage/database.ts'
 import { days_ahead_max, type OptimizeBody } from './schemas.ts'
 
@@ -37,14 +37,28 @@ export async function takeTurn(tx: Transaction, site_id: string): Promise<void> 
   await tx.execute('select pg_advisory_xact_lock($1, hashtext($2))', [advisory_class, site_id])
 }
 
-/** As it is served. */
+/** As it is served: an open proposal with what the others leave it now. */
 export async function recordOf(
   db: Queries,
   site_id: string,
   row: StoredSchedule,
   now: Date,
 ): Promise<Schedule> {
-  return scheduleOf(row, now, await readActuals(db, site_id, row, now))
+  const actuals = await readActuals(db, site_id, row, now)
+  return scheduleOf(await presentOf(db, site_id, row, now), now, actuals)
+}
+
+/** `plans`: of its day, where they have been read. */
+export async function presentOf(
+  db: Queries,
+  site_id: string,
+  row: StoredSchedule,
+  now: Date,
+  plans?: DayPlans,
+): Promise<StoredSchedule> {
+  if (scheduleStatus(row, now) !== 'proposed') return row
+  const date = row.target_date
+  return amongNewest(plans ?? (await readDayPlans(db, { site_id, date })), row, now)
 }
 
 export interface Ordered {
@@ -63,20 +77,42 @@ export async function propose(
   }: { planner: BatteryPlanner; body: OptimizeBody; bess_id: number | null },
 ): Promise<Ordered> {
   const date = dateToPlan(body.target_date, now)
-  const { planned, refused } = await planner.plan(tx, {
-    ...{ site_id, now, date },
-    objective: body.objective ?? 'arbitrage',
-    soc_end_target_pct: body.soc_end_target_pct ?? null,
-    bess_ids: bess_id === null ? null : [bess_id],
-  })
-  const made: Schedule[] = []
+  const bess_ids = bess_id === null ? null : [bess_id]
+  const { planned, refused } = body.idle
+    ? await planIdle(tx, { site_id, now, date, bess_ids })
+    : await planner.plan(tx, {
+        ...{ site_id, now, date, bess_ids },
+        objective: body.objective ?? 'arbitrage',
+        soc_end_target_pct: body.soc_end_target_pct ?? null,
+      })
+  const rows: StoredSchedule[] = []
   for (const unit of planned) {
     const of = { site_id, target_date: date, now, created_by: caller.key_name }
     const schedule_id = await storeProposal(tx, unit, of)
-    const row = await scheduleById(tx, { site_id, schedule_id })
-    made.push(await recordOf(tx, site_id, row!, now))
+    rows.push((await scheduleById(tx, { site_id, schedule_id }))!)
   }
+  const plans = await readDayPlans(tx, { site_id, date })
+  const made = rows.map((row) => scheduleOf(amongNewest(plans, row, now), now))
   return { made, refused }
+}
+
+async function planIdle(
+  tx: Transaction,
+  of: { site_id: string; now: Date; date: string; bess_ids: readonly number[] | null },
+): Promise<PlanOutcome> {
+  const { site_id, now, date, bess_ids } = of
+  const approved = await schedulesIn(tx, { site_id, date, state: 'approved' })
+  const outcome: PlanOutcome = { planned: [], refused: [] }
+  for (const { bess_id } of await readUnits(tx, site_id)) {
+    if (bess_ids !== null && !bess_ids.includes(bess_id)) continue
+    const schedule = approved.find((one) => one.bess_id === bess_id)
+    if (schedule) outcome.planned.push(idlePlan(schedule, now))
+    else {
+      const refusal = new Refusal('nothing_approved', `nothing is approved for ${date}`)
+      outcome.refused.push({ bess_id, refusal })
+    }
+  }
+  return outcome
 }
 
 function dateToPlan(asked: string | undefined, now: Date): string {
@@ -136,7 +172,7 @@ async function storeProposal(
 }
 
 /** The proposal of an id, or an error: 404, 409 where it is none any more, 412. */
-async function proposal(
+export async function proposal(
   tx: Transaction,
   actor: Actor,
   schedule_id: number,
@@ -175,85 +211,6 @@ async function foreign(
   return null
 }
 
-export async function approve(
-  tx: Transaction,
-  actor: Actor,
-  schedule_id: number,
-): Promise<StoredSchedule> {
-  const row = await proposal(tx, actor, schedule_id)
-  const [unit] = (await readUnits(tx, actor.site_id)).filter((one) => one.bess_id === row.bess_id)
-  if (unit?.is_retired !== false) {
-    const details = { schedule_id, current_state: 'unit_retired', allowed: ['in_service'] }
-    throw new ApiError('conflict_state', details)
-  }
-  const { site_id, now } = actor
-  await noteChange(tx, site_id)
-  const replaced = await approvedSchedule(tx, site_id, row.bess_id, row.target_date)
-  if (replaced) {
-    await tx.execute(
-      `update battery_schedules set state = 'superseded', superseded_at = $3, superseded_by = $4,
-         version = version + 1
-       where site_id = $1 and schedule_id = $2`,
-      [site_id, replaced.schedule_id, now, schedule_id],
-    )
-  }
-  const soc_pct = await socOrNull(tx, actor, unit)
-  const { hours, plan } = approvedParts(row, { replaced, soc_pct, now })
-  await tx.execute(
-    `update battery_schedules set state = 'approved', approved_at = $3, approved_by = $4,
-       hours = $5::jsonb, plan = $6::json, version = version + 1
-     where site_id = $1 and schedule_id = $2`,
-    [
-      ...[site_id, schedule_id, now, actor.caller.key_name],
-      ...[hours, plan].map((part) => JSON.stringify(part)),
-    ],
-  )
-  return (await scheduleById(tx, { site_id, schedule_id }))!
-}
-
-/** null where it is not known now: the edge will look again. */
-async function socOrNull(
-  tx: Transaction,
-  { site_id, now }: Actor,
-  unit: Awaited<ReturnType<typeof readUnits>>[number],
-): Promise<number | null> {
-  try {
-    return presentSoc(unit, await readPlanSite(tx, site_id), now)
-  } catch (error) {
-    if (error instanceof Refusal) return null
-    throw error
-  }
-}
-
-/** Every proposal of a day, one after the other. */
-export async function approveAll(
-  tx: Transaction,
-  actor: Actor,
-  date: string,
-): Promise<{
-  approved: number[]
-  skipped: { schedule_id: number; code: 'expired' | 'unit_retired' }[]
-}> {
-  const { site_id, now } = actor
-  const retired = new Set(
-    (await readUnits(tx, site_id))
-      .filter(({ is_retired }) => is_retired)
-      .map(({ bess_id }) => bess_id),
-  )
-  const approved: number[] = []
-  const skipped: { schedule_id: number; code: 'expired' | 'unit_retired' }[] = []
-  for (const row of await schedulesIn(tx, { site_id, date, state: 'proposed' })) {
-    const { schedule_id, bess_id } = row
-    if (scheduleStatus(row, now) === 'expired') skipped.push({ schedule_id, code: 'expired' })
-    else if (retired.has(bess_id)) skipped.push({ schedule_id, code: 'unit_retired' })
-    else {
-      await approve(tx, { ...actor, if_match: null }, schedule_id)
-      approved.push(schedule_id)
-    }
-  }
-  return { approved, skipped }
-}
-
 export async function reject(
   tx: Transaction,
   actor: Actor,
@@ -278,16 +235,19 @@ export async function reviseHour(
   const { site_id, now, caller } = actor
   const { schedule_id, hour } = asked
   const row = await proposal(tx, actor, schedule_id)
-  const found = revised(row, { ...asked, by: caller.key_name, now })
+  const plans = await readDayPlans(tx, { site_id, date: row.target_date })
+  const among = amongNewest(plans, row, now)
+  const found = revised(among, { ...asked, by: caller.key_name, now })
   if (found.is === 'locked') {
     const details = { schedule_id, hour, current_state: 'hour_locked', allowed: ['hour_open'] }
     throw new ApiError('conflict_state', details)
   }
   if (found.is !== 'revised') throw revisionError(found)
+  const { hours, plan } = amongNewest(plans, { ...among, ...found.parts }, now)
   await tx.execute(
     `update battery_schedules set hours = $3::jsonb, plan = $4::json, version = version + 1
      where site_id = $1 and schedule_id = $2`,
-    [site_id, schedule_id, JSON.stringify(found.parts.hours), JSON.stringify(found.parts.plan)],
+    [site_id, schedule_id, JSON.stringify(hours), JSON.stringify(plan)],
   )
   return (await scheduleById(tx, { site_id, schedule_id }))!
 }

@@ -1,15 +1,14 @@
 import type { Clock } from '@heliograph/domain/clock'
 import { utcDate } from '@heliograph/domain/utc-day'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { BatteryPlanner } from '../../batteries/planning/planner.ts'
 import { Schedule } from '../../batteries/schedules.ts'
 import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
-import { ApiError } from '../../http/errors.ts'
+import { ApiError, invalid } from '../../http/errors.ts'
+import { approve, approveAll } from './approvals.ts'
 import {
   type Actor,
-  approve,
-  approveAll,
   propose,
   recordOf,
   refusalError,
@@ -48,6 +47,9 @@ async function inTurn({ site, caller, tx, if_match }: Write, clock: Clock): Prom
   return { site_id: site.site_id, caller, if_match, now: clock.now() }
 }
 
+/** In one answer: a schedule is some 14 kB. */
+const schedules_max = 20
+
 export const listSchedules = endpoint({
   ...reads,
   path: '/bess/{bess_id}/schedules',
@@ -55,17 +57,23 @@ export const listSchedules = endpoint({
   summary: 'Every schedule that was proposed for a unit and day',
   description:
     'The newest first. At most one is `proposed`, and at most one `approved`, `dispatching` or ' +
-    '`completed`.',
+    `\`completed\`; these and the newest of all others are told, ${schedules_max} at most. ` +
+    '`meta.count` is how many there are.',
   params: { bess_id: BessId },
   query: { target_date: targetDate },
   returns: List(Schedule),
   example: { answer: list([scheduleExample]) },
   async handle({ site, params, query }, { clock, batterySchedules }: Needs) {
     const now = clock.now()
-    const of = { ...params, site_id: site.site_id, date: query.target_date ?? utcDate(now) }
+    const of = {
+      ...params,
+      site_id: site.site_id,
+      date: query.target_date ?? utcDate(now),
+      limit: schedules_max,
+    }
     const found = await batterySchedules.ofDay(of, now)
     if (found === null) throw new ApiError('not_found', params)
-    return list(found)
+    return list(found.schedules, found.count)
   },
 })
 
@@ -95,15 +103,24 @@ const planning =
   'published prices (`price_hole`), none at all (`no_price`, both with `missing_hours`), an ' +
   'unknown state of charge (`telemetry_stale`), and what else keeps a unit from being planned,'
 
+const busy =
+  ' Where more of the site (`plans_of_site`), or of all sites (`plans_of_server`), are being ' +
+  'planned than is well it is 503 with that as `details.reason`.'
+
 function plan(
   request: Write,
   asked: { body: OptimizeBody; bess_id: number | null },
   { clock, batteryPlanner }: Needs,
 ) {
-  return batteryPlanner.admit(async () => {
+  const work = async () => {
     const actor = await inTurn(request, clock)
     return propose(request.tx, actor, { planner: batteryPlanner, ...asked })
-  })
+  }
+  const { idle, soc_end_target_pct } = asked.body
+  if (!idle) return batteryPlanner.admit(request.site.site_id, work)
+  if (soc_end_target_pct === undefined) return work()
+  const message = 'an idle plan takes the state of charge as it comes'
+  throw invalid({ location: 'body', field: 'soc_end_target_pct', code: 'not_with_idle', message })
 }
 
 export const optimizeUnit = endpoint({
@@ -114,7 +131,8 @@ export const optimizeUnit = endpoint({
   summary: 'Propose the best schedule of a unit for a day',
   description:
     `${planning} is 409 with it as \`details.current_state\`. A final state of charge out of ` +
-    'reach is 422 with what bounds it (`details.bound_by`) and the most that can be reached.',
+    'reach is 422 with what bounds it (`details.bound_by`) and the most that can be reached.' +
+    busy,
   params: { bess_id: BessId },
   body: OptimizeBody,
   status: 201,
@@ -130,6 +148,13 @@ export const optimizeUnit = endpoint({
   },
 })
 
+function nonePlanned(skipped: Static<typeof OptimizedAll>['skipped']): ApiError {
+  const codes = new Set(skipped.map(({ code }) => code))
+  const [shared = 'no_units'] = codes
+  const current_state = codes.size > 1 ? 'none_planned' : shared
+  return new ApiError('conflict_state', { current_state, allowed: [], skipped })
+}
+
 export const optimizeAll = endpoint({
   ...writes,
   method: 'POST',
@@ -138,7 +163,10 @@ export const optimizeAll = endpoint({
   summary: 'Propose the best schedules of all units together',
   description:
     `${planning} skips the unit. Units behind one connection share \`export_plan_limit_kw\` of ` +
-    'the site, where it has one.',
+    'the site, where it has one. Where no unit at all could be planned nothing is created, and it ' +
+    'is 409: `details.skipped` has all of them, `details.current_state` is the `code` that they ' +
+    'share, `none_planned` where they differ, `no_units` where the site has none.' +
+    busy,
   body: OptimizeBody,
   status: 201,
   returns: OptimizedAll,
@@ -151,15 +179,17 @@ export const optimizeAll = endpoint({
           bess_id: 2,
           code: 'telemetry_stale',
           message: 'the state of charge of the unit is not known now',
+          details: { measured_at: '2026-06-20T12:51:04.000Z', age_s: 1136 },
         },
       ],
     },
   },
   async handle(request, needs: Needs) {
     const { made, refused } = await plan(request, { body: request.body, bess_id: null }, needs)
-    const skipped = refused.map(({ bess_id, refusal: { code, message } }) => ({
-      ...{ bess_id, code, message },
+    const skipped = refused.map(({ bess_id, refusal: { code, message, details } }) => ({
+      ...{ bess_id, code, message, details },
     }))
+    if (made.length === 0) throw nonePlanned(skipped)
     return { ...list(made), skipped }
   },
 })
@@ -177,10 +207,14 @@ export const approveSchedule = endpoint({
   description:
     `${onlyProposed} It takes the place of the one approved before for the unit and day, from ` +
     'now on. Approval lifts no limit: the edge holds each hour within what the unit and the ' +
-    'connection can at the time. Where the unit cannot follow the plan from the state of charge ' +
-    'that it has now, `constraint_violations` says so.',
+    'connection can at the time. Where the unit cannot follow the plan of a running day from the ' +
+    'state of charge that it has now, `constraint_violations` says so. 409 with the hour where it ' +
+    'discharges more than what is approved of other units leaves of `export_plan_limit_kw` ' +
+    '(`export_limit`), and where a unit could not follow the plan of a coming day from where the ' +
+    'day before is approved to end, or is more than 1 % from what was planned on (`infeasible`).',
   params: { schedule_id: ScheduleId },
   cache: 'resource',
+  if_match: true,
   returns: Schedule,
   example: { answer: approvedExample },
   async handle(request, { clock }: Needs) {
@@ -200,6 +234,7 @@ export const rejectSchedule = endpoint({
   params: { schedule_id: ScheduleId },
   body: RejectBody,
   cache: 'resource',
+  if_match: true,
   returns: Schedule,
   example: { body: { reason: 'The unit is to be serviced.' }, answer: rejectedExample },
   async handle(request, { clock }: Needs) {
@@ -216,7 +251,10 @@ export const approveSchedules = endpoint({
   path: '/bess/schedules/approve-all',
   operation_id: 'bess_schedules_approve_all',
   summary: 'Have every proposed schedule of a day dispatched',
-  description: 'Each as if it were approved alone. Those that cannot be are told.',
+  description:
+    'Each as if it were approved alone, but in view of all the others. Those that cannot be are ' +
+    'told. Where all together would feed in more than `export_plan_limit_kw`, units with the ' +
+    'highest ids are left out first.',
   query: { target_date: targetDate },
   returns: ApprovedAll,
   example: { answer: { approved: [41], skipped: [] } },
@@ -247,6 +285,7 @@ export const reviseScheduleHour = endpoint({
   },
   body: HourBody,
   cache: 'resource',
+  if_match: true,
   returns: Schedule,
   example: { body: { power_kw: 80, note: 'Less wear.' }, answer: editedExample },
   async handle(request, { clock }: Needs) {

@@ -47,7 +47,8 @@ const blank = prices.map(
     hour,
     ...{ start_at: iso(day + hour * hour_ms), end_at: iso(day + (hour + 1) * hour_ms) },
     ...{ power_kw: 0, quarter_power_kw: null, soc_start_pct: null, soc_end_pct: null },
-    ...{ price_per_mwh, pv_forecast_kw: null, expected_amount: 0 },
+    ...{ price_per_mwh, quarter_price_per_mwh: null, price_status: 'published' },
+    ...{ pv_forecast_kw: null, expected_amount: 0 },
     ...{ min_power_kw: 0, max_power_kw: 0, original_power_kw: null },
     ...{ edited_by: null, edited_at: null, edit_note: null },
   }),
@@ -66,6 +67,7 @@ const stored: StoredSchedule = {
     },
     inputs: {
       ...{ planned_from_at: iso(day), forecast_run_at: null, market_code: 'DE-LU' },
+      ...{ consumption_kwh: null, consumption_days: null },
       ...{ price_source: 'entsoe', price_status: 'published', price_step_min: 60 },
       ...{ soc_start_pct: 30, soc_start_source: 'measured', soc_end_target_pct: 30 },
       ...{ soc_min_pct: 10, soc_max_pct: 95, capacity_kwh: 392, efficiency_pct: 88.36 },

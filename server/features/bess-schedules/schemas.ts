@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { refusalCodes } from '../../batteries/planning/refusal.ts'
 import { Schedule, scheduleObjectives } from '../../batteries/schedules.ts'
-import { id_max } from '../../http/params.ts'
+import { id_max, Nullable } from '../../http/params.ts'
 
 const closed = { additionalProperties: false } as const
 
@@ -49,7 +49,7 @@ export const OptimizeBody = Type.Object(
           'from the grid. `peak_shaving`: the lowest highest power from the grid. ' +
           '`capacity_firming`: power at the connection as steady as can be. `combined`: the most ' +
           'money, of which up to 2 % are given for lower peaks. What is left equal goes by money. ' +
-          'Consumption behind the connection is not forecast and counts as none.',
+          'Consumption behind the connection counts as forecast: see `inputs.consumption_kwh`.',
       }),
     ),
     soc_end_target_pct: Type.Optional(
@@ -60,6 +60,17 @@ export const OptimizeBody = Type.Object(
           'At least so much is left at the end of the day. Left out: as the approved schedule of ' +
           'the day has it, else as the day began, as far as can be.',
         examples: [50],
+      }),
+    ),
+    idle: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Nothing is optimised: the approved schedule of the day is proposed with no power from ' +
+          'now on, the running hour included, whatever is known of prices and of the unit. ' +
+          'Approving that stops the unit. `nothing_approved` where nothing is. `objective` does ' +
+          'not matter then, and there is no `soc_end_target_pct`.',
+        examples: [true],
       }),
     ),
   },
@@ -80,7 +91,8 @@ export const HourBody = Type.Object(
       maximum: 1e9,
       description:
         'The new target of the hour, all of its quarters alike; positive discharges. Within ' +
-        '`min_power_kw` and `max_power_kw` of the hour.',
+        '`min_power_kw` and `max_power_kw` of the hour, which are whole watts as all powers of ' +
+        'plans are: what has more than three decimals is rounded to the watt.',
     }),
     note: Type.Optional(
       Type.String({ maxLength: 500, description: 'Why, for those who read it.' }),
@@ -99,6 +111,11 @@ export const OptimizedAll = Type.Object(
           bess_id: Type.Integer({ examples: [2] }),
           code: Type.Enum([...refusalCodes]),
           message: Type.String(),
+          details: Type.Record(Type.String(), Type.Unknown(), {
+            description:
+              'What the error of `POST /bess/{bess_id}/optimize` says of it beside that, such as ' +
+              '`missing_hours` or `bound_by`; empty where there is nothing to say.',
+          }),
         },
         { ...closed, $id: 'SkippedUnit' },
       ),
@@ -108,21 +125,36 @@ export const OptimizedAll = Type.Object(
   { ...closed, $id: 'BessOptimizations' },
 )
 
+export type SkippedSchedule = Static<typeof SkippedSchedule>
+const SkippedSchedule = Type.Object(
+  {
+    schedule_id: Type.Integer({ minimum: 1, examples: [42] }),
+    code: Type.Enum(['expired', 'unit_retired', 'export_limit', 'infeasible'], {
+      description:
+        '`expired`: its day is over. `unit_retired`: its unit is out of service. `export_limit`: ' +
+        'with what is approved it would feed in more than `export_plan_limit_kw`. `infeasible`: ' +
+        'the unit cannot follow it from where the day before ends now.',
+    }),
+    hour: Nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: 23,
+        description: 'The first hour in which; null where it is no hour that keeps it back.',
+        examples: [16],
+      }),
+    ),
+  },
+  { ...closed, $id: 'SkippedSchedule' },
+)
+
 export const ApprovedAll = Type.Object(
   {
-    approved: Type.Array(Type.Integer({ minimum: 1 }), { description: 'Ids of schedules.' }),
-    skipped: Type.Array(
-      Type.Object(
-        {
-          schedule_id: Type.Integer({ minimum: 1, examples: [42] }),
-          code: Type.Enum(['expired', 'unit_retired'], {
-            description: '`expired`: its day is over. `unit_retired`: its unit is out of service.',
-          }),
-        },
-        { ...closed, $id: 'SkippedSchedule' },
-      ),
-      { description: 'Proposed ones of the day that could not be.' },
-    ),
+    approved: Type.Array(Type.Integer({ minimum: 1 }), {
+      description: 'Ids of schedules, by unit.',
+    }),
+    skipped: Type.Array(SkippedSchedule, {
+      description: 'Proposed ones of the day that could not be, by id.',
+    }),
   },
   { ...closed, $id: 'BessApprovals' },
 )

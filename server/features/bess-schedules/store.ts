@@ -6,14 +6,14 @@ import {
   schedulesOfDay,
 } from '../../batteries/schedules.ts'
 import type { Queries } from '../../storage/database.ts'
-import { recordOf } from './commands.ts'
+import { presentOf, recordOf } from './commands.ts'
 
 export interface ScheduleStore {
-  /** The newest first; null where the site has no such unit. */
+  /** The newest first, and how many there are; null where the site has no such unit. */
   ofDay(
-    of: { site_id: string; bess_id: number; date: string },
+    of: { site_id: string; bess_id: number; date: string; limit: number },
     now: Date,
-  ): Promise<Schedule[] | null>
+  ): Promise<{ schedules: Schedule[]; count: number } | null>
   /** null where the site has none of that id. */
   byId(of: { site_id: string; schedule_id: number }, now: Date): Promise<Schedule | null>
 }
@@ -26,11 +26,16 @@ export function createScheduleStore(db: Queries): ScheduleStore {
         of.bess_id,
       ])
       if (!unit) return null
-      const rows = await schedulesOfDay(db, of)
+      const { rows, count } = await schedulesOfDay(db, of)
       // The same of all that were ever approved.
       const approved = rows.find(({ approved_at }) => approved_at !== null)
       const actuals = approved && (await readActuals(db, of.site_id, approved, now))
-      return rows.map((row) => scheduleOf(row, now, row.approved_at ? actuals : undefined))
+      const shown: Schedule[] = []
+      for (const row of rows) {
+        const present = await presentOf(db, of.site_id, row, now)
+        shown.push(scheduleOf(present, now, row.approved_at ? actuals : undefined))
+      }
+      return { schedules: shown, count }
     },
     async byId(of, now) {
       const row = await scheduleById(db, of)

@@ -80,6 +80,62 @@ test('what is measured now, and what follows from it', async () => {
   assert.deepEqual([cell_voltage_min_id, cell_voltage_spread_mv], [null, null])
 })
 
+test('what is left to discharge and to charge is the same wherever it is told', async () => {
+  const fleet = await get('/bess/fleet/summary')
+  const both = await Promise.all(
+    [1, 2].map(async (bess_id) => {
+      const now = await get(`/bess/${bess_id}/current`)
+      const envelope = await get(`/bess/${bess_id}/envelope`)
+      const [reading] = (await get(`/bess/${bess_id}/history`)).data
+      const told = [now.available_energy_kwh, now.energy_to_full_kwh]
+      const { available_discharge_energy_kwh: out_kwh, available_charge_energy_kwh } = envelope
+      assert.deepEqual(told, [out_kwh, available_charge_energy_kwh])
+      assert.deepEqual(told, [reading.available_energy_kwh, reading.energy_to_full_kwh])
+      return told
+    }),
+  )
+  // From 60 % of 392 kWh to the reserve, of which the device knows nothing; up to what it allows.
+  assert.deepEqual(both, [
+    [196, 126],
+    [30, 50],
+  ])
+  assert.equal(fleet.available_energy_kwh, 226)
+})
+
+test('what no device tells is there, and null', async () => {
+  const now = await get('/bess/1/current')
+  const [pcs] = (await get('/bess/1/pcs/current')).pcs
+  assert.deepEqual([now.hvac_state, pcs.mode, pcs.fan_speed_pct], [null, null, null])
+  const setup = await get('/bess/1/setup')
+  // Of the inventory, and of the edge, which gives up a heartbeat that stands for five polls.
+  assert.deepEqual([setup.ramp_rate_kw_s, setup.heartbeat_timeout_s], [50, 10])
+  const untold = [
+    ...['deadband_kw', 'power_factor_mode', 'fixed_power_factor', 'grid_code', 'hvac_setpoint_c'],
+    ...['nominal_frequency_hz', 'on_comm_loss', 'balancing_enabled'],
+  ]
+  for (const name of untold) assert.equal(setup[name], null, name)
+})
+
+test('what plans go by stands in the envelope', async () => {
+  assert.equal((await get('/bess/1/envelope')).curve, null)
+  const curve = [
+    { soc_pct: 0, max_charge_power_kw: 200, max_discharge_power_kw: 0 },
+    { soc_pct: 10, max_charge_power_kw: 200, max_discharge_power_kw: 200 },
+  ]
+  const set = (value: string | null) =>
+    site.db.execute('UPDATE batteries SET power_curve = $1 WHERE bess_id = 1', [value])
+  await set(JSON.stringify(curve))
+  assert.deepEqual((await get('/bess/1/envelope')).curve, curve)
+  await set(null)
+})
+
+test('of a unit that fell silent nobody knows whether it hears its heartbeat', async () => {
+  site.clock.set('2026-06-21T10:00:50Z')
+  const { quality, heartbeat_ok, power_kw } = await get('/bess/1/current')
+  assert.deepEqual([quality, heartbeat_ok, power_kw], ['stale', null, 100])
+  site.clock.set('2026-06-21T10:00:00Z')
+})
+
 test('a history has what /current has measured, under the same names', async () => {
   const now = await get('/bess/1/current')
   const { data, meta } = await get('/bess/1/history')

@@ -313,6 +313,10 @@ export const getSetup = endpoint({
   example: { answer: setupExample },
   async handle({ site: { site_id }, params: { bess_id } }, needs: Needs) {
     const unit = await demandUnit(site_id, bess_id, needs)
-    return setupRecord(unit, await needs.bess.setup(site_id, bess_id))
+    const [now, setup] = await Promise.all([
+      situation(site_id, needs),
+      needs.bess.setup(site_id, bess_id),
+    ])
+    return setupRecord(unit, setup, now.poll)
   },
 })

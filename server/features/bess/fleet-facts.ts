@@ -2,12 +2,10 @@
 import type { Clock } from '@heliograph/domain/clock'
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { earnedBetween } from '../../batteries/earnings.ts'
-import type { UnitFacts } from '../../batteries/unit-store.ts'
-import { capacityOf, usableEnergy } from '../../batteries/units.ts'
+import { readRoundtrip } from '../../batteries/roundtrip-samples.ts'
 import { createSnapshots } from '../../records/snapshots.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import type { FleetFacts } from './fleet.ts'
-import { roundtripEfficiency, type SampledUnit } from './roundtrip.ts'
 
 type Earned = NonNullable<FleetFacts['earnings']>
 
@@ -31,7 +29,7 @@ export function createFleetReads(
     async (site_id: string, now): Promise<Costly> => {
       const day_start_at = await dayStartOf(site_id, now)
       const [roundtrip_efficiency_30d_pct, earnings] = await Promise.all([
-        readEfficiency(db, site_id, now),
+        readRoundtrip(db, { site_id, bess_id: null }, { start: lastMonth(now), end: now }),
         readEarned(db, site_id, { start: day_start_at, end: now }),
       ])
       return { day_start_ms: day_start_at.getTime(), roundtrip_efficiency_30d_pct, earnings }
@@ -53,6 +51,8 @@ export function createFleetReads(
   }
 }
 
+const lastMonth = (now: Date) => new Date(now.getTime() - 30 * day_ms)
+
 /** Units of one currency; null where nothing is known, or currencies do not add up. */
 async function readEarned(
   db: Queries,
@@ -73,56 +73,6 @@ async function readEarned(
   const micro = parts.reduce((sum, { amount }) => sum + Math.round(1e6 * amount), 0)
   return { amount: micro / 1e6, currency }
 }
-
-const days = 30
-
-interface SampleRow extends UnitFacts {
-  measured_at: Date
-  charged_total_kwh: number
-  discharged_total_kwh: number
-  soc_pct: number
-  soh_pct: number | null
-}
-
-async function readEfficiency(db: Queries, site_id: string, now: Date): Promise<number | null> {
-  const since = new Date(now.getTime() - days * day_ms)
-  const rows = await db.query<SampleRow>(samples, [site_id, since, now])
-  const units = Map.groupBy(rows, ({ bess_id }) => bess_id)
-  return roundtripEfficiency([...units.values()].map(sampledUnit))
-}
-
-function sampledUnit(rows: readonly SampleRow[]): SampledUnit {
-  const [unit] = rows
-  return {
-    rated_charge_power_kw: unit!.rated_charge_power_kw,
-    rated_discharge_power_kw: unit!.rated_discharge_power_kw,
-    usable_energy_kwh: usableEnergy(unit!),
-    samples: rows.map((row) => ({
-      measured_ms: row.measured_at.getTime(),
-      charged_total_kwh: row.charged_total_kwh,
-      discharged_total_kwh: row.discharged_total_kwh,
-      stored_kwh: (row.soc_pct / 100) * capacityOf(row),
-    })),
-  }
-}
-
-// One reading a day, the newest of each: to read all of a month would take seconds.
-const samples = `
-  SELECT b.bess_id, b.rated_energy_kwh, b.usable_energy_kwh, b.soc_min_pct, b.soc_max_pct,
-    b.rated_charge_power_kw, b.rated_discharge_power_kw, r.*
-  FROM batteries b
-  CROSS JOIN generate_series($2::timestamptz, $3, interval '1 day') AS day (at)
-  CROSS JOIN LATERAL (
-    SELECT measured_at, charged_total_kwh, discharged_total_kwh, soc_pct, soh_pct
-    FROM bess_readings r
-    WHERE r.site_id = b.site_id AND r.bess_id = b.bess_id
-      AND r.measured_at > day.at - interval '1 day' AND r.measured_at <= day.at
-      AND r.charged_total_kwh IS NOT NULL AND r.discharged_total_kwh IS NOT NULL
-      AND r.soc_pct IS NOT NULL
-    ORDER BY r.measured_at DESC LIMIT 1
-  ) r
-  WHERE b.site_id = $1 AND b.retired_at IS NULL
-  ORDER BY b.bess_id, r.measured_at`
 
 /** Of today, a day in UTC; one for each unit in service. */
 async function countSchedules(

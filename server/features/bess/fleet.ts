@@ -45,7 +45,9 @@ export const FleetSummary = Type.Object(
     }),
     rated_energy_kwh: Type.Number({ description: 'Sum over the units in service, kWh.' }),
     usable_energy_kwh: Type.Number({ description: 'Sum over the units in service, kWh.' }),
-    available_energy_kwh: Figure('Energy that can be discharged now, as /envelope has it, kWh.'),
+    available_energy_kwh: Figure(
+      'Energy that can be discharged now, as /envelope has it, kWh: of the cells.',
+    ),
     soc_pct: Figure('State of charge, weighted by usable energy, %.'),
     soh_pct: Figure('State of health, weighted by rated energy, %.'),
     power_kw: Figure('Sum, kW; positive when they discharge.'),

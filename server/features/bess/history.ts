@@ -43,7 +43,26 @@ const place = (of: string): Column => ({
   type: 'word',
 })
 
+/** As `energyLeft` of envelope.ts, by the window of the inventory as it is now. */
+const energyLeft = (span_pct: string, told_kwh: string): Column => ({
+  sql: `(
+    SELECT CASE WHEN soc_pct IS NOT NULL THEN round(greatest(0, least(${told_kwh}::numeric,
+      greatest(0, ${span_pct}) / 100 * coalesce(soh_pct, 100)::numeric
+        / (b.soc_max_pct - b.soc_min_pct)::numeric * coalesce(b.usable_energy_kwh,
+          b.rated_energy_kwh * (b.soc_max_pct - b.soc_min_pct) / 100)::numeric)), 3) END
+    FROM batteries b
+    WHERE b.site_id = bess_readings.site_id AND b.bess_id = bess_readings.bess_id)`,
+  type: 'number',
+})
+const untold: Column = { sql: 'null::text', type: 'word' }
+
 const unitComputed: Readonly<Record<string, Column>> = {
+  available_energy_kwh: energyLeft(
+    'soc_pct::numeric - greatest(b.soc_min_pct, coalesce(b.soc_reserve_pct, 0))::numeric',
+    'available_energy_kwh',
+  ),
+  energy_to_full_kwh: energyLeft('b.soc_max_pct::numeric - soc_pct::numeric', 'energy_to_full_kwh'),
+  hvac_state: untold,
   dod_pct: less('100', 'soc_pct'),
   cell_voltage_spread_mv: less('cell_voltage_max_mv', 'cell_voltage_min_mv'),
   cell_temperature_spread_c: less('cell_temperature_max_c', 'cell_temperature_min_c'),
@@ -56,6 +75,8 @@ const unitComputed: Readonly<Record<string, Column>> = {
 }
 
 const pcsComputed: Readonly<Record<string, Column>> = {
+  mode: untold,
+  fan_speed_pct: { sql: 'null::float8', type: 'number' },
   ac_breaker_closed: flag('ac_breaker_closed'),
   dc_contactor_closed: flag('dc_contactor_closed'),
   local_remote: { sql: 'control_place', type: 'word' },

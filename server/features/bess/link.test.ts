@@ -122,6 +122,19 @@ test('what it is set to, and when that changed', async () => {
   assert.equal(second.read_at, new Date(second_ms).toISOString())
   assert.deepEqual([second.changed_at, second.config_hash], [first.read_at, first.config_hash])
 
+  const reread = async (at_ms: number, told_at: number) => {
+    const again = { bess_id: 1, read_at: at_ms, told_at }
+    await send({ kind: 'battery_setup', payload: [again] })
+    const now = await get('/bess/1/setup')
+    assert.deepEqual([now.changed_at, now.config_hash], [first.read_at, first.config_hash])
+    return now.read_at
+  }
+  const later_ms = read_ms + 700
+  assert.equal(await reread(later_ms, second_ms), new Date(later_ms).toISOString())
+  const stays = new Date(later_ms).toISOString()
+  assert.equal(await reread(later_ms - 100, second_ms), stays, 'what comes late moves nothing back')
+  assert.equal(await reread(read_ms + 800, read_ms + 750), stays, 'of one that is not here yet')
+
   const third_ms = read_ms + 900
   await send({ kind: 'battery_setup', payload: [{ ...setup, soc_min_pct: 3, read_at: third_ms }] })
   const third = await get('/bess/1/setup')

@@ -1,6 +1,8 @@
 /** What a unit is set to, as it was read: thresholds of protection, limits, registers. */
 import { hash } from 'node:crypto'
 import { type BatterySetup, protectionParameters } from '@heliograph/domain/battery'
+import { heartbeatTimeout } from '@heliograph/domain/heartbeat'
+import type { PollIntervals } from '@heliograph/domain/site'
 import { type Static, Type } from 'typebox'
 import type { UnitFacts } from '../../batteries/unit-store.ts'
 import { BessId } from '../../batteries/units.ts'
@@ -9,6 +11,7 @@ import { At, iso } from '../../records/frame.ts'
 
 const closed = { additionalProperties: false } as const
 const Figure = (description: string) => Nullable(Type.Number({ description }))
+const Untold = (description: string) => Figure(`${description} Null: no device that is read tells.`)
 
 export type Protection = Static<typeof Protection>
 export const Protection = Type.Object(
@@ -23,7 +26,7 @@ export const Protection = Type.Object(
     delay_ms: Figure('How long the value has to be beyond, ms.'),
     action: Type.Enum(['warn', 'derate', 'stop', 'open_contactor']),
     source: Type.Enum(['bms', 'pcs', 'ems'], { description: 'What protects.' }),
-    read_at: At('When the edge told it last: at its start, and when it changes.'),
+    read_at: At('When the edge read it last from the device, changed or not.'),
   },
   { ...closed, $id: 'BatteryProtection' },
 )
@@ -42,9 +45,7 @@ export type Setup = Static<typeof Setup>
 export const Setup = Type.Object(
   {
     bess_id: BessId,
-    read_at: Nullable(
-      At('When the edge told it last: at its start, and when it changes. Null if never.'),
-    ),
+    read_at: Nullable(At('When the edge read it last from the device, changed or not.')),
     changed_at: Nullable(At('Since when it is set as it is.')),
     rated_energy_kwh: Figure('As the device says, kWh.'),
     rated_capacity_ah: Figure('As the device says, Ah.'),
@@ -54,8 +55,37 @@ export const Setup = Type.Object(
     soc_min_pct: Figure('Lower end of the window that the device is set to, %.'),
     soc_max_pct: Figure('Upper end of the window that the device is set to, %.'),
     soc_reserve_pct: Figure('Reserve that the device is set to, %.'),
-    ramp_rate_kw_s: Figure('How fast it follows a setpoint, kW/s.'),
-    heartbeat_timeout_s: Figure('How long it goes on without a heartbeat, s.'),
+    ramp_rate_kw_s: Figure(
+      'How fast it follows a setpoint, kW/s: as the device says, else of the inventory.',
+    ),
+    deadband_kw: Untold('By how much a setpoint has to differ for it to follow, kW.'),
+    power_factor_mode: Nullable(
+      Type.Enum(['unity', 'fixed_pf', 'fixed_q', 'volt_var'], {
+        description: 'How it sets its reactive power. Null: no device that is read tells.',
+      }),
+    ),
+    fixed_power_factor: Untold('The power factor that it is set to.'),
+    grid_code: Nullable(
+      Type.String({
+        description: 'The grid code that it is set to. Null: no device that is read tells.',
+      }),
+    ),
+    nominal_frequency_hz: Untold('Of its grid, Hz.'),
+    heartbeat_timeout_s: Figure(
+      'How long it goes on without a heartbeat, s: as the device says, else how long its own may ' +
+        'stand still until the edge holds it for lost.',
+    ),
+    on_comm_loss: Nullable(
+      Type.Enum(['hold', 'ramp_to_zero', 'stop'], {
+        description: 'What it does without the edge. Null: no device that is read tells.',
+      }),
+    ),
+    balancing_enabled: Nullable(
+      Type.Boolean({
+        description: 'Whether it may balance its cells. Null: no device that is read tells.',
+      }),
+    ),
+    hvac_setpoint_c: Untold('What its air conditioning is set to, °C.'),
     bms_firmware: Nullable(Type.String({ description: 'Of its management system.' })),
     bms_address: Nullable(
       Type.String({ description: 'Connection and Modbus unit of its management system.' }),
@@ -78,7 +108,11 @@ export interface SetupRow {
   timezone: string
 }
 
-export function setupRecord(unit: UnitFacts, row: SetupRow): Setup {
+export function setupRecord(
+  unit: UnitFacts,
+  row: SetupRow,
+  { battery_s }: Pick<Required<PollIntervals>, 'battery_s'>,
+): Setup {
   const { setup, bms_connection, bms_unit_id } = row
   return {
     bess_id: unit.bess_id,
@@ -92,8 +126,9 @@ export function setupRecord(unit: UnitFacts, row: SetupRow): Setup {
     soc_min_pct: setup?.soc_min_pct ?? null,
     soc_max_pct: setup?.soc_max_pct ?? null,
     soc_reserve_pct: setup?.soc_reserve_pct ?? null,
-    ramp_rate_kw_s: setup?.ramp_rate_kw_s ?? null,
-    heartbeat_timeout_s: setup?.heartbeat_timeout_s ?? null,
+    ramp_rate_kw_s: setup?.ramp_rate_kw_s ?? unit.ramp_rate_kw_s,
+    heartbeat_timeout_s: setup?.heartbeat_timeout_s ?? heartbeatTimeout(battery_s),
+    ...untold,
     bms_firmware: setup?.bms_firmware ?? null,
     bms_address: bms_connection === null ? null : `${bms_connection}/${bms_unit_id}`,
     timezone: row.timezone,
@@ -101,6 +136,12 @@ export function setupRecord(unit: UnitFacts, row: SetupRow): Setup {
     // jsonb has one order of keys, whatever order they came in.
     config_hash: setup && hash('sha256', JSON.stringify(setup), 'hex'),
   }
+}
+
+const untold = {
+  ...{ deadband_kw: null, power_factor_mode: null, fixed_power_factor: null, grid_code: null },
+  ...{ nominal_frequency_hz: null, on_comm_loss: null, balancing_enabled: null },
+  hvac_setpoint_c: null,
 }
 
 const levels = ['pre_alarm', 'level_1', 'level_2'] as const

@@ -1,16 +1,12 @@
 import type { Clock, Timers } from '@heliograph/domain/clock'
-import { type RowWorth, readCurtailmentWorth } from '../../earnings/curtailment-worth.ts'
-import { majorUnits } from '../../earnings/money.ts'
+import { withMoney } from '../../figures/curtailment-money.ts'
 import { type ExportItems, fetched } from '../../http/export-items.ts'
 import {
   type CurtailmentRow,
   grace_s,
-  noMoney,
   openStatuses,
-  type RowMoney,
   type RowStatus,
   rowColumns,
-  rowRecord,
   rowStatuses,
   type StoredRow,
 } from '../../records/curtailment-row.ts'
@@ -91,29 +87,6 @@ export function createCurtailmentStore(
 }
 
 const isOpen = (status: RowStatus) => (openStatuses as readonly RowStatus[]).includes(status)
-
-/** Rows as they are served, by the newest prices: these are read anew for each answer. */
-async function withMoney(
-  db: Queries,
-  site_id: string,
-  rows: readonly StoredRow[],
-): Promise<CurtailmentRow[]> {
-  const told = rows.filter(({ curtailed_energy_kwh }) => curtailed_energy_kwh !== null)
-  if (told.length === 0) return rows.map((row) => rowRecord(row, noMoney))
-  const worth = await readCurtailmentWorth(db, site_id, told)
-  return rows.map((row) => rowRecord(row, moneyOf(worth.get(row.id))))
-}
-
-function moneyOf(worth: RowWorth | undefined): RowMoney {
-  if (worth === undefined) return noMoney
-  const { amounts, reason } = worth
-  return {
-    lost_revenue_amount: amounts && majorUnits(amounts.lost),
-    avoided_cost_amount: amounts && majorUnits(amounts.avoided),
-    currency: amounts?.currency ?? null,
-    money_reason: reason,
-  }
-}
 
 export async function groupRecords(
   db: Queries,

@@ -10,7 +10,10 @@ test('what batteries earned', async (t) => {
   t.after(site.close)
   const { db, clock, get } = site
   const sum = (again_days = 0) =>
-    sumBatteryDays(db, { again_days, now: clock.now(), signal: new AbortController().signal })
+    sumBatteryDays(db, {
+      ...{ again_days, kept_days: null, now: clock.now() },
+      signal: new AbortController().signal,
+    })
   const summary = async (query: string) => (await get(`/earnings/summary?${query}`)).body
   type Figures = Record<'amount' | 'reason' | 'completeness', unknown>
   const earned = (of: Record<string, unknown>): Figures => ({

@@ -4,10 +4,10 @@ import { addDays, day_ms, utcDate } from '@heliograph/domain/utc-day'
 import type { Contracts } from '../../earnings/contract-store.ts'
 import { quarter_ms } from '../../earnings/plant-quarters.ts'
 import { midnights } from '../../earnings/terms.ts'
+import type { EarningsStore } from '../../figures/earnings/store.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
 import type { Market, PriceStore } from '../../prices/store.ts'
 import type { Compared, Stay } from './cross-border.ts'
-import type { EarningsStore } from './store.ts'
 
 export interface Reads {
   prices: Pick<PriceStore, 'market' | 'markets' | 'dayAhead' | 'rate'>

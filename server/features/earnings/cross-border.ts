@@ -5,9 +5,9 @@ import type { Static } from 'typebox'
 import type { Fee } from '../../earnings/contract-store.ts'
 import { quarter_ms } from '../../earnings/plant-quarters.ts'
 import { type QuarterPrices, quarterPrices } from '../../earnings/quarter-prices.ts'
+import { price } from '../../figures/earnings/figures.ts'
 import { hour_ms } from '../../http/time-windows.ts'
 import type { Market, PricePeriod } from '../../prices/store.ts'
-import { price } from './figures.ts'
 import type { CrossBorderPrice, CrossBorderPrices } from './schemas.ts'
 
 export interface MarketSeries {

@@ -2,6 +2,9 @@ import { localDate } from '@heliograph/domain/local-day'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
 import type { Assignment, Fee } from '../../earnings/contract-store.ts'
+import { feeTerms } from '../../figures/earnings/figures.ts'
+import { hoursOfDays, hoursText, summaryOf } from '../../figures/earnings/records.ts'
+import type { EarningsStore } from '../../figures/earnings/store.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
@@ -20,10 +23,7 @@ import {
   marketAssignmentExample,
 } from './examples.ts'
 import { crossBorderExport, hoursExport } from './exports.ts'
-import { feeTerms } from './figures.ts'
-import { hoursOfDays, hoursText, summaryOf } from './records.ts'
 import { CrossBorderPrices, EarningsHours, EarningsSummary, MarketAssignment } from './schemas.ts'
-import type { EarningsStore } from './store.ts'
 
 export interface Needs {
   clock: { now(): Date }

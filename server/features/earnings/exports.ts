@@ -1,12 +1,12 @@
 /** Hours and periods as files: the items of the JSON answers, made a week at a time. */
 import { day_ms } from '@heliograph/domain/utc-day'
+import type { Now } from '../../figures/earnings/figures.ts'
+import { earningsHours } from '../../figures/earnings/records.ts'
+import { createEarningsStore } from '../../figures/earnings/store.ts'
 import type { ExportItem, ExportItems } from '../../http/export-items.ts'
 import { createPriceStore } from '../../prices/store.ts'
 import { type Pair, readCompared } from './compare-markets.ts'
 import { crossBorderPrices } from './cross-border.ts'
-import type { Now } from './figures.ts'
-import { earningsHours } from './records.ts'
-import { createEarningsStore } from './store.ts'
 
 interface Window {
   site_id: string

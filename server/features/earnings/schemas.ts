@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { accountReasons } from '../../earnings/accounting.ts'
 import { contractTypes, feeBases, feeCodes } from '../../earnings/contracts.ts'
+import { arbitrageReasons } from '../../figures/earnings/arbitrage.ts'
 import { LoggerId, Nullable } from '../../http/params.ts'
-import { arbitrageReasons } from './arbitrage.ts'
 
 const closed = (id: string) => ({ additionalProperties: false, $id: id }) as const
 const instant = (description: string, examples?: string[]) =>

@@ -1,8 +1,8 @@
 /** What the diagnoses have in common: their place in the API and the period asked for. */
 import type { Clock } from '@heliograph/domain/clock'
+import { type Period, periodOf } from '../../figures/period.ts'
 import { type AskedWindow, closedWindow, default_hours } from '../../http/time-windows.ts'
 import type { SiteFacts } from '../../records/situation.ts'
-import { type Period, periodOf } from './period.ts'
 
 export const diagnostics = {
   method: 'GET',

@@ -1,6 +1,12 @@
 import { rounded } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import type { EfficiencyStore, InverterSumsRow } from '../../figures/inverter-sums.ts'
+import { efficiencyPct, europeanEfficiencyPct, loadBins, lossesOf } from '../../figures/losses.ts'
+import { type Period, periodNote, periodRecord } from '../../figures/period.ts'
+import { plantYields } from '../../figures/plant-yields.ts'
+import { comparable, ranked } from '../../figures/ranking.ts'
+import { type Yields, yieldsOf } from '../../figures/yields.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
@@ -11,12 +17,7 @@ import {
   inverterLossesExample,
   loggerEfficiencyExample,
 } from './examples.ts'
-import { efficiencyPct, europeanEfficiencyPct, loadBins, lossesOf } from './losses.ts'
-import { type Period, periodNote, periodRecord } from './period.ts'
-import { comparable, ranked } from './ranking.ts'
 import { InverterEfficiency, InverterLosses, LoggerEfficiency } from './schemas.ts'
-import type { EfficiencyStore, InverterSumsRow } from './store.ts'
-import { combined, type Yields, yieldsOf } from './yields.ts'
 
 export interface Needs extends PeriodNeeds {
   loggers: { exists(site_id: string, logger_id: number): Promise<boolean> }
@@ -106,18 +107,6 @@ function loggerItems(plants: readonly InverterSumsRow[][], period: Period): Logg
       percentile_pct: percentile,
     }
   })
-}
-
-/** Of the inverters that are known well enough; how well all are is told beside. */
-function plantYields(inverters: readonly InverterSumsRow[], period: Period): Yields {
-  const of = (rows: readonly InverterSumsRow[]) => {
-    const sums = combined(rows.map((row) => ({ ...row, sums: row })))
-    return yieldsOf(sums, sums, period, rows.length)
-  }
-  const all = of(inverters)
-  if (all.excluded_reason !== null) return all
-  const known = inverters.filter((row) => yieldsOf(row, row, period, 1).excluded_reason === null)
-  return { ...of(known), completeness_pct: all.completeness_pct }
 }
 
 const comparableYields = (yields: readonly Yields[]) =>

@@ -1,8 +1,8 @@
 /** The items of the yield rankings and of the loss analysis. */
 import { type TSchema, Type } from 'typebox'
+import { excludedReasons, periodFields } from '../../figures/period.ts'
+import { suspectSensors } from '../../figures/yields.ts'
 import { InverterId, LoggerId, Nullable } from '../../http/params.ts'
-import { excludedReasons, periodFields } from './period.ts'
-import { suspectSensors } from './yields.ts'
 
 const closed = { additionalProperties: false } as const
 const number = (description: string) => Nullable(Type.Number({ description }))

@@ -1,20 +1,22 @@
 import { localDate } from '@heliograph/domain/local-day'
 import { Type } from 'typebox'
 import { health_thresholds } from '../../diagnostics/string-health.ts'
+import { periodNote } from '../../figures/period.ts'
+import { judgeSite } from '../../figures/string-health.ts'
+import { healthItems } from '../../figures/string-health-items.ts'
+import type { StringSumsStore } from '../../figures/string-store.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { IdList, InverterId, id_max, idsOf, timeWindow } from '../../http/params.ts'
 import { orientations } from '../../records/orientation.ts'
 import { askedOf, diagnostics, type PeriodNeeds } from './asked.ts'
-import { periodNote } from './period.ts'
 import {
   comparedStringExample,
   stringEfficiencyExample,
   stringHealthExample,
 } from './string-examples.ts'
-import { judgeSite } from './string-health.ts'
-import { comparedItems, efficiencyItems, healthItems } from './string-items.ts'
+import { comparedItems, efficiencyItems } from './string-items.ts'
 import {
   ComparedString,
   HealthThresholds,
@@ -22,7 +24,6 @@ import {
   StringEfficiency,
   StringHealth,
 } from './string-schemas.ts'
-import type { StringSumsStore } from './string-store.ts'
 
 export interface Needs extends PeriodNeeds {
   inverters: { exists(site_id: string, inverter_id: number): Promise<boolean> }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { judgeStrings } from '../../diagnostics/string-health.ts'
 import { sumStrings } from '../../diagnostics/string-sums.ts'
+import { healthItems } from '../../figures/string-health-items.ts'
 import { layoutOf } from '../../rollups/inverter-span.ts'
-import { comparedItems, efficiencyItems, healthItems } from './string-items.ts'
+import { comparedItems, efficiencyItems } from './string-items.ts'
 
 const minute = 60_000
 const start_ms = Date.UTC(2026, 5, 21, 8)

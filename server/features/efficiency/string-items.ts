@@ -5,21 +5,17 @@ import { median } from '@heliograph/domain/median'
 import { rounded } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
 import { addSums, type StringSums } from '../../diagnostics/string-sums.ts'
+import { excludedReason, type Period, periodHours, periodRecord } from '../../figures/period.ts'
+import { comparable, ranked } from '../../figures/ranking.ts'
+import type { JudgedInverter } from '../../figures/string-health.ts'
+import { coverageIn, faceOf, pct } from '../../figures/string-health-items.ts'
+import type { RankedString, StringHour } from '../../figures/string-store.ts'
 import { hour_ms } from '../../http/time-windows.ts'
 import { orientationOf } from '../../records/orientation.ts'
-import { coverageOf, excludedReason, type Period, periodHours, periodRecord } from './period.ts'
-import { comparable, ranked } from './ranking.ts'
-import type { JudgedInverter } from './string-health.ts'
-import type { ComparedString, StringEfficiency, StringHealth } from './string-schemas.ts'
-import type { RankedString, StringHour, StringStep } from './string-store.ts'
+import type { ComparedString, StringEfficiency } from './string-schemas.ts'
 
 type EfficiencyItem = Static<typeof StringEfficiency>
-type HealthItem = Static<typeof StringHealth>
 type ComparedItem = Static<typeof ComparedString>
-type Verdict = JudgedInverter['verdicts'][number]
-
-const pct = (ratio: number | null, decimals = 2) =>
-  ratio === null ? null : rounded(100 * ratio, decimals)
 
 /** By group the best first, and by the size of the group the greatest first. */
 export function efficiencyItems(
@@ -76,8 +72,6 @@ export function efficiencyItems(
   })
 }
 
-const faceOf = ({ azimuth_deg, tilt_deg }: RankedString) => `${azimuth_deg}/${tilt_deg}`
-
 /** Distances from the median in units of 1.4826 MAD, which is held to at least 1 % of it. */
 function robustScores(values: readonly (number | null)[]) {
   const known = values.filter((value) => value !== null)
@@ -90,10 +84,6 @@ function robustScores(values: readonly (number | null)[]) {
     z_scores: values.map((value) => (value === null ? null : (value - middle) / unit)),
   }
 }
-
-/** What part of the daylight of the period one string was measured in, 0 to 1. */
-const coverageIn = (total: StringSums | null, at: number, period: Period): number | null =>
-  coverageOf(total?.covered_s[at] ?? 0, period.daylight_s)
 
 /** Energy, current and voltage of one string; null where less than half of the day is known. */
 function energyOf(total: StringSums | null, string: RankedString, period: Period) {
@@ -114,70 +104,6 @@ function energyOf(total: StringSums | null, string: RankedString, period: Period
     avg_current_a: known ? rounded((3600 * total.charge_ah[at]!) / covered_s, 3) : null,
     avg_voltage_v: known ? rounded(total.voltage_vs[at]! / covered_s, 1) : null,
     max_current_a: known ? rounded(total.current_a_max[at] ?? null, 2) : null,
-  }
-}
-
-/** `steps` holds at most one of a string. */
-export function healthItems(
-  inverters: readonly JudgedInverter[],
-  steps: readonly StringStep[],
-  period: Period,
-): HealthItem[] {
-  const head = periodRecord(period)
-  const stepsOf = Map.groupBy(steps, ({ inverter_id }) => inverter_id)
-  return inverters.flatMap((inverter) => {
-    const own = stepsOf.get(inverter.inverter_id)
-    return inverter.strings.map((string, nth) => {
-      const step = own?.find(({ string_index }) => string_index === string.string_index)
-      return {
-        ...head,
-        ...healthItem(inverter, string, inverter.verdicts[nth]!, period),
-        step_loss_pct: pct(step?.loss_ratio ?? null),
-        step_loss_since_date: step?.onset_date ?? null,
-      }
-    })
-  })
-}
-
-function healthItem(
-  inverter: JudgedInverter,
-  string: RankedString,
-  verdict: Verdict,
-  period: Period,
-) {
-  const coverage = coverageIn(inverter.total, string.string_index, period)
-  const reason =
-    verdict.reason === 'not_connected'
-      ? verdict.reason
-      : (excludedReason(coverage) ?? verdict.reason)
-  const is_judged = reason === null
-  const since = is_judged ? verdict.below_since_day : null
-  return {
-    inverter_id: string.inverter_id,
-    inverter_name: inverter.inverter_name,
-    logger_id: inverter.logger_id,
-    string_index: string.string_index,
-    mppt_index: string.mppt_index,
-    orientation: orientationOf(string.azimuth_deg, string.tilt_deg),
-    peer_group: `${faceOf(string)}/${string.params_id}`,
-    peer_count: verdict.peer_count,
-    compared_with: is_judged ? verdict.compared_with : null,
-    status: is_judged ? verdict.status : 'no_data',
-    excluded_reason: reason,
-    completeness_pct: pct(coverage),
-    sample_count: Math.round(verdict.sample_count),
-    health_score_pct: is_judged ? rounded(verdict.health_score_pct, 2) : null,
-    deviation_pct: is_judged ? rounded(verdict.deviation_pct, 2) : null,
-    current_ratio_to_peers: is_judged ? rounded(verdict.current_ratio_to_peers, 4) : null,
-    voltage_ratio_to_peers: is_judged ? rounded(verdict.voltage_ratio_to_peers, 4) : null,
-    z_score: is_judged ? rounded(verdict.z_score, 2) : null,
-    affected_by_string_index: is_judged ? verdict.affected_by_string_index : null,
-    suspected_cause: is_judged ? verdict.suspected_cause : null,
-    confidence_pct: is_judged ? verdict.confidence_pct : null,
-    estimated_loss_kwh: is_judged ? rounded(verdict.estimated_loss_kwh, 3) : null,
-    days_below_threshold: is_judged ? verdict.days_below_threshold : null,
-    below_since_date: since === null ? null : inverter.days[since]!.local_date,
-    trend_pct_per_day: is_judged ? rounded(verdict.trend_pct_per_day, 3) : null,
   }
 }
 

@@ -1,8 +1,8 @@
 /** The items of the string rankings, the health matrix and the comparison of an inverter. */
 import { Type } from 'typebox'
+import { periodFields } from '../../figures/period.ts'
 import { InverterId, LoggerId, Nullable, StringIndex } from '../../http/params.ts'
 import { orientations } from '../../records/orientation.ts'
-import { periodFields } from './period.ts'
 
 const closed = { additionalProperties: false } as const
 const number = (description: string) => Nullable(Type.Number({ description }))

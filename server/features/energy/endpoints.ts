@@ -1,6 +1,8 @@
 import type { Clock } from '@heliograph/domain/clock'
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
+import type { Bounds, Now } from '../../figures/energy.ts'
+import type { EnergyStore } from '../../figures/logger-hours.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
@@ -15,11 +17,9 @@ import {
   stringHourExample,
 } from './examples.ts'
 import { hoursOfDay, loggerHoursExport, matrixExport, stringHoursExport } from './exports.ts'
-import type { Bounds, Now } from './figures.ts'
 import { energyMatrix } from './matrix.ts'
 import { daySummary, loggerHours, stringHours } from './records.ts'
 import { DaySummary, EnergyMatrix, LoggerHourRecord, StringHour } from './schemas.ts'
-import type { EnergyStore } from './store.ts'
 
 export interface Needs {
   clock: Clock

@@ -1,12 +1,12 @@
 /** Hours as files: the items of the JSON answers, made a week at a time. */
 import type { Position } from '@heliograph/domain/place'
 import { day_ms } from '@heliograph/domain/utc-day'
+import type { Bounds } from '../../figures/energy.ts'
+import { createEnergyStore } from '../../figures/logger-hours.ts'
 import type { ExportItem, ExportItems } from '../../http/export-items.ts'
 import { awakeTime } from '../../records/daylight.ts'
-import type { Bounds } from './figures.ts'
 import { energyMatrix } from './matrix.ts'
 import { loggerHours, stringHours } from './records.ts'
-import { createEnergyStore } from './store.ts'
 
 interface Asked {
   site_id: string

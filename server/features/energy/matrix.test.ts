@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { day_ms } from '@heliograph/domain/utc-day'
 import fc from 'fast-check'
+import { figuresOf } from '../../figures/energy.ts'
 import { hour_ms } from '../../http/time-windows.ts'
 import { energySources, type LoggerHour } from '../../rollups/logger-days.ts'
-import { figuresOf } from './figures.ts'
 import { energyMatrix, timezone_note } from './matrix.ts'
 
 const start_ms = Date.UTC(2026, 5, 21)

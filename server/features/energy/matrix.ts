@@ -3,15 +3,6 @@
  * thousand hours, and to make objects of them first takes several times as long as all the rest.
  */
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
-import { type AsciiText, ascii, asciiText } from '../../http/ascii-text.ts'
-import { JsonText } from '../../http/json-text.ts'
-import { hour_ms } from '../../http/time-windows.ts'
-import {
-  energySources,
-  type LoggerHour,
-  type PackedHours,
-  unpackHours,
-} from '../../rollups/logger-days.ts'
 import {
   add,
   completenessOf,
@@ -22,8 +13,17 @@ import {
   type Now,
   nothing,
   percent,
-} from './figures.ts'
-import type { LoggerInService } from './store.ts'
+} from '../../figures/energy.ts'
+import type { LoggerInService } from '../../figures/logger-hours.ts'
+import { type AsciiText, ascii, asciiText } from '../../http/ascii-text.ts'
+import { JsonText } from '../../http/json-text.ts'
+import { hour_ms } from '../../http/time-windows.ts'
+import {
+  energySources,
+  type LoggerHour,
+  type PackedHours,
+  unpackHours,
+} from '../../rollups/logger-days.ts'
 
 export const timezone_note =
   'Days and hours are UTC: every day has 24 hours, the hour 0 begins at 00:00Z.'

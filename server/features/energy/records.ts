@@ -2,11 +2,12 @@
 import { rounded } from '@heliograph/domain/significant'
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import type { Static } from 'typebox'
+import { byHour, figuresOf, type Now } from '../../figures/energy.ts'
+import type { LoggerHourInFull, LoggerInService } from '../../figures/logger-hours.ts'
+import { insolationOf, loggerSpan, productionOf } from '../../figures/logger-span.ts'
 import { hour_ms } from '../../http/time-windows.ts'
 import { decodeStrings, type StoredStrings } from '../../rollups/string-codec.ts'
-import { byHour, figuresOf, type Now } from './figures.ts'
 import type { DaySummary, LoggerDay, LoggerHourRecord, StringHour } from './schemas.ts'
-import type { LoggerHourInFull, LoggerInService } from './store.ts'
 
 const instant = (time_ms: number) => new Date(time_ms).toISOString()
 
@@ -43,63 +44,17 @@ function loggerDay(
   rows: readonly LoggerHourInFull[],
   now: Now,
 ): Static<typeof LoggerDay> {
-  const { logger_id, logger_name, dc_capacity_kwp } = logger
-  const part = { logger, rows: byHour(rows) }
-  const span = { start_ms: day, end_ms: day + day_ms }
-  const { figures, is_lit } = figuresOf([part], span, now)
-  const { energy_kwh } = figures
-  const peak = rows.reduce<LoggerHourInFull | null>(
-    (best, row) =>
-      row.peak_power_kw !== null && row.peak_power_kw > (best?.peak_power_kw ?? -Infinity)
-        ? row
-        : best,
-    null,
-  )
   return {
     date: utcDate(day),
     day_start_at: instant(day),
     day_end_at: instant(day + day_ms),
-    logger_id,
-    logger_name,
-    ...figures,
-    specific_yield_kwh_kwp:
-      energy_kwh === null || !(dc_capacity_kwp > 0)
-        ? null
-        : rounded(energy_kwh / dc_capacity_kwp, 4),
-    poa_insolation_kwh_m2: is_lit ? insolationOf(rows) : null,
-    peak_power_kw: power(peak?.peak_power_kw ?? null),
-    peak_power_at: peak?.peak_power_at?.toISOString() ?? null,
-    ...productionOf(rows),
-    sample_count: samplesOf(rows),
+    logger_id: logger.logger_id,
+    logger_name: logger.logger_name,
+    ...loggerSpan({ start_ms: day, end_ms: day + day_ms }, logger, rows, now),
   }
 }
 
 const power = (value: number | null) => rounded(value, 3)
-
-function insolationOf(rows: readonly LoggerHourInFull[]): number | null {
-  const known = rows.flatMap(({ insolation_kwh_m2 }) => insolation_kwh_m2 ?? [])
-  return known.length === 0
-    ? null
-    : rounded(
-        known.reduce((sum, value) => sum + value, 0),
-        4,
-      )
-}
-
-function samplesOf(rows: readonly LoggerHourInFull[]): number | null {
-  const known = rows.flatMap(({ sample_count }) => sample_count ?? [])
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
-}
-
-function productionOf(rows: readonly LoggerHourInFull[]) {
-  const times = (name: 'first_production_at' | 'last_production_at') =>
-    rows.flatMap((row) => row[name]?.getTime() ?? [])
-  const [first, last] = [times('first_production_at'), times('last_production_at')]
-  return {
-    first_production_at: first.length === 0 ? null : instant(Math.min(...first)),
-    last_production_at: last.length === 0 ? null : instant(Math.max(...last)),
-  }
-}
 
 /** Every hour from `start_ms` on that has begun, whether anything is known of it or not. */
 export function loggerHours(

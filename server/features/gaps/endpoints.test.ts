@@ -62,6 +62,38 @@ test('gaps', async (t) => {
     assert.equal(open.cause, 'communication')
   })
 
+  await t.test('a gap has the alert that tells of it, in a page as in a file', async () => {
+    await db.query(`
+      insert into alerts (site_id, dedup_key, code, title, message, category, severity, status,
+        source_type, source_id, started_at, ended_at, detected_at, last_seen_at, created_at,
+        updated_at, resolved_at, resolution)
+      select site_id, code || n, code, 'T', 'M.', 'communication', 'major', status, source_type,
+        source_id, at::timestamptz, until::timestamptz, now(), now(), now(), now(),
+        case status when 'resolved' then now() end, case status when 'resolved' then 'auto' end
+      from (values
+        (1, 'demo', 'inverter_offline', 'inverter', '1', 'resolved', '2026-06-12T10:01Z',
+          '2026-06-12T12:00Z'),
+        (2, 'demo', 'logger_offline', 'logger', '2', 'acknowledged', '2026-06-14T11:00Z', null),
+        (3, 'demo', 'inverter_offline', 'inverter', '1', 'active', '2026-06-20T10:00Z', null),
+        (4, 'other', 'inverter_offline', 'inverter', '1', 'active', '2026-06-10T10:00Z', null)
+      ) as a (n, site_id, code, source_type, source_id, status, at, until)`)
+    const ids = await db.query<{ alert_id: number }>(
+      'select alert_id from alerts order by dedup_key',
+    )
+    const [first, third, , second] = ids.map(({ alert_id }) => alert_id)
+    const told = [null, null, first, null, null, second, third]
+    const { body } = await get('/gaps')
+    assert.deepEqual(
+      body.data.map(({ alert_id }: { alert_id: number | null }) => alert_id),
+      told,
+    )
+    const lines = (await site.file('/gaps', 'application/x-ndjson')).trim().split('\n')
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).alert_id),
+      told,
+    )
+  })
+
   await t.test('a window has those that share time with it', async () => {
     const within = async (start: string, end?: string) =>
       starts(

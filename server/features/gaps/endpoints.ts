@@ -67,6 +67,14 @@ export const Gap = Type.Object(
     backfilled_sample_count: Count(
       'Readings that came into it as it was at first, counted once it is filled or unrecoverable.',
     ),
+    alert_id: Nullable(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'The alert that tells of it: of its source, else of readings that are missing for the ' +
+          'same cause, else that its logger or the edge was silent then; null without one.',
+      }),
+    ),
     detected_at: At('When the server noticed it.'),
   },
   { additionalProperties: false, $id: 'Gap' },
@@ -189,6 +197,7 @@ function gapRecord(row: GapRow, now: Date): Gap {
     status: rest.status,
     backfilled_at: rest.backfilled_at?.toISOString() ?? null,
     backfilled_sample_count: backfilled_count,
+    alert_id: rest.alert_id,
     detected_at: rest.detected_at.toISOString(),
   }
 }

@@ -17,5 +17,6 @@ export const gapExample: Gap = {
   status: 'unrecoverable',
   backfilled_at: null,
   backfilled_sample_count: 0,
+  alert_id: 811,
   detected_at: '2026-06-21T09:15:00.000Z',
 }

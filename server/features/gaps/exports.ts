@@ -1,6 +1,6 @@
 /** The gaps of a window as a file, all of them. */
 import { type ExportItem, type ExportItems, fetched } from '../../http/export-items.ts'
-import type { GapRequest, GapRow } from './store.ts'
+import { type GapRequest, type GapRow, type StoredGap, withAlerts } from './store.ts'
 
 /** Ascending, as in a page; each as `recordOf` tells it. */
 export const gapsExport = (
@@ -8,8 +8,11 @@ export const gapsExport = (
   recordOf: (row: GapRow) => ExportItem,
 ): ExportItems => ({
   async *items(queries) {
-    const rows = fetched<GapRow>(queries, within, [site_id, logger_id, start, end])
-    for await (const batch of rows) yield batch.map(recordOf)
+    const rows = fetched<StoredGap>(queries, within, [site_id, logger_id, start, end])
+    for await (const batch of rows) {
+      const told = await withAlerts(queries, site_id, batch)
+      yield told.map(recordOf)
+    }
   },
 })
 

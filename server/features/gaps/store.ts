@@ -1,8 +1,13 @@
+import { readGapAlerts } from '../../alerts/gap-alerts.ts'
 import type { Cause, Status } from '../../gaps/evidence.ts'
 import type { SourceType } from '../../gaps/sources.ts'
 import type { Queries } from '../../storage/database.ts'
 
-export interface GapRow {
+export interface GapRow extends StoredGap {
+  alert_id: number | null
+}
+
+export interface StoredGap {
   gap_id: number
   logger_id: number | null
   source_type: SourceType
@@ -45,14 +50,14 @@ export function createGapStore(db: Queries): GapStore {
         ...(end === null ? [] : [`start_at < ${add(end)}`]),
         ...(start === null ? [] : [`coalesce(end_at, 'infinity') > ${add(start)}`]),
       ].join(' and ')
-      const newest = await db.query<GapRow>(
+      const newest = await db.query<StoredGap>(
         `select gap_id, logger_id, source_type, source_id, start_at, end_at, expected_count,
            received_count, cause, during_daylight, status, backfilled_at, backfilled_count,
            detected_at
          from gaps where ${within} order by start_at desc, gap_id desc limit ${limit + 1}`,
         values,
       )
-      const rows = pageOf(newest, limit).reverse()
+      const rows = await withAlerts(db, site_id, pageOf(newest, limit).reverse())
       if (newest.length <= limit) return { rows, count: rows.length }
       const [counted] = await db.query<{ count: number }>(
         `select count(*) as count from gaps where ${within}`,
@@ -63,11 +68,20 @@ export function createGapStore(db: Queries): GapStore {
   }
 }
 
+export async function withAlerts(
+  db: Queries,
+  site_id: string,
+  gaps: readonly StoredGap[],
+): Promise<GapRow[]> {
+  const alertOf = await readGapAlerts(db, site_id, gaps)
+  return gaps.map((gap) => ({ ...gap, alert_id: alertOf(gap) }))
+}
+
 /**
  * The first rows up to a limit, of which one instant is not torn apart: whoever goes on before it
  * would miss the rest. Unless it alone has more than the limit.
  */
-function pageOf(rows: readonly GapRow[], limit: number): GapRow[] {
+function pageOf(rows: readonly StoredGap[], limit: number): StoredGap[] {
   const page = rows.slice(0, limit)
   const cut_ms = rows[limit]?.start_at.getTime()
   const whole = page.filter(({ start_at }) => start_at.getTime() !== cut_ms)

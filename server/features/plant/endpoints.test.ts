@@ -96,9 +96,42 @@ test('plant', async (t) => {
     assert.deepEqual(body.inverters, (await get('/inverters')).body.data)
     assert.equal(body.strings.length, 10)
     assert.equal(body.strings[9].status, 'no_data')
-    assert.equal(body.partial, true)
+    assert.equal(body.partial, false)
     assert.deepEqual(body.bess, [])
-    assert.deepEqual(body.missing_sections, ['alerts'])
+    assert.deepEqual(body.missing_sections, [])
+  })
+
+  await t.test('alerts that are not resolved are counted, for who may read them', async () => {
+    assert.deepEqual((await get('/overview')).body.alerts, {
+      ...{ active: 0, acknowledged: 0, critical: 0 },
+    })
+    await db.query(`
+      INSERT INTO alerts (site_id, dedup_key, code, title, message, category, severity, status,
+        source_type, source_id, started_at, detected_at, last_seen_at, created_at, updated_at,
+        resolved_at, resolution)
+      SELECT 'demo', n, 'door_open', 'A door is open', 'Open.', 'security', severity, status, 'node',
+        'ts-1', now(), now(), now(), now(), now(),
+        CASE status WHEN 'resolved' THEN now() END, CASE status WHEN 'resolved' THEN 'auto' END
+      FROM (VALUES (1, 'critical', 'active'), (2, 'warning', 'active'),
+        (3, 'critical', 'acknowledged'), (4, 'critical', 'resolved')) AS a (n, severity, status)`)
+    const { body } = await get('/overview')
+    assert.deepEqual(body.alerts, { active: 2, acknowledged: 1, critical: 2 })
+    const { active_alert_count, highest_alert_severity } = body.site
+    assert.deepEqual([active_alert_count, highest_alert_severity], [2, 'critical'])
+    const degraded = ['degraded', 'critical_alerts:2', 'inverter_fault:3']
+    for (const told of [body.site, body.status, (await get('/plant/status')).body]) {
+      assert.deepEqual([told.health_status, ...told.health_reasons], degraded)
+    }
+    const key = await addKey(db, { key_id: 'eeeeeeeeeeee', scopes: ['plant:read'] })
+    const blind = (await get('/overview', key)).body
+    assert.equal(blind.alerts, null)
+    assert.ok(blind.missing_sections.includes('alerts'))
+    assert.deepEqual(
+      [blind.site.active_alert_count, blind.site.highest_alert_severity],
+      [null, null],
+    )
+    assert.deepEqual(blind.site.health_reasons, ['critical_alerts:2', 'inverter_fault:3'])
+    await db.query('DELETE FROM alerts')
   })
 
   await t.test('battery units in service are told in short, for who may read them', async () => {
@@ -316,6 +349,31 @@ test('plant', async (t) => {
     assert.deepEqual(body.data[0].node_ids, [])
     assert.equal(south.parent_location_id, 1)
     assert.equal((await get('/locations/9')).status, 404)
+  })
+
+  await t.test('locations count open work, for who may read it', async () => {
+    await db.query(`
+      insert into work_orders (site_id, number, title, description, type, priority, status,
+        location_id, created_by, created_at, updated_at)
+      select 'demo', status, 'x', '', 'corrective', 'low', status, 2, 'x', now(), now()
+      from unnest(array['open', 'on_hold', 'completed', 'cancelled']) as status;
+      insert into defects (site_id, number, title, severity, status, location_id, detected_at,
+        reported_by, created_at, updated_at)
+      select 'demo', status, 'x', 'low', status, 2, now(), 'x', now(), now()
+      from unnest(array['open', 'resolved', 'dismissed']) as status`)
+    const counts = async (key?: string) =>
+      (await get('/locations', key)).body.data.map(
+        (one: Row) => [one.open_work_order_count, one.open_defect_count] as const,
+      )
+    assert.deepEqual(await counts(), [
+      [0, 0],
+      [2, 1],
+    ])
+    const key = await addKey(db, { key_id: 'bbbbbbbbbbbb', scopes: ['plant:read'] })
+    assert.deepEqual(await counts(key), [
+      [null, null],
+      [null, null],
+    ])
   })
 
   await t.test('a key needs the scope', async () => {

@@ -54,8 +54,11 @@ export const getOverview = endpoint({
     // Tens of thousands of strings: written at once, as tests have checked it.
     const may_read_weather = caller.scopes.has('weather:read')
     const may_read_curtailment = caller.scopes.has('curtailment:read')
-    const allowed = { may_read_weather, may_read_curtailment, forecasts, units }
-    return new JsonText(JSON.stringify(overviewOf({ live, nodes, site, ...allowed })))
+    const may_read_alerts = caller.scopes.has('alerts:read')
+    const readable = { may_read_weather, may_read_curtailment, may_read_alerts }
+    return new JsonText(
+      JSON.stringify(overviewOf({ live, nodes, site, ...readable, forecasts, units })),
+    )
   },
 })
 
@@ -79,6 +82,9 @@ export const getPlantStatus = endpoint({
   },
 })
 
+const mayReadMaintenance = ({ scopes, modules }: Caller) =>
+  scopes.has('om:read') && modules.has('om')
+
 export const listLocations = endpoint({
   ...plant,
   path: '/locations',
@@ -87,8 +93,9 @@ export const listLocations = endpoint({
   description: 'By id; retired ones carry `retired_at`.',
   returns: List(Location),
   example: { answer: { data: [locationExample], meta: { count: 1 } } },
-  async handle({ site }, { plants }: Needs) {
-    return list((await plants.locations(site.site_id)).map(locationRecord))
+  async handle({ site: { site_id }, caller }, { plants }: Needs) {
+    const is_maintenance_read = mayReadMaintenance(caller)
+    return list((await plants.locations({ site_id, is_maintenance_read })).map(locationRecord))
   },
 })
 
@@ -101,8 +108,9 @@ export const getLocation = endpoint({
   cache: 'resource',
   returns: Location,
   example: { answer: locationExample },
-  async handle({ site, params: { location_id } }, { plants }: Needs) {
-    const [location] = await plants.locations(site.site_id, location_id)
+  async handle({ site: { site_id }, caller, params: { location_id } }, { plants }: Needs) {
+    const is_maintenance_read = mayReadMaintenance(caller)
+    const [location] = await plants.locations({ site_id, location_id, is_maintenance_read })
     if (!location) throw new ApiError('not_found', { location_id })
     return locationRecord(location)
   },

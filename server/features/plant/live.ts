@@ -1,5 +1,7 @@
 /** Everything live of a site, read at one go for the status and the overview. */
 import type { Clock } from '@heliograph/domain/clock'
+import { type AlertCounts, noAlerts } from '../../alerts/counts.ts'
+import type { AlertStore } from '../../alerts/listed.ts'
 import type { LiveUnit, UnitsAsked } from '../../batteries/unit-store.ts'
 import type { InverterFilter, InverterRow } from '../../records/inverter.ts'
 import type { EdgeRow, LoggerRow } from '../../records/logger.ts'
@@ -20,6 +22,7 @@ export interface LiveNeeds {
   sites: { facts(site_id: string): Promise<SiteFacts> }
   plants: Pick<PlantStore, 'gridMeters' | 'stations'>
   plantEnergy: { get(site_id: string): Promise<PlantEnergy> }
+  alerts: Pick<AlertStore, 'counts'>
   loggers: {
     live(site_id: string, now: Date): Promise<LoggerRow[]>
     edge(site_id: string): Promise<EdgeRow | null>
@@ -38,20 +41,25 @@ export interface LivePlant extends PlantReadings {
   situation: Situation
   edge: EdgeRow | null
   strings: readonly StringGlance[]
+  /** Of those that are not resolved. */
+  alerts: AlertCounts
 }
 
 export async function readLivePlant(site_id: string, needs: LiveNeeds): Promise<LivePlant> {
   const situation = situationOf(await needs.sites.facts(site_id), needs.clock.now())
-  const [loggers, edge, inverters, strings, ranges, meters, stations, energy] = await Promise.all([
-    needs.loggers.live(site_id, situation.now),
-    needs.loggers.edge(site_id),
-    needs.inverters.live(site_id, situation.day_start_at, { in_service: true }),
-    needs.strings.inService(site_id),
-    needs.strings.latest(site_id),
-    needs.plants.gridMeters(site_id),
-    needs.plants.stations(site_id),
-    needs.plantEnergy.get(site_id),
-  ])
+  const [loggers, edge, inverters, strings, ranges, meters, stations, energy, counts] =
+    await Promise.all([
+      needs.loggers.live(site_id, situation.now),
+      needs.loggers.edge(site_id),
+      needs.inverters.live(site_id, situation.day_start_at, { in_service: true }),
+      needs.strings.inService(site_id),
+      needs.strings.latest(site_id),
+      needs.plants.gridMeters(site_id),
+      needs.plants.stations(site_id),
+      needs.plantEnergy.get(site_id),
+      needs.alerts.counts([site_id]),
+    ])
+  const alerts = counts.get(site_id) ?? noAlerts
   const in_service = new Set(inverters.map(({ inverter_id }) => inverter_id))
   const rangesOf = Map.groupBy(ranges, ({ inverter_id }) => inverter_id)
   return {
@@ -65,6 +73,8 @@ export async function readLivePlant(site_id: string, needs: LiveNeeds): Promise<
     meters,
     stations,
     energy,
+    alerts,
+    critical_alert_count: alerts.critical,
   }
 }
 

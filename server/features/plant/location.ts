@@ -3,6 +3,9 @@ import { type Static, Type } from 'typebox'
 import { LocationId, Nullable } from '../../http/params.ts'
 import { inventoried, iso } from '../../records/frame.ts'
 
+const count = (what: string) =>
+  Nullable(Type.Integer({ minimum: 0, description: `${what}; null without \`om:read\`.` }))
+
 export type Location = Static<typeof Location>
 export const Location = Type.Object(
   {
@@ -29,6 +32,8 @@ export const Location = Type.Object(
     inverter_ids: Type.Array(Type.Integer(), { description: 'Inverters placed here, ascending.' }),
     station_ids: Type.Array(Type.Integer(), { description: 'Met stations here, ascending.' }),
     node_ids: Type.Array(Type.String(), { description: 'Sensor nodes here, ascending.' }),
+    open_work_order_count: count('Work orders at this place itself that are not over'),
+    open_defect_count: count('Defects at this place itself that are `open` or `in_progress`'),
     ...inventoried,
   },
   { additionalProperties: false, $id: 'Location' },

@@ -20,7 +20,16 @@ import { StationNow, stationNow } from './weather.ts'
 export const sections = ['weather', 'predictions', 'curtailment', 'bess', 'alerts'] as const
 export type Section = (typeof sections)[number]
 
-const Later = (what: string) => Type.Null({ description: `${what}: not served by this version.` })
+const Count = (description: string) => Type.Integer({ minimum: 0, description })
+
+export const AlertsNow = Type.Object(
+  {
+    active: Count('Alerts that are active, suppressed ones among them.'),
+    acknowledged: Count('Alerts that are acknowledged.'),
+    critical: Count('Of both, those that are critical.'),
+  },
+  { additionalProperties: false, $id: 'AlertsNow', description: 'Needs `alerts:read`.' },
+)
 
 export type Overview = Static<typeof Overview>
 export const Overview = Type.Object(
@@ -44,12 +53,10 @@ export const Overview = Type.Object(
         description: 'Battery units in service; needs `bess:read` and the module `bess`.',
       }),
     ),
-    alerts: Later('Counts of alerts'),
+    alerts: Nullable(AlertsNow),
     partial: Type.Boolean({ description: 'Whether any section is missing.' }),
     missing_sections: Type.Array(Type.Enum([...sections]), {
-      description:
-        'Sections that are null: the key lacks the scope, the plan lacks the module, or this ' +
-        'version does not serve them.',
+      description: 'Sections that are null: the key lacks the scope, or the plan lacks the module.',
     }),
   },
   { additionalProperties: false, $id: 'Overview' },
@@ -61,6 +68,7 @@ export interface OverviewParts {
   site: Site
   may_read_weather: boolean
   may_read_curtailment: boolean
+  may_read_alerts: boolean
   /** Forecasts of the site, of today and the day after; null for who may not read them. */
   forecasts: readonly ForecastRun[] | null
   /** Battery units in service; null for who may not read them. */
@@ -72,18 +80,24 @@ export function overviewOf(parts: OverviewParts): Overview {
   const { situation, edge } = live
   const status = plantStatus(live, situation)
   const { health_status, health_reasons } = status
+  const { active, acknowledged, critical, highest_active } = live.alerts
   const invertersOf = Map.groupBy(live.inverters, ({ logger_id }) => logger_id)
   const optional = {
     weather: may_read_weather ? live.stations.map((row) => stationNow(row, situation)) : null,
     predictions: parts.forecasts && predictionsNow(parts.forecasts, situation.now),
     curtailment: parts.may_read_curtailment ? curtailmentNow(live, situation) : null,
     bess: parts.units?.map((unit) => batteryGlance(unit, situation)) ?? null,
-    alerts: null,
+    alerts: parts.may_read_alerts ? { active, acknowledged, critical } : null,
   }
   const missing_sections = sections.filter((section) => optional[section] === null)
   return {
-    // The site as it was listed, with the health of this very moment.
-    site: { ...site, health_status, health_reasons },
+    // The site as it was listed, with health and alerts of this very moment.
+    site: {
+      ...{ ...site, health_status, health_reasons },
+      ...(parts.may_read_alerts && {
+        ...{ active_alert_count: active, highest_alert_severity: highest_active },
+      }),
+    },
     generated_at: situation.now.toISOString(),
     status,
     loggers: live.loggers.map((row) =>

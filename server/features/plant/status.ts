@@ -87,6 +87,8 @@ export interface PlantReadings {
   meters: readonly MeterRow[]
   stations: readonly StationRow[]
   energy: PlantEnergy
+  /** Critical ones that are not resolved. */
+  critical_alert_count: number
 }
 
 /** Of devices in service. */
@@ -103,7 +105,7 @@ export function plantStatus(readings: PlantReadings, situation: Situation): Plan
     ...weatherOf(readings.stations, situation),
     ...countsOf(inverters, situation),
     ...stringCounts(readings.strings),
-    ...siteHealth(loggers, inverters, situation),
+    ...siteHealth(readings, situation),
     loggers_online: loggers.filter((logger) => isOnline(logger, situation)).length,
     loggers_total: loggers.length,
     is_daylight: sun_elevation_deg === null ? null : !isNight(situation),

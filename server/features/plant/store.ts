@@ -5,6 +5,8 @@ import {
   type WeatherReading,
 } from '@heliograph/domain/readings'
 import type { Instrument } from '@heliograph/domain/site'
+import { openDefectStates } from '../../maintenance/defect-states.ts'
+import { workingStates } from '../../maintenance/work-order-states.ts'
 import type { Measurement } from '../../records/frame.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { LocationRow } from './location.ts'
@@ -25,7 +27,12 @@ export interface StationRow
 }
 
 export interface PlantStore {
-  locations(site_id: string, location_id?: number): Promise<LocationRow[]>
+  locations(of: {
+    site_id: string
+    location_id?: number
+    /** Whether the counts of work orders and defects are read; else they are null. */
+    is_maintenance_read: boolean
+  }): Promise<LocationRow[]>
   /** What the meters at the grid connection measured last. */
   gridMeters(site_id: string): Promise<MeterRow[]>
   /** The met stations in service, with what they measured last. */
@@ -39,8 +46,8 @@ export interface PlantStore {
 
 export function createPlantStore(db: Queries): PlantStore {
   return {
-    locations: (site_id, location_id) =>
-      db.query<LocationRow>(locations, [site_id, location_id ?? null]),
+    locations: ({ site_id, location_id, is_maintenance_read }) =>
+      db.query<LocationRow>(locations, [site_id, location_id ?? null, is_maintenance_read]),
     gridMeters: (site_id) =>
       db.query<MeterRow>(
         `SELECT l.measured_at, l.quality, l.active_power_kw, l.reactive_power_kvar, l.frequency_hz
@@ -79,12 +86,22 @@ const idsAt = (table: string, id: string) => `
         WHERE d.site_id = p.site_id AND d.location_id = p.location_id AND d.retired_at IS NULL
         ORDER BY 1) AS ${id}s`
 
+/** How many at each place, read once for all places, and not at all where $3 is false. */
+const openAt = (table: string, states: readonly string[]) => `(
+    SELECT location_id, count(*) AS count FROM ${table}
+    WHERE $3::boolean AND site_id = $1 AND status IN (${states.map((one) => `'${one}'`).join(', ')})
+    GROUP BY location_id)`
+
 const locations = `
   SELECT p.location_id, p.parent_location_id, p.type, p.name, p.code, p.latitude, p.longitude,
          p.elevation_m, p.address, p.access_notes, ${idsAt('loggers', 'logger_id')},
          ${idsAt('inverters', 'inverter_id')}, ${idsAt('stations', 'station_id')},
          ${idsAt('nodes', 'node_id')},
+         CASE WHEN $3 THEN coalesce(w.count, 0) END AS open_work_order_count,
+         CASE WHEN $3 THEN coalesce(f.count, 0) END AS open_defect_count,
          p.created_at, p.updated_at, p.retired_at
   FROM locations p
+  LEFT JOIN ${openAt('work_orders', workingStates)} w USING (location_id)
+  LEFT JOIN ${openAt('defects', openDefectStates)} f USING (location_id)
   WHERE p.site_id = $1 AND ($2::int IS NULL OR p.location_id = $2)
   ORDER BY p.location_id`

@@ -49,6 +49,38 @@ test('sites', async (t) => {
     assert.equal(demo.safe_mode_since_at, '2026-06-21T09:00:00.000Z')
   })
 
+  await t.test('alerts are counted for who may read them; health is for all', async () => {
+    for (const inverter_id of [1, 2, 3]) {
+      await addReading(db, 'inverter', { inverter_id, measured_at: '2026-06-21T10:01:00Z' })
+    }
+    for (const logger_id of [1, 2]) {
+      await addReading(db, 'logger', { logger_id, measured_at: '2026-06-21T10:01:00Z' })
+    }
+    const blind = await addKey(db, { key_id: 'dddddddddddd', scopes: ['plant:read'] })
+    const told = async (at_s: number, key?: string) => {
+      clock.set(new Date(noon.getTime() + at_s * 1000))
+      const [demo] = (await get('/v1/sites', key)).body.data
+      const { active_alert_count, highest_alert_severity, health_status, health_reasons } = demo
+      return [active_alert_count, highest_alert_severity, health_status, ...health_reasons]
+    }
+    assert.deepEqual(await told(61), [0, null, 'healthy'])
+    await db.query(`
+      insert into alerts (site_id, dedup_key, code, title, message, category, severity, status,
+        source_type, source_id, started_at, detected_at, last_seen_at, created_at, updated_at,
+        resolved_at, resolution)
+      select 'demo', n, 'door_open', 'A door is open', 'Open.', 'security', severity, status, 'node',
+        'ts-1', now(), now(), now(), now(), now(),
+        case status when 'resolved' then now() end, case status when 'resolved' then 'auto' end
+      from (values (1, 'major', 'active'), (2, 'info', 'active'), (3, 'warning', 'active'),
+        (4, 'critical', 'acknowledged'), (5, 'critical', 'resolved')) as a (n, severity, status)`)
+    assert.deepEqual(await told(70), [3, 'major', 'degraded', 'critical_alerts:1'])
+    assert.deepEqual(await told(70, blind), [null, null, 'degraded', 'critical_alerts:1'])
+    await db.execute(
+      "update alerts set status = 'resolved', resolution = 'auto', resolved_at = now()",
+    )
+    assert.deepEqual(await told(80), [0, null, 'healthy'])
+  })
+
   await t.test('a key without any scope lists its sites and says so', async () => {
     const key = await addKey(db, { key_id: 'aaaaaaaaaaaa', scopes: [] })
     const { status, body } = await get('/v1/sites', key)

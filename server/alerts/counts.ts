@@ -1,0 +1,50 @@
+/** How many alerts of sites are not resolved, and how bad they are: for many sites at once. */
+import type { Queries } from '../storage/database.ts'
+import type { AlertStatus } from './listener.ts'
+import { type AlertSeverity, alertSeverities } from './rule.ts'
+
+export interface AlertCounts {
+  active: number
+  acknowledged: number
+  /** Of both, those that are critical. */
+  critical: number
+  /** The worst of those that are active; null without any. */
+  highest_active: AlertSeverity | null
+}
+
+export const noAlerts: AlertCounts = {
+  ...{ active: 0, acknowledged: 0, critical: 0, highest_active: null },
+}
+
+/** Of alerts that are not resolved, suppressed ones among them; a site without any has no entry. */
+export async function readAlertCounts(
+  db: Queries,
+  site_ids: readonly string[],
+): Promise<Map<string, AlertCounts>> {
+  const rows = await db.query<Row & { site_id: string }>(
+    `select site_id, status, severity, count(*) as count from alerts
+     where site_id = any($1) and status <> 'resolved' group by site_id, status, severity`,
+    [site_ids],
+  )
+  const of_sites = Map.groupBy(rows, ({ site_id }) => site_id)
+  return new Map([...of_sites].map(([site_id, own]) => [site_id, countsOf(own)]))
+}
+
+interface Row {
+  status: AlertStatus
+  severity: AlertSeverity
+  count: number
+}
+
+function countsOf(rows: readonly Row[]): AlertCounts {
+  const sum = (of: (row: Row) => boolean) =>
+    rows.filter(of).reduce((total, { count }) => total + count, 0)
+  const active = rows.filter(({ status }) => status === 'active')
+  return {
+    active: sum(({ status }) => status === 'active'),
+    acknowledged: sum(({ status }) => status === 'acknowledged'),
+    critical: sum(({ severity }) => severity === 'critical'),
+    highest_active:
+      alertSeverities.findLast((one) => active.some(({ severity }) => severity === one)) ?? null,
+  }
+}

@@ -1,0 +1,110 @@
+/** Which alert tells of a hole in the readings. */
+import { day_ms } from '@heliograph/domain/utc-day'
+import type { SourceType as GapSource } from '../gaps/sources.ts'
+import type { Queries } from '../storage/database.ts'
+import type { SourceType } from './finding.ts'
+import { type AlertCode, ruleOf } from './rules.ts'
+
+export interface ToldGap {
+  logger_id: number | null
+  source_type: GapSource
+  source_id: string
+  start_at: Date
+  end_at: Date | null
+  cause: string
+}
+
+export interface GapAlert {
+  alert_id: number
+  code: AlertCode
+  source_type: SourceType
+  source_id: string
+  part: string | null
+  started_at: Date
+  ended_at: Date | null
+}
+
+/** The alert of a silent source; of combiners, which are parts of their inverter, see `isOwn`. */
+const silence: Readonly<Record<GapSource, { code: AlertCode; source_type: SourceType }>> = {
+  logger: { code: 'logger_offline', source_type: 'logger' },
+  inverter: { code: 'inverter_offline', source_type: 'inverter' },
+  string: { code: 'device_offline', source_type: 'inverter' },
+  meter: { code: 'device_offline', source_type: 'meter' },
+  weather_sensor: { code: 'device_offline', source_type: 'station' },
+  sensor_node: { code: 'node_offline', source_type: 'node' },
+}
+const codes: readonly AlertCode[] = [
+  ...new Set(Object.values(silence).map(({ code }) => code)),
+  'data_gap',
+  'edge_offline',
+]
+
+function isOwn(alert: GapAlert, { source_type, source_id }: ToldGap): boolean {
+  const { code, source_type: type } = silence[source_type]
+  if (alert.code !== code || alert.source_type !== type) return false
+  return (source_type === 'string' ? alert.part : alert.source_id) === source_id
+}
+
+/** Of its plant, or of the site where devices of several plants are in one alert. */
+function isOfCause(alert: GapAlert, { logger_id, start_at, end_at, cause }: ToldGap): boolean {
+  const length_ms = (end_at?.getTime() ?? Number.POSITIVE_INFINITY) - start_at.getTime()
+  return (
+    alert.code === 'data_gap' &&
+    (alert.part?.endsWith(`_${cause}`) ?? false) &&
+    (alert.source_type === 'site' || alert.source_id === `${logger_id}`) &&
+    length_ms >= 1000 * ruleOf('data_gap').raise_delay_s
+  )
+}
+
+/** From the alert that says most of a gap to the one that says least. */
+const tells: readonly ((alert: GapAlert, gap: ToldGap) => boolean)[] = [
+  isOwn,
+  isOfCause,
+  ({ code, source_id }, gap) => code === 'logger_offline' && source_id === `${gap.logger_id}`,
+  ({ code }) => code === 'edge_offline',
+]
+
+const sharesTime = (alert: GapAlert, { start_at, end_at }: ToldGap) =>
+  (end_at === null || alert.started_at < end_at) &&
+  (alert.ended_at === null || alert.ended_at > start_at)
+
+/** Of alerts, the newest first, the one that tells most of a gap; null where none does. */
+export function alertOfGap(alerts: readonly GapAlert[], gap: ToldGap): number | null {
+  const at_the_time = alerts.filter((alert) => sharesTime(alert, gap))
+  for (const isTold of tells) {
+    const alert = at_the_time.find((one) => isTold(one, gap))
+    if (alert) return alert.alert_id
+  }
+  return null
+}
+
+/** An alert that came again and again began with its first occurrence. */
+const longest_ms = 30 * day_ms
+
+/** What tells of each of these gaps, of one site. */
+export async function readGapAlerts(
+  db: Queries,
+  site_id: string,
+  gaps: readonly ToldGap[],
+): Promise<(gap: ToldGap) => number | null> {
+  if (gaps.length === 0) return () => null
+  const first_ms = Math.min(...gaps.map(({ start_at }) => start_at.getTime()))
+  const ends_ms = gaps.map(({ end_at }) => end_at?.getTime() ?? Number.POSITIVE_INFINITY)
+  const last_ms = Math.max(...ends_ms)
+  const alerts = await db.query<GapAlert>(gapAlerts, [
+    site_id,
+    codes,
+    new Date(first_ms - longest_ms),
+    Number.isFinite(last_ms) ? new Date(last_ms) : null,
+  ])
+  return (gap) => alertOfGap(alerts, gap)
+}
+
+// By each status, which the index begins with.
+const gapAlerts = `
+  select alert_id, code, source_type, source_id, part, started_at,
+    coalesce(ended_at, resolved_at) as ended_at
+  from alerts
+  where site_id = $1 and status in ('active', 'acknowledged', 'resolved') and code = any($2)
+    and started_at >= $3 and ($4::timestamptz is null or started_at < $4)
+  order by started_at desc, alert_id desc`

@@ -1,0 +1,103 @@
+/** Queues the mails about a site's alerts after each round, and remembers who was told what. */
+import { createHash } from 'node:crypto'
+import { queueMail } from '../mail/outbox.ts'
+import { notify } from '../maintenance/notifications.ts'
+import type { Queries } from '../storage/database.ts'
+import type { FinishedRound, StoredAlert } from './listener.ts'
+import { mailText } from './mail-texts.ts'
+import { decideMails, type MailItem, type Telling } from './mailing.ts'
+
+/** A daily digest tells what came and went since the last one, also when that was late. */
+const resolved_ms_max = 26 * 3_600_000
+
+/**
+ * An alert listener. What is queued and what is remembered are of the round's transaction, so that
+ * a round that is repeated, by this server or by another, tells nobody twice.
+ */
+export async function mailAlerts(db: Queries, round: FinishedRound): Promise<void> {
+  const { site, now, open } = round
+  const { mail: settings } = round.settings
+  if (settings.recipients.length === 0 && settings.escalation === null) return
+  const resolved = await readResolved(db, site.site_id, now)
+  const alerts = [...open, ...resolved]
+  if (alerts.length === 0) return
+  const tellings = await readTellings(db, site.site_id, alerts)
+  const { timezone } = site
+  const decision = decideMails({ settings, timezone, now, alerts, tellings })
+  await remember(db, site.site_id, decision.tellings)
+  for (const { recipient, items } of decision.mails) {
+    await queueMail(db, {
+      site_id: site.site_id,
+      dedup_key: dedupKeyOf(items),
+      recipient,
+      ...mailText(items, site, now),
+      link_path: `/v1/sites/${site.site_id}/alerts`,
+    })
+  }
+  for (const alert of decision.escalated) await notifyEscalated(db, alert, round)
+}
+
+/** `alert:7:2:raised` of one, a digest of all where there are several. */
+function dedupKeyOf(items: readonly MailItem[]): string {
+  const keys = items.map(({ alert, kind }) => `${alert.alert_id}:${alert.occurrence_count}:${kind}`)
+  if (keys.length === 1) return `alert:${keys[0]}`
+  const about = keys.toSorted().join(' ')
+  return `alerts:${createHash('sha256').update(about).digest('hex').slice(0, 32)}`
+}
+
+function notifyEscalated(db: Queries, alert: StoredAlert, { site, now }: FinishedRound) {
+  return notify(db, {
+    site_id: site.site_id,
+    at: now,
+    type: 'alert_escalated',
+    title: `Not acknowledged: ${alert.title}`,
+    body: alert.message,
+    severity: alert.severity,
+    recipient: null,
+    resource_type: 'alert',
+    resource_id: String(alert.alert_id),
+  })
+}
+
+/** Of those of which somebody may have to be told still. */
+function readResolved(db: Queries, site_id: string, now: Date): Promise<StoredAlert[]> {
+  return db.query(
+    `select * from alerts a
+     where site_id = $1 and status = 'resolved' and resolved_at > $2
+       and exists (
+         select from alert_tellings t
+         where t.site_id = a.site_id and t.alert_id = a.alert_id
+           and t.occurrence = a.occurrence_count and t.kind = 'noticed'
+       )`,
+    [site_id, new Date(now.getTime() - resolved_ms_max)],
+  )
+}
+
+function readTellings(
+  db: Queries,
+  site_id: string,
+  alerts: readonly StoredAlert[],
+): Promise<Telling[]> {
+  return db.query(
+    `select alert_id, occurrence, kind, recipient, told_at, severity from alert_tellings
+     where site_id = $1 and alert_id = any($2)`,
+    [site_id, alerts.map(({ alert_id }) => alert_id)],
+  )
+}
+
+/** Fails where somebody else told one of them meanwhile: then nothing of it is told twice. */
+async function remember(db: Queries, site_id: string, tellings: readonly Telling[]): Promise<void> {
+  if (tellings.length === 0) return
+  const column = <Name extends keyof Telling>(name: Name) => tellings.map((one) => one[name])
+  await db.execute(
+    `insert into alert_tellings
+       (site_id, alert_id, occurrence, kind, recipient, told_at, severity)
+     select $1, * from unnest(
+       $2::bigint[], $3::integer[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])`,
+    [
+      site_id,
+      ...[column('alert_id'), column('occurrence'), column('kind'), column('recipient')],
+      ...[column('told_at'), column('severity')],
+    ],
+  )
+}

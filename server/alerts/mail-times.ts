@@ -1,0 +1,45 @@
+/** When a recipient may be told: quiet hours and digests, on the clocks of the site. Pure. */
+
+import { localDate, localInstant, shownAt } from '@heliograph/domain/local-day'
+import { day_ms } from '@heliograph/domain/utc-day'
+import type { MailRecipient } from './mail-settings.ts'
+
+const hour_ms = 3_600_000
+const minute_ms = 60_000
+
+/**
+ * Whether the clocks of the zone show a time within the quiet hours, from `from` to just before
+ * `to`. An hour that the clocks show twice is quiet twice, one that they skip not at all.
+ */
+export function isQuiet(
+  quiet_hours: MailRecipient['quiet_hours'],
+  now: Date,
+  timezone: string,
+): boolean {
+  if (quiet_hours === null) return false
+  const { from, to } = quiet_hours
+  const time = new Date(shownAt(now.getTime(), timezone)).toISOString().slice(11, 16)
+  return from < to ? from <= time && time < to : from <= time || time < to
+}
+
+/**
+ * When the newest digest was due, at `now` or before: at a full hour, or at `digest_at` of a day;
+ * null where the recipient has none.
+ */
+export function lastDigest(
+  { digest, digest_at }: Pick<MailRecipient, 'digest' | 'digest_at'>,
+  now: Date,
+  timezone: string,
+): Date | null {
+  const now_ms = now.getTime()
+  if (digest === 'immediate') return null
+  if (digest === 'hourly') {
+    const past_hour_ms = shownAt(now_ms, timezone) % hour_ms
+    return new Date(Math.floor(now_ms / minute_ms) * minute_ms - past_hour_ms)
+  }
+  const today = localInstant(localDate(now_ms, timezone), digest_at, timezone)
+  if (today <= now_ms) return new Date(today)
+  // Noon of yesterday is yesterday, however long the days are.
+  const noon_ms = localInstant(localDate(now_ms, timezone), '12:00', timezone)
+  return new Date(localInstant(localDate(noon_ms - day_ms, timezone), digest_at, timezone))
+}

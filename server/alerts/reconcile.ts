@@ -1,0 +1,274 @@
+/**
+ * Brings the alerts of a site in step with what was found in a round. Pure.
+ *
+ * A condition that holds longer than its raise delay is an alert; one that is known to be gone for
+ * its clear delay is resolved. What comes and goes within these delays is one occurrence. What
+ * comes again within the reopen window is the same alert, once more active. What a person resolved
+ * is no new occurrence before it was gone, unless it outlasts the window.
+ */
+import { dedupKey, type Finding, type Look, type OpenAlert, type Suppression } from './finding.ts'
+import { heldSeconds } from './held.ts'
+import type { AlertChange, StoredAlert } from './listener.ts'
+import { alertSeverities } from './rule.ts'
+import { type AlertCode, isAlertCode, ruleOf } from './rules.ts'
+import type { AlertSettings } from './settings.ts'
+
+/** After a longer pause between two rounds nobody knows how much was lost meanwhile. */
+export const accrual_ms_max = 300_000
+
+export interface Known {
+  /** Active and acknowledged, no two of one key. */
+  open: readonly StoredAlert[]
+  /** Resolved, the newest of each key; those of before the reopen window may be left out. */
+  resolved: readonly StoredAlert[]
+}
+
+export interface Price {
+  per_mwh: number
+  /** ISO 4217. */
+  currency: string
+}
+
+export interface Round {
+  settings: AlertSettings
+  now: Date
+  suppression: Suppression
+  /** What energy of the plant is worth now; null where that is not known. */
+  priceOf(plant: { logger_id: number | null }): Price | null
+}
+
+export type NewAlert = Omit<StoredAlert, 'alert_id'>
+
+export interface Update {
+  alert: StoredAlert
+  /** What it was; the same where only what was seen of it changed. */
+  from_status: StoredAlert['status']
+  /** What listeners hear of it. */
+  kind: AlertChange['kind'] | null
+}
+
+export interface Reconciled {
+  raised: NewAlert[]
+  /** Without those of which nothing changed. */
+  updates: Update[]
+}
+
+export function reconcile(known: Known, look: Look, round: Round): Reconciled {
+  const found = new Map<string, Finding>()
+  for (const finding of look.findings) {
+    const key = dedupKey(finding)
+    if (isEnabled(finding.code, round) && !found.has(key)) found.set(key, finding)
+  }
+  const updates = known.open.flatMap((alert) => next(alert, found, look, round) ?? [])
+  const open_keys = new Set(known.open.map(({ dedup_key }) => dedup_key))
+  const waited = known.resolved.map((alert) => awaitEnd(alert, found, look, round))
+  const resolved = new Map(waited.map((alert) => [alert.dedup_key, alert]))
+  const raised: NewAlert[] = []
+  for (const [key, finding] of found) {
+    if (open_keys.has(key) || !isRipe(finding, round)) continue
+    const before = resolved.get(key)
+    if (!before || !mayComeAgain(before, round)) raised.push(raise(finding, round))
+    else if (!before.awaits_end) updates.push(reopened(before, finding, round))
+  }
+  const waiting = waited.filter((alert, nth) => alert !== known.resolved[nth])
+  const seen = waiting.map((alert) => ({ alert, from_status: alert.status, kind: null }))
+  return { raised, updates: [...updates, ...seen] }
+}
+
+const isEnabled = (code: AlertCode, { settings }: Round) => settings.rules[code].enabled
+
+const isRipe = ({ code, since }: Finding, { settings, now }: Round) =>
+  now.getTime() - since.getTime() >= 1000 * settings.rules[code].raise_delay_s
+
+const mayComeAgain = ({ resolved_at }: StoredAlert, { settings, now }: Round) =>
+  resolved_at !== null && now.getTime() - resolved_at.getTime() < 1000 * settings.reopen_window_s
+
+/** The open alert after the round; null where it stays as it was. */
+function next(
+  alert: StoredAlert,
+  found: ReadonlyMap<string, Finding>,
+  look: Look,
+  round: Round,
+): Update | null {
+  const { code, status } = alert
+  if (!isAlertCode(code)) {
+    return resolved(alert, 'this version of the server has no such rule', round)
+  }
+  if (!isEnabled(code, round)) return resolved(alert, 'the rule was switched off', round)
+  const finding = found.get(alert.dedup_key)
+  if (finding) return seenAgain(alert, finding, round)
+  const ended_at = endOf(alert, look, round)
+  if (ended_at !== null && hasBeenGone(code, ended_at, round)) {
+    return resolved({ ...alert, ended_at }, null, round)
+  }
+  const is_same = ended_at?.getTime() === alert.ended_at?.getTime()
+  return is_same ? null : { alert: { ...alert, ended_at }, from_status: status, kind: null }
+}
+
+/**
+ * Of what was not found: since when it is known to be gone. What cannot be judged is not, and has
+ * to be gone anew for its whole clear delay.
+ */
+function endOf(alert: StoredAlert, look: Look, { now }: Round): Date | null {
+  return look.cannotTell(openAlertOf(alert)) ? null : (alert.ended_at ?? now)
+}
+
+const hasBeenGone = (code: AlertCode, ended_at: Date, { settings, now }: Round) =>
+  now.getTime() - ended_at.getTime() >= 1000 * settings.rules[code].clear_delay_s
+
+function resolved(alert: StoredAlert, resolution_note: string | null, { now }: Round): Update {
+  return {
+    alert: {
+      ...alert,
+      status: 'resolved',
+      ended_at: alert.ended_at ?? now,
+      resolved_at: now,
+      resolved_by: 'system',
+      resolution: 'auto',
+      resolution_note,
+      awaits_end: false,
+    },
+    from_status: alert.status,
+    kind: 'resolved',
+  }
+}
+
+function seenAgain(alert: StoredAlert, finding: Finding, round: Round): Update {
+  const shown = shownOf(finding, round)
+  const seen = { ...alert, ...shown, ...lossOf(alert, shown, round) }
+  return {
+    alert: { ...seen, last_seen_at: latest(alert.last_seen_at, round.now), ended_at: null },
+    from_status: alert.status,
+    kind: kindOf(alert, seen),
+  }
+}
+
+function kindOf(before: StoredAlert, after: StoredAlert): Update['kind'] {
+  if (before.suppressed_reason !== null && after.suppressed_reason === null) return 'unsuppressed'
+  return rankOf(after) > rankOf(before) ? 'worsened' : null
+}
+
+const rankOf = ({ severity }: StoredAlert) => alertSeverities.indexOf(severity)
+const latest = (a: Date, b: Date) => (a > b ? a : b)
+
+/** What was resolved by hand goes on being looked at until it is known to be gone. */
+function awaitEnd(
+  alert: StoredAlert,
+  found: ReadonlyMap<string, Finding>,
+  look: Look,
+  round: Round,
+): StoredAlert {
+  if (!alert.awaits_end || !isAlertCode(alert.code)) return alert
+  const ended_at = found.has(alert.dedup_key) ? null : endOf(alert, look, round)
+  const is_gone = ended_at !== null && hasBeenGone(alert.code, ended_at, round)
+  if (!is_gone && ended_at?.getTime() === alert.ended_at?.getTime()) return alert
+  return { ...alert, ended_at, awaits_end: !is_gone }
+}
+
+function raise(finding: Finding, round: Round): NewAlert {
+  const { code, source_type, source_id, part = null } = finding
+  const { now } = round
+  const { title, category } = ruleOf(code)
+  const shown = shownOf(finding, round)
+  return {
+    ...{ dedup_key: dedupKey(finding), code, source_type, source_id, part, title, category },
+    ...shown,
+    logger_id: finding.logger_id ?? null,
+    inverter_id: finding.inverter_id ?? null,
+    string_index: finding.string_index ?? null,
+    bess_id: finding.bess_id ?? null,
+    node_id: finding.node_id ?? null,
+    location_id: finding.location_id ?? null,
+    status: 'active',
+    started_at: finding.since,
+    detected_at: now,
+    last_seen_at: now,
+    ended_at: null,
+    occurrence_count: 1,
+    ...{ reopened_at: null, held_before_s: 0 },
+    lost_energy_kwh: shown.affected_power_kw === null ? null : 0,
+    ...{ lost_amount: null, currency: null },
+    ...{ acknowledged_at: null, acknowledged_by: null, ack_note: null },
+    ...unresolved,
+  }
+}
+
+/** Once more active, with who acknowledged it before: `status` says that it is not now. */
+function reopened(before: StoredAlert, finding: Finding, round: Round): Update {
+  const ended_at = before.ended_at ?? before.resolved_at ?? round.now
+  const alert = {
+    ...before,
+    ...shownOf(finding, round),
+    status: 'active' as const,
+    last_seen_at: latest(before.last_seen_at, round.now),
+    ended_at: null,
+    occurrence_count: before.occurrence_count + 1,
+    reopened_at: latest(ended_at, finding.since),
+    held_before_s: heldSeconds(before, ended_at),
+    ...unresolved,
+  }
+  return { alert, from_status: before.status, kind: 'reopened' }
+}
+
+const unresolved = {
+  ...{ resolved_at: null, resolved_by: null, resolution: null, resolution_note: null },
+  awaits_end: false,
+}
+
+/** What a finding says of its alert as it is now. */
+function shownOf(finding: Finding, { settings, suppression }: Round) {
+  const { code, message, severity, vendor_codes = [] } = finding
+  const rule = ruleOf(code)
+  const reason = suppression(finding)
+  const figures = {
+    value: known(finding.value),
+    threshold: known(finding.threshold),
+    unit: finding.unit ?? null,
+    affected_power_kw: atLeastZero(known(finding.affected_power_kw)),
+  }
+  const none = { value: null, threshold: null, unit: null, affected_power_kw: null }
+  return {
+    message,
+    severity: settings.rules[code].severity ?? severity ?? rule.severity,
+    vendor_codes,
+    suppressed_reason: reason !== null && rule.suppressed_by.includes(reason) ? reason : null,
+    ...(rule.without_figures ? none : figures),
+  }
+}
+
+const known = (figure: number | undefined) => (Number.isFinite(figure) ? figure! : null)
+const atLeastZero = (kw: number | null) => kw && Math.max(0, kw)
+
+/**
+ * What was lost until now: the power that is affected for the time since the alert was seen last.
+ * The amount is null as soon as energy was lost at a price that is not known.
+ */
+function lossOf(
+  alert: StoredAlert,
+  { affected_power_kw }: Pick<StoredAlert, 'affected_power_kw'>,
+  round: Round,
+): Pick<StoredAlert, 'lost_energy_kwh' | 'lost_amount' | 'currency'> {
+  const { lost_energy_kwh, lost_amount, currency } = alert
+  if (affected_power_kw === null) return { lost_energy_kwh, lost_amount, currency }
+  const passed_ms = round.now.getTime() - alert.last_seen_at.getTime()
+  const lasted_ms = alert.ended_at ? 0 : Math.min(Math.max(0, passed_ms), accrual_ms_max)
+  const lost_kwh = (affected_power_kw * lasted_ms) / 3_600_000
+  const energy = { lost_energy_kwh: (lost_energy_kwh ?? 0) + lost_kwh }
+  if (lost_kwh === 0) return { ...energy, lost_amount, currency }
+  const price = round.priceOf(alert)
+  const is_first = (lost_energy_kwh ?? 0) === 0
+  const may_add = price && (is_first || (lost_amount !== null && currency === price.currency))
+  if (!may_add) return { ...energy, lost_amount: null, currency: null }
+  const amount = (is_first ? 0 : lost_amount!) + (price.per_mwh * lost_kwh) / 1000
+  return { ...energy, lost_amount: amount, currency: price.currency }
+}
+
+/** As sources are asked about it. */
+export function openAlertOf(alert: StoredAlert): OpenAlert {
+  const { alert_id, code, source_type, source_id, part, started_at: since } = alert
+  const { logger_id, inverter_id, string_index, bess_id, node_id, location_id } = alert
+  return {
+    ...{ alert_id, code: code as AlertCode, source_type, source_id, part, since },
+    ...{ logger_id, inverter_id, string_index, bess_id, node_id, location_id },
+  }
+}

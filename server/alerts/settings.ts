@@ -1,0 +1,149 @@
+/**
+ * How a site wants its alerts: rules switched off or changed, and who is told by mail. What it does
+ * not say is as the rules have it.
+ */
+import { plainFaults } from '@heliograph/domain/schema-fault'
+import { fieldOf, type SiteProblem } from '@heliograph/domain/site-check'
+import { type TSchema, Type } from 'typebox'
+import { Settings } from 'typebox/system'
+import { Value } from 'typebox/value'
+import { parseDocument } from 'yaml'
+import { MailInFile, type MailSettings, mailInForce, mailProblems } from './mail-settings.ts'
+import { type AlertSeverity, alertSeverities } from './rule.ts'
+import { type AlertCode, alertCodes, ruleOf, type ThresholdOf } from './rules.ts'
+
+const closed = { additionalProperties: false } as const
+const day_s = 86_400
+
+export const reopen_window_s_default = 3600
+
+const Severity = Type.Enum([...alertSeverities])
+const Seconds = (maximum: number) => Type.Integer({ minimum: 0, maximum })
+
+/** What a site says of a rule, as its file has it. */
+interface RuleOverride {
+  enabled?: boolean
+  severity?: AlertSeverity
+  raise_delay_s?: number
+  clear_delay_s?: number
+  thresholds?: Record<string, number>
+}
+
+function ruleSchema(code: AlertCode): TSchema {
+  const thresholds = Object.entries(ruleOf(code).thresholds).map(([name, { min, max }]) => [
+    name,
+    Type.Optional(Type.Number({ minimum: min, maximum: max })),
+  ])
+  return Type.Object(
+    {
+      enabled: Type.Optional(Type.Boolean()),
+      severity: Type.Optional(Severity),
+      raise_delay_s: Type.Optional(Seconds(day_s)),
+      clear_delay_s: Type.Optional(Seconds(day_s)),
+      thresholds: Type.Optional(Type.Object(Object.fromEntries(thresholds), closed)),
+    },
+    closed,
+  )
+}
+
+const AlertingFile = Type.Object(
+  {
+    reopen_window_s: Type.Optional(Seconds(7 * day_s)),
+    rules: Type.Optional(
+      Type.Object(
+        Object.fromEntries(alertCodes.map((code) => [code, Type.Optional(ruleSchema(code))])),
+        closed,
+      ),
+    ),
+    mail: Type.Optional(MailInFile),
+  },
+  closed,
+)
+
+/** What a site says, and nothing of what it does not say. */
+export interface AlertingFile {
+  reopen_window_s?: number
+  rules?: Partial<Record<AlertCode, RuleOverride>>
+  mail?: MailInFile
+}
+
+/** A rule as it is in force at a site. */
+export interface RuleSettings<Code extends AlertCode = AlertCode> {
+  enabled: boolean
+  /** null: as the finding has it, else the rule. */
+  severity: AlertSeverity | null
+  raise_delay_s: number
+  clear_delay_s: number
+  thresholds: { readonly [Name in ThresholdOf<Code>]: number }
+}
+
+/** All that is in force at a site. */
+export interface AlertSettings {
+  /** What comes again so soon after it was resolved is the same alert. */
+  reopen_window_s: number
+  rules: { readonly [Code in AlertCode]: RuleSettings<Code> }
+  mail: MailSettings
+}
+
+/** The rules with what a site says of them. */
+export function settingsInForce(file: AlertingFile): AlertSettings {
+  const rules = alertCodes.map((code) => [code, ruleInForce(code, file.rules?.[code] ?? {})])
+  return {
+    reopen_window_s: file.reopen_window_s ?? reopen_window_s_default,
+    rules: Object.fromEntries(rules),
+    mail: mailInForce(file.mail),
+  }
+}
+
+function ruleInForce(code: AlertCode, override: RuleOverride): RuleSettings {
+  const rule = ruleOf(code)
+  const thresholds = Object.entries(rule.thresholds).map(([name, { value }]) => [
+    name,
+    override.thresholds?.[name] ?? value,
+  ])
+  return {
+    enabled: override.enabled ?? true,
+    severity: override.severity ?? null,
+    raise_delay_s: override.raise_delay_s ?? rule.raise_delay_s,
+    clear_delay_s: override.clear_delay_s ?? rule.clear_delay_s,
+    thresholds: Object.fromEntries(thresholds),
+  }
+}
+
+export interface AlertingFault {
+  /** `rules.soc_low.raise_delay_s`; empty for the file as a whole. */
+  field: string
+  message: string
+}
+
+/** Parses the text of a file of alerting, YAML or JSON; all of its faults at once. */
+export function parseAlerting(
+  text: string,
+): { alerting: AlertingFile } | { faults: AlertingFault[] } {
+  const document = parseDocument(text, { prettyErrors: true })
+  if (document.errors.length > 0) {
+    return { faults: document.errors.map(({ message }) => ({ field: '', message })) }
+  }
+  let value: unknown
+  try {
+    // An empty file says nothing: all is as the rules have it.
+    value = document.toJS() ?? {}
+  } catch (error) {
+    return { faults: [{ field: '', message: (error as Error).message }] }
+  }
+  const problems = formProblems(value)
+  const alerting = value as AlertingFile
+  if (problems.length === 0) problems.push(...mailProblems(alerting.mail))
+  if (problems.length === 0) return { alerting }
+  return { faults: problems.map(({ path, message }) => ({ field: fieldOf(path), message })) }
+}
+
+function formProblems(value: unknown): SiteProblem[] {
+  const { maxErrors } = Settings.Get()
+  try {
+    Settings.Set({ maxErrors: 10_000 })
+    return plainFaults(Value.Errors(AlertingFile, value), value).faults
+  } finally {
+    Settings.Set({ maxErrors })
+  }
+}

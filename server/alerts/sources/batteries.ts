@@ -1,0 +1,197 @@
+/** Batteries: silence, alarms, charge, and units that cannot be commanded for want of data. */
+import { readAlarms } from '@heliograph/domain/battery-alarms'
+import { readWords, type UnitWords } from '../../batteries/alarm-words.ts'
+import { type Alarm, alarmStates } from '../../batteries/alarms.ts'
+import { bitOf, type Condition, readConditions, unitOf } from '../../batteries/conditions.ts'
+import { batteryAlarmKey } from '../battery-alerts.ts'
+import type { AlertSource, Finding, OpenAlert, SourceContext } from '../finding.ts'
+import type { AlertCode } from '../rules.ts'
+import { isEdgeHeard } from './edge-heard.ts'
+import { utc } from './plant-now.ts'
+import { readSilence, type Silence, type Unit } from './silent-batteries.ts'
+
+export const batteryCodes = [
+  'bess_offline',
+  'battery_alarm',
+  'battery_fire',
+  'heartbeat_lost',
+  'battery_stale',
+  'soc_low',
+] as const satisfies readonly AlertCode[]
+
+/** What is read with each reading of a unit; without one nobody knows whether it ended. */
+const measuredCodes: readonly AlertCode[] = [
+  'battery_alarm',
+  'battery_fire',
+  'heartbeat_lost',
+  'soc_low',
+]
+
+export interface AlertedUnit {
+  bess_id: number
+  name: string
+  soc_min_pct: number
+  created_at: Date
+  measured_at: Date | null
+  soc_pct: number | null
+}
+
+export const findBatteries: AlertSource = async (context) => {
+  const { db, site } = context
+  const units = await readUnits(context)
+  if (units.length === 0) return { findings: [], cannotTell: () => false }
+  const [conditions, silence, is_heard, ...words] = await Promise.all([
+    readConditions(db, { site_id: site.site_id, bess_id: null }),
+    readSilence(context),
+    isEdgeHeard(context),
+    ...units.map(({ bess_id }) => readWords(db, site.site_id, bess_id)),
+  ])
+  const unheard = new Set(silence.units.map(({ bess_id }) => bess_id))
+  const fresh = units.filter(({ bess_id }) => !unheard.has(bess_id))
+  const found = units.flatMap((unit, nth) =>
+    alarmsOf(
+      unit,
+      words[nth]!,
+      conditions.filter((one) => unitOf(one) === unit.bess_id),
+    ),
+  )
+  const stale = await readStaleUnits(context, silence)
+  const low = await findLowCharge(context, fresh)
+  const silent = is_heard ? [...silence.units.map(silentUnit), ...silence.pcs.map(silentPcs)] : []
+  return {
+    findings: [...found, ...stale, ...low, ...silent],
+    cannotTell({ code, source_type, source_id, bess_id }: OpenAlert) {
+      if (code === 'bess_offline' && source_type === 'pcs') {
+        return is_heard ? silence.isSettling(source_id) : silence.isBehind(source_id)
+      }
+      if (bess_id === null || !unheard.has(bess_id)) return false
+      return measuredCodes.includes(code) || (code === 'bess_offline' && !is_heard)
+    },
+  }
+}
+
+const silentUnit = ({ bess_id, name, measured_at, created_at }: Unit): Finding => ({
+  ...{ code: 'bess_offline', source_type: 'bess', source_id: String(bess_id), bess_id },
+  since: measured_at ?? created_at,
+  message: measured_at
+    ? `The management system of ${name} has not answered the edge since ${utc(measured_at)}.`
+    : `The management system of ${name} has never answered the edge.`,
+})
+
+const silentPcs = ({ unit: { bess_id, name }, pcs }: Silence['pcs'][number]): Finding => ({
+  ...{ code: 'bess_offline', source_type: 'pcs', source_id: pcs.id, bess_id },
+  since: pcs.since_at,
+  message: `PCS ${pcs.id} of ${name} has not answered the edge since ${utc(pcs.since_at)}.`,
+})
+
+const readUnits = ({ db, site }: SourceContext) =>
+  db.query<AlertedUnit>(
+    `select b.bess_id, b.name, b.soc_min_pct, b.created_at, l.measured_at, l.soc_pct
+     from batteries b
+     left join bess_latest l on l.site_id = b.site_id and l.bess_id = b.bess_id
+     where b.site_id = $1 and b.retired_at is null
+     order by b.bess_id`,
+    [site.site_id],
+  )
+
+/** Of all that its words and values tell, what is set; pure. */
+export function alarmsOf(
+  unit: AlertedUnit,
+  words: UnitWords,
+  conditions: readonly Condition[],
+): Finding[] {
+  // Other conditions of an edge are found as what they are.
+  const alarming = conditions.filter(
+    (one) => bitOf(one) || readAlarms.some(({ code }) => code === one.code),
+  )
+  return alarmStates(words, alarming)
+    .filter(({ is_set }) => is_set)
+    .map((alarm) => alarmFinding(unit, alarm))
+}
+
+function alarmFinding(unit: AlertedUnit, alarm: Alarm): Finding {
+  const { code, name, severity, set_at, pcs_idx, cluster_idx } = alarm
+  const { raw_value, threshold_value, threshold_unit } = alarm
+  const { bess_id, measured_at } = unit
+  const where = pcs_idx !== null ? `PCS ${pcs_idx} of ` : ''
+  const cluster = cluster_idx !== null ? `Cluster ${cluster_idx} of ` : ''
+  return {
+    ...batteryAlarmKey(bess_id, alarm),
+    bess_id,
+    since: new Date(set_at ?? measured_at ?? 0),
+    message: `${where}${cluster}${unit.name}: ${name}.`,
+    severity,
+    vendor_codes: [code],
+    ...(raw_value !== null && { value: raw_value }),
+    ...(threshold_value !== null && { threshold: threshold_value }),
+    ...(threshold_unit !== null && { unit: unitNames[threshold_unit] ?? threshold_unit }),
+  }
+}
+
+const unitNames: Readonly<Record<string, string>> = { C: '°C', pct: '%', kohm: 'kΩ' }
+
+/**
+ * As the edge noted it last: why it holds a unit at zero. Not of what does not answer, which is
+ * told as such; of what is back, from then on.
+ */
+async function readStaleUnits({ db, site }: SourceContext, silence: Silence): Promise<Finding[]> {
+  const notes = await db.query<{ bess_id: number; name: string; at: Date; reason_code: string }>(
+    `select b.bess_id, b.name, n.at, n.reason_code
+     from batteries b
+     cross join lateral (
+       select at, reason_code from battery_control_notes
+       where site_id = b.site_id and bess_id = b.bess_id order by at desc, nth desc limit 1
+     ) as n
+     where b.site_id = $1 and b.retired_at is null
+       and n.reason_code in ('battery_stale', 'pcs_stale')`,
+    [site.site_id],
+  )
+  const told = notes.filter(({ bess_id, reason_code }) => !silence.explains(bess_id, reason_code))
+  return told.map(({ bess_id, name, at, reason_code }) => ({
+    ...{ code: 'battery_stale', source_type: 'bess', source_id: String(bess_id), bess_id },
+    since: later(at, silence.wholeSince(bess_id)),
+    message:
+      `${reason_code === 'pcs_stale' ? 'The PCS of' : 'The management system of'} ${name} ` +
+      'was not read lately: the edge holds it at zero.',
+  }))
+}
+
+const later = (a: Date, b: Date | null) => (b && b > a ? b : a)
+
+const looked_back_s_min = 3600
+
+async function findLowCharge(
+  { db, site, settings, now }: SourceContext,
+  units: readonly AlertedUnit[],
+): Promise<Finding[]> {
+  const { thresholds, raise_delay_s } = settings.rules.soc_low
+  const low = units.flatMap((unit) => {
+    const { soc_pct, soc_min_pct } = unit
+    const threshold = soc_min_pct - thresholds.below_min_pct
+    return soc_pct !== null && soc_pct < threshold ? [{ ...unit, soc_pct, threshold }] : []
+  })
+  if (low.length === 0) return []
+  const from = new Date(now.getTime() - 2000 * Math.max(looked_back_s_min, raise_delay_s))
+  const since = await db.query<{ bess_id: number; since: Date }>(
+    `select a.bess_id, coalesce((
+       select measured_at from bess_readings r
+       where r.site_id = $1 and r.bess_id = a.bess_id and r.measured_at > $4
+         and r.measured_at <= $5 and r.soc_pct >= a.threshold
+       order by measured_at desc limit 1), $4) as since
+     from unnest($2::int[], $3::float8[]) as a (bess_id, threshold)`,
+    [
+      site.site_id,
+      low.map(({ bess_id }) => bess_id),
+      low.map(({ threshold }) => threshold),
+      from,
+      now,
+    ],
+  )
+  const began = new Map(since.map((one) => [one.bess_id, one.since]))
+  return low.map(({ bess_id, name, soc_pct, soc_min_pct, threshold }) => ({
+    ...{ code: 'soc_low', source_type: 'bess', source_id: String(bess_id), bess_id },
+    since: began.get(bess_id) ?? now,
+    message: `${name} has ${soc_pct} %; it is to keep ${soc_min_pct} %.`,
+    ...{ value: soc_pct, threshold, unit: '%' },
+  }))
+}

@@ -1,0 +1,231 @@
+/**
+ * Who does not answer: edges, plants, inverters, and what else the edge reads. Of one cause there
+ * is one alert: behind a silent edge nothing can be told, behind a silent plant nothing of its
+ * inverters. Who may sleep is not missed, nor who comes back a little later than the first of them.
+ */
+import { edgeCommState, isOffline } from '../../records/communication.ts'
+import { isStale } from '../../records/frame.ts'
+import type { AlertSource, Finding, Look, OpenAlert } from '../finding.ts'
+import type { AlertCode } from '../rules.ts'
+import { settling_s } from './edge-heard.ts'
+import {
+  type DeviceNow,
+  type EdgeNow,
+  heardEdges,
+  type InverterNow,
+  isLive,
+  type LoggerNow,
+  type PlantNow,
+  readPlantNow,
+  utc,
+} from './plant-now.ts'
+
+export const communicationCodes = [
+  'edge_offline',
+  'logger_offline',
+  'inverter_offline',
+  'device_offline',
+] as const satisfies readonly AlertCode[]
+
+export const findCommunication: AlertSource = async (context) =>
+  judgeCommunication(await readPlantNow(context))
+
+/** After an edge or a plant is back, its devices have so long to be heard. */
+const settling_ms = 1000 * settling_s
+/** In less light than this an inverter may sleep by day. */
+const dim_w_m2 = 20
+
+export function judgeCommunication(plant: PlantNow): Look {
+  const now_ms = plant.situation.now.getTime()
+  const edges = plant.edges.flatMap((edge) => silentEdge(edge, plant.situation.now))
+  const heard = heardEdges(plant)
+  const connected_ms = Math.max(...heard.map(({ connected_at }) => connected_at?.getTime() ?? 0))
+  // -Infinity where no edge is heard.
+  if (!(connected_ms <= now_ms - settling_ms) || heard.length === 0) {
+    return { findings: edges, cannotTell: ({ code }) => code !== 'edge_offline' }
+  }
+  const plants = [...plant.loggers.values()].map((logger) => stateOf(logger, plant))
+  const findings = [
+    ...edges,
+    ...plants.flatMap((state) => state.finding ?? []),
+    ...plants.flatMap((state) => silentInverters(state, plant)),
+    ...silentDevices(plant, plants),
+  ]
+  return { findings, cannotTell: (open) => cannotTell(open, plant, plants) }
+}
+
+function silentEdge(edge: EdgeNow, now: Date): Finding[] {
+  const { edge_id, name, last_seen_at } = edge
+  if (last_seen_at === null || edgeCommState(edge, now) !== 'disconnected') return []
+  return [
+    {
+      ...{ code: 'edge_offline', source_type: 'edge', source_id: edge_id, since: last_seen_at },
+      message: `The edge agent '${name}' was heard of last at ${utc(last_seen_at)}.`,
+    },
+  ]
+}
+
+/** A plant and its inverters; they are judged one by one where the plant as a whole is heard. */
+interface PlantState {
+  logger: LoggerNow
+  inverters: InverterNow[]
+  finding: Finding | null
+  /** Whether its inverters must be awake. */
+  is_awake: boolean
+  are_judged: boolean
+  /** All of it was silent, and the first of it has just begun to answer. */
+  is_settling: boolean
+}
+
+function stateOf(logger: LoggerNow, plant: PlantNow): PlantState {
+  const { awake_since_at } = plant
+  const inverters = [...plant.inverters.values()].filter(
+    ({ logger_id }) => logger_id === logger.logger_id,
+  )
+  const light = logger.poa_irradiance_w_m2
+  const is_awake = awake_since_at !== null && (light === null || light >= dim_w_m2)
+  const finding = silentPlant(logger, inverters, plant, is_awake)
+  const devices = plant.devices.filter(({ logger_id }) => logger_id === logger.logger_id)
+  const is_settling = isSettling(inverters, devices, plant.situation.now)
+  const are_judged = is_awake && finding === null && !isSettling(inverters, [], plant.situation.now)
+  return { logger, inverters, finding, is_awake, are_judged, is_settling }
+}
+
+function silentPlant(
+  logger: LoggerNow,
+  inverters: readonly InverterNow[],
+  { situation, awake_since_at }: PlantNow,
+  is_awake: boolean,
+): Finding | null {
+  const { logger_id, name, data_at, created_at } = logger
+  const { poll, now } = situation
+  const last_at = data_at ?? created_at
+  const step_s = Math.max(poll.logger_s, poll.inverter_s)
+  const is_silent = is_awake ? isStale(last_at, step_s, now) : isOffline(last_at, situation)
+  const about = { code: 'logger_offline', source_type: 'logger', logger_id } as const
+  if (is_silent) {
+    const message = data_at
+      ? `Nothing of plant '${name}' was measured since ${utc(data_at)}.`
+      : `Nothing of plant '${name}' was ever measured.`
+    const since = is_awake ? later(last_at, awake_since_at) : last_at
+    return { ...about, source_id: `${logger_id}`, since, message }
+  }
+  // Its met station may go on when all inverters fall silent at once: that is one cause, not many.
+  const are_all = inverters.length > 1 && inverters.every(isMissed)
+  if (!is_awake || !are_all) return null
+  const heard_ms = inverters.map((each) => lastHeard(each).getTime())
+  const since = later(new Date(Math.max(...heard_ms)), awake_since_at)
+  const message = `None of the ${inverters.length} inverters of plant '${name}' answers.`
+  return { ...about, source_id: `${logger_id}`, since, message }
+}
+
+const isMissed = ({ comm_state }: InverterNow) => comm_state === 'disconnected'
+const lastHeard = ({ measured_at, edge_since_at, created_at }: InverterNow) =>
+  measured_at ?? edge_since_at ?? created_at
+const later = (a: Date, b: Date | null) => (b && b > a ? b : a)
+
+/** All were silent, and the first of them has just begun to answer. */
+function isSettling(
+  inverters: readonly InverterNow[],
+  devices: readonly DeviceNow[],
+  now: Date,
+): boolean {
+  const since_ms = [
+    ...inverters
+      .filter(({ edge_comm_state }) => edge_comm_state === 'connected')
+      .map(({ edge_since_at }) => edge_since_at?.getTime() ?? 0),
+    ...devices
+      .filter(({ comm_state }) => comm_state === 'connected')
+      .map(({ since_at }) => since_at.getTime()),
+  ]
+  return since_ms.length > 0 && Math.min(...since_ms) > now.getTime() - settling_ms
+}
+
+function silentInverters(
+  { inverters, logger, are_judged }: PlantState,
+  { awake_since_at }: PlantNow,
+): Finding[] {
+  if (!are_judged) return []
+  return inverters.filter(isMissed).map((inverter) => {
+    const { inverter_id, logger_id, name, measured_at } = inverter
+    const how = measured_at ? `has not answered since ${utc(measured_at)}` : 'has never answered'
+    return {
+      ...{ code: 'inverter_offline', source_type: 'inverter', source_id: `${inverter_id}` },
+      ...{ inverter_id, logger_id, since: later(lastHeard(inverter), awake_since_at) },
+      message: `Inverter '${name}' of plant '${logger.name}' ${how}.`,
+    } satisfies Finding
+  })
+}
+
+const words = {
+  station: 'Met station',
+  meter: 'Meter',
+  combiner: 'Combiner',
+} as const satisfies Record<DeviceNow['kind'], string>
+
+function silentDevices(plant: PlantNow, plants: readonly PlantState[]): Finding[] {
+  return plant.devices
+    .filter((device) => device.comm_state === 'disconnected' && mayJudge(device, plant, plants))
+    .map((device) => {
+      const { kind, name, logger_id, inverter_id, since_at, error } = device
+      const reason = error?.replace(/^not asked again yet: /, '')
+      const why = reason ? `; when it was asked last: ${reason}` : ''
+      return {
+        ...{ code: 'device_offline', ...sourceOf(device) },
+        ...(logger_id !== null && { logger_id }),
+        ...(inverter_id !== null && { inverter_id }),
+        since: kind === 'combiner' ? later(since_at, plant.awake_since_at) : since_at,
+        message: `${words[kind]} '${name}' has not answered since ${utc(since_at)}${why}.`,
+      } satisfies Finding
+    })
+}
+
+/** A combiner has no source type of its own: it is a part of its inverter. */
+const sourceOf = ({ kind, id, inverter_id }: DeviceNow) =>
+  kind === 'combiner'
+    ? { source_type: 'inverter' as const, source_id: `${inverter_id}`, part: id }
+    : { source_type: kind, source_id: id }
+
+/**
+ * Behind a silent plant nothing is; a combiner lives on its strings and sleeps with them. What
+ * belongs to no plant has the time to settle while all that answers at the site has just begun to.
+ */
+function mayJudge(
+  { kind, logger_id }: DeviceNow,
+  plant: PlantNow,
+  plants: readonly PlantState[],
+): boolean {
+  const state = plants.find(({ logger }) => logger.logger_id === logger_id)
+  const { inverters, devices, situation } = plant
+  if (!state) {
+    return kind !== 'combiner' && !isSettling([...inverters.values()], devices, situation.now)
+  }
+  if (kind === 'combiner') return state.are_judged
+  return !isWholeSilent(state) && !state.is_settling
+}
+
+const isWholeSilent = ({ finding, inverters }: PlantState) =>
+  finding !== null && !inverters.some(isLive)
+
+function cannotTell(open: OpenAlert, plant: PlantNow, plants: readonly PlantState[]): boolean {
+  if (open.code === 'edge_offline') return false
+  const stateWith = (logger_id: number | null) =>
+    plants.find(({ logger }) => logger.logger_id === logger_id)
+  if (open.code === 'logger_offline') {
+    const state = stateWith(Number(open.source_id))
+    return state !== undefined && !state.is_awake && !state.inverters.some(isLive)
+  }
+  if (open.code === 'inverter_offline') {
+    const inverter = plant.inverters.get(Number(open.source_id))
+    const state = stateWith(inverter?.logger_id ?? null)
+    return inverter !== undefined && !isLive(inverter) && state?.are_judged !== true
+  }
+  const device = plant.devices.find((each) => {
+    const { source_type, source_id, ...of } = sourceOf(each)
+    const part = 'part' in of ? of.part : null
+    return source_type === open.source_type && source_id === open.source_id && part === open.part
+  })
+  return (
+    device !== undefined && device.comm_state !== 'connected' && !mayJudge(device, plant, plants)
+  )
+}

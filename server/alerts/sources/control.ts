@@ -1,0 +1,216 @@
+/** Curtailment rows that are not carried out as asked, and plants that their permit holds. */
+import { rowColumns, type StoredRow } from '../../records/curtailment-row.ts'
+import { iso } from '../../records/frame.ts'
+import type { AlertSource, Finding, OpenAlert, SourceContext } from '../finding.ts'
+import type { AlertCode } from '../rules.ts'
+import { withoutSeenTo } from './seen-to.ts'
+
+const minute_ms = 60_000
+/** So long after its end a row that went wrong is told, unless a person resolved it. */
+const told_after_ms = 24 * 60 * minute_ms
+/** The edge tells of a row in force every minute; without that nobody knows how it goes. */
+const told_ms_max = 3 * minute_ms
+/** As the edge measures by. */
+const tolerated = { of_limit: 0.01, of_rated: 0.001 } as const
+
+export const controlCodes = [
+  'curtailment_not_applied',
+  'curtailment_not_verified',
+  'curtailment_not_released',
+  'permit_clamp',
+] as const satisfies readonly AlertCode[]
+
+export const findControl: AlertSource = async (context) => {
+  const { db, site, now } = context
+  const rows = await readRows(context)
+  const clamps = await readClamps(context)
+  const found = rows.flatMap((row) => findingsOf(row, now))
+  const unheard = new Set(rows.filter((row) => isUnheard(row, now)).map(({ id }) => String(id)))
+  const seen = new Set(clamps.map(({ logger_id }) => logger_id))
+  return {
+    findings: [
+      ...found.flatMap(({ finding, over_at }) => (over_at === null ? finding : [])),
+      ...(await withoutSeenTo(
+        db,
+        site.site_id,
+        found.flatMap(({ finding, over_at }) =>
+          over_at === null ? [] : { finding, known_at: over_at },
+        ),
+      )),
+      ...clamps.flatMap(clampOf),
+    ],
+    cannotTell: ({ code, part, logger_id }: OpenAlert) =>
+      (code === 'curtailment_not_verified' && part !== null && unheard.has(part)) ||
+      (code === 'permit_clamp' && (logger_id === null || !seen.has(logger_id))),
+  }
+}
+
+export type JudgedRow = Pick<
+  StoredRow,
+  | 'id'
+  | 'logger_id'
+  | 'status'
+  | 'start_at'
+  | 'end_at'
+  | 'created_at'
+  | 'released_at'
+  | 'applied_at'
+  | 'verified_at'
+  | 'restored_at'
+  | 'last_checked_at'
+  | 'max_power_kw'
+  | 'rated_power_kw'
+  | 'observed_power_kw'
+  | 'violation_s'
+  | 'failure_code'
+  | 'failure_message'
+> & { told_at: Date | null; reported_at: Date | null }
+
+const readRows = ({ db, site, now }: SourceContext) =>
+  db.query<JudgedRow>(
+    `select ${rowColumns('$2::timestamptz')}, r.told_at, r.reported_at
+     from curtailment_rows r
+     join curtailment_groups g on g.site_id = r.site_id and g.group_id = r.group_id
+     where r.site_id = $1 and r.end_at > $3
+     order by r.row_id`,
+    [site.site_id, now, new Date(now.getTime() - told_after_ms)],
+  )
+
+interface Found {
+  finding: Finding
+  /** When the row was over; null while it is in force, or is being released. */
+  over_at: Date | null
+}
+
+/** What is wrong with a row; pure. */
+export function findingsOf(row: JudgedRow, now: Date): Found[] {
+  const { status, applied_at, restored_at, released_at, end_at } = row
+  const begun_at = row.start_at > row.created_at ? row.start_at : row.created_at
+  if (status === 'failed') {
+    return [{ finding: notApplied(row, begun_at), over_at: end_at }]
+  }
+  if (status === 'active' && applied_at === null) {
+    return [{ finding: notApplied(row, begun_at), over_at: null }]
+  }
+  if (status === 'active') {
+    const finding = isUnheard(row, now) ? null : notVerified(row, now)
+    return finding ? [{ finding, over_at: null }] : []
+  }
+  if (status === 'releasing') return [{ finding: notReleased(row, released_at!), over_at: null }]
+  const is_held = applied_at !== null && restored_at === null
+  if (!is_held || status === 'scheduled') return []
+  return [{ finding: notReleased(row, released_at ?? end_at), over_at: null }]
+}
+
+/** In force and applied, and the edge has told nothing of it lately. */
+const isUnheard = ({ status, applied_at, reported_at }: JudgedRow, now: Date) =>
+  status === 'active' &&
+  applied_at !== null &&
+  (reported_at === null || now.getTime() - reported_at.getTime() > told_ms_max)
+
+const ofRow = ({ id, logger_id }: JudgedRow) => ({
+  ...{ source_type: 'logger' as const, source_id: String(logger_id), part: String(id), logger_id },
+})
+
+const why = ({ failure_code, failure_message }: JudgedRow) => {
+  if (failure_message !== null) return `: ${failure_message}`
+  return failure_code === 'edge_offline' ? ': no edge has told that it has this row' : ''
+}
+
+function notApplied(row: JudgedRow, since: Date): Finding {
+  const { id, logger_id, max_power_kw, status } = row
+  const limit = `Curtailment ${id} of plant ${logger_id} to ${max_power_kw} kW`
+  const what =
+    status === 'failed' ? `was never applied until its end ${iso(row.end_at)}` : 'is not applied'
+  return {
+    ...{ code: 'curtailment_not_applied', ...ofRow(row), since },
+    message: `${limit} ${what}${why(row)}.`,
+    threshold: max_power_kw,
+    unit: 'kW',
+    ...(row.observed_power_kw !== null && { value: row.observed_power_kw }),
+  }
+}
+
+function notVerified(row: JudgedRow, now: Date): Finding | null {
+  const { id, logger_id, max_power_kw, observed_power_kw, verified_at, violation_s } = row
+  const tolerance_kw = Math.max(
+    tolerated.of_limit * max_power_kw,
+    tolerated.of_rated * (row.rated_power_kw ?? 0),
+  )
+  const is_above = observed_power_kw !== null && observed_power_kw > max_power_kw + tolerance_kw
+  if (verified_at !== null && !is_above) return null
+  const figures = { threshold: max_power_kw, unit: 'kW' }
+  const name = `Curtailment ${id} of plant ${logger_id}`
+  if (!is_above) {
+    return {
+      ...{ code: 'curtailment_not_verified', ...ofRow(row), since: row.applied_at!, ...figures },
+      message: `${name} is applied, and no power was measured that proves it.`,
+      ...(observed_power_kw !== null && { value: observed_power_kw }),
+    }
+  }
+  // How long it was above in all is known, and not since when.
+  const seen_at = row.last_checked_at ?? now
+  const above_since_ms = seen_at.getTime() - 1000 * violation_s
+  const since = new Date(Math.max(row.applied_at!.getTime(), above_since_ms))
+  return {
+    ...{ code: 'curtailment_not_verified', ...ofRow(row), since, ...figures },
+    message: `${name} to ${max_power_kw} kW is applied, and ${observed_power_kw} kW were measured.`,
+    value: observed_power_kw,
+  }
+}
+
+const notReleased = (row: JudgedRow, since: Date): Finding => ({
+  ...{ code: 'curtailment_not_released', ...ofRow(row), since },
+  message:
+    `Curtailment ${row.id} of plant ${row.logger_id} is over, and the edge did not confirm that ` +
+    `its limits are lifted${why(row)}.`,
+})
+
+interface Clamp {
+  logger_id: number
+  /** null: none of its inverters that were read lately is held by the permit. */
+  since: Date | null
+}
+
+/** So far back is looked for when it began, and longer where an alert waits longer. */
+const looked_back_ms_min = 15 * minute_ms
+const fresh_ms = minute_ms
+
+/** Of each plant of which anything was read lately. That it is held is known, and no figure. */
+const readClamps = ({ db, site, settings, now }: SourceContext) => {
+  const { raise_delay_s } = settings.rules.permit_clamp
+  const looked_back_ms = Math.max(looked_back_ms_min, 2000 * raise_delay_s)
+  return db.query<Clamp>(
+    `select p.logger_id,
+       case when p.inverter_id is not null then coalesce((
+         select r.measured_at from inverter_readings r
+         where r.site_id = $1 and r.inverter_id = p.inverter_id and r.measured_at > $3
+           and r.measured_at <= $4 and r.limited_by is distinct from 'permit'
+         order by r.measured_at desc limit 1), $3) end as since
+     from (
+       select i.logger_id, min(i.inverter_id) filter (where l.limited_by = 'permit') as inverter_id
+       from inverters i
+       join inverter_latest l on l.site_id = i.site_id and l.inverter_id = i.inverter_id
+       where i.site_id = $1 and i.retired_at is null and l.measured_at > $2
+       group by i.logger_id
+     ) as p
+     order by p.logger_id`,
+    [
+      site.site_id,
+      new Date(now.getTime() - fresh_ms),
+      new Date(now.getTime() - looked_back_ms),
+      now,
+    ],
+  )
+}
+
+function clampOf({ logger_id, since }: Clamp): Finding[] {
+  if (since === null) return []
+  return [
+    {
+      ...{ code: 'permit_clamp', source_type: 'logger', source_id: String(logger_id), logger_id },
+      since,
+      message: `What holds the output of plant ${logger_id} is its grid permit.`,
+    },
+  ]
+}

@@ -1,0 +1,126 @@
+/** Batteries that do not deliver what their approved schedule asks for. */
+import { utcDayStart } from '@heliograph/domain/utc-day'
+import { type ApprovedPlan, plannedPower } from '../../batteries/unit-day.ts'
+import type { AlertSource, Finding, SourceContext } from '../finding.ts'
+import type { AlertCode } from '../rules.ts'
+
+export const dispatchCodes = ['dispatch_deviation'] as const satisfies readonly AlertCode[]
+
+const minute_ms = 60_000
+const looked_back_minutes_min = 30
+
+interface PlannedUnit {
+  bess_id: number
+  name: string
+  rated_power_kw: number
+  plans: ApprovedPlan[]
+}
+
+/** Mean power of a minute. */
+export interface MinutePower {
+  bess_id: number
+  start_ms: number
+  power_kw: number
+}
+
+/** By means of whole minutes: what is ramped within one deviates for a moment only. */
+export const findDispatch: AlertSource = async (context) => {
+  const { settings, now } = context
+  const units = await readPlanned(context)
+  if (units.length === 0) return { findings: [], cannotTell: () => false }
+  const { thresholds, raise_delay_s } = settings.rules.dispatch_deviation
+  const looked_back = Math.max(looked_back_minutes_min, Math.ceil(raise_delay_s / 30))
+  const end_ms = Math.floor(now.getTime() / minute_ms) * minute_ms
+  const minutes = await readMinutes(context, {
+    ...{ ids: units.map(({ bess_id }) => bess_id), end_ms },
+    // Plans are those of today.
+    start_ms: Math.max(end_ms - looked_back * minute_ms, utcDayStart(now.getTime())),
+  })
+  const unread = new Set<number>()
+  const findings = units.flatMap((unit) => {
+    const own = minutes.filter(({ bess_id }) => bess_id === unit.bess_id)
+    if (own.at(-1)?.start_ms !== end_ms - minute_ms) unread.add(unit.bess_id)
+    return deviationOf(unit, own, thresholds.deviation_pct) ?? []
+  })
+  return {
+    findings,
+    cannotTell: ({ bess_id }) => bess_id !== null && unread.has(bess_id),
+  }
+}
+
+/** Units with what is or was approved for today, in UTC as plans are. */
+const readPlanned = ({ db, site, now }: SourceContext) =>
+  db
+    .query<PlannedUnit>(
+      `select b.bess_id, b.name,
+       greatest(b.rated_charge_power_kw, b.rated_discharge_power_kw) as rated_power_kw,
+       p.plans
+     from batteries b
+     cross join lateral (
+       select jsonb_agg(jsonb_build_object('approved_at', s.approved_at, 'superseded_at',
+         s.superseded_at, 'hours', s.hours)) as plans
+       from battery_schedules s
+       where s.site_id = b.site_id and s.bess_id = b.bess_id and s.approved_at is not null
+         and s.target_date = ($2::timestamptz at time zone 'UTC')::date
+     ) as p
+     where b.site_id = $1 and b.retired_at is null and p.plans is not null
+     order by b.bess_id`,
+      [site.site_id, now],
+    )
+    .then((rows) =>
+      rows.map((row) => ({
+        ...row,
+        plans: row.plans.map((plan) => ({
+          ...plan,
+          approved_at: new Date(plan.approved_at),
+          superseded_at: plan.superseded_at && new Date(plan.superseded_at),
+        })),
+      })),
+    )
+
+const readMinutes = (
+  { db, site }: SourceContext,
+  { ids, start_ms, end_ms }: { ids: number[]; start_ms: number; end_ms: number },
+) =>
+  db.query<MinutePower>(
+    `select bess_id, (60000 * floor(extract(epoch from measured_at) / 60))::float8 as start_ms,
+       avg(power_kw)::float8 as power_kw
+     from bess_readings
+     where site_id = $1 and bess_id = any($2) and measured_at >= $3 and measured_at < $4
+       and power_kw is not null
+     group by 1, 2
+     order by 1, 2`,
+    [site.site_id, ids, new Date(start_ms), new Date(end_ms)],
+  )
+
+/** The deviation of the last minute, since it is as large on the same side; pure. */
+export function deviationOf(
+  { bess_id, name, rated_power_kw, plans }: PlannedUnit,
+  minutes: readonly MinutePower[],
+  deviation_pct: number,
+): Finding | null {
+  const threshold = (deviation_pct / 100) * rated_power_kw
+  const deviations = minutes.map(({ start_ms, power_kw }) => {
+    const planned_kw = plannedPower(plans, { start_ms, end_ms: start_ms + minute_ms })
+    return {
+      start_ms,
+      power_kw,
+      planned_kw,
+      by_kw: planned_kw === null ? 0 : power_kw - planned_kw,
+    }
+  })
+  const last = deviations.at(-1)
+  if (!last || Math.abs(last.by_kw) <= threshold) return null
+  const last_kept = deviations.findLastIndex(
+    ({ by_kw }) => Math.abs(by_kw) <= threshold || by_kw > 0 !== last.by_kw > 0,
+  )
+  const power_kw = Math.round(10 * last.power_kw) / 10
+  const by_kw = Math.round(10 * Math.abs(last.by_kw)) / 10
+  const way = last.by_kw > 0 ? 'above' : 'below'
+  return {
+    ...{ code: 'dispatch_deviation', source_type: 'bess', source_id: String(bess_id), bess_id },
+    since: new Date(deviations[last_kept + 1]!.start_ms),
+    message: `${name} delivers ${power_kw} kW, ${by_kw} kW ${way} its approved schedule.`,
+    ...{ value: by_kw, threshold, unit: 'kW' },
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * Inverters that answer and say that something is wrong with them. The alarms of one that is in
+ * fault are told with the fault: one cause, one alert.
+ */
+import { decodeAlarms } from '@heliograph/domain/alarms/decode'
+import type { Severity } from '@heliograph/domain/link'
+import { day_ms } from '@heliograph/domain/utc-day'
+import { alarmTableOf, noTable } from '../../records/alarm-tables.ts'
+import type { Queries } from '../../storage/database.ts'
+import { type AlertSource, dedupKey, type Finding, type Look, type OpenAlert } from '../finding.ts'
+import { type AlertSeverity, alertSeverities } from '../rule.ts'
+import type { AlertCode } from '../rules.ts'
+import { type InverterNow, isFaulted, isLive, type PlantNow, readPlantNow } from './plant-now.ts'
+import { missingPower, type PossiblePower, readPossiblePower } from './possible-power.ts'
+
+export const inverterAlarmCodes = [
+  'inverter_fault',
+  'inverter_alarm',
+] as const satisfies readonly AlertCode[]
+
+/** So far back it is searched for when a condition began. */
+const searched_ms = day_ms
+
+export const findInverterAlarms: AlertSource = async (context) => {
+  const plant = await readPlantNow(context)
+  const { db, site, now } = context
+  const conditions = conditionsOf(plant)
+  const fresh = conditions.filter((each) => !plant.known_since.has(dedupKey(each)))
+  const stopped = conditions.filter(({ stops }) => stops).map(({ inverter }) => inverter)
+  const [began, possible] = await Promise.all([
+    readBegan(db, site.site_id, fresh, new Date(now.getTime() - searched_ms)),
+    readPossiblePower(context, plant, [...new Set(stopped)]),
+  ])
+  const findings = conditions.map((condition) => {
+    const key = dedupKey(condition)
+    const since = plant.known_since.get(key) ?? began.get(key) ?? now
+    return findingOf(condition, { since, possible, plant })
+  })
+  return { findings, cannotTell: (open) => cannotTell(open, plant) } satisfies Look
+}
+
+/** An alarm that is set, in words. */
+export interface SetAlarm {
+  code: string
+  text: string
+  severity: AlertSeverity
+  stops_production: boolean
+  word: number
+  bit: number
+}
+
+/** What is wrong with an inverter now: a fault with all its alarms, or one alarm. */
+export interface Condition {
+  code: 'inverter_fault' | 'inverter_alarm'
+  source_type: 'inverter'
+  source_id: string
+  part?: string
+  inverter: InverterNow
+  alarms: SetAlarm[]
+  /** It keeps the inverter from producing. */
+  stops: boolean
+}
+
+export function conditionsOf({ inverters }: Pick<PlantNow, 'inverters'>): Condition[] {
+  return [...inverters.values()].filter(isLive).flatMap((inverter): Condition[] => {
+    const alarms = setAlarms(inverter)
+    const source = { source_type: 'inverter', source_id: `${inverter.inverter_id}` } as const
+    if (isFaulted(inverter)) {
+      return [{ code: 'inverter_fault', ...source, inverter, alarms, stops: true }]
+    }
+    return alarms.map((alarm) => ({
+      ...{ code: 'inverter_alarm', ...source, part: alarm.code, inverter, alarms: [alarm] },
+      stops: alarm.stops_production,
+    }))
+  })
+}
+
+export function setAlarms(inverter: Pick<InverterNow, 'driver' | 'alarm_words'>): SetAlarm[] {
+  if (inverter.alarm_words.every((word) => !word)) return []
+  const decoded = decodeAlarms(alarmTableOf(inverter) ?? noTable, inverter.alarm_words)
+  const known = decoded.alarms.map(({ code, name, severity, stops_production, word, bit }) => ({
+    ...{ code, text: `${code} (${name})`, severity: gradeOf(severity), word, bit },
+    stops_production: stops_production ?? false,
+  }))
+  const unknown = decoded.unknown_bits.map(({ word, bit }) => ({
+    ...{ code: unknownCode(word, bit), severity: 'warning' as const, stops_production: false },
+    text: `bit ${bit} of alarm word ${word}, which no table explains`,
+    ...{ word, bit },
+  }))
+  const all = [...known, ...unknown]
+  // Some makers raise one alarm by several bits.
+  return all.filter(({ code }, nth) => all.findIndex((each) => each.code === code) === nth)
+}
+
+/** As the record of an inverter names it. */
+const unknownCode = (word: number, bit: number) => `alarm_${word}_bit_${bit}`
+
+const gradeOf = (severity: Severity): AlertSeverity => (severity === 'minor' ? 'warning' : severity)
+
+function findingOf(
+  { inverter, alarms, stops, ...condition }: Condition,
+  round: { since: Date; possible: PossiblePower; plant: Pick<PlantNow, 'loggers'> },
+): Finding {
+  const { inverter_id, logger_id, name } = inverter
+  const plant = round.plant.loggers.get(logger_id)?.name ?? logger_id
+  const of = `Inverter '${name}' of plant '${plant}'`
+  const said = alarms.map(({ text }) => text).join(', ')
+  const missing_kw = stops ? missingPower(inverter, round.possible) : null
+  const worst = alertSeverities.findLast((each) => alarms.some(({ severity }) => severity === each))
+  const is_fault = condition.code === 'inverter_fault'
+  const severity = is_fault && worst !== 'critical' ? undefined : worst
+  const fault = said === '' ? `${of} is in fault.` : `${of} is in fault: ${said}.`
+  return {
+    ...{ ...condition, inverter_id, logger_id, since: round.since },
+    message: is_fault ? fault : `${of} reports ${said}.`,
+    ...(severity && { severity }),
+    ...(missing_kw !== null && { affected_power_kw: missing_kw }),
+    vendor_codes: alarms.map(({ code }) => code),
+  }
+}
+
+/** While it is silent nothing is known; while it is in fault that speaks for its alarms. */
+function cannotTell({ code, inverter_id, part }: OpenAlert, plant: PlantNow): boolean {
+  const inverter = plant.inverters.get(inverter_id ?? Number.NaN)
+  if (!inverter) return false
+  if (!isLive(inverter) || inverter.state === null) return true
+  return code === 'inverter_alarm' && (isFaulted(inverter) || isUnread(inverter, part))
+}
+
+/** Whether the word that an alarm is in was not read. */
+function isUnread({ driver, alarm_words }: InverterNow, code: string | null): boolean {
+  const table = alarmTableOf({ driver }) ?? noTable
+  const row = table.rows.find((each) => each.code === code)
+  const word = row?.alarm_word ?? Number(/^alarm_(\d)_bit_\d+$/.exec(code ?? '')?.[1])
+  const value = alarm_words[word - 1] ?? null
+  const { not_available } = decodeAlarms(table, alarm_words)
+  return value === null || not_available.some((each) => each.word === word)
+}
+
+/**
+ * When each began, by key: the first reading after the last that says otherwise; at most `from`
+ * ago. Readings that say nothing of it do not count.
+ */
+async function readBegan(
+  db: Queries,
+  site_id: string,
+  conditions: readonly Condition[],
+  from: Date,
+): Promise<Map<string, Date>> {
+  if (conditions.length === 0) return new Map()
+  const asked = conditions.map((each) => {
+    const [alarm] = each.code === 'inverter_alarm' ? each.alarms : []
+    const { inverter_id } = each.inverter
+    return { key: dedupKey(each), inverter_id, word: alarm?.word ?? 0, bit: alarm?.bit ?? 0 }
+  })
+  const rows = await db.query<{ key: string; since: Date | null }>(
+    `select c.key, (
+       select min(r.measured_at) from inverter_readings r
+       where r.site_id = $1 and r.inverter_id = c.inverter_id and r.measured_at > coalesce((
+         select r.measured_at from inverter_readings r
+         where r.site_id = $1 and r.inverter_id = c.inverter_id and r.measured_at >= $3
+           and case c.word when 0 then r.state <> 'fault'
+             else (array[r.alarm_1, r.alarm_2, r.alarm_3, r.alarm_4, r.alarm_5])[c.word]
+               & (1::bigint << c.bit) = 0 end
+         order by r.measured_at desc limit 1
+       ), $3)
+     ) as since
+     from jsonb_to_recordset($2::jsonb) as c (key text, inverter_id int, word int, bit int)`,
+    [site_id, JSON.stringify(asked), from],
+  )
+  return new Map(rows.flatMap(({ key, since }) => (since ? [[key, since]] : [])))
+}

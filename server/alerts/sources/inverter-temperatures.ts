@@ -1,0 +1,64 @@
+/** Inverters whose cabinet is too hot. */
+
+import { defaultPollIntervals } from '@heliograph/domain/site'
+import { isStale } from '../../records/frame.ts'
+import type { Look, SourceContext } from '../finding.ts'
+
+const looked_back_s_min = 3600
+
+interface HotInverter {
+  inverter_id: number
+  logger_id: number
+  measured_at: Date | null
+  cabinet_temperature_c: number | null
+  since: Date | null
+}
+
+export async function findHotInverters(context: SourceContext): Promise<Look> {
+  const { db, site, settings, now } = context
+  const { thresholds, raise_delay_s } = settings.rules.temperature_high
+  const { cabinet_c, hysteresis_k } = thresholds
+  const looked_back_s = 2 * Math.max(looked_back_s_min, raise_delay_s)
+  const warm = await db.query<HotInverter>(hot, [
+    site.site_id,
+    cabinet_c,
+    cabinet_c - hysteresis_k,
+    new Date(now.getTime() - 1000 * looked_back_s),
+    now,
+  ])
+  // Those that are not as warm, and those that do not say so.
+  const isFresh = ({ measured_at }: HotInverter) =>
+    !isStale(measured_at, defaultPollIntervals.inverter_s, now)
+  const unsure = new Set(
+    warm
+      .filter((one) => !isFresh(one) || one.cabinet_temperature_c === null || one.since === null)
+      .map(({ inverter_id }) => String(inverter_id)),
+  )
+  return {
+    findings: warm
+      .filter((one) => isFresh(one) && one.since !== null)
+      .map(({ inverter_id, logger_id, cabinet_temperature_c: value, since }) => ({
+        ...{ code: 'temperature_high', source_type: 'inverter', source_id: String(inverter_id) },
+        ...{ part: 'cabinet', inverter_id, logger_id, since: since! },
+        message:
+          `The cabinet of inverter ${inverter_id} has ${value} °C, the limit is ` +
+          `${cabinet_c} °C.`,
+        ...{ value: value!, threshold: cabinet_c, unit: '°C' },
+      })),
+    cannotTell: ({ source_id }) => unsure.has(source_id),
+  }
+}
+
+/** Those that are hot, with since when; and those of which that is not sure. */
+const hot = `
+  select i.inverter_id, i.logger_id, l.measured_at, l.cabinet_temperature_c,
+    case when l.cabinet_temperature_c >= $2 then coalesce((
+      select r.measured_at from inverter_readings r
+      where r.site_id = $1 and r.inverter_id = i.inverter_id and r.measured_at > $4
+        and r.measured_at <= $5 and r.cabinet_temperature_c < $2
+      order by r.measured_at desc limit 1), $4) end as since
+  from inverters i
+  left join inverter_latest l on l.site_id = i.site_id and l.inverter_id = i.inverter_id
+  where i.site_id = $1 and i.retired_at is null
+    and (l.cabinet_temperature_c is null or l.cabinet_temperature_c >= $3
+      or l.measured_at < $5::timestamptz - interval '30 seconds')`

@@ -1,0 +1,236 @@
+/** Sensor nodes: silence, temperatures, fans and doors; and temperatures of inverters. */
+import { type Channel, channelUnits, default_running_above_a } from '@heliograph/domain/node'
+import { isStale } from '../../records/frame.ts'
+import type { Queries } from '../../storage/database.ts'
+import { lastEvent } from '../../storage/events.ts'
+import type { AlertSource, Finding, SourceContext } from '../finding.ts'
+import type { AlertCode } from '../rules.ts'
+import type { AlertSettings } from '../settings.ts'
+import { isEdgeHeard, settling_s } from './edge-heard.ts'
+import { findHotInverters } from './inverter-temperatures.ts'
+import { utc } from './plant-now.ts'
+
+/** What channels tell. */
+const channelCodes = [
+  'temperature_high',
+  'fan_failure',
+  'door_open',
+] as const satisfies readonly AlertCode[]
+
+export const nodeCodes: readonly AlertCode[] = [...channelCodes, 'node_offline']
+
+export const findNodes: AlertSource = async (context) => {
+  const { db, site, settings, now } = context
+  const [nodes, inverters, is_audible] = await Promise.all([
+    readNodes(db, site.site_id),
+    findHotInverters(context),
+    areNodesAudible(context),
+  ])
+  const fresh = nodes.filter((node) => !isStale(node.measured_at, node.report_s, now))
+  const judged = fresh.flatMap((node) => judgeNode(node, settings))
+  const holding = judged.filter((one) => one.holds === true)
+  const since = await readSince(context, holding)
+  const unsure = new Set(judged.filter(({ holds }) => holds === null).map(keyOf))
+  const heard = new Set(fresh.map(({ node_id }) => node_id))
+  const known = new Set(nodes.map(({ node_id }) => node_id))
+  const silent = is_audible ? nodes.filter(({ node_id }) => !heard.has(node_id)) : []
+  return {
+    findings: [
+      ...holding.map((one, nth) => findingOf(one, since[nth]!)),
+      ...silent.map(silentNode),
+      ...inverters.findings,
+    ],
+    cannotTell(open) {
+      if (open.source_type === 'inverter') return inverters.cannotTell(open)
+      if (!known.has(open.source_id)) return false
+      if (open.code === 'node_offline') return !is_audible && !heard.has(open.source_id)
+      if (!heard.has(open.source_id)) return true
+      return unsure.has(`${open.code} ${open.source_id} ${open.part}`)
+    },
+  }
+}
+
+export interface AlertedNode {
+  node_id: string
+  node_number: number
+  name: string
+  report_s: number
+  channels: Channel[]
+  created_at: Date
+  measured_at: Date | null
+  channel_values: (number | null)[] | null
+}
+
+const readNodes = (db: Queries, site_id: string) =>
+  db.query<AlertedNode>(
+    `select n.node_id, n.node_number, n.name, n.report_s, n.channels, n.created_at,
+       l.measured_at, l.channel_values
+     from nodes n
+     left join node_latest l on l.site_id = n.site_id and l.node_number = n.node_number
+     where n.site_id = $1 and n.retired_at is null
+     order by n.node_id`,
+    [site_id],
+  )
+
+/** Behind a silent edge, or a broker that is not reached, nobody knows of nodes; nor just after. */
+async function areNodesAudible(context: SourceContext): Promise<boolean> {
+  const { site_id } = context.site
+  const broker = { source_kind: 'edge', source_id: site_id, code: 'mqtt_disconnected' } as const
+  const [is_heard, last] = await Promise.all([
+    isEdgeHeard(context),
+    lastEvent(context.db, { site_id, ...broker }),
+  ])
+  if (!is_heard || last?.edge === 'rising') return false
+  return !last || last.at <= new Date(context.now.getTime() - 1000 * settling_s)
+}
+
+const silentNode = ({ node_id, name, measured_at, created_at }: AlertedNode): Finding => ({
+  ...{ code: 'node_offline', source_type: 'node', source_id: node_id, node_id },
+  since: measured_at ?? created_at,
+  message:
+    measured_at === null
+      ? `Sensor node '${name}' has never sent anything.`
+      : `Sensor node '${name}' has sent nothing since ${utc(measured_at)}.`,
+})
+
+export interface Judged {
+  node: AlertedNode
+  channel: Channel
+  code: (typeof channelCodes)[number]
+  /** null: it was not measured, or lies where it neither begins nor ends. */
+  holds: boolean | null
+  message: string
+  severity?: 'warning'
+  value: number | null
+  threshold?: number
+  /** For how long it holds: as long as the value was within, and the relay, if any, on. */
+  within: { low: number; high: number; relay_index: number | null }
+}
+
+const keyOf = ({ code, node, channel }: Judged) => `${code} ${node.node_id} ${channel.channel}`
+
+/** Every channel of a node that an alert can be of; pure. */
+export function judgeNode(node: AlertedNode, settings: AlertSettings): Judged[] {
+  return node.channels.flatMap((channel, index) => {
+    const value = node.channel_values?.[index] ?? null
+    const judge = judges[channel.kind]
+    return judge?.({ node, channel, value, settings }) ?? []
+  })
+}
+
+interface Measured {
+  node: AlertedNode
+  channel: Channel
+  value: number | null
+  settings: AlertSettings
+}
+
+const judges: Partial<Record<Channel['kind'], (measured: Measured) => Judged | null>> = {
+  temperature: judgeTemperature,
+  fan_current: judgeFan,
+  door: judgeDoor,
+}
+
+function judgeTemperature({ node, channel, value, settings }: Measured): Judged | null {
+  const { thresholds } = settings.rules.temperature_high
+  const { role, warn_high_c, alarm_high_c } = channel
+  const usual_c = role && thresholds[`${role}_c`]
+  const has_own = warn_high_c !== undefined || alarm_high_c !== undefined
+  const alarm_c = has_own ? alarm_high_c : usual_c
+  const lowest_c = Math.min(warn_high_c ?? Infinity, alarm_c ?? Infinity)
+  if (lowest_c === Infinity) return null
+  const is_alarm = value !== null && alarm_c !== undefined && value >= alarm_c
+  const threshold = is_alarm ? alarm_c : lowest_c
+  const is_below = value !== null && value < lowest_c - thresholds.hysteresis_k
+  return {
+    ...{ node, channel, code: 'temperature_high', value, threshold },
+    holds: value !== null && value >= lowest_c ? true : is_below ? false : null,
+    message: `${channel.label} of ${node.name}: ${value} °C, the limit is ${threshold} °C.`,
+    ...(!is_alarm && { severity: 'warning' }),
+    within: { low: lowest_c, high: Infinity, relay_index: null },
+  }
+}
+
+/** Of a fan whose relay is not known nobody knows whether it should run. */
+function judgeFan({ node, channel, value }: Measured): Judged | null {
+  const relay_index = node.channels.findIndex(
+    (one) => one.kind === 'relay' && one.channel === channel.relay,
+  )
+  if (relay_index === -1) return null
+  const commanded = node.channel_values?.[relay_index] ?? null
+  const threshold = channel.running_above_a ?? default_running_above_a
+  const runs = value !== null && value > threshold
+  const is_known = commanded !== null && value !== null
+  return {
+    ...{ node, channel, code: 'fan_failure', value, threshold },
+    holds: commanded === 0 || runs ? false : is_known ? true : null,
+    message: `${channel.label} of ${node.name} is switched on and draws ${value} A.`,
+    within: { low: -Infinity, high: threshold, relay_index },
+  }
+}
+
+function judgeDoor({ node, channel, value }: Measured): Judged {
+  return {
+    ...{ node, channel, code: 'door_open', value: null },
+    holds: value === null ? null : value === 1,
+    message: `${channel.label} of ${node.name} is open.`,
+    within: { low: 1, high: 1, relay_index: null },
+  }
+}
+
+function findingOf(judged: Judged, since: Date): Finding {
+  const { node, channel, code, message, severity, value, threshold } = judged
+  const unit = channelUnits[channel.kind]
+  return {
+    ...{ code, source_type: 'node', source_id: node.node_id, node_id: node.node_id },
+    ...{ part: channel.channel, since, message },
+    ...(severity && { severity }),
+    ...(value !== null && { value }),
+    ...(threshold !== undefined && { threshold }),
+    ...(unit !== null && { unit }),
+  }
+}
+
+const looked_back_s_min = 3600
+
+/** Since when each holds without a break, as far as it is worth to look back. */
+async function readSince(
+  { db, site, settings, now }: SourceContext,
+  holding: readonly Judged[],
+): Promise<Date[]> {
+  if (holding.length === 0) return []
+  const delays_s = channelCodes.map((code) => settings.rules[code].raise_delay_s)
+  const looked_back_s = 2 * Math.max(looked_back_s_min, ...delays_s)
+  const asked = holding.map(({ node, channel, within }, nth) => ({
+    ...{ nth, node_number: node.node_number, position: node.channels.indexOf(channel) + 1 },
+    low: Number.isFinite(within.low) ? within.low : null,
+    high: Number.isFinite(within.high) ? within.high : null,
+    relay_position: within.relay_index === null ? null : within.relay_index + 1,
+  }))
+  const rows = await db.query<{ nth: number; since: Date | null }>(since, [
+    site.site_id,
+    JSON.stringify(asked),
+    new Date(now.getTime() - 1000 * looked_back_s),
+    now,
+  ])
+  const found = new Map(rows.map((row) => [row.nth, row.since]))
+  return holding.map(({ node }, nth) => found.get(nth) ?? node.measured_at ?? now)
+}
+
+// Values are stored as real: a limit is compared as one.
+const since = `
+  select a.nth, (
+    select min(r.measured_at) from node_readings r
+    where r.site_id = $1 and r.node_number = a.node_number
+      and r.measured_at > coalesce(broken.at, $3::timestamptz) and r.measured_at <= $4
+  ) as since
+  from jsonb_to_recordset($2::jsonb)
+    as a (nth int, node_number int, position int, low real, high real, relay_position int)
+  left join lateral (
+    select r.measured_at as at from node_readings r
+    where r.site_id = $1 and r.node_number = a.node_number
+      and r.measured_at > $3 and r.measured_at <= $4
+      and (r.channel_values[a.position] < a.low or r.channel_values[a.position] > a.high
+        or r.channel_values[a.relay_position] = 0)
+    order by r.measured_at desc limit 1
+  ) as broken on true`

@@ -1,0 +1,232 @@
+/** What a round of alerts knows of the plants of a site, read once for all sources that ask. */
+import type { CommState } from '@heliograph/domain/link'
+import { asleep_below_deg, drowsy_ms, type Place, placeOf } from '@heliograph/domain/place'
+import type { PollIntervals } from '@heliograph/domain/site'
+import { day_ms } from '@heliograph/domain/utc-day'
+import { solarPosition } from '@heliograph/physics/solar-position'
+import {
+  edgeCommState,
+  type InverterCommState,
+  type InverterVitals,
+  inverterCommState,
+} from '../../records/communication.ts'
+import { isStale } from '../../records/frame.ts'
+import { type Situation, situationOf } from '../../records/situation.ts'
+import type { Queries } from '../../storage/database.ts'
+import { siteElevation } from '../../storage/site-elevation.ts'
+import type { SourceContext } from '../finding.ts'
+
+export interface EdgeNow {
+  edge_id: string
+  name: string
+  connected_at: Date | null
+  last_seen_at: Date | null
+  journal_oldest_at: Date | null
+}
+
+export interface LoggerNow {
+  logger_id: number
+  name: string
+  created_at: Date
+  /** When anything of it was measured last. */
+  data_at: Date | null
+  /** On its panels; null where that is not known, or not lately. */
+  poa_irradiance_w_m2: number | null
+}
+
+export interface InverterNow extends InverterVitals {
+  name: string
+  driver: string
+  rated_ac_power_kw: number
+  nominal_efficiency_pct: number | null
+  created_at: Date
+  ac_power_kw: number | null
+  limited_by: string | null
+  /** From `alarm_1` on. */
+  alarm_words: (number | null)[]
+  /** Since when the edge has said what it says of it. */
+  edge_since_at: Date | null
+  comm_state: InverterCommState
+}
+
+/** A device of other kinds, as the edge gets on with it. */
+export interface DeviceNow {
+  kind: 'station' | 'meter' | 'combiner'
+  id: string
+  name: string
+  logger_id: number | null
+  /** Of a combiner: the inverter whose strings it measures. */
+  inverter_id: number | null
+  comm_state: CommState
+  since_at: Date
+  error: string | null
+}
+
+export interface PlantNow {
+  situation: Situation
+  place: Place | null
+  /** Since when inverters must be awake; null while they may sleep. */
+  awake_since_at: Date | null
+  edges: EdgeNow[]
+  loggers: Map<number, LoggerNow>
+  inverters: Map<number, InverterNow>
+  devices: DeviceNow[]
+  /** When the open alerts began, by key: what holds already needs not be searched for again. */
+  known_since: Map<string, Date>
+}
+
+const read = new WeakMap<SourceContext, Promise<PlantNow>>()
+
+/** What is in service at the site, as it is now; the same for all who ask in a round. */
+export function readPlantNow(context: SourceContext): Promise<PlantNow> {
+  const known = read.get(context) ?? readAll(context)
+  read.set(context, known)
+  return known
+}
+
+async function readAll({ db, site: { site_id }, now }: SourceContext): Promise<PlantNow> {
+  const [facts, edges, loggers, inverters, devices, open] = await Promise.all([
+    readFacts(db, site_id),
+    db.query<EdgeNow>(edgesNow, [site_id]),
+    db.query<LoggerNow & { light_at: Date | null }>(loggersNow, [site_id]),
+    db.query<Omit<InverterNow, 'comm_state' | 'logger_data_at'>>(invertersNow, [site_id]),
+    db.query<DeviceNow>(devicesNow, [site_id]),
+    db.query<{ dedup_key: string; started_at: Date }>(
+      "select dedup_key, started_at from alerts where site_id = $1 and status <> 'resolved'",
+      [site_id],
+    ),
+  ])
+  const seen = edges.flatMap(({ last_seen_at }) => last_seen_at?.getTime() ?? [])
+  const edge_seen_at = seen.length > 0 ? new Date(Math.max(...seen)) : null
+  const situation = situationOf({ ...facts, edge_seen_at }, now)
+  const place = placeOf(facts)
+  const data_at = new Map<number, Date | null>()
+  for (const logger of loggers) data_at.set(logger.logger_id, newest(logger, inverters))
+  return {
+    ...{ situation, place, edges, devices },
+    awake_since_at: awakeSince(place, now),
+    loggers: new Map(
+      loggers.map(({ light_at, ...logger }) => {
+        const is_dim = isStale(light_at, situation.poll.logger_s, now)
+        const light = { poa_irradiance_w_m2: is_dim ? null : logger.poa_irradiance_w_m2 }
+        return [
+          logger.logger_id,
+          { ...logger, ...light, data_at: data_at.get(logger.logger_id) ?? null },
+        ]
+      }),
+    ),
+    inverters: new Map(
+      inverters.map((row) => {
+        const inverter = { ...row, logger_data_at: data_at.get(row.logger_id) ?? null }
+        const comm_state = inverterCommState(inverter, situation)
+        return [row.inverter_id, { ...inverter, comm_state }]
+      }),
+    ),
+    known_since: new Map(open.map(({ dedup_key, started_at }) => [dedup_key, started_at])),
+  }
+}
+
+function newest(
+  { logger_id, data_at }: Pick<LoggerNow, 'logger_id' | 'data_at'>,
+  inverters: readonly Pick<InverterNow, 'logger_id' | 'measured_at'>[],
+): Date | null {
+  let last = data_at
+  for (const { logger_id: of, measured_at } of inverters) {
+    if (of === logger_id && measured_at && (!last || measured_at > last)) last = measured_at
+  }
+  return last
+}
+
+interface Facts {
+  timezone: string
+  latitude: number | null
+  longitude: number | null
+  elevation_m: number | null
+  poll: PollIntervals | null
+}
+
+async function readFacts(db: Queries, site_id: string): Promise<Facts> {
+  const [facts] = await db.query<Facts>(
+    `select coalesce(inventory->>'timezone', 'UTC') as timezone,
+       (inventory->>'latitude')::float8 as latitude,
+       (inventory->>'longitude')::float8 as longitude,
+       ${siteElevation('s')} as elevation_m, inventory->'poll' as poll
+     from sites s where site_id = $1`,
+    [site_id],
+  )
+  if (!facts) throw new Error(`there is no site ${site_id}`)
+  return facts
+}
+
+const edgesNow = `
+  select edge_id, name, connected_at, last_seen_at, journal_oldest_at from edges
+  where site_id = $1 and revoked_at is null order by edge_id`
+
+const loggersNow = `
+  select g.logger_id, g.name, g.created_at, l.measured_at as data_at, l.poa_irradiance_w_m2,
+    l.measured_at as light_at
+  from loggers g left join logger_latest l using (site_id, logger_id)
+  where g.site_id = $1 and g.retired_at is null order by g.logger_id`
+
+const invertersNow = `
+  select i.inverter_id, i.logger_id, i.name, i.driver, i.rated_ac_power_kw,
+    i.nominal_efficiency_pct, i.created_at, l.measured_at, l.state, l.ac_power_kw, l.limited_by,
+    array[l.alarm_1, l.alarm_2, l.alarm_3, l.alarm_4, l.alarm_5]::float8[] as alarm_words,
+    d.comm_state as edge_comm_state, d.since_at as edge_since_at
+  from inverters i
+    left join inverter_latest l using (site_id, inverter_id)
+    left join device_status d
+      on d.site_id = i.site_id and d.kind = 'inverter' and d.id = i.inverter_id::text
+  where i.site_id = $1 and i.retired_at is null order by i.inverter_id`
+
+const devicesNow = `
+  select d.kind, d.id, o.name, o.logger_id, o.inverter_id, d.comm_state, d.since_at, d.error
+  from device_status d
+    join (
+      select 'station' as kind, station_id::text as id, name, logger_id, null::int as inverter_id
+      from stations where site_id = $1 and retired_at is null
+      union all
+      select 'meter', meter_id::text, name, logger_id, null from meters
+      where site_id = $1 and retired_at is null
+      union all
+      select 'combiner', s.combiner_id, s.combiner_id, min(i.logger_id), min(i.inverter_id)
+      from strings s join inverters i using (site_id, inverter_id)
+      where s.site_id = $1 and s.combiner_id is not null and s.retired_at is null
+        and i.retired_at is null
+      group by s.combiner_id
+    ) as o using (kind, id)
+  where d.site_id = $1
+  order by 1, 2`
+
+const step_ms = 300_000
+
+/**
+ * Since when the sun has stood so high, to five minutes, that inverters must be awake: by day for a
+ * quarter of an hour, and for as long yet. Of a place that is not known: for a day.
+ */
+export function awakeSince(place: Place | null, now: Date): Date | null {
+  const now_ms = now.getTime()
+  if (place === null) return new Date(now_ms - day_ms)
+  const { latitude, longitude, elevation_m } = place
+  const isUp = (time_ms: number) =>
+    solarPosition(time_ms, latitude, longitude, { elevation_m }).apparent_elevation_deg >=
+    asleep_below_deg
+  if (!isUp(now_ms) || !isUp(now_ms + drowsy_ms) || !isUp(now_ms - drowsy_ms)) return null
+  let risen_ms = now_ms - drowsy_ms
+  while (now_ms - risen_ms < day_ms && isUp(risen_ms - step_ms)) risen_ms -= step_ms
+  return new Date(risen_ms + drowsy_ms)
+}
+
+/** The edges that are heard of. */
+export const heardEdges = ({ edges, situation }: Pick<PlantNow, 'edges' | 'situation'>) =>
+  edges.filter((edge) => ['connected', 'backfilling'].includes(edgeCommState(edge, situation.now)))
+
+/** Whether what was measured of it last tells how it is now. */
+export const isLive = (inverter: InverterNow | undefined): inverter is InverterNow =>
+  inverter?.comm_state === 'connected'
+
+export const isFaulted = (inverter: InverterNow): boolean =>
+  isLive(inverter) && inverter.state === 'fault'
+
+/** `2026-06-21 10:04 UTC` */
+export const utc = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`

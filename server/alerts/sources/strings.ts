@@ -1,0 +1,334 @@
+/**
+ * Strings that carry nothing while others do, by what was measured last; and strings that deliver
+ * less than their peers, by the hourly sums of the last day. Of an inverter that is silent or in
+ * fault no string can be judged.
+ */
+import { localDate } from '@heliograph/domain/local-day'
+import { day_ms } from '@heliograph/domain/utc-day'
+import type { StringLayout } from '../../diagnostics/string-sums.ts'
+import { isStale, stale_polls, stale_s_min } from '../../records/frame.ts'
+import { layoutOf } from '../../rollups/inverter-span.ts'
+import { readStringHours } from '../../rollups/store.ts'
+import { decodeStrings, quantityBytes, quantityOf } from '../../rollups/string-codec.ts'
+import type { AlertSource, Finding, Look, OpenAlert, SourceContext } from '../finding.ts'
+import type { AlertCode } from '../rules.ts'
+import { type InverterNow, isFaulted, isLive, type PlantNow, readPlantNow } from './plant-now.ts'
+import {
+  isCarrying,
+  judgeZero,
+  type LiveString,
+  peersPower,
+  type ZeroString,
+  type ZeroThresholds,
+} from './string-currents.ts'
+import { judgeShortfalls, type Shortfall, type StringHour } from './string-shortfalls.ts'
+
+export const stringCodes = [
+  'string_zero_current',
+  'string_underperformance',
+] as const satisfies readonly AlertCode[]
+
+const hour_ms = 3_600_000
+
+export const findStrings: AlertSource = async (context) => {
+  const plant = await readPlantNow(context)
+  const { string_zero_current, string_underperformance } = context.settings.rules
+  const [lit, weak] = await Promise.all([
+    readLit(context, plant, string_zero_current.thresholds),
+    readWeak(context, string_underperformance.thresholds.shortfall_pct),
+  ])
+  for (const inverter_id of underperforming(plant)) weak.add(inverter_id)
+  const dark = lit.filter(({ has_zero }) => has_zero).map(({ inverter_id }) => inverter_id)
+  const live = await readLive(context, plant, [...new Set([...dark, ...weak])])
+  const zeros = dark.flatMap((inverter_id) =>
+    judgeZero(live.get(inverter_id) ?? [], string_zero_current.thresholds).map((zero) => ({
+      ...zero,
+      inverter: plant.inverters.get(inverter_id)!,
+    })),
+  )
+  const [since, hours] = await Promise.all([
+    readZeroSince(context, plant, zeros),
+    readHours(context, [...weak]),
+  ])
+  const findings = zeros.map((zero) => zeroFinding(zero, since.get(keyOf(zero)), context))
+  const is_zero = new Set(findings.map(({ source_id }) => source_id))
+  const judged = new Set<string>()
+  for (const inverter_id of weak) {
+    const inverter = plant.inverters.get(inverter_id)
+    const own = live.get(inverter_id)
+    if (!inverter || !isJudged(inverter) || !own) continue
+    const shortfalls = judgeShortfalls(own, hours.get(inverter_id) ?? [], thresholdsOf(context))
+    for (const shortfall of shortfalls) {
+      const source_id = `${inverter_id}.${shortfall.string_index}`
+      // What carries nothing now is told as that.
+      if (is_zero.has(source_id)) continue
+      judged.add(source_id)
+      if (shortfall.is_short) findings.push(shortFinding(shortfall, inverter, own, context))
+    }
+  }
+  const carries = carrying(lit, live, string_zero_current.thresholds)
+  return {
+    findings,
+    cannotTell: (open) =>
+      isInService(open, plant) &&
+      (open.code === 'string_zero_current' ? !carries(open) : !judged.has(open.source_id)),
+  } satisfies Look
+}
+
+const thresholdsOf = ({ settings }: SourceContext) =>
+  settings.rules.string_underperformance.thresholds
+
+const isJudged = (inverter: InverterNow | undefined): inverter is InverterNow =>
+  isLive(inverter) && !isFaulted(inverter)
+
+const isInService = ({ inverter_id }: OpenAlert, { inverters }: PlantNow) =>
+  inverters.has(inverter_id ?? Number.NaN)
+
+/** The inverters of strings that are known to underperform. */
+function underperforming({ known_since }: PlantNow): number[] {
+  return [...known_since.keys()].flatMap((key) => {
+    const [code, , source_id] = key.split(':')
+    return code === 'string_underperformance' ? Number.parseInt(source_id ?? '', 10) : []
+  })
+}
+
+interface LitInverter {
+  inverter_id: number
+  /** Whether a connected string of it carries nothing. */
+  has_zero: boolean
+}
+
+const freshSince = ({ situation: { poll, now } }: PlantNow) =>
+  new Date(now.getTime() - 1000 * Math.max(stale_polls * poll.inverter_s, stale_s_min))
+
+/** The inverters of which any string carries current, by day. */
+async function readLit(
+  { db, site: { site_id } }: SourceContext,
+  plant: PlantNow,
+  { current_a, peer_current_a }: ZeroThresholds,
+): Promise<LitInverter[]> {
+  if (plant.awake_since_at === null) return []
+  const lit = await db.query<LitInverter>(
+    `with fresh as materialized (
+       select inverter_id, first_string_index, l.current_a,
+         (select max(a) from unnest(l.current_a) as a) as highest_a
+       from string_latest l where site_id = $1 and measured_at >= $2
+     )
+     select s.inverter_id,
+       bool_or(coalesce(f.current_a[s.string_index - f.first_string_index + 1] < $3, false))
+         as has_zero
+     from strings s join fresh f using (inverter_id)
+     where s.site_id = $1 and s.connected and s.retired_at is null
+     group by s.inverter_id having max(f.highest_a) >= $4`,
+    [site_id, freshSince(plant), current_a, peer_current_a],
+  )
+  return lit.filter(({ inverter_id }) => isJudged(plant.inverters.get(inverter_id)))
+}
+
+/** Inverters with a string that fell short of its peers, by the sums of yesterday and today. */
+async function readWeak(
+  { db, site, now }: SourceContext,
+  shortfall_pct: number,
+): Promise<Set<number>> {
+  const today = localDate(now.getTime(), site.timezone)
+  const yesterday = localDate(now.getTime() - day_ms, site.timezone)
+  const days = await db.query<{ inverter_id: number; compared: Buffer; peers: Buffer }>(
+    `select inverter_id, ${quantityBytes('compared_kwh')} as compared,
+       ${quantityBytes('peer_kwh')} as peers
+     from string_days where site_id = $1 and local_date in ($2, $3)`,
+    [site.site_id, yesterday, today],
+  )
+  // Each day by itself, so that a good one hides no bad one.
+  const weak = days.filter(({ compared, peers }) => {
+    const peer_kwh = quantityOf(peers)
+    return quantityOf(compared).some((kwh, nth) => kwh < (1 - shortfall_pct / 100) * peer_kwh[nth]!)
+  })
+  return new Set(weak.map(({ inverter_id }) => inverter_id))
+}
+
+interface StringRow {
+  inverter_id: number
+  string_index: number
+  mppt_index: number
+  connected: boolean
+  params_id: number
+  dc_capacity_kwp: number
+  azimuth_deg: number
+  tilt_deg: number
+  first_string_index: number | null
+  measured_at: Date | null
+  current_a: number | null
+  voltage_v: number | null
+}
+
+/** The strings of some inverters with what was measured last of them, null where not lately. */
+async function readLive(
+  { db, site: { site_id } }: SourceContext,
+  { situation: { poll, now } }: PlantNow,
+  inverter_ids: readonly number[],
+): Promise<Map<number, LiveString[]>> {
+  if (inverter_ids.length === 0) return new Map()
+  const rows = await db.query<StringRow>(
+    `select s.inverter_id, s.string_index, s.mppt_index, s.connected, s.params_id,
+       s.dc_capacity_kwp, s.azimuth_deg, s.tilt_deg, l.first_string_index, l.measured_at,
+       l.current_a[s.string_index - l.first_string_index + 1] as current_a,
+       l.voltage_v[s.string_index - l.first_string_index + 1] as voltage_v
+     from strings s left join string_latest l
+       on l.site_id = s.site_id and l.inverter_id = s.inverter_id
+       and s.string_index >= l.first_string_index
+       and s.string_index < l.first_string_index + cardinality(l.current_a)
+     where s.site_id = $1 and s.inverter_id = any ($2) and s.retired_at is null
+     order by s.inverter_id, s.string_index`,
+    [site_id, inverter_ids],
+  )
+  return new Map(
+    [...Map.groupBy(rows, ({ inverter_id }) => inverter_id)].map(([inverter_id, own]) => {
+      const layout = layoutOf(own)
+      return [
+        inverter_id,
+        own.map((row, nth) => {
+          const is_live = !isStale(row.measured_at, poll.inverter_s, now)
+          const { current_a, voltage_v } = is_live ? row : nothing
+          return {
+            ...layout[nth]!,
+            first_string_index: row.first_string_index,
+            current_a,
+            voltage_v,
+          }
+        }),
+      ]
+    }),
+  )
+}
+
+const nothing = { current_a: null, voltage_v: null }
+
+async function readHours(
+  { db, site: { site_id }, now }: SourceContext,
+  inverter_ids: readonly number[],
+): Promise<Map<number, StringHour[]>> {
+  if (inverter_ids.length === 0) return new Map()
+  const to_ms = now.getTime()
+  const from_ms = Math.floor((to_ms - day_ms) / hour_ms) * hour_ms
+  const rows = await readStringHours(db, site_id, { inverter_ids, from_ms, to_ms })
+  const hours = rows.map((row) => ({ ...row, sums: decodeStrings(row) }))
+  return Map.groupBy(hours, ({ inverter_id }) => inverter_id)
+}
+
+type ZeroOf = ZeroString & { inverter: InverterNow }
+const keyOf = ({ inverter, string: { string_index } }: ZeroOf) =>
+  `${inverter.inverter_id}.${string_index}`
+
+/**
+ * Since when strings carry nothing while others do: the first reading with current in the others
+ * after the last one with current in the string; of today at most.
+ */
+async function readZeroSince(
+  { db, site: { site_id }, settings }: SourceContext,
+  { known_since, awake_since_at }: PlantNow,
+  zeros: readonly ZeroOf[],
+): Promise<Map<string, Date>> {
+  const since = new Map<string, Date>()
+  for (const zero of zeros) {
+    const known = known_since.get(`string_zero_current:string:${keyOf(zero)}`)
+    if (known) since.set(keyOf(zero), known)
+  }
+  const fresh = zeros.filter((zero) => !since.has(keyOf(zero)))
+  if (fresh.length === 0 || awake_since_at === null) return since
+  const asked = fresh.map((zero) => {
+    const { string_index, first_string_index } = zero.string
+    const first = first_string_index ?? 0
+    const peers = zero.peers.filter((peer) => peer.first_string_index === first)
+    return {
+      key: keyOf(zero),
+      inverter_id: zero.inverter.inverter_id,
+      first,
+      nth: string_index - first + 1,
+      // Measured by another box than all of its peers: then only its own current tells.
+      peers: peers.map((peer) => peer.string_index - first + 1),
+    }
+  })
+  const { current_a, peer_current_a } = settings.rules.string_zero_current.thresholds
+  const readings = `from string_readings r
+    where r.site_id = $1 and r.inverter_id = z.inverter_id and r.first_string_index = z.first
+      and r.measured_at`
+  const rows = await db.query<{ key: string; since: Date | null }>(
+    `select z.key, (
+       select r.measured_at ${readings} > coalesce((
+         select r.measured_at ${readings} >= $3 and r.current_a[z.nth] >= $4
+         order by r.measured_at desc limit 1
+       ), $3)
+         and (z.peers = '{}'
+           or (select max(r.current_a[peer]) from unnest(z.peers) as peer) >= $5)
+       order by r.measured_at limit 1
+     ) as since
+     from jsonb_to_recordset($2::jsonb)
+       as z (key text, inverter_id int, first int, nth int, peers int[])`,
+    [site_id, JSON.stringify(asked), awake_since_at, current_a, peer_current_a],
+  )
+  for (const row of rows) if (row.since) since.set(row.key, row.since)
+  return since
+}
+
+const ofString = (inverter: InverterNow, { string_index }: StringLayout) => ({
+  source_type: 'string' as const,
+  source_id: `${inverter.inverter_id}.${string_index}`,
+  inverter_id: inverter.inverter_id,
+  logger_id: inverter.logger_id,
+  string_index,
+})
+
+const amperes = (current_a: number) => `${current_a.toFixed(1)} A`
+
+function zeroFinding(
+  { inverter, string, current_a, peer_current_a, missing_kw }: ZeroOf,
+  since: Date | undefined,
+  { settings, now }: SourceContext,
+): Finding {
+  return {
+    ...{ code: 'string_zero_current', ...ofString(inverter, string), since: since ?? now },
+    message:
+      `String ${string.string_index} (counted from 0) of inverter '${inverter.name}' carries no current while its ` +
+      `neighbours carry ${amperes(peer_current_a)}.`,
+    ...{ value: current_a, unit: 'A' },
+    threshold: settings.rules.string_zero_current.thresholds.current_a,
+    ...(missing_kw !== null && { affected_power_kw: missing_kw }),
+  }
+}
+
+function shortFinding(
+  { string_index, shortfall_pct, since, cause }: Shortfall,
+  inverter: InverterNow,
+  own: readonly LiveString[],
+  { settings }: SourceContext,
+): Finding {
+  const string = own.find((each) => each.string_index === string_index)!
+  const peers_kw = peersPower(string, own)
+  const pattern = cause === null ? '' : ` The pattern is that of: ${cause.replaceAll('_', ' ')}.`
+  return {
+    ...{ code: 'string_underperformance', ...ofString(inverter, string), since },
+    message:
+      `String ${string_index} (counted from 0) of inverter '${inverter.name}' delivered ` +
+      `${shortfall_pct.toFixed(0)} % less than its peers in the last day.${pattern}`,
+    ...{ value: shortfall_pct, unit: '%' },
+    threshold: settings.rules.string_underperformance.thresholds.shortfall_pct,
+    ...(peers_kw !== null && { affected_power_kw: (peers_kw * shortfall_pct) / 100 }),
+  }
+}
+
+/** Whether a string of an open alert is seen to carry current, or is not connected any more. */
+function carrying(
+  lit: readonly LitInverter[],
+  live: ReadonlyMap<number, readonly LiveString[]>,
+  thresholds: ZeroThresholds,
+): (open: OpenAlert) => boolean {
+  const has_zero = new Map(lit.map((each) => [each.inverter_id, each.has_zero]))
+  return ({ inverter_id, string_index }) => {
+    const zero = has_zero.get(inverter_id ?? Number.NaN)
+    if (zero === undefined) return false
+    if (!zero) return true
+    const own = live.get(inverter_id!) ?? []
+    const string = own.find((each) => each.string_index === string_index)
+    return !string?.is_connected || isCarrying(string, thresholds)
+  }
+}

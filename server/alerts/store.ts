@@ -1,0 +1,156 @@
+/** Alerts in the database: those of a round read and held, what became of them written at once. */
+import type { Queries, Transaction } from '../storage/database.ts'
+import type { Concerned } from './finding.ts'
+import type { AlertStatus, StoredAlert } from './listener.ts'
+import type { Known, NewAlert } from './reconcile.ts'
+
+/** What may change of an alert once it is there. */
+const changing = [
+  'message',
+  'severity',
+  'status',
+  'last_seen_at',
+  'ended_at',
+  'occurrence_count',
+  'reopened_at',
+  'held_before_s',
+  'value',
+  'threshold',
+  'unit',
+  'affected_power_kw',
+  'lost_energy_kwh',
+  'lost_amount',
+  'currency',
+  'acknowledged_at',
+  'acknowledged_by',
+  'ack_note',
+  'resolved_at',
+  'resolved_by',
+  'resolution',
+  'resolution_note',
+  'awaits_end',
+  'suppressed_reason',
+  'vendor_codes',
+] as const satisfies readonly (keyof StoredAlert)[]
+
+/** Where the inventory knows it better than who found it. */
+const placed = {
+  logger_id: 'coalesce(r.logger_id, i.logger_id, n.logger_id, b.logger_id)',
+  location_id:
+    'coalesce(r.location_id, i.location_id, n.location_id, b.location_id, l.location_id)',
+} as const satisfies Partial<Record<keyof Concerned, string>>
+
+const fixed = [
+  'dedup_key',
+  'code',
+  'title',
+  'category',
+  'source_type',
+  'source_id',
+  'part',
+  'inverter_id',
+  'string_index',
+  'bess_id',
+  'node_id',
+  'started_at',
+  'detected_at',
+] as const satisfies readonly (keyof StoredAlert)[]
+
+const given = [...fixed, ...changing]
+const columns = ['alert_id', ...given, ...Object.keys(placed)]
+export const alertColumns = columns.map((name) => `a.${name}`).join(', ')
+
+/** Open ones, and those that were resolved since: held until the end of the transaction. */
+export async function holdAlerts(
+  tx: Transaction,
+  site_id: string,
+  resolved_since: Date,
+): Promise<Known> {
+  const open = await tx.query<StoredAlert>(
+    `select ${alertColumns} from alerts a where a.site_id = $1 and a.status <> 'resolved'
+     order by a.alert_id for update`,
+    [site_id],
+  )
+  const resolved = await tx.query<StoredAlert>(
+    `select ${alertColumns} from alerts a
+     where a.site_id = $1 and a.status = 'resolved' and a.resolved_at > $2
+     order by a.resolved_at, a.alert_id for update`,
+    [site_id, resolved_since],
+  )
+  const newest = new Map(resolved.map((alert) => [alert.dedup_key, alert]))
+  return { open, resolved: [...newest.values()] }
+}
+
+/** One alert, held; null where the site has none of that id. */
+export async function holdAlert(
+  tx: Transaction,
+  site_id: string,
+  alert_id: number,
+): Promise<StoredAlert | null> {
+  const [alert] = await tx.query<StoredAlert>(
+    `select ${alertColumns} from alerts a where a.site_id = $1 and a.alert_id = $2 for update`,
+    [site_id, alert_id],
+  )
+  return alert ?? null
+}
+
+/** Adds them, each with the plant and the location of its device. */
+export function addAlerts(
+  db: Queries,
+  site_id: string,
+  alerts: readonly NewAlert[],
+  now: Date,
+): Promise<StoredAlert[]> {
+  return db.query<StoredAlert>(
+    `insert into alerts as a (site_id, created_at, updated_at, ${given},
+       ${Object.keys(placed)})
+     select $1, $3, $3, ${given.map((name) => `r.${name}`)}, ${Object.values(placed)}
+     from jsonb_populate_recordset(null::alerts, $2) r
+       left join inverters i on i.site_id = $1 and i.inverter_id = r.inverter_id
+       left join nodes n on n.site_id = $1 and n.node_id = r.node_id
+       left join batteries b on b.site_id = $1 and b.bess_id = r.bess_id
+       left join loggers l on l.site_id = $1
+         and l.logger_id = coalesce(r.logger_id, i.logger_id, n.logger_id, b.logger_id)
+     returning ${alertColumns}`,
+    [site_id, JSON.stringify(alerts), now],
+  )
+}
+
+/** Stores what may change of alerts that are there. */
+export async function changeAlerts(
+  db: Queries,
+  site_id: string,
+  alerts: readonly StoredAlert[],
+  now: Date,
+): Promise<void> {
+  await db.execute(
+    `update alerts a set updated_at = $3, ${changing.map((name) => `${name} = r.${name}`)}
+     from jsonb_populate_recordset(null::alerts, $2) r
+     where a.site_id = $1 and a.alert_id = r.alert_id`,
+    [site_id, JSON.stringify(alerts), now],
+  )
+}
+
+export interface Transition {
+  alert_id: number
+  /** null: it was raised. */
+  from_status: AlertStatus | null
+  to_status: AlertStatus
+  /** The name of a key, or `system`. */
+  changed_by: string
+  note: string | null
+}
+
+export async function addTransitions(
+  db: Queries,
+  site_id: string,
+  transitions: readonly Transition[],
+  now: Date,
+): Promise<void> {
+  await db.execute(
+    `insert into alert_transitions (site_id, alert_id, at, from_status, to_status, changed_by, note)
+     select $1, alert_id, $3, from_status, to_status, changed_by, note
+     from jsonb_populate_recordset(null::alert_transitions, $2)`,
+    [site_id, JSON.stringify(transitions), now],
+  )
+}

@@ -1,0 +1,189 @@
+/**
+ * What explains a finding: that the sun is down, that people planned to work on its device, that
+ * its plant is curtailed. A finding is explained only by what its rule names.
+ */
+import { asleep_below_deg, placeOf } from '@heliograph/domain/place'
+import { solarPosition } from '@heliograph/physics/solar-position'
+import type { Queries } from '../storage/database.ts'
+import type { Concerned, Finding, ReadSuppression, SourceContext, Suppression } from './finding.ts'
+import type { Suppressor } from './rule.ts'
+import { ruleOf } from './rules.ts'
+
+export const readSuppression: ReadSuppression = async (context) => {
+  const { db, site, now } = context
+  const [works, curtailed_loggers] = await Promise.all([
+    readPlannedWork(db, site.site_id, now),
+    readCurtailed(db, site.site_id, now),
+  ])
+  const is_quiet = works.length === 0 && curtailed_loggers.size === 0
+  const devices = is_quiet ? noDevices : await readDevices(db, site.site_id)
+  return suppressionBy({ is_night: isNight(context), works, devices, curtailed_loggers })
+}
+
+/** What a work order is of; without any of these it is of nothing that an alert could be of. */
+export type PlannedWork = Concerned
+
+/** Where devices belong to, by their ids. */
+export interface Devices {
+  inverters: ReadonlyMap<number, Belonging>
+  batteries: ReadonlyMap<number, Belonging>
+  nodes: ReadonlyMap<string, Belonging>
+  loggers: ReadonlyMap<number, Belonging>
+  /** Of each location the one that it is in. */
+  parents: ReadonlyMap<number, number | null>
+}
+
+export interface Belonging {
+  logger_id: number | null
+  location_id: number | null
+}
+
+export interface Explanations {
+  is_night: boolean
+  /** Under way, or within their time. */
+  works: readonly PlannedWork[]
+  devices: Devices
+  /** Plants with a row that is in force and applied. */
+  curtailed_loggers: ReadonlySet<number>
+}
+
+/** Pure. Of several that explain a finding, the first that its rule names. */
+export function suppressionBy(explanations: Explanations): Suppression {
+  const { is_night, works, devices, curtailed_loggers } = explanations
+  const explains: Record<Suppressor, (finding: Finding) => boolean> = {
+    night: () => is_night,
+    maintenance: (finding) => {
+      if (works.length === 0) return false
+      const placed = placedIn(finding, devices)
+      return works.some((work) => covers(work, finding, placed))
+    },
+    curtailment: (finding) => {
+      const { logger_id } = placedIn(finding, devices)
+      return logger_id !== null && curtailed_loggers.has(logger_id)
+    },
+  }
+  return (finding) =>
+    ruleOf(finding.code).suppressed_by.find((one) => explains[one](finding)) ?? null
+}
+
+interface Placed {
+  logger_id: number | null
+  /** Where it is, and what that is in; of what is nowhere, what all of the site is in. */
+  location_ids: ReadonlySet<number>
+}
+
+function placedIn(finding: Finding, devices: Devices): Placed {
+  const { inverter_id, bess_id, node_id } = finding
+  const device =
+    (inverter_id !== undefined && devices.inverters.get(inverter_id)) ||
+    (bess_id !== undefined && devices.batteries.get(bess_id)) ||
+    (node_id !== undefined && devices.nodes.get(node_id)) ||
+    null
+  const logger_id = finding.logger_id ?? device?.logger_id ?? null
+  const plant = logger_id === null ? undefined : devices.loggers.get(logger_id)
+  const own = finding.location_id ?? device?.location_id ?? plant?.location_id ?? null
+  const location_ids = own === null ? wholeSite(devices) : within(own, devices)
+  return { logger_id, location_ids }
+}
+
+/** A location and all that it is in. */
+function within(location_id: number, { parents }: Devices): Set<number> {
+  const found = new Set<number>()
+  for (let at: number | null = location_id; at !== null && !found.has(at); ) {
+    found.add(at)
+    at = parents.get(at) ?? null
+  }
+  return found
+}
+
+/** The locations that every other one is in: what the site, its edge and its grid meter are in. */
+function wholeSite(devices: Devices): Set<number> {
+  const chains = [...devices.parents.keys()].map((id) => within(id, devices))
+  const [first = new Set<number>(), ...others] = chains
+  return new Set([...first].filter((id) => others.every((chain) => chain.has(id))))
+}
+
+/** By the narrowest that the work order names: one of a string is not of its whole inverter. */
+function covers(work: PlannedWork, finding: Finding, placed: Placed): boolean {
+  const { inverter_id, string_index, bess_id, node_id, logger_id, location_id } = work
+  if (inverter_id !== null) {
+    const is_same = finding.inverter_id === inverter_id
+    return is_same && (string_index === null || finding.string_index === string_index)
+  }
+  if (bess_id !== null) return finding.bess_id === bess_id
+  if (node_id !== null) return finding.node_id === node_id
+  if (logger_id !== null) return placed.logger_id === logger_id
+  return location_id !== null && placed.location_ids.has(location_id)
+}
+
+function isNight({ site, now }: SourceContext): boolean {
+  const place = placeOf({ ...site, elevation_m: null })
+  if (!place) return false
+  const { latitude, longitude, elevation_m } = place
+  const sun = solarPosition(now.getTime(), latitude, longitude, { elevation_m })
+  return sun.apparent_elevation_deg < asleep_below_deg
+}
+
+/** Work without an end that is planned explains so much of what happens after its begin. */
+const endless_hours_max = 12
+
+/**
+ * Work orders within the time that is planned for them, from their real begin where that was
+ * before, whether or not somebody has taken them on. An emergency is not planned, nobody works at
+ * what is on hold, and what is completed, approved or cancelled explains nothing.
+ */
+const readPlannedWork = (db: Queries, site_id: string, now: Date) =>
+  db.query<PlannedWork>(
+    `select logger_id, inverter_id, string_index, bess_id, node_id, location_id
+     from work_orders
+     where site_id = $1 and status in ('open', 'assigned', 'in_progress') and type <> 'emergency'
+       and scheduled_start_at is not null and scheduled_end_at > $2
+       and (scheduled_start_at <= $2 or status = 'in_progress' and started_at <= $2)
+     union all
+     select logger_id, inverter_id, string_index, bess_id, node_id, location_id
+     from work_orders
+     where site_id = $1 and status = 'in_progress' and type <> 'emergency'
+       and scheduled_end_at is null and started_at <= $2 and started_at > $3`,
+    [site_id, now, new Date(now.getTime() - 3_600_000 * endless_hours_max)],
+  )
+
+async function readCurtailed(db: Queries, site_id: string, now: Date): Promise<Set<number>> {
+  const rows = await db.query<{ logger_id: number }>(
+    `select distinct logger_id from curtailment_rows
+     where site_id = $1 and end_at > $2 and start_at <= $2 and applied_at is not null
+       and restored_at is null`,
+    [site_id, now],
+  )
+  return new Set(rows.map(({ logger_id }) => logger_id))
+}
+
+const noDevices: Devices = {
+  ...{ inverters: new Map(), batteries: new Map(), nodes: new Map(), loggers: new Map() },
+  parents: new Map(),
+}
+
+async function readDevices(db: Queries, site_id: string): Promise<Devices> {
+  const rows = await db.query<{ kind: string; id: string } & Belonging>(
+    `select 'inverter' as kind, inverter_id::text as id, logger_id, location_id
+     from inverters where site_id = $1
+     union all
+     select 'battery', bess_id::text, logger_id, location_id from batteries where site_id = $1
+     union all
+     select 'node', node_id, logger_id, location_id from nodes where site_id = $1
+     union all
+     select 'logger', logger_id::text, logger_id, location_id from loggers where site_id = $1
+     union all
+     select 'location', location_id::text, null, parent_location_id
+     from locations where site_id = $1 and retired_at is null`,
+    [site_id],
+  )
+  const of = (kind: string) => rows.filter((row) => row.kind === kind)
+  const byNumber = (kind: string) => new Map(of(kind).map((row) => [Number(row.id), row]))
+  return {
+    inverters: byNumber('inverter'),
+    batteries: byNumber('battery'),
+    nodes: new Map(of('node').map((row) => [row.id, row])),
+    loggers: byNumber('logger'),
+    parents: new Map(of('location').map((row) => [Number(row.id), row.location_id])),
+  }
+}

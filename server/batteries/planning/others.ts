@@ -1,0 +1,41 @@
+/** What the other units of a connection do while one is planned, revised or approved. Pure. */
+import type { Period } from '@heliograph/optimize/dispatch-problem'
+import type { StoredHour } from '../schedule-hours.ts'
+import type { ScheduleHours } from '../schedules.ts'
+import { powersOf } from './day-hours.ts'
+import { hour_ms } from './plan-prices.ts'
+
+export interface Connected {
+  bess_id: number
+  logger_id: number | null
+  is_retired: boolean
+}
+
+/**
+ * The units behind one connection with a unit: those of its plant, or all of the site where all
+ * share `export_plan_limit_kw` or it has no plant. In the order that they come in.
+ */
+export function unitsBeside<Row extends Connected>(
+  units: readonly Row[],
+  { bess_id, connection_logger_id }: { bess_id: number; connection_logger_id: number | null },
+): Row[] {
+  return units.filter((unit) => {
+    const is_here = connection_logger_id === null || unit.logger_id === connection_logger_id
+    return is_here && unit.bess_id !== bess_id && !unit.is_retired
+  })
+}
+
+/** What schedules of the day come to in each period, kW. */
+export function sumOver(
+  periods: readonly Period[],
+  planned: readonly Pick<ScheduleHours, 'hours'>[],
+): number[] {
+  return periods.map((period) =>
+    planned.reduce((sum, { hours }) => sum + meanPower(hours, period), 0),
+  )
+}
+
+function meanPower(hours: readonly StoredHour[], { start_ms, end_ms }: Period): number {
+  if (end_ms - start_ms === hour_ms) return hours[new Date(start_ms).getUTCHours()]!.power_kw
+  return powersOf(hours, { periods: [{ start_ms, end_ms, price: null, pv_kw: 0, load_kw: 0 }] })[0]!
+}

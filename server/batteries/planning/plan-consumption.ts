@@ -1,0 +1,123 @@
+/** What is expected to be consumed behind a connection in a day that is planned. */
+import { shownAt } from '@heliograph/domain/local-day'
+import type { Position } from '@heliograph/domain/place'
+import { day_ms, utcDayStart } from '@heliograph/domain/utc-day'
+import type { Queries } from '../../storage/database.ts'
+import { quarter_ms } from '../unit-energy.ts'
+import { readConsumption } from './plan-consumption-history.ts'
+import type { PlanDay } from './plan-prices.ts'
+
+export interface DayConsumption {
+  /** By step from 00:00Z on, kW, 0 or more. */
+  mean_kw: number[]
+  /** Of so many measured quarters each mean of a quarter is, or more. */
+  days: number
+}
+
+/** Whole weeks, so that each weekday counts as often: 20 working days, 8 of weekends. */
+const history_days = 28
+/** A working week less a day of gaps; two weekends. */
+const days_min = 4
+
+/**
+ * By what was measured in the four weeks before today; null where that is too little, or where
+ * the connection is not measured.
+ */
+export async function readDayConsumption(
+  db: Queries,
+  { site_id, logger_id, step_ms }: { site_id: string; logger_id: number | null; step_ms: number },
+  day: PlanDay,
+): Promise<DayConsumption | null> {
+  const end_ms = utcDayStart(day.now)
+  const span = { start_ms: end_ms - history_days * day_ms, end_ms }
+  const { timezone, ...position } = await readClockAndPlace(db, site_id)
+  const asked = { site_id, logger_id, position, now_ms: day.now.getTime() }
+  const consumed_kwh = await readConsumption(db, asked, span)
+  const expected =
+    consumed_kwh && similarDays({ start_ms: span.start_ms, consumed_kwh }, day.day_ms, timezone)
+  if (!expected) return null
+  const each = step_ms / quarter_ms
+  const mean_kw = Array.from({ length: day_ms / step_ms }, (_, nth) => {
+    const quarters = expected.mean_kw.slice(nth * each, (nth + 1) * each)
+    return quarters.reduce((sum, kw) => sum + kw, 0) / each
+  })
+  return { mean_kw, days: expected.days }
+}
+
+export interface Measured {
+  start_ms: number
+  /** By quarter hour from `start_ms` on; null where it is not known. */
+  consumed_kwh: readonly (number | null)[]
+}
+
+/**
+ * A day of UTC by quarter hours: each is the mean of those at the same time of the clock on days of
+ * its kind, which are working days (Monday to Friday) and weekends at the site; holidays are not
+ * known. Null where one of them was measured on fewer than `days_min` days.
+ *
+ * Such a mean of similar days is the baseline that learned models are held against, and at single
+ * sites are hard put to beat: S. Haben et al., "Review of low voltage load forecasting: Methods,
+ * applications, and recommendations", Applied Energy 304 (2021) 117798.
+ *
+ * Where little or nothing is consumed meters that do not quite agree come to less than nothing. A
+ * mean below 0 is 0; single quarters stay as they are, or noise would add up to consumption.
+ */
+export function similarDays(
+  { start_ms, consumed_kwh }: Measured,
+  planned_ms: number,
+  timezone: string,
+): DayConsumption | null {
+  const shown = localClock(timezone)
+  const sums = new Map<number, { kwh: number; days: number }>()
+  for (const [nth, kwh] of consumed_kwh.entries()) {
+    if (kwh === null) continue
+    const key = similarity(shown(start_ms + nth * quarter_ms))
+    const before = sums.get(key) ?? { kwh: 0, days: 0 }
+    sums.set(key, { kwh: before.kwh + kwh, days: before.days + 1 })
+  }
+  const quarters = Array.from({ length: day_ms / quarter_ms }, (_, nth) => {
+    return sums.get(similarity(shown(planned_ms + nth * quarter_ms))) ?? { kwh: 0, days: 0 }
+  })
+  const days = Math.min(...quarters.map((quarter) => quarter.days))
+  if (days < days_min) return null
+  const mean_kw = quarters.map((quarter) => Math.max(0, (4 * quarter.kwh) / quarter.days))
+  return { mean_kw, days }
+}
+
+/** The time of the clock on a working day, or that and a day more on a weekend. */
+function similarity(shown_ms: number): number {
+  const weekday = new Date(shown_ms).getUTCDay()
+  const is_weekend = weekday === 0 || weekday === 6
+  return (shown_ms % day_ms) + (is_weekend ? day_ms : 0)
+}
+
+/** `shownAt`, which is slow, asked only as often as it takes to see that clocks were changed. */
+function localClock(timezone: string): (time_ms: number) => number {
+  const offsets = new Map<number, number>()
+  const offsetAt = (time_ms: number) => {
+    const offset_ms = offsets.get(time_ms) ?? shownAt(time_ms, timezone) - time_ms
+    offsets.set(time_ms, offset_ms)
+    return offset_ms
+  }
+  return (time_ms) => {
+    const midnight_ms = utcDayStart(time_ms)
+    const before_ms = offsetAt(midnight_ms)
+    const is_same = before_ms === offsetAt(midnight_ms + day_ms)
+    return time_ms + (is_same ? before_ms : offsetAt(time_ms))
+  }
+}
+
+async function readClockAndPlace(
+  db: Queries,
+  site_id: string,
+): Promise<Position & { timezone: string }> {
+  const [site] = await db.query<Position & { timezone: string }>(
+    `select coalesce(inventory->>'timezone', 'UTC') as timezone,
+       (inventory->>'latitude')::float8 as latitude,
+       (inventory->>'longitude')::float8 as longitude,
+       (inventory->>'elevation_m')::float8 as elevation_m
+     from sites where site_id = $1`,
+    [site_id],
+  )
+  return site ?? { timezone: 'UTC', latitude: null, longitude: null, elevation_m: null }
+}

@@ -1,0 +1,232 @@
+/** Approval: what a plan must hold by then, and what it changes for the plans after it. */
+import { addDays, utcDate } from '@heliograph/domain/utc-day'
+import {
+  amongNewest,
+  besideOf,
+  type DayPlans,
+  readDayPlans,
+} from '../../batteries/planning/day-plans.ts'
+import { presentSoc, readPlanSite, type UnitRow } from '../../batteries/planning/plan-units.ts'
+import {
+  type Breach,
+  besideOthers,
+  courseBreach,
+  type DayStart,
+  exportBreach,
+  fromStart,
+  isOfPlan,
+  settled,
+} from '../../batteries/planning/present.ts'
+import { Refusal } from '../../batteries/planning/refusal.ts'
+import { approvedParts } from '../../batteries/planning/revise.ts'
+import {
+  approvedSchedule,
+  type StoredSchedule,
+  scheduleById,
+  scheduleStatus,
+  schedulesIn,
+} from '../../batteries/schedules.ts'
+import { ApiError } from '../../http/errors.ts'
+import { noteChange } from '../../storage/curtailment.ts'
+import type { Queries, Transaction } from '../../storage/database.ts'
+import { type Actor, proposal } from './commands.ts'
+import { days_ahead_max, type SkippedSchedule } from './schemas.ts'
+
+/** The charge of a unit that rests may stray so far from what it was planned on, %. */
+const strayed_pct = 1
+
+/** A proposal as it would be approved now, and what keeps it from that. */
+interface Candidate {
+  row: StoredSchedule
+  /** Of its course from where its day will begin. */
+  unfollowed: Breach | null
+}
+
+export async function approve(
+  tx: Transaction,
+  actor: Actor,
+  schedule_id: number,
+): Promise<StoredSchedule> {
+  const { site_id, now } = actor
+  const stored = await proposal(tx, actor, schedule_id)
+  const plans = await readDayPlans(tx, { site_id, date: stored.target_date })
+  const unit = unitOf(plans, stored)
+  const conflict = (current_state: string, allowed: string, breach?: Breach) => {
+    const details = { schedule_id, current_state, allowed: [allowed], ...breach }
+    return new ApiError('conflict_state', details)
+  }
+  if (unit?.is_retired !== false) throw conflict('unit_retired', 'in_service')
+  const { row, unfollowed } = await candidateOf(tx, actor, stored, plans)
+  if (unfollowed) throw conflict('infeasible', 'feasible', unfollowed)
+  const breach = breachAmong(plans, row, new Map(), now)
+  if (breach) throw conflict('export_limit', 'within_export_limit', breach)
+  return approveRow(tx, actor, row, plans)
+}
+
+const unitOf = ({ units }: DayPlans, { bess_id }: StoredSchedule): UnitRow | undefined =>
+  units.find((unit) => unit.bess_id === bess_id)
+
+/** What it would break of the export limit with what is approved, or is to be with it. */
+function breachAmong(
+  plans: DayPlans,
+  row: StoredSchedule,
+  together: ReadonlyMap<number, StoredSchedule>,
+  now: Date,
+): Breach | null {
+  const beside = besideOf(plans, row.bess_id, (other) => {
+    return together.get(other) ?? plans.approved.get(other)
+  })
+  return exportBreach(besideOthers(row, beside, now), { ...beside, now })
+}
+
+/** A day that is to come begins where the day before is approved to end, else as it is now. */
+async function candidateOf(
+  tx: Transaction,
+  { site_id, now }: Actor,
+  stored: StoredSchedule,
+  plans: DayPlans,
+): Promise<Candidate> {
+  const among = settled(amongNewest(plans, stored, now))
+  if (stored.target_date <= utcDate(now)) return { row: among, unfollowed: null }
+  const start = await startOf(tx, { site_id, now }, stored, plans)
+  if (start === null) return { row: among, unfollowed: null }
+  const row = fromStart(among, start)
+  const is_as_planned =
+    start.source === 'measured' &&
+    Math.abs(start.soc_pct - stored.problem.unit.soc_start_pct) <= strayed_pct
+  const is_whole = !stored.plan.constraint_violations.some(isOfPlan)
+  return { row, unfollowed: is_whole && !is_as_planned ? courseBreach(row) : null }
+}
+
+async function startOf(
+  tx: Transaction,
+  { site_id, now }: Pick<Actor, 'site_id' | 'now'>,
+  { bess_id, target_date }: StoredSchedule,
+  plans: DayPlans,
+): Promise<DayStart | null> {
+  const before = await approvedSchedule(tx, site_id, bess_id, addDays(target_date, -1))
+  const approved_pct = before?.hours.at(-1)?.soc_end_pct ?? null
+  if (approved_pct !== null) return { soc_pct: approved_pct, source: 'approved_schedule' }
+  const unit = plans.units.find((one) => one.bess_id === bess_id)
+  const soc_pct = unit ? await socOrNull(tx, { site_id, now }, unit) : null
+  return soc_pct === null ? null : { soc_pct, source: 'measured' }
+}
+
+/** In place of the one approved before, from now on. */
+async function approveRow(
+  tx: Transaction,
+  actor: Actor,
+  row: StoredSchedule,
+  plans: DayPlans,
+): Promise<StoredSchedule> {
+  const { site_id, now } = actor
+  const { schedule_id, bess_id, target_date } = row
+  await noteChange(tx, site_id)
+  const replaced = await approvedSchedule(tx, site_id, bess_id, target_date)
+  if (replaced) {
+    await tx.execute(
+      `update battery_schedules set state = 'superseded', superseded_at = $3, superseded_by = $4,
+         version = version + 1
+       where site_id = $1 and schedule_id = $2`,
+      [site_id, replaced.schedule_id, now, schedule_id],
+    )
+  }
+  const soc_pct = await socOrNull(tx, actor, unitOf(plans, row)!)
+  const { hours, plan } = approvedParts(row, { replaced, soc_pct, now })
+  await tx.execute(
+    `update battery_schedules set state = 'approved', approved_at = $3, approved_by = $4,
+       hours = $5::jsonb, plan = $6::json, problem = $7::jsonb, version = version + 1
+     where site_id = $1 and schedule_id = $2`,
+    [
+      ...[site_id, schedule_id, now, actor.caller.key_name],
+      ...[hours, plan, row.problem].map((part) => JSON.stringify(part)),
+    ],
+  )
+  await followOn(tx, { site_id, now }, { bess_id, date: target_date })
+  return (await scheduleById(tx, { site_id, schedule_id }))!
+}
+
+/** What is planned of the days after it begins where it ends now. */
+async function followOn(
+  tx: Transaction,
+  { site_id, now }: Pick<Actor, 'site_id' | 'now'>,
+  { bess_id, date }: { bess_id: number; date: string },
+): Promise<void> {
+  const last = addDays(utcDate(now), days_ahead_max)
+  for (let day = date; day < last; day = addDays(day, 1)) {
+    const before = await approvedSchedule(tx, site_id, bess_id, day)
+    const soc_pct = before?.hours.at(-1)?.soc_end_pct ?? null
+    if (soc_pct === null) return
+    const next = { site_id, bess_id, date: addDays(day, 1) }
+    const rows = [
+      ...(await schedulesIn(tx, { ...next, state: 'proposed' })),
+      ...(await schedulesIn(tx, { ...next, state: 'approved' })),
+    ]
+    for (const row of rows) {
+      if (row.problem.unit.soc_start_pct === soc_pct) continue
+      const { hours, plan, problem } = fromStart(row, { soc_pct, source: 'approved_schedule' })
+      await tx.execute(
+        `update battery_schedules
+         set hours = $3::jsonb, plan = $4::json, problem = $5::jsonb, version = version + 1
+         where site_id = $1 and schedule_id = $2`,
+        [
+          ...[site_id, row.schedule_id],
+          ...[hours, plan, problem].map((part) => JSON.stringify(part)),
+        ],
+      )
+    }
+  }
+}
+
+/** null where it is not known now: the edge will look again. */
+async function socOrNull(
+  tx: Queries,
+  { site_id, now }: Pick<Actor, 'site_id' | 'now'>,
+  unit: UnitRow,
+): Promise<number | null> {
+  try {
+    return presentSoc(unit, await readPlanSite(tx, site_id), now)
+  } catch (error) {
+    if (error instanceof Refusal) return null
+    throw error
+  }
+}
+
+/**
+ * Every proposal of a day, by unit. Where all together break the export limit, those of the highest
+ * units that discharge then are left out, one after the other, until the rest holds it.
+ */
+export async function approveAll(
+  tx: Transaction,
+  actor: Actor,
+  date: string,
+): Promise<{ approved: number[]; skipped: SkippedSchedule[] }> {
+  const { site_id, now } = actor
+  const plans = await readDayPlans(tx, { site_id, date })
+  const skipped: SkippedSchedule[] = []
+  const together = new Map<number, StoredSchedule>()
+  const skip = ({ schedule_id }: StoredSchedule, code: SkippedSchedule['code'], hour?: number) => {
+    skipped.push({ schedule_id, code, hour: hour ?? null })
+  }
+  for (const stored of await schedulesIn(tx, { site_id, date, state: 'proposed' })) {
+    if (scheduleStatus(stored, now) === 'expired') skip(stored, 'expired')
+    else if (unitOf(plans, stored)?.is_retired !== false) skip(stored, 'unit_retired')
+    else {
+      const { row, unfollowed } = await candidateOf(tx, actor, stored, plans)
+      if (unfollowed) skip(stored, 'infeasible', unfollowed.hour)
+      else together.set(row.bess_id, row)
+    }
+  }
+  for (;;) {
+    const breaching = [...together.values()]
+      .toReversed()
+      .map((row) => ({ row, breach: breachAmong(plans, row, together, now) }))
+      .find(({ breach }) => breach !== null)
+    if (!breaching) break
+    together.delete(breaching.row.bess_id)
+    skip(breaching.row, 'export_limit', breaching.breach!.hour)
+  }
+  for (const row of together.values()) await approveRow(tx, actor, row, plans)
+  const approved = [...together.values()].map(({ schedule_id }) => schedule_id)
+  return { approved, skipped: skipped.sort((a, b) => a.schedule_id - b.schedule_id) }
+}

@@ -1,0 +1,194 @@
+/** What the writes do to subscriptions, each within the transaction of its request. */
+import { requireModule, requireScope } from '../../http/authorize.ts'
+import type { Caller, Request, WriteParts } from '../../http/endpoint.ts'
+import { ApiError, invalid, type Violation } from '../../http/errors.ts'
+import { requireMatch } from '../../http/etag.ts'
+import type { Catalog } from '../../reports/catalog.ts'
+import { failureOf } from '../../reports/faults.ts'
+import { knownTimezone } from '../../reports/periods.ts'
+import { countAsked, failQueuedRuns, queueRun } from '../../reports/runs.ts'
+import {
+  orderFaults,
+  type ReportSubscription,
+  type StoredOrder,
+  type StoredSubscription,
+  type SubscriptionOrder,
+  subscriptionRecord,
+} from '../../reports/subscription.ts'
+import {
+  countSubscriptions,
+  deleteSubscription,
+  insertSubscription,
+  lockSubscription,
+  readSubscription,
+  updateSubscription,
+} from '../../reports/subscriptions.ts'
+import type { ReportTemplate } from '../../reports/template.ts'
+import type { Queries, Transaction } from '../../storage/database.ts'
+import type { NewSubscription, SubscriptionChange } from './schemas.ts'
+
+/** Of a site. */
+const subscriptions_max = 200
+/** Of a site, asked for and not begun: what waits longer helps nobody. */
+const asked_runs_max = 20
+
+export interface Actor {
+  tx: Transaction
+  site_id: string
+  caller: Caller
+  if_match: string | null
+  catalog: Catalog
+  now: Date
+}
+
+export function actorOf(
+  { site, caller, tx, if_match }: Request<unknown, unknown, unknown> & WriteParts,
+  catalog: Catalog,
+  now: Date,
+): Actor {
+  return { tx, site_id: site.site_id, caller, if_match, catalog, now }
+}
+
+/** A report tells what its template reads: a key that may not read that may not have it told. */
+export function requireTemplate(caller: Caller, template: ReportTemplate): void {
+  for (const scope of template.required_scopes) requireScope(caller, scope)
+  requireModule(caller, template.required_module)
+}
+
+export async function create(
+  actor: Actor,
+  { timezone, ...body }: NewSubscription & { timezone: string },
+): Promise<ReportSubscription> {
+  const { tx, site_id, caller, now } = actor
+  const order = await checked(actor, {
+    enabled: true,
+    day_of_week: null,
+    day_of_month: null,
+    time_of_day: '06:00',
+    timezone,
+    language: 'en',
+    webhook_id: null,
+    parameters: {},
+    logger_ids: null,
+    ...body,
+  })
+  if ((await countSubscriptions(tx, site_id)) >= subscriptions_max) {
+    const message = `a site has ${subscriptions_max} subscriptions at most: delete some`
+    throw new ApiError('conflict_state', { current_state: 'full', message })
+  }
+  const created_by = caller.key_name
+  const sub_id = await insertSubscription(tx, site_id, order, { created_by, now })
+  return present(actor, sub_id)
+}
+
+export async function change(
+  actor: Actor,
+  sub_id: number,
+  body: SubscriptionChange,
+): Promise<ReportSubscription> {
+  const { tx, site_id, now } = actor
+  const before = await demand(actor, sub_id)
+  if (Object.keys(body).length === 0) return subscriptionRecord(before)
+  const order = await checked(actor, changed(before, body))
+  await updateSubscription(tx, { site_id, sub_id }, { before, order, now })
+  if (!order.enabled) {
+    const failure = failureOf('subscription_disabled')
+    await failQueuedRuns(tx, { site_id, sub_id }, { failure, now, triggers: ['schedule'] })
+  }
+  return present(actor, sub_id)
+}
+
+/** What a change does not say stays, unless it would not fit what it says. */
+function changed(before: StoredSubscription, body: SubscriptionChange): SubscriptionOrder {
+  const { frequency = before.frequency, template_id = before.template_id } = body
+  return {
+    ...before,
+    webhook_id: null,
+    ...(frequency !== 'weekly' && { day_of_week: null }),
+    ...((frequency === 'daily' || frequency === 'weekly') && { day_of_month: null }),
+    ...(template_id !== before.template_id && { parameters: {} }),
+    ...body,
+  }
+}
+
+export async function remove(actor: Actor, sub_id: number): Promise<void> {
+  const { tx, site_id, now, if_match } = actor
+  const before = await lockSubscription(tx, { site_id, sub_id }, now)
+  if (before === null) throw new ApiError('not_found', { sub_id })
+  requireMatch(if_match, subscriptionRecord(before))
+  await deleteSubscription(tx, { site_id, sub_id })
+  const failure = failureOf('subscription_deleted')
+  await failQueuedRuns(tx, { site_id, sub_id }, { failure, now, triggers: ['schedule', 'api'] })
+}
+
+/** Queues a run beside those of the schedule; returns its id. */
+export async function runNow(actor: Actor, sub_id: number): Promise<string> {
+  const { tx, site_id, caller, now } = actor
+  const subscription = await demand(actor, sub_id)
+  if ((await countAsked(tx, site_id)) >= asked_runs_max) {
+    const message = `${asked_runs_max} runs that were asked for wait already: ask again later`
+    throw new ApiError('conflict_state', { current_state: 'queue_full', message })
+  }
+  const requested_by = caller.key_name
+  const run_id = await queueRun(tx, { site_id, subscription, requested_by, due: null, now })
+  return run_id!
+}
+
+/** The subscription, held for this write, where the caller may have its report told. */
+async function demand(actor: Actor, sub_id: number): Promise<StoredSubscription> {
+  const { tx, site_id, caller, catalog, if_match, now } = actor
+  const found = await lockSubscription(tx, { site_id, sub_id }, now)
+  if (found === null) throw new ApiError('not_found', { sub_id })
+  const template = catalog.find(found.template_id)
+  if (template) requireTemplate(caller, template)
+  requireMatch(if_match, subscriptionRecord(found))
+  return found
+}
+
+async function present({ tx, site_id, now }: Actor, sub_id: number): Promise<ReportSubscription> {
+  return subscriptionRecord((await readSubscription(tx, { site_id, sub_id }, now))!)
+}
+
+/** What is stored of an order; throws 403 or 422 with everything that is wrong. */
+async function checked(
+  { tx, site_id, caller, catalog }: Actor,
+  order: SubscriptionOrder,
+): Promise<StoredOrder> {
+  const template = catalog.find(order.template_id)
+  if (template) requireTemplate(caller, template)
+  const { parameters, violations } = template
+    ? catalog.checkParameters(template, order.parameters)
+    : { parameters: order.parameters, violations: [] }
+  const faults = [
+    ...orderFaults(order, catalog),
+    ...violations,
+    ...(await loggerFaults(tx, site_id, order.logger_ids)),
+  ]
+  if (faults.length > 0) throw invalid(...faults)
+  return { ...order, parameters, timezone: knownTimezone(order.timezone)! }
+}
+
+async function loggerFaults(
+  db: Queries,
+  site_id: string,
+  logger_ids: readonly number[] | null,
+): Promise<Violation[]> {
+  if (logger_ids === null) return []
+  const rows = await db.query<{ logger_id: number }>(
+    'select logger_id from loggers where site_id = $1 and logger_id = any($2::int[])',
+    [site_id, logger_ids],
+  )
+  const known = new Set(rows.map(({ logger_id }) => logger_id))
+  return logger_ids.flatMap((logger_id, index): Violation[] =>
+    known.has(logger_id)
+      ? []
+      : [
+          {
+            location: 'body',
+            field: `logger_ids.${index}`,
+            code: 'unknown_logger',
+            message: `the site has no logger ${logger_id}`,
+          },
+        ],
+  )
+}

@@ -1,0 +1,233 @@
+import type { Clock } from '@heliograph/domain/clock'
+import { Type } from 'typebox'
+import { endpoint } from '../../http/endpoint.ts'
+import { List, list } from '../../http/envelope.ts'
+import { ApiError } from '../../http/errors.ts'
+import { FileAnswer, FileBytes } from '../../http/file-answer.ts'
+import { limit } from '../../http/params.ts'
+import type { Catalog } from '../../reports/catalog.ts'
+import { file_days_kept, ReportRun, RunId, runRecord, runStatus } from '../../reports/run.ts'
+import { ReportSubscription, subscriptionRecord } from '../../reports/subscription.ts'
+import { actorOf, change, create, remove, requireTemplate, runNow } from './commands.ts'
+import {
+  fileExample,
+  newSubscriptionExample,
+  overviewExample,
+  runExample,
+  subscriptionExample,
+  templateExample,
+} from './examples.ts'
+import {
+  CatalogTemplate,
+  catalogTemplate,
+  NewSubscription,
+  QueuedRun,
+  ReportsOverview,
+  SubId,
+  SubscriptionChange,
+} from './schemas.ts'
+import type { ReportStore } from './store.ts'
+
+export interface Needs {
+  clock: Clock
+  reports: ReportStore
+  reportCatalog: Catalog
+}
+
+const chapter = { tag: 'Reports', module: 'basic_scada' } as const
+const reads = { ...chapter, method: 'GET', scope: 'reports:read' } as const
+const writes = { ...chapter, scope: 'reports:write' } as const
+
+const recent_runs_max = 5
+
+export const reportsOverview = endpoint({
+  ...reads,
+  path: '/reports/overview',
+  operation_id: 'reports_overview',
+  summary: 'How many reports there are, and the newest of them',
+  returns: ReportsOverview,
+  example: { answer: overviewExample },
+  async handle({ site: { site_id } }, { clock, reports, reportCatalog }: Needs) {
+    const now = clock.now()
+    const { counts, runs } = await reports.runs({ site_id, limit: recent_runs_max }, now)
+    const { active, next_run_at } = await reports.schedules(site_id)
+    return {
+      templates_total: reportCatalog.templates.length,
+      subscriptions_active: active,
+      runs_last_30d: counts.last_30d,
+      runs_failed_last_30d: counts.failed_last_30d,
+      last_run_at: counts.last_run_at?.toISOString() ?? null,
+      next_run_at: next_run_at?.toISOString() ?? null,
+      recent_runs: runs.map((run) => runRecord(site_id, run, now)),
+    }
+  },
+})
+
+export const reportsCatalog = endpoint({
+  ...reads,
+  path: '/reports/catalog',
+  operation_id: 'reports_catalog',
+  summary: 'The templates that reports can be ordered by',
+  cache: 'static',
+  returns: List(CatalogTemplate),
+  example: { answer: list([templateExample]) },
+  async handle(_, { reportCatalog }: Needs) {
+    return list(reportCatalog.templates.map(catalogTemplate))
+  },
+})
+
+export const listReportRuns = endpoint({
+  ...reads,
+  path: '/reports/runs',
+  operation_id: 'report_runs_list',
+  summary: 'The newest runs of reports',
+  description: 'The newest first, those of deleted subscriptions among them.',
+  query: { limit: limit(100, 20) },
+  returns: List(ReportRun),
+  example: { answer: list([runExample]) },
+  async handle({ site: { site_id }, query }, { clock, reports }: Needs) {
+    const now = clock.now()
+    const { counts, runs } = await reports.runs({ site_id, limit: query.limit! }, now)
+    return list(
+      runs.map((run) => runRecord(site_id, run, now)),
+      counts.count,
+    )
+  },
+})
+
+export const getReportFile = endpoint({
+  ...reads,
+  path: '/reports/runs/{run_id}/file',
+  operation_id: 'report_run_file',
+  summary: 'Download the file of a run',
+  description:
+    'An extension. Needs the `required_scopes` and the `required_module` of the template too. 409 ' +
+    'with the status of the run as `details.current_state` while there is no file: `queued` and ' +
+    '`running` say that it is to come, `failed` and `expired` that it will not. A file is kept ' +
+    `for ${file_days_kept} days. The ETag is the \`sha256\` of the run.`,
+  params: { run_id: RunId },
+  cache: 'resource',
+  file_types: [
+    'application/pdf',
+    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    'text/csv',
+  ],
+  returns: FileBytes,
+  example: { answer: fileExample },
+  async handle({ site: { site_id }, caller, params }, { clock, reports, reportCatalog }: Needs) {
+    const now = clock.now()
+    const run = await reports.run({ ...params, site_id })
+    const template = run && reportCatalog.find(run.template_id)
+    // What nobody can say the scopes of is shown to nobody.
+    if (!template) throw new ApiError('not_found', params)
+    requireTemplate(caller, template)
+    const status = runStatus(run, now)
+    const file = status === 'succeeded' ? await reports.file({ ...params, site_id }, now) : null
+    if (file === null) {
+      throw new ApiError('conflict_state', { current_state: status, allowed_from: ['succeeded'] })
+    }
+    return new FileAnswer({ ...file, sha256: run.sha256! })
+  },
+})
+
+export const listReportSubscriptions = endpoint({
+  ...reads,
+  path: '/reports/subscriptions',
+  operation_id: 'report_subscriptions_list',
+  summary: 'The reports that are made again and again',
+  description: 'By id.',
+  returns: List(ReportSubscription),
+  example: { answer: list([subscriptionExample]) },
+  async handle({ site: { site_id } }, { clock, reports }: Needs) {
+    const found = await reports.subscriptions(site_id, clock.now())
+    return list(found.map(subscriptionRecord))
+  },
+})
+
+const of_template =
+  'Needs the `required_scopes` and the `required_module` of the template too, for whom it is ' +
+  'sent to reads its figures.'
+
+export const createReportSubscription = endpoint({
+  ...writes,
+  method: 'POST',
+  path: '/reports/subscriptions',
+  operation_id: 'report_subscription_create',
+  summary: 'Have a report made and sent again and again',
+  description:
+    `${of_template} Each run is one file, mailed to every recipient where the server can send ` +
+    'mail, and kept for download. Of several runs that came due while no server ran, only the ' +
+    'newest is made, and says so.',
+  body: NewSubscription,
+  status: 201,
+  cache: 'resource',
+  returns: ReportSubscription,
+  example: { body: newSubscriptionExample, answer: subscriptionExample },
+  async handle(request, { clock, reportCatalog }: Needs) {
+    const { body, site } = request
+    const actor = actorOf(request, reportCatalog, clock.now())
+    return create(actor, { timezone: site.timezone, ...body })
+  },
+})
+
+export const changeReportSubscription = endpoint({
+  ...writes,
+  method: 'PATCH',
+  path: '/reports/subscriptions/{sub_id}',
+  operation_id: 'report_subscription_change',
+  summary: 'Change a report subscription',
+  description:
+    `${of_template} What is left out stays, but for days that do not go with another frequency ` +
+    'and parameters of another template. Runs that are queued stay as they were ordered; with ' +
+    '`enabled` false those of the schedule that have not begun fail. Its runs change the record, ' +
+    'and with it the ETag: `{}` answers with it as it is.',
+  params: { sub_id: SubId },
+  body: SubscriptionChange,
+  cache: 'resource',
+  if_match: true,
+  returns: ReportSubscription,
+  example: { body: { time_of_day: '06:00' }, answer: subscriptionExample },
+  async handle(request, { clock, reportCatalog }: Needs) {
+    const { params, body } = request
+    return change(actorOf(request, reportCatalog, clock.now()), params.sub_id, body)
+  },
+})
+
+export const deleteReportSubscription = endpoint({
+  ...writes,
+  method: 'DELETE',
+  path: '/reports/subscriptions/{sub_id}',
+  operation_id: 'report_subscription_delete',
+  summary: 'Delete a report subscription',
+  description: 'Its runs stay; those that have not begun fail.',
+  params: { sub_id: SubId },
+  status: 204,
+  if_match: true,
+  returns: Type.Null(),
+  example: { answer: null },
+  async handle(request, { clock, reportCatalog }: Needs) {
+    await remove(actorOf(request, reportCatalog, clock.now()), request.params.sub_id)
+    return null
+  },
+})
+
+export const runReportSubscription = endpoint({
+  ...writes,
+  method: 'POST',
+  path: '/reports/subscriptions/{sub_id}/run',
+  operation_id: 'report_subscription_run',
+  summary: 'Make the report of a subscription now',
+  description:
+    `${of_template} It is about the period before now, and is mailed like the others; the ` +
+    'schedule stays as it is. Begins within seconds: `Location` is where its file will be. 409 ' +
+    '(`queue_full`) when too many that were asked for wait already.',
+  params: { sub_id: SubId },
+  status: 202,
+  location: ({ run_id }) => `/reports/runs/${run_id}/file`,
+  returns: QueuedRun,
+  example: { answer: { run_id: runExample.run_id, status: 'queued' } },
+  async handle(request, { clock, reportCatalog }: Needs) {
+    const actor = actorOf(request, reportCatalog, clock.now())
+    return { run_id: await runNow(actor, request.params.sub_id), status: 'queued' as const }
+  },
+})

@@ -1,0 +1,49 @@
+import { readFile, type StoredFile } from '../../reports/files.ts'
+import type { StoredRun } from '../../reports/run.ts'
+import { countRuns, newestRuns, type RunCounts, type RunKey, readRun } from '../../reports/runs.ts'
+import type { StoredSubscription } from '../../reports/subscription.ts'
+import { readSubscriptions } from '../../reports/subscriptions.ts'
+import type { Database, Queries } from '../../storage/database.ts'
+
+export interface RunList {
+  runs: StoredRun[]
+  counts: RunCounts
+}
+
+export interface ReportStore {
+  /** The newest runs of a site, the newest first, and how many there are, of one instant. */
+  runs(of: { site_id: string; limit: number }, now: Date): Promise<RunList>
+  /** All of a site, by id. */
+  subscriptions(site_id: string, now: Date): Promise<StoredSubscription[]>
+  /** The same as counts, for the overview. */
+  schedules(site_id: string): Promise<{ active: number; next_run_at: Date | null }>
+  /** null where the site has no such run. */
+  run(key: RunKey): Promise<StoredRun | null>
+  /** null where there is none, or no more. */
+  file(key: RunKey, now: Date): Promise<StoredFile | null>
+}
+
+const snapshot = { isolation: 'repeatable read', read_only: true } as const
+
+export function createReportStore(db: Database): ReportStore {
+  return {
+    runs: ({ site_id, limit }, now) =>
+      db.transaction(async (tx) => {
+        const counts = await countRuns(tx, site_id, now)
+        return { counts, runs: await newestRuns(tx, site_id, limit) }
+      }, snapshot),
+    subscriptions: (site_id, now) => readSubscriptions(db, site_id, now),
+    schedules: (site_id) => readSchedules(db, site_id),
+    run: (key) => readRun(db, key),
+    file: (key, now) => readFile(db, key, now),
+  }
+}
+
+async function readSchedules(db: Queries, site_id: string) {
+  const [row] = await db.query<{ active: number; next_run_at: Date | null }>(
+    `select count(*) as active, min(next_run_at) as next_run_at
+     from report_subscriptions where site_id = $1 and enabled`,
+    [site_id],
+  )
+  return row!
+}

@@ -1,0 +1,182 @@
+/** Subscriptions over HTTP: what can be ordered, and what is refused and told. */
+import assert from 'node:assert/strict'
+import test, { after, before, beforeEach } from 'node:test'
+import { scopes } from '../../http/endpoint.ts'
+import { smallTemplate } from '../../reports/fixtures/report-site.ts'
+import { makeReports } from '../../reports/making.ts'
+import { planReports } from '../../reports/planning.ts'
+import { addKey } from '../fixtures/served-site.ts'
+import { order, type ServedReports, servedReports } from './fixtures/served-reports.ts'
+
+let served: ServedReports
+before(async () => {
+  served = await servedReports()
+})
+beforeEach(() => served.clear())
+after(() => served.close())
+
+interface Violation {
+  location: string
+  field: string
+  code: string
+}
+
+/** The faults of an order, as `field code`. */
+async function faultsOf(body: object, path = '/subscriptions', method = 'POST') {
+  const answer = await served.ask(method, path, { body })
+  assert.equal(answer.status, 422, JSON.stringify(answer.body))
+  const errors: Violation[] = answer.body.error.details.errors
+  assert.ok(errors.every(({ location }) => location === 'body'))
+  return errors.map(({ field, code }) => `${field} ${code}`)
+}
+
+test('what an order leaves out is the usual, in the zone of the site', async () => {
+  const { etag: _, ...made } = await served.subscribe()
+  assert.deepEqual(made, {
+    sub_id: 1,
+    name: 'Every morning',
+    template_id: 'small',
+    enabled: true,
+    frequency: 'daily',
+    day_of_week: null,
+    day_of_month: null,
+    time_of_day: '06:00',
+    timezone: 'Europe/Berlin',
+    period: 'previous_day',
+    format: 'pdf',
+    language: 'en',
+    recipients: ['one@example.com'],
+    webhook_id: null,
+    parameters: { top_count: 10 },
+    logger_ids: null,
+    next_run_at: '2026-06-22T04:00:00.000Z',
+    last_run_at: null,
+    last_run_status: null,
+    last_run_id: null,
+    failure_count: 0,
+    created_by: '0123456789ab',
+    created_at: '2026-06-21T10:00:00.000Z',
+    updated_at: '2026-06-21T10:00:00.000Z',
+  })
+  const { body } = await served.ask('GET', '/subscriptions')
+  assert.deepEqual(body, { data: [made], meta: { count: 1 } })
+})
+
+test('a day that not every month has is refused with the days that may be', async () => {
+  const message = async (day_of_month: number) => {
+    const body = { ...order, frequency: 'monthly', day_of_month }
+    return (await served.ask('POST', '/subscriptions', { body })).body.error.details.errors[0]
+      .message
+  }
+  assert.equal(await message(31), 'must be at most 28, or one of "last"')
+  assert.equal(await message(0), 'must be at least 1, or one of "last"')
+})
+
+test('everything that is wrong with an order is told at once, by name', async () => {
+  const faults = await faultsOf({
+    ...order,
+    frequency: 'weekly',
+    day_of_month: 3,
+    timezone: '+02:00',
+    period: 'previous_week',
+    format: 'xlsx',
+    recipients: ['one@example.com', 'ONE@example.com', 'a@b, c@d', 'x@y\r\nBcc: z@y'],
+    webhook_id: 4,
+    parameters: { top_count: 0, colour: 'red' },
+    logger_ids: [1, 2],
+  })
+  assert.deepEqual(faults.toSorted(), [
+    'day_of_month not_allowed_value',
+    'day_of_week required',
+    'format not_allowed_value',
+    'logger_ids.1 unknown_logger',
+    'parameters.colour unknown_field',
+    'parameters.top_count out_of_range',
+    'period not_allowed_value',
+    'recipients.1 repeated_value',
+    'recipients.2 invalid_format',
+    'recipients.3 invalid_format',
+    'timezone invalid_format',
+    'webhook_id not_allowed_value',
+  ])
+  assert.deepEqual(await faultsOf({ ...order, template_id: 'none' }), [
+    'template_id not_allowed_value',
+  ])
+  assert.deepEqual(
+    await faultsOf({ ...order, name: 'two\nlines', recipients: [], day_of_week: 0, colour: 1 }),
+    [
+      'colour unknown_field',
+      'name invalid_format',
+      'day_of_week out_of_range',
+      'recipients too_short',
+    ],
+  )
+  const many = Array.from({ length: 51 }, (_, nth) => `n${nth}@example.com`)
+  assert.deepEqual(await faultsOf({ ...order, recipients: many }), ['recipients too_long'])
+  assert.equal((await served.ask('GET', '/subscriptions')).body.meta.count, 0)
+})
+
+test('a change keeps what it does not say, and drops what does not go with it', async () => {
+  const { sub_id } = await served.subscribe({ frequency: 'weekly', day_of_week: 5 })
+  const patch = (body: object) => served.ask('PATCH', `/subscriptions/${sub_id}`, { body })
+  served.later(1000)
+  const monthly = (await patch({ frequency: 'monthly', day_of_month: 'last' })).body
+  assert.deepEqual(
+    [monthly.day_of_week, monthly.day_of_month, monthly.name, monthly.next_run_at],
+    [null, 'last', 'Every morning', '2026-06-30T04:00:00.000Z'],
+  )
+  assert.equal(monthly.updated_at, '2026-06-21T10:00:01.000Z')
+  const stopped = (await patch({ enabled: false })).body
+  assert.deepEqual([stopped.enabled, stopped.next_run_at], [false, null])
+  const faults = await faultsOf({ frequency: 'weekly' }, `/subscriptions/${sub_id}`, 'PATCH')
+  assert.deepEqual(faults, ['day_of_week required'])
+  assert.equal((await served.ask('PATCH', '/subscriptions/99', { body: {} })).status, 404)
+})
+
+test('a report that is due is not lost by a change that leaves its schedule alone', async () => {
+  const { sub_id } = await served.subscribe()
+  served.at('2026-06-22T04:00:20Z')
+  await served.ask('PATCH', `/subscriptions/${sub_id}`, { body: { name: 'Renamed' } })
+  await planReports(served.server)
+  assert.equal((await served.ask('GET', '/runs')).body.meta.count, 1)
+})
+
+test('a change or deletion of what has changed since it was seen is refused', async () => {
+  const { sub_id, etag } = await served.subscribe()
+  const path = `/subscriptions/${sub_id}`
+  const match = { headers: { 'if-match': etag } }
+  const renamed = await served.ask('PATCH', path, { body: { name: 'Other' }, ...match })
+  assert.equal(renamed.status, 200)
+  const late = await served.ask('PATCH', path, { body: { name: 'Late' }, ...match })
+  assert.equal(late.status, 412)
+  assert.equal(late.body.error.details.current_etag, renamed.headers.etag)
+  assert.equal((await served.ask('DELETE', path, match)).status, 412)
+  const unchanged = await served.ask('PATCH', path, { body: {} })
+  assert.equal(unchanged.headers.etag, renamed.headers.etag)
+  const now = { headers: { 'if-match': String(renamed.headers.etag) } }
+  assert.equal((await served.ask('DELETE', path, now)).status, 204)
+  assert.equal((await served.ask('DELETE', path)).status, 404)
+})
+
+test('a key that may not read what a template reads neither orders nor downloads it', async () => {
+  const narrow = await addKey(served.db, {
+    key_id: 'aaaaaaaaaaaa',
+    scopes: ['reports:read', 'reports:write'],
+  })
+  const { sub_id } = await served.subscribe()
+  const { run_id } = (await served.ask('POST', `/subscriptions/${sub_id}/run`)).body
+  await makeReports(served.server)
+  const tries = [
+    await served.ask('POST', '/subscriptions', { body: order, key: narrow }),
+    await served.ask('PATCH', `/subscriptions/${sub_id}`, { body: {}, key: narrow }),
+    await served.ask('POST', `/subscriptions/${sub_id}/run`, { key: narrow }),
+    await served.ask('GET', `/runs/${run_id}/file`, { key: narrow }),
+  ]
+  for (const { status, body } of tries) {
+    assert.deepEqual([status, body.error.code], [403, 'forbidden_scope'])
+    assert.equal(body.error.details.required_scope, smallTemplate.required_scopes[0])
+  }
+  assert.equal((await served.ask('GET', '/runs', { key: narrow })).status, 200)
+  const wide = await addKey(served.db, { key_id: 'bbbbbbbbbbbb', scopes: [...scopes] })
+  assert.equal((await served.ask('GET', `/runs/${run_id}/file`, { key: wide })).status, 200)
+})

@@ -1,0 +1,34 @@
+/** Rows of curtailment with what the energy that they kept back was worth. */
+import { type RowWorth, readCurtailmentWorth } from '../earnings/curtailment-worth.ts'
+import { majorUnits } from '../earnings/money.ts'
+import {
+  type CurtailmentRow,
+  noMoney,
+  type RowMoney,
+  rowRecord,
+  type StoredRow,
+} from '../records/curtailment-row.ts'
+import type { Queries } from '../storage/database.ts'
+
+/** Rows as they are served, by the newest prices: these are read anew for each answer. */
+export async function withMoney(
+  db: Queries,
+  site_id: string,
+  rows: readonly StoredRow[],
+): Promise<CurtailmentRow[]> {
+  const told = rows.filter(({ curtailed_energy_kwh }) => curtailed_energy_kwh !== null)
+  if (told.length === 0) return rows.map((row) => rowRecord(row, noMoney))
+  const worth = await readCurtailmentWorth(db, site_id, told)
+  return rows.map((row) => rowRecord(row, moneyOf(worth.get(row.id))))
+}
+
+function moneyOf(worth: RowWorth | undefined): RowMoney {
+  if (worth === undefined) return noMoney
+  const { amounts, reason } = worth
+  return {
+    lost_revenue_amount: amounts && majorUnits(amounts.lost),
+    avoided_cost_amount: amounts && majorUnits(amounts.avoided),
+    currency: amounts?.currency ?? null,
+    money_reason: reason,
+  }
+}

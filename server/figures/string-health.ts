@@ -1,0 +1,77 @@
+/** How each string of the site does beside its peers: the sums of its days, judged. */
+import { setImmediate } from 'node:timers/promises'
+import { type JudgedParts, judgeStrings, type StringVerdict } from '../diagnostics/string-health.ts'
+import { addSums, type StringLayout, type StringSums } from '../diagnostics/string-sums.ts'
+import { hour_ms } from '../http/time-windows.ts'
+import type { Period } from './period.ts'
+import type { InverterStrings, StringDay, StringSumsStore } from './string-store.ts'
+
+export interface JudgedInverter extends InverterStrings {
+  /** Null where no string of it was measured in the period. */
+  total: StringSums | null
+  days: StringDay[]
+  verdicts: StringVerdict[]
+}
+
+/** The pattern of a loss over the hours of the day is taken from as many of the newest days. */
+const pattern_days = 2
+const turn_inverters = 16
+
+/**
+ * Judges the strings of inverters. Days are enough to see whether a string is ill; of inverters on
+ * which one is, the hours of the last days are read to tell why.
+ */
+export async function judgeSite(
+  store: StringSumsStore,
+  site: { site_id: string; timezone: string },
+  period: Period,
+  inverter_ids?: readonly number[],
+): Promise<JudgedInverter[]> {
+  const { site_id, timezone } = site
+  const [inverters, days] = await Promise.all([
+    store.inverters(site_id, period, inverter_ids),
+    store.days(site_id, period, timezone, inverter_ids),
+  ])
+  const summed = inverters.map((inverter) => {
+    const own = days.get(inverter.inverter_id) ?? []
+    return { ...inverter, days: own, total: own.length === 0 ? null : addSums(own.map(sumsOf)) }
+  })
+  const ill = summed.filter(({ layout, days, total }) =>
+    [total, days.at(-1)?.sums].some((sums) => sums && hasIll(layout, sums)),
+  )
+  const hours =
+    ill.length === 0
+      ? new Map<number, StringSums[]>()
+      : await store.hoursOfDay(
+          site_id,
+          patternWindow(period),
+          ill.map(({ inverter_id }) => inverter_id),
+        )
+  const judged: JudgedInverter[] = []
+  for (const inverter of summed) {
+    const own = hours.get(inverter.inverter_id)
+    const parts: JudgedParts = {
+      days: inverter.days.map(sumsOf),
+      ...(own && { hours: own }),
+    }
+    const verdicts = judgeStrings(inverter.layout, inverter.total ?? addSums([]), parts)
+    judged.push({ ...inverter, verdicts })
+    // A large site takes half a second: whoever else asks has a turn.
+    if (judged.length % turn_inverters === 0) await setImmediate()
+  }
+  return judged
+}
+
+const sumsOf = ({ sums }: { sums: StringSums }) => sums
+
+/** Whether any string gives less than a healthy one, or less than it could. */
+const hasIll = (layout: readonly StringLayout[], sums: StringSums): boolean =>
+  judgeStrings(layout, sums).some(
+    ({ status, affected_by_string_index: partner }) =>
+      (status !== 'healthy' && status !== 'no_data' && status !== 'dead') || partner !== null,
+  )
+
+function patternWindow({ start_at, end_at }: Period): Pick<Period, 'start_at' | 'end_at'> {
+  const from_ms = Math.ceil(end_at.getTime() / hour_ms - 24 * pattern_days) * hour_ms
+  return { start_at: new Date(Math.max(start_at.getTime(), from_ms)), end_at }
+}

@@ -1,0 +1,178 @@
+/** What work orders and defects name must be there: devices, places, alerts. */
+import { invalid, type Violation } from '../http/errors.ts'
+import type { Transaction } from '../storage/database.ts'
+
+export interface Devices {
+  location_id: number | null
+  logger_id: number | null
+  inverter_id: number | null
+  string_index: number | null
+  bess_id: number | null
+  node_id: string | null
+}
+
+export const unknown = (field: string, message: string): Violation => ({
+  ...{ location: 'body', field, code: 'unknown_reference', message },
+})
+
+/**
+ * The devices, with the plant of the inverter and the place of the device where none was given; 422
+ * for what is not there, and for a device that stands neither at the place nor below it.
+ */
+export async function demandDevices<Of extends Devices>(
+  tx: Transaction,
+  site_id: string,
+  of: Of,
+): Promise<Of> {
+  const { location_id, logger_id, inverter_id, string_index, bess_id, node_id } = of
+  const [found] = await tx.query<{
+    location: boolean
+    logger: boolean
+    inverter_logger_id: number | null
+    placed_at: Partial<Record<(typeof placed)[number], number | null>>
+    below: number[]
+    string: boolean
+    bess: boolean
+    node: boolean
+  }>(
+    `select exists (select from locations where site_id = $1 and location_id = $2) as location,
+            exists (select from loggers where site_id = $1 and logger_id = $3) as logger,
+            (select logger_id from inverters
+             where site_id = $1 and inverter_id = $4) as inverter_logger_id,
+            exists (select from strings
+                    where site_id = $1 and inverter_id = $4 and string_index = $5) as "string",
+            exists (select from batteries where site_id = $1 and bess_id = $6) as bess,
+            exists (select from nodes where site_id = $1 and node_id = $7) as node,
+            ${places}, ${below} as below`,
+    [site_id, location_id, logger_id, inverter_id, string_index, bess_id, node_id],
+  )
+  const { inverter_logger_id, placed_at, below: within, ...is } = found!
+  const absent = (field: string, value: unknown, is_there: boolean, what: string) =>
+    value === null || is_there ? [] : [unknown(field, `is no ${what} of this site`)]
+  const faults = [
+    ...absent('location_id', location_id, is.location, 'location'),
+    ...absent('logger_id', logger_id, is.logger, 'logger'),
+    ...absent('inverter_id', inverter_id, inverter_logger_id !== null, 'inverter'),
+    ...absent('bess_id', bess_id, is.bess, 'battery unit'),
+    ...absent('node_id', node_id, is.node, 'node'),
+    ...(string_index !== null && inverter_id === null
+      ? [unknown('string_index', 'needs inverter_id beside it')]
+      : absent('string_index', string_index, is.string, 'string of the inverter')),
+    ...(logger_id !== null && inverter_logger_id !== null && inverter_logger_id !== logger_id
+      ? [unknown('logger_id', `is not the logger of the inverter, which is ${inverter_logger_id}`)]
+      : []),
+    ...placed.flatMap((field) => {
+      const place = placed_at[field] ?? null
+      if (!is.location || place === null || within.includes(place)) return []
+      return [unknown(field, `stands at location ${place}, not at or below ${location_id}`)]
+    }),
+  ]
+  if (faults.length > 0) throw invalid(...faults)
+  const place = placed.map((field) => placed_at[field] ?? null).find((id) => id !== null) ?? null
+  return {
+    ...of,
+    logger_id: logger_id ?? inverter_logger_id,
+    location_id: location_id ?? place,
+  }
+}
+
+/** Whether a change says anything of where or what it is about. */
+export const namesDevices = (given: Partial<Devices>): boolean =>
+  given.location_id !== undefined || deviceFields.some((field) => given[field] !== undefined)
+
+/** What goes with a device that changes, where it is not said: its plant and its place. */
+export function movedBy(given: Partial<Devices>): Partial<Devices> {
+  const { inverter_id, logger_id, location_id, bess_id, node_id } = given
+  const is_moved = [inverter_id, logger_id, bess_id, node_id].some((id) => id)
+  return {
+    ...(inverter_id && logger_id === undefined && { logger_id: null }),
+    ...(is_moved && location_id === undefined && { location_id: null }),
+  }
+}
+
+/** What may stand at a place; the first that does says where the work is. */
+const placed = ['inverter_id', 'bess_id', 'node_id', 'logger_id'] as const
+
+/** Where they stand; an inverter without a place stands where its plant does. */
+const places = `json_build_object(
+  'inverter_id', (select coalesce(i.location_id, l.location_id)
+                  from inverters i join loggers l using (site_id, logger_id)
+                  where i.site_id = $1 and i.inverter_id = $4),
+  'bess_id', (select location_id from batteries where site_id = $1 and bess_id = $6),
+  'node_id', (select location_id from nodes where site_id = $1 and node_id = $7),
+  'logger_id', case when $4::integer is null then
+    (select location_id from loggers where site_id = $1 and logger_id = $3) end) as placed_at`
+
+/** A place and all below it. */
+const below = `array(
+  with recursive tree as (
+    select location_id from locations where site_id = $1 and location_id = $2
+    union
+    select p.location_id from locations p join tree on p.parent_location_id = tree.location_id
+    where p.site_id = $1)
+  select location_id from tree)`
+
+const deviceFields = ['logger_id', 'inverter_id', 'string_index', 'bess_id', 'node_id'] as const
+
+/**
+ * The devices as given; where none is, those that all of the alerts agree on, and their place
+ * where no device says it. An alert that is not there is left to who links it.
+ */
+export async function devicesOfAlerts<Of extends Devices>(
+  tx: Transaction,
+  site_id: string,
+  { of, alert_ids }: { of: Of; alert_ids: readonly number[] },
+): Promise<Of> {
+  if (alert_ids.length === 0 || deviceFields.some((field) => of[field] !== null)) return of
+  const alerts = await tx.query<Devices>(
+    `select ${deviceFields.join(', ')}, location_id from alerts
+     where site_id = $1 and alert_id = any($2)`,
+    [site_id, alert_ids],
+  )
+  const agreed = <Field extends keyof Devices>(field: Field) => {
+    const [first] = alerts
+    return first && alerts.every((alert) => alert[field] === first[field]) ? first[field] : null
+  }
+  const devices = {
+    ...{ logger_id: agreed('logger_id'), inverter_id: agreed('inverter_id') },
+    ...{ bess_id: agreed('bess_id'), node_id: agreed('node_id') },
+  }
+  const string_index = devices.inverter_id === null ? null : agreed('string_index')
+  const is_device = Object.values(devices).some((id) => id !== null)
+  const location_id = of.location_id ?? (is_device ? null : agreed('location_id'))
+  return { ...of, ...devices, string_index, location_id }
+}
+
+interface Linked {
+  site_id: string
+  table: 'work_order_alerts' | 'defect_alerts'
+  /** What the alerts are linked to. */
+  of: { wo_id: number } | { defect_id: number }
+}
+
+/** These alerts from now on, and no others; 422 for one that is not there. */
+export async function linkAlerts(
+  tx: Transaction,
+  { site_id, table, of }: Linked,
+  ids: readonly number[],
+): Promise<void> {
+  const found = await tx.query<{ alert_id: number }>(
+    'select alert_id from alerts where site_id = $1 and alert_id = any($2)',
+    [site_id, ids],
+  )
+  const known = new Set(found.map(({ alert_id }) => alert_id))
+  const faults = ids.flatMap((id, index) =>
+    known.has(id) ? [] : [unknown(`alert_ids.${index}`, 'is no alert of this site')],
+  )
+  if (faults.length > 0) throw invalid(...faults)
+  const [[name, id]] = Object.entries(of) as [[string, number]]
+  await tx.execute(
+    `delete from ${table} where site_id = $1 and ${name} = $2 and alert_id <> all($3)`,
+    [site_id, id, ids],
+  )
+  await tx.execute(
+    `insert into ${table} (site_id, ${name}, alert_id)
+     select $1, $2, unnest($3::bigint[]) on conflict do nothing`,
+    [site_id, id, ids],
+  )
+}

@@ -1,0 +1,76 @@
+/** Rows of work orders and defects: written by the names of columns, read as they are served. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Transaction } from '../storage/database.ts'
+
+/** The names are those of closed schemas and of the code, never of a request. */
+export type Columns = Readonly<Record<string, unknown>>
+
+const keys = { work_orders: 'wo_id', defects: 'defect_id' } as const
+
+const json_columns = ['parts', 'attachments']
+const storedValue = ([name, value]: [string, unknown]) =>
+  json_columns.includes(name) ? JSON.stringify(value) : value
+
+/** Returns the id of the row. */
+export async function insertRow(
+  tx: Transaction,
+  table: keyof typeof keys,
+  columns: Columns,
+): Promise<number> {
+  const names = Object.keys(columns)
+  const [made] = await tx.query<{ id: number }>(
+    `insert into ${table} (${names.join(', ')})
+     values (${names.map((_, index) => `$${index + 1}`).join(', ')})
+     returning ${keys[table]} as id`,
+    Object.entries(columns).map(storedValue),
+  )
+  return made!.id
+}
+
+/** Those that differ from the row as it was read; instants are the same by what they name. */
+export function changedColumns(row: object, columns: Columns): Columns {
+  const before = row as Columns
+  return Object.fromEntries(
+    Object.entries(columns).filter(
+      ([name, value]) =>
+        !isDeepStrictEqual(comparable(name, value), comparable(name, before[name])),
+    ),
+  )
+}
+
+const comparable = (name: string, value: unknown) =>
+  name.endsWith('_at') && value !== null ? new Date(value as Date | string).getTime() : value
+
+/** Whether these ids are others than those that are linked, whatever their order. */
+export const areOthers = (ids: readonly number[] | undefined, linked: readonly number[]) =>
+  ids !== undefined && !isDeepStrictEqual(new Set(ids), new Set(linked))
+
+/** Its version goes up with it. */
+export async function updateRow(
+  tx: Transaction,
+  { table, site_id, id }: { table: keyof typeof keys; site_id: string; id: number },
+  columns: Columns,
+): Promise<void> {
+  const set = Object.keys(columns).map((name, index) => `${name} = $${index + 3}`)
+  await tx.execute(
+    `update ${table} set ${set.join(', ')}, version = version + 1
+     where site_id = $1 and ${keys[table]} = $2`,
+    [site_id, id, ...Object.entries(columns).map(storedValue)],
+  )
+}
+
+/** A record as its table has it: instants are dates. */
+export type Stored<Of> = {
+  [Name in keyof Of]: Name extends `${string}_at` ? Date | Extract<Of[Name], null> : Of[Name]
+}
+
+/** As it is served: these fields, instants as text. */
+export function served(names: readonly string[], row: object): Record<string, unknown> {
+  const values = row as Record<string, unknown>
+  return Object.fromEntries(
+    names.map((name) => {
+      const value = values[name]
+      return [name, value instanceof Date ? value.toISOString() : value]
+    }),
+  )
+}

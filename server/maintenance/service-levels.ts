@@ -1,0 +1,75 @@
+/** How soon work is to be taken up and done, by its priority. */
+
+export const priorities = ['low', 'normal', 'high', 'urgent'] as const
+export type Priority = (typeof priorities)[number]
+
+/**
+ * Hours from creation by the clock, nights and holidays too. Ours: operation and maintenance
+ * contracts commonly ask for hours where a plant stands still and for days where little is lost;
+ * what a contract asks beyond that is `due_at` of the work order.
+ */
+export const serviceHours: Readonly<
+  Record<Priority, { response_h: number; resolution_h: number }>
+> = {
+  urgent: { response_h: 4, resolution_h: 24 },
+  high: { response_h: 24, resolution_h: 72 },
+  normal: { response_h: 72, resolution_h: 14 * 24 },
+  low: { response_h: 7 * 24, resolution_h: 30 * 24 },
+}
+
+/** The table as a sentence of the reference. */
+export const serviceRule = priorities
+  .toReversed()
+  .map((priority) => {
+    const { response_h, resolution_h } = serviceHours[priority]
+    return `\`${priority}\` ${response_h} h and ${resolution_h} h`
+  })
+  .join(', ')
+
+const hour_ms = 3_600_000
+
+export function serviceTimes(priority: Priority, created_at: Date) {
+  const { response_h, resolution_h } = serviceHours[priority]
+  const after = (hours: number) => new Date(created_at.getTime() + hours * hour_ms)
+  return { response_due_at: after(response_h), resolution_due_at: after(resolution_h) }
+}
+
+export interface ServiceRecord {
+  acknowledged_at: Date | null
+  completed_at: Date | null
+  cancelled_at: Date | null
+  response_due_at: Date | null
+  resolution_due_at: Date | null
+  /** What was promised beyond the priority, as by a contract. */
+  due_at: Date | null
+}
+
+/**
+ * The times by a new priority. What is met, or was missed and then done, keeps the time that it
+ * was to be done by: nothing that is over is judged anew.
+ */
+export function reprioritised(
+  priority: Priority,
+  order: Pick<ServiceRecord, 'acknowledged_at' | 'completed_at'> & { created_at: Date },
+) {
+  const { response_due_at, resolution_due_at } = serviceTimes(priority, order.created_at)
+  return {
+    ...(order.acknowledged_at === null && { response_due_at }),
+    ...(order.completed_at === null && { resolution_due_at }),
+  }
+}
+
+/**
+ * Whether it was taken up or done too late, or still is not and it is too late by now. Done is to
+ * be by the earlier of the time of its priority and `due_at`.
+ */
+export function isBreached(record: ServiceRecord, now: Date): boolean {
+  const { acknowledged_at, completed_at, cancelled_at } = record
+  const over = (due_at: Date | null, met_at: Date | null) =>
+    due_at !== null && (met_at ?? cancelled_at ?? now) > due_at
+  return (
+    over(record.response_due_at, acknowledged_at) ||
+    over(record.resolution_due_at, completed_at) ||
+    over(record.due_at, completed_at)
+  )
+}

@@ -1,0 +1,101 @@
+/** The states of a work order, what leads from one to the next, and what that leaves on record. */
+
+export const workOrderStates = [
+  'open',
+  'assigned',
+  'in_progress',
+  'on_hold',
+  'completed',
+  'approved',
+  'cancelled',
+] as const
+export type WorkOrderState = (typeof workOrderStates)[number]
+
+/**
+ * The whole state machine. `approved` is reached by the approval alone; every other state by a
+ * change of `status`.
+ */
+export const workOrderTransitions: Readonly<Record<WorkOrderState, readonly WorkOrderState[]>> = {
+  open: ['assigned', 'in_progress', 'on_hold', 'cancelled'],
+  assigned: ['open', 'in_progress', 'on_hold', 'cancelled'],
+  in_progress: ['assigned', 'on_hold', 'completed', 'cancelled'],
+  on_hold: ['open', 'assigned', 'in_progress', 'cancelled'],
+  completed: ['in_progress', 'approved'],
+  approved: [],
+  cancelled: [],
+}
+
+/** Neither it nor its checklist changes any more. */
+export const finalStates: readonly WorkOrderState[] = workOrderStates.filter(
+  (state) => workOrderTransitions[state].length === 0,
+)
+
+/** Work is being done or to be done: the checklist may be filled in. */
+export const workingStates = ['open', 'assigned', 'in_progress', 'on_hold'] as const
+
+export const isWorking = (state: WorkOrderState): boolean =>
+  (workingStates as readonly WorkOrderState[]).includes(state)
+
+/** What a change of `status` may lead to from a state. */
+export const changesFrom = (state: WorkOrderState): readonly WorkOrderState[] =>
+  workOrderTransitions[state].filter((next) => next !== 'approved')
+
+/** The table as a paragraph of the reference. */
+export const transitionRule = `${workOrderStates
+  .map((state) => {
+    const next = workOrderTransitions[state].map((to) => `\`${to}\``).join(', ')
+    return `\`${state}\` to ${next || 'no other'}`
+  })
+  .join('; ')}`
+
+/** What the table writes when a state is reached. */
+export interface StateRecord {
+  status: WorkOrderState
+  acknowledged_at: Date | null
+  started_at: Date | null
+  completed_at: Date | null
+  completed_by: string | null
+  completed_by_key_id: string | null
+  approved_at: Date | null
+  approved_by: string | null
+  cancelled_at: Date | null
+}
+
+/** Who does it, and when. */
+export interface Actor {
+  key_id: string
+  key_name: string
+  now: Date
+}
+
+/**
+ * The record after a transition that the table allows. The first step away from `open`
+ * acknowledges, the first into `in_progress` starts; sent back from `completed` it is no longer
+ * completed.
+ */
+export function entered(
+  before: StateRecord,
+  status: WorkOrderState,
+  { key_id, key_name, now }: Actor,
+): StateRecord {
+  const is_approved = status === 'approved'
+  const is_cancelled = status === 'cancelled'
+  return {
+    status,
+    acknowledged_at: before.acknowledged_at ?? (status === 'open' ? null : now),
+    started_at: before.started_at ?? (status === 'in_progress' ? now : null),
+    ...completionIn(before, status, { key_id, key_name, now }),
+    approved_at: is_approved ? now : null,
+    approved_by: is_approved ? key_name : null,
+    cancelled_at: is_cancelled ? now : null,
+  }
+}
+
+function completionIn(before: StateRecord, status: WorkOrderState, by: Actor) {
+  const { completed_at, completed_by, completed_by_key_id } = before
+  if (status === 'approved') return { completed_at, completed_by, completed_by_key_id }
+  if (status !== 'completed') {
+    return { completed_at: null, completed_by: null, completed_by_key_id: null }
+  }
+  return { completed_at: by.now, completed_by: by.key_name, completed_by_key_id: by.key_id }
+}

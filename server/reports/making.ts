@@ -1,0 +1,246 @@
+/** The job that makes the reports that wait: figures, file, mails and notification, each once. */
+import { createHash } from 'node:crypto'
+import type { Clock } from '@heliograph/domain/clock'
+import { day_ms } from '@heliograph/domain/utc-day'
+import { type Module, modules } from '../http/endpoint.ts'
+import { scopeModules } from '../http/scope-modules.ts'
+import { queueMail } from '../mail/outbox.ts'
+import { notify } from '../maintenance/notifications.ts'
+import type { Database, Log, Queries } from '../storage/database.ts'
+import type { Catalog, Parameters } from './catalog.ts'
+import type { ReportDocument, WriteReport } from './document.ts'
+import { failureOf, ReportFault } from './faults.ts'
+import { file_bytes_max, fileName } from './files.ts'
+import { failedNotice, readyNotice, reportMails } from './report-mail.ts'
+import { file_days_kept } from './run.ts'
+import {
+  attempts_max,
+  type ClaimedRun,
+  claimRun,
+  type FinishedFile,
+  failLostRuns,
+  failRun,
+  postponeRun,
+  releaseRun,
+  succeedRun,
+  tellQueued,
+} from './runs.ts'
+import type { ReportSite, ReportTemplate } from './template.ts'
+
+/** Shorter than the lease, so that no run is taken over that is still being made. */
+export const run_ms_max = 150_000
+/** The job makes room for others then, though runs wait, and asks to go on. */
+const job_ms_max = 30_000
+/** Before the second attempt, and twice that before the third. */
+const retry_ms = 60_000
+
+export interface ReportWriter {
+  write: WriteReport
+  close(): Promise<void> | void
+}
+
+export interface MakingContext {
+  db: Database
+  clock: Clock
+  log: Log
+  signal: AbortSignal
+  catalog: Catalog
+  /** Called when there is something to write; closed when there is no more. */
+  openWriter(): ReportWriter
+}
+
+/**
+ * Makes every report that waits, one after the other. A run that fails is tried again a little
+ * later, and given up after the third time. One whose server was lost is taken over when its lease
+ * is over. What comes of a run is committed in one transaction, by whoever holds the run.
+ */
+export async function makeReports(context: MakingContext): Promise<void> {
+  const { db, clock, signal } = context
+  const began_ms = clock.now().getTime()
+  await giveUpLost(context)
+  const desk = createDesk(context)
+  try {
+    while (clock.now().getTime() - began_ms < job_ms_max) {
+      signal.throwIfAborted()
+      const run = await claimRun(db, clock.now())
+      if (run === null) return
+      await makeOne(context, desk, run)
+    }
+    await tellQueued(db)
+  } finally {
+    await desk.clear()
+  }
+}
+
+/** Holds a writer while there is something to write. */
+function createDesk({ openWriter }: MakingContext) {
+  let writer: ReportWriter | null = null
+  return {
+    write: ((document, format) => {
+      writer ??= openWriter()
+      return writer.write(document, format)
+    }) satisfies WriteReport,
+    async clear() {
+      const open = writer
+      writer = null
+      await open?.close()
+    },
+  }
+}
+
+type Desk = ReturnType<typeof createDesk>
+
+async function makeOne(context: MakingContext, desk: Desk, run: ClaimedRun): Promise<void> {
+  const { db, clock, log, signal } = context
+  const { site_id, run_id, sub_id, attempts } = run
+  try {
+    const made = await inTime(make(context, desk, run), signal)
+    const is_ours = await store(db, run, made, clock.now())
+    if (!is_ours)
+      log.warn({ site_id, run_id, attempts }, 'a report was taken over by another server')
+  } catch (error) {
+    if (signal.aborted) {
+      await releaseRun(db, run)
+      throw error
+    }
+    log.error({ err: error, site_id, sub_id, run_id, attempts }, 'a report could not be made')
+    await giveUpOrPostpone(context, run, error)
+    // It may still be busy with what took too long.
+    await desk.clear()
+  }
+}
+
+async function giveUpOrPostpone({ db, clock }: MakingContext, run: ClaimedRun, error: unknown) {
+  const fault = error instanceof ReportFault ? error : new ReportFault('write_failed')
+  const now = clock.now()
+  if (!fault.is_final && run.attempts < attempts_max) {
+    await postponeRun(db, run, new Date(now.getTime() + retry_ms * run.attempts))
+    return
+  }
+  const failure = failureOf(fault.code)
+  await db.transaction(async (tx) => {
+    const is_ours = await failRun(tx, run, { failure, now })
+    if (is_ours) await notify(tx, failedNotice(run, failure, now))
+  })
+}
+
+async function giveUpLost({ db, clock, log }: MakingContext): Promise<void> {
+  const failure = failureOf('server_lost')
+  const now = clock.now()
+  await db.transaction(async (tx) => {
+    for (const run of await failLostRuns(tx, { failure, now })) {
+      log.error({ site_id: run.site_id, run_id: run.run_id }, 'a report was given up: server lost')
+      await notify(tx, failedNotice(run, failure, now))
+    }
+  })
+}
+
+/** Rejects when the work takes too long or is to end; what it does then comes to nothing. */
+function inTime<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const late = AbortSignal.timeout(run_ms_max)
+  return new Promise((resolve, reject) => {
+    late.addEventListener('abort', () => reject(new ReportFault('timed_out')), { once: true })
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    work.then(resolve, reject)
+  })
+}
+
+interface Made {
+  document: ReportDocument
+  file: FinishedFile
+}
+
+async function make({ db, clock, catalog }: MakingContext, desk: Desk, run: ClaimedRun) {
+  const template = catalog.find(run.template_id)
+  if (template === null) throw new ReportFault('template_gone')
+  const { plan, ...site } = await readSite(db, run.site_id)
+  requirePlan(template, plan)
+  const now = clock.now()
+  const order = {
+    site,
+    period: { start_at: run.period_start_at, end_at: run.period_end_at },
+    timezone: run.timezone,
+    logger_ids: run.logger_ids,
+    parameters: presentParameters(catalog, template, run.parameters),
+    now,
+  }
+  // All its queries see the database at one instant.
+  const snapshot = { isolation: 'repeatable read', read_only: true } as const
+  const built = await stage('build_failed', () =>
+    db.transaction((tx) => template.build(tx, order), snapshot),
+  )
+  const document = { ...built, notes: [...missedNotes(run), ...built.notes] }
+  const written = await stage('write_failed', () => desk.write(document, run.format))
+  const bytes = Buffer.from(written.bytes)
+  if (bytes.length > file_bytes_max) throw new ReportFault('file_too_large')
+  const file: FinishedFile = {
+    file_name: fileName(run, written.file_extension),
+    content_type: written.content_type,
+    bytes,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    expires_at: new Date(now.getTime() + file_days_kept * day_ms),
+    page_count: written.page_count,
+    data_completeness_pct: document.data_completeness_pct,
+  }
+  return { document, file }
+}
+
+async function stage<Result>(
+  code: 'build_failed' | 'write_failed',
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    throw new ReportFault(code, { cause: error })
+  }
+}
+
+function missedNotes({ missed_count }: ClaimedRun): string[] {
+  if (missed_count === 0) return []
+  const were = missed_count === 1 ? 'One earlier report' : `${missed_count} earlier reports`
+  return [`${were} of this subscription came due while no server ran, and will not be made.`]
+}
+
+async function readSite(
+  db: Queries,
+  site_id: string,
+): Promise<ReportSite & { plan: readonly Module[] }> {
+  const [site] = await db.query<ReportSite & { plan: string[] }>(
+    `select site_id, s.name, coalesce(inventory ->> 'timezone', 'UTC') as timezone,
+       (inventory ->> 'latitude')::float8 as latitude,
+       (inventory ->> 'longitude')::float8 as longitude, modules as plan
+     from sites s join clients using (client_id) where site_id = $1`,
+    [site_id],
+  )
+  const { plan, ...facts } = site!
+  return { ...facts, plan: modules.filter((module) => plan.includes(module)) }
+}
+
+/** A plan may have become smaller since the report was ordered. */
+function requirePlan(template: ReportTemplate, plan: readonly Module[]): void {
+  const needed = [
+    template.required_module,
+    ...template.required_scopes.map((scope) => scopeModules[scope]),
+  ]
+  if (!needed.every((module) => plan.includes(module))) throw new ReportFault('forbidden_module')
+}
+
+/** A template may have changed since the report was ordered. */
+function presentParameters(catalog: Catalog, template: ReportTemplate, stored: Parameters) {
+  const { parameters, violations } = catalog.checkParameters(template, stored)
+  if (violations.length > 0) {
+    throw new ReportFault('parameters_invalid', { cause: new Error(JSON.stringify(violations)) })
+  }
+  return parameters
+}
+
+/** The file, its mails and the notification, or, where the run is held no more, nothing. */
+function store(db: Database, run: ClaimedRun, { document, file }: Made, now: Date) {
+  return db.transaction(async (tx) => {
+    if (!(await succeedRun(tx, run, { file, now }))) return false
+    for (const mail of reportMails(run, document, file)) await queueMail(tx, mail)
+    await notify(tx, readyNotice(run, file, now))
+    return true
+  })
+}

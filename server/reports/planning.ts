@@ -1,0 +1,55 @@
+/** The job that turns subscriptions that are due into runs. */
+import type { Clock } from '@heliograph/domain/clock'
+import type { Database, Log, Transaction } from '../storage/database.ts'
+import { newestDue, nextRunAt } from './periods.ts'
+import { deleteExpiredFiles, queueRun } from './runs.ts'
+import { scheduleOf } from './subscription.ts'
+import {
+  dueSubscriptions,
+  lockSubscription,
+  type SubscriptionKey,
+  setNextRun,
+} from './subscriptions.ts'
+
+export interface PlanningContext {
+  db: Database
+  clock: Clock
+  log: Log
+  signal: AbortSignal
+}
+
+/**
+ * Queues one run of every subscription that is due, and deletes files that are no longer kept. Of
+ * several occurrences that were missed, as after an outage, the newest alone is made up for, and
+ * says so. An occurrence is queued once, however often this runs and on how many servers at once.
+ *
+ * @throws AggregateError of the subscriptions that could not be planned, once the others were
+ */
+export async function planReports({ db, clock, log, signal }: PlanningContext): Promise<void> {
+  const now = clock.now()
+  await deleteExpiredFiles(db, now)
+  const failures: unknown[] = []
+  for (const key of await dueSubscriptions(db, now)) {
+    signal.throwIfAborted()
+    try {
+      const missed_count = await db.transaction((tx) => planOne(tx, key, now))
+      if (missed_count > 0)
+        log.warn({ ...key, missed_count }, 'reports that came due were not made')
+    } catch (error) {
+      failures.push(new Error(`subscription ${key.sub_id} of ${key.site_id}`, { cause: error }))
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, 'reports could not be planned')
+}
+
+/** How many occurrences were left out. */
+async function planOne(tx: Transaction, key: SubscriptionKey, now: Date): Promise<number> {
+  const subscription = await lockSubscription(tx, key, now)
+  // Another server has planned it meanwhile, or a client changed or deleted it.
+  if (!subscription?.next_run_at || subscription.next_run_at > now) return 0
+  const schedule = scheduleOf(subscription)
+  const due = newestDue(schedule, subscription.next_run_at, now)
+  await queueRun(tx, { site_id: key.site_id, subscription, requested_by: null, due, now })
+  await setNextRun(tx, key, nextRunAt(schedule, due.due_at))
+  return due.missed_count
+}

@@ -1,0 +1,66 @@
+/** The mail that a report goes out with, and the notification that it is there. */
+
+import type { QueuedMail } from '../mail/outbox.ts'
+import type { NewNotification } from '../maintenance/notifications.ts'
+import type { ReportDocument } from './document.ts'
+import { localDays } from './periods.ts'
+import { filePath } from './run.ts'
+import { type ClaimedRun, type FinishedFile, mail_key, type RunFailure } from './runs.ts'
+
+function daysOf(run: ClaimedRun): string {
+  const { first, last } = localDays(
+    { start_at: run.period_start_at, end_at: run.period_end_at },
+    run.timezone,
+  )
+  return first === last ? first : `${first} to ${last}`
+}
+
+/** One for each recipient, and of a run each gets one. */
+export function reportMails(
+  run: ClaimedRun,
+  { title, site_name, notes }: ReportDocument,
+  file: FinishedFile,
+): QueuedMail[] {
+  const { data_completeness_pct: completeness, page_count } = file
+  const text = [
+    `${title}: ${site_name}`,
+    '',
+    `Period: ${daysOf(run)} (days of ${run.timezone})`,
+    `Data: ${completeness === null ? 'completeness not known' : `${completeness.toFixed(1)} % complete`}`,
+    `File: ${file.file_name}${page_count === null ? '' : `, pages: ${page_count}`}`,
+    ...notes.map((note) => `Note: ${note}`),
+    '',
+    `Until ${file.expires_at.toISOString().slice(0, 10)} the file can be downloaded, with an API key:`,
+    filePath(run.site_id, run.run_id),
+    '',
+  ].join('\n')
+  return run.recipients.map((recipient) => ({
+    site_id: run.site_id,
+    dedup_key: `${mail_key}${run.run_id}`,
+    recipient,
+    subject: `${run.name}: ${site_name}, ${daysOf(run)}`,
+    text,
+    attach_run_id: run.run_id,
+    link_path: filePath(run.site_id, run.run_id),
+  }))
+}
+
+const about = ({ site_id, run_id }: ClaimedRun, at: Date) => ({
+  ...{ site_id, at, recipient: null, resource_type: 'report_run' as const, resource_id: run_id },
+})
+
+export const readyNotice = (run: ClaimedRun, file: FinishedFile, at: Date): NewNotification => ({
+  ...about(run, at),
+  type: 'report_ready',
+  severity: 'info',
+  title: `Report ready: ${run.name}`,
+  body: `${file.file_name}, about ${daysOf(run)}.`,
+})
+
+export const failedNotice = (run: ClaimedRun, failure: RunFailure, at: Date): NewNotification => ({
+  ...about(run, at),
+  type: 'system',
+  severity: 'warning',
+  title: `Report failed: ${run.name}`,
+  body: `The report about ${daysOf(run)} was given up. ${failure.message}`,
+})

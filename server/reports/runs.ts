@@ -1,0 +1,293 @@
+/** Runs of reports in the database: queued once, held by one server at a time, ended once. */
+import type { Queries } from '../storage/database.ts'
+import type { ReportFormat } from './document.ts'
+import { type Occurrence, periodOf } from './periods.ts'
+import type { StoredRun } from './run.ts'
+import type { StoredSubscription } from './subscription.ts'
+
+/** Notified when runs wait. */
+export const queued_channel = 'report_queued'
+
+/** What the mails of a run are about, before its id. */
+export const mail_key = 'report_run:'
+
+export const attempts_max = 3
+/** A server that has not ended a run for so long has lost it. Longer than a run may take. */
+export const lease_ms = 180_000
+
+export interface RunKey {
+  site_id: string
+  run_id: string
+}
+
+export interface AskedRun {
+  site_id: string
+  subscription: StoredSubscription
+  /** Who asked for it; null where it came due. */
+  requested_by: string | null
+  /** null where it was asked for. */
+  due: Occurrence | null
+  now: Date
+}
+
+/**
+ * Queues a run and returns its id. An occurrence that was queued before is not queued again: null.
+ */
+export async function queueRun(db: Queries, asked: AskedRun): Promise<string | null> {
+  const { site_id, subscription, requested_by, due, now } = asked
+  const { start_at, end_at } = periodOf(
+    subscription.period,
+    due?.due_at ?? now,
+    subscription.timezone,
+  )
+  const [row] = await db.query<{ run_id: string }>(
+    `insert into report_runs (site_id, sub_id, name, template_id, trigger, due_at, missed_count,
+       period_start_at, period_end_at, timezone, format, language, recipients, parameters,
+       logger_ids, requested_by, state, queued_at, not_before)
+     select site_id, sub_id, name, template_id, $3, $4, $5, $6, $7, timezone, format, language,
+       recipients, parameters, logger_ids, $8, 'queued', $9, $9
+     from report_subscriptions where site_id = $1 and sub_id = $2
+     on conflict (site_id, sub_id, due_at) do nothing returning run_id`,
+    [
+      ...[site_id, subscription.sub_id, due ? 'schedule' : 'api'],
+      ...[due?.due_at ?? null, due?.missed_count ?? 0, start_at, end_at],
+      ...[requested_by ?? 'system', now],
+    ],
+  )
+  if (!row) return null
+  await tellQueued(db)
+  return row.run_id
+}
+
+/** Says that a run waits, after the commit. */
+export async function tellQueued(db: Queries): Promise<void> {
+  await db.execute(`select pg_notify($1, '')`, [queued_channel])
+}
+
+/** A run that this server holds, with what was ordered. */
+export interface ClaimedRun extends RunKey {
+  sub_id: number
+  name: string
+  template_id: string
+  missed_count: number
+  period_start_at: Date
+  period_end_at: Date
+  timezone: string
+  format: ReportFormat
+  recipients: string[]
+  parameters: Record<string, unknown>
+  logger_ids: number[] | null
+  /** This one included. Who began it last may say how it ended. */
+  attempts: number
+}
+
+const claimed_columns = `r.site_id, r.run_id, sub_id, name, template_id, missed_count,
+  period_start_at, period_end_at, timezone, format, recipients, parameters, logger_ids, attempts`
+
+const is_open = `((state = 'queued' and not_before <= $1)
+  or (state = 'running' and lease_until <= $1 and attempts < ${attempts_max}))`
+
+/** Takes the run that waits the longest; null where none waits. Others pass over what is taken. */
+export async function claimRun(db: Queries, now: Date): Promise<ClaimedRun | null> {
+  const waiting = await db.query<RunKey>(
+    `select site_id, run_id from report_runs where ${is_open}
+     order by not_before, site_id, run_id limit 100`,
+    [now],
+  )
+  for (const { site_id, run_id } of waiting) {
+    const [claimed] = await db.query<ClaimedRun>(
+      `with free as (
+         select run_id from report_runs where site_id = $2 and run_id = $3 and ${is_open}
+         for update skip locked)
+       update report_runs r
+       set state = 'running', attempts = attempts + 1, started_at = $1, lease_until = $4
+       from free where r.site_id = $2 and r.run_id = free.run_id
+       returning ${claimed_columns}`,
+      [now, site_id, run_id, new Date(now.getTime() + lease_ms)],
+    )
+    if (claimed) return claimed
+  }
+  return null
+}
+
+/** Of a run that is still held since the same claim. */
+const held = `site_id = $1 and run_id = $2 and attempts = $3 and state = 'running'`
+const heldBy = ({ site_id, run_id, attempts }: ClaimedRun) => [site_id, run_id, attempts]
+
+/** Gives a run back as if it had not been begun, for this server stops. */
+export async function releaseRun(db: Queries, run: ClaimedRun): Promise<void> {
+  await db.execute(
+    `update report_runs set state = 'queued', attempts = attempts - 1, started_at = null,
+       lease_until = null
+     where ${held}`,
+    heldBy(run),
+  )
+}
+
+/** Another attempt is made from then on. Whether the run was still held. */
+export async function postponeRun(db: Queries, run: ClaimedRun, not_before: Date) {
+  const held_rows = await db.execute(
+    `update report_runs set state = 'queued', not_before = $4, lease_until = null where ${held}`,
+    [...heldBy(run), not_before],
+  )
+  return held_rows > 0
+}
+
+export interface RunFailure {
+  code: string
+  message: string
+}
+
+/** Whether the run was still held. */
+export async function failRun(
+  db: Queries,
+  run: ClaimedRun,
+  { failure, now }: { failure: RunFailure; now: Date },
+): Promise<boolean> {
+  const ended = await db.execute(
+    `update report_runs set state = 'failed', finished_at = $4, lease_until = null,
+       error_code = $5, error_message = $6
+     where ${held}`,
+    [...heldBy(run), now, failure.code, failure.message],
+  )
+  return ended > 0
+}
+
+/** Runs whose server was lost as often as they may be begun. */
+export async function failLostRuns(
+  db: Queries,
+  { failure, now }: { failure: RunFailure; now: Date },
+): Promise<ClaimedRun[]> {
+  return db.query<ClaimedRun>(
+    `update report_runs r set state = 'failed', finished_at = $1, lease_until = null,
+       error_code = $2, error_message = $3
+     where state = 'running' and lease_until <= $1 and attempts >= ${attempts_max}
+     returning ${claimed_columns}`,
+    [now, failure.code, failure.message],
+  )
+}
+
+/** Runs of a subscription that have not begun: all, or those of its schedule alone. */
+export async function failQueuedRuns(
+  db: Queries,
+  { site_id, sub_id }: { site_id: string; sub_id: number },
+  { failure, now, triggers }: { failure: RunFailure; now: Date; triggers: readonly string[] },
+): Promise<void> {
+  await db.execute(
+    `update report_runs set state = 'failed', finished_at = $3, error_code = $4, error_message = $5
+     where site_id = $1 and sub_id = $2 and state = 'queued' and trigger = any($6)`,
+    [site_id, sub_id, now, failure.code, failure.message, triggers],
+  )
+}
+
+export interface FinishedFile {
+  file_name: string
+  content_type: string
+  bytes: Buffer
+  sha256: string
+  expires_at: Date
+  page_count: number | null
+  data_completeness_pct: number | null
+}
+
+/**
+ * Stores how a run succeeded, with its file; in the transaction of whatever else comes of it.
+ * Whether the run was still held: if not, another server has it and nothing may come of this one.
+ */
+export async function succeedRun(
+  tx: Queries,
+  run: ClaimedRun,
+  { file, now }: { file: FinishedFile; now: Date },
+): Promise<boolean> {
+  const ended = await tx.execute(
+    `update report_runs
+     set state = 'succeeded', finished_at = $4, lease_until = null, file_name = $5,
+       file_size_bytes = $6, sha256 = $7, download_expires_at = $8, page_count = $9,
+       data_completeness_pct = $10
+     where ${held}`,
+    [
+      ...[...heldBy(run), now, file.file_name, file.bytes.length, file.sha256, file.expires_at],
+      ...[file.page_count, file.data_completeness_pct],
+    ],
+  )
+  if (ended === 0) return false
+  await tx.execute(
+    `insert into report_files (site_id, run_id, file_name, content_type, bytes, expires_at)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [run.site_id, run.run_id, file.file_name, file.content_type, file.bytes, file.expires_at],
+  )
+  return true
+}
+
+/** Deletes files that are over, once it is noted how many mails they went out with. */
+export async function deleteExpiredFiles(db: Queries, now: Date): Promise<void> {
+  await db.execute(
+    `with gone as (
+       delete from report_files where expires_at <= $1 returning site_id, run_id)
+     update report_runs r set recipients_sent = ${mails_sent}
+     from gone where r.site_id = gone.site_id and r.run_id = gone.run_id`,
+    [now],
+  )
+}
+
+const mails_sent = `(select count(*) from mail_outbox m
+  where m.site_id = r.site_id and m.dedup_key = '${mail_key}' || r.run_id and m.state = 'sent')`
+
+const run_columns = `r.run_id, r.sub_id, r.template_id, r.trigger, r.state, r.period_start_at,
+  r.period_end_at, r.format, r.language, r.requested_by, r.queued_at, r.started_at, r.finished_at,
+  r.file_name, r.file_size_bytes, r.sha256, r.download_expires_at, r.page_count,
+  r.data_completeness_pct, r.error_code, r.error_message,
+  coalesce(r.recipients_sent, ${mails_sent})::int as recipients_sent`
+
+/** The newest first. */
+export function newestRuns(db: Queries, site_id: string, limit: number): Promise<StoredRun[]> {
+  return db.query<StoredRun>(
+    `select ${run_columns} from report_runs r where r.site_id = $1
+     order by r.queued_at desc, r.run_id limit $2`,
+    [site_id, limit],
+  )
+}
+
+/** null where the site has none of that id. */
+export async function readRun(db: Queries, { site_id, run_id }: RunKey): Promise<StoredRun | null> {
+  const [row] = await db.query<StoredRun>(
+    `select ${run_columns} from report_runs r where r.site_id = $1 and r.run_id = $2`,
+    [site_id, run_id],
+  )
+  return row ?? null
+}
+
+export interface RunCounts {
+  count: number
+  last_30d: number
+  failed_last_30d: number
+  last_run_at: Date | null
+}
+
+/**
+ * All of the site, and those queued within 30 days before `now`; what was called off with its
+ * subscription did not fail.
+ */
+export async function countRuns(db: Queries, site_id: string, now: Date): Promise<RunCounts> {
+  const [row] = await db.query<RunCounts>(
+    `select count(*) as count, max(queued_at) as last_run_at,
+       count(*) filter (where queued_at > $2::timestamptz - interval '30 days') as last_30d,
+       count(*) filter (where queued_at > $2::timestamptz - interval '30 days'
+         and state = 'failed'
+        and error_code not in ('subscription_deleted', 'subscription_disabled')
+      ) as failed_last_30d
+     from report_runs where site_id = $1`,
+    [site_id, now],
+  )
+  return row!
+}
+
+/** Those of a site that were asked for and have not begun. */
+export async function countAsked(db: Queries, site_id: string): Promise<number> {
+  const [row] = await db.query<{ count: number }>(
+    `select count(*) as count from report_runs
+     where site_id = $1 and state = 'queued' and trigger = 'api'`,
+    [site_id],
+  )
+  return row!.count
+}

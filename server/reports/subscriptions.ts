@@ -1,0 +1,181 @@
+/** Subscriptions to reports in the database. */
+import type { Queries } from '../storage/database.ts'
+import { nextRunAt } from './periods.ts'
+import { type StoredOrder, type StoredSubscription, scheduleOf } from './subscription.ts'
+
+const order_columns = [
+  'name',
+  'template_id',
+  'enabled',
+  'frequency',
+  'day_of_week',
+  'day_of_month',
+  'time_of_day',
+  'timezone',
+  'period',
+  'format',
+  'language',
+  'recipients',
+  'parameters',
+  'logger_ids',
+] as const satisfies readonly (keyof StoredOrder)[]
+
+/** `$2` is now: a run whose file is no longer kept has expired. */
+const select = `
+  select s.sub_id, ${order_columns.map((name) => `s.${name}`).join(', ')}, s.next_run_at,
+    s.created_by, s.created_at, s.updated_at, last.queued_at as last_run_at,
+    last.run_id as last_run_id,
+    case when last.state = 'succeeded' and last.download_expires_at <= $2 then 'expired'
+      else last.state end as last_run_status,
+    (select count(*) from report_runs f
+     where f.site_id = s.site_id and f.sub_id = s.sub_id and f.state = 'failed'
+       and f.queued_at > coalesce(
+         (select max(g.queued_at) from report_runs g
+          where g.site_id = s.site_id and g.sub_id = s.sub_id and g.state = 'succeeded'),
+         '-infinity'))::int as failure_count
+  from report_subscriptions s
+  left join lateral (
+    select r.queued_at, r.run_id, r.state, r.download_expires_at from report_runs r
+    where r.site_id = s.site_id and r.sub_id = s.sub_id
+    order by r.queued_at desc, r.run_id limit 1) last on true
+  where s.site_id = $1`
+
+type Row = Omit<StoredSubscription, 'day_of_month'> & { day_of_month: string | null }
+
+const subscriptionOf = ({ day_of_month, ...row }: Row): StoredSubscription => ({
+  ...row,
+  day_of_month:
+    day_of_month === null || day_of_month === 'last' ? day_of_month : Number(day_of_month),
+})
+
+const valuesOf = (order: StoredOrder) => order_columns.map((name) => order[name])
+
+/** All of a site, by id. */
+export async function readSubscriptions(
+  db: Queries,
+  site_id: string,
+  now: Date,
+): Promise<StoredSubscription[]> {
+  const rows = await db.query<Row>(`${select} order by s.sub_id`, [site_id, now])
+  return rows.map(subscriptionOf)
+}
+
+export interface SubscriptionKey {
+  site_id: string
+  sub_id: number
+}
+
+/** null where the site has none of that id. */
+export async function readSubscription(
+  db: Queries,
+  { site_id, sub_id }: SubscriptionKey,
+  now: Date,
+): Promise<StoredSubscription | null> {
+  const [row] = await db.query<Row>(`${select} and s.sub_id = $3`, [site_id, now, sub_id])
+  return row ? subscriptionOf(row) : null
+}
+
+/** The same, for whoever changes it or plans its run: the others wait. */
+export async function lockSubscription(
+  db: Queries,
+  key: SubscriptionKey,
+  now: Date,
+): Promise<StoredSubscription | null> {
+  await db.query('select from report_subscriptions where site_id = $1 and sub_id = $2 for update', [
+    key.site_id,
+    key.sub_id,
+  ])
+  return readSubscription(db, key, now)
+}
+
+/** Stores a new one and returns its id. */
+export async function insertSubscription(
+  db: Queries,
+  site_id: string,
+  order: StoredOrder,
+  { created_by, now }: { created_by: string; now: Date },
+): Promise<number> {
+  const next_run_at = order.enabled ? nextRunAt(scheduleOf(order), now) : null
+  const values = [site_id, next_run_at, created_by, now, ...valuesOf(order)]
+  const [row] = await db.query<{ sub_id: number }>(
+    `insert into report_subscriptions
+       (site_id, next_run_at, created_by, created_at, updated_at, ${order_columns.join(', ')})
+     values ($1, $2, $3, $4, $4, ${order_columns.map((_, index) => `$${index + 5}`).join(', ')})
+     returning sub_id`,
+    values,
+  )
+  return row!.sub_id
+}
+
+/** Stores a changed order. What is due stays due unless the schedule changed. */
+export async function updateSubscription(
+  db: Queries,
+  { site_id, sub_id }: SubscriptionKey,
+  { before, order, now }: { before: StoredSubscription; order: StoredOrder; now: Date },
+): Promise<void> {
+  const next_run_at = order.enabled
+    ? isSameSchedule(before, order)
+      ? before.next_run_at
+      : nextRunAt(scheduleOf(order), now)
+    : null
+  await db.execute(
+    `update report_subscriptions
+     set next_run_at = $3, updated_at = $4,
+       ${order_columns.map((name, index) => `${name} = $${index + 5}`).join(', ')}
+     where site_id = $1 and sub_id = $2`,
+    [site_id, sub_id, next_run_at, now, ...valuesOf(order)],
+  )
+}
+
+const schedule_columns = [
+  'enabled',
+  'frequency',
+  'day_of_week',
+  'day_of_month',
+  'time_of_day',
+  'timezone',
+] as const
+
+const isSameSchedule = (one: StoredOrder, other: StoredOrder) =>
+  schedule_columns.every((name) => one[name] === other[name])
+
+/** After a run was planned. */
+export async function setNextRun(
+  db: Queries,
+  { site_id, sub_id }: SubscriptionKey,
+  next_run_at: Date,
+): Promise<void> {
+  await db.execute(
+    'update report_subscriptions set next_run_at = $3 where site_id = $1 and sub_id = $2',
+    [site_id, sub_id, next_run_at],
+  )
+}
+
+/** Those of all sites of which a run is due, those that wait the longest first. */
+export function dueSubscriptions(db: Queries, now: Date): Promise<SubscriptionKey[]> {
+  return db.query<SubscriptionKey>(
+    `select site_id, sub_id from report_subscriptions where next_run_at <= $1
+     order by next_run_at, site_id, sub_id`,
+    [now],
+  )
+}
+
+/** Whether there was one. Its runs stay. */
+export async function deleteSubscription(
+  db: Queries,
+  { site_id, sub_id }: SubscriptionKey,
+): Promise<boolean> {
+  const deleted = await db.execute(
+    'delete from report_subscriptions where site_id = $1 and sub_id = $2',
+    [site_id, sub_id],
+  )
+  return deleted > 0
+}
+
+export async function countSubscriptions(db: Queries, site_id: string): Promise<number> {
+  const [row] = await db.query<{ count: number }>(
+    'select count(*) as count from report_subscriptions where site_id = $1',
+    [site_id],
+  )
+  return row!.count
+}

@@ -1,0 +1,169 @@
+/** How each string did beside its peers: a map of all, and a list of the worst. */
+import { localDate } from '@heliograph/domain/local-day'
+import { rounded } from '@heliograph/domain/significant'
+import { judgeSite } from '../../figures/string-health.ts'
+import { healthItems } from '../../figures/string-health-items.ts'
+import { createStringSumsStore } from '../../figures/string-store.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { Section } from '../document.ts'
+import type { ReportTemplate } from '../template.ts'
+import { documentOf, type Frame, frameOf, isAsked, sumOf } from './frame.ts'
+import { inTurn } from './in-turn.ts'
+import { worstCount } from './parameters.ts'
+
+export const stringHealth: ReportTemplate = {
+  template_id: 'string_health',
+  name: 'String health',
+  description:
+    'A map of inverters and strings with how much of its peers each one gives, the worst strings ' +
+    'with suspected cause and estimated loss, and how many are ill.',
+  category: 'performance',
+  formats: ['pdf', 'xlsx', 'csv'],
+  periods: ['day', 'week', 'month', 'custom'],
+  parameters: worstCount('strings', 30),
+  required_scopes: ['diagnostics:read'],
+  required_module: 'basic_scada',
+  version: '1.0.0',
+  async build(transaction, order) {
+    const db = inTurn(transaction)
+    const frame = await frameOf(db, order)
+    const items = await readItems(db, frame)
+    const connected = items.filter(({ excluded_reason }) => excluded_reason !== 'not_connected')
+    const known = connected.filter(({ excluded_reason }) => excluded_reason === null)
+    const worst_count = Number(order.parameters['worst_count'] ?? 30)
+    return documentOf(stringHealth, frame, {
+      title: 'String health',
+      data_completeness_pct: meanOf(connected.map((item) => item.completeness_pct ?? 0)),
+      notes: notesOf(connected, known),
+      sections: [counts(items, known), ...map(items), worstTable(known, worst_count), method],
+    })
+  },
+}
+
+type Items = ReturnType<typeof healthItems>
+
+async function readItems(db: Queries, frame: Frame): Promise<Items> {
+  const { site_id, period, order } = frame
+  const store = createStringSumsStore(db)
+  const inverters = await store.inverters(site_id, period)
+  const asked = inverters.filter(isAsked(frame)).map(({ inverter_id }) => inverter_id)
+  const site = { site_id, timezone: order.site.timezone }
+  const judged = await judgeSite(store, site, period, asked)
+  const last_ms = Math.max(period.start_at.getTime(), period.end_at.getTime() - 1)
+  return healthItems(judged, await store.steps(site_id, localDate(last_ms, site.timezone)), period)
+}
+
+const meanOf = (values: readonly number[]): number | null =>
+  values.length === 0
+    ? null
+    : rounded(values.reduce((sum, value) => sum + value, 0) / values.length, 2)
+
+function notesOf(connected: Items, known: Items): string[] {
+  if (connected.length === 0) return ['There are no connected strings in this period.']
+  if (known.length === 0) return ['No data: no string can be judged in this period.']
+  const unknown = connected.filter(({ excluded_reason }) => excluded_reason !== null)
+  if (unknown.length === 0) return []
+  const reasons = Map.groupBy(unknown, ({ excluded_reason }) => excluded_reason!)
+  const told = [...reasons].map(([reason, of]) => `${of.length} (${reason.replaceAll('_', ' ')})`)
+  return [`Of ${connected.length} strings cannot be judged: ${told.join(', ')}.`]
+}
+
+const statuses = ['healthy', 'watch', 'underperforming', 'critical', 'dead'] as const
+
+function counts(items: Items, known: Items): Section {
+  const of = (status: string) => known.filter((item) => item.status === status).length
+  return {
+    kind: 'figures',
+    title: 'Strings',
+    figures: [
+      ...statuses.map((status) => ({
+        label: status.charAt(0).toUpperCase() + status.slice(1),
+        value: known.length === 0 ? null : of(status),
+        digits: 0,
+      })),
+      {
+        label: 'Not judged',
+        value: items.length - known.length,
+        digits: 0,
+        note: 'see the notes; unconnected too',
+      },
+      {
+        label: 'Estimated loss',
+        value: sumOf(known.map(({ estimated_loss_kwh }) => estimated_loss_kwh)),
+        unit: 'kWh',
+        digits: 1,
+      },
+    ],
+  }
+}
+
+function map(items: Items): Section[] {
+  const inverters = [...Map.groupBy(items, ({ inverter_id }) => inverter_id).values()]
+  const width = Math.max(0, ...items.map(({ string_index }) => string_index + 1))
+  if (width === 0) return []
+  return [
+    {
+      kind: 'chart',
+      title: 'Health score by inverter and string',
+      chart: {
+        kind: 'heat',
+        unit: '%',
+        x: Array.from({ length: width }, (_, index) => String(index)),
+        y: inverters.map((own) => own[0]!.inverter_name),
+        values: inverters.map((own) => {
+          const scores = new Map(own.map((item) => [item.string_index, item.health_score_pct]))
+          return Array.from({ length: width }, (_, index) => scores.get(index) ?? null)
+        }),
+      },
+      note: 'Columns are the inputs of the inverter, from 0. Empty where a string is not judged.',
+    },
+  ]
+}
+
+function worstTable(known: Items, worst_count: number): Section {
+  const ill = known
+    .filter(({ status, step_loss_pct }) => status !== 'healthy' || step_loss_pct !== null)
+    .toSorted((a, b) => (a.health_score_pct ?? 101) - (b.health_score_pct ?? 101))
+  return {
+    kind: 'table',
+    title: 'Strings that give least',
+    columns: [
+      { key: 'inverter', label: 'Inverter', kind: 'text' },
+      { key: 'string', label: 'String', kind: 'number', digits: 0 },
+      { key: 'status', label: 'Status', kind: 'text' },
+      { key: 'score', label: 'Score', unit: '%', kind: 'number', digits: 1 },
+      { key: 'deviation', label: 'To peers', unit: '%', kind: 'number', digits: 1 },
+      { key: 'cause', label: 'Suspected cause', kind: 'text' },
+      { key: 'confidence', label: 'Confidence', unit: '%', kind: 'number', digits: 0 },
+      { key: 'loss', label: 'Loss', unit: 'kWh', kind: 'number', digits: 1 },
+      { key: 'days', label: 'Days below', kind: 'number', digits: 0 },
+      { key: 'step', label: 'Lasting loss', unit: '%', kind: 'number', digits: 1 },
+    ],
+    rows: ill.slice(0, worst_count).map((item) => ({
+      inverter: item.inverter_name,
+      string: item.string_index,
+      status: item.status,
+      score: item.health_score_pct,
+      deviation: item.deviation_pct,
+      cause: item.suspected_cause?.replaceAll('_', ' ') ?? null,
+      confidence: item.confidence_pct,
+      loss: item.estimated_loss_kwh,
+      days: item.days_below_threshold,
+      step: item.step_loss_pct,
+    })),
+    note:
+      ill.length === 0
+        ? 'All strings that can be judged are healthy.'
+        : `${Math.min(worst_count, ill.length)} of ${ill.length} that are not healthy.`,
+  }
+}
+
+const method: Section = {
+  kind: 'text',
+  title: 'How strings are judged',
+  text:
+    'A string is held against others of the same panels that face the same way, of its inverter ' +
+    'where there are enough. Its score is what it gives of what they give. Suspected causes are ' +
+    'told by the pattern of the loss; a visit or an I-V curve confirms them. A lasting loss is a ' +
+    'small step that stayed on the last day of the period.',
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import {
+  cellText,
+  digitsOf,
+  instantText,
+  known,
+  numberText,
+  periodText,
+  stampText,
+  zoneText,
+} from './cells.ts'
+import { documentOf } from './fixtures/sample-documents.ts'
+
+const space = '\u00a0'
+
+test('thousands are apart, a minus is one, and nothing is minus zero', () => {
+  assert.equal(numberText(1_234_567.891, 1), `1${space}234${space}567.9`)
+  assert.equal(numberText(-1234, 0), `\u22121${space}234`)
+  assert.equal(numberText(-0.04, 1), '0.0')
+  assert.equal(numberText(999.96, 1), `1${space}000.0`)
+  assert.equal(numberText(123, 0), '123')
+})
+
+test('a number that is shown is read as that number', () => {
+  const finite = fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 })
+  fc.assert(
+    fc.property(finite, fc.integer({ min: 0, max: 6 }), (value, digits) => {
+      const read = Number(numberText(value, digits).replaceAll(space, '').replace('\u2212', '-'))
+      assert.equal(read + 0, Number(value.toFixed(digits)) + 0)
+    }),
+  )
+})
+
+test('decimals are those said, else those the values need, two at most', () => {
+  assert.equal(digitsOf([1, 2.5, null]), 1)
+  assert.equal(digitsOf([1 / 3]), 2)
+  assert.equal(digitsOf([3, Number.NaN, 'x']), 0)
+  assert.equal(digitsOf([1.234], 3), 3)
+  assert.equal(digitsOf([1.234], -1), 0)
+})
+
+test('what is no value is shown as not known', () => {
+  const shown = (value: Parameters<typeof known>[0]) =>
+    cellText(known(value), { digits: 1, timezone: 'UTC' })
+  for (const none of [null, undefined, Number.NaN, Infinity, new Date(Number.NaN)]) {
+    assert.equal(shown(none), '–')
+  }
+  assert.deepEqual([shown(0), shown(false), shown('')], ['0.0', 'no', ''])
+})
+
+test('instants are shown by the clocks of the zone, also where those change', () => {
+  const at = (text: string) => new Date(text)
+  assert.equal(instantText(at('2026-07-01T10:00:00Z'), 'Europe/Prague'), '2026-07-01 12:00')
+  assert.equal(instantText(at('2026-07-01T10:00:00Z'), 'Asia/Kathmandu'), '2026-07-01 15:45')
+  const twice = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map((text) =>
+    stampText(at(text), 'Europe/Prague'),
+  )
+  assert.deepEqual(twice, ['2026-10-25 02:30 UTC+02:00', '2026-10-25 02:30 UTC+01:00'])
+  assert.equal(stampText(at('2026-01-01T00:00:30Z'), 'America/New_York').slice(-9), 'UTC-05:00')
+})
+
+test('a period of whole days is named by its days, another by its instants', () => {
+  const plain = (text: string) => text.replace(/\s/g, ' ')
+  assert.equal(plain(periodText(documentOf([]))), '1 – 30 November 2026')
+  const day = { period_end_at: new Date('2026-11-01T23:00:00Z') }
+  assert.equal(plain(periodText(documentOf([], day))), '1 November 2026')
+  const hours = { period_end_at: new Date('2026-11-01T10:00:00Z') }
+  assert.equal(periodText(documentOf([], hours)), '2026-11-01 00:00 to 2026-11-01 11:00')
+})
+
+test('the zone says both offsets of a period in which the clocks change', () => {
+  assert.equal(zoneText(documentOf([])), 'Europe/Prague, UTC+01:00')
+  const october = { period_start_at: new Date('2026-09-30T22:00:00Z') }
+  assert.equal(zoneText(documentOf([], october)), 'Europe/Prague, UTC+02:00 then UTC+01:00')
+})

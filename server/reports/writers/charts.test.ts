@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Chart } from '../document.ts'
+import { drawChart, hasValues } from './charts.ts'
+import { days, plants } from './fixtures/sample-documents.ts'
+import { scaleColours } from './palette.ts'
+
+const texts = (svg: string) => [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text)
+
+test('axes have units, days of one month are numbers under its name', () => {
+  const { svg } = drawChart(
+    {
+      kind: 'bars',
+      x: days,
+      series: [
+        { label: 'Energy <b>', values: days.map((_, day) => 1000 * day) },
+        { label: 'Irradiation', kind: 'line', axis: 'right', values: days.map(() => 3.5) },
+      ],
+      left_unit: 'kWh',
+      right_unit: 'kWh/m²',
+    },
+    515,
+  )
+  for (const text of ['Energy &lt;b&gt;', 'Irradiation', 'kWh', 'kWh/m²', '30', 'November 2026']) {
+    assert.ok(texts(svg).includes(text), text)
+  }
+  assert.ok(texts(svg).includes('20\u00a0000'))
+})
+
+test('places of other axes keep their names', () => {
+  const x = ['2026-10-31', '2026-11-01']
+  const chart = {
+    kind: 'lines',
+    x,
+    series: [{ label: 'a', values: [1, 2] }],
+    left_unit: '',
+  } as const
+  const { svg } = drawChart({ ...chart, series: [{ label: 'a', values: [1, 2] }] }, 515)
+  assert.deepEqual(
+    texts(svg).filter((text) => text?.startsWith('2026')),
+    x,
+  )
+})
+
+test('a heat map colours its values from low to high, and none that is not known', () => {
+  const values = plants.map((_, plant) => days.map((_, day) => (plant === day ? null : day)))
+  const { svg } = drawChart({ kind: 'heat', x: days, y: plants, values, unit: '%' }, 515)
+  const cells = [...svg.matchAll(/<path d="[^"]*" fill="([^"]*)" stroke="#ffffff"/g)]
+  assert.equal(cells.length, plants.length * (days.length - 1))
+  const colours = cells.map(([, fill]) => fill)
+  const rgb = (hex: string) =>
+    `rgb(${[1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)).join(',')})`
+  assert.ok(colours.includes(rgb(scaleColours[0])) && colours.includes(rgb(scaleColours.at(-1)!)))
+  assert.ok(texts(svg).includes('29 %') && texts(svg).includes('Plant 28'))
+})
+
+test('a part of a heat map has the scale of the whole', () => {
+  const row = (value: number): Chart => {
+    return { kind: 'heat', x: ['a'], y: ['b'], values: [[value]], unit: '%' }
+  }
+  const whole: Chart = { kind: 'heat', x: ['a'], y: ['b', 'c'], values: [[50], [90]], unit: '%' }
+  const shown = texts(drawChart(row(50), 515, whole).svg)
+  assert.ok(shown.includes('50') && shown.includes('90 %'), shown.join(', '))
+})
+
+test('names below an axis are left out evenly where there is no room for all', () => {
+  const x = Array.from({ length: 31 }, (_, index) => String(index + 1))
+  const named = (y: string) => {
+    const chart: Chart = { kind: 'heat', x, y: [y], values: [x.map(() => 50.5)], unit: '' }
+    return texts(drawChart(chart, 515).svg).filter((text) => x.includes(text ?? ''))
+  }
+  const odd = x.filter((_, index) => index % 2 === 0)
+  assert.deepEqual([named('Plant 1'), named('A plant whose name leaves little room')], [x, odd])
+})
+
+test('a value alone between unknown ones is still seen', () => {
+  const dots = (values: (number | null)[]) => {
+    const x = values.map((_, index) => `${index} h`)
+    const series = [{ label: '', values }]
+    const { svg } = drawChart({ kind: 'lines', x, series, left_unit: 'kW' }, 515)
+    return svg.match(/matrix\(1\.5,/g)?.length ?? 0
+  }
+  assert.deepEqual([dots([null, 5, null, 6, null]), dots([4, 5, null, null, null])], [2, 0])
+})
+
+test('charts without a value, or with one alone, are drawn or known to be empty', () => {
+  const heat = (value: number | null): Chart => {
+    return { kind: 'heat', x: ['a'], y: ['b'], values: [[value]], unit: '%' }
+  }
+  assert.equal(hasValues(heat(null)), false)
+  assert.equal(hasValues(heat(Number.NaN)), false)
+  for (const value of [0, 5, -5]) assert.match(drawChart(heat(value), 515).svg, /^<svg/)
+})

@@ -1,0 +1,40 @@
+/** The few colours of a report. Those of series are told apart by colour-blind readers too. */
+export const ink = '#1f2a37'
+export const muted = '#66727f'
+export const rule = '#d7dde3'
+export const hairline = '#e9edf0'
+export const tint = '#f5f7f9'
+export const accent = '#14507a'
+export const caution = { bar: '#d98a00', tint: '#fdf6e7' }
+
+/** After Okabe and Ito, "Color Universal Design", without its yellow, which paper swallows. */
+export const seriesColours = [
+  '#0072b2',
+  '#e69f00',
+  '#009e73',
+  '#cc79a7',
+  '#56b4e9',
+  '#d55e00',
+  '#7a828a',
+  '#1f2a37',
+] as const
+
+/**
+ * Cividis, from low to high: its lightness rises evenly, so that it reads the same with every kind
+ * of colour vision and in grey. Nuñez, Anderton and Renslow (2018), PLoS ONE 13(7) e0199239.
+ */
+export const scaleColours = [
+  '#00224e',
+  '#123570',
+  '#3b496c',
+  '#575d6d',
+  '#707173',
+  '#8a8678',
+  '#a59c74',
+  '#c3b369',
+  '#e1cc55',
+  '#fee838',
+] as const
+
+/** Cells of a heat map without a value: on no place of the scale. */
+export const no_value = '#ffffff'

@@ -1,0 +1,253 @@
+/**
+ * Tables on paper: how wide each column has to be, whether that fits upright, lying or only in
+ * parts, and what pdfmake is told then.
+ */
+import type { Content, CustomTableLayout, TableCell } from 'pdfmake/interfaces.js'
+import type { Cell, Column, Section } from '../document.ts'
+import { cellText, digitsOf, known, numberText, offsetMinutes, stampText } from './cells.ts'
+import { hairline, ink, muted, rule } from './palette.ts'
+import { breakable, oneLine, widthOf } from './typeface.ts'
+
+export type TableSection = Extract<Section, { kind: 'table' }>
+
+export type Orientation = 'portrait' | 'landscape'
+
+export interface TablePages {
+  orientation: Orientation
+  tables: Content[]
+}
+
+/** The widths that are free of margins. */
+export const free_pt: Record<Orientation, number> = { portrait: 515, landscape: 762 }
+/** What a reader turns pages for; all rows are in the XLSX and the CSV. */
+export const rows_max = 1000
+
+/** A row is to fit on a page whatever it says; other formats have all of it. */
+const characters_max = { cell: 300, heading: 100, unit: 40 }
+const padding_pt = 5
+/** Kerning and rounding: text exactly as wide as its column would go on to a second line. */
+const slack_pt = 1.5
+const text_width_pt = { least: 60, most: 230 }
+/** Columns are not spread further than so many times what they need. */
+const spread_max = 1.7
+
+interface PaperColumn {
+  is_number: boolean
+  heading: string
+  unit: string
+  cells: string[]
+  total: string | null
+  /** The narrowest it can be, and how wide it is where there is room. */
+  least_pt: number
+  wanted_pt: number
+}
+
+/** Lays a table out: upright if it fits, lying otherwise, in parts where neither holds it. */
+export function tablePages(
+  section: TableSection,
+  { timezone, below_pt }: { timezone: string; below_pt: number },
+): TablePages {
+  const rows = section.rows.slice(0, rows_max)
+  const layouts = [
+    { orientation: 'portrait', size_pt: 8 },
+    { orientation: 'landscape', size_pt: 8 },
+    { orientation: 'landscape', size_pt: 7 },
+  ] as const
+  for (const { orientation, size_pt } of layouts) {
+    const columns = paperColumns(section, rows, { timezone, size_pt })
+    if (sum(columns.map(({ least_pt }) => least_pt)) > free_pt[orientation]) continue
+    const width_pt = free_pt[orientation]
+    const table = tableOf(section.title, columns, { width_pt, size_pt, below_pt })
+    return { orientation, tables: [table] }
+  }
+  const size_pt = 7.5
+  const columns = paperColumns(section, rows, { timezone, size_pt })
+  const parts = inParts(columns, free_pt.landscape)
+  const tables = parts.map((part, index) =>
+    tableOf(`${section.title} (part ${index + 1} of ${parts.length})`, part, {
+      width_pt: free_pt.landscape,
+      size_pt,
+      below_pt: index < parts.length - 1 ? 16 : below_pt,
+    }),
+  )
+  return { orientation: 'landscape', tables }
+}
+
+/** What is said below the table: its own note, and that rows are left out. */
+export function tableNotes({ note, rows }: TableSection): string[] {
+  const left_out =
+    rows.length > rows_max
+      ? `The first ${numberText(rows_max, 0)} of ${numberText(rows.length, 0)} rows are shown. ` +
+        'The XLSX and the CSV of this report have them all.'
+      : undefined
+  return [left_out, note].filter((one) => one !== undefined)
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
+
+function paperColumns(
+  { columns, totals }: TableSection,
+  rows: readonly Record<string, Cell>[],
+  { timezone, size_pt }: { timezone: string; size_pt: number },
+): PaperColumn[] {
+  return columns.map((column) => {
+    const values = rows.map((row) => known(row[column.key]))
+    const total = known(totals?.[column.key])
+    const digits = digitsOf([...values, total], column.digits)
+    const is_stamped = column.kind === 'instant' && changesOffset(values, timezone)
+    const shown = (value: Cell) =>
+      oneLine(
+        is_stamped && value instanceof Date
+          ? stampText(value, timezone)
+          : cellText(value, { kind: column.kind, digits, timezone }),
+        characters_max.cell,
+      )
+    const cells = values.map(shown)
+    // A column that is not totalled has nothing in that row, not a dash for "not known".
+    const total_text = totals === undefined ? null : column.key in totals ? shown(total) : ''
+    return sized(column, { cells, total: total_text, size_pt })
+  })
+}
+
+/** Where the clocks change among them, the time alone would not tell which hour is meant. */
+function changesOffset(values: readonly Cell[], timezone: string): boolean {
+  const instants = values.filter((value) => value instanceof Date)
+  return new Set(instants.map((instant) => offsetMinutes(instant, timezone))).size > 1
+}
+
+function sized(
+  column: Column,
+  { cells, total, size_pt }: { cells: string[]; total: string | null; size_pt: number },
+): PaperColumn {
+  const is_number = column.kind === 'number'
+  const heading = oneLine(column.label, characters_max.heading)
+  const unit = column.unit ? oneLine(column.unit, characters_max.unit) : ''
+  const type = { size_pt, bold: true }
+  const words = [...heading.split(/\s+/), unit].map((word) => widthOf(word, type))
+  const heading_pt = Math.min(Math.max(...words), text_width_pt.most)
+  const widths = cells.map((text) => widthOf(text, { size_pt }))
+  const cell_pt = Math.max(heading_pt, widthOf(total ?? '', type), largest(widths))
+  const heading_line_pt = Math.min(widthOf(heading, type), text_width_pt.most)
+  const wanted = Math.max(heading_line_pt, Math.min(cell_pt, text_width_pt.most))
+  // Texts may go on to further lines; numbers, days and instants never do.
+  const unbroken_pt = column.kind === 'text' ? text_width_pt.least : text_width_pt.most
+  const least = Math.max(heading_pt, Math.min(cell_pt, unbroken_pt))
+  const around_pt = 2 * padding_pt + slack_pt
+  const widths_pt = { least_pt: least + around_pt, wanted_pt: wanted + around_pt }
+  return { is_number, heading, unit, cells, total, ...widths_pt }
+}
+
+const largest = (numbers: readonly number[]): number =>
+  numbers.reduce((most, one) => Math.max(most, one), 0)
+
+/** The first column, which says what a row is, stands in each part. */
+function inParts(columns: readonly PaperColumn[], width_pt: number): PaperColumn[][] {
+  const [first, ...others] = columns
+  if (!first) return []
+  const parts: PaperColumn[][] = []
+  const for_others_pt = width_pt - first.least_pt
+  const count = Math.ceil(sum(others.map(({ least_pt }) => least_pt)) / for_others_pt)
+  const each = Math.ceil(others.length / count)
+  let part: PaperColumn[] = []
+  let used_pt = 0
+  for (const column of others) {
+    if (part.length > 0 && (part.length >= each || used_pt + column.least_pt > for_others_pt)) {
+      parts.push([first, ...part])
+      part = []
+      used_pt = 0
+    }
+    part.push(column)
+    used_pt += column.least_pt
+  }
+  return [...parts, [first, ...part]]
+}
+
+/** Texts get what they want first, then all columns grow alike, but not without bounds. */
+function shares(columns: readonly PaperColumn[], width_pt: number): number[] {
+  const least_pt = sum(columns.map((column) => column.least_pt))
+  const wanting_pt = sum(columns.map((column) => column.wanted_pt - column.least_pt))
+  const granted = wanting_pt > 0 ? Math.min(1, (width_pt - least_pt) / wanting_pt) : 0
+  const widths = columns.map((column) => {
+    return column.least_pt + granted * (column.wanted_pt - column.least_pt)
+  })
+  const growth = Math.min(spread_max, width_pt / sum(widths))
+  return widths.map((width) => width * Math.max(growth, 1))
+}
+
+function tableOf(
+  title: string,
+  columns: readonly PaperColumn[],
+  { width_pt, size_pt, below_pt }: { width_pt: number; size_pt: number; below_pt: number },
+): Content {
+  const rooms = shares(columns, width_pt).map((width, index) => {
+    return width - paddingLeft(index) - paddingRight(index, columns.length)
+  })
+  const type = { size_pt }
+  const cell = (text: string, index: number, more: object = {}): TableCell => {
+    const { is_number } = columns[index]!
+    const room_pt = rooms[index]!
+    return {
+      text: breakable(text, room_pt, 'bold' in more ? { ...type, bold: true } : type),
+      alignment: is_number ? 'right' : 'left',
+      ...more,
+    }
+  }
+  const count = columns.length
+  const title_row: TableCell[] = [
+    { text: title, style: 'heading', colSpan: count, margin: [0, 0, 0, 3] },
+    ...Array.from({ length: count - 1 }, () => ({})),
+  ]
+  const heading_row = columns.map(({ heading, unit }, index) => ({
+    ...(cell(heading, index, { bold: true }) as object),
+    ...(unit
+      ? {
+          text: [
+            { text: breakable(heading, rooms[index]!, { size_pt, bold: true }) },
+            { text: `\n${unit}`, bold: false, color: muted },
+          ],
+        }
+      : {}),
+  }))
+  const rows = (columns[0]?.cells ?? []).map((_, at) =>
+    columns.map(({ cells }, index) => cell(cells[at] ?? '', index)),
+  )
+  const none: TableCell[] = [
+    { text: 'No rows in this period.', italics: true, color: muted, colSpan: count },
+    ...Array.from({ length: count - 1 }, () => ({})),
+  ]
+  const totals =
+    columns[0]?.total == null
+      ? []
+      : [columns.map(({ total }, index) => cell(total ?? '', index, { bold: true }))]
+  const body = [title_row, heading_row, ...(rows.length > 0 ? rows : [none]), ...totals]
+  return {
+    table: {
+      headerRows: 2,
+      keepWithHeaderRows: 1,
+      dontBreakRows: true,
+      widths: rooms,
+      body: body as TableCell[][],
+    },
+    layout: layoutOf(body.length, count, totals.length > 0),
+    fontSize: size_pt,
+    margin: [0, 0, 0, below_pt],
+  }
+}
+
+/** Texts of the first and figures of the last column end where headings and rules do. */
+const paddingLeft = (index: number): number => (index === 0 ? 0 : padding_pt)
+const paddingRight = (index: number, count: number): number =>
+  index === count - 1 ? 0 : padding_pt
+
+function layoutOf(row_count: number, count: number, has_totals: boolean): CustomTableLayout {
+  const isStrong = (line: number) => line === 2 || (has_totals && line === row_count - 1)
+  return {
+    hLineWidth: (line) => (line < 2 ? 0 : isStrong(line) ? 0.8 : 0.4),
+    hLineColor: (line) => (isStrong(line) ? ink : line === row_count ? rule : hairline),
+    vLineWidth: () => 0,
+    paddingLeft,
+    paddingRight: (index) => paddingRight(index, count),
+    paddingTop: () => 2,
+    paddingBottom: () => 2,
+  }
+}

@@ -1,0 +1,195 @@
+/** A report on A4 paper: a title block, notes, figures as tiles, tables and charts. */
+import pdfmake from 'pdfmake'
+import type { Content, TDocumentDefinitions } from 'pdfmake/interfaces.js'
+import type { ReportDocument, WrittenReport } from '../document.ts'
+import { known, numberText, periodText, stampText, zoneText } from './cells.ts'
+import { accent, caution, ink, muted, rule } from './palette.ts'
+import { laidOut } from './pdf-sections.ts'
+import { free_pt, type Orientation } from './pdf-tables.ts'
+import { breakable, fitted, oneLine, settable, typeface } from './typeface.ts'
+
+const margin_pt = 40
+const title_characters_max = 200
+const unsettable_note =
+  'Characters that the typeface of this file lacks are shown as \ufffd. ' +
+  'Other formats of this report have them.'
+
+pdfmake.setFonts({ Roboto: typeface })
+// Nothing but the typeface is read from the disk, and nothing from elsewhere.
+pdfmake.setLocalAccessPolicy((path) => Object.values(typeface).includes(path))
+pdfmake.setUrlAccessPolicy(() => false)
+
+/** The same document gives the same bytes. */
+export async function writePdf(document: ReportDocument): Promise<WrittenReport> {
+  let page_count = 1
+  const definition = definitionOf(document, (count) => {
+    page_count = count
+  })
+  const bytes = await pdfmake.createPdf(definition).getBuffer()
+  return { bytes, content_type: 'application/pdf', file_extension: 'pdf', page_count }
+}
+
+function definitionOf(
+  document: ReportDocument,
+  tellPages: (count: number) => void,
+): TDocumentDefinitions {
+  const { timezone, generated_at } = document
+  const title = oneLine(document.title, title_characters_max)
+  const site = oneLine(document.site_name, title_characters_max)
+  const period = periodText(document)
+  const generated = `Generated ${stampText(generated_at, timezone)} by Heliograph`
+  return {
+    pageSize: 'A4',
+    pageMargins: [margin_pt, 52, margin_pt, 46],
+    version: '1.7',
+    // Read by pdfmake, though its types do not say so: /Lang of the catalogue.
+    ...({ language: document.language } as object),
+    displayTitle: true,
+    info: {
+      title: `${title}, ${site}, ${period}`,
+      author: 'Heliograph',
+      creator: 'Heliograph',
+      producer: 'Heliograph',
+      subject: oneLine(document.template_id),
+      creationDate: generated_at,
+      modDate: generated_at,
+    },
+    defaultStyle: { font: 'Roboto', fontSize: 9, color: ink, lineHeight: 1.15 },
+    styles: { heading: { fontSize: 11.5, bold: true, color: accent } },
+    header: (page, _, { width }) => (page === 1 ? null : running(site, title, period, width)),
+    footer: (page, count) => {
+      tellPages(count)
+      return {
+        columns: [
+          { text: generated, width: '*' },
+          { text: `Page ${page} of ${count}`, width: 'auto', alignment: 'right' },
+        ],
+        fontSize: 7.5,
+        color: muted,
+        margin: [margin_pt, 18, margin_pt, 0],
+      }
+    },
+    content: [...firstPage(document, { title, site, period }), ...flow(document)],
+  }
+}
+
+/** The header of every page but the first, which says all of it larger. */
+function running(site: string, title: string, period: string, page_pt: number): Content {
+  const wide_pt = page_pt - 2 * margin_pt
+  const left = fitted(`${site}  \u00b7  ${title}`, wide_pt * 0.62, { size_pt: 8 })
+  return {
+    stack: [
+      { columns: [{ text: left }, { text: period, width: 'auto', alignment: 'right' }] },
+      { canvas: [line(wide_pt, rule)], margin: [0, 5, 0, 0] },
+    ],
+    fontSize: 8,
+    color: muted,
+    margin: [margin_pt, 24, margin_pt, 0],
+  }
+}
+
+const line = (width_pt: number, color: string, width = 0.5) => ({
+  type: 'line' as const,
+  x1: 0,
+  y1: 0,
+  x2: width_pt,
+  y2: 0,
+  lineWidth: width,
+  lineColor: color,
+})
+
+function firstPage(
+  document: ReportDocument,
+  { title, site, period }: { title: string; site: string; period: string },
+): Content[] {
+  const wide_pt = free_pt.portrait
+  const { data_completeness_pct, generated_at, timezone } = document
+  const completeness = known(data_completeness_pct)
+  const facts: [string, string][] = [
+    ['Period', period],
+    ['Time zone', zoneText(document)],
+    ['Generated', stampText(generated_at, timezone)],
+    [
+      'Data completeness',
+      completeness === null ? 'not known' : percentText(completeness as number),
+    ],
+  ]
+  const block: Content[] = [
+    { text: breakable(site, wide_pt, { size_pt: 10, bold: true }), ...kicker },
+    { text: breakable(title, wide_pt, { size_pt: 21, bold: true }), ...headline },
+    { canvas: [line(wide_pt, accent, 1.2)], margin: [0, 0, 0, 8] },
+    {
+      columns: facts.map(([label, value]) => ({
+        stack: [
+          { text: label, fontSize: 7.5, color: muted, margin: [0, 0, 0, 1] },
+          { text: value, fontSize: 8.5 },
+        ],
+      })),
+      columnGap: 12,
+      margin: [0, 0, 0, 14],
+    },
+  ]
+  const notes = hasUnsettable(document) ? [...document.notes, unsettable_note] : document.notes
+  return notes.length === 0 ? block : [...block, noteBox(notes)]
+}
+
+const kicker = { fontSize: 10, bold: true, color: accent, margin: [0, -14, 0, 2] as Margins }
+const headline = { fontSize: 21, bold: true, lineHeight: 1.05, margin: [0, 0, 0, 7] as Margins }
+type Margins = [left: number, top: number, right: number, bottom: number]
+
+const percentText = (percent: number): string => `${numberText(percent, 1)} %`
+
+/** Whether a text in it, wherever it is, has characters that cannot be set. */
+function hasUnsettable(value: unknown): boolean {
+  if (typeof value === 'string') return settable(value).includes('\ufffd')
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasUnsettable)
+}
+
+function noteBox(notes: readonly string[]): Content {
+  const lines = notes.map((note, index) => ({
+    text: breakable(settable(note), 480, { size_pt: 10, bold: true }),
+    fontSize: 9.5,
+    bold: true,
+    margin: [0, index === 0 ? 0 : 4, 0, 0] as Margins,
+  }))
+  return {
+    table: { widths: [3, '*'], body: [[{ text: '', fillColor: caution.bar }, { stack: lines }]] },
+    layout: {
+      hLineWidth: () => 0,
+      vLineWidth: () => 0,
+      fillColor: (_row, _node, column) => (column === 1 ? caution.tint : caution.bar),
+      paddingLeft: (column) => (column === 1 ? 10 : 0),
+      paddingRight: (column) => (column === 1 ? 10 : 0),
+      paddingTop: () => 7,
+      paddingBottom: () => 7,
+    },
+    margin: [0, 0, 0, 14],
+  }
+}
+
+/** All sections after each other; a page turns where a wide table needs it lying. */
+function flow(document: ReportDocument): Content[] {
+  const content: Content[] = []
+  let orientation: Orientation = 'portrait'
+  for (const section of document.sections) {
+    const laid = laidOut(section, document.timezone)
+    const [first, ...others] = laid.content
+    if (first === undefined) continue
+    if (laid.orientation !== orientation) {
+      orientation = laid.orientation
+      const turned = { pageBreak: 'before' as const, pageOrientation: orientation }
+      content.push({ stack: [first], ...turned }, ...others)
+    } else content.push(first, ...others)
+  }
+  const last = content.pop()
+  return last === undefined ? [] : [...content, withoutGap(last)]
+}
+
+/** Below the last section nothing follows: the gap may be all that needs another page. */
+function withoutGap(content: Content): Content {
+  if (typeof content !== 'object' || !('margin' in content)) return content
+  const { margin } = content
+  if (!Array.isArray(margin)) return content
+  const [left = 0, top = 0, right = 0] = margin
+  return { ...content, margin: [left, top, right, 0] }
+}
