@@ -1,7 +1,8 @@
 /**
  * How long it takes to have batteries planned, to a client: a unit and day of quarter-hour prices,
  * and 50 units of one site behind one limit together; and what the server's other requests wait
- * meanwhile, beside what they wait without.
+ * meanwhile, beside what they wait without: judged is how many times as long the slowest in a
+ * hundred take. Where other programs take the processors from all of it, only that ratio tells.
  */
 import { defaultPollIntervals } from '@heliograph/domain/site'
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
@@ -12,12 +13,14 @@ import { servedPlant } from './fixtures/served-plant.ts'
 const unit_median_ms = 100
 const unit_worst_ms = 1000
 const site_worst_ms = 2000
+/** Of the slowest in a hundred: the plan needs the database and the main thread as they do. */
+const wait_ratio = 2
 const units = 50
-const rounds = 8
+const rounds = 12
 const asked = '/loggers'
 const quarter_ms = 900_000
 const tomorrow = utcDayStart(Date.now()) + day_ms
-const body = JSON.stringify({ target_date: utcDate(tomorrow) })
+const asking = JSON.stringify({ target_date: utcDate(tomorrow) })
 
 const plant = await servedPlant({ inverters: 100, strings: 4 })
 const client = startClient(plant)
@@ -26,12 +29,12 @@ try {
   await db.execute('update api_keys set write_per_minute = 100000')
   await addUnits()
   await addPrices(1)
-  for (let warming = 0; warming < 3; warming += 1) await plan('/bess/1/optimize')
+  for (let warming = 0; warming < 3; warming += 1) await planOne()
 
   const alone: number[] = []
   for (let seed = 1; seed <= 30; seed += 1) {
     await addPrices(seed)
-    alone.push(await plan('/bess/1/optimize'))
+    alone.push(await planOne())
   }
   const one = figuresOf([{ wall_ms: alone, cpu_ms: 0 }])
   const worst_ms = Math.max(...alone)
@@ -48,11 +51,13 @@ try {
     await addPrices(seed)
     without.push(await client.ask(asked, 100))
     let is_planning = true
-    const planning = plan('/bess/optimize-all', solving).finally(() => {
+    const planning = plan('/bess/optimize-all').finally(() => {
       is_planning = false
     })
-    while (is_planning) meanwhile.push(await client.ask(asked, 20))
-    together.push(await planning)
+    while (is_planning) meanwhile.push(await client.ask(asked, 10))
+    const { elapsed_ms, body } = await planning
+    together.push(elapsed_ms)
+    solving.push(solverMs(body))
   }
   const slowest_ms = Math.max(...together)
   say(
@@ -61,9 +66,12 @@ try {
       `${median(solving).toFixed(0)} ms`,
     slowest_ms <= site_worst_ms,
   )
-  process.stdout.write(
-    `other requests (${asked}): ${waitsOf(figuresOf(without))}; while 50 units are planned ` +
-      `${waitsOf(figuresOf(meanwhile))}\n`,
+  const [idle, busy] = [figuresOf(without), figuresOf(meanwhile)]
+  const ratio = busy.p99_ms / idle.p99_ms
+  say(
+    `other requests (${asked}): ${waitsOf(idle)}; while ${units} units are planned ` +
+      `${waitsOf(busy)}: p99 is ${ratio.toFixed(2)} times as long, limit ${wait_ratio}`,
+    ratio <= wait_ratio,
   )
 } finally {
   client.stop()
@@ -79,25 +87,36 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 }
 
-interface Answered {
-  data?: { optimizer: { solve_ms: number } }[]
+interface Planned {
+  elapsed_ms: number
+  status: number
+  body: string
 }
 
-/** How long the answer took, which has to be whole; `solving` hears what of it the solver took. */
-async function plan(path: string, solving: number[] = []): Promise<number> {
+/** To the last byte of the answer, which is not read here: requests are timed meanwhile. */
+async function plan(path: string): Promise<Planned> {
   await db.execute(`update bess_latest set measured_at = $1`, [new Date()])
   const began = performance.now()
   const response = await fetch(`http://127.0.0.1:${plant.port}/v1/sites/plant${path}`, {
     method: 'POST',
     headers: { authorization: plant.authorization, 'content-type': 'application/json' },
-    body,
+    body: asking,
   })
-  const answer = (await response.json()) as Answered
-  const elapsed_ms = performance.now() - began
-  const is_whole = path.includes('all') ? answer.data?.length === units : response.status === 201
-  if (answer.data?.[0]) solving.push(answer.data[0].optimizer.solve_ms)
-  if (!is_whole) throw new Error(JSON.stringify(answer).slice(0, 500))
+  const body = await response.text()
+  return { elapsed_ms: performance.now() - began, status: response.status, body }
+}
+
+async function planOne(): Promise<number> {
+  const { elapsed_ms, status, body } = await plan('/bess/1/optimize')
+  if (status !== 201) throw new Error(body.slice(0, 500))
   return elapsed_ms
+}
+
+/** What of it the solver took; all units have to be planned. */
+function solverMs(body: string): number {
+  const { data } = JSON.parse(body) as { data?: { optimizer: { solve_ms: number } }[] }
+  if (data?.length !== units) throw new Error(body.slice(0, 500))
+  return data[0]!.optimizer.solve_ms
 }
 
 /** Units of one to four hours, between two fifths and three fifths full, and one limit for all. */

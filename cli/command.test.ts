@@ -2,15 +2,18 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import { Command, InvalidArgumentError } from 'commander'
+import { addAlertCommands } from './alerts.ts'
 import { addAuditCommand } from './audit.ts'
 import { addClientCommands } from './clients.ts'
 import { type Cli, commaList, decimal, utcInstant, wholeNumber } from './command.ts'
 import { addEdgeCommands } from './edges.ts'
 import { addForecastCommands } from './forecasts.ts'
 import { addKeyCommands } from './keys.ts'
+import { addMailCommands } from './mail.ts'
 import { addOutageCommands } from './outages.ts'
 import { addPanelCommands } from './panels.ts'
 import { addSiteCommands } from './sites.ts'
+import { addWorkOrderCommands } from './work-orders.ts'
 
 const streams = { input: new PassThrough(), output: new PassThrough(), notes: new PassThrough() }
 const cli: Cli = {
@@ -35,17 +38,26 @@ test('the help of every command describes it and shows an example of itself', ()
   const program = new Command('heliograph')
   addClientCommands(program, cli)
   addSiteCommands(program, cli)
+  addWorkOrderCommands(program, cli)
   addKeyCommands(program, cli)
   addEdgeCommands(program, cli)
   addPanelCommands(program, cli)
   addOutageCommands(program, cli)
   addForecastCommands(program, cli)
+  addAlertCommands(program, cli)
   addAuditCommand(program, cli)
+  addMailCommands(program, cli, {
+    config: () => ({ mail: null }),
+    clock: { now: () => new Date(0) },
+    randomBytes: Buffer.alloc,
+  })
   const commands = leaves(program)
   assert.deepEqual(commands.map(([name]) => name).sort(), [
+    ...['alerts history', 'alerts settings'],
     ...['audit', 'clients create', 'clients list', 'edges enrol', 'edges list', 'edges revoke'],
     ...['forecasts list', 'forecasts show'],
     ...['keys create', 'keys list', 'keys revoke', 'keys rotate'],
+    ...['mail list', 'mail test'],
     ...['outages add', 'outages list', 'outages remove'],
     ...['panels import', 'panels list', 'panels search'],
     ...[
@@ -55,6 +67,7 @@ test('the help of every command describes it and shows an example of itself', ()
       'sites safe-mode on',
       'sites sum-again',
     ],
+    'work-orders approval',
   ])
   for (const [name, command] of commands) {
     const help = helpOf(command)

@@ -6,6 +6,7 @@ import { AdminError, type AdminErrorCode } from '@heliograph/server/admin/admin'
 import { readConfig } from '@heliograph/server/config'
 import type { Log } from '@heliograph/server/storage/database'
 import { Command, CommanderError } from 'commander'
+import { addAlertCommands } from './alerts.ts'
 import { addAuditCommand } from './audit.ts'
 import { addBackupCommands } from './backup.ts'
 import { addClientCommands } from './clients.ts'
@@ -15,6 +16,7 @@ import { withDatabase } from './database.ts'
 import { addEdgeCommands } from './edges.ts'
 import { addForecastCommands } from './forecasts.ts'
 import { addKeyCommands } from './keys.ts'
+import { addMailCommands } from './mail.ts'
 import { addMarketCommands } from './markets.ts'
 import { addOutageCommands } from './outages.ts'
 import { addPanelCommands } from './panels.ts'
@@ -22,6 +24,7 @@ import { addPriceCommands } from './prices.ts'
 import { addRateCommands } from './rates.ts'
 import { addSiteCommands } from './sites.ts'
 import { NotConfirmed, type Terminal } from './terminal.ts'
+import { addWorkOrderCommands } from './work-orders.ts'
 
 const failed = 1
 const usage = 2
@@ -67,12 +70,13 @@ const cli: Cli = {
 const program = new Command('heliograph')
   .description(
     'Clients, sites, keys, edges, panel models, contracts, outages, forecasts, markets, prices, ' +
-      'writes and backups of a Heliograph server.',
+      'alerts, mails, writes and backups of a Heliograph server.',
   )
   .addHelpText('after', help)
   .exitOverride()
 addClientCommands(program, cli)
 addSiteCommands(program, cli)
+addWorkOrderCommands(program, cli)
 addKeyCommands(program, cli)
 addEdgeCommands(program, cli)
 addPanelCommands(program, cli)
@@ -80,8 +84,10 @@ addContractCommands(program, cli)
 addOutageCommands(program, cli)
 addForecastCommands(program, cli)
 addMarketCommands(program, cli)
+addMailCommands(program, cli, { config: readConfig, clock, randomBytes })
 addPriceCommands(program, cli)
 addRateCommands(program, cli)
+addAlertCommands(program, cli)
 addAuditCommand(program, cli)
 addBackupCommands(program, cli, { config: readConfig, log, clock })
 

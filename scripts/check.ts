@@ -29,6 +29,16 @@ const peers = [
     proves: 'plans of batteries as good as those of a second solver',
   },
   {
+    package: 'poppler-utils',
+    file: '/usr/bin/pdftotext',
+    proves: 'reports on paper: what each page says and where',
+  },
+  {
+    package: 'python3-openpyxl',
+    file: '/usr/lib/python3/dist-packages/openpyxl/__init__.py',
+    proves: 'reports as workbooks read by openpyxl',
+  },
+  {
     package: 'postgresql-15',
     file: '/usr/lib/postgresql/15/bin/postgres',
     proves: 'the storage tests on PostgreSQL 15',

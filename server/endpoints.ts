@@ -1,4 +1,5 @@
 import type { Deps } from './deps.ts'
+import { acknowledgeAlert, listAlerts, resolveAlert } from './features/alerts/endpoints.ts'
 import {
   getCluster,
   getEnvelope,
@@ -42,6 +43,12 @@ import {
 } from './features/curtailment/endpoints.ts'
 import { suggestCurtailment } from './features/curtailment/suggest-endpoint.ts'
 import {
+  changeOneDefect,
+  getDefect,
+  listDefects,
+  reportDefect,
+} from './features/defects/endpoints.ts'
+import {
   crossBorder,
   earningsByHour,
   earningsSummary,
@@ -76,6 +83,11 @@ import {
 import { listLoggers, loggerHistory } from './features/loggers/endpoints.ts'
 import { compareMarkets, listMarkets, marketPrices } from './features/markets/endpoints.ts'
 import {
+  countUnread,
+  listNotifications,
+  readNotification,
+} from './features/notifications/endpoints.ts'
+import {
   getLocation,
   getOverview,
   getPlantStatus,
@@ -89,6 +101,17 @@ import {
   listProduction,
 } from './features/predictions/endpoints.ts'
 import {
+  changeReportSubscription,
+  createReportSubscription,
+  deleteReportSubscription,
+  getReportFile,
+  listReportRuns,
+  listReportSubscriptions,
+  reportsCatalog,
+  reportsOverview,
+  runReportSubscription,
+} from './features/reports/endpoints.ts'
+import {
   getSensorNow,
   listSensors,
   relayHistory,
@@ -101,6 +124,15 @@ import {
   listWeather,
   loggerWeatherHistory,
 } from './features/weather/endpoints.ts'
+import { listCategories } from './features/work-orders/category-endpoint.ts'
+import {
+  approveOrder,
+  changeOrder,
+  changeOrderItem,
+  createOrder,
+  getWorkOrder,
+  listWorkOrders,
+} from './features/work-orders/endpoints.ts'
 import type { Endpoint } from './http/endpoint.ts'
 
 /** Every endpoint of the API, in the order of the specification. */
@@ -204,4 +236,33 @@ export const endpoints: readonly Endpoint<Deps>[] = [
   rejectSchedule,
   approveSchedules,
   reviseScheduleHour,
+
+  listAlerts,
+  acknowledgeAlert,
+  resolveAlert,
+
+  listWorkOrders,
+  getWorkOrder,
+  listCategories,
+  listNotifications,
+  countUnread,
+  listDefects,
+  getDefect,
+  createOrder,
+  changeOrder,
+  changeOrderItem,
+  approveOrder,
+  readNotification,
+  reportDefect,
+  changeOneDefect,
+
+  reportsOverview,
+  reportsCatalog,
+  listReportRuns,
+  getReportFile,
+  listReportSubscriptions,
+  createReportSubscription,
+  changeReportSubscription,
+  deleteReportSubscription,
+  runReportSubscription,
 ]

@@ -13,8 +13,12 @@ import { serve } from './http/serve.ts'
 import { shutDown } from './http/shutdown.ts'
 import { jobs } from './jobs/jobs.ts'
 import { createJobs } from './jobs/queue.ts'
+import { requestWhenNotified } from './jobs/wake.ts'
 import { attachLink } from './link/serve.ts'
+import { observeMails } from './mail/metrics.ts'
+import { queued_channel as mails_channel } from './mail/outbox.ts'
 import { observePriceSources } from './prices/metrics.ts'
+import { queued_channel as reports_channel } from './reports/runs.ts'
 import { createRollups } from './rollups/job.ts'
 import { type Database, openDatabase } from './storage/database.ts'
 import { guardDisk } from './storage/disk-space.ts'
@@ -82,6 +86,7 @@ async function serveAll(
   const metrics = createMetrics({ pool: db.connections })
   observePriceSources(metrics.registry, db)
   observeWeatherForecasts(metrics.registry, db)
+  observeMails(metrics.registry, db)
   await startJobs(config, { db, log, metrics }, stops)
   const guarded = await guardedDatabase(config, { db, log, metrics }, stops)
   const app = await serve({
@@ -153,6 +158,16 @@ async function startJobs(
   })
   stops.unshift(() => queue.stop())
   await queue.start()
+  const reports = await requestWhenNotified(
+    { db, log },
+    { channel: reports_channel, job: 'run_reports', request: queue.request },
+  )
+  stops.unshift(() => reports.stop())
+  const mails = await requestWhenNotified(
+    { db, log },
+    { channel: mails_channel, job: 'send_mail', request: queue.request },
+  )
+  stops.unshift(() => mails.stop())
   await queue.request('make_partitions')
   await queue.request('fetch_prices')
   await queue.request('fetch_weather')

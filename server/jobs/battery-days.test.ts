@@ -3,6 +3,7 @@ import test from 'node:test'
 import { silent } from '../../test/postgres.ts'
 import { addBatteries, addUnitDay } from '../batteries/fixtures/battery-site.ts'
 import { servedSite } from '../features/fixtures/served-site.ts'
+import { markBatteryDays } from '../storage/battery-day-marks.ts'
 import { testSettings } from './fixtures/settings.ts'
 import { jobs } from './jobs.ts'
 
@@ -76,6 +77,36 @@ test('days of batteries are summed up', async (t) => {
       `SELECT count(*) FROM battery_days WHERE summed_at = '2026-06-21T10:00Z'`,
     )
     assert.equal(count, 3)
+  })
+
+  await t.test('an old one again once readings of it came, unless these were thinned', async () => {
+    const late = ['2026-06-19T23:10Z', '2026-06-19T22:50Z', '2026-06-19T12:00Z']
+    const mark = () =>
+      db.transaction((transaction) => {
+        const hours = late.map((at) => ({ bess_id: 1, hour: Date.parse(at) / 3_600_000 }))
+        const whole = hours.map(({ bess_id, hour }) => ({ bess_id, hour: Math.floor(hour) }))
+        return markBatteryDays(transaction, 'demo', whole, new Date('2026-08-20T10:00Z'))
+      })
+    const times = () =>
+      db.query<{ date: string; is_marked: boolean }>(
+        `SELECT date, summed_at = '-infinity' AS is_marked FROM battery_days ORDER BY date`,
+      )
+    const marked = async () =>
+      (await times()).filter((day) => day.is_marked).map(({ date }) => date)
+    await addUnitDay(db, '2026-06-19', { day_nth: 1, to_hour: 12 })
+    await sum('2026-08-20T10:00Z')
+    await sumAgain('2026-08-20T10:00Z')
+    assert.ok((await days()).includes(silent_day))
+    await mark()
+    assert.deepEqual(await marked(), ['2026-06-19', '2026-06-20'], 'of the next its first quarter')
+    await run('sum_battery_days', '2026-08-20T10:00Z', {
+      ...testSettings,
+      retention_minute_days: 30,
+    })
+    assert.equal((await marked()).length, 2)
+    await sum('2026-08-20T10:00Z')
+    assert.deepEqual(await marked(), [])
+    assert.ok((await days()).includes('1 2026-06-19: 0 0 48'))
   })
 
   await t.test('not again when they are old, or may be down to a reading an hour', async () => {

@@ -1,4 +1,5 @@
 import type { Clock } from '@heliograph/domain/clock'
+import type { MailSettings } from '../mail/settings.ts'
 import type { PriceSettings } from '../prices/fetch.ts'
 import type { Database, Log } from '../storage/database.ts'
 import type { WeatherSettings } from '../weather-forecasts/settings.ts'
@@ -21,6 +22,8 @@ export interface JobSettings {
   prices: PriceSettings
   /** null: no weather forecasts are fetched. */
   weather_forecast: WeatherSettings | null
+  /** null: no mail is sent. */
+  mail: MailSettings | null
 }
 
 /**
@@ -35,6 +38,8 @@ export interface Job {
   schedule: string | null
   /** A run that takes longer counts as failed. */
   seconds_max: number
+  /** Waits for no other job: for what people wait for, which no long one may hold up. */
+  own_turn?: true
   /** Throws when it could not do its work; what it threw is logged, and it is tried again. */
   run(context: JobContext): Promise<void>
 }

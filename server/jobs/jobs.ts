@@ -1,10 +1,20 @@
 /** Every job of the server. A line here is all that a new one needs beside its code. */
+import { systemTimers } from '@heliograph/domain/clock'
 import { readingKinds } from '@heliograph/domain/readings'
+import { evaluateEverySite } from '../alerts/rounds.ts'
 import { watchGaps } from '../gaps/watch.ts'
 import { deleteExpired } from '../http/idempotency.ts'
 import { forgetWrites } from '../http/write-audit.ts'
+import { forgetMails } from '../mail/deliveries.ts'
+import { sendMails } from '../mail/send.ts'
+import { openMailer } from '../mail/transport.ts'
+import { watchWorkOrders } from '../maintenance/overdue.ts'
 import { runAll, trainAll } from '../predictions/jobs.ts'
 import { fetchPrices } from '../prices/fetch.ts'
+import { createCatalog } from '../reports/catalog.ts'
+import { makeReports } from '../reports/making.ts'
+import { planReports } from '../reports/planning.ts'
+import { createReportWriter } from '../reports/writers/write.ts'
 import { ensurePartitions, weeksAhead } from '../storage/partitions.ts'
 import { fetchWeather } from '../weather-forecasts/fetch-weather.ts'
 import { sumBatteryDays } from './battery-days.ts'
@@ -13,7 +23,7 @@ import { defineJob, type JobContext } from './job.ts'
 import { forgetAbandonedJournals, forgetReplicas } from './leftovers.ts'
 import { keepTiers } from './retention.ts'
 
-/** Readings of an outage hardly come later than this. */
+/** Beside those that late readings marked, as the ratings of a unit may have been corrected. */
 const battery_days_again = 15
 
 const reading_tables = Object.values(readingKinds).map(({ table }) => table)
@@ -52,11 +62,39 @@ export const jobs = [
     seconds_max: 600,
     run: ({ db, clock }) => forgetWrites(db, clock.now()),
   }),
+  // Also whenever a mail was queued.
+  defineJob({
+    name: 'send_mail',
+    schedule: '* * * * *',
+    seconds_max: 3600,
+    own_turn: true,
+    run: sendQueued,
+  }),
+  defineJob({
+    name: 'forget_mails',
+    schedule: '15 3 * * *',
+    seconds_max: 600,
+    run: ({ db, clock }) => forgetMails(db, clock.now()),
+  }),
   defineJob({
     name: 'watch_gaps',
     schedule: '* * * * *',
     seconds_max: 600,
     run: ({ db, clock, signal }) => watchGaps(db, clock.now(), signal),
+  }),
+  defineJob({
+    name: 'evaluate_alerts',
+    schedule: '* * * * *',
+    seconds_max: 600,
+    own_turn: true,
+    run: ({ db, clock, log, signal }) =>
+      evaluateEverySite({ db, log }, { now: () => clock.now(), signal }),
+  }),
+  defineJob({
+    name: 'watch_work_orders',
+    schedule: '*/10 * * * *',
+    seconds_max: 600,
+    run: ({ db, clock, signal }) => watchWorkOrders(db, { now: clock.now(), signal }),
   }),
   defineJob({
     name: 'sum_curtailed_energy',
@@ -112,7 +150,29 @@ export const jobs = [
     seconds_max: 3600,
     run: ({ db, clock, log, signal }) => runAll({ db, clock, log, signal }),
   }),
+  defineJob({
+    name: 'plan_reports',
+    schedule: '* * * * *',
+    seconds_max: 600,
+    run: planReports,
+  }),
+  // Also at once, when a run is queued: see main.ts.
+  defineJob({
+    name: 'run_reports',
+    schedule: '* * * * *',
+    seconds_max: 600,
+    run: (context) =>
+      makeReports({
+        ...context,
+        catalog: createCatalog(),
+        openWriter: () => createReportWriter({ timers: systemTimers }),
+      }),
+  }),
 ]
+
+function sendQueued({ settings: { mail }, ...context }: JobContext): Promise<void> {
+  return sendMails({ ...context, mail: mail && { settings: mail, mailer: openMailer(mail) } })
+}
 
 function sumCurtailed({ db, clock, signal }: JobContext, hours: number): Promise<void> {
   const now = clock.now()
@@ -122,8 +182,8 @@ function sumCurtailed({ db, clock, signal }: JobContext, hours: number): Promise
 
 /** Never of days whose readings may be down to one an hour, which tells less than the sum has. */
 function sumBatteries({ db, clock, signal, settings }: JobContext, days: number): Promise<void> {
-  const again_days = Math.min(days, settings.retention_minute_days ?? days)
-  return sumBatteryDays(db, { again_days, now: clock.now(), signal })
+  const { retention_minute_days: kept_days } = settings
+  return sumBatteryDays(db, { again_days: days, kept_days, now: clock.now(), signal })
 }
 
 /** The partitions of readings from now to four weeks ahead; those of late ones come with them. */

@@ -87,6 +87,27 @@ test('a job that fails is logged, tried again and counted', async () => {
   )
 })
 
+test('two run at once beside those that have a turn of their own', async () => {
+  const begun: string[] = []
+  const ending = Promise.withResolvers<void>()
+  const work = (name: string, more = {}) => ({
+    ...job(name, async () => {
+      begun.push(name)
+      await ending.promise
+    }),
+    ...more,
+  })
+  const { queue } = queueOf([
+    ...[work('first'), work('second'), work('third')],
+    work('soon', { own_turn: true }),
+  ])
+  const runs = ['first', 'second', 'third', 'soon'].map((name) => queue.runNow(name))
+  await eventually(async () => assert.deepEqual([...begun].sort(), ['first', 'second', 'soon']))
+  ending.resolve()
+  await Promise.all(runs)
+  assert.equal(begun.at(-1), 'third')
+})
+
 test('a job runs by name on a virtual clock, and tells when and how long', async () => {
   const { queue, time, figure, runs } = queueOf([
     job('slow', async ({ clock, settings }) => {

@@ -10,7 +10,10 @@ import { jobMetrics, type Outcome } from './metrics.ts'
 
 /** Of PostgreSQL's advisory locks, ours for one run of a job at a time: `hgjb`. */
 const advisory_class = 0x68676a62
-/** Each run holds a connection for its lock, and the pool has four at least. */
+/**
+ * Of jobs without a turn of their own. Each run holds a connection for its lock, and the pool has
+ * two more than they all may hold.
+ */
 const runs_at_once = 2
 const stop_ms_max = 20_000
 
@@ -127,7 +130,7 @@ function createRunner({ db, clock, log, registry, jobs, settings }: QueueNeeds) 
   return {
     run(job: Job, given?: AbortSignal): Promise<void> {
       const signal = given ? AbortSignal.any([given, stopping.signal]) : stopping.signal
-      const running = turns(() => attempt(job, signal))
+      const running = job.own_turn ? attempt(job, signal) : turns(() => attempt(job, signal))
       const settled = running.catch(() => {}).finally(() => underway.delete(settled))
       underway.add(settled)
       return running

@@ -5,7 +5,11 @@ import {
   keepSchedules,
 } from '../../server/batteries/fixtures/schedule-site.ts'
 import { endpoints } from '../../server/endpoints.ts'
+import { keepAlerts } from '../../server/features/alerts/fixtures/kept-alerts.ts'
+import { keepDefects } from '../../server/features/defects/fixtures/kept-defects.ts'
 import { servedSite } from '../../server/features/fixtures/served-site.ts'
+import { keepReports, kept_run_id } from '../../server/features/reports/fixtures/kept-reports.ts'
+import { keepWorkOrders } from '../../server/features/work-orders/fixtures/kept-orders.ts'
 import { testConventions } from './conventions.ts'
 import { addFixtures } from './fixtures.ts'
 import { testAnyRequest } from './fuzz.ts'
@@ -34,14 +38,25 @@ async function setUp() {
     start_hour: '11',
     end_hour: '14',
     hour: '20',
+    run_id: kept_run_id,
   }
   await app.inject({
     method: 'POST',
     url: '/v1/sites/demo/bess/1/optimize',
     headers: { authorization: `Bearer ${fixtures.keys.full}` },
   })
-  const restore = await keepSchedules(db)
-  return { app, fixtures: { ...fixtures, values }, restore, drop: close }
+  const restorers = [
+    await keepAlerts(db),
+    await keepSchedules(db),
+    await keepWorkOrders(db),
+    await keepDefects(db, clock.now()),
+    await keepReports(db),
+  ]
+  const restore = async () => {
+    for (const one of restorers) await one()
+  }
+  const of = { work_order_approve: { wo_id: '2' } }
+  return { app, fixtures: { ...fixtures, values, of }, restore, drop: close }
 }
 
 testConventions(endpoints, setUp)

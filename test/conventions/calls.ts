@@ -60,7 +60,8 @@ export function request(
 export function addressOf(endpoint: AnyEndpoint, fixtures: Fixtures, change: Call = {}): string {
   const site = change.site ?? fixtures.sites.live
   const prefix = endpoint.path === '/v1/sites' ? '' : `/v1/sites/${site}`
-  const values = change.values ?? fixtures.values
+  const own = fixtures.of?.[endpoint.operation_id]
+  const values = change.values ?? { ...fixtures.values, ...own }
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name) => values[name] ?? '1')
   const given = change.query ?? ''
   const required = Object.entries(endpoint.query ?? {})

@@ -12,6 +12,8 @@ export interface Fixtures {
   >
   /** A value for every path parameter, and for every query parameter that is required. */
   values: Record<string, string>
+  /** Values in place of those, by the operation_id of what needs another. */
+  of?: Record<string, Record<string, string>>
 }
 
 export interface NewKey {

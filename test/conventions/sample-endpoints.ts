@@ -196,6 +196,7 @@ const changeNote = endpoint({
   body: Type.Object({ text: Type.String({ minLength: 1 }) }, closed),
   returns: Note,
   cache: 'resource',
+  if_match: true,
   example: { body: { text: 'new' }, answer: { note_id: 1, text: 'new' } },
   async handle({ site, params, body, tx, if_match }, _needs: Needs) {
     const place = [site.site_id, params.note_id]

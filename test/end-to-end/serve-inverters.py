@@ -14,39 +14,22 @@ import json
 import logging
 import math
 import os
-import struct
+import pathlib
 import sys
 import time
 
-from pymodbus.datastore import ModbusSequentialDataBlock, ModbusServerContext, ModbusSlaveContext
-from pymodbus.server.async_io import ModbusTcpServer
+from pymodbus.datastore import ModbusSequentialDataBlock, ModbusSlaveContext
 
-NA16, NAS16, NASF = 0xFFFF, 0x8000, 0x8000
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "edge" / "drivers" / "fixtures"))
+
+from sunspec_peer import NA16, NAS16, NASF, common, model, s16, serve, u32, words
+
 BASE = 40000
 # Watts are in hundreds, percent in hundredths.
 W_STEP, W_SF = 100, 2
 PCT_FULL, PCT_SF = 10000, -2
 PRODUCING, THROTTLED = 4, 5
-
-
-def words(data):
-    return list(struct.unpack(">%dH" % (len(data) // 2), data))
-
-
-def text(value, registers):
-    return words(value.encode().ljust(registers * 2, b"\0"))
-
-
-def u32(value):
-    return words(struct.pack(">I", value))
-
-
-def s16(value):
-    return words(struct.pack(">h", value))[0]
-
-
-def model(model_id, body):
-    return [model_id, len(body)] + body
 
 
 class Inverter(ModbusSequentialDataBlock):
@@ -56,8 +39,6 @@ class Inverter(ModbusSequentialDataBlock):
         self.inverter_id = told["inverter_id"]
         self.rated_w = told["rated_w"]
         self.record = record
-        common = (text("Peer", 16) + text("P-123", 16) + text("", 8) + text("4.2", 8)
-                  + text("PEER-%d" % self.inverter_id, 16) + [1])
         measured = ([NA16] * 4 + [NASF] + [NA16] * 6 + [NASF] + [0, W_SF] + [5000, s16(-2)]
                     + [NAS16, NASF] * 3 + u32(0) + [0] + [NA16, NASF] * 2 + [NAS16, NASF]
                     + [NAS16] * 4 + [NASF] + [PRODUCING, NA16] + u32(0) * 6)
@@ -70,8 +51,9 @@ class Inverter(ModbusSequentialDataBlock):
         found = PCT_FULL if limit_pct is None else round(limit_pct * 100)
         controls = ([NA16, NA16, 1, found, 0, 0, NA16, int(limit_pct is not None)]
                     + [NA16] * 13 + [s16(PCT_SF), NASF, NASF])
-        registers, places = words(b"SunS"), {}
-        for model_id, body in [(1, common), (103, measured), (120, nameplate), (121, settings),
+        identity = common("P-123", "PEER-%d" % self.inverter_id, "4.2")
+        registers, places = words(b"SunS") + identity, {}
+        for model_id, body in [(103, measured), (120, nameplate), (121, settings),
                                (123, controls)]:
             places[model_id] = len(registers) + 2
             registers += model(model_id, body)
@@ -136,10 +118,8 @@ async def main():
     for gateway in told["gateways"]:
         units = {one["unit_id"]: Unit(hr=Inverter(one, record), zero_mode=True)
                  for one in gateway["inverters"]}
-        server = ModbusTcpServer(ModbusServerContext(slaves=units, single=False),
-                                 address=("127.0.0.1", gateway["port"]))
-        serving.append(asyncio.create_task(server.serve_forever()))
-        await server.serving
+        task, _ = await serve(units, gateway["port"])
+        serving.append(task)
     os.write(1, b"ready\n")
     is_ready = True
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)

@@ -1,0 +1,74 @@
+/**
+ * How long a report takes to be written: a month of 28 plants with tiles, charts, a heat map, a
+ * matrix of days and 840 rows, in each format; and what requests wait while reports are written one
+ * after the other, beside what they wait without: judged is how many times as long the slowest in
+ * a hundred take. Where other programs take the processors from all of it, only that ratio tells.
+ */
+import type { ReportFormat } from '@heliograph/server/reports/document'
+import { monthly } from '@heliograph/server/reports/writers/fixtures/sample-documents'
+import { createReportWriter } from '@heliograph/server/reports/writers/write'
+import { figuresOf, startClient, type Timed, waitsOf } from './fixtures/beside-peer.ts'
+import { servedPlant } from './fixtures/served-plant.ts'
+
+const limit_ms = 5000
+/** Of the slowest in a hundred: the thread that writes gives way to the one that answers. */
+const wait_ratio = 2
+const rounds = 8
+const asked = '/loggers'
+
+const plant = await servedPlant({ inverters: 100, strings: 4 })
+const client = startClient(plant)
+const writer = createReportWriter()
+try {
+  // The first starts the thread, which loads what it writes with.
+  const first_ms = await write('pdf')
+  for (const format of ['pdf', 'xlsx', 'csv'] as const) {
+    const taken: number[] = []
+    for (let round = 0; round < 5; round += 1) taken.push(await write(format))
+    const worst_ms = Math.max(...taken, format === 'pdf' ? first_ms : 0)
+    say(
+      `a month of 28 plants as ${format}: p50 ${median(taken).toFixed(0)} ms, worst ` +
+        `${worst_ms.toFixed(0)} ms, limit ${limit_ms} ms`,
+      worst_ms <= limit_ms,
+    )
+  }
+
+  await client.ask(asked, 50)
+  const [without, meanwhile]: [Timed[], Timed[]] = [[], []]
+  for (let round = 0; round < rounds; round += 1) {
+    without.push(await client.ask(asked, 100))
+    let is_writing = true
+    const writing = write('pdf').finally(() => {
+      is_writing = false
+    })
+    while (is_writing) meanwhile.push(await client.ask(asked, 10))
+    await writing
+  }
+  const [idle, busy] = [figuresOf(without), figuresOf(meanwhile)]
+  const ratio = busy.p99_ms / idle.p99_ms
+  say(
+    `requests (${asked}): ${waitsOf(idle)}; while a report is written ${waitsOf(busy)}: p99 is ` +
+      `${ratio.toFixed(2)} times as long, limit ${wait_ratio}`,
+    ratio <= wait_ratio,
+  )
+} finally {
+  client.stop()
+  await writer.close()
+  await plant.close()
+}
+
+function say(line: string, is_within: boolean) {
+  process.stdout.write(`${line}\n`)
+  if (!is_within) process.exitCode = 1
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+}
+
+async function write(format: ReportFormat): Promise<number> {
+  const began = performance.now()
+  const { bytes } = await writer.write(monthly(), format)
+  if (bytes.length < 10_000) throw new Error(`a ${format} of ${bytes.length} bytes`)
+  return performance.now() - began
+}

@@ -1,0 +1,42 @@
+import {
+  readWorkApproval,
+  setWorkApproval,
+  type WorkApproval,
+} from '@heliograph/server/admin/work-approval'
+import { type Command, Option } from 'commander'
+import { type Cli, command, type JsonOption } from './command.ts'
+import { print } from './terminal.ts'
+
+type Approver = 'another' | 'anyone'
+
+export function addWorkOrderCommands(program: Command, { terminal, withAdmin }: Cli): void {
+  const work_orders = program
+    .command('work-orders')
+    .description('how the work orders of a site are approved')
+
+  command(
+    work_orders,
+    'approval <site_id>',
+    'Show or set who approves work orders: whichever key, or another one than completed them.',
+    'work-orders approval sunny-fields-1 --by another',
+  )
+    .addOption(
+      new Option('--by <who>', 'from now on; left out: shown as it is').choices([
+        'another',
+        'anyone',
+      ]),
+    )
+    .action(async (site_id: string, options: JsonOption & { by?: Approver }) => {
+      const approval = await withAdmin((admin) =>
+        options.by === undefined
+          ? readWorkApproval(admin, site_id)
+          : setWorkApproval(admin, { site_id, approver_not_completer: options.by === 'another' }),
+      )
+      print(terminal, { json: approval, text: sentence(approval) }, !!options.json)
+    })
+}
+
+const sentence = ({ site_id, approver_not_completer }: WorkApproval) =>
+  approver_not_completer
+    ? `Work orders of ${site_id} are approved by another key than completed them.`
+    : `Work orders of ${site_id} may be approved by the key that completed them.`
