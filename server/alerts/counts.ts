@@ -1,19 +1,19 @@
 /** How many alerts of sites are not resolved, and how bad they are: for many sites at once. */
+import type { HealthAlerts } from '../records/health.ts'
 import type { Queries } from '../storage/database.ts'
 import type { AlertStatus } from './listener.ts'
 import { type AlertSeverity, alertSeverities } from './rule.ts'
 
-export interface AlertCounts {
+export interface AlertCounts extends HealthAlerts {
   active: number
   acknowledged: number
-  /** Of both, those that are critical. */
-  critical: number
   /** The worst of those that are active; null without any. */
   highest_active: AlertSeverity | null
 }
 
 export const noAlerts: AlertCounts = {
   ...{ active: 0, acknowledged: 0, critical: 0, highest_active: null },
+  underperforming_logger_ids: [],
 }
 
 /** Of alerts that are not resolved, suppressed ones among them; a site without any has no entry. */
@@ -22,7 +22,10 @@ export async function readAlertCounts(
   site_ids: readonly string[],
 ): Promise<Map<string, AlertCounts>> {
   const rows = await db.query<Row & { site_id: string }>(
-    `select site_id, status, severity, count(*) as count from alerts
+    `select site_id, status, severity, count(*) as count, array_remove(array_agg(
+       case when code = 'logger_underperformance' and suppressed_reason is null then logger_id end
+       order by logger_id), null) as underperforming_logger_ids
+     from alerts
      where site_id = any($1) and status <> 'resolved' group by site_id, status, severity`,
     [site_ids],
   )
@@ -34,6 +37,7 @@ interface Row {
   status: AlertStatus
   severity: AlertSeverity
   count: number
+  underperforming_logger_ids: number[]
 }
 
 function countsOf(rows: readonly Row[]): AlertCounts {
@@ -46,5 +50,6 @@ function countsOf(rows: readonly Row[]): AlertCounts {
     critical: sum(({ severity }) => severity === 'critical'),
     highest_active:
       alertSeverities.findLast((one) => active.some(({ severity }) => severity === one)) ?? null,
+    underperforming_logger_ids: rows.flatMap((row) => row.underperforming_logger_ids),
   }
 }

@@ -88,9 +88,10 @@ test('health follows from loggers and inverters', () => {
     loggers: LoggerVitals[],
     inverters: InverterVitals[],
     situation: Situation,
-    critical_alert_count = 0,
+    critical = 0,
+    underperforming_logger_ids: number[] = [],
   ) => {
-    const judged = { loggers, inverters, critical_alert_count }
+    const judged = { loggers, inverters, alerts: { critical, underperforming_logger_ids } }
     const { health_status, health_reasons } = siteHealth(judged, situation)
     return [health_status, ...health_reasons]
   }
@@ -119,6 +120,10 @@ test('health follows from loggers and inverters', () => {
     'logger_offline:1',
   ])
   assert.deepEqual(health([one], [inverter], day, 2), ['degraded', 'critical_alerts:2'])
+  assert.deepEqual(health([one], [inverter], day, 0, [1]), [
+    'degraded',
+    'logger_underperformance:1',
+  ])
   assert.deepEqual(health([late], [], day, 1), ['offline', 'critical_alerts:1', 'logger_offline:2'])
   assert.deepEqual(health([], [], day, 1), ['unknown', 'critical_alerts:1'])
   const many = Array.from({ length: 300 }, () => dead)

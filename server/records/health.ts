@@ -14,8 +14,10 @@ export type HealthStatus = (typeof healthStatuses)[number]
 export const healthRule =
   '`unknown`: no logger ever delivered a reading. `offline`: none did for 15 minutes, not ' +
   'counting the night while the edge is heard of. ' +
-  '`degraded`: a logger is offline, an inverter is in fault or does not answer by day, or a ' +
-  'critical alert is not resolved (`health_reasons` says which). `healthy`: all else.'
+  '`degraded`: a logger is offline, an inverter is in fault or does not answer by day, a logger ' +
+  'delivers less than the sun allows it (its alert `logger_underperformance` is open and nothing ' +
+  'explains it), or a critical alert is not resolved (`health_reasons` says which). `healthy`: ' +
+  'all else.'
 
 export const health_reasons_max = 100
 
@@ -28,8 +30,8 @@ export interface LoggerVitals {
 export interface Health {
   health_status: HealthStatus
   /**
-   * `critical_alerts:2` (how many), `logger_offline:3`, `logger_no_data:3`, `inverter_fault:7`,
-   * `inverter_disconnected:7`
+   * `critical_alerts:2` (how many), `logger_offline:3`, `logger_no_data:3`,
+   * `logger_underperformance:3`, `inverter_fault:7`, `inverter_disconnected:7`
    */
   health_reasons: string[]
 }
@@ -38,20 +40,24 @@ export interface Judged {
   /** Those in the inventory; retired ones are not among them. */
   loggers: readonly LoggerVitals[]
   inverters: readonly InverterVitals[]
-  /** Critical alerts that are not resolved. */
-  critical_alert_count: number
+  alerts: HealthAlerts
 }
 
-export function siteHealth(
-  { loggers, inverters, critical_alert_count }: Judged,
-  situation: Situation,
-): Health {
+/** Of alerts that are not resolved, what tells of the health of a site. */
+export interface HealthAlerts {
+  critical: number
+  /** Loggers that deliver less than the sun allows, where neither work nor a limit explains it. */
+  underperforming_logger_ids: readonly number[]
+}
+
+export function siteHealth({ loggers, inverters, alerts }: Judged, situation: Situation): Health {
   const silent = loggers.filter(({ data_at }) => isOffline(data_at, situation))
   const reasons = [
-    ...(critical_alert_count > 0 ? [`critical_alerts:${critical_alert_count}`] : []),
+    ...(alerts.critical > 0 ? [`critical_alerts:${alerts.critical}`] : []),
     ...silent.map(({ logger_id, data_at }) =>
       data_at === null ? `logger_no_data:${logger_id}` : `logger_offline:${logger_id}`,
     ),
+    ...alerts.underperforming_logger_ids.map((id) => `logger_underperformance:${id}`),
     ...inverters.flatMap((inverter) => inverterReason(inverter, situation) ?? []),
   ]
   return {

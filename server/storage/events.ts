@@ -59,7 +59,8 @@ export async function lastEvent(
 
 /**
  * A recursive statement's part, `newest`, that has the newest event of each code and source among
- * those of the condition. It goes from one code of one source to the next: their whole past is long.
+ * those of the condition. It goes from one code of one source to the next, as their whole past is
+ * long.
  */
 export function newestEvents(condition: string): string {
   const columns = 'source_kind, source_id, code, edge, severity, message, at'

@@ -74,7 +74,6 @@ export async function readLivePlant(site_id: string, needs: LiveNeeds): Promise<
     stations,
     energy,
     alerts,
-    critical_alert_count: alerts.critical,
   }
 }
 

@@ -5,7 +5,7 @@ import { Nullable } from '../../http/params.ts'
 import { inverterCommState, isOffline } from '../../records/communication.ts'
 import { energyToday, sumKnown } from '../../records/energy-today.ts'
 import { At, ageInSeconds, isStale, liveQualities } from '../../records/frame.ts'
-import { siteHealth } from '../../records/health.ts'
+import { type HealthAlerts, siteHealth } from '../../records/health.ts'
 import type { InverterRow } from '../../records/inverter.ts'
 import { energyOf, type LoggerRow } from '../../records/logger.ts'
 import type { StringStatus } from '../../records/pv-string.ts'
@@ -87,8 +87,7 @@ export interface PlantReadings {
   meters: readonly MeterRow[]
   stations: readonly StationRow[]
   energy: PlantEnergy
-  /** Critical ones that are not resolved. */
-  critical_alert_count: number
+  alerts: HealthAlerts
 }
 
 /** Of devices in service. */

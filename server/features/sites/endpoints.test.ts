@@ -75,10 +75,18 @@ test('sites', async (t) => {
         (4, 'critical', 'acknowledged'), (5, 'critical', 'resolved')) as a (n, severity, status)`)
     assert.deepEqual(await told(70), [3, 'major', 'degraded', 'critical_alerts:1'])
     assert.deepEqual(await told(70, blind), [null, null, 'degraded', 'critical_alerts:1'])
+    const resolve = (condition: string) =>
+      db.execute(`update alerts set status = 'resolved', resolution = 'auto', resolved_at = now()
+        where ${condition}`)
+    await resolve("severity = 'critical'")
     await db.execute(
-      "update alerts set status = 'resolved', resolution = 'auto', resolved_at = now()",
+      "update alerts set code = 'logger_underperformance', logger_id = 2 where dedup_key = '1'",
     )
-    assert.deepEqual(await told(80), [0, null, 'healthy'])
+    assert.deepEqual(await told(80), [3, 'major', 'degraded', 'logger_underperformance:2'])
+    await db.execute("update alerts set suppressed_reason = 'maintenance' where dedup_key = '1'")
+    assert.deepEqual(await told(90), [3, 'major', 'healthy'], 'the work explains it')
+    await resolve('true')
+    assert.deepEqual(await told(100), [0, null, 'healthy'])
   })
 
   await t.test('a key without any scope lists its sites and says so', async () => {

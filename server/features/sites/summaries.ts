@@ -108,7 +108,7 @@ function summaryOf(
     ...own
   } = row
   const { loggers = [], inverters = [] } = vitals ?? {}
-  const judged = { loggers, inverters, critical_alert_count: alerts.critical }
+  const judged = { loggers, inverters, alerts }
   const site = {
     ...own,
     ...siteHealth(judged, situationOf(row, now)),
