@@ -14,6 +14,12 @@ const peers = [
     proves: 'the simulator read by pymodbus, and a pymodbus device read by the edge',
   },
   {
+    // What pymodbus imports, and Debian's package of it only recommends.
+    package: 'python3-serial-asyncio',
+    file: '/usr/lib/python3/dist-packages/serial_asyncio/__init__.py',
+    proves: 'the same, as pymodbus imports it',
+  },
+  {
     package: 'mosquitto',
     file: '/usr/sbin/mosquitto',
     proves: 'the edge as a client of mosquitto, over TLS',

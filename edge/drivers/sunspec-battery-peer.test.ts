@@ -12,7 +12,7 @@ import { battery as example } from './fixtures/batteries.ts'
 import { sunspec } from './sunspec.ts'
 
 const python = '/usr/bin/python3'
-const hasPeer = spawnSync(python, ['-c', 'import pymodbus']).status === 0
+const hasPeer = spawnSync(python, ['-c', 'import pymodbus.server.async_io']).status === 0
 const skip = hasPeer ? false : `no pymodbus for ${python}: apt-get install python3-pymodbus`
 
 const pcs: Pcs = { ...example.pcs[0]!, rated_power_kw: 900 }

@@ -11,7 +11,7 @@ import type { Bus } from './driver.ts'
 import { sunspec } from './sunspec.ts'
 
 const python = '/usr/bin/python3'
-const hasPeer = spawnSync(python, ['-c', 'import pymodbus']).status === 0
+const hasPeer = spawnSync(python, ['-c', 'import pymodbus.server.async_io']).status === 0
 const skip = hasPeer ? false : `no pymodbus for ${python}: apt-get install python3-pymodbus`
 
 const at = (unit_id: number) => ({ connection: 'main', unit_id, driver: 'sunspec' }) as const

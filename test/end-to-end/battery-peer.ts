@@ -8,7 +8,7 @@ import { systemTimers } from '@heliograph/domain/clock'
 import { openBus } from '@heliograph/edge/bus/bus'
 
 const python = '/usr/bin/python3'
-const hasPymodbus = spawnSync(python, ['-c', 'import pymodbus']).status === 0
+const hasPymodbus = spawnSync(python, ['-c', 'import pymodbus.server.async_io']).status === 0
 /** For tests: why they cannot run, or false. */
 export const missing = hasPymodbus
   ? false

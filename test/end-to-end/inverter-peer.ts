@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 const python = '/usr/bin/python3'
-const hasPymodbus = spawnSync(python, ['-c', 'import pymodbus']).status === 0
+const hasPymodbus = spawnSync(python, ['-c', 'import pymodbus.server.async_io']).status === 0
 /** For tests: why they cannot run, or false. */
 export const missing = hasPymodbus
   ? false
