@@ -114,3 +114,17 @@ test('what became of an alert is shown, with who did it and why', async () => {
     new AdminError('not_found', 'site a has no alert 2'),
   )
 })
+
+test('a note forges no line of the history, and tells the terminal nothing', async () => {
+  await database.db.query(`
+    update alerts set message = E'Inverter \x1b]0;x\x07 is in fault.\nAll is well.';
+    update alert_transitions set note = E'ok\r\n2026-06-21 09:40Z  resolved  ben\x1b[31m'
+    where note is not null`)
+  const text = await run('history', 'a', '1')
+  const lines = text.trimEnd().split('\n')
+  assert.equal(lines.length, 6, 'the alert, the head, and four changes')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  assert.doesNotMatch(text, /[\x00-\x09\x0b-\x1f\x7f]/)
+  const { transitions } = JSON.parse(await run('history', 'a', '1', '--json'))
+  assert.match(transitions[1].note, /\r\n/)
+})

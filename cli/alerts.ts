@@ -2,7 +2,7 @@ import { type AlertHistory, showAlertHistory } from '@heliograph/server/admin/al
 import { type Alerting, setAlerting, showAlerting } from '@heliograph/server/admin/alerting'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Cli, command, type JsonOption } from './command.ts'
-import { minute, print, table } from './terminal.ts'
+import { minute, print, table, visible } from './terminal.ts'
 
 export function addAlertCommands(program: Command, { terminal, withAdmin, operator }: Cli): void {
   const alerts = program.command('alerts').description('when there are alerts, and who is told')
@@ -50,7 +50,7 @@ function historyText({ alert_id, title, message, transitions }: AlertHistory): s
     ...[minute(at), to_status, changed_by, note ?? '-'],
   ])
   return [
-    `Alert ${alert_id}: ${title}. ${message}`,
+    visible(`Alert ${alert_id}: ${title}. ${message}`),
     table(['AT', 'STATUS', 'BY', 'NOTE'], rows),
   ].join('\n')
 }

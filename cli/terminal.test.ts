@@ -53,3 +53,14 @@ test('columns are aligned, without blanks at line ends', () => {
   assert.equal(minute(new Date('2026-06-01T12:34:56.789Z')), '2026-06-01 12:34Z')
   assert.equal(minute(null), '-')
 })
+
+test('no cell of a table breaks its line or speaks to the terminal', () => {
+  const sly = 'seen\r\n2026-11-21 13:03Z  resolved\u001b[2J\u202e\u2028\u{e0001}'
+  const [, row, ...more] = table(['NOTE', 'B'], [[sly, 'x']]).split('\n')
+  assert.deepEqual(more, [])
+  assert.equal(
+    row,
+    'seen\\u000d\\u000a2026-11-21 13:03Z  resolved\\u001b[2J\\u202e\\u2028\\u{e0001}  x',
+  )
+  assert.equal(table(['N'], [['näh 🔥 👩🏽']]), 'N\nnäh 🔥 👩🏽')
+})

@@ -42,9 +42,12 @@ export async function confirm(terminal: Terminal, question: string): Promise<voi
   }
 }
 
-/** Columns as wide as their widest cell, two blanks apart. */
+/**
+ * Columns as wide as their widest cell, two blanks apart. No cell breaks its line or speaks to the
+ * terminal, whatever is in it.
+ */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, ...rows]
+  const lines = [head, ...rows].map((line) => line.map(visible))
   const widths = head.map((_, column) => Math.max(...lines.map((line) => width(line[column]!))))
   return lines
     .map((line) =>
@@ -55,6 +58,13 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     )
     .join('\n')
 }
+
+/** On one line: what a terminal would obey instead of showing it is written out, as `\u001b`. */
+export const visible = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    const hex = character.codePointAt(0)!.toString(16).padStart(4, '0')
+    return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex}`
+  })
 
 const width = (cell: string) => [...cell].length
 

@@ -124,6 +124,26 @@ test('a round stores what it found, with plant and place of the device, and ever
   assert.equal(heard[5]?.open[0]?.occurrence_count, 2)
 })
 
+test('what a person resolved days ago is remembered: what comes up anew begins after it', async (t) => {
+  const db = await site(t)
+  const { parts, findings } = rounds(db)
+  findings.inverters = [fault()]
+  await evaluateSite(parts, 'demo', minutes(1))
+  await db.execute(
+    `update alerts set status = 'resolved', resolution = 'manual', resolved_by = 'anna',
+       resolved_at = $1, awaits_end = true`,
+    [minutes(30)],
+  )
+  assert.deepEqual(kinds(await evaluateSite(parts, 'demo', minutes(31))), [])
+  assert.deepEqual(kinds(await evaluateSite(parts, 'demo', minutes(3000))), [
+    'raised inverter_fault',
+  ])
+  assert.deepEqual(await stored(db, 'started_at, last_seen_at'), [
+    { started_at: minutes(0), last_seen_at: minutes(31) },
+    { started_at: minutes(30), last_seen_at: minutes(3000) },
+  ])
+})
+
 test('a source that fails is told, clears nothing of its own, and stops no other', async (t) => {
   const db = await site(t)
   const { parts, findings, told } = rounds(db)

@@ -79,7 +79,8 @@ export async function evaluateSite(
   return parts.db.transaction(async (tx) => {
     if (!(await tryLock(tx, advisory_class, site_id))) return null
     const window_ms = 1000 * settings.reopen_window_s
-    const known = await holdAlerts(tx, site_id, new Date(now.getTime() - window_ms))
+    const resolved_since = new Date(now.getTime() - window_ms)
+    const known = await holdAlerts(tx, site_id, { resolved_since, findings: look.findings })
     const { raised, updates } = reconcile(known, look, {
       ...{ settings, now, priceOf },
       suppression: suppression ?? asBefore(known.open),

@@ -54,6 +54,8 @@ export interface StoredAlert extends Concerned {
   resolution_note: string | null
   /** Resolved by hand while it may still hold: it is no new occurrence until it was gone. */
   awaits_end: boolean
+  /** Since when it is critical and active and nothing explains it; null where it is not. */
+  urgent_since: Date | null
   suppressed_reason: Suppressor | null
   vendor_codes: string[]
 }

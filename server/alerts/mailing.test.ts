@@ -206,6 +206,23 @@ test('what nobody acknowledges is escalated, once', () => {
   assert.deepEqual(day.round(), [])
 })
 
+test('it is escalated so long after it became critical, and after nothing explains it', () => {
+  const escalation = { after_min: 15, to: [boss] }
+  const told = ['06-01T11:15 boss@example.com: escalated 1', '06-01T11:15 notification: 1']
+  const worse = mailDay({ recipients: [], escalation })
+  worse.put(1, { severity: 'major' })
+  assert.deepEqual(worse.until('2026-06-01T11:00:00Z'), [])
+  worse.put(1, { severity: 'critical' })
+  assert.deepEqual(worse.until('2026-06-01T12:00:00Z'), told)
+  const explained = mailDay({ recipients: [], escalation })
+  explained.put(1)
+  assert.deepEqual(explained.until('2026-06-01T10:10:00Z'), [])
+  explained.put(1, { suppressed_reason: 'maintenance' })
+  assert.deepEqual(explained.until('2026-06-01T11:00:00Z'), [])
+  explained.put(1, { suppressed_reason: null })
+  assert.deepEqual(explained.until('2026-06-01T12:00:00Z'), told)
+})
+
 test('what comes again is told again, but for a lesser one within the hour', () => {
   const day = mailDay(to(ops, { min_severity: 'warning' }))
   day.put(1)

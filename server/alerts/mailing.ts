@@ -197,9 +197,13 @@ function isToEscalate(alert: StoredAlert, { settings, now }: Situation, book: Bo
     alert.status === 'active' &&
     alert.severity === 'critical' &&
     alert.suppressed_reason === null &&
-    now.getTime() - noticed.told_at.getTime() >= 60_000 * settings.escalation.after_min
+    now.getTime() - urgentMs(alert, noticed) >= 60_000 * settings.escalation.after_min
   )
 }
+
+/** Since when somebody could know of it as critical: before there may have been nothing to tell. */
+const urgentMs = ({ urgent_since }: StoredAlert, { told_at }: Telling) =>
+  Math.max(urgent_since?.getTime() ?? 0, told_at.getTime())
 
 /** Whatever the hour. Recipients are told of the end as they wish, the others at once. */
 function escalationMails(situation: Situation, book: Book): PlannedMail[] {

@@ -40,8 +40,16 @@ interface Truth {
   since: Date | null
   /** Of rounds in a row in which it was known to be gone, the first. */
   gone_since_ms: number | null
-  /** Resolved by a person and not known to be gone for its clear delay since. */
+  /** When it was known to hold last. */
+  held_ms: number
+  /** Resolved by a person, not known to be gone for its clear delay since, and not begun anew. */
   silenced_until_ms: number | null
+  resolved_ms: number
+}
+
+const unknown: Truth = {
+  ...{ since: null, gone_since_ms: null, silenced_until_ms: null },
+  ...{ held_ms: 0, resolved_ms: 0 },
 }
 
 function check(
@@ -50,9 +58,7 @@ function check(
 ) {
   const rule = { raise_delay_s: raise_delay_s!, clear_delay_s: clear_delay_s! }
   const table = alertTable({ reopen_window_s: reopen_window_s!, rules: { inverter_fault: rule } })
-  const truths = new Map<string, Truth>(
-    sources.map((id) => [id, { since: null, gone_since_ms: null, silenced_until_ms: null }]),
-  )
+  const truths = new Map<string, Truth>(sources.map((id) => [id, { ...unknown }]))
   let now_ms = start_ms
   for (const { after_s, states, power_kw, person, which } of steps) {
     now_ms += 1000 * after_s
@@ -63,10 +69,10 @@ function check(
       return holds && since ? [findingOf(id, since, power_kw)] : []
     })
     const before = table.alerts.map((alert) => ({ ...alert }))
-    const unknown = sources.filter((_, nth) => states[nth] === 'unknown')
+    const blind = sources.filter((_, nth) => states[nth] === 'unknown')
     table.round(after_s, {
       findings,
-      cannotTell: ({ source_id }) => unknown.some((id) => id === source_id),
+      cannotTell: ({ source_id }) => blind.some((id) => id === source_id),
     })
     const stateOf = (id: string) => states[sources.indexOf(id as '1')]!
     judge(
@@ -82,7 +88,8 @@ function check(
       const decided = table[person](taken.alert_id)
       assert.equal('refused' in decided, taken.status === 'resolved')
       if (person === 'resolve' && 'alert' in decided) {
-        truths.get(source_id)!.silenced_until_ms = now_ms + 1000 * reopen_window_s!
+        const silenced_until_ms = now_ms + 1000 * reopen_window_s!
+        Object.assign(truths.get(source_id)!, { silenced_until_ms, resolved_ms: now_ms })
       }
     }
   }
@@ -94,7 +101,12 @@ const findingOf = (source_id: string, since: Date, affected_power_kw: number): F
 })
 
 function learn(truth: Truth, state: State, now_ms: number, rule: { clear_delay_s: number }): void {
-  if (state === 'holds') truth.since ??= new Date(now_ms)
+  if (state === 'holds') {
+    const is_new = truth.since === null && now_ms > Math.max(truth.held_ms, truth.resolved_ms)
+    if (is_new) truth.silenced_until_ms = null
+    truth.since ??= new Date(now_ms)
+    truth.held_ms = now_ms
+  }
   if (state === 'gone') truth.since = null
   truth.gone_since_ms = state === 'gone' ? (truth.gone_since_ms ?? now_ms) : null
   const { gone_since_ms } = truth
@@ -130,6 +142,9 @@ function judge(
       assert.ok(!(silenced_until_ms !== null && now_ms < silenced_until_ms), 'a person silenced it')
       assert.equal(alert.status, 'active')
       assert.equal(alert.occurrence_count, was ? was.occurrence_count + 1 : 1)
+      const earlier = before.findLast(({ source_id }) => source_id === alert.source_id)
+      const begun_at = alert.reopened_at ?? alert.started_at
+      if (earlier?.resolution === 'manual') assert.ok(begun_at >= earlier.resolved_at!, 'after it')
     }
     if (begins && was) {
       const passed_ms = now_ms - was.resolved_at!.getTime()

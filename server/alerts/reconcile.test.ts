@@ -148,6 +148,79 @@ test('what a person resolved comes back after the reopen window, even where it n
   assert.equal(table.alerts[0]?.status, 'resolved')
 })
 
+test('what begins after a person resolved it is a new occurrence at once', () => {
+  const table = alertTable()
+  table.round(120, holds)
+  table.resolve(1)
+  const since = new Date(table.now().getTime() + 30_000)
+  assert.deepEqual(kinds(table.round(60, { findings: [fan({ since })] })), [], 'not yet ripe')
+  assert.deepEqual(kinds(table.round(89, { findings: [fan({ since })] })), [])
+  assert.deepEqual(kinds(table.round(1, { findings: [fan({ since })] })), ['reopened'])
+  const [alert] = table.alerts
+  assert.deepEqual([alert?.occurrence_count, alert?.reopened_at], [2, since])
+})
+
+test('what was looked back for only so far does not begin anew with each look', () => {
+  const table = alertTable()
+  table.round(120, holds)
+  table.resolve(1)
+  for (let minute = 0; minute < 59; minute += 1) {
+    const since = new Date(table.now().getTime() - 540_000)
+    assert.deepEqual(table.round(60, { findings: [fan({ since })] }), [], `minute ${minute}`)
+  }
+})
+
+test('after a resolution the next occurrence never begins before it', () => {
+  const table = alertTable({ reopen_window_s: 600 })
+  table.round(120, holds)
+  table.resolve(1)
+  const resolved_at = table.now()
+  assert.deepEqual(kinds(table.round(600, holds)), ['raised'])
+  assert.deepEqual(table.alerts[1]?.started_at, resolved_at)
+  assert.equal(heldSeconds(table.alerts[0]!, resolved_at), 120)
+
+  const again = alertTable()
+  again.round(120, holds)
+  again.round(60)
+  again.round(30)
+  again.resolve(1)
+  const by_hand_at = again.now()
+  again.round(270)
+  again.round(120, holds)
+  assert.deepEqual(again.alerts[0]?.reopened_at, by_hand_at, 'not when it seemed gone')
+
+  const by_itself = alertTable({ reopen_window_s: 600 })
+  by_itself.round(120, holds)
+  by_itself.round(60)
+  const gone_at = by_itself.now()
+  by_itself.round(300)
+  assert.deepEqual(kinds(by_itself.round(900, holds)), ['raised'])
+  assert.deepEqual(by_itself.alerts[1]?.started_at, gone_at)
+})
+
+test('since when an alert presses is known: critical, active, and nothing explains it', () => {
+  const table = alertTable()
+  const critical = { findings: [fan({ severity: 'critical' })] }
+  const pressesSince = () => table.alerts[0]?.urgent_since
+  table.round(120, holds)
+  assert.equal(pressesSince(), null, 'major')
+  table.round(60, critical)
+  const worsened_at = table.now()
+  table.round(60, critical)
+  assert.deepEqual(pressesSince(), worsened_at)
+  table.round(60, { ...critical, suppression: () => 'maintenance' })
+  assert.equal(pressesSince(), null, 'explained')
+  table.round(60, critical)
+  assert.deepEqual(pressesSince(), table.now())
+  table.acknowledge(1)
+  table.round(60, critical)
+  assert.equal(pressesSince(), null, 'acknowledged')
+  table.round(60)
+  table.round(300)
+  table.round(120, { findings: [fan({ severity: 'critical', since: table.now() })] })
+  assert.deepEqual([table.alerts[0]?.status, pressesSince()], ['active', table.now()])
+})
+
 test('people acknowledge once, and resolve what is not resolved', () => {
   const table = alertTable()
   table.round(120, holds)
@@ -289,4 +362,10 @@ test('how long an alert holds leaves out the time between its occurrences', () =
   assert.deepEqual([alert.status, alert.acknowledged_by], ['active', 'anna'])
   table.acknowledge(1, 'ben')
   assert.equal(table.alerts[0]?.acknowledged_by, 'ben')
+})
+
+test('the durations of several occurrences add up to milliseconds, and no finer', () => {
+  const at = (ms: number) => new Date(start_ms + ms)
+  const lasting = { started_at: at(0), reopened_at: at(1000), held_before_s: 0.1 }
+  assert.equal(heldSeconds(lasting, at(1200)), 0.3)
 })

@@ -4,7 +4,8 @@
  * A condition that holds longer than its raise delay is an alert; one that is known to be gone for
  * its clear delay is resolved. What comes and goes within these delays is one occurrence. What
  * comes again within the reopen window is the same alert, once more active. What a person resolved
- * is no new occurrence before it was gone, unless it outlasts the window.
+ * is no new occurrence before it was gone, unless it outlasts the window or began only after that.
+ * No occurrence begins before the one before it was over.
  */
 import { dedupKey, type Finding, type Look, type OpenAlert, type Suppression } from './finding.ts'
 import { heldSeconds } from './held.ts'
@@ -12,6 +13,7 @@ import type { AlertChange, StoredAlert } from './listener.ts'
 import { alertSeverities } from './rule.ts'
 import { type AlertCode, isAlertCode, ruleOf } from './rules.ts'
 import type { AlertSettings } from './settings.ts'
+import { urgentSince } from './urgent.ts'
 
 /** After a longer pause between two rounds nobody knows how much was lost meanwhile. */
 export const accrual_ms_max = 300_000
@@ -19,7 +21,10 @@ export const accrual_ms_max = 300_000
 export interface Known {
   /** Active and acknowledged, no two of one key. */
   open: readonly StoredAlert[]
-  /** Resolved, the newest of each key; those of before the reopen window may be left out. */
+  /**
+   * Resolved, the newest of each key. Those of before the reopen window may be left out where none
+   * of the findings began before their end.
+   */
   resolved: readonly StoredAlert[]
 }
 
@@ -67,8 +72,10 @@ export function reconcile(known: Known, look: Look, round: Round): Reconciled {
   for (const [key, finding] of found) {
     if (open_keys.has(key) || !isRipe(finding, round)) continue
     const before = resolved.get(key)
-    if (!before || !mayComeAgain(before, round)) raised.push(raise(finding, round))
-    else if (!before.awaits_end) updates.push(reopened(before, finding, round))
+    if (!before || !mayComeAgain(before, round)) raised.push(raise(finding, before, round))
+    else if (!before.awaits_end || isNew(finding, before)) {
+      updates.push(reopened(before, finding, round))
+    }
   }
   const waiting = waited.filter((alert, nth) => alert !== known.resolved[nth])
   const seen = waiting.map((alert) => ({ alert, from_status: alert.status, kind: null }))
@@ -135,7 +142,9 @@ function resolved(alert: StoredAlert, resolution_note: string | null, { now }: R
 
 function seenAgain(alert: StoredAlert, finding: Finding, round: Round): Update {
   const shown = shownOf(finding, round)
-  const seen = { ...alert, ...shown, ...lossOf(alert, shown, round) }
+  const now_shown = { ...alert, ...shown, ...lossOf(alert, shown, round) }
+  const urgent_since = urgentSince(alert.urgent_since, now_shown, round.now)
+  const seen = { ...now_shown, urgent_since }
   return {
     alert: { ...seen, last_seen_at: latest(alert.last_seen_at, round.now), ended_at: null },
     from_status: alert.status,
@@ -151,6 +160,13 @@ function kindOf(before: StoredAlert, after: StoredAlert): Update['kind'] {
 const rankOf = ({ severity }: StoredAlert) => alertSeverities.indexOf(severity)
 const latest = (a: Date, b: Date) => (a > b ? a : b)
 
+/**
+ * Whether it began after the alert was resolved, and after it was known to hold last: of what was
+ * looked back for only so far, the beginning moves on with each look.
+ */
+const isNew = ({ since }: Finding, { resolved_at, last_seen_at }: StoredAlert) =>
+  resolved_at !== null && since > resolved_at && since > last_seen_at
+
 /** What was resolved by hand goes on being looked at until it is known to be gone. */
 function awaitEnd(
   alert: StoredAlert,
@@ -158,14 +174,25 @@ function awaitEnd(
   look: Look,
   round: Round,
 ): StoredAlert {
-  if (!alert.awaits_end || !isAlertCode(alert.code)) return alert
-  const ended_at = found.has(alert.dedup_key) ? null : endOf(alert, look, round)
+  if (!alert.awaits_end || !isAlertCode(alert.code) || !mayComeAgain(alert, round)) return alert
+  const finding = found.get(alert.dedup_key)
+  if (finding) {
+    if (isNew(finding, alert)) return alert
+    return { ...alert, ended_at: null, last_seen_at: latest(alert.last_seen_at, round.now) }
+  }
+  const ended_at = endOf(alert, look, round)
   const is_gone = ended_at !== null && hasBeenGone(alert.code, ended_at, round)
   if (!is_gone && ended_at?.getTime() === alert.ended_at?.getTime()) return alert
   return { ...alert, ended_at, awaits_end: !is_gone }
 }
 
-function raise(finding: Finding, round: Round): NewAlert {
+/** When the occurrences of a resolved alert were over: nothing before counts twice. */
+function overAt({ ended_at, resolved_at, resolution }: StoredAlert, now: Date): Date {
+  const over_at = ended_at ?? resolved_at ?? now
+  return resolution === 'manual' && resolved_at ? latest(over_at, resolved_at) : over_at
+}
+
+function raise(finding: Finding, before: StoredAlert | undefined, round: Round): NewAlert {
   const { code, source_type, source_id, part = null } = finding
   const { now } = round
   const { title, category } = ruleOf(code)
@@ -180,7 +207,7 @@ function raise(finding: Finding, round: Round): NewAlert {
     node_id: finding.node_id ?? null,
     location_id: finding.location_id ?? null,
     status: 'active',
-    started_at: finding.since,
+    started_at: before ? latest(finding.since, overAt(before, now)) : finding.since,
     detected_at: now,
     last_seen_at: now,
     ended_at: null,
@@ -189,22 +216,25 @@ function raise(finding: Finding, round: Round): NewAlert {
     lost_energy_kwh: shown.affected_power_kw === null ? null : 0,
     ...{ lost_amount: null, currency: null },
     ...{ acknowledged_at: null, acknowledged_by: null, ack_note: null },
+    urgent_since: urgentSince(null, { ...shown, status: 'active' }, now),
     ...unresolved,
   }
 }
 
 /** Once more active, with who acknowledged it before: `status` says that it is not now. */
 function reopened(before: StoredAlert, finding: Finding, round: Round): Update {
-  const ended_at = before.ended_at ?? before.resolved_at ?? round.now
+  const { now } = round
+  const shown = shownOf(finding, round)
   const alert = {
     ...before,
-    ...shownOf(finding, round),
+    ...shown,
     status: 'active' as const,
-    last_seen_at: latest(before.last_seen_at, round.now),
+    urgent_since: urgentSince(null, { ...shown, status: 'active' }, now),
+    last_seen_at: latest(before.last_seen_at, now),
     ended_at: null,
     occurrence_count: before.occurrence_count + 1,
-    reopened_at: latest(ended_at, finding.since),
-    held_before_s: heldSeconds(before, ended_at),
+    reopened_at: latest(overAt(before, now), finding.since),
+    held_before_s: heldSeconds(before, before.ended_at ?? before.resolved_at ?? now),
     ...unresolved,
   }
   return { alert, from_status: before.status, kind: 'reopened' }

@@ -85,6 +85,21 @@ test('what is no file of settings is refused with a reason', () => {
   assert.match(faultsOf('rules: { fan_failure: { raise_delay_s: .nan } }')[0] ?? '', /raise_delay/)
 })
 
+const noMappings: [text: string, fault: RegExp][] = [
+  ['rules: { soc_low: !!set {a} }', /^rules\.soc_low: .*set/],
+  ['rules: !!set { soc_low }', /^rules: .*set/],
+  ['!!set { rules }', /^: .*set/],
+  ['rules: !!omap [ { soc_low: {} } ]', /^rules: .*omap/],
+  ['mail: { recipients: [ !!set { address } ] }', /^mail\.recipients\[0\]: .*set/],
+  ['rules: { soc_low: { thresholds: !!set { nonsense } } }', /^rules\.soc_low\.thresholds: /],
+  ['rules: { soc_low: &one !!set {a}, door_open: *one }', /^rules\.soc_low: .*set/],
+]
+for (const [text, fault] of noMappings) {
+  test(`what is no plain mapping is refused: ${text}`, () => {
+    assert.match(faultsOf(text)[0] ?? 'none', fault)
+  })
+}
+
 test('every rule says enough for people, and its thresholds are within their own bounds', () => {
   for (const code of alertCodes) {
     const { title, holds, recommended_action, thresholds } = ruleOf(code)

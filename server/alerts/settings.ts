@@ -131,11 +131,26 @@ export function parseAlerting(
   } catch (error) {
     return { faults: [{ field: '', message: (error as Error).message }] }
   }
-  const problems = formProblems(value)
+  const problems = [...tagProblems(value), ...formProblems(value)]
   const alerting = value as AlertingFile
   if (problems.length === 0) problems.push(...mailProblems(alerting.mail))
   if (problems.length === 0) return { alerting }
   return { faults: problems.map(({ path, message }) => ({ field: fieldOf(path), message })) }
+}
+
+/** A set or a map of JavaScript has no fields to check: whatever is in it would be let through. */
+function tagProblems(value: unknown): SiteProblem[] {
+  const seen = new Set<unknown>()
+  const within = (part: unknown, path: SiteProblem['path']): SiteProblem[] => {
+    if (typeof part !== 'object' || part === null || seen.has(part)) return []
+    seen.add(part)
+    if (Array.isArray(part)) return part.flatMap((each, nth) => within(each, [...path, nth]))
+    if (Object.getPrototypeOf(part) !== Object.prototype) {
+      return [{ path, message: 'must be plain, without a tag such as !!set or !!omap' }]
+    }
+    return Object.entries(part).flatMap(([name, each]) => within(each, [...path, name]))
+  }
+  return within(value, [])
 }
 
 function formProblems(value: unknown): SiteProblem[] {

@@ -1,6 +1,6 @@
 /** Alerts in the database: those of a round read and held, what became of them written at once. */
 import type { Queries, Transaction } from '../storage/database.ts'
-import type { Concerned } from './finding.ts'
+import { type Concerned, dedupKey, type Finding } from './finding.ts'
 import type { AlertStatus, StoredAlert } from './listener.ts'
 import type { Known, NewAlert } from './reconcile.ts'
 
@@ -29,6 +29,7 @@ const changing = [
   'resolution',
   'resolution_note',
   'awaits_end',
+  'urgent_since',
   'suppressed_reason',
   'vendor_codes',
 ] as const satisfies readonly (keyof StoredAlert)[]
@@ -60,22 +61,33 @@ const given = [...fixed, ...changing]
 const columns = ['alert_id', ...given, ...Object.keys(placed)]
 export const alertColumns = columns.map((name) => `a.${name}`).join(', ')
 
-/** Open ones, and those that were resolved since: held until the end of the transaction. */
+/**
+ * Open ones, those that were resolved since, and those that were resolved after what is found of
+ * them began: held until the end of the transaction.
+ */
 export async function holdAlerts(
   tx: Transaction,
   site_id: string,
-  resolved_since: Date,
+  { resolved_since, findings }: { resolved_since: Date; findings: readonly Finding[] },
 ): Promise<Known> {
   const open = await tx.query<StoredAlert>(
     `select ${alertColumns} from alerts a where a.site_id = $1 and a.status <> 'resolved'
      order by a.alert_id for update`,
     [site_id],
   )
+  const is_open = new Set(open.map(({ dedup_key }) => dedup_key))
+  const fresh = findings.filter((finding) => !is_open.has(dedupKey(finding)))
+  const began_ms = fresh.map(({ since }) => since.getTime())
   const resolved = await tx.query<StoredAlert>(
     `select ${alertColumns} from alerts a
-     where a.site_id = $1 and a.status = 'resolved' and a.resolved_at > $2
+     where a.site_id = $1 and a.status = 'resolved' and a.resolved_at > $3
+       and (a.resolved_at > $2 or a.dedup_key = any ($4))
      order by a.resolved_at, a.alert_id for update`,
-    [site_id, resolved_since],
+    [
+      ...[site_id, resolved_since],
+      new Date(Math.min(resolved_since.getTime(), ...began_ms)),
+      fresh.map(dedupKey),
+    ],
   )
   const newest = new Map(resolved.map((alert) => [alert.dedup_key, alert]))
   return { open, resolved: [...newest.values()] }

@@ -5,15 +5,20 @@ import { type GapNow, judgeGaps, type Outage } from './data-gaps.ts'
 
 const gap = (changes: Partial<GapNow> = {}): GapNow => ({
   ...{ logger_id: 1, source_type: 'inverter', source_id: '7', cause: 'unknown', status: 'open' },
-  ...{ start_at: before(90), end_at: null, is_answering: true, ...changes },
+  ...{ start_at: before(90), end_at: null, known_at: null, is_answering: true, ...changes },
 })
 const lost = (changes: Partial<GapNow> = {}) =>
   gap({ status: 'unrecoverable', end_at: before(30), is_answering: false, ...changes })
 
-const judge = (gaps: readonly GapNow[], is_heard = true, outages: readonly Outage[] = []) =>
+const judge = (
+  gaps: readonly GapNow[],
+  is_heard = true,
+  outages: readonly Outage[] = [],
+  seen_to: Record<string, Date> = {},
+) =>
   judgeGaps(gaps, {
     ...{ site_id: 'demo', now: noon, length_ms_min: 1_800_000, is_heard },
-    ...{ loggers: plantNow().loggers, outages },
+    ...{ loggers: plantNow().loggers, outages, seenTo: (key) => seen_to[key] },
   })
 const said = (...gaps: GapNow[]) =>
   judge(gaps).map(({ source_type, source_id, part, message }) => [
@@ -62,6 +67,18 @@ for (const [what, each] of untold) {
 test('while the edge is silent only what is lost is told', () => {
   assert.deepEqual(judge([gap()], false), [])
   assert.equal(judge([lost()], false).length, 1)
+})
+
+test('what is lost and was seen to is told no more, what was lost since is', () => {
+  const seen = { 'data_gap:logger:1:unrecoverable_unknown': before(10) }
+  const known = lost({ known_at: before(20) })
+  const later = lost({ source_id: '8', start_at: before(60), known_at: before(5) })
+  assert.deepEqual(judge([known], true, [], seen), [])
+  const [finding, ...more] = judge([known, later], true, [], seen)
+  assert.deepEqual([finding?.since, more], [before(60), []])
+  assert.match(finding!.message, /^Readings of inverter 8 are missing/)
+  assert.equal(judge([gap()], true, [], { 'data_gap:logger:1:open_unknown': noon }).length, 1)
+  assert.equal(judge([lost({ known_at: before(20), logger_id: 2 })], true, [], seen).length, 1)
 })
 
 test('of many devices three are named', () => {

@@ -5,9 +5,16 @@
 import { day_ms } from '@heliograph/domain/utc-day'
 import type { Cause } from '../../gaps/evidence.ts'
 import { readingsOf, type SourceType } from '../../gaps/sources.ts'
-import type { SourceType as AlertedType, AlertSource, Finding, Look } from '../finding.ts'
+import {
+  type SourceType as AlertedType,
+  type AlertSource,
+  dedupKey,
+  type Finding,
+  type Look,
+} from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
 import { heardEdges, type PlantNow, readPlantNow, utc } from './plant-now.ts'
+import { readSeenTo, type SeenTo } from './seen-to.ts'
 
 export const dataGapCodes = ['data_gap'] as const satisfies readonly AlertCode[]
 
@@ -34,6 +41,8 @@ export interface GapNow {
   end_at: Date | null
   cause: Cause
   status: 'open' | 'unrecoverable'
+  /** When it was over and, where it stays, known to stay; null while it lasts. */
+  known_at: Date | null
   /** Whether the edge gets an answer of the device. */
   is_answering: boolean
 }
@@ -52,25 +61,25 @@ export interface Outage {
 
 export const findDataGaps: AlertSource = async (context) => {
   const { db, site, settings, now } = context
-  const [plant, gaps, outages] = await Promise.all([
+  const told_since = new Date(now.getTime() - told_ms)
+  const [plant, gaps, outages, seenTo] = await Promise.all([
     readPlantNow(context),
     db.query<GapNow>(gapsNow, [
-      site.site_id,
-      new Date(now.getTime() - told_ms),
-      new Date(now.getTime() - told_ms - longest_ms),
+      ...[site.site_id, told_since, new Date(told_since.getTime() - longest_ms), now],
     ]),
     db.query<Outage>(outagesOf, [
       site.site_id,
       outage_codes,
-      new Date(now.getTime() - told_ms - longest_ms),
+      new Date(told_since.getTime() - longest_ms),
     ]),
+    readSeenTo(db, site.site_id, told_since),
   ])
   const is_heard = heardEdges(plant).length > 0
   const length_ms_min = 1000 * settings.rules.data_gap.raise_delay_s
   return {
     findings: judgeGaps(gaps, {
       ...{ site_id: site.site_id, now, length_ms_min, is_heard },
-      ...{ loggers: plant.loggers, outages },
+      ...{ loggers: plant.loggers, outages, seenTo },
     }),
     // While the edge is silent nobody knows what it still holds.
     cannotTell: () => !is_heard,
@@ -81,6 +90,8 @@ const eventKinds = Object.entries(readingsOf).map(([type, { event_kind }]) => [t
 
 const gapsNow = `
   select g.logger_id, g.source_type, g.source_id, g.start_at, g.end_at, g.cause, g.status,
+    case when g.end_at is not null
+      then greatest(g.end_at, case when g.updated_at <= $4 then g.updated_at end) end as known_at,
     coalesce(d.comm_state = 'connected', false) as is_answering
   from gaps g
     left join device_status d on d.site_id = g.site_id and d.id = g.source_id
@@ -111,12 +122,13 @@ interface Judging {
   loggers: PlantNow['loggers']
   /** The earliest first. */
   outages: readonly Outage[]
+  seenTo: SeenTo
 }
 
 /** One finding for each cause, of a plant where all of it is of that, else of the site. */
 export function judgeGaps(gaps: readonly GapNow[], judging: Judging): Finding[] {
   const told = gaps.filter((gap) => isTold(gap, judging))
-  const kinds = Map.groupBy(told, ({ status, cause }) => `${status}_${cause}`)
+  const kinds = Map.groupBy(told, partOf)
   return [...kinds].map(([part, members]) => findingOf(part, members, judging))
 }
 
@@ -124,8 +136,25 @@ function isTold(gap: GapNow, judging: Judging): boolean {
   const { length_ms_min, is_heard } = judging
   const { cause, status, is_answering } = gap
   if (!(cause in toldCauses) || untoldLength(gap, judging) < length_ms_min) return false
+  if (isSeenTo(gap, judging)) return false
   return status === 'open' ? is_heard && is_answering : true
 }
+
+/** Whether a person resolved what told of it: an alert of its plant, or of the site. */
+function isSeenTo({ known_at, logger_id, ...gap }: GapNow, { site_id, seenTo }: Judging): boolean {
+  if (known_at === null) return false
+  const sources = [
+    { source_type: 'logger', source_id: `${logger_id}` },
+    { source_type: 'site', source_id: site_id },
+  ] as const
+  return sources.some((source) => {
+    const at = seenTo(dedupKey({ code: 'data_gap', ...source, part: partOf(gap) }))
+    return at !== undefined && at > known_at
+  })
+}
+
+/** What tells the alerts of gaps of one source apart. */
+const partOf = ({ status, cause }: Pick<GapNow, 'status' | 'cause'>) => `${status}_${cause}`
 
 /** Milliseconds of a gap that no alert tells of one who did not answer. */
 function untoldLength(gap: GapNow, { now, outages }: Judging): number {

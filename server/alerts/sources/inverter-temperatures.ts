@@ -1,8 +1,7 @@
 /** Inverters whose cabinet is too hot. */
-
-import { defaultPollIntervals } from '@heliograph/domain/site'
-import { isStale } from '../../records/frame.ts'
+import { isStale, stale_polls, stale_s_min } from '../../records/frame.ts'
 import type { Look, SourceContext } from '../finding.ts'
+import { readPlantNow } from './plant-now.ts'
 
 const looked_back_s_min = 3600
 
@@ -18,17 +17,18 @@ export async function findHotInverters(context: SourceContext): Promise<Look> {
   const { db, site, settings, now } = context
   const { thresholds, raise_delay_s } = settings.rules.temperature_high
   const { cabinet_c, hysteresis_k } = thresholds
+  const { poll } = (await readPlantNow(context)).situation
+  const stale_s = Math.max(stale_polls * poll.inverter_s, stale_s_min)
   const looked_back_s = 2 * Math.max(looked_back_s_min, raise_delay_s)
   const warm = await db.query<HotInverter>(hot, [
     site.site_id,
     cabinet_c,
     cabinet_c - hysteresis_k,
     new Date(now.getTime() - 1000 * looked_back_s),
-    now,
+    ...[now, new Date(now.getTime() - 1000 * stale_s)],
   ])
   // Those that are not as warm, and those that do not say so.
-  const isFresh = ({ measured_at }: HotInverter) =>
-    !isStale(measured_at, defaultPollIntervals.inverter_s, now)
+  const isFresh = ({ measured_at }: HotInverter) => !isStale(measured_at, poll.inverter_s, now)
   const unsure = new Set(
     warm
       .filter((one) => !isFresh(one) || one.cabinet_temperature_c === null || one.since === null)
@@ -61,4 +61,4 @@ const hot = `
   left join inverter_latest l on l.site_id = i.site_id and l.inverter_id = i.inverter_id
   where i.site_id = $1 and i.retired_at is null
     and (l.cabinet_temperature_c is null or l.cabinet_temperature_c >= $3
-      or l.measured_at < $5::timestamptz - interval '30 seconds')`
+      or l.measured_at < $6)`

@@ -92,3 +92,26 @@ test('what is excused, dark or short of time never leads to anything', () => {
     }),
   )
 })
+
+test('what a person saw to is judged by the full hours after that', () => {
+  const judge = (key: string, hour: number, ...inverters: Course[]) => {
+    const at = new Date(Date.UTC(2026, 5, 21, hour, 5))
+    const judged = judgePlants(hoursOf(inverters), thresholds, (of) =>
+      of === key ? at : undefined,
+    )
+    return judged.map(({ inverter_id, is_short }) => `${inverter_id ?? 'plant'} ${is_short}`)
+  }
+  const sound = { ratios: [0.95, 0.95, 0.95, 0.95] }
+  const repaired = { ratios: [0.3, 0.3, 0.95, 0.95] }
+  const weak = { ratios: [0.3, 0.3, 0.3, 0.3] }
+  const own = 'inverter_underperformance:inverter:3'
+  const others = ['1 false', '2 false']
+  assert.deepEqual(judge('', 9, sound, sound, repaired), [...others, '3 true', 'plant false'])
+  assert.deepEqual(judge(own, 9, sound, sound, repaired), [...others, '3 false', 'plant false'])
+  assert.deepEqual(judge(own, 9, sound, sound, weak), [...others, '3 true', 'plant false'])
+  assert.deepEqual(judge(own, 10, sound, sound, weak), [...others, 'plant false'], 'too little')
+  const plant = 'logger_underperformance:logger:1'
+  assert.deepEqual(judge('', 9, repaired, repaired), [...others, 'plant true'])
+  assert.deepEqual(judge(plant, 9, repaired, repaired), [...others, 'plant false'])
+  assert.deepEqual(judge(plant, 9, weak, weak), [...others, 'plant true'])
+})

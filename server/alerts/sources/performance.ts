@@ -16,6 +16,7 @@ import {
   readPlantNow,
 } from './plant-now.ts'
 import { missingPower, type PossiblePower, readPossiblePower } from './possible-power.ts'
+import { readSeenTo, type SeenTo } from './seen-to.ts'
 
 export const performanceCodes = [
   'inverter_underperformance',
@@ -36,10 +37,12 @@ export const findPerformance: AlertSource = async (context) => {
   const hours = (await readHours(db, site.site_id, new Date(from_ms))).filter(({ inverter_id }) =>
     isJudged(plant.inverters.get(inverter_id)),
   )
-  const judged = judgePlants(hours, {
+  const seenTo = await readSeenTo(db, site.site_id, new Date(from_ms))
+  const thresholds = {
     inverter: rules.inverter_underperformance.thresholds,
     logger: rules.logger_underperformance.thresholds,
-  })
+  }
+  const judged = judgePlants(hours, thresholds, seenTo)
   const short = judged.filter(({ is_short }) => is_short)
   const ids = new Set(short.flatMap(({ logger_id, inverter_id }) => inverter_id ?? `l${logger_id}`))
   const affected = [...plant.inverters.values()].filter(
@@ -104,18 +107,29 @@ export interface Judged {
 /**
  * An inverter is held against the median of the others of its plant, each by what its own panels
  * could have delivered; a plant against the sun, by the median of its inverters, so that one that
- * is told by itself does not count twice. Excused hours, and those of little light, count nowhere.
+ * is told by itself does not count twice. Excused hours, and those of little light, count nowhere;
+ * what a person saw to is judged by the hours that began after that.
  */
 export function judgePlants(
   hours: readonly HourInLight[],
   thresholds: { inverter: Thresholds; logger: Thresholds },
+  seenTo: SeenTo = () => undefined,
 ): Judged[] {
   const plants = Map.groupBy(hours, ({ logger_id }) => logger_id)
-  return [...plants].flatMap(([logger_id, own]) => [
-    ...judgeInverters(logger_id, inLight(own, thresholds.inverter), thresholds.inverter),
-    ...judgePlant(logger_id, inLight(own, thresholds.logger), thresholds.logger),
-  ])
+  return [...plants].flatMap(([logger_id, own]) => {
+    const seen_at = seenTo(`logger_underperformance:logger:${logger_id}`)
+    const of_plant = own.filter(isAfter(seen_at))
+    return [
+      ...judgeInverters(logger_id, inLight(own, thresholds.inverter), thresholds.inverter, seenTo),
+      ...judgePlant(logger_id, inLight(of_plant, thresholds.logger), thresholds.logger),
+    ]
+  })
 }
+
+const isAfter =
+  (at: Date | undefined) =>
+  ({ hour_at }: HourInLight) =>
+    at === undefined || hour_at >= at
 
 /** By inverter; those that had too little are left out. */
 function inLight(
@@ -125,10 +139,12 @@ function inLight(
   const usable = hours.filter(
     (hour) => !hour.is_excused && hour.expected_kwh > 0 && hour.irradiance_w_m2 >= irradiance_w_m2,
   )
-  const light_s = (own: readonly HourInLight[]) => own.reduce((sum, hour) => sum + hour.light_s, 0)
   const inverters = Map.groupBy(usable, ({ inverter_id }) => inverter_id)
-  return new Map([...inverters].filter(([, own]) => light_s(own) >= light_s_min))
+  return new Map([...inverters].filter(([, own]) => isEnough(own)))
 }
+
+const isEnough = (hours: readonly HourInLight[]) =>
+  hours.reduce((sum, { light_s }) => sum + light_s, 0) >= light_s_min
 
 function ratioOf(hours: readonly HourInLight[]): number {
   const delivered_kwh = hours.reduce((sum, hour) => sum + hour.delivered_kwh, 0)
@@ -139,13 +155,16 @@ function judgeInverters(
   logger_id: number,
   inverters: ReadonlyMap<number, HourInLight[]>,
   { shortfall_pct: threshold_pct }: Thresholds,
+  seenTo: SeenTo,
 ): Judged[] {
   const ratios = new Map([...inverters].map(([inverter_id, own]) => [inverter_id, ratioOf(own)]))
-  return [...inverters].flatMap(([inverter_id, own]): Judged[] => {
+  return [...inverters].flatMap(([inverter_id, all]): Judged[] => {
+    const own = all.filter(isAfter(seenTo(`inverter_underperformance:inverter:${inverter_id}`)))
+    if (!isEnough(own)) return []
     const others = [...ratios].filter(([id]) => id !== inverter_id).map(([, ratio]) => ratio)
     const usual = median(others)
     if (usual === null || usual <= 0) return []
-    const lacking_pct = 100 * (1 - ratios.get(inverter_id)! / usual)
+    const lacking_pct = 100 * (1 - ratioOf(own) / usual)
     const isShort = (ratio: number) => ratio <= (1 - threshold_pct / 100) * usual
     const since = beganAt(own, isShort)
     const is_short = lacking_pct >= threshold_pct

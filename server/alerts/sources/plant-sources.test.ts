@@ -284,3 +284,55 @@ test('what is well again clears, and what is open keeps its beginning', async (t
   await db.execute("update string_latest set current_a = '{0.2, 0.2, 0.2, 0}'")
   assert.equal((await lookAt(db)).get('findStrings')!.cannotTell(open), true)
 })
+
+/** Manual resolutions, each of the alert of a key. */
+async function resolveByHand(db: Database, resolved: Record<string, string>) {
+  await db.execute('delete from alerts')
+  for (const [key, resolved_at] of Object.entries(resolved)) {
+    const [code, source_type, source_id] = key.split(':')
+    await db.execute(
+      `insert into alerts (site_id, dedup_key, code, title, message, category, severity, status,
+         source_type, source_id, started_at, detected_at, last_seen_at, resolved_at, resolution,
+         created_at, updated_at)
+       values ('demo', $1, $2, 't', 'm', 'production', 'major', 'resolved', $3, $4,
+         '2026-06-21T05:00:00Z', $5, $5, $5, 'manual', $5, $5)`,
+      [key, code, source_type, source_id, `2026-06-21T${resolved_at}Z`],
+    )
+  }
+}
+
+test('what a person resolved is not found again by what was before', async (t) => {
+  const db = await site(t)
+  await db.execute("update gaps set updated_at = '2026-06-21T09:00:00Z'")
+  const string = 'string_underperformance:string:5.1'
+  const inverter = 'inverter_underperformance:inverter:4'
+  const gap = 'data_gap:logger:1:unrecoverable_agent_stopped'
+  const all = [string, inverter, gap]
+  const found = async (resolved: Record<string, string>, when = now) => {
+    await resolveByHand(db, resolved)
+    const keys = findingsOf(await lookAt(db, when)).map(dedupKey)
+    return all.filter((key) => keys.includes(key))
+  }
+  assert.deepEqual(await found({}), all)
+  const seen_to = { [string]: '10:55:00', [inverter]: '10:55:00', [gap]: '10:55:00' }
+  assert.deepEqual(await found(seen_to), [])
+  const before = { [string]: '04:59:00', [inverter]: '07:59:00', [gap]: '08:30:00' }
+  assert.deepEqual(await found(before), all, 'it was known only later, or lasts since')
+  assert.deepEqual(await found({ 'data_gap:site:demo:unrecoverable_agent_stopped': '10:55:00' }), [
+    ...[string, inverter],
+  ])
+})
+
+test('what a person resolved stays seen to while its alert is open once more', async (t) => {
+  const db = await site(t)
+  await db.execute("update gaps set updated_at = '2026-06-21T09:00:00Z'")
+  await resolveByHand(db, { 'data_gap:logger:1:unrecoverable_agent_stopped': '10:55:00' })
+  await db.execute(`
+    insert into alert_transitions (site_id, alert_id, at, from_status, to_status, changed_by)
+    select 'demo', alert_id, '2026-06-21T10:55:00Z', 'active', 'resolved', 'anna' from alerts;
+    update alerts set status = 'active', resolved_at = null, resolution = null`)
+  const { findings } = (await lookAt(db)).get('findDataGaps')!
+  assert.deepEqual(findings, [])
+  await db.execute("update alert_transitions set changed_by = 'system'")
+  assert.equal((await lookAt(db)).get('findDataGaps')!.findings.length, 1)
+})

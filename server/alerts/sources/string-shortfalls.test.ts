@@ -69,3 +69,19 @@ test('hours in which it carried nothing make no weak string', () => {
   const judged = judgeShortfalls(layout, hoursOf(times(8, { share: 0 })), thresholds)
   assert.ok(judged.every(({ string_index }) => string_index !== 2))
 })
+
+test('a string that a person saw to is judged by the hours after that alone', () => {
+  const after = (hour: number) => (string_index: number) =>
+    string_index === 2 ? new Date(dawn_ms + hour * 3_600_000) : undefined
+  const judged = (hours: readonly Hour[], hour: number) =>
+    judgeShortfalls(layout, hoursOf(hours), thresholds, after(hour)).find(
+      ({ string_index }) => string_index === 2,
+    )
+  const repaired = [...times(6, { share: 0.5 }), ...times(6, { share: 1 })]
+  assert.equal(shortOf(repaired).length, 1, 'by the whole day')
+  assert.equal(judged(repaired, 6)?.is_short, false)
+  assert.equal(judged(repaired, 11), undefined, 'one hour is too little')
+  const lasting = judged(times(12, { share: 0.5 }), 5.5)
+  assert.equal(lasting?.is_short, true)
+  assert.deepEqual(lasting?.since, new Date(dawn_ms + 6 * 3_600_000))
+})

@@ -37,15 +37,22 @@ const same_loss_ratio = 0.5
 
 /**
  * The strings that had enough sun to be judged by: limited, dark and unmeasured time is in no sum,
- * and the hours in which a string was dead are left out for it. What a string loses to the partner
- * on its MPPT is not its own.
+ * and the hours in which a string was dead are left out for it, as are those that began before a
+ * person saw to it. What a string loses to the partner on its MPPT is not its own.
  */
 export function judgeShortfalls(
   layout: readonly StringLayout[],
   hours: readonly StringHour[],
   { shortfall_pct, peer_hours }: ShortfallThresholds,
+  seenTo: (string_index: number) => Date | undefined = () => undefined,
 ): Shortfall[] {
-  const alive = hours.map(({ hour_at, sums }) => ({ hour_at, sums: withoutDead(sums) }))
+  const seen_to = layout.map(({ string_index }) => ({ string_index, at: seenTo(string_index) }))
+  const alive = hours.map(({ hour_at, sums }) => {
+    const before = seen_to.flatMap(({ string_index, at }) =>
+      at !== undefined && hour_at < at ? [string_index] : [],
+    )
+    return { hour_at, sums: without(sums, [...deadOf(sums), ...before]) }
+  })
   if (alive.length === 0) return []
   const sums = alive.map((hour) => hour.sums)
   const total = addSums(sums)
@@ -67,17 +74,19 @@ export function judgeShortfalls(
   })
 }
 
-/** The sums without those of strings that were dead: nothing of them is known in this hour. */
-function withoutDead(sums: StringSums): StringSums {
-  const dead = sums.known_s.flatMap((known_s, index) =>
+const deadOf = (sums: StringSums): number[] =>
+  sums.known_s.flatMap((known_s, index) =>
     known_s > 0 && sums.zero_current_s[index]! > dead_ratio * known_s ? [index] : [],
   )
-  if (dead.length === 0) return sums
-  const alive = { ...sums }
+
+/** The sums as if nothing of these strings were known in this hour. */
+function without(sums: StringSums, indices: readonly number[]): StringSums {
+  if (indices.length === 0) return sums
+  const left = { ...sums }
   for (const quantity of additive_quantities) {
-    alive[quantity] = sums[quantity].map((value, index) => (dead.includes(index) ? 0 : value))
+    left[quantity] = sums[quantity].map((value, index) => (indices.includes(index) ? 0 : value))
   }
-  return alive
+  return left
 }
 
 function beganAt(hours: readonly StringHour[], index: number, shortfall_pct: number): Date {

@@ -13,6 +13,7 @@ import { decodeStrings, quantityBytes, quantityOf } from '../../rollups/string-c
 import type { AlertSource, Finding, Look, OpenAlert, SourceContext } from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
 import { type InverterNow, isFaulted, isLive, type PlantNow, readPlantNow } from './plant-now.ts'
+import { readSeenTo } from './seen-to.ts'
 import {
   isCarrying,
   judgeZero,
@@ -46,9 +47,10 @@ export const findStrings: AlertSource = async (context) => {
       inverter: plant.inverters.get(inverter_id)!,
     })),
   )
-  const [since, hours] = await Promise.all([
+  const [since, hours, seenTo] = await Promise.all([
     readZeroSince(context, plant, zeros),
     readHours(context, [...weak]),
+    readSeenTo(context.db, context.site.site_id, hoursFrom(context)),
   ])
   const findings = zeros.map((zero) => zeroFinding(zero, since.get(keyOf(zero)), context))
   const is_zero = new Set(findings.map(({ source_id }) => source_id))
@@ -57,7 +59,12 @@ export const findStrings: AlertSource = async (context) => {
     const inverter = plant.inverters.get(inverter_id)
     const own = live.get(inverter_id)
     if (!inverter || !isJudged(inverter) || !own) continue
-    const shortfalls = judgeShortfalls(own, hours.get(inverter_id) ?? [], thresholdsOf(context))
+    const shortfalls = judgeShortfalls(
+      own,
+      hours.get(inverter_id) ?? [],
+      thresholdsOf(context),
+      (string_index) => seenTo(`string_underperformance:string:${inverter_id}.${string_index}`),
+    )
     for (const shortfall of shortfalls) {
       const source_id = `${inverter_id}.${shortfall.string_index}`
       // What carries nothing now is told as that.
@@ -203,14 +210,17 @@ async function readLive(
 
 const nothing = { current_a: null, voltage_v: null }
 
+/** The sums of the last day are judged. */
+const hoursFrom = ({ now }: Pick<SourceContext, 'now'>) =>
+  new Date(Math.floor((now.getTime() - day_ms) / hour_ms) * hour_ms)
+
 async function readHours(
   { db, site: { site_id }, now }: SourceContext,
   inverter_ids: readonly number[],
 ): Promise<Map<number, StringHour[]>> {
   if (inverter_ids.length === 0) return new Map()
-  const to_ms = now.getTime()
-  const from_ms = Math.floor((to_ms - day_ms) / hour_ms) * hour_ms
-  const rows = await readStringHours(db, site_id, { inverter_ids, from_ms, to_ms })
+  const from_ms = hoursFrom({ now }).getTime()
+  const rows = await readStringHours(db, site_id, { inverter_ids, from_ms, to_ms: now.getTime() })
   const hours = rows.map((row) => ({ ...row, sums: decodeStrings(row) }))
   return Map.groupBy(hours, ({ inverter_id }) => inverter_id)
 }

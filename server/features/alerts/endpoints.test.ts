@@ -169,6 +169,7 @@ test('people acknowledge and resolve, and every transition is recorded with who 
     assert.equal(refused.status, 409)
     assert.equal(refused.body.error.code, 'conflict_state')
     assert.deepEqual(refused.body.error.details, {
+      alert_id: 1,
       current_state: 'resolved',
       allowed_from: ['active', 'acknowledged'],
     })

@@ -82,7 +82,9 @@ async function decide(request: Deciding, decision: typeof acknowledge, { clock }
   const now = clock.now()
   const note = body.note ?? null
   const decided = decision(alert, { by: caller.key_name, note, now })
-  if ('refused' in decided) throw new ApiError('conflict_state', { ...decided.refused })
+  if ('refused' in decided) {
+    throw new ApiError('conflict_state', { alert_id: alert.alert_id, ...decided.refused })
+  }
   const { alert: after } = decided
   if (after.status !== alert.status) {
     await changeAlerts(tx, site_id, [after], now)

@@ -48,6 +48,8 @@ create table alerts (
   resolution_note text,
   -- Resolved by hand while it may still hold: it is no new occurrence until it was gone.
   awaits_end boolean not null default false,
+  -- since when it is critical and active and nothing explains it; null: it is not
+  urgent_since timestamptz,
   suppressed_reason text check (suppressed_reason in ('night', 'maintenance', 'curtailment')),
   vendor_codes text[] not null default '{}',
   created_at timestamptz not null,
