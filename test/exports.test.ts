@@ -26,6 +26,8 @@ function isHistory({ method, path, operation_id, query = {}, returns }: (typeof 
   const { data, meta } = (returns as TSchema & { properties: Fields }).properties ?? {}
   if (method !== 'GET' || data === undefined) return false
   if (sums_of_a_window.includes(operation_id)) return false
+  // What is worked on is paged, and is no series.
+  if ('offset' in query) return false
   const goes_on = (meta as TSchema & { properties: Fields }).properties.next_start !== undefined
   const asks = 'start' in query || 'since' in query
   return asks || goes_on || /history|hourly|timeseries|curve|-log$/.test(path)

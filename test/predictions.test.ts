@@ -244,7 +244,7 @@ test('limits and outages that are known lower what is left, and nothing else', a
 test('the overview and the suggestion of a limit take the forecast that is in force', async () => {
   const { data, meta } = await ask('/forecast')
   const { body } = await site.get('/overview')
-  assert.deepEqual(body.missing_sections, ['alerts'])
+  assert.deepEqual(body.missing_sections, [])
   const { forecast_run_at, today_p50_kwh, remaining_today_p50_kwh, next_hours } = body.predictions
   assert.deepEqual([forecast_run_at, today_p50_kwh], [meta.site.run_at, meta.site.total_p50_kwh])
   // It is 09:40: a third of the hour is left.

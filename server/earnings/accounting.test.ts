@@ -163,6 +163,12 @@ test('an hour without a price has no money and says why; a fixed price needs non
   const fixed = assignment({ contract_type: 'fixed_price', fixed_price: '60' })
   const [paid] = hourAccounts(booksWithoutPrices(window, fixed), window)
   assert.deepEqual([paid!.gross, paid!.reason], [240_000, null])
+  const [dark] = hourAccounts(
+    { ...booksWithoutPrices(window, assignment()), hours: [], energyStateAt: () => 'lost' },
+    window,
+  )
+  assert.deepEqual([dark!.reason, dark!.energy_wh, dark!.misses_energy], ['no_price', null, true])
+  assert.equal(totalOf([hour!, dark!], []).missing_hours, 1)
   const [into] = accountsOf(of, window).map((each) => inCurrency(each, 'BGN', () => null))
   assert.deepEqual([into!.gross, into!.reason], [null, 'no_exchange_rate'])
   const [leva] = accountsOf(of, window).map((each) =>

@@ -63,6 +63,8 @@ export interface HourAccount {
   fees: number[]
   /** What keeps the money of the hour from being known. */
   reason: AccountReason | null
+  /** Some of its energy is not known, also where there is another reason. */
+  misses_energy: boolean
   /** Readings of it may still come. */
   may_come: boolean
   /** Means over the quarters, micro per MWh: of the contract, and of the market. */
@@ -124,11 +126,12 @@ export function* hourAccounts(
 /** What is not known of the energy makes the money unknown; none at night is worth nothing. */
 function addState(account: HourAccount, state: EnergyState): void {
   account.may_come = state === 'settling' || state === 'missing'
+  account.misses_energy = state === 'missing' || state === 'lost'
   if (state === 'asleep') account.energy_wh ??= 0
   if (account.reason !== null) return
   if (state === 'asleep') account.gross ??= 0
   else if (state === 'not_yet') account.reason = 'not_yet'
-  else if (state === 'missing' || state === 'lost') account.reason = 'no_energy'
+  else if (account.misses_energy) account.reason = 'no_energy'
 }
 
 function emptyAccount(
@@ -146,6 +149,7 @@ function emptyAccount(
     gross: null,
     fees: new Array<number>(fee_count).fill(0),
     reason: null,
+    misses_energy: false,
     may_come: false,
     price_micro: null,
     market_price_micro: null,

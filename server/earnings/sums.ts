@@ -31,6 +31,8 @@ export interface Sums {
   avoided: Micro
   imbalance: Micro | null
   hours_under_contract: number
+  /** Of these, some of whose energy is not known, whatever else is not. */
+  missing_hours: number
   /** Hours under a contract whose money is not known, by the reason and market. */
   unknown: Map<string, Unknown>
   /** Readings of some hour may still come. */
@@ -67,6 +69,7 @@ export const noSums = (): Sums => ({
   avoided: 0n,
   imbalance: null,
   hours_under_contract: 0,
+  missing_hours: 0,
   unknown: new Map(),
   may_come: false,
 })
@@ -79,6 +82,7 @@ export function addHour(sums: Sums, hour: HourAccount, fee_ids: readonly number[
     return
   }
   sums.hours_under_contract += 1
+  if (hour.misses_energy) sums.missing_hours += 1
   sums.may_come ||= hour.may_come
   if (hour.market_price_micro !== null) {
     sums.market_price_micro += hour.market_price_micro

@@ -217,3 +217,39 @@ test('energy that is not known has no money, and says why', async (t) => {
     },
   )
 })
+
+test('energy that nobody measured is not 0, whatever else is not known', async (t) => {
+  const site = await servedSite()
+  t.after(site.close)
+  const { db, get, clock } = site
+  clock.set('2026-07-01T12:00:00Z')
+  await addContract(db)
+  await db.execute("UPDATE market_assignments SET contract_type = 'spot', fixed_price = NULL")
+  const energyOf = ({ body }: Awaited<ReturnType<typeof get>>) => [
+    ...[body.energy_sold_kwh, body.negative_price_energy_kwh, body.by_day[0].energy_kwh],
+    body.known?.energy_kwh,
+  ]
+
+  await t.test('without a price, as on a day long before the first reading', async () => {
+    const answer = await get(day)
+    assert.equal(answer.body.reason, 'no_price')
+    assert.deepEqual(energyOf(answer), [null, null, null, undefined])
+  })
+
+  await t.test('nor with one', async () => {
+    await db.execute(`
+      INSERT INTO market_prices (market_code, kind, start_at, end_at, price, revision, source,
+        fetched_at)
+      VALUES ('BE', 'day_ahead', '2026-06-01', '2026-06-02', -2, 1, 'csv', now())`)
+    const answer = await get(day)
+    assert.deepEqual([answer.body.reason, answer.body.fees_amount], ['no_energy', 24])
+    assert.deepEqual(energyOf(answer), [null, null, null, undefined])
+  })
+
+  await t.test('of a day that was measured in part it is that part', async () => {
+    await addEnergy(db, [10])
+    assert.deepEqual(energyOf(await get(day)), [140, 140, 140, 140])
+    await db.execute('DELETE FROM market_prices')
+    assert.deepEqual(energyOf(await get(day)), [140, null, 140, undefined])
+  })
+})

@@ -100,7 +100,7 @@ const KnownMoney = Type.Object(
     energy_kwh: Type.Number({
       description:
         'Of what was sold, that which has a price: also in hours in which only some inverters are ' +
-        'known.',
+        'known. Where there is none but of nights, `known` is `null`.',
     }),
     gross_amount: Type.Number(),
     fees_amount: Type.Number({
@@ -118,7 +118,9 @@ const figures = {
         'they have several.',
     ),
   ),
-  energy_sold_kwh: kwh('Delivered under a contract, as far as it is known.'),
+  energy_sold_kwh: kwh(
+    'Delivered under a contract, as far as it is known: `null` where it is of no hour but nights.',
+  ),
   energy_without_contract_kwh: Type.Number({ description: 'Delivered under none; in no amount.' }),
   gross_amount: money(
     'Energy times the price of the contract, of each market period; below 0 where prices were. ' +
@@ -131,15 +133,22 @@ const figures = {
   ),
   net_amount: money(
     '`gross_amount` less `fees_amount`, `null` where gross is: where energy is not known it is less ' +
-      'than the sum of the net of hours, for fees of such an hour are due and its net is `null`.',
+      'than the sum of the net of hours, days or plants, for fees of such an hour, day or plant are ' +
+      'due and its net is `null`.',
   ),
   fees: Type.Array(EarningsFee),
   average_price_per_mwh: money('Captured: gross by energy.'),
   market_base_price_per_mwh: money('Mean market price of the time, hour by hour and plant.'),
   capture_rate_pct: money(
-    'Market price weighted by the energy that is known, in percent of the mean.',
+    'Mean market price weighted by the energy that is known, in percent of the plain mean over the ' +
+      'hours of plants whose energy is known, in part too, nights among them. ' +
+      '`market_base_price_per_mwh` counts also hours whose energy is not known: where there are ' +
+      'such hours, this is not in percent of it. `null` where that mean is not above 0.',
   ),
-  negative_price_energy_kwh: kwh('Delivered while the market price was below 0, as far as known.'),
+  negative_price_energy_kwh: kwh(
+    'Delivered while the market price was below 0, as far as both are known; `null` where no market ' +
+      'price is, or no energy.',
+  ),
   negative_price_cost_amount: money('Paid for delivering meanwhile, above 0.'),
   curtailed_energy_kwh: kwh(
     'Kept back by limits from outside, whoever set them: by the light that was measured, and where ' +
@@ -193,7 +202,7 @@ const LoggerEarnings = Type.Object(
 const DayEarnings = Type.Object(
   {
     date: day('The day, UTC.'),
-    energy_kwh: kwh('Delivered under a contract.'),
+    energy_kwh: kwh('Delivered under a contract, as `energy_sold_kwh`.'),
     gross_amount: money('As above.'),
     fees_amount: money('As above.'),
     net_amount: money('As above.'),

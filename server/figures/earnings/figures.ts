@@ -76,11 +76,12 @@ const isCharged = ({ charged_hours, unknown }: Sums): boolean =>
 const isKnown = (sums: Sums): boolean =>
   isCharged(sums) && (sums.unknown.size === 0 || sums.known_wh > 0)
 
-/** Null also where nights are all that is known of the time: their 0 says nothing of the day. */
-const soldWh = ({ energy_wh, unknown }: Sums): number | null =>
-  energy_wh === 0 && [...unknown.values()].some(({ reason }) => reason === 'no_energy')
-    ? null
-    : energy_wh
+/** Nights may be all that is known of a time: their 0 says nothing of the day. */
+const isOfNights = (energy_wh: number | null, { missing_hours }: Sums): boolean =>
+  energy_wh === 0 && missing_hours > 0
+
+const soldWh = (sums: Sums): number | null =>
+  isOfNights(sums.energy_wh, sums) ? null : sums.energy_wh
 
 /** Gross, fees, and what they leave of it. */
 function amountsOf(sums: Sums) {
@@ -97,6 +98,7 @@ export function figuresOf(
   { currency, arbitrage, fees, coverage, end_ms, now_ms }: Judged,
 ) {
   const is_sold = sums.hours_under_contract > 0
+  const sold_wh = soldWh(sums)
   const has_earned = arbitrage.figures.bess_arbitrage_amount !== null
   const is_known = isKnown(sums)
   const money = (amount: Micro) => (is_known ? majorUnits(amount) : null)
@@ -113,7 +115,7 @@ export function figuresOf(
     [...sums.unknown.values()].every(({ reason }) => reason === 'no_energy')
   return {
     currency: is_sold || has_earned ? currency : null,
-    energy_sold_kwh: kwhOrNull(soldWh(sums)),
+    energy_sold_kwh: kwhOrNull(sold_wh),
     energy_without_contract_kwh: kwh(sums.unsold_wh),
     ...amountsOf(sums),
     fees: fees.flatMap((fee) => {
@@ -128,7 +130,8 @@ export function figuresOf(
       known_base !== null && known_base > 0 && valued !== null
         ? rounded((100 * valued) / known_base, 2)
         : null,
-    negative_price_energy_kwh: sums.energy_wh === null ? null : kwh(sums.negative_wh),
+    negative_price_energy_kwh:
+      sold_wh === null || sums.market_price_hours === 0 ? null : kwh(sums.negative_wh),
     negative_price_cost_amount: money(sums.negative_cost),
     curtailed_energy_kwh: kwhOrNull(sums.curtailed_wh),
     curtailment_loss_amount: sums.curtailed_wh === null ? null : money(sums.lost),
@@ -138,7 +141,7 @@ export function figuresOf(
     price_status: priceStatus(is_settled, end_ms, now_ms),
     data_completeness_pct: completenessPct(coverage),
     known:
-      sums.known_hours > 0
+      sums.known_hours > 0 && !isOfNights(sums.known_wh, sums)
         ? {
             energy_kwh: kwh(sums.known_wh),
             gross_amount: majorUnits(sums.gross),

@@ -29,7 +29,7 @@ function sliceOf<Key>(slices: Map<Key, Slice>, key: Key): Slice {
 
 /** By the hour that clocks show, and by market; of hours whose money is known. */
 export function slicesOf({ plants, currency, rateAt }: Books, timezone: string) {
-  const hours = new Map<number, Slice>()
+  const hours = new Map<string, Slice>()
   const markets = new Map<string, Slice>()
   const negative = new Set<number>()
   for (const plant of plants) {
@@ -40,7 +40,8 @@ export function slicesOf({ plants, currency, rateAt }: Books, timezone: string) 
       if (reason !== null || market_code === null) continue
       const account = currency === null ? hour : inCurrency(hour, currency, rateAt)
       if (account.reason !== null) continue
-      const shown = new Date(shownAt(hour.start_ms, timezone)).getUTCHours()
+      // Where clocks are off by half an hour, hours begin within those of the zone.
+      const shown = new Date(shownAt(hour.start_ms, timezone)).toISOString().slice(11, 16)
       const slices = [sliceOf(hours, shown), sliceOf(markets, market_code)]
       for (const slice of slices) {
         slice.energy_wh += account.energy_wh ?? 0
@@ -54,7 +55,7 @@ export function slicesOf({ plants, currency, rateAt }: Books, timezone: string) 
     }
   }
   return {
-    hours: [...hours].sort(([one], [other]) => one - other),
+    hours: [...hours].sort(([one], [other]) => (one < other ? -1 : 1)),
     markets: [...markets],
     negative_hours: negative.size,
   }
@@ -78,7 +79,7 @@ const sliceCells = (slice: Slice): Record<string, Cell> => ({
 
 interface Sliced {
   site: { currency: string | null }
-  hours: [number, Slice][]
+  hours: [string, Slice][]
   markets: [string, Slice][]
 }
 
@@ -94,9 +95,6 @@ export const hourTable = ({ hours, site }: Pick<Sliced, 'hours' | 'site'>): Sect
   kind: 'table',
   title: 'By hour of the day',
   columns: [{ key: 'hour', label: 'Hour', kind: 'text' }, ...sliceColumns(site.currency)],
-  rows: hours.map(([hour, slice]) => ({
-    hour: `${String(hour).padStart(2, '0')}:00`,
-    ...sliceCells(slice),
-  })),
+  rows: hours.map(([hour, slice]) => ({ hour, ...sliceCells(slice) })),
   note: 'Of hours whose money is known.',
 })

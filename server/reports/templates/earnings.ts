@@ -2,7 +2,8 @@
 import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
 import type { Books } from '../../earnings/books.ts'
-import { noSums, type Sums } from '../../earnings/sums.ts'
+import { majorUnits } from '../../earnings/money.ts'
+import { amountsSum, noSums, type Sums } from '../../earnings/sums.ts'
 import { completenessPct, dayOf, figuresOf } from '../../figures/earnings/figures.ts'
 import { accountsOf } from '../../figures/earnings/records.ts'
 import { createEarningsStore } from '../../figures/earnings/store.ts'
@@ -11,6 +12,7 @@ import type { Queries } from '../../storage/database.ts'
 import type { Cell, Column, Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
 import { numberColumn as number, perMwh } from './columns.ts'
+import { netNote, notesOf } from './earnings-notes.ts'
 import { hourTable, marketTable, slicesOf } from './earnings-slices.ts'
 import { dayLabels, documentOf, type Frame, frameOf } from './frame.ts'
 import { inTurn } from './in-turn.ts'
@@ -76,7 +78,11 @@ async function readEarned(db: Queries, frame: Frame) {
     site: figuresOf(all.sums, judged(all.coverage)),
     coverage: all.coverage,
     days: sinceFirst(
-      [...by_day].map(([date, sums]) => ({ ...dayOf(date, sums), ...pricesOf(sums) })),
+      [...by_day].map(([date, sums]) => ({
+        ...dayOf(date, sums),
+        ...pricesOf(sums),
+        due_amount: majorUnits(amountsSum(sums.fees.values())),
+      })),
     ),
     plants: of_plants.map(({ plant, sums, coverage }) => ({
       logger_name: plant.logger_name,
@@ -112,10 +118,10 @@ function dateIn(days: Frame['days'], start_ms: number): string | null {
 }
 
 /** Without the days before the first of which energy is known or a fee was due. */
-function sinceFirst<Day extends { energy_kwh: number | null; fees_amount: number | null }>(
+function sinceFirst<Day extends { energy_kwh: number | null; due_amount: number }>(
   days: Day[],
 ): Day[] {
-  const first = days.findIndex(({ energy_kwh, fees_amount }) => energy_kwh !== null || fees_amount)
+  const first = days.findIndex((day) => day.energy_kwh !== null || day.due_amount !== 0)
   return first < 0 ? [] : days.slice(first)
 }
 
@@ -125,27 +131,6 @@ const pricesOf = (sums: Sums) => ({
       ? rounded(sums.market_price_micro / sums.market_price_hours / 1e6, 4)
       : null,
 })
-
-function notesOf({ site, plants }: Earned): string[] {
-  const notes: string[] = []
-  if (plants.length === 0) notes.push('No plants were in service in this period.')
-  else if (site.known === null) notes.push('No earnings are known in this period.')
-  if (site.price_status === 'provisional') {
-    notes.push('Provisional: prices, exchange rates or late readings may still change amounts.')
-  }
-  if (site.unknown.length > 0) {
-    const hours = site.unknown.reduce((sum, { hour_count }) => sum + hour_count, 0)
-    notes.push(
-      `The money of ${hours} hours of plants is not known: see "Not known". Sums that need them ` +
-        'are empty; "known part" is of the others.',
-    )
-  }
-  if (site.energy_without_contract_kwh > 0) {
-    const kwh = site.energy_without_contract_kwh.toFixed(1)
-    notes.push(`${kwh} kWh were delivered without a contract and are in no amount.`)
-  }
-  return notes
-}
 
 function figures({ site, negative_hours }: Earned): Section {
   const money = (label: string, value: number | null, note?: string) => ({
@@ -245,6 +230,7 @@ const dayTable = ({ days, site }: Earned): Section => ({
     ...moneyCells(site),
     price: site.market_base_price_per_mwh,
   },
+  ...netNote(days, ['day', 'days'], site),
 })
 
 const plantTable = ({ plants, site }: Earned): Section => ({
@@ -269,6 +255,7 @@ const plantTable = ({ plants, site }: Earned): Section => ({
     complete: plant.data_completeness_pct,
   })),
   totals: { plant: 'All', energy: site.energy_sold_kwh, ...moneyCells(site) },
+  ...netNote(plants, ['plant', 'plants'], site),
 })
 
 const rateUnits: Record<Earned['site']['fees'][number]['basis'], string> = {
@@ -331,7 +318,8 @@ const method: Section = {
   title: 'How these are computed',
   text:
     'Energy of quarter hours by the price of the contract in them; gross and fees of hours, days ' +
-    'and plants add up. Average price: gross by energy. Base price: mean of the market prices. ' +
+    'and plants add up. Net is gross less fees; where no energy is known there are fees of the ' +
+    'month alone, and no net. Average price: gross by energy. Base price: mean of the market prices. ' +
     'Capture rate: the mean market price by the energy, over the ' +
     'mean of the hours whose energy is known. What batteries ' +
     'earned is in the report of batteries.',
