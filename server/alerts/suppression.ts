@@ -103,15 +103,15 @@ function wholeSite(devices: Devices): Set<number> {
   return new Set([...first].filter((id) => others.every((chain) => chain.has(id))))
 }
 
-/** By the narrowest that the work order names: one of a string is not of its whole inverter. */
+/** By the narrowest that the work order names, each device that it names. */
 function covers(work: PlannedWork, finding: Finding, placed: Placed): boolean {
   const { inverter_id, string_index, bess_id, node_id, logger_id, location_id } = work
-  if (inverter_id !== null) {
-    const is_same = finding.inverter_id === inverter_id
-    return is_same && (string_index === null || finding.string_index === string_index)
+  if (inverter_id !== null || bess_id !== null || node_id !== null) {
+    const is_string = string_index === null || finding.string_index === string_index
+    const of_inverter = inverter_id !== null && finding.inverter_id === inverter_id && is_string
+    const of_battery = bess_id !== null && finding.bess_id === bess_id
+    return of_inverter || of_battery || (node_id !== null && finding.node_id === node_id)
   }
-  if (bess_id !== null) return finding.bess_id === bess_id
-  if (node_id !== null) return finding.node_id === node_id
   if (logger_id !== null) return placed.logger_id === logger_id
   return location_id !== null && placed.location_ids.has(location_id)
 }

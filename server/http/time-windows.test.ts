@@ -47,6 +47,8 @@ test('no text makes an instant that does not exist', () => {
     assert.equal(parseTimestamp(`${tried}T00:00:00Z`), 'invalid_timestamp')
   }
   assert.equal(parseTimestamp('2016-12-31T23:59:60Z'), 'invalid_timestamp')
+  // As the + of an address arrives that is not written %2B.
+  assert.equal(parseTimestamp('2026-06-21T10:00:00 02:00'), 'naive_timestamp')
   assert.equal(parseTimestamp('1969-12-31T23:59:59Z'), 'out_of_range')
   assert.ok(parseDate('2024-02-29') instanceof Date)
 })

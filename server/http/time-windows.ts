@@ -10,7 +10,7 @@ export const window_days_max = 400
 export const default_hours = { telemetry: 24, diagnostics: 7 * 24, forecast: 48 } as const
 
 const timestamp =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)?$/
+  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?([Zz]|[ +-]\d\d:\d\d)?$/
 const first_ms = Date.UTC(1970, 0, 1)
 const end_ms = Date.UTC(3000, 0, 1)
 
@@ -28,7 +28,8 @@ export function parseTimestamp(text: string): Date | TimeFault {
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return 'invalid_timestamp'
   const midnight = utcDay(Number(year), Number(month), Number(day))
   if (midnight === null) return 'invalid_timestamp'
-  if (offset === undefined) return 'naive_timestamp'
+  // The + of an address that is not written %2B arrives as a space.
+  if (offset === undefined || offset.startsWith(' ')) return 'naive_timestamp'
   const offset_ms = parseOffset(offset)
   if (offset_ms === null) return 'invalid_timestamp'
   const of_day_ms = ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000 + ms

@@ -1,6 +1,7 @@
 /** The validator's errors in the words of the API: one violation per field, with a stable code. */
 import type { ErrorObject } from 'ajv'
 import type { Violation } from './errors.ts'
+import { messageOfForm } from './text-forms.ts'
 
 const codes: Record<string, string> = {
   type: 'invalid_type',
@@ -78,7 +79,7 @@ function reason(found: readonly ErrorObject[]): Pick<Violation, 'code' | 'messag
     return { code: fault, message: known ?? message }
   }
   const code = codes[keyword] ?? 'invalid_value'
-  return { code, message: messages[code] ?? message }
+  return { code, message: messages[code] ?? messageOfForm(params['pattern']) ?? message }
 }
 
 /** Of a union of numbers and other values, what a number would have to be. */

@@ -2,12 +2,16 @@
 import { type Static, Type } from 'typebox'
 import { invalid } from '../http/errors.ts'
 import { id_max, Nullable } from '../http/params.ts'
+import { textForms } from '../http/text-forms.ts'
 
 const closed = { additionalProperties: false } as const
 export const attachments_max = 100
 
 const parts = {
-  file_name: Type.String({ minLength: 1, maxLength: 255, examples: ['string-7-3.jpg'] }),
+  file_name: Type.String({
+    ...{ minLength: 1, maxLength: 255, pattern: textForms.file_name.pattern },
+    examples: ['string-7-3.jpg'],
+  }),
   content_type: Type.String({
     pattern: '^[a-z]+/[a-zA-Z0-9.+-]+$',
     maxLength: 127,
@@ -16,7 +20,7 @@ const parts = {
   }),
 }
 const url = Type.String({
-  pattern: '^https?://[^\\s<>"/?#@\\\\]+([/?#][^\\s<>"]*)?$',
+  pattern: textForms.web_address.pattern,
   maxLength: 2000,
   description: 'Where it lies, without user or password. It is not fetched.',
   examples: ['https://files.example.com/string-7-3.jpg'],
@@ -48,7 +52,7 @@ const GivenAttachment = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: id_max,
-        description: 'Of one that is there and stays. Left out: a new one.',
+        description: 'Of one that is there and stays the same. Left out: a new one.',
         examples: [1],
       }),
     ),
@@ -64,35 +68,66 @@ export const GivenAttachments = Type.Array(GivenAttachment, {
   description: 'All of them from now on: who leaves one out removes it.',
 })
 
+/** A list, and the last id that one of it or of those before it got. */
+export interface AttachedList {
+  attachments: readonly Attachment[]
+  last_attachment_id: number
+}
+
+export const nothingAttached: AttachedList = { attachments: [], last_attachment_id: 0 }
+
 /**
  * The list that takes the place of what was there: those with an id stay the same attachment, the
- * others get the next ids. Throws 422 for an id that is not there, or twice.
+ * others get ids that none ever had. Throws 422 for an id that is not there, or twice, for one that
+ * would become another file, and for an address that is none.
  */
 export function attached(
-  before: readonly Attachment[],
+  { attachments: before, last_attachment_id }: AttachedList,
   given: readonly GivenAttachment[],
   now: Date,
-): Attachment[] {
+): AttachedList {
   const known = new Map(before.map((one) => [one.attachment_id, one]))
-  let last_id = Math.max(0, ...known.keys())
-  return given.map(({ attachment_id, file_name, content_type, size_bytes = null, url }, index) => {
-    const kept = attachment_id === undefined ? undefined : known.get(attachment_id)
-    if (attachment_id !== undefined && !kept) {
+  let last_id = last_attachment_id
+  const attachments = given.map((one, index): Attachment => {
+    const { attachment_id, ...file } = one
+    if (attachment_id === undefined) {
+      demandAddress(file.url, index)
+      last_id += 1
+      const uploaded_at = now.toISOString()
+      return { attachment_id: last_id, size_bytes: null, ...file, uploaded_at }
+    }
+    const kept = known.get(attachment_id)
+    if (!kept) {
       const message = 'is no attachment that is there, or stands twice'
-      const field = `attachments.${index}.attachment_id`
-      throw invalid({ location: 'body', field, code: 'unknown_reference', message })
+      throw fault(index, 'attachment_id', 'unknown_reference', message)
     }
-    if (kept) known.delete(kept.attachment_id)
-    else last_id += 1
-    return {
-      ...{
-        attachment_id: kept?.attachment_id ?? last_id,
-        file_name,
-        content_type,
-        size_bytes,
-        url,
-      },
-      uploaded_at: kept?.uploaded_at ?? now.toISOString(),
-    }
+    known.delete(attachment_id)
+    demandSame(kept, file, index)
+    return kept
   })
+  return { attachments, last_attachment_id: last_id }
+}
+
+const fault = (index: number, name: string, code: string, message: string) =>
+  invalid({ location: 'body', field: `attachments.${index}.${name}`, code, message })
+
+/** What is shown as evidence does not become another file behind its id. */
+function demandSame(
+  kept: Attachment,
+  file: Omit<GivenAttachment, 'attachment_id'>,
+  index: number,
+): void {
+  const names = ['file_name', 'content_type', 'size_bytes', 'url'] as const
+  const other = names.find((name) => file[name] !== undefined && file[name] !== kept[name])
+  if (other === undefined) return
+  const message =
+    `is ${JSON.stringify(kept[other])} of attachment ${kept.attachment_id}, which stays the ` +
+    'same: another file is sent without attachment_id'
+  throw fault(index, other, 'not_allowed_value', message)
+}
+
+/** A port beyond 65535, and whatever else no pattern tells. */
+function demandAddress(url: string, index: number): void {
+  if (URL.canParse(url)) return
+  throw fault(index, 'url', 'invalid_format', textForms.web_address.message)
 }

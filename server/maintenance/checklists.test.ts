@@ -51,6 +51,9 @@ test('each type passes with what it asks for', () => {
     'value_text required',
   ])
   assert.deepEqual(faults({ type: 'signature', status: 'passed', value_text: 'A. Bee' }), [])
+  assert.deepEqual(faults({ type: 'signature', status: 'passed', value_text: ' \u200b' }), [
+    'value_text required',
+  ])
   assert.deepEqual(faults({ type: 'photo', status: 'passed' }), ['photo_ids required'])
   assert.deepEqual(faults({ type: 'photo', status: 'passed', photo_ids: [1] }), [])
   assert.deepEqual(faults({ status: 'failed' }), ['value_number required'])

@@ -1,4 +1,5 @@
 /** What may be entered in a line of a checklist, and what is to be there before it is done. */
+import { isVisible } from '../http/text-forms.ts'
 
 export const itemTypes = [
   'check',
@@ -157,4 +158,4 @@ function contradictions(item: ItemState): string[] {
   return item.value_bool === false ? ['value_bool is false: it cannot be passed'] : []
 }
 
-const isBlank = (text: string | null) => text === null || text.trim() === ''
+const isBlank = (text: string | null) => text === null || !isVisible(text)

@@ -15,6 +15,9 @@ export const defectTransitions: Readonly<Record<DefectState, readonly DefectStat
   dismissed: ['open'],
 }
 
+export const defectSeverities = ['low', 'medium', 'high', 'critical'] as const
+export type DefectSeverity = (typeof defectSeverities)[number]
+
 /** It is there and not repaired. */
 export const openDefectStates = ['open', 'in_progress'] as const
 

@@ -1,6 +1,7 @@
 /** Fields of work orders and defects, as clients may give them. */
 import { type TOptional, type TSchema, Type } from 'typebox'
 import { id_max, Nullable } from '../http/params.ts'
+import { textForms } from '../http/text-forms.ts'
 
 const linked_max = 200
 
@@ -9,21 +10,14 @@ export const Id = (description: string, example: number) =>
 export const Text = (maxLength: number, example: string, description?: string) =>
   Type.String({ maxLength, ...(description && { description }), examples: [example] })
 
-/**
- * One line with something to see: more than spaces, joiners and marks of direction. Written out, as
- * not every validator of a schema knows the classes of Unicode.
- */
-const unseen =
-  '\\s\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f' +
-  '\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0'
-const visible_line = `^(?=.*[^${unseen}])[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$`
-
-export const Name = (example: string, description?: string) =>
+/** One line with something to see. */
+export const Line = (maxLength: number, example?: string, description?: string) =>
   Type.String({
-    ...{ minLength: 1, maxLength: 200, pattern: visible_line },
+    ...{ minLength: 1, maxLength, pattern: textForms.visible_line.pattern },
     ...(description && { description }),
-    examples: [example],
+    ...(example && { examples: [example] }),
   })
+export const Name = (example: string, description?: string) => Line(200, example, description)
 export const Amount = (maximum: number, example: number, description?: string) =>
   Type.Number({ minimum: 0, maximum, ...(description && { description }), examples: [example] })
 export const Time = (description: string, example: string) =>
@@ -32,18 +26,13 @@ export const Ids = (description: string) =>
   Type.Array(Type.Integer({ minimum: 0, maximum: id_max }), {
     ...{ maxItems: linked_max, uniqueItems: true, description },
   })
-export const Title = (example: string) =>
-  Type.String({
-    ...{ minLength: 1, maxLength: 200, pattern: visible_line },
-    description: 'In one line, with something to see.',
-    examples: [example],
-  })
+export const Title = (example: string) => Line(200, example, 'In one line, with something to see.')
 export const Currency = Type.String({
   pattern: '^[A-Z]{3}$',
   description: 'ISO 4217. Where an amount is given without one, that of the site.',
   examples: ['EUR'],
 })
-export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 50 }), {
+export const Tags = Type.Array(Line(50), {
   ...{ maxItems: 50, uniqueItems: true },
 })
 

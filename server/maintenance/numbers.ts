@@ -1,3 +1,4 @@
+import type { Clock } from '@heliograph/domain/clock'
 import type { Transaction } from '../storage/database.ts'
 
 const prefixes = { work_order: 'WO', defect: 'DEF' } as const
@@ -10,15 +11,14 @@ export const numberOf = (kind: NumberedKind, year: number, nth: number) =>
 /**
  * The next number of the year, UTC, of a site. Until the transaction ends others of the site wait
  * for theirs, so that whoever takes one and then an id commits in the order of both: a list by id
- * only ever grows at its end.
+ * only ever grows at its end. `now` is read once it is theirs, so that times go by the ids too.
  */
 export async function takeNumber(
   tx: Transaction,
-  site_id: string,
+  { site_id, clock }: { site_id: string; clock: Clock },
   kind: NumberedKind,
-  now: Date,
-): Promise<string> {
-  const year = now.getUTCFullYear()
+): Promise<{ number: string; now: Date }> {
+  const year = clock.now().getUTCFullYear()
   const [taken] = await tx.query<{ last_number: number }>(
     `insert into maintenance_numbers as kept (site_id, kind, year, last_number)
      values ($1, $2, $3, 1)
@@ -26,5 +26,8 @@ export async function takeNumber(
      returning last_number`,
     [site_id, kind, year],
   )
-  return numberOf(kind, year, taken!.last_number)
+  const now = clock.now()
+  // Who waited until the next year takes a number of that.
+  if (now.getUTCFullYear() !== year) return takeNumber(tx, { site_id, clock }, kind)
+  return { number: numberOf(kind, year, taken!.last_number), now }
 }

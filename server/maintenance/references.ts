@@ -80,13 +80,20 @@ export async function demandDevices<Of extends Devices>(
 export const namesDevices = (given: Partial<Devices>): boolean =>
   given.location_id !== undefined || deviceFields.some((field) => given[field] !== undefined)
 
-/** What goes with a device that changes, where it is not said: its plant and its place. */
-export function movedBy(given: Partial<Devices>): Partial<Devices> {
-  const { inverter_id, logger_id, location_id, bess_id, node_id } = given
-  const is_moved = [inverter_id, logger_id, bess_id, node_id].some((id) => id)
+/**
+ * What goes with a device that becomes another, where it is not said: its plant and its place, and
+ * the string of an inverter, also where there is none any more.
+ */
+export function movedBy(before: Partial<Devices>, given: Partial<Devices>): Partial<Devices> {
+  const isOther = (field: keyof Devices) =>
+    given[field] !== undefined && given[field] !== before[field]
+  const becomes = (field: keyof Devices) => isOther(field) && given[field] !== null
+  const { logger_id, location_id, string_index } = given
+  const is_moved = placed.some(becomes)
   return {
-    ...(inverter_id && logger_id === undefined && { logger_id: null }),
+    ...(becomes('inverter_id') && logger_id === undefined && { logger_id: null }),
     ...(is_moved && location_id === undefined && { location_id: null }),
+    ...(isOther('inverter_id') && string_index === undefined && { string_index: null }),
   }
 }
 

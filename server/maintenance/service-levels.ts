@@ -17,6 +17,9 @@ export const serviceHours: Readonly<
   low: { response_h: 7 * 24, resolution_h: 30 * 24 },
 }
 
+/** Planned work explains what alerts see meanwhile: what never ends would hide them for ever. */
+export const planned_days_max = 92
+
 /** The table as a sentence of the reference. */
 export const serviceRule = priorities
   .toReversed()

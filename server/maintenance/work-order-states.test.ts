@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
-import { serviceHours } from './service-levels.ts'
+import { planned_days_max, serviceHours } from './service-levels.ts'
 import {
   changesFrom,
   entered,
@@ -81,7 +81,9 @@ test('whatever the way, the record says when and by whom', () => {
 
 test('the documents have the tables of the code', () => {
   const path = fileURLToPath(new URL('../../docs/maintenance.md', import.meta.url))
-  const rows = readFileSync(path, 'utf8')
+  const text = readFileSync(path, 'utf8')
+  assert.ok(text.includes(`the end at most ${planned_days_max} days later`))
+  const rows = text
     .split('\n')
     .filter((line) => line.startsWith('| `'))
     .map((line) => line.split('|').slice(1, -1))

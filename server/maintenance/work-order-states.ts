@@ -69,7 +69,7 @@ export interface Actor {
 }
 
 /**
- * The record after a transition that the table allows. The first step away from `open`
+ * The record after a transition that the table allows. The first step to anything but `open`
  * acknowledges, the first into `in_progress` starts; sent back from `completed` it is no longer
  * completed.
  */

@@ -1,8 +1,9 @@
 /** What the writes do to defects, each within the transaction of its request. */
+import type { Clock } from '@heliograph/domain/clock'
 import type { Caller } from '../../http/endpoint.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'
-import { attached } from '../../maintenance/attachments.ts'
+import { attached, nothingAttached } from '../../maintenance/attachments.ts'
 import { currencyOf } from '../../maintenance/currency.ts'
 import {
   type DefectState,
@@ -14,14 +15,21 @@ import {
 } from '../../maintenance/defect-states.ts'
 import { takeNumber } from '../../maintenance/numbers.ts'
 import {
+  holdLinks,
+  holdOrders,
+  type LinkedOrder,
+  touchOrders,
+} from '../../maintenance/order-links.ts'
+import {
   demandDevices,
+  devicesOfAlerts,
   linkAlerts,
   movedBy,
   namesDevices,
   unknown,
 } from '../../maintenance/references.ts'
 import { areOthers, changedColumns, insertRow, updateRow } from '../../maintenance/rows.ts'
-import { finalStates, type WorkOrderState } from '../../maintenance/work-order-states.ts'
+import { finalStates, workOrderStates } from '../../maintenance/work-order-states.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { Defect, DefectChange, NewDefect } from './schemas.ts'
 import { defectRecord, readDefect, type StoredDefect } from './store.ts'
@@ -31,7 +39,9 @@ import { tellChanged, tellCreated } from './telling.ts'
 export interface Actor extends Pick<Caller, 'key_name'> {
   site_id: string
   if_match: string | null
+  /** When the request came. */
   now: Date
+  clock: Clock
 }
 
 const blank = {
@@ -45,24 +55,26 @@ export async function createDefect(
   actor: Actor,
   body: NewDefect,
 ): Promise<Defect> {
-  const { site_id, now, key_name } = actor
+  const { site_id, key_name } = actor
   const { alert_ids = [], attachments = [], ...given } = body
-  const asked = { ...blank, detected_at: now, ...given }
-  demandSound(asked, now)
-  const order = await holdOrder(tx, site_id, asked.wo_id)
-  if (asked.wo_id !== null) demandUnfinished(order)
-  const about = { ...asked, node_id: null }
-  const { logger_id, location_id } = await demandDevices(tx, site_id, about)
+  const asked = { ...blank, detected_at: actor.now, ...given }
+  demandSound(asked, actor.now)
+  await holdOrder(tx, site_id, asked.wo_id)
+  const of = { ...asked, node_id: null }
+  const about = await devicesOfAlerts(tx, site_id, { of, alert_ids })
+  const { node_id: _node, ...fields } = await demandDevices(tx, site_id, about)
   const currency = await lossCurrency(tx, site_id, asked)
-  const number = await takeNumber(tx, site_id, 'defect', now)
+  const { number, now } = await takeNumber(tx, actor, 'defect')
   const defect_id = await insertRow(tx, 'defects', {
-    ...{ site_id, number, ...asked, logger_id, location_id, currency, ...newDefectState },
+    ...{ site_id, number, ...fields, currency, ...newDefectState },
+    detected_at: given.detected_at ?? now,
     ...{ reported_by: key_name, created_at: now, updated_at: now },
-    attachments: attached([], attachments, now),
+    ...attached(nothingAttached, attachments, now),
   })
+  if (asked.wo_id !== null) await touchOrders(tx, { site_id, now }, [asked.wo_id])
   if (alert_ids.length > 0) await linkDefectAlerts(tx, { site_id, defect_id }, alert_ids)
   const made = (await readDefect(tx, { site_id, defect_id }))!
-  await tellCreated(tx, actor, made)
+  await tellCreated(tx, { site_id, now }, made)
   return defectRecord(made)
 }
 
@@ -73,30 +85,33 @@ export async function changeDefect(
   body: DefectChange,
 ): Promise<Defect> {
   const { site_id, now } = actor
-  // The order before the defect, as a change of the order takes them.
-  const order = await holdOrder(tx, site_id, body.wo_id ?? null)
+  // The orders before the defect, as a change of an order takes them.
+  const orders = await holdOrdersOf(tx, site_id, { defect_id, wo_id: body.wo_id })
   const before = await demandDefect(tx, actor, defect_id)
   if (Object.keys(body).length === 0) return defectRecord(before)
   const { alert_ids, attachments, status = before.status, ...given } = body
   demandTransition(before, body.status)
-  const merged = { ...before, ...given, ...movedBy(given) }
+  const merged = { ...before, ...given, ...movedBy(before, given) }
   demandSound(merged, now)
-  if (merged.wo_id !== null && merged.wo_id !== before.wo_id) demandUnfinished(order)
+  const moved = merged.wo_id === before.wo_id ? [] : [before.wo_id, merged.wo_id]
+  if (moved.length > 0) demandMovable(before, merged.wo_id, orders)
   const about = { ...merged, node_id: null }
-  const { logger_id, location_id } = namesDevices(given)
+  const { logger_id, location_id, string_index } = namesDevices(given)
     ? await demandDevices(tx, site_id, about)
     : before
   const currency = await lossCurrency(tx, site_id, merged)
   const changes = changedColumns(before, {
-    ...{ ...given, logger_id, location_id, currency },
+    ...{ ...given, logger_id, location_id, string_index, currency },
     ...(status !== before.status && enteredDefect(before, status, actor)),
-    ...(attachments && { attachments: attached(before.attachments, attachments, now) }),
+    ...(attachments && attached(before, attachments, now)),
   })
   if (Object.keys(changes).length === 0 && !areOthers(alert_ids, before.alert_ids)) {
     return defectRecord(before)
   }
   const columns = { ...changes, updated_at: now }
   await updateRow(tx, { table: 'defects', site_id, id: defect_id }, columns)
+  const touched = moved.filter((wo_id) => wo_id !== null)
+  await touchOrders(tx, { site_id, now }, touched)
   if (alert_ids) await linkDefectAlerts(tx, { site_id, defect_id }, alert_ids)
   const after = (await readDefect(tx, { site_id, defect_id }))!
   await tellChanged(tx, actor, { before, after })
@@ -135,26 +150,51 @@ function demandTransition(
   }
 }
 
-interface HeldOrder {
-  number: string
-  status: WorkOrderState
+type Orders = ReadonlyMap<number, LinkedOrder>
+
+/** Its state stays until the transaction ends; 422 where it gets no defect. */
+async function holdOrder(tx: Transaction, site_id: string, wo_id: number | null): Promise<void> {
+  if (wo_id === null) return
+  await holdLinks(tx, site_id)
+  demandUnfinished(wo_id, await holdOrders(tx, site_id, [wo_id]))
 }
 
-/** Its status stays until the transaction ends; undefined where there is none of that id. */
-async function holdOrder(
+/** That which has it and that which shall have it, if a request says anything of that. */
+async function holdOrdersOf(
   tx: Transaction,
   site_id: string,
-  wo_id: number | null,
-): Promise<HeldOrder | undefined> {
-  if (wo_id === null) return undefined
-  const [order] = await tx.query<HeldOrder>(
-    'select number, status from work_orders where site_id = $1 and wo_id = $2 for share',
-    [site_id, wo_id],
+  { defect_id, wo_id }: { defect_id: number; wo_id: number | null | undefined },
+): Promise<Orders> {
+  if (wo_id === undefined) return new Map()
+  await holdLinks(tx, site_id)
+  const [linked] = await tx.query<{ wo_id: number | null }>(
+    'select wo_id from defects where site_id = $1 and defect_id = $2',
+    [site_id, defect_id],
   )
-  return order
+  const ids = [linked?.wo_id ?? null, wo_id].filter((id) => id !== null)
+  return await holdOrders(tx, site_id, ids)
 }
 
-function demandUnfinished(order: HeldOrder | undefined): void {
+/** 409 where the order that has it is approved, 422 where the next one is over. */
+function demandMovable(
+  { defect_id, wo_id }: StoredDefect,
+  next: number | null,
+  orders: Orders,
+): void {
+  const order = wo_id === null ? undefined : orders.get(wo_id)
+  if (order?.status === 'approved') {
+    const { number, status: current_state } = order
+    throw new ApiError('conflict_state', {
+      ...{ defect_id, wo_id, current_state },
+      allowed_from: workOrderStates.filter((state) => state !== 'approved'),
+      message: `${number} is approved: it keeps the defects that it saw to`,
+    })
+  }
+  if (next !== null) demandUnfinished(next, orders)
+}
+
+function demandUnfinished(wo_id: number, orders: Orders): void {
+  const order = orders.get(wo_id)
   if (order === undefined) throw invalid(unknown('wo_id', 'is no work order of this site'))
   if (!finalStates.includes(order.status)) return
   throw fault('wo_id', 'not_allowed_value', `${order.number} is ${order.status}`)

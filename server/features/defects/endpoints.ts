@@ -20,7 +20,7 @@ const writes = { ...tag, scope: 'om:write' } as const
 type Write = Request<unknown, unknown, unknown> & WriteParts
 
 const actorOf = ({ site, caller, if_match }: Write, { clock }: Needs): Actor => ({
-  ...{ site_id: site.site_id, key_name: caller.key_name, if_match, now: clock.now() },
+  ...{ site_id: site.site_id, key_name: caller.key_name, if_match, now: clock.now(), clock },
 })
 
 const transitions =
@@ -55,7 +55,8 @@ export const reportDefect = endpoint({
   summary: 'Report a defect',
   description:
     'It is `open`. What it names must be there: devices and alerts of the site, and a work order ' +
-    'that is neither approved nor cancelled.',
+    'that is neither approved nor cancelled. Reported of alerts without a device it has that of ' +
+    'its alerts.',
   body: NewDefect,
   status: 201,
   cache: 'resource',
@@ -111,8 +112,9 @@ export const changeOneDefect = endpoint({
   summary: 'Change a defect',
   description:
     `The fields that are given; the others stay, lists are replaced whole. ${transitions} ` +
-    '`wo_id` gives it to another work order, null takes it from the one that it has. `If-Match`, ' +
-    'with the `ETag` of the defect, makes sure that it is as it was seen.',
+    '`wo_id` gives it to another work order, null takes it from the one that it has, unless that ' +
+    'is approved: 409 with the state of the order as `current_state`. ' +
+    '`If-Match`, with the `ETag` of the defect, makes sure that it is as it was seen.',
   params: { defect_id: DefectId },
   body: DefectChange,
   cache: 'resource',

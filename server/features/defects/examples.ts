@@ -16,7 +16,7 @@ const reported: StoredDefect = {
   ...{ estimated_loss_kwh_year: 310, estimated_loss_amount_year: 22, currency: 'EUR' },
   ...{ warranty_claim: false, warranty_reference: null, wo_id: null, alert_ids: [] },
   ...{ reported_by: 'control room', assigned_to: null, resolution: null },
-  ...{ attachments: [], tags: ['flight 2026-06'], version: 1 },
+  ...{ attachments: [], last_attachment_id: 0, tags: ['flight 2026-06'], version: 1 },
   ...{ created_at, updated_at: created_at },
 }
 export const createdExample: Defect = defectRecord(reported)

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { id_max, Nullable, page } from '../../http/params.ts'
 import { Attachment, GivenAttachments } from '../../maintenance/attachments.ts'
-import { defectStates } from '../../maintenance/defect-states.ts'
+import { defectSeverities, defectStates } from '../../maintenance/defect-states.ts'
 import {
   Amount,
   Currency,
@@ -27,8 +27,6 @@ export const defectTypes = [
 const detectionMethods = [
   ...['visual', 'thermography', 'iv_curve', 'el', 'monitoring', 'drone', 'customer'],
 ] as const
-export const defectSeverities = ['low', 'medium', 'high', 'critical'] as const
-export type DefectSeverity = (typeof defectSeverities)[number]
 
 export const DefectId = Type.Integer({
   minimum: 0,
@@ -69,7 +67,11 @@ const nullables = {
   estimated_loss_amount_year: Amount(1e12, 22, 'In `currency`, as who reported it estimates.'),
   currency: Currency,
   warranty_reference: Text(200, 'RMA-2026-118', 'What the maker calls the claim.'),
-  wo_id: Id('The work order that sees to it; one that is not over when it is given.', 42),
+  wo_id: Id(
+    'The work order that sees to it; one that is not over when it is given, and keeps it once ' +
+      'approved.',
+    42,
+  ),
   assigned_to: Name('ada@example.com', 'Whose it is, by any name.'),
   resolution: Text(20_000, 'Module replaced.', 'What was done, or why nothing is.'),
 } as const
@@ -86,7 +88,7 @@ const valued = {
   warranty_claim: Type.Boolean({
     ...{ description: 'Whether it is claimed from the maker.', examples: [false] },
   }),
-  alert_ids: Ids('Alerts that it explains.'),
+  alert_ids: Ids('Alerts that it explains. A new one without a device has that of its alerts.'),
   tags: Tags,
 } as const
 

@@ -1,9 +1,11 @@
-import type { DefectState } from '../../maintenance/defect-states.ts'
+import type { DefectSeverity, DefectState } from '../../maintenance/defect-states.ts'
 import { type Stored, served } from '../../maintenance/rows.ts'
 import type { Database, Queries } from '../../storage/database.ts'
-import { Defect, type DefectSeverity } from './schemas.ts'
+import { Defect } from './schemas.ts'
 
-export type StoredDefect = Stored<Defect>
+export interface StoredDefect extends Stored<Defect> {
+  last_attachment_id: number
+}
 
 export interface DefectFilter {
   site_id: string

@@ -1,3 +1,4 @@
+import type { Clock } from '@heliograph/domain/clock'
 import type { Caller } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'
@@ -8,7 +9,9 @@ import { readStored, type StoredWhole, wholeRecord } from './store.ts'
 export interface Actor extends Pick<Caller, 'key_id' | 'key_name'> {
   site_id: string
   if_match: string | null
+  /** When the request came. */
   now: Date
+  clock: Clock
 }
 
 /**

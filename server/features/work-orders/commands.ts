@@ -1,8 +1,9 @@
 /** What the writes do to work orders, each within the transaction of its request. */
 import { ApiError } from '../../http/errors.ts'
-import { attached } from '../../maintenance/attachments.ts'
+import { attached, nothingAttached } from '../../maintenance/attachments.ts'
 import { currencyOf } from '../../maintenance/currency.ts'
 import { takeNumber } from '../../maintenance/numbers.ts'
+import { holdLinks } from '../../maintenance/order-links.ts'
 import {
   demandDevices,
   devicesOfAlerts,
@@ -59,31 +60,33 @@ export async function createWorkOrder(
   actor: Actor,
   body: NewWorkOrder,
 ): Promise<WholeWorkOrder> {
-  const { site_id, now, key_name } = actor
+  const { site_id, key_name } = actor
   const { checklist, alert_ids = [], defect_ids = [], attachments = [], ...given } = body
   const asked = { ...blank, ...given }
   demandPlannedTimes(asked)
-  demandAhead(asked.due_at, now)
+  demandAhead(asked.due_at, actor.now)
   nameOf(asked, asked.assigned_to, asked.assigned_to_name)
   const about = await devicesOfAlerts(tx, site_id, { of: asked, alert_ids })
   const fields = await demandDevices(tx, site_id, about)
   const currency = await costCurrency(tx, site_id, asked)
-  const items = checklistFor(fields.category_id, checklist, now)
-  const assigned = isAssigned(fields)
-  const state = assigned ? entered(untouched, 'assigned', actor) : untouched
-  const number = await takeNumber(tx, site_id, 'work_order', now)
+  const items = checklistFor(fields.category_id, checklist, actor.now)
+  // Who gives it to somebody is not who takes it up.
+  const is_assigned = isAssigned(fields)
+  const state: StateRecord = { ...untouched, status: is_assigned ? 'assigned' : 'open' }
+  if (defect_ids.length > 0) await holdLinks(tx, site_id)
+  const { number, now } = await takeNumber(tx, actor, 'work_order')
   const wo_id = await insertRow(tx, 'work_orders', {
     ...{ site_id, number, ...fields, currency, ...state, ...serviceTimes(fields.priority, now) },
     ...{ created_by: key_name, created_at: now, updated_at: now },
-    assigned_at: assigned ? now : null,
-    attachments: attached([], attachments, now),
+    assigned_at: is_assigned ? now : null,
+    ...attached(nothingAttached, attachments, now),
   })
   const of = { site_id, wo_id, now }
   await insertItems(tx, of, items)
   if (alert_ids.length > 0) await linkAlerts(tx, of, alert_ids)
   if (defect_ids.length > 0) await linkDefects(tx, of, defect_ids)
   const made = (await readStored(tx, of))!
-  await tellCreated(tx, actor, made.order)
+  await tellCreated(tx, of, made.order)
   return wholeRecord(made, now)
 }
 
@@ -94,6 +97,8 @@ export async function changeWorkOrder(
   body: WorkOrderChange,
 ): Promise<WholeWorkOrder> {
   const { site_id, now, key_name } = actor
+  const of = { site_id, wo_id, now }
+  if (body.defect_ids) await holdLinks(tx, site_id)
   const before = await demandWorkOrder(tx, actor, wo_id)
   const { order } = before
   const { alert_ids, defect_ids, attachments, status: asked, ...given } = body
@@ -102,29 +107,29 @@ export async function changeWorkOrder(
   const status = nextStatus(order.status, asked, { ...order, ...given })
   if (status !== order.status) demandTransition(before, status)
   const assignment = assignmentBy(asked, { ...order, ...given }, { given: body, key_name })
-  const merged = { ...order, ...given, ...movedBy(given), ...assignment }
+  const merged = { ...order, ...given, ...movedBy(order, given), ...assignment }
   demandCancelled(body, status)
   demandPlannedTimes(merged)
   demandDueTime(order, given.due_at)
   const places = namesDevices(given) ? await demandDevices(tx, site_id, merged) : order
-  const { logger_id, location_id } = places
+  const { logger_id, location_id, string_index } = places
   const currency = await costCurrency(tx, site_id, merged)
   const assigned_to_name = nameOf(order, merged.assigned_to, given.assigned_to_name)
   const changes = changedColumns(order, {
-    ...{ ...given, ...assignment, assigned_to_name, logger_id, location_id, currency },
+    ...{ ...given, ...assignment, assigned_to_name, currency },
+    ...{ logger_id, location_id, string_index },
     ...(status !== order.status && entered(order, status, actor)),
     ...(whose(order) !== whose(merged) && { assigned_at: isAssigned(merged) ? now : null }),
     ...(given.priority &&
       given.priority !== order.priority &&
       reprioritised(given.priority, order)),
-    ...(attachments && { attachments: keptAttachments(before, attachments, now) }),
+    ...(attachments && keptAttachments(before, attachments, now)),
   })
-  const is_linked = areOthers(alert_ids, order.alert_ids) || areOthers(defect_ids, order.defect_ids)
+  const has_other_defects = defect_ids !== undefined && (await linkDefects(tx, of, defect_ids))
+  const is_linked = has_other_defects || areOthers(alert_ids, order.alert_ids)
   if (Object.keys(changes).length === 0 && !is_linked) return wholeRecord(before, now)
   await updateRow(tx, { table: 'work_orders', site_id, id: wo_id }, { ...changes, updated_at: now })
-  const of = { site_id, wo_id, now }
   if (alert_ids) await linkAlerts(tx, of, alert_ids)
-  if (defect_ids) await linkDefects(tx, of, defect_ids)
   const after = (await readStored(tx, of))!
   await tellChanged(tx, actor, { before: order, after: after.order })
   return wholeRecord(after, now)
@@ -165,8 +170,8 @@ function keptAttachments(
   given: NonNullable<WorkOrderChange['attachments']>,
   now: Date,
 ) {
-  const kept = attached(order.attachments, given, now)
-  const ids = new Set(kept.map(({ attachment_id }) => attachment_id))
+  const kept = attached(order, given, now)
+  const ids = new Set(kept.attachments.map(({ attachment_id }) => attachment_id))
   const shown = items.find(({ photo_ids }) => photo_ids.some((id) => !ids.has(id)))
   if (!shown) return kept
   const message = `item ${shown.item_id} shows one that would go: change its photo_ids before`

@@ -89,7 +89,7 @@ test('what it names must be there', async () => {
   assert.equal(moved.body.logger_id, 1)
 })
 
-test('a defect belongs to one work order until that is over', async () => {
+test('a defect belongs to one work order until that is cancelled', async () => {
   const first = await site.create({ alert_ids: [2, 1], defect_ids: [1, 2] })
   assert.deepEqual(
     [first.alert_ids, first.defect_ids],
@@ -201,14 +201,19 @@ test('pictures of a checklist are attachments, which stay while they are shown',
   assert.deepEqual(violations(await change(wo_id, { attachments: [] })), [
     'attachments not_allowed_value',
   ])
-  const both = { attachments: [{ ...picture, attachment_id: 1, file_name: 'b.jpg' }, picture] }
+  const both = {
+    attachments: [
+      { ...picture, attachment_id: 1 },
+      { ...picture, file_name: 'b.jpg' },
+    ],
+  }
   assert.deepEqual(
     (await change(wo_id, both)).body.attachments.map(
       (one: { attachment_id: number; file_name: string }) => [one.attachment_id, one.file_name],
     ),
     [
-      [1, 'b.jpg'],
-      [2, 'a.jpg'],
+      [1, 'a.jpg'],
+      [2, 'b.jpg'],
     ],
   )
 })

@@ -39,7 +39,7 @@ type Write = Request<unknown, unknown, unknown> & WriteParts
 
 const actorOf = ({ site, caller, if_match }: Write, { clock }: Needs): Actor => ({
   ...{ site_id: site.site_id, key_id: caller.key_id, key_name: caller.key_name },
-  ...{ if_match, now: clock.now() },
+  ...{ if_match, now: clock.now(), clock },
 })
 
 const transitions =

@@ -41,7 +41,7 @@ const order: StoredWorkOrder = {
   ...{ cost_amount: null, currency: null, downtime_min: null, lost_energy_kwh: null },
   ...{ influences_availability: false, influences_performance_ratio: false },
   ...{ safety_permit_no: null, loto_required: true, root_cause: null, resolution: null },
-  ...{ attachments: [], tags: ['fuse'], version: 1 },
+  ...{ attachments: [], last_attachment_id: 0, tags: ['fuse'], version: 1 },
   ...{ checklist_total: items.length, checklist_done: 0, checklist_failed: 0 },
 }
 

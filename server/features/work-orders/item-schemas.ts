@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { id_max, Nullable } from '../../http/params.ts'
 import { itemStatuses, itemTypes } from '../../maintenance/checklists.ts'
+import { Line } from '../../maintenance/fields.ts'
 import { At } from '../../records/frame.ts'
 
 const closed = { additionalProperties: false } as const
@@ -24,10 +25,7 @@ const Figure = (description: string, example: number) =>
 const Text = (maxLength: number, example: string, description?: string) =>
   Type.String({ maxLength, ...(description && { description }), examples: [example] })
 
-const title = Type.String({
-  ...{ minLength: 1, maxLength: 300, pattern: '\\S' },
-  examples: ['Insulation of the positive pole to earth'],
-})
+const title = Line(300, 'Insulation of the positive pole to earth')
 const code = Type.String({
   pattern: '^[a-z][a-z0-9_]{0,59}$',
   description: 'What is measured, by a name that ends in its unit; else null.',
@@ -35,7 +33,7 @@ const code = Type.String({
 })
 const min_value = Figure('In `unit`: at least so much passes.', 1)
 const max_value = Figure('In `unit`: at most so much passes.', 1000)
-const unit = Type.String({ minLength: 1, maxLength: 20, examples: ['MΩ'] })
+const unit = Line(20, 'MΩ')
 const photo_ids = Type.Array(Type.Integer({ minimum: 1, maximum: id_max }), {
   ...{ maxItems: 100, uniqueItems: true },
   description: 'Attachments of the work order.',
@@ -115,7 +113,7 @@ export const ChecklistItem = Type.Object(
       Type.Boolean({ description: 'Null without a value, and without limits.' }),
     ),
     ...entered,
-    done_at: Nullable(At('When it was filled in last; null while it is `pending`.')),
+    done_at: Nullable(At('When its status or its value was set last; null while it is `pending`.')),
     done_by: Nullable(Type.String({ description: 'Name of the key.' })),
   },
   { ...closed, $id: 'ChecklistItem' },

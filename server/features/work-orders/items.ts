@@ -35,6 +35,10 @@ export function checklistFor(
     const message = 'is no category of /om/categories'
     throw invalid({ location: 'body', field: 'category_id', code: 'unknown_reference', message })
   }
+  if (category && own?.length === 0) {
+    const message = 'must not be empty beside category_id; left out it is that of the category'
+    throw invalid({ location: 'body', field: 'checklist', code: 'too_short', message })
+  }
   const lines = own?.map(lineOf) ?? category?.default_checklist ?? []
   const faults = lines.flatMap((line, index) =>
     itemFaults({ ...nothing_entered, ...line }, utcDate(now.getTime())).map(
@@ -79,7 +83,7 @@ export async function changeItem(
   { wo_id, item_id }: { wo_id: number; item_id: number },
   body: ItemChange,
 ): Promise<WholeWorkOrder> {
-  const { site_id, now, key_name } = actor
+  const { site_id, now } = actor
   const stored = await demandWorkOrder(tx, actor, wo_id)
   const item = stored.items.find((one) => one.item_id === item_id)
   if (!item) throw new ApiError('not_found', { wo_id, item_id })
@@ -94,11 +98,7 @@ export async function changeItem(
   if (body.defect_id !== undefined && body.defect_id !== null) {
     await demandDefect(tx, site_id, body.defect_id)
   }
-  const is_done = merged.status !== 'pending'
-  await updateItem(tx, {
-    ...{ ...merged, site_id, wo_id },
-    ...{ done_at: is_done ? now : null, done_by: is_done ? key_name : null },
-  })
+  await updateItem(tx, { ...merged, ...doneBy(item, merged, actor), site_id, wo_id })
   await tx.execute(
     `update work_orders set updated_at = $3, version = version + 1
      where site_id = $1 and wo_id = $2`,
@@ -108,6 +108,18 @@ export async function changeItem(
     await tellFailed(tx, actor, stored.order, merged)
   }
   return wholeRecord((await readStored(tx, { site_id, wo_id }))!, now)
+}
+
+/** Who set its status or its value; a note or a link beside it leaves that to who did. */
+function doneBy(item: StoredItem, merged: StoredItem, { now, key_name }: Actor) {
+  if (merged.status === 'pending') return { done_at: null, done_by: null }
+  const { type } = item
+  const decided = ['status', 'value_number', 'value_text', 'value_bool'] as const
+  const is_same =
+    decided.every((field) => merged[field] === item[field]) &&
+    (type !== 'photo' || isDeepStrictEqual(merged.photo_ids, item.photo_ids))
+  const { done_at, done_by } = item
+  return is_same ? { done_at, done_by } : { done_at: now, done_by: key_name }
 }
 
 interface Filling {

@@ -1,5 +1,7 @@
 /** What a change of a work order may be; 409 and 422 for what it may not. */
+import { day_ms } from '@heliograph/domain/utc-day'
 import { ApiError, invalid } from '../../http/errors.ts'
+import { planned_days_max } from '../../maintenance/service-levels.ts'
 import {
   changesFrom,
   finalStates,
@@ -108,7 +110,7 @@ export function demandAhead(due_at: string | null | undefined, now: Date): void 
   throw fault('due_at', 'not_allowed_value', 'must not lie in the past')
 }
 
-/** Both or neither, the end later. */
+/** Both or neither, the end later, but not by more than planned work may take. */
 export function demandPlannedTimes(of: {
   scheduled_start_at: Date | string | null
   scheduled_end_at: Date | string | null
@@ -122,6 +124,11 @@ export function demandPlannedTimes(of: {
     const absent = start_ms === null ? 'scheduled_start_at' : field
     throw fault(absent, 'required', 'planned work has a start and an end')
   }
-  if (end_ms! > start_ms!) return
-  throw fault(field, 'end_not_after_start', 'must be later than scheduled_start_at')
+  const span_ms = Number(end_ms) - Number(start_ms)
+  if (span_ms <= 0) {
+    throw fault(field, 'end_not_after_start', 'must be later than scheduled_start_at')
+  }
+  if (span_ms <= planned_days_max * day_ms) return
+  const message = `must be at most ${planned_days_max} days later than scheduled_start_at`
+  throw fault(field, 'window_too_long', message)
 }

@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { id_max, Nullable, page, timeWindow } from '../../http/params.ts'
 import { Attachment, GivenAttachments } from '../../maintenance/attachments.ts'
-import { Name, Title as TitleOf } from '../../maintenance/fields.ts'
-import { priorities, serviceRule } from '../../maintenance/service-levels.ts'
+import { Currency, Line, Name, Tags, Title as TitleOf } from '../../maintenance/fields.ts'
+import { planned_days_max, priorities, serviceRule } from '../../maintenance/service-levels.ts'
 import { workOrderStates } from '../../maintenance/work-order-states.ts'
 import { At } from '../../records/frame.ts'
 import { ChecklistItem, NewItem } from './item-schemas.ts'
@@ -50,9 +50,9 @@ const Ids = (description: string) =>
 const Part = Type.Object(
   {
     sku: Nullable(Text(100, 'F-15A-1500', 'What the store calls it.')),
-    name: Type.String({ minLength: 1, maxLength: 200 }),
+    name: Name('Fuse 15 A, 1500 V'),
     quantity: Type.Number({ minimum: 0, maximum: 1e9, description: 'In `unit`.', examples: [2] }),
-    unit: Type.String({ minLength: 1, maxLength: 20, examples: ['piece'] }),
+    unit: Line(20, 'piece'),
   },
   { ...closed, $id: 'WorkOrderPart' },
 )
@@ -74,7 +74,8 @@ const nullables = {
   contractor: Name('Sunny Service Ltd'),
   scheduled_start_at: Time('Planned work from here …', '2026-06-22T06:00:00Z'),
   scheduled_end_at: Time(
-    '… to here, later than its start: alerts that it explains are suppressed.',
+    `… to here, later than its start and at most ${planned_days_max} days: alerts that it ` +
+      'explains are suppressed.',
     '2026-06-22T14:00:00Z',
   ),
   due_at: Time(
@@ -86,11 +87,7 @@ const nullables = {
   cost_amount: Type.Number({
     ...{ minimum: -1e12, maximum: 1e12, description: 'In `currency`.', examples: [245] },
   }),
-  currency: Type.String({
-    pattern: '^[A-Z]{3}$',
-    description: 'ISO 4217. Where an amount is given without one, that of the site.',
-    examples: ['EUR'],
-  }),
+  currency: Currency,
   downtime_min: Amount(1e8, 130, 'How long the device stood still.'),
   lost_energy_kwh: Amount(1e12, 41.2, 'Energy that was lost by the fault and by the work.'),
   safety_permit_no: Text(100, 'PTW-118', 'Number of the permit to work, where one was issued.'),
@@ -120,15 +117,14 @@ const valued = {
     description: 'Lock-out, tag-out before work begins.',
     examples: [true],
   }),
-  tags: Type.Array(Type.String({ minLength: 1, maxLength: 50 }), {
-    ...{ maxItems: 50, uniqueItems: true },
-  }),
+  tags: Tags,
 } as const
 
 const links = {
   alert_ids: Ids('Alerts that it is about. A new one without a device has that of its alerts.'),
   defect_ids: Ids(
-    'Defects that it sees to. A defect belongs to one work order, until that is over.',
+    'Defects that it sees to. A defect belongs to one work order, until that is cancelled; one ' +
+      'that is verified joins none, and stays whichever are sent.',
   ),
 } as const
 
@@ -209,7 +205,9 @@ const workOrder = {
   created_by: Type.String({ description: 'Name of the key; `system` for the system itself.' }),
   created_at: At('When it was created.'),
   updated_at: At('When it or its checklist was changed last.'),
-  acknowledged_at: Nullable(At('First change of its status away from `open`.')),
+  acknowledged_at: Nullable(
+    At('First change of its status after its creation, other than to `open`.'),
+  ),
   started_at: Nullable(At('First time that it was `in_progress`.')),
   completed_at: Nullable(At('Null again where it was sent back.')),
   completed_by: Nullable(Type.String()),

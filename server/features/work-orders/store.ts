@@ -8,6 +8,7 @@ import { type WholeWorkOrder, WorkOrder } from './schemas.ts'
 
 export interface StoredWorkOrder extends Stored<Omit<WorkOrder, 'sla_breached'>> {
   completed_by_key_id: string | null
+  last_attachment_id: number
 }
 export interface StoredItem extends Stored<Omit<ChecklistItem, 'within_limits'>> {
   is_limit_open: boolean

@@ -57,7 +57,7 @@ create table work_orders (
   approval_note text,
   cancelled_at timestamptz,
   cancel_reason text,
-  -- the first change away from open
+  -- the first change of its status after its creation, but for one to open
   acknowledged_at timestamptz,
   response_due_at timestamptz,
   resolution_due_at timestamptz,
@@ -77,6 +77,8 @@ create table work_orders (
   resolution text,
   -- {attachment_id, file_name, content_type, size_bytes, url, uploaded_at}
   attachments jsonb not null default '[]',
+  -- the last id that an attachment got: none is given out again
+  last_attachment_id integer not null default 0,
   tags text[] not null default '{}',
   -- goes up with every change of it, of its checklist and of its links
   version integer not null default 1,
@@ -175,6 +177,7 @@ create table defects (
   verified_by text,
   -- as of a work order
   attachments jsonb not null default '[]',
+  last_attachment_id integer not null default 0,
   tags text[] not null default '{}',
   created_at timestamptz not null,
   updated_at timestamptz not null,
