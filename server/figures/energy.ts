@@ -7,7 +7,7 @@ import type { LoggerHourInFull, LoggerInService } from './logger-hours.ts'
 
 /** From this part on a bucket counts as measured in full, and as lit at all. */
 const whole_ratio = 0.95
-const lit_ratio = 0.5
+export const lit_ratio = 0.5
 
 export interface Figures {
   energy_kwh: number | null

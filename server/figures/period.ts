@@ -15,7 +15,9 @@ export interface Period {
   daylight_s: number | null
 }
 
-const step_ms = 600_000
+const minute_ms = 60_000
+/** No faster does the sun climb or sink anywhere. */
+const steepest_deg_per_minute = 15.1 / 60
 
 export function periodOf(
   window: { start: string; end: string },
@@ -33,15 +35,24 @@ export function periodOf(
   }
 }
 
+/**
+ * By the rule of the roll-ups, which is that of `daylightAt`: a minute is day if in its middle the
+ * centre of the sun is above the horizon. Counted otherwise, a day that was read in full would not
+ * be the whole of it, and a gap could hide in the difference.
+ */
 function daylight(start_ms: number, end_ms: number, position: Position): number | null {
   const place = placeOf(position)
   if (place === null) return null
   const { latitude, longitude, elevation_m } = place
   let daylight_ms = 0
-  for (let from_ms = start_ms; from_ms < end_ms; from_ms += step_ms) {
-    const length_ms = Math.min(step_ms, end_ms - from_ms)
-    const sun = solarPosition(from_ms + length_ms / 2, latitude, longitude, { elevation_m })
-    if (sun.elevation_deg > 0) daylight_ms += length_ms
+  for (let from_ms = start_ms; from_ms < end_ms; ) {
+    const middle_ms = from_ms + minute_ms / 2
+    const { elevation_deg } = solarPosition(middle_ms, latitude, longitude, { elevation_m })
+    // Far from the horizon it takes the sun many minutes to get there.
+    const minutes = 1 + Math.floor(Math.abs(elevation_deg) / steepest_deg_per_minute)
+    const to_ms = Math.min(end_ms, from_ms + minutes * minute_ms)
+    if (elevation_deg > 0) daylight_ms += to_ms - from_ms
+    from_ms = to_ms
   }
   return daylight_ms / 1000
 }

@@ -1,11 +1,14 @@
 /** The mail that a report goes out with, and the notification that it is there. */
 
-import type { QueuedMail } from '../mail/outbox.ts'
+import { type QueuedMail, singleLine } from '../mail/outbox.ts'
 import type { NewNotification } from '../maintenance/notifications.ts'
 import type { ReportDocument } from './document.ts'
 import { localDays } from './periods.ts'
 import { filePath } from './run.ts'
 import { type ClaimedRun, type FinishedFile, mail_key, type RunFailure } from './runs.ts'
+
+/** Longer ones are cut at their end when they are queued. */
+const subject_characters_max = 200
 
 function daysOf(run: ClaimedRun): string {
   const { first, last } = localDays(
@@ -38,11 +41,23 @@ export function reportMails(
     site_id: run.site_id,
     dedup_key: `${mail_key}${run.run_id}`,
     recipient,
-    subject: `${run.name}: ${site_name}, ${daysOf(run)}`,
+    subject: subjectOf(run, site_name),
     text,
     attach_run_id: run.run_id,
     link_path: filePath(run.site_id, run.run_id),
   }))
+}
+
+/** Of the longest name and site something is to be seen. */
+const characters_least = 40
+
+/** Where it is too long the name is cut first, and then the site: the period is always told. */
+function subjectOf(run: ClaimedRun, site_name: string): string {
+  const days = daysOf(run)
+  const room = subject_characters_max - days.length - ': , '.length
+  const site = singleLine(site_name, room - characters_least)
+  const name = singleLine(run.name, room - [...site].length)
+  return `${name}: ${site}, ${days}`
 }
 
 const about = ({ site_id, run_id }: ClaimedRun, at: Date) => ({

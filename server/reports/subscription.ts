@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { Violation } from '../http/errors.ts'
 import { id_max, Nullable } from '../http/params.ts'
 import { isMailAddress } from '../mail/address.ts'
+import { Name } from '../maintenance/fields.ts'
 import { At, iso } from '../records/frame.ts'
 import type { Catalog } from './catalog.ts'
 import {
@@ -22,13 +23,10 @@ const loggers_max = 1000
 export type SubscriptionOrder = Static<typeof SubscriptionOrder>
 export const SubscriptionOrder = Type.Object(
   {
-    name: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
-      description: 'For people: the subject of its mails begins with it. One line.',
-      examples: ['Monthly performance for the owner'],
-    }),
+    name: Name(
+      'Monthly performance for the owner',
+      'For people: the subject of its mails begins with it. One line, with something to see.',
+    ),
     template_id: Type.String({
       minLength: 1,
       maxLength: 64,
@@ -102,7 +100,9 @@ export const SubscriptionOrder = Type.Object(
     }),
     logger_ids: Type.Union(
       [
-        Type.Array(Type.Integer({ minimum: 0, maximum: id_max }), {
+        // Ids that cannot be are told as unknown: of a union each fault of an item is one more of
+        // the whole, which would say that it must be null.
+        Type.Array(Type.Integer(), {
           minItems: 1,
           maxItems: loggers_max,
           uniqueItems: true,
@@ -120,6 +120,8 @@ export const ReportSubscription = Type.Object(
   {
     sub_id: Type.Integer({ minimum: 1, examples: [7] }),
     ...SubscriptionOrder.properties,
+    // Names that were given before they had to show something are served as they are.
+    name: Type.String({ examples: ['Monthly performance for the owner'] }),
     next_run_at: Nullable(At('When it runs next; null while it is not enabled.')),
     last_run_at: Nullable(At('When its newest run was put into the queue.')),
     last_run_status: Nullable(Type.Enum([...runStatuses])),

@@ -3,6 +3,7 @@ import { requireModule, requireScope } from '../../http/authorize.ts'
 import type { Caller, Request, WriteParts } from '../../http/endpoint.ts'
 import { ApiError, invalid, type Violation } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'
+import { id_max } from '../../http/params.ts'
 import type { Catalog } from '../../reports/catalog.ts'
 import { failureOf } from '../../reports/faults.ts'
 import { knownTimezone } from '../../reports/periods.ts'
@@ -31,6 +32,14 @@ import type { NewSubscription, SubscriptionChange } from './schemas.ts'
 const subscriptions_max = 200
 /** Of a site, asked for and not begun: what waits longer helps nobody. */
 const asked_runs_max = 20
+
+/** Of PostgreSQL's advisory locks, ours for whoever counts the reports of a site: `hgrs`. */
+const advisory_class = 0x68677273
+
+/** Who adds to what a limit counts takes turns from here on: of a site one at a time. */
+async function takeTurn({ tx, site_id }: Actor): Promise<void> {
+  await tx.execute('select pg_advisory_xact_lock($1, hashtext($2))', [advisory_class, site_id])
+}
 
 export interface Actor {
   tx: Transaction
@@ -72,6 +81,7 @@ export async function create(
     logger_ids: null,
     ...body,
   })
+  await takeTurn(actor)
   if ((await countSubscriptions(tx, site_id)) >= subscriptions_max) {
     const message = `a site has ${subscriptions_max} subscriptions at most: delete some`
     throw new ApiError('conflict_state', { current_state: 'full', message })
@@ -125,6 +135,7 @@ export async function remove(actor: Actor, sub_id: number): Promise<void> {
 export async function runNow(actor: Actor, sub_id: number): Promise<string> {
   const { tx, site_id, caller, now } = actor
   const subscription = await demand(actor, sub_id)
+  await takeTurn(actor)
   if ((await countAsked(tx, site_id)) >= asked_runs_max) {
     const message = `${asked_runs_max} runs that were asked for wait already: ask again later`
     throw new ApiError('conflict_state', { current_state: 'queue_full', message })
@@ -176,7 +187,7 @@ async function loggerFaults(
   if (logger_ids === null) return []
   const rows = await db.query<{ logger_id: number }>(
     'select logger_id from loggers where site_id = $1 and logger_id = any($2::int[])',
-    [site_id, logger_ids],
+    [site_id, logger_ids.filter((logger_id) => logger_id >= 0 && logger_id <= id_max)],
   )
   const known = new Set(rows.map(({ logger_id }) => logger_id))
   return logger_ids.flatMap((logger_id, index): Violation[] =>

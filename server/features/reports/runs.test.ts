@@ -69,6 +69,20 @@ test('a run that is asked for is made, and its file is what was written', async 
   assert.equal(again.headers['content-disposition'], undefined)
 })
 
+test('20 runs that were asked for may wait, also of requests at the same time', async () => {
+  const subscriptions = await Promise.all(Array.from({ length: 8 }, () => served.subscribe()))
+  const [{ sub_id: first }] = subscriptions as [{ sub_id: number }]
+  for (let nth = 0; nth < 19; nth += 1) {
+    assert.equal((await served.ask('POST', `/subscriptions/${first}/run`)).status, 202)
+  }
+  const answers = await Promise.all(
+    subscriptions.map(({ sub_id }) => served.ask('POST', `/subscriptions/${sub_id}/run`)),
+  )
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [
+    ...[202, 409, 409, 409, 409, 409, 409, 409],
+  ])
+})
+
 test('a file that is over is not there any more, nor one that never was', async () => {
   const { sub_id } = await served.subscribe()
   const { run_id } = (await served.ask('POST', `/subscriptions/${sub_id}/run`)).body

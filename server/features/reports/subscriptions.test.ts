@@ -111,9 +111,36 @@ test('everything that is wrong with an order is told at once, by name', async ()
       'recipients too_short',
     ],
   )
+  for (const name of [' ', '\u200b\u00a0', '\u3164']) {
+    assert.deepEqual(await faultsOf({ ...order, name }), ['name invalid_format'], name)
+  }
+  for (const logger_id of [-1, 2 ** 31, 1e15]) {
+    const faults = await faultsOf({ ...order, logger_ids: [1, logger_id] })
+    assert.deepEqual(faults, ['logger_ids.1 unknown_logger'])
+  }
   const many = Array.from({ length: 51 }, (_, nth) => `n${nth}@example.com`)
   assert.deepEqual(await faultsOf({ ...order, recipients: many }), ['recipients too_long'])
   assert.equal((await served.ask('GET', '/subscriptions')).body.meta.count, 0)
+})
+
+test('a site has 200 subscriptions at most, also of requests at the same time', async () => {
+  const { sub_id } = await served.subscribe()
+  await served.db.execute(
+    `insert into report_subscriptions (site_id, name, template_id, enabled, frequency, time_of_day,
+       timezone, period, format, language, recipients, parameters, created_by, created_at,
+       updated_at)
+     select site_id, name, template_id, false, frequency, time_of_day, timezone, period, format,
+       language, recipients, parameters, created_by, created_at, updated_at
+     from report_subscriptions, generate_series(1, 198) where sub_id = $1`,
+    [sub_id],
+  )
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => served.ask('POST', '/subscriptions', { body: order })),
+  )
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [
+    ...[201, 409, 409, 409, 409, 409, 409, 409],
+  ])
+  assert.equal((await served.ask('GET', '/subscriptions')).body.meta.count, 200)
 })
 
 test('a change keeps what it does not say, and drops what does not go with it', async () => {

@@ -10,9 +10,11 @@ import { numberColumn as number } from './columns.ts'
 import { dayLabels, documentOf, frameOf, totalsName } from './frame.ts'
 import {
   type DayFigures,
+  hasSums,
   plantNotes,
   plantsOf,
   readInverters,
+  undemandedNotes,
   yieldsByDay,
 } from './inverter-days.ts'
 import { worstCount } from './parameters.ts'
@@ -41,7 +43,8 @@ export const availability: ReportTemplate = {
     return documentOf(availability, frame, {
       title: 'Availability',
       data_completeness_pct: site.completeness_pct,
-      notes: plantNotes(plants, site),
+      has_sums: hasSums(plants),
+      notes: [...plantNotes(plants, site), ...undemandedNotes(plants)],
       sections: [
         siteFigures(site, inverters, period),
         dayChart(days),

@@ -324,14 +324,13 @@ const isWhere =
     at_ms >= start_ms && at_ms < end_ms
 
 function deviationTable(told: readonly UnitReport[], worst_count: number): Section {
-  const all = told.flatMap(({ unit, deviations }) =>
-    deviations
-      .filter(({ within_tolerance }) => !within_tolerance)
-      .map((deviation) => ({ unit, deviation })),
+  const hours = told.flatMap(({ unit, deviations }) =>
+    deviations.map((deviation) => ({ unit, deviation })),
   )
-  const size = ({ deviation }: (typeof all)[number]) =>
-    deviation.deviation_kwh === null ? Infinity : Math.abs(deviation.deviation_kwh)
-  const worst = all.toSorted((a, b) => (size(b) > size(a) ? 1 : Number(size(b) < size(a)) * -1))
+  const known = hours.filter(({ deviation }) => deviation.deviation_kwh !== null)
+  const all = known.filter(({ deviation }) => !deviation.within_tolerance)
+  const size = ({ deviation }: (typeof all)[number]) => Math.abs(deviation.deviation_kwh!)
+  const worst = all.toSorted((a, b) => size(b) - size(a))
   return {
     kind: 'table',
     title: 'Hours that differ from the plan',
@@ -357,9 +356,14 @@ function deviationTable(told: readonly UnitReport[], worst_count: number): Secti
     })),
     note:
       `${Math.min(worst_count, all.length)} of ${all.length} beyond the tolerance. Without a plan a ` +
-      'difference is from 0. A cost below 0 is what the difference earned.',
+      'difference is from 0. A cost below 0 is what the difference earned.' +
+      unmeasuredNote(hours.length - known.length),
   }
 }
+
+/** Nobody knows whether the plan was kept in these: they are no deviations. */
+const unmeasuredNote = (count: number) =>
+  count === 0 ? '' : ` Not among them: ${count} hours whose energy is not known.`
 
 const method: Section = {
   kind: 'text',

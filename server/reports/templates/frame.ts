@@ -180,11 +180,18 @@ export const isIncomplete = (completeness_pct: number | null): completeness_pct 
   completeness_pct !== null && completeness_pct > 0 && completeness_pct < whole_pct
 
 /** Told before all else where readings are missing; where there are none the template says so. */
-function gapNotes(completeness_pct: number | null, { known, all, unit }: Measured): string[] {
+function gapNotes(
+  { data_completeness_pct: completeness_pct, has_sums = true }: Contents,
+  { known, all, unit }: Measured,
+): string[] {
   if (!isIncomplete(completeness_pct)) return []
   const there = `Incomplete: ${completeness_pct.toFixed(1)} % of the readings are there`
   const covers = known > 0 ? `, from ${known} of ${all} ${unit}` : ''
-  return [`${there}${covers}. Sums are of what was measured, not of the whole period.`]
+  return [
+    has_sums
+      ? `${there}${covers}. Sums are of what was measured, not of the whole period.`
+      : `${there}${covers}. That is too little for sums.`,
+  ]
 }
 
 /** What a row of totals is of. */
@@ -205,6 +212,8 @@ interface Contents {
   sections: Section[]
   /** Where it is not of the readings of plants. */
   measured?: Measured
+  /** False where too little was measured for any; true if left out. */
+  has_sums?: boolean
 }
 
 export function documentOf(
@@ -224,11 +233,7 @@ export function documentOf(
     language: 'en',
     currency: contents.currency ?? null,
     data_completeness_pct: contents.data_completeness_pct,
-    notes: [
-      ...gapNotes(contents.data_completeness_pct, contents.measured ?? measured),
-      ...notes,
-      ...contents.notes,
-    ],
+    notes: [...gapNotes(contents, contents.measured ?? measured), ...notes, ...contents.notes],
     sections: contents.sections,
   }
 }

@@ -98,6 +98,10 @@ export const plantsOf = (rows: readonly InverterSumsRow[], period: Period): Plan
     .sort(([one], [other]) => one - other)
     .map(([, inverters]) => ({ inverters, yields: plantYields(inverters, period) }))
 
+/** Whether anything of the period can be told of any plant. */
+export const hasSums = (plants: readonly PlantFigures[]): boolean =>
+  plants.some(({ yields }) => yields.excluded_reason === null)
+
 const threshold = `${100 * coverage_min_ratio} % of the daylight`
 
 /** Told of plants that were measured, but too little for figures. */
@@ -138,4 +142,16 @@ export function plantNotes(plants: readonly PlantFigures[], site: Yields): strin
     )
   }
   return notes
+}
+
+/** Told of plants that are known, and of which nothing can have been unavailable. */
+export function undemandedNotes(plants: readonly PlantFigures[]): string[] {
+  const known = plants.filter(({ yields }) => yields.excluded_reason === null)
+  const idle = known.filter(({ yields }) => yields.availability_time_pct === null)
+  if (idle.length === 0) return []
+  const names = idle.map(({ inverters }) => inverters[0]!.logger_name)
+  return [
+    'Availability by time is not told where no time was demanded (light over 100 W/m² with ' +
+      `inverters heard): ${names.join(', ')}.`,
+  ]
 }

@@ -8,7 +8,7 @@ import type { Cell, Column, Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
 import { numberColumn as number } from './columns.ts'
 import { documentOf, frameOf, sumOf, totalsName } from './frame.ts'
-import { plantNotes, plantsOf, readInverters } from './inverter-days.ts'
+import { hasSums, plantNotes, plantsOf, readInverters } from './inverter-days.ts'
 import { worstCount } from './parameters.ts'
 
 export const losses: ReportTemplate = {
@@ -30,12 +30,13 @@ export const losses: ReportTemplate = {
     const inverters = await readInverters(db, frame)
     const items = inverters.map((inverter) => itemOf(inverter, period))
     const site = plantYields(inverters, period)
-    const notes = plantNotes(plantsOf(inverters, period), site)
+    const plants = plantsOf(inverters, period)
     const worst_count = Number(order.parameters['worst_count'] ?? 20)
     return documentOf(losses, frame, {
       title: 'Losses',
       data_completeness_pct: site.completeness_pct,
-      notes: [...notes, ...unlitNotes(items)],
+      has_sums: hasSums(plants),
+      notes: [...plantNotes(plants, site), ...unlitNotes(items)],
       sections: [
         ...waterfall(items),
         plantTable(items, totalsName(frame)),

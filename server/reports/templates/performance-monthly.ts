@@ -8,10 +8,12 @@ import { dayLabels, documentOf, frameOf, totalsName } from './frame.ts'
 import {
   type DayFigures,
   type DayYields,
+  hasSums,
   type PlantFigures,
   plantNotes,
   plantsOf,
   readInverters,
+  undemandedNotes,
   yieldsByDay,
 } from './inverter-days.ts'
 import { worstCount } from './parameters.ts'
@@ -39,7 +41,8 @@ export const performanceMonthly: ReportTemplate = {
     return documentOf(performanceMonthly, frame, {
       title: 'Performance',
       data_completeness_pct: site.completeness_pct,
-      notes: plantNotes(plants, site),
+      has_sums: hasSums(plants),
+      notes: [...plantNotes(plants, site), ...undemandedNotes(plants)],
       sections: [
         siteFigures(site, plants),
         ratioChart(days),

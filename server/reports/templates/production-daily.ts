@@ -1,6 +1,6 @@
 /** What the plants produced: energy by day or hour beside the sun, and by plant. */
 import { shownAt } from '@heliograph/domain/local-day'
-import { type Bounds, byHour, figuresOf, kwh } from '../../figures/energy.ts'
+import { type Bounds, byHour, figuresOf, kwh, lit_ratio } from '../../figures/energy.ts'
 import {
   createEnergyStore,
   type LoggerHourInFull,
@@ -46,6 +46,7 @@ export const productionDaily: ReportTemplate = {
       unknown.map(({ plant }) => plant),
       plants.length,
     )
+    notes.push(...unlitNotes(plants, site))
     if (site.estimated_energy_kwh) {
       notes.push(
         'A part of the energy is the rise of counters over gaps in the readings, shared out to ' +
@@ -59,6 +60,21 @@ export const productionDaily: ReportTemplate = {
       sections: [figures(site, production), ...course(production, frame), plantTable(plants, site)],
     })
   },
+}
+
+/** Told of plants and sums that have energy, but too little light for what is by the light. */
+function unlitNotes(plants: PlantRows, site: SiteSpan): string[] {
+  const measured = plants.filter(({ energy_kwh }) => energy_kwh !== null)
+  const unlit = measured.filter(({ poa_insolation_kwh_m2 }) => poa_insolation_kwh_m2 === null)
+  const is_site_unlit = site.energy_kwh !== null && site.expected_energy_kwh === null
+  if (unlit.length === 0 && !is_site_unlit) return []
+  const rule =
+    'Expected energy, insolation and what was lost to limits need measured light in ' +
+    `${100 * lit_ratio} % of the time in which inverters must be awake`
+  if (unlit.length === measured.length) return [`${rule}: no plant has so much.`]
+  const names = unlit.map(({ plant }) => plant)
+  const lacking = [...names, ...(is_site_unlit ? ['all plants together'] : [])]
+  return [`${rule}: too little for ${lacking.join(', ')}.`]
 }
 
 interface Production {
@@ -200,7 +216,9 @@ function course(production: Production, frame: Frame): Section[] {
       kind: 'table',
       title: `By ${each}`,
       columns: [
-        { key: 'at', label: is_one ? 'Hour' : 'Day', kind: 'text' },
+        is_one
+          ? { key: 'at', label: 'Hour', kind: 'text' }
+          : { key: 'at', label: 'Day', kind: 'date' },
         ...energyColumns,
         { key: 'yield', label: 'Specific yield', unit: 'kWh/kWp', kind: 'number', digits: 3 },
         ...sunColumns,
@@ -253,7 +271,9 @@ function plantRows({ loggers, rows }: Production, { span, now }: Frame) {
   })
 }
 
-function plantTable(plants: ReturnType<typeof plantRows>, site: SiteSpan): Section {
+type PlantRows = ReturnType<typeof plantRows>
+
+function plantTable(plants: PlantRows, site: SiteSpan): Section {
   return {
     kind: 'table',
     title: 'By plant',

@@ -34,8 +34,14 @@ export const stringHealth: ReportTemplate = {
     return documentOf(stringHealth, frame, {
       title: 'String health',
       data_completeness_pct: meanOf(connected.map((item) => item.completeness_pct ?? 0)),
+      has_sums: known.length > 0,
       notes: notesOf(connected, known),
-      sections: [counts(items, known), ...map(items), worstTable(known, worst_count), method],
+      sections: [
+        counts(items, known),
+        ...map(items),
+        worstTable(known, connected.length, worst_count),
+        method,
+      ],
     })
   },
 }
@@ -60,13 +66,20 @@ const meanOf = (values: readonly number[]): number | null =>
 
 function notesOf(connected: Items, known: Items): string[] {
   if (connected.length === 0) return ['There are no connected strings in this period.']
-  if (known.length === 0) return ['No data: no string can be judged in this period.']
+  if (!connected.some(isMeasured)) return ['No data: no string was measured in this period.']
   const unknown = connected.filter(({ excluded_reason }) => excluded_reason !== null)
   if (unknown.length === 0) return []
   const reasons = Map.groupBy(unknown, ({ excluded_reason }) => excluded_reason!)
   const told = [...reasons].map(([reason, of]) => `${of.length} (${reason.replaceAll('_', ' ')})`)
-  return [`Of ${connected.length} strings cannot be judged: ${told.join(', ')}.`]
+  const which =
+    known.length === 0
+      ? `None of ${connected.length} strings can be judged`
+      : `Of ${connected.length} strings cannot be judged`
+  return [`${which}: ${told.join(', ')}.`]
 }
+
+const isMeasured = ({ completeness_pct, sample_count }: Items[number]) =>
+  (completeness_pct ?? 0) > 0 || sample_count > 0
 
 const statuses = ['healthy', 'watch', 'underperforming', 'critical', 'dead'] as const
 
@@ -100,7 +113,8 @@ function counts(items: Items, known: Items): Section {
 function map(items: Items): Section[] {
   const inverters = [...Map.groupBy(items, ({ inverter_id }) => inverter_id).values()]
   const width = Math.max(0, ...items.map(({ string_index }) => string_index + 1))
-  if (width === 0) return []
+  // Without a score it would say that there is no data, of which the notes know better.
+  if (items.every(({ health_score_pct }) => health_score_pct === null)) return []
   return [
     {
       kind: 'chart',
@@ -120,7 +134,7 @@ function map(items: Items): Section[] {
   ]
 }
 
-function worstTable(known: Items, worst_count: number): Section {
+function worstTable(known: Items, connected_count: number, worst_count: number): Section {
   const ill = known
     .filter(({ status, step_loss_pct }) => status !== 'healthy' || step_loss_pct !== null)
     .toSorted((a, b) => (a.health_score_pct ?? 101) - (b.health_score_pct ?? 101))
@@ -153,9 +167,16 @@ function worstTable(known: Items, worst_count: number): Section {
     })),
     note:
       ill.length === 0
-        ? 'All strings that can be judged are healthy.'
+        ? healthyNote(known.length, connected_count)
         : `${Math.min(worst_count, ill.length)} of ${ill.length} that are not healthy.`,
   }
+}
+
+function healthyNote(known_count: number, connected_count: number): string {
+  if (known_count === 0) return 'No string was judged: whether any is ill is not known.'
+  return known_count === connected_count
+    ? `All ${known_count} strings are healthy.`
+    : `All ${known_count} strings that can be judged are healthy, of ${connected_count}.`
 }
 
 const method: Section = {

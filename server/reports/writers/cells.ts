@@ -4,7 +4,7 @@ import type { Cell, Column, ReportDocument } from '../document.ts'
 
 const minute_ms = 60_000
 /** Where a template does not say how many decimals a number has. */
-const digits_max = 2
+export const digits_max = 2
 
 /** Not-a-number and instants that are none mean "not known", as null does. */
 export function known(value: Cell | undefined): Cell {

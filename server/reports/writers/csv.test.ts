@@ -75,6 +75,36 @@ test('each section is a block: its title, its columns, its rows', () => {
   assert.deepEqual(total, ['All plants', '1523411.4', '', '84.31', '99.2', '', ''])
 })
 
+test('values of a chart have as many decimals as those of a table that says none', () => {
+  const noisy = [0.1 + 0.2, 1 / 3, null]
+  const lines = linesOf([
+    {
+      ...{ kind: 'chart', title: 'Lines' },
+      chart: {
+        kind: 'lines',
+        left_unit: 'kW',
+        x: ['a', 'b', 'c'],
+        series: [{ label: 'P', values: noisy }],
+      },
+    },
+    {
+      ...{ kind: 'chart', title: 'Heat' },
+      chart: { kind: 'heat', unit: '%', x: ['a', 'b', 'c'], y: ['row'], values: [noisy] },
+    },
+  ])
+  assert.deepEqual(lines.slice(-9), [
+    ['Lines'],
+    ['', 'P (kW)'],
+    ['a', '0.3'],
+    ['b', '0.3333'],
+    ['c', ''],
+    [''],
+    ['Heat'],
+    ['%', 'a', 'b', 'c'],
+    ['row', '0.3', '0.3333', ''],
+  ])
+})
+
 test('all rows are there, and the hour that comes twice is told apart', () => {
   assert.equal(linesOf([longTable(5000)]).filter(([, plant]) => plant === 'Plant 1').length, 179)
   const read_at = read(clockChange()).slice(-5)

@@ -7,7 +7,15 @@
 import { rounded } from '@heliograph/domain/significant'
 import { csvField } from '../../http/export-items.ts'
 import type { Cell, Column, ReportDocument, Section, WrittenReport } from '../document.ts'
-import { dayText, headingOf, instantText, known, offsetMinutes, offsetText } from './cells.ts'
+import {
+  dayText,
+  digits_max,
+  headingOf,
+  instantText,
+  known,
+  offsetMinutes,
+  offsetText,
+} from './cells.ts'
 
 type Line = readonly Cell[]
 
@@ -96,11 +104,15 @@ function cellOf({ key, kind, digits }: Column, row: Record<string, Cell>, timezo
   return kind === 'date' && value instanceof Date ? dayText(value, timezone) : value
 }
 
+/** A chart does not say how many decimals its values have: as tables do that say nothing else. */
+const chartCell = (value: number | null | undefined): Cell =>
+  roundedTo(known(value ?? null), digits_max)
+
 function chartLines(chart: Extract<Section, { kind: 'chart' }>['chart']): Line[] {
   if (chart.kind === 'heat') {
     return [
       [chart.unit, ...chart.x],
-      ...chart.y.map((name, y) => [name, ...(chart.values[y] ?? [])]),
+      ...chart.y.map((name, y) => [name, ...(chart.values[y] ?? []).map(chartCell)]),
     ]
   }
   const { x, series, left_unit, right_unit } = chart
@@ -109,6 +121,6 @@ function chartLines(chart: Extract<Section, { kind: 'chart' }>['chart']): Line[]
   })
   return [
     [null, ...names],
-    ...x.map((name, index) => [name, ...series.map(({ values }) => values[index] ?? null)]),
+    ...x.map((name, index) => [name, ...series.map(({ values }) => chartCell(values[index]))]),
   ]
 }

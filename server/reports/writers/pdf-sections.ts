@@ -51,13 +51,14 @@ const remark = (
   {
     width_pt,
     size_pt = 8,
+    above_pt = 0,
     below_pt = 0,
-  }: { width_pt: number; size_pt?: number; below_pt?: number },
+  }: { width_pt: number; size_pt?: number; above_pt?: number; below_pt?: number },
 ): Content => ({
   text: breakable(oneLine(text), width_pt, { size_pt }),
   fontSize: size_pt,
   color: muted,
-  margin: [0, 0, 0, below_pt],
+  margin: [0, above_pt, 0, below_pt],
 })
 
 /** The space below the last: where that ends a page, the next begins at its top. */
@@ -94,7 +95,7 @@ function chartContent({ title, chart, note }: Extract<Section, { kind: 'chart' }
       : { text: 'No data in this period.', italics: true, color: muted }
     const has_gaps = is_drawn && part.kind === 'heat' && !part.values.flat().every(Number.isFinite)
     const said = [note, has_gaps ? 'White: no data.' : undefined].filter((one) => one !== undefined)
-    const below = said.length === 0 ? [] : [remark(said.join(' '), { width_pt: free_pt.portrait })]
+    const below = said.length === 0 ? [] : [remark(said.join(' '), below_chart)]
     return {
       stack: [heading(name), picture, ...below],
       unbreakable: (note?.length ?? 0) <= characters_max.together,
@@ -102,6 +103,9 @@ function chartContent({ title, chart, note }: Extract<Section, { kind: 'chart' }
     }
   })
 }
+
+/** Off the names along the axis, which are of the same size and colour. */
+const below_chart = { width_pt: free_pt.portrait, above_pt: 6 }
 
 /** As many rows of a heat map as a page holds. */
 function heatParts(chart: HeatChart): HeatChart[] {

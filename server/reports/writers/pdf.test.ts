@@ -171,6 +171,16 @@ test('it is A4 with its metadata, and the typeface comes with it', peer, async (
   assert.ok(lines.length >= 2 && lines.every((line) => /Roboto.* yes yes yes /.test(line)), fonts)
 })
 
+test('the note of a chart stands off the names along its axis', peer, async () => {
+  const chart = { kind: 'bars' as const, left_unit: 'kWh', x: ['Axis'] }
+  const series = [{ label: 'Lost', values: [-3] }]
+  const { words } = await printed(
+    documentOf([{ kind: 'chart', title: 'Lost', chart: { ...chart, series }, note: 'Below' }]),
+  )
+  const [name, note] = ['Axis', 'Below'].map((one) => words.find(({ text }) => text === one)!)
+  assert.ok(note!.top - name!.bottom > 2, `${note!.top} ${name!.bottom}`)
+})
+
 test('a period without data says so at once', peer, async () => {
   const { pages } = await printed(empty())
   assert.equal(pages.length, 1)

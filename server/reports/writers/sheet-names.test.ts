@@ -9,11 +9,26 @@ test('titles that differ in nothing a sheet may show get numbers', () => {
     'Plants',
     'plants 2',
     'Energy by plant and day of the',
-    'Energy by plant and day of th 2',
+    'Energy by plant and day of 2',
     'Sheet',
     'Sheet 2',
     'History 2',
   ])
+})
+
+test('a name that is too long ends with a word, or where its only word has to', () => {
+  assert.deepEqual(
+    sheetNames([
+      'What was lost from light to grid',
+      'What was lost from light to the grid',
+      'Donaudampfschifffahrtsgesellschaft by day',
+    ]),
+    [
+      'What was lost from light to',
+      'What was lost from light to the',
+      'Donaudampfschifffahrtsgesellsch',
+    ],
+  )
 })
 
 test('whatever the titles, the names are legal and no two are the same', () => {

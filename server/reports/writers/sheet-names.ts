@@ -29,8 +29,11 @@ function allowed(title: string): string {
   return trimmed(name) || 'Sheet'
 }
 
-/** Whole characters only: half a surrogate pair is none. */
+/** Whole words where that leaves half of it, else whole characters: of a pair both surrogates. */
 function shortened(name: string, length: number): string {
+  if (name.length <= length) return name
+  const blank = name.lastIndexOf(' ', length)
+  if (blank >= length / 2) return trimmed(name.slice(0, blank))
   let short = ''
   for (const character of name) {
     if (short.length + character.length > length) break
