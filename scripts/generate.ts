@@ -1,32 +1,48 @@
 /**
  * Writes what is generated from the table of endpoints: openapi.json, and operations.txt, the API
- * on one page for whoever reviews a change to it; and the circuits of the panel models that come
- * with the program, fitted to their datasheets. With `--check` it writes nothing, names what is
- * out of date and exits 1.
+ * on one page for whoever reviews a change to it; `sdk/generated`, its client; and the circuits of
+ * the panel models that come with the program, fitted to their datasheets. With `--check` it writes
+ * nothing, names what is out of date and exits 1.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { endpoints } from '../server/endpoints.ts'
 import type { Endpoint } from '../server/http/endpoint.ts'
 import { errorCatalog } from '../server/http/errors.ts'
 import { isControl, openApi, openApiText } from '../server/http/openapi.ts'
 import { ownCircuitsText } from '../server/panels/own-circuits.ts'
+import { sdkSources } from './generate-sdk.ts'
 
 const root = join(import.meta.dirname, '..')
 const is_check = process.argv.includes('--check')
-const generated: [name: string, text: string][] = [
-  ['openapi.json', openApiText(openApi(endpoints, errorCatalog))],
+const document = openApiText(openApi(endpoints, errorCatalog))
+const sdk = (await sdkSources(document)).map(([path, text]) => [`sdk/generated/${path}`, text])
+const generated = [
+  ['openapi.json', document],
   ['operations.txt', operationsText(endpoints)],
   ['server/panels/own-circuits.json', ownCircuitsText()],
-]
+  ...sdk,
+] as [name: string, text: string][]
+const names = new Set(generated.map(([name]) => name))
+const gone = globSync('sdk/generated/**/*.ts', { cwd: root }).filter((name) => !names.has(name))
 
 for (const [name, text] of generated) {
   const path = join(root, name)
   if (existsSync(path) && readFileSync(path, 'utf8') === text) continue
-  if (is_check) {
-    process.exitCode = 1
-    process.stderr.write(`${name} is out of date: run node scripts/generate.ts\n`)
-  } else writeFileSync(path, text)
+  if (is_check) outdated(name)
+  else {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  }
+}
+for (const name of gone) {
+  if (is_check) outdated(name)
+  else rmSync(join(root, name))
+}
+
+function outdated(name: string): void {
+  process.exitCode = 1
+  process.stderr.write(`${name} is out of date: run node scripts/generate.ts\n`)
 }
 
 /** A line for each operation: method, path, scope, module, remarks. */

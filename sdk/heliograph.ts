@@ -1,0 +1,168 @@
+import { createClient } from './generated/client/index.ts'
+import type { Client, Options as GeneratedOptions } from './generated/client/types.gen.ts'
+import type { ExportOperation } from './generated/facts.gen.ts'
+import { Operations } from './generated/sdk.gen.ts'
+import { type Machine, thisMachine } from './machine.ts'
+import { withInstants } from './parameters.ts'
+import { type Answer, type Retry, type Sender, send } from './sending.ts'
+
+export interface ConnectOptions extends Partial<Machine> {
+  /** Such as `https://solar.example.com`. In a browser without it: where the page came from. */
+  base_url?: string | undefined
+  /** Without it the session of the browser counts. */
+  api_key?: string | undefined
+  /** Attempts after the first one; 3 unless given. */
+  retries?: number | undefined
+  /** The longest wait that a server may ask for; a longer one is left to you. 60 unless given. */
+  wait_s_max?: number | undefined
+  /** Told of each attempt that failed and is made again. */
+  onRetry?: ((retry: Retry) => void) | undefined
+}
+
+export interface CallOptions {
+  /** Ends the call, a wait before another attempt too. */
+  signal?: AbortSignal | undefined
+  /** Further headers, such as `X-Request-Id`. */
+  headers?: Record<string, string> | undefined
+}
+
+export interface FileOptions extends CallOptions {
+  /** The form of an export; `text/csv` unless given. A report is as it was ordered. */
+  accept?: 'text/csv' | 'application/x-ndjson' | undefined
+}
+
+/** A file as it begins to arrive: `response.blob()`, `.text()` or `.body` is what is in it. */
+export interface HeliographFile {
+  name: string
+  type: string
+  response: Response
+}
+
+/** What may be left out may be undefined as well. */
+type Given<Parameters> = {
+  [Name in keyof Parameters]: undefined extends Parameters[Name]
+    ? Parameters[Name] | undefined
+    : Parameters[Name]
+}
+
+type Answered<Result> = Exclude<Awaited<Result>, undefined>
+
+type Method<Generated> = Generated extends (options?: GeneratedOptions<never>) => infer Result
+  ? (options?: CallOptions) => Promise<Answered<Result>>
+  : Generated extends (parameters: infer Parameters, options?: never) => infer Result
+    ? (parameters: Given<Parameters>, options?: CallOptions) => Promise<Answered<Result>>
+    : never
+
+type Methods = {
+  readonly [Name in keyof Operations as Exclude<Name, 'reportRunFile'>]: Method<Operations[Name]>
+}
+
+export type FileOperation = ExportOperation | 'reportRunFile'
+export type FileParameters<Name extends FileOperation> = Given<Parameters<Operations[Name]>[0]>
+
+/** The API: a method for each operation, named after it. */
+export interface Heliograph extends Methods {
+  /** What an operation answers as a file: an export of all rows, or the file of a report. */
+  file<Name extends FileOperation>(
+    operation: Name,
+    parameters: FileParameters<Name>,
+    options?: FileOptions,
+  ): Promise<HeliographFile>
+}
+
+/** What the generated methods ask of a client. */
+interface Asked {
+  url: string
+  path?: Record<string, unknown>
+  query?: Record<string, unknown>
+  body?: unknown
+  headers?: Record<string, unknown>
+  signal?: AbortSignal
+  file?: string
+}
+
+/** The API by a key, or in a browser by the session of who is signed in. Sends nothing yet. */
+export function connect(options: ConnectOptions = {}): Heliograph {
+  const { base_url, api_key, retries = 3, wait_s_max = 60, onRetry, ...own } = options
+  const machine = { ...thisMachine, ...defined(own) }
+  const sender: Sender = { machine, retries, wait_s_max, onRetry }
+  const identity = identityOf(api_key)
+  const client = createClient({ baseUrl: baseOf(base_url) })
+  const ask = async (method: string, asked: Asked): Promise<unknown> => {
+    const { path = {}, query = {}, url, file = null } = asked
+    const address = client.buildUrl({ path, query: withInstants(query), url })
+    const body = asked.body === undefined ? null : JSON.stringify(withInstants(asked.body))
+    const headers = headersOf({ ...asked.headers, ...identity.headers })
+    if (!headers.has('accept')) headers.set('accept', file ?? 'application/json')
+    if (body === null) headers.delete('content-type')
+    if (method !== 'GET' && !headers.has('idempotency-key')) {
+      headers.set('idempotency-key', sender.machine.newKey())
+    }
+    const { credentials } = identity
+    const signal = asked.signal ?? null
+    const call = { method, url: address, headers, credentials, body, signal, file }
+    const answer = await send(sender, call)
+    return file === null ? remembered(answer) : fileOf(answer)
+  }
+  const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
+  const verbs = methods.map((name) => [name, (asked: Asked) => ask(name.toUpperCase(), asked)])
+  const operations = new Operations({ client: Object.fromEntries(verbs) as unknown as Client })
+  const file: Heliograph['file'] = (
+    operation,
+    parameters,
+    { accept = 'text/csv', ...rest } = {},
+  ) => {
+    const form = operation === 'reportRunFile' ? '*/*' : accept
+    const method = operations[operation] as (parameters: object, options: object) => unknown
+    return method.call(operations, parameters, { ...rest, file: form }) as Promise<HeliographFile>
+  }
+  return Object.assign(operations, { file }) as unknown as Heliograph
+}
+
+const etags = new WeakMap<object, string>()
+
+/** The `ETag` of an answer. As `If-Match` of a change it refuses to overwrite what was not seen. */
+export const etagOf = (answer: object): string | undefined => etags.get(answer)
+
+function remembered({ response, value }: Answer): unknown {
+  const etag = response.headers.get('etag')
+  if (etag !== null && typeof value === 'object' && value !== null) etags.set(value, etag)
+  return value
+}
+
+function fileOf({ response }: Answer): HeliographFile {
+  const { headers } = response
+  const [, name = 'download'] =
+    /filename="?([\w.-]+)/.exec(headers.get('content-disposition') ?? '') ?? []
+  return { name, type: headers.get('content-type') ?? 'application/octet-stream', response }
+}
+
+/** A key and a session are never sent together. */
+function identityOf(api_key: string | undefined) {
+  if (api_key === undefined) {
+    return { credentials: 'same-origin', headers: { 'x-heliograph-session': '1' } } as const
+  }
+  // Said here, since the error of a header would show the key.
+  if (!/^[\x21-\x7e]+$/.test(api_key)) throw new TypeError('api_key is not an API key')
+  return { credentials: 'omit', headers: { authorization: `Bearer ${api_key}` } } as const
+}
+
+function baseOf(base_url = ''): string {
+  const { location } = globalThis as { location?: { origin: string } }
+  const base = base_url || location?.origin || ''
+  if (!/^https?:\/\/[^/?#]/.test(base) && !(location && base.startsWith('/'))) {
+    throw new TypeError('base_url must be an address such as https://solar.example.com')
+  }
+  return base.replace(/\/+$/, '').replace(/\/v1$/, '')
+}
+
+function headersOf(values: Record<string, unknown>): Headers {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined) headers.set(name, String(value))
+  }
+  return headers
+}
+
+const defined = (own: Partial<Machine>): Partial<Machine> =>
+  Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))

@@ -1,0 +1,64 @@
+/** Lists and series longer than one answer, row by row. */
+import { unexpected } from './errors.ts'
+
+export interface Page {
+  offset: number
+  limit?: number
+}
+
+export interface PageAnswer<Item> {
+  data: Item[]
+  meta: { count: number }
+}
+
+/**
+ * Every item of a list that is read by `offset`. A list that changes meanwhile may show an item
+ * twice, or not at all: it is read page by page.
+ *
+ *     const read = (page: Page) => heliograph.workOrdersList({ site_id, ...page })
+ *     for await (const order of everyItem(read)) report(order)
+ */
+export async function* everyItem<Item>(
+  read: (page: Page) => Promise<PageAnswer<Item>>,
+  { limit }: { limit?: number } = {},
+): AsyncGenerator<Item, void, undefined> {
+  for (let offset = 0; ; ) {
+    const { data, meta } = await read(limit === undefined ? { offset } : { offset, limit })
+    yield* data
+    offset += data.length
+    if (data.length === 0 || offset >= meta.count) return
+  }
+}
+
+export interface Window {
+  start: Date | string
+  end?: Date | string
+}
+
+export interface SeriesAnswer<Row> {
+  data: Row[]
+  meta: { next_start: string | null }
+}
+
+/**
+ * Every row of a series from `start` on, ascending, each once: up to `end`, or as far as there are
+ * rows by now.
+ *
+ *     const read = (window: Window) =>
+ *       heliograph.invertersHistoryList({ site_id, inverter_id: 1, ...window })
+ *     for await (const row of everyWindow(read, { start, end })) add(row)
+ */
+export async function* everyWindow<Row>(
+  read: (window: Window) => Promise<SeriesAnswer<Row>>,
+  window: Window,
+): AsyncGenerator<Row, void, undefined> {
+  for (let { start } = window; ; ) {
+    const { data, meta } = await read({ ...window, start })
+    yield* data
+    if (meta.next_start === null) return
+    if (!(Date.parse(meta.next_start) > new Date(start).getTime())) {
+      throw unexpected(`next_start ${meta.next_start} is not later than start`)
+    }
+    start = meta.next_start
+  }
+}
