@@ -24,6 +24,7 @@ import { addPriceCommands } from './prices.ts'
 import { addRateCommands } from './rates.ts'
 import { addSiteCommands } from './sites.ts'
 import { NotConfirmed, type Terminal } from './terminal.ts'
+import { addUserCommands } from './users.ts'
 import { addWorkOrderCommands } from './work-orders.ts'
 
 const failed = 1
@@ -76,6 +77,7 @@ const program = new Command('heliograph')
   .exitOverride()
 addClientCommands(program, cli)
 addSiteCommands(program, cli)
+addUserCommands(program, cli)
 addWorkOrderCommands(program, cli)
 addKeyCommands(program, cli)
 addEdgeCommands(program, cli)

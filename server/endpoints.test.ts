@@ -3,8 +3,11 @@ import test from 'node:test'
 import { Ajv } from 'ajv'
 import formatsModule from 'ajv-formats'
 import type { TSchema } from 'typebox'
-import { endpoints } from './endpoints.ts'
+import { endpoints as ofSites } from './endpoints.ts'
 import { anonymous } from './http/anonymous-schema.ts'
+import { platformEndpoints } from './platform/platform.ts'
+
+const endpoints = [...ofSites, ...platformEndpoints]
 
 for (const { operation_id, returns, body, example } of endpoints) {
   test(`${operation_id}: its example is what it declares`, () => {

@@ -1,6 +1,7 @@
 /** The server: the API, the end of the edge link, and the database that holds what they serve. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
 import closeWithGrace from 'close-with-grace'
 import { type Logger, pino } from 'pino'
@@ -11,12 +12,14 @@ import { documents } from './http/documents.ts'
 import { createMetrics, type Metrics, metricsServer } from './http/metrics.ts'
 import { serve } from './http/serve.ts'
 import { shutDown } from './http/shutdown.ts'
+import { readWebPages } from './http/web-pages.ts'
 import { jobs } from './jobs/jobs.ts'
 import { createJobs } from './jobs/queue.ts'
 import { requestWhenNotified } from './jobs/wake.ts'
 import { attachLink } from './link/serve.ts'
 import { observeMails } from './mail/metrics.ts'
 import { queued_channel as mails_channel } from './mail/outbox.ts'
+import { openPlatform, platformEndpoints } from './platform/platform.ts'
 import { observePriceSources } from './prices/metrics.ts'
 import { queued_channel as reports_channel } from './reports/runs.ts'
 import { createRollups } from './rollups/job.ts'
@@ -26,6 +29,7 @@ import { startEmbedded } from './storage/embedded.ts'
 import { migrate } from './storage/migrate.ts'
 import { observeWeatherForecasts } from './weather-forecasts/metrics.ts'
 
+const web_folder = fileURLToPath(new URL('../web/dist', import.meta.url))
 const in_flight_ms_max = 10_000
 const stop_ms_max = 60_000
 
@@ -88,10 +92,17 @@ async function serveAll(
   observeWeatherForecasts(metrics.registry, db)
   observeMails(metrics.registry, db)
   await startJobs(config, { db, log, metrics }, stops)
+  const web = readWebPages(web_folder)
+  if (web === null) log.warn('the pages of the platform are not built: npm run build-web')
   const guarded = await guardedDatabase(config, { db, log, metrics }, stops)
+  const platform = await openPlatform(guarded, { clock: systemClock, log, mail: config.mail })
   const app = await serve({
-    endpoints,
-    needs: createDeps(db, systemClock),
+    endpoints: [...endpoints, ...platformEndpoints],
+    needs: {
+      ...createDeps(db, systemClock),
+      db: guarded,
+      mail: { is_sent: config.mail !== null, public_url: config.mail?.public_url ?? null },
+    },
     db: guarded,
     clock: systemClock,
     timers: systemTimers,
@@ -100,7 +111,10 @@ async function serveAll(
     options: {
       tls: config.tls,
       trusted_proxies: config.trusted_proxies,
-      documents: documents(endpoints),
+      documents: [...documents(endpoints), ...(web?.documents ?? [])],
+      ...(web && { page: web.page }),
+      sessions: platform.sessions,
+      subtrees: [platform.subtree],
       metrics,
     },
   })

@@ -1,6 +1,13 @@
 /** Who may do what: first whether the key sees the site, then its scope, then its client's plan. */
 import type { Queries } from '../storage/database.ts'
-import type { Caller, Module, RequestSite, Scope } from './endpoint.ts'
+import {
+  type Caller,
+  type Module,
+  type RequestSite,
+  type Role,
+  roles,
+  type Scope,
+} from './endpoint.ts'
 import { ApiError } from './errors.ts'
 
 export const site_id_pattern = /^[a-z0-9][a-z0-9_-]{0,63}$/
@@ -34,6 +41,13 @@ export function requireScope(caller: Caller, required_scope: Scope | null): void
   if (required_scope === null || caller.scopes.has(required_scope)) return
   const challenge = `Bearer realm="heliograph", error="insufficient_scope", scope="${required_scope}"`
   throw new ApiError('forbidden_scope', { required_scope }, { 'www-authenticate': challenge })
+}
+
+export function requireRole(caller: Caller, required_role: Role): void {
+  const rank = (role: Role | undefined) => (role === undefined ? -1 : roles.indexOf(role))
+  if (rank(caller.role) < rank(required_role)) {
+    throw new ApiError('forbidden_role', { required_role })
+  }
 }
 
 export function requireModule(caller: Caller, module: Module | null): void {

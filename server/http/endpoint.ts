@@ -35,12 +35,19 @@ export type Scope = (typeof scopes)[number]
 export const modules = ['basic_scada', 'bess', 'om', 'ai_predictions', 'earnings'] as const
 export type Module = (typeof modules)[number]
 
+/** Of the people of a client, each may do what those before it may. */
+export const roles = ['viewer', 'operator', 'administrator'] as const
+export type Role = (typeof roles)[number]
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Who calls: the key that was presented, of which client, and what it may do. */
+/** Who calls: the key that was presented or who signed in, of which client, and what it may do. */
 export interface Caller {
+  /** Of a person: the id of the user, `user_<12 hex>`. */
   key_id: string
   key_name: string
+  /** Of a person; keys have none. */
+  role?: Role
   client_id: number
   scopes: ReadonlySet<Scope>
   modules: ReadonlySet<Module>
@@ -93,13 +100,21 @@ export interface Endpoint<
   M extends Method = Method,
 > {
   method: M
-  /** Below /v1/sites/{site_id}; '/v1/sites' alone stands above every site. */
+  /**
+   * Below /v1/sites/{site_id}; '/v1/sites' alone stands above every site. With `role`: the whole of
+   * it, below /platform.
+   */
   path: Path
   /** `resource_action` in snake_case. */
   operation_id: string
   /** Chapter of the specification, in words: the tag of the OpenAPI document. */
   tag: string
-  /** null only where any valid key will do. */
+  /**
+   * An operation of the owner's platform: it takes the session of a person of at least this role,
+   * never a key; `anyone` needs neither.
+   */
+  role?: Role | 'anyone'
+  /** null only where any valid key will do, and of operations of the platform. */
   scope: Scope | null
   module: Module | null
   summary: string
@@ -116,6 +131,8 @@ export interface Endpoint<
   location?: (answer: Static<Returns>) => string
   /** `live`: no-store (the default); `resource` and `static`: a strong ETag. */
   cache?: 'live' | 'resource' | 'static'
+  /** Its answer holds a secret that is shown once: no Idempotency-Key and no audit keeps it. */
+  shown_once?: true
   /**
    * A write on a resource that is served with an ETag: gets the `If-Match` header, for
    * `requireMatch`. What does not say so never sees one.

@@ -33,6 +33,21 @@ export const errorCatalog = {
     message: 'The API key was revoked.',
     action: 'Ask the administrator for a new key.',
   },
+  not_signed_in: {
+    status: 401,
+    message: 'Nobody is signed in, or the session has ended.',
+    action: 'Sign in again; a key is not taken here.',
+  },
+  cross_site_request: {
+    status: 403,
+    message: 'The request does not come from the pages of this server.',
+    action: 'Send `X-Heliograph-Session: 1` from a page of the same origin; programs use a key.',
+  },
+  forbidden_role: {
+    status: 403,
+    message: 'This takes another role.',
+    action: 'Ask an administrator of the client; `details.required_role` says which role it takes.',
+  },
   forbidden_scope: {
     status: 403,
     message: 'The key lacks the scope that this endpoint needs.',

@@ -64,7 +64,8 @@ type WriteRequest = AnyRequest & Omit<WriteParts, 'tx' | 'idempotency_key'>
 /** What the records of a write are kept under. */
 export interface WriteRecords {
   claim: Claim | null
-  asked: AskedWrite
+  /** null for who has no name: of those nothing is noted. */
+  asked: AskedWrite | null
 }
 
 /**
@@ -88,7 +89,7 @@ export async function runWrite<Needs>(
     if (known.code === 'conflict_state') {
       const answer = errorAnswer(known, request.request_id)
       await record(runner.db, claim, answer)
-      await noteRefusal(runner, asked, { code: known.code, ...answer })
+      if (asked) await noteRefusal(runner, asked, { code: known.code, ...answer })
       return answer
     }
     await releaseRecord(runner.db, claim).catch((cause) => {
@@ -106,11 +107,14 @@ async function runOnce<Needs>(
 ): Promise<Answer> {
   const { endpoint, needs, db, clock } = runner
   const { answer, audit_id } = await db.transaction(async (tx) => {
-    const { idempotency_key } = asked
+    const idempotency_key = asked?.idempotency_key ?? null
     const value = await endpoint.handle({ ...request, tx, idempotency_key } as never, needs)
     const answer = answerOf(runner, request, value)
     if (claim && !endpoint.settle) await record(tx, claim, answer)
-    const audit_id = await noteWrite(tx, asked, clock.now(), endpoint.settle ? null : answer)
+    const noted = endpoint.shown_once ? { ...answer, text: '' } : answer
+    const audit_id = asked
+      ? await noteWrite(tx, asked, clock.now(), endpoint.settle ? null : noted)
+      : ''
     return { answer, audit_id }
   })
   return endpoint.settle ? settle(runner, request, { claim, audit_id }) : answer

@@ -1,6 +1,6 @@
 /**
- * The gate before every endpoint: key (401), general rate (429), site (404), scope and module
- * (403), in this order. In the steady state it asks the database nothing.
+ * The gate before every endpoint: key or session (401), general rate (429), site (404), scope,
+ * module or role (403), in this order. For keys it asks the database nothing in the steady state.
  */
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
@@ -8,19 +8,23 @@ import type { ApiKey } from './authenticate.ts'
 import {
   loadSites,
   requireModule,
+  requireRole,
   requireScope,
   site_id_pattern,
   visibleSite,
 } from './authorize.ts'
 import type { Endpoint, RequestSite } from './endpoint.ts'
+import { ApiError } from './errors.ts'
 import { freshCache } from './fresh-cache.ts'
 import { type Bearer, openKeyring } from './keyring.ts'
-import { limited, type RateLimits, type Standing } from './rate-limit.ts'
+import { limited, networkOf, type RateLimits, type Standing } from './rate-limit.ts'
 
 /** What the gate looks at, free of the framework. */
 export interface Arrival extends Bearer {
   /** null above the sites. */
   site_id: string | null
+  /** Who signed in; null where the request presents a key or nothing, and no role is asked for. */
+  session: (() => Promise<ApiKey>) | null
   /** Told once the key is known, so that its headers stand on refusals too. */
   onStanding(standing: Standing): void
   /** Told once key and site are known, so that it can be noted whose write lacked the right. */
@@ -71,9 +75,16 @@ export async function openGate(deps: {
     return sites.read(site_id).then(pass)
   }
 
+  function callerOf({ role }: Endpoint<never>, arrival: Arrival): ApiKey | Promise<ApiKey> {
+    if (role === 'anyone') return stranger(arrival.address())
+    if (arrival.session) return arrival.session()
+    if (role !== undefined) throw new ApiError('not_signed_in')
+    return keyring.authenticate(arrival)
+  }
+
   return {
     admit(endpoint, arrival) {
-      const key = keyring.authenticate(arrival)
+      const key = callerOf(endpoint, arrival)
       return key instanceof Promise
         ? key.then((read) => passRate(endpoint, arrival, read))
         : passRate(endpoint, arrival, key)
@@ -86,7 +97,23 @@ export async function openGate(deps: {
 
 function passRights(endpoint: Endpoint<never>, arrival: Arrival, admission: Admission): Admission {
   arrival.onKnown(admission)
+  if (endpoint.role !== undefined && endpoint.role !== 'anyone') {
+    requireRole(admission.key.caller, endpoint.role)
+  }
   requireScope(admission.key.caller, endpoint.scope)
   requireModule(admission.key.caller, endpoint.module)
   return admission
 }
+
+const stranger_per_minute = 20
+
+/** Who needs no name: counted by address. */
+const stranger = (address: string): ApiKey => ({
+  caller: {
+    ...{ key_id: `anyone ${networkOf(address)}`, key_name: 'anyone', client_id: 0 },
+    ...{ scopes: new Set(), modules: new Set(), site_ids: new Set() },
+  },
+  ...{ secret_sha256: Buffer.alloc(0), previous_secret_sha256: null, previous_until_ms: 0 },
+  ...{ expires_at_ms: Number.POSITIVE_INFINITY, revoked: false },
+  ...{ general_per_minute: stranger_per_minute, write_per_minute: stranger_per_minute },
+})

@@ -16,6 +16,7 @@ import {
 } from './openapi-responses.ts'
 import { type Json, pascal, type Schemas, schemaComponents } from './openapi-schemas.ts'
 import { interface_version, introduction, tags, title } from './openapi-text.ts'
+import { pathOf } from './paths.ts'
 import { per_minute, window_s } from './rate-limit.ts'
 import { isWrite } from './safe-mode.ts'
 
@@ -92,9 +93,6 @@ export function openApi(endpoints: readonly Endpoint<never>[], errors: ErrorList
 
 /** The document as it is served and committed. */
 export const openApiText = (document: OpenApiDocument) => `${JSON.stringify(document, null, 2)}\n`
-
-const pathOf = ({ path }: Pick<Endpoint<never>, 'path'>) =>
-  path === '/v1/sites' ? path : `/v1/sites/{site_id}${path}`
 
 export const isControl = ({ method, scope }: Pick<Endpoint<never>, 'method' | 'scope'>) =>
   isWrite(method) && controlScopes.includes(scope)

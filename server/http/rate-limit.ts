@@ -116,14 +116,13 @@ const addresses_max = 10_000
 
 /**
  * Refused keys per address and minute: guessing is slow, and costs us no query once it is known.
- * An IPv6 host owns its /64, so that is what counts as one address.
  */
 export function failedKeys() {
   const failures = new Map<string, { window_ms: number; count: number }>()
   return {
     /** Throws 429 when the address has failed too often in this minute. */
     check(address: string, now_ms: number): void {
-      const entry = failures.get(network(address))
+      const entry = failures.get(networkOf(address))
       if (entry?.window_ms !== windowStart(now_ms) || entry.count < failures_per_minute) return
       throw limited({
         policy: 'failed_keys',
@@ -132,7 +131,7 @@ export function failedKeys() {
       })
     },
     note(address: string, now_ms: number): void {
-      const id = network(address)
+      const id = networkOf(address)
       const start_ms = windowStart(now_ms)
       const entry = failures.get(id)
       // Deleted and set again, so that the first of the map is the one longest silent.
@@ -144,7 +143,8 @@ export function failedKeys() {
   }
 }
 
-function network(address: string): string {
+/** What counts as one address: an IPv6 host owns its /64. */
+export function networkOf(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address
   const [head = '', tail] = address.split('::')
   const groups = head === '' ? [] : head.split(':')

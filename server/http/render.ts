@@ -17,12 +17,13 @@ export interface Rendered {
   body: string | Buffer
 }
 
-export type Cache = NonNullable<Endpoint<never>['cache']>
+export type Cache = NonNullable<Endpoint<never>['cache']> | 'immutable'
 
 const cacheControl: Record<Cache, string> = {
   live: 'no-store',
   resource: 'private, no-cache',
   static: 'private, max-age=300',
+  immutable: 'public, max-age=31536000, immutable',
 }
 
 /** Waits only where something is compressed. */

@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
 import type { AnswerCheck } from './answer.ts'
+import type { ApiKey } from './authenticate.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -13,6 +15,12 @@ export interface ServeOptions {
   /** Public texts without a key, such as the OpenAPI document and its page. */
   documents?: readonly Document[]
   metrics?: Metrics
+  /** Who signed in; without it only keys are taken. */
+  sessions?: Sessions
+  /** Whole subtrees that another library answers. */
+  subtrees?: readonly Subtree[]
+  /** The page of every address that is none of a document, the API or a subtree; for browsers. */
+  page?: () => Document
   /** Requests that take longer are told to the log. */
   slow_ms?: number
 }
@@ -20,7 +28,23 @@ export interface ServeOptions {
 export interface Document {
   path: string
   content_type: string
-  text: string
+  text: string | Buffer
+  headers?: Readonly<Record<string, string>>
+  /** `static` unless given; `immutable`: its path changes with its content. */
+  cache?: 'live' | 'immutable'
+}
+
+export interface Sessions {
+  /** Whether the cookie of a session is there; it may have ended. */
+  isPresent(headers: IncomingHttpHeaders): boolean
+  /** Who it is; throws `not_signed_in`, or `cross_site_request` where a page elsewhere asks. */
+  authenticate(headers: IncomingHttpHeaders): Promise<ApiKey>
+}
+
+export interface Subtree {
+  /** Without a slash at its end. */
+  path: string
+  answer(request: Request): Promise<Response>
 }
 
 export interface ServeInput<Needs> {

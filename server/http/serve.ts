@@ -17,6 +17,7 @@ import { type Admission, type Gate, openGate } from './gate.ts'
 import { type Claim, fingerprint, idempotencyKey, recall } from './idempotency.ts'
 import { body_bytes_max, parseJson } from './json-body.ts'
 import { allowHeader, methodsAt, methodsByPath } from './methods.ts'
+import { pathOf, patternOf } from './paths.ts'
 import {
   limited,
   policyHeader,
@@ -26,12 +27,13 @@ import {
   standingHeader,
 } from './rate-limit.ts'
 import { readiness } from './readiness.ts'
-import { type Cache, render } from './render.ts'
 import { replicas } from './replicas.ts'
 import { requestId } from './request-id.ts'
 import { isWrite, refuseInSafeMode } from './safe-mode.ts'
 import { securityHeaders, strictTransport } from './security-headers.ts'
+import { isForPage, send, sendDocument } from './send.ts'
 import type { Document, ServeInput, ServeOptions } from './serve-options.ts'
+import { addSubtree } from './subtree.ts'
 import { type Fields, type Validate, validators } from './validate.ts'
 import { askedWrite, noteRefusal } from './write-audit.ts'
 
@@ -55,7 +57,6 @@ interface Context extends ServeInput<never> {
   runner: (endpoint: Endpoint<never>) => Runner<never>
 }
 
-const json = 'application/json; charset=utf-8'
 const probes = [{ path: '/healthz' }, { path: '/readyz' }]
 const request_timeout_ms = 60_000
 
@@ -91,6 +92,7 @@ export async function serve<Needs>(input: ServeInput<Needs>): Promise<FastifyIns
   })
   for (const endpoint of context.endpoints) addEndpoint(app, context, endpoint)
   for (const document of options.documents ?? []) addDocument(app, document)
+  for (const subtree of options.subtrees ?? []) addSubtree(app, subtree)
   await addProbes(app, context)
   refuseOtherMethods(app, context.methods)
   await app.ready()
@@ -124,7 +126,8 @@ function createApp(context: Context): FastifyInstance {
   app.addHook('onRequest', (request, reply, done) => {
     addCommonHeaders(request, reply)
     // Before its body is looked at: what does not exist has no rules for bodies.
-    done(request.is404 ? notFound(context, request) : undefined)
+    const is_missing = request.is404 && !(options.page && isForPage(request))
+    done(is_missing ? notFound(context, request) : undefined)
   })
   app.addHook('preClose', async () => {
     context.closing.add(app)
@@ -141,7 +144,9 @@ function createApp(context: Context): FastifyInstance {
     done()
   })
   app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply))
-  app.setNotFoundHandler((request) => {
+  app.setNotFoundHandler((request, reply) => {
+    const { page } = options
+    if (page && isForPage(request)) return sendDocument(request, reply, page())
     throw notFound(context, request)
   })
   app.removeAllContentTypeParsers()
@@ -173,11 +178,6 @@ interface Headers {
   headers(values: Record<string, string>): unknown
 }
 
-const pathOf = ({ path }: Endpoint<never>) =>
-  path === '/v1/sites' ? path : `/v1/sites/{site_id}${path}`
-
-const patternOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1')
-
 function addEndpoint(app: FastifyInstance, context: Context, endpoint: Endpoint<never>): void {
   const run = isWrite(endpoint.method)
     ? writeHandler(context, endpoint)
@@ -206,13 +206,18 @@ function addEndpoint(app: FastifyInstance, context: Context, endpoint: Endpoint<
 }
 
 function admit(
-  { gate }: Context,
+  { gate, options: { sessions } }: Context,
   endpoint: Endpoint<never>,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
+  const { headers } = request
+  const { authorization } = headers
+  const may_sign_in = endpoint.role !== undefined || authorization === undefined
+  const has_session = may_sign_in && (endpoint.role || sessions?.isPresent(headers))
   return gate.admit(endpoint, {
-    authorization: request.headers.authorization,
+    authorization,
+    session: sessions && has_session ? () => sessions.authenticate(headers) : null,
     address: () => request.ip.slice(0, 64),
     site_id: (request.params as { site_id?: string }).site_id ?? null,
     onStanding: (standing) => addRate(reply, [standing]),
@@ -235,7 +240,7 @@ function beforeWrite({ db, clock, rates, newId }: Context, endpoint: Endpoint<ne
     const general = rates.standing(key, 'general', now.getTime())
     addRate(reply, [general, rates.standing(key, 'write', now.getTime())])
     const idempotency_key = idempotencyKey(request.headers['idempotency-key'])
-    if (idempotency_key !== null) {
+    if (idempotency_key !== null && !endpoint.shown_once) {
       const { method, url, body } = request
       request.claim = {
         key_id: key.caller.key_id,
@@ -266,7 +271,7 @@ function writeHandler(context: Context, endpoint: Endpoint<never>) {
   return (request: FastifyRequest) => {
     const if_match = (endpoint.if_match && request.headers['if-match']) ?? null
     const { claim } = request
-    return runWrite(runner, { ...valid(request), if_match }, { claim, asked: askedWrite(request)! })
+    return runWrite(runner, { ...valid(request), if_match }, { claim, asked: askedWrite(request) })
   }
 }
 
@@ -300,28 +305,6 @@ function validRequest({ validator, clock }: Context, endpoint: Endpoint<never>) 
   }
 }
 
-async function send(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  cache: Cache = 'live',
-  answer: Answer,
-  content_type = json,
-): Promise<FastifyReply> {
-  const { method, headers } = request
-  const rendering = render(answer, {
-    cache,
-    content_type,
-    asked: {
-      accept_encoding: headers['accept-encoding'] as string | undefined,
-      if_none_match: headers['if-none-match'],
-      is_read: method === 'GET' || method === 'HEAD',
-    },
-  })
-  const rendered = rendering instanceof Promise ? await rendering : rendering
-  reply.code(rendered.status).headers(rendered.headers)
-  return reply.send(rendered.body === '' ? undefined : rendered.body)
-}
-
 async function sendError(
   context: Context,
   error: unknown,
@@ -352,9 +335,8 @@ function observe({ options, log }: Context, request: FastifyRequest, reply: Fast
   }
 }
 
-function addDocument(app: FastifyInstance, { path, content_type, text }: Document): void {
-  const answer = { status: 200, headers: {}, text }
-  app.get(path, (request, reply) => send(request, reply, 'static', answer, content_type))
+function addDocument(app: FastifyInstance, document: Document): void {
+  app.get(document.path, (request, reply) => sendDocument(request, reply, document))
 }
 
 /** What exists by another method is 405, also where a path with an id in it would match. */

@@ -2,7 +2,8 @@
  * Who asked for which write, when, and what the answer was: one row for each write that was carried
  * out, in its own transaction, and for each that was refused, before its answer is sent. Left out
  * is what has no key or no site that the key sees, what came too fast, and what executes nothing
- * because the same request did or does: replays and duplicates under way.
+ * because the same request did or does: replays and duplicates under way. What belongs to a client
+ * and to none of its sites is noted of the client.
  */
 import type { Clock } from '@heliograph/domain/clock'
 import { day_ms } from '@heliograph/domain/utc-day'
@@ -15,8 +16,9 @@ import type { Claim } from './idempotency.ts'
 
 /** A write as it was asked. */
 export interface AskedWrite {
-  site_id: string
-  caller: Pick<Caller, 'key_id' | 'key_name'>
+  /** null: of the client. */
+  site_id: string | null
+  caller: Pick<Caller, 'key_id' | 'key_name' | 'client_id'>
   method: string
   /** As in the request line. */
   url: string
@@ -42,10 +44,12 @@ export function askedWrite(request: {
   id: string
 }): AskedWrite | null {
   const { admission, claim, method, url, body } = request
-  if (!admission?.site || method === 'GET' || method === 'HEAD') return null
+  if (!admission || method === 'GET' || method === 'HEAD') return null
+  const { caller } = admission.key
+  if (!admission.site && caller.role === undefined) return null
   return {
-    site_id: admission.site.site_id,
-    caller: admission.key.caller,
+    site_id: admission.site?.site_id ?? null,
+    caller,
     ...{ method, url, body },
     request_id: request.id,
     idempotency_key: claim?.idempotency_key ?? null,
@@ -73,13 +77,16 @@ export async function noteWrite(
   at: Date,
   answer: GivenAnswer | null,
 ): Promise<string> {
+  const [table, of] =
+    site_id === null
+      ? ['client_audit (client_id', caller.client_id]
+      : ['write_audit (site_id', site_id]
   const [noted] = await db.query<{ audit_id: string }>(
-    `insert into write_audit
-       (site_id, at, key_id, key_name, method, path, body, status, answer, request_id,
-        idempotency_key)
+    `insert into ${table}, at, key_id, key_name, method, path, body, status, answer, request_id,
+       idempotency_key)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning audit_id::text`,
     [
-      ...[site_id, at, caller.key_id, caller.key_name, write.method, pathOf(write.url)],
+      ...[of, at, caller.key_id, caller.key_name, write.method, pathOf(write.url)],
       ...[write.body === undefined ? null : kept(JSON.stringify(write.body))],
       ...[answer?.status ?? null, keptAnswer(answer)],
       ...[write.request_id, write.idempotency_key && kept(write.idempotency_key)],
@@ -134,4 +141,5 @@ export async function forgetWrites(db: Pick<Queries, 'execute'>, now: Date): Pro
     `delete from write_audit a using sites s where a.site_id = s.site_id and a.at < $1`,
     [before],
   )
+  await db.execute('delete from client_audit where at < $1', [before])
 }

@@ -9,6 +9,7 @@ import { forgetMails } from '../mail/deliveries.ts'
 import { sendMails } from '../mail/send.ts'
 import { openMailer } from '../mail/transport.ts'
 import { watchWorkOrders } from '../maintenance/overdue.ts'
+import { forgetSignIns } from '../platform/sign-in-lock.ts'
 import { runAll, trainAll } from '../predictions/jobs.ts'
 import { fetchPrices } from '../prices/fetch.ts'
 import { createCatalog } from '../reports/catalog.ts'
@@ -61,6 +62,12 @@ export const jobs = [
     schedule: '10 3 * * *',
     seconds_max: 600,
     run: ({ db, clock }) => forgetWrites(db, clock.now()),
+  }),
+  defineJob({
+    name: 'forget_sign_ins',
+    schedule: '35 * * * *',
+    seconds_max: 300,
+    run: ({ db, clock }) => forgetSignIns(db, clock.now()),
   }),
   // Also whenever a mail was queued.
   defineJob({

@@ -45,6 +45,8 @@ export interface TransactionOptions {
 
 export interface Database extends Queries {
   readonly server_version: number
+  /** For libraries that run on the driver themselves. Never end it. */
+  readonly pool: pg.Pool
   /** Connections of the pool; `waiting` are those who ask for one. */
   connections(): { total: number; idle: number; waiting: number }
   /** Commits when `work` returns and rolls back when it throws; the error passes through. */
@@ -150,6 +152,7 @@ function databaseOn(pool: pg.Pool, { config, log, server_version }: Connected): 
   const listening = new ListenConnection(config, log)
   return {
     ...queriesOn(pool),
+    pool,
     server_version,
     connections: () => ({
       total: pool.totalCount,

@@ -1,0 +1,79 @@
+import type { Role } from '@heliograph/server/http/endpoint'
+import { roles } from '@heliograph/server/http/endpoint'
+import {
+  inviteUser,
+  linkToNewPassword,
+  listUsers,
+  type OneTimeLink,
+  removeSecondFactor,
+} from '@heliograph/server/platform/user-admin'
+import type { User } from '@heliograph/server/platform/users'
+import { type Command, Option } from 'commander'
+import { type Cli, command, type JsonOption, type YesOption, yes } from './command.ts'
+import { confirm, minute, print, table } from './terminal.ts'
+
+export function addUserCommands(program: Command, { terminal, withAdmin, operator }: Cli): void {
+  const users = program.command('users').description('the people who sign in')
+
+  command(
+    users,
+    'invite',
+    'Make a one-time link to an account.',
+    'users invite --client "Sun Owners" --role administrator',
+  )
+    .requiredOption('--client <name>', 'whose plants it is about')
+    .addOption(
+      new Option('--role <role>', 'what the person may do').choices(roles).default('viewer'),
+    )
+    .option('--email <address>', 'who it is for; left out: whoever has the link')
+    .action(async (options: JsonOption & { client: string; role: Role; email?: string }) => {
+      const { client, role, email = null } = options
+      const order = { client, role, email, created_by: operator }
+      const link = await withAdmin((admin) => inviteUser(admin, order))
+      print(terminal, { json: link, text: linkText(link) }, !!options.json)
+    })
+
+  command(users, 'list', 'List the people of a client.', 'users list --client "Sun Owners"')
+    .requiredOption('--client <name>', 'of this client')
+    .action(async (options: JsonOption & { client: string }) => {
+      const found = await withAdmin((admin) => listUsers(admin, options.client))
+      const text = found.length > 0 ? userTable(found) : 'Nobody has an account yet.'
+      print(terminal, { json: found, text }, !!options.json)
+    })
+
+  command(
+    users,
+    'password-link <email>',
+    'Make a one-time link to a new password, for who gets no mail; it ends a lock-out, too.',
+    'users password-link ada@example.com',
+  ).action(async (email: string, options: JsonOption) => {
+    const link = await withAdmin((admin) => linkToNewPassword(admin, email))
+    print(terminal, { json: link, text: linkText(link) }, !!options.json)
+  })
+
+  command(
+    users,
+    'remove-second-factor <email>',
+    'For who lost it: the password alone is asked for, until a new one is set up.',
+    'users remove-second-factor ada@example.com',
+  )
+    .option(...yes)
+    .action(async (email: string, options: JsonOption & YesOption) => {
+      const question = `Let ${email} sign in with the password alone?`
+      if (!options.yes) await confirm(terminal, question)
+      await withAdmin((admin) => removeSecondFactor(admin, email))
+      print(terminal, { json: { email }, text: `${email} signs in by password.` }, !!options.json)
+    })
+}
+
+const linkText = ({ link_path, expires_at }: OneTimeLink) =>
+  `Open this below the address of the server, once, until ${minute(expires_at)}:\n\n  ${link_path}`
+
+const userTable = (users: readonly User[]) =>
+  table(
+    ['EMAIL', 'NAME', 'ROLE', 'SECOND FACTOR', 'DISABLED', 'SIGNED IN'],
+    users.map((user) => [
+      ...[user.email, user.name, user.role, user.two_factor_enabled ? 'yes' : 'no'],
+      ...[user.is_disabled ? 'yes' : 'no', user.signed_in_at ? minute(user.signed_in_at) : '-'],
+    ]),
+  )

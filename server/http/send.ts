@@ -1,0 +1,42 @@
+/** An answer on its way out: JSON of the API, documents, and the page of the platform. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Answer } from './execute.ts'
+import { type Cache, render } from './render.ts'
+import type { Document } from './serve-options.ts'
+
+const json = 'application/json; charset=utf-8'
+
+export async function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  cache: Cache = 'live',
+  answer: Answer,
+  content_type = json,
+): Promise<FastifyReply> {
+  const { method, headers } = request
+  const rendering = render(answer, {
+    cache,
+    content_type,
+    asked: {
+      accept_encoding: headers['accept-encoding'] as string | undefined,
+      if_none_match: headers['if-none-match'],
+      is_read: method === 'GET' || method === 'HEAD',
+    },
+  })
+  const rendered = rendering instanceof Promise ? await rendering : rendering
+  reply.code(rendered.status).headers(rendered.headers)
+  return reply.send(rendered.body === '' ? undefined : rendered.body)
+}
+
+export function sendDocument(request: FastifyRequest, reply: FastifyReply, document: Document) {
+  const { content_type, text, headers = {}, cache = 'static' } = document
+  return send(request, reply, cache, { status: 200, headers, text }, content_type)
+}
+
+/** What a person follows in a browser, rather than what a program asks. */
+export function isForPage({ method, url, headers }: FastifyRequest): boolean {
+  const is_page = !/^\/(v1|platform|docs|assets)([/?]|$)|\.\w+([?]|$)/.test(url)
+  return (
+    is_page && (method === 'GET' || method === 'HEAD') && /text\/html/.test(headers.accept ?? '')
+  )
+}

@@ -1,0 +1,253 @@
+/** The API keys of a client, made and ended by its administrators; and what was written. */
+import { randomBytes } from 'node:crypto'
+import { Type } from 'typebox'
+import { type Admin, AdminError } from '../admin/admin.ts'
+import {
+  type ApiKeyRecord,
+  createKey,
+  findKey,
+  listKeys,
+  overlap_s_default,
+  revokeKey,
+  rotateKey,
+} from '../admin/keys.ts'
+import { endpoint, type Request } from '../http/endpoint.ts'
+import { List } from '../http/envelope.ts'
+import { ApiError, invalid } from '../http/errors.ts'
+import { limit, Nullable } from '../http/params.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
+import { auditExample, keyExample, shownKeyExample } from './examples.ts'
+import type { PlatformNeeds } from './people-endpoints.ts'
+import { AuditEntry, Key, KeyId, Name, Scopes, ShownKey, SiteIds } from './schemas.ts'
+
+const forAdministrators = {
+  tag: 'Platform',
+  scope: null,
+  module: null,
+  role: 'administrator',
+} as const
+type Asked = Pick<Request<unknown, unknown, unknown>, 'caller'>
+
+const iso = (instant: Date | null) => instant?.toISOString() ?? null
+
+const keyOf = (key: ApiKeyRecord) => ({
+  key_id: key.key_id,
+  key_prefix: `svc_live_${key.key_id}`,
+  name: key.name,
+  state: key.state,
+  scopes: key.scopes,
+  site_ids: key.site_ids,
+  created_at: key.created_at.toISOString(),
+  created_by: key.created_by,
+  last_used_at: iso(key.last_used_at),
+  rotated_at: iso(key.rotated_at),
+  previous_until: iso(key.previous_until),
+  expires_at: iso(key.expires_at),
+  revoked_at: iso(key.revoked_at),
+})
+
+/** What an operator's function does is part of the request's own transaction. */
+const adminOf = (tx: Transaction, { clock, db }: PlatformNeeds): Admin => ({
+  db: {
+    ...db,
+    query: tx.query.bind(tx),
+    execute: tx.execute.bind(tx),
+    transaction: (work) => work(tx),
+  } as Database,
+  clock,
+  randomBytes,
+})
+
+async function clientName(db: Queries, { caller }: Asked): Promise<string> {
+  const [client] = await db.query<{ name: string }>(
+    'select name from clients where client_id = $1',
+    [caller.client_id],
+  )
+  return client!.name
+}
+
+/** Refusals of an operator's function, as an answer. */
+async function asAnswer<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error
+    if (error.code === 'not_found') throw new ApiError('not_found')
+    if (error.code === 'conflict') {
+      throw new ApiError('conflict_state', { message: error.message })
+    }
+    throw invalid({ location: 'body', field: '', code: 'invalid_value', message: error.message })
+  }
+}
+
+/** A key of another client is not found: ids cannot be probed. */
+async function requireKey(tx: Queries, { caller }: Asked, key_id: string): Promise<void> {
+  const found = await tx.query('select 1 from api_keys where client_id = $1 and key_id = $2', [
+    caller.client_id,
+    key_id,
+  ])
+  if (found.length === 0) throw new ApiError('not_found', { key_id })
+}
+
+export const getKeys = endpoint({
+  ...forAdministrators,
+  method: 'GET',
+  path: '/platform/keys',
+  operation_id: 'platform_keys_list',
+  summary: 'The API keys of the client',
+  description: 'Without their secrets, which nobody can read again.',
+  returns: List(Key),
+  example: { answer: { data: [keyExample], meta: { count: 1 } } },
+  async handle(request, { db, clock }: PlatformNeeds) {
+    const client = await clientName(db, request)
+    const keys = await listKeys({ db, clock, randomBytes }, { client })
+    return { data: keys.map(keyOf), meta: { count: keys.length } }
+  },
+})
+
+export const createKeyEndpoint = endpoint({
+  ...forAdministrators,
+  method: 'POST',
+  path: '/platform/keys',
+  operation_id: 'platform_key_create',
+  summary: 'Make an API key',
+  description:
+    'The key is in this answer alone: no Idempotency-Key keeps it. Scopes lie within the plan of ' +
+    'the client. Two keys that are in use have different names, so that a form that is sent twice ' +
+    'makes one: 409.',
+  body: Type.Object(
+    {
+      name: Name,
+      scopes: Scopes,
+      site_ids: Type.Optional(SiteIds),
+      expires_at: Type.Optional(Nullable(Type.String({ format: 'date-time' }))),
+    },
+    { additionalProperties: false },
+  ),
+  status: 201,
+  shown_once: true,
+  returns: ShownKey,
+  example: {
+    body: { name: 'Energy trader', scopes: ['plant:read', 'markets:read'] },
+    answer: shownKeyExample,
+  },
+  async handle(request, needs: PlatformNeeds) {
+    const { tx, caller, body } = request
+    const { name, scopes, site_ids = null, expires_at = null } = body
+    const now = needs.clock.now()
+    await tx.execute('select 1 from clients where client_id = $1 for update', [caller.client_id])
+    const same = await tx.query<{ key_id: string }>(
+      `select key_id from api_keys where client_id = $1 and name = $2 and revoked_at is null
+         and (expires_at is null or expires_at > $3)`,
+      [caller.client_id, name, now],
+    )
+    if (same[0]) throw new ApiError('conflict_state', { name, key_id: same[0].key_id })
+    const client = await clientName(tx, request)
+    const order = { client, name, scopes, site_ids, created_by: caller.key_name }
+    const made = await asAnswer(() =>
+      createKey(adminOf(tx, needs), {
+        ...order,
+        expires_at: expires_at === null ? null : new Date(expires_at),
+      }),
+    )
+    return { ...keyOf(made), key: made.key }
+  },
+})
+
+export const rotateKeyEndpoint = endpoint({
+  ...forAdministrators,
+  method: 'POST',
+  path: '/platform/keys/{key_id}/rotate',
+  operation_id: 'platform_key_rotate',
+  summary: 'Give a key a new secret',
+  description: 'The secret before is accepted until the overlap ends. Shown this once.',
+  params: { key_id: KeyId },
+  body: Type.Object(
+    {
+      overlap_s: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 30 * 86_400, default: overlap_s_default }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  shown_once: true,
+  returns: ShownKey,
+  example: { body: { overlap_s: 86_400 }, answer: shownKeyExample },
+  async handle(request, needs: PlatformNeeds) {
+    const { key_id } = request.params
+    await requireKey(request.tx, request, key_id)
+    const { overlap_s = overlap_s_default } = request.body
+    const made = await asAnswer(() => rotateKey(adminOf(request.tx, needs), { key_id, overlap_s }))
+    return { ...keyOf(made), key: made.key }
+  },
+})
+
+export const revokeKeyEndpoint = endpoint({
+  ...forAdministrators,
+  method: 'DELETE',
+  path: '/platform/keys/{key_id}',
+  operation_id: 'platform_key_revoke',
+  summary: 'End a key for good',
+  description: 'At once, on every server. One that was revoked before stays as it is.',
+  params: { key_id: KeyId },
+  returns: Key,
+  example: { answer: { ...keyExample, state: 'revoked', revoked_at: '2026-06-21T10:00:00.000Z' } },
+  async handle(request, needs: PlatformNeeds) {
+    const { key_id } = request.params
+    await requireKey(request.tx, request, key_id)
+    const admin = adminOf(request.tx, needs)
+    await revokeKey(admin, key_id)
+    return keyOf(await findKey(admin, key_id))
+  },
+})
+
+interface AuditRow {
+  audit_id: string
+  site_id: string | null
+  at: Date
+  by: string
+  by_name: string
+  method: string
+  path: string
+  body: string | null
+  status: number | null
+  request_id: string
+}
+
+export const getAudit = endpoint({
+  ...forAdministrators,
+  method: 'GET',
+  path: '/platform/audit',
+  operation_id: 'platform_audit_list',
+  summary: 'Who wrote what',
+  description: 'Every write of keys and people, the newest first, refused ones too; for 400 days.',
+  query: {
+    site_id: Type.Optional(Type.String({ maxLength: 64, description: 'Only of this site.' })),
+    before: Type.Optional(
+      Type.String({ format: 'date-time', description: 'Only what was written before.' }),
+    ),
+    limit: limit(500, 100),
+  },
+  returns: List(AuditEntry),
+  example: { answer: { data: [auditExample], meta: { count: 1 } } },
+  async handle({ caller, query }, { db }: PlatformNeeds) {
+    const { site_id = null, before = null, limit: at_most = 100 } = query
+    const columns = `audit_id::text, at, key_id as by, key_name as by_name, method, path, body,
+      status, request_id`
+    const rows = await db.query<AuditRow>(
+      `select * from (
+         (select site_id, ${columns} from write_audit
+          where site_id in (select site_id from sites where client_id = $1)
+            and ($2::text is null or site_id = $2) and ($3::timestamptz is null or at < $3)
+          order by at desc, audit_id desc limit $4)
+         union all
+         (select null, ${columns} from client_audit
+          where client_id = $1 and $2::text is null and ($3::timestamptz is null or at < $3)
+          order by at desc, audit_id desc limit $4)
+       ) as written order by at desc, audit_id desc limit $4`,
+      [caller.client_id, site_id, before, at_most],
+    )
+    const data = rows.map((row) => ({ ...row, at: row.at.toISOString() }))
+    return { data, meta: { count: data.length } }
+  },
+})

@@ -1,0 +1,56 @@
+/** Links by mail. The outbox is kept by site: what is of a client goes with its first one. */
+import { type QueuedMail, queueMail } from '../mail/outbox.ts'
+import type { Queries } from '../storage/database.ts'
+import { invitation_days } from './invitations.ts'
+
+type ClientMail = Omit<QueuedMail, 'site_id'> & { client_id: number }
+
+/** A client without a site yet is sent none. */
+async function queueClientMail(db: Queries, { client_id, ...mail }: ClientMail): Promise<void> {
+  const [site] = await db.query<{ site_id: string }>(
+    'select site_id from sites where client_id = $1 order by site_id limit 1',
+    [client_id],
+  )
+  if (site) await queueMail(db, { ...mail, site_id: site.site_id })
+}
+
+export function mailInvitation(
+  db: Queries,
+  invited: { invitation_id: string; client_id: number; email: string; link_path: string },
+  public_url: string,
+): Promise<void> {
+  return queueClientMail(db, {
+    client_id: invited.client_id,
+    dedup_key: `invitation:${invited.invitation_id}`,
+    recipient: invited.email,
+    subject: 'Your invitation to Heliograph',
+    text:
+      'You were invited to see your plants. Make your account here, within ' +
+      `${invitation_days} days:\n\n${linkOf(public_url, invited.link_path)}\n\n` +
+      'Whoever has this link can use it once: do not pass it on.\n',
+  })
+}
+
+export async function mailReset(
+  db: Queries,
+  { user_id, email, token }: { user_id: string; email: string; token: string },
+  public_url: string,
+): Promise<void> {
+  const [user] = await db.query<{ client_id: number }>(
+    'select client_id from users where id = $1',
+    [user_id],
+  )
+  if (!user) return
+  await queueClientMail(db, {
+    client_id: user.client_id,
+    dedup_key: `password_reset:${token.slice(0, 8)}`,
+    recipient: email,
+    subject: 'A new password for Heliograph',
+    text:
+      'Somebody, most likely you, asked for a new password. Choose one here, within an hour:\n\n' +
+      `${linkOf(public_url, `/new-password#${token}`)}\n\n` +
+      'If it was not you, nothing has changed and there is nothing to do.\n',
+  })
+}
+
+const linkOf = (public_url: string, path: string) => `${public_url.replace(/\/$/, '')}${path}`

@@ -1,0 +1,45 @@
+/**
+ * Passwords as argon2id with the parameters that OWASP's Password Storage Cheat Sheet names first
+ * (19 MiB, two passes, one lane), written in the PHC string format.
+ */
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+
+const derive = promisify(argon2)
+const memory_kib = 19_456
+const passes = 2
+const tag_bytes = 32
+const salt_bytes = 16
+
+export const password_characters_min = 12
+export const password_characters_max = 128
+
+/** The same characters written in two ways are one password. */
+const bytesOf = (password: string) => Buffer.from(password.normalize('NFKC'))
+
+const digest = (password: string, nonce: Buffer) =>
+  derive('argon2id', {
+    ...{ message: bytesOf(password), nonce, parallelism: 1 },
+    ...{ tagLength: tag_bytes, memory: memory_kib, passes },
+  })
+
+const base64 = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '')
+
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(salt_bytes)
+  const tag = await digest(password, salt)
+  return `$argon2id$v=19$m=${memory_kib},t=${passes},p=1$${base64(salt)}$${base64(tag)}`
+}
+
+const written = new RegExp(
+  `^\\$argon2id\\$v=19\\$m=${memory_kib},t=${passes},p=1\\$([A-Za-z0-9+/]+)\\$([A-Za-z0-9+/]+)$`,
+)
+
+/** False too for what is no such string. */
+export async function isPasswordOf(hash: string, password: string): Promise<boolean> {
+  const [, salt, tag] = written.exec(hash) ?? []
+  if (salt === undefined || tag === undefined) return false
+  const known = Buffer.from(tag, 'base64')
+  const given = await digest(password, Buffer.from(salt, 'base64'))
+  return known.length === given.length && timingSafeEqual(known, given)
+}

@@ -1,0 +1,77 @@
+/**
+ * Who signed in, as the caller of a request. A session is taken only from a page of this very
+ * origin: its cookie is SameSite=Strict, the browser must not say that another site asks, and a
+ * header is demanded that no form and no foreign page can send without our leave. Keys are never
+ * looked for in cookies, nor sessions in `Authorization`.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { ApiKey } from '../http/authenticate.ts'
+import type { Module, Role } from '../http/endpoint.ts'
+import { ApiError } from '../http/errors.ts'
+import type { Sessions } from '../http/serve-options.ts'
+import type { Queries } from '../storage/database.ts'
+import type { Auth } from './auth.ts'
+import { scopesOf } from './roles.ts'
+
+export const session_header = 'x-heliograph-session'
+const session_cookie = /(?:^|;\s*)(?:__Secure-)?heliograph\.session_token=/
+
+/** A page asks many things at once; a person does not write more than that. */
+const general_per_minute = 600
+const write_per_minute = 60
+
+interface PersonRow {
+  client_id: number
+  name: string
+  role: Role
+  site_ids: string[] | null
+  modules: Module[]
+}
+
+export function createSessions(auth: Pick<Auth, 'api'>, db: Queries): Sessions {
+  return {
+    isPresent: ({ cookie }) => cookie !== undefined && session_cookie.test(cookie),
+    async authenticate(headers) {
+      if (!isFromOwnPage(headers)) throw new ApiError('cross_site_request')
+      const cookie = headers.cookie ?? ''
+      const found = session_cookie.test(cookie)
+        ? await auth.api.getSession({ headers: new Headers({ cookie }) })
+        : null
+      const [person] = found
+        ? await db.query<PersonRow>(
+            `select u.client_id, u.name, u.role, u.site_ids, c.modules
+             from users u join clients c using (client_id)
+             where u.id = $1 and u.disabled_at is null`,
+            [found.user.id],
+          )
+        : []
+      if (!found || !person) throw new ApiError('not_signed_in')
+      return callerOf(found.user.id, person)
+    },
+  }
+}
+
+/** Browsers tell both; what tells neither is no browser, and has no cookie of one. */
+export function isFromOwnPage(headers: IncomingHttpHeaders): boolean {
+  const { origin, host } = headers
+  const site = headers['sec-fetch-site']
+  if (headers[session_header] !== '1') return false
+  if (site !== undefined && site !== 'same-origin') return false
+  if (origin === undefined) return true
+  return URL.canParse(origin) && new URL(origin).host === (host ?? '').toLowerCase()
+}
+
+const callerOf = (user_id: string, person: PersonRow): ApiKey => ({
+  caller: {
+    key_id: user_id,
+    key_name: person.name,
+    role: person.role,
+    client_id: person.client_id,
+    scopes: new Set(scopesOf[person.role]),
+    modules: new Set(person.modules),
+    site_ids: person.site_ids && new Set(person.site_ids),
+  },
+  ...{ secret_sha256: Buffer.alloc(0), previous_secret_sha256: null, previous_until_ms: 0 },
+  ...{ expires_at_ms: Number.POSITIVE_INFINITY, revoked: false },
+  ...{ general_per_minute, write_per_minute },
+})

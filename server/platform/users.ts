@@ -1,0 +1,85 @@
+/** The people of a client. */
+import type { Role } from '../http/endpoint.ts'
+import type { Queries, Transaction } from '../storage/database.ts'
+
+export interface User {
+  user_id: string
+  name: string
+  email: string
+  role: Role
+  site_ids: string[] | null
+  two_factor_enabled: boolean
+  is_disabled: boolean
+  created_at: Date
+  /** Of the sessions that are not over, the newest. */
+  signed_in_at: Date | null
+}
+
+const selectUsers = `select id as user_id, name, email, role, site_ids, two_factor_enabled,
+    disabled_at is not null as is_disabled, created_at,
+    (select max(created_at) from user_sessions s where s.user_id = u.id) as signed_in_at
+  from users u where client_id = $1`
+
+export const listUsers = (db: Queries, client_id: number) =>
+  db.query<User>(`${selectUsers} order by id`, [client_id])
+
+export async function findUser(
+  db: Queries,
+  { client_id, user_id }: { client_id: number; user_id: string },
+): Promise<User | null> {
+  const [row] = await db.query<User>(`${selectUsers} and id = $2`, [client_id, user_id])
+  return row ?? null
+}
+
+export interface UserChange {
+  name?: string
+  role?: Role
+  site_ids?: readonly string[] | null
+  is_disabled?: boolean
+}
+
+/**
+ * Changes a person. Who may less from now on, or nothing, is signed out everywhere. Returns false,
+ * and changes nothing, where the client would be left without an administrator.
+ */
+export async function changeUser(
+  tx: Transaction,
+  user: User & { client_id: number },
+  change: UserChange,
+  now: Date,
+): Promise<boolean> {
+  const { user_id, client_id } = user
+  // Two administrators who demote each other come one after the other.
+  await tx.execute('select 1 from clients where client_id = $1 for update', [client_id])
+  const role = change.role ?? user.role
+  const is_disabled = change.is_disabled ?? user.is_disabled
+  const site_ids = change.site_ids === undefined ? user.site_ids : change.site_ids
+  await tx.execute(
+    `update users set name = $3, role = $4, site_ids = $5, updated_at = $7,
+       disabled_at = case when $6 then coalesce(disabled_at, $7) end
+     where client_id = $1 and id = $2`,
+    [client_id, user_id, change.name ?? user.name, role, site_ids, is_disabled, now],
+  )
+  if (!(await hasAdministrator(tx, client_id))) return false
+  if (is_disabled) await tx.execute('delete from user_sessions where user_id = $1', [user_id])
+  return true
+}
+
+/** Removes a person and whatever signs him in; what he did stays under his name. */
+export async function removeUser(
+  tx: Transaction,
+  { client_id, user_id }: { client_id: number; user_id: string },
+): Promise<boolean> {
+  await tx.execute('select 1 from clients where client_id = $1 for update', [client_id])
+  await tx.execute('delete from users where client_id = $1 and id = $2', [client_id, user_id])
+  return hasAdministrator(tx, client_id)
+}
+
+async function hasAdministrator(db: Queries, client_id: number): Promise<boolean> {
+  const [row] = await db.query<{ has: boolean }>(
+    `select exists (select from users where client_id = $1 and role = 'administrator'
+       and disabled_at is null) as has`,
+    [client_id],
+  )
+  return row!.has
+}
