@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-/** `heliograph`: what operators do on the server's own machine. */
+/** `heliograph`: what operators do on the server's own machine, and clients from anywhere. */
 import { randomBytes } from 'node:crypto'
 import os from 'node:os'
+import { HeliographError } from '@heliograph/sdk'
 import { AdminError, type AdminErrorCode } from '@heliograph/server/admin/admin'
 import { readConfig } from '@heliograph/server/config'
 import type { Log } from '@heliograph/server/storage/database'
@@ -9,6 +10,7 @@ import { Command, CommanderError } from 'commander'
 import { addAlertCommands } from './alerts.ts'
 import { addAuditCommand } from './audit.ts'
 import { addBackupCommands } from './backup.ts'
+import { addClientSideCommands } from './client.ts'
 import { addClientCommands } from './clients.ts'
 import type { Cli } from './command.ts'
 import { addContractCommands } from './contracts.ts'
@@ -35,6 +37,9 @@ const exitCodes: Record<AdminErrorCode, number> = { not_found: 3, conflict: 4, i
 const help = `
 Settings come from the same environment as the server's: DATABASE_URL names the database; without it
 the one in DATA_DIR (./data) is used, whether a server is running or not.
+
+\`get\`, \`curtail\` and \`release\` go through the API instead: HELIOGRAPH_URL, HELIOGRAPH_KEY or
+HELIOGRAPH_KEY_FILE, and HELIOGRAPH_SITE.
 
 The result goes to standard output, everything else to standard error.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 refused, 5 not confirmed.
@@ -71,7 +76,7 @@ const cli: Cli = {
 const program = new Command('heliograph')
   .description(
     'Clients, sites, keys, edges, panel models, contracts, outages, forecasts, markets, prices, ' +
-      'alerts, mails, writes and backups of a Heliograph server.',
+      'alerts, mails, writes and backups of a Heliograph server; and its API.',
   )
   .addHelpText('after', help)
   .exitOverride()
@@ -91,6 +96,7 @@ addPriceCommands(program, cli)
 addRateCommands(program, cli)
 addAlertCommands(program, cli)
 addAuditCommand(program, cli)
+addClientSideCommands(program, cli)
 addBackupCommands(program, cli, { config: readConfig, log, clock })
 
 try {
@@ -107,7 +113,13 @@ function report(error: unknown): number {
     note(cause.message || String((cause as { code?: string }).code))
   }
   if (error instanceof AdminError) return exitCodes[error.code]
+  if (error instanceof HeliographError) return codeOfRefusal(error)
   return error instanceof NotConfirmed ? not_confirmed : failed
+}
+
+function codeOfRefusal({ status }: HeliographError): number {
+  if (status === 404) return exitCodes.not_found
+  return status !== null && status >= 400 && status < 500 ? exitCodes.invalid : failed
 }
 
 function operatorName(): string {

@@ -173,7 +173,7 @@ const mayImport: Record<string, readonly string[]> = {
     'server/predictions',
     'server/batteries',
   ],
-  cli: ['server/admin', 'server/storage', 'server/platform', 'server/http', 'server'],
+  cli: ['sdk', 'server/admin', 'server/storage', 'server/platform', 'server/http', 'server'],
   web: ['sdk'],
 }
 

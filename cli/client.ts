@@ -1,0 +1,209 @@
+/** The client's side: what any program with a key can do, from wherever it runs. */
+import { setTimeout as wait } from 'node:timers/promises'
+import {
+  connect,
+  everyItem,
+  everyWindow,
+  type Heliograph,
+  type Page,
+  type PageAnswer,
+  type SeriesAnswer,
+  type Window,
+} from '@heliograph/sdk'
+import { AdminError } from '@heliograph/server/admin/admin'
+import { type Command, Option } from 'commander'
+import { answerText, rowsText } from './answer-text.ts'
+import { type Cli, command, decimal, type JsonOption, type YesOption, yes } from './command.ts'
+import { readClientSettings } from './config.ts'
+import { findOperation, parametersOf, type ReadOperation, readOperations } from './operations.ts'
+import { confirm, print, type Terminal, table } from './terminal.ts'
+
+interface SiteOption extends JsonOption {
+  site?: string
+}
+
+type Method = (parameters: object) => Promise<unknown>
+type Row = Record<string, unknown>
+
+const siteOption = ['--site <site_id>', 'HELIOGRAPH_SITE unless given'] as const
+
+function open({ site }: SiteOption): { heliograph: Heliograph; site_id: string | null } {
+  const { url, api_key, site_id } = readClientSettings()
+  return { heliograph: connect({ base_url: url, api_key }), site_id: site ?? site_id }
+}
+
+function openSite(options: SiteOption): { heliograph: Heliograph; site_id: string } {
+  const { heliograph, site_id } = open(options)
+  if (site_id === null) throw new AdminError('invalid', 'say which site: --site or HELIOGRAPH_SITE')
+  return { heliograph, site_id }
+}
+
+const methodOf = (heliograph: Heliograph, { method }: ReadOperation): Method =>
+  (heliograph as unknown as Record<string, Method>)[method]!.bind(heliograph)
+
+export function addClientSideCommands(program: Command, cli: Cli): void {
+  addGet(program, cli)
+  addCurtail(program, cli)
+  addRelease(program, cli)
+}
+
+function addGet(program: Command, { terminal }: Cli): void {
+  command(
+    program,
+    'get [name] [parameters...]',
+    'Read from the API; without a name: what there is to read.',
+    'get inverters-history inverter_id=1 start=2027-01-31T00:00:00Z --all --site demo',
+  )
+    .option(...siteOption)
+    .option('--all', 'every page or window of it')
+    .action(
+      async (name: string | undefined, words: string[], options: SiteOption & { all?: true }) => {
+        if (name === undefined) return print(terminal, operationList(), !!options.json)
+        const operation = findOperation(name)
+        const { heliograph, site_id } =
+          operation.method === 'sitesList' ? open(options) : openSite(options)
+        const parameters = { site_id, ...parametersOf(operation, words) }
+        const read = methodOf(heliograph, operation)
+        if (!options.all) {
+          const answer = await read(parameters)
+          return print(terminal, { json: answer, text: answerText(answer) }, !!options.json)
+        }
+        const rows = await everyRow(terminal, operation, { read, parameters })
+        return print(terminal, { json: rows, text: rowsText(rows) }, !!options.json)
+      },
+    )
+}
+
+function operationList() {
+  const operations = readOperations()
+  const rows = operations.map(({ name, parameters, summary }) => [
+    name,
+    parameters.map((one) => (one.required ? one.name : `[${one.name}]`)).join(' '),
+    summary,
+  ])
+  return { json: operations, text: table(['NAME', 'PARAMETERS', 'WHAT'], rows) }
+}
+
+/** What a long read has come to stands on standard error, where a person looks on. */
+async function everyRow(
+  terminal: Terminal,
+  { name, parameters: known }: ReadOperation,
+  { read, parameters }: { read: Method; parameters: Record<string, unknown> },
+): Promise<Row[]> {
+  const has = (parameter: string) => known.some((one) => one.name === parameter)
+  if (!has('offset') && !(has('start') && parameters['start'])) {
+    throw new AdminError(
+      'invalid',
+      `${name} has no further pages${has('start') ? ': give start=' : ''}`,
+    )
+  }
+  const rows: Row[] = []
+  const found = has('offset')
+    ? everyItem((page: Page) => read({ ...parameters, ...page }) as Promise<PageAnswer<Row>>)
+    : everyWindow(
+        (window: Window) => read({ ...parameters, ...window }) as Promise<SeriesAnswer<Row>>,
+        {
+          start: String(parameters['start']),
+        },
+      )
+  for await (const row of found) {
+    rows.push(row)
+    if (terminal.is_interactive && rows.length % 1000 === 0) {
+      terminal.notes.write(`\r${rows.length} rows`)
+    }
+  }
+  if (terminal.is_interactive && rows.length >= 1000) terminal.notes.write('\n')
+  return rows
+}
+
+interface CurtailOptions extends SiteOption, YesOption {
+  logger?: number
+  percent?: number
+  kw?: number
+  minutes?: number
+}
+
+function addCurtail(program: Command, { terminal }: Cli): void {
+  command(
+    program,
+    'curtail',
+    'Limit a site or a plant from now on, and tell when its plants are held to it.',
+    'curtail --site demo --logger 1 --percent 60 --minutes 30',
+  )
+    .option(...siteOption)
+    .option('--logger <logger_id>', 'one plant; left out: all', decimal)
+    .addOption(
+      new Option('--percent <percent>', 'of rated power').argParser(decimal).conflicts('kw'),
+    )
+    .addOption(new Option('--kw <kw>', 'over all plants concerned').argParser(decimal))
+    .option('--minutes <minutes>', 'left out: until it is released, seven days at most', decimal)
+    .option(...yes)
+    .action(async (options: CurtailOptions) => {
+      const { heliograph, site_id } = openSite(options)
+      const { logger, percent, kw, minutes } = options
+      const limit_value = percent ?? kw
+      if (limit_value === undefined)
+        throw new AdminError('invalid', 'say how far: --percent or --kw')
+      const limit = percent === undefined ? `${kw} kW` : `${percent} % of rated power`
+      const what = logger === undefined ? `site ${site_id}` : `plant ${logger} of ${site_id}`
+      if (!options.yes) await confirm(terminal, `Limit ${what} to ${limit}?`)
+      const group = await heliograph.curtailmentImmediateCreate({
+        site_id,
+        scope: logger === undefined ? 'site' : 'logger',
+        ...(logger !== undefined && { logger_id: logger }),
+        limit_mode: percent === undefined ? 'kw' : 'percent',
+        limit_value,
+        ...(minutes !== undefined && { duration_minutes: minutes }),
+      })
+      const rows = await untilApplied(terminal, heliograph, { site_id, group_id: group.group_id })
+      const text = `Group ${group.group_id}\n\n${limitText(rows)}`
+      print(terminal, { json: { ...group, schedules: rows }, text }, !!options.json)
+    })
+}
+
+const step_ms = 500
+const steps_max = 40
+
+/** The rows of a group once the edge reports all of them applied, or as they are after 20 s. */
+async function untilApplied(
+  terminal: Terminal,
+  heliograph: Heliograph,
+  { site_id, group_id }: { site_id: string; group_id: string },
+) {
+  for (let step = 0; ; step += 1) {
+    const { data } = await heliograph.curtailmentList({ site_id })
+    const rows = data.filter((row) => row.group_id === group_id)
+    const applied = rows.filter((row) => row.applied_at !== null).length
+    if (terminal.is_interactive) {
+      terminal.notes.write(`\r${applied} of ${rows.length} plants are held to it`)
+    }
+    if (applied === rows.length || step === steps_max) {
+      if (terminal.is_interactive) terminal.notes.write('\n')
+      return rows
+    }
+    await wait(step_ms)
+  }
+}
+
+const limitText = (rows: readonly { logger_id: number; max_power_kw: number; status: string }[]) =>
+  table(
+    ['PLANT', 'LIMIT kW', 'STATUS'],
+    rows.map((row) => [String(row.logger_id), String(row.max_power_kw), row.status]),
+  )
+
+function addRelease(program: Command, { terminal }: Cli): void {
+  command(
+    program,
+    'release <group_id>',
+    'End a curtailment; the plants go back to what their permits allow.',
+    'release 01J9ZK8M3T4Q5W6X7Y8Z9A0B1C --site demo',
+  )
+    .option(...siteOption)
+    .option(...yes)
+    .action(async (group_id: string, options: SiteOption & YesOption) => {
+      const { heliograph, site_id } = openSite(options)
+      if (!options.yes) await confirm(terminal, `Release ${group_id}?`)
+      const group = await heliograph.curtailmentGroupRelease({ site_id, group_id })
+      print(terminal, { json: group, text: answerText(group) }, !!options.json)
+    })
+}

@@ -1,0 +1,91 @@
+/** The client's side of the command line, against a served API. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import test, { after, before } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { readOperations } from '../cli/operations.ts'
+import { endpoints } from '../server/endpoints.ts'
+import { noon } from '../server/features/fixtures/served-site.ts'
+import { type SdkSite, sdkSite } from './sdk-site.ts'
+
+const main = fileURLToPath(new URL('../cli/main.ts', import.meta.url))
+let site: SdkSite
+
+before(async () => {
+  site = await sdkSite(noon, 5)
+})
+after(() => site.close())
+
+async function run(...words: string[]) {
+  const settings = {
+    HELIOGRAPH_URL: site.base_url,
+    HELIOGRAPH_KEY: site.api_key,
+    HELIOGRAPH_SITE: 'demo',
+  }
+  const child = spawn(process.execPath, [main, ...words], {
+    env: { PATH: process.env['PATH'], ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const closed = once(child, 'close')
+  const [out, notes, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed])
+  return { code, out, notes }
+}
+
+test('every read has a name of its own', () => {
+  const names = readOperations().map(({ name }) => name)
+  assert.equal(new Set(names).size, names.length)
+  assert.equal(names.length, endpoints.filter(({ method }) => method === 'GET').length)
+})
+
+test('a list is a table, a record is lines, and both are JSON on demand', async () => {
+  const list = await run('get', 'inverters')
+  assert.equal(list.code, 0, list.notes)
+  assert.match(list.out, /^inverter_id +logger_id/)
+  const record = await run('get', 'plant-status')
+  assert.match(record.out, /^FIELD +VALUE\n/)
+  const json = JSON.parse((await run('get', 'inverters', '--json')).out)
+  assert.equal(
+    list.out.trim().split('\n').length,
+    json.data.length + 2,
+    'a head, and what is left out',
+  )
+  const sites = await run('get', 'sites', '--json')
+  assert.equal(JSON.parse(sites.out).data[0].site_id, 'demo')
+})
+
+test('all pages of a list are one', async () => {
+  const window = ['inverter_id=1', `start=${site.minutes[0]}`, 'limit=2']
+  const { out, code, notes } = await run('get', 'inverters-history', ...window, '--all', '--json')
+  assert.equal(code, 0, notes)
+  assert.deepEqual(
+    JSON.parse(out).map((row: { ac_power_kw: number }) => row.ac_power_kw),
+    [0, 1, 2, 3, 4],
+  )
+  const none = await run('get', 'inverters', '--all')
+  assert.deepEqual([none.code, none.notes], [4, 'heliograph: inverters has no further pages\n'])
+})
+
+test('what is wrong is said, with the exit code of its kind', async () => {
+  const said: [string[], number, RegExp][] = [
+    [['get', 'inverter'], 4, /nothing is called "inverter" \(there are .*inverters-history/],
+    [
+      ['get', 'inverters-history', 'inverter=1'],
+      4,
+      /no parameter of inverters-history: inverter_id/,
+    ],
+    [['get', 'inverters-history'], 4, /inverters-history needs inverter_id=…/],
+    [['get', 'inverters-get', 'inverter_id=999'], 3, /no such resource/],
+    [['get', 'inverters-history', 'inverter_id=1', 'start=yesterday'], 4, /start/],
+    [['curtail'], 4, /say how far/],
+    [['curtail', '--percent', '50'], 5, /confirmation/],
+    [['release', 'nothing', '--yes'], 3, /no such resource/],
+  ]
+  for (const [words, code, note] of said) {
+    const ran = await run(...words)
+    assert.equal(ran.code, code, `${words.join(' ')}: ${ran.notes}`)
+    assert.match(ran.notes, note)
+    assert.equal(ran.out, '')
+  }
+})
