@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { type Settings, settingsOf } from '@heliograph/domain/settings'
-import { type MailSettings, readMailSettings } from './mail/settings.ts'
+import { type MailSettings, readMailSettings, readPublicUrl } from './mail/settings.ts'
 import type { PriceSettings } from './prices/fetch.ts'
 import { energy_charts_url } from './prices/sources/energy-charts.ts'
 import { entsoe_url } from './prices/sources/entsoe.ts'
@@ -30,6 +30,8 @@ export interface ServerConfig {
   prices: PriceSettings
   /** From where weather forecasts come; null: from nowhere. */
   weather_forecast: WeatherSettings | null
+  /** Where browsers reach this server; null: at the address that they use. */
+  public_url: string | null
   /** Who sends mails for us; null: nobody. */
   mail: MailSettings | null
   log_level: string
@@ -66,6 +68,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
     ...readRetention(settings),
     prices: readPriceSources(settings),
     weather_forecast: readWeather(settings),
+    public_url: readPublicUrl(settings),
     mail: readMailSettings(settings),
     log_level: settings.logLevel(),
     tls: readTls(settings),

@@ -95,13 +95,16 @@ async function serveAll(
   const web = readWebPages(web_folder)
   if (web === null) log.warn('the pages of the platform are not built: npm run build-web')
   const guarded = await guardedDatabase(config, { db, log, metrics }, stops)
-  const platform = await openPlatform(guarded, { clock: systemClock, log, mail: config.mail })
+  const platform = await openPlatform(guarded, {
+    ...{ clock: systemClock, log, public_url: config.public_url },
+    is_encrypted: config.tls !== null,
+  })
   const app = await serve({
     endpoints: [...endpoints, ...platformEndpoints],
     needs: {
       ...createDeps(db, systemClock),
       db: guarded,
-      mail: { is_sent: config.mail !== null, public_url: config.mail?.public_url ?? null },
+      mail: { is_sent: config.mail !== null, public_url: config.public_url },
     },
     db: guarded,
     clock: systemClock,

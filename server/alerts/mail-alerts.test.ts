@@ -74,7 +74,7 @@ test('an alert is mailed once, when rounds are repeated too', async () => {
     recipient: 'ops@example.com',
     subject: 'North field: [critical] Inverter does not answer (inverter 1)',
     dedup_key: `alert:${open[0]!.alert_id}:1:raised`,
-    link_path: '/v1/sites/north-field/alerts',
+    link_path: '/sites/north-field/alerts',
   })
 })
 

@@ -31,7 +31,7 @@ export async function mailAlerts(db: Queries, round: FinishedRound): Promise<voi
       dedup_key: dedupKeyOf(items),
       recipient,
       ...mailText(items, site, now),
-      link_path: `/v1/sites/${site.site_id}/alerts`,
+      link_path: `/sites/${site.site_id}/alerts`,
     })
   }
   for (const alert of decision.escalated) await notifyEscalated(db, alert, round)

@@ -166,10 +166,10 @@ test('mails with a file come after the others, and none before its time', async 
 
 test('a link is told where the public address is set', async () => {
   const { sending, handed } = scripted()
-  await queue({ link_path: '/v1/sites/mail-site/alerts' })
+  await queue({ link_path: '/sites/mail-site/alerts' })
   const mail = { ...sending.mail!, settings: { ...settings, public_url: 'https://solar.example' } }
   await sendMails({ ...sending, mail })
-  assert.equal(handed[0]!.text, 'Text\n\nhttps://solar.example/v1/sites/mail-site/alerts\n')
+  assert.equal(handed[0]!.text, 'Text\n\nhttps://solar.example/sites/mail-site/alerts\n')
 })
 
 test('a sender that died leaves its mail to the next, with the same Message-ID', async () => {

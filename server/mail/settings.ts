@@ -62,7 +62,8 @@ export function readMailSettings(settings: Settings): MailSettings | null {
   }
 }
 
-function readPublicUrl(settings: Settings): string | null {
+/** Where browsers reach this server, without a slash at its end. */
+export function readPublicUrl(settings: Settings): string | null {
   const text = settings.text('PUBLIC_URL')
   if (text === null) return null
   const url = URL.parse(text)

@@ -32,13 +32,15 @@ export interface AuthParts {
   log: Log
   /** Where browsers reach this server; null: by the address that they used. */
   public_url: string | null
+  is_encrypted: boolean
   /** Queues the mail with the link to a new password. */
   sendReset(to: { user_id: string; email: string; token: string }): Promise<void>
 }
 
 export type Auth = ReturnType<typeof createAuth>
 
-export function createAuth({ pool, secret, lock, log, public_url, sendReset }: AuthParts) {
+export function createAuth(parts: AuthParts) {
+  const { pool, secret, lock, log, public_url, is_encrypted, sendReset } = parts
   return betterAuth({
     appName: 'Heliograph',
     basePath: auth_path,
@@ -98,7 +100,7 @@ export function createAuth({ pool, secret, lock, log, public_url, sendReset }: A
     disabledPaths: unused,
     advanced: {
       cookiePrefix: 'heliograph',
-      useSecureCookies: public_url?.startsWith('https:') ?? false,
+      useSecureCookies: is_encrypted || public_url?.startsWith('https:') === true,
       defaultCookieAttributes: { httpOnly: true, sameSite: 'strict' },
       ipAddress: { ipAddressHeaders: [address_header] },
       database: {

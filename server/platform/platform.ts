@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '@heliograph/domain/clock'
 import type { Endpoint } from '../http/endpoint.ts'
 import type { Sessions, Subtree } from '../http/serve-options.ts'
-import type { MailSettings } from '../mail/settings.ts'
 import type { Database, Log } from '../storage/database.ts'
 import { auth_path, createAuth } from './auth.ts'
 import * as keys from './key-endpoints.ts'
@@ -23,16 +22,24 @@ export interface Platform {
   subtree: Subtree
 }
 
+export interface PlatformSettings {
+  clock: Clock
+  log: Log
+  /** Where browsers reach this server; without it no mail has a link. */
+  public_url: string | null
+  /** Whether this server itself speaks TLS: then its cookies are sent over nothing else. */
+  is_encrypted: boolean
+}
+
 export async function openPlatform(
   db: Database,
-  { clock, log, mail }: { clock: Clock; log: Log; mail: MailSettings | null },
+  { clock, log, public_url, is_encrypted }: PlatformSettings,
 ): Promise<Platform> {
-  const public_url = mail?.public_url ?? null
   const auth = createAuth({
     pool: db.pool,
     secret: await signingSecret(db),
     lock: createSignInLock(db, clock),
-    ...{ log, public_url },
+    ...{ log, public_url, is_encrypted },
     async sendReset(to) {
       if (public_url !== null) await mailReset(db, to, public_url)
     },

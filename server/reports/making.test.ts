@@ -87,7 +87,7 @@ test('a subscription that is due is made, mailed and told, and is due again', as
   )
   const mail = {
     ...{ subject: 'Every morning: Park, 2026-06-20', attach_run_id: run.run_id },
-    link_path: `/v1/sites/a/reports/runs/${run.run_id}/file`,
+    link_path: `/sites/a/reports`,
   }
   assert.deepEqual(mails, [
     { recipient: 'one@example.com', ...mail },

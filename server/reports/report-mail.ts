@@ -44,7 +44,7 @@ export function reportMails(
     subject: subjectOf(run, site_name),
     text,
     attach_run_id: run.run_id,
-    link_path: filePath(run.site_id, run.run_id),
+    link_path: `/sites/${run.site_id}/reports`,
   }))
 }
 
