@@ -162,7 +162,7 @@ test('an alert arrives at a mail server, with names of any letters and a link', 
   assert.equal(headers['bcc'], undefined)
   assert.ok(text.startsWith(`${name} (north-field)\n`))
   assert.match(text, /^Affected power: 50\.0 kW$/m)
-  assert.match(text, /\n\nhttps:\/\/solar\.example\.com\/v1\/sites\/north-field\/alerts$/)
+  assert.match(text, /\n\nhttps:\/\/solar\.example\.com\/sites\/north-field\/alerts$/)
 })
 
 test('where nobody is to be told, nothing is remembered', async () => {
