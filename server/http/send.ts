@@ -35,8 +35,7 @@ export function sendDocument(request: FastifyRequest, reply: FastifyReply, docum
 
 /** What a person follows in a browser, rather than what a program asks. */
 export function isForPage({ method, url, headers }: FastifyRequest): boolean {
-  const is_page = !/^\/(v1|platform|docs|assets)([/?]|$)|\.\w+([?]|$)/.test(url)
-  return (
-    is_page && (method === 'GET' || method === 'HEAD') && /text\/html/.test(headers.accept ?? '')
-  )
+  const [path = ''] = url.split('?')
+  if (/^\/(v1|platform|docs|assets)(\/|$)|\.\w+$/.test(path)) return false
+  return (method === 'GET' || method === 'HEAD') && /text\/html/.test(headers.accept ?? '')
 }
