@@ -45,6 +45,16 @@ const peers = [
     proves: 'reports as workbooks read by openpyxl',
   },
   {
+    package: 'chromium',
+    file: '/usr/bin/chromium',
+    proves: 'the pages of the platform in a real browser',
+  },
+  {
+    package: 'fonts-dejavu-core',
+    file: '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf',
+    proves: 'the same, with letters in its pictures',
+  },
+  {
     package: 'postgresql-15',
     file: '/usr/lib/postgresql/15/bin/postgres',
     proves: 'the storage tests on PostgreSQL 15',
@@ -91,6 +101,7 @@ const runTests = ['--test', '--test-timeout=180000']
 installPeers()
 run('Format and lint', 'biome', 'ci', '--error-on-warnings')
 run('Types', 'tsc', '-p', '.')
+run('Types of the pages', 'tsc', '-p', 'web')
 run('Generated files', 'node', 'scripts/generate.ts', '--check')
 run('OpenAPI by Spectral', 'spectral', 'lint', '--fail-severity=hint', 'openapi.json')
 run('OpenAPI by Redocly', 'redocly', 'lint', 'openapi.json')

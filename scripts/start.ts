@@ -25,9 +25,11 @@ import { createSimulatedMarket, followMarket } from '@heliograph/server/admin/pr
 import { createSite, listSites } from '@heliograph/server/admin/sites'
 import { readConfig, type ServerConfig } from '@heliograph/server/config'
 import { modules, scopes } from '@heliograph/server/http/endpoint'
+import { hasUsers, inviteUser } from '@heliograph/server/platform/user-admin'
 import { fetchMarket } from '@heliograph/server/prices/fetch'
 import type { Database } from '@heliograph/server/storage/database'
 import { startEmbedded } from '@heliograph/server/storage/embedded'
+import { buildWeb } from './build-web.ts'
 
 const client = 'Demo'
 const site_id = 'demo'
@@ -250,6 +252,14 @@ function fillHistory(environment: Record<string, string>): void {
   })
 }
 
+/** Until somebody has an account, each start makes a link to the first one. */
+async function firstLink(db: Database): Promise<string | null> {
+  const admin = { db, clock: systemClock, randomBytes }
+  if (await hasUsers(admin)) return null
+  const order = { client, role: 'administrator', email: null, created_by: 'npm start' } as const
+  return `${address}${(await inviteUser(admin, order)).link_path}`
+}
+
 /** The demo's weather is simulated, unless another source is asked for. */
 function weatherSettings(): Record<string, string> {
   if (process.env['WEATHER_FORECAST']) return {}
@@ -298,13 +308,16 @@ async function main(): Promise<void> {
   if (config.metrics_port) await checkPort('METRICS_PORT', '127.0.0.1', config.metrics_port)
   mkdirSync(config.data_dir, { recursive: true })
   say(`Starting Heliograph; its data lies in ${config.data_dir}`)
+  await buildWeb({ when_missing: true })
   await startServer()
   if (!stopping) await startPlant()
   if (!stopping) await withDatabase(config, quiet, takeContracts)
+  const first_link = stopping ? null : await withDatabase(config, quiet, firstLink)
   if (stopping) return
   say(`
 Heliograph is ready, with the simulated site '${site_id}'.
 
+  Platform    ${first_link ?? address}${first_link ? '\n              (open it once to make your account, the first administrator)' : ''}
   API         ${address}/v1/sites
   Reference   ${address}/docs
   API key     ${readKey()}

@@ -1,0 +1,29 @@
+import '@mantine/core/styles.css'
+import '@mantine/notifications/styles.css'
+import './ui/ui.css'
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { App } from './app.tsx'
+import { queries } from './queries.ts'
+import { theme, variables } from './theme.ts'
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={variables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce ?? ''}
+    >
+      <Notifications position="top-right" />
+      <QueryClientProvider client={queries}>
+        <App />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+)

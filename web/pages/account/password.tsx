@@ -1,0 +1,64 @@
+import { Button, PasswordInput, Stack } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { askPlatform } from '../../api.ts'
+import { Problem } from '../../ui/problem.tsx'
+import { useWrite } from '../../ui/use-write.ts'
+
+const characters_min = 12
+const show = { 'aria-label': 'Show the password' }
+
+export function Password() {
+  const form = useForm({
+    initialValues: { current: '', next: '', again: '' },
+    validate: {
+      current: (current) => (current === '' ? 'The present password is needed.' : null),
+      next: (next) =>
+        [...next].length < characters_min
+          ? `At least ${characters_min} characters: a sentence is easy to keep in mind.`
+          : null,
+      again: (again, { next }) => (again === next ? null : 'The two are not the same.'),
+    },
+  })
+  const change = useWrite({
+    write: ({ current, next }: typeof form.values) =>
+      askPlatform('POST', '/auth/change-password', {
+        ...{ currentPassword: current, newPassword: next },
+        revokeOtherSessions: true,
+      }),
+    done: 'The password is changed. Elsewhere you are signed out.',
+    changes: [['account', 'sessions']],
+    onDone: form.reset,
+  })
+  return (
+    <form onSubmit={form.onSubmit(change.run)} noValidate>
+      <Stack gap="sm" maw={420}>
+        <PasswordInput
+          label="Present password"
+          autoComplete="current-password"
+          visibilityToggleButtonProps={show}
+          {...form.getInputProps('current')}
+        />
+        <PasswordInput
+          label="New password"
+          description="You are signed out everywhere else."
+          autoComplete="new-password"
+          visibilityToggleButtonProps={show}
+          {...form.getInputProps('next')}
+        />
+        <PasswordInput
+          label="New password once more"
+          autoComplete="new-password"
+          visibilityToggleButtonProps={show}
+          {...form.getInputProps('again')}
+        />
+        <Problem
+          error={change.error}
+          words={{ INVALID_PASSWORD: 'The present password is wrong.' }}
+        />
+        <Button type="submit" loading={change.is_pending} style={{ alignSelf: 'flex-start' }}>
+          Change it
+        </Button>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,129 @@
+/** Everything about one alert, and what can be done about it. */
+
+import type { Alert } from '@heliograph/sdk'
+import { Anchor, Drawer, Group, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { heliograph } from '../../api.ts'
+import { DeviceLinks } from '../../ui/devices.tsx'
+import { dialog } from '../../ui/dialog.ts'
+import { SeverityBadge, StateBadge } from '../../ui/severity.tsx'
+import { Answered, Empty } from '../../ui/states.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
+import { WriteButton } from '../../ui/write-button.tsx'
+import { AlertFacts } from './facts.tsx'
+import type { Step } from './note-dialog.tsx'
+
+interface AlertDrawerProps {
+  site_id: string
+  /** Those of the list behind it, which are the newest. */
+  listed: readonly Alert[]
+  onStep: (kind: Step['kind'], alert: Alert) => void
+}
+
+export function AlertDrawer({ site_id, listed, onStep }: AlertDrawerProps) {
+  const filters = useFilters()
+  const alert_id = filters.number('alert_id')
+  const near = listed.find((one) => one.alert_id === alert_id)
+  // A link may lead to one that the list does not show, such as one that was resolved.
+  const far = useQuery({
+    queryKey: ['alert', site_id, alert_id],
+    enabled: alert_id !== undefined && near === undefined,
+    queryFn: async ({ signal }) => {
+      const status = ['active', 'acknowledged', 'resolved'] as const
+      const { data } = await heliograph.alertsList({ site_id, status: [...status] }, { signal })
+      return data.find((one) => one.alert_id === alert_id) ?? null
+    },
+  })
+  return (
+    <Drawer
+      opened={alert_id !== undefined}
+      onClose={() => filters.set({ alert_id: null })}
+      position="right"
+      size="lg"
+      title={near ? near.title : `Alert ${alert_id ?? ''}`}
+      {...dialog}
+    >
+      {near ? (
+        <Details {...{ site_id, alert: near, onStep }} />
+      ) : (
+        <Answered query={far}>
+          {(alert) =>
+            alert ? (
+              <Details {...{ site_id, alert, onStep }} />
+            ) : (
+              <Empty title="This alert is not among the newest">
+                Older ones are in the report “Alerts and O&amp;M”.
+              </Empty>
+            )
+          }
+        </Answered>
+      )}
+    </Drawer>
+  )
+}
+
+interface DetailsProps {
+  site_id: string
+  alert: Alert
+  onStep: AlertDrawerProps['onStep']
+}
+
+function Details({ site_id, alert, onStep }: DetailsProps) {
+  const at = `/sites/${site_id}`
+  return (
+    <Stack>
+      <Group gap="xs">
+        <SeverityBadge severity={alert.severity} />
+        <StateBadge state={alert.status} />
+      </Group>
+      <Text>{alert.message}</Text>
+      <DeviceLinks site_id={site_id} named={alert} />
+      {alert.recommended_action && (
+        <div>
+          <Title order={3} size="h5">
+            What to do
+          </Title>
+          <Text>{alert.recommended_action}</Text>
+        </div>
+      )}
+      {alert.status !== 'resolved' && (
+        <Group gap="xs">
+          {alert.status === 'active' && (
+            <WriteButton scope="alerts:write" onClick={() => onStep('acknowledge', alert)}>
+              Acknowledge
+            </WriteButton>
+          )}
+          <WriteButton
+            scope="alerts:write"
+            variant="default"
+            onClick={() => onStep('resolve', alert)}
+          >
+            Resolve
+          </WriteButton>
+        </Group>
+      )}
+      <Group gap="xs">
+        {alert.work_order_id === null ? (
+          <WriteButton
+            scope="om:write"
+            variant="default"
+            href={`${at}/work-orders/new?alert_ids=${alert.alert_id}`}
+          >
+            Make a work order
+          </WriteButton>
+        ) : (
+          <Anchor component={Link} href={`${at}/work-orders/${alert.work_order_id}`}>
+            To its work order
+          </Anchor>
+        )}
+        {alert.defect_id !== null && (
+          <Anchor component={Link} href={`${at}/defects/${alert.defect_id}`}>
+            To its defect
+          </Anchor>
+        )}
+      </Group>
+      <AlertFacts alert={alert} />
+    </Stack>
+  )
+}

@@ -1,0 +1,48 @@
+import type { Alert } from '@heliograph/sdk'
+import { useSite } from '../../shell/site-shell.tsx'
+import { formatDuration } from '../../ui/duration.ts'
+import { Facts } from '../../ui/facts.tsx'
+import { formatEnergy, formatMoney, formatPower, formatQuantity } from '../../ui/format.ts'
+import { Time } from '../../ui/time.tsx'
+import { inWords } from '../../ui/words.ts'
+
+export function AlertFacts({ alert }: { alert: Alert }) {
+  const { timezone } = useSite()
+  const time = (at: string | null) => (at === null ? null : <Time at={at} timezone={timezone} />)
+  const by = (at: string | null, who: string | null) =>
+    at === null ? null : (
+      <>
+        {time(at)}
+        {who && ` by ${who === 'system' ? 'itself' : who}`}
+      </>
+    )
+  const quantity = (value: number | null) =>
+    value === null ? null : formatQuantity(value, alert.unit ?? '', 2)
+  return (
+    <Facts
+      left_out
+      rows={[
+        ['Measured', quantity(alert.value)],
+        ['Threshold', quantity(alert.threshold)],
+        ['Power missing', formatPower(alert.affected_power_kw)],
+        ['Energy lost', formatEnergy(alert.lost_energy_kwh)],
+        ['Money lost', formatMoney(alert.lost_amount, alert.currency)],
+        ['Held for', formatDuration(alert.duration_s)],
+        ['Began', time(alert.started_at)],
+        ['Seen last', time(alert.last_seen_at)],
+        ['Raised', time(alert.detected_at)],
+        ['Gone since', time(alert.ended_at)],
+        ['Occurrences', alert.occurrence_count],
+        ['Nobody is told', alert.suppressed ? `explained by ${alert.suppressed_reason}` : null],
+        ['Acknowledged', by(alert.acknowledged_at, alert.acknowledged_by)],
+        ['Note of acknowledgement', alert.ack_note],
+        ['Resolved', by(alert.resolved_at, alert.resolved_by)],
+        ['Note of resolution', alert.resolution_note],
+        ['Codes of the maker', alert.vendor_codes.join(', ') || null],
+        ['Category', inWords(alert.category)],
+        ['Rule', alert.code],
+        ['Number', alert.alert_id],
+      ]}
+    />
+  )
+}

@@ -1,0 +1,127 @@
+import { type Alert, isCode } from '@heliograph/sdk'
+import { Button, Group, List, Alert as Message, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { heliograph } from '../../api.ts'
+import { dialog } from '../../ui/dialog.ts'
+import { useWrite } from '../../ui/use-write.ts'
+import { WriteButton } from '../../ui/write-button.tsx'
+
+export interface Step {
+  kind: 'acknowledge' | 'resolve'
+  alerts: readonly Alert[]
+}
+
+const words = {
+  acknowledge: {
+    title: 'Acknowledge',
+    done: 'acknowledged',
+    means: 'Others see that somebody has taken note of it. It stays open until it is over.',
+  },
+  resolve: {
+    title: 'Resolve',
+    done: 'resolved',
+    means: 'It is closed now. What still holds comes back, but not before it outlasts an hour.',
+  },
+}
+
+interface Outcome {
+  done: number
+  failed: { alert: Alert; reason: string }[]
+}
+
+function reasonOf(error: unknown): string {
+  if (isCode(error, 'network_error')) return 'the server cannot be reached'
+  return error instanceof Error ? error.message : String(error)
+}
+
+async function take(site_id: string, { kind, alerts }: Step, note: string): Promise<Outcome> {
+  const outcome: Outcome = { done: 0, failed: [] }
+  const operation = kind === 'resolve' ? heliograph.alertsResolve : heliograph.alertsAcknowledge
+  for (const alert of alerts) {
+    const { alert_id } = alert
+    try {
+      await operation.call(heliograph, { site_id, alert_id, ...(note && { note }) })
+      outcome.done++
+    } catch (error) {
+      outcome.failed.push({ alert, reason: reasonOf(error) })
+    }
+  }
+  return outcome
+}
+
+interface NoteDialogProps {
+  site_id: string
+  step: Step | null
+  onClose: () => void
+  onDone: () => void
+}
+
+/** One note for all that were selected. What could not be changed stays, with the reason. */
+export function NoteDialog({ site_id, step, onClose, onDone }: NoteDialogProps) {
+  const [note, setNote] = useState('')
+  const [left, setLeft] = useState<Outcome['failed']>([])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each dialog begins without faults
+  useEffect(() => setLeft([]), [step])
+  const { title, means, done } = words[step?.kind ?? 'acknowledge']
+  const { run, is_pending } = useWrite({
+    // Once more for those alone that were left.
+    write: () => {
+      const alerts = left.length > 0 ? left.map(({ alert }) => alert) : step!.alerts
+      return take(site_id, { kind: step!.kind, alerts }, note.trim())
+    },
+    changes: [
+      ['alerts', site_id],
+      ['alert', site_id],
+      ['overview', site_id],
+    ],
+    done: (outcome) => `${outcome.done === 0 ? 'None was' : outcome.done} ${done}`,
+    onDone: ({ failed }) => {
+      setLeft(failed)
+      if (failed.length > 0) return
+      setNote('')
+      onDone()
+      onClose()
+    },
+  })
+  const count = step?.alerts.length ?? 0
+  return (
+    <Modal
+      opened={step !== null}
+      onClose={onClose}
+      title={`${title} ${count === 1 ? (step?.alerts[0]?.title ?? '') : `${count} alerts`}`}
+      {...dialog}
+    >
+      <Stack>
+        <Text size="sm">{means}</Text>
+        <Textarea
+          label="Note"
+          description="For those who read it: what you saw, or what is done about it."
+          autosize
+          minRows={3}
+          data-autofocus
+          value={note}
+          onChange={(event) => setNote(event.currentTarget.value)}
+        />
+        {left.length > 0 && (
+          <Message color="red" variant="outline" title="These stay as they are" role="alert">
+            <List size="sm">
+              {left.map(({ alert, reason }) => (
+                <List.Item key={alert.alert_id}>
+                  {alert.title}: {reason}
+                </List.Item>
+              ))}
+            </List>
+          </Message>
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <WriteButton scope="alerts:write" loading={is_pending} onClick={() => run(undefined)}>
+            {title}
+          </WriteButton>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,87 @@
+import type { Alert } from '@heliograph/sdk'
+import { Box, Checkbox, Group, Paper, Text, UnstyledButton } from '@mantine/core'
+import { useMay } from '../../queries.ts'
+import { useSite } from '../../shell/site-shell.tsx'
+import { deviceText, useDevices } from '../../ui/devices.tsx'
+import { formatEnergy, formatMoney } from '../../ui/format.ts'
+import { SeverityBadge, StateBadge } from '../../ui/severity.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
+
+interface AlertRowProps {
+  site_id: string
+  alert: Alert
+  is_selected: boolean
+  onSelect: (is_selected: boolean) => void
+}
+
+/** The whole row opens the alert; the box at its start is large enough for a thumb. */
+export function AlertRow({ site_id, alert, is_selected, onSelect }: AlertRowProps) {
+  const { timezone } = useSite()
+  const may = useMay()
+  const filters = useFilters()
+  const where = deviceText(useDevices(site_id), alert)
+  const { alert_id, lost_energy_kwh, lost_amount, currency, suppressed_reason } = alert
+  return (
+    <Paper withBorder>
+      <Group wrap="nowrap" gap={0} align="stretch">
+        {may('alerts:write') || may('om:write') ? (
+          <Box p="sm" component="label" style={{ cursor: 'pointer' }}>
+            <Checkbox
+              size="md"
+              aria-label={`Select ${alert.title}, ${where ?? alert.source_id}`}
+              disabled={alert.status === 'resolved'}
+              checked={is_selected}
+              onChange={(event) => onSelect(event.currentTarget.checked)}
+            />
+          </Box>
+        ) : (
+          <Box w={12} />
+        )}
+        <UnstyledButton
+          py="xs"
+          pr="sm"
+          style={{ flex: 1, minWidth: 0 }}
+          onClick={() => filters.set({ alert_id: String(alert_id) })}
+        >
+          <Group justify="space-between" gap={4}>
+            <Group gap="2px 10px">
+              <Text fw={600} span>
+                {alert.title}
+              </Text>
+              {where && <Text span>{where}</Text>}
+            </Group>
+            <Group gap="xs">
+              <SeverityBadge severity={alert.severity} />
+              {alert.status !== 'active' && <StateBadge state={alert.status} />}
+            </Group>
+          </Group>
+          <Text size="sm" c="dimmed" lineClamp={2}>
+            {alert.message}
+          </Text>
+          <Group gap="2px 16px">
+            <Text size="sm" span>
+              since <Time at={alert.started_at} timezone={timezone} />
+            </Text>
+            {lost_energy_kwh !== null && lost_energy_kwh > 0 && (
+              <Text size="sm" span fw={600}>
+                {formatEnergy(lost_energy_kwh)} lost
+                {lost_amount !== null && `, ${formatMoney(lost_amount, currency)}`}
+              </Text>
+            )}
+            {suppressed_reason && (
+              <Text size="sm" span>
+                explained by {suppressed_reason}
+              </Text>
+            )}
+            {alert.work_order_id !== null && (
+              <Text size="sm" span>
+                has a work order
+              </Text>
+            )}
+          </Group>
+        </UnstyledButton>
+      </Group>
+    </Paper>
+  )
+}

@@ -1,0 +1,180 @@
+import { Badge, Button, Code, Group, Select, Table, Text, TextInput } from '@mantine/core'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { askPlatform } from '../api.ts'
+import { useSites, useUser } from '../queries.ts'
+import { here } from '../ui/here.ts'
+import { Page } from '../ui/page.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { RowTable } from '../ui/row-table.tsx'
+import { Answered, Empty } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import NotFound from './not-found.tsx'
+
+interface Entry {
+  audit_id: string
+  site_id: string | null
+  at: string
+  by: string
+  by_name: string
+  method: string
+  path: string
+  body: string | null
+  status: number | null
+  request_id: string
+}
+
+const page_size = 100
+
+/** `before` is exclusive: the next page begins where the last one ended. */
+function useAudit(site_id: string | null) {
+  return useInfiniteQuery({
+    queryKey: ['audit', site_id],
+    initialPageParam: null as string | null,
+    placeholderData: keepPreviousData,
+    queryFn: ({ pageParam }) => {
+      const query = new URLSearchParams({ limit: String(page_size) })
+      if (site_id) query.set('site_id', site_id)
+      if (pageParam) query.set('before', pageParam)
+      return askPlatform<{ data: Entry[] }>('GET', `/audit?${query}`)
+    },
+    getNextPageParam: ({ data }) => (data.length < page_size ? null : (data.at(-1)?.at ?? null)),
+  })
+}
+
+const outcomes = [
+  { value: '', label: 'All' },
+  { value: 'done', label: 'Done' },
+  { value: 'refused', label: 'Refused' },
+]
+
+const isDone = ({ status }: Entry) => status !== null && status < 400
+
+export default function Audit() {
+  return useUser().role === 'administrator' ? <Writes /> : <NotFound />
+}
+
+function Writes() {
+  const [site_id, setSite] = useState<string | null>(null)
+  const [text, setText] = useState('')
+  const [outcome, setOutcome] = useState('')
+  const audit = useAudit(site_id)
+  const { data: sites } = useSites()
+  const isShown = (entry: Entry) =>
+    (outcome === '' || isDone(entry) === (outcome === 'done')) &&
+    `${entry.by_name} ${entry.by} ${entry.path} ${entry.body ?? ''}`
+      .toLowerCase()
+      .includes(text.trim().toLowerCase())
+  return (
+    <Page title="Audit">
+      <Text c="dimmed">
+        Every write of keys and people, the refused ones too, of the last 400 days.
+      </Text>
+      <Group align="end">
+        <Select
+          label="Site"
+          placeholder="All, and the client"
+          clearable
+          clearButtonProps={{ 'aria-label': 'All sites' }}
+          data={(sites?.data ?? []).map((one) => ({ value: one.site_id, label: one.name }))}
+          value={site_id}
+          onChange={setSite}
+        />
+        <TextInput
+          label="By whom, or what"
+          placeholder="Name, path or body"
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+        <Select
+          label="Outcome"
+          data={outcomes}
+          allowDeselect={false}
+          value={outcome}
+          onChange={(chosen) => setOutcome(chosen ?? '')}
+        />
+        <Button variant="default" onClick={() => void audit.refetch()}>
+          Read again
+        </Button>
+      </Group>
+      <Answered query={audit}>
+        {({ pages }) => (
+          <Entries
+            entries={pages.flatMap(({ data }) => data)}
+            isShown={isShown}
+            is_all={!audit.hasNextPage}
+          />
+        )}
+      </Answered>
+      <Problem error={audit.data ? audit.error : null} />
+      {audit.hasNextPage && (
+        <Button
+          variant="default"
+          loading={audit.isFetchingNextPage}
+          onClick={() => void audit.fetchNextPage()}
+        >
+          Show earlier ones
+        </Button>
+      )}
+    </Page>
+  )
+}
+
+interface EntriesProps {
+  entries: readonly Entry[]
+  isShown(entry: Entry): boolean
+  is_all: boolean
+}
+
+const head = ['When', 'By', 'What', 'Outcome']
+
+function Entries({ entries, isShown, is_all }: EntriesProps) {
+  const shown = entries.filter(isShown)
+  if (entries.length === 0) return <Empty title="Nothing was written yet" />
+  if (shown.length === 0) {
+    return (
+      <Empty title="None of these">
+        {is_all
+          ? 'No write is like that.'
+          : `None of the newest ${entries.length}: show earlier ones.`}
+      </Empty>
+    )
+  }
+  return (
+    <RowTable label="Writes" min_width={720} head={head}>
+      {shown.map((entry) => (
+        <Table.Tr key={`${entry.site_id}/${entry.audit_id}`}>
+          <Table.Td style={{ whiteSpace: 'nowrap' }}>
+            <Time at={entry.at} timezone={here} />
+          </Table.Td>
+          <Table.Td>
+            <span title={entry.by}>{entry.by_name}</span>
+            <Text size="xs" c="dimmed">
+              {entry.by.startsWith('user_') ? 'person' : 'key'}
+            </Text>
+          </Table.Td>
+          <Table.Td>
+            <Text size="sm">
+              {entry.method} {entry.path}
+              {entry.site_id && ` at ${entry.site_id}`}
+            </Text>
+            {entry.body && entry.body !== '{}' && (
+              <Code style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>{entry.body}</Code>
+            )}
+          </Table.Td>
+          <Table.Td>
+            <Badge
+              miw="max-content"
+              color={entry.status === null ? 'gray' : isDone(entry) ? 'teal' : 'red'}
+              title={`Request ${entry.request_id}`}
+            >
+              {entry.status === null
+                ? 'waiting'
+                : `${isDone(entry) ? 'done' : 'refused'} ${entry.status}`}
+            </Badge>
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </RowTable>
+  )
+}

@@ -1,0 +1,94 @@
+/** What a limit lets each plant deliver, as the API shares it out, and what it keeps back. */
+import type { CurtailmentSuggestionHour } from '@heliograph/sdk'
+import { clockAt, dayAt } from '../../ui/site-clock.ts'
+
+export interface Plant {
+  logger_id: number
+  name: string
+  rated_power_kw: number
+  /** What it delivers now; null: not known. */
+  power_kw: number | null
+}
+
+export interface Limit {
+  limit_mode: 'percent' | 'kw'
+  limit_value: number
+}
+
+export interface Allowed extends Plant {
+  allowed_kw: number
+}
+
+/** Percent is of the rated power of each; kW are shared in proportion to it. Whole watts. */
+export function allowedOf(plants: readonly Plant[], limit: Limit): Allowed[] {
+  const rated_kw = plants.reduce((sum, plant) => sum + plant.rated_power_kw, 0)
+  const share =
+    limit.limit_mode === 'percent' ? limit.limit_value / 100 : limit.limit_value / rated_kw
+  return plants.map((plant) => {
+    const watts = Math.floor(Number((plant.rated_power_kw * share * 1000).toFixed(6)))
+    return { ...plant, allowed_kw: Math.min(plant.rated_power_kw, watts / 1000) }
+  })
+}
+
+export interface Span {
+  start_ms: number
+  end_ms: number
+}
+
+export interface DayHours {
+  date: string
+  start_hour: number
+  end_hour: number
+}
+
+const days_max = 4
+
+/** The hours at the site that a span touches, day by day; no more than are forecast. */
+export function dayHoursOf({ start_ms, end_ms }: Span, timezone: string): DayHours[] {
+  const last_ms = end_ms - 1
+  const last_date = dayAt(last_ms, timezone)
+  const days: DayHours[] = []
+  for (let at_ms = start_ms; days.length < days_max; at_ms += 20 * 3_600_000) {
+    const date = dayAt(Math.min(at_ms, last_ms), timezone)
+    if (days.at(-1)?.date !== date) {
+      const hourAt = (ms: number) => Number(clockAt(ms, timezone).slice(11, 13))
+      const start_hour = days.length === 0 ? hourAt(start_ms) : 0
+      days.push({ date, start_hour, end_hour: date === last_date ? hourAt(last_ms) + 1 : 24 })
+    }
+    if (date === last_date) break
+  }
+  return days
+}
+
+export interface Kept {
+  energy_kwh: number | null
+  /** What that energy would have earned; below 0: it would have cost. */
+  amount: number | null
+}
+
+/** Of the median that is expected. Null: a part of the span is not known. */
+export function keptBack(
+  hours: readonly CurtailmentSuggestionHour[],
+  allowed_kw: number,
+  { start_ms, end_ms }: Span,
+): Kept {
+  let covered_ms = 0
+  let energy_kwh: number | null = 0
+  let amount: number | null = 0
+  for (const { start_at, end_at, p50_kw, price_per_mwh } of hours) {
+    const from_ms = Math.max(start_ms, Date.parse(start_at))
+    const share_ms = Math.min(end_ms, Date.parse(end_at)) - from_ms
+    if (share_ms <= 0) continue
+    covered_ms += share_ms
+    if (p50_kw === null) return { energy_kwh: null, amount: null }
+    const kwh = (Math.max(0, p50_kw - allowed_kw) * share_ms) / 3_600_000
+    energy_kwh += kwh
+    if (kwh > 0 && price_per_mwh === null) amount = null
+    else if (amount !== null) amount += (kwh * (price_per_mwh ?? 0)) / 1000
+  }
+  if (covered_ms < end_ms - start_ms - 60_000) return { energy_kwh: null, amount: null }
+  return { energy_kwh, amount }
+}
+
+export const sumOf = (values: readonly (number | null)[]): number | null =>
+  values.some((value) => value === null) ? null : values.reduce<number>((a, b) => a + (b ?? 0), 0)

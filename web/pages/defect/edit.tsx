@@ -1,0 +1,64 @@
+import type { Defect } from '@heliograph/sdk'
+import { Button, Group, Paper, Stack, Textarea } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useState } from 'react'
+import { useSite } from '../../shell/site-shell.tsx'
+import { Differences } from '../../ui/differences.tsx'
+import { Problem, withFields } from '../../ui/problem.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
+import { changedFields } from '../work-order/fields.ts'
+import { bodyOf, type DefectValues, rulesOf, valuesOf } from './fields.ts'
+import { HowItWasFound, WhatIsBroken } from './form-parts.tsx'
+import { useDefectWrite } from './use-defect.ts'
+
+interface EditDefectProps {
+  site_id: string
+  defect: Defect
+  onClose: () => void
+}
+
+/** Begins with the defect as it is when it opens; only what was changed in it is sent. */
+export function EditDefect({ site_id, defect, onClose }: EditDefectProps) {
+  const { timezone } = useSite()
+  const [seen, setSeen] = useState(defect)
+  const form = useForm<DefectValues>({
+    initialValues: valuesOf(defect, timezone),
+    validate: rulesOf(timezone),
+  })
+  const { run, is_pending, error, differences } = useDefectWrite<DefectValues>({
+    ...{ site_id, seen, onConflict: setSeen, onDone: onClose },
+    changeOf: (values) =>
+      changedFields(bodyOf(form.getInitialValues(), timezone), bodyOf(values, timezone)),
+    guard: (work) => withFields(form, work),
+  })
+  return (
+    <Paper withBorder p="md">
+      <form onSubmit={form.onSubmit((values) => run(values))} noValidate>
+        <Stack>
+          <WhatIsBroken {...{ site_id, form }} />
+          <HowItWasFound form={form} />
+          <Textarea
+            label="What was done, or why nothing is"
+            autosize
+            minRows={2}
+            {...form.getInputProps('resolution')}
+          />
+          {differences ? <Differences differences={differences} /> : <Problem error={error} />}
+          <Group>
+            <WriteButton
+              scope="om:write"
+              type="submit"
+              loading={is_pending}
+              disabled={!form.isDirty()}
+            >
+              Save
+            </WriteButton>
+            <Button variant="default" onClick={onClose}>
+              {form.isDirty() ? 'Discard the changes' : 'Close'}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Paper>
+  )
+}

@@ -1,0 +1,136 @@
+import { NumberInput, Select, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import { useSite } from '../../shell/site-shell.tsx'
+import { useDevices } from '../../ui/devices.tsx'
+import { choices, inWords } from '../../ui/words.ts'
+import type { DefectValues } from './fields.ts'
+import { defectTypes, methods, severities } from './states.ts'
+
+export type DefectForm = UseFormReturnType<DefectValues>
+
+interface PartProps {
+  site_id: string
+  form: DefectForm
+}
+
+const two = { base: 1, sm: 2 }
+
+const methodNames: Record<string, string> = { iv_curve: 'I-V curve', el: 'Electroluminescence' }
+const typeNames: Record<string, string> = { pid: 'Potential-induced degradation', bess: 'Battery' }
+
+const named = (codes: readonly string[], names: Record<string, string>) =>
+  codes.map((value) => ({ value, label: names[value] ?? inWords(value) }))
+
+export const methodName = (method: string | null) =>
+  method === null ? null : (methodNames[method] ?? inWords(method))
+export const typeName = (type: string | null) =>
+  type === null ? null : (typeNames[type] ?? inWords(type))
+
+export function WhatIsBroken({ site_id, form }: PartProps) {
+  const devices = useDevices(site_id)
+  const { logger_id, inverter_id } = form.values
+  return (
+    <>
+      <TextInput label="What is broken" required {...form.getInputProps('title')} />
+      <SimpleGrid cols={two}>
+        <Select
+          label="Severity"
+          allowDeselect={false}
+          data={choices(severities)}
+          {...form.getInputProps('severity')}
+        />
+        <Select
+          label="Kind"
+          clearable
+          searchable
+          clearButtonProps={{ 'aria-label': 'No kind' }}
+          data={named(defectTypes, typeNames)}
+          {...form.getInputProps('type')}
+        />
+        <Select
+          label="Plant"
+          placeholder="The site as a whole"
+          clearable
+          clearButtonProps={{ 'aria-label': 'No plant' }}
+          data={devices.plants}
+          {...form.getInputProps('logger_id')}
+          onChange={(logger_id) =>
+            form.setValues({ logger_id, inverter_id: null, string_index: '' })
+          }
+        />
+        <Select
+          label="Inverter"
+          clearable
+          searchable
+          clearButtonProps={{ 'aria-label': 'No inverter' }}
+          data={devices.inverters(logger_id === null ? null : Number(logger_id))}
+          {...form.getInputProps('inverter_id')}
+          onChange={(inverter_id) => form.setValues({ inverter_id, string_index: '' })}
+        />
+        {inverter_id !== null && (
+          <NumberInput
+            label="String of the inverter, from 0"
+            min={0}
+            allowDecimal={false}
+            {...form.getInputProps('string_index')}
+          />
+        )}
+        <TextInput
+          label="Module"
+          placeholder="Such as row 4, third from the left"
+          {...form.getInputProps('module_position')}
+        />
+      </SimpleGrid>
+      <Textarea label="Description" autosize minRows={3} {...form.getInputProps('description')} />
+      <Switch
+        label="It endangers people or property"
+        {...form.getInputProps('safety_relevant', { type: 'checkbox' })}
+      />
+    </>
+  )
+}
+
+export function HowItWasFound({ form }: { form: DefectForm }) {
+  const { timezone, currency } = useSite()
+  const number = (name: keyof DefectValues, label: string) => (
+    <NumberInput label={label} hideControls {...form.getInputProps(name)} />
+  )
+  return (
+    <>
+      <SimpleGrid cols={two}>
+        <Select
+          label="Found by"
+          clearable
+          clearButtonProps={{ 'aria-label': 'Not known' }}
+          data={named(methods, methodNames)}
+          {...form.getInputProps('detection_method')}
+        />
+        <TextInput
+          type="datetime-local"
+          label={`Found at, clocks of ${timezone}`}
+          description="Now unless given"
+          inputWrapperOrder={['label', 'input', 'description', 'error']}
+          {...form.getInputProps('detected_at')}
+        />
+      </SimpleGrid>
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }}>
+        {number('temperature_delta_k', 'Warmer than parts around it, K')}
+        {number('affected_module_count', 'Modules concerned')}
+        {number('affected_power_kw', 'Power missing, kW')}
+        {number('estimated_loss_kwh_year', 'Energy lost in a year, kWh')}
+        {number('estimated_loss_amount_year', `Money lost in a year, ${currency}`)}
+        <TextInput label="Assigned to" {...form.getInputProps('assigned_to')} />
+      </SimpleGrid>
+      <SimpleGrid cols={two}>
+        <Switch
+          label="It is claimed from the maker"
+          {...form.getInputProps('warranty_claim', { type: 'checkbox' })}
+        />
+        <TextInput
+          label="What the maker calls the claim"
+          {...form.getInputProps('warranty_reference')}
+        />
+      </SimpleGrid>
+    </>
+  )
+}

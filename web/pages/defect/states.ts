@@ -1,0 +1,34 @@
+/** The states of a defect and what leads from one to the next: docs/maintenance.md. */
+import type { Defect } from '@heliograph/sdk'
+
+export type DefectState = Defect['status']
+
+export const defectStates = ['open', 'in_progress', 'resolved', 'verified', 'dismissed'] as const
+
+export const severities = ['low', 'medium', 'high', 'critical'] as const
+
+export const nextStates: Readonly<Record<DefectState, readonly DefectState[]>> = {
+  open: ['in_progress', 'resolved', 'dismissed'],
+  in_progress: ['resolved', 'open', 'dismissed'],
+  resolved: ['verified', 'in_progress'],
+  verified: [],
+  dismissed: ['open'],
+}
+
+export function stepName(from: DefectState, to: DefectState): string {
+  if (to === 'in_progress') return from === 'resolved' ? 'It is not repaired' : 'Take it up'
+  if (to === 'open') return from === 'dismissed' ? 'Open it again' : 'Put it back'
+  if (to === 'resolved') return 'It is repaired'
+  return to === 'verified' ? 'I saw that it is repaired' : 'Dismiss it'
+}
+
+export const defectTypes = [
+  ...(['hotspot', 'cell_crack', 'glass_breakage', 'delamination', 'pid', 'snail_trail'] as const),
+  ...(['bypass_diode', 'connector', 'cable', 'fuse', 'corrosion', 'soiling', 'shading'] as const),
+  ...(['vegetation', 'tracker', 'inverter', 'transformer', 'bess', 'civil'] as const),
+  ...(['security', 'other'] as const),
+] as const
+
+export const methods = [
+  ...(['visual', 'thermography', 'iv_curve', 'el', 'monitoring', 'drone', 'customer'] as const),
+] as const

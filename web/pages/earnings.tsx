@@ -1,0 +1,70 @@
+import { Badge, Group, Text } from '@mantine/core'
+import { useSite } from '../shell/site-shell.tsx'
+import { Page } from '../ui/page.tsx'
+import { PeriodChoice, usePeriod } from '../ui/period.tsx'
+import { Section } from '../ui/section.tsx'
+import { Answered } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { useNow } from '../ui/use-now.ts'
+import { Contracts } from './earnings/contracts.tsx'
+import { Fees } from './earnings/fees.tsx'
+import { EarningsFigures } from './earnings/figures.tsx'
+import { MoneyByDay, MoneyByHour } from './earnings/money-chart.tsx'
+import { PlantEarnings } from './earnings/plant-earnings.tsx'
+import { useContracts, useEarnings, useEarningsHours } from './earnings/reads.ts'
+import { Unknown } from './earnings/unknown.tsx'
+import type { SitePageProps } from './pages.ts'
+
+export default function Earnings({ site_id }: SitePageProps) {
+  const { timezone } = useSite()
+  const today = new Date(useNow(60_000)).toISOString().slice(0, 10)
+  const choice = usePeriod('month', today)
+  const { period } = choice
+  const asked = { site_id, period, today }
+  const earnings = useEarnings(asked)
+  const hours = useEarningsHours(asked)
+  const contracts = useContracts(site_id)
+  return (
+    <Page title="Earnings" actions={<PeriodChoice {...choice} />}>
+      <Answered query={earnings}>
+        {(summary) => (
+          <>
+            <Group gap="xs">
+              <Badge color={summary.price_status === 'final' ? 'teal' : 'yellow'}>
+                {summary.price_status}
+              </Badge>
+              <Text size="sm" c="dimmed">
+                {summary.start_date} to {summary.end_date}, days are UTC; reckoned{' '}
+                <Time at={summary.calculated_at} timezone={timezone} />
+              </Text>
+            </Group>
+            <Unknown summary={summary} timezone={timezone} />
+            <EarningsFigures summary={summary} />
+            <Section title={titles[period.kind]}>
+              {period.kind === 'day' ? (
+                <Answered query={hours}>
+                  {(all) => (
+                    <MoneyByHour hours={all} timezone={timezone} currency={summary.currency} />
+                  )}
+                </Answered>
+              ) : (
+                <MoneyByDay summary={summary} is_year={period.kind === 'year'} />
+              )}
+            </Section>
+            <Section title="Plants">
+              <PlantEarnings summary={summary} />
+            </Section>
+            <Section title="Fees">
+              <Fees summary={summary} />
+            </Section>
+          </>
+        )}
+      </Answered>
+      <Section title="Contracts">
+        <Answered query={contracts}>{(all) => <Contracts contracts={all} />}</Answered>
+      </Section>
+    </Page>
+  )
+}
+
+const titles = { day: 'By the hour', month: 'By the day', year: 'By the month' } as const

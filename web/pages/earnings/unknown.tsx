@@ -1,0 +1,35 @@
+import type { EarningsSummary } from '@heliograph/sdk'
+import { Alert, List } from '@mantine/core'
+import { formatMoney } from '../../ui/format.ts'
+import { Time } from '../../ui/time.tsx'
+import { unknownWords } from './reads.ts'
+
+/** What is not known is never 0: it is said, with why. */
+export function Unknown({ summary, timezone }: { summary: EarningsSummary; timezone: string }) {
+  const { unknown, energy_without_contract_kwh, known, net_amount, currency } = summary
+  if (unknown.length === 0 && energy_without_contract_kwh === 0) return null
+  return (
+    <Alert color="orange.9" variant="outline" title="Not all of the money is known">
+      <List size="sm">
+        {net_amount === null && known && (
+          <List.Item>Known so far: {formatMoney(known.net_amount, currency)} net.</List.Item>
+        )}
+        {unknown.map((part) => (
+          <List.Item key={`${part.reason}/${part.market_code}`}>
+            {part.hour_count} {part.hour_count === 1 ? 'hour' : 'hours'} of plants:{' '}
+            {unknownWords[part.reason]}
+            {part.market_code && ` (${part.market_code})`}, from{' '}
+            <Time at={part.start_at} timezone={timezone} /> to{' '}
+            <Time at={part.end_at} timezone={timezone} />
+          </List.Item>
+        ))}
+        {energy_without_contract_kwh > 0 && (
+          <List.Item>
+            {energy_without_contract_kwh.toFixed(1)} kWh were delivered under no contract, and are
+            in no amount.
+          </List.Item>
+        )}
+      </List>
+    </Alert>
+  )
+}

@@ -1,0 +1,135 @@
+/** Energy of a period by hours, days or months of the clocks at the site. */
+import type { InverterLosses, LoggerEfficiency } from '@heliograph/sdk'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { heliograph } from '../../api.ts'
+import { daysOf, type Period } from '../../ui/period.tsx'
+import { clockAt, dayAt } from '../../ui/site-clock.ts'
+import { addDays, dayStart } from '../../ui/site-day.ts'
+
+const iso = (ms: number) => new Date(ms).toISOString()
+const hour_ms = 3_600_000
+
+export interface Bucket {
+  /** The start of the hour, the day or the month. */
+  key: string
+  by_logger: Map<number, number>
+  /** As far as light was measured; null where it never was. */
+  expected_kwh: number | null
+  curtailed_kwh: number | null
+  is_partial: boolean
+}
+
+interface Asked {
+  site_id: string
+  period: Period
+  timezone: string
+  today: string
+}
+
+const emptyBucket = (key: string): Bucket => ({
+  ...{ key, by_logger: new Map(), expected_kwh: null, curtailed_kwh: null, is_partial: false },
+})
+
+function keysOf({ period, timezone, today }: Asked): string[] {
+  const days = daysOf(period, today)
+  if (period.kind === 'month') return days
+  if (period.kind === 'year') return [...new Set(days.map((day) => day.slice(0, 7)))]
+  const start_ms = dayStart(period.start_date, timezone)
+  const end_ms = dayStart(addDays(period.start_date, 1), timezone)
+  const count = Math.ceil((end_ms - start_ms) / hour_ms)
+  return Array.from({ length: count }, (_, nth) => iso(start_ms + nth * hour_ms))
+}
+
+function keyAt(start_at: string, { period, timezone }: Asked): string {
+  if (period.kind === 'day') return new Date(start_at).toISOString()
+  return dayAt(Date.parse(start_at), timezone).slice(0, period.kind === 'year' ? 7 : 10)
+}
+
+const sum = (before: number | null, more: number | null) =>
+  more === null ? before : (before ?? 0) + more
+
+/** Month by month: hours of a whole year are not kept, but their sums. */
+async function readBuckets(asked: Asked, signal: AbortSignal): Promise<Bucket[]> {
+  const { site_id, period, timezone, today } = asked
+  const buckets = new Map(keysOf(asked).map((key) => [key, emptyBucket(key)]))
+  const starts = [
+    ...new Map(daysOf(period, today).map((day) => [day.slice(0, 7), day])).keys(),
+  ].map((month) => (period.start_date > `${month}-01` ? period.start_date : `${month}-01`))
+  const end_date = addDays(period.end_date < today ? period.end_date : today, 1)
+  for (const [nth, date] of starts.entries()) {
+    const start = iso(dayStart(date, timezone))
+    const end = iso(dayStart(starts[nth + 1] ?? end_date, timezone))
+    const { data } = await heliograph.energyHourlyList({ site_id, start, end }, { signal })
+    for (const { logger_id, hours } of data) {
+      for (const hour of hours) {
+        if (hour.start_at < start || hour.start_at >= end) continue
+        const bucket = buckets.get(keyAt(hour.start_at, asked))
+        if (!bucket) continue
+        const { energy_kwh, expected_energy_kwh, curtailed_energy_kwh } = hour
+        const before = bucket.by_logger.get(logger_id) ?? null
+        const energy = sum(before, energy_kwh)
+        if (energy !== null) bucket.by_logger.set(logger_id, energy)
+        bucket.expected_kwh = sum(bucket.expected_kwh, expected_energy_kwh)
+        bucket.curtailed_kwh = sum(bucket.curtailed_kwh, curtailed_energy_kwh)
+        if (hour.is_partial) bucket.is_partial = true
+      }
+    }
+  }
+  return [...buckets.values()]
+}
+
+const often = ({ period, today }: Asked) => (period.end_date >= today ? 60_000 : false)
+
+export const useBuckets = (asked: Asked) =>
+  useQuery({
+    queryKey: ['energy', asked.site_id, asked.period, asked.today],
+    queryFn: ({ signal }) => readBuckets(asked, signal),
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+    refetchInterval: asked.period.kind === 'year' ? false : often(asked),
+  })
+
+const windowOf = ({ period, timezone }: Asked) => {
+  const end_ms = Math.min(Date.now(), dayStart(addDays(period.end_date, 1), timezone))
+  return { start: iso(dayStart(period.start_date, timezone)), end: iso(end_ms) }
+}
+
+export const usePerformance = (asked: Asked) =>
+  useQuery({
+    queryKey: ['performance', asked.site_id, asked.period],
+    queryFn: async ({ signal }): Promise<LoggerEfficiency[]> => {
+      const { site_id } = asked
+      const window = windowOf(asked)
+      return (await heliograph.efficiencyLoggersList({ site_id, ...window }, { signal })).data
+    },
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+    refetchInterval: often(asked),
+  })
+
+export const useLosses = (asked: Asked) =>
+  useQuery({
+    queryKey: ['losses', asked.site_id, asked.period],
+    queryFn: async ({ signal }): Promise<InverterLosses[]> => {
+      const { site_id } = asked
+      const window = windowOf(asked)
+      return (await heliograph.efficiencyLossesList({ site_id, ...window }, { signal })).data
+    },
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+    refetchInterval: often(asked),
+  })
+
+/** `13:00`, `14`, `Mar`: as the axis has room for it. */
+export function labelOf(key: string, { period, timezone }: Pick<Asked, 'period' | 'timezone'>) {
+  if (period.kind === 'day') return clockAt(Date.parse(key), timezone).slice(11)
+  if (period.kind === 'month') return String(Number(key.slice(8)))
+  return new Date(`${key}-01T00:00:00Z`).toLocaleDateString('en-GB', {
+    ...{ month: 'short', timeZone: 'UTC' },
+  })
+}
+
+/** The sum of what is known; null where nothing is. */
+export function sumKnown<Row>(rows: readonly Row[], of: (row: Row) => number | null) {
+  return rows.reduce<number | null>((total, row) => sum(total, of(row)), null)
+}

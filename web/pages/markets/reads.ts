@@ -1,0 +1,46 @@
+import type { Market, MarketPrice } from '@heliograph/sdk'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { heliograph } from '../../api.ts'
+import type { Span } from '../../ui/site-day.ts'
+import { isWithin, utcDays } from '../../ui/site-days.ts'
+
+export const useMarkets = (site_id: string) =>
+  useQuery({
+    queryKey: ['markets', site_id],
+    queryFn: async ({ signal }): Promise<Market[]> =>
+      (await heliograph.marketsList({ site_id }, { signal })).data,
+    staleTime: 60_000,
+    refetchInterval: 60_000,
+  })
+
+interface PricesAsked {
+  site_id: string
+  market_code: string
+  span: Span
+}
+
+/** The prices of a span, which lies across UTC days. */
+export const usePrices = ({ site_id, market_code, span }: PricesAsked) =>
+  useQuery({
+    queryKey: ['markets', 'prices', site_id, market_code, span],
+    queryFn: async ({ signal }): Promise<MarketPrice[]> => {
+      const days = await Promise.all(
+        utcDays(span).map((target_date) =>
+          heliograph.marketPricesList({ site_id, market_code, target_date }, { signal }),
+        ),
+      )
+      return days.flatMap(({ data }) => data).filter(({ start_at }) => isWithin(span, start_at))
+    },
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+    refetchInterval: 60_000,
+  })
+
+export const useComparison = (site_id: string, target_date: string) =>
+  useQuery({
+    queryKey: ['markets', 'compare', site_id, target_date],
+    queryFn: ({ signal }) => heliograph.marketsCompare({ site_id, target_date }, { signal }),
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+    refetchInterval: 60_000,
+  })

@@ -1,0 +1,57 @@
+import type { Overview } from '@heliograph/sdk'
+import { Anchor, Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { heliograph } from '../../api.ts'
+import { Section } from '../../ui/section.tsx'
+import { SeverityBadge } from '../../ui/severity.tsx'
+import { Answered } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+
+const ranks = ['critical', 'major', 'warning', 'info']
+
+/** The worst first; the rest is on the page of alerts. */
+export function OpenAlerts({ overview: { site } }: { overview: Overview }) {
+  const { site_id } = site
+  const query = useQuery({
+    queryKey: ['alerts', site_id, 'open'],
+    queryFn: ({ signal }) => heliograph.alertsList({ site_id }, { signal }),
+    refetchInterval: 30_000,
+  })
+  return (
+    <Section
+      title="Alerts"
+      aside={
+        <Anchor size="sm" component={Link} href={`/sites/${site_id}/alerts`}>
+          All alerts
+        </Anchor>
+      }
+    >
+      <Answered query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Text>Nothing is wrong that a rule watches.</Text>
+          ) : (
+            <Stack gap="xs">
+              {[...data]
+                .sort((a, b) => ranks.indexOf(a.severity) - ranks.indexOf(b.severity))
+                .slice(0, 4)
+                .map((alert) => (
+                  <div key={alert.alert_id}>
+                    <Group gap="xs">
+                      <SeverityBadge severity={alert.severity} />
+                      <Text size="sm" c="dimmed">
+                        since <Time at={alert.started_at} timezone={site.timezone} />
+                      </Text>
+                    </Group>
+                    <Text size="sm">{alert.message}</Text>
+                  </div>
+                ))}
+              {data.length > 4 && <Text size="sm">and {data.length - 4} more</Text>}
+            </Stack>
+          )
+        }
+      </Answered>
+    </Section>
+  )
+}

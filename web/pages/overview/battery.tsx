@@ -1,0 +1,46 @@
+import type { Overview } from '@heliograph/sdk'
+import { Anchor, Progress, Text } from '@mantine/core'
+import { Link } from 'wouter'
+import { formatAge, formatNumber, formatPower, none } from '../../ui/format.ts'
+import { Section } from '../../ui/section.tsx'
+import { inWords } from '../../ui/words.ts'
+
+export function BatteryCards({ overview: { site, bess } }: { overview: Overview }) {
+  return (bess ?? []).map((unit) => (
+    <Section
+      key={unit.bess_id}
+      title={unit.name ?? `Battery ${unit.bess_id}`}
+      aside={
+        <Anchor
+          size="sm"
+          component={Link}
+          href={`/sites/${site.site_id}/batteries/${unit.bess_id}`}
+        >
+          Open
+        </Anchor>
+      }
+    >
+      <Text className="figure" fz={20} fw={600}>
+        {unit.soc_pct === null ? none : `${formatNumber(unit.soc_pct, 0)} %`} charged
+      </Text>
+      {unit.soc_pct !== null && (
+        <Progress value={unit.soc_pct} my={6} aria-label="State of charge" />
+      )}
+      <Text>{flow(unit.power_kw)}</Text>
+      <Text size="sm" c="dimmed">
+        {inWords(unit.status)}, {inWords(unit.operating_mode).toLowerCase()},{' '}
+        {unit.alarm_count ?? none} {unit.alarm_count === 1 ? 'alarm' : 'alarms'},{' '}
+        {formatAge(unit.age_s)}
+      </Text>
+    </Section>
+  ))
+}
+
+/** Positive discharges. */
+function flow(power_kw: number | null): string {
+  if (power_kw === null) return 'Its power is not known'
+  if (Math.abs(power_kw) < 0.5) return 'Neither charges nor discharges'
+  return power_kw > 0
+    ? `Discharges with ${formatPower(power_kw)}`
+    : `Charges with ${formatPower(-power_kw)}`
+}

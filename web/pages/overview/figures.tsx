@@ -1,0 +1,132 @@
+import type { Overview } from '@heliograph/sdk'
+import { Anchor, SimpleGrid } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { heliograph } from '../../api.ts'
+import { Figure } from '../../ui/figure.tsx'
+import { formatEnergy, formatMoney, formatNumber, formatPower, none } from '../../ui/format.ts'
+import { inWords } from '../../ui/words.ts'
+import { useMayRead } from './may-read.ts'
+
+export function Figures({ overview }: { overview: Overview }) {
+  const mayRead = useMayRead()
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing={{ base: 'xs', sm: 'md' }}>
+      <PowerNow overview={overview} />
+      <EnergyToday overview={overview} />
+      {mayRead('earnings:read') && <MoneyToday site_id={overview.site.site_id} />}
+      {overview.alerts && <AlertCount overview={overview} />}
+    </SimpleGrid>
+  )
+}
+
+function PowerNow({ overview: { status, predictions, generated_at } }: { overview: Overview }) {
+  const now = Date.parse(generated_at)
+  const hour = predictions?.next_hours.find(
+    ({ start_at, end_at }) => Date.parse(start_at) <= now && now < Date.parse(end_at),
+  )
+  return (
+    <Figure
+      label="Power now"
+      value={formatPower(status.ac_power_kw)}
+      note={
+        <>
+          possible {formatPower(status.available_power_kw)}
+          {predictions && <>, forecast {formatPower(hour?.p50_kw)}</>}
+        </>
+      }
+    />
+  )
+}
+
+function EnergyToday({ overview: { site, status, predictions } }: { overview: Overview }) {
+  const { site_id } = site
+  const { data } = useQuery({
+    queryKey: ['plant-summary', site_id],
+    queryFn: ({ signal }) => heliograph.plantSummaryList({ site_id }, { signal }),
+    refetchInterval: 60_000,
+  })
+  const { energy_kwh, expected_energy_kwh } = data?.meta.totals ?? {}
+  const share =
+    typeof energy_kwh === 'number' && expected_energy_kwh
+      ? (energy_kwh / expected_energy_kwh) * 100
+      : null
+  const is_low = share !== null && share < 85 && (expected_energy_kwh ?? 0) > 0
+  return (
+    <Figure
+      label="Energy today"
+      value={formatEnergy(status.energy_today_kwh)}
+      {...(is_low && { tone: 'bad' as const })}
+      note={
+        <>
+          {share === null ? none : `${formatNumber(share, 0)} %`} of what the sun allowed so far
+          {predictions && <>, forecast for the day {formatEnergy(predictions.today_p50_kwh)}</>}
+        </>
+      }
+    />
+  )
+}
+
+const reasons: Record<string, string> = {
+  no_contract: 'the plants sell under no contract',
+  no_price: 'the market has no price yet',
+  no_exchange_rate: 'an exchange rate is missing',
+  no_energy: 'the energy is not known',
+  not_yet: 'nothing is summed up yet',
+}
+
+function MoneyToday({ site_id }: { site_id: string }) {
+  const { data } = useQuery({
+    queryKey: ['earnings-today', site_id],
+    queryFn: ({ signal }) => {
+      const today = new Date().toISOString().slice(0, 10)
+      return heliograph.earningsSummaryGet({ site_id, start: today, end: today }, { signal })
+    },
+    refetchInterval: 60_000,
+  })
+  const net = data?.net_amount ?? data?.known?.net_amount
+  const per_mwh = data?.average_price_per_mwh
+  return (
+    <Figure
+      label="Earned today, after fees"
+      value={formatMoney(net, data?.currency ?? null)}
+      note={
+        <>
+          {data?.reason && <>Not all of it: {reasons[data.reason] ?? inWords(data.reason)}. </>}
+          {per_mwh !== null && per_mwh !== undefined && data?.currency && (
+            <>{formatMoney(per_mwh, data.currency)}/MWh on average. </>
+          )}
+          {data?.price_status === 'provisional' && 'Provisional. '}
+          <Anchor size="sm" component={Link} href={`/sites/${site_id}/earnings`} underline="always">
+            Earnings
+          </Anchor>
+        </>
+      }
+    />
+  )
+}
+
+function AlertCount({ overview: { site, alerts } }: { overview: Overview }) {
+  const open = site.active_alert_count ?? (alerts ? alerts.active + alerts.acknowledged : null)
+  const worst = site.highest_alert_severity
+  return (
+    <Figure
+      label="Open alerts"
+      value={open ?? none}
+      {...((worst === 'critical' || worst === 'major') && { tone: 'bad' as const })}
+      note={
+        <>
+          {worst ? `worst: ${inWords(worst).toLowerCase()}. ` : open === 0 && 'Nothing to do. '}
+          <Anchor
+            size="sm"
+            component={Link}
+            href={`/sites/${site.site_id}/alerts`}
+            underline="always"
+          >
+            Alerts
+          </Anchor>
+        </>
+      }
+    />
+  )
+}

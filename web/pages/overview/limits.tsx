@@ -1,0 +1,88 @@
+import type { Overview } from '@heliograph/sdk'
+import { Anchor, List, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { heliograph } from '../../api.ts'
+import { formatPower } from '../../ui/format.ts'
+import { limitWords } from '../../ui/plant-words.tsx'
+import { Section } from '../../ui/section.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useMayRead } from './may-read.ts'
+
+/** What keeps the plants below what the sun allows, and who asked for it. */
+export function Limits({ overview }: { overview: Overview }) {
+  const { site, curtailment, loggers } = overview
+  const mayRead = useMayRead()
+  const causes = causesOf(overview)
+  const is_curtailed = loggers.some(({ curtailment_active }) => curtailment_active)
+  const href = `/sites/${site.site_id}/curtailment`
+  return (
+    <Section
+      title="What limits the plants"
+      aside={
+        mayRead('curtailment:read') && (
+          <Anchor size="sm" component={Link} href={href}>
+            Curtailment
+          </Anchor>
+        )
+      }
+    >
+      {causes.length === 0 && !is_curtailed && (
+        <Text>Nothing: no curtailment, no permit, no limit that another set.</Text>
+      )}
+      {causes.length > 0 && (
+        <List size="sm">
+          {causes.map(({ cause, count }) => (
+            <List.Item key={cause}>
+              {count} {count === 1 ? 'inverter is' : 'inverters are'} limited by {cause}
+            </List.Item>
+          ))}
+        </List>
+      )}
+      {curtailment && curtailment.active_count > 0 && (
+        <>
+          <Text mt="xs">
+            The plants may deliver {formatPower(curtailment.limit_kw)} together; they could deliver{' '}
+            {formatPower(curtailment.curtailed_now_kw)} more.
+          </Text>
+          {mayRead('curtailment:read') && <RowsInForce overview={overview} />}
+        </>
+      )}
+    </Section>
+  )
+}
+
+function causesOf({ inverters }: Overview) {
+  const counts = new Map<string, number>()
+  for (const { limited_by, comm_state } of inverters) {
+    if (!limited_by || limited_by === 'none' || comm_state === 'disconnected') continue
+    const cause = limitWords(limited_by)
+    counts.set(cause, (counts.get(cause) ?? 0) + 1)
+  }
+  return [...counts].map(([cause, count]) => ({ cause, count }))
+}
+
+function RowsInForce({ overview: { site, loggers } }: { overview: Overview }) {
+  const { site_id, timezone } = site
+  const { data } = useQuery({
+    queryKey: ['curtailment', site_id],
+    queryFn: ({ signal }) => heliograph.curtailmentList({ site_id }, { signal }),
+    refetchInterval: 15_000,
+  })
+  const rows = data?.data.filter(({ is_active }) => is_active) ?? []
+  return (
+    <List size="sm" mt="xs">
+      {rows.slice(0, 6).map((row) => (
+        <List.Item key={row.id}>
+          {loggers.find(({ logger_id }) => logger_id === row.logger_id)?.name ??
+            `Plant ${row.logger_id}`}
+          : at most {formatPower(row.max_power_kw)} until{' '}
+          <Time at={row.end_at} timezone={timezone} />, by {row.created_by ?? 'the plant itself'}
+          {row.applied ? ', applied' : ', not proved yet'}
+          {row.failure_message && `: ${row.failure_message}`}
+        </List.Item>
+      ))}
+      {rows.length > 6 && <List.Item>and {rows.length - 6} more</List.Item>}
+    </List>
+  )
+}

@@ -1,0 +1,111 @@
+/** Power of the site today, beside what was possible and what was forecast. */
+
+import type { Forecast, Overview } from '@heliograph/sdk'
+import { Text } from '@mantine/core'
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { heliograph } from '../../api.ts'
+import { type History, loggerHistory, means } from '../../ui/history.ts'
+import { type Line, LineChart } from '../../ui/line-chart.tsx'
+import { dayAt } from '../../ui/site-clock.ts'
+import { daysFrom, type Span } from '../../ui/site-day.ts'
+import { Loading } from '../../ui/states.tsx'
+import { useMayRead } from './may-read.ts'
+
+const step_ms = 300_000
+
+export default function TodayChart({ overview }: { overview: Overview }) {
+  const { site, loggers, generated_at } = overview
+  const { site_id, timezone } = site
+  const today = dayAt(Date.parse(generated_at), timezone)
+  const span = useMemo(() => daysFrom(today, 1, timezone), [today, timezone])
+  const points = useForecast(site_id, span)
+  const { histories, is_loading, is_failed } = useQueries({
+    queries: loggers.map(({ logger_id }) => loggerHistory(site_id, logger_id, span)),
+    combine: (queries) => ({
+      histories: queries.map(({ data }) => data),
+      is_loading: queries.some(({ isPending }) => isPending),
+      is_failed: queries.some(({ isError, data }) => isError && !data),
+    }),
+  })
+  const drawn = useMemo(() => linesOf(span, histories, points), [span, histories, points])
+  if (is_loading) return <Loading />
+  return (
+    <>
+      {is_failed && (
+        <Text size="sm">The power of the day could not be read; it is tried again.</Text>
+      )}
+      <LineChart
+        title={`Power of the site on ${today}, with what was possible and forecast`}
+        timezone={timezone}
+        {...drawn}
+      />
+    </>
+  )
+}
+
+/** Forecasts are of days of UTC: two of them may touch the day of the site. */
+function useForecast(site_id: string, { start_ms, end_ms }: Span): Forecast['points'] {
+  const mayRead = useMayRead()
+  const ends = [start_ms, end_ms - 1].map((ms) => new Date(ms).toISOString().slice(0, 10))
+  const dates = [...new Set(ends)]
+  const { data } = useQuery({
+    queryKey: ['forecast-of-day', site_id, ...dates],
+    enabled: mayRead('predictions:read'),
+    refetchInterval: 60_000,
+    queryFn: async ({ signal }) => {
+      const answers = await Promise.all(
+        dates.map((date) => heliograph.predictionsForecastList({ site_id, date }, { signal })),
+      )
+      return answers.flatMap(({ meta }) => meta.site?.points ?? [])
+    },
+  })
+  return data ?? nothing
+}
+
+const nothing: Forecast['points'] = []
+
+function linesOf(
+  span: Span,
+  histories: readonly (History | undefined)[],
+  points: Forecast['points'],
+) {
+  const count = Math.ceil((span.end_ms - span.start_ms) / step_ms)
+  const at_ms = Array.from({ length: count }, (_, step) => span.start_ms + step * step_ms)
+  const known = histories.filter((history) => history && history.at_ms.length > 0)
+  const total = (name: string) => {
+    const parts = known.map((history) => means(history!, name, span, step_ms))
+    return at_ms.map((_, step) => sumOf(parts.map((part) => part[step] ?? null)))
+  }
+  const steps = at_ms.map((ms) =>
+    points.find(({ start_at, end_at }) => Date.parse(start_at) <= ms && ms < Date.parse(end_at)),
+  )
+  const forecast = (name: 'p10_kw' | 'p50_kw' | 'p90_kw') =>
+    steps.map((point) => point?.[name] ?? null)
+  const lines: Line[] = [
+    {
+      ...{ label: 'Possible', unit: 'kW', color: 'green', dash: true },
+      values: total('available_power_kw'),
+    },
+    { label: 'Power', unit: 'kW', values: total('ac_power_kw'), color: 'blue', fill: true },
+  ]
+  if (points.length === 0) return { at_ms, lines }
+  const style = { unit: 'kW', color: 'orange', stepped: true } as const
+  lines.push(
+    { label: 'Forecast, 90 % stay below', ...style, dash: true, values: forecast('p90_kw') },
+    { label: 'Forecast', ...style, values: forecast('p50_kw') },
+    { label: 'Forecast, 10 % stay below', ...style, dash: true, values: forecast('p10_kw') },
+  )
+  return { at_ms, lines, band: [2, 4] as const }
+}
+
+/** Not known where a part of it is not. */
+function sumOf(parts: readonly (number | null)[]): number | null {
+  if (parts.length === 0) return null
+  let sum = 0
+  for (const part of parts) {
+    if (part === null) return null
+    sum += part
+  }
+  return sum
+}

@@ -1,0 +1,69 @@
+import type { Overview } from '@heliograph/sdk'
+import { Alert, Anchor, Group, List, Text } from '@mantine/core'
+import { Link } from 'wouter'
+import { formatNumber, formatPower } from '../../ui/format.ts'
+import { HealthBadge, healthReason } from '../../ui/health.tsx'
+
+const shown_max = 8
+
+/** Whether all is well, in a sentence; and if not, what is wrong. */
+export function Verdict({ overview }: { overview: Overview }) {
+  const { health_status, health_reasons } = overview.status
+  const more = health_reasons.length - shown_max
+  return (
+    <div>
+      <Group gap="sm" mb={health_reasons.length > 0 ? 'xs' : 0}>
+        <HealthBadge status={health_status} />
+        <Text>{sentence(overview)}</Text>
+      </Group>
+      {health_reasons.length > 0 && (
+        <Alert
+          variant="outline"
+          color={health_status === 'offline' ? 'red' : 'orange'}
+          title="What is wrong"
+        >
+          <List size="sm">
+            {health_reasons.slice(0, shown_max).map((reason) => (
+              <List.Item key={reason}>
+                <Reason reason={reason} overview={overview} />
+              </List.Item>
+            ))}
+            {more > 0 && <List.Item>and {more} more</List.Item>}
+          </List>
+        </Alert>
+      )}
+    </div>
+  )
+}
+
+/** With the name of the device, and the way to it. */
+function Reason({ reason, overview }: { reason: string; overview: Overview }) {
+  const { site, loggers, inverters } = overview
+  const [code = '', id = ''] = reason.split(':')
+  const logger = loggers.find(({ logger_id }) => String(logger_id) === id)
+  const inverter = inverters.find(({ inverter_id }) => String(inverter_id) === id)
+  const ways: [starts: string, path: string, name: string | undefined][] = [
+    ['critical_alerts', '/alerts', id],
+    ['logger_', `/plants/${id}`, logger?.name],
+    ['inverter_', `/inverters/${id}`, inverter?.name],
+  ]
+  const [, path, name] = ways.find(([starts]) => code.startsWith(starts)) ?? []
+  if (!path) return healthReason(reason)
+  const words = healthReason(`${code}:${name ?? id}`)
+  return (
+    <Anchor component={Link} href={`/sites/${site.site_id}${path}`} size="sm" underline="always">
+      {logger ? words.replace(`Plant ${logger.name}`, logger.name) : words}
+    </Anchor>
+  )
+}
+
+function sentence({ status, curtailment }: Overview): string {
+  const { ac_power_kw, available_power_kw, is_daylight } = status
+  if (ac_power_kw === null) return 'What the site delivers now is not known.'
+  if (is_daylight === false && ac_power_kw <= 0) return 'The sun is down, the plants rest.'
+  const power = `The site delivers ${formatPower(ac_power_kw)}`
+  if (available_power_kw === null || available_power_kw < 1) return `${power}.`
+  const share = formatNumber(Math.min(100, (ac_power_kw / available_power_kw) * 100), 0)
+  const why = (curtailment?.active_count ?? 0) > 0 ? ': it is curtailed' : ''
+  return `${power}, ${share} % of what is possible now${why}.`
+}

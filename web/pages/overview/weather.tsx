@@ -1,0 +1,39 @@
+import type { Overview } from '@heliograph/sdk'
+import { SimpleGrid, Text } from '@mantine/core'
+import { formatAge, formatQuantity } from '../../ui/format.ts'
+import { Section } from '../../ui/section.tsx'
+
+export function WeatherNow({ overview: { site, status, weather } }: { overview: Overview }) {
+  const station = weather?.[0]
+  const sun = status.sun_elevation_deg
+  const wind = station?.wind_speed_m_s
+  const rows: [string, string][] = [
+    ['In the plane of the panels', formatQuantity(status.poa_irradiance_w_m2, 'W/m²', 0)],
+    ['Panels', formatQuantity(status.module_temperature_c, '°C')],
+    ['Air', formatQuantity(status.ambient_temperature_c, '°C')],
+    ['Wind', formatQuantity(wind, 'm/s')],
+    ['Humidity', formatQuantity(station?.relative_humidity_pct, '%', 0)],
+    ['Sun above the horizon', formatQuantity(sun, '°')],
+  ]
+  return (
+    <Section title="Weather">
+      <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="xs">
+        {rows.map(([name, value]) => (
+          <div key={name}>
+            <Text size="sm" c="dimmed">
+              {name}
+            </Text>
+            <Text className="figure" fw={600}>
+              {value}
+            </Text>
+          </div>
+        ))}
+      </SimpleGrid>
+      <Text size="sm" c="dimmed" mt="xs">
+        {station
+          ? `Wind and humidity of ${station.name ?? 'the met station'}, ${formatAge(station.age_s)}`
+          : `No met station measures at ${site.name}`}
+      </Text>
+    </Section>
+  )
+}

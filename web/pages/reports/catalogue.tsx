@@ -1,0 +1,59 @@
+import type { ReportTemplate } from '@heliograph/sdk'
+import { Badge, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useUser } from '../../queries.ts'
+import { inWords } from '../../ui/words.ts'
+import { WriteButton } from '../../ui/write-button.tsx'
+
+interface CatalogueProps {
+  templates: readonly ReportTemplate[]
+  onOrder: (template: ReportTemplate) => void
+}
+
+const categories: Record<string, string> = { bess: 'Battery', om: 'Maintenance' }
+
+export function Catalogue({ templates, onOrder }: CatalogueProps) {
+  const { modules, scopes } = useUser()
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2, xl: 3 }}>
+      {templates.map((template) => {
+        const lacking = template.required_scopes.filter((scope) => !scopes.includes(scope))
+        const is_in_plan = modules.includes(template.required_module)
+        return (
+          <Card key={template.template_id} withBorder>
+            <Stack gap="xs" h="100%">
+              <Group justify="space-between" wrap="nowrap" align="flex-start">
+                <Title order={2} size="h5">
+                  {template.name}
+                </Title>
+                <Badge color="gray">
+                  {categories[template.category] ?? inWords(template.category)}
+                </Badge>
+              </Group>
+              <Text size="sm" style={{ flex: 1 }}>
+                {template.description}
+              </Text>
+              <Text size="sm" c="dimmed">
+                As {template.formats.join(', ').toUpperCase()}, about a{' '}
+                {template.periods.filter((period) => period !== 'custom').join(', ')}
+              </Text>
+              {!is_in_plan && <Text size="sm">Your plan does not include it.</Text>}
+              {is_in_plan && lacking.length > 0 && (
+                <Text size="sm">Your role lacks {lacking.join(', ')}.</Text>
+              )}
+              {is_in_plan && lacking.length === 0 && (
+                <WriteButton
+                  scope="reports:write"
+                  variant="default"
+                  aria-label={`Order ${template.name}`}
+                  onClick={() => onOrder(template)}
+                >
+                  Order
+                </WriteButton>
+              )}
+            </Stack>
+          </Card>
+        )
+      })}
+    </SimpleGrid>
+  )
+}

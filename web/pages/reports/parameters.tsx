@@ -1,0 +1,80 @@
+/** What a template takes beside its schedule, by its own schema. */
+
+import type { ReportTemplate } from '@heliograph/sdk'
+import { NumberInput, Select, Switch, TextInput } from '@mantine/core'
+import { inWords } from '../../ui/words.ts'
+import type { SubscriptionFormed } from './subscription-drawer.tsx'
+
+interface Property {
+  type?: string
+  description?: string
+  default?: unknown
+  minimum?: number
+  maximum?: number
+  enum?: string[]
+}
+
+interface ParametersProps {
+  template: ReportTemplate | undefined
+  form: SubscriptionFormed
+}
+
+export function Parameters({ template, form }: ParametersProps) {
+  const properties = (template?.parameters_schema['properties'] ?? {}) as Record<string, Property>
+  return Object.entries(properties).map(([name, property]) => (
+    <Parameter key={name} {...{ name, property, form }} />
+  ))
+}
+
+interface ParameterProps {
+  name: string
+  property: Property
+  form: SubscriptionFormed
+}
+
+function Parameter({ name, property, form }: ParameterProps) {
+  const given = form.values.parameters[name] ?? property.default
+  const set = (value: unknown) =>
+    form.setFieldValue('parameters', { ...form.values.parameters, [name]: value })
+  const error = form.errors[`parameters.${name}`]
+  const named = { label: inWords(name), description: property.description, error }
+  if (property.enum) {
+    return (
+      <Select
+        {...named}
+        allowDeselect={false}
+        data={property.enum.map((value) => ({ value, label: inWords(value) }))}
+        value={String(given ?? '')}
+        onChange={set}
+      />
+    )
+  }
+  if (property.type === 'boolean') {
+    return (
+      <Switch
+        {...named}
+        checked={given === true}
+        onChange={(event) => set(event.currentTarget.checked)}
+      />
+    )
+  }
+  if (property.type === 'integer' || property.type === 'number') {
+    return (
+      <NumberInput
+        {...named}
+        allowDecimal={property.type === 'number'}
+        {...(property.minimum !== undefined && { min: property.minimum })}
+        {...(property.maximum !== undefined && { max: property.maximum })}
+        value={typeof given === 'number' ? given : ''}
+        onChange={(value) => set(typeof value === 'number' ? value : undefined)}
+      />
+    )
+  }
+  return (
+    <TextInput
+      {...named}
+      value={String(given ?? '')}
+      onChange={(event) => set(event.currentTarget.value)}
+    />
+  )
+}

@@ -1,0 +1,121 @@
+import type { ReportRun, ReportTemplate } from '@heliograph/sdk'
+import { Button, Loader, Stack, Text } from '@mantine/core'
+import { IconDownload } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { heliograph } from '../../api.ts'
+import { useSite } from '../../shell/site-shell.tsx'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { formatQuantity } from '../../ui/format.ts'
+import { Problem } from '../../ui/problem.tsx'
+import { saveFile } from '../../ui/save-file.ts'
+import { StateBadge } from '../../ui/severity.tsx'
+import { Answered, Empty } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useWrite } from '../../ui/use-write.ts'
+
+interface RunListProps {
+  site_id: string
+  templates: readonly ReportTemplate[]
+}
+
+const isUnderWay = ({ status }: ReportRun) => status === 'queued' || status === 'running'
+
+export function RunList({ site_id, templates }: RunListProps) {
+  const { timezone } = useSite()
+  const runs = useQuery({
+    queryKey: ['reports', site_id, 'runs'],
+    queryFn: ({ signal }) => heliograph.reportRunsList({ site_id, limit: 50 }, { signal }),
+    // Who has asked for one waits for it.
+    refetchInterval: ({ state }) => (state.data?.data.some(isUnderWay) ? 3000 : 30_000),
+  })
+  const nameOf = (id: string) => templates.find((one) => one.template_id === id)?.name ?? id
+  const columns: Column<ReportRun>[] = [
+    {
+      name: 'Report',
+      cell: (run) => (
+        <>
+          {nameOf(run.template_id)}
+          <Text size="sm" c="dimmed">
+            <Time at={run.period_start_at} timezone={timezone} style="date" /> to{' '}
+            <Time at={lastOf(run.period_end_at)} timezone={timezone} style="date" />
+          </Text>
+        </>
+      ),
+    },
+    { name: 'File', cell: (run) => <Download {...{ site_id, run }} /> },
+    { name: 'State', cell: (run) => <RunState run={run} /> },
+    {
+      name: 'Ordered',
+      cell: (run) => (
+        <>
+          <Time at={run.queued_at} timezone={timezone} />
+          <Text size="sm" c="dimmed">
+            {run.trigger === 'schedule' ? 'by its schedule' : `by ${run.requested_by}`}
+          </Text>
+        </>
+      ),
+    },
+    {
+      name: 'Data there',
+      is_number: true,
+      cell: (run) => formatQuantity(run.data_completeness_pct, '%'),
+    },
+    { name: 'Mails', is_number: true, cell: ({ recipients_sent }) => recipients_sent },
+  ]
+  return (
+    <Answered query={runs}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <Empty title="No report was made yet">Order one from the catalogue and run it.</Empty>
+        ) : (
+          <DataTable
+            label="Reports that were made"
+            width={760}
+            {...{ columns, rows: data }}
+            keyOf={({ run_id }) => run_id}
+          />
+        )
+      }
+    </Answered>
+  )
+}
+
+/** The end does not belong to it: the day before does. */
+const lastOf = (end_at: string) => new Date(Date.parse(end_at) - 1000).toISOString()
+
+function RunState({ run }: { run: ReportRun }) {
+  return (
+    <Stack gap={4} align="flex-start">
+      <StateBadge state={run.status} />
+      {isUnderWay(run) && <Loader size="xs" type="bar" aria-label="It is being made" />}
+      {run.error_message && <Text size="sm">{run.error_message}</Text>}
+    </Stack>
+  )
+}
+
+function Download({ site_id, run }: { site_id: string; run: ReportRun }) {
+  const { run_id, file_name, file_size_bytes, format } = run
+  const download = useWrite({
+    write: async () => saveFile(await heliograph.file('reportRunFile', { site_id, run_id })),
+    changes: [],
+  })
+  if (run.status === 'expired') return 'No longer kept'
+  if (run.status !== 'succeeded') return '–'
+  const size = formatQuantity(file_size_bytes === null ? null : file_size_bytes / 1024, 'KiB', 0)
+  const text = `${format.toUpperCase()}, ${size}`
+  return (
+    <Stack gap={4}>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconDownload size={14} />}
+        loading={download.is_pending}
+        aria-label={`${text}: download ${file_name ?? run_id}`}
+        onClick={() => download.run(undefined)}
+      >
+        {text}
+      </Button>
+      <Problem error={download.error} />
+    </Stack>
+  )
+}

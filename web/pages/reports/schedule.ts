@@ -1,0 +1,94 @@
+/** When a subscription is due, in words and as a form has it. */
+import type { ReportSubscription, ReportTemplate } from '@heliograph/sdk'
+import { inWords } from '../../ui/words.ts'
+
+export const weekdays = [
+  ...['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],
+].map((label, nth) => ({ value: String(nth + 1), label }))
+
+export const monthDays = [
+  ...Array.from({ length: 28 }, (_, nth) => ({ value: String(nth + 1), label: `${nth + 1}.` })),
+  { value: 'last', label: 'Last day' },
+]
+
+export const frequencies = ['daily', 'weekly', 'monthly', 'quarterly'] as const
+
+export const periods = [
+  ...(['previous_day', 'previous_week', 'previous_month'] as const),
+  ...(['month_to_date', 'year_to_date'] as const),
+] as const
+
+/** `monthly on the 1., 06:00 (Europe/Berlin), about the previous month`. */
+export function whenText(one: ReportSubscription): string {
+  const { frequency, day_of_week, day_of_month, time_of_day, timezone, period } = one
+  const weekday = weekdays.find(({ value }) => value === String(day_of_week))
+  const day =
+    day_of_month === 'last' ? ' on the last day' : day_of_month ? ` on the ${day_of_month}.` : ''
+  const on = weekday ? ` on ${weekday.label}` : day
+  return `${frequency}${on}, ${time_of_day} (${timezone}), about ${inWords(period).toLowerCase()}`
+}
+
+export interface SubscriptionValues {
+  name: string
+  enabled: boolean
+  frequency: ReportSubscription['frequency']
+  day_of_week: string
+  day_of_month: string
+  time_of_day: string
+  timezone: string
+  period: ReportSubscription['period']
+  format: ReportSubscription['format']
+  recipients: string[]
+  /** Empty: all plants. */
+  logger_ids: string[]
+  parameters: Record<string, unknown>
+}
+
+export function newValues(
+  template: ReportTemplate,
+  timezone: string,
+  email: string,
+): SubscriptionValues {
+  return {
+    ...{ name: template.name, enabled: true, frequency: 'monthly' },
+    ...{ day_of_week: '1', day_of_month: '1', time_of_day: '06:00', timezone },
+    ...{ period: 'previous_month', format: template.formats[0] ?? 'pdf' },
+    ...{ recipients: [email], logger_ids: [], parameters: {} },
+  }
+}
+
+export function valuesOf(one: ReportSubscription): SubscriptionValues {
+  const { name, enabled, frequency, time_of_day, timezone, period, format } = one
+  return {
+    ...{ name, enabled, frequency, time_of_day, timezone, period, format },
+    day_of_week: String(one.day_of_week ?? 1),
+    day_of_month: String(one.day_of_month ?? 1),
+    recipients: one.recipients,
+    logger_ids: (one.logger_ids ?? []).map(String),
+    parameters: one.parameters,
+  }
+}
+
+/** As the API takes it. */
+export function bodyOf(values: SubscriptionValues) {
+  const { day_of_week, day_of_month, logger_ids, ...same } = values
+  const is_monthly = values.frequency === 'monthly' || values.frequency === 'quarterly'
+  const month_day = day_of_month === 'last' ? ('last' as const) : Number(day_of_month)
+  return {
+    ...same,
+    name: values.name.trim(),
+    day_of_week: values.frequency === 'weekly' ? Number(day_of_week) : null,
+    day_of_month: is_monthly ? month_day : null,
+    logger_ids: logger_ids.length === 0 ? null : logger_ids.map(Number),
+  }
+}
+
+export const rules = {
+  name: (name: string) => (name.trim() ? null : 'Give it a name.'),
+  time_of_day: (time: string) => (/^\d\d:\d\d$/.test(time) ? null : 'Say when, such as 06:00.'),
+  recipients: (recipients: string[]) => {
+    if (recipients.length === 0) return 'Name at least one mail address.'
+    const wrong = recipients.filter((one) => !/^[^\s@]+@[^\s@]+$/.test(one))
+    return wrong.length === 0 ? null : `${wrong.join(', ')} is no mail address.`
+  },
+}

@@ -1,0 +1,199 @@
+import type { ReportTemplate } from '@heliograph/sdk'
+import {
+  Button,
+  Drawer,
+  Group,
+  MultiSelect,
+  Select,
+  SimpleGrid,
+  Stack,
+  Switch,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { type FormRulesRecord, type UseFormReturnType, useForm } from '@mantine/form'
+import { heliograph } from '../../api.ts'
+import { useUser } from '../../queries.ts'
+import { useSite } from '../../shell/site-shell.tsx'
+import { useDevices } from '../../ui/devices.tsx'
+import { dialog } from '../../ui/dialog.ts'
+import { Problem, withFields } from '../../ui/problem.tsx'
+import { useWrite } from '../../ui/use-write.ts'
+import { choices } from '../../ui/words.ts'
+import { WriteButton } from '../../ui/write-button.tsx'
+import type { Edited } from '../reports.tsx'
+import { Parameters } from './parameters.tsx'
+import {
+  bodyOf,
+  frequencies,
+  monthDays,
+  newValues,
+  periods,
+  rules,
+  type SubscriptionValues,
+  valuesOf,
+  weekdays,
+} from './schedule.ts'
+
+interface DrawerProps {
+  site_id: string
+  edited: Edited | null
+  onClose: () => void
+  onSaved: () => void
+}
+
+export function SubscriptionDrawer({ site_id, edited, onClose, onSaved }: DrawerProps) {
+  const name = edited?.subscription?.name ?? edited?.template?.name ?? ''
+  return (
+    <Drawer
+      opened={edited !== null}
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={edited?.subscription ? `Change ${name}` : `Order ${name}`}
+      {...dialog}
+      closeOnClickOutside={false}
+    >
+      {edited && <SubscriptionForm {...{ site_id, edited, onClose, onSaved }} />}
+    </Drawer>
+  )
+}
+
+type FormProps = DrawerProps & { edited: Edited }
+
+function SubscriptionForm({ site_id, edited, onClose, onSaved }: FormProps) {
+  const { timezone } = useSite()
+  const { email } = useUser()
+  const { subscription, template } = edited
+  const form = useForm<SubscriptionValues>({
+    initialValues: subscription
+      ? valuesOf(subscription)
+      : newValues(edited.template, timezone, email),
+    validate: rules,
+  })
+  const { run, is_pending, error } = useWrite({
+    write: (values: SubscriptionValues) =>
+      withFields(form, () => {
+        const body = bodyOf(values)
+        if (subscription) {
+          const { sub_id } = subscription
+          return heliograph.reportSubscriptionChange({ site_id, sub_id, ...body })
+        }
+        const { template_id } = edited.template
+        return heliograph.reportSubscriptionCreate({ site_id, template_id, ...body })
+      }),
+    done: 'Saved',
+    changes: [['reports', site_id]],
+    onDone: onSaved,
+  })
+  return (
+    <form onSubmit={form.onSubmit((values) => run(values))} noValidate>
+      <Stack>
+        <Fields {...{ site_id, template, form }} />
+        <Problem error={error} />
+        <Group>
+          <WriteButton scope="reports:write" type="submit" loading={is_pending}>
+            {subscription ? 'Save' : 'Subscribe'}
+          </WriteButton>
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+interface FieldsProps {
+  site_id: string
+  template: ReportTemplate | undefined
+  form: SubscriptionFormed
+}
+
+function Fields({ site_id, template, form }: FieldsProps) {
+  const { mail_is_sent } = useUser()
+  const { plants } = useDevices(site_id)
+  const formats = template?.formats ?? [form.values.format]
+  return (
+    <>
+      {template && <Text size="sm">{template.description}</Text>}
+      <TextInput label="Name" required {...form.getInputProps('name')} />
+      <When form={form} />
+      <SimpleGrid cols={2}>
+        <Select
+          label="About"
+          allowDeselect={false}
+          data={choices(periods)}
+          {...form.getInputProps('period')}
+        />
+        <Select
+          label="File"
+          allowDeselect={false}
+          data={formats.map((value) => ({ value, label: value.toUpperCase() }))}
+          {...form.getInputProps('format')}
+        />
+      </SimpleGrid>
+      <MultiSelect
+        label="Plants"
+        placeholder={form.values.logger_ids.length === 0 ? 'All plants' : ''}
+        data={plants}
+        clearable
+        clearButtonProps={{ 'aria-label': 'All plants' }}
+        {...form.getInputProps('logger_ids')}
+      />
+      <Parameters {...{ template, form }} />
+      <TagsInput
+        label="Mail to"
+        description={
+          mail_is_sent
+            ? 'Each gets a mail of its own with the file. Enter after each address.'
+            : 'This server sends no mails: files are kept here for download all the same.'
+        }
+        placeholder="owner@example.com"
+        acceptValueOnBlur
+        {...form.getInputProps('recipients')}
+      />
+      <Switch label="It runs by itself" {...form.getInputProps('enabled', { type: 'checkbox' })} />
+    </>
+  )
+}
+
+type FormRules = FormRulesRecord<SubscriptionValues>
+export type SubscriptionFormed = UseFormReturnType<
+  SubscriptionValues,
+  SubscriptionValues,
+  FormRules
+>
+
+function When({ form }: { form: SubscriptionFormed }) {
+  const { frequency } = form.values
+  return (
+    <SimpleGrid cols={2}>
+      <Select
+        label="How often"
+        allowDeselect={false}
+        data={choices(frequencies)}
+        {...form.getInputProps('frequency')}
+      />
+      {frequency === 'weekly' && (
+        <Select
+          label="Day"
+          allowDeselect={false}
+          data={weekdays}
+          {...form.getInputProps('day_of_week')}
+        />
+      )}
+      {(frequency === 'monthly' || frequency === 'quarterly') && (
+        <Select
+          label="Day"
+          allowDeselect={false}
+          data={monthDays}
+          {...form.getInputProps('day_of_month')}
+        />
+      )}
+      <TextInput type="time" label="At" {...form.getInputProps('time_of_day')} />
+      <TextInput label="Time zone" {...form.getInputProps('timezone')} />
+    </SimpleGrid>
+  )
+}

@@ -1,0 +1,191 @@
+import type { ReportSubscription, ReportTemplate } from '@heliograph/sdk'
+import { Badge, Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { heliograph } from '../../api.ts'
+import { useSite } from '../../shell/site-shell.tsx'
+import { dialog } from '../../ui/dialog.ts'
+import { Problem } from '../../ui/problem.tsx'
+import { StateBadge } from '../../ui/severity.tsx'
+import { Answered, Empty } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
+import { useWrite } from '../../ui/use-write.ts'
+import { WriteButton } from '../../ui/write-button.tsx'
+import { whenText } from './schedule.ts'
+
+interface SubscriptionListProps {
+  site_id: string
+  templates: readonly ReportTemplate[]
+  onEdit: (subscription: ReportSubscription) => void
+}
+
+export function SubscriptionList({ site_id, templates, onEdit }: SubscriptionListProps) {
+  const { set } = useFilters()
+  const [to_delete, setToDelete] = useState<ReportSubscription | null>(null)
+  const subscriptions = useQuery({
+    queryKey: ['reports', site_id, 'subscriptions'],
+    queryFn: ({ signal }) => heliograph.reportSubscriptionsList({ site_id }, { signal }),
+    refetchInterval: 30_000,
+  })
+  const nameOf = (id: string) => templates.find((one) => one.template_id === id)?.name ?? id
+  return (
+    <Answered query={subscriptions}>
+      {({ data }) => (
+        <Stack>
+          {data.length === 0 && (
+            <Empty title="No report is made by itself yet">
+              <Stack align="center">
+                Choose what to get, and how often, from the catalogue.
+                <Button variant="default" onClick={() => set({ tab: 'catalogue' })}>
+                  To the catalogue
+                </Button>
+              </Stack>
+            </Empty>
+          )}
+          {data.map((one) => (
+            <Subscription
+              key={one.sub_id}
+              {...{ site_id, one, name: nameOf(one.template_id) }}
+              onEdit={() => onEdit(one)}
+              onDelete={() => setToDelete(one)}
+            />
+          ))}
+          <DeleteDialog {...{ site_id, one: to_delete }} onClose={() => setToDelete(null)} />
+        </Stack>
+      )}
+    </Answered>
+  )
+}
+
+interface SubscriptionProps {
+  site_id: string
+  one: ReportSubscription
+  name: string
+  onEdit: () => void
+  onDelete: () => void
+}
+
+function Subscription({ site_id, one, name, onEdit, onDelete }: SubscriptionProps) {
+  const { sub_id, enabled } = one
+  const running = useWrite({
+    write: () => heliograph.reportSubscriptionRun({ site_id, sub_id }),
+    done: 'It is being made: see “Made”',
+    changes: [['reports', site_id]],
+  })
+  return (
+    <Paper withBorder p="sm">
+      <Stack gap="xs">
+        <Group justify="space-between">
+          <Title order={2} size="h5">
+            {one.name}
+          </Title>
+          <Badge color={enabled ? 'teal' : 'gray'}>{enabled ? 'Enabled' : 'Disabled'}</Badge>
+        </Group>
+        <Told {...{ one, name }} />
+        <Problem error={running.error} />
+        <Group gap="xs">
+          <WriteButton
+            scope="reports:write"
+            size="sm"
+            loading={running.is_pending}
+            aria-label={`Run now: ${one.name}`}
+            onClick={() => running.run(undefined)}
+          >
+            Run now
+          </WriteButton>
+          <WriteButton
+            scope="reports:write"
+            size="sm"
+            variant="default"
+            aria-label={`Change: ${one.name}`}
+            onClick={onEdit}
+          >
+            Change
+          </WriteButton>
+          <WriteButton
+            scope="reports:write"
+            size="sm"
+            variant="default"
+            aria-label={`Delete: ${one.name}`}
+            onClick={onDelete}
+          >
+            Delete
+          </WriteButton>
+        </Group>
+      </Stack>
+    </Paper>
+  )
+}
+
+/** What is ordered, for whom, and how it went. */
+function Told({ one, name }: Pick<SubscriptionProps, 'one' | 'name'>) {
+  const { timezone } = useSite()
+  const { recipients } = one
+  return (
+    <>
+      <Text size="sm">
+        {name}, {one.format.toUpperCase()}, {whenText(one)}
+      </Text>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {recipients.length === 0 ? 'Mailed to nobody' : `Mailed to ${recipients.join(', ')}`}
+      </Text>
+      <Group gap="md">
+        {one.next_run_at && (
+          <Text size="sm" span>
+            Next <Time at={one.next_run_at} timezone={timezone} />
+          </Text>
+        )}
+        {one.last_run_at && (
+          <Text size="sm" span>
+            Last <Time at={one.last_run_at} timezone={timezone} />
+          </Text>
+        )}
+        {one.last_run_status && <StateBadge state={one.last_run_status} />}
+        {one.failure_count > 0 && (
+          <Text size="sm" span fw={600}>
+            {one.failure_count} failed in a row
+          </Text>
+        )}
+      </Group>
+    </>
+  )
+}
+
+interface DeleteDialogProps {
+  site_id: string
+  one: ReportSubscription | null
+  onClose: () => void
+}
+
+function DeleteDialog({ site_id, one, onClose }: DeleteDialogProps) {
+  const { run, is_pending, error } = useWrite({
+    write: (sub_id: number) => heliograph.reportSubscriptionDelete({ site_id, sub_id }),
+    done: 'The subscription is deleted',
+    changes: [['reports', site_id]],
+    onDone: onClose,
+  })
+  return (
+    <Modal opened={one !== null} onClose={onClose} title={`Delete ${one?.name ?? ''}`} {...dialog}>
+      <Stack>
+        <Text size="sm">
+          It is not made any more, and nothing that waits is begun. Files that were made stay.
+        </Text>
+        <Problem error={error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Keep it
+          </Button>
+          <WriteButton
+            scope="reports:write"
+            color="red"
+            loading={is_pending}
+            onClick={() => one && run(one.sub_id)}
+          >
+            Delete it
+          </WriteButton>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,28 @@
+/** How a verdict looks: colours that differ in lightness, too, and a sign in each that is bad. */
+import type { StringHealth } from '@heliograph/sdk'
+
+export type Status = StringHealth['status']
+
+export const statuses = [
+  'healthy',
+  'watch',
+  'underperforming',
+  'critical',
+  'dead',
+  'no_data',
+] as const satisfies readonly Status[]
+
+export interface Look {
+  fill: string
+  ink: string
+  sign: string
+}
+
+export const looks: Record<Status, Look> = {
+  healthy: { fill: '#a6cee3', ink: '#000000', sign: '' },
+  watch: { fill: '#f5e6a3', ink: '#000000', sign: '·' },
+  underperforming: { fill: '#f0a830', ink: '#000000', sign: '–' },
+  critical: { fill: '#b5451b', ink: '#ffffff', sign: '!' },
+  dead: { fill: '#2b0b3f', ink: '#ffffff', sign: '×' },
+  no_data: { fill: '#dee2e6', ink: '#000000', sign: '?' },
+}

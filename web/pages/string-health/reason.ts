@@ -1,0 +1,58 @@
+import type { StringHealth } from '@heliograph/sdk'
+import { formatNumber } from '../../ui/format.ts'
+import { healthNames } from '../../ui/plant-words.tsx'
+import { inWords } from '../../ui/words.ts'
+
+const excluded: Record<string, string> = {
+  no_daylight: 'the sun was not up',
+  insufficient_data: 'too little was measured',
+  not_connected: 'nothing is connected to this input',
+  no_samples: 'nothing was measured',
+  no_light: 'there was too little light',
+  limited: 'the inverter was limited all the time',
+  stale: 'its values stand still',
+  low_coverage: 'less than half of the daylight is known',
+  too_few_samples: 'too few values were measured in light',
+  too_few_peers: 'too few strings to compare it with',
+  peers_bad: 'its peers are bad, too',
+  not_producing: 'the inverter did not produce',
+}
+
+const causes: Record<string, string> = {
+  soiling: 'dirt',
+  shading: 'shade',
+  fuse: 'a blown fuse',
+  connector: 'a bad connector',
+  module_failure: 'a broken panel',
+  bypass_diode: 'a bypass diode',
+  pid: 'potential-induced degradation',
+  tracker: 'a tracker that stands wrong',
+  snow: 'snow',
+}
+
+/** Why a string has its verdict, in a sentence. */
+export function reasonOf(string: StringHealth): string {
+  const { status, excluded_reason, deviation_pct, suspected_cause, confidence_pct } = string
+  if (status === 'no_data') {
+    return `No verdict: ${excluded[excluded_reason ?? ''] ?? inWords(excluded_reason ?? 'not known')}`
+  }
+  const parts = [healthNames[status] ?? inWords(status)]
+  if (deviation_pct !== null) {
+    const than = string.compared_with === 'expected' ? 'what the sun lets expect' : 'its peers'
+    const words = deviation_pct < 0 ? 'less' : 'more'
+    parts.push(`${formatNumber(Math.abs(deviation_pct))} % ${words} power than ${than}`)
+  }
+  if (suspected_cause && suspected_cause !== 'unknown') {
+    const sure = confidence_pct === null ? '' : ` (${formatNumber(confidence_pct, 0)} % sure)`
+    parts.push(`perhaps ${causes[suspected_cause] ?? inWords(suspected_cause)}${sure}`)
+  }
+  if (string.affected_by_string_index !== null) {
+    parts.push(`held back by string ${string.affected_by_string_index} of its MPPT`)
+  }
+  if (string.below_since_date) parts.push(`since ${string.below_since_date}`)
+  if (string.step_loss_pct !== null) {
+    const since = string.step_loss_since_date ? ` since ${string.step_loss_since_date}` : ''
+    parts.push(`a lasting loss of ${formatNumber(string.step_loss_pct)} %${since}`)
+  }
+  return parts.join(', ')
+}

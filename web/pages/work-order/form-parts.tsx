@@ -1,0 +1,136 @@
+/** The fields of an order, as those who make one and those who change one see them. */
+import { NumberInput, Select, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import { useSite } from '../../shell/site-shell.tsx'
+import { useDevices } from '../../ui/devices.tsx'
+import { choices } from '../../ui/words.ts'
+import type { OrderValues } from './fields.ts'
+import { orderTypes, priorities } from './states.ts'
+
+export type OrderForm = UseFormReturnType<OrderValues>
+
+interface PartProps {
+  site_id: string
+  form: OrderForm
+}
+
+const two = { base: 1, sm: 2 }
+
+export function WhatAndWhere({ site_id, form }: PartProps) {
+  const devices = useDevices(site_id)
+  const { logger_id, inverter_id } = form.values
+  return (
+    <>
+      <TextInput label="What is to be done" required {...form.getInputProps('title')} />
+      <Textarea label="Description" autosize minRows={3} {...form.getInputProps('description')} />
+      <SimpleGrid cols={two}>
+        <Select
+          label="Kind of work"
+          allowDeselect={false}
+          data={choices(orderTypes)}
+          {...form.getInputProps('type')}
+        />
+        <Select
+          label="Priority"
+          allowDeselect={false}
+          data={priorities}
+          {...form.getInputProps('priority')}
+        />
+        <Select
+          label="Plant"
+          placeholder="The site as a whole"
+          clearable
+          clearButtonProps={{ 'aria-label': 'No plant' }}
+          data={devices.plants}
+          {...form.getInputProps('logger_id')}
+          onChange={(logger_id) =>
+            form.setValues({ logger_id, inverter_id: null, string_index: '' })
+          }
+        />
+        <Select
+          label="Inverter"
+          clearable
+          searchable
+          clearButtonProps={{ 'aria-label': 'No inverter' }}
+          data={devices.inverters(logger_id === null ? null : Number(logger_id))}
+          {...form.getInputProps('inverter_id')}
+          onChange={(inverter_id) => form.setValues({ inverter_id, string_index: '' })}
+        />
+        {inverter_id !== null && (
+          <NumberInput
+            label="String of the inverter, from 0"
+            min={0}
+            allowDecimal={false}
+            {...form.getInputProps('string_index')}
+          />
+        )}
+      </SimpleGrid>
+      <Switch
+        label="Lock-out, tag-out before work begins"
+        {...form.getInputProps('loto_required', { type: 'checkbox' })}
+      />
+    </>
+  )
+}
+
+export function WhoAndWhen({ form }: { form: OrderForm }) {
+  const { timezone } = useSite()
+  const clock = `Clocks of the site, ${timezone}`
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, sm: 3 }}>
+        <TextInput label="Assigned to" {...form.getInputProps('assigned_to')} />
+        <TextInput label="Team" {...form.getInputProps('team')} />
+        <TextInput label="Contractor" {...form.getInputProps('contractor')} />
+      </SimpleGrid>
+      <SimpleGrid cols={{ base: 1, sm: 3 }}>
+        <TextInput
+          type="datetime-local"
+          label="Planned from"
+          description={clock}
+          {...form.getInputProps('scheduled_start_at')}
+        />
+        <TextInput
+          type="datetime-local"
+          label="Planned until"
+          description="Alerts that it explains are kept quiet"
+          {...form.getInputProps('scheduled_end_at')}
+        />
+        <TextInput
+          type="datetime-local"
+          label="Promised by"
+          description="A date of a contract"
+          {...form.getInputProps('due_at')}
+        />
+      </SimpleGrid>
+    </>
+  )
+}
+
+export function WhatWasDone({ form }: { form: OrderForm }) {
+  const { currency } = useSite()
+  const number = (name: keyof OrderValues, label: string) => (
+    <NumberInput label={label} min={0} hideControls {...form.getInputProps(name)} />
+  )
+  return (
+    <>
+      <SimpleGrid cols={two}>
+        <Textarea label="Root cause" autosize minRows={2} {...form.getInputProps('root_cause')} />
+        <Textarea
+          label="What was done"
+          autosize
+          minRows={2}
+          {...form.getInputProps('resolution')}
+        />
+      </SimpleGrid>
+      <SimpleGrid cols={{ base: 2, sm: 3 }}>
+        {number('labour_h', 'Hours worked, h')}
+        {number('travel_km', 'Travel, km')}
+        {number('cost_amount', `Cost, ${currency}`)}
+        {number('downtime_min', 'Stood still, min')}
+        {number('lost_energy_kwh', 'Energy lost, kWh')}
+        <TextInput label="Permit to work, number" {...form.getInputProps('safety_permit_no')} />
+      </SimpleGrid>
+    </>
+  )
+}

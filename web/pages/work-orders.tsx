@@ -1,0 +1,203 @@
+/** What is done about the plant, by whom, until when. */
+
+import type { WorkOrder } from '@heliograph/sdk'
+import { Anchor, Badge, Box, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { heliograph } from '../api.ts'
+import { useSite } from '../shell/site-shell.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { deviceText, useDevices } from '../ui/devices.tsx'
+import { readNewestFirst } from '../ui/newest-first.ts'
+import { Page } from '../ui/page.tsx'
+import { PagesOf } from '../ui/pages-of.tsx'
+import { SeverityBadge, StateBadge } from '../ui/severity.tsx'
+import { Answered, Empty } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { useFilters } from '../ui/use-filters.ts'
+import { choices, inWords } from '../ui/words.ts'
+import { WriteButton } from '../ui/write-button.tsx'
+import type { SitePageProps } from './pages.ts'
+import { orderStates } from './work-order/states.ts'
+
+const limit = 25
+
+export default function WorkOrders({ site_id }: SitePageProps) {
+  const filters = useFilters()
+  const page = filters.number('page') ?? 1
+  const asked = {
+    status: orderStates.find((state) => state === filters.get('status')),
+    logger_id: filters.number('logger_id'),
+    location_id: filters.number('location_id'),
+    assigned_to: filters.get('assigned_to') ?? undefined,
+  }
+  const orders = useQuery({
+    queryKey: ['work-orders', site_id, asked, page],
+    queryFn: ({ signal }) =>
+      readNewestFirst(
+        (part) => heliograph.workOrdersList({ site_id, ...asked, ...part }, { signal }),
+        { page, limit },
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
+  })
+  return (
+    <Page
+      title="Work orders"
+      actions={
+        <WriteButton scope="om:write" href={`/sites/${site_id}/work-orders/new`}>
+          New work order
+        </WriteButton>
+      }
+    >
+      <OrderFilters site_id={site_id} />
+      <Answered query={orders}>
+        {({ data, count }) => (
+          <Stack>
+            {data.length === 0 ? (
+              <NoOrders is_filtered={Object.values(asked).some((value) => value !== undefined)} />
+            ) : (
+              <Orders {...{ site_id, orders: data }} />
+            )}
+            <PagesOf
+              {...{ count, limit, page }}
+              noun={count === 1 ? 'work order' : 'work orders'}
+              onPage={(next) => filters.set({ page: next === 1 ? null : String(next) })}
+            />
+          </Stack>
+        )}
+      </Answered>
+    </Page>
+  )
+}
+
+const NoOrders = ({ is_filtered }: { is_filtered: boolean }) =>
+  is_filtered ? (
+    <Empty title="No work order matches the filters" />
+  ) : (
+    <Empty title="There are no work orders yet">
+      Make one here, or from an alert, and its checklist comes with its category.
+    </Empty>
+  )
+
+function OrderFilters({ site_id }: { site_id: string }) {
+  const { get, set } = useFilters()
+  const { plants } = useDevices(site_id)
+  const locations = useQuery({
+    queryKey: ['locations', site_id],
+    queryFn: ({ signal }) => heliograph.locationsList({ site_id }, { signal }),
+    staleTime: 300_000,
+  })
+  const places = (locations.data?.data ?? []).map(({ location_id, name }) => ({
+    value: String(location_id),
+    label: name,
+  }))
+  const one = (
+    name: string,
+    label: string,
+    all: string,
+    data: { value: string; label: string }[],
+  ) => (
+    <Select
+      w={160}
+      clearable
+      searchable
+      aria-label={label}
+      placeholder={all}
+      clearButtonProps={{ 'aria-label': all }}
+      data={data}
+      value={get(name)}
+      onChange={(value) => set({ [name]: value, page: null })}
+    />
+  )
+  return (
+    <Group gap="xs">
+      {one('status', 'Status', 'All states', choices(orderStates))}
+      {one('logger_id', 'Plant', 'All plants', plants)}
+      {one('location_id', 'Place', 'All places', places)}
+      <AssignedTo />
+    </Group>
+  )
+}
+
+function AssignedTo() {
+  const { get, set } = useFilters()
+  const [text, setText] = useState(get('assigned_to') ?? '')
+  const apply = useDebouncedCallback(
+    (assigned_to: string) => set({ assigned_to: assigned_to.trim(), page: null }),
+    400,
+  )
+  return (
+    <TextInput
+      aria-label="Assigned to"
+      placeholder="Assigned to (exactly)"
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value)
+        apply(event.currentTarget.value)
+      }}
+    />
+  )
+}
+
+function Orders({ site_id, orders }: { site_id: string; orders: readonly WorkOrder[] }) {
+  const { timezone } = useSite()
+  const devices = useDevices(site_id)
+  const columns: Column<WorkOrder>[] = [
+    {
+      name: 'Work order',
+      cell: (order) => (
+        <Box w={{ base: '76vw', sm: 'auto' }} style={{ whiteSpace: 'normal' }}>
+          <Anchor component={Link} href={`/sites/${site_id}/work-orders/${order.wo_id}`}>
+            {order.title}
+          </Anchor>
+          <Text size="sm" c="dimmed">
+            {order.number} · {inWords(order.type)} · {deviceText(devices, order) ?? 'whole site'}
+          </Text>
+          {/* On a phone the other columns are scrolled to; this is what one looks for. */}
+          <Group gap="xs" mt={4} hiddenFrom="sm">
+            <StateBadge state={order.status} />
+            <SeverityBadge severity={order.priority} />
+            {order.sla_breached && <Badge color="red">Too late</Badge>}
+          </Group>
+        </Box>
+      ),
+    },
+    { name: 'State', cell: ({ status }) => <StateBadge state={status} /> },
+    { name: 'Priority', cell: ({ priority }) => <SeverityBadge severity={priority} /> },
+    {
+      name: 'Whose',
+      cell: (order) =>
+        order.assigned_to_name ?? order.assigned_to ?? order.team ?? order.contractor ?? '–',
+    },
+    {
+      name: 'Until',
+      cell: (order) => (
+        <>
+          <Time at={order.due_at ?? order.resolution_due_at} timezone={timezone} />
+          {order.sla_breached && (
+            <div>
+              <Badge color="red">Too late</Badge>
+            </div>
+          )}
+        </>
+      ),
+    },
+    {
+      name: 'Checklist',
+      cell: ({ checklist_total, checklist_done, checklist_failed }) =>
+        (checklist_total === 0 ? '–' : `${checklist_done} of ${checklist_total}`) +
+        (checklist_failed > 0 ? ` (${checklist_failed} failed)` : ''),
+    },
+  ]
+  return (
+    <DataTable
+      label="Work orders"
+      width={760}
+      {...{ columns, rows: orders }}
+      keyOf={({ wo_id }) => wo_id}
+    />
+  )
+}

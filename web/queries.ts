@@ -1,0 +1,58 @@
+/** How pages read: who is signed in, the sites, and the live site, each asked for once for all. */
+import { isCode } from '@heliograph/sdk'
+import { QueryClient, useQuery } from '@tanstack/react-query'
+import { askPlatform, heliograph, type SessionUser } from './api.ts'
+
+export const live_ms = 5000
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    // The SDK repeats by itself what is worth repeating.
+    queries: { retry: false, staleTime: 10_000, refetchOnWindowFocus: true },
+    mutations: { retry: false },
+  },
+})
+
+/** Null: nobody is signed in. */
+export const useSession = () =>
+  useQuery({
+    queryKey: ['session'],
+    staleTime: 60_000,
+    queryFn: async () => {
+      try {
+        return await askPlatform<SessionUser>('GET', '/session')
+      } catch (error) {
+        if (isCode(error, 'not_signed_in')) return null
+        throw error
+      }
+    },
+  })
+
+/** Who is signed in, where a page is shown only then. */
+export function useUser(): SessionUser {
+  const { data } = useSession()
+  if (!data) throw new Error('nobody is signed in')
+  return data
+}
+
+/** What the role and the plan allow. */
+export function useMay(): (scope: string) => boolean {
+  const { scopes } = useUser()
+  return (scope) => scopes.includes(scope)
+}
+
+export const useSites = () =>
+  useQuery({
+    queryKey: ['sites'],
+    queryFn: ({ signal }) => heliograph.sitesList({ signal }),
+    refetchInterval: 15_000,
+  })
+
+/** The one poll of the live site: pages and banners take what they need from it. */
+export const useOverview = (site_id: string) =>
+  useQuery({
+    queryKey: ['overview', site_id],
+    queryFn: ({ signal }) => heliograph.overviewGet({ site_id }, { signal }),
+    refetchInterval: live_ms,
+    staleTime: live_ms,
+  })

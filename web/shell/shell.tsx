@@ -1,0 +1,190 @@
+/** The frame of every page of who is signed in: header, menu, and the way to the content. */
+import {
+  ActionIcon,
+  AppShell,
+  Burger,
+  Group,
+  Menu,
+  NavLink,
+  ScrollArea,
+  Text,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconMoon, IconSun, IconUser } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useEffect } from 'react'
+import { Link, useLocation } from 'wouter'
+import { askPlatform } from '../api.ts'
+import { adminPages, type SitePage, sitePages } from '../pages/pages.ts'
+import { useMay, useSites, useUser } from '../queries.ts'
+
+const groups = ['Plant', 'Control', 'Market', 'Work'] as const
+
+export function Shell({ children }: { children: ReactNode }) {
+  const [is_open, menu] = useDisclosure()
+  const [path] = useLocation()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes
+  useEffect(menu.close, [path])
+  return (
+    <AppShell
+      header={{ height: 52 }}
+      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !is_open } }}
+      padding={{ base: 'xs', sm: 'md' }}
+    >
+      <a className="skip-link" href="#content">
+        To the content
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="sm" justify="space-between" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap">
+            <Burger
+              opened={is_open}
+              onClick={menu.toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label="Menu"
+            />
+            <Link href="/" className="brand">
+              <img src="/icon.svg" alt="" width={24} height={24} /> Heliograph
+            </Link>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <ColorScheme />
+            <PersonMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar aria-label="Pages">
+        <ScrollArea>
+          <Pages />
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1}>
+        {children}
+      </AppShell.Main>
+    </AppShell>
+  )
+}
+
+function ColorScheme() {
+  const { setColorScheme } = useMantineColorScheme()
+  const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
+  const other = scheme === 'dark' ? 'light' : 'dark'
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      size="lg"
+      onClick={() => setColorScheme(other)}
+      aria-label={`Show it ${other}`}
+    >
+      {scheme === 'dark' ? <IconSun size={20} /> : <IconMoon size={20} />}
+    </ActionIcon>
+  )
+}
+
+function PersonMenu() {
+  const user = useUser()
+  const queries = useQueryClient()
+  const [, go] = useLocation()
+  const leave = async () => {
+    await askPlatform('POST', '/auth/sign-out')
+    queries.clear()
+    go('/sign-in')
+  }
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={`Signed in as ${user.name}`}
+        >
+          <IconUser size={20} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          {user.name} ({user.role})<br />
+          {user.client}
+        </Menu.Label>
+        <Menu.Item component={Link} href="/account">
+          My account
+        </Menu.Item>
+        <Menu.Item onClick={() => void leave()}>Sign out</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+/** The pages of the site that is looked at, then those above the sites. */
+function Pages() {
+  const [path] = useLocation()
+  const { role } = useUser()
+  const site_id = /^\/sites\/([^/]+)/.exec(path)?.[1]
+  return (
+    <>
+      {site_id && <SitePages site_id={site_id} path={path} />}
+      <Heading>{site_id ? 'All sites' : 'Pages'}</Heading>
+      {adminPages
+        .filter((page) => page.label && (!page.role || page.role === role))
+        .map((page) => (
+          <NavLink
+            key={page.path}
+            component={Link}
+            href={page.path}
+            label={page.label}
+            active={path === page.path}
+          />
+        ))}
+    </>
+  )
+}
+
+function SitePages({ site_id, path }: { site_id: string; path: string }) {
+  const may = useMay()
+  const { data: sites } = useSites()
+  const name = sites?.data.find((site) => site.site_id === site_id)?.name ?? site_id
+  const shown = (page: SitePage) => page.label && (!page.scope || may(page.scope))
+  return (
+    <>
+      <Text fw={600} px="sm" pt="sm">
+        {name}
+      </Text>
+      {groups.map((group) => {
+        const pages = sitePages.filter((page) => page.group === group && shown(page))
+        if (pages.length === 0) return null
+        return (
+          <div key={group}>
+            <Heading>{group}</Heading>
+            {pages.map((page) => {
+              const href = `/sites/${site_id}${page.path}`
+              const is_here = page.path === '' ? path === href : path.startsWith(href)
+              return (
+                <NavLink
+                  key={page.path}
+                  component={Link}
+                  href={href}
+                  label={page.label}
+                  active={is_here}
+                  {...(is_here && { 'aria-current': 'page' as const })}
+                />
+              )
+            })}
+          </div>
+        )
+      })}
+    </>
+  )
+}
+
+function Heading({ children }: { children: ReactNode }) {
+  return (
+    <Text size="xs" fw={600} c="dimmed" px="sm" pt="sm" tt="uppercase">
+      {children}
+    </Text>
+  )
+}

@@ -1,0 +1,84 @@
+/** A median with its band, and what it is compared with, as an option for `Chart`. */
+import type { ChartOption } from './echart.tsx'
+import { formatNumber } from './format.ts'
+
+type Values = readonly (number | null)[]
+
+export interface BandOrder {
+  labels: readonly string[]
+  p10: Values
+  p50: Values
+  p90: Values
+  /** Beside the band: what was measured, what a limit leaves. */
+  lines: readonly { name: string; values: Values; dashed?: true }[]
+  unit: string
+  digits?: number
+  stepped?: true
+  /** Where the step of now is. */
+  now?: number | null
+}
+
+interface Pointed {
+  dataIndex: number
+}
+
+export function bandOption(order: BandOrder): ChartOption {
+  const { labels, p10, p50, p90, lines, unit, digits = 1, stepped, now = null } = order
+  const line = { type: 'line', symbol: 'none', ...(stepped && { step: 'end' }) }
+  const band = { ...line, stack: 'band', stackStrategy: 'all', silent: true }
+  const height = p90.map((high, nth) => {
+    const low = p10[nth] ?? null
+    return high === null || low === null ? null : high - low
+  })
+  const none = { lineStyle: { opacity: 0 } }
+  return {
+    legend: {
+      data: [
+        { name: 'Band of 80 %', icon: 'roundRect' },
+        'Expected',
+        ...lines.map(({ name }) => name),
+      ],
+    },
+    xAxis: { type: 'category', data: [...labels], boundaryGap: false },
+    yAxis: { type: 'value', name: unit },
+    tooltip: {
+      formatter: (pointed: unknown) => {
+        const [first] = pointed as Pointed[]
+        return first ? tell(order, first.dataIndex, digits) : ''
+      },
+    },
+    series: [
+      { ...band, ...none, name: 'P10', data: [...p10] },
+      {
+        ...{ ...band, ...none, name: 'Band of 80 %', data: height },
+        ...{ areaStyle: { opacity: 0.25 }, itemStyle: { color: '#1c7ed6' } },
+      },
+      {
+        ...{ ...line, name: 'Expected', data: [...p50], itemStyle: { color: '#1c7ed6' } },
+        lineStyle: { width: 2 },
+        ...(now !== null && {
+          markLine: {
+            ...{ symbol: 'none', silent: true, data: [{ xAxis: now }] },
+            label: { formatter: 'now', color: '#868e96' },
+            lineStyle: { color: '#868e96' },
+          },
+        }),
+      },
+      ...lines.map(({ name, values, dashed }, nth) => ({
+        ...{ ...line, name, data: [...values] },
+        itemStyle: { color: nth === 0 ? '#e8590c' : '#868e96' },
+        lineStyle: { width: 2, ...(dashed && { type: 'dashed' }) },
+      })),
+    ] as never,
+  }
+}
+
+function tell(order: BandOrder, nth: number, digits: number): string {
+  const { labels, p10, p50, p90, lines, unit } = order
+  const number = (values: Values) => formatNumber(values[nth] ?? null, digits)
+  return [
+    labels[nth] ?? '',
+    `Expected ${number(p50)} ${unit} (${number(p10)} to ${number(p90)})`,
+    ...lines.map(({ name, values }) => `${name} ${number(values)} ${unit}`),
+  ].join('\n')
+}

@@ -1,0 +1,53 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { Modal } from './modal.tsx'
+import { Problem } from './problem.tsx'
+
+export interface ConfirmProps {
+  title: string
+  /** What is to be typed. */
+  name: string
+  action: string
+  is_pending: boolean
+  error: unknown
+  words?: Readonly<Record<string, string>>
+  onConfirm(): void
+  onClose(): void
+  children: ReactNode
+}
+
+/** For what cannot be undone: the name is typed before the button works. */
+export function ConfirmByName(props: ConfirmProps) {
+  const { title, name, action, is_pending, error, words, onConfirm, onClose, children } = props
+  const [typed, setTyped] = useState('')
+  const is_right = typed.trim() === name
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (is_right) onConfirm()
+  }
+  return (
+    <Modal opened onClose={onClose} title={title}>
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          {children}
+          <TextInput
+            label={`Type “${name}” to confirm`}
+            autoComplete="off"
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            data-autofocus
+          />
+          <Problem error={error} {...(words && { words })} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" color="red.9" disabled={!is_right} loading={is_pending}>
+              {action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

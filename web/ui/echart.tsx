@@ -1,0 +1,100 @@
+/** Bars, lines and bands by ECharts. Loaded only with the charts that need it. */
+import { useComputedColorScheme } from '@mantine/core'
+import { BarChart, type BarSeriesOption, LineChart, type LineSeriesOption } from 'echarts/charts'
+import {
+  GridComponent,
+  type GridComponentOption,
+  LegendComponent,
+  type LegendComponentOption,
+  MarkLineComponent,
+  TooltipComponent,
+  type TooltipComponentOption,
+} from 'echarts/components'
+import { type ComposeOption, type ECharts, init, use } from 'echarts/core'
+import { CanvasRenderer } from 'echarts/renderers'
+import { useEffect, useRef } from 'react'
+
+use([
+  ...[BarChart, LineChart, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent],
+  CanvasRenderer,
+])
+
+export type ChartOption = ComposeOption<
+  | BarSeriesOption
+  | LineSeriesOption
+  | GridComponentOption
+  | LegendComponentOption
+  | TooltipComponentOption
+>
+
+export interface EChartProps {
+  /** What it shows, for who does not see it. */
+  title: string
+  option: ChartOption
+  height?: number
+}
+
+/** Light, dark: the same in every chart. */
+export const palette = {
+  light: ['#1864ab', '#d9480f', '#2b8a3e', '#5f3dc4', '#0b7285', '#a61e4d', '#5c940d', '#495057'],
+  dark: ['#74c0fc', '#ffa94d', '#8ce99a', '#b197fc', '#66d9e8', '#faa2c1', '#c0eb75', '#adb5bd'],
+} as const
+
+export default function EChart({ title, option, height = 280 }: EChartProps) {
+  const target = useRef<HTMLDivElement>(null)
+  const chart = useRef<ECharts | null>(null)
+  const scheme = useComputedColorScheme('light')
+  useEffect(() => {
+    const element = target.current
+    if (!element) return
+    const made = init(element, null, { renderer: 'canvas' })
+    chart.current = made
+    const observer = new ResizeObserver(() => made.resize())
+    observer.observe(element)
+    return () => {
+      observer.disconnect()
+      made.dispose()
+    }
+  }, [])
+  useEffect(() => {
+    chart.current?.setOption(themed(option, scheme), { notMerge: true })
+  }, [option, scheme])
+  return <div ref={target} role="img" aria-label={title} style={{ height, width: '100%' }} />
+}
+
+/** Text of the tooltip is drawn: the page allows no styles in markup. */
+function themed(option: ChartOption, scheme: 'light' | 'dark'): ChartOption {
+  const is_dark = scheme === 'dark'
+  const text = is_dark ? '#c9c9c9' : '#495057'
+  const line = is_dark ? '#424242' : '#dee2e6'
+  const axis = {
+    axisLabel: { color: text },
+    axisLine: { lineStyle: { color: line } },
+    splitLine: { lineStyle: { color: line } },
+    nameTextStyle: { color: text },
+  }
+  const themedAxis = (given: object) => {
+    const label = 'axisLabel' in given ? (given.axisLabel as object) : {}
+    return { ...axis, ...given, axisLabel: { ...axis.axisLabel, ...label } }
+  }
+  const axes = (given: object = {}) =>
+    Array.isArray(given) ? given.map(themedAxis) : themedAxis(given)
+  return {
+    animation: false,
+    color: [...palette[scheme]],
+    grid: { left: 8, right: 12, top: 52, bottom: 8, containLabel: true },
+    ...option,
+    legend: { type: 'scroll', top: 0, textStyle: { color: text }, ...option.legend },
+    tooltip: {
+      trigger: 'axis',
+      renderMode: 'richText',
+      confine: true,
+      backgroundColor: is_dark ? '#2e2e2e' : '#ffffff',
+      borderColor: line,
+      textStyle: { color: is_dark ? '#f1f3f5' : '#212529', fontSize: 12 },
+      ...option.tooltip,
+    },
+    xAxis: axes(option.xAxis),
+    yAxis: axes(option.yAxis),
+  } as ChartOption
+}

@@ -1,0 +1,34 @@
+import { Card, Group, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+/** One figure with its name, and what to compare it with. */
+export function Figure({
+  label,
+  value,
+  note,
+  tone,
+}: {
+  label: string
+  value: ReactNode
+  note?: ReactNode
+  tone?: 'bad' | 'good'
+}) {
+  const color = tone === 'bad' ? 'red' : tone === 'good' ? 'teal' : undefined
+  return (
+    <Card withBorder padding="sm">
+      <Text size="sm" c="dimmed">
+        {label}
+      </Text>
+      <Group gap="xs" align="baseline">
+        <Text className="figure" fz={24} fw={600} lh={1.3} {...(color && { c: color })}>
+          {value}
+        </Text>
+      </Group>
+      {note && (
+        <Text size="sm" c="dimmed" component="div">
+          {note}
+        </Text>
+      )}
+    </Card>
+  )
+}

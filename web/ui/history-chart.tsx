@@ -1,0 +1,119 @@
+/** Quantities of one device over time; a chart for each unit. */
+import { MultiSelect, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { aligned, type History, inverterHistory, loggerHistory } from './history.ts'
+import { type Line, LineChart, type LineColor } from './line-chart.tsx'
+import type { Quantity } from './quantities.ts'
+import type { Span } from './site-day.ts'
+import { Answered, Empty } from './states.tsx'
+import { useFilters } from './use-filters.ts'
+
+export const lineColors: readonly LineColor[] = ['blue', 'orange', 'green', 'red', 'violet', 'gray']
+
+/** The colours, then once more with dashes. */
+export const lineStyle = (nth: number) => ({
+  color: lineColors[nth % lineColors.length]!,
+  ...(nth >= lineColors.length && { dash: true as const }),
+})
+
+interface Device {
+  site_id: string
+  kind: 'logger' | 'inverter'
+  id: number
+  name: string
+}
+
+export default function HistoryChart({
+  device,
+  quantities,
+  first,
+  span,
+  timezone,
+}: {
+  device: Device
+  quantities: readonly Quantity[]
+  /** Chosen where the address says nothing. */
+  first: readonly string[]
+  span: Span
+  timezone: string
+}) {
+  const { site_id, kind, id } = device
+  const filters = useFilters()
+  const chosen = filters.get('show')?.split(',') ?? [...first]
+  const history = kind === 'logger' ? loggerHistory : inverterHistory
+  const query = useQuery(history(site_id, id, span))
+  return (
+    <Stack gap="sm">
+      <MultiSelect
+        label="Quantities"
+        data={quantities.map(({ name, label, unit }) => ({
+          value: name,
+          label: `${label} (${unit})`,
+        }))}
+        value={chosen}
+        onChange={(names) => filters.set({ show: names.join(',') || null })}
+        searchable
+        maxValues={8}
+      />
+      <Answered query={query}>
+        {(data) => (
+          <Charts
+            name={device.name}
+            history={data}
+            quantities={quantities.filter(({ name }) => chosen.includes(name))}
+            timezone={timezone}
+          />
+        )}
+      </Answered>
+    </Stack>
+  )
+}
+
+function Charts({
+  name,
+  history,
+  quantities,
+  timezone,
+}: {
+  name: string
+  history: History
+  quantities: readonly Quantity[]
+  timezone: string
+}) {
+  const names = quantities.map((quantity) => quantity.name).join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the names stand for the quantities
+  const charts = useMemo(() => chartsOf(history, quantities), [history, names])
+  if (history.at_ms.length === 0) {
+    return (
+      <Empty title="Nothing was measured on these days">Gaps say why, where it is known.</Empty>
+    )
+  }
+  return charts.map(({ unit, at_ms, lines }) => (
+    <LineChart
+      key={unit}
+      title={`${lines.map(({ label }) => label).join(', ')} of ${name}`}
+      {...{ at_ms, lines, timezone }}
+      height={charts.length > 1 ? 200 : 260}
+    />
+  ))
+}
+
+function chartsOf(history: History, quantities: readonly Quantity[]) {
+  const units = [...new Set(quantities.map(({ unit }) => unit))]
+  return units.map((unit) => {
+    const own = quantities.filter((quantity) => quantity.unit === unit)
+    const series = own.map(({ name }) => ({
+      at_ms: history.at_ms,
+      values: history.columns[name] ?? [],
+    }))
+    const { at_ms, columns } = aligned(series)
+    const lines: Line[] = own.map(({ name, label, digits }, nth) => ({
+      ...{ label, unit, values: columns[nth]! },
+      ...lineStyle(nth),
+      ...(name === 'available_power_kw' && { dash: true }),
+      ...(digits !== undefined && { digits }),
+    }))
+    return { unit, at_ms, lines }
+  })
+}

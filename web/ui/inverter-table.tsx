@@ -1,0 +1,64 @@
+import type { Inverter } from '@heliograph/sdk'
+import { Anchor } from '@mantine/core'
+import { Link } from 'wouter'
+import { type Column, DataTable } from './data-table.tsx'
+import { formatAge, formatEnergy, formatPower, formatQuantity } from './format.ts'
+import { InverterState, limitWords } from './plant-words.tsx'
+
+const columns: readonly Column<Inverter>[] = [
+  { name: 'State', cell: (inverter) => <InverterState inverter={inverter} /> },
+  {
+    name: 'Alarms',
+    cell: ({ active_alarm_count, active_alarm_codes }) =>
+      active_alarm_count === 0 ? 'none' : active_alarm_codes.slice(0, 2).join(', '),
+  },
+  { name: 'Power', is_number: true, cell: ({ ac_power_kw }) => formatPower(ac_power_kw) },
+  {
+    ...{ name: 'Possible', is_number: true },
+    cell: ({ available_power_kw }) => formatPower(available_power_kw),
+  },
+  { name: 'Limited by', cell: ({ limited_by }) => limitWords(limited_by) },
+  {
+    ...{ name: 'Efficiency', is_number: true },
+    cell: ({ efficiency_pct }) => formatQuantity(efficiency_pct, '%'),
+  },
+  { name: 'Today', is_number: true, cell: (inverter) => formatEnergy(inverter.energy_today_kwh) },
+  {
+    ...{ name: 'Yield today', is_number: true },
+    cell: (inverter) => formatQuantity(inverter.specific_yield_today_kwh_kwp, 'kWh/kWp', 2),
+  },
+  { name: 'Data', is_number: true, cell: ({ age_s }) => formatAge(age_s) },
+]
+
+/** Inverters, one a row. */
+export function InverterTable({
+  site_id,
+  inverters,
+  plantName,
+}: {
+  site_id: string
+  inverters: readonly Inverter[]
+  /** Given where they are of several plants. */
+  plantName?: (logger_id: number) => string
+}) {
+  const first: Column<Inverter>[] = [
+    {
+      name: 'Inverter',
+      cell: ({ inverter_id, name }) => (
+        <Anchor component={Link} href={`/sites/${site_id}/inverters/${inverter_id}`}>
+          {name}
+        </Anchor>
+      ),
+    },
+  ]
+  if (plantName) first.push({ name: 'Plant', cell: ({ logger_id }) => plantName(logger_id) })
+  return (
+    <DataTable
+      label="Inverters"
+      width={980}
+      columns={[...first, ...columns]}
+      rows={inverters}
+      keyOf={({ inverter_id }) => inverter_id}
+    />
+  )
+}

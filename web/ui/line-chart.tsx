@@ -1,0 +1,146 @@
+/** Time series by uPlot: hundreds of thousands of points, at the site's clocks. */
+import 'uplot/dist/uPlot.min.css'
+import { useComputedColorScheme } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
+import { useEffect, useRef } from 'react'
+import uPlot from 'uplot'
+import { formatNumber } from './format.ts'
+
+export interface Line {
+  label: string
+  unit: string
+  /** One for each instant; null: not known, and the line breaks. */
+  values: readonly (number | null)[]
+  color: LineColor
+  dash?: true
+  fill?: true
+  /** As stairs: each value holds until the next instant. */
+  stepped?: true
+  digits?: number
+}
+
+export type LineColor = 'blue' | 'orange' | 'green' | 'red' | 'violet' | 'gray'
+
+const colors: Record<LineColor, { light: string; dark: string }> = {
+  blue: { light: '#1864ab', dark: '#74c0fc' },
+  orange: { light: '#d9480f', dark: '#ffa94d' },
+  green: { light: '#2b8a3e', dark: '#8ce99a' },
+  red: { light: '#c92a2a', dark: '#ffa8a8' },
+  violet: { light: '#5f3dc4', dark: '#b197fc' },
+  gray: { light: '#495057', dark: '#adb5bd' },
+}
+
+export interface LineChartProps {
+  /** What it shows, for who does not see it. */
+  title: string
+  /** Instants in ascending order, in ms. */
+  at_ms: readonly number[]
+  lines: readonly Line[]
+  timezone: string
+  height?: number
+  /** Places of two lines, the upper one first: what lies between them is shaded. */
+  band?: readonly [upper: number, lower: number]
+}
+
+/** Lines of one unit share an axis; a second unit has the right one. */
+export function LineChart({ title, at_ms, lines, timezone, height = 260, band }: LineChartProps) {
+  const { ref, width } = useElementSize()
+  const target = useRef<HTMLDivElement>(null)
+  const chart = useRef<uPlot | null>(null)
+  const shown = useRef<readonly Line[] | null>(null)
+  const scheme = useComputedColorScheme('light')
+  const shape = JSON.stringify([lines.map(({ values: _, ...line }) => line), band])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: values alone are set below, far faster
+  useEffect(() => {
+    if (!target.current || width === 0) return
+    const options = optionsOf({ lines, timezone, scheme, width, height, band })
+    chart.current = new uPlot(options, dataOf(at_ms, lines), target.current)
+    shown.current = lines
+    return () => {
+      chart.current?.destroy()
+      chart.current = null
+    }
+  }, [shape, timezone, scheme, width, height])
+  useEffect(() => {
+    // A chart that was just made has them already.
+    if (shown.current === lines) return
+    shown.current = lines
+    chart.current?.setData(dataOf(at_ms, lines))
+  }, [at_ms, lines])
+  return (
+    <div ref={ref}>
+      <div ref={target} role="img" aria-label={title} style={{ minHeight: height }} />
+    </div>
+  )
+}
+
+const dataOf = (at_ms: readonly number[], lines: readonly Line[]): uPlot.AlignedData => [
+  at_ms.map((ms) => ms / 1000),
+  ...lines.map(({ values }) => values as (number | null)[]),
+]
+
+/** By the distance of ticks in s: what stands there, and below it where a new day begins. */
+const clockTicks: uPlot.Axis.Values = [
+  [86_400, '{D} {MMM}', null, null, null, null, null, null, 1],
+  [60, '{HH}:{mm}', '\n{D} {MMM}', null, '\n{D} {MMM}', null, null, null, 1],
+  [1, '{HH}:{mm}:{ss}', '\n{D} {MMM}', null, '\n{D} {MMM}', null, null, null, 1],
+]
+
+interface Drawn {
+  lines: readonly Line[]
+  timezone: string
+  scheme: 'light' | 'dark'
+  width: number
+  height: number
+  band?: LineChartProps['band']
+}
+
+function optionsOf({ lines, timezone, scheme, width, height, band }: Drawn): uPlot.Options {
+  const units = [...new Set(lines.map(({ unit }) => unit))]
+  const text = scheme === 'dark' ? '#c9c9c9' : '#495057'
+  const grid = { stroke: scheme === 'dark' ? '#424242' : '#e9ecef', width: 1 }
+  const axis = { stroke: text, grid, ticks: grid }
+  return {
+    ...{ width, height },
+    tzDate: (s) => uPlot.tzDate(new Date(s * 1000), timezone),
+    cursor: { sync: { key: 'time' } },
+    legend: { live: true },
+    scales: { x: { time: true } },
+    ...(band && {
+      bands: [
+        {
+          series: [band[0] + 1, band[1] + 1] as [number, number],
+          fill: `${colors[lines[band[0]]!.color][scheme]}26`,
+        },
+      ],
+    }),
+    axes: [
+      { ...axis, values: clockTicks },
+      ...units.slice(0, 2).map((unit, nth) => ({
+        ...axis,
+        scale: unit,
+        label: unit,
+        labelSize: 18,
+        size: 62,
+        side: nth === 0 ? 3 : 1,
+        grid: nth === 0 ? grid : { show: false },
+      })),
+    ],
+    series: [
+      { value: '{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}' },
+      ...lines.map(({ label, unit, color, dash, fill, stepped, digits }) => ({
+        label,
+        scale: unit,
+        stroke: colors[color][scheme],
+        width: 1.5,
+        ...(dash && { dash: [6, 4] }),
+        ...(fill && { fill: `${colors[color][scheme]}26` }),
+        ...(stepped && { paths: uPlot.paths.stepped!({ align: 1 }) }),
+        points: { show: false },
+        spanGaps: false,
+        value: (_: uPlot, value: number | null) =>
+          value === null ? '–' : `${formatNumber(value, digits ?? 1)} ${unit}`,
+      })),
+    ],
+  }
+}

@@ -1,0 +1,25 @@
+interface Part {
+  offset: number
+  limit: number
+}
+
+interface Answer<Item> {
+  data: Item[]
+  meta: { count: number }
+}
+
+/**
+ * A page of a list that the API gives with the oldest first, and that people read the other way:
+ * their first page is its end.
+ */
+export async function readNewestFirst<Item>(
+  read: (part: Part) => Promise<Answer<Item>>,
+  { page, limit }: { page: number; limit: number },
+): Promise<{ data: Item[]; count: number }> {
+  const { meta } = await read({ offset: 0, limit: 1 })
+  const end = meta.count - (page - 1) * limit
+  if (end <= 0) return { data: [], count: meta.count }
+  const offset = Math.max(0, end - limit)
+  const answer = await read({ offset, limit: end - offset })
+  return { data: answer.data.toReversed(), count: answer.meta.count }
+}

@@ -1,0 +1,35 @@
+import { Group, Pagination, Text } from '@mantine/core'
+
+/** The way through a list that comes page by page. */
+export function PagesOf({
+  count,
+  limit,
+  page,
+  onPage,
+  noun,
+}: {
+  count: number
+  limit: number
+  /** From 1. */
+  page: number
+  onPage: (page: number) => void
+  noun: string
+}) {
+  const total = Math.max(1, Math.ceil(count / limit))
+  return (
+    <Group justify="space-between">
+      <Text size="sm" c="dimmed">
+        {count.toLocaleString('en')} {noun}
+      </Text>
+      {total > 1 && (
+        <Pagination
+          total={total}
+          value={page}
+          onChange={onPage}
+          getControlProps={(control) => ({ 'aria-label': `${control} page` })}
+          getItemProps={(item) => ({ 'aria-label': `Page ${item}` })}
+        />
+      )}
+    </Group>
+  )
+}

@@ -1,0 +1,111 @@
+/** A day, a month or a year of a site, and the way to the one before and the one after. */
+import { ActionIcon, Group, SegmentedControl, Text, TextInput } from '@mantine/core'
+import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
+import { addDays, isDate } from './site-day.ts'
+import { useFilters } from './use-filters.ts'
+
+export type PeriodKind = 'day' | 'month' | 'year'
+
+export interface Period {
+  kind: PeriodKind
+  /** First and last day. */
+  start_date: string
+  end_date: string
+}
+
+export function periodOf(kind: PeriodKind, date: string): Period {
+  const [year = '', month = ''] = date.split('-')
+  if (kind === 'day') return { kind, start_date: date, end_date: date }
+  if (kind === 'year') return { kind, start_date: `${year}-01-01`, end_date: `${year}-12-31` }
+  const next_month = addDays(`${year}-${month}-28`, 4).slice(0, 7)
+  const end_date = addDays(`${next_month}-01`, -1)
+  return { kind, start_date: `${year}-${month}-01`, end_date }
+}
+
+/** The days of a period that have begun. */
+export function daysOf({ start_date, end_date }: Period, today: string): string[] {
+  const days: string[] = []
+  for (let day = start_date; day <= end_date && day <= today; day = addDays(day, 1)) days.push(day)
+  return days
+}
+
+/** Kept in the address; without a day there: the present one, also when it becomes another. */
+export function usePeriod(first: PeriodKind, today: string) {
+  const filters = useFilters()
+  const by = filters.get('by')
+  const day = filters.get('day')
+  const kind = kinds.find(({ value }) => value === by)?.value ?? first
+  return {
+    period: periodOf(kind, isDate(day) && day <= today ? day : today),
+    today,
+    setKind: (next: PeriodKind) => filters.set({ by: next }),
+    setDate: (date: string | null) => filters.set({ day: date }),
+  }
+}
+
+const kinds: { value: PeriodKind; label: string }[] = [
+  { value: 'day', label: 'Day' },
+  { value: 'month', label: 'Month' },
+  { value: 'year', label: 'Year' },
+]
+
+export function PeriodChoice(props: ReturnType<typeof usePeriod>) {
+  const { period, today, setKind, setDate } = props
+  const is_last = period.end_date >= today
+  const go = (date: string) => setDate(date >= today ? null : date)
+  return (
+    <Group gap="xs">
+      <SegmentedControl
+        aria-label="How long"
+        data={kinds}
+        value={period.kind}
+        onChange={(kind) => setKind(kind as PeriodKind)}
+      />
+      <Group gap="xs" wrap="nowrap">
+        <ActionIcon
+          variant="default"
+          size="lg"
+          aria-label={`The ${period.kind} before`}
+          onClick={() => go(addDays(period.start_date, -1))}
+        >
+          <IconChevronLeft size={18} />
+        </ActionIcon>
+        {period.kind === 'day' ? (
+          <TextInput
+            type="date"
+            aria-label="Day"
+            max={today}
+            value={period.start_date}
+            onChange={({ currentTarget: { value } }) =>
+              isDate(value) && value <= today && go(value)
+            }
+          />
+        ) : (
+          <Text fw={500} miw={110} ta="center">
+            {nameOf(period)}
+          </Text>
+        )}
+        <ActionIcon
+          variant="default"
+          size="lg"
+          aria-label={`The ${period.kind} after`}
+          disabled={is_last}
+          onClick={() => go(addDays(period.end_date, 1))}
+        >
+          <IconChevronRight size={18} />
+        </ActionIcon>
+      </Group>
+    </Group>
+  )
+}
+
+function nameOf({ kind, start_date }: Period): string {
+  if (kind === 'year') return start_date.slice(0, 4)
+  return monthName(start_date, 'long')
+}
+
+export const monthName = (date: string, month: 'long' | 'short') =>
+  new Date(`${date.slice(0, 7)}-01T00:00:00Z`).toLocaleDateString('en-GB', {
+    ...{ month, timeZone: 'UTC' },
+    ...(month === 'long' && { year: 'numeric' }),
+  })

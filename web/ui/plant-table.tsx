@@ -1,0 +1,66 @@
+import type { Logger } from '@heliograph/sdk'
+import { Anchor, Badge, Group } from '@mantine/core'
+import { Link } from 'wouter'
+import { type Column, DataTable } from './data-table.tsx'
+import { formatAge, formatEnergy, formatPower, formatQuantity } from './format.ts'
+import { PlantState } from './plant-words.tsx'
+import { Empty } from './states.tsx'
+
+const columns: readonly Column<Logger>[] = [
+  { name: 'State', cell: (plant) => <State plant={plant} /> },
+  { name: 'Power', is_number: true, cell: (plant) => formatPower(plant.ac_power_kw) },
+  { name: 'Possible', is_number: true, cell: (plant) => formatPower(plant.available_power_kw) },
+  { name: 'Today', is_number: true, cell: (plant) => formatEnergy(plant.energy_today_kwh) },
+  {
+    ...{ name: 'Yield today', is_number: true },
+    cell: (plant) => formatQuantity(plant.specific_yield_today_kwh_kwp, 'kWh/kWp', 2),
+  },
+  {
+    ...{ name: 'Inverters online', is_number: true },
+    cell: (plant) => `${plant.inverters_online ?? '–'} of ${plant.inverter_count}`,
+  },
+  { name: 'Data', is_number: true, cell: (plant) => formatAge(plant.age_s) },
+]
+
+/** Plants of a site, one a row. */
+export function PlantTable({ site_id, plants }: { site_id: string; plants: readonly Logger[] }) {
+  if (plants.length === 0) {
+    return (
+      <Empty title="There are no plants yet">
+        A plant appears as soon as its edge agent has announced it.
+      </Empty>
+    )
+  }
+  const name: Column<Logger> = {
+    name: 'Plant',
+    cell: (plant) => (
+      <Anchor component={Link} href={`/sites/${site_id}/plants/${plant.logger_id}`}>
+        {plant.name}
+      </Anchor>
+    ),
+  }
+  return (
+    <DataTable
+      label="Plants"
+      width={760}
+      columns={[name, ...columns]}
+      rows={plants}
+      keyOf={({ logger_id }) => logger_id}
+    />
+  )
+}
+
+function State({ plant }: { plant: Logger }) {
+  return (
+    <Group gap={4} wrap="nowrap">
+      <PlantState plant={plant} />
+      {plant.curtailment_active && (
+        <Badge color="yellow" miw="max-content">
+          Curtailed{' '}
+          {plant.limit_pct_of_rated !== null &&
+            `to ${formatQuantity(plant.limit_pct_of_rated, '%', 0)}`}
+        </Badge>
+      )}
+    </Group>
+  )
+}

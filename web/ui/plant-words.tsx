@@ -1,0 +1,115 @@
+/** Inverters, plants and strings in words, with a colour that the words do not need. */
+
+import type { Inverter, Logger, StringHealth, StringNow } from '@heliograph/sdk'
+import { Badge } from '@mantine/core'
+
+type Words = Record<string, [words: string, color: string]>
+
+const shown = (words: Words, code: string | null | undefined) => {
+  if (!code) return <>–</>
+  const [text, color] = words[code] ?? [code.replaceAll('_', ' '), 'gray']
+  return (
+    <Badge color={color} miw="max-content">
+      {text}
+    </Badge>
+  )
+}
+
+const inverterStates: Words = {
+  mppt: ['Producing', 'teal'],
+  throttled: ['Limited', 'yellow'],
+  starting: ['Starting', 'blue'],
+  shutting_down: ['Shutting down', 'blue'],
+  sleeping: ['Asleep', 'gray'],
+  standby: ['Standby', 'gray'],
+  off: ['Off', 'gray'],
+  fault: ['Fault', 'red'],
+  test: ['Test', 'violet'],
+  unknown: ['Not known', 'gray'],
+}
+
+/** What does not answer has no state any more, whatever it said last. */
+export const InverterState = ({ inverter }: { inverter: Inverter }) =>
+  inverter.comm_state === 'disconnected' ? (
+    <Badge color="red" miw="max-content">
+      Does not answer
+    </Badge>
+  ) : (
+    shown(inverterStates, inverter.state)
+  )
+
+const plantStates: Words = {
+  online: ['Online', 'teal'],
+  degraded: ['Degraded', 'orange'],
+  asleep: ['Asleep', 'gray'],
+  offline: ['Offline', 'red'],
+  unknown: ['Not known', 'gray'],
+}
+
+export const PlantState = ({ plant }: { plant: Logger }) => shown(plantStates, plant.status)
+
+const stringStates: Words = {
+  ok: ['Delivers', 'teal'],
+  zero_current: ['No current', 'red'],
+  reverse_current: ['Current flows back', 'red'],
+  disconnected: ['Not connected', 'gray'],
+  asleep: ['Asleep', 'gray'],
+  no_data: ['No data', 'orange'],
+}
+
+export const StringState = ({ status }: { status: StringNow['status'] }) =>
+  shown(stringStates, status)
+
+export const healthNames: Record<StringHealth['status'], string> = {
+  healthy: 'Healthy',
+  watch: 'Watch',
+  underperforming: 'Underperforming',
+  critical: 'Critical',
+  dead: 'Dead',
+  no_data: 'No verdict',
+}
+
+const healthColors: Words = {
+  healthy: [healthNames.healthy, 'teal'],
+  watch: [healthNames.watch, 'yellow'],
+  underperforming: [healthNames.underperforming, 'orange'],
+  critical: [healthNames.critical, 'red'],
+  dead: [healthNames.dead, 'red'],
+  no_data: [healthNames.no_data, 'gray'],
+}
+
+export const StringHealthBadge = ({ status }: { status: StringHealth['status'] }) =>
+  shown(healthColors, status)
+
+const limits: Record<string, string> = {
+  none: 'nothing',
+  curtailment: 'curtailment',
+  permit: 'the grid permit',
+  external: 'a limit that another set',
+  unknown: 'a cause that is not known',
+}
+
+/** What limits an inverter. */
+export const limitWords = (limited_by: Inverter['limited_by']) =>
+  limited_by === null ? '–' : (limits[limited_by] ?? limited_by)
+
+const directions: Record<string, string> = {
+  north: 'north',
+  east: 'east',
+  south: 'south',
+  west: 'west',
+  flat: 'flat',
+  mixed: 'mixed',
+}
+
+export function facing(place: {
+  orientation: string | null
+  azimuth_deg: number | null
+  tilt_deg: number | null
+}): string {
+  const { orientation, azimuth_deg, tilt_deg } = place
+  if (!orientation) return '–'
+  const tilt = tilt_deg === null ? '' : `, tilt ${tilt_deg}°`
+  const azimuth = azimuth_deg === null ? '' : ` (${azimuth_deg}°)`
+  return `${directions[orientation] ?? orientation}${azimuth}${tilt}`
+}

@@ -1,0 +1,53 @@
+/** What can be drawn of an inverter or a plant, by the name of its column. */
+
+export interface Quantity {
+  name: string
+  label: string
+  unit: string
+  digits?: number
+}
+
+const mppt = (name: string, label: string, unit: string, digits: number, count: number) =>
+  Array.from({ length: count }, (_, nth) => ({
+    name: `${name}:${nth}`,
+    label: `${label}, MPPT ${nth}`,
+    ...{ unit, digits },
+  }))
+
+const power: readonly Quantity[] = [
+  { name: 'ac_power_kw', label: 'Power', unit: 'kW' },
+  { name: 'available_power_kw', label: 'Possible power', unit: 'kW' },
+  { name: 'dc_power_kw', label: 'DC power', unit: 'kW' },
+  { name: 'reactive_power_kvar', label: 'Reactive power', unit: 'kvar' },
+  { name: 'power_factor', label: 'Power factor', unit: 'cos φ', digits: 3 },
+  { name: 'frequency_hz', label: 'Frequency', unit: 'Hz', digits: 2 },
+]
+
+export const plantQuantities: readonly Quantity[] = [
+  ...power,
+  { name: 'poa_irradiance_w_m2', label: 'Irradiance', unit: 'W/m²', digits: 0 },
+  { name: 'module_temperature_c', label: 'Panel temperature', unit: '°C' },
+  { name: 'ambient_temperature_c', label: 'Air temperature', unit: '°C' },
+]
+
+export const inverterQuantities: readonly Quantity[] = [
+  ...power,
+  { name: 'power_limit_pct', label: 'Limit of the device', unit: '%' },
+  { name: 'dc_voltage_v', label: 'DC voltage', unit: 'V' },
+  { name: 'dc_current_a', label: 'DC current', unit: 'A', digits: 2 },
+  { name: 'voltage_l1_l2_v', label: 'Voltage L1-L2', unit: 'V' },
+  { name: 'voltage_l2_l3_v', label: 'Voltage L2-L3', unit: 'V' },
+  { name: 'voltage_l3_l1_v', label: 'Voltage L3-L1', unit: 'V' },
+  { name: 'current_l1_a', label: 'Current L1', unit: 'A', digits: 2 },
+  { name: 'current_l2_a', label: 'Current L2', unit: 'A', digits: 2 },
+  { name: 'current_l3_a', label: 'Current L3', unit: 'A', digits: 2 },
+  { name: 'cabinet_temperature_c', label: 'Cabinet temperature', unit: '°C' },
+  { name: 'heatsink_temperature_c', label: 'Heat sink temperature', unit: '°C' },
+  { name: 'insulation_resistance_kohm', label: 'Insulation resistance', unit: 'kΩ', digits: 0 },
+]
+
+export const mpptQuantities = (count: number): readonly Quantity[] => [
+  ...mppt('mppt_power_kw', 'DC power', 'kW', 2, count),
+  ...mppt('mppt_voltage_v', 'Voltage', 'V', 1, count),
+  ...mppt('mppt_current_a', 'Current', 'A', 2, count),
+]

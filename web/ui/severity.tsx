@@ -1,0 +1,32 @@
+import { Badge } from '@mantine/core'
+import { inWords } from './words.ts'
+
+/** A state is never cut off. */
+const whole = { flexShrink: 0, minWidth: 'max-content' }
+
+const colors: Record<string, string> = {
+  ...{ critical: 'red', major: 'orange', warning: 'yellow', info: 'blue' },
+  ...{ urgent: 'red', high: 'orange', normal: 'blue', medium: 'yellow', low: 'gray' },
+}
+
+/** How bad an alert or a defect is, or how soon work is to be done. */
+export const SeverityBadge = ({ severity }: { severity: string }) => (
+  <Badge color={colors[severity] ?? 'gray'} style={whole}>
+    {inWords(severity)}
+  </Badge>
+)
+
+const states: Record<string, string> = {
+  ...{ active: 'red', acknowledged: 'yellow', resolved: 'teal', open: 'red', assigned: 'orange' },
+  ...{ in_progress: 'blue', on_hold: 'yellow', completed: 'teal', approved: 'green' },
+  ...{ verified: 'green', dismissed: 'gray', cancelled: 'gray' },
+  ...{ queued: 'gray', running: 'blue', succeeded: 'teal', failed: 'red', expired: 'gray' },
+  ...{ backfilling: 'blue', backfilled: 'teal', unrecoverable: 'gray' },
+  ...{ pending: 'gray', passed: 'teal', not_applicable: 'gray' },
+}
+
+export const StateBadge = ({ state }: { state: string }) => (
+  <Badge color={states[state] ?? 'gray'} style={whole}>
+    {inWords(state)}
+  </Badge>
+)

@@ -1,0 +1,14 @@
+/** The UTC days that a span of time touches: what is asked for by them is cut to the span. */
+import type { Span } from './site-day.ts'
+
+export function utcDays({ start_ms, end_ms }: Span): string[] {
+  const day_ms = 86_400_000
+  const first = Math.floor(start_ms / day_ms)
+  const last = Math.ceil(end_ms / day_ms)
+  return Array.from({ length: last - first }, (_, nth) =>
+    new Date((first + nth) * day_ms).toISOString().slice(0, 10),
+  )
+}
+
+export const isWithin = ({ start_ms, end_ms }: Span, at: string): boolean =>
+  Date.parse(at) >= start_ms && Date.parse(at) < end_ms
