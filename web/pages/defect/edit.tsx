@@ -1,11 +1,11 @@
 import type { Defect } from '@heliograph/sdk'
-import { Button, Group, Paper, Stack, Textarea } from '@mantine/core'
+import { Textarea } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { useSite } from '../../shell/site-shell.tsx'
 import { Differences } from '../../ui/differences.tsx'
+import { EditForm } from '../../ui/edit-form.tsx'
 import { Problem, withFields } from '../../ui/problem.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
 import { changedFields } from '../work-order/fields.ts'
 import { bodyOf, type DefectValues, rulesOf, valuesOf } from './fields.ts'
 import { HowItWasFound, WhatIsBroken } from './form-parts.tsx'
@@ -32,33 +32,19 @@ export function EditDefect({ site_id, defect, onClose }: EditDefectProps) {
     guard: (work) => withFields(form, work),
   })
   return (
-    <Paper withBorder p="md">
-      <form onSubmit={form.onSubmit((values) => run(values))} noValidate>
-        <Stack>
-          <WhatIsBroken {...{ site_id, form }} />
-          <HowItWasFound form={form} />
-          <Textarea
-            label="What was done, or why nothing is"
-            autosize
-            minRows={2}
-            {...form.getInputProps('resolution')}
-          />
-          {differences ? <Differences differences={differences} /> : <Problem error={error} />}
-          <Group>
-            <WriteButton
-              scope="om:write"
-              type="submit"
-              loading={is_pending}
-              disabled={!form.isDirty()}
-            >
-              Save
-            </WriteButton>
-            <Button variant="default" onClick={onClose}>
-              {form.isDirty() ? 'Discard the changes' : 'Close'}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Paper>
+    <EditForm<DefectValues>
+      {...{ form, onClose, is_pending }}
+      onSave={run}
+      problem={differences ? <Differences differences={differences} /> : <Problem error={error} />}
+    >
+      <WhatIsBroken {...{ site_id, form }} />
+      <HowItWasFound form={form} />
+      <Textarea
+        label="What was done, or why nothing is"
+        autosize
+        minRows={2}
+        {...form.getInputProps('resolution')}
+      />
+    </EditForm>
   )
 }

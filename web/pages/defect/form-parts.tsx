@@ -1,7 +1,7 @@
 import { NumberInput, Select, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useSite } from '../../shell/site-shell.tsx'
-import { useDevices } from '../../ui/devices.tsx'
+import { DeviceFields } from '../../ui/device-fields.tsx'
 import { choices, inWords } from '../../ui/words.ts'
 import type { DefectValues } from './fields.ts'
 import { defectTypes, methods, severities } from './states.ts'
@@ -27,8 +27,6 @@ export const typeName = (type: string | null) =>
   type === null ? null : (typeNames[type] ?? inWords(type))
 
 export function WhatIsBroken({ site_id, form }: PartProps) {
-  const devices = useDevices(site_id)
-  const { logger_id, inverter_id } = form.values
   return (
     <>
       <TextInput label="What is broken" required {...form.getInputProps('title')} />
@@ -47,34 +45,7 @@ export function WhatIsBroken({ site_id, form }: PartProps) {
           data={named(defectTypes, typeNames)}
           {...form.getInputProps('type')}
         />
-        <Select
-          label="Plant"
-          placeholder="The site as a whole"
-          clearable
-          clearButtonProps={{ 'aria-label': 'No plant' }}
-          data={devices.plants}
-          {...form.getInputProps('logger_id')}
-          onChange={(logger_id) =>
-            form.setValues({ logger_id, inverter_id: null, string_index: '' })
-          }
-        />
-        <Select
-          label="Inverter"
-          clearable
-          searchable
-          clearButtonProps={{ 'aria-label': 'No inverter' }}
-          data={devices.inverters(logger_id === null ? null : Number(logger_id))}
-          {...form.getInputProps('inverter_id')}
-          onChange={(inverter_id) => form.setValues({ inverter_id, string_index: '' })}
-        />
-        {inverter_id !== null && (
-          <NumberInput
-            label="String of the inverter, from 0"
-            min={0}
-            allowDecimal={false}
-            {...form.getInputProps('string_index')}
-          />
-        )}
+        <DeviceFields site_id={site_id} form={form} />
         <TextInput
           label="Module"
           placeholder="Such as row 4, third from the left"

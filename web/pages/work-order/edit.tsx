@@ -1,12 +1,11 @@
 import type { WholeWorkOrder } from '@heliograph/sdk'
-import { Button, Group, Paper, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { heliograph } from '../../api.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { Differences } from '../../ui/differences.tsx'
+import { EditForm } from '../../ui/edit-form.tsx'
 import { Problem, withFields } from '../../ui/problem.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
 import { bodyOf, changedFields, type OrderValues, rulesOf, valuesOf } from './fields.ts'
 import { WhatAndWhere, WhatWasDone, WhoAndWhen } from './form-parts.tsx'
 import { useOrderWrite } from './use-order.ts'
@@ -37,28 +36,14 @@ export function EditOrder({ site_id, order, onClose }: EditOrderProps) {
     done: 'Saved',
   })
   return (
-    <Paper withBorder p="md">
-      <form onSubmit={form.onSubmit((values) => run(values))} noValidate>
-        <Stack>
-          <WhatAndWhere {...{ site_id, form }} />
-          <WhoAndWhen form={form} />
-          <WhatWasDone form={form} />
-          {differences ? <Differences differences={differences} /> : <Problem error={error} />}
-          <Group>
-            <WriteButton
-              scope="om:write"
-              type="submit"
-              loading={is_pending}
-              disabled={!form.isDirty()}
-            >
-              Save
-            </WriteButton>
-            <Button variant="default" onClick={onClose}>
-              {form.isDirty() ? 'Discard the changes' : 'Close'}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Paper>
+    <EditForm<OrderValues>
+      {...{ form, onClose, is_pending }}
+      onSave={run}
+      problem={differences ? <Differences differences={differences} /> : <Problem error={error} />}
+    >
+      <WhatAndWhere {...{ site_id, form }} />
+      <WhoAndWhen form={form} />
+      <WhatWasDone form={form} />
+    </EditForm>
   )
 }

@@ -2,7 +2,7 @@
 import { NumberInput, Select, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useSite } from '../../shell/site-shell.tsx'
-import { useDevices } from '../../ui/devices.tsx'
+import { DeviceFields } from '../../ui/device-fields.tsx'
 import { choices } from '../../ui/words.ts'
 import type { OrderValues } from './fields.ts'
 import { orderTypes, priorities } from './states.ts'
@@ -17,8 +17,6 @@ interface PartProps {
 const two = { base: 1, sm: 2 }
 
 export function WhatAndWhere({ site_id, form }: PartProps) {
-  const devices = useDevices(site_id)
-  const { logger_id, inverter_id } = form.values
   return (
     <>
       <TextInput label="What is to be done" required {...form.getInputProps('title')} />
@@ -36,34 +34,7 @@ export function WhatAndWhere({ site_id, form }: PartProps) {
           data={priorities}
           {...form.getInputProps('priority')}
         />
-        <Select
-          label="Plant"
-          placeholder="The site as a whole"
-          clearable
-          clearButtonProps={{ 'aria-label': 'No plant' }}
-          data={devices.plants}
-          {...form.getInputProps('logger_id')}
-          onChange={(logger_id) =>
-            form.setValues({ logger_id, inverter_id: null, string_index: '' })
-          }
-        />
-        <Select
-          label="Inverter"
-          clearable
-          searchable
-          clearButtonProps={{ 'aria-label': 'No inverter' }}
-          data={devices.inverters(logger_id === null ? null : Number(logger_id))}
-          {...form.getInputProps('inverter_id')}
-          onChange={(inverter_id) => form.setValues({ inverter_id, string_index: '' })}
-        />
-        {inverter_id !== null && (
-          <NumberInput
-            label="String of the inverter, from 0"
-            min={0}
-            allowDecimal={false}
-            {...form.getInputProps('string_index')}
-          />
-        )}
+        <DeviceFields site_id={site_id} form={form} />
       </SimpleGrid>
       <Switch
         label="Lock-out, tag-out before work begins"

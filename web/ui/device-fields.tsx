@@ -1,0 +1,52 @@
+import { NumberInput, Select } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import { useDevices } from './devices.tsx'
+
+export interface DeviceValues {
+  logger_id: string | null
+  inverter_id: string | null
+  string_index: number | string
+}
+
+/** Which plant, inverter and string something is about; another one names no string. */
+export function DeviceFields<Values extends DeviceValues>({
+  site_id,
+  form,
+}: {
+  site_id: string
+  form: UseFormReturnType<Values>
+}) {
+  const devices = useDevices(site_id)
+  const { logger_id, inverter_id } = form.values
+  const set = (change: Partial<DeviceValues>) => form.setValues(change as Partial<Values>)
+  return (
+    <>
+      <Select
+        label="Plant"
+        placeholder="The site as a whole"
+        clearable
+        clearButtonProps={{ 'aria-label': 'No plant' }}
+        data={devices.plants}
+        {...form.getInputProps('logger_id')}
+        onChange={(chosen) => set({ logger_id: chosen, inverter_id: null, string_index: '' })}
+      />
+      <Select
+        label="Inverter"
+        clearable
+        searchable
+        clearButtonProps={{ 'aria-label': 'No inverter' }}
+        data={devices.inverters(logger_id === null ? null : Number(logger_id))}
+        {...form.getInputProps('inverter_id')}
+        onChange={(chosen) => set({ inverter_id: chosen, string_index: '' })}
+      />
+      {inverter_id !== null && (
+        <NumberInput
+          label="String of the inverter, from 0"
+          min={0}
+          allowDecimal={false}
+          {...form.getInputProps('string_index')}
+        />
+      )}
+    </>
+  )
+}

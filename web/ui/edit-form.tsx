@@ -1,0 +1,46 @@
+import { Button, Group, Paper, Stack } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import type { ReactNode } from 'react'
+import { WriteButton } from './write-button.tsx'
+
+/** A form about what is there: saved when something was changed in it, or closed as it is. */
+export function EditForm<Values extends object>({
+  form,
+  onSave,
+  onClose,
+  is_pending,
+  problem,
+  children,
+}: {
+  form: UseFormReturnType<Values>
+  onSave: (values: Values) => void
+  onClose: () => void
+  is_pending: boolean
+  /** What went wrong with the last attempt. */
+  problem: ReactNode
+  children: ReactNode
+}) {
+  return (
+    <Paper withBorder p="md">
+      <form onSubmit={form.onSubmit(onSave)} noValidate>
+        <Stack>
+          {children}
+          {problem}
+          <Group>
+            <WriteButton
+              scope="om:write"
+              type="submit"
+              loading={is_pending}
+              disabled={!form.isDirty()}
+            >
+              Save
+            </WriteButton>
+            <Button variant="default" onClick={onClose}>
+              {form.isDirty() ? 'Discard the changes' : 'Close'}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Paper>
+  )
+}
