@@ -4,6 +4,7 @@ import './ui/ui.css'
 import { MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
+import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
@@ -11,6 +12,9 @@ import { queries } from './queries.ts'
 import { theme, variables } from './theme.ts'
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content
+
+// Dialogs keep the page behind them still by a style of their own.
+if (nonce) setNonce(nonce)
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

@@ -8,8 +8,9 @@ export const live_ms = 5000
 export const queries = new QueryClient({
   defaultOptions: {
     // The SDK repeats by itself what is worth repeating.
-    queries: { retry: false, staleTime: 10_000, refetchOnWindowFocus: true },
-    mutations: { retry: false },
+    // Also offline: then they fail, and the page says so.
+    queries: { networkMode: 'always', retry: false, staleTime: 10_000, refetchOnWindowFocus: true },
+    mutations: { networkMode: 'always', retry: false },
   },
 })
 

@@ -1,4 +1,4 @@
-import { Badge, type CSSVariablesResolver, createTheme, Notification } from '@mantine/core'
+import { Alert, Badge, type CSSVariablesResolver, createTheme, Notification } from '@mantine/core'
 
 /** Colours are chosen so that text on them and of them has enough contrast in both schemes. */
 export const theme = createTheme({
@@ -9,6 +9,11 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
   defaultRadius: 'md',
   components: {
+    // The frame has the colour, its text is that of the page.
+    Alert: Alert.extend({
+      styles: (_, { variant }) =>
+        variant === 'outline' ? { title: { color: 'var(--mantine-color-text)' } } : {},
+    }),
     // Its text is that of the page; the dot has the colour.
     Badge: Badge.extend({ defaultProps: { variant: 'dot', tt: 'none' } }),
     Notification: Notification.extend({

@@ -2,6 +2,7 @@
 
 import { HeliographError } from '@heliograph/sdk'
 import { Alert } from '@mantine/core'
+import { plainly } from './plainly.ts'
 
 interface Fields {
   setFieldError(field: never, message: string): void
@@ -35,7 +36,7 @@ export function Problem({
   if (!error) return null
   const is_told = error instanceof HeliographError && error.violations.some(({ field }) => field)
   const own = error instanceof HeliographError ? words[error.code] : undefined
-  const message = error instanceof Error ? error.message : String(error)
+  const message = plainly(error)
   return (
     <Alert color="red" variant="outline" role="alert">
       {own ?? (is_told ? 'Something is wrong above: see beside the fields.' : message)}

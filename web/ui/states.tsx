@@ -3,6 +3,7 @@
 import { HeliographError } from '@heliograph/sdk'
 import { Alert, Button, Center, Loader, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { plainly } from './plainly.ts'
 
 export function Loading() {
   return (
@@ -17,7 +18,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
   return (
     <Alert color="red" title={titleOf(error)} role="alert" variant="outline" m="md">
       <Stack gap="xs" align="flex-start">
-        <Text size="sm">{error instanceof Error ? error.message : String(error)}</Text>
+        <Text size="sm">{plainly(error)}</Text>
         {error instanceof HeliographError && error.request_id && (
           <Text size="xs" c="dimmed">
             Request {error.request_id}

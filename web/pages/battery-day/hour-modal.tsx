@@ -128,8 +128,7 @@ function PowerFields({ form, min, max }: PowerFieldsProps) {
         label="Power"
         description={
           <>
-            From {formatPower(min)} to {formatPower(max)}. Above 0 it discharges, below 0 it
-            charges.
+            From {leastOf(min)} to {mostOf(max)}. Above 0 it discharges, below 0 it charges.
           </>
         }
         suffix=" kW"
@@ -168,6 +167,10 @@ function Facts({ hour, currency }: { hour: ScheduleHour; currency: string }) {
   )
 }
 
+/** Rounded into the band, so that what is told can be typed. */
+const leastOf = (min: number) => formatPower(Math.ceil(10 * min) / 10)
+const mostOf = (max: number) => formatPower(Math.floor(10 * max) / 10)
+
 /** Round kW, but for the ends of the band. */
 function sliderValue(kw: number, min: number, max: number): number {
   if (kw - min < 0.5) return min
@@ -177,8 +180,8 @@ function sliderValue(kw: number, min: number, max: number): number {
 
 function faultOf(value: number | string, min: number, max: number): string | null {
   if (typeof value !== 'number') return 'How much power, in kW?'
-  if (value < min - 0.0005) return `The least is ${formatPower(min)} while other hours stay.`
-  if (value > max + 0.0005) return `The most is ${formatPower(max)} while other hours stay.`
+  if (value < min - 0.0005) return `The least is ${leastOf(min)} while other hours stay.`
+  if (value > max + 0.0005) return `The most is ${mostOf(max)} while other hours stay.`
   return null
 }
 
