@@ -41,7 +41,7 @@ export function render(
   const encoding = is_packed ? chooseEncoding(asked.accept_encoding) : null
   headers['content-type'] ??= content_type
   if (good) headers['cache-control'] = cacheControl[cache]
-  headers['vary'] = 'Authorization, Accept-Encoding'
+  headers['vary'] = 'Authorization, Cookie, Accept-Encoding'
   if (good && cache !== 'live') {
     const etag = headers['etag'] ?? etagOf(text)
     headers['etag'] = etagFor(etag, encoding)

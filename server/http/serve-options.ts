@@ -44,6 +44,8 @@ export interface Sessions {
 export interface Subtree {
   /** Without a slash at its end. */
   path: string
+  /** What stands below it; all else is not found. */
+  operations: ReadonlySet<string>
   answer(request: Request): Promise<Response>
 }
 

@@ -87,7 +87,7 @@ export async function noteWrite(
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning audit_id::text`,
     [
       ...[of, at, caller.key_id, caller.key_name, write.method, pathOf(write.url)],
-      ...[write.body === undefined ? null : kept(JSON.stringify(write.body))],
+      ...[write.body === undefined ? null : kept(JSON.stringify(write.body, hidden))],
       ...[answer?.status ?? null, keptAnswer(answer)],
       ...[write.request_id, write.idempotency_key && kept(write.idempotency_key)],
     ],
@@ -125,6 +125,10 @@ const pathOf = (url: string) =>
 
 const keptAnswer = (answer: GivenAnswer | null) =>
   answer === null || answer.text === '' ? null : kept(String(answer.text))
+
+/** What was sent to a wrong place is a secret all the same. */
+const hidden = (name: string, value: unknown) =>
+  /password|token|secret/i.test(name) && typeof value === 'string' ? '…' : value
 
 const secret_pattern = new RegExp(key_pattern.source.replace(/^\^|\$$/g, ''), 'gi')
 

@@ -55,7 +55,8 @@ export function createAuth(parts: AuthParts) {
       enabled: true,
       disableSignUp: true,
       minPasswordLength: password_characters_min,
-      maxPasswordLength: password_characters_max,
+      // The library counts halves of characters.
+      maxPasswordLength: 2 * password_characters_max,
       password: {
         hash: hashPassword,
         verify: ({ hash, password }) => isPasswordOf(hash, password),
@@ -69,8 +70,9 @@ export function createAuth(parts: AuthParts) {
     rateLimit: rates,
     hooks: {
       before: createAuthMiddleware(async ({ path, body }) => {
-        if (path !== '/sign-in/email') return
-        const wait_s = await lock.waitOf(String(body?.email ?? ''))
+        refuseLoose(path, body ?? {})
+        if (path !== '/sign-in/email' || typeof body?.email !== 'string') return
+        const wait_s = await lock.waitOf(body.email)
         if (wait_s === 0) return
         throw new APIError('TOO_MANY_REQUESTS', {
           code: 'LOCKED_OUT',
@@ -79,12 +81,19 @@ export function createAuth(parts: AuthParts) {
         })
       }),
       after: createAuthMiddleware(async ({ path, body, context }) => {
-        if (path !== '/sign-in/email') return
-        const is_refused = context.returned instanceof APIError
-        await lock.note(String(body?.email ?? ''), { is_refused })
+        if (path !== '/sign-in/email' || typeof body?.email !== 'string') return
+        const { returned } = context
+        // What is refused for another reason says nothing of the password.
+        const is_refused =
+          returned instanceof APIError && returned.body?.code === 'INVALID_EMAIL_OR_PASSWORD'
+        if (is_refused || !(returned instanceof APIError)) {
+          await lock.note(body.email, { is_refused })
+        }
       }),
     },
-    disabledPaths: unused,
+    databaseHooks: {
+      session: { create: { before: async ({ userId }) => !(await isDisabled(pool, userId)) } },
+    },
     advanced: {
       cookiePrefix: 'heliograph',
       useSecureCookies: is_encrypted || public_url?.startsWith('https:') === true,
@@ -167,11 +176,29 @@ const twoFactorTable = {
   },
 }
 
-/** Addresses of the library that nobody here asks. */
-const unused = [
-  ...['/sign-up/email', '/sign-in/social', '/callback/:id', '/link-social', '/unlink-account'],
-  ...['/change-email', '/delete-user', '/delete-user/callback', '/update-user', '/update-session'],
-  ...['/set-password', '/refresh-token', '/get-access-token', '/account-info', '/list-accounts'],
-  ...['/verify-email', '/send-verification-email', '/two-factor/send-otp'],
-  ...['/two-factor/verify-otp', '/reset-password/:token'],
-]
+/** What of the library is asked: nothing else of it exists. */
+export const auth_operations: ReadonlySet<string> = new Set([
+  ...['/sign-in/email', '/sign-out', '/get-session', '/list-sessions', '/revoke-session'],
+  ...['/revoke-sessions', '/revoke-other-sessions', '/change-password'],
+  ...['/request-password-reset', '/reset-password'],
+  ...['/two-factor/enable', '/two-factor/disable', '/two-factor/verify-totp'],
+  ...['/two-factor/verify-backup-code', '/two-factor/generate-backup-codes'],
+])
+
+/** The library would trust a device without its code, and leave sessions to an old password. */
+function refuseLoose(path: string, body: Record<string, unknown>): void {
+  if (path.startsWith('/two-factor/') && body['trustDevice']) {
+    throw new APIError('BAD_REQUEST', { message: 'No device is trusted without its code.' })
+  }
+  if (path === '/change-password' && body['revokeOtherSessions'] !== true) {
+    throw new APIError('BAD_REQUEST', { message: 'revokeOtherSessions must be true.' })
+  }
+}
+
+async function isDisabled(pool: pg.Pool, user_id: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'select 1 from users where id = $1 and disabled_at is not null',
+    [user_id],
+  )
+  return rowCount !== 0
+}

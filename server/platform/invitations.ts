@@ -131,5 +131,11 @@ export async function acceptInvitation(
     'update invitations set accepted_at = $2, accepted_by = $3 where invitation_id = $1',
     [invitation_id, now, user_id],
   )
+  // Of an address, and of those that name nobody, one link is used and the others end with it.
+  await tx.execute(
+    `update invitations set revoked_at = $2 where client_id = $1 and accepted_at is null
+       and revoked_at is null and coalesce(email, $3) = $3`,
+    [client_id, now, email],
+  )
   return user_id
 }

@@ -1,7 +1,7 @@
 /** Who is signed in, the people of a client, and how they come to be. */
 import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
-import { endpoint, type Request } from '../http/endpoint.ts'
+import { endpoint, type Request, type Role } from '../http/endpoint.ts'
 import { List } from '../http/envelope.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { scopeModules } from '../http/scope-modules.ts'
@@ -107,6 +107,15 @@ async function requireUser(db: Database, { caller }: Asked, user_id: string) {
   return { ...user, client_id: caller.client_id }
 }
 
+/** Who makes keys and looks after people does so for all sites of the client. */
+function requireWhole(role: Role, site_ids: readonly string[] | null): void {
+  if (role !== 'administrator' || site_ids === null) return
+  throw invalid({
+    ...{ location: 'body', field: 'site_ids', code: 'not_allowed_value' },
+    message: 'must be null for an administrator, who looks after all sites of the client',
+  })
+}
+
 /** Refuses sites that are none of the client, by name. */
 async function requireSites(tx: Transaction, { caller }: Asked, site_ids: string[] | null) {
   if (site_ids === null) return
@@ -146,6 +155,8 @@ export const changeUserEndpoint = endpoint({
   async handle(request, { db, clock }: PlatformNeeds) {
     const { user_id } = request.params
     const user = await requireUser(db, request, user_id)
+    const { role = user.role, site_ids = user.site_ids } = request.body
+    requireWhole(role, site_ids)
     await requireSites(request.tx, request, request.body.site_ids ?? null)
     const is_done = await changeUser(request.tx, user, request.body, clock.now())
     if (!is_done) throw lastAdministrator()
@@ -222,6 +233,7 @@ export const invite = endpoint({
     const { role, site_ids = null } = body
     const email = body.email.toLowerCase()
     if (!isMailAddress(email)) throw badEmail('is no mail address')
+    requireWhole(role, site_ids)
     await requireSites(tx, request, site_ids)
     const taken = await tx.query('select 1 from users where email = $1 and client_id = $2', [
       email,
@@ -273,6 +285,7 @@ export const lookAtInvitation = endpoint({
   summary: 'What an invitation is for',
   description: 'The token goes in the body, so that no log of addresses has it.',
   body: Type.Object({ token: Token }, { additionalProperties: false }),
+  shown_once: true,
   returns: OpenInvitation,
   example: { body: { token: '0123456789ab…' }, answer: openInvitationExample },
   async handle({ tx, body }, { clock }: PlatformNeeds) {

@@ -4,7 +4,7 @@ import type { Clock } from '@heliograph/domain/clock'
 import type { Endpoint } from '../http/endpoint.ts'
 import type { Sessions, Subtree } from '../http/serve-options.ts'
 import type { Database, Log } from '../storage/database.ts'
-import { auth_path, createAuth } from './auth.ts'
+import { auth_operations, auth_path, createAuth } from './auth.ts'
 import * as keys from './key-endpoints.ts'
 import { mailReset } from './mails.ts'
 import type { PlatformNeeds } from './people-endpoints.ts'
@@ -46,7 +46,11 @@ export async function openPlatform(
   })
   return {
     sessions: createSessions(auth, db),
-    subtree: { path: auth_path, answer: (request) => auth.handler(request) },
+    subtree: {
+      path: auth_path,
+      operations: auth_operations,
+      answer: (request) => auth.handler(request),
+    },
   }
 }
 

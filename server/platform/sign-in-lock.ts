@@ -62,4 +62,5 @@ export async function forgetSignIns(db: Pick<Database, 'execute'>, now: Date): P
   await db.execute('delete from sign_in_failures where failed_at <= $1', [long_ago])
   await db.execute('delete from user_sessions where expires_at <= $1', [now])
   await db.execute('delete from user_verifications where expires_at <= $1', [now])
+  await db.execute('delete from sign_in_rates where last_request < $1', [long_ago.getTime()])
 }

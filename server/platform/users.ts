@@ -44,24 +44,26 @@ export interface UserChange {
  */
 export async function changeUser(
   tx: Transaction,
-  user: User & { client_id: number },
+  user: { user_id: string; client_id: number },
   change: UserChange,
   now: Date,
 ): Promise<boolean> {
   const { user_id, client_id } = user
   // Two administrators who demote each other come one after the other.
   await tx.execute('select 1 from clients where client_id = $1 for update', [client_id])
-  const role = change.role ?? user.role
-  const is_disabled = change.is_disabled ?? user.is_disabled
-  const site_ids = change.site_ids === undefined ? user.site_ids : change.site_ids
+  const { name = null, role = null, is_disabled = null, site_ids } = change
+  // Only what was sent: what somebody else has just changed stays.
   await tx.execute(
-    `update users set name = $3, role = $4, site_ids = $5, updated_at = $7,
-       disabled_at = case when $6 then coalesce(disabled_at, $7) end
+    `update users set name = coalesce($3, name), role = coalesce($4, role), updated_at = $8,
+       site_ids = case when $5 then $6::text[] else site_ids end,
+       disabled_at = case when $7::boolean is null then disabled_at
+         when $7 then coalesce(disabled_at, $8) end
      where client_id = $1 and id = $2`,
-    [client_id, user_id, change.name ?? user.name, role, site_ids, is_disabled, now],
+    [client_id, user_id, name, role, site_ids !== undefined, site_ids ?? null, is_disabled, now],
   )
   if (!(await hasAdministrator(tx, client_id))) return false
-  if (is_disabled) await tx.execute('delete from user_sessions where user_id = $1', [user_id])
+  if (is_disabled !== null)
+    await tx.execute('delete from user_sessions where user_id = $1', [user_id])
   return true
 }
 
@@ -71,6 +73,12 @@ export async function removeUser(
   { client_id, user_id }: { client_id: number; user_id: string },
 ): Promise<boolean> {
   await tx.execute('select 1 from clients where client_id = $1 for update', [client_id])
+  // Nor does another link that was made for the same address let in again.
+  await tx.execute(
+    `update invitations set revoked_at = coalesce(revoked_at, now()) where client_id = $1
+       and accepted_at is null and email = (select email from users where id = $2)`,
+    [client_id, user_id],
+  )
   await tx.execute('delete from users where client_id = $1 and id = $2', [client_id, user_id])
   return hasAdministrator(tx, client_id)
 }
