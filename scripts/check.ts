@@ -110,3 +110,5 @@ if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
   run('PostgreSQL 15', 'node', 'scripts/postgres15.ts', '--', 'node', ...runTests, ...storage)
 }
 run('Tests', 'node', ...runTests, ...tests)
+// By itself: it runs the whole demo beside a browser.
+run('Pages in a browser', 'node', ...runTests, 'test/browser/platform.browser.ts')
