@@ -8,11 +8,13 @@ const episodes = 25
 const seconds = 400
 const start_s = 20
 const drawn = Math.floor(Math.random() * 1e9)
+/** What ended the doubt about a write without an answer was not in the log. */
+const found_before = [478_019_458]
 
 test(`plants and batteries together keep to what is permitted, seed ${drawn}`, async () => {
   const seen = { discharging: 0, most_ratio: 0, standing: 0 }
   for (let nth = 0; nth < episodes; nth += 1) {
-    const seed = nth < episodes / 2 ? nth : drawn + nth
+    const seed = found_before[nth] ?? (nth < episodes / 2 ? nth : drawn + nth)
     try {
       const { site, judge } = await playRoom(seed, seconds)
       lookForWrites(site)

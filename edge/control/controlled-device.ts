@@ -337,7 +337,9 @@ export class ControlledDevice implements Controlled {
     const was_proven = this.limits.is_proven
     const foreign = this.limits.onRead(state, traits, this.#now())
     this.#vain.onRead(this.limits.bound_w, this.limits.is_proven)
-    if (!is_as_known || foreign || this.#was_gone) {
+    // What ends a doubt is news too: it says which of what was begun the device holds.
+    const is_settled = !was_proven && this.limits.is_proven
+    if (!is_as_known || foreign || is_settled || this.#was_gone) {
       this.#was_gone = false
       const { limit_w, static_max_w } = state
       const { inverter_id } = this
