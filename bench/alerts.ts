@@ -9,6 +9,7 @@ import { settingsInForce } from '@heliograph/server/alerts/settings'
 import { sumStrings } from '@heliograph/server/diagnostics/string-sums'
 import { encodeStrings, string_layout, sumStored } from '@heliograph/server/rollups/string-codec'
 import { inverterValues, servedPlant } from './fixtures/served-plant.ts'
+import { layoutOf } from './fixtures/string-layout.ts'
 
 const limit_ms = 200
 const inverters = 500
@@ -21,13 +22,7 @@ const ill_of = 25
 /** One string of so many carries nothing, or too little. */
 const dead_of = 200
 
-const layout = Array.from({ length: strings }, (_, nth) => ({
-  string_index: nth,
-  mppt_index: Math.floor(nth / 2),
-  rated_kw: 10,
-  group: '180/25/1',
-  is_connected: true,
-}))
+const layout = layoutOf(strings)
 
 /** The sums of an hour of one-minute samples of an inverter; its first string may be weak. */
 function sumHour(is_weak: boolean) {

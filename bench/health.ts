@@ -3,6 +3,7 @@ import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { sumStrings } from '@heliograph/server/diagnostics/string-sums'
 import { encodeStrings, string_layout, sumStored } from '@heliograph/server/rollups/string-codec'
 import { servedPlant } from './fixtures/served-plant.ts'
+import { layoutOf } from './fixtures/string-layout.ts'
 
 const limit_ms = 1000
 const inverters = 500
@@ -13,13 +14,7 @@ const hour_ms = 3_600_000
 /** One string of so many is ill. */
 const ill_of = 50
 
-const layout = Array.from({ length: strings }, (_, nth) => ({
-  string_index: nth,
-  mppt_index: Math.floor(nth / 2),
-  rated_kw: 10,
-  group: '180/25/1',
-  is_connected: true,
-}))
+const layout = layoutOf(strings)
 
 /** Inverters that are so many apart are alike. */
 const kinds = 25

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
 import test, { after, before } from 'node:test'
 import { systemClock } from '@heliograph/domain/clock'
 import { password, type ServedPlatform, servedPlatform } from './fixtures/served-platform.ts'
+import { totp } from './fixtures/totp.ts'
 import { linkToNewPassword, removeSecondFactor } from './user-admin.ts'
 
 let platform: ServedPlatform
@@ -142,18 +142,3 @@ test('what nobody needs of the sign-in does not exist', async () => {
   }
   assert.equal((await own.ask('GET', '/platform/session')).body.role, 'viewer')
 })
-
-/** RFC 6238 with the usual 30 s, SHA-1 and six digits, of a secret in base 32. */
-function totp(secret: string): string {
-  const bits = [...secret.replace(/=+$/, '')]
-    .map((letter) =>
-      'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
-    )
-    .join('')
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)))
-  const digest = createHmac('sha1', key).update(counter).digest()
-  const offset = digest.at(-1)! & 15
-  return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
-}

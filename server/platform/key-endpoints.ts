@@ -19,6 +19,7 @@ import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { auditExample, keyExample, shownKeyExample } from './examples.ts'
 import type { PlatformNeeds } from './people-endpoints.ts'
 import { AuditEntry, Key, KeyId, Name, Scopes, ShownKey, SiteIds } from './schemas.ts'
+import { clientName } from './users.ts'
 
 const forAdministrators = {
   tag: 'Platform',
@@ -58,14 +59,6 @@ const adminOf = (tx: Transaction, { clock, db }: PlatformNeeds): Admin => ({
   randomBytes,
 })
 
-async function clientName(db: Queries, { caller }: Asked): Promise<string> {
-  const [client] = await db.query<{ name: string }>(
-    'select name from clients where client_id = $1',
-    [caller.client_id],
-  )
-  return client!.name
-}
-
 /** Refusals of an operator's function, as an answer. */
 async function asAnswer<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
@@ -99,7 +92,7 @@ export const getKeys = endpoint({
   returns: List(Key),
   example: { answer: { data: [keyExample], meta: { count: 1 } } },
   async handle(request, { db, clock }: PlatformNeeds) {
-    const client = await clientName(db, request)
+    const client = await clientName(db, request.caller)
     const keys = await listKeys({ db, clock, randomBytes }, { client })
     return { data: keys.map(keyOf), meta: { count: keys.length } }
   },
@@ -142,7 +135,7 @@ export const createKeyEndpoint = endpoint({
       [caller.client_id, name, now],
     )
     if (same[0]) throw new ApiError('conflict_state', { name, key_id: same[0].key_id })
-    const client = await clientName(tx, request)
+    const client = await clientName(tx, request.caller)
     const order = { client, name, scopes, site_ids, created_by: caller.key_name }
     const made = await asAnswer(() =>
       createKey(adminOf(tx, needs), {

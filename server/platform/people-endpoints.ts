@@ -39,7 +39,14 @@ import {
   User,
   UserId,
 } from './schemas.ts'
-import { changeUser, findUser, listUsers, removeUser, type User as UserRow } from './users.ts'
+import {
+  changeUser,
+  clientName,
+  findUser,
+  listUsers,
+  removeUser,
+  type User as UserRow,
+} from './users.ts'
 
 export interface PlatformNeeds {
   clock: Clock
@@ -62,15 +69,11 @@ export const getSession = endpoint({
   returns: SessionUser,
   example: { answer: sessionExample },
   async handle({ caller }, { db, mail }: PlatformNeeds) {
-    const [client] = await db.query<{ name: string }>(
-      'select name from clients where client_id = $1',
-      [caller.client_id],
-    )
     const user = (await findUser(db, { client_id: caller.client_id, user_id: caller.key_id }))!
     const { user_id, name, email, role, two_factor_enabled } = user
     return {
       ...{ user_id, name, email, role, two_factor_enabled },
-      client: client!.name,
+      client: await clientName(db, caller),
       modules: [...caller.modules],
       scopes: [...caller.scopes].filter((scope) => caller.modules.has(scopeModules[scope])),
       mail_is_sent: mail.is_sent,

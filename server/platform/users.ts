@@ -38,9 +38,21 @@ export interface UserChange {
   is_disabled?: boolean
 }
 
+export async function clientName(
+  db: Queries,
+  { client_id }: { client_id: number },
+): Promise<string> {
+  const [client] = await db.query<{ name: string }>(
+    'select name from clients where client_id = $1',
+    [client_id],
+  )
+  return client!.name
+}
+
 /**
- * Changes a person. Who may less from now on, or nothing, is signed out everywhere. Returns false,
- * and changes nothing, where the client would be left without an administrator.
+ * Changes a person. Who is disabled, or no longer, is signed out everywhere; what a role allows is
+ * asked anew with each request. Returns false, and nothing is to be committed, where the client
+ * would be left without an administrator.
  */
 export async function changeUser(
   tx: Transaction,

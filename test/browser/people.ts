@@ -1,5 +1,4 @@
 /** People of the platform, and how they come in. */
-import { createHmac } from 'node:crypto'
 import type { Browser, Page } from 'playwright-core'
 import { ask, type Cookies, openWindow, passwordField, signIn, type Window } from './browser.ts'
 import type { Demo } from './demo.ts'
@@ -70,19 +69,4 @@ export async function signOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Signed in as/ }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in to Heliograph' }).waitFor()
-}
-
-/** RFC 6238 with the usual 30 s, SHA-1 and six digits, of a secret in base 32. */
-export function totp(secret: string): string {
-  const bits = [...secret.replace(/=+$/, '')]
-    .map((letter) =>
-      'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
-    )
-    .join('')
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)))
-  const digest = createHmac('sha1', key).update(counter).digest()
-  const offset = digest.at(-1)! & 15
-  return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
 }

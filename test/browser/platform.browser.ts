@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
+import { totp } from '@heliograph/server/platform/fixtures/totp'
 import type { Browser, Page } from 'playwright-core'
 import { everyPage, newWorkOrder, type PageAddress, site_id } from './addresses.ts'
 import {
@@ -29,7 +30,6 @@ import {
   signOut,
   takeInvitation,
   theSites,
-  totp,
 } from './people.ts'
 
 const skip = noBrowser ?? false
