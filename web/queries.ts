@@ -1,11 +1,20 @@
 /** How pages read: who is signed in, the sites, and the live site, each asked for once for all. */
-import { isCode } from '@heliograph/sdk'
-import { QueryClient, useQuery } from '@tanstack/react-query'
+import { HeliographError, isCode } from '@heliograph/sdk'
+import { MutationCache, QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
 import { askPlatform, heliograph, type SessionUser } from './api.ts'
 
 export const live_ms = 5000
 
-export const queries = new QueryClient({
+/** Where a session has ended, the next request tells, whatever it asks for. */
+function noticeEnd(error: unknown): void {
+  if (error instanceof HeliographError && error.status === 401) {
+    void queries.invalidateQueries({ queryKey: ['session'] })
+  }
+}
+
+export const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: noticeEnd }),
+  mutationCache: new MutationCache({ onError: noticeEnd }),
   defaultOptions: {
     // The SDK repeats by itself what is worth repeating.
     // Also offline: then they fail, and the page says so.
@@ -57,3 +66,12 @@ export const useOverview = (site_id: string) =>
     refetchInterval: live_ms,
     staleTime: live_ms,
   })
+
+/** What nobody has read yet of what people are told of. */
+export const useUnreadCount = (site_id: string, is_asked = true) =>
+  useQuery({
+    queryKey: ['notifications', site_id, 'unread-count'],
+    queryFn: ({ signal }) => heliograph.omNotificationsUnreadCount({ site_id }, { signal }),
+    refetchInterval: 60_000,
+    enabled: is_asked,
+  }).data?.unread_count

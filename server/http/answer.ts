@@ -3,6 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import formatsModule from 'ajv-formats'
 import { anonymous } from './anonymous-schema.ts'
 import { JsonText } from './json-text.ts'
+import { onFirstUse } from './on-first-use.ts'
 import type { Declared } from './validate.ts'
 
 /** In production text that PostgreSQL wrote passes as it is; tests check `all`. */
@@ -20,13 +21,13 @@ export function answerWriters(check: AnswerCheck) {
   ajv.addFormat('date-time', utc)
 
   return function answerWriter(endpoint: Declared, name: string): WriteAnswer {
-    const isValid = ajv.compile(anonymous(endpoint.returns))
+    const validator = onFirstUse(() => ajv.compile(anonymous(endpoint.returns)))
     return (answer) => {
       if (answer instanceof JsonText) {
-        if (check === 'all') demand(isValid, JSON.parse(String(answer.text)), name)
+        if (check === 'all') demand(validator(), JSON.parse(String(answer.text)), name)
         return answer.text
       }
-      demand(isValid, answer, name)
+      demand(validator(), answer, name)
       return JSON.stringify(answer)
     }
   }

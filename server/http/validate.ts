@@ -11,6 +11,7 @@ import type { TSchema } from 'typebox'
 import { anonymous } from './anonymous-schema.ts'
 import type { Endpoint } from './endpoint.ts'
 import { ApiError, type Violation } from './errors.ts'
+import { onFirstUse } from './on-first-use.ts'
 import { parseDate, parseTimestamp, window_days_max } from './time-windows.ts'
 import { describe } from './violations.ts'
 
@@ -90,7 +91,9 @@ function compileFields(
 ) {
   const declared = new Map(Object.entries(schemas).map(([name, schema]) => [name, typeOf(schema)]))
   const required = Object.keys(schemas).filter((name) => !('~optional' in schemas[name]!))
-  const check = ajv.compile(anonymous({ type: 'object', properties: schemas, required }))
+  const checker = onFirstUse(() =>
+    ajv.compile(anonymous({ type: 'object', properties: schemas, required })),
+  )
   const unknown_message =
     declared.size === 0
       ? 'is not a parameter of this endpoint; it has none'
@@ -118,6 +121,7 @@ function compileFields(
         fault(name, 'invalid_type', `must be ${type === 'integer' ? 'an integer' : 'a number'}`)
       } else fields[name] = value
     }
+    const check = checker()
     if (!check(fields)) {
       const named = new Set(faults.map(({ field }) => field))
       faults.push(
@@ -133,12 +137,12 @@ const typeOf = (schema: TSchema) => String((schema as { type?: unknown }).type ?
 
 function compileBody(schema: TSchema | undefined, all: Ajv, first: Ajv) {
   if (schema === undefined) return refuseBody
-  const checkAll = all.compile(anonymous(schema))
-  const checkFirst = first.compile(anonymous(schema))
+  const allChecker = onFirstUse(() => all.compile(anonymous(schema)))
+  const firstChecker = onFirstUse(() => first.compile(anonymous(schema)))
   return (given: unknown, bytes: number, violations: Violation[]): unknown => {
     // No body at all lacks every required field, and is complete where none is.
     const body = given === undefined ? {} : given
-    const check = bytes > all_errors_bytes_max ? checkFirst : checkAll
+    const check = bytes > all_errors_bytes_max ? firstChecker() : allChecker()
     if (!check(body)) violations.push(...describe('body', check.errors ?? []))
     else refuseReversed(body, violations)
     return body
