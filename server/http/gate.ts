@@ -17,7 +17,7 @@ import type { Endpoint, RequestSite } from './endpoint.ts'
 import { ApiError } from './errors.ts'
 import { freshCache } from './fresh-cache.ts'
 import { type Bearer, openKeyring } from './keyring.ts'
-import { limited, networkOf, type RateLimits, type Standing } from './rate-limit.ts'
+import { limited, networkOf, per_minute, type RateLimits, type Standing } from './rate-limit.ts'
 
 /** What the gate looks at, free of the framework. */
 export interface Arrival extends Bearer {
@@ -75,9 +75,17 @@ export async function openGate(deps: {
     return sites.read(site_id).then(pass)
   }
 
+  /** A refused session counts against its address, as a refused key does. */
+  function refuse(arrival: Arrival, refusal: unknown): never {
+    if (!(refusal instanceof ApiError)) throw refusal
+    const key = nobody(`refused ${networkOf(arrival.address())}`, per_minute.general)
+    const standing = rates.take(key, 'general', clock.now().getTime())
+    throw standing.granted ? refusal : limited(standing)
+  }
+
   function callerOf({ role }: Endpoint<never>, arrival: Arrival): ApiKey | Promise<ApiKey> {
     if (role === 'anyone') return stranger(arrival.address())
-    if (arrival.session) return arrival.session()
+    if (arrival.session) return arrival.session().catch((refusal) => refuse(arrival, refusal))
     if (role !== undefined) throw new ApiError('not_signed_in')
     return keyring.authenticate(arrival)
   }
@@ -107,13 +115,16 @@ function passRights(endpoint: Endpoint<never>, arrival: Arrival, admission: Admi
 
 const stranger_per_minute = 20
 
-/** Who needs no name: counted by address. */
-const stranger = (address: string): ApiKey => ({
+/** Who needs no name is counted by address, and goes by it. */
+const stranger = (address: string): ApiKey =>
+  nobody(`anyone ${networkOf(address)}`, stranger_per_minute, address)
+
+const nobody = (key_id: string, at_most: number, key_name = key_id): ApiKey => ({
   caller: {
-    ...{ key_id: `anyone ${networkOf(address)}`, key_name: 'anyone', client_id: 0 },
+    ...{ key_id, key_name, client_id: 0 },
     ...{ scopes: new Set(), modules: new Set(), site_ids: new Set() },
   },
   ...{ secret_sha256: Buffer.alloc(0), previous_secret_sha256: null, previous_until_ms: 0 },
   ...{ expires_at_ms: Number.POSITIVE_INFINITY, revoked: false },
-  ...{ general_per_minute: stranger_per_minute, write_per_minute: stranger_per_minute },
+  ...{ general_per_minute: at_most, write_per_minute: at_most },
 })

@@ -25,6 +25,8 @@ export interface AskedWrite {
   /** undefined: none, or not read. */
   body: unknown
   request_id: string
+  /** The network address that asked. */
+  address: string
   idempotency_key: string | null
 }
 
@@ -42,6 +44,7 @@ export function askedWrite(request: {
   url: string
   body: unknown
   id: string
+  ip: string
 }): AskedWrite | null {
   const { admission, claim, method, url, body } = request
   if (!admission || method === 'GET' || method === 'HEAD') return null
@@ -52,6 +55,7 @@ export function askedWrite(request: {
     caller,
     ...{ method, url, body },
     request_id: request.id,
+    address: request.ip.slice(0, 64),
     idempotency_key: claim?.idempotency_key ?? null,
   }
 }
@@ -83,13 +87,13 @@ export async function noteWrite(
       : ['write_audit (site_id', site_id]
   const [noted] = await db.query<{ audit_id: string }>(
     `insert into ${table}, at, key_id, key_name, method, path, body, status, answer, request_id,
-       idempotency_key)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning audit_id::text`,
+       address, idempotency_key)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning audit_id::text`,
     [
       ...[of, at, caller.key_id, caller.key_name, write.method, pathOf(write.url)],
       ...[write.body === undefined ? null : kept(JSON.stringify(write.body, hidden))],
       ...[answer?.status ?? null, keptAnswer(answer)],
-      ...[write.request_id, write.idempotency_key && kept(write.idempotency_key)],
+      ...[write.request_id, write.address, write.idempotency_key && kept(write.idempotency_key)],
     ],
   )
   return noted!.audit_id

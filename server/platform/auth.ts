@@ -4,8 +4,9 @@
  * invitations. What of the library's addresses is not needed does not exist.
  */
 import { randomBytes } from 'node:crypto'
-import { betterAuth } from 'better-auth'
-import { APIError, createAuthMiddleware } from 'better-auth/api'
+import type { Clock } from '@heliograph/domain/clock'
+import { betterAuth, type GenericEndpointContext } from 'better-auth'
+import { APIError } from 'better-auth/api'
 import { twoFactor } from 'better-auth/plugins'
 import type pg from 'pg'
 import { address_header } from '../http/subtree.ts'
@@ -16,19 +17,18 @@ import {
   password_characters_max,
   password_characters_min,
 } from './passwords.ts'
-import type { SignInLock } from './sign-in-lock.ts'
+import { auth_path, type SignInParts, signInHooks } from './sign-in-hooks.ts'
 
-export const auth_path = '/platform/auth'
-const session_s = 7 * 86_400
 const day_s = 86_400
+const session_s = 7 * day_s
+const cookie_s = 400 * day_s
 const reset_s = 3600
 
 export const newUserId = () => `user_${randomBytes(6).toString('hex')}`
 
-export interface AuthParts {
+export interface AuthParts extends SignInParts {
   pool: pg.Pool
   secret: string
-  lock: SignInLock
   log: Log
   /** Where browsers reach this server; null: by the address that they used. */
   public_url: string | null
@@ -40,7 +40,7 @@ export interface AuthParts {
 export type Auth = ReturnType<typeof createAuth>
 
 export function createAuth(parts: AuthParts) {
-  const { pool, secret, lock, log, public_url, is_encrypted, sendReset } = parts
+  const { pool, clock, secret, log, public_url, is_encrypted, sendReset } = parts
   return betterAuth({
     appName: 'Heliograph',
     basePath: auth_path,
@@ -68,31 +68,21 @@ export function createAuth(parts: AuthParts) {
     },
     plugins: [twoFactor({ issuer: 'Heliograph', schema: twoFactorTable })],
     rateLimit: rates,
-    hooks: {
-      before: createAuthMiddleware(async ({ path, body }) => {
-        refuseLoose(path, body ?? {})
-        if (path !== '/sign-in/email' || typeof body?.email !== 'string') return
-        const wait_s = await lock.waitOf(body.email)
-        if (wait_s === 0) return
-        throw new APIError('TOO_MANY_REQUESTS', {
-          code: 'LOCKED_OUT',
-          message: `Too many wrong passwords: try again in ${wait_s} seconds.`,
-          retry_after_s: wait_s,
-        })
-      }),
-      after: createAuthMiddleware(async ({ path, body, context }) => {
-        if (path !== '/sign-in/email' || typeof body?.email !== 'string') return
-        const { returned } = context
-        // What is refused for another reason says nothing of the password.
-        const is_refused =
-          returned instanceof APIError && returned.body?.code === 'INVALID_EMAIL_OR_PASSWORD'
-        if (is_refused || !(returned instanceof APIError)) {
-          await lock.note(body.email, { is_refused })
-        }
-      }),
-    },
+    hooks: signInHooks(parts),
     databaseHooks: {
-      session: { create: { before: async ({ userId }) => !(await isDisabled(pool, userId)) } },
+      session: {
+        create: {
+          before: async ({ userId }, ctx) => {
+            if (await isDisabled(pool, userId)) return false
+            await refuseTakenCode(pool, userId, ctx)
+            return { data: { expiresAt: sessionEnd(clock) } }
+          },
+        },
+        update: {
+          before: async ({ expiresAt }) =>
+            expiresAt ? { data: { expiresAt: sessionEnd(clock) } } : undefined,
+        },
+      },
     },
     advanced: {
       cookiePrefix: 'heliograph',
@@ -118,6 +108,7 @@ const rates = {
   customRules: {
     '/sign-in/email': { window: 60, max: 10 },
     '/two-factor/*': { window: 60, max: 10 },
+    '/change-password': { window: 60, max: 10 },
     '/request-password-reset': { window: 60, max: 3 },
     '/reset-password': { window: 60, max: 5 },
   },
@@ -144,8 +135,11 @@ const tables = {
       ...{ userId: 'user_id', expiresAt: 'expires_at' },
       ...{ ipAddress: 'ip_address', userAgent: 'user_agent' },
     },
-    expiresIn: session_s,
-    updateAge: day_s,
+    // The library would end the cookie with the session, and renew it only where a page asks for
+    // it by name. So the cookie stays; the session ends by its row (`sessionEnd`), and each
+    // request that finds it older than a day renews that.
+    expiresIn: cookie_s,
+    updateAge: cookie_s - session_s + day_s,
     storeSessionInDatabase: true,
   },
   account: {
@@ -185,13 +179,24 @@ export const auth_operations: ReadonlySet<string> = new Set([
   ...['/two-factor/verify-backup-code', '/two-factor/generate-backup-codes'],
 ])
 
-/** The library would trust a device without its code, and leave sessions to an old password. */
-function refuseLoose(path: string, body: Record<string, unknown>): void {
-  if (path.startsWith('/two-factor/') && body['trustDevice']) {
-    throw new APIError('BAD_REQUEST', { message: 'No device is trusted without its code.' })
-  }
-  if (path === '/change-password' && body['revokeOtherSessions'] !== true) {
-    throw new APIError('BAD_REQUEST', { message: 'revokeOtherSessions must be true.' })
+const sessionEnd = (clock: Clock) => new Date(clock.now().getTime() + session_s * 1000)
+
+/**
+ * A code is good once (RFC 6238 §5.2). It is taken in the moment in which it opens a session: of
+ * several requests with it, on all servers, the first row decides.
+ */
+async function refuseTakenCode(
+  pool: pg.Pool,
+  user_id: string,
+  ctx: GenericEndpointContext | null,
+): Promise<void> {
+  if (ctx?.path !== '/two-factor/verify-totp') return
+  const { rowCount } = await pool.query(
+    'insert into user_codes_taken (user_id, code) values ($1, $2) on conflict do nothing',
+    [user_id, ctx.body.code],
+  )
+  if (rowCount === 0) {
+    throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE', message: 'Invalid code' })
   }
 }
 

@@ -77,5 +77,6 @@ export const auditExample = {
   path: '/curtailment/immediate',
   body: '{"scope":"site","limit_mode":"percent","limit_value":50}',
   status: 201,
+  address: '203.0.113.7',
   request_id: '0b0e7c9e-2c6b-4f6e-9f43-0c6f1d7b0a55',
 }

@@ -204,7 +204,8 @@ interface AuditRow {
   path: string
   body: string | null
   status: number | null
-  request_id: string
+  address: string | null
+  request_id: string | null
 }
 
 export const getAudit = endpoint({
@@ -212,8 +213,11 @@ export const getAudit = endpoint({
   method: 'GET',
   path: '/platform/audit',
   operation_id: 'platform_audit_list',
-  summary: 'Who wrote what',
-  description: 'Every write of keys and people, the newest first, refused ones too; for 400 days.',
+  summary: 'Who wrote what, and who signed in',
+  description:
+    'Every write of keys and people and what they did about signing in (`/platform/auth/…`), the ' +
+    'newest first, refused ones too; for 400 days. Of wrong passwords in a row the first and each ' +
+    'lock-out are there, with their number.',
   query: {
     site_id: Type.Optional(Type.String({ maxLength: 64, description: 'Only of this site.' })),
     before: Type.Optional(
@@ -226,7 +230,7 @@ export const getAudit = endpoint({
   async handle({ caller, query }, { db }: PlatformNeeds) {
     const { site_id = null, before = null, limit: at_most = 100 } = query
     const columns = `audit_id::text, at, key_id as by, key_name as by_name, method, path, body,
-      status, request_id`
+      status, address, request_id`
     const rows = await db.query<AuditRow>(
       `select * from (
          (select site_id, ${columns} from write_audit

@@ -39,6 +39,7 @@ import {
   User,
   UserId,
 } from './schemas.ts'
+import { noteSignIn } from './sign-in-audit.ts'
 import {
   changeUser,
   clientName,
@@ -329,7 +330,7 @@ export const acceptInvitationEndpoint = endpoint({
     body: { token: '0123456789ab…', name: 'Ada', password: 'a long sentence of mine' },
     answer: acceptedExample,
   },
-  async handle({ tx, body }, { clock }: PlatformNeeds) {
+  async handle({ tx, body, caller }, { clock }: PlatformNeeds) {
     const now = clock.now()
     const found = await findInvitation(tx, body.token, now)
     if (found === null) throw noInvitation()
@@ -339,6 +340,10 @@ export const acceptInvitationEndpoint = endpoint({
     const account = { email, name: body.name, password_hash }
     const user_id = await acceptInvitation(tx, found, account, now)
     if (user_id === null) throw badEmail('has an account already')
+    await noteSignIn(tx, {
+      ...{ who: user_id, at: now, path: '/platform/invitations/accept', status: 201 },
+      ...{ address: caller.key_name, details: { email, role: found.role } },
+    })
     return { user_id, email }
   },
 })

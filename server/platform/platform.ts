@@ -4,12 +4,13 @@ import type { Clock } from '@heliograph/domain/clock'
 import type { Endpoint } from '../http/endpoint.ts'
 import type { Sessions, Subtree } from '../http/serve-options.ts'
 import type { Database, Log } from '../storage/database.ts'
-import { auth_operations, auth_path, createAuth } from './auth.ts'
+import { auth_operations, createAuth } from './auth.ts'
 import * as keys from './key-endpoints.ts'
 import { mailReset } from './mails.ts'
 import type { PlatformNeeds } from './people-endpoints.ts'
 import * as people from './people-endpoints.ts'
 import { createSessions } from './sessions.ts'
+import { auth_path } from './sign-in-hooks.ts'
 import { createSignInLock } from './sign-in-lock.ts'
 
 export const platformEndpoints: readonly Endpoint<PlatformNeeds>[] = [
@@ -39,7 +40,7 @@ export async function openPlatform(
     pool: db.pool,
     secret: await signingSecret(db),
     lock: createSignInLock(db, clock),
-    ...{ log, public_url, is_encrypted },
+    ...{ db, clock, log, public_url, is_encrypted },
     async sendReset(to) {
       if (public_url !== null) await mailReset(db, to, public_url)
     },

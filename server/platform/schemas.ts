@@ -131,13 +131,18 @@ export const AuditEntry = Type.Object(
     audit_id: Type.String(),
     site_id: Nullable(Type.String({ description: 'null: of the client.' })),
     at: At('When.'),
-    by: Type.String({ description: 'The id of a key or of a person.' }),
+    by: Type.String({
+      description:
+        'The id of a key or of a person (of a refused sign-in: whose account was tried); ' +
+        '`operator`: of the server, by a command.',
+    }),
     by_name: Type.String({ description: 'As it was called then.' }),
     method: Type.String(),
     path: Type.String(),
     body: Nullable(Type.String({ description: 'JSON as it came, cut where it is long.' })),
     status: Nullable(Type.Integer({ description: 'Of the answer; null while one is waited for.' })),
-    request_id: Type.String(),
+    address: Nullable(Type.String({ description: 'The network address that asked.' })),
+    request_id: Nullable(Type.String({ description: 'null: of signing in.' })),
   },
   { ...closed, $id: 'PlatformAuditEntry' },
 )

@@ -1,9 +1,11 @@
 /**
  * After wrong passwords in a row an address is locked out for a while, each time longer. Also an
- * address that nobody has: who guesses learns nothing from it.
+ * address that nobody has: who guesses learns nothing from it. A browser that signed in to the
+ * account before is counted by itself, so that strangers do not lock its owner out.
  */
 import type { Clock } from '@heliograph/domain/clock'
 import type { Database } from '../storage/database.ts'
+import { noteSignIn } from './sign-in-audit.ts'
 
 const free_failures = 5
 const first_lock_s = 30
@@ -11,10 +13,22 @@ const longest_lock_s = 3600
 /** Without a failure for so long it begins anew. */
 const forgotten_s = 86_400
 
+/** Whose password is tried, and from where. */
+export interface Try {
+  email: string
+  /** The known browser; '': one that never signed in to this account. */
+  device: string
+}
+
 export interface SignInLock {
-  /** Seconds that the address has to wait; 0: none. */
-  waitOf(email: string): Promise<number>
-  note(email: string, outcome: { is_refused: boolean }): Promise<void>
+  /** Seconds that a try has to wait; 0: none. */
+  waitOf(tried: Try): Promise<number>
+  /**
+   * Counts a wrong password. Of several in a row the first and each lock-out are noted in the
+   * audit, so that who guesses fills no disk.
+   */
+  refused(tried: Try, asked: { path: string; address: string | null }): Promise<void>
+  passed(tried: Try): Promise<void>
 }
 
 /** How long an address is locked out after so many failures in a row. */
@@ -23,43 +37,62 @@ export const lockSeconds = (failures: number): number =>
     ? 0
     : Math.min(longest_lock_s, first_lock_s * 2 ** Math.min(20, failures - free_failures))
 
+/** An address as it is compared. */
+export const addressKey = (email: string) =>
+  email.replaceAll('\0', '').trim().toLowerCase().slice(0, 254)
+
 export function createSignInLock(db: Database, clock: Clock): SignInLock {
-  const keyOf = (email: string) => email.replaceAll('\0', '').trim().toLowerCase().slice(0, 254)
+  const keyOf = ({ email, device }: Try) => [addressKey(email), device]
   return {
-    async waitOf(email) {
-      const [row] = await db.query<{ locked_until: Date }>(
-        'select locked_until from sign_in_failures where email = $1 and locked_until > $2',
-        [keyOf(email), clock.now()],
-      )
-      return row ? Math.ceil((row.locked_until.getTime() - clock.now().getTime()) / 1000) : 0
-    },
-    async note(email, { is_refused }) {
+    async waitOf(tried) {
       const now = clock.now()
-      if (!is_refused) {
-        await db.execute('delete from sign_in_failures where email = $1', [keyOf(email)])
-        return
-      }
-      const [{ failures } = { failures: 0 }] = await db.query<{ failures: number }>(
-        `insert into sign_in_failures as f (email, failures, failed_at) values ($1, 1, $2)
-         on conflict (email) do update
-           set failures = case when f.failed_at > $3 then f.failures + 1 else 1 end, failed_at = $2
-         returning failures`,
-        [keyOf(email), now, new Date(now.getTime() - forgotten_s * 1000)],
+      const [row] = await db.query<{ locked_until: Date }>(
+        `select locked_until from sign_in_failures
+         where email = $1 and device = $2 and locked_until > $3`,
+        [...keyOf(tried), now],
       )
-      const lock_s = lockSeconds(failures)
-      if (lock_s === 0) return
-      await db.execute('update sign_in_failures set locked_until = $2 where email = $1', [
-        keyOf(email),
-        new Date(now.getTime() + lock_s * 1000),
+      return row ? Math.ceil((row.locked_until.getTime() - now.getTime()) / 1000) : 0
+    },
+    async refused(tried, asked) {
+      const at = clock.now()
+      const long_ago = new Date(at.getTime() - forgotten_s * 1000)
+      // One transaction: an account that is there and one that is not take as long.
+      await db.transaction(async (tx) => {
+        const [{ failures } = { failures: 0 }] = await tx.query<{ failures: number }>(
+          `insert into sign_in_failures as f (email, device, failures, failed_at)
+           values ($1, $2, 1, $3)
+           on conflict (email, device) do update
+             set failures = case when f.failed_at > $4 then f.failures + 1 else 1 end,
+               failed_at = $3
+           returning failures`,
+          [...keyOf(tried), at, long_ago],
+        )
+        const locked_s = lockSeconds(failures)
+        if (locked_s > 0) {
+          await tx.execute(
+            'update sign_in_failures set locked_until = $3 where email = $1 and device = $2',
+            [...keyOf(tried), new Date(at.getTime() + locked_s * 1000)],
+          )
+        }
+        if (failures > 1 && locked_s === 0) return
+        const details = { failures, locked_s }
+        const who = addressKey(tried.email)
+        await noteSignIn(tx, { who, at, ...asked, status: 401, details })
+      })
+    },
+    async passed(tried) {
+      await db.execute('delete from sign_in_failures where email = $1 and device = $2', [
+        ...keyOf(tried),
       ])
     },
   }
 }
 
-/** Forgets addresses that failed long ago, and sessions and links that are over. */
+/** Forgets addresses that failed long ago, codes that were taken, and what is over. */
 export async function forgetSignIns(db: Pick<Database, 'execute'>, now: Date): Promise<void> {
   const long_ago = new Date(now.getTime() - forgotten_s * 1000)
   await db.execute('delete from sign_in_failures where failed_at <= $1', [long_ago])
+  await db.execute('delete from user_codes_taken where taken_at <= $1', [long_ago])
   await db.execute('delete from user_sessions where expires_at <= $1', [now])
   await db.execute('delete from user_verifications where expires_at <= $1', [now])
   await db.execute('delete from sign_in_rates where last_request < $1', [long_ago.getTime()])

@@ -5,6 +5,7 @@ import { findClient } from '../admin/clients.ts'
 import type { Role } from '../http/endpoint.ts'
 import { isMailAddress } from '../mail/address.ts'
 import { createInvitation } from './invitations.ts'
+import { noteOperator } from './sign-in-audit.ts'
 import { listUsers as listOf, type User } from './users.ts'
 
 const reset_s = 3600
@@ -53,17 +54,20 @@ export async function linkToNewPassword({ db, clock }: Admin, email: string): Pr
       [randomBytes(16).toString('hex'), resetIdentifier(token), user_id, expires_at, now],
     )
     await tx.execute('delete from sign_in_failures where email = $1', [email.toLowerCase()])
+    await noteOperator(tx, { user_id, at: now, command: 'users password-link' })
   })
   return { link_path: `/new-password#${token}`, expires_at }
 }
 
 /** For who lost the second factor: the password alone is asked for again. */
-export async function removeSecondFactor({ db }: Admin, email: string): Promise<void> {
+export async function removeSecondFactor({ db, clock }: Admin, email: string): Promise<void> {
   const user_id = await idOf(db, email)
   await db.transaction(async (tx) => {
     await tx.execute('delete from user_two_factors where user_id = $1', [user_id])
     await tx.execute('update users set two_factor_enabled = false where id = $1', [user_id])
     await tx.execute('delete from user_sessions where user_id = $1', [user_id])
+    const command = 'users remove-second-factor'
+    await noteOperator(tx, { user_id, at: clock.now(), command })
   })
 }
 

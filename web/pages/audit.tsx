@@ -9,20 +9,8 @@ import { Problem } from '../ui/problem.tsx'
 import { RowTable } from '../ui/row-table.tsx'
 import { Answered, Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { type Entry, isDone, kindOf, whatOf } from './audit/entry.ts'
 import NotFound from './not-found.tsx'
-
-interface Entry {
-  audit_id: string
-  site_id: string | null
-  at: string
-  by: string
-  by_name: string
-  method: string
-  path: string
-  body: string | null
-  status: number | null
-  request_id: string
-}
 
 const page_size = 100
 
@@ -48,13 +36,11 @@ const outcomes = [
   { value: 'refused', label: 'Refused' },
 ]
 
-const isDone = ({ status }: Entry) => status !== null && status < 400
-
 export default function Audit() {
-  return useUser().role === 'administrator' ? <Writes /> : <NotFound />
+  return useUser().role === 'administrator' ? <Records /> : <NotFound />
 }
 
-function Writes() {
+function Records() {
   const [site_id, setSite] = useState<string | null>(null)
   const [text, setText] = useState('')
   const [outcome, setOutcome] = useState('')
@@ -62,13 +48,15 @@ function Writes() {
   const { data: sites } = useSites()
   const isShown = (entry: Entry) =>
     (outcome === '' || isDone(entry) === (outcome === 'done')) &&
-    `${entry.by_name} ${entry.by} ${entry.path} ${entry.body ?? ''}`
+    [entry.by_name, entry.by, entry.address, whatOf(entry), entry.path, entry.body]
+      .join(' ')
       .toLowerCase()
       .includes(text.trim().toLowerCase())
   return (
     <Page title="Audit">
       <Text c="dimmed">
-        Every write of keys and people, the refused ones too, of the last 400 days.
+        Every write of keys and people, and who signed in, the refused ones too, of the last 400
+        days.
       </Text>
       <Group align="end">
         <Select
@@ -82,7 +70,7 @@ function Writes() {
         />
         <TextInput
           label="By whom, or what"
-          placeholder="Name, path or body"
+          placeholder="Name, path or address"
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
         />
@@ -130,18 +118,18 @@ const head = ['When', 'By', 'What', 'Outcome']
 
 function Entries({ entries, isShown, is_all }: EntriesProps) {
   const shown = entries.filter(isShown)
-  if (entries.length === 0) return <Empty title="Nothing was written yet" />
+  if (entries.length === 0) return <Empty title="Nothing was done yet" />
   if (shown.length === 0) {
     return (
       <Empty title="None of these">
         {is_all
-          ? 'No write is like that.'
+          ? 'Nothing is like that.'
           : `None of the newest ${entries.length}: show earlier ones.`}
       </Empty>
     )
   }
   return (
-    <RowTable label="Writes" min_width={720} head={head}>
+    <RowTable label="Audit" min_width={720} head={head}>
       {shown.map((entry) => (
         <Table.Tr key={`${entry.site_id}/${entry.audit_id}`}>
           <Table.Td style={{ whiteSpace: 'nowrap' }}>
@@ -150,14 +138,12 @@ function Entries({ entries, isShown, is_all }: EntriesProps) {
           <Table.Td>
             <span title={entry.by}>{entry.by_name}</span>
             <Text size="xs" c="dimmed">
-              {entry.by.startsWith('user_') ? 'person' : 'key'}
+              {kindOf(entry)}
+              {entry.address && `, ${entry.address}`}
             </Text>
           </Table.Td>
           <Table.Td>
-            <Text size="sm">
-              {entry.method} {entry.path}
-              {entry.site_id && ` at ${entry.site_id}`}
-            </Text>
+            <Text size="sm">{whatOf(entry)}</Text>
             {entry.body && entry.body !== '{}' && (
               <Code style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>{entry.body}</Code>
             )}
@@ -166,7 +152,7 @@ function Entries({ entries, isShown, is_all }: EntriesProps) {
             <Badge
               miw="max-content"
               color={entry.status === null ? 'gray' : isDone(entry) ? 'teal' : 'red'}
-              title={`Request ${entry.request_id}`}
+              title={entry.request_id ? `Request ${entry.request_id}` : undefined}
             >
               {entry.status === null
                 ? 'waiting'

@@ -1,0 +1,154 @@
+/** What is done before and after the sign-in library answers: the lock-out, and the audit. */
+import type { Clock } from '@heliograph/domain/clock'
+import type { GenericEndpointContext } from 'better-auth'
+import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api'
+import { address_header } from '../http/subtree.ts'
+import type { Database } from '../storage/database.ts'
+import { knownDevice, rememberDevice } from './known-device.ts'
+import { noteSignIn } from './sign-in-audit.ts'
+import { addressKey, type SignInLock } from './sign-in-lock.ts'
+
+export const auth_path = '/platform/auth'
+
+export interface SignInParts {
+  db: Database
+  clock: Clock
+  lock: SignInLock
+}
+
+const sign_in = '/sign-in/email'
+
+/** What is noted, beside trying a password. */
+const noted: ReadonlySet<string> = new Set([
+  ...['/sign-out', '/revoke-session', '/revoke-sessions', '/revoke-other-sessions'],
+  ...['/change-password', '/reset-password'],
+  ...['/two-factor/enable', '/two-factor/disable', '/two-factor/verify-totp'],
+  ...['/two-factor/verify-backup-code', '/two-factor/generate-backup-codes'],
+])
+
+/** What proves whose browser it is, beside a password without a second factor. */
+const proving: ReadonlySet<string> = new Set([
+  ...['/reset-password', '/two-factor/verify-totp', '/two-factor/verify-backup-code'],
+])
+
+export function signInHooks(parts: SignInParts) {
+  /** Who asks, found out before: afterwards the session or the link that told it may be gone. */
+  const asking = new WeakMap<Request, string>()
+  return {
+    before: createAuthMiddleware(async (ctx) => {
+      refuseLoose(ctx.path, ctx.body ?? {})
+      if (ctx.path === sign_in) return refuseLocked(parts.lock, ctx)
+      if (!noted.has(ctx.path) || !ctx.request) return
+      const user_id = await whoAsks(ctx)
+      if (user_id !== null) asking.set(ctx.request, user_id)
+    }),
+    after: createAuthMiddleware(async (ctx) => {
+      if (ctx.path === sign_in) return afterPassword(parts, ctx)
+      const who = ctx.request && asking.get(ctx.request)
+      if (who !== undefined) await afterOther(parts, ctx, who)
+    }),
+  }
+}
+
+async function refuseLocked(lock: SignInLock, ctx: GenericEndpointContext): Promise<void> {
+  const { email } = ctx.body ?? {}
+  if (typeof email !== 'string') return
+  const wait_s = await lock.waitOf({ email, device: await knownDevice(ctx, email) })
+  if (wait_s === 0) return
+  throw new APIError('TOO_MANY_REQUESTS', {
+    code: 'LOCKED_OUT',
+    message: `Too many wrong passwords: try again in ${wait_s} seconds.`,
+    retry_after_s: wait_s,
+  })
+}
+
+async function afterPassword(
+  { db, clock, lock }: SignInParts,
+  ctx: GenericEndpointContext,
+): Promise<void> {
+  const { email } = ctx.body ?? {}
+  if (typeof email !== 'string') return
+  const tried = { email, device: await knownDevice(ctx, email) }
+  const asked = askedOf(ctx)
+  const refusal = refusalOf(ctx)
+  const code = refusal?.body?.code
+  if (code === 'INVALID_EMAIL_OR_PASSWORD') return lock.refused(tried, asked)
+  // What else is refused says nothing of the password, but that a disabled person has it.
+  if (refusal && code !== 'FAILED_TO_CREATE_SESSION') return
+  const status = refusal?.statusCode ?? 200
+  await noteSignIn(db, { who: addressKey(email), at: clock.now(), ...asked, status })
+  if (refusal) return
+  await lock.passed(tried)
+  const is_in = !ctx.context.newSession?.user['twoFactorEnabled']
+  if (is_in) await rememberDevice(ctx, { email, path: auth_path })
+}
+
+async function afterOther(
+  { db, clock, lock }: SignInParts,
+  ctx: GenericEndpointContext,
+  who: string,
+): Promise<void> {
+  const status = refusalOf(ctx)?.statusCode ?? 200
+  // Past a limit nothing is looked at, and could come without end.
+  if (status === 429) return
+  const details = status === 401 ? await codeFailures(db, who) : undefined
+  await noteSignIn(db, { who, at: clock.now(), ...askedOf(ctx), status, details })
+  if (status !== 200 || !proving.has(ctx.path)) return
+  const user = await ctx.context.internalAdapter.findUserById(who)
+  if (!user) return
+  await lock.passed({ email: user.email, device: await knownDevice(ctx, user.email) })
+  await rememberDevice(ctx, { email: user.email, path: auth_path })
+}
+
+/** Wrong codes in a row, which the library counts: after ten it takes none for 15 minutes. */
+async function codeFailures(db: Database, user_id: string): Promise<object | undefined> {
+  const [row] = await db.query<object>(
+    `select failed_verification_count as failures, locked_until from user_two_factors
+     where user_id = $1 and failed_verification_count > 0`,
+    [user_id],
+  )
+  return row
+}
+
+const askedOf = ({ path, headers }: GenericEndpointContext) => ({
+  path: `${auth_path}${path}`,
+  address: headers?.get(address_header) ?? null,
+})
+
+function refusalOf({ context }: GenericEndpointContext): APIError | null {
+  const { returned } = context as { returned?: unknown }
+  return returned instanceof APIError ? returned : null
+}
+
+/** By the session, the password that was right before the second factor, or the link. */
+async function whoAsks(ctx: GenericEndpointContext): Promise<string | null> {
+  const { path, context, body } = ctx
+  const owner = async (identifier: string) =>
+    (await context.internalAdapter.findVerificationValue(identifier))?.value ?? null
+  if (path === '/reset-password') return owner(`reset-password:${body?.token}`)
+  const session = await getSessionFromCtx(ctx, { disableRefresh: true })
+  if (session) {
+    refuseNeedless(path, session.user)
+    return session.user.id
+  }
+  const { name } = context.createAuthCookie('two_factor')
+  const challenge = await ctx.getSignedCookie(name, context.secret)
+  return challenge ? owner(challenge) : null
+}
+
+/** A code that opens no session would be none that was taken. */
+function refuseNeedless(path: string, user: Record<string, unknown>): void {
+  if (path.startsWith('/two-factor/verify-') && user['twoFactorEnabled']) {
+    throw new APIError('BAD_REQUEST', { message: 'Who is signed in is asked for no code.' })
+  }
+}
+
+/** The library would trust a device without its code, and leave sessions to an old password. */
+function refuseLoose(path: string, body: Record<string, unknown>): void {
+  if (path.startsWith('/two-factor/') && body['trustDevice']) {
+    throw new APIError('BAD_REQUEST', { message: 'No device is trusted without its code.' })
+  }
+  if (path === '/change-password' && body['revokeOtherSessions'] !== true) {
+    throw new APIError('BAD_REQUEST', { message: 'revokeOtherSessions must be true.' })
+  }
+}

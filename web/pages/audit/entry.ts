@@ -1,0 +1,50 @@
+/** A line of the audit, and what was done in words where its address says it to nobody. */
+export interface Entry {
+  audit_id: string
+  site_id: string | null
+  at: string
+  by: string
+  by_name: string
+  method: string
+  path: string
+  body: string | null
+  status: number | null
+  address: string | null
+  request_id: string | null
+}
+
+const auth = '/platform/auth'
+
+const words: Readonly<Record<string, string>> = {
+  [`${auth}/sign-in/email`]: 'Signing in: password',
+  [`${auth}/two-factor/verify-totp`]: 'Second factor: code',
+  [`${auth}/two-factor/verify-backup-code`]: 'Second factor: backup code',
+  [`${auth}/two-factor/enable`]: 'Second factor: prepared',
+  [`${auth}/two-factor/disable`]: 'Second factor: removed',
+  [`${auth}/two-factor/generate-backup-codes`]: 'Second factor: new backup codes',
+  [`${auth}/sign-out`]: 'Signing out',
+  [`${auth}/change-password`]: 'New password',
+  [`${auth}/reset-password`]: 'New password by a link',
+  [`${auth}/revoke-session`]: 'Session ended',
+  [`${auth}/revoke-sessions`]: 'Sessions ended',
+  [`${auth}/revoke-other-sessions`]: 'Other sessions ended',
+  '/platform/invitations/accept': 'Invitation accepted',
+}
+
+const hasLockedOut = ({ status, body }: Entry) =>
+  status === 401 && /"locked_s":[1-9]|"locked_until":"/.test(body ?? '')
+
+export function whatOf(entry: Entry): string {
+  const { method, path, site_id } = entry
+  const what = words[path] ?? `${method} ${path}${site_id ? ` at ${site_id}` : ''}`
+  return hasLockedOut(entry) ? `${what}, locked out` : what
+}
+
+export const isDone = ({ status }: Entry) => status !== null && status < 400
+
+/** What `by` is; who was refused may be anybody. */
+export function kindOf({ by, path, status }: Entry): string {
+  if (by === 'operator') return 'by a command'
+  if (path === `${auth}/sign-in/email` && status !== 200) return 'account that was tried'
+  return by.startsWith('user_') ? 'person' : 'key'
+}
