@@ -8,6 +8,8 @@ interface Schema {
   $ref?: string
   type?: string | string[]
   format?: string
+  anyOf?: unknown
+  examples?: unknown[]
   properties?: Record<string, Schema>
   [keyword: string]: unknown
 }
@@ -83,6 +85,8 @@ function flatten({ paths, components: { schemas } }: Document): void {
     if (!body) continue
     const schema = named(schemas, body.schema)
     for (const [name, field] of Object.entries(schema.properties ?? {})) {
+      // What is taken whatever it holds is offered as what means something.
+      if (isAnything(field) && Number.isInteger(field.examples?.[0])) field.type = 'integer'
       if (field.format !== 'date-time') continue
       const { type, format, ...rest } = field
       const nullable = Array.isArray(type) && { anyOf: [timestamp, { type: 'null' }] }
@@ -117,6 +121,8 @@ export type ExportOperation =
 ${list(exports, (name) => `  | '${name}'`)}
 `
 }
+
+const isAnything = ({ type, $ref, anyOf }: Schema) => !type && !$ref && !anyOf
 
 const methodName = (operationId: string) =>
   operationId.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())

@@ -964,7 +964,7 @@ export class Operations extends HeyApiClient {
         'Idempotency-Key'?: string;
         site_id: string;
         scope: 'site' | 'logger';
-        logger_id?: unknown;
+        logger_id?: number;
         limit_mode: 'percent' | 'kw';
         limit_value: number;
         start_at: Timestamp;
@@ -1002,7 +1002,7 @@ export class Operations extends HeyApiClient {
         'Idempotency-Key'?: string;
         site_id: string;
         scope: 'site' | 'logger';
-        logger_id?: unknown;
+        logger_id?: number;
         limit_mode: 'percent' | 'kw';
         limit_value: number;
         duration_minutes?: number | null;

@@ -2721,7 +2721,7 @@ export type CurtailmentImmediate = {
     /**
      * The plant, an integer: required with scope `logger`, ignored whatever it holds with scope `site`.
      */
-    logger_id?: unknown;
+    logger_id?: number;
     /**
      * `percent`: of the rated power of each plant; `kw`: of all of them together, split in proportion to rated power.
      */
@@ -3169,7 +3169,7 @@ export type CurtailmentWindow = {
     /**
      * The plant, an integer: required with scope `logger`, ignored whatever it holds with scope `site`.
      */
-    logger_id?: unknown;
+    logger_id?: number;
     /**
      * `percent`: of the rated power of each plant; `kw`: of all of them together, split in proportion to rated power.
      */
@@ -13453,7 +13453,7 @@ export type CurtailmentWindowCreateData = {
         /**
          * The plant, an integer: required with scope `logger`, ignored whatever it holds with scope `site`.
          */
-        logger_id?: unknown;
+        logger_id?: number;
         /**
          * `percent`: of the rated power of each plant; `kw`: of all of them together, split in proportion to rated power.
          */
@@ -13562,7 +13562,7 @@ export type CurtailmentImmediateCreateData = {
         /**
          * The plant, an integer: required with scope `logger`, ignored whatever it holds with scope `site`.
          */
-        logger_id?: unknown;
+        logger_id?: number;
         /**
          * `percent`: of the rated power of each plant; `kw`: of all of them together, split in proportion to rated power.
          */

@@ -24,6 +24,7 @@ export async function everyPage(window: Window, invitation: string): Promise<Pag
   const { openPages, adminPages, sitePages } = await readTable()
   const ids: Record<string, string | number> = {
     ...{ site_id, logger_id: 1, inverter_id: 1, string_index: 3, string_id: 3, bess_id: 1 },
+    node_id: 'ts-south',
     ...{ wo_id: await newWorkOrder(window), defect_id: await newDefect(window) },
   }
   const fill = (pattern: string) =>

@@ -14,7 +14,11 @@ import NotFound from './not-found.tsx'
 
 const page_size = 100
 
-/** `before` is exclusive: the next page begins where the last one ended. */
+interface AuditPage {
+  data: Entry[]
+  meta: { next_cursor: string | null }
+}
+
 function useAudit(site_id: string | null) {
   return useInfiniteQuery({
     queryKey: ['audit', site_id],
@@ -23,10 +27,10 @@ function useAudit(site_id: string | null) {
     queryFn: ({ pageParam }) => {
       const query = new URLSearchParams({ limit: String(page_size) })
       if (site_id) query.set('site_id', site_id)
-      if (pageParam) query.set('before', pageParam)
-      return askPlatform<{ data: Entry[] }>('GET', `/audit?${query}`)
+      if (pageParam) query.set('cursor', pageParam)
+      return askPlatform<AuditPage>('GET', `/audit?${query}`)
     },
-    getNextPageParam: ({ data }) => (data.length < page_size ? null : (data.at(-1)?.at ?? null)),
+    getNextPageParam: ({ meta }) => meta.next_cursor,
   })
 }
 

@@ -11,6 +11,7 @@ import { Time } from '../ui/time.tsx'
 import { Alarms } from './battery/alarms.tsx'
 import { Clusters } from './battery/clusters.tsx'
 import { Details } from './battery/details.tsx'
+import { OverTime } from './battery/over-time.tsx'
 import { Pcs } from './battery/pcs.tsx'
 import { useDashboard } from './battery/reads.ts'
 import {
@@ -35,9 +36,18 @@ export default function Battery({ site_id, bess_id: text }: SitePageProps) {
     <Page
       title={dashboard.data?.unit.name ?? 'Battery'}
       actions={
-        <Button component={Link} href={`/sites/${site_id}/batteries/${bess_id}/day`}>
-          Plan of the day
-        </Button>
+        <>
+          <Button
+            component={Link}
+            href={`/sites/${site_id}/batteries/${bess_id}/log`}
+            variant="default"
+          >
+            Log and settings
+          </Button>
+          <Button component={Link} href={`/sites/${site_id}/batteries/${bess_id}/day`}>
+            Plan of the day
+          </Button>
+        </>
       }
     >
       <Answered query={dashboard}>
@@ -50,6 +60,7 @@ export default function Battery({ site_id, bess_id: text }: SitePageProps) {
             <Suspense fallback={<Loading />}>
               <DayCourse dashboard={data} />
             </Suspense>
+            <OverTime site_id={site_id} unit={data.unit} />
             <Clusters site_id={site_id} bess_id={bess_id} />
             <Pcs site_id={site_id} bess_id={bess_id} />
             <Details unit={data.unit} />

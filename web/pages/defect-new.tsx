@@ -6,6 +6,8 @@ import { Link, useLocation } from 'wouter'
 import { heliograph } from '../api.ts'
 import { useOverview } from '../queries.ts'
 import { useSite } from '../shell/site-shell.tsx'
+import { useFormDraft } from '../ui/draft.ts'
+import { DraftNotice } from '../ui/draft-notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Problem, withFields } from '../ui/problem.tsx'
 import { Section } from '../ui/section.tsx'
@@ -49,13 +51,18 @@ function NewDefectForm({ site_id, given }: { site_id: string; given: Partial<Def
     initialValues: { ...noValues, ...given },
     validate: rulesOf(timezone),
   })
+  // What it is about stands in the address.
+  const draft = useFormDraft(location.search, form)
   const { run, is_pending, error } = useWrite({
-    write: (values: DefectValues) => {
+    write: (values: DefectValues, idempotency_key) => {
       const given = givenOnly(bodyOf(values, timezone))
       const { title, severity } = values
       const alert_ids = alert_id === undefined ? [] : [alert_id]
       return withFields(form, () =>
-        heliograph.defectCreate({ site_id, ...given, title: title.trim(), severity, alert_ids }),
+        heliograph.defectCreate({
+          ...{ site_id, ...given, title: title.trim(), severity, alert_ids },
+          'Idempotency-Key': idempotency_key,
+        }),
       )
     },
     changes: [
@@ -63,11 +70,15 @@ function NewDefectForm({ site_id, given }: { site_id: string; given: Partial<Def
       ['alerts', site_id],
     ],
     done: ({ number }) => `${number} is reported`,
-    onDone: ({ defect_id }) => go(`/sites/${site_id}/defects/${defect_id}`, { replace: true }),
+    onDone: ({ defect_id }) => {
+      draft.drop()
+      go(`/sites/${site_id}/defects/${defect_id}`, { replace: true })
+    },
   })
   return (
     <form onSubmit={form.onSubmit((values) => run(values))} noValidate>
       <Stack>
+        <DraftNotice {...draft} />
         <Section title="What and where">
           <Stack>
             <WhatIsBroken {...{ site_id, form }} />

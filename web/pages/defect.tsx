@@ -5,6 +5,8 @@ import { Badge, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMay } from '../queries.ts'
 import { DeviceLinks } from '../ui/devices.tsx'
+import { useHasDraft } from '../ui/draft.ts'
+import { edit_draft } from '../ui/edit-form.tsx'
 import { Page } from '../ui/page.tsx'
 import { SeverityBadge, StateBadge } from '../ui/severity.tsx'
 import { Answered } from '../ui/states.tsx'
@@ -34,7 +36,7 @@ function Whole({ site_id, defect_id }: { site_id: string; defect_id: number }) {
 }
 
 function Details({ site_id, defect }: { site_id: string; defect: Defect }) {
-  const [is_editing, editing] = useDisclosure()
+  const [is_editing, editing] = useDisclosure(useHasDraft(edit_draft))
   const can_edit = useMay()('om:write') && nextStates[defect.status].length > 0
   const type = typeName(defect.type)
   return (

@@ -1,19 +1,18 @@
 /** What is broken, the newest first. */
 
 import type { Defect } from '@heliograph/sdk'
-import { Anchor, Badge, Box, Group, Select, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Anchor, Badge, Box, Group, Stack, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import { heliograph } from '../api.ts'
 import { useSite } from '../shell/site-shell.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { deviceText, useDevices } from '../ui/devices.tsx'
+import { FilterSelect } from '../ui/filter-select.tsx'
 import { formatEnergy, formatMoney } from '../ui/format.ts'
-import { readNewestFirst } from '../ui/newest-first.ts'
+import { NewestList } from '../ui/newest-list.tsx'
 import { Page } from '../ui/page.tsx'
-import { PagesOf } from '../ui/pages-of.tsx'
 import { SeverityBadge, StateBadge } from '../ui/severity.tsx'
-import { Answered, Empty } from '../ui/states.tsx'
+import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { choices, inWords } from '../ui/words.ts'
@@ -21,27 +20,14 @@ import { WriteButton } from '../ui/write-button.tsx'
 import { defectStates, severities } from './defect/states.ts'
 import type { SitePageProps } from './pages.ts'
 
-const limit = 25
-
 export default function Defects({ site_id }: SitePageProps) {
   const filters = useFilters()
-  const page = filters.number('page') ?? 1
+  const { plants } = useDevices(site_id)
   const asked = {
     status: defectStates.find((state) => state === filters.get('status')),
     severity: severities.find((severity) => severity === filters.get('severity')),
     logger_id: filters.number('logger_id'),
   }
-  const defects = useQuery({
-    queryKey: ['defects', site_id, asked, page],
-    queryFn: ({ signal }) =>
-      readNewestFirst(
-        (part) => heliograph.defectsList({ site_id, ...asked, ...part }, { signal }),
-        { page, limit },
-      ),
-    placeholderData: keepPreviousData,
-    refetchInterval: 30_000,
-  })
-  const is_filtered = Object.values(asked).some((value) => value !== undefined)
   return (
     <Page
       title="Defects"
@@ -51,49 +37,28 @@ export default function Defects({ site_id }: SitePageProps) {
         </WriteButton>
       }
     >
-      <DefectFilters site_id={site_id} />
-      <Answered query={defects}>
-        {({ data, count }) => (
-          <Stack>
-            {data.length === 0 && (
-              <Empty title={is_filtered ? 'No defect matches the filters' : 'No defects'}>
-                {!is_filtered && 'What is found broken is reported here, or from a string.'}
-              </Empty>
-            )}
-            {data.length > 0 && <DefectTable {...{ site_id, defects: data }} />}
-            <PagesOf
-              {...{ count, limit, page }}
-              noun={count === 1 ? 'defect' : 'defects'}
-              onPage={(next) => filters.set({ page: next === 1 ? null : String(next) })}
-            />
-          </Stack>
-        )}
-      </Answered>
+      <Group gap="xs">
+        <FilterSelect name="status" label="Status" all="All states" data={choices(defectStates)} />
+        <FilterSelect
+          name="severity"
+          label="Severity"
+          all="All severities"
+          data={choices(severities)}
+        />
+        <FilterSelect name="logger_id" label="Plant" all="All plants" data={plants} />
+      </Group>
+      <NewestList<Defect>
+        key_parts={['defects', site_id]}
+        asked={asked}
+        read={(part, signal) => heliograph.defectsList({ site_id, ...asked, ...part }, { signal })}
+        nouns={['defect', 'defects']}
+        none={
+          <Empty title="No defects">What is found broken is reported here, or from a string.</Empty>
+        }
+      >
+        {(defects) => <DefectTable {...{ site_id, defects }} />}
+      </NewestList>
     </Page>
-  )
-}
-
-function DefectFilters({ site_id }: { site_id: string }) {
-  const { get, set } = useFilters()
-  const { plants } = useDevices(site_id)
-  const one = (name: string, label: string, all: string, data: typeof plants) => (
-    <Select
-      w={160}
-      clearable
-      aria-label={label}
-      placeholder={all}
-      clearButtonProps={{ 'aria-label': all }}
-      data={data}
-      value={get(name)}
-      onChange={(value) => set({ [name]: value, page: null })}
-    />
-  )
-  return (
-    <Group gap="xs">
-      {one('status', 'Status', 'All states', choices(defectStates))}
-      {one('severity', 'Severity', 'All severities', choices(severities))}
-      {one('logger_id', 'Plant', 'All plants', plants)}
-    </Group>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core'
+import { useOverview } from '../queries.ts'
 import { useSite } from '../shell/site-shell.tsx'
 import { Page } from '../ui/page.tsx'
 import { PeriodChoice, usePeriod } from '../ui/period.tsx'
@@ -18,7 +18,8 @@ export default function Energy({ site_id }: SitePageProps) {
   const today = dayAt(useNow(60_000), timezone)
   const choice = usePeriod('month', today)
   const { period } = choice
-  const asked = { site_id, period, timezone, today }
+  const plant_count = useOverview(site_id).data?.loggers.length
+  const asked = { site_id, period, timezone, today, plant_count }
   const buckets = useBuckets(asked)
   const performance = usePerformance(asked)
   const losses = useLosses(asked)
@@ -38,11 +39,6 @@ export default function Energy({ site_id }: SitePageProps) {
             />
           )}
         </Answered>
-        {period.kind === 'year' && buckets.isFetching && (
-          <Text size="sm" c="dimmed" role="status">
-            A year takes some seconds.
-          </Text>
-        )}
       </Section>
       <Section title="Plants">
         <Answered query={performance}>{(plants) => <PlantYields plants={plants} />}</Answered>

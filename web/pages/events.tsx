@@ -1,7 +1,7 @@
 /** Readings that are missing: what was not heard, when, why, and what came of it. */
 
 import type { Gap } from '@heliograph/sdk'
-import { Anchor, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core'
+import { Anchor, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -10,6 +10,7 @@ import { useSite } from '../shell/site-shell.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { type Devices, useDevices } from '../ui/devices.tsx'
 import { formatDuration } from '../ui/duration.ts'
+import { FilterSelect } from '../ui/filter-select.tsx'
 import { formatNumber, formatQuantity } from '../ui/format.ts'
 import { Page } from '../ui/page.tsx'
 import { PagesOf } from '../ui/pages-of.tsx'
@@ -30,7 +31,7 @@ const limit = 25
 const gaps_max = 500
 
 export default function Gaps({ site_id }: SitePageProps) {
-  const { get, number, set } = useFilters()
+  const { number, set } = useFilters()
   const { plants } = useDevices(site_id)
   const days = number('days') ?? 7
   const logger_id = number('logger_id')
@@ -58,16 +59,7 @@ export default function Gaps({ site_id }: SitePageProps) {
             label: value === '1' ? '1 day' : `${value} days`,
           }))}
         />
-        <Select
-          w={160}
-          clearable
-          aria-label="Plant"
-          placeholder="All plants"
-          clearButtonProps={{ 'aria-label': 'All plants' }}
-          data={plants}
-          value={get('logger_id')}
-          onChange={(value) => set({ logger_id: value })}
-        />
+        <FilterSelect name="logger_id" label="Plant" all="All plants" data={plants} />
       </Group>
       <Answered query={gaps}>
         {({ data, meta, start_ms, end_ms }) =>

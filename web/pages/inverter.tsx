@@ -7,6 +7,7 @@ import { useSite } from '../shell/site-shell.tsx'
 import { DayPicker } from '../ui/day-picker.tsx'
 import { useDevices } from '../ui/devices.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { inverterHistory } from '../ui/history.ts'
 import { Page } from '../ui/page.tsx'
 import { InverterState, limitWords } from '../ui/plant-words.tsx'
 import { inverterQuantities, mpptQuantities } from '../ui/quantities.ts'
@@ -52,10 +53,11 @@ export default function InverterPage({ site_id, inverter_id }: SitePageProps) {
                   <DayPicker chosen={chosen} choices={[1, 2, 3]} />
                   <Suspense fallback={<Loading />}>
                     <HistoryChart
-                      device={{ site_id, kind: 'inverter', id: inverter.inverter_id, name: title }}
+                      name={title}
+                      history={inverterHistory(site_id, inverter.inverter_id, chosen.span)}
                       quantities={[...inverterQuantities, ...mpptQuantities(mppt_count)]}
                       first={['ac_power_kw', 'available_power_kw']}
-                      {...{ span: chosen.span, timezone }}
+                      timezone={timezone}
                     />
                   </Suspense>
                 </Stack>

@@ -5,6 +5,7 @@ import { Anchor, Group, Paper, SegmentedControl, Stack, Text } from '@mantine/co
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { heliograph } from '../api.ts'
+import { useUnreadCount } from '../queries.ts'
 import { useSite } from '../shell/site-shell.tsx'
 import { Page } from '../ui/page.tsx'
 import { PagesOf } from '../ui/pages-of.tsx'
@@ -23,11 +24,6 @@ export default function Notifications({ site_id }: SitePageProps) {
   const filters = useFilters()
   const page = filters.number('page') ?? 1
   const unread_only = filters.get('show') === 'unread' || undefined
-  const unread = useQuery({
-    queryKey: ['notifications', site_id, 'unread-count'],
-    queryFn: ({ signal }) => heliograph.omNotificationsUnreadCount({ site_id }, { signal }),
-    refetchInterval: 30_000,
-  })
   const list = useQuery({
     queryKey: ['notifications', site_id, unread_only, page],
     queryFn: ({ signal }) =>
@@ -38,7 +34,7 @@ export default function Notifications({ site_id }: SitePageProps) {
     placeholderData: keepPreviousData,
     refetchInterval: 30_000,
   })
-  const count = unread.data?.unread_count
+  const count = useUnreadCount(site_id)
   const shown = list.data?.data.filter(({ is_read }) => !is_read) ?? []
   return (
     <Page

@@ -88,6 +88,14 @@ export const sitePages: readonly SitePage[] = [
     Page: lazy(() => import('./string-health.tsx')),
   },
   {
+    ...{ path: '/stations', label: 'Stations', group: 'Plant', scope: 'plant:read' },
+    Page: lazy(() => import('./stations.tsx')),
+  },
+  {
+    ...{ path: '/stations/:node_id', scope: 'plant:read' },
+    Page: lazy(() => import('./station.tsx')),
+  },
+  {
     ...{ path: '/compare', label: 'Compare', group: 'Plant', scope: 'plant:read' },
     Page: lazy(() => import('./compare.tsx')),
   },
@@ -106,6 +114,10 @@ export const sitePages: readonly SitePage[] = [
   {
     ...{ path: '/batteries/:bess_id/day', scope: 'bess:read' },
     Page: lazy(() => import('./battery-day.tsx')),
+  },
+  {
+    ...{ path: '/batteries/:bess_id/log', scope: 'bess:read' },
+    Page: lazy(() => import('./battery-log.tsx')),
   },
   {
     ...{ path: '/alerts', label: 'Alerts', group: 'Work', scope: 'alerts:read' },

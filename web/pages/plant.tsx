@@ -6,6 +6,7 @@ import { useSite } from '../shell/site-shell.tsx'
 import { DayPicker } from '../ui/day-picker.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatAge, formatEnergy, formatPower, formatQuantity } from '../ui/format.ts'
+import { loggerHistory } from '../ui/history.ts'
 import { InverterTable } from '../ui/inverter-table.tsx'
 import { Page } from '../ui/page.tsx'
 import { facing, PlantState } from '../ui/plant-words.tsx'
@@ -15,6 +16,7 @@ import { Answered, Empty, Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { useDaySpan } from '../ui/use-day-span.ts'
 import type { SitePageProps } from './pages.ts'
+import { Instruments } from './plant/instruments.tsx'
 
 const HistoryChart = lazy(() => import('../ui/history-chart.tsx'))
 
@@ -45,10 +47,11 @@ export default function PlantPage({ site_id, logger_id }: SitePageProps) {
                   <DayPicker chosen={chosen} choices={[1, 2, 3, 7]} />
                   <Suspense fallback={<Loading />}>
                     <HistoryChart
-                      device={{ site_id, kind: 'logger', id: plant.logger_id, name: title }}
+                      name={title}
+                      history={loggerHistory(site_id, plant.logger_id, chosen.span)}
                       quantities={plantQuantities}
                       first={['ac_power_kw', 'available_power_kw', 'poa_irradiance_w_m2']}
-                      {...{ span: chosen.span, timezone }}
+                      timezone={timezone}
                     />
                   </Suspense>
                 </Stack>
@@ -56,6 +59,7 @@ export default function PlantPage({ site_id, logger_id }: SitePageProps) {
               <Section title="Inverters">
                 <InverterTable site_id={site_id} inverters={own} />
               </Section>
+              <Instruments site_id={site_id} logger_id={plant.logger_id} />
               <Section title="What it is">
                 <Facts rows={factsOf(plant, timezone)} cols={4} />
               </Section>

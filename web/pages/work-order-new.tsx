@@ -5,6 +5,8 @@ import { useForm } from '@mantine/form'
 import { Link, useLocation } from 'wouter'
 import { heliograph } from '../api.ts'
 import { useSite } from '../shell/site-shell.tsx'
+import { useFormDraft } from '../ui/draft.ts'
+import { DraftNotice } from '../ui/draft-notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Problem, withFields } from '../ui/problem.tsx'
 import { Section } from '../ui/section.tsx'
@@ -51,21 +53,30 @@ function NewOrder({ site_id, origin }: { site_id: string; origin: Origin }) {
     initialValues: { ...noValues, category_id: null, ...origin.values },
     validate: rulesOf(timezone),
   })
+  // What it is made from stands in the address.
+  const draft = useFormDraft(location.search, form)
   const { run, is_pending, error } = useWrite({
-    write: (values: NewValues) => {
+    write: (values: NewValues, idempotency_key) => {
       const category_id = values.category_id === null ? null : Number(values.category_id)
       const given = givenOnly({ ...bodyOf(values, timezone), category_id, alert_ids, defect_ids })
       return withFields(form, () =>
-        heliograph.workOrderCreate({ site_id, ...given, title: values.title.trim() }),
+        heliograph.workOrderCreate({
+          ...{ site_id, ...given, title: values.title.trim() },
+          'Idempotency-Key': idempotency_key,
+        }),
       )
     },
     changes: orderChanges(site_id),
     done: ({ number }) => `${number} is made`,
-    onDone: ({ wo_id }) => go(`/sites/${site_id}/work-orders/${wo_id}`, { replace: true }),
+    onDone: ({ wo_id }) => {
+      draft.drop()
+      go(`/sites/${site_id}/work-orders/${wo_id}`, { replace: true })
+    },
   })
   return (
     <form onSubmit={form.onSubmit((values) => run(values))} noValidate>
       <Stack>
+        <DraftNotice {...draft} />
         {origin.about.length > 0 && <About {...{ site_id, origin }} />}
         <Section title="What and where">
           <Stack>

@@ -6,6 +6,8 @@ import { useDisclosure } from '@mantine/hooks'
 import { useMay } from '../queries.ts'
 import { useSite } from '../shell/site-shell.tsx'
 import { DeviceLinks } from '../ui/devices.tsx'
+import { useHasDraft } from '../ui/draft.ts'
+import { edit_draft } from '../ui/edit-form.tsx'
 import { Page } from '../ui/page.tsx'
 import { SeverityBadge, StateBadge } from '../ui/severity.tsx'
 import { Answered } from '../ui/states.tsx'
@@ -38,7 +40,7 @@ function Order({ site_id, wo_id }: { site_id: string; wo_id: number }) {
 }
 
 function Whole({ site_id, order }: { site_id: string; order: WholeWorkOrder }) {
-  const [is_editing, editing] = useDisclosure()
+  const [is_editing, editing] = useDisclosure(useHasDraft(edit_draft))
   const may = useMay()
   const can_edit = may('om:write') && !isOver(order.status)
   return (

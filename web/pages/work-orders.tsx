@@ -1,20 +1,20 @@
 /** What is done about the plant, by whom, until when. */
 
 import type { WorkOrder } from '@heliograph/sdk'
-import { Anchor, Badge, Box, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Badge, Box, Group, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { heliograph } from '../api.ts'
 import { useSite } from '../shell/site-shell.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { deviceText, useDevices } from '../ui/devices.tsx'
-import { readNewestFirst } from '../ui/newest-first.ts'
+import { FilterSelect } from '../ui/filter-select.tsx'
+import { NewestList } from '../ui/newest-list.tsx'
 import { Page } from '../ui/page.tsx'
-import { PagesOf } from '../ui/pages-of.tsx'
 import { SeverityBadge, StateBadge } from '../ui/severity.tsx'
-import { Answered, Empty } from '../ui/states.tsx'
+import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { choices, inWords } from '../ui/words.ts'
@@ -22,27 +22,14 @@ import { WriteButton } from '../ui/write-button.tsx'
 import type { SitePageProps } from './pages.ts'
 import { orderStates } from './work-order/states.ts'
 
-const limit = 25
-
 export default function WorkOrders({ site_id }: SitePageProps) {
   const filters = useFilters()
-  const page = filters.number('page') ?? 1
   const asked = {
     status: orderStates.find((state) => state === filters.get('status')),
     logger_id: filters.number('logger_id'),
     location_id: filters.number('location_id'),
     assigned_to: filters.get('assigned_to') ?? undefined,
   }
-  const orders = useQuery({
-    queryKey: ['work-orders', site_id, asked, page],
-    queryFn: ({ signal }) =>
-      readNewestFirst(
-        (part) => heliograph.workOrdersList({ site_id, ...asked, ...part }, { signal }),
-        { page, limit },
-      ),
-    placeholderData: keepPreviousData,
-    refetchInterval: 30_000,
-  })
   return (
     <Page
       title="Work orders"
@@ -53,37 +40,26 @@ export default function WorkOrders({ site_id }: SitePageProps) {
       }
     >
       <OrderFilters site_id={site_id} />
-      <Answered query={orders}>
-        {({ data, count }) => (
-          <Stack>
-            {data.length === 0 ? (
-              <NoOrders is_filtered={Object.values(asked).some((value) => value !== undefined)} />
-            ) : (
-              <Orders {...{ site_id, orders: data }} />
-            )}
-            <PagesOf
-              {...{ count, limit, page }}
-              noun={count === 1 ? 'work order' : 'work orders'}
-              onPage={(next) => filters.set({ page: next === 1 ? null : String(next) })}
-            />
-          </Stack>
-        )}
-      </Answered>
+      <NewestList<WorkOrder>
+        key_parts={['work-orders', site_id]}
+        asked={asked}
+        read={(part, signal) =>
+          heliograph.workOrdersList({ site_id, ...asked, ...part }, { signal })
+        }
+        nouns={['work order', 'work orders']}
+        none={
+          <Empty title="There are no work orders yet">
+            Make one here, or from an alert, and its checklist comes with its category.
+          </Empty>
+        }
+      >
+        {(orders) => <Orders {...{ site_id, orders }} />}
+      </NewestList>
     </Page>
   )
 }
 
-const NoOrders = ({ is_filtered }: { is_filtered: boolean }) =>
-  is_filtered ? (
-    <Empty title="No work order matches the filters" />
-  ) : (
-    <Empty title="There are no work orders yet">
-      Make one here, or from an alert, and its checklist comes with its category.
-    </Empty>
-  )
-
 function OrderFilters({ site_id }: { site_id: string }) {
-  const { get, set } = useFilters()
   const { plants } = useDevices(site_id)
   const locations = useQuery({
     queryKey: ['locations', site_id],
@@ -94,29 +70,11 @@ function OrderFilters({ site_id }: { site_id: string }) {
     value: String(location_id),
     label: name,
   }))
-  const one = (
-    name: string,
-    label: string,
-    all: string,
-    data: { value: string; label: string }[],
-  ) => (
-    <Select
-      w={160}
-      clearable
-      searchable
-      aria-label={label}
-      placeholder={all}
-      clearButtonProps={{ 'aria-label': all }}
-      data={data}
-      value={get(name)}
-      onChange={(value) => set({ [name]: value, page: null })}
-    />
-  )
   return (
     <Group gap="xs">
-      {one('status', 'Status', 'All states', choices(orderStates))}
-      {one('logger_id', 'Plant', 'All plants', plants)}
-      {one('location_id', 'Place', 'All places', places)}
+      <FilterSelect name="status" label="Status" all="All states" data={choices(orderStates)} />
+      <FilterSelect name="logger_id" label="Plant" all="All plants" data={plants} />
+      <FilterSelect name="location_id" label="Place" all="All places" data={places} />
       <AssignedTo />
     </Group>
   )

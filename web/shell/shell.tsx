@@ -2,23 +2,27 @@
 import {
   ActionIcon,
   AppShell,
+  Badge,
   Burger,
   Group,
+  Indicator,
   Menu,
   NavLink,
   ScrollArea,
   Text,
   useComputedColorScheme,
   useMantineColorScheme,
+  VisuallyHidden,
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconMoon, IconSun, IconUser } from '@tabler/icons-react'
+import { IconBell, IconMoon, IconSun, IconUser } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
 import { Link, useLocation } from 'wouter'
 import { askPlatform } from '../api.ts'
 import { adminPages, type SitePage, sitePages } from '../pages/pages.ts'
-import { useMay, useSites, useUser } from '../queries.ts'
+import { useMay, useOverview, useSites, useUnreadCount, useUser } from '../queries.ts'
+import { dropDrafts } from '../ui/draft.ts'
 
 const groups = ['Plant', 'Control', 'Market', 'Work'] as const
 
@@ -51,6 +55,7 @@ export function Shell({ children }: { children: ReactNode }) {
             </Link>
           </Group>
           <Group gap="xs" wrap="nowrap">
+            <Bell />
             <ColorScheme />
             <PersonMenu />
           </Group>
@@ -67,6 +72,37 @@ export function Shell({ children }: { children: ReactNode }) {
     </AppShell>
   )
 }
+
+function useSiteId(): string | undefined {
+  const [path] = useLocation()
+  return /^\/sites\/([^/]+)/.exec(path)?.[1]
+}
+
+/** What people are told of stands at the end of the menu, where a phone does not show it. */
+function Bell() {
+  const site_id = useSiteId()
+  return useMay()('om:read') && site_id !== undefined ? <BellOf site_id={site_id} /> : null
+}
+
+function BellOf({ site_id }: { site_id: string }) {
+  const count = useUnreadCount(site_id) ?? 0
+  return (
+    <Indicator label={shortOf(count)} disabled={count === 0} color="red" size={18} offset={8}>
+      <ActionIcon
+        component={Link}
+        href={`/sites/${site_id}/notifications`}
+        variant="subtle"
+        color="gray"
+        size="lg"
+        aria-label={count === 0 ? 'Notifications' : `Notifications: ${count} not read`}
+      >
+        <IconBell size={20} />
+      </ActionIcon>
+    </Indicator>
+  )
+}
+
+const shortOf = (count: number) => (count > 99 ? '99+' : count)
 
 function ColorScheme() {
   const { setColorScheme } = useMantineColorScheme()
@@ -91,6 +127,7 @@ function PersonMenu() {
   const [, go] = useLocation()
   const leave = async () => {
     await askPlatform('POST', '/auth/sign-out')
+    dropDrafts()
     queries.clear()
     go('/sign-in')
   }
@@ -124,7 +161,7 @@ function PersonMenu() {
 function Pages() {
   const [path] = useLocation()
   const { role } = useUser()
-  const site_id = /^\/sites\/([^/]+)/.exec(path)?.[1]
+  const site_id = useSiteId()
   return (
     <>
       {site_id && <SitePages site_id={site_id} path={path} />}
@@ -148,6 +185,7 @@ function SitePages({ site_id, path }: { site_id: string; path: string }) {
   const may = useMay()
   const { data: sites } = useSites()
   const name = sites?.data.find((site) => site.site_id === site_id)?.name ?? site_id
+  const counts = useCounts(site_id)
   const shown = (page: SitePage) => page.label && (!page.scope || may(page.scope))
   return (
     <>
@@ -170,6 +208,7 @@ function SitePages({ site_id, path }: { site_id: string; path: string }) {
                   href={href}
                   label={page.label}
                   active={is_here}
+                  rightSection={counts[page.path]}
                   {...(is_here && { 'aria-current': 'page' as const })}
                 />
               )
@@ -180,6 +219,24 @@ function SitePages({ site_id, path }: { site_id: string; path: string }) {
     </>
   )
 }
+
+/** What waits for somebody, by the path of its page. */
+function useCounts(site_id: string): Record<string, ReactNode> {
+  const may = useMay()
+  const { data: overview } = useOverview(site_id)
+  const unread = useUnreadCount(site_id, may('om:read'))
+  return {
+    '/alerts': countOf(overview?.alerts?.active, 'not acknowledged'),
+    '/notifications': countOf(unread, 'not read'),
+  }
+}
+
+const countOf = (count: number | undefined, of_what: string) =>
+  count ? (
+    <Badge color="red" size="sm" miw="max-content" title={`${count} ${of_what}`}>
+      {shortOf(count)} <VisuallyHidden>{of_what}</VisuallyHidden>
+    </Badge>
+  ) : null
 
 function Heading({ children }: { children: ReactNode }) {
   return (

@@ -92,7 +92,7 @@ function placesOf(site_id: string, devices: Devices, named: Named) {
   }
   if (bess_id !== null)
     places.push({ label: `Battery ${bess_id}`, href: `${at}/batteries/${bess_id}` })
-  if (node_id) places.push({ label: `Node ${node_id}` })
+  if (node_id) places.push({ label: `Node ${node_id}`, href: `${at}/stations/${node_id}` })
   if (asset_label) places.push({ label: asset_label })
   return places
 }

@@ -1,8 +1,8 @@
-import { none } from './format.ts'
+import { isKnown, none } from './format.ts'
 
 /** `2 h 05 min`, `3 days 4 h`: the two largest parts. */
 export function formatDuration(duration_s: number | null | undefined): string {
-  if (duration_s === null || duration_s === undefined) return none
+  if (!isKnown(duration_s)) return none
   const s = Math.max(0, Math.round(duration_s))
   if (s < 60) return `${s} s`
   const min = Math.floor(s / 60)

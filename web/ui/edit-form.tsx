@@ -1,11 +1,17 @@
 import { Button, Group, Paper, Stack } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import type { ReactNode } from 'react'
+import type { Draft } from './draft.ts'
+import { DraftNotice } from './draft-notice.tsx'
 import { WriteButton } from './write-button.tsx'
+
+/** By which what was typed into it is found again. */
+export const edit_draft = 'change'
 
 /** A form about what is there: saved when something was changed in it, or closed as it is. */
 export function EditForm<Values extends object>({
   form,
+  draft,
   onSave,
   onClose,
   is_pending,
@@ -13,6 +19,7 @@ export function EditForm<Values extends object>({
   children,
 }: {
   form: UseFormReturnType<Values>
+  draft: Draft
   onSave: (values: Values) => void
   onClose: () => void
   is_pending: boolean
@@ -20,10 +27,15 @@ export function EditForm<Values extends object>({
   problem: ReactNode
   children: ReactNode
 }) {
+  const close = () => {
+    draft.discard()
+    onClose()
+  }
   return (
     <Paper withBorder p="md">
       <form onSubmit={form.onSubmit(onSave)} noValidate>
         <Stack>
+          <DraftNotice {...draft} />
           {children}
           {problem}
           <Group>
@@ -35,7 +47,7 @@ export function EditForm<Values extends object>({
             >
               Save
             </WriteButton>
-            <Button variant="default" onClick={onClose}>
+            <Button variant="default" onClick={close}>
               {form.isDirty() ? 'Discard the changes' : 'Close'}
             </Button>
           </Group>

@@ -14,7 +14,13 @@ export function Facts({
 }) {
   const shown = left_out ? rows.filter(([, value]) => value !== null) : rows
   return (
-    <SimpleGrid component="dl" cols={{ base: 1, xs: cols }} spacing="sm" verticalSpacing="xs" m={0}>
+    <SimpleGrid
+      component="dl"
+      cols={{ base: Math.min(cols, 2), xs: cols }}
+      spacing="sm"
+      verticalSpacing="xs"
+      m={0}
+    >
       {shown.map(([name, value]) => (
         <div key={name}>
           <Text component="dt" size="sm" c="dimmed">

@@ -2,10 +2,14 @@
 
 export const none = '–'
 
+type Figure = number | null | undefined
+
+export const isKnown = (value: Figure): value is number => Number.isFinite(value)
+
 const formats = new Map<number, Intl.NumberFormat>()
 
-export function formatNumber(value: number | null | undefined, digits = 1): string {
-  if (value === null || value === undefined || !Number.isFinite(value)) return none
+export function formatNumber(value: Figure, digits = 1): string {
+  if (!isKnown(value)) return none
   let format = formats.get(digits)
   if (!format) {
     format = new Intl.NumberFormat('en', {
@@ -20,24 +24,25 @@ export function formatNumber(value: number | null | undefined, digits = 1): stri
 }
 
 /** `12.3 kW`, with a space that does not break. */
-export const formatQuantity = (value: number | null | undefined, unit: string, digits = 1) =>
-  value === null || value === undefined ? none : `${formatNumber(value, digits)}\u00a0${unit}`
+export const formatQuantity = (value: Figure, unit: string, digits = 1) =>
+  isKnown(value) ? `${formatNumber(value, digits)}\u00a0${unit}` : none
 
 /** kW, or MW from ten of them on. */
-export const formatPower = (kw: number | null | undefined) =>
-  kw !== null && kw !== undefined && Math.abs(kw) >= 10_000
+export const formatPower = (kw: Figure) =>
+  isKnown(kw) && Math.abs(kw) >= 10_000
     ? formatQuantity(kw / 1000, 'MW', 2)
     : formatQuantity(kw, 'kW')
 
 /** kWh, or MWh from ten of them on. */
-export const formatEnergy = (kwh: number | null | undefined) =>
-  kwh !== null && kwh !== undefined && Math.abs(kwh) >= 10_000
+export const formatEnergy = (kwh: Figure) =>
+  isKnown(kwh) && Math.abs(kwh) >= 10_000
     ? formatQuantity(kwh / 1000, 'MWh', 2)
     : formatQuantity(kwh, 'kWh')
 
-export function formatMoney(amount: number | null | undefined, currency: string | null): string {
-  if (amount === null || amount === undefined || currency === null) return none
-  return new Intl.NumberFormat('en', { style: 'currency', currency }).format(amount)
+export function formatMoney(amount: Figure, currency: string | null): string {
+  if (!isKnown(amount) || currency === null) return none
+  const options = { style: 'currency', currency, signDisplay: 'negative' } as const
+  return new Intl.NumberFormat('en', options).format(amount)
 }
 
 type Style = 'time' | 'date' | 'full' | 'day'
@@ -58,10 +63,10 @@ export function formatTime(at: string | null | undefined, timezone: string, styl
 }
 
 /** `3 min ago`; null where it is not known. */
-export function formatAge(age_s: number | null | undefined): string {
-  if (age_s === null || age_s === undefined) return none
-  if (age_s < 60) return `${Math.max(0, Math.round(age_s))} s ago`
-  if (age_s < 3600) return `${Math.round(age_s / 60)} min ago`
-  if (age_s < 172_800) return `${Math.round(age_s / 3600)} h ago`
-  return `${Math.round(age_s / 86_400)} days ago`
+export function formatAge(age_s: Figure): string {
+  if (!isKnown(age_s)) return none
+  const [s = 0, min = 0, h = 0] = [1, 60, 3600].map((unit_s) => Math.round(age_s / unit_s))
+  if (s < 60) return `${Math.max(0, s)} s ago`
+  if (min < 60) return `${min} min ago`
+  return h < 48 ? `${h} h ago` : `${Math.round(h / 24)} days ago`
 }

@@ -2,10 +2,9 @@
 import { MultiSelect, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { aligned, type History, inverterHistory, loggerHistory } from './history.ts'
+import { aligned, type History, type loggerHistory } from './history.ts'
 import { type Line, LineChart, type LineColor } from './line-chart.tsx'
 import type { Quantity } from './quantities.ts'
-import type { Span } from './site-day.ts'
 import { Answered, Empty } from './states.tsx'
 import { useFilters } from './use-filters.ts'
 
@@ -17,32 +16,24 @@ export const lineStyle = (nth: number) => ({
   ...(nth >= lineColors.length && { dash: true as const }),
 })
 
-interface Device {
-  site_id: string
-  kind: 'logger' | 'inverter'
-  id: number
-  name: string
-}
-
 export default function HistoryChart({
-  device,
+  name,
+  history,
   quantities,
   first,
-  span,
   timezone,
 }: {
-  device: Device
+  /** Of the device. */
+  name: string
+  history: ReturnType<typeof loggerHistory>
   quantities: readonly Quantity[]
   /** Chosen where the address says nothing. */
   first: readonly string[]
-  span: Span
   timezone: string
 }) {
-  const { site_id, kind, id } = device
   const filters = useFilters()
   const chosen = filters.get('show')?.split(',') ?? [...first]
-  const history = kind === 'logger' ? loggerHistory : inverterHistory
-  const query = useQuery(history(site_id, id, span))
+  const query = useQuery(history)
   return (
     <Stack gap="sm">
       <MultiSelect
@@ -59,7 +50,7 @@ export default function HistoryChart({
       <Answered query={query}>
         {(data) => (
           <Charts
-            name={device.name}
+            name={name}
             history={data}
             quantities={quantities.filter(({ name }) => chosen.includes(name))}
             timezone={timezone}

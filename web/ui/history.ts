@@ -99,6 +99,22 @@ export const inverterHistory = (site_id: string, inverter_id: number, span: Span
       ),
   })
 
+export const bessHistory = (site_id: string, bess_id: number, span: Span) =>
+  historyOf({
+    key: ['bess', site_id, bess_id],
+    span,
+    read: (signal) => (window) =>
+      heliograph.bessHistoryList({ site_id, bess_id, limit: 10_000, ...window }, { signal }),
+  })
+
+export const sensorHistory = (site_id: string, node_id: string, span: Span) =>
+  historyOf({
+    key: ['node', site_id, node_id],
+    span,
+    read: (signal) => (window) =>
+      heliograph.sensorsHistoryList({ site_id, node_id, limit: 10_000, ...window }, { signal }),
+  })
+
 const step_ms = 5000
 const held_ms = 150_000
 

@@ -1,9 +1,9 @@
-interface Part {
+export interface Part {
   offset: number
   limit: number
 }
 
-interface Answer<Item> {
+export interface Answer<Item> {
   data: Item[]
   meta: { count: number }
 }

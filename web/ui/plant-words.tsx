@@ -1,7 +1,8 @@
 /** Inverters, plants and strings in words, with a colour that the words do not need. */
 
-import type { Inverter, Logger, StringHealth, StringNow } from '@heliograph/sdk'
+import type { Inverter, Logger, SensorNode, StringHealth, StringNow } from '@heliograph/sdk'
 import { Badge } from '@mantine/core'
+import { healthNames } from './health-names.ts'
 
 type Words = Record<string, [words: string, color: string]>
 
@@ -48,6 +49,15 @@ const plantStates: Words = {
 
 export const PlantState = ({ plant }: { plant: Logger }) => shown(plantStates, plant.status)
 
+export const NodeState = ({ node: { status, retired_at } }: { node: SensorNode }) =>
+  retired_at === null ? (
+    shown(plantStates, status)
+  ) : (
+    <Badge color="gray" miw="max-content">
+      Out of service
+    </Badge>
+  )
+
 const stringStates: Words = {
   ok: ['Delivers', 'teal'],
   zero_current: ['No current', 'red'],
@@ -59,15 +69,6 @@ const stringStates: Words = {
 
 export const StringState = ({ status }: { status: StringNow['status'] }) =>
   shown(stringStates, status)
-
-export const healthNames: Record<StringHealth['status'], string> = {
-  healthy: 'Healthy',
-  watch: 'Watch',
-  underperforming: 'Underperforming',
-  critical: 'Critical',
-  dead: 'Dead',
-  no_data: 'No verdict',
-}
 
 const healthColors: Words = {
   healthy: [healthNames.healthy, 'teal'],

@@ -1,4 +1,4 @@
-/** What can be drawn of an inverter or a plant, by the name of its column. */
+/** What can be drawn of a device, by the name of its column. */
 
 export interface Quantity {
   name: string
@@ -43,6 +43,24 @@ export const inverterQuantities: readonly Quantity[] = [
   { name: 'current_l3_a', label: 'Current L3', unit: 'A', digits: 2 },
   { name: 'cabinet_temperature_c', label: 'Cabinet temperature', unit: '°C' },
   { name: 'heatsink_temperature_c', label: 'Heat sink temperature', unit: '°C' },
+  { name: 'insulation_resistance_kohm', label: 'Insulation resistance', unit: 'kΩ', digits: 0 },
+]
+
+export const batteryQuantities: readonly Quantity[] = [
+  { name: 'power_kw', label: 'Power', unit: 'kW' },
+  { name: 'setpoint_kw', label: 'Told', unit: 'kW' },
+  { name: 'max_discharge_power_kw', label: 'May discharge', unit: 'kW' },
+  { name: 'max_charge_power_kw', label: 'May charge', unit: 'kW' },
+  { name: 'soc_pct', label: 'State of charge', unit: '%' },
+  { name: 'soh_pct', label: 'Health', unit: '%' },
+  { name: 'dc_voltage_v', label: 'DC voltage', unit: 'V' },
+  { name: 'dc_current_a', label: 'DC current', unit: 'A' },
+  { name: 'cell_voltage_max_mv', label: 'Highest cell', unit: 'mV', digits: 0 },
+  { name: 'cell_voltage_min_mv', label: 'Lowest cell', unit: 'mV', digits: 0 },
+  { name: 'cell_temperature_max_c', label: 'Hottest cell', unit: '°C' },
+  { name: 'cell_temperature_min_c', label: 'Coldest cell', unit: '°C' },
+  { name: 'ambient_temperature_c', label: 'Air temperature', unit: '°C' },
+  { name: 'coolant_temperature_c', label: 'Coolant', unit: '°C' },
   { name: 'insulation_resistance_kohm', label: 'Insulation resistance', unit: 'kΩ', digits: 0 },
 ]
 

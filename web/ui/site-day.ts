@@ -11,7 +11,11 @@ export const addDays = (date: string, days: number) =>
   new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
 
 export const isDate = (text: string | null | undefined): text is string =>
-  !!text && /^\d{4}-\d\d-\d\d$/.test(text) && Number.isFinite(Date.parse(`${text}T00:00:00Z`))
+  !!text &&
+  /^\d{4}-\d\d-\d\d$/.test(text) &&
+  Number.isFinite(Date.parse(`${text}T00:00:00Z`)) &&
+  // 30 February would be 2 March.
+  addDays(text, 0) === text
 
 export interface Span {
   start_ms: number

@@ -1,10 +1,13 @@
 /** A write that a person asks for: once, however often it is clicked. */
+import { HeliographError } from '@heliograph/sdk'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
+import { newKey } from './new-key.ts'
 
 export interface Write<Input, Output> {
-  write(input: Input): Promise<Output>
+  /** The same input has the same key while it is not known whether the last one has arrived. */
+  write(input: Input, idempotency_key: string): Promise<Output>
   /** Told when it is done. */
   done?: string | ((output: Output) => string)
   /** What is read again afterwards, by the first parts of its keys. */
@@ -12,16 +15,30 @@ export interface Write<Input, Output> {
   onDone?(output: Output): void
 }
 
+/** The server has answered: nothing was done. */
+const isRefusal = (error: unknown) =>
+  error instanceof HeliographError && error.status !== null && error.status < 500
+
 export function useWrite<Input, Output>({ write, done, changes, onDone }: Write<Input, Output>) {
   const queries = useQueryClient()
   // A second click comes before React has shown that the first one is under way.
   const is_under_way = useRef(false)
+  const unsure = useRef<{ text: string | undefined; key: string } | null>(null)
   const mutation = useMutation({
-    mutationFn: write,
+    mutationFn: (input: Input) => {
+      const text = JSON.stringify(input)
+      if (unsure.current?.text !== text) unsure.current = null
+      unsure.current ??= { text, key: newKey() }
+      return write(input, unsure.current.key)
+    },
+    onError: (error) => {
+      if (isRefusal(error)) unsure.current = null
+    },
     onSettled: () => {
       is_under_way.current = false
     },
     onSuccess: async (output: Output) => {
+      unsure.current = null
       if (done) {
         const message = typeof done === 'string' ? done : done(output)
         notifications.show({ message, color: 'teal' })

@@ -9,6 +9,7 @@ export interface Difference {
 
 export interface Condition {
   'If-Match'?: string
+  'Idempotency-Key'?: string
 }
 
 /** They follow from others, and tell nobody anything. */
@@ -31,6 +32,7 @@ interface SeenWrite<Whole extends object, Answer> {
   /** What of it must be as it was seen; all unless given. */
   part?: (whole: Whole) => object
   write: (condition: Condition) => Promise<Answer>
+  idempotency_key: string
   read: () => Promise<Whole>
   onConflict: (fresh: Whole, differences: Difference[]) => void
 }
@@ -40,15 +42,18 @@ export async function writeSeen<Whole extends object, Answer>({
   seen,
   part = (whole) => whole,
   write,
+  idempotency_key,
   read,
   onConflict,
 }: SeenWrite<Whole, Answer>): Promise<Answer> {
+  const named: Condition = { 'Idempotency-Key': idempotency_key }
   for (let current = seen; ; ) {
     const etag = etagOf(current)
     try {
-      return await write(etag === undefined ? {} : { 'If-Match': etag })
+      return await write({ ...named, ...(etag !== undefined && { 'If-Match': etag }) })
     } catch (error) {
       if (!isCode(error, 'precondition_failed')) throw error
+      delete named['Idempotency-Key']
       current = await read()
       const found = differencesOf(part(seen), part(current))
       if (found.length === 0) continue

@@ -1,7 +1,8 @@
 import type { Alert } from '@heliograph/sdk'
-import { Group, SegmentedControl, Select, TextInput } from '@mantine/core'
+import { Group, SegmentedControl, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { useDevices } from '../../ui/devices.tsx'
+import { FilterSelect } from '../../ui/filter-select.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { choices } from '../../ui/words.ts'
 
@@ -51,27 +52,13 @@ export function AlertFilters({ site_id }: { site_id: string }) {
           { value: 'resolved', label: 'Resolved' },
         ]}
       />
-      <Select
-        aria-label="Severity"
-        placeholder="All severities"
-        w={150}
-        clearable
-        clearButtonProps={{ 'aria-label': 'All severities' }}
+      <FilterSelect
+        name="severity"
+        label="Severity"
+        all="All severities"
         data={choices(severities)}
-        value={get('severity')}
-        onChange={(severity) => set({ severity })}
       />
-      <Select
-        aria-label="Plant"
-        placeholder="All plants"
-        w={160}
-        clearable
-        clearButtonProps={{ 'aria-label': 'All plants' }}
-        searchable
-        data={plants}
-        value={get('logger_id')}
-        onChange={(logger_id) => set({ logger_id })}
-      />
+      <FilterSelect name="logger_id" label="Plant" all="All plants" data={plants} />
       <TextInput
         aria-label="Text"
         placeholder="Search"

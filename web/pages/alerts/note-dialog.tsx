@@ -1,8 +1,10 @@
 import { type Alert, isCode } from '@heliograph/sdk'
 import { Button, Group, List, Alert as Message, Modal, Stack, Text, Textarea } from '@mantine/core'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { heliograph } from '../../api.ts'
 import { dialog } from '../../ui/dialog.ts'
+import { useDraft } from '../../ui/draft.ts'
+import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
 
@@ -49,25 +51,40 @@ async function take(site_id: string, { kind, alerts }: Step, note: string): Prom
   return outcome
 }
 
-interface NoteDialogProps {
+interface NoteProps {
   site_id: string
-  step: Step | null
+  step: Step
   onClose: () => void
   onDone: () => void
 }
 
+export function NoteDialog({ step, ...rest }: Omit<NoteProps, 'step'> & { step: Step | null }) {
+  const { title } = words[step?.kind ?? 'acknowledge']
+  const count = step?.alerts.length ?? 0
+  return (
+    <Modal
+      opened={step !== null}
+      onClose={rest.onClose}
+      title={`${title} ${count === 1 ? (step?.alerts[0]?.title ?? '') : `${count} alerts`}`}
+      {...dialog}
+    >
+      {step && <Note {...rest} step={step} />}
+    </Modal>
+  )
+}
+
 /** One note for all that were selected. What could not be changed stays, with the reason. */
-export function NoteDialog({ site_id, step, onClose, onDone }: NoteDialogProps) {
-  const [note, setNote] = useState('')
+function Note({ site_id, step, onClose, onDone }: NoteProps) {
+  const { kind, alerts } = step
+  const ids = alerts.map(({ alert_id }) => alert_id)
+  const [note, setNote, draft] = useDraft(`${kind} ${ids.join()}`, '')
   const [left, setLeft] = useState<Outcome['failed']>([])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each dialog begins without faults
-  useEffect(() => setLeft([]), [step])
-  const { title, means, done } = words[step?.kind ?? 'acknowledge']
+  const { title, means, done } = words[kind]
   const { run, is_pending } = useWrite({
     // Once more for those alone that were left.
     write: () => {
-      const alerts = left.length > 0 ? left.map(({ alert }) => alert) : step!.alerts
-      return take(site_id, { kind: step!.kind, alerts }, note.trim())
+      const asked = left.length > 0 ? left.map(({ alert }) => alert) : alerts
+      return take(site_id, { kind, alerts: asked }, note.trim())
     },
     changes: [
       ['alerts', site_id],
@@ -78,50 +95,43 @@ export function NoteDialog({ site_id, step, onClose, onDone }: NoteDialogProps) 
     onDone: ({ failed }) => {
       setLeft(failed)
       if (failed.length > 0) return
-      setNote('')
+      draft.drop()
       onDone()
       onClose()
     },
   })
-  const count = step?.alerts.length ?? 0
   return (
-    <Modal
-      opened={step !== null}
-      onClose={onClose}
-      title={`${title} ${count === 1 ? (step?.alerts[0]?.title ?? '') : `${count} alerts`}`}
-      {...dialog}
-    >
-      <Stack>
-        <Text size="sm">{means}</Text>
-        <Textarea
-          label="Note"
-          description="For those who read it: what you saw, or what is done about it."
-          autosize
-          minRows={3}
-          data-autofocus
-          value={note}
-          onChange={(event) => setNote(event.currentTarget.value)}
-        />
-        {left.length > 0 && (
-          <Message color="red" variant="outline" title="These stay as they are" role="alert">
-            <List size="sm">
-              {left.map(({ alert, reason }) => (
-                <List.Item key={alert.alert_id}>
-                  {alert.title}: {reason}
-                </List.Item>
-              ))}
-            </List>
-          </Message>
-        )}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <WriteButton scope="alerts:write" loading={is_pending} onClick={() => run(undefined)}>
-            {title}
-          </WriteButton>
-        </Group>
-      </Stack>
-    </Modal>
+    <Stack>
+      <DraftNotice {...draft} />
+      <Text size="sm">{means}</Text>
+      <Textarea
+        label="Note"
+        description="For those who read it: what you saw, or what is done about it."
+        autosize
+        minRows={3}
+        data-autofocus
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+      />
+      {left.length > 0 && (
+        <Message color="red" variant="outline" title="These stay as they are" role="alert">
+          <List size="sm">
+            {left.map(({ alert, reason }) => (
+              <List.Item key={alert.alert_id}>
+                {alert.title}: {reason}
+              </List.Item>
+            ))}
+          </List>
+        </Message>
+      )}
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <WriteButton scope="alerts:write" loading={is_pending} onClick={() => run(undefined)}>
+          {title}
+        </WriteButton>
+      </Group>
+    </Stack>
   )
 }

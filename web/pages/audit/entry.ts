@@ -23,6 +23,7 @@ const words: Readonly<Record<string, string>> = {
   [`${auth}/two-factor/disable`]: 'Second factor: removed',
   [`${auth}/two-factor/generate-backup-codes`]: 'Second factor: new backup codes',
   [`${auth}/sign-out`]: 'Signing out',
+  [`${auth}/request-password-reset`]: 'Link to a new password asked for',
   [`${auth}/change-password`]: 'New password',
   [`${auth}/reset-password`]: 'New password by a link',
   [`${auth}/revoke-session`]: 'Session ended',
@@ -42,9 +43,12 @@ export function whatOf(entry: Entry): string {
 
 export const isDone = ({ status }: Entry) => status !== null && status < 400
 
-/** What `by` is; who was refused may be anybody. */
+/** What `by` is; who was refused, or asked for a mail, may be anybody. */
 export function kindOf({ by, path, status }: Entry): string {
   if (by === 'operator') return 'by a command'
-  if (path === `${auth}/sign-in/email` && status !== 200) return 'account that was tried'
+  const is_anybody =
+    path === `${auth}/request-password-reset` ||
+    (path === `${auth}/sign-in/email` && status !== 200)
+  if (is_anybody) return 'account that was named'
   return by.startsWith('user_') ? 'person' : 'key'
 }

@@ -2,12 +2,13 @@
 
 import type { BessSchedule } from '@heliograph/sdk'
 import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { heliograph } from '../../api.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { dialog } from '../../ui/dialog.ts'
+import { useDraft } from '../../ui/draft.ts'
+import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { formatEnergy, formatMoney } from '../../ui/format.ts'
-import { newKey } from '../../ui/new-key.ts'
 import { Time } from '../../ui/time.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
@@ -52,9 +53,8 @@ function ApproveModal({ site_id, schedule, etag, onClose }: DecisionProps) {
   const [seen] = useState(etag)
   const { schedule_id, hours, totals } = schedule
   const first = hours.find(({ locked, power_kw }) => !locked && power_kw !== 0)
-  const idempotency_key = useMemo(newKey, [])
   const approve = useWrite({
-    write: () =>
+    write: (_: undefined, idempotency_key) =>
       heliograph.bessScheduleApprove({
         ...{ site_id, schedule_id },
         ...{ 'If-Match': seen, 'Idempotency-Key': idempotency_key },
@@ -105,14 +105,20 @@ function ApproveModal({ site_id, schedule, etag, onClose }: DecisionProps) {
 function RejectModal({ site_id, schedule, etag, onClose }: DecisionProps) {
   const { schedule_id } = schedule
   const [seen] = useState(etag)
-  const [reason, setReason] = useState('')
+  const [reason, setReason, draft] = useDraft(`reject ${schedule_id}`, '')
   const [fault, setFault] = useState<string | null>(null)
   const reject = useWrite({
-    write: (text: string) =>
-      heliograph.bessScheduleReject({ site_id, schedule_id, reason: text, 'If-Match': seen }),
+    write: (text: string, idempotency_key) =>
+      heliograph.bessScheduleReject({
+        ...{ site_id, schedule_id, reason: text },
+        ...{ 'If-Match': seen, 'Idempotency-Key': idempotency_key },
+      }),
     done: 'Rejected. What is approved for the day stays as it is.',
     changes: [bessKey(site_id)],
-    onDone: onClose,
+    onDone: () => {
+      draft.drop()
+      onClose()
+    },
   })
   const submit = () => {
     const text = reason.trim()
@@ -128,6 +134,7 @@ function RejectModal({ site_id, schedule, etag, onClose }: DecisionProps) {
       {...dialog}
     >
       <Stack>
+        <DraftNotice {...draft} />
         <Text>
           What is approved for the day stays as it is; without that the battery stands still.
         </Text>

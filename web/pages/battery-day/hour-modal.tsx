@@ -15,6 +15,8 @@ import { useEffect, useState } from 'react'
 import { heliograph } from '../../api.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { dialog } from '../../ui/dialog.ts'
+import { useFormDraft } from '../../ui/draft.ts'
+import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { formatMoney, formatNumber, formatPower, formatTime } from '../../ui/format.ts'
 import { useWrite } from '../../ui/use-write.ts'
 import { bessKey } from '../battery/reads.ts'
@@ -45,15 +47,10 @@ export function HourModal({ site_id, schedule, hour, etag, onClose }: HourModalP
     initialValues: { power_kw: hour.power_kw, note: hour.edit_note ?? '' },
     validate: { power_kw: (value) => faultOf(value, min, max) },
   })
-  const revise = useWrite({
-    write: ({ power_kw, note }: { power_kw: number; note: string }) =>
-      heliograph.bessScheduleHourRevise({
-        ...{ site_id, schedule_id, hour: hour.hour, power_kw, 'If-Match': seen },
-        ...(note.trim() !== '' && { note: note.trim() }),
-      }),
-    done: (revised: BessSchedule) => outcomeOf(totals.expected_net_amount, revised),
-    changes: [bessKey(site_id)],
-    onDone: onClose,
+  const draft = useFormDraft(`hour ${schedule_id} ${hour.hour}`, form)
+  const revise = useRevise({ site_id, schedule, hour, etag: seen }, () => {
+    draft.drop()
+    onClose()
   })
   const { error } = revise
   // biome-ignore lint/correctness/useExhaustiveDependencies: told once for each answer
@@ -75,6 +72,7 @@ export function HourModal({ site_id, schedule, hour, etag, onClose }: HourModalP
         )}
       >
         <Stack>
+          <DraftNotice {...draft} />
           <Facts hour={hour} currency={totals.currency} />
           <PowerFields form={form} min={min} max={max} />
           <TextInput
@@ -102,6 +100,22 @@ export function HourModal({ site_id, schedule, hour, etag, onClose }: HourModalP
       </form>
     </Modal>
   )
+}
+
+function useRevise(asked: Omit<HourModalProps, 'onClose'>, onDone: () => void) {
+  const { site_id, schedule, hour, etag } = asked
+  const { schedule_id, totals } = schedule
+  return useWrite({
+    write: ({ power_kw, note }: { power_kw: number; note: string }, idempotency_key) =>
+      heliograph.bessScheduleHourRevise({
+        ...{ site_id, schedule_id, hour: hour.hour, power_kw },
+        ...{ 'If-Match': etag, 'Idempotency-Key': idempotency_key },
+        ...(note.trim() !== '' && { note: note.trim() }),
+      }),
+    done: (revised: BessSchedule) => outcomeOf(totals.expected_net_amount, revised),
+    changes: [bessKey(site_id)],
+    onDone,
+  })
 }
 
 const isFixed = (min: number, max: number) => max - min < 0.002

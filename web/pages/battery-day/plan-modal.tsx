@@ -4,6 +4,8 @@ import { useForm } from '@mantine/form'
 import { useEffect } from 'react'
 import { heliograph } from '../../api.ts'
 import { dialog } from '../../ui/dialog.ts'
+import { useFormDraft } from '../../ui/draft.ts'
+import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { formatMoney } from '../../ui/format.ts'
 import { Failure } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
@@ -36,9 +38,11 @@ export function PlanModal({ site_id, bess_id, day, onClose }: PlanModalProps) {
         typeof value === 'number' && (value < 0 || value > 100) ? 'From 0 to 100 %.' : null,
     },
   })
+  const draft = useFormDraft(`plan ${day}`, form)
   const plan = useWrite({
-    write: ({ aim, soc_end_target_pct: end }: typeof form.values) => {
-      const unit = { site_id, bess_id, target_date: day }
+    write: ({ aim, soc_end_target_pct: end }: typeof form.values, idempotency_key) => {
+      const named = { site_id, bess_id, 'Idempotency-Key': idempotency_key }
+      const unit = { ...named, target_date: day }
       if (aim === 'idle') return heliograph.bessOptimize({ ...unit, idle: true })
       const target = typeof end === 'number' ? { soc_end_target_pct: end } : {}
       return heliograph.bessOptimize({ ...unit, objective: aim, ...target })
@@ -46,7 +50,10 @@ export function PlanModal({ site_id, bess_id, day, onClose }: PlanModalProps) {
     done: ({ totals }: BessSchedule) =>
       `Proposed: ${formatMoney(totals.expected_net_amount, totals.currency)} expected.`,
     changes: [bessKey(site_id)],
-    onDone: onClose,
+    onDone: () => {
+      draft.drop()
+      onClose()
+    },
   })
   const { error } = plan
   // biome-ignore lint/correctness/useExhaustiveDependencies: told once for each answer
@@ -55,6 +62,7 @@ export function PlanModal({ site_id, bess_id, day, onClose }: PlanModalProps) {
     <Modal opened onClose={onClose} title={`Plan ${day} (UTC)`} {...dialog}>
       <form noValidate onSubmit={form.onSubmit(plan.run)}>
         <Stack>
+          <DraftNotice {...draft} />
           <NativeSelect
             label="Aim"
             data={objectives}

@@ -1,6 +1,7 @@
 /** What the pages of batteries read. */
 import { useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../api.ts'
+import type { Span } from '../../ui/site-day.ts'
 
 export const bessKey = (site_id: string) => ['bess', site_id] as const
 
@@ -86,5 +87,49 @@ export const useDeviations = (site_id: string, bess_id: number, target_date: str
     queryKey: [...bessKey(site_id), bess_id, 'deviations', target_date],
     queryFn: ({ signal }) =>
       heliograph.bessDeviationsList({ site_id, bess_id, target_date }, { signal }),
+    refetchInterval: slow_ms,
+  })
+
+/** So many of a log at once; the newest of them. */
+const log_rows = 1000
+
+export const useControlLog = (site_id: string, bess_id: number) =>
+  useQuery({
+    queryKey: [...bessKey(site_id), bess_id, 'control-log'],
+    queryFn: ({ signal }) =>
+      heliograph.bessControlLogList({ site_id, bess_id, limit: log_rows }, { signal }),
+    refetchInterval: seen_ms,
+  })
+
+export const useAlarmLog = (site_id: string, bess_id: number) =>
+  useQuery({
+    queryKey: [...bessKey(site_id), bess_id, 'alarm-log'],
+    queryFn: ({ signal }) =>
+      heliograph.bessAlarmsHistoryList({ site_id, bess_id, limit: log_rows }, { signal }),
+    refetchInterval: seen_ms,
+  })
+
+export const useDispatchLog = (site_id: string, bess_id: number, span: Span) =>
+  useQuery({
+    queryKey: [...bessKey(site_id), bess_id, 'dispatch-log', span],
+    queryFn: ({ signal }) => {
+      const [start, end] = [new Date(span.start_ms), new Date(span.end_ms)]
+      const asked = { site_id, bess_id, start, end, limit: 10_000 }
+      return heliograph.bessDispatchLogList(asked, { signal })
+    },
+    refetchInterval: seen_ms,
+  })
+
+export const useProtection = (site_id: string, bess_id: number) =>
+  useQuery({
+    queryKey: [...bessKey(site_id), bess_id, 'protection'],
+    queryFn: ({ signal }) => heliograph.bessProtectionList({ site_id, bess_id }, { signal }),
+    refetchInterval: slow_ms,
+  })
+
+export const useSetup = (site_id: string, bess_id: number) =>
+  useQuery({
+    queryKey: [...bessKey(site_id), bess_id, 'setup'],
+    queryFn: ({ signal }) => heliograph.bessSetupGet({ site_id, bess_id }, { signal }),
     refetchInterval: slow_ms,
   })

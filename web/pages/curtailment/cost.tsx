@@ -1,6 +1,6 @@
-/** What a limit is expected to keep back, and what that would have earned. */
+/** What a limit is expected to keep back beyond others, and what that would have earned. */
 
-import type { CurtailmentSuggestion } from '@heliograph/sdk'
+import type { CurtailmentRow, CurtailmentSuggestion } from '@heliograph/sdk'
 import { Loader, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { heliograph } from '../../api.ts'
@@ -16,9 +16,11 @@ interface CostLineProps {
   allowed: readonly Allowed[]
   span: Span
   is_open: boolean
+  /** That limit the same plants in that time. */
+  others: readonly CurtailmentRow[]
 }
 
-export function CostLine({ site_id, allowed, span, is_open }: CostLineProps) {
+export function CostLine({ site_id, allowed, span, is_open, others }: CostLineProps) {
   const counted = is_open ? { ...span, end_ms: span.start_ms + open_ms } : span
   const asked = useExpected(site_id, allowed.length > plants_max ? [] : allowed, counted)
   if (allowed.length > plants_max)
@@ -30,14 +32,16 @@ export function CostLine({ site_id, allowed, span, is_open }: CostLineProps) {
       </Text>
     )
   }
-  const { energy_kwh, amount, currency, notes } = costOf(asked.answers, allowed, counted)
+  const { energy_kwh, amount, currency, notes } = costOf(asked.answers, allowed, counted, others)
   if (energy_kwh === null) {
     return <Text>What it costs is not known: there is no forecast for all of that time.</Text>
   }
   return (
     <Text>
       {is_open ? 'In the first 24 hours it' : 'It'} is expected to keep back{' '}
-      <strong>{formatEnergy(energy_kwh)}</strong>. <Money {...{ amount, currency, energy_kwh }} />
+      <strong>{formatEnergy(energy_kwh)}</strong>
+      {others.length > 0 && ' more than the other limits of that time do'}.{' '}
+      <Money {...{ amount, currency, energy_kwh }} />
       {notes.length > 0 && (
         <Text span size="sm" c="dimmed">
           {' '}
@@ -89,6 +93,7 @@ function costOf(
   answers: readonly CurtailmentSuggestion[],
   allowed: readonly Allowed[],
   span: Span,
+  others: readonly CurtailmentRow[],
 ) {
   const kept = allowed.map(({ logger_id, allowed_kw }) => {
     const own = answers.filter((answer) => answer.logger_id === logger_id)
@@ -96,6 +101,11 @@ function costOf(
       own.flatMap(({ hours }) => hours),
       allowed_kw,
       span,
+      others
+        .filter((row) => row.logger_id === logger_id)
+        .map(({ start_at, end_at, max_power_kw }) => ({
+          ...{ start_ms: Date.parse(start_at), end_ms: Date.parse(end_at), max_power_kw },
+        })),
     )
   })
   const currencies = new Set(answers.map(({ currency }) => currency))

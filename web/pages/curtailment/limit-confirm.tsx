@@ -15,16 +15,18 @@ interface LimitConfirmProps {
   span: Span
   allowed: readonly Allowed[]
   rows: readonly CurtailmentRow[]
-  write: { run: (input: undefined) => void; is_pending: boolean; error: unknown }
+  is_pending: boolean
+  error: unknown
+  onSend: () => void
   onBack: () => void
 }
 
 /** In words, before anything is sent. */
 export function LimitConfirm(props: LimitConfirmProps) {
-  const { site_id, wish, span, allowed, rows, write, onBack } = props
-  const { run, is_pending, error } = write
+  const { site_id, wish, span, allowed, rows, is_pending, error, onSend, onBack } = props
   const others = rows.filter(
     (row) =>
+      row.status !== 'releasing' &&
       allowed.some(({ logger_id }) => logger_id === row.logger_id) &&
       Date.parse(row.start_at) < span.end_ms &&
       Date.parse(row.end_at) > span.start_ms,
@@ -41,11 +43,12 @@ export function LimitConfirm(props: LimitConfirmProps) {
         allowed={allowed}
         span={span}
         is_open={wish.duration === 'open'}
+        others={others}
       />
       {others.length > 0 && (
         <Notice>
-          Another limit covers a part of that time. The lowest holds, so this one may keep back less
-          than is said here.
+          Another limit covers a part of that time. The lowest holds; what the other keeps back
+          already is not counted here.
         </Notice>
       )}
       <Text size="sm" c="dimmed">
@@ -56,7 +59,7 @@ export function LimitConfirm(props: LimitConfirmProps) {
         <Button variant="default" onClick={onBack} disabled={is_pending}>
           Back
         </Button>
-        <Button onClick={() => run(undefined)} loading={is_pending} data-autofocus>
+        <Button onClick={onSend} loading={is_pending} data-autofocus>
           {wish.begins === 'now' ? 'Limit now' : 'Schedule the limit'}
         </Button>
       </Group>

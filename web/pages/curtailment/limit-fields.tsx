@@ -11,6 +11,8 @@ import {
 } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useSite } from '../../shell/site-shell.tsx'
+import type { Draft } from '../../ui/draft.ts'
+import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { formatPower } from '../../ui/format.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { AllowedList } from './limit-confirm.tsx'
@@ -21,12 +23,14 @@ import { durations, spanOf, type Wish } from './wish.ts'
 interface LimitFieldsProps {
   site_id: string
   form: UseFormReturnType<Wish>
+  draft: Draft
   plants: readonly Plant[]
   chosen: readonly Plant[]
   onDone: () => void
 }
 
-export function LimitFields({ site_id, form, plants, chosen, onDone }: LimitFieldsProps) {
+export function LimitFields(props: LimitFieldsProps) {
+  const { site_id, form, draft, plants, chosen, onDone } = props
   const { timezone } = useSite()
   const { values } = form
   const { limit_value, limit_mode, where } = values
@@ -36,6 +40,7 @@ export function LimitFields({ site_id, form, plants, chosen, onDone }: LimitFiel
   return (
     <form onSubmit={form.onSubmit(onDone)} noValidate>
       <Stack>
+        <DraftNotice {...draft} />
         <NativeSelect
           label="Where"
           data={[

@@ -2,16 +2,16 @@ import type { CurtailmentGroup, CurtailmentRow } from '@heliograph/sdk'
 import { Modal } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMediaQuery } from '@mantine/hooks'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { heliograph } from '../../api.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { dialog } from '../../ui/dialog.ts'
-import { newKey } from '../../ui/new-key.ts'
+import { useFormDraft } from '../../ui/draft.ts'
 import { clockAt } from '../../ui/site-clock.ts'
 import { useWrite } from '../../ui/use-write.ts'
 import { LimitConfirm } from './limit-confirm.tsx'
 import { LimitFields } from './limit-fields.tsx'
-import { allowedOf, type Plant } from './limits.ts'
+import { allowedOf, type Plant, type Span } from './limits.ts'
 import { curtailmentKey } from './reads.ts'
 import { emptyWish, faultsOf, spanOf, type Wish } from './wish.ts'
 
@@ -34,15 +34,16 @@ export function LimitModal({ site_id, plants, wish, rows, onClose, onMade }: Lim
     initialValues: { ...emptyWish(clockAt(Date.now() + 3_600_000, timezone)), ...wish },
     validate: (values) => faultsOf(values, timezone, Date.now()),
   })
+  const draft = useFormDraft(`limit ${JSON.stringify(wish)}`, form)
   const { values } = form
   const span = looked_at_ms === null ? null : spanOf(values, timezone, looked_at_ms)
-  // Sent again after a lost connection it is still the same command.
-  const idempotency_key = useMemo(() => looked_at_ms !== null && newKey(), [looked_at_ms])
   const create = useWrite({
-    write: () => send(site_id, values, idempotency_key || newKey(), timezone),
+    write: (asked: { wish: Wish; span: Span }, idempotency_key) =>
+      send(site_id, asked, idempotency_key),
     done: 'The limit is recorded. How far it has come stands below.',
     changes: [curtailmentKey(site_id)],
     onDone: (group: CurtailmentGroup) => {
+      draft.drop()
       onMade(group)
       onClose()
     },
@@ -62,10 +63,7 @@ export function LimitModal({ site_id, plants, wish, rows, onClose, onMade }: Lim
     >
       {span === null || typeof values.limit_value !== 'number' ? (
         <LimitFields
-          form={form}
-          plants={plants}
-          chosen={chosen}
-          site_id={site_id}
+          {...{ site_id, form, draft, plants, chosen }}
           onDone={() => setLookedAt(Date.now())}
         />
       ) : (
@@ -75,7 +73,8 @@ export function LimitModal({ site_id, plants, wish, rows, onClose, onMade }: Lim
           span={span}
           allowed={allowedOf(chosen, { ...values, limit_value: values.limit_value })}
           rows={rows}
-          write={create}
+          onSend={() => create.run({ wish: values, span })}
+          {...{ is_pending: create.is_pending, error: create.error }}
           onBack={() => {
             create.reset()
             setLookedAt(null)
@@ -86,7 +85,8 @@ export function LimitModal({ site_id, plants, wish, rows, onClose, onMade }: Lim
   )
 }
 
-function send(site_id: string, wish: Wish, idempotency_key: string, timezone: string) {
+/** Of the span that was looked at: sent again, it is the same command. */
+function send(site_id: string, { wish, span }: { wish: Wish; span: Span }, key: string) {
   const { where, limit_mode, limit_value, begins, duration } = wish
   const target =
     where === 'site'
@@ -94,14 +94,12 @@ function send(site_id: string, wish: Wish, idempotency_key: string, timezone: st
       : ({ scope: 'logger', logger_id: Number(where) } as const)
   const command = {
     ...{ site_id, limit_mode, limit_value: Number(limit_value), ...target },
-    'Idempotency-Key': idempotency_key,
+    'Idempotency-Key': key,
   }
   if (begins === 'now' && duration !== 'until') {
     const duration_minutes = duration === 'open' ? null : Number(duration)
     return heliograph.curtailmentImmediateCreate({ ...command, duration_minutes })
   }
-  const span = spanOf(wish, timezone, Date.now())
-  if (!span) throw new Error('The end of the limit has passed meanwhile: go back and change it.')
   return heliograph.curtailmentWindowCreate({
     ...command,
     start_at: new Date(span.start_ms).toISOString(),

@@ -60,34 +60,65 @@ export function dayHoursOf({ start_ms, end_ms }: Span, timezone: string): DayHou
   return days
 }
 
+/** Another limit of the same plant. */
+export interface OtherLimit extends Span {
+  max_power_kw: number
+}
+
 export interface Kept {
   energy_kwh: number | null
   /** What that energy would have earned; below 0: it would have cost. */
   amount: number | null
 }
 
-/** Of the median that is expected. Null: a part of the span is not known. */
+/**
+ * Of the median that is expected, as far as no other limit keeps it back already. Null: a part of
+ * the span is not known.
+ */
 export function keptBack(
   hours: readonly CurtailmentSuggestionHour[],
   allowed_kw: number,
-  { start_ms, end_ms }: Span,
+  span: Span,
+  others: readonly OtherLimit[] = [],
 ): Kept {
   let covered_ms = 0
   let energy_kwh: number | null = 0
   let amount: number | null = 0
   for (const { start_at, end_at, p50_kw, price_per_mwh } of hours) {
-    const from_ms = Math.max(start_ms, Date.parse(start_at))
-    const share_ms = Math.min(end_ms, Date.parse(end_at)) - from_ms
-    if (share_ms <= 0) continue
-    covered_ms += share_ms
+    const hour = overlapOf(span, { start_ms: Date.parse(start_at), end_ms: Date.parse(end_at) })
+    if (!hour) continue
+    covered_ms += hour.end_ms - hour.start_ms
     if (p50_kw === null) return { energy_kwh: null, amount: null }
-    const kwh = (Math.max(0, p50_kw - allowed_kw) * share_ms) / 3_600_000
+    const kwh = keptKwh(p50_kw, allowed_kw, hour, others)
     energy_kwh += kwh
     if (kwh > 0 && price_per_mwh === null) amount = null
     else if (amount !== null) amount += (kwh * (price_per_mwh ?? 0)) / 1000
   }
-  if (covered_ms < end_ms - start_ms - 60_000) return { energy_kwh: null, amount: null }
+  if (covered_ms < span.end_ms - span.start_ms - 60_000) return { energy_kwh: null, amount: null }
   return { energy_kwh, amount }
+}
+
+function overlapOf(a: Span, b: Span): Span | null {
+  const [start_ms, end_ms] = [Math.max(a.start_ms, b.start_ms), Math.min(a.end_ms, b.end_ms)]
+  return end_ms > start_ms ? { start_ms, end_ms } : null
+}
+
+/** Stretch by stretch: between two ends of other limits the same of them hold. */
+function keptKwh(p50_kw: number, allowed_kw: number, hour: Span, others: readonly OtherLimit[]) {
+  const held = others.filter((other) => overlapOf(hour, other) !== null)
+  const bounds = [hour, ...held].flatMap(({ start_ms, end_ms }) => [start_ms, end_ms])
+  const ends_ms = bounds
+    .filter((ms) => ms > hour.start_ms && ms <= hour.end_ms)
+    .sort((a, b) => a - b)
+  let kwh = 0
+  let from_ms = hour.start_ms
+  for (const to_ms of ends_ms) {
+    const holding = held.filter((one) => one.start_ms <= from_ms && one.end_ms > from_ms)
+    const free_kw = Math.min(p50_kw, ...holding.map(({ max_power_kw }) => max_power_kw))
+    kwh += (Math.max(0, free_kw - allowed_kw) * (to_ms - from_ms)) / 3_600_000
+    from_ms = to_ms
+  }
+  return kwh
 }
 
 export const sumOf = (values: readonly (number | null)[]): number | null =>

@@ -2,14 +2,18 @@ import type { Defect } from '@heliograph/sdk'
 import { Textarea } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
+import { heliograph } from '../../api.ts'
 import { useSite } from '../../shell/site-shell.tsx'
+import { changedFields } from '../../ui/changed-fields.ts'
 import { Differences } from '../../ui/differences.tsx'
-import { EditForm } from '../../ui/edit-form.tsx'
+import { useFormDraft } from '../../ui/draft.ts'
+import { EditForm, edit_draft } from '../../ui/edit-form.tsx'
 import { Problem, withFields } from '../../ui/problem.tsx'
-import { changedFields } from '../work-order/fields.ts'
+import { useSeenWrite } from '../../ui/use-seen-write.ts'
+import type { Condition } from '../../ui/write-seen.ts'
 import { bodyOf, type DefectValues, rulesOf, valuesOf } from './fields.ts'
 import { HowItWasFound, WhatIsBroken } from './form-parts.tsx'
-import { useDefectWrite } from './use-defect.ts'
+import { defectSubject } from './use-defect.ts'
 
 interface EditDefectProps {
   site_id: string
@@ -25,15 +29,25 @@ export function EditDefect({ site_id, defect, onClose }: EditDefectProps) {
     initialValues: valuesOf(defect, timezone),
     validate: rulesOf(timezone),
   })
-  const { run, is_pending, error, differences } = useDefectWrite<DefectValues>({
-    ...{ site_id, seen, onConflict: setSeen, onDone: onClose },
-    changeOf: (values) =>
-      changedFields(bodyOf(form.getInitialValues(), timezone), bodyOf(values, timezone)),
-    guard: (work) => withFields(form, work),
+  const draft = useFormDraft(edit_draft, form)
+  const onDone = () => {
+    draft.drop()
+    onClose()
+  }
+  const { run, is_pending, error, differences } = useSeenWrite({
+    ...{ ...defectSubject(site_id, seen), onConflict: setSeen, onDone, done: 'Saved' },
+    write: (values: DefectValues, condition: Condition) => {
+      const before = bodyOf(form.getInitialValues(), timezone)
+      const changes = changedFields(before, bodyOf(values, timezone))
+      const { defect_id } = defect
+      return withFields(form, () =>
+        heliograph.defectChange({ site_id, defect_id, ...changes, ...condition }),
+      )
+    },
   })
   return (
     <EditForm<DefectValues>
-      {...{ form, onClose, is_pending }}
+      {...{ form, draft, onClose, is_pending }}
       onSave={run}
       problem={differences ? <Differences differences={differences} /> : <Problem error={error} />}
     >

@@ -3,7 +3,7 @@ import { Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { columnsOption } from '../../ui/columns.ts'
 import { Chart } from '../../ui/lazy-chart.tsx'
-import { monthName } from '../../ui/period.tsx'
+import { monthName } from '../../ui/periods.ts'
 import { clockAt } from '../../ui/site-clock.ts'
 import { Empty } from '../../ui/states.tsx'
 

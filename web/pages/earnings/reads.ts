@@ -1,7 +1,7 @@
 import type { EarningsHour, EarningsSummary, MarketAssignment } from '@heliograph/sdk'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../api.ts'
-import type { Period } from '../../ui/period.tsx'
+import type { Period } from '../../ui/periods.ts'
 
 interface Asked {
   site_id: string

@@ -3,7 +3,7 @@ import { Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { columnsOption } from '../../ui/columns.ts'
 import { Chart } from '../../ui/lazy-chart.tsx'
-import type { Period } from '../../ui/period.tsx'
+import type { Period } from '../../ui/periods.ts'
 import { Empty } from '../../ui/states.tsx'
 import { type Bucket, labelOf } from './reads.ts'
 

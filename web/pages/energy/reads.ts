@@ -2,7 +2,7 @@
 import type { InverterLosses, LoggerEfficiency } from '@heliograph/sdk'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../api.ts'
-import { daysOf, type Period } from '../../ui/period.tsx'
+import { daysOf, type Period } from '../../ui/periods.ts'
 import { clockAt, dayAt } from '../../ui/site-clock.ts'
 import { addDays, dayStart } from '../../ui/site-day.ts'
 
@@ -24,6 +24,8 @@ interface Asked {
   period: Period
   timezone: string
   today: string
+  /** Undefined: not known yet. */
+  plant_count: number | undefined
 }
 
 const emptyBucket = (key: string): Bucket => ({
@@ -48,17 +50,18 @@ function keyAt(start_at: string, { period, timezone }: Asked): string {
 const sum = (before: number | null, more: number | null) =>
   more === null ? before : (before ?? 0) + more
 
-/** Month by month: hours of a whole year are not kept, but their sums. */
+/** So many days of plants at once: an answer has the hours of each, and a browser is no server. */
+const plant_days_max = 4400
+
 async function readBuckets(asked: Asked, signal: AbortSignal): Promise<Bucket[]> {
-  const { site_id, period, timezone, today } = asked
+  const { site_id, period, timezone, today, plant_count } = asked
   const buckets = new Map(keysOf(asked).map((key) => [key, emptyBucket(key)]))
-  const starts = [
-    ...new Map(daysOf(period, today).map((day) => [day.slice(0, 7), day])).keys(),
-  ].map((month) => (period.start_date > `${month}-01` ? period.start_date : `${month}-01`))
-  const end_date = addDays(period.end_date < today ? period.end_date : today, 1)
-  for (const [nth, date] of starts.entries()) {
-    const start = iso(dayStart(date, timezone))
-    const end = iso(dayStart(starts[nth + 1] ?? end_date, timezone))
+  const days = daysOf(period, today)
+  const at_once = Math.max(31, Math.floor(plant_days_max / Math.max(1, plant_count ?? 1)))
+  for (let nth = 0; nth < days.length; nth += at_once) {
+    const some = days.slice(nth, nth + at_once)
+    const start = iso(dayStart(some[0]!, timezone))
+    const end = iso(dayStart(addDays(some.at(-1)!, 1), timezone))
     const { data } = await heliograph.energyHourlyList({ site_id, start, end }, { signal })
     for (const { logger_id, hours } of data) {
       for (const hour of hours) {
@@ -84,6 +87,7 @@ export const useBuckets = (asked: Asked) =>
   useQuery({
     queryKey: ['energy', asked.site_id, asked.period, asked.today],
     queryFn: ({ signal }) => readBuckets(asked, signal),
+    enabled: asked.plant_count !== undefined,
     staleTime: 60_000,
     placeholderData: keepPreviousData,
     refetchInterval: asked.period.kind === 'year' ? false : often(asked),

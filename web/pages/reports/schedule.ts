@@ -18,7 +18,7 @@ export const periods = [
   ...(['month_to_date', 'year_to_date'] as const),
 ] as const
 
-/** `monthly on the 1., 06:00 (Europe/Berlin), about the previous month`. */
+/** `monthly on the 1., 06:00 (Europe/Berlin), about previous month`. */
 export function whenText(one: ReportSubscription): string {
   const { frequency, day_of_week, day_of_month, time_of_day, timezone, period } = one
   const weekday = weekdays.find(({ value }) => value === String(day_of_week))
@@ -85,7 +85,8 @@ export function bodyOf(values: SubscriptionValues) {
 
 export const rules = {
   name: (name: string) => (name.trim() ? null : 'Give it a name.'),
-  time_of_day: (time: string) => (/^\d\d:\d\d$/.test(time) ? null : 'Say when, such as 06:00.'),
+  time_of_day: (time: string) =>
+    /^([01]\d|2[0-3]):[0-5]\d$/.test(time) ? null : 'Say when, such as 06:00.',
   recipients: (recipients: string[]) => {
     if (recipients.length === 0) return 'Name at least one mail address.'
     const wrong = recipients.filter((one) => !/^[^\s@]+@[^\s@]+$/.test(one))

@@ -18,6 +18,8 @@ import { useUser } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { useDevices } from '../../ui/devices.tsx'
 import { dialog } from '../../ui/dialog.ts'
+import { useFormDraft } from '../../ui/draft.ts'
+import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { Problem, withFields } from '../../ui/problem.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { choices } from '../../ui/words.ts'
@@ -72,24 +74,29 @@ function SubscriptionForm({ site_id, edited, onClose, onSaved }: FormProps) {
       : newValues(edited.template, timezone, email),
     validate: rules,
   })
+  const { template_id } = edited.subscription ?? edited.template
+  const draft = useFormDraft(`${subscription ? subscription.sub_id : template_id}`, form)
   const { run, is_pending, error } = useWrite({
-    write: (values: SubscriptionValues) =>
+    write: (values: SubscriptionValues, idempotency_key) =>
       withFields(form, () => {
-        const body = bodyOf(values)
+        const body = { ...bodyOf(values), 'Idempotency-Key': idempotency_key }
         if (subscription) {
           const { sub_id } = subscription
           return heliograph.reportSubscriptionChange({ site_id, sub_id, ...body })
         }
-        const { template_id } = edited.template
         return heliograph.reportSubscriptionCreate({ site_id, template_id, ...body })
       }),
     done: 'Saved',
     changes: [['reports', site_id]],
-    onDone: onSaved,
+    onDone: () => {
+      draft.drop()
+      onSaved()
+    },
   })
   return (
     <form onSubmit={form.onSubmit((values) => run(values))} noValidate>
       <Stack>
+        <DraftNotice {...draft} />
         <Fields {...{ site_id, template, form }} />
         <Problem error={error} />
         <Group>

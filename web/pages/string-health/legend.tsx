@@ -1,7 +1,7 @@
 import type { StringHealth, StringHealthList } from '@heliograph/sdk'
 import { Group, Text } from '@mantine/core'
 import { formatNumber } from '../../ui/format.ts'
-import { healthNames } from '../../ui/plant-words.tsx'
+import { healthNames } from '../../ui/health-names.ts'
 import { looks, type Status, statuses } from './looks.ts'
 
 /** What the colours and signs mean, and how many strings have each. */

@@ -1,6 +1,6 @@
 import type { StringHealth } from '@heliograph/sdk'
 import { formatNumber } from '../../ui/format.ts'
-import { healthNames } from '../../ui/plant-words.tsx'
+import { healthNames } from '../../ui/health-names.ts'
 import { inWords } from '../../ui/words.ts'
 
 const excluded: Record<string, string> = {
@@ -16,6 +16,7 @@ const excluded: Record<string, string> = {
   too_few_peers: 'too few strings to compare it with',
   peers_bad: 'its peers are bad, too',
   not_producing: 'the inverter did not produce',
+  unknown: 'the reason is not known',
 }
 
 const causes: Record<string, string> = {
@@ -34,13 +35,17 @@ const causes: Record<string, string> = {
 export function reasonOf(string: StringHealth): string {
   const { status, excluded_reason, deviation_pct, suspected_cause, confidence_pct } = string
   if (status === 'no_data') {
-    return `No verdict: ${excluded[excluded_reason ?? ''] ?? inWords(excluded_reason ?? 'not known')}`
+    const why = excluded_reason ?? 'unknown'
+    return `No verdict: ${excluded[why] ?? inWords(why).toLowerCase()}`
   }
   const parts = [healthNames[status] ?? inWords(status)]
   if (deviation_pct !== null) {
     const than = string.compared_with === 'expected' ? 'what the sun lets expect' : 'its peers'
+    const much = formatNumber(Math.abs(deviation_pct))
     const words = deviation_pct < 0 ? 'less' : 'more'
-    parts.push(`${formatNumber(Math.abs(deviation_pct))} % ${words} power than ${than}`)
+    parts.push(
+      much === '0.0' ? `as much power as ${than}` : `${much} % ${words} power than ${than}`,
+    )
   }
   if (suspected_cause && suspected_cause !== 'unknown') {
     const sure = confidence_pct === null ? '' : ` (${formatNumber(confidence_pct, 0)} % sure)`

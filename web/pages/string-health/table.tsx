@@ -5,8 +5,9 @@ import { Link } from 'wouter'
 import { useMay } from '../../queries.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { formatEnergy, formatQuantity } from '../../ui/format.ts'
+import { healthNames } from '../../ui/health-names.ts'
 import { PagesOf } from '../../ui/pages-of.tsx'
-import { healthNames, StringHealthBadge } from '../../ui/plant-words.tsx'
+import { StringHealthBadge } from '../../ui/plant-words.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { statuses } from './looks.ts'
 import { reasonOf } from './reason.ts'
@@ -25,7 +26,7 @@ const worstFirst = (a: StringHealth, b: StringHealth) =>
 const columns: readonly Column<StringHealth>[] = [
   { name: 'Verdict', cell: ({ status }) => <StringHealthBadge status={status} /> },
   {
-    ...{ name: 'Power', is_number: true },
+    ...{ name: 'Health', is_number: true },
     cell: ({ health_score_pct }) => formatQuantity(health_score_pct, '%'),
   },
   {

@@ -6,11 +6,15 @@ import { useForm } from '@mantine/form'
 import { heliograph } from '../../api.ts'
 import { useMay } from '../../queries.ts'
 import { Differences } from '../../ui/differences.tsx'
+import { useFormDraft } from '../../ui/draft.ts'
+import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { Section } from '../../ui/section.tsx'
+import { useSeenWrite } from '../../ui/use-seen-write.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
+import type { Condition } from '../../ui/write-seen.ts'
 import { isOver } from './states.ts'
-import { useOrderWrite } from './use-order.ts'
+import { orderSubject } from './use-order.ts'
 
 interface AttachmentsProps {
   site_id: string
@@ -55,9 +59,11 @@ function AddAttachment({ site_id, order }: AttachmentsProps) {
       file_name: (name) => (name.trim() ? null : 'Give it a name, such as fuse.jpg.'),
     },
   })
-  const { run, is_pending, error, differences } = useOrderWrite<GivenAttachment>({
-    ...{ site_id, seen: order, done: 'The attachment is added', onDone: form.reset },
-    write: (added, condition) => {
+  const draft = useFormDraft('attachment', form)
+  const { run, is_pending, error, differences } = useSeenWrite({
+    ...orderSubject(site_id, order),
+    ...{ done: 'The attachment is added', onDone: draft.discard },
+    write: (added: GivenAttachment, condition: Condition) => {
       // All of them are sent: who leaves one out removes it.
       const kept = order.attachments.map(({ uploaded_at: _, ...one }) => one)
       const attachments = [...kept, added]
@@ -74,6 +80,7 @@ function AddAttachment({ site_id, order }: AttachmentsProps) {
       })}
     >
       <Stack gap="xs">
+        <DraftNotice {...draft} />
         <Group align="flex-start" gap="xs">
           <TextInput
             label="Address of a file"

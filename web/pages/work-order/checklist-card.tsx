@@ -2,22 +2,24 @@
 
 import type { ChecklistItem, ChecklistItemChange, WholeWorkOrder } from '@heliograph/sdk'
 import { Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { heliograph } from '../../api.ts'
 import { useMay } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
+import { changedFields } from '../../ui/changed-fields.ts'
 import { Differences } from '../../ui/differences.tsx'
+import { useDraft } from '../../ui/draft.ts'
+import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { StateBadge } from '../../ui/severity.tsx'
 import { Failure } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import { useWrite } from '../../ui/use-write.ts'
+import { useSeenWrite } from '../../ui/use-seen-write.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
-import { type Difference, writeSeen } from '../../ui/write-seen.ts'
+import type { Condition } from '../../ui/write-seen.ts'
 import { changeOf, type Draft, draftOf, limitsText, whyNot } from './item-draft.ts'
 import { ItemInputs } from './item-inputs.tsx'
 import { isWorking } from './states.ts'
-import { orderKey } from './use-order.ts'
+import { orderSubject } from './use-order.ts'
 
 interface ChecklistCardProps {
   site_id: string
@@ -63,37 +65,6 @@ function Given({ item }: { item: ChecklistItem }) {
   return parts.length === 0 ? null : <Text>{parts.join(' · ')}</Text>
 }
 
-/** An item is changed as it was seen, whatever happened meanwhile to the rest of the order. */
-function useItemWrite({ site_id, order, item, onDone }: ChecklistCardProps & { onDone(): void }) {
-  const queries = useQueryClient()
-  const { wo_id } = order
-  const { item_id } = item
-  const [differences, setDifferences] = useState<Difference[] | null>(null)
-  const key = orderKey(site_id, wo_id)
-  const write = (change: ChecklistItemChange): Promise<WholeWorkOrder> =>
-    writeSeen({
-      seen: order,
-      part: ({ checklist }) => checklist.find((one) => one.item_id === item_id) ?? {},
-      write: (condition) =>
-        heliograph.workOrderItemChange({ site_id, wo_id, item_id, ...change, ...condition }),
-      read: () => heliograph.workOrderGet({ site_id, wo_id }),
-      onConflict: (fresh, found) => {
-        setDifferences(found)
-        queries.setQueryData(key, fresh)
-      },
-    })
-  const changed = useWrite({
-    write,
-    changes: [['work-orders', site_id]],
-    onDone: (answer) => {
-      setDifferences(null)
-      queries.setQueryData(key, answer)
-      onDone()
-    },
-  })
-  return { ...changed, differences }
-}
-
 const verdicts = [
   { status: 'passed', label: 'Pass', color: 'teal' },
   { status: 'failed', label: 'Fail', color: 'red' },
@@ -101,12 +72,19 @@ const verdicts = [
 ] as const
 
 function Answer({ site_id, order, item }: ChecklistCardProps) {
-  // Null: nothing was typed, and what is stored shows.
-  const [typed, setTyped] = useState<Draft | null>(null)
-  const draft = typed ?? draftOf(item)
-  const done = () => setTyped(null)
-  const { run, is_pending, error, differences } = useItemWrite({
-    ...{ site_id, order, item, onDone: done },
+  const [typed, setTyped, kept] = useDraft<Partial<Draft>>(`item ${item.item_id}`, {})
+  const stored = draftOf(item)
+  const draft = { ...stored, ...typed }
+  const is_typed = Object.keys(typed).length > 0
+  // An item is changed as it was seen, whatever happened meanwhile to the rest of the order.
+  const { run, is_pending, error, differences } = useSeenWrite({
+    ...{ ...orderSubject(site_id, order), changes: [['work-orders', site_id]] },
+    part: ({ checklist }) => checklist.find(({ item_id }) => item_id === item.item_id) ?? {},
+    write: (change: ChecklistItemChange, condition: Condition) => {
+      const named = { site_id, wo_id: order.wo_id, item_id: item.item_id }
+      return heliograph.workOrderItemChange({ ...named, ...change, ...condition })
+    },
+    onDone: kept.discard,
   })
   const [wants_note, setWantsNote] = useState(false)
   const lacks_note = whyNot(item, draft, 'not_applicable')
@@ -115,38 +93,24 @@ function Answer({ site_id, order, item }: ChecklistCardProps) {
     else setWantsNote(true)
   }
   const told = [
-    item.status === 'pending' || typed !== null ? whyNot(item, draft, 'passed') : null,
+    item.status === 'pending' || is_typed ? whyNot(item, draft, 'passed') : null,
     wants_note ? lacks_note : null,
   ].filter((reason) => reason !== null)
   return (
     <Stack gap="xs">
-      <ItemInputs {...{ item, draft, wants_note, photos: order.attachments }} onChange={setTyped} />
-      <SimpleGrid cols={3} spacing="xs">
-        {verdicts.map(({ status, label, color }) => (
-          <WriteButton
-            key={status}
-            scope="om:write"
-            size="lg"
-            px={4}
-            color={color}
-            variant={item.status === status && typed === null ? 'filled' : 'default'}
-            aria-pressed={item.status === status}
-            aria-label={`${label}: ${item.title}`}
-            disabled={is_pending || (status === 'passed' && whyNot(item, draft, status) !== null)}
-            onClick={() => take(status)}
-            styles={{ label: { whiteSpace: 'normal', lineHeight: 1.15, fontSize: 15 } }}
-          >
-            {label}
-          </WriteButton>
-        ))}
-      </SimpleGrid>
+      <DraftNotice {...kept} />
+      <ItemInputs
+        {...{ item, draft, wants_note, photos: order.attachments }}
+        onChange={(next) => setTyped(changedFields(stored, next))}
+      />
+      <Verdicts {...{ item, draft, is_typed, is_pending }} onTake={take} />
       {told.map((reason) => (
         <Text key={reason} size="sm" role="status">
           {reason}
         </Text>
       ))}
       {differences ? <Differences differences={differences} /> : error && <Failure error={error} />}
-      {typed !== null && (
+      {is_typed && (
         <Group gap="xs">
           <WriteButton
             scope="om:write"
@@ -156,11 +120,43 @@ function Answer({ site_id, order, item }: ChecklistCardProps) {
           >
             Save what was typed
           </WriteButton>
-          <Button variant="subtle" onClick={() => setTyped(null)}>
+          <Button variant="subtle" onClick={kept.discard}>
             Discard it
           </Button>
         </Group>
       )}
     </Stack>
+  )
+}
+
+interface VerdictsProps {
+  item: ChecklistItem
+  draft: Draft
+  is_typed: boolean
+  is_pending: boolean
+  onTake: (status: ChecklistItem['status']) => void
+}
+
+function Verdicts({ item, draft, is_typed, is_pending, onTake }: VerdictsProps) {
+  return (
+    <SimpleGrid cols={3} spacing="xs">
+      {verdicts.map(({ status, label, color }) => (
+        <WriteButton
+          key={status}
+          scope="om:write"
+          size="lg"
+          px={4}
+          color={color}
+          variant={item.status === status && !is_typed ? 'filled' : 'default'}
+          aria-pressed={item.status === status}
+          aria-label={`${label}: ${item.title}`}
+          disabled={is_pending || (status === 'passed' && whyNot(item, draft, status) !== null)}
+          onClick={() => onTake(status)}
+          styles={{ label: { whiteSpace: 'normal', lineHeight: 1.15, fontSize: 15 } }}
+        >
+          {label}
+        </WriteButton>
+      ))}
+    </SimpleGrid>
   )
 }

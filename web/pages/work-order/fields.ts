@@ -103,13 +103,6 @@ export function givenOnly<Body extends object>(body: Body): Partial<Body> {
   return Object.fromEntries(given) as Partial<Body>
 }
 
-/** The fields of the second that are otherwise than in the first. */
-export function changedFields<Body extends object>(before: Body, after: Body): Partial<Body> {
-  const old = before as Record<string, unknown>
-  const changed = Object.entries(after).filter(([name, value]) => old[name] !== value)
-  return Object.fromEntries(changed) as Partial<Body>
-}
-
 const clockProblem = (clock: string, timezone: string) =>
   clock !== '' && instantOf(clock, timezone) === null ? 'The clocks of the site skip this.' : null
 

@@ -1,12 +1,9 @@
-/** A work order as it is read and changed: nobody overwrites what he has not seen. */
+/** A work order as it is read and changed. */
 import type { WholeWorkOrder } from '@heliograph/sdk'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../api.ts'
-import { useWrite } from '../../ui/use-write.ts'
-import { type Condition, type Difference, writeSeen } from '../../ui/write-seen.ts'
 
-export const orderKey = (site_id: string, wo_id: number) => ['work-order', site_id, wo_id]
+const orderKey = (site_id: string, wo_id: number) => ['work-order', site_id, wo_id]
 
 /** What is read again once an order has changed. */
 export const orderChanges = (site_id: string) => [
@@ -24,52 +21,10 @@ export const useOrder = (site_id: string, wo_id: number) =>
     structuralSharing: false,
   })
 
-/**
- * A change of the order as it was `seen`. When somebody was faster, `differences` tells what is
- * otherwise now, and the next attempt is made against that.
- */
-export function useOrderWrite<Input>({
-  site_id,
+/** For a change of the order as it was `seen`. */
+export const orderSubject = (site_id: string, seen: WholeWorkOrder) => ({
   seen,
-  write,
-  done,
-  onDone,
-  onConflict,
-}: {
-  site_id: string
-  seen: WholeWorkOrder
-  write: (input: Input, condition: Condition) => Promise<WholeWorkOrder>
-  done: string
-  onDone?: () => void
-  onConflict?: (fresh: WholeWorkOrder) => void
-}) {
-  const queries = useQueryClient()
-  const { wo_id } = seen
-  const [differences, setDifferences] = useState<Difference[] | null>(null)
-  const key = orderKey(site_id, wo_id)
-  const { run, is_pending, error, reset } = useWrite<Input, WholeWorkOrder>({
-    write: (input) =>
-      writeSeen({
-        seen,
-        write: (condition) => write(input, condition),
-        read: () => heliograph.workOrderGet({ site_id, wo_id }),
-        onConflict: (fresh, found) => {
-          setDifferences(found)
-          queries.setQueryData(key, fresh)
-          onConflict?.(fresh)
-        },
-      }),
-    done,
-    changes: orderChanges(site_id),
-    onDone: (order) => {
-      setDifferences(null)
-      queries.setQueryData(key, order)
-      onDone?.()
-    },
-  })
-  const forget = () => {
-    reset()
-    setDifferences(null)
-  }
-  return { run, is_pending, error, differences, reset: forget }
-}
+  key: orderKey(site_id, seen.wo_id),
+  read: () => heliograph.workOrderGet({ site_id, wo_id: seen.wo_id }),
+  changes: orderChanges(site_id),
+})

@@ -1,0 +1,70 @@
+import type { WeatherSensor } from '@heliograph/sdk'
+import { Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { heliograph } from '../../api.ts'
+import { useMay } from '../../queries.ts'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { formatQuantity } from '../../ui/format.ts'
+import { Section } from '../../ui/section.tsx'
+import { inWords } from '../../ui/words.ts'
+
+const reasons: Record<NonNullable<WeatherSensor['reject_reason']>, string> = {
+  not_measured: 'No: it measures nothing',
+  out_of_range: 'No: that is not possible',
+  stuck: 'No: it has stood still for too long',
+  disagrees: 'No: others say otherwise',
+}
+
+const quantities: Partial<Record<WeatherSensor['quantity'], string>> = {
+  poa_irradiance: 'Irradiance in the plane of the panels',
+  ghi: 'Irradiance, level',
+  dhi: 'Irradiance, diffuse',
+}
+
+const columns: Column<WeatherSensor>[] = [
+  {
+    name: 'Instrument',
+    cell: ({ name, quantity }) => (
+      <>
+        {name}
+        <Text size="sm" c="dimmed">
+          {quantities[quantity] ?? inWords(quantity)}
+        </Text>
+      </>
+    ),
+  },
+  { name: 'Measures', is_number: true, cell: ({ value, unit }) => formatQuantity(value, unit) },
+  {
+    name: 'From the average',
+    is_number: true,
+    cell: ({ deviation_from_average_pct: deviation }) => formatQuantity(deviation, '%'),
+  },
+  {
+    name: 'Believed',
+    cell: ({ reject_reason, included_in_average }) =>
+      reject_reason ? reasons[reject_reason] : included_in_average ? 'Yes' : 'Not in the average',
+  },
+  { name: 'Calibrated', cell: ({ calibrated_date }) => calibrated_date ?? '–' },
+]
+
+/** What the met station of a plant measures, and which of it is believed. */
+export function Instruments({ site_id, logger_id }: { site_id: string; logger_id: number }) {
+  const may = useMay()
+  const { data } = useQuery({
+    queryKey: ['instruments', site_id, logger_id],
+    queryFn: ({ signal }) => heliograph.weatherGet({ site_id, logger_id }, { signal }),
+    refetchInterval: 15_000,
+    enabled: may('weather:read'),
+  })
+  if (!data || data.sensors.length === 0) return null
+  return (
+    <Section title="Weather instruments">
+      <DataTable
+        label="Weather instruments"
+        width={700}
+        {...{ columns, rows: data.sensors }}
+        keyOf={({ station_id, sensor_id }) => `${station_id} ${sensor_id}`}
+      />
+    </Section>
+  )
+}

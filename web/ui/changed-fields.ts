@@ -1,0 +1,8 @@
+/** The fields of the second that are otherwise than in the first. */
+export function changedFields<Fields extends object>(before: Fields, after: Fields) {
+  const old = before as Record<string, unknown>
+  const changed = Object.entries(after).filter(
+    ([name, value]) => JSON.stringify(old[name]) !== JSON.stringify(value),
+  )
+  return Object.fromEntries(changed) as Partial<Fields>
+}

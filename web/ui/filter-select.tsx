@@ -1,0 +1,32 @@
+import { Select } from '@mantine/core'
+import { useFilters } from './use-filters.ts'
+
+/** A filter of the address by one of some values; another one begins at the first page. */
+export function FilterSelect({
+  name,
+  label,
+  all,
+  data,
+}: {
+  /** In the address. */
+  name: string
+  label: string
+  /** While nothing is chosen. */
+  all: string
+  data: { value: string; label: string }[]
+}) {
+  const { get, set } = useFilters()
+  return (
+    <Select
+      w={160}
+      clearable
+      searchable
+      aria-label={label}
+      placeholder={all}
+      clearButtonProps={{ 'aria-label': all }}
+      data={data}
+      value={get(name)}
+      onChange={(value) => set({ [name]: value, page: null })}
+    />
+  )
+}
