@@ -18,18 +18,18 @@ export function addAuditCommand(program: Command, { terminal, withAdmin }: Cli):
   command(
     program,
     'audit',
-    'List who asked for which write, when, and what the answer was, refused ones included.',
+    'List who wrote what and who signed in, when and from where; refused ones, too.',
     'audit --site sunny-fields-1 --from 2027-01-31T00:00:00Z --key dashboard',
   )
-    .option('--site <site_id>', 'only writes to this site')
+    .option('--site <site_id>', 'only writes to this site, nothing of keys and people')
     .option('--from <time>', 'in UTC (else 30 days before the end)', utcInstant)
     .option('--to <time>', 'in UTC, exclusive (else now)', utcInstant)
-    .option('--key <key>', 'only those of this key: its 12 hex digits or its name')
+    .option('--key <key>', 'only of this key or person: the id or the name')
     .option('--limit <n>', 'the newest so many', wholeNumber, listed_max)
     .action(async ({ site, from, to, key, limit, json }: AuditOptions) => {
       const asked = { site_id: site, from, to, key, limit }
       const found = await withAdmin((admin) => listWrites(admin, asked))
-      const text = found.writes.length > 0 ? auditTable(found.writes) : 'There are no writes.'
+      const text = found.writes.length > 0 ? auditTable(found.writes) : 'Nothing was noted.'
       print(terminal, { json: found, text }, !!json)
       const left = found.count - found.writes.length
       if (left > 0) terminal.notes.write(`heliograph: ${left} older ones are left out (--limit)\n`)
@@ -38,15 +38,18 @@ export function addAuditCommand(program: Command, { terminal, withAdmin }: Cli):
 
 function auditTable(writes: readonly AuditedWrite[]): string {
   return table(
-    ['AT', 'SITE', 'KEY', 'NAME', 'WRITE', 'STATUS', 'OUTCOME', 'REQUEST', 'BODY'],
+    [
+      ...['AT', 'CLIENT', 'SITE', 'KEY', 'NAME', 'ADDRESS'],
+      ...['WRITE', 'STATUS', 'OUTCOME', 'REQUEST', 'BODY'],
+    ],
     writes.map((write) => [
       `${write.at.toISOString().slice(0, 19).replace('T', ' ')}Z`,
-      ...[write.site_id, write.key_id, write.key_name],
-      shown(`${write.method} ${write.path}`),
+      ...[write.client, write.site_id ?? '-', write.key_id, write.key_name, write.address ?? '-'],
+      shortened(`${write.method} ${write.path}`),
       write.status === null ? '-' : String(write.status),
       outcomeOf(write),
-      write.request_id,
-      shown(write.body ?? '-'),
+      write.request_id ?? '-',
+      shortened(write.body ?? '-'),
     ]),
   )
 }
@@ -64,12 +67,8 @@ function outcomeOf({ status, answer, curtailment }: AuditedWrite): string {
   return [`${plants.length} ${plants.length === 1 ? 'plant' : 'plants'}`, ...reached].join(', ')
 }
 
-/** On one line, whatever a client sent. */
-function shown(text: string): string {
-  const cut = [...text]
-  const short =
-    cut.length > body_characters_max ? `${cut.slice(0, body_characters_max).join('')}…` : text
-  return short.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  })
+function shortened(text: string): string {
+  const characters = [...text]
+  if (characters.length <= body_characters_max) return text
+  return `${characters.slice(0, body_characters_max).join('')}…`
 }

@@ -25,12 +25,13 @@ export function addUserCommands(program: Command, { terminal, withAdmin, operato
     .addOption(
       new Option('--role <role>', 'what the person may do').choices(roles).default('viewer'),
     )
-    .option('--email <address>', 'who it is for; left out: whoever has the link')
+    .option('--email <address>', 'who it is for; left out: whoever is first to make an account')
     .action(async (options: JsonOption & { client: string; role: Role; email?: string }) => {
       const { client, role, email = null } = options
       const order = { client, role, email, created_by: operator }
       const link = await withAdmin((admin) => inviteUser(admin, order))
-      print(terminal, { json: link, text: linkText(link) }, !!options.json)
+      const text = email === null ? `${linkText(link)}\n\n${namesNobody}` : linkText(link)
+      print(terminal, { json: link, text }, !!options.json)
     })
 
   command(users, 'list', 'List the people of a client.', 'users list --client "Sun Owners"')
@@ -68,6 +69,9 @@ export function addUserCommands(program: Command, { terminal, withAdmin, operato
 
 const linkText = ({ link_path, expires_at }: OneTimeLink) =>
   `Open this below the address of the server, once, until ${minute(expires_at)}:\n\n  ${link_path}`
+
+const namesNobody =
+  'It names nobody: it ends as soon as anybody makes an account of this client, by whichever link.'
 
 const userTable = (users: readonly User[]) =>
   table(

@@ -12,6 +12,7 @@ import {
   type ServedSite,
   servedSite,
 } from '../server/features/fixtures/served-site.ts'
+import { noteOperator, noteSignIn } from '../server/platform/sign-in-audit.ts'
 
 let site: ServedSite
 let owner: string
@@ -120,10 +121,13 @@ test('every write once, with who, when, the answer and how far the limit has com
 test('as a table: one line each', async () => {
   const { out, notes } = await audit('--to', '2026-06-21T11:30:00Z')
   const lines = out.trimEnd().split('\n')
-  assert.match(lines[0]!, /^AT +SITE +KEY +NAME +WRITE +STATUS +OUTCOME +REQUEST +BODY$/)
+  assert.match(
+    lines[0]!,
+    /^AT +CLIENT +SITE +KEY +NAME +ADDRESS +WRITE +STATUS +OUTCOME +REQUEST +BODY$/,
+  )
   assert.match(
     lines[1]!,
-    /^2026-06-21 10:00:00Z {2}demo +aaaaaaaaaaaa +trader +POST \/curtailment\/immediate +201 +2 plants, 1 acknowledged, 1 applied +r1 +\{"scope"/,
+    /^2026-06-21 10:00:00Z {2}Owner +demo +aaaaaaaaaaaa +trader +127\.0\.0\.1 +POST \/curtailment\/immediate +201 +2 plants, 1 acknowledged, 1 applied +r1 +\{"scope"/,
   )
   assert.match(lines[2]!, /bbbbbbbbbbbb .* 403 +forbidden_scope +r2 +-$/)
   assert.match(lines[3]!, / 422 +validation_error +r3 /)
@@ -142,7 +146,7 @@ test('by site, key and time, and the newest so many', async () => {
   assert.deepEqual(await idsOf('--limit', '2'), ['r4', 'r5'])
   const { notes } = await audit('--limit', '2')
   assert.equal(notes, 'heliograph: 3 older ones are left out (--limit)\n')
-  assert.equal((await audit('--site', 'other')).out, 'There are no writes.\n')
+  assert.equal((await audit('--site', 'other')).out, 'Nothing was noted.\n')
   await assert.rejects(audit('--site', 'nowhere'), (error) => {
     return error instanceof AdminError && error.code === 'not_found'
   })
@@ -165,4 +169,38 @@ test('a release that was refused has nothing to do with what became of the limit
     writes.map(({ request_id, curtailment }: Record<string, unknown>) => [request_id, curtailment]),
     [['r7', null]],
   )
+})
+
+test('who signed in, to which client and from where, and what the operator did', async () => {
+  await site.db.execute(`
+    insert into clients (name, modules) values ('Neighbour', '{}');
+    insert into users (id, client_id, role, name, email, email_verified)
+    values ('user_00000000ada0', 1, 'viewer', 'Ada', 'ada@example.com', true),
+      ('user_00000000b0b0', 2, 'viewer', 'Bob', 'bob@example.com', true)`)
+  const asked = { path: '/platform/auth/sign-in/email', address: '203.0.113.7', request_id: 'r8' }
+  await noteSignIn(site.db, { who: 'ada@example.com', at: hours(20), status: 200, ...asked })
+  await noteSignIn(site.db, { who: 'bob@example.com', at: hours(20), status: 401, ...asked })
+  const command = 'users password-link'
+  await noteOperator(site.db, { user_id: 'user_00000000ada0', at: hours(21), command })
+  site.clock.set(hours(22))
+  const since = ['--from', '2026-06-22T06:00:00Z']
+  const { count, writes } = await listed(...since)
+  assert.equal(count, 3)
+  assert.deepEqual(
+    writes.map((each: Record<string, unknown>) => [
+      ...[each['client'], each['site_id'], each['key_name'], each['path'], each['status']],
+      ...[each['address'], each['request_id'], each['curtailment']],
+    ]),
+    [
+      ['Owner', null, 'Ada', asked.path, 200, asked.address, 'r8', null],
+      ['Neighbour', null, 'Bob', asked.path, 401, asked.address, 'r8', null],
+      ['Owner', null, 'The operator of the server', command, 200, null, null, null],
+    ],
+  )
+  assert.match(
+    (await audit(...since)).out.split('\n')[1]!,
+    /Z {2}Owner +- +user_00000000ada0 +Ada +203\.0\.113\.7 +POST \/platform\/auth\/sign-in\/email +200 +- +r8 +-$/,
+  )
+  assert.equal((await listed(...since, '--key', 'user_00000000b0b0')).count, 1)
+  assert.equal((await listed(...since, '--site', 'demo')).count, 0)
 })

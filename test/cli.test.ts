@@ -358,3 +358,16 @@ async function isSleeping(data_dir: string): Promise<void> {
   }
   throw new Error('the command does not reach its statement')
 }
+
+test('who gets a link that names nobody is told when it ends', async (t) => {
+  const { run, json } = await onDatabase(t)
+  const invite = ['users', 'invite', '--client', 'Sun Owners']
+  await json('clients', 'create', 'Sun Owners', '--modules', 'basic_scada')
+  const link = /\/invitation#[0-9a-f]{76}\n/
+  const open = await run(...invite)
+  assert.match(open.out, link)
+  assert.match(open.out, /It names nobody: it ends as soon as anybody makes an account/)
+  const named = await run(...invite, '--email', 'ada@example.com')
+  assert.match(named.out, link)
+  assert.doesNotMatch(named.out, /nobody/)
+})

@@ -1,4 +1,7 @@
-/** Who asked a site for which write, when, what the answer was, and what became of limits. */
+/**
+ * Who asked for which write, when, what the answer was, and what became of limits; and what people
+ * did about signing in.
+ */
 import { day_ms } from '@heliograph/domain/utc-day'
 import type { Admin } from './admin.ts'
 import { findSite } from './sites.ts'
@@ -19,13 +22,19 @@ export interface LimitedPlant {
 
 export interface AuditedWrite {
   at: Date
-  site_id: string
-  /** The first half of the key, which names it. */
+  /** The name of whose it is. */
+  client: string
+  /** null: of the client, as its keys and people are. */
+  site_id: string | null
+  /**
+   * The first half of the key, which names it, or a person: whose account was named, where anybody
+   * may ask; `operator`: of the server, by a command.
+   */
   key_id: string
-  /** As the key was called then. */
+  /** As the key or the person was called then. */
   key_name: string
   method: string
-  /** Below the site. */
+  /** Below the site, where it has one. */
   path: string
   /** JSON, cut after 4096 characters; null without one, and where it was not read. */
   body: string | null
@@ -33,7 +42,10 @@ export interface AuditedWrite {
   status: number | null
   /** JSON, cut like `body`; null where it had no content. */
   answer: string | null
-  request_id: string
+  /** The network address that asked; null: of a command, or before it was noted. */
+  address: string | null
+  /** null: of a command, and of signing in before it was noted. */
+  request_id: string | null
   idempotency_key: string | null
   /** Of a limit that was set or released. */
   curtailment: {
@@ -49,7 +61,7 @@ export interface AuditAsked {
   from?: Date | undefined
   /** Exclusive; now where none is given. */
   to?: Date | undefined
-  /** The 12 hex digits of a key, or its name. */
+  /** The id of a key or a person, or the name. */
   key?: string | undefined
   /** The newest of them. */
   limit: number
@@ -67,14 +79,15 @@ export async function listWrites(
   if (asked.site_id !== undefined) await findSite({ db }, asked.site_id)
   const values = [asked.site_id ?? null, from, to, asked.key ?? null]
   const [matching] = await db.query<{ count: number }>(
-    `select count(*)::int as count from write_audit a where ${condition}`,
+    `select count(*)::int as count from ${audited} as a where ${condition}`,
     values,
   )
   const newest = await db.query<AuditedWrite>(
-    `select a.at, a.site_id, a.key_id, a.key_name, a.method, a.path, a.body, a.status, a.answer,
-       a.request_id, a.idempotency_key, c.curtailment
-     from (select * from write_audit a where ${condition}
+    `select a.at, o.name as client, a.site_id, a.key_id, a.key_name, a.method, a.path, a.body,
+       a.status, a.answer, a.address, a.request_id, a.idempotency_key, c.curtailment
+     from (select * from ${audited} as a where ${condition}
            order by a.at desc, a.audit_id desc limit $5) as a
+       join clients o using (client_id)
        left join lateral (${curtailment}) as c on true
      order by a.at, a.audit_id`,
     [...values, asked.limit],
@@ -93,6 +106,13 @@ function inUtc(write: AuditedWrite): AuditedWrite {
   })
   return { ...write, curtailment: { ...curtailment, plants } }
 }
+
+const columns = `audit_id, at, key_id, key_name, method, path, body, status, answer, address,
+  request_id, idempotency_key`
+
+const audited = `(
+  select client_id, site_id, ${columns} from write_audit join sites using (site_id)
+  union all select client_id, null, ${columns} from client_audit)`
 
 const condition = `
   ($1::text is null or a.site_id = $1) and a.at >= $2 and a.at < $3

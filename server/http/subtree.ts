@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from './errors.ts'
 import type { Subtree } from './serve-options.ts'
 
-/** Told by us alone: a client that sends it is not believed. */
+/** Told by us alone: a client that sends them is not believed. */
 export const address_header = 'x-heliograph-address'
+export const request_id_header = 'x-request-id'
 
 export function addSubtree(app: FastifyInstance, { path, operations, answer }: Subtree): void {
   app.route({
@@ -36,6 +37,7 @@ function webRequest(request: FastifyRequest): Request | null {
     for (const each of Array.isArray(value) ? value : [value ?? '']) told.append(name, each)
   }
   told.set(address_header, request.ip.slice(0, 64))
+  told.set(request_id_header, request.id)
   return new Request(address, {
     method,
     headers: told,

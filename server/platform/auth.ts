@@ -10,7 +10,6 @@ import { APIError } from 'better-auth/api'
 import { twoFactor } from 'better-auth/plugins'
 import type pg from 'pg'
 import { address_header } from '../http/subtree.ts'
-import type { Log } from '../storage/database.ts'
 import {
   hashPassword,
   isPasswordOf,
@@ -22,25 +21,19 @@ import { auth_path, type SignInParts, signInHooks } from './sign-in-hooks.ts'
 const day_s = 86_400
 const session_s = 7 * day_s
 const cookie_s = 400 * day_s
-const reset_s = 3600
 
 export const newUserId = () => `user_${randomBytes(6).toString('hex')}`
 
 export interface AuthParts extends SignInParts {
   pool: pg.Pool
   secret: string
-  log: Log
-  /** Where browsers reach this server; null: by the address that they used. */
-  public_url: string | null
   is_encrypted: boolean
-  /** Queues the mail with the link to a new password. */
-  sendReset(to: { user_id: string; email: string; token: string }): Promise<void>
 }
 
 export type Auth = ReturnType<typeof createAuth>
 
 export function createAuth(parts: AuthParts) {
-  const { pool, clock, secret, log, public_url, is_encrypted, sendReset } = parts
+  const { pool, clock, secret, log, public_url, is_encrypted } = parts
   return betterAuth({
     appName: 'Heliograph',
     basePath: auth_path,
@@ -61,10 +54,7 @@ export function createAuth(parts: AuthParts) {
         hash: hashPassword,
         verify: ({ hash, password }) => isPasswordOf(hash, password),
       },
-      resetPasswordTokenExpiresIn: reset_s,
       revokeSessionsOnPasswordReset: true,
-      sendResetPassword: ({ user, token }) =>
-        sendReset({ user_id: user.id, email: user.email, token }),
     },
     plugins: [twoFactor({ issuer: 'Heliograph', schema: twoFactorTable })],
     rateLimit: rates,

@@ -113,6 +113,20 @@ test('links of one address end with the first that is used, and with the person'
   assert.equal((await accept(third)).status, 404)
 })
 
+test('a link that names nobody ends with the next account of its client, and of no other', async () => {
+  const [open, other] = [
+    await platform.invite('viewer', null),
+    await platform.invite('viewer', null),
+  ]
+  const foreign = await platform.invite('viewer', null, 2)
+  await platform.person('viewer', 'elsewhere@example.com', 2)
+  const look = async (token: string) =>
+    (await platform.browser().ask('POST', '/platform/invitations/look', { body: { token } })).status
+  assert.deepEqual([await look(open), await look(other), await look(foreign)], [200, 200, 404])
+  await platform.person('viewer', 'next@example.com')
+  assert.deepEqual([await look(open), await look(other)], [404, 404])
+})
+
 test('a password that was sent to a wrong place is not kept, nor is it locked out by length', async () => {
   const admin = await platform.person('administrator', 'careless@example.com')
   const path = `/platform/users/${await idOf('careless@example.com')}`

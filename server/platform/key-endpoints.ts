@@ -1,4 +1,4 @@
-/** The API keys of a client, made and ended by its administrators; and what was written. */
+/** The API keys of a client, made and ended by its administrators. */
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { type Admin, AdminError } from '../admin/admin.ts'
@@ -14,11 +14,11 @@ import {
 import { endpoint, type Request } from '../http/endpoint.ts'
 import { List } from '../http/envelope.ts'
 import { ApiError, invalid } from '../http/errors.ts'
-import { limit, Nullable } from '../http/params.ts'
+import { Nullable } from '../http/params.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
-import { auditExample, keyExample, shownKeyExample } from './examples.ts'
+import { keyExample, shownKeyExample } from './examples.ts'
 import type { PlatformNeeds } from './people-endpoints.ts'
-import { AuditEntry, Key, KeyId, Name, Scopes, ShownKey, SiteIds } from './schemas.ts'
+import { Key, KeyId, Name, Scopes, ShownKey, SiteIds } from './schemas.ts'
 import { clientName } from './users.ts'
 
 const forAdministrators = {
@@ -191,60 +191,5 @@ export const revokeKeyEndpoint = endpoint({
     const admin = adminOf(request.tx, needs)
     await revokeKey(admin, key_id)
     return keyOf(await findKey(admin, key_id))
-  },
-})
-
-interface AuditRow {
-  audit_id: string
-  site_id: string | null
-  at: Date
-  by: string
-  by_name: string
-  method: string
-  path: string
-  body: string | null
-  status: number | null
-  address: string | null
-  request_id: string | null
-}
-
-export const getAudit = endpoint({
-  ...forAdministrators,
-  method: 'GET',
-  path: '/platform/audit',
-  operation_id: 'platform_audit_list',
-  summary: 'Who wrote what, and who signed in',
-  description:
-    'Every write of keys and people and what they did about signing in (`/platform/auth/…`), the ' +
-    'newest first, refused ones too; for 400 days. Of wrong passwords in a row the first and each ' +
-    'lock-out are there, with their number.',
-  query: {
-    site_id: Type.Optional(Type.String({ maxLength: 64, description: 'Only of this site.' })),
-    before: Type.Optional(
-      Type.String({ format: 'date-time', description: 'Only what was written before.' }),
-    ),
-    limit: limit(500, 100),
-  },
-  returns: List(AuditEntry),
-  example: { answer: { data: [auditExample], meta: { count: 1 } } },
-  async handle({ caller, query }, { db }: PlatformNeeds) {
-    const { site_id = null, before = null, limit: at_most = 100 } = query
-    const columns = `audit_id::text, at, key_id as by, key_name as by_name, method, path, body,
-      status, address, request_id`
-    const rows = await db.query<AuditRow>(
-      `select * from (
-         (select site_id, ${columns} from write_audit
-          where site_id in (select site_id from sites where client_id = $1)
-            and ($2::text is null or site_id = $2) and ($3::timestamptz is null or at < $3)
-          order by at desc, audit_id desc limit $4)
-         union all
-         (select null, ${columns} from client_audit
-          where client_id = $1 and $2::text is null and ($3::timestamptz is null or at < $3)
-          order by at desc, audit_id desc limit $4)
-       ) as written order by at desc, audit_id desc limit $4`,
-      [caller.client_id, site_id, before, at_most],
-    )
-    const data = rows.map((row) => ({ ...row, at: row.at.toISOString() }))
-    return { data, meta: { count: data.length } }
   },
 })

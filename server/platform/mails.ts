@@ -31,18 +31,13 @@ export function mailInvitation(
   })
 }
 
-export async function mailReset(
+export function mailReset(
   db: Queries,
-  { user_id, email, token }: { user_id: string; email: string; token: string },
+  { client_id, email, token }: { client_id: number; email: string; token: string },
   public_url: string,
 ): Promise<void> {
-  const [user] = await db.query<{ client_id: number }>(
-    'select client_id from users where id = $1',
-    [user_id],
-  )
-  if (!user) return
-  await queueClientMail(db, {
-    client_id: user.client_id,
+  return queueClientMail(db, {
+    client_id,
     dedup_key: `password_reset:${token.slice(0, 8)}`,
     recipient: email,
     subject: 'A new password for Heliograph',

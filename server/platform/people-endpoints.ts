@@ -330,7 +330,7 @@ export const acceptInvitationEndpoint = endpoint({
     body: { token: '0123456789ab…', name: 'Ada', password: 'a long sentence of mine' },
     answer: acceptedExample,
   },
-  async handle({ tx, body, caller }, { clock }: PlatformNeeds) {
+  async handle({ tx, body, caller, request_id }, { clock }: PlatformNeeds) {
     const now = clock.now()
     const found = await findInvitation(tx, body.token, now)
     if (found === null) throw noInvitation()
@@ -342,7 +342,7 @@ export const acceptInvitationEndpoint = endpoint({
     if (user_id === null) throw badEmail('has an account already')
     await noteSignIn(tx, {
       ...{ who: user_id, at: now, path: '/platform/invitations/accept', status: 201 },
-      ...{ address: caller.key_name, details: { email, role: found.role } },
+      ...{ address: caller.key_name, request_id, details: { email, role: found.role } },
     })
     return { user_id, email }
   },

@@ -4,9 +4,9 @@ import type { Clock } from '@heliograph/domain/clock'
 import type { Endpoint } from '../http/endpoint.ts'
 import type { Sessions, Subtree } from '../http/serve-options.ts'
 import type { Database, Log } from '../storage/database.ts'
+import * as audit from './audit-endpoints.ts'
 import { auth_operations, createAuth } from './auth.ts'
 import * as keys from './key-endpoints.ts'
-import { mailReset } from './mails.ts'
 import type { PlatformNeeds } from './people-endpoints.ts'
 import * as people from './people-endpoints.ts'
 import { createSessions } from './sessions.ts'
@@ -16,6 +16,7 @@ import { createSignInLock } from './sign-in-lock.ts'
 export const platformEndpoints: readonly Endpoint<PlatformNeeds>[] = [
   ...Object.values(people),
   ...Object.values(keys),
+  ...Object.values(audit),
 ]
 
 export interface Platform {
@@ -41,9 +42,6 @@ export async function openPlatform(
     secret: await signingSecret(db),
     lock: createSignInLock(db, clock),
     ...{ db, clock, log, public_url, is_encrypted },
-    async sendReset(to) {
-      if (public_url !== null) await mailReset(db, to, public_url)
-    },
   })
   return {
     sessions: createSessions(auth, db),

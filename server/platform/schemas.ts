@@ -133,7 +133,7 @@ export const AuditEntry = Type.Object(
     at: At('When.'),
     by: Type.String({
       description:
-        'The id of a key or of a person (of a refused sign-in: whose account was tried); ' +
+        'The id of a key or of a person (whose account was named, where anybody may ask); ' +
         '`operator`: of the server, by a command.',
     }),
     by_name: Type.String({ description: 'As it was called then.' }),
@@ -142,7 +142,25 @@ export const AuditEntry = Type.Object(
     body: Nullable(Type.String({ description: 'JSON as it came, cut where it is long.' })),
     status: Nullable(Type.Integer({ description: 'Of the answer; null while one is waited for.' })),
     address: Nullable(Type.String({ description: 'The network address that asked.' })),
-    request_id: Nullable(Type.String({ description: 'null: of signing in.' })),
+    request_id: Nullable(Type.String({ description: 'null: of a command.' })),
   },
   { ...closed, $id: 'PlatformAuditEntry' },
+)
+
+export const AuditPage = Type.Object(
+  {
+    data: Type.Array(AuditEntry),
+    meta: Type.Object(
+      {
+        count: Type.Integer({ minimum: 0, description: 'Of this answer.' }),
+        next_cursor: Nullable(
+          Type.String({
+            description: 'The `cursor` to go on with; null: there are no earlier ones.',
+          }),
+        ),
+      },
+      closed,
+    ),
+  },
+  closed,
 )

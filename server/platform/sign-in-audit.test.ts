@@ -30,6 +30,7 @@ interface Entry {
   body: string | null
   status: number
   address: string | null
+  request_id: string | null
 }
 
 /** What the audit says of a person, the oldest first. */
@@ -92,6 +93,23 @@ test('what a person does about signing in is told, with where from, and without 
   for (const hidden of [password, change.newPassword, secret, token!, ...prepared.backupCodes]) {
     assert.ok(!text.includes(hidden), hidden)
   }
+})
+
+test('signing in is told with the request, by the id that its answer had', async () => {
+  const email = 'traced@example.com'
+  await platform.person('viewer', email)
+  const request_ids = ['', 'mine', 'not one; of ours'].map((sent) => sent || undefined)
+  for (const sent of request_ids) {
+    const { headers } = await platform.browser().ask('POST', '/platform/auth/sign-in/email', {
+      body: { email, password: sent === 'mine' ? 'a wrong password' : password },
+      headers: { 'x-request-id': sent },
+    })
+    assert.equal(headers['x-request-id'], sent === 'mine' ? 'mine' : 'test')
+  }
+  assert.deepEqual(
+    (await audit(email)).map(({ request_id }) => request_id),
+    ['test', 'test', 'test', 'mine', 'test'],
+  )
 })
 
 test('of wrong passwords the first and each lock-out are told, however many come', async () => {

@@ -13,18 +13,21 @@ export interface SignInEvent {
   status: number
   /** The network address; null: none was told. */
   address: string | null
+  request_id: string | null
   /** Figures, never what was typed. */
   details?: object | undefined
 }
 
 export async function noteSignIn(
   db: Pick<Queries, 'execute'>,
-  { who, at, path, status, address, details }: SignInEvent,
+  { who, at, path, status, address, request_id, details }: SignInEvent,
 ): Promise<void> {
   await db.execute(
-    `insert into client_audit (client_id, at, key_id, key_name, method, path, body, status, address)
-     select client_id, $2, id, name, 'POST', $3, $4, $5, $6 from users where id = $1 or email = $1`,
-    [who, at, path, details ? JSON.stringify(details) : null, status, address],
+    `insert into client_audit (client_id, at, key_id, key_name, method, path, body, status, address,
+       request_id)
+     select client_id, $2, id, name, 'POST', $3, $4, $5, $6, $7
+     from users where id = $1 or email = $1`,
+    [who, at, path, details ? JSON.stringify(details) : null, status, address, request_id],
   )
 }
 

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '@heliograph/domain/clock'
 import type { Database } from '../storage/database.ts'
-import { noteSignIn } from './sign-in-audit.ts'
+import { noteSignIn, type SignInEvent } from './sign-in-audit.ts'
 
 const free_failures = 5
 const first_lock_s = 30
@@ -27,7 +27,7 @@ export interface SignInLock {
    * Counts a wrong password. Of several in a row the first and each lock-out are noted in the
    * audit, so that who guesses fills no disk.
    */
-  refused(tried: Try, asked: { path: string; address: string | null }): Promise<void>
+  refused(tried: Try, asked: Pick<SignInEvent, 'path' | 'address' | 'request_id'>): Promise<void>
   passed(tried: Try): Promise<void>
 }
 

@@ -1,14 +1,12 @@
 /** People of the owner's platform, as the operator of the server looks after them. */
-import { hash, randomBytes } from 'node:crypto'
 import { type Admin, AdminError } from '../admin/admin.ts'
 import { findClient } from '../admin/clients.ts'
 import type { Role } from '../http/endpoint.ts'
 import { isMailAddress } from '../mail/address.ts'
 import { createInvitation } from './invitations.ts'
+import { createReset } from './resets.ts'
 import { noteOperator } from './sign-in-audit.ts'
 import { listUsers as listOf, type User } from './users.ts'
-
-const reset_s = 3600
 
 /** A link is shown once, and works once. */
 export interface OneTimeLink {
@@ -44,19 +42,13 @@ export async function hasUsers({ db }: Pick<Admin, 'db'>): Promise<boolean> {
 /** For who forgot the password and gets no mail. It also ends a lock-out. */
 export async function linkToNewPassword({ db, clock }: Admin, email: string): Promise<OneTimeLink> {
   const user_id = await idOf(db, email)
-  const token = randomBytes(24).toString('base64url')
   const now = clock.now()
-  const expires_at = new Date(now.getTime() + reset_s * 1000)
-  await db.transaction(async (tx) => {
-    await tx.execute(
-      `insert into user_verifications (id, identifier, value, expires_at, created_at, updated_at)
-       values ($1, $2, $3, $4, $5, $5)`,
-      [randomBytes(16).toString('hex'), resetIdentifier(token), user_id, expires_at, now],
-    )
+  return db.transaction(async (tx) => {
+    const { token, expires_at } = await createReset(tx, user_id, now)
     await tx.execute('delete from sign_in_failures where email = $1', [email.toLowerCase()])
     await noteOperator(tx, { user_id, at: now, command: 'users password-link' })
+    return { link_path: `/new-password#${token}`, expires_at }
   })
-  return { link_path: `/new-password#${token}`, expires_at }
 }
 
 /** For who lost the second factor: the password alone is asked for again. */
@@ -70,9 +62,6 @@ export async function removeSecondFactor({ db, clock }: Admin, email: string): P
     await noteOperator(tx, { user_id, at: clock.now(), command })
   })
 }
-
-/** As the sign-in library finds it: by the digest alone. */
-const resetIdentifier = (token: string) => hash('sha256', `reset-password:${token}`, 'base64url')
 
 async function idOf(db: Admin['db'], email: string): Promise<string> {
   const [user] = await db.query<{ id: string }>('select id from users where email = $1', [

@@ -16,5 +16,5 @@ alter table sign_in_failures add primary key (email, device);
 -- The network address that asked; null: before this was noted, or nobody's, as on the command line.
 alter table write_audit add column address text;
 alter table client_audit add column address text;
--- null: of signing in
+-- null: of a command of the operator
 alter table client_audit alter column request_id drop not null;

@@ -15,13 +15,15 @@ test('signing in is told in words, a write by its address', () => {
     entry({ path }),
     entry({ path, status: 401, body: '{"failures":1,"locked_s":0}' }),
     entry({ path, status: 401, body: '{"failures":5,"locked_s":30}' }),
+    entry({ path: '/platform/auth/request-password-reset' }),
     entry({ method: 'PATCH', site_id: 'pv-south', path: '/work-orders/7', by: '0123456789ab' }),
     entry({ method: 'CLI', path: 'users password-link', by: 'operator' }),
   ].map((each) => `${whatOf(each)} (${kindOf(each)})`)
   assert.deepEqual(said, [
     'Signing in: password (person)',
-    'Signing in: password (account that was tried)',
-    'Signing in: password, locked out (account that was tried)',
+    'Signing in: password (account that was named)',
+    'Signing in: password, locked out (account that was named)',
+    'Link to a new password asked for (account that was named)',
     'PATCH /work-orders/7 at pv-south (key)',
     'CLI users password-link (by a command)',
   ])

@@ -1,0 +1,51 @@
+/** Links to a new password: mailed to who asks for one, or handed over by the operator. */
+import { hash, randomBytes } from 'node:crypto'
+import type { Database, Queries } from '../storage/database.ts'
+import { mailReset } from './mails.ts'
+import { noteSignIn, type SignInEvent } from './sign-in-audit.ts'
+
+const reset_s = 3600
+/** However often one is asked for, the first in so long is noted: anybody can ask. */
+const noted_s = 3600
+
+/** The token is told this once: only its digest is kept, by which the sign-in library finds it. */
+export async function createReset(
+  db: Queries,
+  user_id: string,
+  now: Date,
+): Promise<{ token: string; expires_at: Date }> {
+  const token = randomBytes(24).toString('base64url')
+  const expires_at = new Date(now.getTime() + reset_s * 1000)
+  const identifier = hash('sha256', `reset-password:${token}`, 'base64url')
+  await db.execute(
+    `insert into user_verifications (id, identifier, value, expires_at, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $5)`,
+    [randomBytes(16).toString('hex'), identifier, user_id, expires_at, now],
+  )
+  return { token, expires_at }
+}
+
+/** Notes that somebody asked and queues the mail; nothing where nobody has the address. */
+export async function sendReset(
+  db: Database,
+  asked: SignInEvent,
+  public_url: string | null,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    // Who asks twice at once comes one after the other.
+    const [user] = await tx.query<{ user_id: string; client_id: number; email: string }>(
+      'select id as user_id, client_id, email from users where email = $1 for no key update',
+      [asked.who],
+    )
+    if (!user) return
+    const since = new Date(asked.at.getTime() - noted_s * 1000)
+    const noted = await tx.query(
+      'select from client_audit where client_id = $1 and at > $2 and key_id = $3 and path = $4',
+      [user.client_id, since, user.user_id, asked.path],
+    )
+    if (noted.length === 0) await noteSignIn(tx, asked)
+    if (public_url === null) return
+    const { token } = await createReset(tx, user.user_id, asked.at)
+    await mailReset(tx, { ...user, token }, public_url)
+  })
+}
