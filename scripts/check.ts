@@ -5,6 +5,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 
 const peers = [
   { package: 'mbpoll', file: '/usr/bin/mbpoll', proves: 'the simulator read by mbpoll' },
@@ -55,6 +56,11 @@ const peers = [
     proves: 'the same, with letters in its pictures',
   },
   {
+    package: 'curl',
+    file: '/usr/bin/curl',
+    proves: 'the examples of README.md and of the reference, as they are typed',
+  },
+  {
     package: 'postgresql-15',
     file: '/usr/lib/postgresql/15/bin/postgres',
     proves: 'the storage tests on PostgreSQL 15',
@@ -95,8 +101,12 @@ const tests = [
   'edge',
   'simulator',
   'cli',
+  'web',
 ].map((folder) => `${folder}/**/*.test.ts`)
 const runTests = ['--test', '--test-timeout=180000']
+
+// Each of hundreds of test files is a process that would translate the same sources again.
+process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/compiled')
 
 installPeers()
 run('Format and lint', 'biome', 'ci', '--error-on-warnings')
@@ -110,5 +120,5 @@ if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
   run('PostgreSQL 15', 'node', 'scripts/postgres15.ts', '--', 'node', ...runTests, ...storage)
 }
 run('Tests', 'node', ...runTests, ...tests)
-// By itself: it runs the whole demo beside a browser.
-run('Pages in a browser', 'node', ...runTests, 'test/browser/platform.browser.ts')
+// By itself: it runs the whole demo beside a browser and a shell.
+run('Pages and examples', 'node', ...runTests, 'test/browser/platform.browser.ts')

@@ -1,4 +1,4 @@
-/** Every example of docs/sdk.md compiles, and runs on the API itself. */
+/** Every example in README.md and docs/sdk.md compiles, and runs on the API itself. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,8 +13,12 @@ import { madeReport, sdkSite } from './sdk-site.ts'
 
 const root = join(import.meta.dirname, '..')
 const address = 'http://127.0.0.1:8080'
-const text = readFileSync(join(root, 'docs/sdk.md'), 'utf8')
-const blocks = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code)
+const blocksOf = (document: string) => {
+  const text = readFileSync(join(root, document), 'utf8')
+  return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code)
+}
+const readme = blocksOf('README.md')
+const blocks = [...readme, ...blocksOf('docs/sdk.md')]
 
 /** What the examples say, at the beginnings of lines. */
 const expected = [
@@ -29,7 +33,7 @@ const expected = [
 /** What the page says that every example has, unless it makes its own. */
 const prelude = `import { connect as connected } from '@heliograph/sdk'
 const heliograph = connected({
-  base_url: '${address}', api_key: process.env['HELIOGRAPH_API_KEY'],
+  base_url: '${address}', api_key: process.env['HELIOGRAPH_KEY'],
 })
 const site_id: string = 'demo'
 `
@@ -40,7 +44,8 @@ const programs = blocks.map(
 
 test('there are examples of everything', () => {
   const used = ['connect', 'isCode', 'etagOf', 'everyItem', 'everyWindow', '.file(', 'signal']
-  assert.ok(blocks.length >= 10)
+  assert.equal(readme.length, 1)
+  assert.ok(blocks.length > 10)
   assert.deepEqual(
     used.filter((name) => !blocks.some((code) => code.includes(name))),
     [],
@@ -103,7 +108,7 @@ test('the examples run', async (t) => {
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '-e', imports.join('\n')],
-    { cwd: folder, env: { ...process.env, HELIOGRAPH_API_KEY: site.api_key, TMPDIR: folder } },
+    { cwd: folder, env: { ...process.env, HELIOGRAPH_KEY: site.api_key, TMPDIR: folder } },
   )
   assert.equal(stderr, '')
   const lines = stdout.split('\n')

@@ -12,7 +12,12 @@ export interface Person {
 const password = 'a long sentence of mine'
 /** Another in each run: a demo that runs already keeps its people. */
 const run = Date.now().toString(36)
-export const addressOf = (name: string) => `${name}-${run}@example.com`
+let count = 0
+/** One that nobody has. */
+export function addressOf(name: string): string {
+  count += 1
+  return `${name}-${run}-${count}@example.com`
+}
 
 /** The link to the first account: the one that the demo told, or of who is there already. */
 export async function firstLink(browser: Browser, demo: Demo): Promise<string> {

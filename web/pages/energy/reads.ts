@@ -36,7 +36,8 @@ function keysOf({ period, timezone, today }: Asked): string[] {
   const days = daysOf(period, today)
   if (period.kind === 'month') return days
   if (period.kind === 'year') return [...new Set(days.map((day) => day.slice(0, 7)))]
-  const start_ms = dayStart(period.start_date, timezone)
+  // Energy is known by hours of UTC: one belongs to the day in which it begins.
+  const start_ms = Math.ceil(dayStart(period.start_date, timezone) / hour_ms) * hour_ms
   const end_ms = dayStart(addDays(period.start_date, 1), timezone)
   const count = Math.ceil((end_ms - start_ms) / hour_ms)
   return Array.from({ length: count }, (_, nth) => iso(start_ms + nth * hour_ms))
@@ -53,7 +54,7 @@ const sum = (before: number | null, more: number | null) =>
 /** So many days of plants at once: an answer has the hours of each, and a browser is no server. */
 const plant_days_max = 4400
 
-async function readBuckets(asked: Asked, signal: AbortSignal): Promise<Bucket[]> {
+export async function readBuckets(asked: Asked, signal: AbortSignal): Promise<Bucket[]> {
   const { site_id, period, timezone, today, plant_count } = asked
   const buckets = new Map(keysOf(asked).map((key) => [key, emptyBucket(key)]))
   const days = daysOf(period, today)

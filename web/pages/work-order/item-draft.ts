@@ -1,6 +1,5 @@
 /** What a person has typed for an item, and which verdicts that allows: docs/maintenance.md. */
 import type { ChecklistItem, ChecklistItemChange } from '@heliograph/sdk'
-import { formatNumber } from '../../ui/format.ts'
 
 type Verdict = ChecklistItem['status']
 
@@ -30,8 +29,8 @@ export const draftOf = (item: ChecklistItem): Draft => ({
 
 const unitOf = ({ unit }: ChecklistItem) => (unit ? ` ${unit}` : '')
 
-/** As people read a number that somebody wrote into a checklist. */
-const plain = (value: number) => formatNumber(value, Number.isInteger(value) ? 0 : 2)
+/** A number that somebody wrote into a checklist, as exact as he wrote it. */
+const plain = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 9 })
 
 export function limitsText(item: ChecklistItem): string | null {
   const { min_value: min, max_value: max } = item
@@ -46,24 +45,26 @@ export function limitsText(item: ChecklistItem): string | null {
 /** Why it cannot be said so yet; null where it can. */
 export function whyNot(item: ChecklistItem, draft: Draft, verdict: Verdict): string | null {
   if (verdict === 'not_applicable' && item.required && !draft.note.trim()) {
-    return 'Not applicable takes a note that says why.'
+    return 'Not applicable? Add a note that says why.'
   }
   if (verdict !== 'passed') return null
   if (item.type === 'measurement') return whyNotMeasured(item, draft)
   const is_written = item.type === 'text' || item.type === 'signature'
-  if (is_written && !draft.value_text.trim()) return 'Pass takes a text.'
-  if (item.type === 'photo' && draft.photo_ids.length === 0) return 'Pass takes a picture.'
+  if (is_written && !draft.value_text.trim()) {
+    return `To pass it, give the ${item.type === 'signature' ? 'name of who signs' : 'text'}.`
+  }
+  if (item.type === 'photo' && draft.photo_ids.length === 0) return 'To pass it, choose a picture.'
   return null
 }
 
 function whyNotMeasured(item: ChecklistItem, draft: Draft): string | null {
   const { value_number: value, min_value: min, max_value: max } = draft
-  if (value === null) return 'Pass takes the measured value.'
+  if (value === null) return 'To pass it, give the measured value.'
   if ((min !== null && value < min) || (max !== null && value > max)) {
     return `${plain(value)}${unitOf(item)} is out of the limits: it can only fail.`
   }
   const is_over = draft.calibration_due_date !== '' && draft.calibration_due_date < today()
-  if (is_over && !draft.note.trim()) return 'The calibration is over: pass takes a note.'
+  if (is_over && !draft.note.trim()) return 'The calibration is over: to pass it, add a note.'
   return null
 }
 

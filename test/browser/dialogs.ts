@@ -1,0 +1,168 @@
+/** What opens over a page is looked through as the pages are, on a desktop and on a phone. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { site_id } from './addresses.ts'
+import { raiseAlert } from './alert.ts'
+import { axeFindings, settle, visit } from './browser.ts'
+import { applied_ms_max, planned_ms_max } from './commands.ts'
+import { addressOf } from './people.ts'
+import { asAdministrator, newPersonOf, type Opened, skip, stage } from './stage.ts'
+
+const dialogs_ms_max = 300_000
+
+for (const size of ['desktop', 'phone'] as const) {
+  const look = (name: string, use: (page: Page) => Promise<void>, options: Opened = {}) =>
+    test(`${name}, ${size}: axe finds nothing`, { skip, timeout: dialogs_ms_max }, () =>
+      asAdministrator(({ page }) => use(page), { size, ...options }),
+    )
+  look('a new key, and the key that is shown', lookAtKey)
+  look('an invitation, and its link', lookAtInvitation)
+  look('a limit, its confirmation and its release', lookAtLimit)
+  look('a plan, an hour of it, and its decision', lookAtPlan)
+  look('an alert, and a note on it', lookAtAlert)
+  look('a subscription', lookAtSubscription)
+  look('forms that say what is wrong', lookAtWrongForms)
+  test(`a second factor being set up, ${size}: axe finds nothing`, { skip }, async () => {
+    const person = await newPersonOf('operator')
+    await asAdministrator(({ page }) => lookAtSecondFactor(page, person.password), {
+      ...{ size, signed_in: person.cookies },
+    })
+  })
+}
+
+async function nothingFound(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle')
+  assert.deepEqual(await axeFindings(page), [])
+}
+
+async function opened(page: Page, name: string | RegExp): Promise<Locator> {
+  const dialog = page.getByRole('dialog', { name })
+  await dialog.waitFor()
+  await nothingFound(page)
+  return dialog
+}
+
+const click = (within: Page | Locator, name: string | RegExp) =>
+  within.getByRole('button', { name, exact: true }).click()
+
+async function lookAtKey(page: Page): Promise<void> {
+  await visit(page, '/settings/keys')
+  await click(page, 'New key')
+  const form = await opened(page, 'New key')
+  await form.getByLabel(/^Name/).fill(addressOf('looked-at-key'))
+  await click(form, 'Read everything')
+  await click(form, 'Make the key')
+  const shown = await opened(page, /^The key/)
+  await shown.getByRole('button', { name: /Try it/ }).click()
+  await shown.getByText('200: the key works.').waitFor()
+  await nothingFound(page)
+}
+
+async function lookAtInvitation(page: Page): Promise<void> {
+  await visit(page, '/settings/people')
+  await click(page, 'Invite somebody')
+  const form = await opened(page, 'Invite somebody')
+  await form.getByLabel('E-mail').fill(addressOf('looked-at'))
+  await click(form, 'Invite')
+  await opened(page, /^The link for/)
+}
+
+async function lookAtLimit(page: Page): Promise<void> {
+  await visit(page, `/sites/${site_id}/curtailment`)
+  await click(page, 'Limit output')
+  const form = await opened(page, 'Limit output')
+  await form.getByLabel('Where').selectOption('2')
+  await form.getByLabel('At most').fill('93')
+  await form.getByLabel('For', { exact: true }).selectOption('15')
+  await click(form, 'Look at what it does')
+  const confirmation = await opened(page, 'What will happen')
+  await click(confirmation, 'Limit now')
+  await confirmation.waitFor({ state: 'detached' })
+  const heading = page.getByRole('heading', { name: /At most 93 %/ })
+  await heading.waitFor()
+  const card = page.locator('.mantine-Card-root').filter({ has: heading }).last()
+  await click(card, 'Release')
+  const release = await opened(page, 'Release the limit')
+  await click(release, 'Release now')
+  await release.getByRole('button', { name: 'Close' }).last().waitFor()
+  await release
+    .getByText(/lifted|confirmed/)
+    .first()
+    .waitFor({ timeout: applied_ms_max })
+  await nothingFound(page)
+}
+
+async function lookAtPlan(page: Page): Promise<void> {
+  await visit(page, `/sites/${site_id}/batteries/1/day`)
+  await page.getByText('Tomorrow', { exact: true }).click()
+  await click(page, 'Make a plan')
+  const form = await opened(page, /^Plan /)
+  await click(form, 'Make the plan')
+  await form.waitFor({ state: 'detached', timeout: planned_ms_max })
+  await settle(page)
+  await page
+    .getByRole('button', { name: /^Change \d/ })
+    .last()
+    .click()
+  const hour = await opened(page, /at the site$/)
+  await click(hour, 'Leave it')
+  await click(page, 'Approve')
+  const approval = await opened(page, 'Approve the plan')
+  await click(approval, 'Not now')
+  await click(page, 'Reject')
+  await opened(page, 'Reject the plan')
+}
+
+async function lookAtAlert(page: Page): Promise<void> {
+  await raiseAlert(stage.demo)
+  await visit(page, `/sites/${site_id}/alerts`)
+  await page
+    .getByText(/^since /)
+    .first()
+    .click()
+  const drawer = page.getByRole('dialog')
+  await drawer.getByRole('button', { name: 'Resolve' }).waitFor()
+  await nothingFound(page)
+  await click(drawer, 'Resolve')
+  await page.getByRole('dialog').getByLabel('Note').waitFor()
+  await nothingFound(page)
+}
+
+async function lookAtSubscription(page: Page): Promise<void> {
+  await visit(page, `/sites/${site_id}/reports?tab=catalogue`)
+  await page
+    .getByRole('button', { name: /^Order / })
+    .first()
+    .click()
+  const drawer = await opened(page, /^Order /)
+  await drawer.getByLabel('Name').fill('')
+  await drawer.locator('button[type=submit]').click()
+  await drawer.getByText('Give it a name.').waitFor()
+  await nothingFound(page)
+}
+
+async function lookAtWrongForms(page: Page): Promise<void> {
+  await visit(page, `/sites/${site_id}/defects/new`)
+  await click(page, 'Report it')
+  await page.getByText('Say in one line what is broken.').waitFor()
+  await nothingFound(page)
+  await visit(page, `/sites/${site_id}/work-orders/new`)
+  await click(page, 'Make the work order')
+  await page.getByText('Say in one line what is to be done.').waitFor()
+  await nothingFound(page)
+}
+
+async function lookAtSecondFactor(page: Page, password: string): Promise<void> {
+  await visit(page, '/account')
+  const part = page.getByRole('region', { name: 'Second factor' })
+  await click(part, 'Set it up')
+  await part.getByText('Your password is needed.').waitFor()
+  await nothingFound(page)
+  await part.getByLabel(/^Your password/).fill(password)
+  await click(part, 'Set it up')
+  await part.getByLabel(/The code that the app shows/).waitFor()
+  await click(part, 'Turn it on')
+  await part.getByText('Six digits, as the app shows them.').waitFor()
+  await nothingFound(page)
+}

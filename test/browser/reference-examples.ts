@@ -1,0 +1,58 @@
+/** Every call that the reference page shows, run in a shell: the server takes it as it stands. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import test from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { noCurl, shell } from './shell.ts'
+import { stage } from './stage.ts'
+
+const entities: Record<string, string> = {
+  ...{ '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" },
+}
+
+const callsIn = (html: string) =>
+  [...html.matchAll(/<pre class="curl"[^>]*><code>(.*?)<\/code>/gs)].map(([, code = '']) =>
+    code.replaceAll(/<[^>]+>/g, '').replaceAll(/&\w+;|&#\d+;/g, (one) => entities[one] ?? one),
+  )
+
+/** What examples name need not be at the demo, nor be in the state that they take. */
+const isTaken = (status: number) => status < 400 || status === 404 || status === 409
+
+test('the server takes every call of the reference', {
+  skip: noCurl,
+  timeout: 600_000,
+}, async () => {
+  const { base_url, key_file } = stage.demo
+  const page = await (await fetch(`${base_url}/docs`)).text()
+  const calls = callsIn(page)
+  const { paths } = (await (await fetch(`${base_url}/openapi.json`)).json()) as {
+    paths: Record<string, object>
+  }
+  const count = Object.values(paths).reduce((sum, methods) => sum + Object.keys(methods).length, 0)
+  assert.equal(calls.length, count)
+  const environment = {
+    ...{ BASE_URL: base_url, API_KEY: readFileSync(key_file, 'utf8').trim() },
+  }
+  const here = { cwd: tmpdir(), environment, curl: "-sS -w '\\n%{http_code} %header{retry-after}'" }
+  const refused: string[] = []
+  for (const call of calls) {
+    const answer = await answered(here, call)
+    if (!isTaken(answer.status)) refused.push(`${call}\n${answer.status} ${answer.text}`)
+  }
+  assert.deepEqual(refused, [])
+})
+
+/** Where a machine has none. */
+const uuidgen = 'command -v uuidgen > /dev/null || uuidgen() { cat /proc/sys/kernel/random/uuid; }'
+
+/** More calls than a key has in a minute wait for the next one. */
+async function answered(here: Parameters<typeof shell>[0], call: string) {
+  for (;;) {
+    const { stdout, stderr } = await shell(here, `${uuidgen}\n${call}`)
+    const [, text = '', status = '', retry_after_s = ''] =
+      /^(.*)\n(\d+) (\d*)$/s.exec(stdout) ?? assert.fail(`${call}\n${stdout}${stderr}`)
+    if (status !== '429') return { status: Number(status), text: text.slice(0, 500) }
+    await wait(Number(retry_after_s) * 1000)
+  }
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { CurtailmentRow } from '@heliograph/sdk'
+import { commandsOf, endOf, isMoving, isWithdrawn, limitWords, stepsOf } from './rows.ts'
+
+const at = (min: number) => new Date(Date.UTC(2026, 5, 21, 10, min)).toISOString()
+const row = (change: Partial<CurtailmentRow>) =>
+  ({
+    ...{ group_id: 'a', status: 'active', scope: 'logger', max_power_kw: 160 },
+    ...{ limit_mode: 'percent', limit_value: 40, start_at: at(0), end_at: at(30) },
+    ...{ created_at: at(0), acknowledged_at: at(1), applied_at: null, verified_at: null },
+    ...{ restore_started_at: null, restored_at: null, cancelled_at: null, completed_at: null },
+    ...change,
+  }) as CurtailmentRow
+const steps = (change: Partial<CurtailmentRow>) =>
+  stepsOf(row(change)).map(({ label, at }) => `${label}${at === null ? '?' : ''}`)
+const words = (change: Partial<CurtailmentRow>) => limitWords(row(change)).replace('\u00a0', ' ')
+
+test('rows of one command stay together, in the order in which they come', () => {
+  assert.deepEqual(commandsOf([]), [])
+  const commands = commandsOf([row({ id: 3 }), row({ id: 2, group_id: 'b' }), row({ id: 1 })])
+  assert.deepEqual(
+    commands.map(({ group_id, rows }) => [group_id, ...rows.map(({ id }) => id)]),
+    [
+      ['a', 3, 1],
+      ['b', 2],
+    ],
+  )
+})
+
+test('a limit is told as it was asked for', () => {
+  assert.equal(words({}), '40 % of rated power')
+  assert.equal(words({ limit_value: 33.25 }), '33.3 % of rated power')
+  assert.equal(words({ limit_mode: 'kw', limit_value: 240 }), '240.0 kW')
+  assert.equal(words({ limit_mode: 'kw', limit_value: 0, scope: 'site' }), '0.0 kW together')
+  // On site a limit is set in kW, and nobody asked for it here.
+  assert.equal(words({ limit_mode: null, limit_value: null, scope: null }), '160.0 kW')
+})
+
+test('the way of a row says what is still to come, and leaves out what will not', () => {
+  assert.deepEqual(steps({}), ['Asked for', 'Edge has it', 'Devices limited?', 'Power is below?'])
+  assert.deepEqual(steps({ cancelled_at: at(5), applied_at: at(2) }), [
+    ...['Asked for', 'Edge has it', 'Devices limited', 'Release asked for', 'Lifting?'],
+    'Released?',
+  ])
+  assert.deepEqual(steps({ restore_started_at: at(30), restored_at: at(31) }), [
+    ...['Asked for', 'Edge has it', 'Lifting', 'Released'],
+  ])
+})
+
+test('a row ended when it held no longer, and else when it is to', () => {
+  assert.equal(endOf(row({})), at(30))
+  assert.equal(endOf(row({ cancelled_at: at(5) })), at(5))
+  assert.equal(endOf(row({ cancelled_at: at(5), completed_at: at(7), restored_at: at(6) })), at(6))
+})
+
+test('what was released before it began limited nothing', () => {
+  const released = { status: 'cancelled', start_at: at(10) } as const
+  assert.equal(isWithdrawn(row({ ...released, cancelled_at: at(5) })), true)
+  assert.equal(isWithdrawn(row({ ...released, cancelled_at: at(15) })), false)
+  assert.equal(isWithdrawn(row({ start_at: at(10), cancelled_at: at(5) })), false)
+})
+
+test('a row moves until its power is below, and while it is released', () => {
+  assert.equal(isMoving(row({})), true)
+  assert.equal(isMoving(row({ verified_at: at(3) })), false)
+  assert.equal(isMoving(row({ status: 'releasing', verified_at: at(3) })), true)
+  assert.equal(isMoving(row({ status: 'failed' })), false)
+})
