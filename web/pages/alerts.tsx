@@ -83,6 +83,7 @@ export default function Alerts({ site_id }: SitePageProps) {
 function NoAlerts({ is_filtered, show }: { is_filtered: boolean; show: readonly string[] }) {
   if (is_filtered) return <Empty title="None of the alerts matches the filters" />
   if (show.includes('resolved')) return <Empty title="Nothing was resolved yet" />
+  if (!show.includes('acknowledged')) return <Empty title="Somebody has taken note of all alerts" />
   return <Empty title="Nothing is wrong">The site is looked at every minute.</Empty>
 }
 

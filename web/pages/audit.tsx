@@ -59,8 +59,8 @@ function Records() {
   return (
     <Page title="Audit">
       <Text c="dimmed">
-        Every write of keys and people, and who signed in, the refused ones too, of the last 400
-        days.
+        What people and keys changed, commanded or were refused, and who signed in, for the last 400
+        days. Times are those of your own clock.
       </Text>
       <Group align="end">
         <Select

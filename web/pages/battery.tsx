@@ -107,8 +107,8 @@ function State({ dashboard: { unit, current } }: { dashboard: BatteryDashboard }
           value={powerWords(current.power_kw)}
           note={
             current.setpoint_kw === null
-              ? 'Told: not known'
-              : `Told: ${inSentence(powerWords(current.setpoint_kw))}`
+              ? 'Setpoint: not known'
+              : `Setpoint: ${inSentence(powerWords(current.setpoint_kw))}`
           }
         />
         <Figure

@@ -61,7 +61,8 @@ export default function Curtailment({ site_id }: SitePageProps) {
           </Stack>
         )}
       </Answered>
-      <Timeline site_id={site_id} rows={rows.data?.data ?? []} />
+      {/* Without the rows it would say that no plant is limited. */}
+      {rows.data && <Timeline site_id={site_id} rows={rows.data.data} />}
       <Suggestions site_id={site_id} onTake={setWish} />
       <History site_id={site_id} />
       {releasing && (
@@ -72,7 +73,7 @@ export default function Curtailment({ site_id }: SitePageProps) {
           site_id={site_id}
           plants={plants}
           wish={wish}
-          rows={rows.data?.data ?? []}
+          rows={rows.data?.data}
           onClose={() => setWish(null)}
           onMade={setMade}
         />

@@ -4,14 +4,14 @@ import { Anchor, Group, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { Link, useLocation } from 'wouter'
 import { heliograph } from '../api.ts'
-import { useOverview } from '../queries.ts'
+import { useMay, useOverview } from '../queries.ts'
 import { useSite } from '../shell/site-shell.tsx'
 import { useFormDraft } from '../ui/draft.ts'
 import { DraftNotice } from '../ui/draft-notice.tsx'
 import { Page } from '../ui/page.tsx'
-import { Problem, withFields } from '../ui/problem.tsx'
+import { leadTo, Problem, withFields } from '../ui/problem.tsx'
 import { Section } from '../ui/section.tsx'
-import { Answered } from '../ui/states.tsx'
+import { Answered, NotAllowed } from '../ui/states.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { useWrite } from '../ui/use-write.ts'
 import { WriteButton } from '../ui/write-button.tsx'
@@ -24,6 +24,14 @@ export default function NewDefect({ site_id }: SitePageProps) {
   const filters = useFilters()
   const overview = useOverview(site_id)
   const inverter_id = filters.number('inverter_id') ?? null
+  const is_allowed = useMay()('om:write')
+  if (!is_allowed) {
+    return (
+      <Page title="Report a defect">
+        <NotAllowed />
+      </Page>
+    )
+  }
   return (
     <Page title="Report a defect">
       <Answered query={overview}>
@@ -76,7 +84,7 @@ function NewDefectForm({ site_id, given }: { site_id: string; given: Partial<Def
     },
   })
   return (
-    <form onSubmit={form.onSubmit((values) => run(values))} noValidate>
+    <form onSubmit={form.onSubmit(run, leadTo(form))} noValidate>
       <Stack>
         <DraftNotice {...draft} />
         <Section title="What and where">

@@ -1,5 +1,6 @@
 import { Badge, Group, Text } from '@mantine/core'
 import { useSite } from '../shell/site-shell.tsx'
+import { formatTime } from '../ui/format.ts'
 import { Page } from '../ui/page.tsx'
 import { PeriodChoice, usePeriod } from '../ui/period.tsx'
 import { Section } from '../ui/section.tsx'
@@ -34,8 +35,10 @@ export default function Earnings({ site_id }: SitePageProps) {
                 {summary.price_status}
               </Badge>
               <Text size="sm" c="dimmed">
-                {summary.start_date} to {summary.end_date}, days are UTC; reckoned{' '}
-                <Time at={summary.calculated_at} timezone={timezone} />
+                {formatTime(summary.start_date, 'UTC', 'date')}
+                {summary.end_date !== summary.start_date &&
+                  ` to ${formatTime(summary.end_date, 'UTC', 'date')}`}
+                , in days of UTC; calculated <Time at={summary.calculated_at} timezone={timezone} />
               </Text>
             </Group>
             <Unknown summary={summary} timezone={timezone} />

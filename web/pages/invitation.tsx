@@ -12,10 +12,13 @@ import {
 } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect } from 'react'
 import { useLocation } from 'wouter'
 import { askPlatform, type Role } from '../api.ts'
+import { checkAgain, checkNewPassword, show_password } from '../ui/passwords.ts'
+import { leadTo, Problem, withFields } from '../ui/problem.tsx'
 import { Failure, Loading } from '../ui/states.tsx'
+import { useWrite } from '../ui/use-write.ts'
 
 interface OpenInvitation {
   client: string
@@ -24,8 +27,6 @@ interface OpenInvitation {
   expires_at: string
 }
 
-const password_characters_min = 12
-
 export default function Invitation() {
   const token = window.location.hash.slice(1)
   const invitation = useQuery({
@@ -33,6 +34,9 @@ export default function Invitation() {
     queryFn: () => askPlatform<OpenInvitation>('POST', '/invitations/look', { token }),
     staleTime: Number.POSITIVE_INFINITY,
   })
+  useEffect(() => {
+    document.title = 'Invitation – Heliograph'
+  }, [])
   return (
     <Center mih="100vh" p="md" component="main">
       {invitation.isPending && <Loading />}
@@ -52,40 +56,35 @@ export default function Invitation() {
 function NewAccount({ token, invitation }: { token: string; invitation: OpenInvitation }) {
   const [, go] = useLocation()
   const queries = useQueryClient()
-  const [is_busy, setBusy] = useState(false)
   const form = useForm({
     initialValues: { name: '', email: invitation.email ?? '', password: '', again: '' },
     validate: {
-      name: (name) => (name.trim() === '' ? 'How are you called?' : null),
+      name: (name) => (name.trim() === '' ? 'Your name is needed.' : null),
       email: (email) => (/^\S+@\S+$/.test(email) ? null : 'An e-mail address is needed.'),
-      password: (password) =>
-        [...password].length < password_characters_min
-          ? `At least ${password_characters_min} characters: a sentence is easy to keep in mind.`
-          : null,
-      again: (again, { password }) => (again === password ? null : 'The two are not the same.'),
+      password: checkNewPassword,
+      again: (again, { password }) => checkAgain(again, password),
     },
   })
-  const submit = form.onSubmit(async ({ name, email, password }) => {
-    if (is_busy) return
-    setBusy(true)
-    try {
+  const { run, is_pending, error } = useWrite({
+    write: async ({ name, email, password }: typeof form.values) => {
       const own = invitation.email === null ? { email: email.trim() } : {}
       const body = { token, name: name.trim(), password, ...own }
-      const made = await askPlatform<{ email: string }>('POST', '/invitations/accept', body)
-      await askPlatform('POST', '/auth/sign-in/email', { email: made.email, password })
+      const made = await withFields(form, () =>
+        askPlatform<{ email: string }>('POST', '/invitations/accept', body),
+      )
+      // The account is there, whatever becomes of this: one may also sign in by hand.
+      const credentials = { email: made.email, password }
+      await askPlatform('POST', '/auth/sign-in/email', credentials).catch(() => null)
+    },
+    changes: [],
+    onDone: () => {
       queries.clear()
       go('/')
-    } catch (error) {
-      const violations = error instanceof HeliographError ? error.violations : []
-      for (const { field, message } of violations) form.setFieldError(field, message)
-      if (violations.length === 0) form.setFieldError('name', (error as Error).message)
-    } finally {
-      setBusy(false)
-    }
+    },
   })
   return (
     <Paper withBorder p="lg" w={420} maw="100%">
-      <form onSubmit={submit} noValidate>
+      <form onSubmit={form.onSubmit(run, leadTo(form))} noValidate>
         <Stack>
           <Title order={1} size="h3">
             Your account at {invitation.client}
@@ -102,16 +101,17 @@ function NewAccount({ token, invitation }: { token: string; invitation: OpenInvi
           <PasswordInput
             label="Password"
             autoComplete="new-password"
-            visibilityToggleButtonProps={{ 'aria-label': 'Show the password' }}
+            visibilityToggleButtonProps={show_password}
             {...form.getInputProps('password')}
           />
           <PasswordInput
             label="Password once more"
             autoComplete="new-password"
-            visibilityToggleButtonProps={{ 'aria-label': 'Show the password' }}
+            visibilityToggleButtonProps={show_password}
             {...form.getInputProps('again')}
           />
-          <Button type="submit" loading={is_busy}>
+          <Problem error={error} />
+          <Button type="submit" loading={is_pending}>
             Make the account
           </Button>
         </Stack>

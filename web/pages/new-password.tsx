@@ -1,51 +1,71 @@
-import { Alert, Button, Center, Paper, PasswordInput, Stack, Title } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
-import { useLocation } from 'wouter'
+import { Alert, Anchor, Button, Center, Paper, PasswordInput, Stack, Title } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useEffect } from 'react'
+import { Link, useLocation } from 'wouter'
 import { askPlatform } from '../api.ts'
+import { checkAgain, checkNewPassword, show_password } from '../ui/passwords.ts'
+import { leadTo, Problem } from '../ui/problem.tsx'
+import { useWrite } from '../ui/use-write.ts'
 
+/** By the link of a mail, or of who runs the server. */
 export default function NewPassword() {
   const token = window.location.hash.slice(1)
-  const [password, setPassword] = useState('')
-  const [problem, setProblem] = useState<string | null>(null)
-  const [is_busy, setBusy] = useState(false)
   const [, go] = useLocation()
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    if (is_busy) return
-    setBusy(true)
-    try {
-      await askPlatform('POST', '/auth/reset-password', { token, newPassword: password })
-      go('/sign-in')
-    } catch (error) {
-      setProblem((error as Error).message)
-    } finally {
-      setBusy(false)
-    }
-  }
+  useEffect(() => {
+    document.title = 'New password – Heliograph'
+  }, [])
+  const form = useForm({
+    initialValues: { next: '', again: '' },
+    validate: {
+      next: checkNewPassword,
+      again: (again, { next }) => checkAgain(again, next),
+    },
+  })
+  const { run, is_pending, error } = useWrite({
+    write: ({ next }: typeof form.values) =>
+      askPlatform('POST', '/auth/reset-password', { token, newPassword: next }),
+    done: 'The password is changed: sign in with it.',
+    changes: [],
+    onDone: () => go('/sign-in'),
+  })
   return (
     <Center mih="100vh" p="md" component="main">
       <Paper withBorder p="lg" w={380} maw="100%">
-        <form onSubmit={submit} noValidate>
+        <form onSubmit={form.onSubmit(run, leadTo(form))} noValidate>
           <Stack>
             <Title order={1} size="h3">
               Choose a new password
             </Title>
-            {problem && (
-              <Alert color="red" role="alert" variant="outline">
-                {problem}
+            {token === '' && (
+              <Alert color="orange" variant="outline" role="alert">
+                This address is not whole: open the link as it is in the mail.
               </Alert>
             )}
             <PasswordInput
               label="New password"
               description="At least 12 characters. You are signed out everywhere."
               autoComplete="new-password"
-              value={password}
-              onChange={(event) => setPassword(event.currentTarget.value)}
-              visibilityToggleButtonProps={{ 'aria-label': 'Show the password' }}
+              visibilityToggleButtonProps={show_password}
+              {...form.getInputProps('next')}
             />
-            <Button type="submit" loading={is_busy}>
+            <PasswordInput
+              label="New password once more"
+              autoComplete="new-password"
+              visibilityToggleButtonProps={show_password}
+              {...form.getInputProps('again')}
+            />
+            <Problem
+              error={error}
+              words={{
+                INVALID_TOKEN: 'This link was used already or has ended: ask for a new one.',
+              }}
+            />
+            <Button type="submit" loading={is_pending}>
               Set it
             </Button>
+            <Anchor component={Link} href="/sign-in" size="sm" ta="center">
+              To the sign-in
+            </Anchor>
           </Stack>
         </form>
       </Paper>

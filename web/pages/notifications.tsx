@@ -102,7 +102,7 @@ function ReadAll({ site_id, shown }: ReadAllProps) {
         loading={is_pending}
         onClick={() => run(shown.map(({ notification_id }) => notification_id))}
       >
-        Mark {shown.length} on this page as read
+        Mark all {shown.length} on this page as read
       </WriteButton>
     </>
   )
@@ -117,7 +117,7 @@ const pages: Record<string, (id: string) => string> = {
 
 function Notification({ site_id, one }: { site_id: string; one: OmNotification }) {
   const { timezone } = useSite()
-  const { run, is_pending } = useRead(site_id)
+  const { run, is_pending, error } = useRead(site_id)
   const { notification_id, is_read, resource_type, resource_id } = one
   const page = resource_type && resource_id ? pages[resource_type]?.(resource_id) : undefined
   return (
@@ -153,13 +153,14 @@ function Notification({ site_id, one }: { site_id: string; one: OmNotification }
             variant="default"
             style={{ flexShrink: 0 }}
             loading={is_pending}
-            aria-label={`Read: ${one.title}`}
+            aria-label={`Mark as read: ${one.title}`}
             onClick={() => run([notification_id])}
           >
-            Read
+            Mark as read
           </WriteButton>
         )}
       </Group>
+      <Problem error={error} />
     </Paper>
   )
 }

@@ -66,7 +66,17 @@ export default function Predictions({ site_id }: SitePageProps) {
           Measured on what was forecast before, beside what came. A band of 80 % should hold eight
           of ten.
         </Text>
-        <Answered query={models}>{(all) => <Models models={all} timezone={timezone} />}</Answered>
+        <Answered query={models}>
+          {(all) => (
+            <Models
+              {...{ site_id, timezone }}
+              models={all}
+              currencyOf={(model) =>
+                prices.data?.find(({ market_code }) => model === `price:${market_code}`)?.currency
+              }
+            />
+          )}
+        </Answered>
       </Section>
     </Page>
   )

@@ -12,10 +12,13 @@ import {
   TextInput,
   Title,
 } from '@mantine/core'
+import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useLocation } from 'wouter'
 import { askPlatform } from '../api.ts'
+import { show_password } from '../ui/passwords.ts'
+import { leadTo } from '../ui/problem.tsx'
 
 type Step = 'password' | 'code' | 'backup' | 'forgotten' | 'sent'
 
@@ -28,8 +31,20 @@ export function wayBack(search: string): string {
   return /^\/(?![/\\])/.test(back) ? back : '/'
 }
 
+/** What is missing, before anything is sent. */
+function wrongOf(step: Step, { email, password, code }: Values) {
+  if (step === 'code') return /^\d{6}$/.test(code) ? {} : { code: 'Six digits, as the app shows.' }
+  if (step === 'backup') return code.trim() ? {} : { code: 'One of your backup codes is needed.' }
+  return {
+    ...(/^\S+@\S+$/.test(email.trim()) ? {} : { email: 'An e-mail address is needed.' }),
+    ...(step === 'password' && password === '' && { password: 'Your password is needed.' }),
+  }
+}
+
 /** Returns the step that follows; null: signed in. */
-async function submitStep(step: Step, { email, password, code }: Values): Promise<Step | null> {
+async function submitStep(step: Step, values: Values): Promise<Step | null> {
+  const { password } = values
+  const [email, code] = [values.email.trim(), values.code.trim()]
   if (step === 'password') {
     const body = { email, password }
     const answer = await askPlatform<{ twoFactorRedirect?: boolean }>(
@@ -50,14 +65,16 @@ async function submitStep(step: Step, { email, password, code }: Values): Promis
 
 function useSignIn() {
   const [step, setStep] = useState<Step>('password')
-  const [values, setValues] = useState(blank)
+  const form = useForm<Values>({
+    initialValues: blank,
+    validate: (values) => wrongOf(step, values),
+  })
   const [problem, setProblem] = useState<string | null>(null)
   const [is_busy, setBusy] = useState(false)
   const queries = useQueryClient()
   const [, go] = useLocation()
 
-  async function submit(event: FormEvent) {
-    event.preventDefault()
+  const submit = form.onSubmit(async (values) => {
     if (is_busy) return
     setBusy(true)
     setProblem(null)
@@ -71,14 +88,14 @@ function useSignIn() {
     } finally {
       setBusy(false)
     }
-  }
+  }, leadTo(form))
   return {
-    ...{ step, values, problem, is_busy, submit },
-    set: (change: Partial<Values>) => setValues((before) => ({ ...before, ...change })),
+    ...{ step, form, problem, is_busy, submit },
     turnTo(next: Step) {
       setStep(next)
       setProblem(null)
-      setValues((before) => ({ ...before, code: '' }))
+      form.clearErrors()
+      form.setFieldValue('code', '')
     },
   }
 }
@@ -95,7 +112,7 @@ export default function SignIn() {
   return (
     <Center mih="100vh" p="md" component="main">
       <Paper withBorder p="lg" w={380} maw="100%">
-        <form onSubmit={(event) => void submit(event)} noValidate>
+        <form onSubmit={submit} noValidate>
           <Stack>
             <Title order={1} size="h3">
               {forgot ? 'A new password' : 'Sign in to Heliograph'}
@@ -119,15 +136,14 @@ export default function SignIn() {
   )
 }
 
-function Fields({ state: { step, values, set } }: { state: SignInState }) {
-  if (step === 'code') return <CodeField code={values.code} onChange={(code) => set({ code })} />
+function Fields({ state: { step, form } }: { state: SignInState }) {
+  if (step === 'code') return <CodeField {...form.getInputProps('code')} />
   if (step === 'backup') {
     return (
       <TextInput
         label="One of your backup codes"
         autoComplete="off"
-        value={values.code}
-        onChange={(event) => set({ code: event.currentTarget.value })}
+        {...form.getInputProps('code')}
       />
     )
   }
@@ -145,23 +161,27 @@ function Fields({ state: { step, values, set } }: { state: SignInState }) {
         label="E-mail"
         type="email"
         autoComplete="username"
-        value={values.email}
-        onChange={(event) => set({ email: event.currentTarget.value })}
+        {...form.getInputProps('email')}
       />
       {step === 'password' && (
         <PasswordInput
           label="Password"
           autoComplete="current-password"
-          value={values.password}
-          onChange={(event) => set({ password: event.currentTarget.value })}
-          visibilityToggleButtonProps={{ 'aria-label': 'Show the password' }}
+          visibilityToggleButtonProps={show_password}
+          {...form.getInputProps('password')}
         />
       )}
     </>
   )
 }
 
-function CodeField({ code, onChange }: { code: string; onChange(code: string): void }) {
+interface CodeFieldProps {
+  value?: string
+  onChange?: (code: string) => void
+  error?: string
+}
+
+function CodeField({ value, onChange, error }: CodeFieldProps) {
   return (
     <Stack gap={4}>
       <Text size="sm" fw={500}>
@@ -173,9 +193,13 @@ function CodeField({ code, onChange }: { code: string; onChange(code: string): v
         oneTimeCode
         autoFocus
         aria-label="Code of your authenticator"
-        value={code}
-        onChange={onChange}
+        {...{ value, onChange, error: Boolean(error) }}
       />
+      {error && (
+        <Text size="xs" c="var(--mantine-color-error)" role="alert">
+          {error}
+        </Text>
+      )}
     </Stack>
   )
 }
@@ -198,7 +222,7 @@ function inWords(error: unknown): string {
   if (!(error instanceof HeliographError)) return 'Something went wrong: try again.'
   if (error.code === 'INVALID_EMAIL_OR_PASSWORD') return 'E-mail or password is wrong.'
   if (error.code === 'INVALID_CODE') return 'The code is wrong, or over: try the next one.'
-  if (error.code === 'INVALID_EMAIL') return 'That is no e-mail address.'
+  if (error.code === 'INVALID_EMAIL') return 'An e-mail address is needed.'
   if (error.status === 429 && error.code !== 'LOCKED_OUT') return 'Too many tries: wait a minute.'
   return error.message
 }

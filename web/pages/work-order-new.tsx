@@ -4,12 +4,14 @@ import { Anchor, Group, List, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { Link, useLocation } from 'wouter'
 import { heliograph } from '../api.ts'
+import { useMay } from '../queries.ts'
 import { useSite } from '../shell/site-shell.tsx'
 import { useFormDraft } from '../ui/draft.ts'
 import { DraftNotice } from '../ui/draft-notice.tsx'
 import { Page } from '../ui/page.tsx'
-import { Problem, withFields } from '../ui/problem.tsx'
+import { leadTo, Problem, withFields } from '../ui/problem.tsx'
 import { Section } from '../ui/section.tsx'
+import { NotAllowed } from '../ui/states.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { useWrite } from '../ui/use-write.ts'
 import { WriteButton } from '../ui/write-button.tsx'
@@ -25,6 +27,7 @@ interface NewValues extends OrderValues {
 }
 
 export default function NewWorkOrder({ site_id }: SitePageProps) {
+  const is_allowed = useMay()('om:write')
   const filters = useFilters()
   const origin = useOrigin(
     site_id,
@@ -34,7 +37,11 @@ export default function NewWorkOrder({ site_id }: SitePageProps) {
   return (
     <Page title="New work order">
       {/* Begins anew with what it is made from, once that is known. */}
-      <NewOrder key={origin.is_known ? 'known' : 'asked'} {...{ site_id, origin }} />
+      {is_allowed ? (
+        <NewOrder key={origin.is_known ? 'known' : 'asked'} {...{ site_id, origin }} />
+      ) : (
+        <NotAllowed />
+      )}
     </Page>
   )
 }
@@ -74,7 +81,7 @@ function NewOrder({ site_id, origin }: { site_id: string; origin: Origin }) {
     },
   })
   return (
-    <form onSubmit={form.onSubmit((values) => run(values))} noValidate>
+    <form onSubmit={form.onSubmit(run, leadTo(form))} noValidate>
       <Stack>
         <DraftNotice {...draft} />
         {origin.about.length > 0 && <About {...{ site_id, origin }} />}

@@ -20,7 +20,7 @@ import { Attachments } from './work-order/attachments.tsx'
 import { Checklist } from './work-order/checklist.tsx'
 import { EditOrder } from './work-order/edit.tsx'
 import { OrderRecord } from './work-order/record.tsx'
-import { isOver } from './work-order/states.ts'
+import { endOf, isOver, isWorking } from './work-order/states.ts'
 import { Steps } from './work-order/steps.tsx'
 import { useOrder } from './work-order/use-order.ts'
 
@@ -79,14 +79,13 @@ function Whole({ site_id, order }: { site_id: string; order: WholeWorkOrder }) {
 /** When it has to be taken up and done, as long as that lies ahead. */
 function Until({ order }: { order: WholeWorkOrder }) {
   const { timezone } = useSite()
-  const { acknowledged_at, response_due_at, resolution_due_at, due_at } = order
-  if (isOver(order.status) || order.status === 'completed') return null
-  const ends = [resolution_due_at, due_at].filter((at) => at !== null).sort()
+  const { acknowledged_at, response_due_at } = order
+  if (!isWorking(order.status)) return null
   const time = (at: string | null) => <Time at={at} timezone={timezone} />
   const text = (
     <>
       {acknowledged_at === null && <>To be taken up by {time(response_due_at)}, and </>}
-      {acknowledged_at === null ? 'done' : 'To be done'} by {time(ends[0] ?? null)}.
+      {acknowledged_at === null ? 'done' : 'To be done'} by {time(endOf(order))}.
     </>
   )
   if (!order.sla_breached) return <Text>{text}</Text>

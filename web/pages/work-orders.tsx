@@ -1,12 +1,13 @@
 /** What is done about the plant, by whom, until when. */
 
 import type { WorkOrder } from '@heliograph/sdk'
-import { Anchor, Badge, Box, Group, Text, TextInput } from '@mantine/core'
+import { Anchor, Badge, Box, Button, Group, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { heliograph } from '../api.ts'
+import { useUser } from '../queries.ts'
 import { useSite } from '../shell/site-shell.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { deviceText, useDevices } from '../ui/devices.tsx'
@@ -20,7 +21,7 @@ import { useFilters } from '../ui/use-filters.ts'
 import { choices, inWords } from '../ui/words.ts'
 import { WriteButton } from '../ui/write-button.tsx'
 import type { SitePageProps } from './pages.ts'
-import { orderStates } from './work-order/states.ts'
+import { endOf, isWorking, orderStates } from './work-order/states.ts'
 
 export default function WorkOrders({ site_id }: SitePageProps) {
   const filters = useFilters()
@@ -82,21 +83,33 @@ function OrderFilters({ site_id }: { site_id: string }) {
 
 function AssignedTo() {
   const { get, set } = useFilters()
+  const { name } = useUser()
   const [text, setText] = useState(get('assigned_to') ?? '')
   const apply = useDebouncedCallback(
     (assigned_to: string) => set({ assigned_to: assigned_to.trim(), page: null }),
     400,
   )
+  const ask = (assigned_to: string) => {
+    setText(assigned_to)
+    apply(assigned_to)
+  }
+  const is_mine = text === name
   return (
-    <TextInput
-      aria-label="Assigned to"
-      placeholder="Assigned to (exactly)"
-      value={text}
-      onChange={(event) => {
-        setText(event.currentTarget.value)
-        apply(event.currentTarget.value)
-      }}
-    />
+    <Group gap="xs">
+      <TextInput
+        aria-label="Assigned to"
+        placeholder="Assigned to (exactly)"
+        value={text}
+        onChange={(event) => ask(event.currentTarget.value)}
+      />
+      <Button
+        variant={is_mine ? 'filled' : 'default'}
+        aria-pressed={is_mine}
+        onClick={() => ask(is_mine ? '' : name)}
+      >
+        Mine
+      </Button>
+    </Group>
   )
 }
 
@@ -119,6 +132,11 @@ function Orders({ site_id, orders }: { site_id: string; orders: readonly WorkOrd
             <StateBadge state={order.status} />
             <SeverityBadge severity={order.priority} />
             {order.sla_breached && <Badge color="red">Too late</Badge>}
+            {isWorking(order.status) && (
+              <Text size="sm" span>
+                until <Time at={endOf(order)} timezone={timezone} />
+              </Text>
+            )}
           </Group>
         </Box>
       ),
@@ -134,7 +152,7 @@ function Orders({ site_id, orders }: { site_id: string; orders: readonly WorkOrd
       name: 'Until',
       cell: (order) => (
         <>
-          <Time at={order.due_at ?? order.resolution_due_at} timezone={timezone} />
+          <Time at={isWorking(order.status) ? endOf(order) : null} timezone={timezone} />
           {order.sla_breached && (
             <div>
               <Badge color="red">Too late</Badge>

@@ -73,6 +73,9 @@ export function Shell({ children }: { children: ReactNode }) {
   )
 }
 
+/** Rows for a finger; on a desk nearly all of them without scrolling. */
+const row_padding = { base: 8, sm: 4 }
+
 function useSiteId(): string | undefined {
   const [path] = useLocation()
   return /^\/sites\/([^/]+)/.exec(path)?.[1]
@@ -162,9 +165,11 @@ function Pages() {
   const [path] = useLocation()
   const { role } = useUser()
   const site_id = useSiteId()
+  const { data: sites } = useSites()
+  const is_unknown = sites !== undefined && !sites.data.some((site) => site.site_id === site_id)
   return (
     <>
-      {site_id && <SitePages site_id={site_id} path={path} />}
+      {site_id && !is_unknown && <SitePages site_id={site_id} path={path} />}
       <Heading>{site_id ? 'All sites' : 'Pages'}</Heading>
       {adminPages
         .filter((page) => page.label && (!page.role || page.role === role))
@@ -174,7 +179,9 @@ function Pages() {
             component={Link}
             href={page.path}
             label={page.label}
+            py={row_padding}
             active={path === page.path}
+            {...(path === page.path && { 'aria-current': 'page' as const })}
           />
         ))}
     </>
@@ -207,6 +214,7 @@ function SitePages({ site_id, path }: { site_id: string; path: string }) {
                   component={Link}
                   href={href}
                   label={page.label}
+                  py={row_padding}
                   active={is_here}
                   rightSection={counts[page.path]}
                   {...(is_here && { 'aria-current': 'page' as const })}

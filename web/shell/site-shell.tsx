@@ -1,11 +1,12 @@
 /** What nobody may overlook on any page of a site: safe mode, data that is old, a server gone. */
 
-import type { Site } from '@heliograph/sdk'
+import { HeliographError, type Logger, type Site } from '@heliograph/sdk'
 import { Alert, Stack } from '@mantine/core'
 import { createContext, type ReactNode, useContext } from 'react'
 import NotFound from '../pages/not-found.tsx'
 import { useOverview, useSites } from '../queries.ts'
 import { formatAge, formatTime } from '../ui/format.ts'
+import { plainly } from '../ui/plainly.ts'
 import { Failure, Loading } from '../ui/states.tsx'
 import { useNow } from '../ui/use-now.ts'
 
@@ -36,13 +37,20 @@ export function SiteShell({ site_id, children }: { site_id: string; children: Re
 
 const old_s = 60
 
+const wasAnswered = (error: unknown) => error instanceof HeliographError && error.status !== null
+
+const failureTitle = (error: unknown) =>
+  wasAnswered(error) ? 'The server gives no new data' : 'The server does not answer'
+
 function Banners({ site }: { site: Site }) {
-  const { data: overview, isError, dataUpdatedAt } = useOverview(site.site_id)
+  const { data: overview, isError, error, dataUpdatedAt } = useOverview(site.site_id)
   const now_ms = useNow(5000)
   const { commissioning_safe_mode, safe_mode_since_at, timezone } = overview?.site ?? site
   const age_s = overview?.status.age_s ?? null
   const silent_s = age_s === null ? null : age_s + (now_ms - dataUpdatedAt) / 1000
   const sleeps = overview?.status.is_daylight === false
+  const loggers = overview?.loggers ?? []
+  const gone = loggers.filter(({ comm_state }) => comm_state === 'disconnected')
   return (
     <>
       {commissioning_safe_mode && (
@@ -53,17 +61,37 @@ function Banners({ site }: { site: Site }) {
         </Alert>
       )}
       {isError && (
-        <Alert color="red" variant="filled" title="The server does not answer" role="alert">
-          What is shown is of{' '}
-          {dataUpdatedAt ? formatAge((now_ms - dataUpdatedAt) / 1000) : 'before'}. It goes on by
-          itself.
+        <Alert color="red" variant="filled" title={failureTitle(error)} role="alert">
+          {wasAnswered(error) && `${plainly(error)} `}
+          {dataUpdatedAt > 0 &&
+            `What is shown was read ${formatAge((now_ms - dataUpdatedAt) / 1000)}. `}
+          It is tried again by itself.
         </Alert>
       )}
-      {!isError && silent_s !== null && silent_s > old_s && !sleeps && (
+      {!isError && gone.length > 0 && (
+        <Alert color="orange" variant="filled" title={goneTitle(gone, loggers)} role="alert">
+          Heard of last {formatTime(newestOf(gone), timezone, 'full')}: what is shown of{' '}
+          {gone.length === 1 ? 'it' : 'them'} is old, and commands wait.
+        </Alert>
+      )}
+      {!isError && gone.length === 0 && silent_s !== null && silent_s > old_s && !sleeps && (
         <Alert color="orange" variant="filled" title="These data are old" role="alert">
-          Nothing was measured for a while: the newest value is of {formatAge(silent_s)}.
+          The newest value was measured {formatAge(silent_s)}: what is shown may be wrong by now.
         </Alert>
       )}
     </>
   )
 }
+
+/** By day and by night: the link of a plant to the server does not sleep. */
+function goneTitle(gone: readonly Logger[], loggers: readonly Logger[]): string {
+  if (gone.length === 1) return `${gone[0]!.name} is not heard of`
+  if (gone.length === loggers.length) return 'No plant is heard of'
+  return `${gone.length} of ${loggers.length} plants are not heard of`
+}
+
+const newestOf = (loggers: readonly Logger[]) =>
+  loggers
+    .map(({ last_seen_at }) => last_seen_at)
+    .sort()
+    .at(-1)

@@ -14,8 +14,18 @@ export interface BandOrder {
   unit: string
   digits?: number
   stepped?: true
+  /** Of many days: labels end in the time, and the axis names midnights alone. */
+  by_day?: true
   /** Where the step of now is. */
   now?: number | null
+}
+
+const midnight = ' 00:00'
+
+const midnights = {
+  interval: (_: number, label: string) => label.endsWith(midnight),
+  formatter: (label: string) => label.slice(0, -midnight.length),
+  hideOverlap: true,
 }
 
 interface Pointed {
@@ -23,7 +33,7 @@ interface Pointed {
 }
 
 export function bandOption(order: BandOrder): ChartOption {
-  const { labels, p10, p50, p90, lines, unit, digits = 1, stepped, now = null } = order
+  const { labels, p10, p50, p90, lines, unit, digits = 1, stepped, by_day, now = null } = order
   const line = { type: 'line', symbol: 'none', ...(stepped && { step: 'end' }) }
   const band = { ...line, stack: 'band', stackStrategy: 'all', silent: true }
   const height = p90.map((high, nth) => {
@@ -34,12 +44,17 @@ export function bandOption(order: BandOrder): ChartOption {
   return {
     legend: {
       data: [
-        { name: 'Band of 80 %', icon: 'roundRect' },
-        'Expected',
+        // Nothing is expected where all is known already.
+        ...(p50.some((value) => value !== null)
+          ? [{ name: 'Band of 80 %', icon: 'roundRect' }, 'Expected']
+          : []),
         ...lines.map(({ name }) => name),
       ],
     },
-    xAxis: { type: 'category', data: [...labels], boundaryGap: false },
+    xAxis: {
+      ...{ type: 'category', data: [...labels], boundaryGap: false },
+      ...(by_day && { axisLabel: midnights, axisTick: { interval: midnights.interval } }),
+    },
     yAxis: { type: 'value', name: unit },
     tooltip: {
       formatter: (pointed: unknown) => {

@@ -3,6 +3,7 @@ import type { UseFormReturnType } from '@mantine/form'
 import type { ReactNode } from 'react'
 import type { Draft } from './draft.ts'
 import { DraftNotice } from './draft-notice.tsx'
+import { leadTo } from './problem.tsx'
 import { WriteButton } from './write-button.tsx'
 
 /** By which what was typed into it is found again. */
@@ -33,7 +34,7 @@ export function EditForm<Values extends object>({
   }
   return (
     <Paper withBorder p="md">
-      <form onSubmit={form.onSubmit(onSave)} noValidate>
+      <form onSubmit={form.onSubmit(onSave, leadTo(form))} noValidate>
         <Stack>
           <DraftNotice {...draft} />
           {children}

@@ -20,7 +20,14 @@ export function Figure({
         {label}
       </Text>
       <Group gap="xs" align="baseline">
-        <Text className="figure" fz={24} fw={600} lh={1.3} {...(color && { c: color })}>
+        <Text
+          className="figure"
+          fz={24}
+          fw={600}
+          lh={1.3}
+          style={{ overflowWrap: 'anywhere' }}
+          {...(color && { c: color })}
+        >
           {value}
         </Text>
       </Group>

@@ -48,7 +48,7 @@ export const inverterQuantities: readonly Quantity[] = [
 
 export const batteryQuantities: readonly Quantity[] = [
   { name: 'power_kw', label: 'Power', unit: 'kW' },
-  { name: 'setpoint_kw', label: 'Told', unit: 'kW' },
+  { name: 'setpoint_kw', label: 'Setpoint', unit: 'kW' },
   { name: 'max_discharge_power_kw', label: 'May discharge', unit: 'kW' },
   { name: 'max_charge_power_kw', label: 'May charge', unit: 'kW' },
   { name: 'soc_pct', label: 'State of charge', unit: '%' },

@@ -60,6 +60,11 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   )
 }
 
+/** Who has come by its address to a form of what others do. */
+export const NotAllowed = () => (
+  <Empty title="Your role does not allow this">An administrator can change what you may do.</Empty>
+)
+
 interface Asked<Data> {
   data: Data | undefined
   error: unknown

@@ -8,8 +8,8 @@ import { newKey } from './new-key.ts'
 export interface Write<Input, Output> {
   /** The same input has the same key while it is not known whether the last one has arrived. */
   write(input: Input, idempotency_key: string): Promise<Output>
-  /** Told when it is done. */
-  done?: string | ((output: Output) => string)
+  /** Told when it is done; null: there is nothing to tell. */
+  done?: string | ((output: Output) => string | null)
   /** What is read again afterwards, by the first parts of its keys. */
   changes: readonly (readonly unknown[])[]
   onDone?(output: Output): void
@@ -41,7 +41,7 @@ export function useWrite<Input, Output>({ write, done, changes, onDone }: Write<
       unsure.current = null
       if (done) {
         const message = typeof done === 'string' ? done : done(output)
-        notifications.show({ message, color: 'teal' })
+        if (message !== null) notifications.show({ message, color: 'teal' })
       }
       onDone?.(output)
       await Promise.all(changes.map((queryKey) => queries.invalidateQueries({ queryKey })))

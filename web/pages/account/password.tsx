@@ -1,22 +1,17 @@
 import { Button, PasswordInput, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { askPlatform } from '../../api.ts'
-import { Problem } from '../../ui/problem.tsx'
+import { checkAgain, checkNewPassword, show_password } from '../../ui/passwords.ts'
+import { leadTo, Problem } from '../../ui/problem.tsx'
 import { useWrite } from '../../ui/use-write.ts'
-
-const characters_min = 12
-const show = { 'aria-label': 'Show the password' }
 
 export function Password() {
   const form = useForm({
     initialValues: { current: '', next: '', again: '' },
     validate: {
       current: (current) => (current === '' ? 'The present password is needed.' : null),
-      next: (next) =>
-        [...next].length < characters_min
-          ? `At least ${characters_min} characters: a sentence is easy to keep in mind.`
-          : null,
-      again: (again, { next }) => (again === next ? null : 'The two are not the same.'),
+      next: checkNewPassword,
+      again: (again, { next }) => checkAgain(again, next),
     },
   })
   const change = useWrite({
@@ -30,25 +25,25 @@ export function Password() {
     onDone: form.reset,
   })
   return (
-    <form onSubmit={form.onSubmit(change.run)} noValidate>
+    <form onSubmit={form.onSubmit(change.run, leadTo(form))} noValidate>
       <Stack gap="sm" maw={420}>
         <PasswordInput
           label="Present password"
           autoComplete="current-password"
-          visibilityToggleButtonProps={show}
+          visibilityToggleButtonProps={show_password}
           {...form.getInputProps('current')}
         />
         <PasswordInput
           label="New password"
           description="You are signed out everywhere else."
           autoComplete="new-password"
-          visibilityToggleButtonProps={show}
+          visibilityToggleButtonProps={show_password}
           {...form.getInputProps('next')}
         />
         <PasswordInput
           label="New password once more"
           autoComplete="new-password"
-          visibilityToggleButtonProps={show}
+          visibilityToggleButtonProps={show_password}
           {...form.getInputProps('again')}
         />
         <Problem

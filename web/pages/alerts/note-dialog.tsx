@@ -65,7 +65,7 @@ export function NoteDialog({ step, ...rest }: Omit<NoteProps, 'step'> & { step: 
     <Modal
       opened={step !== null}
       onClose={rest.onClose}
-      title={`${title} ${count === 1 ? (step?.alerts[0]?.title ?? '') : `${count} alerts`}`}
+      title={`${title}: ${count === 1 ? (step?.alerts[0]?.title ?? '') : `${count} alerts`}`}
       {...dialog}
     >
       {step && <Note {...rest} step={step} />}
@@ -91,7 +91,7 @@ function Note({ site_id, step, onClose, onDone }: NoteProps) {
       ['alert', site_id],
       ['overview', site_id],
     ],
-    done: (outcome) => `${outcome.done === 0 ? 'None was' : outcome.done} ${done}`,
+    done: (outcome) => (outcome.done === 0 ? null : `${outcome.done} ${done}`),
     onDone: ({ failed }) => {
       setLeft(failed)
       if (failed.length > 0) return

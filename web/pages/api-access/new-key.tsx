@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { askPlatform } from '../../api.ts'
 import { useUser } from '../../queries.ts'
 import { Modal } from '../../ui/modal.tsx'
-import { Problem, withFields } from '../../ui/problem.tsx'
+import { leadTo, Problem, withFields } from '../../ui/problem.tsx'
 import { checkSites, SiteChoice } from '../../ui/site-choice.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { keys_changed, type ShownKey } from './keys.ts'
@@ -22,6 +22,8 @@ interface Order {
   scopes: Scope[]
   expires_at: string
 }
+
+const name_in_use = 'A key of this name is in use already: choose another name.'
 
 const initialValues: Order = { name: '', site_ids: null, scopes: [], expires_at: '365' }
 
@@ -46,19 +48,22 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
   const form = useForm<Order>({ initialValues, validate })
   const make = useWrite({
     write: (order: Order) =>
-      withFields(form, () =>
-        askPlatform<ShownKey>('POST', '/keys', {
-          ...order,
-          name: order.name.trim(),
-          expires_at: endOf(order.expires_at),
-        }),
+      withFields(
+        form,
+        () =>
+          askPlatform<ShownKey>('POST', '/keys', {
+            ...order,
+            name: order.name.trim(),
+            expires_at: endOf(order.expires_at),
+          }),
+        { conflict_state: { field: 'name', message: name_in_use } },
       ),
     changes: keys_changed,
     onDone: onMade,
   })
   return (
     <Modal opened onClose={onClose} title="New key" size="lg" closeOnClickOutside={false}>
-      <form onSubmit={form.onSubmit(make.run)} noValidate>
+      <form onSubmit={form.onSubmit(make.run, leadTo(form))} noValidate>
         <Stack>
           <TextInput
             label="Name"
@@ -84,10 +89,7 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
             allowDeselect={false}
             {...form.getInputProps('expires_at')}
           />
-          <Problem
-            error={make.error}
-            words={{ conflict_state: 'A key of this name is in use already: choose another name.' }}
-          />
+          <Problem error={make.error} words={{ conflict_state: name_in_use }} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -24,8 +24,9 @@ export function RevokeKey({ of, onClose }: { of: Key; onClose(): void }) {
       onClose={onClose}
     >
       <Text size="sm">
-        Programs that use it are refused from now on. It was last used{' '}
-        {used_s === null ? 'never' : formatAge(used_s)}. This cannot be undone.
+        Programs that use it are refused from now on.{' '}
+        {used_s === null ? 'No use of it is on record' : `It was last used ${formatAge(used_s)}`}.
+        This cannot be undone.
       </Text>
     </ConfirmByName>
   )

@@ -86,14 +86,11 @@ function ApproveModal({ site_id, schedule, etag, onClose }: DecisionProps) {
         </Text>
         <Refused error={approve.error} site_id={site_id} onLooked={onClose} />
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
+          {/* Enter that is held on the button before decides nothing. */}
+          <Button variant="default" onClick={onClose} data-autofocus>
             Not now
           </Button>
-          <Button
-            loading={approve.is_pending}
-            onClick={() => approve.run(undefined)}
-            data-autofocus
-          >
+          <Button loading={approve.is_pending} onClick={() => approve.run(undefined)}>
             Approve
           </Button>
         </Group>

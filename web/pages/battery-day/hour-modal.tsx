@@ -1,15 +1,5 @@
 import type { BessSchedule, ScheduleHour } from '@heliograph/sdk'
-import {
-  Alert,
-  Button,
-  Group,
-  Modal,
-  NumberInput,
-  Slider,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { Alert, Button, Group, Modal, Slider, Stack, Text, TextInput } from '@mantine/core'
 import { type UseFormReturnType, useForm } from '@mantine/form'
 import { useEffect, useState } from 'react'
 import { heliograph } from '../../api.ts'
@@ -18,6 +8,7 @@ import { dialog } from '../../ui/dialog.ts'
 import { useFormDraft } from '../../ui/draft.ts'
 import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { formatMoney, formatNumber, formatPower, formatTime } from '../../ui/format.ts'
+import { NumberField } from '../../ui/number-field.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { bessKey } from '../battery/reads.ts'
 import { inSentence, powerWords } from '../battery/words.ts'
@@ -138,7 +129,8 @@ function PowerFields({ form, min, max }: PowerFieldsProps) {
   }
   return (
     <>
-      <NumberInput
+      <NumberField
+        hideControls={false}
         label="Power"
         description={
           <>
@@ -148,7 +140,6 @@ function PowerFields({ form, min, max }: PowerFieldsProps) {
         suffix=" kW"
         step={10}
         decimalScale={3}
-        clampBehavior="none"
         data-autofocus
         {...form.getInputProps('power_kw')}
       />

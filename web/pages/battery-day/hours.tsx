@@ -74,9 +74,11 @@ function bandWords(hour: ScheduleHour): string {
   return `${formatNumber(hour.min_power_kw, 0)} to ${formatPower(hour.max_power_kw)}`
 }
 
-/** Over without a plan. */
-const isUntold = ({ locked, power_kw, soc_end_pct, actual_power_kw }: ScheduleHour) =>
-  locked && power_kw === 0 && soc_end_pct === null && actual_power_kw === null
+/** Over before there was a plan: idle would say that one had wanted so. */
+const isUnplanned = ({ locked, power_kw, soc_end_pct }: ScheduleHour) =>
+  locked && power_kw === 0 && soc_end_pct === null
+
+const isUntold = (hour: ScheduleHour) => isUnplanned(hour) && hour.actual_power_kw === null
 
 interface RowProps {
   hour: ScheduleHour
@@ -98,7 +100,7 @@ function Row({ hour, currency, has_actual, is_open, onEdit }: RowProps) {
       </Table.Td>
       <Table.Td>
         <Text {...(power_kw === 0 && { c: 'dimmed' })} fw={power_kw === 0 ? 400 : 600} size="sm">
-          {powerWords(power_kw)}
+          {isUnplanned(hour) ? 'No plan' : powerWords(power_kw)}
         </Text>
         <Quarters hour={hour} />
         {hour.edited && (

@@ -1,5 +1,5 @@
 import type { BessSchedule } from '@heliograph/sdk'
-import { Button, Group, Modal, NativeSelect, NumberInput, Stack, Text } from '@mantine/core'
+import { Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useEffect } from 'react'
 import { heliograph } from '../../api.ts'
@@ -7,6 +7,7 @@ import { dialog } from '../../ui/dialog.ts'
 import { useFormDraft } from '../../ui/draft.ts'
 import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { formatMoney } from '../../ui/format.ts'
+import { NumberField } from '../../ui/number-field.tsx'
 import { Failure } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { bessKey } from '../battery/reads.ts'
@@ -70,13 +71,13 @@ export function PlanModal({ site_id, bess_id, day, onClose }: PlanModalProps) {
             {...form.getInputProps('aim')}
           />
           {form.values.aim !== 'idle' && (
-            <NumberInput
+            <NumberField
+              hideControls={false}
               label="Left at the end of the day, at least (may stay empty)"
               description="Without it, as much as the day began with, as far as can be."
               suffix=" %"
               min={0}
               max={100}
-              clampBehavior="none"
               {...form.getInputProps('soc_end_target_pct')}
             />
           )}

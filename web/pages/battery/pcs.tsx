@@ -7,7 +7,7 @@ import { Time } from '../../ui/time.tsx'
 import { inWords } from '../../ui/words.ts'
 import { usePcs, usePcsFaults } from './reads.ts'
 
-const columns = ['Power', 'Told', 'Up to, out / in', 'Grid', 'DC', 'Heat sink', 'Given so far']
+const columns = ['Power', 'Setpoint', 'Up to, out / in', 'Grid', 'DC', 'Heat sink', 'Given so far']
 
 export function Pcs({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const pcs = usePcs(site_id, bess_id)

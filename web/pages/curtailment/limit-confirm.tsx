@@ -1,5 +1,6 @@
 import { type CurtailmentRow, isCode } from '@heliograph/sdk'
 import { Button, Group, Stack, Table, Text } from '@mantine/core'
+import { useEffect, useRef } from 'react'
 import { useSite } from '../../shell/site-shell.tsx'
 import { formatNumber, formatPower } from '../../ui/format.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -14,7 +15,7 @@ interface LimitConfirmProps {
   wish: Wish
   span: Span
   allowed: readonly Allowed[]
-  rows: readonly CurtailmentRow[]
+  rows: readonly CurtailmentRow[] | undefined
   is_pending: boolean
   error: unknown
   onSend: () => void
@@ -24,16 +25,19 @@ interface LimitConfirmProps {
 /** In words, before anything is sent. */
 export function LimitConfirm(props: LimitConfirmProps) {
   const { site_id, wish, span, allowed, rows, is_pending, error, onSend, onBack } = props
-  const others = rows.filter(
+  const others = (rows ?? []).filter(
     (row) =>
       row.status !== 'releasing' &&
       allowed.some(({ logger_id }) => logger_id === row.logger_id) &&
       Date.parse(row.start_at) < span.end_ms &&
       Date.parse(row.end_at) > span.start_ms,
   )
+  // The button that was pressed is gone: who reads by ear goes on with what will happen.
+  const summary = useRef<HTMLParagraphElement>(null)
+  useEffect(() => summary.current?.focus(), [])
   return (
     <Stack>
-      <Text>
+      <Text ref={summary} tabIndex={-1}>
         <When wish={wish} span={span} /> <What allowed={allowed} />
       </Text>
       <AllowedList allowed={allowed} />
@@ -45,6 +49,11 @@ export function LimitConfirm(props: LimitConfirmProps) {
         is_open={wish.duration === 'open'}
         others={others}
       />
+      {!rows && (
+        <Notice>
+          Other limits could not be read: what they keep back already is counted here, too.
+        </Notice>
+      )}
       {others.length > 0 && (
         <Notice>
           Another limit covers a part of that time. The lowest holds; what the other keeps back
@@ -59,7 +68,8 @@ export function LimitConfirm(props: LimitConfirmProps) {
         <Button variant="default" onClick={onBack} disabled={is_pending}>
           Back
         </Button>
-        <Button onClick={onSend} loading={is_pending} data-autofocus>
+        {/* The second click of a double click on the button before is no consent. */}
+        <Button onClick={({ detail }) => detail < 2 && onSend()} loading={is_pending}>
           {wish.begins === 'now' ? 'Limit now' : 'Schedule the limit'}
         </Button>
       </Group>

@@ -3,7 +3,6 @@ import {
   Group,
   Input,
   NativeSelect,
-  NumberInput,
   SegmentedControl,
   Stack,
   Text,
@@ -15,6 +14,7 @@ import type { Draft } from '../../ui/draft.ts'
 import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { formatPower } from '../../ui/format.ts'
 import { Notice } from '../../ui/notice.tsx'
+import { NumberField } from '../../ui/number-field.tsx'
 import { AllowedList } from './limit-confirm.tsx'
 import { allowedOf, type Plant } from './limits.ts'
 import { PeakSuggestion } from './suggestions.tsx'
@@ -94,7 +94,8 @@ function AmountFields({ form, rated_kw }: { form: UseFormReturnType<Wish>; rated
           {...form.getInputProps('limit_mode')}
         />
       </Input.Wrapper>
-      <NumberInput
+      <NumberField
+        hideControls={false}
         label="At most"
         description={is_percent ? of_what : `of ${formatPower(rated_kw)}${shared}`}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
@@ -103,7 +104,6 @@ function AmountFields({ form, rated_kw }: { form: UseFormReturnType<Wish>; rated
         {...(is_percent && { max: 100 })}
         step={is_percent ? 5 : 10}
         decimalScale={3}
-        clampBehavior="none"
         data-autofocus
         {...form.getInputProps('limit_value')}
       />

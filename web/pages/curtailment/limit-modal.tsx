@@ -19,7 +19,8 @@ interface LimitModalProps {
   site_id: string
   plants: readonly Plant[]
   wish: Partial<Wish>
-  rows: readonly CurtailmentRow[]
+  /** Undefined: not known. */
+  rows: readonly CurtailmentRow[] | undefined
   onClose: () => void
   onMade: (group: CurtailmentGroup) => void
 }

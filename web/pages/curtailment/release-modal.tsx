@@ -36,8 +36,12 @@ export function ReleaseModal({ site_id, command, onClose }: ReleaseModalProps) {
       <Stack>
         {first && !released && !release.is_pending && (
           <Text>
-            The limit of <strong>{limitWords(first)}</strong> ends now for{' '}
-            {asked.length === 1 ? 'one plant' : `${asked.length} plants`}. They may then deliver
+            The limit of <strong>{limitWords(first)}</strong>{' '}
+            {asked.some(({ is_active }) => is_active)
+              ? 'ends now'
+              : 'is withdrawn before it begins'}
+            {' for '}
+            {asked.length === 1 ? 'one plant. It' : `${asked.length} plants. They`} may then deliver
             what the grid permit and other limits allow.
           </Text>
         )}
@@ -49,14 +53,11 @@ export function ReleaseModal({ site_id, command, onClose }: ReleaseModalProps) {
             <Button onClick={onClose}>Close</Button>
           ) : (
             <>
-              <Button variant="default" onClick={onClose}>
+              {/* Enter that is held on the button before releases nothing. */}
+              <Button variant="default" onClick={onClose} data-autofocus>
                 {release.is_pending ? 'Close' : 'Keep the limit'}
               </Button>
-              <Button
-                onClick={() => release.run(undefined)}
-                loading={release.is_pending}
-                data-autofocus
-              >
+              <Button onClick={() => release.run(undefined)} loading={release.is_pending}>
                 Release now
               </Button>
             </>

@@ -1,7 +1,8 @@
-import { NumberInput, Select, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
+import { Select, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useSite } from '../../shell/site-shell.tsx'
 import { DeviceFields } from '../../ui/device-fields.tsx'
+import { NumberField } from '../../ui/number-field.tsx'
 import { choices, inWords } from '../../ui/words.ts'
 import type { DefectValues } from './fields.ts'
 import { defectTypes, methods, severities } from './states.ts'
@@ -64,7 +65,7 @@ export function WhatIsBroken({ site_id, form }: PartProps) {
 export function HowItWasFound({ form }: { form: DefectForm }) {
   const { timezone, currency } = useSite()
   const number = (name: keyof DefectValues, label: string) => (
-    <NumberInput label={label} hideControls {...form.getInputProps(name)} />
+    <NumberField label={label} {...form.getInputProps(name)} />
   )
   return (
     <>

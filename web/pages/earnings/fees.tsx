@@ -8,7 +8,7 @@ const bases: Record<EarningsFee['basis'], string> = {
   percent: '% of gross',
   per_month: 'a month and plant',
   per_mw_month: 'per MW and month',
-  imbalance: 'per MWh, for balancing',
+  imbalance: 'per MWh, where the cost of imbalance is not known',
 }
 
 export const rateOf = (fee: Pick<EarningsFee, 'basis' | 'rate' | 'rate_currency'>) =>

@@ -38,12 +38,12 @@ export function EarningsFigures({ summary }: { summary: EarningsSummary }) {
       <Figure
         label="Capture rate"
         value={formatQuantity(summary.capture_rate_pct, '%')}
-        note="of the plain market price"
+        note="market price when it delivered, of the mean of all hours"
       />
       <Figure
         label="Paid at negative prices"
         value={money(cost)}
-        note={`for ${formatEnergy(summary.negative_price_energy_kwh)}`}
+        note={`${formatEnergy(summary.negative_price_energy_kwh)} delivered then`}
         {...(cost !== null && cost > 0 && { tone: 'bad' as const })}
       />
       <Figure

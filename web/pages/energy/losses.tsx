@@ -34,8 +34,8 @@ export function Losses({ inverters }: { inverters: readonly InverterLosses[] }) 
     <>
       <Chart title="From possible to delivered energy, loss by loss" option={option} height={280} />
       <Text size="sm" c="dimmed" mb="sm">
-        Conversion is DC less AC; the others are by the light that was measured. Losses before the
-        inverters, such as dirt and shade, are in the performance ratio.
+        Bars do not begin at 0. Conversion is DC less AC; the others are by the light that was
+        measured. Losses before the inverters, such as dirt and shade, are in the performance ratio.
       </Text>
       <LossTable inverters={inverters} />
     </>

@@ -5,7 +5,7 @@ import { RowTable } from '../../ui/row-table.tsx'
 
 const head = [
   ...['Plant', 'Energy', 'Expected', 'Of expected', 'Yield', 'Performance ratio'],
-  ...['To the others', 'Availability', 'Curtailed', 'Measured'],
+  ...['Yield to the others', 'Availability', 'Curtailed', 'Measured'],
 ]
 
 const reasons = {

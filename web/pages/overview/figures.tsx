@@ -7,6 +7,7 @@ import { Figure } from '../../ui/figure.tsx'
 import { formatEnergy, formatMoney, formatNumber, formatPower, none } from '../../ui/format.ts'
 import { inWords } from '../../ui/words.ts'
 import { useMayRead } from './may-read.ts'
+import { useShareToday } from './share-today.ts'
 
 export function Figures({ overview }: { overview: Overview }) {
   const mayRead = useMayRead()
@@ -40,18 +41,8 @@ function PowerNow({ overview: { status, predictions, generated_at } }: { overvie
 }
 
 function EnergyToday({ overview: { site, status, predictions } }: { overview: Overview }) {
-  const { site_id } = site
-  const { data } = useQuery({
-    queryKey: ['plant-summary', site_id],
-    queryFn: ({ signal }) => heliograph.plantSummaryList({ site_id }, { signal }),
-    refetchInterval: 60_000,
-  })
-  const { energy_kwh, expected_energy_kwh } = data?.meta.totals ?? {}
-  const share =
-    typeof energy_kwh === 'number' && expected_energy_kwh
-      ? (energy_kwh / expected_energy_kwh) * 100
-      : null
-  const is_low = share !== null && share < 85 && (expected_energy_kwh ?? 0) > 0
+  const share = useShareToday(site.site_id)
+  const is_low = share !== null && share < 85
   return (
     <Figure
       label="Energy today"
@@ -59,8 +50,8 @@ function EnergyToday({ overview: { site, status, predictions } }: { overview: Ov
       {...(is_low && { tone: 'bad' as const })}
       note={
         <>
-          {share === null ? none : `${formatNumber(share, 0)} %`} of what the sun allowed so far
-          {predictions && <>, forecast for the day {formatEnergy(predictions.today_p50_kwh)}</>}
+          {share !== null && `${formatNumber(share, 0)} % of what the sun allowed so far. `}
+          {predictions && <>Forecast for the day {formatEnergy(predictions.today_p50_kwh)}</>}
         </>
       }
     />
@@ -76,7 +67,7 @@ const reasons: Record<string, string> = {
 }
 
 function MoneyToday({ site_id }: { site_id: string }) {
-  const { data } = useQuery({
+  const { data, isError } = useQuery({
     queryKey: ['earnings-today', site_id],
     queryFn: ({ signal }) => {
       const today = new Date().toISOString().slice(0, 10)
@@ -88,10 +79,11 @@ function MoneyToday({ site_id }: { site_id: string }) {
   const per_mwh = data?.average_price_per_mwh
   return (
     <Figure
-      label="Earned today, after fees"
+      label="Earned today (UTC), after fees"
       value={formatMoney(net, data?.currency ?? null)}
       note={
         <>
+          {isError && !data && 'It cannot be read now. '}
           {data?.reason && <>Not all of it: {reasons[data.reason] ?? inWords(data.reason)}. </>}
           {per_mwh !== null && per_mwh !== undefined && data?.currency && (
             <>{formatMoney(per_mwh, data.currency)}/MWh on average. </>
@@ -107,7 +99,8 @@ function MoneyToday({ site_id }: { site_id: string }) {
 }
 
 function AlertCount({ overview: { site, alerts } }: { overview: Overview }) {
-  const open = site.active_alert_count ?? (alerts ? alerts.active + alerts.acknowledged : null)
+  // Those that somebody has acknowledged are open, too: only their cause ends them.
+  const open = alerts ? alerts.active + alerts.acknowledged : null
   const worst = site.highest_alert_severity
   return (
     <Figure
@@ -116,7 +109,9 @@ function AlertCount({ overview: { site, alerts } }: { overview: Overview }) {
       {...((worst === 'critical' || worst === 'major') && { tone: 'bad' as const })}
       note={
         <>
-          {worst ? `worst: ${inWords(worst).toLowerCase()}. ` : open === 0 && 'Nothing to do. '}
+          {worst && `worst new one: ${inWords(worst).toLowerCase()}. `}
+          {open === 0 && 'Nothing to do. '}
+          {alerts && alerts.acknowledged > 0 && `${alerts.acknowledged} acknowledged. `}
           <Anchor
             size="sm"
             component={Link}

@@ -8,6 +8,7 @@ import { limitWords } from '../../ui/plant-words.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useMayRead } from './may-read.ts'
+import { keptBackWords } from './sentence.ts'
 
 /** What keeps the plants below what the sun allows, and who asked for it. */
 export function Limits({ overview }: { overview: Overview }) {
@@ -42,8 +43,8 @@ export function Limits({ overview }: { overview: Overview }) {
       {curtailment && curtailment.active_count > 0 && (
         <>
           <Text mt="xs">
-            The plants may deliver {formatPower(curtailment.limit_kw)} together; they could deliver{' '}
-            {formatPower(curtailment.curtailed_now_kw)} more.
+            The plants may deliver {formatPower(curtailment.limit_kw)} together;{' '}
+            {keptBackWords(curtailment.curtailed_now_kw)}.
           </Text>
           {mayRead('curtailment:read') && <RowsInForce overview={overview} />}
         </>

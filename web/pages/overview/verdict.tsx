@@ -1,20 +1,22 @@
 import type { Overview } from '@heliograph/sdk'
 import { Alert, Anchor, Group, List, Text } from '@mantine/core'
 import { Link } from 'wouter'
-import { formatNumber, formatPower } from '../../ui/format.ts'
 import { HealthBadge, healthReason } from '../../ui/health.tsx'
+import { sentence } from './sentence.ts'
+import { useShareToday } from './share-today.ts'
 
 const shown_max = 8
 
 /** Whether all is well, in a sentence; and if not, what is wrong. */
 export function Verdict({ overview }: { overview: Overview }) {
   const { health_status, health_reasons } = overview.status
+  const share_pct = useShareToday(overview.site.site_id)
   const more = health_reasons.length - shown_max
   return (
     <div>
       <Group gap="sm" mb={health_reasons.length > 0 ? 'xs' : 0}>
         <HealthBadge status={health_status} />
-        <Text>{sentence(overview)}</Text>
+        <Text>{sentence(overview.status, share_pct)}</Text>
       </Group>
       {health_reasons.length > 0 && (
         <Alert
@@ -55,15 +57,4 @@ function Reason({ reason, overview }: { reason: string; overview: Overview }) {
       {logger ? words.replace(`Plant ${logger.name}`, logger.name) : words}
     </Anchor>
   )
-}
-
-function sentence({ status, curtailment }: Overview): string {
-  const { ac_power_kw, available_power_kw, is_daylight } = status
-  if (ac_power_kw === null) return 'What the site delivers now is not known.'
-  if (is_daylight === false && ac_power_kw <= 0) return 'The sun is down, the plants rest.'
-  const power = `The site delivers ${formatPower(ac_power_kw)}`
-  if (available_power_kw === null || available_power_kw < 1) return `${power}.`
-  const share = formatNumber(Math.min(100, (ac_power_kw / available_power_kw) * 100), 0)
-  const why = (curtailment?.active_count ?? 0) > 0 ? ': it is curtailed' : ''
-  return `${power}, ${share} % of what is possible now${why}.`
 }

@@ -2,7 +2,7 @@ import { Button, Group, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { askPlatform } from '../../api.ts'
 import { Modal } from '../../ui/modal.tsx'
-import { Problem, withFields } from '../../ui/problem.tsx'
+import { leadTo, Problem, withFields } from '../../ui/problem.tsx'
 import { checkSites, SiteChoice } from '../../ui/site-choice.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { type Person, people_changed, refusals, roles } from './people.ts'
@@ -29,7 +29,7 @@ export function ChangePerson({ person, onClose }: { person: Person; onClose(): v
   })
   return (
     <Modal opened onClose={onClose} title={`Change ${person.name}`}>
-      <form onSubmit={form.onSubmit(change.run)} noValidate>
+      <form onSubmit={form.onSubmit(change.run, leadTo(form))} noValidate>
         <Stack>
           <TextInput label="Name" maxLength={100} {...form.getInputProps('name')} />
           <Select

@@ -5,7 +5,7 @@ import { askPlatform, type Role } from '../../api.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { here } from '../../ui/here.ts'
 import { Modal } from '../../ui/modal.tsx'
-import { Problem, withFields } from '../../ui/problem.tsx'
+import { leadTo, Problem, withFields } from '../../ui/problem.tsx'
 import { checkSites, SiteChoice } from '../../ui/site-choice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useWrite } from '../../ui/use-write.ts'
@@ -48,7 +48,7 @@ function InviteForm({ onMade, onClose }: InviteFormProps) {
   })
   return (
     <Modal opened onClose={onClose} title="Invite somebody" closeOnClickOutside={false}>
-      <form onSubmit={form.onSubmit(invite.run)} noValidate>
+      <form onSubmit={form.onSubmit(invite.run, leadTo(form))} noValidate>
         <Stack>
           <TextInput
             label="E-mail"

@@ -24,7 +24,7 @@ export function LastWeek({ steps, timezone }: LastWeekProps) {
         p50: steps.map(({ p50_kwh }) => p50_kwh),
         p90: steps.map(({ p90_kwh }) => p90_kwh),
         lines: [{ name: 'Could deliver', values: steps.map((step) => step.actual_available_kwh) }],
-        unit: 'kWh',
+        ...{ unit: 'kWh', by_day: true },
       }),
     [steps, timezone],
   )
@@ -40,12 +40,12 @@ export function LastWeek({ steps, timezone }: LastWeekProps) {
       <Text size="sm">
         {banded.length > 0 &&
           `${formatNumber((100 * inside) / banded.length, 0)} % of the hours with sun were within the band. `}
-        {error_kwh >= 0 ? 'In sum too much was forecast: ' : 'In sum too little was forecast: '}
-        {formatEnergy(Math.abs(error_kwh))}.
+        In sum {formatEnergy(Math.abs(error_kwh))} too {error_kwh >= 0 ? 'much' : 'little'} was
+        forecast.
       </Text>
       {is_hindcast && (
         <Text size="sm" c="dimmed">
-          Days before forecasts were issued are told afterwards, by what was known then.
+          Days before the first forecast were forecast afterwards, from what was known then.
         </Text>
       )}
     </>

@@ -1,6 +1,7 @@
 import type { ModelMetrics, ModelStatus } from '@heliograph/sdk'
 import { Badge, Group, SegmentedControl, Table, Text } from '@mantine/core'
 import { useState } from 'react'
+import { useDevices } from '../../ui/devices.tsx'
 import { formatNumber, formatQuantity, none } from '../../ui/format.ts'
 import { RowTable } from '../../ui/row-table.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -20,18 +21,22 @@ const leads = [
 ]
 
 const head = [
-  ...['Of', 'State', 'Mean error', 'Leaning', 'Within the band', 'Better than simple'],
+  ...['Of', 'State', 'Mean error', 'Leaning', 'Within the band', 'Better than the day before'],
   ...['Steps', 'Trained'],
 ]
 
 interface ModelsProps {
+  site_id: string
   models: readonly ModelStatus[]
   timezone: string
+  /** Of prices that a model is of, by its name. */
+  currencyOf(model: string): string | undefined
 }
 
-export function Models({ models, timezone }: ModelsProps) {
+export function Models({ site_id, models, timezone, currencyOf }: ModelsProps) {
   const [days, setDays] = useState('30')
   const [lead, setLead] = useState('day_ahead')
+  const { plantName } = useDevices(site_id)
   if (models.length === 0) return <Empty title="There is no model yet" />
   const metricsOf = ({ metrics }: ModelStatus) =>
     metrics.find(({ window_days, lead_time }) => window_days === Number(days) && lead_time === lead)
@@ -43,7 +48,14 @@ export function Models({ models, timezone }: ModelsProps) {
       </Group>
       <RowTable label="Models and their scores" min_width={940} head={head}>
         {models.map((model) => (
-          <Row key={model.model} model={model} metrics={metricsOf(model)} timezone={timezone} />
+          <Row
+            key={model.model}
+            name={nameOf(model, plantName)}
+            model={model}
+            metrics={metricsOf(model)}
+            price_unit={`${currencyOf(model.model) ?? ''}/MWh`}
+            timezone={timezone}
+          />
         ))}
       </RowTable>
     </>
@@ -51,23 +63,25 @@ export function Models({ models, timezone }: ModelsProps) {
 }
 
 interface RowProps {
+  name: string
   model: ModelStatus
   metrics: ModelMetrics | undefined
+  price_unit: string
   timezone: string
 }
 
-function Row({ model, metrics, timezone }: RowProps) {
+function Row({ name, model, metrics, price_unit, timezone }: RowProps) {
   const { word, color } = states[model.status]
   const is_price = model.kind === 'price'
   const error = is_price
-    ? formatQuantity(metrics?.mae_per_mwh, 'per MWh', 2)
+    ? formatQuantity(metrics?.mae_per_mwh, price_unit, 2)
     : formatQuantity(metrics?.mae_kw, 'kW')
   const bias = is_price ? (metrics?.mbe_per_mwh ?? null) : (metrics?.mbe_kw ?? null)
   return (
     <Table.Tr>
       <Table.Td>
         <Text size="sm" fw={500} style={{ whiteSpace: 'nowrap' }}>
-          {nameOf(model)}
+          {name}
         </Text>
       </Table.Td>
       <Table.Td>
@@ -93,14 +107,14 @@ function Row({ model, metrics, timezone }: RowProps) {
           </Text>
         )}
       </Table.Td>
-      <Table.Td>{leaning(bias, is_price)}</Table.Td>
+      <Table.Td>{leaning(bias, is_price ? price_unit : 'kW')}</Table.Td>
       <Table.Td>{formatQuantity(metrics?.p10_p90_coverage_pct, '%', 0)}</Table.Td>
       <Table.Td>{formatQuantity(metrics?.skill_vs_persistence_pct, '%', 0)}</Table.Td>
       <Table.Td>
         {formatNumber(metrics?.sample_count, 0)}
         {(metrics?.hindcast_count ?? 0) > 0 && (
           <Text size="xs" c="dimmed">
-            {formatNumber(metrics?.hindcast_count, 0)} told afterwards
+            {formatNumber(metrics?.hindcast_count, 0)} forecast afterwards
           </Text>
         )}
       </Table.Td>
@@ -116,16 +130,14 @@ function Row({ model, metrics, timezone }: RowProps) {
   )
 }
 
-function leaning(bias: number | null, is_price: boolean): string {
+function leaning(bias: number | null, unit: string): string {
   if (bias === null) return none
-  const size = is_price
-    ? formatQuantity(Math.abs(bias), 'per MWh', 2)
-    : formatQuantity(Math.abs(bias), 'kW')
+  const size = formatQuantity(Math.abs(bias), unit, unit === 'kW' ? 1 : 2)
   return `${size} too ${bias >= 0 ? 'high' : 'low'}`
 }
 
-function nameOf({ model, logger_id }: ModelStatus): string {
-  if (logger_id !== null) return `Plant ${logger_id}`
+function nameOf({ model, logger_id }: ModelStatus, plantName: (id: number) => string): string {
+  if (logger_id !== null) return plantName(logger_id)
   if (model === 'production:site') return 'The site'
   return model.replace(/^price:/, 'Prices of ')
 }

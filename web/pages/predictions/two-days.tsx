@@ -13,6 +13,7 @@ import { isWithin } from '../../ui/site-days.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useNow } from '../../ui/use-now.ts'
+import { inWords } from '../../ui/words.ts'
 import { fallbackWords } from './reads.ts'
 
 interface TwoDaysProps {
@@ -44,7 +45,7 @@ export function TwoDays({ forecasts, production, today, timezone }: TwoDaysProps
         {main && (
           <Text size="sm" c="dimmed">
             Issued <Time at={main.run_at} timezone={timezone} /> on the weather of{' '}
-            {main.weather_source ?? 'no source'} (
+            {main.weather_source ? inWords(main.weather_source) : 'no source'} (
             <Time at={main.weather_run_at} timezone={timezone} />
             ); the next one is due <Time at={main.next_run_at} timezone={timezone} />.
           </Text>

@@ -1,7 +1,8 @@
 /** What a template takes beside its schedule, by its own schema. */
 
 import type { ReportTemplate } from '@heliograph/sdk'
-import { NumberInput, Select, Switch, TextInput } from '@mantine/core'
+import { Select, Switch, TextInput } from '@mantine/core'
+import { NumberField } from '../../ui/number-field.tsx'
 import { inWords } from '../../ui/words.ts'
 import type { SubscriptionFormed } from './subscription-drawer.tsx'
 
@@ -60,13 +61,13 @@ function Parameter({ name, property, form }: ParameterProps) {
   }
   if (property.type === 'integer' || property.type === 'number') {
     return (
-      <NumberInput
+      <NumberField
         {...named}
         allowDecimal={property.type === 'number'}
         {...(property.minimum !== undefined && { min: property.minimum })}
         {...(property.maximum !== undefined && { max: property.maximum })}
-        value={typeof given === 'number' ? given : ''}
-        onChange={(value) => set(typeof value === 'number' ? value : undefined)}
+        value={typeof given === 'number' ? given : null}
+        onChange={(value) => set(value === '' ? undefined : value)}
       />
     )
   }

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../api.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
-import { formatQuantity } from '../../ui/format.ts'
+import { formatQuantity, formatTime } from '../../ui/format.ts'
 import { Problem } from '../../ui/problem.tsx'
 import { saveFile } from '../../ui/save-file.ts'
 import { StateBadge } from '../../ui/severity.tsx'
@@ -36,8 +36,7 @@ export function RunList({ site_id, templates }: RunListProps) {
         <>
           {nameOf(run.template_id)}
           <Text size="sm" c="dimmed">
-            <Time at={run.period_start_at} timezone={timezone} style="date" /> to{' '}
-            <Time at={lastOf(run.period_end_at)} timezone={timezone} style="date" />
+            <Period {...{ run, timezone }} />
           </Text>
         </>
       ),
@@ -56,11 +55,11 @@ export function RunList({ site_id, templates }: RunListProps) {
       ),
     },
     {
-      name: 'Data there',
+      name: 'Data complete',
       is_number: true,
       cell: (run) => formatQuantity(run.data_completeness_pct, '%'),
     },
-    { name: 'Mails', is_number: true, cell: ({ recipients_sent }) => recipients_sent },
+    { name: 'Mails sent', is_number: true, cell: ({ recipients_sent }) => recipients_sent },
   ]
   return (
     <Answered query={runs}>
@@ -80,8 +79,12 @@ export function RunList({ site_id, templates }: RunListProps) {
   )
 }
 
-/** The end does not belong to it: the day before does. */
-const lastOf = (end_at: string) => new Date(Date.parse(end_at) - 1000).toISOString()
+function Period({ run, timezone }: { run: ReportRun; timezone: string }) {
+  // The end does not belong to it: the day before does.
+  const last_at = new Date(Date.parse(run.period_end_at) - 1000).toISOString()
+  const [first, last] = [run.period_start_at, last_at].map((at) => formatTime(at, timezone, 'date'))
+  return first === last ? first : `${first} to ${last}`
+}
 
 function RunState({ run }: { run: ReportRun }) {
   return (

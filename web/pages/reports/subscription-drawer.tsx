@@ -20,7 +20,7 @@ import { useDevices } from '../../ui/devices.tsx'
 import { dialog } from '../../ui/dialog.ts'
 import { useFormDraft } from '../../ui/draft.ts'
 import { DraftNotice } from '../../ui/draft-notice.tsx'
-import { Problem, withFields } from '../../ui/problem.tsx'
+import { leadTo, Problem, withFields } from '../../ui/problem.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { choices } from '../../ui/words.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
@@ -94,7 +94,7 @@ function SubscriptionForm({ site_id, edited, onClose, onSaved }: FormProps) {
     },
   })
   return (
-    <form onSubmit={form.onSubmit((values) => run(values))} noValidate>
+    <form onSubmit={form.onSubmit(run, leadTo(form))} noValidate>
       <Stack>
         <DraftNotice {...draft} />
         <Fields {...{ site_id, template, form }} />

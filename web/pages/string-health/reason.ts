@@ -1,5 +1,5 @@
 import type { StringHealth } from '@heliograph/sdk'
-import { formatNumber } from '../../ui/format.ts'
+import { formatNumber, formatTime } from '../../ui/format.ts'
 import { healthNames } from '../../ui/health-names.ts'
 import { inWords } from '../../ui/words.ts'
 
@@ -31,6 +31,9 @@ const causes: Record<string, string> = {
   snow: 'snow',
 }
 
+/** A date of the site, which no clock moves. */
+const dateOf = (date: string) => formatTime(date, 'UTC', 'date')
+
 /** Why a string has its verdict, in a sentence. */
 export function reasonOf(string: StringHealth): string {
   const { status, excluded_reason, deviation_pct, suspected_cause, confidence_pct } = string
@@ -54,9 +57,9 @@ export function reasonOf(string: StringHealth): string {
   if (string.affected_by_string_index !== null) {
     parts.push(`held back by string ${string.affected_by_string_index} of its MPPT`)
   }
-  if (string.below_since_date) parts.push(`since ${string.below_since_date}`)
+  if (string.below_since_date) parts.push(`since ${dateOf(string.below_since_date)}`)
   if (string.step_loss_pct !== null) {
-    const since = string.step_loss_since_date ? ` since ${string.step_loss_since_date}` : ''
+    const since = string.step_loss_since_date ? ` since ${dateOf(string.step_loss_since_date)}` : ''
     parts.push(`a lasting loss of ${formatNumber(string.step_loss_pct)} %${since}`)
   }
   return parts.join(', ')

@@ -8,7 +8,7 @@ import { useMay } from '../../queries.ts'
 import { Differences } from '../../ui/differences.tsx'
 import { useFormDraft } from '../../ui/draft.ts'
 import { DraftNotice } from '../../ui/draft-notice.tsx'
-import { Problem } from '../../ui/problem.tsx'
+import { leadTo, Problem } from '../../ui/problem.tsx'
 import { Section } from '../../ui/section.tsx'
 import { useSeenWrite } from '../../ui/use-seen-write.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
@@ -77,7 +77,7 @@ function AddAttachment({ site_id, order }: AttachmentsProps) {
       onSubmit={form.onSubmit(({ url, file_name }) => {
         const name = file_name.trim()
         run({ url: url.trim(), file_name: name, content_type: typeOf(name) })
-      })}
+      }, leadTo(form))}
     >
       <Stack gap="xs">
         <DraftNotice {...draft} />

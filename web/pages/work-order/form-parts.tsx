@@ -1,8 +1,9 @@
 /** The fields of an order, as those who make one and those who change one see them. */
-import { NumberInput, Select, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
+import { Select, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useSite } from '../../shell/site-shell.tsx'
 import { DeviceFields } from '../../ui/device-fields.tsx'
+import { NumberField } from '../../ui/number-field.tsx'
 import { choices } from '../../ui/words.ts'
 import type { OrderValues } from './fields.ts'
 import { orderTypes, priorities } from './states.ts'
@@ -81,7 +82,7 @@ export function WhoAndWhen({ form }: { form: OrderForm }) {
 export function WhatWasDone({ form }: { form: OrderForm }) {
   const { currency } = useSite()
   const number = (name: keyof OrderValues, label: string) => (
-    <NumberInput label={label} min={0} hideControls {...form.getInputProps(name)} />
+    <NumberField label={label} min={0} {...form.getInputProps(name)} />
   )
   return (
     <>

@@ -4,7 +4,6 @@ import {
   Collapse,
   Group,
   MultiSelect,
-  NumberInput,
   SimpleGrid,
   Stack,
   Text,
@@ -12,6 +11,7 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { NumberField } from '../../ui/number-field.tsx'
 import type { Draft } from './item-draft.ts'
 
 interface ItemInputsProps {
@@ -109,14 +109,12 @@ function Measurement({ item, draft, onChange }: ItemInputsProps) {
   // Those of a standard stay; elsewhere the data sheet says them.
   const [sets_limits] = useDisclosure(item.min_value === null && item.max_value === null)
   const number = (name: Quantity, label: string) => (
-    <NumberInput
+    <NumberField
       size="md"
       label={label}
-      inputMode="decimal"
-      hideControls
       suffix={item.unit ? ` ${item.unit}` : ''}
-      value={draft[name] ?? ''}
-      onChange={(value) => onChange({ ...draft, [name]: typeof value === 'number' ? value : null })}
+      value={draft[name]}
+      onChange={(value) => onChange({ ...draft, [name]: value === '' ? null : value })}
     />
   )
   return (

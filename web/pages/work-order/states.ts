@@ -2,6 +2,7 @@
 import type { WorkOrder } from '@heliograph/sdk'
 
 export type OrderState = WorkOrder['status']
+type Ends = Pick<WorkOrder, 'due_at' | 'resolution_due_at'>
 
 export const orderStates: readonly OrderState[] = [
   ...(['open', 'assigned', 'in_progress', 'on_hold'] as const),
@@ -32,6 +33,10 @@ export const isOver = (state: OrderState) => nextStates[state].length === 0
 
 /** The checklist is filled in until the work is completed. */
 export const isWorking = (state: OrderState) => !isOver(state) && state !== 'completed'
+
+/** What was promised first. */
+export const endOf = ({ due_at, resolution_due_at }: Ends): string | null =>
+  [due_at, resolution_due_at].filter((at) => at !== null).sort()[0] ?? null
 
 export const orderTypes = [
   ...(['corrective', 'preventive', 'inspection', 'cleaning', 'vegetation'] as const),

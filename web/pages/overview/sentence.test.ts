@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { keptBackWords, sentence } from './sentence.ts'
+
+const plain = (text: string) => text.replaceAll('\u00a0', ' ')
+
+const noon = {
+  ...{ ac_power_kw: 300, available_power_kw: 400, curtailed_power_kw: 100 },
+  is_daylight: true,
+}
+
+test('the sentence tells what is possible now, and what the day made of its sun', () => {
+  assert.equal(
+    plain(sentence(noon, 81.6)),
+    'The site delivers 300.0 kW, 75 % of what is possible now: it is curtailed. ' +
+      'Today so far: 82 % of what the sun allowed.',
+  )
+  const night = { ...noon, ac_power_kw: -0.2, available_power_kw: 0, is_daylight: false }
+  assert.equal(
+    sentence(night, 96),
+    'The sun is down, the plants rest. Today so far: 96 % of what the sun allowed.',
+  )
+})
+
+test('what is not known is not in it', () => {
+  assert.equal(
+    sentence({ ...noon, ac_power_kw: null }, null),
+    'What the site delivers now is not known.',
+  )
+  assert.equal(
+    plain(sentence({ ...noon, curtailed_power_kw: null, available_power_kw: null }, null)),
+    'The site delivers 300.0 kW.',
+  )
+})
+
+test('a limit that binds nothing is not blamed', () => {
+  assert.equal(
+    plain(sentence({ ...noon, curtailed_power_kw: 0.1 }, null)),
+    'The site delivers 300.0 kW, 75 % of what is possible now.',
+  )
+  assert.equal(keptBackWords(0.1), 'that keeps nothing back now')
+  assert.equal(keptBackWords(null), 'what that keeps back now is not known')
+  assert.equal(plain(keptBackWords(12)), 'they could deliver 12.0 kW more')
+})

@@ -1,0 +1,35 @@
+import type { Overview } from '@heliograph/sdk'
+import { formatNumber, formatPower } from '../../ui/format.ts'
+
+type Now = Pick<
+  Overview['status'],
+  'ac_power_kw' | 'available_power_kw' | 'is_daylight' | 'curtailed_power_kw'
+>
+
+/** What the plant does now, and whether the day earned what it should. */
+export function sentence(status: Now, share_today_pct: number | null): string {
+  const now = nowOf(status)
+  if (share_today_pct === null) return now
+  return `${now} Today so far: ${formatNumber(share_today_pct, 0)} % of what the sun allowed.`
+}
+
+function nowOf(status: Now): string {
+  const { ac_power_kw, available_power_kw, is_daylight, curtailed_power_kw } = status
+  if (ac_power_kw === null) return 'What the site delivers now is not known.'
+  if (is_daylight === false && ac_power_kw <= 0) return 'The sun is down, the plants rest.'
+  const power = `The site delivers ${formatPower(ac_power_kw)}`
+  if (available_power_kw === null || available_power_kw < 1) return `${power}.`
+  const share = formatNumber(Math.min(100, (ac_power_kw / available_power_kw) * 100), 0)
+  const why = keepsBack(curtailed_power_kw) ? ': it is curtailed' : ''
+  return `${power}, ${share} % of what is possible now${why}.`
+}
+
+/** Less is noise of the measurement, and what plants take at night. */
+const keepsBack = (curtailed_kw: number | null) => (curtailed_kw ?? 0) >= 0.5
+
+/** What limits in force keep back now. */
+export function keptBackWords(curtailed_kw: number | null): string {
+  if (curtailed_kw === null) return 'what that keeps back now is not known'
+  if (!keepsBack(curtailed_kw)) return 'that keeps nothing back now'
+  return `they could deliver ${formatPower(curtailed_kw)} more`
+}
