@@ -19,7 +19,12 @@ test('a plant is limited, the devices show it, and it is released', { skip }, as
     await form.getByText('How much may be delivered?').waitFor()
     const where = form.getByLabel('Where')
     await where.selectOption('1')
-    await form.getByLabel('At most').fill('37')
+    const most = form.getByLabel('At most')
+    await most.pressSequentially('37,5')
+    await form.getByText('150.0 kW').first().waitFor()
+    await paste(page, '12,5')
+    await form.getByText('50.0 kW').first().waitFor()
+    await most.fill('37')
     await form.getByLabel('For', { exact: true }).selectOption('15')
     await form.getByRole('button', { name: 'Look at what it does' }).click()
     await form.getByText('148.0 kW').first().waitFor()
@@ -50,6 +55,15 @@ test('a plant is limited, the devices show it, and it is released', { skip }, as
     await heading.waitFor({ state: 'detached' })
   })
 })
+
+/** Into the field that is typed into. */
+const paste = (page: Page, text: string) =>
+  page.evaluate(`{
+    const clipboardData = new DataTransfer()
+    clipboardData.setData('text', ${JSON.stringify(text)})
+    const options = { clipboardData, bubbles: true, cancelable: true }
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', options))
+  }`)
 
 test('a plan is proposed, an hour of it is changed, and it is approved', { skip }, async () => {
   await asAdministrator(async ({ page }) => {

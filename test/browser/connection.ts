@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
 import { site_id } from './addresses.ts'
-import { ask, visit, type Window } from './browser.ts'
+import { ask, passwordField, visit, type Window } from './browser.ts'
 import { addressOf } from './people.ts'
-import { asAdministrator, skip, stage } from './stage.ts'
+import { asAdministrator, inWindow, newPersonOf, skip, stage } from './stage.ts'
 
 test('without a connection it says so, and nothing that was typed is lost', { skip }, async () => {
   await asAdministrator(async (window) => {
@@ -27,6 +27,41 @@ test('without a connection it says so, and nothing that was typed is lost', { sk
     await banner.waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Make the work order' }).click()
     await page.getByRole('heading', { name: /Typed before the line went/ }).waitFor()
+  })
+})
+
+test('what was typed outlasts its page, a reload and the session, until it is sent', {
+  skip,
+}, async () => {
+  const person = await newPersonOf('operator')
+  const name = `Typed before the session ended ${addressOf('once')}`
+  const options = { signed_in: person.cookies, expected: [/^401 /] }
+  await inWindow(options, async ({ page, context }) => {
+    const title = page.getByLabel(/^What is to be done/)
+    const isBack = async () => {
+      await page.getByText(/^Your draft from .* is back/).waitFor()
+      assert.equal(await title.inputValue(), name)
+    }
+    await visit(page, `/sites/${site_id}/work-orders/new`)
+    await title.fill(name)
+    await page.getByRole('link', { name: /^Alerts/ }).click()
+    await page.getByRole('heading', { name: 'Alerts', level: 1 }).waitFor()
+    await page.goBack()
+    await isBack()
+    await page.reload()
+    await isBack()
+
+    await context.clearCookies()
+    await page.getByRole('button', { name: 'Make the work order' }).click()
+    await page.getByRole('heading', { name: 'Sign in to Heliograph' }).waitFor()
+    await page.getByLabel('E-mail').fill(person.email)
+    await passwordField(page).fill(person.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await isBack()
+    await page.getByRole('button', { name: 'Make the work order' }).click()
+    await page.getByRole('heading', { name }).waitFor()
+    await visit(page, `/sites/${site_id}/work-orders/new`)
+    assert.equal(await title.inputValue(), '')
   })
 })
 

@@ -19,15 +19,33 @@ export interface Allowed extends Plant {
   allowed_kw: number
 }
 
-/** Percent is of the rated power of each; kW are shared in proportion to it. Whole watts. */
+/**
+ * Percent is of the rated power of each; kW are shared in proportion to it. Whole watts, to the
+ * last of them as the server reckons them.
+ */
 export function allowedOf(plants: readonly Plant[], limit: Limit): Allowed[] {
-  const rated_kw = plants.reduce((sum, plant) => sum + plant.rated_power_kw, 0)
-  const share =
-    limit.limit_mode === 'percent' ? limit.limit_value / 100 : limit.limit_value / rated_kw
-  return plants.map((plant) => {
-    const watts = Math.floor(Number((plant.rated_power_kw * share * 1000).toFixed(6)))
-    return { ...plant, allowed_kw: Math.min(plant.rated_power_kw, watts / 1000) }
+  const { limit_mode, limit_value } = limit
+  const rated_w = plants.map((plant) => wattsWithin(plant.rated_power_kw))
+  const all_w = rated_w.reduce((sum, watts) => sum + watts, 0)
+  const limit_w = Math.min(wattsWithin(limit_value), all_w)
+  return plants.map((plant, nth) => {
+    const watts =
+      limit_mode === 'percent'
+        ? Math.min(wattsWithin((plant.rated_power_kw * limit_value) / 100), rated_w[nth]!)
+        : shareOf(limit_w, rated_w[nth]!, all_w)
+    return { ...plant, allowed_kw: watts / 1000 }
   })
+}
+
+/** In integers: the products of a large site are beyond what a double holds exactly. */
+function shareOf(limit_w: number, rated_w: number, all_w: number): number {
+  return all_w === 0 ? 0 : Number((BigInt(limit_w) * BigInt(rated_w)) / BigInt(all_w))
+}
+
+/** The most whole watts that are not above a power. */
+function wattsWithin(power_kw: number): number {
+  const nearest = Math.round(power_kw * 1000)
+  return nearest / 1000 <= power_kw ? nearest : nearest - 1
 }
 
 export interface Span {
