@@ -8,6 +8,7 @@ import { defaultPollIntervals } from '@heliograph/domain/site'
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
 import { figuresOf, startClient, type Timed, waitsOf } from './fixtures/beside-peer.ts'
+import { median, tell } from './fixtures/figures.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 const unit_median_ms = 100
@@ -38,10 +39,10 @@ try {
   }
   const one = figuresOf([{ wall_ms: alone, cpu_ms: 0 }])
   const worst_ms = Math.max(...alone)
-  say(
+  tell(
+    one.p50_ms <= unit_median_ms && worst_ms <= unit_worst_ms,
     `a unit and day of quarters: p50 ${one.p50_ms.toFixed(0)} ms (limit ${unit_median_ms} ms), ` +
       `worst of ${alone.length} ${worst_ms.toFixed(0)} ms (limit ${unit_worst_ms} ms)`,
-    one.p50_ms <= unit_median_ms && worst_ms <= unit_worst_ms,
   )
 
   await client.ask(asked, 50)
@@ -60,31 +61,22 @@ try {
     solving.push(solverMs(body))
   }
   const slowest_ms = Math.max(...together)
-  say(
+  tell(
+    slowest_ms <= site_worst_ms,
     `${units} units together: p50 ${median(together).toFixed(0)} ms, worst of ${rounds} ` +
       `${slowest_ms.toFixed(0)} ms, limit ${site_worst_ms} ms; of it the solver ` +
       `${median(solving).toFixed(0)} ms`,
-    slowest_ms <= site_worst_ms,
   )
   const [idle, busy] = [figuresOf(without), figuresOf(meanwhile)]
   const ratio = busy.p99_ms / idle.p99_ms
-  say(
+  tell(
+    ratio <= wait_ratio,
     `other requests (${asked}): ${waitsOf(idle)}; while ${units} units are planned ` +
       `${waitsOf(busy)}: p99 is ${ratio.toFixed(2)} times as long, limit ${wait_ratio}`,
-    ratio <= wait_ratio,
   )
 } finally {
   client.stop()
   await plant.close()
-}
-
-function say(line: string, is_within: boolean) {
-  process.stdout.write(`${line}\n`)
-  if (!is_within) process.exitCode = 1
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 }
 
 interface Planned {

@@ -17,19 +17,11 @@ import { sealPermitFile } from '@heliograph/edge/control/permit-file'
 import { seeded } from '../test/end-to-end/chaos.ts'
 import { freePort } from '../test/end-to-end/programs.ts'
 import { fieldOf } from './fixtures/field.ts'
+import { p50p99, quantile, tell } from './fixtures/figures.ts'
 import { site_id as large_site_id } from './fixtures/large-site.ts'
 import { startLargeSiteEdge } from './fixtures/large-site-edge.ts'
 import { type LimitedField, serveLimitedField } from './fixtures/limited-field.ts'
-import {
-  endAll,
-  figuresAt,
-  type Program,
-  p50p99,
-  quantile,
-  startProgram,
-  tell,
-  until,
-} from './fixtures/programs.ts'
+import { endAll, figuresAt, type Program, startProgram, until } from './fixtures/programs.ts'
 import { enrol, onDatabase, type ServerProgram, startServer } from './fixtures/server-program.ts'
 
 const { values: options } = parseArgs({

@@ -15,6 +15,7 @@ import { type DownMessage, linkPath, type UpMessage } from '@heliograph/domain/l
 import { type WebSocket, WebSocketServer } from 'ws'
 import { freePort } from '../test/end-to-end/programs.ts'
 import { fieldOf } from './fixtures/field.ts'
+import { quantile } from './fixtures/figures.ts'
 import {
   can_pin,
   cpuSeconds,
@@ -22,7 +23,6 @@ import {
   figuresAt,
   type Program,
   pinThisProcess,
-  quantile,
   startProgram,
   until,
 } from './fixtures/programs.ts'

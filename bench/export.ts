@@ -9,6 +9,7 @@ import { copyStatement } from '@heliograph/server/http/export-rows'
 import { historyRows } from '@heliograph/server/records/history'
 import { Pool } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
+import { median } from './fixtures/figures.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 /** At least half the speed of the peer. */
@@ -112,8 +113,4 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 
 function rssMib(): number {
   return process.memoryUsage.rss() / 2 ** 20
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1]!
 }

@@ -5,6 +5,7 @@
 
 import { columnsOf } from '@heliograph/domain/readings'
 import { Pool } from 'pg'
+import { median } from './fixtures/figures.ts'
 import { inverterValues, servedPlant } from './fixtures/served-plant.ts'
 
 const limit = 1
@@ -69,8 +70,4 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now()
   await work()
   return performance.now() - began
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1]!
 }

@@ -29,6 +29,7 @@ import { type Database, openDatabase } from '../server/storage/database.ts'
 import { startEmbedded } from '../server/storage/embedded.ts'
 import { migrate } from '../server/storage/migrate.ts'
 import { ensurePartitions } from '../server/storage/partitions.ts'
+import { median } from './fixtures/figures.ts'
 
 const limit_ratio = 0.35
 const aim_ratio = 0.5
@@ -221,10 +222,6 @@ async function report(db: Database, by_link: number, by_copy: number): Promise<v
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
   if (ratio < limit_ratio) process.exitCode = 1
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 }
 
 async function main(): Promise<void> {

@@ -13,15 +13,9 @@ import { readingKinds } from '@heliograph/domain/readings'
 import type { Database } from '@heliograph/server/storage/database'
 import { freePort } from '../test/end-to-end/programs.ts'
 import { fieldOf } from './fixtures/field.ts'
+import { quantile } from './fixtures/figures.ts'
 import { postgresMb } from './fixtures/postgres-usage.ts'
-import {
-  endAll,
-  figuresAt,
-  type Program,
-  quantile,
-  startProgram,
-  until,
-} from './fixtures/programs.ts'
+import { endAll, figuresAt, type Program, startProgram, until } from './fixtures/programs.ts'
 import { enrol, onDatabase, type ServerProgram, startServer } from './fixtures/server-program.ts'
 
 const site_id = 'live'

@@ -20,6 +20,7 @@ import type { DispatchProblem, Period, Unit } from '@heliograph/optimize/dispatc
 import { solveByGlpsol, wholeProgramme } from '@heliograph/optimize/fixtures/whole-programme'
 import { measure } from '@heliograph/optimize/goals'
 import { loadSolver } from '@heliograph/optimize/solver'
+import { median } from './fixtures/figures.ts'
 
 const limits = { median_ms: 100, worst_ms: 1000, site_ms: 2000 }
 const folder = new URL('../../shared/data/prices/', import.meta.url)
@@ -51,9 +52,6 @@ const problemOf = (day: Day, units: readonly Unit[] = [unit]): DispatchProblem =
     return { start_ms, end_ms: start_ms + length_ms, price, pv_kw: 0, load_kw: 0 }
   }),
 })
-
-const median = (values: readonly number[]) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 
 let failed = false
 const within = (name: string, ms: number, most_ms: number) => {

@@ -8,6 +8,7 @@ import type { ReportFormat } from '@heliograph/server/reports/document'
 import { monthly } from '@heliograph/server/reports/writers/fixtures/sample-documents'
 import { createReportWriter } from '@heliograph/server/reports/writers/write'
 import { figuresOf, startClient, type Timed, waitsOf } from './fixtures/beside-peer.ts'
+import { median, tell } from './fixtures/figures.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 const limit_ms = 5000
@@ -26,10 +27,10 @@ try {
     const taken: number[] = []
     for (let round = 0; round < 5; round += 1) taken.push(await write(format))
     const worst_ms = Math.max(...taken, format === 'pdf' ? first_ms : 0)
-    say(
+    tell(
+      worst_ms <= limit_ms,
       `a month of 28 plants as ${format}: p50 ${median(taken).toFixed(0)} ms, worst ` +
         `${worst_ms.toFixed(0)} ms, limit ${limit_ms} ms`,
-      worst_ms <= limit_ms,
     )
   }
 
@@ -46,24 +47,15 @@ try {
   }
   const [idle, busy] = [figuresOf(without), figuresOf(meanwhile)]
   const ratio = busy.p99_ms / idle.p99_ms
-  say(
+  tell(
+    ratio <= wait_ratio,
     `requests (${asked}): ${waitsOf(idle)}; while a report is written ${waitsOf(busy)}: p99 is ` +
       `${ratio.toFixed(2)} times as long, limit ${wait_ratio}`,
-    ratio <= wait_ratio,
   )
 } finally {
   client.stop()
   await writer.close()
   await plant.close()
-}
-
-function say(line: string, is_within: boolean) {
-  process.stdout.write(`${line}\n`)
-  if (!is_within) process.exitCode = 1
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 }
 
 async function write(format: ReportFormat): Promise<number> {

@@ -18,18 +18,11 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Database } from '@heliograph/server/storage/database'
+import { p50p99, quantile, tell } from './fixtures/figures.ts'
 import { site_id, storeHistory } from './fixtures/large-site.ts'
 import { type Offer, type Offered, startLargeSiteEdge } from './fixtures/large-site-edge.ts'
 import { postgresCpuSeconds } from './fixtures/postgres-usage.ts'
-import {
-  can_pin,
-  endAll,
-  figuresAt,
-  type Program,
-  p50p99,
-  quantile,
-  tell,
-} from './fixtures/programs.ts'
+import { can_pin, endAll, figuresAt, type Program } from './fixtures/programs.ts'
 import { enrol, onDatabase, type ServerProgram, startServer } from './fixtures/server-program.ts'
 
 const { values: options } = parseArgs({

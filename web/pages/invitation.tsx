@@ -1,21 +1,12 @@
 import { HeliographError } from '@heliograph/sdk'
-import {
-  Alert,
-  Button,
-  Center,
-  Paper,
-  PasswordInput,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core'
+import { Alert, Button, Center, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useLocation } from 'wouter'
 import { askPlatform, type Role } from '../api.ts'
-import { checkAgain, checkNewPassword, show_password } from '../ui/passwords.ts'
+import { NewPasswordFields } from '../ui/new-password-fields.tsx'
+import { checkAgain, checkNewPassword } from '../ui/passwords.ts'
 import { leadTo, Problem, withFields } from '../ui/problem.tsx'
 import { Failure, Loading } from '../ui/states.tsx'
 import { useWrite } from '../ui/use-write.ts'
@@ -98,17 +89,10 @@ function NewAccount({ token, invitation }: { token: string; invitation: OpenInvi
             readOnly={invitation.email !== null}
             {...form.getInputProps('email')}
           />
-          <PasswordInput
+          <NewPasswordFields
             label="Password"
-            autoComplete="new-password"
-            visibilityToggleButtonProps={show_password}
-            {...form.getInputProps('password')}
-          />
-          <PasswordInput
-            label="Password once more"
-            autoComplete="new-password"
-            visibilityToggleButtonProps={show_password}
-            {...form.getInputProps('again')}
+            first={form.getInputProps('password')}
+            again={form.getInputProps('again')}
           />
           <Problem error={error} />
           <Button type="submit" loading={is_pending}>

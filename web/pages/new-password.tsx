@@ -1,9 +1,10 @@
-import { Alert, Anchor, Button, Center, Paper, PasswordInput, Stack, Title } from '@mantine/core'
+import { Alert, Anchor, Button, Center, Paper, Stack, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useEffect } from 'react'
 import { Link, useLocation } from 'wouter'
 import { askPlatform } from '../api.ts'
-import { checkAgain, checkNewPassword, show_password } from '../ui/passwords.ts'
+import { NewPasswordFields } from '../ui/new-password-fields.tsx'
+import { checkAgain, checkNewPassword } from '../ui/passwords.ts'
 import { leadTo, Problem } from '../ui/problem.tsx'
 import { useWrite } from '../ui/use-write.ts'
 
@@ -41,18 +42,10 @@ export default function NewPassword() {
                 This address is not whole: open the link as it is in the mail.
               </Alert>
             )}
-            <PasswordInput
-              label="New password"
+            <NewPasswordFields
               description="At least 12 characters. You are signed out everywhere."
-              autoComplete="new-password"
-              visibilityToggleButtonProps={show_password}
-              {...form.getInputProps('next')}
-            />
-            <PasswordInput
-              label="New password once more"
-              autoComplete="new-password"
-              visibilityToggleButtonProps={show_password}
-              {...form.getInputProps('again')}
+              first={form.getInputProps('next')}
+              again={form.getInputProps('again')}
             />
             <Problem
               error={error}

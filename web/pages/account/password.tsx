@@ -1,6 +1,7 @@
 import { Button, PasswordInput, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { askPlatform } from '../../api.ts'
+import { NewPasswordFields } from '../../ui/new-password-fields.tsx'
 import { checkAgain, checkNewPassword, show_password } from '../../ui/passwords.ts'
 import { leadTo, Problem } from '../../ui/problem.tsx'
 import { useWrite } from '../../ui/use-write.ts'
@@ -33,18 +34,10 @@ export function Password() {
           visibilityToggleButtonProps={show_password}
           {...form.getInputProps('current')}
         />
-        <PasswordInput
-          label="New password"
+        <NewPasswordFields
           description="You are signed out everywhere else."
-          autoComplete="new-password"
-          visibilityToggleButtonProps={show_password}
-          {...form.getInputProps('next')}
-        />
-        <PasswordInput
-          label="New password once more"
-          autoComplete="new-password"
-          visibilityToggleButtonProps={show_password}
-          {...form.getInputProps('again')}
+          first={form.getInputProps('next')}
+          again={form.getInputProps('again')}
         />
         <Problem
           error={change.error}
