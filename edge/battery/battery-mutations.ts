@@ -34,8 +34,20 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
   {
     name: 'raises a battery before its plant has come down',
     file: targets,
-    from: 'return Math.max(0, Math.min(of_plant_w, this.#left_w.get(null) ?? 0))',
+    from: 'return Math.min(of_plant_w, this.#left_w.get(null) ?? 0)',
     to: 'return Number.POSITIVE_INFINITY',
+  },
+  {
+    name: 'takes what a PCS delivers beyond what it is told for room to tell it more',
+    file: targets,
+    from: 'if (left_w >= 0) return held_w + Math.floor(left_w / power.gain)',
+    to: 'if (left_w >= -Infinity) return power.worst_w(now_ms) + Math.max(0, left_w)',
+  },
+  {
+    name: 'forgets that a PCS delivers more than it is told',
+    file: power,
+    from: 'Math.ceil(power_w * this.gain)',
+    to: 'power_w',
   },
   {
     name: 'raises two batteries by the same room',
@@ -46,7 +58,7 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
   {
     name: 'forgets the silent PCS',
     file: power,
-    from: 'if (!this.obeys(now_ms)) return Math.max(this.unwatched_w, measured_w)',
+    from: 'if (!this.obeys(now_ms)) return this.unwatched_w',
     to: '',
   },
   {

@@ -23,7 +23,7 @@ import type { DispatchStore } from './dispatch-store.ts'
 import { areHeldByRows, HiddenFigures } from './hidden-figures.ts'
 import { MostTold } from './most-told.ts'
 import { PcsNotes } from './pcs-notes.ts'
-import { checkSums, isCut, type PcsTarget, RoomLeft, splitOver } from './pcs-targets.ts'
+import { checkSums, isCut, mostOf, type PcsTarget, RoomLeft, splitOver } from './pcs-targets.ts'
 import { PcsPlaces } from './removed-pcs.ts'
 import { UnitRooms } from './unit-rooms.ts'
 
@@ -217,7 +217,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
       checkSums(joint, worst_w, targets)
     } catch (error) {
       this.#needs.onFault?.(error as Error)
-      this.#tell(targets.map((one) => ({ ...one, power_w: Math.min(one.power_w, one.told_w) })))
+      this.#tell(targets.map((one) => ({ ...one, power_w: Math.min(one.power_w, one.held_w) })))
       return
     }
     this.#tell(targets)
@@ -263,7 +263,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
     // What an earlier run left goes on until it is known what that is.
     if (!unit.isKnown(now_ms)) return []
     const usable = unit.pcs.filter((pcs) => pcs.isUsable(now_ms))
-    const usable_w = sum(usable, ({ power }) => power.worst_w(now_ms))
+    const usable_w = sum(usable, ({ power }) => power.held_w(now_ms))
     const granted_w = usable_w + left.of(unit.logger_id)
     const room = this.#rooms.roomOf(unit, joint, left)
     const unit_now: UnitNow = { ...this.#unitNow(unit, joint), room, granted_w }
@@ -273,12 +273,15 @@ export class Dispatcher implements Batteries, BatteryHooks {
     const targets = unit.pcs.map((pcs): PcsTarget => {
       const { bess_id, logger_id } = unit
       const worst_w = pcs.power.worst_w(now_ms)
-      const most_w = plants_w ? worst_w + left.of(logger_id) : Math.max(0, pcs.told_w)
+      const held_w = pcs.power.held_w(now_ms)
+      const most_w = plants_w
+        ? mostOf(pcs.power, left.signed_w(logger_id), now_ms)
+        : Math.min(held_w, Math.max(0, pcs.told_w))
       const durable_w = this.#most.durable_w(bess_id, pcs.pcs_idx)
       const power_w = pcs.settable(Math.min(parts.get(pcs) ?? 0, most_w, durable_w))
       const wanted_w = aims.get(pcs) ?? 0
-      left.take(logger_id, Math.max(0, power_w - worst_w))
-      return { bess_id, logger_id, pcs, power_w, wanted_w, worst_w, told_w: pcs.told_w }
+      left.take(logger_id, pcs.power.delivers_w(Math.max(0, power_w - held_w)))
+      return { bess_id, logger_id, pcs, power_w, wanted_w, worst_w, held_w }
     })
     unit.decided()
     const is_cut = isCut(targets, parts)
@@ -313,9 +316,9 @@ export class Dispatcher implements Batteries, BatteryHooks {
 
   #tell(targets: readonly PcsTarget[]): void {
     const permit = this.#joint?.permit ?? null
-    for (const { bess_id, pcs, power_w, worst_w } of targets) {
+    for (const { bess_id, pcs, power_w, held_w } of targets) {
       if (!pcs.needs(power_w)) continue
-      const is_raise = power_w > worst_w
+      const is_raise = power_w > held_w
       const mayStill = () =>
         is_raise
           ? this.#isWanted(pcs, power_w, permit)

@@ -78,4 +78,5 @@ test('what it falls back to counts before it does, and what is measured while it
   const over = pcsAt(20)
   over.onPower(35, 0)
   assert.equal(over.worst_w(0), 35)
+  assert.equal(over.held_w(0), 20, 'to tell it 30 is to raise it')
 })

@@ -34,6 +34,8 @@ export class PcsPower {
   #begun: Begun[] = []
   /** Its count stands still: what its registers say may be of long ago. */
   is_lost = false
+  /** It delivers so many times what it is told; from 1. */
+  gain = 1
   /** What an earlier run of the program may have begun; null: that is over. */
   #before: { most_w: number; until_ms: number | null } | null
 
@@ -130,18 +132,31 @@ export class PcsPower {
     this.#begun.pop()
   }
 
-  /** The most that it may discharge before it is looked at again; from 0. */
+  /**
+   * The most that it may discharge before it is looked at again; from 0. What was measured may be
+   * of a moment ago, when it held more.
+   */
   worst_w(now_ms: number): number {
-    const measured_w = this.measuredAt(now_ms) ?? 0
+    const most_w = this.delivers_w(this.held_w(now_ms))
+    return this.isKnown(now_ms) ? Math.max(most_w, this.measuredAt(now_ms) ?? 0) : most_w
+  }
+
+  /** What it makes of a setpoint. */
+  delivers_w(power_w: number): number {
+    return Math.ceil(power_w * this.gain)
+  }
+
+  /** The most that its registers may bring it to before they are read again: more is a raise. */
+  held_w(now_ms: number): number {
     if (!this.isKnown(now_ms)) return this.#beforeAt(now_ms)
-    if (!this.obeys(now_ms)) return Math.max(this.unwatched_w, measured_w)
+    if (!this.obeys(now_ms)) return this.unwatched_w
     const { setpoint_w, revert } = this.#state!
     const told_w = setpoint_w ?? this.ceiling_w
     const left_ms = (revert?.in_ms ?? 0) - (now_ms - this.#read_at_ms)
     const is_reverting = revert !== null && left_ms <= this.#facts.revert_margin_ms
     const reverts_w = is_reverting ? revert.to_w : 0
     const begun_w = this.#begun.map(({ power_w }) => power_w)
-    return Math.max(0, told_w, reverts_w, measured_w, this.#beforeAt(now_ms), ...begun_w)
+    return Math.max(0, told_w, reverts_w, this.#beforeAt(now_ms), ...begun_w)
   }
 
   /** The most that it may have been told: what a later run of the program has to count with. */

@@ -6,7 +6,7 @@ import { isCut, type PcsTarget } from './pcs-targets.ts'
 /** Its register holds steps of 100 W. */
 const pcs = { settable: (power_w: number) => Math.trunc(power_w / 100) * 100 } as ControlledPcs
 const cut = (power_w: number, part_w: number) => {
-  const rest = { bess_id: 1, logger_id: 1, wanted_w: part_w, worst_w: 0, told_w: 0 }
+  const rest = { bess_id: 1, logger_id: 1, wanted_w: part_w, worst_w: 0, held_w: 0 }
   const target: PcsTarget = { ...rest, pcs, power_w }
   return isCut([target], new Map([[pcs, part_w]]))
 }
