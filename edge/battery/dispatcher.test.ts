@@ -233,42 +233,6 @@ test('a newer schedule counts, an ended hour does not, and quarters are told one
   assert.equal(setpoint(site), 0)
 })
 
-test('one that refuses to be lowered has the room of the others', async () => {
-  const batteries = [batteryOf(1, { logger_id: 1 }), batteryOf(2, { logger_id: 1 })]
-  const site = await siteOf({ batteries })
-  site.hours(hourOf(40), hourOf(40, { bess_id: 2 }))
-  await site.pass(40)
-  site.batteries[0]!.pcs[0]!.refuses = true
-  site.permit = permit(50_000)
-  await site.pass(12)
-  const [first, second] = site.batteries.map(({ pcs }) => pcs[0]!.setpoint_w!)
-  assert.equal(first, 40_000)
-  assert.ok(second! <= 10_000, String(second))
-})
-
-test('a PCS that delivers more than it is told counts with that', async () => {
-  const site = await siteOf()
-  site.hours(hourOf(60))
-  await site.pass(40)
-  site.batteries[0]!.pcs[0]!.ratio = 1.3
-  await site.pass(10)
-  const limits_w = site.inverters.reduce((sum, { limit_w }) => sum + limit_w!, 0)
-  assert.ok(limits_w <= 22_000, String(limits_w))
-})
-
-test('a PCS that delivers more than it is told is told no more than keeps to the permit', async () => {
-  const battery = batteryOf(1, { ramp_rate_kw_s: 2 })
-  const bare = { logger_id: 1, rated_w: [] }
-  const site = await siteOf({ plants: [bare], batteries: [battery], permit: permit(1e6, 60_000) })
-  site.batteries[0]!.pcs[0]!.ratio = 1.5
-  site.hours(hourOf(60))
-  await site.pass(60)
-  assert.ok(setpoint(site)! > 35_000 && setpoint(site)! <= 40_000, String(setpoint(site)))
-  const told = new Set<number | null>()
-  await site.pass(120, () => told.add(setpoint(site)))
-  assert.ok(Math.max(...[...told].map(Number)) <= 40_000, String([...told]))
-})
-
 test('one PCS that is silent stops the others, and goes on with them when it is back', async () => {
   const at = { connection: 'a', unit_id: 1, driver: 'sunspec' } as const
   const pcs = [0, 1].map((pcs_idx) => ({ pcs_idx, rated_power_kw: 50, ...at }))

@@ -48,7 +48,7 @@ const tests = {
   batteries: [
     ...['pcs-power', 'decide-dispatch', 'dispatcher', 'battery-room.prop'],
     ...['removed-pcs', 'pcs-notes', 'controlled-pcs', 'controlled-unit', 'standing-room'],
-    ...['hidden-figures', 'dispatch-log'],
+    ...['hidden-figures', 'dispatch-log', 'pcs-targets', 'unit-rooms'],
   ].map((name) => `edge/battery/${name}.test.ts`),
   none: [
     ...inDrivers(['sunspec-limit.prop', 'sunspec-limit', 'profiles']),
