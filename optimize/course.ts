@@ -129,15 +129,18 @@ export interface Span {
  *
  * It is one interval. What the span does to the periods after it is to shift their state of charge,
  * each bounds that shift from both sides, for limits are concave; and so does each limit within.
+ *
+ * @param course with this power, where it is known already
  */
 export function bandOf(
   unit: Unit,
   periods: readonly Period[],
   power_kw: readonly number[],
   span: Span,
+  course: Course = followCourse(unit, periods, power_kw),
 ): Band | null {
   const { first, last } = span
-  const { soc_pct } = followCourse(unit, periods, power_kw)
+  const { soc_pct } = course
   const hours = periods.slice(first, last).reduce((sum, period) => sum + hoursOf(period), 0)
   const from_pct = first === 0 ? unit.soc_start_pct : soc_pct[first - 1]!
   const powerTo = (pct: number) =>

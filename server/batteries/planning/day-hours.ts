@@ -1,12 +1,13 @@
 /** The hours of a schedule from the powers of its periods, and what they come to. Pure. */
 import { rounded } from '@heliograph/domain/significant'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { flowsOf, roomOf } from '@heliograph/optimize/connection'
 import { bandOf, type Course, followCourse } from '@heliograph/optimize/course'
 import { hoursOf, type Period, type Unit } from '@heliograph/optimize/dispatch-problem'
 import type { StoredHour } from '../schedule-hours.ts'
 import type { ScheduleTotals } from '../schedule-plan.ts'
 import type { StoredProblem, StoredSchedule } from '../schedules.ts'
-import { hour_ms } from './plan-prices.ts'
+import { hour_ms, quarter_ms } from './plan-prices.ts'
 
 const micro = 1_000_000
 
@@ -19,22 +20,22 @@ export function powersOf(
   { periods }: Pick<StoredProblem, 'periods'>,
 ): number[] {
   return periods.map(({ start_ms }) => {
-    const at = new Date(start_ms)
-    const { power_kw, quarter_power_kw } = hours[at.getUTCHours()]!
-    return quarter_power_kw?.[at.getUTCMinutes() / 15] ?? power_kw
+    const { power_kw, quarter_power_kw } = hours[utcHour(start_ms)]!
+    return quarter_power_kw?.[(start_ms % hour_ms) / quarter_ms] ?? power_kw
   })
 }
+
+/** Of the day: plans ask this so often that a Date for each takes most of their time. */
+export const utcHour = (ms: number) => Math.floor((ms % day_ms) / hour_ms)
 
 /** Which of the periods an hour has; null where it was not open when it was planned. */
 export function spanOf(
   { periods }: Pick<StoredProblem, 'periods'>,
   hour: number,
 ): { first: number; last: number } | null {
-  const first = periods.findIndex(({ start_ms }) => new Date(start_ms).getUTCHours() === hour)
+  const first = periods.findIndex(({ start_ms }) => utcHour(start_ms) === hour)
   if (first < 0) return null
-  const last = periods.findIndex(
-    ({ start_ms }, nth) => nth > first && new Date(start_ms).getUTCHours() !== hour,
-  )
+  const last = periods.findIndex(({ start_ms }, nth) => nth > first && utcHour(start_ms) !== hour)
   return { first, last: last < 0 ? periods.length : last }
 }
 
@@ -61,7 +62,8 @@ export function withPowers(
     if (span === null) return hour
     const own = power_kw.slice(span.first, span.last)
     const mean_kw = wattsTowardsZero(own.reduce((sum, power) => sum + power, 0) / own.length)
-    const band = bandOf(unit, periods, power_kw, span) ?? { min_kw: mean_kw, max_kw: mean_kw }
+    const none = { min_kw: mean_kw, max_kw: mean_kw }
+    const band = bandOf(unit, periods, power_kw, span, course) ?? none
     return {
       ...hour,
       power_kw: mean_kw,

@@ -2,7 +2,7 @@
 import type { Period } from '@heliograph/optimize/dispatch-problem'
 import type { StoredHour } from '../schedule-hours.ts'
 import type { ScheduleHours } from '../schedules.ts'
-import { powersOf } from './day-hours.ts'
+import { powersOf, utcHour } from './day-hours.ts'
 import { hour_ms } from './plan-prices.ts'
 
 export interface Connected {
@@ -30,12 +30,13 @@ export function sumOver(
   periods: readonly Period[],
   planned: readonly Pick<ScheduleHours, 'hours'>[],
 ): number[] {
-  return periods.map((period) =>
-    planned.reduce((sum, { hours }) => sum + meanPower(hours, period), 0),
-  )
+  const all = planned.map(({ hours }) => meanPowers(hours, periods))
+  return periods.map((_, nth) => all.reduce((sum, powers) => sum + powers[nth]!, 0))
 }
 
-function meanPower(hours: readonly StoredHour[], { start_ms, end_ms }: Period): number {
-  if (end_ms - start_ms === hour_ms) return hours[new Date(start_ms).getUTCHours()]!.power_kw
-  return powersOf(hours, { periods: [{ start_ms, end_ms, price: null, pv_kw: 0, load_kw: 0 }] })[0]!
+function meanPowers(hours: readonly StoredHour[], periods: readonly Period[]): number[] {
+  const of_periods = powersOf(hours, { periods })
+  return periods.map(({ start_ms, end_ms }, nth) =>
+    end_ms - start_ms === hour_ms ? hours[utcHour(start_ms)]!.power_kw : of_periods[nth]!,
+  )
 }

@@ -9,7 +9,7 @@ import type { ScheduleInputs } from '../schedule-plan.ts'
 import { Refusal } from './refusal.ts'
 
 export const hour_ms = 3_600_000
-const quarter_ms = hour_ms / 4
+export const quarter_ms = hour_ms / 4
 const minute_ms = 60_000
 
 interface PricedSpan {

@@ -1,4 +1,5 @@
 /** What the writes do to schedules, each within the transaction of its request. */
+import { setImmediate } from 'node:timers/promises'
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { amongNewest, type DayPlans, readDayPlans } from '../../batteries/planning/day-plans.ts'
 import { idlePlan } from '../../batteries/planning/idle.ts'
@@ -92,7 +93,12 @@ export async function propose(
     rows.push((await scheduleById(tx, { site_id, schedule_id }))!)
   }
   const plans = await readDayPlans(tx, { site_id, date })
-  const made = rows.map((row) => scheduleOf(amongNewest(plans, row, now), now))
+  const made: Schedule[] = []
+  for (const row of rows) {
+    made.push(scheduleOf(amongNewest(plans, row, now), now))
+    // Each is judged among all: other requests do not wait for the whole site.
+    await setImmediate()
+  }
   return { made, refused }
 }
 
