@@ -38,6 +38,9 @@ function SignedIn() {
             .map(({ path, Page }) => (
               <Route key={path} path={path} component={Page} />
             ))}
+          <Route path="/sites">
+            <Redirect to="/" replace />
+          </Route>
           <Route path="/sites/:site_id/*?">
             {({ site_id }) => (
               <SiteShell site_id={site_id}>

@@ -7,6 +7,7 @@ import { HealthBadge } from '../ui/health.tsx'
 import { Page } from '../ui/page.tsx'
 import { Answered, Empty } from '../ui/states.tsx'
 import { useNow } from '../ui/use-now.ts'
+import { SiteNow } from './sites/site-now.tsx'
 
 export default function Sites() {
   const sites = useSites()
@@ -46,6 +47,7 @@ function SiteCard({ site }: { site: Site }) {
         {formatPower(site.ac_capacity_kw)} AC, {site.logger_count} plants, {site.inverter_count}{' '}
         inverters
       </Text>
+      <SiteNow site={site} />
       <Group gap="xs" mt="sm">
         {site.commissioning_safe_mode && <Badge color="yellow">Safe mode</Badge>}
         {site.active_alert_count !== null && site.active_alert_count > 0 && (

@@ -2,9 +2,10 @@
 import 'uplot/dist/uPlot.min.css'
 import { useComputedColorScheme } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
-import { useEffect, useRef } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { formatNumber } from './format.ts'
+import { asLocal } from './site-clock.ts'
 
 export interface Line {
   label: string
@@ -44,8 +45,12 @@ export interface LineChartProps {
 
 /** Lines of one unit share an axis; a second unit has the right one. */
 export function LineChart({ title, at_ms, lines, timezone, height = 260, band }: LineChartProps) {
-  const { ref, width } = useElementSize()
+  const { ref, width: observed } = useElementSize()
   const target = useRef<HTMLDivElement>(null)
+  const [first_width, setFirstWidth] = useState(0)
+  // A frame before it is observed.
+  useLayoutEffect(() => setFirstWidth(target.current?.clientWidth ?? 0), [])
+  const width = Math.round(observed) || first_width
   const chart = useRef<uPlot | null>(null)
   const shown = useRef<readonly Line[] | null>(null)
   const scheme = useComputedColorScheme('light')
@@ -102,7 +107,7 @@ function optionsOf({ lines, timezone, scheme, width, height, band }: Drawn): uPl
   const axis = { stroke: text, grid, ticks: grid }
   return {
     ...{ width, height },
-    tzDate: (s) => uPlot.tzDate(new Date(s * 1000), timezone),
+    tzDate: (s) => asLocal(s * 1000, timezone),
     cursor: { sync: { key: 'time' } },
     legend: { live: true },
     scales: { x: { time: true } },

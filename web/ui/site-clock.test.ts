@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { clockAt, dayAt, instantOf } from './site-clock.ts'
+import { asLocal, clockAt, dayAt, instantOf } from './site-clock.ts'
 import { addDays, dayStart, daysFrom, isDate } from './site-day.ts'
 import { isWithin, utcDays } from './site-days.ts'
 
@@ -26,6 +26,17 @@ test('a time that the clocks skip is none, of two that read alike it is the firs
   for (const no_time of ['', 'soon', '2026-02-30T10:00', '2026-06-21T24:30']) {
     assert.equal(instantOf(no_time, berlin), null, no_time)
   }
+})
+
+test('a date that reads as the clocks of the site is what the browser makes of them', () => {
+  const instant = fc.integer({ min: Date.UTC(2020), max: Date.UTC(2030) })
+  fc.assert(
+    fc.property(fc.constantFrom(...zones), instant, (zone, at_ms) => {
+      const expected = new Date(new Date(at_ms).toLocaleString('en-US', { timeZone: zone }))
+      expected.setMilliseconds(at_ms % 1000)
+      assert.equal(iso(asLocal(at_ms, zone).getTime()), iso(expected.getTime()))
+    }),
+  )
 })
 
 test('what the clocks show is found again, in every zone', () => {

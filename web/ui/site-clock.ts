@@ -39,3 +39,13 @@ export function instantOf(clock: string, timezone: string): number | null {
     .filter((at_ms) => clockAt(at_ms, timezone) === clock.slice(0, 16))
   return found.length === 0 ? null : Math.min(...found)
 }
+
+/** A date whose local fields are what the clocks show, for who knows no other zones. */
+export function asLocal(at_ms: number, timezone: string): Date {
+  const minute_ms = Math.floor(at_ms / 60_000) * 60_000
+  const shown = new Date(at_ms - minute_ms + Date.parse(`${clockAt(minute_ms, timezone)}Z`))
+  const [hour, minute] = [shown.getUTCHours(), shown.getUTCMinutes()]
+  const [second, ms] = [shown.getUTCSeconds(), shown.getUTCMilliseconds()]
+  const day = [shown.getUTCFullYear(), shown.getUTCMonth(), shown.getUTCDate()] as const
+  return new Date(...day, hour, minute, second, ms)
+}

@@ -1,11 +1,10 @@
 import type { Overview } from '@heliograph/sdk'
 import { Anchor, SimpleGrid } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { heliograph } from '../../api.ts'
 import { Figure } from '../../ui/figure.tsx'
 import { formatEnergy, formatMoney, formatNumber, formatPower, none } from '../../ui/format.ts'
 import { inWords } from '../../ui/words.ts'
+import { useEarnedToday } from './earned-today.ts'
 import { useMayRead } from './may-read.ts'
 import { useShareToday } from './share-today.ts'
 
@@ -67,14 +66,7 @@ const reasons: Record<string, string> = {
 }
 
 function MoneyToday({ site_id }: { site_id: string }) {
-  const { data, isError } = useQuery({
-    queryKey: ['earnings-today', site_id],
-    queryFn: ({ signal }) => {
-      const today = new Date().toISOString().slice(0, 10)
-      return heliograph.earningsSummaryGet({ site_id, start: today, end: today }, { signal })
-    },
-    refetchInterval: 60_000,
-  })
+  const { data, isError } = useEarnedToday(site_id)
   const net = data?.net_amount ?? data?.known?.net_amount
   const per_mwh = data?.average_price_per_mwh
   return (
