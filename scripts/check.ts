@@ -92,19 +92,17 @@ function installPeers(): void {
   }
 }
 
+const filesOf = (folders: readonly string[]) => folders.map((folder) => `${folder}/**/*.test.ts`)
 const tests = [
-  'test',
-  'domain',
-  'physics',
-  'forecast',
-  'optimize',
-  'server',
-  'edge',
-  'simulator',
-  'cli',
-  'web',
-].map((folder) => `${folder}/**/*.test.ts`)
+  'test/*.test.ts',
+  ...filesOf(['test/contract', 'test/conventions', 'domain', 'physics', 'forecast', 'optimize']),
+  ...filesOf(['server', 'cli', 'web']),
+]
+/** Programs that poll and are polled: beside another test they would be late. */
+const tests_in_real_time = filesOf(['edge', 'simulator', 'test/end-to-end'])
 const runTests = ['--test', '--test-timeout=180000']
+// Much of the time they wait for the database: one at a time leaves two processors half idle.
+const at_once = `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`
 
 // Each of hundreds of test files is a process that would translate the same sources again.
 process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/compiled')
@@ -118,11 +116,10 @@ run('OpenAPI by Spectral', 'spectral', 'lint', '--fail-severity=hint', 'openapi.
 run('OpenAPI by Redocly', 'redocly', 'lint', 'openapi.json')
 if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
   const storage = ['server/**/*.test.ts', 'test/conventions/**/*.test.ts']
-  // Much of the time they wait for the database: one at a time leaves two processors half idle.
-  const at_once = `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`
   const files = [at_once, ...storage]
   run('PostgreSQL 15', 'node', 'scripts/postgres15.ts', '--', 'node', ...runTests, ...files)
 }
-run('Tests', 'node', ...runTests, ...tests)
+run('Tests', 'node', ...runTests, at_once, ...tests)
+run('Tests in real time', 'node', ...runTests, '--test-concurrency=1', ...tests_in_real_time)
 // By itself: it runs the whole demo beside a browser and a shell.
 run('Pages and examples', 'node', ...runTests, 'test/browser/platform.browser.ts')
