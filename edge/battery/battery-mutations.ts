@@ -34,20 +34,20 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
   {
     name: 'raises a battery before its plant has come down',
     file: targets,
-    from: 'return Math.min(of_plant_w, this.#left_w.get(null) ?? 0)',
+    from: 'return Math.max(0, Math.min(of_plant_w, this.#left_w.get(null) ?? 0))',
     to: 'return Number.POSITIVE_INFINITY',
   },
   {
     name: 'takes what a PCS delivers beyond what it is told for room to tell it more',
-    file: targets,
-    from: 'if (left_w >= 0) return held_w + Math.floor(left_w / power.gain)',
-    to: 'if (left_w >= -Infinity) return power.worst_w(now_ms) + Math.max(0, left_w)',
+    file: dispatcher,
+    from: '? held_w + left.of(logger_id)',
+    to: '? worst_w + left.of(logger_id)',
   },
   {
-    name: 'forgets that a PCS delivers more than it is told',
-    file: power,
-    from: 'Math.ceil(power_w * this.gain)',
-    to: 'power_w',
+    name: 'takes what a PCS delivers beyond what it is told for explained',
+    file: counted,
+    from: 'sum(this.within(logger_id), (unit) => unit.held_w(now_ms))',
+    to: 'this.worstHere_w(logger_id)',
   },
   {
     name: 'raises two batteries by the same room',

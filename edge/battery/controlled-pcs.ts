@@ -30,15 +30,9 @@ const backoffs_ms = [1000, 2000, 5000, 10_000] as const
 const attempts_max = 3
 /** One that refused power so often is asked for it again after so long: 0 W is taken by many. */
 const rest_ms = 30_000
-/** Of its rating: so much more than it holds is no error of a meter. */
-const excess_ratio = 0.02
-/** What it delivers at a setpoint is by as many reads in a row that found it at that. */
-const steady_reads = 3
-/** Of its rating: what it makes of less than that says nothing. */
-const steady_ratio = 0.1
 /** Of its rating: so much the other way is no loss of a converter that stands. */
 const contrary_ratio = 0.1
-/** Less than at the read before, by so much of its rating: it is on its way. */
+/** Less of that than at the read before, by so much of its rating, is on its way through zero. */
 const settling_ratio = 0.01
 const contrary_reads = 5
 
@@ -71,8 +65,6 @@ export class ControlledPcs {
   /** Reads in a row in which it did the opposite of what it is told. */
   #contrary = 0
   #measured_w = 0
-  /** Reads in a row that found it at the same. */
-  #steady = { held_w: 0, reads: 0 }
   readonly #start = new PcsStart()
   #alarm_code: string | null = null
 
@@ -168,7 +160,7 @@ export class ControlledPcs {
   onRead({ control, power, power_w, is_lost, is_off, alarm_code }: PcsLook): void {
     const now_ms = this.#now()
     if (control !== this.#control) this.#meet(control)
-    if (power_w !== null) this.#lookAtPower(power_w, now_ms)
+    this.#lookAtSign(power_w)
     this.#start.look({ is_off, told_w: this.told_w }, now_ms)
     this.#alarm_code = alarm_code
     this.power.is_lost = is_lost
@@ -178,32 +170,18 @@ export class ControlledPcs {
     if (power && !was_touched) this.#take(power)
   }
 
-  #lookAtPower(power_w: number, now_ms: number): void {
-    const settling_w = settling_ratio * this.rated_w
-    const is_settling = Math.abs(power_w) < Math.abs(this.#measured_w) - settling_w
-    this.#measured_w = power_w
-    this.#lookAtGain(power_w, is_settling ? 0 : this.power.held_w(now_ms))
-    this.#lookAtSign(power_w, is_settling)
-  }
-
-  /** Its meter and its registers may disagree for good: it counts with what it delivers. */
-  #lookAtGain(power_w: number, held_w: number): void {
-    const is_same = held_w === this.#steady.held_w
-    this.#steady = { held_w, reads: is_same ? this.#steady.reads + 1 : 1 }
-    if (this.#steady.reads < steady_reads || held_w < steady_ratio * this.rated_w) return
-    const is_more = power_w > held_w + excess_ratio * this.rated_w
-    this.power.gain = is_more ? power_w / held_w : 1
-  }
-
   /**
    * A sign that is the wrong way round, of its setpoint or of what it measures, would discharge
    * what is to be charged: beside any permit, and out of any window. That does not pass by itself,
    * so that it stands still until it is met anew.
    */
-  #lookAtSign(power_w: number, is_settling: boolean): void {
-    if (this.is_contrary) return
-    const size_w = Math.min(Math.abs(power_w), Math.abs(this.told_w))
-    const is_clear = size_w > contrary_ratio * this.rated_w && !is_settling
+  #lookAtSign(power_w: number | null): void {
+    if (power_w === null || this.is_contrary) return
+    const size_w = Math.abs(power_w)
+    const is_settling = size_w < Math.abs(this.#measured_w) - settling_ratio * this.rated_w
+    this.#measured_w = power_w
+    const least_w = contrary_ratio * this.rated_w
+    const is_clear = Math.min(size_w, Math.abs(this.told_w)) > least_w && !is_settling
     this.#contrary = is_clear && power_w * this.told_w < 0 ? this.#contrary + 1 : 0
   }
 
@@ -334,7 +312,6 @@ export class ControlledPcs {
     this.#is_armed = false
     this.#told_w = null
     this.#contrary = 0
-    this.#steady = { held_w: 0, reads: 0 }
     this.#is_awaited = false
     this.#retry_ms = Number.NEGATIVE_INFINITY
   }

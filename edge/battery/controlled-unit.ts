@@ -140,6 +140,10 @@ export class ControlledUnit {
     return this.pcs.reduce((sum, { power }) => sum + power.worst_w(now_ms), 0)
   }
 
+  held_w(now_ms: number): number {
+    return this.pcs.reduce((sum, { power }) => sum + power.held_w(now_ms), 0)
+  }
+
   /** Of those that cannot be commanded now. */
   fixed_w(now_ms: number): number {
     const fixed = this.pcs.filter((pcs) => !pcs.isUsable(now_ms))

@@ -34,6 +34,13 @@ export class CountedBatteries {
     return this.worstHere_w(logger_id) + this.left_w(logger_id)
   }
 
+  /** Without what is measured beyond that. */
+  held_w(logger_id: number | null): number {
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    const held_w = sum(this.within(logger_id), (unit) => unit.held_w(now_ms))
+    return held_w + this.left_w(logger_id)
+  }
+
   fixed_w(logger_id: number | null): number {
     return this.fixedHere_w(logger_id) + this.left_w(logger_id)
   }

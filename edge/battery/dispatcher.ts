@@ -23,7 +23,7 @@ import type { DispatchStore } from './dispatch-store.ts'
 import { areHeldByRows, HiddenFigures } from './hidden-figures.ts'
 import { MostTold } from './most-told.ts'
 import { PcsNotes } from './pcs-notes.ts'
-import { checkSums, isCut, mostOf, type PcsTarget, RoomLeft, splitOver } from './pcs-targets.ts'
+import { checkSums, isCut, type PcsTarget, RoomLeft, splitOver } from './pcs-targets.ts'
 import { PcsPlaces } from './removed-pcs.ts'
 import { UnitRooms } from './unit-rooms.ts'
 
@@ -155,6 +155,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
   }
 
   readonly worst_w = (logger_id: number | null) => this.#counted.worst_w(logger_id)
+  readonly held_w = (logger_id: number | null) => this.#counted.held_w(logger_id)
   readonly fixed_w = (logger_id: number | null) => this.#counted.fixed_w(logger_id)
   readonly standing_w = (logger_id: number | null) => this.#counted.standing_w(logger_id)
   readonly powerOf = (logger_id: number) => this.#counted.powerOf(logger_id)
@@ -274,13 +275,14 @@ export class Dispatcher implements Batteries, BatteryHooks {
       const { bess_id, logger_id } = unit
       const worst_w = pcs.power.worst_w(now_ms)
       const held_w = pcs.power.held_w(now_ms)
+      // What is measured beyond what it holds is no room for a raise: it may be on its way down.
       const most_w = plants_w
-        ? mostOf(pcs.power, left.signed_w(logger_id), now_ms)
+        ? held_w + left.of(logger_id)
         : Math.min(held_w, Math.max(0, pcs.told_w))
       const durable_w = this.#most.durable_w(bess_id, pcs.pcs_idx)
       const power_w = pcs.settable(Math.min(parts.get(pcs) ?? 0, most_w, durable_w))
       const wanted_w = aims.get(pcs) ?? 0
-      left.take(logger_id, pcs.power.delivers_w(Math.max(0, power_w - held_w)))
+      left.take(logger_id, Math.max(0, power_w - held_w))
       return { bess_id, logger_id, pcs, power_w, wanted_w, worst_w, held_w }
     })
     unit.decided()

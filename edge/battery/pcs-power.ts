@@ -34,8 +34,6 @@ export class PcsPower {
   #begun: Begun[] = []
   /** Its count stands still: what its registers say may be of long ago. */
   is_lost = false
-  /** It delivers so many times what it is told; from 1. */
-  gain = 1
   /** What an earlier run of the program may have begun; null: that is over. */
   #before: { most_w: number; until_ms: number | null } | null
 
@@ -137,13 +135,8 @@ export class PcsPower {
    * of a moment ago, when it held more.
    */
   worst_w(now_ms: number): number {
-    const most_w = this.delivers_w(this.held_w(now_ms))
-    return this.isKnown(now_ms) ? Math.max(most_w, this.measuredAt(now_ms) ?? 0) : most_w
-  }
-
-  /** What it makes of a setpoint. */
-  delivers_w(power_w: number): number {
-    return Math.ceil(power_w * this.gain)
+    const held_w = this.held_w(now_ms)
+    return this.isKnown(now_ms) ? Math.max(held_w, this.measuredAt(now_ms) ?? 0) : held_w
   }
 
   /** The most that its registers may bring it to before they are read again: more is a raise. */

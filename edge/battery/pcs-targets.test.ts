@@ -32,5 +32,5 @@ test('what one is raised by is no room for the next, of its plant or at its conn
   left.take(1, 25)
   assert.deepEqual([left.of(1), left.of(2), left.of(null)], [5, 5, 5])
   left.take(null, 15)
-  assert.deepEqual([left.of(1), left.signed_w(1), left.of(2)], [0, -10, 0])
+  assert.deepEqual([left.of(1), left.of(2), left.of(null)], [0, 0, 0])
 })

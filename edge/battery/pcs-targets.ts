@@ -3,7 +3,6 @@ import type { JointCeilings } from '../control/battery-shares.ts'
 import { waterFill } from '../control/share.ts'
 import type { ControlledPcs } from './controlled-pcs.ts'
 import type { DispatchFacts } from './decide-dispatch.ts'
-import type { PcsPower } from './pcs-power.ts'
 
 export interface PcsTarget {
   bess_id: number
@@ -70,13 +69,8 @@ export class RoomLeft {
   }
 
   of(logger_id: number | null): number {
-    return Math.max(0, this.signed_w(logger_id))
-  }
-
-  /** Less than zero: so much more may be delivered than is allowed. */
-  signed_w(logger_id: number | null): number {
     const of_plant_w = logger_id === null ? Number.POSITIVE_INFINITY : this.#plant(logger_id)
-    return Math.min(of_plant_w, this.#left_w.get(null) ?? 0)
+    return Math.max(0, Math.min(of_plant_w, this.#left_w.get(null) ?? 0))
   }
 
   /** Where each plant is held by a row, what they leave to a battery that holds `held_w` of it. */
@@ -94,21 +88,6 @@ export class RoomLeft {
   #plant(logger_id: number): number {
     return this.#left_w.get(logger_id) ?? 0
   }
-}
-
-/**
- * The most that one may be told, where so much is left or too much. What it was measured at beyond
- * what it holds is no room for a raise. Too much is answered by those whose rooms and limits made
- * it; this one gives back what it delivers beyond its setpoint.
- */
-export function mostOf(power: PcsPower, left_w: number, now_ms: number): number {
-  const held_w = power.held_w(now_ms)
-  if (left_w >= 0) return held_w + Math.floor(left_w / power.gain)
-  const delivered_w = power.delivers_w(held_w)
-  // What is measured above that is on its way down.
-  const over_w = -left_w - (power.worst_w(now_ms) - delivered_w)
-  const back_w = Math.max(0, Math.min(over_w, delivered_w - held_w))
-  return held_w - Math.ceil(back_w / power.gain)
 }
 
 /** Infinite less anything is infinite, but for what is not known at all. */

@@ -75,6 +75,8 @@ export interface Batteries {
   share_w(logger_id: number | null): number
   /** What they may discharge at worst, and of that, those that do not obey. */
   worst_w(logger_id: number | null): number
+  /** What their setpoints explain of it: without what is measured beyond these. */
+  held_w(logger_id: number | null): number
   fixed_w(logger_id: number | null): number
   /** What they may go on discharging with where the edge falls silent. */
   readonly standing_w: (logger_id: number | null) => number

@@ -310,7 +310,7 @@ export class Controller {
     const { batteries } = this.#needs
     this.#alerts.removed.look(this.#plants, batteries?.removed.counting() ?? [], moment)
     let fixed_w = this.#plants.goneWorst(now_ms)
-    let site_worst_w = fixed_w + (batteries?.worst_w(null) ?? 0)
+    let site_worst_w = fixed_w + (batteries?.held_w(null) ?? 0)
     fixed_w += batteries?.fixed_w(null) ?? 0
     for (const plant of this.#plants.all) {
       const { logger_id, devices } = plant
@@ -333,7 +333,7 @@ export class Controller {
       this.#alerts.permitUnenforceable(logger_id, is_known && is_over)
       fixed_w += is_known ? decided.fixed_w : 0
       const power = this.#plants.powerOf(plant, now_ms)
-      const joint_w = worst_w + (batteries?.worst_w(logger_id) ?? 0)
+      const joint_w = worst_w + (batteries?.held_w(logger_id) ?? 0)
       const allowed = { most_w: permit_w, worst_w: joint_w }
       const is_exceeded = this.#excess.look(logger_id, allowed, power, now_ms)
       this.#alerts.permitExceeded(logger_id, is_exceeded)
