@@ -1,25 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { inverterPower } from './fixtures/mixed-polls.ts'
-import {
-  batteryOf,
-  type FakePcs,
-  hourOf,
-  type MixedSite,
-  mixedSite,
-  start_at,
-} from './fixtures/mixed-site.ts'
-
-const plant = { logger_id: 1, rated_w: [50_000, 50_000] }
-const permit = (plant_w: number, site_w: number | null = null) => ({
-  plant_w: new Map([[1, plant_w]]),
-  site_w,
-})
-
-async function siteOf(more: Partial<Parameters<typeof mixedSite>[0]> = {}): Promise<MixedSite> {
-  const batteries = [batteryOf(1, { logger_id: 1 })]
-  return mixedSite({ plants: [plant], batteries, permit: permit(100_000), ...more })
-}
+import { batteryOf, type FakePcs, hourOf, type MixedSite, start_at } from './fixtures/mixed-site.ts'
+import { onePlant, permit } from './fixtures/one-plant.ts'
 
 const setpoint = ({ batteries }: MixedSite) => batteries[0]!.pcs[0]!.setpoint_w
 const sunOf = (site: MixedSite, w: number) => {
@@ -27,7 +10,7 @@ const sunOf = (site: MixedSite, w: number) => {
 }
 
 test('an approved hour is carried out by the ramp, and told as achieved', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   await site.pass(10)
   assert.equal(setpoint(site), 0)
   site.hours(hourOf(60))
@@ -43,7 +26,7 @@ test('an approved hour is carried out by the ramp, and told as achieved', async 
 })
 
 test('the battery waits for what the plant leaves, and the plant does not give way to it', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   sunOf(site, 70_000)
   await site.pass(60)
   site.hours(hourOf(60))
@@ -67,7 +50,7 @@ test('the battery waits for what the plant leaves, and the plant does not give w
 })
 
 test('at night the plant is lowered for the battery, and has its limit back after', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   await site.pass(30)
   site.hours(hourOf(80, { end_at: start_at + 300_000 }))
   await site.pass(60)
@@ -80,7 +63,7 @@ test('at night the plant is lowered for the battery, and has its limit back afte
 })
 
 test('charging makes no room, and needs none', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   sunOf(site, 100_000)
   site.hours(hourOf(-60))
   await site.pass(60)
@@ -92,7 +75,7 @@ test('charging makes no room, and needs none', async () => {
 })
 
 test('without a permit of its connection it does not discharge, and charges', async () => {
-  const site = await siteOf({ batteries: [batteryOf(1)] })
+  const site = await onePlant({ batteries: [batteryOf(1)] })
   site.hours(hourOf(60))
   await site.pass(30)
   assert.equal(setpoint(site), 0)
@@ -103,14 +86,14 @@ test('without a permit of its connection it does not discharge, and charges', as
 })
 
 test('where nobody asked for control nothing is written', async () => {
-  const site = await siteOf({ permit: null })
+  const site = await onePlant({ permit: null })
   await site.pass(60)
   assert.equal(setpoint(site), null)
   assert.deepEqual(site.batteries[0]!.pcs[0]!.writes, [])
 })
 
 test('stale data of the battery means zero power, and a note of who decides', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   site.hours(hourOf(60))
   await site.pass(30)
   site.batteries[0]!.silent_ms = site.clock.elapsedMs()
@@ -134,7 +117,7 @@ test('a frozen heartbeat, an alarm and control on site mean zero power', async (
     ['state_fault', (site) => (site.batteries[0]!.physics.is_alarmed = true)],
   ]
   for (const [code, begin] of troubles) {
-    const site = await siteOf()
+    const site = await onePlant()
     site.hours(hourOf(60))
     await site.pass(30)
     begin(site)
@@ -145,7 +128,7 @@ test('a frozen heartbeat, an alarm and control on site mean zero power', async (
 })
 
 test('a PCS that obeys another counts with all that it can', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   sunOf(site, 100_000)
   await site.pass(30)
   site.batteries[0]!.pcs[0]!.is_local = true
@@ -156,7 +139,7 @@ test('a PCS that obeys another counts with all that it can', async () => {
 })
 
 test('a curtailment bounds what plant and battery deliver together, and is told as such', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   site.hours(hourOf(60))
   await site.pass(30)
   const row = {
@@ -172,7 +155,7 @@ test('a curtailment bounds what plant and battery deliver together, and is told 
 })
 
 test('a setpoint that is not taken is tried again, and told as failed', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   await site.pass(10)
   site.batteries[0]!.pcs[0]!.refuses = true
   site.hours(hourOf(60))
@@ -186,7 +169,7 @@ test('a setpoint that is not taken is tried again, and told as failed', async ()
 })
 
 test('a restart goes on with what it held, and sets no plant anew', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   site.hours(hourOf(50))
   await site.pass(150)
   const limits = site.inverters.map(({ limit_w }) => limit_w)
@@ -205,7 +188,7 @@ test('a restart goes on with what it held, and sets no plant anew', async () => 
 })
 
 test('a clock that jumped holds it at zero until it is trusted', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   site.hours(hourOf(50))
   await site.pass(30)
   site.clock.step(120_000)
@@ -217,7 +200,7 @@ test('a clock that jumped holds it at zero until it is trusted', async () => {
 })
 
 test('a newer schedule counts, an ended hour does not, and quarters are told one by one', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   const quarter_power_kw = [10, 20, 30, 40]
   const older = hourOf(25, { quarter_power_kw })
   site.hours(older)
@@ -236,7 +219,7 @@ test('a newer schedule counts, an ended hour does not, and quarters are told one
 test('one PCS that is silent stops the others, and goes on with them when it is back', async () => {
   const at = { connection: 'a', unit_id: 1, driver: 'sunspec' } as const
   const pcs = [0, 1].map((pcs_idx) => ({ pcs_idx, rated_power_kw: 50, ...at }))
-  const site = await siteOf({ batteries: [batteryOf(1, { logger_id: 1, pcs })] })
+  const site = await onePlant({ batteries: [batteryOf(1, { logger_id: 1, pcs })] })
   site.hours(hourOf(40))
   await site.pass(40)
   const [first, second] = site.batteries[0]!.pcs as [FakePcs, FakePcs]
@@ -250,7 +233,7 @@ test('one PCS that is silent stops the others, and goes on with them when it is 
 })
 
 test('a row of a site that nobody asked to hold is about its plants alone', async () => {
-  const site = await siteOf({ permit: null })
+  const site = await onePlant({ permit: null })
   await site.pass(20)
   const row = {
     ...{ group_id: '0193a1de-0000-7000-8000-000000000001', logger_id: 1, max_power_kw: 80 },
@@ -267,7 +250,7 @@ test('a row of a site that nobody asked to hold is about its plants alone', asyn
 
 test('registers that cannot be understood stop neither the plants nor the other batteries', async () => {
   const batteries = [batteryOf(1, { logger_id: 1 }), batteryOf(2, { logger_id: 1 })]
-  const site = await siteOf({ batteries })
+  const site = await onePlant({ batteries })
   site.hours(hourOf(40), hourOf(40, { bess_id: 2 }))
   site.batteries[0]!.pcs[0]!.is_senseless = true
   await site.pass(40)
@@ -280,7 +263,7 @@ const eventsOf = ({ events }: MixedSite, code: string) =>
   events.filter((one) => one.code === code).map(({ edge, source_id }) => `${edge} ${source_id}`)
 
 test('one that is silent holds the plant back, and is told with its battery and by how much', async () => {
-  const site = await siteOf({
+  const site = await onePlant({
     batteries: [batteryOf(1, { logger_id: 1 })],
     permit: permit(130_000),
   })
@@ -304,7 +287,7 @@ test('one that is silent holds the plant back, and is told with its battery and 
 })
 
 test('a PCS whose heartbeat stands still counts with all that it can, whatever it shows', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   sunOf(site, 100_000)
   site.hours(hourOf(-60))
   await site.pass(30)
@@ -323,7 +306,7 @@ test('a PCS whose heartbeat stands still counts with all that it can, whatever i
 })
 
 test('one that does the opposite of what it is told stands still, with an event', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   site.batteries[0]!.pcs[0]!.ratio = -1
   site.hours(hourOf(-60))
   await site.pass(30)
@@ -339,7 +322,7 @@ test('a battery has the whole room of a connection at which no inverter feeds in
     { plants: [bare], batteries: [batteryOf(1)], permit: permit(1e6, 60_000) },
   ]
   for (const one of cases) {
-    const site = await siteOf(one)
+    const site = await onePlant(one)
     site.hours(hourOf(90))
     await site.pass(40)
     assert.equal(setpoint(site), 60_000)
@@ -351,7 +334,7 @@ test('a battery has the whole room of a connection at which no inverter feeds in
 })
 
 test('it has what a plant that is nearly at its most cannot come to use', async () => {
-  const site = await siteOf({ permit: permit(160_000) })
+  const site = await onePlant({ permit: permit(160_000) })
   sunOf(site, 99_000)
   site.hours(hourOf(100))
   await site.pass(120)

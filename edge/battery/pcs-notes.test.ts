@@ -3,18 +3,14 @@ import test from 'node:test'
 import type { ControlEntry } from '../control/control-entry.ts'
 import { ControlState } from '../control/control-state.ts'
 import { Proof } from '../control/proof.ts'
-import { batteryOf, hourOf, type MixedSite, mixedSite, start_at } from './fixtures/mixed-site.ts'
-
-const plant = { logger_id: 1, rated_w: [50_000, 50_000] }
-const permit = (plant_w: number, site_w: number | null = null) => ({
-  plant_w: new Map([[1, plant_w]]),
-  site_w,
-})
-
-async function siteOf(more: Partial<Parameters<typeof mixedSite>[0]> = {}): Promise<MixedSite> {
-  const batteries = [batteryOf(1, { logger_id: 1 })]
-  return mixedSite({ plants: [plant], batteries, permit: permit(100_000), ...more })
-}
+import {
+  batteryOf,
+  hourOf,
+  type MixedSite,
+  type mixedSite,
+  start_at,
+} from './fixtures/mixed-site.ts'
+import { onePlant, permit } from './fixtures/one-plant.ts'
 
 /** Of the run from `from_s` on. */
 function prove({ entries, clock }: MixedSite, from_s = 20, all: readonly ControlEntry[] = entries) {
@@ -28,7 +24,7 @@ const ordersIn = ({ entries }: MixedSite) => entries.filter(({ is }) => is === '
 
 /** Discharges, makes room, and is lowered by a lower permit. */
 async function run(more: Partial<Parameters<typeof mixedSite>[0]> = {}): Promise<MixedSite> {
-  const site = await siteOf(more)
+  const site = await onePlant(more)
   await site.pass(20)
   site.hours(hourOf(60))
   await site.pass(60)
@@ -86,7 +82,7 @@ test('measured discharge counts in the sum of the common connection', async () =
 })
 
 test('each setpoint is in the log before it is sent, and what was read after it', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   site.hours(hourOf(60))
   await site.pass(40)
   const { writes } = site.batteries[0]!.pcs[0]!
@@ -115,7 +111,7 @@ test('each setpoint is in the log before it is sent, and what was read after it'
 })
 
 test('what raises waits for the log, and what lowers does not', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   site.hours(hourOf(40))
   await site.pass(30)
   const [pcs] = site.batteries[0]!.pcs
@@ -135,7 +131,7 @@ test('what raises waits for the log, and what lowers does not', async () => {
 })
 
 test('a silent one, one under local control, and one that left are told as such', async () => {
-  const site = await siteOf({ permit: permit(250_000) })
+  const site = await onePlant({ permit: permit(250_000) })
   await site.pass(20)
   const last = () => {
     const entry = site.entries.findLast(({ is }) => is === 'pcs')

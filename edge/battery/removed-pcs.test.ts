@@ -2,12 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Battery } from '@heliograph/domain/battery'
 import { batteryOf, hourOf, type MixedSite, mixedSite, start_at } from './fixtures/mixed-site.ts'
+import { permit, plant } from './fixtures/one-plant.ts'
 
-const plant = { logger_id: 1, rated_w: [50_000, 50_000] }
-const permit = (plant_w: number, site_w: number | null = null) => ({
-  plant_w: new Map([[1, plant_w]]),
-  site_w,
-})
 const battery = batteryOf(1, { logger_id: 1 })
 
 async function siteOf(more: Partial<Parameters<typeof mixedSite>[0]> = {}): Promise<MixedSite> {

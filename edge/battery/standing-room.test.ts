@@ -3,13 +3,8 @@ import test from 'node:test'
 import fc from 'fast-check'
 import type { JointCeilings } from '../control/battery-shares.ts'
 import { batteryOf, hourOf, type MixedSite, mixedSite } from './fixtures/mixed-site.ts'
+import { permit, plant } from './fixtures/one-plant.ts'
 import { standingRoom } from './standing-room.ts'
-
-const plant = { logger_id: 1, rated_w: [50_000, 50_000] }
-const permit = (plant_w: number, site_w: number | null = null) => ({
-  plant_w: new Map([[1, plant_w]]),
-  site_w,
-})
 
 const at = { connection: 'a', unit_id: 1, driver: 'sunspec' } as const
 const pcs = [{ pcs_idx: 0, rated_power_kw: 40, ...at }]

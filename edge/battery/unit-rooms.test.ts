@@ -1,23 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { batteryOf, hourOf, type MixedSite, mixedSite } from './fixtures/mixed-site.ts'
-
-const plant = { logger_id: 1, rated_w: [50_000, 50_000] }
-const permit = (plant_w: number, site_w: number | null = null) => ({
-  plant_w: new Map([[1, plant_w]]),
-  site_w,
-})
-
-async function siteOf(more: Partial<Parameters<typeof mixedSite>[0]> = {}): Promise<MixedSite> {
-  const batteries = [batteryOf(1, { logger_id: 1 })]
-  return mixedSite({ plants: [plant], batteries, permit: permit(100_000), ...more })
-}
+import { batteryOf, hourOf, type MixedSite } from './fixtures/mixed-site.ts'
+import { onePlant, permit } from './fixtures/one-plant.ts'
 
 const setpoint = ({ batteries }: MixedSite, nth = 0) => batteries[nth]!.pcs[0]!.setpoint_w
 
 test('one that refuses to be lowered has the room of the others', async () => {
   const batteries = [batteryOf(1, { logger_id: 1 }), batteryOf(2, { logger_id: 1 })]
-  const site = await siteOf({ batteries })
+  const site = await onePlant({ batteries })
   site.hours(hourOf(40), hourOf(40, { bess_id: 2 }))
   await site.pass(40)
   site.batteries[0]!.pcs[0]!.refuses = true
@@ -29,7 +19,7 @@ test('one that refuses to be lowered has the room of the others', async () => {
 })
 
 test('a PCS that delivers more than it is told counts with that', async () => {
-  const site = await siteOf()
+  const site = await onePlant()
   site.hours(hourOf(60))
   await site.pass(40)
   site.batteries[0]!.pcs[0]!.ratio = 1.3
@@ -41,7 +31,7 @@ test('a PCS that delivers more than it is told counts with that', async () => {
 test('a PCS that delivers more than it is told is told less until the permit is kept', async () => {
   const batteries = [batteryOf(1, { logger_id: 1, ramp_rate_kw_s: 2 })]
   const small = { logger_id: 1, rated_w: [1000] }
-  const site = await siteOf({ plants: [small], batteries, permit: permit(60_000) })
+  const site = await onePlant({ plants: [small], batteries, permit: permit(60_000) })
   site.batteries[0]!.pcs[0]!.ratio = 1.5
   site.hours(hourOf(60))
   await site.pass(60)
@@ -60,7 +50,7 @@ test('at a connection without plants, one that fell silent has the room of the o
     batteryOf(2),
   ]
   const bare = { logger_id: 1, rated_w: [] }
-  const site = await siteOf({ plants: [bare], batteries, permit: permit(1e6, 100_000) })
+  const site = await onePlant({ plants: [bare], batteries, permit: permit(1e6, 100_000) })
   site.hours(hourOf(10), hourOf(90, { bess_id: 2 }))
   await site.pass(40)
   assert.deepEqual([setpoint(site), setpoint(site, 1)], [10_000, 90_000])
