@@ -100,7 +100,7 @@ const promised: readonly [part: string, check: Promised][] = [
 ]
 
 /** For the plant, the server's jobs and its minutes: they are real. */
-const patience_ms = 30_000
+const patience_ms = 90_000
 
 test('the examples of README.md do what it says', { skip: noCurl, timeout: 600_000 }, async (t) => {
   const { base_url, key_file } = stage.demo
