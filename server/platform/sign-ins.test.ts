@@ -193,7 +193,8 @@ test('a known browser is known to its account alone, and to nobody who makes it 
     return (await browser.signIn(email)).status
   }
   assert.equal(await tried('theirs@example.com', cookie), 429)
-  assert.equal(await tried('mine@example.com', `a${cookie.slice(1)}`), 429)
+  const made_up = `${cookie.startsWith('a') ? 'b' : 'a'}${cookie.slice(1)}`
+  assert.equal(await tried('mine@example.com', made_up), 429)
   assert.equal(await tried('mine@example.com', cookie), 200)
 })
 
