@@ -43,9 +43,6 @@ export function instantOf(clock: string, timezone: string): number | null {
 /** A date whose local fields are what the clocks show, for who knows no other zones. */
 export function asLocal(at_ms: number, timezone: string): Date {
   const minute_ms = Math.floor(at_ms / 60_000) * 60_000
-  const shown = new Date(at_ms - minute_ms + Date.parse(`${clockAt(minute_ms, timezone)}Z`))
-  const [hour, minute] = [shown.getUTCHours(), shown.getUTCMinutes()]
-  const [second, ms] = [shown.getUTCSeconds(), shown.getUTCMilliseconds()]
-  const day = [shown.getUTCFullYear(), shown.getUTCMonth(), shown.getUTCDate()] as const
-  return new Date(...day, hour, minute, second, ms)
+  // Without a zone it is read as local.
+  return new Date(Date.parse(clockAt(minute_ms, timezone)) + at_ms - minute_ms)
 }

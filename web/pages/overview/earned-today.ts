@@ -1,3 +1,4 @@
+import type { EarningsSummary } from '@heliograph/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../api.ts'
 
@@ -12,3 +13,7 @@ export const useEarnedToday = (site_id: string, is_asked = true) =>
     refetchInterval: 60_000,
     enabled: is_asked,
   })
+
+/** All of it, else what is known of it. */
+export const netOf = (earned: EarningsSummary | undefined) =>
+  earned?.net_amount ?? earned?.known?.net_amount

@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import { Figure } from '../../ui/figure.tsx'
 import { formatEnergy, formatMoney, formatNumber, formatPower, none } from '../../ui/format.ts'
 import { inWords } from '../../ui/words.ts'
-import { useEarnedToday } from './earned-today.ts'
+import { netOf, useEarnedToday } from './earned-today.ts'
 import { useMayRead } from './may-read.ts'
 import { useShareToday } from './share-today.ts'
 
@@ -67,12 +67,11 @@ const reasons: Record<string, string> = {
 
 function MoneyToday({ site_id }: { site_id: string }) {
   const { data, isError } = useEarnedToday(site_id)
-  const net = data?.net_amount ?? data?.known?.net_amount
   const per_mwh = data?.average_price_per_mwh
   return (
     <Figure
       label="Earned today (UTC), after fees"
-      value={formatMoney(net, data?.currency ?? null)}
+      value={formatMoney(netOf(data), data?.currency ?? null)}
       note={
         <>
           {isError && !data && 'It cannot be read now. '}

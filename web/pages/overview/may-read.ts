@@ -1,9 +1,12 @@
+import type { Site } from '@heliograph/sdk'
 import { useMay } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 
 /** What role and plan allow, and the site has. */
-export function useMayRead(): (scope: string) => boolean {
+export const useMayRead = () => useMayReadAt(useSite())
+
+export function useMayReadAt(site: Pick<Site, 'scopes'>): (scope: string) => boolean {
   const may = useMay()
-  const scopes: readonly string[] = useSite().scopes
+  const scopes: readonly string[] = site.scopes
   return (scope) => may(scope) && scopes.includes(scope)
 }

@@ -1,6 +1,7 @@
 import type { Overview } from '@heliograph/sdk'
 import { SimpleGrid, Text } from '@mantine/core'
 import { formatAge, formatQuantity } from '../../ui/format.ts'
+import { NamedFigure } from '../../ui/named-figure.tsx'
 import { Section } from '../../ui/section.tsx'
 
 export function WeatherNow({ overview: { site, status, weather } }: { overview: Overview }) {
@@ -19,14 +20,7 @@ export function WeatherNow({ overview: { site, status, weather } }: { overview: 
     <Section title="Weather">
       <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="xs">
         {rows.map(([name, value]) => (
-          <div key={name}>
-            <Text size="sm" c="dimmed">
-              {name}
-            </Text>
-            <Text className="figure" fw={600}>
-              {value}
-            </Text>
-          </div>
+          <NamedFigure key={name} name={name} value={value} />
         ))}
       </SimpleGrid>
       <Text size="sm" c="dimmed" mt="xs">

@@ -1,0 +1,30 @@
+import { Text } from '@mantine/core'
+
+/** A figure below its name, and what it is of or from. */
+export function NamedFigure({
+  name,
+  value,
+  note,
+  size = 'sm',
+}: {
+  name: string
+  value: string
+  note?: string | null
+  size?: 'xs' | 'sm'
+}) {
+  return (
+    <div>
+      <Text size={size} c="dimmed">
+        {name}
+      </Text>
+      <Text className="figure" fw={600}>
+        {value}
+      </Text>
+      {note && (
+        <Text size={size} c="dimmed">
+          {note}
+        </Text>
+      )}
+    </div>
+  )
+}
