@@ -198,9 +198,9 @@ const banned: readonly [pattern: RegExp, instead: string, except?: RegExp][] = [
 const bannedNames = /(^|\/)(utils?|helpers?|common|misc|types|(?<!^sdk\/)index)(\.ts|\/)/
 /** Written by a program, in its own style. */
 const generated = 'sdk/generated/'
-const lines_max = 400
+const lines_max = 800
 const columns_max = 100
-const function_lines_max = 70
+const function_lines_max = 120
 
 interface Source {
   path: string
@@ -236,7 +236,7 @@ test('files are named after what they hold', () => {
   assert.deepEqual(badly, [])
 })
 
-test('files, lines and functions stay short', () => {
+test('no file, line or function is endless', () => {
   const long = all.flatMap(({ path, text }) => {
     const lines = text.split('\n')
     return [
@@ -311,7 +311,7 @@ test('what this file forbids is found', () => {
     'server/features/a/b.ts: a feature imports no other feature',
   ])
   assert.deepEqual(bad('server/features/a/b.ts', "import '../../http/params.ts'"), [])
-  const text = `function long() {${'\n'.repeat(80)}}`
+  const text = `function long() {${'\n'.repeat(130)}}`
   assert.equal(longFunctions({ path: 'x.ts', text }).length, 1)
 })
 
