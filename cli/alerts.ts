@@ -1,8 +1,9 @@
 import { type AlertHistory, showAlertHistory } from '@heliograph/server/admin/alert-history'
 import { type Alerting, setAlerting, showAlerting } from '@heliograph/server/admin/alerting'
+import { visible } from '@heliograph/server/http/visible-text'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Cli, command, type JsonOption } from './command.ts'
-import { minute, print, table, visible } from './terminal.ts'
+import { minute, print, table } from './terminal.ts'
 
 export function addAlertCommands(program: Command, { terminal, withAdmin, operator }: Cli): void {
   const alerts = program.command('alerts').description('when there are alerts, and who is told')

@@ -1,6 +1,7 @@
 /** How the command line talks to people and programs. */
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
+import { visible } from '@heliograph/server/http/visible-text'
 
 /** The operator was asked, or could not be, and did not agree: nothing was changed. */
 export class NotConfirmed extends Error {}
@@ -58,13 +59,6 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     )
     .join('\n')
 }
-
-/** On one line: what a terminal would obey instead of showing it is written out, as `\u001b`. */
-export const visible = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
-    const hex = character.codePointAt(0)!.toString(16).padStart(4, '0')
-    return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex}`
-  })
 
 const width = (cell: string) => [...cell].length
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { systemClock, systemStopwatch, systemTimers } from '@heliograph/domain/clock'
+import { boundedLine } from '@heliograph/domain/log-line'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { startAgent } from './agent.ts'
@@ -16,7 +17,11 @@ const exit_site_file = 2
 const stop_ms_max = 10_000
 
 async function run(config: EdgeConfig): Promise<void> {
-  const log = pino({ level: config.log_level, base: null })
+  const log = pino({
+    level: config.log_level,
+    base: null,
+    hooks: { streamWrite: boundedLine },
+  })
   const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))
   const { protocol, hostname } = new URL(config.server_url)
   if (protocol === 'ws:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname)) {

@@ -30,6 +30,7 @@ import { fetchMarket } from '@heliograph/server/prices/fetch'
 import type { Database } from '@heliograph/server/storage/database'
 import { startEmbedded } from '@heliograph/server/storage/embedded'
 import { buildWeb } from './build-web.ts'
+import { logWords } from './log-words.ts'
 
 const client = 'Demo'
 const site_id = 'demo'
@@ -96,18 +97,8 @@ function start(name: string, program: string, environment: Record<string, string
 
 /** What a program logs in plain words; as it is for those who ask for a LOG_LEVEL. */
 function relay(name: string, output: Readable): void {
-  const inWords = (line: string) => `${name}: ${messageOf(line)}`
   const asked = Boolean(process.env['LOG_LEVEL'])
-  createInterface(output).on('line', (line) => say(asked ? line : inWords(line)))
-}
-
-function messageOf(line: string): string {
-  try {
-    const { msg, err } = JSON.parse(line)
-    return err && !msg.includes(err.message) ? `${msg}: ${err.message}` : msg
-  } catch {
-    return line
-  }
+  createInterface(output).on('line', (line) => say(logWords(name, line, asked)))
 }
 
 /** Newest first: the edge before the server that it talks to. */

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
+import { boundedLine } from '@heliograph/domain/log-line'
 import closeWithGrace from 'close-with-grace'
 import { type Logger, pino } from 'pino'
 import { readConfig, type ServerConfig } from './config.ts'
@@ -38,7 +39,11 @@ type Stops = (() => unknown)[]
 
 async function main(): Promise<void> {
   const config = configOrExit()
-  const log = pino({ name: 'server', level: config.log_level })
+  const log = pino({
+    name: 'server',
+    level: config.log_level,
+    hooks: { streamWrite: boundedLine },
+  })
   const stops: Stops = []
   let is_stopping = false
   const grace = closeWithGrace({ delay: stop_ms_max, logger: log }, async ({ err }) => {

@@ -40,6 +40,8 @@ export interface Admission {
 export interface Gate {
   /** At once where key and site are known; throws or rejects with the refusal. */
   admit(endpoint: Endpoint<never>, arrival: Arrival): Admission | Promise<Admission>
+  /** Counts a request without a name; throws 429 where its address has asked too often. */
+  admitStranger(arrival: Pick<Arrival, 'address' | 'onStanding'>): void
   stop(): Promise<void>
 }
 
@@ -62,10 +64,14 @@ export async function openGate(deps: {
     resumed: sites.forgetAll,
   })
 
-  function passRate(endpoint: Endpoint<never>, arrival: Arrival, key: ApiKey) {
+  function takeRate({ onStanding }: Pick<Arrival, 'onStanding'>, key: ApiKey): void {
     const standing = rates.take(key, 'general', clock.now().getTime())
-    arrival.onStanding(standing)
+    onStanding(standing)
     if (!standing.granted) throw limited(standing)
+  }
+
+  function passRate(endpoint: Endpoint<never>, arrival: Arrival, key: ApiKey) {
+    takeRate(arrival, key)
     const { site_id } = arrival
     if (site_id === null) return passRights(endpoint, arrival, { key, site: null })
     const site = site_id_pattern.test(site_id) ? sites.peek(site_id) : null
@@ -97,6 +103,7 @@ export async function openGate(deps: {
         ? key.then((read) => passRate(endpoint, arrival, read))
         : passRate(endpoint, arrival, key)
     },
+    admitStranger: (arrival) => takeRate(arrival, stranger(arrival.address())),
     async stop() {
       await Promise.all([keyring.stop(), sites.stop(), listening.stop()])
     },
@@ -113,7 +120,8 @@ function passRights(endpoint: Endpoint<never>, arrival: Arrival, admission: Admi
   return admission
 }
 
-const stranger_per_minute = 20
+/** Over all paths that ask for no name together: signing in, links to accounts. */
+const stranger_per_minute = 60
 
 /** Who needs no name is counted by address, and goes by it. */
 const stranger = (address: string): ApiKey =>

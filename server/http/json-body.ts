@@ -2,6 +2,8 @@
 import { ApiError, invalid } from './errors.ts'
 
 export const body_bytes_max = 1024 * 1024
+/** Of what is asked without a key or a session. */
+export const stranger_body_bytes_max = 8 * 1024
 const depth_max = 64
 const told_key_max = 100
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })

@@ -15,7 +15,7 @@ import { chooseFormat, createExporter, type Exporter } from './export.ts'
 import type { ExportFormat } from './export-rows.ts'
 import { type Admission, type Gate, openGate } from './gate.ts'
 import { type Claim, fingerprint, idempotencyKey, recall } from './idempotency.ts'
-import { body_bytes_max, parseJson } from './json-body.ts'
+import { body_bytes_max, parseJson, stranger_body_bytes_max } from './json-body.ts'
 import { allowHeader, methodsAt, methodsByPath } from './methods.ts'
 import { pathOf, patternOf } from './paths.ts'
 import {
@@ -92,7 +92,9 @@ export async function serve<Needs>(input: ServeInput<Needs>): Promise<FastifyIns
   })
   for (const endpoint of context.endpoints) addEndpoint(app, context, endpoint)
   for (const document of options.documents ?? []) addDocument(app, document)
-  for (const subtree of options.subtrees ?? []) addSubtree(app, subtree)
+  for (const subtree of options.subtrees ?? []) {
+    addSubtree(app, subtree, (request, reply) => gate.admitStranger(arrivalOf(request, reply)))
+  }
   await addProbes(app, context)
   refuseOtherMethods(app, context.methods)
   await app.ready()
@@ -187,6 +189,7 @@ function addEndpoint(app: FastifyInstance, context: Context, endpoint: Endpoint<
     method: endpoint.method,
     url: patternOf(pathOf(endpoint)),
     config: { operation_id: endpoint.operation_id } as object,
+    ...(endpoint.role === 'anyone' && { bodyLimit: stranger_body_bytes_max }),
     onRequest: (request, reply, done) => {
       try {
         const admitted = admit(context, endpoint, request, reply)
@@ -218,14 +221,18 @@ function admit(
   return gate.admit(endpoint, {
     authorization,
     session: sessions && has_session ? () => sessions.authenticate(headers) : null,
-    address: () => request.ip.slice(0, 64),
+    ...arrivalOf(request, reply),
     site_id: (request.params as { site_id?: string }).site_id ?? null,
-    onStanding: (standing) => addRate(reply, [standing]),
     onKnown: (known) => {
       request.admission = known
     },
   })
 }
+
+const arrivalOf = (request: FastifyRequest, reply: FastifyReply) => ({
+  address: () => request.ip.slice(0, 64),
+  onStanding: (standing: Standing) => addRate(reply, [standing]),
+})
 
 function addRate(reply: FastifyReply, standings: readonly Standing[]): void {
   reply.header('ratelimit-policy', standings.map(policyHeader).join(', '))

@@ -1,16 +1,38 @@
 /** A subtree of addresses that another library answers, by the Request and Response of the web. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from './errors.ts'
+import { stranger_body_bytes_max } from './json-body.ts'
 import type { Subtree } from './serve-options.ts'
+import { visible } from './visible-text.ts'
 
 /** Told by us alone: a client that sends them is not believed. */
 export const address_header = 'x-heliograph-address'
 export const request_id_header = 'x-request-id'
 
-export function addSubtree(app: FastifyInstance, { path, operations, answer }: Subtree): void {
+/** No other header reaches the library. */
+const passed_headers = [
+  'content-type',
+  'cookie',
+  'origin',
+  'referer',
+  'sec-fetch-dest',
+  'sec-fetch-mode',
+  'sec-fetch-site',
+]
+/** Kept with a session, and shown to the person. */
+const agent_characters_max = 256
+
+/** `admit` throws where the address that asks has asked too often. */
+export function addSubtree(
+  app: FastifyInstance,
+  { path, operations, answer }: Subtree,
+  admit: (request: FastifyRequest, reply: FastifyReply) => void,
+): void {
   app.route({
     method: ['GET', 'POST'],
     url: `${path}/*`,
+    bodyLimit: stranger_body_bytes_max,
+    onRequest: async (request, reply) => admit(request, reply),
     handler: async (request, reply) => {
       const asked = webRequest(request)
       const [below = ''] = request.url.slice(path.length).split('?')
@@ -33,9 +55,12 @@ function webRequest(request: FastifyRequest): Request | null {
   const address = URL.parse(`${protocol}://${request.host}${url}`)
   if (!address || address.pathname !== url.split('?')[0] || /%00/.test(url)) return null
   const told = new Headers()
-  for (const [name, value] of Object.entries(headers)) {
-    for (const each of Array.isArray(value) ? value : [value ?? '']) told.append(name, each)
+  for (const name of passed_headers) {
+    const value = headers[name]
+    if (typeof value === 'string') told.set(name, value)
   }
+  const agent = headers['user-agent']
+  if (agent) told.set('user-agent', visible(agent).slice(0, agent_characters_max))
   told.set(address_header, request.ip.slice(0, 64))
   told.set(request_id_header, request.id)
   return new Request(address, {

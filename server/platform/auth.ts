@@ -17,6 +17,7 @@ import {
   password_characters_min,
 } from './passwords.ts'
 import { auth_path, type SignInParts, signInHooks } from './sign-in-hooks.ts'
+import { signInLog } from './sign-in-log.ts'
 
 const day_s = 86_400
 const session_s = 7 * day_s
@@ -42,7 +43,7 @@ export function createAuth(parts: AuthParts) {
     secret,
     database: pool,
     telemetry: { enabled: false },
-    logger: { log: (level, message) => level === 'error' && log.error({}, `sign-in: ${message}`) },
+    logger: { log: signInLog(log, clock) },
     ...tables,
     emailAndPassword: {
       enabled: true,
@@ -87,7 +88,7 @@ export function createAuth(parts: AuthParts) {
   })
 }
 
-/** Tries of one network address, on all servers together. */
+/** Requests of one network address to one path, on all servers together. */
 const rates = {
   enabled: true,
   storage: 'database',

@@ -1,0 +1,24 @@
+/** What a program of `npm start` logs, as it is printed. */
+import { cutText } from '@heliograph/domain/log-line'
+import { visible } from '@heliograph/server/http/visible-text'
+
+const characters_max = 1000
+
+/**
+ * A line of a program's output in plain words behind the program's name; `as_it_is` leaves a line
+ * of JSON whole. Nothing in it breaks the line or speaks to the terminal.
+ */
+export function logWords(name: string, line: string, as_it_is: boolean): string {
+  if (as_it_is) return visible(line)
+  return `${name}: ${cutText(visible(messageOf(line)), characters_max)}`
+}
+
+function messageOf(line: string): string {
+  try {
+    const { msg, err } = JSON.parse(line)
+    if (typeof msg !== 'string') return line
+    return err && !msg.includes(err.message) ? `${msg}: ${err.message}` : msg
+  } catch {
+    return line
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * What the sign-in library logs. Strangers cause its refusals: they are cut, and no more than some
+ * are logged in a minute.
+ */
+import type { Clock } from '@heliograph/domain/clock'
+import { cutText } from '@heliograph/domain/log-line'
+import { visible } from '../http/visible-text.ts'
+import type { Log } from '../storage/database.ts'
+
+const text_characters_max = 300
+const refusals_per_minute = 10
+const minute_ms = 60_000
+
+/** Refused origins and addresses to go on to; all other errors are failures of this server. */
+const refusal = /^(Invalid|Blocked) /
+
+export function signInLog(log: Log, clock: Clock) {
+  let minute = 0
+  let refusals = 0
+  return (level: string, message: unknown, ...details: unknown[]): void => {
+    if (level !== 'error') return
+    const told = [message, ...details.filter((each) => each instanceof Error)].join(': ')
+    const text = `sign-in: ${cutText(visible(told), text_characters_max)}`
+    if (!refusal.test(told)) {
+      log.error({}, text)
+      return
+    }
+    const present = Math.floor(clock.now().getTime() / minute_ms)
+    refusals = present === minute ? refusals + 1 : 1
+    minute = present
+    if (refusals <= refusals_per_minute) log.warn({}, text)
+    if (refusals === refusals_per_minute + 1) {
+      log.warn({}, 'sign-in: further refusals of this minute are not logged')
+    }
+  }
+}
