@@ -6,12 +6,12 @@ import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
 import type { ApiKey } from './authenticate.ts'
 import {
+  isGiven,
   loadSites,
   requireModule,
   requireRole,
   requireScope,
-  site_id_pattern,
-  visibleSite,
+  siteKey,
 } from './authorize.ts'
 import type { Endpoint, RequestSite } from './endpoint.ts'
 import { ApiError } from './errors.ts'
@@ -57,10 +57,11 @@ export async function openGate(deps: {
   const sites = freshCache<RequestSite>({
     ...deps,
     name: 'sites',
-    load: (ids) => loadSites(db, ids),
+    load: (keys) => loadSites(db, keys),
   })
   const listening = await db.listen('site_changed', {
-    notified: sites.forget,
+    // Rare, and told by the id alone.
+    notified: sites.forgetAll,
     resumed: sites.forgetAll,
   })
 
@@ -74,11 +75,15 @@ export async function openGate(deps: {
     takeRate(arrival, key)
     const { site_id } = arrival
     if (site_id === null) return passRights(endpoint, arrival, { key, site: null })
-    const site = site_id_pattern.test(site_id) ? sites.peek(site_id) : null
-    const pass = (read: RequestSite | null) =>
-      passRights(endpoint, arrival, { key, site: visibleSite(read, key.caller) })
+    const { caller } = key
+    const site_key = siteKey(caller.client_id, site_id)
+    const site = isGiven(site_id, caller) ? sites.peek(site_key) : null
+    const pass = (read: RequestSite | null) => {
+      if (read === null) throw new ApiError('not_found')
+      return passRights(endpoint, arrival, { key, site: read })
+    }
     if (site !== undefined) return pass(site)
-    return sites.read(site_id).then(pass)
+    return sites.read(site_key).then(pass)
   }
 
   /** A refused session counts against its address, as a refused key does. */

@@ -34,9 +34,9 @@ export function addSubtree(
     bodyLimit: stranger_body_bytes_max,
     onRequest: async (request, reply) => admit(request, reply),
     handler: async (request, reply) => {
-      const asked = webRequest(request)
       const [below = ''] = request.url.slice(path.length).split('?')
-      if (!asked || !operations.has(below)) throw new ApiError('not_found')
+      if (!operations.has(below) || /%00/.test(request.url)) throw new ApiError('not_found')
+      const asked = webRequest(request)
       const response = await answer(asked)
       for (const [name, value] of response.headers) {
         if (name !== 'set-cookie') reply.header(name, value)
@@ -49,11 +49,10 @@ export function addSubtree(
   })
 }
 
-/** Null where its address is none: by a Host that is no host, or with what no row can hold. */
-function webRequest(request: FastifyRequest): Request | null {
-  const { method, protocol, headers, url, body } = request
-  const address = URL.parse(`${protocol}://${request.host}${url}`)
-  if (!address || address.pathname !== url.split('?')[0] || /%00/.test(url)) return null
+function webRequest(request: FastifyRequest): Request {
+  const { method, headers, url, body } = request
+  const address = URL.parse(`${originOf(request)}${url}`)
+  if (!address) throw new ApiError('not_found')
   const told = new Headers()
   for (const name of passed_headers) {
     const value = headers[name]
@@ -69,4 +68,16 @@ function webRequest(request: FastifyRequest): Request | null {
     // As it was parsed: what no endpoint takes reaches no other library either.
     body: method === 'POST' ? JSON.stringify(body ?? {}) : null,
   })
+}
+
+/**
+ * Throws 400 for a Host that is no host, as RFC 9112 §3.2 asks. `X-Forwarded-Host` and `-Proto` of
+ * a trusted proxy count as they do for the framework.
+ */
+function originOf({ protocol, host }: FastifyRequest): string {
+  const origin = `${protocol === 'https' ? 'https' : 'http'}://${host}`
+  if (!URL.canParse(origin) || /[@/?#\\\s]/.test(host)) {
+    throw new ApiError('malformed_request', null, { connection: 'close' })
+  }
+  return origin
 }

@@ -16,13 +16,28 @@ export async function createReset(
 ): Promise<{ token: string; expires_at: Date }> {
   const token = randomBytes(24).toString('base64url')
   const expires_at = new Date(now.getTime() + reset_s * 1000)
-  const identifier = hash('sha256', `reset-password:${token}`, 'base64url')
   await db.execute(
     `insert into user_verifications (id, identifier, value, expires_at, created_at, updated_at)
      values ($1, $2, $3, $4, $5, $5)`,
-    [randomBytes(16).toString('hex'), identifier, user_id, expires_at, now],
+    [randomBytes(16).toString('hex'), identifierOf(token), user_id, expires_at, now],
   )
   return { token, expires_at }
+}
+
+const identifierOf = (token: string) => hash('sha256', `reset-password:${token}`, 'base64url')
+
+/**
+ * Ends all links of the account but the one that is about to be used. Of links that are used at the
+ * same time none may be left.
+ */
+export async function endOtherResets(
+  db: Pick<Queries, 'execute'>,
+  { user_id, token }: { user_id: string; token: string },
+): Promise<void> {
+  await db.execute('delete from user_verifications where value = $1 and identifier <> $2', [
+    user_id,
+    identifierOf(token),
+  ])
 }
 
 /** Notes that somebody asked and queues the mail; nothing where nobody has the address. */

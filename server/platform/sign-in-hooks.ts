@@ -6,9 +6,9 @@ import { address_header, request_id_header } from '../http/subtree.ts'
 import { isMailAddress } from '../mail/address.ts'
 import type { Database, Log } from '../storage/database.ts'
 import { knownDevice, rememberDevice } from './known-device.ts'
-import { sendReset } from './resets.ts'
+import { endOtherResets, sendReset } from './resets.ts'
 import { noteSignIn } from './sign-in-audit.ts'
-import { addressKey, type SignInLock } from './sign-in-lock.ts'
+import { addressKey, type CountedTry, type SignInLock } from './sign-in-lock.ts'
 
 export const auth_path = '/platform/auth'
 
@@ -23,6 +23,7 @@ export interface SignInParts {
 
 const sign_in = '/sign-in/email'
 const ask_reset = '/request-password-reset'
+const use_reset = '/reset-password'
 
 /** What is noted, beside trying a password. */
 const noted: ReadonlySet<string> = new Set([
@@ -40,28 +41,43 @@ const proving: ReadonlySet<string> = new Set([
 export function signInHooks(parts: SignInParts) {
   /** Who asks, found out before: afterwards the session or the link that told it may be gone. */
   const asking = new WeakMap<Request, string>()
+  const counted: Counted = new WeakMap()
   return {
     before: createAuthMiddleware(async (ctx) => {
       refuseLoose(ctx.path, ctx.body ?? {})
-      if (ctx.path === sign_in) return refuseLocked(parts.lock, ctx)
+      if (ctx.path === sign_in) return countTry(parts.lock, ctx, counted)
       if (ctx.path === ask_reset) return answerReset(parts, ctx)
       if (!noted.has(ctx.path) || !ctx.request) return
       const user_id = await whoAsks(ctx)
-      if (user_id !== null) asking.set(ctx.request, user_id)
+      if (user_id === null) return
+      asking.set(ctx.request, user_id)
+      if (ctx.path === use_reset) {
+        await endOtherResets(parts.db, { user_id, token: String(ctx.body.token) })
+      }
     }),
     after: createAuthMiddleware(async (ctx) => {
-      if (ctx.path === sign_in) return afterPassword(parts, ctx)
+      if (ctx.path === sign_in) return afterPassword(parts, ctx, counted)
       const who = ctx.request && asking.get(ctx.request)
       if (who !== undefined) await afterOther(parts, ctx, who)
     }),
   }
 }
 
-async function refuseLocked(lock: SignInLock, ctx: GenericEndpointContext): Promise<void> {
+/** Tries of a password that are counted, and whose outcome is yet to come. */
+type Counted = WeakMap<Request, CountedTry>
+
+async function countTry(
+  lock: SignInLock,
+  ctx: GenericEndpointContext,
+  counted: Counted,
+): Promise<void> {
   const { email } = ctx.body ?? {}
-  if (typeof email !== 'string') return
-  const wait_s = await lock.waitOf({ email, device: await knownDevice(ctx, email) })
-  if (wait_s === 0) return
+  if (typeof email !== 'string' || !ctx.request) return
+  const { wait_s, ...tried } = await lock.count({ email, device: await knownDevice(ctx, email) })
+  if (wait_s === 0) {
+    counted.set(ctx.request, tried)
+    return
+  }
   throw new APIError('TOO_MANY_REQUESTS', {
     code: 'LOCKED_OUT',
     message: `Too many wrong passwords: try again in ${wait_s} seconds.`,
@@ -91,15 +107,17 @@ function answerReset({ db, clock, log, public_url }: SignInParts, ctx: GenericEn
 async function afterPassword(
   { db, clock, lock }: SignInParts,
   ctx: GenericEndpointContext,
+  counted: Counted,
 ): Promise<void> {
-  const { email } = ctx.body ?? {}
-  if (typeof email !== 'string') return
-  const tried = { email, device: await knownDevice(ctx, email) }
+  const tried = ctx.request && counted.get(ctx.request)
+  if (!tried) return
+  const { email } = tried
   const asked = askedOf(ctx)
   const refusal = refusalOf(ctx)
   const code = refusal?.body?.code
   if (code === 'INVALID_EMAIL_OR_PASSWORD') return lock.refused(tried, asked)
-  // What else is refused says nothing of the password, but that a disabled person has it.
+  // Any other refusal says nothing of the password, except that a disabled person has it.
+  if (refusal) await lock.giveBack(tried)
   if (refusal && code !== 'FAILED_TO_CREATE_SESSION') return
   const status = refusal?.statusCode ?? 200
   await noteSignIn(db, { who: addressKey(email), at: clock.now(), ...asked, status })

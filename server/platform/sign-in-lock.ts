@@ -4,7 +4,7 @@
  * account before is counted by itself, so that strangers do not lock its owner out.
  */
 import type { Clock } from '@heliograph/domain/clock'
-import type { Database } from '../storage/database.ts'
+import type { Database, Queries } from '../storage/database.ts'
 import { noteSignIn, type SignInEvent } from './sign-in-audit.ts'
 
 const free_failures = 5
@@ -20,14 +20,29 @@ export interface Try {
   device: string
 }
 
+/** A try that was counted as a wrong password before its password was looked at. */
+export interface CountedTry extends Try {
+  /** In a row, with this one. */
+  failures: number
+}
+
 export interface SignInLock {
-  /** Seconds that a try has to wait; 0: none. */
-  waitOf(tried: Try): Promise<number>
   /**
-   * Counts a wrong password. Of several in a row the first and each lock-out are noted in the
-   * audit, so that who guesses fills no disk.
+   * Counts a try as a wrong password, unless it has to wait: then `wait_s` are the seconds, and it
+   * is not counted. Counted beforehand, so that of many guesses at once no more are evaluated than
+   * of guesses one after the other.
    */
-  refused(tried: Try, asked: Pick<SignInEvent, 'path' | 'address' | 'request_id'>): Promise<void>
+  count(tried: Try): Promise<CountedTry & { wait_s: number }>
+  /**
+   * The password was wrong. Of several in a row the first and each lock-out are noted in the audit,
+   * so that guessing fills no disk.
+   */
+  refused(
+    tried: CountedTry,
+    asked: Pick<SignInEvent, 'path' | 'address' | 'request_id'>,
+  ): Promise<void>
+  /** The password was not looked at, or opened nothing although it was right. */
+  giveBack(tried: CountedTry): Promise<void>
   passed(tried: Try): Promise<void>
 }
 
@@ -44,41 +59,46 @@ export const addressKey = (email: string) =>
 export function createSignInLock(db: Database, clock: Clock): SignInLock {
   const keyOf = ({ email, device }: Try) => [addressKey(email), device]
   return {
-    async waitOf(tried) {
-      const now = clock.now()
-      const [row] = await db.query<{ locked_until: Date }>(
-        `select locked_until from sign_in_failures
-         where email = $1 and device = $2 and locked_until > $3`,
-        [...keyOf(tried), now],
-      )
-      return row ? Math.ceil((row.locked_until.getTime() - now.getTime()) / 1000) : 0
-    },
-    async refused(tried, asked) {
+    async count(tried) {
       const at = clock.now()
       const long_ago = new Date(at.getTime() - forgotten_s * 1000)
-      // One transaction: an account that is there and one that is not take as long.
-      await db.transaction(async (tx) => {
-        const [{ failures } = { failures: 0 }] = await tx.query<{ failures: number }>(
+      return db.transaction(async (tx) => {
+        const [counted] = await tx.query<{ failures: number }>(
           `insert into sign_in_failures as f (email, device, failures, failed_at)
            values ($1, $2, 1, $3)
            on conflict (email, device) do update
              set failures = case when f.failed_at > $4 then f.failures + 1 else 1 end,
                failed_at = $3
+             where f.locked_until is null or f.locked_until <= $3
            returning failures`,
           [...keyOf(tried), at, long_ago],
         )
-        const locked_s = lockSeconds(failures)
+        if (!counted) return { ...tried, failures: 0, wait_s: await waitOf(tx, keyOf(tried), at) }
+        const locked_s = lockSeconds(counted.failures)
         if (locked_s > 0) {
           await tx.execute(
             'update sign_in_failures set locked_until = $3 where email = $1 and device = $2',
             [...keyOf(tried), new Date(at.getTime() + locked_s * 1000)],
           )
         }
-        if (failures > 1 && locked_s === 0) return
-        const details = { failures, locked_s }
-        const who = addressKey(tried.email)
-        await noteSignIn(tx, { who, at, ...asked, status: 401, details })
+        return { ...tried, ...counted, wait_s: 0 }
       })
+    },
+    async refused(tried, asked) {
+      const { email, failures } = tried
+      const locked_s = lockSeconds(failures)
+      if (failures > 1 && locked_s === 0) return
+      const details = { failures, locked_s }
+      const event = { who: addressKey(email), at: clock.now(), ...asked, status: 401, details }
+      await noteSignIn(db, event)
+    },
+    async giveBack(tried) {
+      await db.execute(
+        `update sign_in_failures set failures = failures - 1,
+           locked_until = case when failures > $3 then locked_until end
+         where email = $1 and device = $2 and failures > 0`,
+        [...keyOf(tried), tried.failures],
+      )
     },
     async passed(tried) {
       await db.execute('delete from sign_in_failures where email = $1 and device = $2', [
@@ -86,6 +106,14 @@ export function createSignInLock(db: Database, clock: Clock): SignInLock {
       ])
     },
   }
+}
+
+async function waitOf(db: Queries, key: readonly string[], at: Date): Promise<number> {
+  const [row] = await db.query<{ locked_until: Date }>(
+    'select locked_until from sign_in_failures where email = $1 and device = $2',
+    key,
+  )
+  return Math.max(1, Math.ceil(((row?.locked_until.getTime() ?? 0) - at.getTime()) / 1000))
 }
 
 /** Forgets addresses that failed long ago, codes that were taken, and what is over. */

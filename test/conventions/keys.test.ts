@@ -5,7 +5,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../../server/storage/database.ts'
 import { assertError } from './conventions.ts'
-import { apiKey, secretOf } from './fixtures.ts'
+import { addKey, apiKey, secretOf } from './fixtures.ts'
 import { type SampleServer, sampleServer } from './sample-server.ts'
 import { eventually, type VirtualTime, virtualTime } from './virtual-time.ts'
 
@@ -55,6 +55,28 @@ test('a request with a known key asks the database nothing', async () => {
     assert.equal((await get(app, server.fixtures.keys.full)).statusCode, 200)
   }
   assert.equal(queries, 0)
+})
+
+test('a site of another client costs what a site that is not there costs', async () => {
+  const app = await server.replica({ db: watched(server.database.db) })
+  const { keys } = server.fixtures
+  const foreign = '/v1/sites/foreign-site/bess/7'
+  const stranger = apiKey('bbbbbbbbbbb1')
+  await addKey(server.database.db, { client_id: 102, key_id: 'bbbbbbbbbbb1' })
+  const counted = async (key: string, url: string) => {
+    queries = 0
+    assertError(await get(app, key, url), 'not_found')
+    return queries
+  }
+  assert.equal((await get(app, stranger, foreign)).statusCode, 200, 'its own client keeps it warm')
+  assert.equal((await get(app, keys.full)).statusCode, 200)
+  assert.equal((await get(app, keys.narrow, '/v1/sites/safe-site/bess/7')).statusCode, 200)
+  for (const nth of [1, 2]) {
+    const none = await counted(keys.full, '/v1/sites/no-such-site/bess/7')
+    assert.equal(await counted(keys.full, foreign), none, `request ${nth}`)
+  }
+  const unknown = await counted(keys.narrow, '/v1/sites/other-site/bess/7')
+  assert.equal(await counted(keys.narrow, unit), unknown, 'a site that the key was not given')
 })
 
 test('a revoked key is refused after a second, with no notification and no refresh', async () => {
