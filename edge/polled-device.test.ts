@@ -38,6 +38,55 @@ async function searchesOf(kind: DeviceKind, interval_ms: number): Promise<number
   return [...new Set(late.slice(1).map((at_ms, nth) => at_ms - late[nth]!))]
 }
 
+test('what a device refuses is logged once for each contact', async () => {
+  const clock = virtualClock('2026-06-01T10:00:00Z')
+  const lines: { missing: string[] }[] = []
+  let missing: readonly string[] = ['A (1)', 'B (2)']
+  let is_silent = false
+  const identity = {
+    manufacturer: null,
+    model: null,
+    serial_number: null,
+    firmware_version: null,
+  }
+  const device = new PolledDevice<null>({
+    kind: 'inverter',
+    id: '1',
+    interval_ms: 5000,
+    open: async () => ({
+      identity,
+      async read() {
+        if (is_silent) throw new Error('no answer')
+        return { values: null, complaints: [], missing }
+      },
+    }),
+    onRead: () => [],
+    onEvent: () => {},
+    onCommState: () => {},
+    onPoll: () => {},
+    conditions: await Conditions.open('/nonexistent/conditions.json'),
+    stamps: new PlantClock({ clock, stopwatch: clock }),
+    clock,
+    log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+  })
+  const poll = async (count: number) => {
+    for (let nth = 0; nth < count; nth += 1) {
+      device.poll()
+      await clock.advance(5000)
+    }
+    return lines.splice(0).map((line) => line.missing)
+  }
+  assert.deepEqual(await poll(10), [['A (1)', 'B (2)']])
+  missing = ['B (2)']
+  assert.deepEqual(await poll(10), [['B (2)']], 'another list')
+  is_silent = true
+  assert.deepEqual(await poll(10), [])
+  is_silent = false
+  assert.deepEqual(await poll(10), [['B (2)']], 'another contact')
+  missing = []
+  assert.deepEqual(await poll(10), [])
+})
+
 test('what control may command is looked for every ten seconds, and others every thirty', async () => {
   for (const interval_ms of [500, 1000, 5000, 10_000]) {
     assert.deepEqual(await searchesOf('inverter', interval_ms), [10_000])

@@ -54,6 +54,8 @@ export class PolledDevice<Of> {
   readonly #source: { source_kind: DeviceKind; source_id: string }
   readonly #complaints: ComplaintWatch
   #device: Device<Of> | null = null
+  /** What the device was logged to lack since it was opened. */
+  #missing = ''
   #identity: DeviceIdentity | null
   #busy = false
   #stopped = false
@@ -130,6 +132,7 @@ export class PolledDevice<Of> {
 
   async #open(): Promise<Device<Of>> {
     const device = await this.#needs.open()
+    this.#missing = ''
     if (!this.#stopped) this.#identify(device.identity)
     return device
   }
@@ -159,8 +162,9 @@ export class PolledDevice<Of> {
     )
   }
 
-  #succeed({ values, complaints }: Answer<Of>): void {
+  #succeed({ values, complaints, missing = [] }: Answer<Of>): void {
     const { onEvent, onRead, conditions, kind, id } = this.#needs
+    this.#logMissing(missing)
     const stamp = this.#needs.stamps.stamp()
     const at = stamp.measured_at
     for (const event of onRead(values, stamp)) onEvent(event)
@@ -171,6 +175,14 @@ export class PolledDevice<Of> {
     const message = `${kind} ${id} answers again`
     onEvent(conditions.fall(this.#source, 'device_offline', { at, message }))
     this.#turn('connected', at)
+  }
+
+  #logMissing(missing: readonly string[]): void {
+    const { kind, id, log } = this.#needs
+    const before = this.#missing
+    this.#missing = missing.join(', ')
+    if (missing.length === 0 || this.#missing === before) return
+    log.warn({ kind, id, missing }, 'the device refuses these registers: their values are null')
   }
 
   #fail(error: Error): void {

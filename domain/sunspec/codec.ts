@@ -46,9 +46,14 @@ type Complain = (point: string, reason: string) => void
 /**
  * Decodes a model from its registers, ID and L first. The device's L is what counts: points beyond
  * it are `null` (an older revision), registers beyond the known points are ignored (a newer one).
- * Fewer registers than L are taken as a part of the model: what is missing is `null`.
+ * Fewer registers than L are taken as a part of the model. What lies beyond them or in `missing`
+ * (offsets of registers) is `null`, and so is what is scaled by it.
  */
-export function decode<Of extends Model>(model: Of, registers: Uint16Array): Decoded<Of> {
+export function decode<Of extends Model>(
+  model: Of,
+  registers: Uint16Array,
+  missing: ReadonlySet<number> = new Set(),
+): Decoded<Of> {
   const complaints: Complaint[] = []
   const complain: Complain = (point, reason) =>
     complaints.push({ point: `${model.id}.${point}`, reason })
@@ -60,8 +65,8 @@ export function decode<Of extends Model>(model: Of, registers: Uint16Array): Dec
     return answer(noValues(model.points), [], `expected model ${model.id}, got ${id}`)
   }
   const view = viewOf(registers.subarray(0, length + 2))
-  const exponents = exponentsOf(model, view)
-  const values = decodePoints(model.points, { view, start: 0, exponents, complain })
+  const exponents = exponentsOf(model, view, missing)
+  const values = decodePoints(model.points, { view, start: 0, missing, exponents, complain })
 
   const { group } = model
   if (!group) return answer(values, [], null)
@@ -70,6 +75,7 @@ export function decode<Of extends Model>(model: Of, registers: Uint16Array): Dec
     decodePoints(group.points, {
       view,
       start: fixedLength(model) + index * group.length,
+      missing,
       exponents,
       complain: (point, reason) => complain(`${group.name}[${index}].${point}`, reason),
     }),
@@ -98,6 +104,7 @@ function countGroups(model: Model, length: number, values: Loose, complain: Comp
 interface Place {
   view: DataView
   start: number
+  missing: ReadonlySet<number>
   exponents: Exponents
   complain: Complain
 }
@@ -106,16 +113,23 @@ function decodePoints(points: readonly Point[], place: Place): Loose {
   const values = noValues(points)
   for (const point of points) {
     const [name, offset, type] = point
-    const at = (place.start + offset) * 2
-    if (type === 'pad' || at + sizeOf(type) * 2 > place.view.byteLength) continue
+    if (type === 'pad' || !isThere(point, place)) continue
     try {
-      values[name] = decodePoint(point, at, place)
+      values[name] = decodePoint(point, (place.start + offset) * 2, place)
     } catch (error) {
       if (!(error instanceof Nonsense)) throw error
       place.complain(name, error.message)
     }
   }
   return values
+}
+
+function isThere([, offset, type]: Point, { view, start, missing }: Omit<Place, 'exponents'>) {
+  const from = start + offset
+  const end = from + sizeOf(type)
+  if (end * 2 > view.byteLength) return false
+  for (let at = from; at < end; at += 1) if (missing.has(at)) return false
+  return true
 }
 
 /** What a device answered that cannot be true. */
@@ -137,7 +151,9 @@ function decodePoint(point: Point, at: number, { view, exponents }: Place) {
   const raw = decodeInteger(type, view, at)
   if (raw === null || scale === undefined) return raw
   const exponent = typeof scale === 'number' ? scale : exponents.get(scale)
-  if (exponent === undefined || exponent === null) {
+  // Its scale factor was not read.
+  if (exponent === undefined) return null
+  if (exponent === null) {
     throw new Nonsense(`its scale factor ${scale} is not valid`)
   }
   return exponent < 0 ? raw / 10 ** -exponent : raw * 10 ** exponent
@@ -154,12 +170,15 @@ function decodeInteger(type: IntegerType, view: DataView, at: number): number | 
 type Exponents = ReadonlyMap<string, number | null>
 
 /**
- * The scale factors of a model by name; one that is not implemented or not valid is `null`.
- * Nothing is complained of here: scale factors are decoded again among the points.
+ * The scale factors of a model by name, without those that are not there; one that is not
+ * implemented or not valid is `null`. Nothing is complained of here: scale factors are decoded
+ * again among the points.
  */
-function exponentsOf(model: Model, view: DataView): Exponents {
-  const points = model.points.filter(([, , type]) => type === 'sunssf')
-  const values = decodePoints(points, { view, start: 0, exponents: new Map(), complain() {} })
+function exponentsOf(model: Model, view: DataView, missing: ReadonlySet<number>): Exponents {
+  const place = { view, start: 0, missing, exponents: new Map(), complain() {} }
+  const scales = model.points.filter(([, , type]) => type === 'sunssf')
+  const there = scales.filter((point) => isThere(point, place))
+  const values = decodePoints(there, place)
   return new Map(Object.entries(values) as [string, number | null][])
 }
 

@@ -112,6 +112,8 @@ export interface InverterAnswer {
 export interface Answer<Of> {
   values: Of
   complaints: readonly Complaint[]
+  /** Names of what the device refuses to be asked for: their values are `null`. */
+  missing?: readonly string[]
 }
 
 /** A device that was found: its identity, and how to read it. Nothing else outlives a read. */

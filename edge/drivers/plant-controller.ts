@@ -66,6 +66,7 @@ async function openController(
             foreign_control: mode === null ? null : (control_mode.others[mode] ?? null),
           },
           complaints: [],
+          missing: values.missing,
         }
       } catch (error) {
         doubted = true

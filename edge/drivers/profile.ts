@@ -43,7 +43,7 @@ interface At {
   address: number
   /** Which of the two tables of Modbus: holding registers without this. */
   table?: 'input'
-  /** Not in every device: one that refuses it has none. */
+  /** Not in every device: a device without it lacks nothing, and is limited all the same. */
   is_optional?: true
 }
 

@@ -181,6 +181,41 @@ for (const one of cases) {
     assert.ok(requests.every(({ count }) => count <= 125))
   })
 
+  test(`${name}: without any one of its registers the others are read, and control is safe`, async () => {
+    const whole = (await (await opened(one)).found.read()).values.inverter
+    const limits = limitRegisters(profile.limit)
+    const all = inverterRegisters(profile)
+    for (const register of all) {
+      const bus = createRegisterBus(one.device(inverter), noon)
+      bus.refused.add(register.address)
+      const found = await registerDriver(profile).openInverter(bus, inverter)
+      const { values, complaints, missing } = await found.read()
+      // Two tables may have one address.
+      const lacking = all.filter((at) => at.address === register.address && !at.is_optional)
+      const names = new Set(lacking.map(({ name, address }) => `${name} (${address})`))
+      assert.deepEqual(new Set(missing), names)
+      const is_limit = lacking.length > 0 && limits.some((at) => at.address === register.address)
+      assert.equal(found.control === null, is_limit, `${register.name}: control`)
+      assert.equal(values.limit === null, is_limit, `${register.name}: limit`)
+      assert.equal(
+        complaints.length,
+        is_limit ? 1 : 0,
+        complaints.map(({ reason }) => reason).join(),
+      )
+      const now = Object.entries(values.inverter)
+      const changed = now.filter(
+        ([name, value]) => `${whole[name as keyof typeof whole]}` !== `${value}`,
+      )
+      assert.ok(changed.every(([, value]) => [value].flat().includes(null)))
+      assert.ok(changed.length <= 2, changed.join())
+      bus.requests = 0
+      await found.read()
+      const requests = bus.requests
+      await found.read()
+      assert.equal(bus.requests, 2 * requests)
+    }
+  })
+
   test(`${name}: another serial number is another device, also after a silence`, async () => {
     const { found, bus } = await opened(one)
     const { serial_number } = found.identity

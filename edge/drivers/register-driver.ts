@@ -140,7 +140,7 @@ function inverterAnswer(
   const complaints: Complaint[] = []
   const { state, alarms } = profile
   const limit = found.limit.onRead(values)
-  if (!limit) complaints.push({ point: 'limit', reason: 'it does not tell what limits it' })
+  if (!limit) complaints.push({ point: 'limit', reason: found.limit.reason })
   const code = state && values.number(state.register)
   const readings = Object.entries(profile.readings)
   const inputs = inputValues(profile, inverter, values)
@@ -165,6 +165,7 @@ function inverterAnswer(
       limit,
     },
     complaints,
+    missing: values.missing,
   }
 }
 

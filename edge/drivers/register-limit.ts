@@ -14,7 +14,7 @@ import {
   units,
 } from './profile.ts'
 import { isAbsent, type WordOrder, wordsOfNumber } from './register-codec.ts'
-import { createRegisterReader, type RegisterValues } from './register-reader.ts'
+import { createRegisterReader, describeRegister, type RegisterValues } from './register-reader.ts'
 
 export interface LimitedDevice {
   bus: Bus
@@ -28,6 +28,8 @@ export interface LimitedDevice {
 export interface RegisterLimit {
   /** Null as long as its registers do not tell what limits it. */
   readonly control: LimitControl | null
+  /** Why `onRead` gave null. */
+  readonly reason: string
   /** Takes what a reading showed; `null` where it tells of no limit that can be trusted. */
   onRead(values: RegisterValues): LimitState | null
 }
@@ -50,6 +52,9 @@ export function createRegisterLimit(limit: LimitProfile, device: LimitedDevice):
     get control() {
       return access.known ? control : null
     },
+    get reason() {
+      return access.reason
+    },
     onRead: (values) => access.look(values)?.state ?? null,
   }
 }
@@ -58,6 +63,8 @@ interface Access {
   device: LimitedDevice
   /** As last read. */
   readonly known: Known | null
+  /** Why it is not known. */
+  readonly reason: string
   look(values: RegisterValues): Known | null
   /** Rejects where the registers do not tell what limits the device. */
   readNow(): Promise<{ values: RegisterValues; known: Known }>
@@ -68,19 +75,27 @@ interface Access {
 
 function createAccess(limit: LimitProfile, device: LimitedDevice): Access {
   const { bus, unit_id, word_order } = device
-  const read = createRegisterReader({ ...device, bus: withUrgentReads(bus) }, limitRegisters(limit))
-  const access: Access & { known: Known | null } = {
+  const registers = limitRegisters(limit)
+  const required = registers.filter(({ is_optional }) => !is_optional)
+  const read = createRegisterReader({ ...device, bus: withUrgentReads(bus) }, registers)
+  const access: Access & { known: Known | null; reason: string } = {
     device,
     known: null,
+    reason: untold,
     look(values) {
+      const missing = required.filter((register) => values.isMissing(register))
       const scale = scaleOf(limit.setpoint, values, device)
       const state = stateOf(limit, values, device)
-      access.known = scale && state ? { scale, state } : null
+      // No control rather than one by half of its registers.
+      access.known = missing.length === 0 && scale && state ? { scale, state } : null
+      const names = missing.map(describeRegister).join(', ')
+      access.reason = missing.length > 0 ? `it does not serve ${names}: no control` : untold
       return access.known
     },
     async readNow() {
       const values = await read()
-      return { values, known: orSay(access.look(values), device) }
+      access.look(values)
+      return { values, known: orSay(access) }
     },
     async set({ register, raw }, mayStill) {
       const words = wordsOfNumber(register, raw, word_order)
@@ -93,9 +108,11 @@ function createAccess(limit: LimitProfile, device: LimitedDevice): Access {
   return access
 }
 
-function orSay(known: Known | null, { unit_id }: LimitedDevice): Known {
+const untold = 'it does not tell what limits it'
+
+function orSay({ known, reason, device }: Access): Known {
   if (known) return known
-  throw new Error(`unit ${unit_id}: it does not tell what limits it`)
+  throw new Error(`unit ${device.unit_id}: ${reason}`)
 }
 
 function controlOf(limit: LimitProfile, access: Access): LimitControl {
@@ -106,7 +123,7 @@ function controlOf(limit: LimitProfile, access: Access): LimitControl {
       return { survives_power_loss, min_interval_ms, applies_within_ms, min_limit_w }
     },
     settable(limit_w) {
-      const known = orSay(access.known, access.device)
+      const known = orSay(access)
       return wattsOf(rawAt(limit_w, limit, known), known.scale)
     },
     async readLimit() {

@@ -4,7 +4,7 @@ import { decodeAlarms } from '@heliograph/domain/alarms/decode'
 import { findAlarmTable } from '@heliograph/domain/alarms/tables'
 import type { Pcs } from '@heliograph/domain/battery'
 import fc from 'fast-check'
-import { BusError } from '../bus/bus-error.ts'
+import { BusError, exceptionError } from '../bus/bus-error.ts'
 import { drivers } from './drivers.ts'
 import { createMemoryBus } from './fixtures/memory-bus.ts'
 import { wordsOf } from './profile.ts'
@@ -168,4 +168,24 @@ test('another device behind the same address is not taken for it', async () => {
   bus.units.get(1)!.registers.set(text('S999999'), 17)
   await assert.rejects(device.read(), /expected serial number S123456, found S999999/)
   await assert.rejects(drivers.sinexcel_pws.openMeter(bus, {} as never), /PCS|power conversion/)
+})
+
+test('without the register of its setpoint it is read, and commanded by nobody', async () => {
+  const bus = deviceOf()
+  bus.before = (address, count) => {
+    if (address <= 135 && address + count > 135) throw exceptionError(2)
+  }
+  const device = await open(bus, pcs)
+  const { values, missing } = await device.read()
+  const { address, name } = sinexcelPws.power.setpoint
+  assert.deepEqual(missing, [`${name} (${address})`])
+  assert.equal(values.pcs.dc_voltage_v, 712.3)
+  assert.deepEqual([values.power, values.pcs.setpoint_kw, device.control], [null, null, null])
+  bus.before = () => {
+    throw new BusError('timeout', 'no answer')
+  }
+  await assert.rejects(device.read(), { kind: 'timeout' })
+  bus.before = () => {}
+  assert.equal((await device.read()).values.pcs.setpoint_kw, -12.4)
+  assert.ok(device.control)
 })

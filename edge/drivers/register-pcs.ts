@@ -76,9 +76,13 @@ async function openPcs(profile: PcsProfile, bus: Bus, pcs: Pcs) {
   const readPower = createRegisterReader({ ...place, bus: withUrgentReads(bus) }, [power.setpoint])
   let identity = identityOf(profile, await identify())
   let is_doubted = false
+  // What cannot be read back is not set.
+  let has_setpoint = true
   const control = controlOf(profile, pcs, { bus, readPower, readAll: read })
   return {
-    control,
+    get control() {
+      return has_setpoint ? control : null
+    },
     get identity() {
       return identity
     },
@@ -86,9 +90,10 @@ async function openPcs(profile: PcsProfile, bus: Bus, pcs: Pcs) {
       try {
         // After a silence another device may answer at this address.
         if (is_doubted) identity = sameAs(identity, identityOf(profile, await identify()))
-        const answer = pcsAnswer(profile, pcs, await read())
+        const values = await read()
+        has_setpoint = !values.isMissing(power.setpoint)
         is_doubted = false
-        return answer
+        return pcsAnswer(profile, pcs, values)
       } catch (error) {
         is_doubted = true
         throw error
@@ -139,6 +144,7 @@ function pcsAnswer(profile: PcsProfile, pcs: Pcs, values: RegisterValues): Answe
       power,
     },
     complaints,
+    missing: values.missing,
   }
 }
 

@@ -141,8 +141,53 @@ test('a gap that a device refuses is left out from then on', async () => {
   ])
 })
 
-test('a refused register that has to be there, and a silence, fail the reading', async () => {
-  const refused = createRegisterReader({ bus: busWithout(2), ...place }, [register(1), register(2)])
+test('a register that is refused is missing, named and asked for no more', async () => {
+  const bus = busWithout(20, 150)
+  const registers = Array.from({ length: 40 }, (_, at) => register(5 * at, { type: 'u32' }))
+  const read = createRegisterReader({ bus, ...place }, registers)
+  for (const values of [await read(), await read()]) {
+    assert.deepEqual(values.missing, ['R20 (20)', 'R150 (150)'])
+    const missing = registers.filter(values.isMissing)
+    assert.deepEqual(missing, [registers[4], registers[30]])
+    const raws = registers.filter((one) => !missing.includes(one)).map(values.raw)
+    assert.ok(raws.every((raw) => raw !== null))
+    assert.equal(values.number(registers[4]!), null)
+  }
+  bus.asked.length = 0
+  await read()
+  const asked = bus.asked.some(([, at, count]) => at <= 20 && at + count > 20)
+  assert.equal(asked, false)
+})
+
+test('what is missing is asked for again after a silence, and now and then', async () => {
+  const missing = [2]
+  const bus = busWithout()
+  bus.before = (address, count) => {
+    if (missing.some((at) => at >= address && at < address + count)) throw exceptionError(4)
+  }
+  const registers = [register(1), register(2), register(3)]
+  const read = createRegisterReader({ bus, ...place }, registers)
+  const raws = async () => registers.map((await read()).raw)
+  assert.deepEqual(await raws(), [1, null, 3])
+  missing.length = 0
+  assert.deepEqual(await raws(), [1, null, 3])
+  const answer = bus.before
+  bus.before = () => {
+    throw new BusError('timeout', 'no answer')
+  }
+  await assert.rejects(read(), /no answer/)
+  bus.before = answer
+  assert.deepEqual(await raws(), [1, 2, 3])
+  missing.push(2)
+  assert.deepEqual(await raws(), [1, null, 3], 'what is refused from now on')
+  missing.length = 0
+  for (let nth = 0; nth < 100; nth += 1) assert.deepEqual(await raws(), [1, null, 3])
+  assert.deepEqual(await raws(), [1, 2, 3])
+})
+
+test('a device that refuses everything, and a silence, fail the reading', async () => {
+  const registers = [register(1), register(2)]
+  const refused = createRegisterReader({ bus: busWithout(1, 2), ...place }, registers)
   await assert.rejects(refused(), /illegal data address/)
   const bus = busWithout()
   bus.before = () => {

@@ -1,7 +1,7 @@
 /** Reads registers in few requests, over the gaps between them where the device lets it. */
 import { registers_per_request_max } from '../bus/bus.ts'
-import { isRefusal } from '../bus/bus-error.ts'
 import type { Bus } from './driver.ts'
+import { createPartialReader } from './partial-reader.ts'
 import { type NumberRegister, type Register, wordsOf } from './profile.ts'
 import { isAbsent, rawNumber, textIn, type WordOrder } from './register-codec.ts'
 
@@ -22,6 +22,10 @@ export interface RegisterValues {
   /** By its gain, in the unit of the register. */
   number(register: NumberRegister): number | null
   text(register: Register): string | null
+  /** The device refuses it. */
+  isMissing(register: Register): boolean
+  /** What the device refuses that is not optional, for a log. */
+  missing: readonly string[]
 }
 
 /**
@@ -59,45 +63,25 @@ interface Place {
 }
 
 /**
- * Reads all of `registers` at each call. A device that refuses a request is asked for its parts
- * from then on; what is optional and refused alone counts as not there. Rejects with what the
- * device refuses otherwise, or when it does not answer.
+ * Reads all of `registers` at each call; what the device refuses is missing. Rejects where it
+ * refuses all of them, or does not answer.
  */
 export function createRegisterReader(place: Place, registers: readonly Register[]) {
   const different = new Map(registers.map((register) => [keyOf(register), register]))
-  let requests = planRequests([...different.values()])
-
-  async function answersTo(request: Request): Promise<[Request, Uint16Array | null][]> {
-    try {
-      return [[request, await ask(place, request)]]
-    } catch (error) {
-      if (!isRefusal(error)) throw error
-      const parts = partsOf(request)
-      if (parts.length > 1) {
-        const answers: [Request, Uint16Array | null][] = []
-        for (const part of parts) answers.push(...(await answersTo(part)))
-        return answers
-      }
-      if (request.registers.some(({ is_optional }) => !is_optional)) throw error
-      return [[request, null]]
-    }
-  }
+  const requests = planRequests([...different.values()])
+  const read = createPartialReader(requests, { partsOf, ask: (request) => ask(place, request) })
 
   return async (): Promise<RegisterValues> => {
+    const { answers, refused } = await read()
     const words = new Map<string, Uint16Array>()
-    const answered: Request[] = []
-    for (const request of requests) {
-      for (const [part, answer] of await answersTo(request)) {
-        if (!answer) continue
-        answered.push(part)
-        for (const register of part.registers) {
-          const start = register.address - part.address
-          words.set(keyOf(register), answer.subarray(start, start + wordsOf(register)))
-        }
+    for (const [{ address, registers: asked }, answer] of answers) {
+      for (const register of asked) {
+        const start = register.address - address
+        words.set(keyOf(register), answer.subarray(start, start + wordsOf(register)))
       }
     }
-    requests = answered
-    return valuesOf(words, place.word_order)
+    const missing = refused.flatMap((request) => request.registers)
+    return valuesOf(words, { order: place.word_order, missing })
   }
 }
 
@@ -115,7 +99,10 @@ function ask({ bus, unit_id }: Place, { table, address, count }: Request): Promi
     : bus.readHoldingRegisters(unit_id, address, count)
 }
 
-function valuesOf(words: ReadonlyMap<string, Uint16Array>, order: WordOrder): RegisterValues {
+function valuesOf(
+  words: ReadonlyMap<string, Uint16Array>,
+  { order, missing }: { order: WordOrder; missing: readonly Register[] },
+): RegisterValues {
   const raw = (register: NumberRegister) => {
     const found = words.get(keyOf(register))
     return found ? rawNumber(register.type, found, order) : null
@@ -135,8 +122,11 @@ function valuesOf(words: ReadonlyMap<string, Uint16Array>, order: WordOrder): Re
       const number = this.number(register)
       return number === null ? null : String(number)
     },
+    isMissing: (register) => missing.some((one) => keyOf(one) === keyOf(register)),
+    missing: missing.filter(({ is_optional }) => !is_optional).map(describeRegister),
   }
 }
 
+export const describeRegister = ({ name, address }: Register) => `${name} (${address})`
 const tableOf = ({ table }: Register) => table ?? 'holding'
 const keyOf = (register: Register) => `${tableOf(register)} ${register.address} ${register.type}`

@@ -7,7 +7,7 @@ import type { Bus, CellsAnswer, Device } from './driver.ts'
 import { plausible, type Range } from './plausible.ts'
 import { indexOf, milli, modelsOf } from './sunspec-battery.ts'
 import { type Member, openUnits } from './sunspec-battery-units.ts'
-import type { Chain, FoundModel } from './sunspec-chain.ts'
+import { type Chain, type FoundModel, readIfThere } from './sunspec-chain.ts'
 import { createReader, type Snapshot } from './sunspec-snapshot.ts'
 
 type Reader = () => Promise<Snapshot>
@@ -33,9 +33,9 @@ export async function openCells(bus: Bus, battery: Battery): Promise<Device<Cell
     async read() {
       const { snapshot, cluster_idx } = await readNext(units.members, last_idx)
       last_idx = cluster_idx
-      const { complaints } = snapshot
+      const { complaints, missing } = snapshot
       const values = plausible(cellsOf(snapshot, battery), complaints, ranges)
-      return { values: { ...values, cluster_idx }, complaints }
+      return { values: { ...values, cluster_idx }, complaints, missing }
     },
   }
 }
@@ -50,7 +50,7 @@ async function readersOf(
   const { unit_id, first_cluster_idx } = at
   const modules = new Map<number, FoundModel[]>()
   for (const found of chain.models.filter(({ model_id }) => model_id === 805)) {
-    const [StrIdx] = await bus.readHoldingRegisters(unit_id, found.address + 2, 1)
+    const [StrIdx] = (await readIfThere(bus, unit_id, found.address + 2)) ?? []
     const index = indexOf(StrIdx ?? null)
     const cluster_idx = index === null ? null : first_cluster_idx + index
     if (cluster_idx === null || cluster_idx >= battery.cluster_count) continue

@@ -35,14 +35,20 @@ export async function openClusters(bus: Bus, battery: Battery): Promise<Device<C
     },
     async read() {
       const complaints: Complaint[] = []
+      const missing: string[] = []
       const clusters: ClusterValues[] = []
       for (const { answer: snapshot, at } of await units.askAll((read) => read())) {
         clusters.push(...clustersIn(snapshot, battery, at))
         complaints.push(...snapshot.complaints)
+        missing.push(...snapshot.missing)
       }
       const there = clusters.filter(({ cluster_idx }) => cluster_idx < battery.cluster_count)
       const values = there.map((one) => plausible(one, complaints, ranges))
-      return { values: { clusters: values, alarm_table: 'sunspec-string-804' }, complaints }
+      return {
+        values: { clusters: values, alarm_table: 'sunspec-string-804' },
+        complaints,
+        missing,
+      }
     },
   }
 }

@@ -8,6 +8,7 @@ import { emptyReading } from '@heliograph/domain/readings'
 import type { Decoded } from '@heliograph/domain/sunspec/codec'
 import { models } from '@heliograph/domain/sunspec/models'
 import { batteryStateFrom } from '@heliograph/domain/sunspec/states'
+import { isRefusal } from '../bus/bus-error.ts'
 import type { Answer, BatteryAnswer, BatteryDevice, Bus, Device, SetupAnswer } from './driver.ts'
 import { plausible, type Range } from './plausible.ts'
 import { openUnit } from './sunspec-battery-unit.ts'
@@ -72,15 +73,23 @@ export function createBeat(
   const end = 2 ** (16 * words) - 1
   let count: number | null = null
   let is_there = offset + words <= found.length + 2
+
+  async function readCount(): Promise<number | null> {
+    try {
+      const now = await bus.readHoldingRegisters(unit_id, address, words, { is_urgent: true })
+      return now.reduce((sum, word) => sum * 0x1_0000 + word, 0)
+    } catch (error) {
+      if (isRefusal(error)) return null
+      throw error
+    }
+  }
+
   return async () => {
     if (!is_there) return
-    if (count === null) {
-      const now = await bus.readHoldingRegisters(unit_id, address, words, { is_urgent: true })
-      count = now.reduce((sum, word) => sum * 0x1_0000 + word, 0)
-    }
-    // All ones: it has no such register.
-    is_there = count !== end
-    if (!is_there) return
+    count ??= await readCount()
+    // All ones, or refused: it has no such register.
+    is_there = count !== null && count !== end
+    if (count === null || !is_there) return
     const next = (count + 1) % end
     const values = words === 1 ? [next] : [next >>> 16, next & 0xffff]
     await bus.writeRegisters(unit_id, address, values)
@@ -105,7 +114,7 @@ function batteryAnswer(snapshot: Snapshot, battery: Battery): Answer<BatteryAnsw
     ...known(bank && bankValues(bank.values, battery)),
     ...known(strings && stringValues(strings.values)),
   }
-  const { complaints } = snapshot
+  const { complaints, missing } = snapshot
   const Hb = bank?.values.Hb ?? null
   const place = bank?.values.LocRemCtl ?? null
   return {
@@ -116,6 +125,7 @@ function batteryAnswer(snapshot: Snapshot, battery: Battery): Answer<BatteryAnsw
       is_remote: place === null ? null : place === 0,
     },
     complaints,
+    missing,
   }
 }
 
@@ -256,7 +266,7 @@ export async function openSetup(bus: Bus, battery: Battery): Promise<Device<Setu
     read: () =>
       unit.ask(async ({ wanted, read }) => {
         const values = setupAnswer(await read(), wanted, unit.identity.firmware_version)
-        // The reading of the battery complains of the same registers.
+        // The reading of the battery tells of the same registers.
         return { values, complaints: [] }
       }),
   }

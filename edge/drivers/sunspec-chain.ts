@@ -1,8 +1,7 @@
 /** Finds the SunSpec models of a unit: the marker, then model after model to the end. */
-import { decode } from '@heliograph/domain/sunspec/codec'
-import { models } from '@heliograph/domain/sunspec/models'
 import { isRefusal } from '../bus/bus-error.ts'
 import type { Bus, DeviceIdentity } from './driver.ts'
+import { ChainMoved, createReader } from './sunspec-snapshot.ts'
 
 export interface Place {
   unit_id: number
@@ -71,7 +70,7 @@ async function findBase(bus: Bus, place: Place): Promise<number> {
 }
 
 /** Two registers, or `null` where the device says that it has none. */
-async function readIfThere(bus: Bus, unit_id: number, address: number) {
+export async function readIfThere(bus: Bus, unit_id: number, address: number) {
   if (address > 65_534) return null
   try {
     return await bus.readHoldingRegisters(unit_id, address, 2)
@@ -84,16 +83,25 @@ async function readIfThere(bus: Bus, unit_id: number, address: number) {
 export async function readIdentity(
   bus: Bus,
   unit_id: number,
-  { address, length }: FoundModel,
+  common: FoundModel,
 ): Promise<DeviceIdentity> {
-  // All but the device address and the padding, which old revisions lack.
-  const count = Math.min(length + 2, 66)
-  const { values } = decode(models[1], await bus.readHoldingRegisters(unit_id, address, count))
+  const values = await commonValues(bus, unit_id, common)
   return {
-    manufacturer: values.Mn,
-    model: values.Md,
-    serial_number: values.SN,
-    firmware_version: values.Vr,
+    manufacturer: values?.Mn ?? null,
+    model: values?.Md ?? null,
+    serial_number: values?.SN ?? null,
+    firmware_version: values?.Vr ?? null,
+  }
+}
+
+/** Without the device address and the padding; undefined where another model is there now. */
+async function commonValues(bus: Bus, unit_id: number, common: FoundModel) {
+  try {
+    const read = createReader(bus, unit_id, { wanted: [common], parts: { 1: { last: 'SN' } } })
+    return (await read()).all(1)[0]?.values
+  } catch (error) {
+    if (error instanceof ChainMoved) return undefined
+    throw error
   }
 }
 

@@ -178,7 +178,7 @@ for (const [model_id, image] of Object.entries(combiners)) {
     assert.equal(image[0], Number(model_id))
     const strings = { current_a: [9.5, -0.25, 8], voltage_v: [800, 800, 800] }
     const device = await sunspec.openCombiner(busWith(identity(), image), combiner)
-    assert.deepEqual(await device.read(), { values: strings, complaints: [] })
+    assert.deepEqual(await device.read(), { values: strings, complaints: [], missing: [] })
 
     const bus = busWith(identity(), measurements, image)
     const [group] = inverter.string_groups

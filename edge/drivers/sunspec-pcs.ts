@@ -69,7 +69,7 @@ function pcsAnswer(snapshot: Snapshot, pcs: Pcs, power: SunspecPower | null): An
     setpoint_kw: kilo(state?.setpoint_w ?? null),
     control_place: placeOf(access?.values.LocRemCtl ?? null),
   }
-  const { complaints } = snapshot
+  const { complaints, missing } = snapshot
   return {
     values: {
       pcs: plausible(withClassicDc(measured, classic?.values), complaints, pcsRanges(pcs)),
@@ -78,6 +78,7 @@ function pcsAnswer(snapshot: Snapshot, pcs: Pcs, power: SunspecPower | null): An
       power: state,
     },
     complaints,
+    missing,
   }
 }
 

@@ -2,16 +2,18 @@
 
 import { type Decoded, decode } from '@heliograph/domain/sunspec/codec'
 import { isKnownModel, type ModelId, models } from '@heliograph/domain/sunspec/models'
-import { fixedLength, type Model, sizeOf } from '@heliograph/domain/sunspec/point'
+import { fixedLength, type Model, type Point, sizeOf } from '@heliograph/domain/sunspec/point'
 import { registers_per_request_max } from '../bus/bus.ts'
-import { isRefusal } from '../bus/bus-error.ts'
 import type { Bus, Complaint } from './driver.ts'
+import { createPartialReader } from './partial-reader.ts'
 import type { FoundModel } from './sunspec-chain.ts'
 
 /** Decoded models of one reading. What was wrong with them gathers in `complaints`. */
 export interface Snapshot {
   all<Id extends ModelId>(...ids: Id[]): Decoded<(typeof models)[Id]>[]
   complaints: Complaint[]
+  /** Names of points that the device refuses to be asked for; neighbours as one. */
+  missing: readonly string[]
 }
 
 /** The chain is not where it was: the device was replaced, updated or set up anew. */
@@ -22,6 +24,12 @@ interface Piece {
   found: FoundModel
   offset: number
   count: number
+}
+
+interface Request {
+  address: number
+  count: number
+  pieces: readonly Piece[]
 }
 
 /** More than any device repeats; a length that says more is not worth the requests. */
@@ -52,7 +60,10 @@ const parts_always: Parts = {
   701: { last: 'Tmp_SF' },
 }
 
-/** Keeps in mind, for one device, whether it lets a request span several models. */
+/**
+ * Reads these models of one device at each call. It is kept in mind whether the device lets a
+ * request span several models, and which registers of a model it declares and does not serve.
+ */
 export function createReader(
   bus: Bus,
   unit_id: number,
@@ -61,35 +72,96 @@ export function createReader(
   const parts = { ...parts_always, ...more }
   const pieces = wanted.flatMap((found) => piecesOf(found, partOf(found, parts)))
   const shapes = new Map(wanted.map((found) => [found, shapeOf(found, partOf(found, parts))]))
-  let requests = merge(pieces)
+  const read = createPartialReader(merge(pieces), {
+    ask: ({ address, count }) => bus.readHoldingRegisters(unit_id, address, count),
+    partsOf: (request) => partsOf(request, shapes),
+  })
 
-  async function readAll(): Promise<Map<FoundModel, Uint16Array>> {
+  return async (): Promise<Snapshot> => {
+    const { answers, refused } = await read()
     const images = new Map(wanted.map((found) => [found, emptyImage(found, partOf(found, parts))]))
-    for (const request of requests) {
-      const registers = await bus.readHoldingRegisters(unit_id, request.address, request.count)
+    for (const [request, registers] of answers) {
       for (const { found, offset, count } of request.pieces) {
         const start = found.address + offset - request.address
         images.get(found)?.set(registers.subarray(start, start + count), offset)
       }
     }
-    return images
-  }
-
-  return async (): Promise<Snapshot> => {
-    let images: Map<FoundModel, Uint16Array>
-    try {
-      images = await readAll()
-    } catch (error) {
-      if (!isRefusal(error) || requests.length === pieces.length) throw error
-      requests = pieces.map((piece) => requestOf([piece]))
-      images = await readAll()
-    }
     for (const [{ model_id, length, address }, image] of images) {
       if (image[0] === model_id && image[1] === length) continue
       throw new ChainMoved(`model ${model_id} is no longer at ${address}`)
     }
-    return snapshotOf(images, { moved: await movedScales(bus, unit_id, images), shapes })
+    const served = answers.flatMap(([request]) => request.pieces)
+    const moved = await movedScales({ bus, unit_id }, { images, served, shapes })
+    const missing = missingIn(refused.flatMap((request) => request.pieces))
+    const names = missingNames(missing, shapes)
+    return { ...snapshotOf(images, { moved, shapes, missing }), missing: names }
   }
+}
+
+/** Models apart; one model in halves, between its points. */
+function partsOf(request: Request, shapes: Shapes): Request[] {
+  const [piece, ...others] = request.pieces
+  if (!piece || others.length > 0) return request.pieces.map((one) => requestOf([one]))
+  const spans = spansOf(piece, shapes.get(piece.found)!)
+  if (spans.length < 2) return [request]
+  const half = Math.ceil(spans.length / 2)
+  return [spans.slice(0, half), spans.slice(half)].map((of) => {
+    const offset = of[0]!.from
+    return requestOf([{ found: piece.found, offset, count: of.at(-1)!.end - offset }])
+  })
+}
+
+/** Registers from `from` to before `end` that are one value, by their offsets in the model. */
+interface Span {
+  name: string
+  from: number
+  end: number
+}
+
+/** The values in these registers of a model, ID and L as one. */
+function spansOf({ offset, count }: Piece, { points, group, ...model }: Model): Span[] {
+  const spanOf = ([name, at, type]: Point, start = 0, prefix = ''): Span => {
+    const from = start + at
+    return { name: `${model.id}.${prefix}${name}`, from, end: from + sizeOf(type) }
+  }
+  const spans = [{ name: `${model.id}.ID`, from: 0, end: 2 }, ...points.map((one) => spanOf(one))]
+  const fixed = fixedLength({ ...model, points })
+  const repeated = group ? Math.ceil((offset + count - fixed) / group.length) : 0
+  for (let nth = 0; group && nth < repeated; nth += 1) {
+    const start = fixed + nth * group.length
+    spans.push(...group.points.map((one) => spanOf(one, start, `${group.name}[${nth}].`)))
+  }
+  return spans
+    .filter(({ from, end }) => from >= offset && end <= offset + count)
+    .toSorted((a, b) => a.from - b.from)
+}
+
+type Missing = ReadonlyMap<FoundModel, ReadonlySet<number>>
+const none: ReadonlySet<number> = new Set()
+
+/** Offsets in each model. */
+function missingIn(pieces: readonly Piece[]): Missing {
+  const missing = new Map<FoundModel, Set<number>>()
+  for (const { found, offset, count } of pieces) {
+    const offsets = missing.get(found) ?? new Set()
+    for (let at = offset; at < offset + count; at += 1) offsets.add(at)
+    missing.set(found, offsets)
+  }
+  return missing
+}
+
+/** Neighbours as one, by the first and the last of them. */
+function missingNames(missing: Missing, shapes: Shapes): string[] {
+  return [...missing].flatMap(([found, offsets]) => {
+    const runs: Span[][] = []
+    for (const span of spansOf({ found, offset: 0, count: found.length + 2 }, shapes.get(found)!)) {
+      if (!offsets.has(span.from)) continue
+      const last = runs.at(-1)
+      if (last?.at(-1)?.end === span.from) last.push(span)
+      else runs.push([span])
+    }
+    return runs.map((run) => [...new Set([run[0]!.name, run.at(-1)!.name])].join(' to '))
+  })
 }
 
 const partOf = ({ model_id }: FoundModel, parts: Parts): Part | null =>
@@ -109,27 +181,36 @@ function emptyImage(found: FoundModel, part: Part | null): Uint16Array {
 }
 
 /**
- * Models too long for one request whose scale factors changed between the first request and the
- * last: their values cannot be told from nonsense.
+ * Models that took several requests and whose scale factors changed between the first of them and
+ * the last: their values cannot be told from nonsense.
  */
-async function movedScales(bus: Bus, unit_id: number, images: Map<FoundModel, Uint16Array>) {
+async function movedScales(
+  { bus, unit_id }: { bus: Bus; unit_id: number },
+  { images, served, shapes }: { images: Images; served: readonly Piece[]; shapes: Shapes },
+) {
   const moved: FoundModel[] = []
   for (const [found, image] of images) {
-    if (image.length <= registers_per_request_max) continue
-    const model: Model = models[found.model_id as ModelId]
-    const scales = model.points.filter(([, , type]) => type === 'sunssf')
-    if (scales.length === 0) continue
-    const count = fixedLength(model)
-    const again = await bus.readHoldingRegisters(unit_id, found.address, count)
-    if (scales.some(([, offset]) => again[offset] !== image[offset])) moved.push(found)
+    const pieces = served.filter((piece) => piece.found === found)
+    if (pieces.length < 2) continue
+    const scales = shapes.get(found)!.points.filter(([, , type]) => type === 'sunssf')
+    for (const { offset, count } of pieces) {
+      const within = scales.map(([, at]) => at).filter((at) => at >= offset && at < offset + count)
+      if (within.length === 0) continue
+      const length = Math.max(...within) + 1 - offset
+      const again = await bus.readHoldingRegisters(unit_id, found.address + offset, length)
+      if (within.some((at) => again[at - offset] !== image[at])) moved.push(found)
+    }
   }
   return moved
 }
 
+type Images = ReadonlyMap<FoundModel, Uint16Array>
+type Shapes = ReadonlyMap<FoundModel, Model>
+
 function snapshotOf(
-  images: Map<FoundModel, Uint16Array>,
-  { moved, shapes }: { moved: readonly FoundModel[]; shapes: ReadonlyMap<FoundModel, Model> },
-): Snapshot {
+  images: Images,
+  { moved, shapes, missing }: { moved: readonly FoundModel[]; shapes: Shapes; missing: Missing },
+): Omit<Snapshot, 'missing'> {
   const known = new Map<FoundModel, Decoded<Model>>()
   const complaints: Complaint[] = moved.map(({ model_id }) => ({
     point: `${model_id}`,
@@ -140,10 +221,11 @@ function snapshotOf(
     const before = known.get(found)
     if (before) return before
     const point = `${found.model_id}`
-    const is_blank = isBlank(image)
+    const absent = missing.get(found) ?? none
+    const is_blank = isBlank(image.filter((_, offset) => !absent.has(offset)))
     if (is_blank) complaints.push({ point, reason: 'all its bits are set' })
     // Not a single register, so that every point is absent.
-    const answer = decode(shapes.get(found)!, is_blank ? image.subarray(0, 2) : image)
+    const answer = decode(shapes.get(found)!, is_blank ? image.subarray(0, 2) : image, absent)
     complaints.push(...answer.complaints)
     if (answer.broken !== null) complaints.push({ point, reason: answer.broken })
     known.set(found, answer)
@@ -210,7 +292,7 @@ function merge(pieces: readonly Piece[]) {
   return joined.map(requestOf)
 }
 
-function requestOf(pieces: Piece[]) {
+function requestOf(pieces: readonly Piece[]): Request {
   const address = Math.min(...pieces.map(addressOf))
   const end = Math.max(...pieces.map((piece) => addressOf(piece) + piece.count))
   return { address, count: end - address, pieces }

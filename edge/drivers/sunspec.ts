@@ -100,7 +100,8 @@ async function openDevice<Of>(
         found ??= await find(bus, expected, reading)
         identity = found.identity
         doubted = false
-        return reading.map(await found.read(), found)
+        const snapshot = await found.read()
+        return { ...reading.map(snapshot, found), missing: snapshot.missing }
       } catch (error) {
         doubted = true
         if (error instanceof ChainMoved) found = null

@@ -1,0 +1,73 @@
+/**
+ * Reads a device of which some registers may be missing: a request that the device refuses is asked
+ * in parts, and what it refuses alone is missing.
+ */
+import { isRefusal } from '../bus/bus-error.ts'
+
+export interface PartialNeeds<Request> {
+  ask(request: Request): Promise<Uint16Array>
+  /** Smaller requests for the same values; the request alone where it cannot be split. */
+  partsOf(request: Request): Request[]
+}
+
+export interface PartialAnswer<Request> {
+  answers: [Request, Uint16Array][]
+  /** The smallest requests that the device refuses. */
+  refused: readonly Request[]
+}
+
+/** A device may refuse at night, or while it starts, what it serves otherwise. */
+const reads_until_asked_again = 100
+
+/**
+ * Each call reads everything of `planned`. What is refused at a first contact is missing from then
+ * on and costs no request, until a call fails: a device that was away is asked for all of it again.
+ * Rejects where the device does not answer, or refuses everything.
+ */
+export function createPartialReader<Request>(
+  planned: readonly Request[],
+  { ask, partsOf }: PartialNeeds<Request>,
+): () => Promise<PartialAnswer<Request>> {
+  let known: { served: readonly Request[]; refused: readonly Request[]; reads: number } | null =
+    null
+
+  /** Asks for everything, in parts where it has to be. */
+  async function meet(): Promise<PartialAnswer<Request>> {
+    known = null
+    const answers: [Request, Uint16Array][] = []
+    const refused: Request[] = []
+    let refusal: unknown
+    const waiting = [...planned]
+    for (let request = waiting.shift(); request !== undefined; request = waiting.shift()) {
+      try {
+        answers.push([request, await ask(request)])
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+        refusal = error
+        const parts = partsOf(request)
+        if (parts.length > 1) waiting.unshift(...parts)
+        else refused.push(request)
+      }
+    }
+    if (refused.length > 0 && answers.length === 0) throw refusal
+    known = { served: answers.map(([request]) => request), refused, reads: 0 }
+    return { answers, refused }
+  }
+
+  return async () => {
+    if (!known || (known.refused.length > 0 && known.reads >= reads_until_asked_again)) {
+      return await meet()
+    }
+    const { served, refused } = known
+    known.reads += 1
+    try {
+      const answers: [Request, Uint16Array][] = []
+      for (const request of served) answers.push([request, await ask(request)])
+      return { answers, refused }
+    } catch (error) {
+      known = null
+      if (isRefusal(error)) return await meet()
+      throw error
+    }
+  }
+}
