@@ -9,6 +9,7 @@ import { betterAuth, type GenericEndpointContext } from 'better-auth'
 import { APIError } from 'better-auth/api'
 import { twoFactor } from 'better-auth/plugins'
 import type pg from 'pg'
+import { ApiError } from '../http/errors.ts'
 import { address_header } from '../http/subtree.ts'
 import {
   hashPassword,
@@ -52,8 +53,8 @@ export function createAuth(parts: AuthParts) {
       // The library counts halves of characters.
       maxPasswordLength: 2 * password_characters_max,
       password: {
-        hash: hashPassword,
-        verify: ({ hash, password }) => isPasswordOf(hash, password),
+        hash: (password) => hashPassword(password).catch(refuse),
+        verify: ({ hash, password }) => isPasswordOf(hash, password).catch(refuse),
       },
       revokeSessionsOnPasswordReset: true,
     },
@@ -86,6 +87,16 @@ export function createAuth(parts: AuthParts) {
       },
     },
   })
+}
+
+/** The library answers its own errors alone, and all others with 500. */
+function refuse(error: unknown): never {
+  if (!(error instanceof ApiError) || error.code !== 'service_unavailable') throw error
+  throw new APIError(
+    'SERVICE_UNAVAILABLE',
+    { code: 'SERVICE_UNAVAILABLE', message: 'Too many people sign in: try again in a moment.' },
+    error.headers,
+  )
 }
 
 /** Requests of one network address to one path, on all servers together. */

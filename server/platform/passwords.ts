@@ -3,7 +3,9 @@
  * (19 MiB, two passes, one lane), written in the PHC string format.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
+import { FairQueue } from '../http/fair-queue.ts'
 
 const derive = promisify(argon2)
 const memory_kib = 19_456
@@ -17,11 +19,33 @@ export const password_characters_max = 128
 /** The same characters written in two ways are one password. */
 const bytesOf = (password: string) => Buffer.from(password.normalize('NFKC'))
 
+/**
+ * A digest keeps one of the four threads of libuv busy for tens of milliseconds. Compression and
+ * files need the same threads, and requests need a processor.
+ */
+export const hashes_max = { running: availableParallelism() > 2 ? 2 : 1, waiting: 40 } as const
+
+/** One queue for all accounts, known and unknown, so that its waits tell nothing of them. */
+const hashing = new FairQueue({
+  ...hashes_max,
+  running_per_client: hashes_max.running,
+  waiting_per_client: hashes_max.waiting,
+  waiting_per_key: hashes_max.waiting,
+  held_bytes_per_client: Number.POSITIVE_INFINITY,
+})
+
+/** Throws 503 where too many hashes wait. */
 const digest = (password: string, nonce: Buffer) =>
-  derive('argon2id', {
-    ...{ message: bytesOf(password), nonce, parallelism: 1 },
-    ...{ tagLength: tag_bytes, memory: memory_kib, passes },
-  })
+  hashing.run({ client: 'passwords', key: 'passwords' }, () =>
+    derive('argon2id', {
+      message: bytesOf(password),
+      nonce,
+      parallelism: 1,
+      tagLength: tag_bytes,
+      memory: memory_kib,
+      passes,
+    }),
+  )
 
 const base64 = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '')
 

@@ -1,0 +1,166 @@
+/**
+ * Work that is done a few at a time. Whoever waits is served in turn: the clients among each other,
+ * and within a client its keys. A client that asks for much waits behind itself.
+ */
+import { unavailable } from './errors.ts'
+
+export interface QueueBounds {
+  /** Works that run at the same time. */
+  running: number
+  running_per_client: number
+  /** Works that wait. Beyond these bounds a request is refused with 503. */
+  waiting: number
+  waiting_per_client: number
+  waiting_per_key: number
+  /** A client that holds this many bytes of results waits until some were sent. */
+  held_bytes_per_client: number
+}
+
+export interface Asker {
+  client: string
+  key: string
+  /** Aborted where nobody waits for the result any more: a waiting work is then not begun. */
+  signal?: AbortSignal | undefined
+}
+
+interface Client {
+  running: number
+  waiting: number
+  held_bytes: number
+  /** What begins each waiting work, by key, in the order of their turns. */
+  keys: Map<string, (() => void)[]>
+}
+
+const retry_after_s_max = 60
+/** Weight of the newest duration in the mean. */
+const newest_weight = 0.2
+
+export class FairQueue {
+  readonly #bounds: QueueBounds
+  readonly #now_ms: () => number
+  /** In the order of their turns. */
+  readonly #clients = new Map<string, Client>()
+  #running = 0
+  #waiting = 0
+  #mean_ms = 0
+
+  constructor(bounds: QueueBounds, now_ms = () => performance.now()) {
+    this.#bounds = bounds
+    this.#now_ms = now_ms
+  }
+
+  /** Throws 503 with an estimated `Retry-After` where too many wait. */
+  async run<Result>(asker: Asker, work: () => Promise<Result>): Promise<Result> {
+    asker.signal?.throwIfAborted()
+    const client = this.#clientOf(asker.client)
+    try {
+      const granted = this.#turn(client, asker)
+      this.#beginNext()
+      await granted
+    } finally {
+      this.#forgetIdle(asker.client)
+    }
+    const began_ms = this.#now_ms()
+    try {
+      return await work()
+    } finally {
+      const took_ms = this.#now_ms() - began_ms
+      this.#mean_ms += (this.#mean_ms === 0 ? 1 : newest_weight) * (took_ms - this.#mean_ms)
+      client.running -= 1
+      this.#running -= 1
+      this.#forgetIdle(asker.client)
+      this.#beginNext()
+    }
+  }
+
+  /** Counts the bytes of a result that is being sent; returns what ends that. */
+  hold(name: string, bytes: number): () => void {
+    const client = this.#clientOf(name)
+    client.held_bytes += bytes
+    let is_held = true
+    return () => {
+      if (!is_held) return
+      is_held = false
+      client.held_bytes -= bytes
+      this.#forgetIdle(name)
+      this.#beginNext()
+    }
+  }
+
+  #clientOf(name: string): Client {
+    const known = this.#clients.get(name)
+    if (known) return known
+    const client = { running: 0, waiting: 0, held_bytes: 0, keys: new Map() }
+    this.#clients.set(name, client)
+    return client
+  }
+
+  #forgetIdle(name: string): void {
+    const client = this.#clients.get(name)
+    if (client && client.running + client.waiting + client.held_bytes === 0) {
+      this.#clients.delete(name)
+    }
+  }
+
+  #beginNext(): void {
+    const { running, running_per_client, held_bytes_per_client } = this.#bounds
+    for (const [name, client] of this.#clients) {
+      if (this.#running >= running) return
+      const may_run =
+        client.running < running_per_client && client.held_bytes < held_bytes_per_client
+      if (client.waiting === 0 || !may_run) continue
+      // Whose turn it was goes to the end, where the loop comes by again.
+      this.#clients.delete(name)
+      this.#clients.set(name, client)
+      const [key, works] = client.keys.entries().next().value!
+      const begin = works.shift()!
+      client.keys.delete(key)
+      if (works.length > 0) client.keys.set(key, works)
+      client.running += 1
+      this.#running += 1
+      begin()
+    }
+  }
+
+  /** Resolves when the work may begin, and is then counted as running. */
+  #turn(client: Client, { key, signal }: Asker): Promise<void> {
+    const works = client.keys.get(key) ?? []
+    this.#refuseBeyond(client, works.length)
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const leave = () => {
+      client.waiting -= 1
+      this.#waiting -= 1
+      signal?.removeEventListener('abort', abort)
+    }
+    const begin = () => {
+      leave()
+      resolve()
+    }
+    const abort = () => {
+      works.splice(works.indexOf(begin), 1)
+      if (works.length === 0) client.keys.delete(key)
+      leave()
+      reject(signal!.reason)
+    }
+    works.push(begin)
+    client.keys.set(key, works)
+    client.waiting += 1
+    this.#waiting += 1
+    signal?.addEventListener('abort', abort)
+    return promise
+  }
+
+  #refuseBeyond(client: Client, of_key: number): void {
+    const { running, running_per_client, waiting, waiting_per_client, waiting_per_key } =
+      this.#bounds
+    const waitBehind = (works: number, at_once: number) => ((works + 1) * this.#mean_ms) / at_once
+    const waits_ms: number[] = []
+    if (this.#waiting >= waiting) waits_ms.push(waitBehind(this.#waiting, running))
+    if (client.waiting >= waiting_per_client || of_key >= waiting_per_key) {
+      waits_ms.push(waitBehind(client.waiting, running_per_client))
+    }
+    if (waits_ms.length === 0) return
+    const wait_s = Math.ceil(Math.max(...waits_ms) / 1000)
+    throw unavailable(Math.min(retry_after_s_max, Math.max(1, wait_s)))
+  }
+}
