@@ -42,6 +42,12 @@ export function compress(body: Buffer, encoding: Encoding): Promise<Buffer> {
   return brotli(body, { params })
 }
 
+/** For what is compressed once and sent often: small counts, time does not. */
+export function compressOnce(body: Buffer, encoding: Encoding): Promise<Buffer> {
+  if (encoding === 'gzip') return gz(body, { level: 9 })
+  return brotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
+}
+
 /** For bodies that are never held whole. */
 export function compressor(encoding: Encoding): Transform {
   if (encoding === 'gzip') return createGzip({ level: 1 })

@@ -2,6 +2,7 @@
 import type { Clock } from '@heliograph/domain/clock'
 import type { Database, Log, Queries } from '../storage/database.ts'
 import type { WriteAnswer } from './answer.ts'
+import type { Encoding } from './compression.ts'
 import type { Endpoint, Request, WriteParts } from './endpoint.ts'
 import { type ApiError, errorCatalog, errorText, toApiError } from './errors.ts'
 import { FileAnswer } from './file-answer.ts'
@@ -19,6 +20,8 @@ export interface Answer {
   headers: Readonly<Record<string, string>>
   /** '' where there is no body; bytes are UTF-8. */
   text: string | Buffer
+  /** For a text that stays the same: its compressed bytes. */
+  compressed?: (encoding: Encoding) => Promise<Buffer>
 }
 
 export type AnyRequest = Request<unknown, unknown, unknown>

@@ -52,7 +52,8 @@ export function render(
     }
   }
   if (encoding === null) return { status, headers, body: text }
-  return compress(bytesOf(text), encoding).then((body) => {
+  const compressed = answer.compressed?.(encoding) ?? compress(bytesOf(text), encoding)
+  return compressed.then((body) => {
     headers['content-encoding'] = encoding
     return { status, headers, body }
   })

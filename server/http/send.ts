@@ -1,6 +1,9 @@
 /** An answer on its way out: JSON of the API, documents, and the page of the platform. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Answer } from './execute.ts'
+import { compressOnce } from './compression.ts'
+import { etagOf } from './etag.ts'
+import { type Answer, bytesOf } from './execute.ts'
+import { onFirstUse } from './on-first-use.ts'
 import { type Cache, render } from './render.ts'
 import type { Document } from './serve-options.ts'
 
@@ -29,8 +32,24 @@ export async function send(
 }
 
 export function sendDocument(request: FastifyRequest, reply: FastifyReply, document: Document) {
-  const { content_type, text, headers = {}, cache = 'static' } = document
-  return send(request, reply, cache, { status: 200, headers, text }, content_type)
+  const { content_type, text, headers = {}, cache = 'static', compressed } = document
+  const answer = { status: 200, headers, text, ...(compressed && { compressed }) }
+  return send(request, reply, cache, answer, content_type)
+}
+
+/** A document that is the same for everybody: hashed once, and compressed at its first request. */
+export function keptDocument(document: Document): Document {
+  const bytes = bytesOf(document.text)
+  const compressed = {
+    br: onFirstUse(() => compressOnce(bytes, 'br')),
+    gzip: onFirstUse(() => compressOnce(bytes, 'gzip')),
+  }
+  return {
+    ...document,
+    text: bytes,
+    headers: { ...document.headers, etag: etagOf(bytes) },
+    compressed: (encoding) => compressed[encoding](),
+  }
 }
 
 /** What a person follows in a browser, rather than what a program asks. */

@@ -3,6 +3,7 @@ import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
 import type { AnswerCheck } from './answer.ts'
 import type { ApiKey } from './authenticate.ts'
+import type { Encoding } from './compression.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -32,6 +33,8 @@ export interface Document {
   headers?: Readonly<Record<string, string>>
   /** `static` unless given; `immutable`: its path changes with its content. */
   cache?: 'live' | 'immutable'
+  /** Its compressed bytes, where these are kept. */
+  compressed?: (encoding: Encoding) => Promise<Buffer>
 }
 
 export interface Sessions {

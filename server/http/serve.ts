@@ -31,7 +31,7 @@ import { replicas } from './replicas.ts'
 import { requestId } from './request-id.ts'
 import { isWrite, refuseInSafeMode } from './safe-mode.ts'
 import { securityHeaders, strictTransport } from './security-headers.ts'
-import { isForPage, send, sendDocument } from './send.ts'
+import { isForPage, keptDocument, send, sendDocument } from './send.ts'
 import type { Document, ServeInput, ServeOptions } from './serve-options.ts'
 import { addSubtree } from './subtree.ts'
 import { type Fields, type Validate, validators } from './validate.ts'
@@ -343,7 +343,8 @@ function observe({ options, log }: Context, request: FastifyRequest, reply: Fast
 }
 
 function addDocument(app: FastifyInstance, document: Document): void {
-  app.get(document.path, (request, reply) => sendDocument(request, reply, document))
+  const kept = keptDocument(document)
+  app.get(document.path, (request, reply) => sendDocument(request, reply, kept))
 }
 
 /** What exists by another method is 405, also where a path with an id in it would match. */
