@@ -67,7 +67,7 @@ test('both forms give back every value of any rows', async (t) => {
     const { bytes } = copyOut(db, {
       statement: copyStatement(format, { columns, from, values }),
       timeout_ms: 60_000,
-      stall_ms: 60_000,
+      patience: { wait_ms: 60_000, bytes_min: 1 },
       timers: systemTimers,
       signal: new AbortController().signal,
     })

@@ -10,19 +10,19 @@ import type { Clock, Timers } from '@heliograph/domain/clock'
 import { type Copying, copyOut, streamOut } from '../storage/copy-out.ts'
 import type { Database, Log } from '../storage/database.ts'
 import { chooseEncoding, compressor, type Encoding } from './compression.ts'
-import type { Endpoint, Request } from './endpoint.ts'
+import type { Caller, Endpoint, Request } from './endpoint.ts'
 import { ApiError, unavailable } from './errors.ts'
 import { csvForm, type ExportItems, textOf } from './export-items.ts'
 import { copyStatement, type ExportFormat, type ExportRows } from './export-rows.ts'
 import type { AskedWindow } from './time-windows.ts'
 
-/** At the same time: of one key, and of all keys in one process. */
-export const exports_max = { per_key: 2, in_all: 6 } as const
+/** At the same time: of one key, of the keys of one client, and of all in one process. */
+export const exports_max = { per_key: 2, per_client: 3, in_all: 6 } as const
 const retry_after_s = 10
 /** From the first row to the last, at whatever pace it is read. */
 export const export_minutes_max = 60
-/** A reader that takes nothing for so long loses its connection. */
-export const stall_s = 60
+/** A reader that is waited for so long and takes less, before compression, loses its connection. */
+export const patience = { wait_s: 60, min_kib_s: 8 } as const
 
 export const mediaTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
 
@@ -71,7 +71,8 @@ export interface ExportFile {
 export interface Exporter {
   /**
    * Resolves once the first bytes are there, or the end; until then a failure is an error like
-   * any other. Throws 429 beyond the exports of a key and 503 beyond those of the process.
+   * any other. Throws 429 beyond the exports of a key or its client, 503 beyond those of the
+   * process.
    */
   open(endpoint: Endpoint<never>, order: ExportOrder): Promise<ExportFile>
 }
@@ -102,7 +103,7 @@ export function createExporter(deps: Deps): Exporter {
         ...(encoding && { 'content-encoding': encoding }),
       }
       if (response.req.method === 'HEAD') return { headers, bytes: Readable.from([]) }
-      const release = running.take(request.caller.key_id)
+      const release = running.take(request.caller)
       const copying = begin(deps, { endpoint, format, rows, response })
       void copying.released.then(release)
       await once(copying.bytes, 'readable').catch((error) => {
@@ -141,7 +142,13 @@ function begin({ db, timers }: Deps, { endpoint, format, rows, response }: Begin
   if (response.closed) abort.abort()
   else response.once('close', () => abort.abort())
   const timeout_ms = export_minutes_max * 60_000
-  const order = { timeout_ms, stall_ms: stall_s * 1000, timers, signal: abort.signal }
+  const { wait_s, min_kib_s } = patience
+  const order = {
+    timeout_ms,
+    patience: { wait_ms: wait_s * 1000, bytes_min: wait_s * min_kib_s * 1024 },
+    timers,
+    signal: abort.signal,
+  }
   if ('columns' in rows) return copyOut(db, { statement: copyStatement(format, rows), ...order })
   // Each of its statements may be short; all together may not take longer than one.
   const cancel = timers.after(timeout_ms, () => abort.abort(new Error('the export took too long')))
@@ -179,27 +186,36 @@ function compressed(bytes: Readable, encoding: Encoding): Duplex {
   return packed
 }
 
-/** Each export holds a connection of the pool: they may not take all of it. */
+/**
+ * Each export holds a connection of the pool: they may not take all of it, nor those of one client
+ * all that exports may take.
+ */
 export function exportSlots() {
   const running = new Map<string, number>()
-  let in_all = 0
+  const count = (name: string, change: number) => {
+    const after = (running.get(name) ?? 0) + change
+    if (after === 0) running.delete(name)
+    else running.set(name, after)
+  }
   return {
     /** Returns what gives the place back. */
-    take(key_id: string): () => void {
-      const of_key = running.get(key_id) ?? 0
-      if (of_key >= exports_max.per_key) {
-        const details = { policy: 'concurrent_exports', limit: exports_max.per_key, retry_after_s }
-        throw new ApiError('rate_limited', details, { 'retry-after': String(retry_after_s) })
-      }
-      if (in_all >= exports_max.in_all) throw unavailable(retry_after_s)
-      running.set(key_id, of_key + 1)
-      in_all += 1
+    take({ key_id, client_id }: Pick<Caller, 'key_id' | 'client_id'>): () => void {
+      const key = `key ${key_id}`
+      const client = `client ${client_id}`
+      refuseBeyond('concurrent_exports', exports_max.per_key, running.get(key))
+      refuseBeyond('concurrent_exports_of_client', exports_max.per_client, running.get(client))
+      if ((running.get('all') ?? 0) >= exports_max.in_all) throw unavailable(retry_after_s)
+      const places = [key, client, 'all']
+      for (const place of places) count(place, 1)
       return () => {
-        const left = running.get(key_id)! - 1
-        if (left === 0) running.delete(key_id)
-        else running.set(key_id, left)
-        in_all -= 1
+        for (const place of places) count(place, -1)
       }
     },
   }
+}
+
+function refuseBeyond(policy: string, limit: number, running = 0): void {
+  if (running < limit) return
+  const details = { policy, limit, retry_after_s }
+  throw new ApiError('rate_limited', details, { 'retry-after': String(retry_after_s) })
 }

@@ -1,6 +1,6 @@
 /** The forms of a series beside JSON, as the OpenAPI document and its introduction tell them. */
 import type { Endpoint } from './endpoint.ts'
-import { export_minutes_max, exports_max, mediaTypes, stall_s } from './export.ts'
+import { export_minutes_max, exports_max, mediaTypes, patience } from './export.ts'
 import { csvForm, csvLine, type ExportItem } from './export-items.ts'
 import type { Json } from './openapi-schemas.ts'
 
@@ -47,7 +47,8 @@ NDJSON has an item on each line. Both are UTF-8 and compressed on request.
 A file that breaks off is never ended in order: its connection is reset, so that the last chunk of
 the body (and the end of the compressed stream) is missing. Treat what your HTTP client then
 reports as an error, and ask again. An export counts as one request; ${exports_max.per_key} may run
-at a time for each key, a further one gets 429 with \`details.policy\` \`concurrent_exports\`, and
-503 says that the server runs as many as it can. One lasts ${export_minutes_max} minutes at most,
-and ends when nothing of it is read for ${stall_s} s.
+at a time for each key and ${exports_max.per_client} for all keys of a client. A further one gets 429 with
+\`details.policy\` \`concurrent_exports\` or \`concurrent_exports_of_client\`; 503 says that the server
+runs as many as it can. One lasts ${export_minutes_max} minutes at most. It ends early where the server waited ${patience.wait_s} s
+for a reader that took less than ${patience.min_kib_s} KiB/s in that time, counted before compression.
 `

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import type { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import test from 'node:test'
 import type { Timers } from '@heliograph/domain/clock'
@@ -25,7 +26,7 @@ test('a copy of rows', { timeout: 30_000 }, async (t) => {
   const order = (statement: string, change: Partial<CopyOrder> = {}): CopyOrder => ({
     statement,
     timeout_ms: 60_000,
-    stall_ms: 60_000,
+    patience: { wait_ms: 60_000, bytes_min: 400_000 },
     timers,
     signal: new AbortController().signal,
     ...change,
@@ -54,6 +55,40 @@ test('a copy of rows', { timeout: 30_000 }, async (t) => {
       )
       if (left.length === 0) break
     }
+  })
+
+  await t.test('a reader that trickles is given up, one that is slow is not', async () => {
+    let now_ms = 0
+    const delays_ms: number[] = []
+    const trickled: Timers = {
+      after(delay_ms, run) {
+        delays_ms.push(delay_ms)
+        return timers.after(delay_ms, run)
+      },
+    }
+    const { bytes, released } = copyOut(db, order(wide, { timers: trickled, now_ms: () => now_ms }))
+    let read_bytes = 0
+    const readOn = async (until_bytes: number) => {
+      while (read_bytes < until_bytes) {
+        const chunk: Buffer | null = bytes.read()
+        if (chunk === null) await once(bytes, 'readable')
+        else read_bytes += chunk.length
+      }
+    }
+    await readOn(100_000)
+    while (!(bytes as PassThrough).writableNeedDrain || running.size === 0) await db.query('SELECT')
+    now_ms = 50_000
+    await readOn(1_000_000)
+    while (running.size === 0) await db.query('SELECT')
+    assert.ok(Math.min(...delays_ms) <= 10_000, 'earlier waits count')
+    for (const run of [...running]) run()
+    await readOn(1_000_001)
+    assert.equal(bytes.destroyed, false, 'it took enough')
+    await readOn(1_200_000)
+    while (running.size === 0) await db.query('SELECT')
+    for (const run of [...running]) run()
+    await assert.rejects(buffer(bytes), { name: 'AbortError' })
+    await released
   })
 
   await t.test('what the database refuses keeps the connection', async () => {

@@ -12,9 +12,11 @@ import type { Database, Transaction } from './database.ts'
 export interface OutOrder {
   /** Bound on each statement, the reader's time included. */
   timeout_ms: number
-  /** A reader that takes nothing for so long is given up. */
-  stall_ms: number
+  /** A reader that makes the source wait this long for less than `bytes_min` is given up. */
+  patience: { wait_ms: number; bytes_min: number }
   timers: Timers
+  /** Time that passes steadily; that of the machine by default. */
+  now_ms?: () => number
   /** Ends it: the query is cancelled and its connection leaves the pool at once. */
   signal: AbortSignal
 }
@@ -77,20 +79,12 @@ async function send(
   source: AsyncIterable<Buffer | string>,
   bytes: PassThrough,
   client: pg.PoolClient,
-  { stall_ms, timers, signal }: OutOrder,
+  order: OutOrder,
 ): Promise<void> {
-  const stalled = new AbortController()
-  async function* watched(chunks: AsyncIterable<Buffer | string>) {
-    for await (const chunk of chunks) {
-      const cancel = timers.after(stall_ms, () => stalled.abort(new Error('the reader stalled')))
-      try {
-        yield chunk
-      } finally {
-        cancel()
-      }
-    }
-  }
-  const given_up = AbortSignal.any([signal, stalled.signal])
+  const { signal } = order
+  const slow = new AbortController()
+  const watched = watchReader(order, () => slow.abort(new Error('the reader was too slow')))
+  const given_up = AbortSignal.any([signal, slow.signal])
   // A statement that runs goes on, and only the loss of its connection ends it.
   const drop = () => void client.connection.stream.destroy()
   given_up.addEventListener('abort', drop)
@@ -103,6 +97,42 @@ async function send(
     throw error
   } finally {
     given_up.removeEventListener('abort', drop)
+  }
+}
+
+/**
+ * Passes chunks on. Only time in which the reader is waited for counts against it: what the source
+ * takes does not.
+ */
+function watchReader(
+  { patience, timers, now_ms = () => performance.now() }: OutOrder,
+  giveUp: () => void,
+) {
+  let taken_bytes = 0
+  let waited_ms = 0
+  return async function* watched(chunks: AsyncIterable<Buffer | string>) {
+    for await (const chunk of chunks) {
+      let began_ms = now_ms()
+      let stop = () => {}
+      const waitOn = () => {
+        stop = timers.after(patience.wait_ms - waited_ms, () => {
+          if (taken_bytes < patience.bytes_min) return giveUp()
+          taken_bytes = 0
+          waited_ms = 0
+          began_ms = now_ms()
+          waitOn()
+        })
+      }
+      waitOn()
+      try {
+        yield chunk
+      } finally {
+        stop()
+      }
+      taken_bytes += chunk.length
+      // The timer is what judges, so that it is never due at once.
+      waited_ms = Math.min(waited_ms + now_ms() - began_ms, patience.wait_ms - 1)
+    }
   }
 }
 

@@ -107,15 +107,20 @@ after(async () => {
 })
 
 const port = () => (app.server.address() as AddressInfo).port
-const pathOf = (logger_id: number) => `/v1/sites/live-site/loggers/${logger_id}/history`
+const pathOf = (logger_id: number, site = 'live-site') =>
+  `/v1/sites/${site}/loggers/${logger_id}/history`
 const asking = (key: string, more: Record<string, string> = {}) => ({
   authorization: `Bearer ${key}`,
   accept: 'text/csv',
   ...more,
 })
 
-async function open(logger_id: number, headers = asking(fixtures.keys.full), method = 'GET') {
-  const path = pathOf(logger_id)
+async function open(
+  logger_id: number,
+  headers = asking(fixtures.keys.full),
+  { method = 'GET', site = fixtures.sites.live } = {},
+) {
+  const path = pathOf(logger_id, site)
   const request = get({ host: '127.0.0.1', port: port(), path, headers, method, agent: false })
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   // A reset is told twice: here, and to whoever reads the response.
@@ -199,7 +204,7 @@ test('a file says what it is, and HEAD says the same without reading a row', asy
   assert.equal(await text(response), file)
   assert.equal(await text((await open(computed + 1)).response), file)
   // The query of this one would take ten minutes.
-  const head = (await open(5, asking(fixtures.keys.full), 'HEAD')).response
+  const head = (await open(5, asking(fixtures.keys.full), { method: 'HEAD' })).response
   assert.equal(head.statusCode, 200)
   assert.equal(head.headers['content-type'], headers['content-type'])
   assert.equal(head.headers['content-length'], undefined)
@@ -333,31 +338,42 @@ test(
   },
 )
 
-test('a key has so many exports at a time, and all keys together', bounded, async () => {
-  const { db } = database
-  const places = Array.from({ length: exports_max.per_key })
-  const keys = [fixtures.keys.full]
-  while (keys.length * exports_max.per_key < exports_max.in_all) {
-    keys.push(await addKey(db, { client_id: 101, key_id: `bbbbbbbbbbb${keys.length}` }))
-  }
+test('so many exports at a time are those of a key, of a client, and all', bounded, async () => {
   const opened: IncomingMessage[] = []
-  for (const key of keys) {
-    for (const _ of places) opened.push((await open(2, asking(key))).response)
-    if (key !== keys[0]) continue
+  const { db } = database
+  const { live, foreign } = fixtures.sites
+  const own = fixtures.keys.full
+  const other = await addKey(db, { client_id: 101, key_id: 'bbbbbbbbbbb1' })
+  const foreigners = [
+    await addKey(db, { client_id: 102, key_id: 'bbbbbbbbbbb2' }),
+    await addKey(db, { client_id: 102, key_id: 'bbbbbbbbbbb3' }),
+  ]
+  const start = async (key: string, site = live) => {
+    opened.push((await open(2, asking(key), { site })).response)
+    assert.equal(opened.at(-1)!.statusCode, 200)
+  }
+  const assertRefused = async (key: string, policy: string, limit: number) => {
     const { response } = await open(1, asking(key))
     assert.equal(response.statusCode, 429)
     assert.equal(response.headers['retry-after'], '10')
     assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
-    assert.deepEqual(JSON.parse(await text(response)).error.details, {
-      policy: 'concurrent_exports',
-      limit: exports_max.per_key,
-      retry_after_s: 10,
-    })
+    const { details } = JSON.parse(await text(response)).error
+    assert.deepEqual(details, { policy, limit, retry_after_s: 10 })
     const json = await open(1, asking(key, { accept: 'application/json' }))
     assert.equal(json.response.resume().statusCode, 200)
   }
-  const one_more = await addKey(db, { client_id: 101, key_id: 'ccccccccccc1' })
-  const refused = (await open(1, asking(one_more))).response.resume()
+  for (let nth = 0; nth < exports_max.per_key; nth += 1) await start(own)
+  await assertRefused(own, 'concurrent_exports', exports_max.per_key)
+  while (opened.length < exports_max.per_client) await start(other)
+  await assertRefused(other, 'concurrent_exports_of_client', exports_max.per_client)
+
+  for (const key of [foreigners[0]!, foreigners[0]!, foreigners[1]!]) await start(key, foreign)
+  assert.equal(opened.length, exports_max.in_all)
+  await db.execute(`insert into clients (client_id, name, modules) overriding system value
+    values (104, 'third', '{basic_scada}')`)
+  await db.execute("insert into sites (site_id, client_id, name) values ('third', 104, 'Third')")
+  const third = await addKey(db, { client_id: 104, key_id: 'bbbbbbbbbbb4' })
+  const refused = (await open(1, asking(third), { site: 'third' })).response.resume()
   assert.equal(refused.statusCode, 503)
   assert.equal(refused.headers['retry-after'], '10')
   for (const response of opened) response.destroy()
