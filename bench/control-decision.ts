@@ -24,6 +24,7 @@ const traits = {
   survives_power_loss: false,
   applies_within_ms: 0,
   min_interval_ms: 0,
+  ramp_ms: 0,
   min_limit_w: 0,
 }
 const settable = (limit_w: number) => Math.floor(limit_w / 100) * 100

@@ -49,6 +49,8 @@ export const Pcs = Type.Object(
      * by that where it has neither model 704 nor 124. It discharges only, as that has no sign.
      */
     wmaxlimpct_is_setpoint: Type.Optional(Type.Boolean()),
+    /** Its power has followed a lower setpoint within this. 60 s where nothing says so. */
+    ramp_s: Type.Optional(Type.Number({ minimum: 0, maximum: 3600 })),
   },
   closed,
 )

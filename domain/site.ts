@@ -90,6 +90,16 @@ export const Combiner = Type.Object(
   closed,
 )
 
+/** How a device follows its limit, beside what its registers and its driver say of that. */
+export type LimitResponse = Static<typeof LimitResponse>
+export const LimitResponse = Type.Object(
+  {
+    /** Its power has followed a lower limit within this. 60 s where nothing says so. */
+    ramp_s: Type.Optional(Type.Number({ minimum: 0, maximum: 3600 })),
+  },
+  closed,
+)
+
 export type Inverter = Static<typeof Inverter>
 export const Inverter = Type.Object(
   {
@@ -106,6 +116,7 @@ export const Inverter = Type.Object(
     phase_count: Type.Optional(Type.Enum([1, 2, 3])),
     ...Address,
     driver: Type.Enum(['sunspec', 'huawei_sun2000', 'sungrow_sg', 'sma']),
+    limit: Type.Optional(LimitResponse),
     string_groups: Type.Array(StringGroup, { minItems: 1 }),
     combiners: Type.Optional(Type.Array(Combiner)),
   },
@@ -208,6 +219,7 @@ export const Logger = Type.Object(
           connection: Address.connection,
           unit_id: Address.unit_id,
           driver: Type.Enum(['huawei_smartlogger']),
+          limit: Type.Optional(LimitResponse),
         },
         closed,
       ),

@@ -39,7 +39,13 @@ async function placeOf(t: TestContext) {
   inverter.values['ac_power_kw'] = 0
   inverter.limit = { limit_w: null, static_max_w: 100_000, revert: null }
   inverter.control = {
-    traits: { survives_power_loss: true, min_interval_ms: 0, applies_within_ms: 0, min_limit_w: 0 },
+    traits: {
+      survives_power_loss: true,
+      min_interval_ms: 0,
+      applies_within_ms: 0,
+      ramp_ms: 0,
+      min_limit_w: 0,
+    },
     settable: (limit_w) => Math.floor(limit_w),
     readLimit: async () => inverter.limit!,
     async writeLimit(limit_w) {
@@ -53,7 +59,7 @@ async function placeOf(t: TestContext) {
     ...{ revert: null, is_remote: true },
   })
   const control: PowerControl = {
-    traits: { stops_after_ms: null, applies_within_ms: 0 },
+    traits: { stops_after_ms: null, applies_within_ms: 0, ramp_ms: 0 },
     settable: Math.trunc,
     readPower: async () => power(),
     async writePower(power_w) {

@@ -26,7 +26,13 @@ async function placeOf(t: TestContext) {
   const device = driver.deviceAt(1)
   device.limit = { limit_w: null, static_max_w: 100_000, revert: null }
   device.control = {
-    traits: { survives_power_loss: true, min_interval_ms: 0, applies_within_ms: 0, min_limit_w: 0 },
+    traits: {
+      survives_power_loss: true,
+      min_interval_ms: 0,
+      applies_within_ms: 0,
+      ramp_ms: 0,
+      min_limit_w: 0,
+    },
     settable: (limit_w) => Math.floor(limit_w),
     readLimit: async () => device.limit!,
     async writeLimit(limit_w) {

@@ -13,7 +13,13 @@ import { pollPlans } from './poll-plans.ts'
 const stamp = { measured_at: 1_780_308_000_000, quality: 'good' } as const
 const limit = { limit_w: 40_000, static_max_w: 100_000, revert: null }
 const control: LimitControl = {
-  traits: { survives_power_loss: true, min_interval_ms: 0, applies_within_ms: 0, min_limit_w: 0 },
+  traits: {
+    survives_power_loss: true,
+    min_interval_ms: 0,
+    applies_within_ms: 0,
+    ramp_ms: 0,
+    min_limit_w: 0,
+  },
   settable: (limit_w) => limit_w,
   readLimit: async () => limit,
   writeLimit: async () => {},

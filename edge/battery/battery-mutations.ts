@@ -271,6 +271,12 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
     from: 'alone.map(({ power_w }) => Math.max(0, power_w ?? 0))',
     to: 'alone.map(() => 0)',
   },
+  {
+    name: 'takes a PCS that was told less for one that delivers less at once',
+    file: power,
+    from: 'Math.max(held_w, this.#rampingFrom_w(now_ms), this.measuredAt(now_ms) ?? 0)',
+    to: 'Math.max(held_w, this.measuredAt(now_ms) ?? 0)',
+  },
 ]
 
 export const batteryMutations: readonly Mutation[] = all.map((one) => ({

@@ -16,7 +16,7 @@ function pcsWith(write: (power_w: number, mayStill: () => boolean) => Promise<vo
     ...{ revert: null, is_remote: true },
   }
   const control: PowerControl = {
-    traits: { stops_after_ms: null, applies_within_ms: 0 },
+    traits: { stops_after_ms: null, applies_within_ms: 0, ramp_ms: 0 },
     settable: (power_w) => power_w,
     readPower: async () => ({ ...state }),
     async writePower(power_w, mayStill = () => true) {

@@ -167,7 +167,7 @@ export class ControlledPcs {
     if (power_w !== null) this.power.onPower(power_w, now_ms)
     const was_touched = this.#was_touched
     this.#was_touched = this.#is_working
-    if (power && !was_touched) this.#take(power)
+    if (power && !was_touched) this.#take(power, control)
   }
 
   /**
@@ -265,7 +265,7 @@ export class ControlledPcs {
   async #look(control: PowerControl): Promise<void> {
     try {
       const state = await control.readPower()
-      if (control === this.#control) this.#take(state)
+      if (control === this.#control) this.#take(state, control)
     } catch {
       // Then it is silent, which its polls tell.
     }
@@ -275,7 +275,7 @@ export class ControlledPcs {
     const state = await control.readPower()
     if (control !== this.#control) return
     this.#is_awaited = true
-    this.#take(state)
+    this.#take(state, control)
     const { applies_within_ms } = control.traits
     if (state.setpoint_w === power_w) return
     // It may show it later than it took it: that is looked at with the next read.
@@ -283,8 +283,8 @@ export class ControlledPcs {
     else this.#fail('readback_mismatch')
   }
 
-  #take(state: PowerState): void {
-    this.power.onRead(state, this.#now())
+  #take(state: PowerState, control: PowerControl | null): void {
+    this.power.onRead(state, control?.traits ?? { ramp_ms: null }, this.#now())
     if (state.setpoint_w !== this.#ordered_w) return
     // What it held before it refused is nothing that it took.
     if (this.#told_w !== this.#ordered_w && this.#held_w === this.#ordered_w) return

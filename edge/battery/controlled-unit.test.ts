@@ -27,7 +27,7 @@ function unitOf(more: Partial<Battery>, step_w: number) {
     beats += 1
   }
   const control: PowerControl = {
-    traits: { stops_after_ms: null, applies_within_ms: 0 },
+    traits: { stops_after_ms: null, applies_within_ms: 0, ramp_ms: 0 },
     settable: (power_w) => Math.trunc(power_w / step_w) * step_w,
     readPower: async () => ({ ...state }),
     async writePower(power_w) {

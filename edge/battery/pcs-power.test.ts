@@ -11,7 +11,7 @@ const state = (setpoint_w: number | null, more: Partial<PowerState> = {}): Power
 /** Of a program that ran on for long. */
 const pcsAt = (setpoint_w: number | null, more: Partial<PowerState> = {}) => {
   const power = new PcsPower(facts, 0, 0)
-  power.onRead(state(setpoint_w, more), 0)
+  power.onRead(state(setpoint_w, more), { ramp_ms: 0 }, 0)
   return power
 }
 
@@ -31,9 +31,9 @@ test('it counts with all that it can where nobody knows, or where it obeys anoth
 test('until it is read since the start it counts with what an earlier run left, and after that', () => {
   const power = new PcsPower(facts, 30, 0)
   assert.equal(power.worst_w(1000), 30)
-  power.onRead(state(0), 2000)
+  power.onRead(state(0), { ramp_ms: 0 }, 2000)
   assert.equal(power.worst_w(2000), 30)
-  power.onRead(state(0), 17_000)
+  power.onRead(state(0), { ramp_ms: 0 }, 17_000)
   assert.equal(power.worst_w(17_000), 0)
 })
 
@@ -42,11 +42,11 @@ test('what it is told counts from when it is begun, until it is shown', () => {
   power.begin(50, 0)
   assert.equal(power.worst_w(0), 50)
   power.taken()
-  power.onRead(state(50), 100)
+  power.onRead(state(50), { ramp_ms: 0 }, 100)
   power.begin(20, 200)
   power.taken()
   assert.equal(power.worst_w(300), 50)
-  power.onRead(state(20), 400)
+  power.onRead(state(20), { ramp_ms: 0 }, 400)
   assert.equal(power.worst_w(400), 20)
   assert.equal(power.is_proven, true)
 })
@@ -54,13 +54,13 @@ test('what it is told counts from when it is begun, until it is shown', () => {
 test('what it did not answer may come through for a while, also after something newer', () => {
   const power = pcsAt(0)
   power.begin(50, 0)
-  power.onRead(state(0), 2000)
+  power.onRead(state(0), { ramp_ms: 0 }, 2000)
   assert.equal(power.worst_w(2000), 50)
   power.begin(10, 3000)
   power.taken()
-  power.onRead(state(10), 3100)
+  power.onRead(state(10), { ramp_ms: 0 }, 3100)
   assert.equal(power.worst_w(3100), 50)
-  power.onRead(state(10), 15_000)
+  power.onRead(state(10), { ramp_ms: 0 }, 15_000)
   assert.equal(power.worst_w(15_000), 10)
 })
 
@@ -79,4 +79,36 @@ test('what it falls back to counts before it does, and what is measured while it
   over.onPower(35, 0)
   assert.equal(over.worst_w(0), 35)
   assert.equal(over.held_w(0), 20, 'to tell it 30 is to raise it')
+})
+
+test('its power may come down from its old setpoint until the ramp is over, over restarts too', () => {
+  const power = new PcsPower(facts, 0, 0)
+  const slow = { ramp_ms: 20_000 }
+  const poll = (of: PcsPower, from_ms: number, to_ms: number) => {
+    for (let now_ms = from_ms; now_ms <= to_ms; now_ms += 1000) of.onRead(state(10), slow, now_ms)
+  }
+  power.onRead(state(50), slow, 0)
+  power.begin(10, 500)
+  power.taken()
+  poll(power, 1000, 20_000)
+  assert.equal(power.held_w(20_000), 10)
+  assert.equal(power.worst_w(20_000), 50)
+  assert.equal(power.mayHold_w(20_000), 50)
+  const restarted = new PcsPower(facts, 50, 20_000)
+  poll(restarted, 20_000, 39_000)
+  assert.equal(restarted.worst_w(39_000), 50)
+  poll(restarted, 40_000, 40_000)
+  assert.equal(restarted.worst_w(40_000), 10)
+  poll(power, 21_000, 21_000)
+  assert.equal(power.worst_w(21_000), 10)
+})
+
+test('a PCS of which nothing says how fast it follows comes down within 60 s', () => {
+  const power = new PcsPower(facts, 0, 0)
+  power.onRead(state(50), { ramp_ms: null }, 0)
+  for (let now_ms = 1000; now_ms <= 60_000; now_ms += 1000) {
+    power.onRead(state(0), { ramp_ms: null }, now_ms)
+  }
+  assert.equal(power.worst_w(60_999), 50)
+  assert.equal(power.worst_w(61_000), 0)
 })

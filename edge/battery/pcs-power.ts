@@ -2,7 +2,8 @@
  * What is known of the setpoint of one PCS, and so what it may discharge at worst. Whole watts,
  * positive towards the grid; time in ms of a stopwatch.
  */
-import type { PowerState } from '../drivers/power-control.ts'
+import { type DeclaredTraits, rampOf } from '../control/declared-traits.ts'
+import type { PowerState, PowerTraits } from '../drivers/power-control.ts'
 
 export interface PcsFacts {
   rated_w: number
@@ -12,6 +13,8 @@ export interface PcsFacts {
   revert_margin_ms: number
   /** Until it was asked, for so long after the start, it counts with what an earlier run left. */
   first_ms: number
+  /** By site.yaml. */
+  declared?: DeclaredTraits
 }
 
 /** So long after a write without an answer it may come through yet. */
@@ -32,6 +35,8 @@ export class PcsPower {
   #read_at_ms = Number.NEGATIVE_INFINITY
   #measured: { power_w: number; at_ms: number } | null = null
   #begun: Begun[] = []
+  /** The setpoint from which its power may still be coming down, until then. */
+  #ramp = { from_w: 0, until_ms: Number.NEGATIVE_INFINITY }
   /** Its count stands still: what its registers say may be of long ago. */
   is_lost = false
   /** What an earlier run of the program may have begun; null: that is over. */
@@ -90,12 +95,14 @@ export class PcsPower {
     return is_fresh ? this.#measured!.power_w : null
   }
 
-  onRead(state: PowerState, now_ms: number): void {
+  onRead(state: PowerState, { ramp_ms }: Pick<PowerTraits, 'ramp_ms'>, now_ms: number): void {
+    const held_before_w = this.#state && this.#toldAt(now_ms)
+    const ramps_for_ms = rampOf({ ramp_ms }, this.#facts)
     this.#state = state
     this.#read_at_ms = now_ms
     this.#before = this.#before && {
       ...this.#before,
-      until_ms: this.#before.until_ms ?? now_ms + late_ms,
+      until_ms: this.#before.until_ms ?? now_ms + Math.max(late_ms, ramps_for_ms),
     }
     const newest = this.#begun.at(-1)
     const is_shown = newest !== undefined && state.setpoint_w === newest.power_w
@@ -103,6 +110,13 @@ export class PcsPower {
       if (one === newest) return !(is_shown && one.is_taken) && !this.#isOver(one, now_ms)
       return !one.is_taken && now_ms - one.at_ms < late_ms
     })
+    if (held_before_w === null || held_before_w <= Math.max(0, state.setpoint_w ?? 0)) return
+    const from_w = Math.max(held_before_w, this.#rampingFrom_w(now_ms))
+    this.#ramp = { from_w, until_ms: now_ms + ramps_for_ms }
+  }
+
+  #rampingFrom_w(now_ms: number): number {
+    return now_ms < this.#ramp.until_ms ? this.#ramp.from_w : 0
   }
 
   onPower(power_w: number, now_ms: number): void {
@@ -131,17 +145,23 @@ export class PcsPower {
   }
 
   /**
-   * The most that it may discharge before it is looked at again; from 0. What was measured may be
-   * of a moment ago, when it held more.
+   * The most that it may discharge before the next read; from 0. Its power may still be coming down
+   * from an earlier setpoint, and what was measured may be of a moment ago, when it held more.
    */
   worst_w(now_ms: number): number {
     const held_w = this.held_w(now_ms)
-    return this.isKnown(now_ms) ? Math.max(held_w, this.measuredAt(now_ms) ?? 0) : held_w
+    if (!this.isKnown(now_ms)) return held_w
+    return Math.max(held_w, this.#rampingFrom_w(now_ms), this.measuredAt(now_ms) ?? 0)
   }
 
   /** The most that its registers may bring it to before they are read again: more is a raise. */
   held_w(now_ms: number): number {
     if (!this.isKnown(now_ms)) return this.#beforeAt(now_ms)
+    return Math.max(this.#toldAt(now_ms), this.#beforeAt(now_ms))
+  }
+
+  /** Without what an earlier run of the program may have begun. */
+  #toldAt(now_ms: number): number {
     if (!this.obeys(now_ms)) return this.unwatched_w
     const { setpoint_w, revert } = this.#state!
     const told_w = setpoint_w ?? this.ceiling_w
@@ -149,14 +169,15 @@ export class PcsPower {
     const is_reverting = revert !== null && left_ms <= this.#facts.revert_margin_ms
     const reverts_w = is_reverting ? revert.to_w : 0
     const begun_w = this.#begun.map(({ power_w }) => power_w)
-    return Math.max(0, told_w, reverts_w, this.#beforeAt(now_ms), ...begun_w)
+    return Math.max(0, told_w, reverts_w, ...begun_w)
   }
 
   /** The most that it may have been told: what a later run of the program has to count with. */
   mayHold_w(now_ms: number): number {
     const { setpoint_w = null } = this.#state ?? {}
     const begun_w = this.#begun.map(({ power_w }) => power_w)
-    return Math.max(0, setpoint_w ?? 0, this.#beforeAt(now_ms), ...begun_w)
+    const ramp_w = this.#rampingFrom_w(now_ms)
+    return Math.max(0, setpoint_w ?? 0, this.#beforeAt(now_ms), ramp_w, ...begun_w)
   }
 
   #beforeAt(now_ms: number): number {

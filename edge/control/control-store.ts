@@ -56,6 +56,7 @@ const SavedDevice = Type.Object({
   intents: Type.Array(Watts),
   external_w: WattsOrNone,
   made_w: Type.Optional(WattsOrNone),
+  ramps_from_w: Type.Optional(WattsOrNone),
   habits: Type.Optional(SavedHabits),
   exceeds: Type.Optional(
     Type.Union([Type.Object({ power_w: Watts, limit_w: Watts }), Type.Null()]),

@@ -5,6 +5,7 @@ import type { BatteryPower } from './battery-shares.ts'
 import type { Ceiling } from './ceiling.ts'
 import { ControlledDevice, type ControlledDeviceNeeds } from './controlled-device.ts'
 import { type Controlled, type Order, type PlantNow, partOfDevice, type SiteNow } from './decide.ts'
+import type { DeclaredTraits } from './declared-traits.ts'
 import type { DeviceRecord, Place } from './device-record.ts'
 import type { Foreign } from './foreign-limit.ts'
 import { limitedIn, watts } from './limited-devices.ts'
@@ -86,10 +87,11 @@ export class ControlledPlants {
     this.#plants = new Map()
     this.#controllers.clear()
     for (const logger of site.loggers) {
-      const devices = limitedIn(logger).map(([key, place]) => {
-        const description = JSON.stringify([key, place, inverter_s])
+      const devices = limitedIn(logger).map(({ key, place, declared }) => {
+        const description = JSON.stringify([key, place, declared, inverter_s])
         const known = before.get(key)
-        const device = known?.description === description ? known.device : this.#control(key, place)
+        const device =
+          known?.description === description ? known.device : this.#control(key, place, declared)
         this.#devices.set(key, { description, device, place })
         return device
       })
@@ -230,6 +232,17 @@ export class ControlledPlants {
     return sumWorst([...devices, ...removed], now_ms)
   }
 
+  /** What the registers of its devices let it deliver at most, whatever its power is yet. */
+  heldOf({ devices, removed }: Plant, now_ms: number): number {
+    const all = [...devices, ...removed]
+    return all.reduce((sum, { limits }) => sum + limits.held_w(now_ms), 0)
+  }
+
+  /** Power that comes down to a lower limit as fast as its device can. */
+  isRamping({ devices }: Plant, now_ms: number): boolean {
+    return devices.some(({ limits }) => limits.rampingFrom_w(now_ms) > limits.held_w(now_ms))
+  }
+
   /** What the meter of the common connection says; null: there is none, or it is silent. */
   connectionPower(now_ms: number): PlantPower | null {
     return this.#meteredAt(this.#connection_meter_id, now_ms)
@@ -269,7 +282,11 @@ export class ControlledPlants {
     return is_any ? power : null
   }
 
-  #control(key: number, { logger_id, rated_w, max_w }: Place): ControlledDevice {
+  #control(
+    key: number,
+    { logger_id, rated_w, max_w }: Place,
+    declared: DeclaredTraits = {},
+  ): ControlledDevice {
     const { stopwatch, note, onChange, onForeign } = this.#needs
     const interval_ms = this.#intervals_ms.inverter
     const facts = {
@@ -277,6 +294,7 @@ export class ControlledPlants {
       default_max_w: max_w,
       fresh_ms: fresh_polls * interval_ms,
       revert_margin_ms: 2 * interval_ms,
+      declared,
     }
     const record = this.#records.get(key) ?? null
     const ids = { inverter_id: key, logger_id }

@@ -357,8 +357,8 @@ export class Controller {
       is_settled: (id) => decision.plants.get(id)!.is_settled,
       refusalOf: (plant) => this.#refusalOf(plant, permit),
     })
-    const beside_w = this.#needs.batteries?.worst_w(logger_id) ?? 0
-    return { ...look, worst_w: look.worst_w + beside_w }
+    const beside_w = this.#needs.batteries?.held_w(logger_id) ?? 0
+    return { ...look, held_w: look.held_w + beside_w }
   }
 
   /** Why nothing may be raised there, whatever the permit says; null: it may be. */

@@ -9,6 +9,7 @@ const traits: LimitTraits = {
   survives_power_loss: false,
   min_interval_ms: 0,
   applies_within_ms: 0,
+  ramp_ms: 0,
   min_limit_w: 0,
 }
 const facts = { rated_w: 100, default_max_w: 100, fresh_ms: 15_000, revert_margin_ms: 10_000 }

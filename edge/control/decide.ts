@@ -257,7 +257,7 @@ function lowers(targets: readonly Target[], now_ms: number): Order[] {
     const { limits, inverter_id, is_busy, settable } = device
     // What was begun and not read back may be done yet, and a timer may run out: both end with a
     // write, which is never above what it may hold now.
-    const is_open = !limits.isSettled(now_ms) && limits.worst_w(now_ms) > target_w
+    const is_open = !limits.isSettled(now_ms) && limits.held_w(now_ms) > target_w
     // What was begun in vain, and is not wanted any more, would keep it in doubt for ever.
     const is_in_doubt = !limits.is_proven && bound_w === target_w
     if (is_busy || !(bound_w > target_w || is_open || is_in_doubt)) return []
@@ -276,7 +276,7 @@ function raisable(targets: readonly Target[], now_ms: number): Target[] {
       !limits.standsAt(target_w) &&
       !is_busy &&
       !limits.isApplying(now_ms) &&
-      !(limits.worst_w(now_ms) > target_w),
+      !(limits.held_w(now_ms) > target_w),
   )
 }
 

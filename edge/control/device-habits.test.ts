@@ -12,6 +12,7 @@ const traits: LimitTraits = {
   survives_power_loss: false,
   min_interval_ms: 0,
   applies_within_ms: 0,
+  ramp_ms: 0,
   min_limit_w: 0,
 }
 

@@ -9,6 +9,7 @@ const volatile: LimitTraits = {
   survives_power_loss: false,
   min_interval_ms: 0,
   applies_within_ms: 0,
+  ramp_ms: 0,
   min_limit_w: 0,
 }
 const lasting: LimitTraits = { ...volatile, survives_power_loss: true }

@@ -4,6 +4,7 @@
  */
 import type { LimitState, LimitTraits } from '../drivers/limit-control.ts'
 import { ContestWatch } from './contest-watch.ts'
+import { rampOf } from './declared-traits.ts'
 import { DeviceHabits, isSame, type Verdict } from './device-habits.ts'
 import {
   type BeforeBegin,
@@ -51,6 +52,10 @@ export class DeviceLimits {
   #is_restart: boolean
   #attempts = 0
   #traits: LimitTraits | null = null
+  /** Until then its power may follow a lower limit; infinite: not read since the start. */
+  #ramp_until_ms: number
+  /** Measured above all that its registers allow; null: the latest measurement was not. */
+  #measured_w: number | null = null
   readonly #unheard: UnheardTime
 
   constructor(facts: DeviceFacts, record: DeviceRecord | null) {
@@ -68,6 +73,8 @@ export class DeviceLimits {
     this.#intents = [...this.#record.intents]
     this.#is_restart = this.#intents.length > 0
     this.#writes = this.#intents.length
+    const is_ramp_over = record !== null && record.ramps_from_w === null
+    this.#ramp_until_ms = is_ramp_over ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
   }
 
   get record(): Readonly<DeviceRecord> {
@@ -179,8 +186,26 @@ export class DeviceLimits {
     return this.#traits?.survives_power_loss === true && this.#state?.revert === null
   }
 
-  /** The most that it may deliver before it is looked at again, whatever it does by itself. */
+  /**
+   * The most that it may deliver before the next read, whatever it does by itself: what its
+   * registers may hold, its old limit while its power may still be coming down, and what was
+   * measured above both. Low power frees nothing: under a cloud the old limit may be in force yet.
+   */
   worst_w(now_ms: number): number {
+    return Math.max(this.held_w(now_ms), this.rampingFrom_w(now_ms), this.#measured_w ?? 0)
+  }
+
+  /** The limit from which its power may still be coming down; 0: no ramp is under way. */
+  rampingFrom_w(now_ms: number): number {
+    const { ramps_from_w } = this.#record
+    const until_ms = this.#ramp_until_ms
+    if (ramps_from_w == null) return 0
+    const is_over = now_ms >= until_ms && (this.isFresh(now_ms) || this.#read_at_ms >= until_ms)
+    return is_over ? 0 : ramps_from_w
+  }
+
+  /** The most that its registers may hold before the next read. */
+  held_w(now_ms: number): number {
     const { static_max_w, written_w } = this.#record
     const state = this.#state
     if (!state || this.is_ineffective) return this.ceiling_w
@@ -202,6 +227,14 @@ export class DeviceLimits {
   }
 
   onRead(state: LimitState, traits: LimitTraits, now_ms: number): Foreign | null {
+    const held_before_w = this.#state && this.held_w(now_ms)
+    const record_before = this.#record
+    const foreign = this.#takeRead(state, traits, now_ms)
+    this.#followRamp(held_before_w, record_before, now_ms)
+    return foreign
+  }
+
+  #takeRead(state: LimitState, traits: LimitTraits, now_ms: number): Foreign | null {
     const was_silent = this.#was_silent || !this.isFresh(now_ms)
     const before_w = this.bound_w
     this.#was_silent = false
@@ -243,7 +276,9 @@ export class DeviceLimits {
     const written_at_ms = this.#written_at_ms
     this.#before_begin = { written_w, before_w, made_w, is_again, written_at_ms }
     this.#intents = fewIntents([...this.#intents.filter((begun_w) => begun_w !== limit_w), limit_w])
+    const held_w = this.held_w(now_ms)
     this.#keep({ written_w: limit_w, before_w: bound_w, made_w: null })
+    if (limit_w < held_w) this.#ramps(held_w, now_ms)
     this.#written_at_ms = now_ms
     this.#applies_until_ms = Number.NEGATIVE_INFINITY
     this.#others_come_by_ms = this.#comes_by_ms
@@ -290,9 +325,46 @@ export class DeviceLimits {
   onPower(power_w: number, now_ms: number): void {
     const bound_w = this.bound_w
     if (bound_w === null) return
-    const over_w = this.#overshoots.look(power_w, { bound_w, rated_w: this.facts.rated_w }, now_ms)
+    const { rated_w } = this.facts
+    const ramp_w = this.rampingFrom_w(now_ms)
+    const over_w = this.#overshoots.look(power_w, { bound_w, ramp_w, rated_w }, now_ms)
+    this.#measured_w = over_w > bound_w ? Math.ceil(power_w) : null
     if (!this.#overshoots.is_over || over_w <= this.#record.static_max_w) return
     this.#keep({ exceeds: exceedsBy(this.#record, { power_w, bound_w }) })
+  }
+
+  /** From now on it may be on its way down from this, or from where it was before. */
+  #ramps(from_w: number, now_ms: number): void {
+    this.#keep({ ramps_from_w: Math.max(from_w, this.rampingFrom_w(now_ms)) })
+  }
+
+  /**
+   * A read showed less than its registers may have held: its power follows. Another lower limit on
+   * the way begins the time anew, as devices do that ramp for a time and not at a rate.
+   *
+   * @param before_w null: this is the first read since the start
+   */
+  #followRamp(before_w: number | null, before: DeviceRecord, now_ms: number): void {
+    const bound_w = this.bound_w!
+    const until_ms = now_ms + rampOf(this.#traits!, this.facts)
+    if (before_w === null) this.#resumeRamp(before, until_ms)
+    else if (before_w > bound_w) {
+      this.#ramps(before_w, now_ms)
+      this.#ramp_until_ms = until_ms
+    }
+    if (this.is_proven && this.rampingFrom_w(now_ms) === 0) this.#keep({ ramps_from_w: null })
+  }
+
+  /** After a restart it comes down from where it stood before, or from all that it can. */
+  #resumeRamp(before: DeviceRecord, until_ms: number): void {
+    const { ramps_from_w, written_w, external_w, made_w = null } = before
+    const bound_w = this.bound_w!
+    const is_as_left = [written_w, external_w, made_w].some((one_w) => {
+      return one_w !== null && isSame(one_w, bound_w)
+    })
+    if (ramps_from_w === null && is_as_left) return
+    if (ramps_from_w == null) this.#keep({ ramps_from_w: this.ceiling_w })
+    this.#ramp_until_ms = until_ms
   }
 
   #keep(changes: Partial<DeviceRecord>): void {

@@ -1,5 +1,6 @@
 /** What of a device survives a restart, and what is known of it from the start. */
 import { isDeepStrictEqual } from 'node:util'
+import type { DeclaredTraits } from './declared-traits.ts'
 import type { Habits } from './device-habits.ts'
 
 /** Where site.yaml had a device when it was heard there, and what it said of it. */
@@ -22,6 +23,11 @@ export interface DeviceRecord {
   intents: readonly number[]
   /** A lower limit that we found and did not set. */
   external_w: number | null
+  /**
+   * The limit from which its power may still be coming down, stored before the lower limit is sent.
+   * null: no ramp is under way; without it, that is unknown.
+   */
+  ramps_from_w?: number | null
   /** What it made of `written_w`, where that is another figure. */
   made_w?: number | null
   habits?: Habits
@@ -52,6 +58,8 @@ export interface DeviceFacts {
   fresh_ms: number
   /** A timer at the device that runs out within this is as good as run out. */
   revert_margin_ms: number
+  /** By site.yaml. */
+  declared?: DeclaredTraits
 }
 
 /** What holds it is what it has not kept to before, as far as it had the sun for that. */

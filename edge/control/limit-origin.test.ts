@@ -130,6 +130,7 @@ test('a raise of a row that goes a part of the way tells from where it came', ()
     survives_power_loss: true,
     min_interval_ms: 0,
     applies_within_ms: 0,
+    ramp_ms: 0,
     min_limit_w: 0,
   }
   const set = (limit_w: number, how: { is_raise: boolean; is_of_row: boolean }) => {
@@ -151,6 +152,7 @@ test('its record is another object only when something in it changed', () => {
     survives_power_loss: true,
     min_interval_ms: 0,
     applies_within_ms: 0,
+    ramp_ms: 0,
     min_limit_w: 0,
   }
   const facts = { rated_w: 100_000, default_max_w: 100_000, fresh_ms: 15_000, revert_margin_ms: 0 }
@@ -182,7 +184,13 @@ test('what is found while it had not shown its limit yet has no origin', () => {
     ...{ fresh_ms: 15_000, revert_margin_ms: 10_000 },
   }
   const traits = {
-    ...{ survives_power_loss: false, min_interval_ms: 0, applies_within_ms: 0, min_limit_w: 0 },
+    ...{
+      survives_power_loss: false,
+      min_interval_ms: 0,
+      applies_within_ms: 0,
+      ramp_ms: 0,
+      min_limit_w: 0,
+    },
   }
   const at = (limit_w: number | null) => ({ limit_w, static_max_w: 100_000, revert: null })
   const limits = new TracedLimits(facts, null)
@@ -198,7 +206,13 @@ test('what is found while it had not shown its limit yet has no origin', () => {
 test('what may be its own doing is not told as another’s when it went along with a ceiling', () => {
   const facts = { rated_w: 100_000, default_max_w: 100_000, fresh_ms: 15_000, revert_margin_ms: 0 }
   const traits = {
-    ...{ survives_power_loss: false, min_interval_ms: 0, applies_within_ms: 6000, min_limit_w: 0 },
+    ...{
+      survives_power_loss: false,
+      min_interval_ms: 0,
+      applies_within_ms: 6000,
+      ramp_ms: 0,
+      min_limit_w: 0,
+    },
   }
   const met = (is_of_row: boolean) => {
     const limits = new TracedLimits(facts, null)

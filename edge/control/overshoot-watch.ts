@@ -22,10 +22,10 @@ export class OvershootWatch {
   }
 
   /** @return what it surely delivers, measured together with its limit */
-  look(power_w: number, { bound_w, rated_w }: Bound, now_ms: number): number {
+  look(power_w: number, { bound_w, ramp_w, rated_w }: Bound, now_ms: number): number {
     const over_w = power_w - overshoot_ratio * rated_w
     if (over_w <= bound_w) this.#count = 0
-    else if (over_w > this.#descentAt(now_ms)) this.#count += 1
+    else if (over_w > Math.max(ramp_w, this.#descentAt(now_ms))) this.#count += 1
     return over_w
   }
 
@@ -37,5 +37,7 @@ export class OvershootWatch {
 
 interface Bound {
   bound_w: number
+  /** Its power may still be coming down from this. */
+  ramp_w: number
   rated_w: number
 }

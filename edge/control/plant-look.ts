@@ -17,8 +17,8 @@ export function lookAtPlant(
   const plant = plants.of(logger_id)
   if (!plant) {
     const failure = { code: 'driver_error', message: 'this site has no such plant' } as const
-    const none = { rated_w: 0, worst_w: Number.POSITIVE_INFINITY, is_free: false, power: null }
-    const known = { is_known: true, is_settled: true }
+    const none = { rated_w: 0, held_w: Number.POSITIVE_INFINITY, is_free: false, power: null }
+    const known = { is_known: true, is_settled: true, is_ramping: false }
     return { now, steady, now_ms, ...none, ...known, failure, refusal: null, failed_attempts: 0 }
   }
   const { devices, rated_w } = plant
@@ -26,7 +26,8 @@ export function lookAtPlant(
   const failures = devices.map(({ failure }) => failure).filter((failure) => failure !== null)
   return {
     ...{ now, steady, now_ms, is_free, rated_w },
-    worst_w: plants.worstOf(plant, now_ms),
+    held_w: plants.heldOf(plant, now_ms),
+    is_ramping: plants.isRamping(plant, now_ms),
     is_known,
     is_settled: is_settled(logger_id) && is_known,
     power: plants.powerOf(plant, now_ms),

@@ -16,7 +16,8 @@ function watchOf(more: Parameters<typeof rowOf>[1] = {}) {
       ...wall(start_at + at_ms),
       now_ms: at_ms,
       rated_w: 300_000,
-      worst_w: 60_000,
+      held_w: 60_000,
+      is_ramping: false,
       is_known: true,
       is_settled: true,
       is_free: false,
@@ -35,7 +36,7 @@ const powerAt = (at_ms: number, measured_w: number, unmeasured_w = 0) => ({
 
 test('a row is applied when the worst case is within it, and verified by what is measured after', () => {
   const { watch, look } = watchOf()
-  assert.equal(look(0, { worst_w: 60_001 }), true)
+  assert.equal(look(0, { held_w: 60_001 }), true)
   assert.equal(watch.held.applied_at, null)
   assert.equal(look(1000, { ...powerAt(900, 50_000) }), true)
   assert.equal(watch.held.applied_at, start_at + 1000)
@@ -66,13 +67,13 @@ test('while it is in force it is told each minute', () => {
 
 test('what the devices may deliver is told only where it is the row’s own limit, or is free', () => {
   const { watch, look } = watchOf()
-  look(0, { worst_w: 40_000 })
+  look(0, { held_w: 40_000 })
   assert.equal(watch.held.observed_limit_kw, null)
-  look(1000, { worst_w: 40_000 })
+  look(1000, { held_w: 40_000 })
   assert.equal(watch.held.observed_limit_kw, 60)
-  look(2000, { worst_w: 123_457, is_free: true })
+  look(2000, { held_w: 123_457, is_free: true })
   assert.equal(watch.held.observed_limit_kw, 123.457)
-  look(3_600_000, { worst_w: 140_000 })
+  look(3_600_000, { held_w: 140_000 })
   assert.equal(watch.held.observed_limit_kw, 123.457)
 })
 
@@ -117,8 +118,8 @@ test('the newest report is the newest also after the clock was set back', () => 
 test('failures count while something is pending', () => {
   const { watch, look } = watchOf()
   const failure = { code: 'timeout', message: 'inverter 1 does not answer' } as const
-  look(0, { worst_w: 90_000, failed_attempts: 5 })
-  look(1000, { worst_w: 90_000, failed_attempts: 7, failure })
+  look(0, { held_w: 90_000, failed_attempts: 5 })
+  look(1000, { held_w: 90_000, failed_attempts: 7, failure })
   assert.deepEqual([watch.held.retry_count, watch.held.failure_code], [2, 'timeout'])
   look(2000, { failed_attempts: 8, failure })
   assert.deepEqual([watch.held.retry_count, watch.held.failure_code], [2, null])
@@ -132,7 +133,13 @@ test('applied and restored are found at whole seconds, and not within the first'
   const lookAt = (from_at: number, ats: number[], name: 'applied_at' | 'restored_at') => {
     for (const at_ms of ats) {
       const now = from_at + at_ms
-      const plant = { rated_w: 300_000, worst_w: 60_000, is_known: true, is_settled: true }
+      const plant = {
+        rated_w: 300_000,
+        held_w: 60_000,
+        is_ramping: false,
+        is_known: true,
+        is_settled: true,
+      }
       const rest = { is_free: false, power: null, failure: null, refusal: null, failed_attempts: 0 }
       watch.look({ ...wall(now), now_ms: now - heard_at, ...plant, ...rest })
     }
@@ -147,7 +154,7 @@ test('applied and restored are found at whole seconds, and not within the first'
 
 test('what is proven in the course of a second is found at the next', () => {
   const { watch, look } = watchOf()
-  look(2000, { worst_w: 60_001 })
+  look(2000, { held_w: 60_001 })
   look(2040)
   assert.equal(watch.held.applied_at, null)
   look(3000)
@@ -161,8 +168,15 @@ test('before all devices were asked after a restart nothing is sampled, and noth
   const watch = new RowWatch(before.watch.held, 7000)
   const look = (at_ms: number, is_known: boolean, unmeasured_w: number) =>
     watch.look({
-      ...{ ...wall(start_at + at_ms), now_ms: at_ms, rated_w: 300_000, worst_w: 180_000 },
-      ...{ is_known, is_settled: false, is_free: false, refusal: null, failed_attempts: 0 },
+      ...{ ...wall(start_at + at_ms), now_ms: at_ms, rated_w: 300_000, held_w: 180_000 },
+      ...{
+        is_ramping: false,
+        is_known,
+        is_settled: false,
+        is_free: false,
+        refusal: null,
+        failed_attempts: 0,
+      },
       failure: { code: 'timeout', message: 'inverter 1 does not answer' },
       ...powerAt(at_ms, 30_000, unmeasured_w),
     })

@@ -13,8 +13,10 @@ export interface PlantLook extends WallTime {
   /** By the stopwatch. */
   now_ms: number
   rated_w: number
-  /** What its devices may deliver at worst. */
-  worst_w: number
+  /** What the registers of its devices let it deliver at most. */
+  held_w: number
+  /** Power of a device may still be coming down to its limit. */
+  is_ramping: boolean
   /** Each of its devices was read since the start, or has been waited for. */
   is_known: boolean
   /** Each stands at what it is to be set to, or was never set below that. */
@@ -159,11 +161,11 @@ export class RowWatch {
   }
 
   #proceed(plant: PlantLook, is_in_force: boolean): HeldRow {
-    const { now, now_ms, worst_w, is_settled, is_free, is_known } = plant
+    const { now, now_ms, held_w, is_settled, is_free, is_known } = plant
     const next = { ...this.#held }
     const { row } = next
     const is_judged = this.#isJudged(now)
-    const is_kept = worst_w <= wattsOf(row)
+    const is_kept = held_w <= wattsOf(row)
     if (is_in_force) {
       // Only a clock that was set back makes a row begin again.
       next.restore_started_at = null
@@ -174,7 +176,7 @@ export class RowWatch {
         next.last_checked_at = now
         this.#sampled_ms = now_ms
       }
-      const told_kw = is_free ? worst_w / 1000 : null
+      const told_kw = is_free ? held_w / 1000 : null
       next.observed_limit_kw = is_kept ? row.max_power_kw : told_kw
       // Before that, when it came to be kept would tell as much.
       if (next.applied_at === null && !is_free) next.observed_limit_kw = null
@@ -206,7 +208,7 @@ export class RowWatch {
     return true
   }
 
-  #sample({ now, now_ms, is_known, power, rated_w }: PlantLook): void {
+  #sample({ now, now_ms, is_known, is_ramping, power, rated_w }: PlantLook): void {
     if (!is_known && this.#held.applied_at !== null) this.#sampled_ms = now_ms
     if (!power || !is_known) return
     const next = { ...this.#held, observed_power_kw: power.measured_w / 1000 }
@@ -215,6 +217,11 @@ export class RowWatch {
     const limit_w = wattsOf(next.row)
     const tolerance_w = Math.max(tolerance_ratio * limit_w, tolerance_of_rated * rated_w)
     const is_compliant = power.measured_w + power.unmeasured_w <= limit_w + tolerance_w
+    // Power that falls as fast as its device can says nothing of whether the limit is obeyed.
+    if (!is_compliant && is_ramping) {
+      this.#sampled_ms = power.to_ms
+      return
+    }
     next.samples += 1
     next.last_checked_at = now
     if (is_compliant) {

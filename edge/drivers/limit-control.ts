@@ -23,6 +23,11 @@ export interface LimitTraits {
    * failure. 0: it shows it at once.
    */
   applies_within_ms: number
+  /**
+   * After a read shows a lower limit, the power has followed within this. null: neither the
+   * registers nor a document say so.
+   */
+  ramp_ms: number | null
   /** The lowest limit at which it is known to go on feeding in: below that `settable` gives 0. */
   min_limit_w: number
 }

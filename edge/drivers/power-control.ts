@@ -21,6 +21,8 @@ export interface PowerTraits {
   stops_after_ms: number | null
   /** Once it took a write, it shows that setpoint within this. */
   applies_within_ms: number
+  /** After a read shows a setpoint, the power has followed within this; null: not documented. */
+  ramp_ms: number | null
 }
 
 export interface PowerControl {

@@ -127,6 +127,11 @@ export interface LimitProfile {
   min_interval_ms: number
   /** So long after a write was taken `in_force` may show what was before; 0: not at all. */
   applies_within_ms: number
+  /**
+   * How fast the power follows a lower limit: a register with the gradient in percent of the rated
+   * power per second, or a document. null: not documented.
+   */
+  ramp: { gradient: NumberRegister } | { within_ms: number } | null
   /** The lowest setpoint, as in the register, known to keep it feeding in: what is below is 0. */
   raw_min: number
 }
@@ -185,7 +190,7 @@ export function wordsOf(register: Register): number {
 
 /** Everything that is read to know the limit; what can only be written is not among it. */
 export function limitRegisters(limit: LimitProfile): NumberRegister[] {
-  const { setpoint, enable, in_force, ceilings, timer, fail_safe, checks } = limit
+  const { setpoint, enable, in_force, ceilings, timer, fail_safe, checks, ramp } = limit
   const powers: Power[] = [setpoint, ...in_force.sources, ...ceilings]
   if (fail_safe) powers.push(fail_safe.limit)
   const bases = powers.flatMap(({ base }) => (base && base !== 'rated' ? [base] : []))
@@ -200,6 +205,7 @@ export function limitRegisters(limit: LimitProfile): NumberRegister[] {
     ...(fail_safe ? [fail_safe.limit.register] : []),
     ...(fail_safe?.mode ? [fail_safe.mode.register] : []),
     ...checks.map(({ register }) => register),
+    ...(ramp && 'gradient' in ramp ? [ramp.gradient] : []),
   ]
 }
 

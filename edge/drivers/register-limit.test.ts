@@ -46,3 +46,20 @@ for (const [maker, zeros] of [
     assert.equal((await control.readLimit()).limit_w, control.settable(20_000))
   })
 }
+
+test('huawei_sun2000: its power follows by the gradient of 42017, where that is filled in', async () => {
+  const rampWith = async (gradient: number | null) => {
+    const bus = createRegisterBus(huaweiDevice(inverter), noon)
+    const read = bus.readHoldingRegisters.bind(bus)
+    bus.readHoldingRegisters = async (unit_id, address, count) =>
+      gradient !== null && address === 42_017 && count === 2
+        ? Uint16Array.of(0, gradient)
+        : await read(unit_id, address, count)
+    const found = await drivers.huawei_sun2000.openInverter(bus, inverter)
+    await found.read()
+    return found.control?.traits.ramp_ms
+  }
+  assert.equal(await rampWith(660), 151_516)
+  assert.equal(await rampWith(0), null)
+  assert.equal(await rampWith(null), null)
+})

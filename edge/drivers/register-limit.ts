@@ -43,6 +43,7 @@ interface Scale {
 interface Known {
   state: LimitState
   scale: Scale
+  ramp_ms: number | null
 }
 
 export function createRegisterLimit(limit: LimitProfile, device: LimitedDevice): RegisterLimit {
@@ -86,8 +87,9 @@ function createAccess(limit: LimitProfile, device: LimitedDevice): Access {
       const missing = required.filter((register) => values.isMissing(register))
       const scale = scaleOf(limit.setpoint, values, device)
       const state = stateOf(limit, values, device)
+      const ramp_ms = rampOf(limit, values)
       // No control rather than one by half of its registers.
-      access.known = missing.length === 0 && scale && state ? { scale, state } : null
+      access.known = missing.length === 0 && scale && state ? { scale, state, ramp_ms } : null
       const names = missing.map(describeRegister).join(', ')
       access.reason = missing.length > 0 ? `it does not serve ${names}: no control` : untold
       return access.known
@@ -119,8 +121,14 @@ function controlOf(limit: LimitProfile, access: Access): LimitControl {
   return {
     get traits() {
       const { survives_power_loss, min_interval_ms, applies_within_ms, raw_min } = limit
-      const min_limit_w = access.known ? wattsOf(raw_min, access.known.scale) : 0
-      return { survives_power_loss, min_interval_ms, applies_within_ms, min_limit_w }
+      const { known } = access
+      return {
+        survives_power_loss,
+        min_interval_ms,
+        applies_within_ms,
+        ramp_ms: known?.ramp_ms ?? null,
+        min_limit_w: known ? wattsOf(raw_min, known.scale) : 0,
+      }
     },
     settable(limit_w) {
       const known = orSay(access)
@@ -240,6 +248,13 @@ function failSafeDoes({ mode }: FailSafe, values: RegisterValues): 'keeps' | 'ap
   const code = values.raw(mode.register)
   if (code !== null && mode.keeps.includes(code)) return 'keeps'
   return code !== null && mode.applies.includes(code) ? 'applies' : 'unknown'
+}
+
+/** A gradient of 0 was never filled in. */
+function rampOf({ ramp }: LimitProfile, values: RegisterValues): number | null {
+  if (!ramp || 'within_ms' in ramp) return ramp?.within_ms ?? null
+  const pct_per_s = values.number(ramp.gradient)
+  return pct_per_s ? Math.ceil((100 * 1000) / pct_per_s) : null
 }
 
 /** The least whole number of watts that is not below what the register says. */

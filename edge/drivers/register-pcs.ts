@@ -210,7 +210,7 @@ function controlOf(profile: PcsProfile, pcs: Pcs, asking: Asking): PowerControl 
   }
   return {
     // What it does when its watchdog has run out, no document says.
-    traits: { stops_after_ms: null, applies_within_ms: 0 },
+    traits: { stops_after_ms: null, applies_within_ms: 0, ramp_ms: null },
     settable,
     async readPower() {
       const state = powerState(profile, pcs, await asking.readPower())

@@ -20,6 +20,8 @@ export interface LimitRegisters {
   is_enabled: boolean
   /** In steps; null where the device shows none as long as none is enabled. */
   percent: number | null
+  /** How long its power takes to follow a lower limit, seconds; null: it does not tell. */
+  ramp_s: number | null
   /** How long the device may put off a new limit, seconds; null: it has no such register. */
   window_s: number | null
   /** The timer that ends the limit, seconds, 0 for none; null: it has no such register. */
@@ -42,7 +44,7 @@ const base_models = { 123: 121, 704: 702 } as const
 export const limitModels = (model_id: LimitModel): ModelId[] => [base_models[model_id], model_id]
 
 export const limitParts = {
-  121: { last: 'WMax_SF', used: ['WMax', 'WMax_SF'] },
+  121: { last: 'WGra_SF', used: ['WMax', 'WMax_SF', 'WGra', 'WGra_SF'] },
   702: { first: 'WMax', last: 'W_SF', used: ['WMax', 'W_SF'] },
   704: {
     last: 'WMaxLimPct_SF',
@@ -54,6 +56,7 @@ export const limitParts = {
       'WMaxLimPctRvrtTms',
       'WMaxLimPctRvrtRem',
       'WMaxLimPct_SF',
+      'WRmp',
     ],
   },
 } satisfies Parts
@@ -110,6 +113,7 @@ function immediateControls(snapshot: Snapshot) {
     exponent: values.WMaxLimPct_SF,
     ena: values.WMaxLim_Ena,
     limit_pct: values.WMaxLimPct,
+    ramp_s: values.WMaxLimPct_RmpTms || rampAt(snapshot.all(121)[0]?.values.WGra),
     window_s: values.WMaxLimPct_WinTms,
     revert_s: values.WMaxLimPct_RvrtTms,
     revert_left_s: null,
@@ -125,12 +129,19 @@ function derControls(snapshot: Snapshot) {
     exponent: values.WMaxLimPct_SF,
     ena: values.WMaxLimPctEna,
     limit_pct: values.WMaxLimPct,
+    ramp_s: rampAt(values.WRmp),
     window_s: null,
     revert_s: values.WMaxLimPctRvrtTms,
     revert_left_s: values.WMaxLimPctRvrtRem,
     revert: limit_pct === null || ena === null ? null : { limit_pct, ena },
   }
 }
+
+/** For 100 % at a rate in percent per second; null: a rate of 0 was never filled in. */
+export const rampAt = (pct_per_s: number | null | undefined) => (pct_per_s ? 100 / pct_per_s : null)
+
+/** In whole milliseconds, never less. */
+export const rampMs = (ramp_s: number | null) => (ramp_s === null ? null : Math.ceil(ramp_s * 1000))
 
 /** A decoded percentage as it stood in its register. */
 const stepsOf = (percent: number, exponent: number) =>

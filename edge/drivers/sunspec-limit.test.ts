@@ -325,3 +325,14 @@ test('the persistent ceiling comes down to the rating, and is never raised', asy
   const nameplate_alone = await arm(inverter123({}, { settings: { WMax: null } }), 90)
   assert.deepEqual(nameplate_alone.writes, [timer])
 })
+
+test('the time in which the power follows is what the registers say', async () => {
+  const rampOf = async (device: LimitedInverter) => (await open(device)).control.traits.ramp_ms
+  assert.equal(await rampOf(inverter123({ WMaxLimPct_RmpTms: 60 })), 60_000)
+  const gradient = { settings: { WGra: 0.66, WGra_SF: -2 } }
+  assert.equal(await rampOf(inverter123({ WMaxLimPct_RmpTms: 0 }, gradient)), 151_516)
+  assert.equal(await rampOf(inverter123({ WMaxLimPct_RmpTms: 0 })), null, '0 was never filled in')
+  assert.equal(await rampOf(inverter123()), null)
+  assert.equal(await rampOf(inverter704({ WRmp: 5 })), 20_000)
+  assert.equal(await rampOf(inverter704()), null)
+})

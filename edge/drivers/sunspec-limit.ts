@@ -16,6 +16,7 @@ import {
   limitRegisters,
   limitState,
   limitWrites,
+  rampMs,
   stepsAt,
   wattsOf,
 } from './sunspec-limit-registers.ts'
@@ -91,10 +92,13 @@ function createRegisters(device: LimitedDevice, model_id: LimitModel) {
     wanted,
     /** Null where they tell of no limit that can be trusted. */
     known: null as LimitRegisters | null,
+    /** As known last. */
+    latest: null as LimitRegisters | null,
     read: createReader(withUrgentReads(bus), unit_id, { wanted, parts: limitParts }),
     take(snapshot: Snapshot): LimitRegisters | string {
       const found = limitRegisters(snapshot, model_id, nameplate_w)
       registers.known = typeof found === 'string' ? null : found
+      registers.latest = registers.known ?? registers.latest
       return found
     },
     async readNow(): Promise<LimitRegisters> {
@@ -115,7 +119,9 @@ function controlOf(device: LimitedDevice, registers: Registers): LimitControl {
   const maker = device.manufacturer?.toLowerCase() ?? ''
   const applies_by_enabling = makers_that_apply_by_enabling.some((one) => maker.includes(one))
   return {
-    traits,
+    get traits() {
+      return { ...traits, ramp_ms: rampMs(registers.latest?.ramp_s ?? null) }
+    },
     settable(limit_w) {
       const { known } = registers
       if (!known) throw new Error(`unit ${device.unit_id}: its limit cannot be read`)

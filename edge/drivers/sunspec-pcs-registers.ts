@@ -12,6 +12,8 @@ import {
   limitParts,
   limitRegisters,
   limitState,
+  rampAt,
+  rampMs,
   stepsAt,
   untimed123,
   wattsOf,
@@ -68,6 +70,7 @@ export const powerParts: Parts = {
       'WSetRvrtRem',
       'WSet_SF',
       'WSetPct_SF',
+      'WRmp',
     ],
   },
 }
@@ -122,7 +125,11 @@ function derRegisters(snapshot: Snapshot): PowerRegisters | string {
   }
   return {
     state: { ...state, revert: derRevert(controls, state) },
-    traits: { stops_after_ms: has_revert ? revert_s * 1000 : null, applies_within_ms: 0 },
+    traits: {
+      stops_after_ms: has_revert ? revert_s * 1000 : null,
+      applies_within_ms: 0,
+      ramp_ms: rampMs(rampAt(controls.WRmp)),
+    },
     settable(power_w) {
       const most = Math.min(Math.abs(power_w), power_w > 0 ? discharge_w : charge_w)
       const held = 0x7fff_ffff * 10 ** exponent
@@ -205,7 +212,11 @@ function storageRegisters(snapshot: Snapshot): PowerRegisters | string {
       charge_max_w: Math.ceil(base_w),
       revert: ends && setpoint_w !== null ? { in_ms: 0, to_w: discharge_max_w } : null,
     },
-    traits: { stops_after_ms: null, applies_within_ms: 0 },
+    traits: {
+      stops_after_ms: null,
+      applies_within_ms: 0,
+      ramp_ms: rampMs(storage.InOutWRte_RmpTms || rampAt(storage.WDisChaGra)),
+    },
     settable: (power_w) => {
       const steps = stepsOf(power_w)
       return towards(steps, wholeWatts(wattsOf(Math.abs(steps))))
@@ -287,7 +298,7 @@ function limitAsSetpoint(snapshot: Snapshot): PowerRegisters | string {
   const stepsOf = (power_w: number) => stepsAt(Math.max(0, power_w), found)
   return {
     state: { setpoint_w: limit_w, discharge_max_w: static_max_w, charge_max_w: 0, revert },
-    traits: { stops_after_ms: null, applies_within_ms: 0 },
+    traits: { stops_after_ms: null, applies_within_ms: 0, ramp_ms: rampMs(found.ramp_s) },
     settable: (power_w) => wattsOf(stepsOf(power_w), found),
     setting: (power_w) => [
       ...untimed123(found).map(asPower),

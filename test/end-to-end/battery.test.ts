@@ -39,7 +39,7 @@ const battery: Battery = {
   modules_per_cluster: 3,
   cells_per_module: 16,
   bms: { ...at, unit_id: units.bms },
-  pcs: [{ ...at, unit_id: units.pcs, pcs_idx: 0, rated_power_kw: 900 }],
+  pcs: [{ ...at, unit_id: units.pcs, pcs_idx: 0, rated_power_kw: 900, ramp_s: 0 }],
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the answer of any endpoint

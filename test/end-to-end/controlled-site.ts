@@ -53,6 +53,8 @@ export const controlledSite: Site = {
       rated_ac_power_kw: rated_w / 1000,
       connection: `field-${logger_id}`,
       unit_id: nth + 1,
+      // The peer follows at once.
+      limit: { ramp_s: 0 },
     })),
   })),
 }

@@ -241,6 +241,7 @@ function inverterOf({ name, unit_id, rated_w }: Device): Inverter {
     ...{ inverter_id: unit_id, unit_id, name, driver, rated_ac_power_kw, connection: 'field-1' },
     ...(goes_further && { max_ac_power_kw: rated_ac_power_kw * max_ratio }),
     ...(driver === 'sunspec' && { model: name }),
+    limit: { ramp_s: 0 },
   }
 }
 
@@ -264,7 +265,12 @@ const loggers: Logger[] = [
     logger_id: 2,
     name: 'Behind a controller',
     rated_power_kw: ratedOf(2) / 1000,
-    controller: { connection: 'field-2', unit_id: 0, driver: 'huawei_smartlogger' },
+    controller: {
+      connection: 'field-2',
+      unit_id: 0,
+      driver: 'huawei_smartlogger',
+      limit: { ramp_s: 0 },
+    },
     inverters: behind,
   },
 ]

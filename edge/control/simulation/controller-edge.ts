@@ -11,6 +11,7 @@ import {
   type RowReport,
   rowKey,
 } from '@heliograph/domain/curtailment'
+import type { LinkEvent } from '@heliograph/domain/link'
 import { BusError } from '../../bus/bus-error.ts'
 import { Conditions } from '../../conditions.ts'
 import type { LimitControl } from '../../drivers/limit-control.ts'
@@ -90,7 +91,10 @@ class ControllerMachine implements Machine {
       log: { write: (entry) => (isAlive() ? this.#log(entry) : undefined) },
       conditions: this.#conditions,
       source: { source_kind: 'edge', source_id: 'simulated' },
-      onEvent: (event) => this.#leave(event),
+      onEvent: (event) => {
+        this.#leave(event)
+        if (event) this.#lookForAccused(event)
+      },
       onReport: (reports) => {
         this.#leave(reports)
         for (const report of reports) this.#takeReport(report)
@@ -183,6 +187,15 @@ class ControllerMachine implements Machine {
     } catch (error) {
       this.#break(error as Error)
     }
+  }
+
+  /** Coming down as fast as it can is obeying. */
+  #lookForAccused({ code, edge, source_id }: LinkEvent): void {
+    if (code !== 'curtailment_not_effective' || edge !== 'rising') return
+    const device = this.#devices.get(Number(source_id))!
+    const is_odd = device.has_ignored || device.quirks.beyond_ratio > 0
+    if (is_odd || !this.#needs.judge.isUntouched(device)) return
+    this.#break(new Broken(`inverter ${source_id} obeys, and is said not to`))
   }
 
   #takeReport({ row, applied_at, observed_limit_kw }: RowReport): void {

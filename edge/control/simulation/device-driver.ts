@@ -15,10 +15,15 @@ function appliesWithin({ build, quirks }: SimulatedDevice): number {
   return delay_ms_max > 0 && inverter_id % 2 === 0 ? delay_ms_max + 1000 : 0
 }
 
+/** Every third that comes down slowly does not say so, and none takes longer than is taken then. */
+const rampOf = ({ build, quirks }: SimulatedDevice) =>
+  quirks.fall_ms > 0 && build.inverter_id % 3 === 0 ? null : quirks.fall_ms
+
 export const traitsOf = (device: SimulatedDevice): LimitTraits => ({
   survives_power_loss: !device.loses_limit,
   min_interval_ms: device.build.min_interval_ms,
   applies_within_ms: appliesWithin(device),
+  ramp_ms: rampOf(device),
   min_limit_w: 0,
 })
 

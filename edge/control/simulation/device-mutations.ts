@@ -229,4 +229,38 @@ export const deviceMutations: readonly Mutation[] = [
     from: '    if (limit_w === doubtful_w) return false\n',
     to: '    if (limit_w === -1) return doubtful_w === -1\n',
   },
+  {
+    name: 'raises others as soon as the register of one shows its lower limit',
+    file: limits,
+    from: 'Math.max(this.held_w(now_ms), this.rampingFrom_w(now_ms), this.#measured_w ?? 0)',
+    to: 'Math.max(this.held_w(now_ms), this.#measured_w ?? 0)',
+  },
+  {
+    name: 'lets a ramp end before another lower limit on the way has been followed',
+    edge,
+    file: limits,
+    from: '      this.#ramps(before_w, now_ms)\n      this.#ramp_until_ms = until_ms',
+    to: '      if (this.rampingFrom_w(now_ms) === 0) this.#ramp_until_ms = until_ms\n      this.#ramps(before_w, now_ms)',
+  },
+  {
+    name: 'forgets over a restart that power is still coming down',
+    edge,
+    file: limits,
+    from: 'if (before_w === null) this.#resumeRamp(before, until_ms)',
+    to: 'if (before_w === null) this.#keep({ ramps_from_w: null })',
+  },
+  {
+    name: 'says of a device that comes down as fast as it can that it does not obey',
+    edge,
+    file: overshoot,
+    from: 'Math.max(ramp_w, this.#descentAt(now_ms))',
+    to: 'Math.max(0 * ramp_w, this.#descentAt(now_ms))',
+  },
+  {
+    name: 'takes a device of which nothing is declared for one that follows at once',
+    edge,
+    file: `${core}/declared-traits.ts`,
+    from: 'const undeclared_ramp_ms = 60_000',
+    to: 'const undeclared_ramp_ms = 0',
+  },
 ]

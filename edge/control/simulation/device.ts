@@ -50,6 +50,8 @@ export interface Quirks {
   ramp_units: number | null
   /** So much of its rating it delivers whatever its ceiling says, as long as nothing is set. */
   beyond_ratio: number
+  /** Its power takes so long to come down to a lower limit, which its register shows at once. */
+  fall_ms: number
 }
 
 export const no_quirks: Quirks = {
@@ -57,6 +59,7 @@ export const no_quirks: Quirks = {
   least_units: 0,
   ramp_units: null,
   beyond_ratio: 0,
+  fall_ms: 0,
 }
 
 export type Trouble = 'silent' | 'refusing' | 'ignoring' | 'lossy' | 'nonsense'
@@ -75,6 +78,8 @@ export class SimulatedDevice {
   dropped_w: number | null = null
   /** Where it is on its way to. */
   #way: { setting: Setting; written_ms: number; at_ms: number } | null = null
+  /** What its power comes down from, under a cloud too. */
+  #fall: { from_w: number; since_ms: number } | null = null
   /** When that was decided which it acted on last. */
   written_ms = 0
   #meant_ms = 0
@@ -90,6 +95,8 @@ export class SimulatedDevice {
   /** All that others have set it to. */
   readonly foreign_w = new Set<number>()
   now_ms = 0
+  /** It did not always do what it was told. */
+  has_ignored = false
   /** Its ceiling was set to another. */
   is_rescaled = false
 
@@ -112,6 +119,14 @@ export class SimulatedDevice {
     return this.#allowedBy(this.#setting)
   }
 
+  /** What it truly lets through by now: more than its registers say while it comes down. */
+  get lets_w(): number {
+    if (!this.#fall) return this.allowed_w
+    const { from_w, since_ms } = this.#fall
+    const left = 1 - (this.now_ms - since_ms) / this.quirks.fall_ms
+    return this.allowed_w + Math.max(0, (from_w - this.allowed_w) * left)
+  }
+
   /** It goes no lower, whatever it is told. */
   get least_w(): number {
     return this.#allowedBy({ units: this.quirks.least_units, timer: null })
@@ -132,7 +147,7 @@ export class SimulatedDevice {
   power_w(sun: number): number {
     const { rated_w, static_w } = this.build
     const is_free = this.is('ignoring') || this.allowed_w >= static_w
-    return Math.floor(Math.min(is_free ? this.#all_w : this.allowed_w, rated_w * sun))
+    return Math.floor(Math.min(is_free ? this.#all_w : this.lets_w, rated_w * sun))
   }
 
   /** What it delivers without a limit, whatever its ceiling says. */
@@ -189,12 +204,14 @@ export class SimulatedDevice {
   /** Its persistent ceiling is set to another: what is in percent of it goes along. */
   setCeiling(static_w: number): void {
     const before_w = this.allowed_w
+    const let_w = this.lets_w
     const ratio = static_w / this.build.static_w
     const step_w = this.loses_limit ? this.build.step_w * ratio : this.build.step_w
     this.build = { ...this.build, static_w, step_w }
     this.is_rescaled = true
     if (this.loses_limit) for (const of_w of [...this.foreign_w]) this.foreign_w.add(of_w * ratio)
     this.changes += 1
+    this.#falls(let_w)
     this.#remember(before_w)
     this.#onChange(this, { ratio: this.loses_limit ? ratio : 1 }, before_w)
   }
@@ -232,6 +249,7 @@ export class SimulatedDevice {
   }
 
   trouble(trouble: Trouble, for_ms: number): void {
+    this.has_ignored ||= trouble === 'ignoring'
     this.#until_ms[trouble] = this.now_ms + for_ms
   }
 
@@ -294,12 +312,19 @@ export class SimulatedDevice {
     this.#take({ ...way.setting, units }, 'ours', way.written_ms)
   }
 
+  #falls(from_w: number): void {
+    const is_slow = this.quirks.fall_ms > 0 && this.allowed_w < from_w
+    this.#fall = is_slow ? { from_w, since_ms: this.now_ms } : null
+  }
+
   #take(setting: Setting, cause: 'ours' | 'foreign', written_ms = this.now_ms): void {
     const before_w = this.allowed_w
+    const let_w = this.lets_w
     this.written_ms = written_ms
     this.#setting = setting
     this.changes += 1
     this.#set_by = cause
+    this.#falls(let_w)
     if (cause === 'foreign') this.foreign_w.add(this.allowed_w)
     // What it passes on its way it does not hold.
     if (!this.#way) this.#remember(before_w)

@@ -70,6 +70,9 @@ interface Ledger {
   is_unsure: boolean
   /** Another set something here since the start. */
   is_touched: boolean
+  /** What counted of it last, and what of that it may still be coming down from. */
+  counted_w: number
+  falls_from_w: number
 }
 
 /** Permit figures by the time since which they have stood. */
@@ -117,6 +120,8 @@ export class Judge {
         unseen_ms: Number.NEGATIVE_INFINITY,
         is_unsure: false,
         is_touched: device.allowed_w < device.build.static_w,
+        counted_w: 0,
+        falls_from_w: 0,
       })
     }
   }
@@ -127,6 +132,10 @@ export class Judge {
     if (!ledger) return
     this.#keepBounds()
     const { allowed_w } = device
+    if (allowed_w < before_w) {
+      const from_w = Math.min(before_w, ledger.counted_w)
+      ledger.falls_from_w = Math.max(from_w, ledger.falls_from_w)
+    }
     if (cause === 'ours') this.#ours(ledger, before_w)
     else if (cause !== 'foreign') this.#rescaled(ledger, cause.ratio, before_w)
     else {
@@ -145,6 +154,17 @@ export class Judge {
     const is_raise = cause === 'ours' && ledger.level_w === allowed_w && allowed_w > before_w
     if (allowed_w < before_w) ledger.lowered_ms = this.#world.now_ms
     this.#assess(is_raise ? ledger : null)
+    this.#remember(ledger)
+  }
+
+  #remember(ledger: Ledger): void {
+    ledger.counted_w = this.#counted_w(ledger)
+    if (ledger.device.lets_w <= ledger.device.allowed_w) ledger.falls_from_w = 0
+  }
+
+  /** Nobody but the edge has set this device since the start, and its ceiling stayed. */
+  isUntouched(device: SimulatedDevice): boolean {
+    return !this.#ledgers.get(device)!.is_touched && !device.is_rescaled
   }
 
   /** The edge has learned what the device holds. */
@@ -195,6 +215,7 @@ export class Judge {
     if (site_w !== null) this.#count(devices)
     else for (const plant of plants) this.#count(plant.devices)
     this.#assess()
+    for (const ledger of this.#ledgers.values()) this.#remember(ledger)
   }
 
   /** Those that share a ceiling. */
@@ -373,12 +394,33 @@ export class Judge {
       const permits = lately.map(
         ({ plant_w }) => plant_w.get(logger_id) ?? Number.POSITIVE_INFINITY,
       )
-      this.#hold(`the permit of plant ${logger_id}`, ledgers, Math.max(...permits), raised)
+      const permit_w = Math.max(...permits)
+      this.#hold(`the permit of plant ${logger_id}`, ledgers, permit_w, raised)
+      this.#holdFalling(`the permit of plant ${logger_id}`, ledgers, permit_w, raised)
       const row_w = this.applied_w.get(logger_id)
       if (row_w !== undefined) this.#hold(`a row of plant ${logger_id}`, ledgers, row_w, raised)
     }
     const sites = lately.map(({ site_w }) => site_w ?? Number.POSITIVE_INFINITY)
-    this.#hold('the permit of the site', [...of.values()].flat(), Math.max(...sites), raised)
+    const all = [...of.values()].flat()
+    this.#hold('the permit of the site', all, Math.max(...sites), raised)
+    this.#holdFalling('the permit of the site', all, Math.max(...sites), raised)
+  }
+
+  /** Nothing is raised into what another is still coming down from, cloud or not. */
+  #holdFalling(
+    what: string,
+    ledgers: readonly Ledger[],
+    bound_w: number,
+    raised: Ledger | null,
+  ): void {
+    if (!raised || !ledgers.includes(raised)) return
+    const sum_w = ledgers.reduce((sum, ledger) => {
+      const falling_w = Math.min(ledger.device.lets_w, ledger.falls_from_w)
+      return sum + Math.max(this.#counted_w(ledger), falling_w)
+    }, 0)
+    if (sum_w <= bound_w + rounding_w) return
+    const who = raised.device.build.inverter_id
+    throw new Broken(`${what} is ${bound_w} W, but ${sum_w} W come of raising ${who} so early`)
   }
 
   #hold(what: string, ledgers: readonly Ledger[], bound_w: number, raised: Ledger | null): void {

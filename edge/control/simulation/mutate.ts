@@ -38,6 +38,7 @@ const tests = {
     'ordering',
     'row-watch',
     'device-limits',
+    'device-ramp',
     'foreign-limit',
     'arming',
     'excess-watch',

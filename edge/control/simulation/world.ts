@@ -331,6 +331,7 @@ export class World {
     const least_units = Math.floor(all * chance.pick([0.02, 0.1, 0.2]))
     const ramp_units = this.#rates.master > 0 ? null : Math.ceil((all * 1000) / ramp_ms)
     const beyond_ratio = chance.pick([0.8, 1])
+    const fall_ms = chance.pick([8_000, 20_000, 40_000])
     const none = no_quirks
     return chance.pick<Quirks>([
       ...[none, none, none],
@@ -341,6 +342,10 @@ export class World {
       ...[
         { ...none, ramp_units },
         { ...none, beyond_ratio },
+      ],
+      ...[
+        { ...none, fall_ms },
+        { ...none, fall_ms },
       ],
     ])
   }

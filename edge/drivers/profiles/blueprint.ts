@@ -136,6 +136,8 @@ export const blueprint: InverterProfile = {
     // Settings are kept in memory that wears out: how far apart may raises be?
     min_interval_ms: 10_000,
     applies_within_ms: 0,
+    // A register with the gradient, or a time that was measured; null: 60 s are taken.
+    ramp: null,
     // At 0 % some stop altogether: the lowest setpoint at which it is known to feed in.
     raw_min: 0,
   },

@@ -90,6 +90,7 @@ export const huaweiSmartLogger: ControllerProfile = {
     min_interval_ms: 1000,
     // The 5 s that it may need, and the second in which that is looked at.
     applies_within_ms: 6000,
+    ramp: null,
     raw_min: 0,
   },
 }

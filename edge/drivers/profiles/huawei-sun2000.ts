@@ -234,6 +234,15 @@ export const huaweiSun2000: InverterProfile = {
     survives_power_loss: false,
     min_interval_ms: 10_000,
     applies_within_ms: 0,
+    ramp: {
+      gradient: {
+        name: 'Active power gradient',
+        address: 42_017,
+        type: 'u32',
+        gain: 1000,
+        is_optional: true,
+      },
+    },
     raw_min: 0,
   },
 }

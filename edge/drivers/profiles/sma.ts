@@ -145,6 +145,7 @@ export const sma: InverterProfile = {
     survives_power_loss: false,
     min_interval_ms: 1000,
     applies_within_ms: 0,
+    ramp: null,
     raw_min: 0,
   },
 }

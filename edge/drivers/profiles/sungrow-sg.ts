@@ -185,6 +185,7 @@ export const sungrowSg: InverterProfile = {
     survives_power_loss: false,
     min_interval_ms: 10_000,
     applies_within_ms: 0,
+    ramp: null,
     raw_min: 300,
   },
 }
