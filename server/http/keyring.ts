@@ -2,7 +2,7 @@
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
 import { type ApiKey, checkKey, keyUses, loadKeys, presentedKey } from './authenticate.ts'
-import { freshCache } from './fresh-cache.ts'
+import { fresh_ms, freshCache } from './fresh-cache.ts'
 import { periodically } from './periodic.ts'
 import { failedKeys } from './rate-limit.ts'
 
@@ -20,6 +20,37 @@ export interface Keyring {
 
 const last_used_ms = 60_000
 
+/**
+ * Whether keys are good, for addresses that present too many wrong ones: their good keys are let
+ * in, and all their guesses together cost one query a second.
+ */
+function goodKeys(db: Database, now: () => number) {
+  let ids: Promise<ReadonlySet<string>> = Promise.resolve(new Set())
+  let read_ms = Number.NEGATIVE_INFINITY
+  const read = async () => {
+    const rows = await db.query<{ key_id: string }>(
+      `select key_id from api_keys
+       where revoked_at is null and (expires_at is null or expires_at > $1)`,
+      [new Date(now())],
+    )
+    return new Set(rows.map(({ key_id }) => key_id))
+  }
+  return {
+    async has(key_id: string): Promise<boolean> {
+      const age_ms = now() - read_ms
+      if (age_ms < 0 || age_ms > fresh_ms) {
+        read_ms = now()
+        ids = read()
+        // The next request asks again at once.
+        ids.catch(() => {
+          read_ms = Number.NEGATIVE_INFINITY
+        })
+      }
+      return (await ids).has(key_id)
+    },
+  }
+}
+
 export async function openKeyring(deps: {
   db: Database
   clock: Clock
@@ -32,8 +63,7 @@ export async function openKeyring(deps: {
   const uses = keyUses(db)
   const writing = periodically(deps, 'writing when keys were last used', last_used_ms, uses.write)
   const failed = failedKeys()
-  /** Keys that were good once: the wrong key of a neighbour at their address locks none out. */
-  const proven = new Set<string>()
+  const good = goodKeys(db, now)
   const listening = await db.listen('key_changed', {
     notified: keys.forget,
     resumed: keys.forgetAll,
@@ -54,11 +84,9 @@ export async function openKeyring(deps: {
   }
 
   function pass(bearer: Bearer, key: ApiKey | null, secret: string): ApiKey {
-    const good = guarded(bearer, () => checkKey(key, secret, now()))
-    const { key_id } = good.caller
-    proven.add(key_id)
-    uses.note(key_id, now())
-    return good
+    const checked = guarded(bearer, () => checkKey(key, secret, now()))
+    uses.note(checked.caller.key_id, now())
+    return checked
   }
 
   return {
@@ -66,9 +94,12 @@ export async function openKeyring(deps: {
       const { key_id, secret } = guarded(bearer, () => presentedKey(bearer.authorization))
       const known = keys.peek(key_id)
       if (known !== undefined) return pass(bearer, known, secret)
-      // An address that keeps guessing costs no query.
-      if (!proven.has(key_id)) failed.check(bearer.address(), now())
-      return keys.read(key_id).then((read) => pass(bearer, read, secret))
+      const read = () => keys.read(key_id).then((row) => pass(bearer, row, secret))
+      if (!failed.isBlocked(bearer.address(), now())) return read()
+      return good.has(key_id).then((is_good) => {
+        if (!is_good) failed.check(bearer.address(), now())
+        return read()
+      })
     },
     async stop() {
       await Promise.all([keys.stop(), writing.stop(), listening.stop()])

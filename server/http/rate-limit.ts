@@ -119,11 +119,16 @@ const addresses_max = 10_000
  */
 export function failedKeys() {
   const failures = new Map<string, { window_ms: number; count: number }>()
+  /** Whether the address has failed too often in this minute. */
+  function isBlocked(address: string, now_ms: number): boolean {
+    const entry = failures.get(networkOf(address))
+    return entry?.window_ms === windowStart(now_ms) && entry.count >= failures_per_minute
+  }
   return {
-    /** Throws 429 when the address has failed too often in this minute. */
+    isBlocked,
+    /** Throws 429 when it has. */
     check(address: string, now_ms: number): void {
-      const entry = failures.get(networkOf(address))
-      if (entry?.window_ms !== windowStart(now_ms) || entry.count < failures_per_minute) return
+      if (!isBlocked(address, now_ms)) return
       throw limited({
         policy: 'failed_keys',
         limit: failures_per_minute,

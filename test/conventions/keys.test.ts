@@ -143,7 +143,7 @@ test('after a rotation the secret before it is accepted until its end', async ()
   assert.equal(await status(`svc_live_aaaaaaaaaaa1_${secret}`), 200)
 })
 
-test('guessing keys is limited per address, and then costs no query', async () => {
+test('guessing keys is limited per address, and then costs one query a second', async () => {
   const app = await server.replica({ db: watched(server.database.db) })
   const guess = (i: number, address: string) =>
     get(app, apiKey(i.toString(16).padStart(12, '0')), unit, address)
@@ -154,13 +154,33 @@ test('guessing keys is limited per address, and then costs no query', async () =
   const refused = await guess(21, '2001:db8:1:2:ffff::1')
   assert.equal(assertError(refused, 'rate_limited').policy, 'failed_keys')
   assert.ok(Number(refused.headers['retry-after']) > 0)
-  assert.equal(queries, 0)
+  assert.equal(queries, 1)
   assertError(await guess(22, '2001:db8:1:3::1'), 'invalid_api_key')
   await get(app, server.fixtures.keys.full, unit, '10.9.9.9')
   const known = await get(app, server.fixtures.keys.full, unit, '2001:db8:1:2::9')
   assert.equal(known.statusCode, 200)
   time.jump(60_000)
   assertError(await guess(23, '2001:db8:1:2::9'), 'invalid_api_key')
+})
+
+test('wrong keys of an address refuse none of its good ones, also after a restart', async () => {
+  const { keys } = server.fixtures
+  const app = await server.replica({ db: watched(server.database.db) })
+  const guess = (i: number) => get(app, apiKey(i.toString(16).padStart(12, '0')), unit, '10.7.7.7')
+  for (let i = 0; i < 20; i++) assertError(await guess(i), 'invalid_api_key')
+  assertError(await guess(21), 'rate_limited')
+  assert.equal((await get(app, keys.full, unit, '10.7.7.7')).statusCode, 200, 'never seen before')
+  await addKey(server.database.db, { client_id: 101, key_id: 'cccccccccccc' })
+  time.jump(1001)
+  assert.equal((await get(app, apiKey('cccccccccccc'), unit, '10.7.7.7')).statusCode, 200)
+  queries = 0
+  for (let i = 22; i < 60; i++) assertError(await guess(i), 'rate_limited')
+  const wrong_secret = `svc_live_aaaaaaaaaaa1_${'0'.repeat(64)}`
+  assertError(await get(app, wrong_secret, unit, '10.7.7.7'), 'rate_limited')
+  for (const dead of [keys.revoked, keys.expired]) {
+    assertError(await get(app, dead, unit, '10.7.7.7'), 'rate_limited')
+  }
+  assert.ok(queries <= 1, `${queries} queries`)
 })
 
 test('keys are read from the header only, whole, and never logged', async () => {
