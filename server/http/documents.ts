@@ -1,4 +1,4 @@
-import { docsPage, docsScript, docsStyle } from './docs-page.ts'
+import { docsPage, docsPolicy, docsScript, docsStyle } from './docs-page.ts'
 import type { Endpoint } from './endpoint.ts'
 import { errorCatalog } from './errors.ts'
 import { openApi, openApiText } from './openapi.ts'
@@ -15,7 +15,16 @@ export function documents(endpoints: readonly Endpoint<never>[]) {
       content_type: utf8('application/json'),
       text: openApiText(document),
     },
-    { path: '/docs', content_type: utf8('text/html'), text: page },
+    {
+      path: '/docs',
+      content_type: utf8('text/html'),
+      text: page,
+      headers: {
+        'content-security-policy': docsPolicy,
+        'referrer-policy': 'no-referrer',
+        'cross-origin-opener-policy': 'same-origin',
+      },
+    },
     { path: '/docs/page.css', content_type: utf8('text/css'), text: docsStyle },
     { path: '/docs/page.js', content_type: utf8('text/javascript'), text: docsScript },
   ]
