@@ -31,6 +31,20 @@ const sma = () => opened('sma', smaDevice(inverter))
 
 const pmax_w = 36_630
 
+test('Huawei: running by a curve or off the grid, and a stop, are states that are known', async () => {
+  const states = { 1025: 'mppt', 1029: 'mppt', 515: 'mppt', 780: 'off', 2560: 'mppt' }
+  for (const [code, state] of Object.entries(states)) {
+    const { bus, found } = await huawei()
+    const { readHoldingRegisters } = bus
+    bus.readHoldingRegisters = async (unit_id, address, count) => {
+      const words = await readHoldingRegisters(unit_id, address, count)
+      return words.map((word, nth) => (address + nth === 32_089 ? Number(code) : word))
+    }
+    const { inverter: read } = (await found.read()).values
+    assert.deepEqual([read.state, read.state_vendor_code], [state, Number(code)])
+  }
+})
+
 test('Huawei: what another master set in percent is of Pn, and is seen', async () => {
   const { bus, control, found } = await huawei()
   bus.state = { ...bus.state, command: 40_125, value: 505 }

@@ -133,6 +133,17 @@ test('scale factors are those of the moment', async () => {
   assert.deepEqual([read.soc_pct, read.power_kw], [62, 1.604])
 })
 
+test('cells that allow many times what their PCS are built for are believed', async () => {
+  const small = { ...battery, rated_charge_power_kw: 50, rated_discharge_power_kw: 50 }
+  const { values, complaints } = await (await openBattery(busOf(bank()), small)).read()
+  const { max_charge_power_kw, max_discharge_power_kw } = values.battery
+  assert.deepEqual([max_charge_power_kw, max_discharge_power_kw], [399.36, 465.92])
+  assert.deepEqual(complaints, [])
+  const wrong = bank({ WChaRteMax: null, WDisChaRteMax: null, AChaMax: 30_000, AMax_SF: 0 })
+  const answer = await (await openBattery(busOf(wrong), battery)).read()
+  assert.equal(answer.values.battery.max_charge_power_kw, null, 'in two minutes they would be full')
+})
+
 test('a battery of models 713 and 124 alone tells what they know', async () => {
   const capacity = encode(models[713], {
     values: { WHRtg: 900_000, WHAvail: 450_000, WH_SF: 2, SoC: 50, Pct_SF: 0 },

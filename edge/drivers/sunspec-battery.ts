@@ -229,16 +229,23 @@ export const placeOf = (LocRemCtl: number | null) =>
 const cell_voltage_mv: Range = [0, 10_000]
 const percent: Range = [0, 110]
 
-/** Several times the rating is a wrong scale factor; indices beyond the unit are of another one. */
+/** No cells take or give what fills or empties them within three minutes. */
+const allowed_per_energy = 20
+
+/**
+ * Several times the rating is a wrong scale factor; indices beyond the unit are of another one. What
+ * the cells allow may be many times what their PCS are built for.
+ */
 export function batteryRanges(battery: Battery): Record<string, Range> {
   const { rated_charge_power_kw, rated_discharge_power_kw, rated_energy_kwh } = battery
   const power_kw = 4 * Math.max(rated_charge_power_kw, rated_discharge_power_kw)
+  const allowed_kw = Math.max(power_kw, allowed_per_energy * rated_energy_kwh)
   const ranges: Record<string, Range> = {
     soc_pct: percent,
     soh_pct: [0, 150],
     power_kw: [-power_kw, power_kw],
-    max_charge_power_kw: [0, power_kw],
-    max_discharge_power_kw: [0, power_kw],
+    max_charge_power_kw: [0, allowed_kw],
+    max_discharge_power_kw: [0, allowed_kw],
     available_energy_kwh: [0, 4 * rated_energy_kwh],
     energy_to_full_kwh: [0, 4 * rated_energy_kwh],
   }

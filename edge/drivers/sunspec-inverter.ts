@@ -4,7 +4,13 @@ import { type Inverter, stringsOf } from '@heliograph/domain/site'
 import { stateFromInvSt, stateFromSt } from '@heliograph/domain/sunspec/states'
 import type { Answer, InverterAnswer } from './driver.ts'
 import { plausible, type Range } from './plausible.ts'
-import { classicGridSide, derGridSide, kilo, type PointsOf } from './sunspec-grid-side.ts'
+import {
+  classicGridSide,
+  derGridSide,
+  derToNeutral,
+  kilo,
+  type PointsOf,
+} from './sunspec-grid-side.ts'
 import type { Snapshot } from './sunspec-snapshot.ts'
 import { inputsOf, stringModels, stringValues } from './sunspec-strings.ts'
 
@@ -65,9 +71,7 @@ function derValues(points: PointsOf<701>): Partial<Values> {
   return {
     ...derGridSide(points),
     state: stateFromInvSt(points.InvSt),
-    voltage_l1_n_v: points.VL1,
-    voltage_l2_n_v: points.VL2,
-    voltage_l3_n_v: points.VL3,
+    ...derToNeutral(points),
     energy_total_kwh: kilo(points.TotWhInj),
   }
 }

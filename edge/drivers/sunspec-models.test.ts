@@ -211,3 +211,48 @@ test('the MPPTs of two models 160 follow one another, each by its own scale fact
   assert.deepEqual(read.mppt_temperature_c, [40, 41, 42])
   assert.equal(read.dc_power_kw, 5.053 + 5.215 + 5.83, 'the inverter does not tell it itself')
 })
+
+const totals = { A: 90, A_SF: -1, LLV: 690.5, LNV: 398.5, V_SF: -1, W: 50_000, W_SF: 1 }
+
+for (const { name, ACType, line, neutral, current } of [
+  {
+    name: 'three phases',
+    ACType: 2,
+    line: [690.5, 690.5, 690.5],
+    neutral: [398.5, 398.5, 398.5],
+    current: [30, 30, 30],
+  },
+  {
+    name: 'a split phase',
+    ACType: 1,
+    line: [690.5, null, null],
+    neutral: [398.5, 398.5, null],
+    current: [45, 45, null],
+  },
+  {
+    name: 'a single phase',
+    ACType: 0,
+    line: [null, null, null],
+    neutral: [398.5, null, null],
+    current: [90, null, null],
+  },
+]) {
+  test(`model 701 with totals alone: ${name}`, async () => {
+    const image = encode(models[701], { values: { ...totals, ACType } })
+    const device = await sunspec.openInverter(busWith(identity(), image), inverter)
+    const { inverter: read } = (await device.read()).values
+    assert.deepEqual([read.voltage_l1_l2_v, read.voltage_l2_l3_v, read.voltage_l3_l1_v], line)
+    assert.deepEqual([read.voltage_l1_n_v, read.voltage_l2_n_v, read.voltage_l3_n_v], neutral)
+    assert.deepEqual([read.current_l1_a, read.current_l2_a, read.current_l3_a], current)
+  })
+}
+
+test('model 701 with a phase of its own is read by phase, without its totals', async () => {
+  const values = { ...totals, ACType: 2, AL1: 31, VL2: 400 }
+  const image = encode(models[701], { values })
+  const device = await sunspec.openInverter(busWith(identity(), image), inverter)
+  const { inverter: read } = (await device.read()).values
+  assert.deepEqual([read.current_l1_a, read.current_l2_a, read.current_l3_a], [31, null, null])
+  assert.deepEqual([read.voltage_l1_n_v, read.voltage_l2_n_v], [null, 400])
+  assert.equal(read.voltage_l1_l2_v, 690.5)
+})

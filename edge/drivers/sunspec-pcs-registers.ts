@@ -53,7 +53,18 @@ export const powerModels: Readonly<Record<PowerModel, readonly ModelId[]>> = {
 
 export const powerParts: Parts = {
   121: limitParts[121],
-  702: { last: 'W_SF' },
+  702: {
+    last: 'W_SF',
+    used: [
+      'WMaxRtg',
+      'WChaRteMaxRtg',
+      'WDisChaRteMaxRtg',
+      'WMax',
+      'WChaRteMax',
+      'WDisChaRteMax',
+      'W_SF',
+    ],
+  },
   704: {
     last: 'WSetPct_SF',
     used: [

@@ -62,6 +62,23 @@ test('a PCS of the newer models tells of both of its sides', async () => {
   })
 })
 
+test('ratings of every kind are no nonsense, and may be many times what it is used for', async () => {
+  const full = Object.fromEntries(
+    models[702].points.flatMap(([name, , type, , scale]) =>
+      type === 'uint16' ? [[name, scale === 'W_SF' ? 1_000_000 : 100]] : [],
+    ),
+  )
+  const scales = { PF_SF: -2, VA_SF: 3, Var_SF: 3, V_SF: 0, A_SF: 0, S_SF: 0 }
+  const { bus } = powerSystem([
+    measurement(),
+    capacity({ ...full, ...scales, W_SF: 4 }),
+    setpoint(),
+  ])
+  const { values, complaints } = await (await openPcs(bus, { ...pcs, rated_power_kw: 200 })).read()
+  assert.deepEqual(complaints, [])
+  assert.equal(values.pcs.max_discharge_power_kw, 1000)
+})
+
 test('no reading holds what a limit lets it deliver', async () => {
   const limit = { WMaxLimPctEna: 1, WMaxLimPct: 33.3 }
   const { bus } = powerSystem([

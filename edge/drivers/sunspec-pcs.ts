@@ -159,18 +159,17 @@ function ratingValues(snapshot: Snapshot): Partial<PcsValues> {
   }
 }
 
+/** No converter is larger. */
+const built: Range = [0, 100_000]
+
 export function pcsRanges({ rated_power_kw }: Pcs): Record<string, Range> {
   const power: Range = [-4 * rated_power_kw, 4 * rated_power_kw]
-  const names = [
-    'ac_power_kw',
-    'reactive_power_kvar',
-    'apparent_power_kva',
-    'dc_power_kw',
-    'max_charge_power_kw',
-    'max_discharge_power_kw',
-  ]
+  const names = ['ac_power_kw', 'reactive_power_kvar', 'apparent_power_kva', 'dc_power_kw']
   return {
     ...Object.fromEntries(names.map((name) => [name, power])),
+    // What it is built for may be many times what it is used for.
+    max_charge_power_kw: built,
+    max_discharge_power_kw: built,
     energy_injected_total_kwh: [0, 1e10],
     energy_absorbed_total_kwh: [0, 1e10],
     igbt_temperature_c: [-60, 250],

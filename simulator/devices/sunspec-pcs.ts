@@ -133,14 +133,19 @@ const measurement: Maker = (now) => {
   return encode(models[701], {
     values: {
       ...{
-        ACType: 3,
+        ACType: 2,
         St: mode === 'off' || mode === 'fault' ? 0 : 1,
         ConnSt: mode === 'off' ? 0 : 1,
       },
       InvSt: mode === 'running' && is_throttled ? 4 : inv_st[mode],
       ...{ Alrm: mode === 'fault' ? fault_bit : 0, DERMode: 1 },
       ...{ W: power_w, W_SF: scale, VA: Math.abs(power_w), VA_SF: scale, Var: 0, Var_SF: scale },
-      ...{ PF: power_w === 0 ? null : 1, PF_SF: -2, A: current_a, A_SF: scaleFor(rated_a * 1.5) },
+      ...{
+        PF: power_w === 0 ? null : 1,
+        PF_SF: -2,
+        A: 3 * current_a,
+        A_SF: scaleFor(rated_a * 4.5),
+      },
       ...{ LLV: line_v, LNV: phase_v, V_SF: -1, Hz: grid.frequency_hz, Hz_SF: -2 },
       ...{ VL1L2: line_v, VL2L3: line_v, VL3L1: line_v, VL1: phase_v, VL2: phase_v, VL3: phase_v },
       ...{ AL1: current_a, AL2: current_a, AL3: current_a },
