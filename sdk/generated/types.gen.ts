@@ -2746,7 +2746,7 @@ export type CurtailmentNow = {
      */
     limit_kw: number | null;
     /**
-     * What the inverters of these plants could deliver more than they do, kW; null where none is in force, or no inverter tells it.
+     * What the inverters of these plants could deliver more than they do, kW: of those that report it, so that it may be more. Null where none is in force, or no inverter does.
      */
     curtailed_now_kw: number | null;
 };
@@ -4488,7 +4488,7 @@ export type Inverter = {
      */
     frequency_hz: number | null;
     /**
-     * Voltage between phases L1 and L2, V.
+     * Voltage between phases L1 and L2, V; the average of all where the device reports no other.
      */
     voltage_l1_l2_v: number | null;
     /**
@@ -4500,7 +4500,7 @@ export type Inverter = {
      */
     voltage_l3_l1_v: number | null;
     /**
-     * Voltage of phase L1 to neutral, V.
+     * Voltage of phase L1 to neutral, V; the average of all where the device reports no other.
      */
     voltage_l1_n_v: number | null;
     /**
@@ -4512,7 +4512,7 @@ export type Inverter = {
      */
     voltage_l3_n_v: number | null;
     /**
-     * AC current of phase L1, A.
+     * AC current of phase L1, A; its share of the total where the device reports no other.
      */
     current_l1_a: number | null;
     /**
@@ -4914,7 +4914,7 @@ export type InverterReading = {
      */
     frequency_hz: number | null;
     /**
-     * Voltage between phases L1 and L2, V.
+     * Voltage between phases L1 and L2, V; the average of all where the device reports no other.
      */
     voltage_l1_l2_v: number | null;
     /**
@@ -4926,7 +4926,7 @@ export type InverterReading = {
      */
     voltage_l3_l1_v: number | null;
     /**
-     * Voltage of phase L1 to neutral, V.
+     * Voltage of phase L1 to neutral, V; the average of all where the device reports no other.
      */
     voltage_l1_n_v: number | null;
     /**
@@ -4938,7 +4938,7 @@ export type InverterReading = {
      */
     voltage_l3_n_v: number | null;
     /**
-     * AC current of phase L1, A.
+     * AC current of phase L1, A; its share of the total where the device reports no other.
      */
     current_l1_a: number | null;
     /**
@@ -7305,7 +7305,7 @@ export type PcsNow = {
      */
     frequency_hz: number | null;
     /**
-     * Voltage between phases L1 and L2, V.
+     * Voltage between phases L1 and L2, V; the average of all where the device reports no other.
      */
     voltage_l1_l2_v: number | null;
     /**
@@ -7317,7 +7317,7 @@ export type PcsNow = {
      */
     voltage_l3_l1_v: number | null;
     /**
-     * AC current of phase L1, A.
+     * AC current of phase L1, A; its share of the total where the device reports no other.
      */
     current_l1_a: number | null;
     /**
@@ -7468,7 +7468,7 @@ export type PcsReading = {
      */
     frequency_hz: number | null;
     /**
-     * Voltage between phases L1 and L2, V.
+     * Voltage between phases L1 and L2, V; the average of all where the device reports no other.
      */
     voltage_l1_l2_v: number | null;
     /**
@@ -7480,7 +7480,7 @@ export type PcsReading = {
      */
     voltage_l3_l1_v: number | null;
     /**
-     * AC current of phase L1, A.
+     * AC current of phase L1, A; its share of the total where the device reports no other.
      */
     current_l1_a: number | null;
     /**
@@ -7600,7 +7600,7 @@ export type PlantStatus = {
      */
     ac_power_kw: number | null;
     /**
-     * Likewise of the DC power, kW.
+     * Sum of the DC power of the inverters in `ac_power_kw`, kW; null unless each of them gives it.
      */
     dc_power_kw: number | null;
     /**
@@ -7612,11 +7612,11 @@ export type PlantStatus = {
      */
     power_inverter_count: number;
     /**
-     * Sum of what inverters could deliver without limits, kW.
+     * Sum of what the inverters in `ac_power_kw` could deliver without limits, kW; null unless each of them gives it.
      */
     available_power_kw: number | null;
     /**
-     * What inverters of plants that a row of /curtailment limits could deliver more than they do, kW.
+     * What inverters of plants that a row of /curtailment limits could deliver more than they do, kW: of those that report it, so that it may be more.
      */
     curtailed_power_kw: number | null;
     /**
@@ -9468,7 +9468,7 @@ export type UnitPcs = {
      */
     ac_power_kw: number | null;
     /**
-     * Likewise, kvar; positive is injected.
+     * Sum over those in `ac_power_kw`, kvar; positive is injected; null unless each reports it.
      */
     reactive_power_kvar: number | null;
     /**

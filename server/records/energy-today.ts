@@ -87,3 +87,8 @@ export function sumKnown(values: Iterable<number | null>): number | null {
   for (const value of values) if (value !== null) sum = (sum ?? 0) + value
   return sum === null ? null : significant(sum)
 }
+
+/** The sum; null unless every value is known, and for none. */
+export function sumAll(values: readonly (number | null)[]): number | null {
+  return values.includes(null) ? null : sumKnown(values)
+}

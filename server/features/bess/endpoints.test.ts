@@ -180,6 +180,12 @@ test('PCS together and one by one, with what comes out of what goes in', async (
   assert.deepEqual([both.pcs_count, both.ac_power_kw, both.dc_power_kw], [2, 96, 100])
   assert.deepEqual([both.max_charge_power_kw, both.quality, both.age_s], [200, 'good', 1.5])
   assert.deepEqual([both.pcs[0].efficiency_pct, both.pcs[0].ac_breaker_closed], [96, true])
+  const without = `UPDATE pcs_latest SET dc_power_kw = $1 WHERE bess_id = 1 AND pcs_idx = 0`
+  const [{ dc_power_kw }] = both.pcs
+  await site.db.execute(without, [null])
+  const incomplete = await get('/bess/1/pcs/current')
+  assert.deepEqual([incomplete.ac_power_kw, incomplete.dc_power_kw], [96, null])
+  await site.db.execute(without, [dc_power_kw])
   const [idle] = (await get('/bess/2/pcs/current')).pcs
   assert.deepEqual([idle.ac_power_kw, idle.efficiency_pct], [0, null])
 })

@@ -5,7 +5,7 @@ import { type Static, Type } from 'typebox'
 import { flag } from '../../batteries/current.ts'
 import type { PcsRow } from '../../batteries/unit-store.ts'
 import { Nullable } from '../../http/params.ts'
-import { sumKnown } from '../../records/energy-today.ts'
+import { sumAll } from '../../records/energy-today.ts'
 import { At, ageInSeconds, frame, frameOf, isStale, liveQualities } from '../../records/frame.ts'
 import { quantity } from '../../records/quantities.ts'
 import type { Situation } from '../../records/situation.ts'
@@ -104,7 +104,9 @@ export const UnitPcs = Type.Object(
     }),
     pcs_count: Type.Integer({ minimum: 0, description: 'Power conversion systems of the unit.' }),
     ac_power_kw: Figure('Sum over those with a fresh reading, kW; positive towards the grid.'),
-    reactive_power_kvar: Figure('Likewise, kvar; positive is injected.'),
+    reactive_power_kvar: Figure(
+      'Sum over those in `ac_power_kw`, kvar; positive is injected; null unless each reports it.',
+    ),
     dc_power_kw: Figure('Likewise, kW; positive when the battery discharges.'),
     max_charge_power_kw: Figure('Likewise, of what they say they may charge, kW.'),
     max_discharge_power_kw: Figure('Likewise, of what they say they may discharge, kW.'),
@@ -123,7 +125,8 @@ export function unitPcs(
     (oldest, { measured_at }) => (oldest && oldest < measured_at! ? oldest : measured_at),
     null,
   )
-  const sum = (name: Summed) => sumKnown(fresh.map((row) => row[name]))
+  const powered = fresh.filter(({ ac_power_kw }) => ac_power_kw !== null)
+  const sum = (name: Summed) => sumAll(powered.map((row) => row[name]))
   return {
     bess_id,
     measured_at: oldest_at?.toISOString() ?? null,

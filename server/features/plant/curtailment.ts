@@ -22,8 +22,8 @@ export const CurtailmentNow = Type.Object(
       Type.Number({
         minimum: 0,
         description:
-          'What the inverters of these plants could deliver more than they do, kW; null where ' +
-          'none is in force, or no inverter tells it.',
+          'What the inverters of these plants could deliver more than they do, kW: of those that ' +
+          'report it, so that it may be more. Null where none is in force, or no inverter does.',
       }),
     ),
   },

@@ -36,7 +36,7 @@ test('plant', async (t) => {
     assert.equal(body.measured_at, '2026-06-21T09:59:50.000Z')
     assert.equal(body.age_s, 10)
     assert.equal(body.ac_power_kw, 70)
-    assert.equal(body.dc_power_kw, 72)
+    assert.equal(body.dc_power_kw, null, 'the third reports none')
     assert.equal(body.power_inverter_count, 3)
     assert.equal(body.grid_frequency_hz, 50)
     assert.deepEqual(
@@ -47,6 +47,24 @@ test('plant', async (t) => {
     assert.ok(String(body.sun_elevation_deg).length <= 10)
     assert.equal(body.health_status, 'degraded')
     assert.deepEqual(body.health_reasons, ['inverter_fault:3'])
+  })
+
+  await t.test('other powers are of the same inverters as the AC power, or null', async () => {
+    const set = (name: string, power_kw: number | null, ids: number[]) =>
+      db.execute(`UPDATE inverter_latest SET ${name} = $1 WHERE inverter_id = ANY ($2)`, [
+        power_kw,
+        ids,
+      ])
+    const powers = async () => {
+      const { body } = await get('/plant/status')
+      return [body.ac_power_kw, body.dc_power_kw, body.available_power_kw]
+    }
+    await set('available_power_kw', 45, [1, 2])
+    assert.deepEqual(await powers(), [70, null, null], 'two of three are no sum beside three')
+    await set('available_power_kw', 5, [3])
+    await set('dc_power_kw', 0, [3])
+    assert.deepEqual(await powers(), [70, 72, 95])
+    await set('available_power_kw', null, [1, 2, 3])
   })
 
   await t.test('the meter of the grid connection tells export from import', async () => {

@@ -3,7 +3,7 @@ import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../../http/params.ts'
 import { inverterCommState, isOffline } from '../../records/communication.ts'
-import { energyToday, sumKnown } from '../../records/energy-today.ts'
+import { energyToday, sumAll, sumKnown } from '../../records/energy-today.ts'
 import { At, ageInSeconds, isStale, liveQualities } from '../../records/frame.ts'
 import { type HealthAlerts, siteHealth } from '../../records/health.ts'
 import type { InverterRow } from '../../records/inverter.ts'
@@ -30,13 +30,18 @@ export const PlantStatus = Type.Object(
         '`suspect`: some are not; `stale`: none is; `missing`: nothing was ever measured.',
     }),
     ac_power_kw: Power('Sum over the inverters with a fresh reading, kW; towards the grid.'),
-    dc_power_kw: Power('Likewise of the DC power, kW.'),
+    dc_power_kw: Power(
+      'Sum of the DC power of the inverters in `ac_power_kw`, kW; null unless each of them gives it.',
+    ),
     reactive_power_kvar: Power('Likewise of the reactive power, kvar; positive is injected.'),
     power_inverter_count: Count('Inverters whose power is in `ac_power_kw`.'),
-    available_power_kw: Power('Sum of what inverters could deliver without limits, kW.'),
+    available_power_kw: Power(
+      'Sum of what the inverters in `ac_power_kw` could deliver without limits, kW; null unless ' +
+        'each of them gives it.',
+    ),
     curtailed_power_kw: Power(
       'What inverters of plants that a row of /curtailment limits could deliver more than they ' +
-        'do, kW.',
+        'do, kW: of those that report it, so that it may be more.',
     ),
     export_power_kw: Power('At the meter of the grid connection, kW; 0 while importing.'),
     import_power_kw: Power('At the meter of the grid connection, kW; 0 while exporting.'),
@@ -131,9 +136,9 @@ function sumsOf(inverters: readonly InverterRow[], situation: Situation) {
     age_s: fresh.length > 0 ? ageInSeconds(new Date(oldest_ms), now) : null,
     quality: qualityOf({ is_good, is_fresh: fresh.length > 0, was_measured }),
     ac_power_kw: sumKnown(fresh.map(({ ac_power_kw }) => ac_power_kw)),
-    dc_power_kw: sumKnown(fresh.map(({ dc_power_kw }) => dc_power_kw)),
-    reactive_power_kvar: sumKnown(fresh.map(({ reactive_power_kvar }) => reactive_power_kvar)),
-    available_power_kw: sumKnown(fresh.map(({ available_power_kw }) => available_power_kw)),
+    dc_power_kw: sumAll(powered.map(({ dc_power_kw }) => dc_power_kw)),
+    reactive_power_kvar: sumAll(powered.map(({ reactive_power_kvar }) => reactive_power_kvar)),
+    available_power_kw: sumAll(powered.map(({ available_power_kw }) => available_power_kw)),
     power_inverter_count: powered.length,
   }
 }
@@ -206,10 +211,6 @@ function stringCounts(strings: readonly { status: StringStatus }[]) {
     strings_total: strings.length - count('disconnected'),
   }
 }
-
-/** null unless every value is known. */
-const sumAll = (values: readonly (number | null)[]) =>
-  values.includes(null) ? null : sumKnown(values)
 
 function meanKnown(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
