@@ -233,8 +233,8 @@ const percent: Range = [0, 110]
 const allowed_per_energy = 20
 
 /**
- * Several times the rating is a wrong scale factor; indices beyond the unit are of another one. What
- * the cells allow may be many times what their PCS are built for.
+ * Several times the rating is a wrong scale factor; indices beyond the unit are of another one.
+ * What the cells allow may be many times what their PCS are built for.
  */
 export function batteryRanges(battery: Battery): Record<string, Range> {
   const { rated_charge_power_kw, rated_discharge_power_kw, rated_energy_kwh } = battery
