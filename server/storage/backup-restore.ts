@@ -4,6 +4,7 @@ import { chown, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promi
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Clock } from '@heliograph/domain/clock'
+import { type Account, chooseAccount } from './account.ts'
 import { entriesOf, flushAll, writeNew } from './backup-files.ts'
 import { type BackedUpFile, checkFiles, type Manifest, readManifest } from './backup-manifest.ts'
 import { type Database, openDatabase } from './database.ts'
@@ -12,7 +13,7 @@ import { recordEvent } from './events.ts'
 import { type Lock, takeLock } from './lock.ts'
 import type { Log } from './log.ts'
 import { migrations_dir, readMigrations } from './migrate.ts'
-import { type Account, chooseAccount, findPrograms, flush } from './programs.ts'
+import { findPrograms, flush } from './programs.ts'
 
 export interface RestoreOrder {
   backup: string

@@ -4,15 +4,9 @@ import { chmod, chown, lstat, mkdir, readFile, rename, rm, stat, writeFile } fro
 import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { type Account, chooseAccount, isReplaced, namedAccount, takeOver } from './account.ts'
 import type { Log } from './database.ts'
-import {
-  type Account,
-  canEnter,
-  chooseAccount,
-  findPrograms,
-  flush,
-  type Programs,
-} from './programs.ts'
+import { canEnter, findPrograms, flush, type Programs } from './programs.ts'
 
 export interface Cluster {
   /** `<data_dir>/postgres`: lock, configuration, start messages, and the cluster. */
@@ -63,21 +57,23 @@ async function initialise(
   const making = path.join(home, 'cluster.new')
   await rm(making, { recursive: true, force: true })
   await mkdir(making, { mode: 0o700 })
-  if (account) await chown(making, account.uid, account.gid)
+  const maker = await namedAccount(account)
+  if (maker) await chown(making, maker.uid, maker.gid)
   const locale =
     programs.major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []
   const args = [
-    ...['-D', await nameFor(account, making), '-U', superuser, '--encoding=UTF8', '--locale=C'],
+    ...['-D', await nameFor(maker, making), '-U', superuser, '--encoding=UTF8', '--locale=C'],
     ...locale,
     // The socket lies in a directory that only this account can enter; there is no other way in.
     ...['--auth-local=trust', '--auth-host=reject', '--no-instructions'],
     ...(durable ? [] : ['--no-sync']),
   ]
   try {
-    await promisify(execFile)(programs.initdb, args, { ...account, cwd: making, env: {} })
+    await promisify(execFile)(programs.initdb, args, { ...maker, cwd: making, env: {} })
   } catch (error) {
     throw new Error(`the database could not be made in ${directory}`, { cause: error })
   }
+  if (account && maker !== account) await takeOver(making, account)
   await rename(making, directory)
   await flush(home)
 }
@@ -93,10 +89,16 @@ export async function nameFor(account: Account, directory: string): Promise<stri
   throw new Error(`user ${account?.uid} cannot enter ${directory}: choose another data directory`)
 }
 
+/** Once none of its processes is left: gives what an earlier version made to the account. */
+export async function giveToAccount({ directory, account }: Cluster): Promise<void> {
+  const { uid } = await stat(path.join(directory, 'PG_VERSION'))
+  if (account && isReplaced(uid, account)) await takeOver(directory, account)
+}
+
 async function checkCluster(directory: string, account: Account, programs: Programs) {
   const { uid } = await stat(directory)
   const needed = account?.uid ?? process.getuid?.()
-  if (uid !== needed) {
+  if (uid !== needed && !isReplaced(uid, account)) {
     throw new Error(`${directory} belongs to user ${uid}, not to ${needed}: start as that user`)
   }
   const made_by = (await readFile(path.join(directory, 'PG_VERSION'), 'utf8')).trim()
@@ -111,6 +113,8 @@ async function checkCluster(directory: string, account: Account, programs: Progr
 async function chooseSocketDir(directory: string, id: string, account: Account): Promise<string> {
   if (Buffer.byteLength(`${directory}/.s.PGSQL.${port}`) <= socket_path_max) return directory
   const socket_dir = path.join(os.tmpdir(), `heliograph-${id}`)
+  const left = await lstat(socket_dir).catch(() => undefined)
+  if (left && isReplaced(left.uid, account)) await rm(socket_dir, { recursive: true })
   const made = await mkdir(socket_dir, { mode: 0o700 }).then(
     () => true,
     (error) => {

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import {
   type Cluster,
+  giveToAccount,
   nameFor,
   port,
   prepareCluster,
@@ -79,6 +80,7 @@ async function start(
   // number in them, which another process may have by now.
   await rm(path.join(directory, 'postmaster.pid'), { force: true })
   await rm(path.join(socket_dir, `.s.PGSQL.${port}.lock`), { force: true })
+  await giveToAccount(cluster)
   await writeConfiguration(cluster)
   const { child, ending } = await spawnPostmaster(cluster)
   const { exited, stop } = supervise(child, {

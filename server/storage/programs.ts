@@ -16,32 +16,14 @@ import {
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { Account } from './account.ts'
 
 const run = promisify(execFile)
-
-/** The user that PostgreSQL runs as; undefined is our own. */
-export type Account = { uid: number; gid: number } | undefined
 
 export interface Programs {
   initdb: string
   postgres: string
   major: number
-}
-
-/** Debian's and most other systems' `nobody`; PostgreSQL needs an account that has a name. */
-const nobody = { uid: 65_534, gid: 65_534 }
-
-/**
- * PostgreSQL refuses to run as root, so root runs it as whoever owns the data: the given
- * directories are asked in turn, and when root owns them all it is `nobody`.
- */
-export async function chooseAccount(directories: readonly string[]): Promise<Account> {
-  if (process.getuid?.() !== 0) return undefined
-  for (const directory of directories) {
-    const found = await stat(directory).catch(() => undefined)
-    if (found && found.uid !== 0) return { uid: found.uid, gid: found.gid }
-  }
-  return nobody
 }
 
 /** Whether the account can get at the directory; asked of the system, since modes are not all. */
