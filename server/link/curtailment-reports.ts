@@ -96,6 +96,9 @@ const addUnknownRows = `
     e.acknowledged_at
   from ${reported}
   left join loggers l on l.site_id = $1 and l.logger_id = e.logger_id
+  -- Known rows take no id.
+  where not exists (select from curtailment_rows r
+    where r.site_id = $1 and r.group_id = e.group_id and r.logger_id = e.logger_id)
   order by e.group_id, e.logger_id
   on conflict do nothing`
 
