@@ -8212,6 +8212,10 @@ export type ReportSubscription = {
      */
     created_by: string;
     /**
+     * An extension. Why it is not run any more: the key or the person that ordered or changed it last has no access to the site now. A change by another key takes it over; null: it has not ended.
+     */
+    ended_reason: 'key_revoked' | 'key_expired' | 'person_disabled' | 'person_removed' | 'no_access' | null;
+    /**
      * When it was made.
      */
     created_at: string;

@@ -1,11 +1,14 @@
 /** The job that turns subscriptions that are due into runs. */
 import type { Clock } from '@heliograph/domain/clock'
+import { notify } from '../maintenance/notifications.ts'
 import type { Database, Log, Transaction } from '../storage/database.ts'
 import { newestDue, nextRunAt } from './periods.ts'
+import { endedNotice } from './report-mail.ts'
 import { deleteExpiredFiles, queueRun } from './runs.ts'
 import { scheduleOf } from './subscription.ts'
 import {
   dueSubscriptions,
+  endSubscription,
   lockSubscription,
   type SubscriptionKey,
   setNextRun,
@@ -47,6 +50,11 @@ async function planOne(tx: Transaction, key: SubscriptionKey, now: Date): Promis
   const subscription = await lockSubscription(tx, key, now)
   // Another server has planned it meanwhile, or a client changed or deleted it.
   if (!subscription?.next_run_at || subscription.next_run_at > now) return 0
+  if (subscription.ended_reason !== null) {
+    await endSubscription(tx, key)
+    await notify(tx, endedNotice(key.site_id, subscription, now))
+    return 0
+  }
   const schedule = scheduleOf(subscription)
   const due = newestDue(schedule, subscription.next_run_at, now)
   await queueRun(tx, { site_id: key.site_id, subscription, requested_by: null, due, now })

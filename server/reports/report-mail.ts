@@ -6,6 +6,7 @@ import type { ReportDocument } from './document.ts'
 import { localDays } from './periods.ts'
 import { filePath } from './run.ts'
 import { type ClaimedRun, type FinishedFile, mail_key, type RunFailure } from './runs.ts'
+import type { EndedReason, StoredSubscription } from './subscription.ts'
 
 /** Longer ones are cut at their end when they are queued. */
 const subject_characters_max = 200
@@ -78,4 +79,26 @@ export const failedNotice = (run: ClaimedRun, failure: RunFailure, at: Date): Ne
   severity: 'warning',
   title: `Report failed: ${run.name}`,
   body: `The report about ${daysOf(run)} was given up. ${failure.message}`,
+})
+
+const endings = {
+  key_revoked: 'the key that ordered it was revoked',
+  key_expired: 'the key that ordered it has expired',
+  person_disabled: 'the account that ordered it is disabled',
+  person_removed: 'the account that ordered it was removed',
+  no_access: 'the key or account that ordered it has no access to this site',
+} as const satisfies Record<EndedReason, string>
+
+export const endedNotice = (
+  site_id: string,
+  { name, ended_reason }: Pick<StoredSubscription, 'name' | 'ended_reason'>,
+  at: Date,
+): NewNotification => ({
+  site_id,
+  at,
+  recipient: null,
+  type: 'system',
+  severity: 'warning',
+  title: `Report ended: ${name}`,
+  body: `It is not run any more: ${endings[ended_reason!]}. Whoever enables it takes it over.`,
 })

@@ -115,6 +115,15 @@ export const SubscriptionOrder = Type.Object(
   { additionalProperties: false },
 )
 
+export const endedReasons = [
+  'key_revoked',
+  'key_expired',
+  'person_disabled',
+  'person_removed',
+  'no_access',
+] as const
+export type EndedReason = (typeof endedReasons)[number]
+
 export type ReportSubscription = Static<typeof ReportSubscription>
 export const ReportSubscription = Type.Object(
   {
@@ -131,6 +140,14 @@ export const ReportSubscription = Type.Object(
       description: 'Runs that failed since the last that succeeded.',
     }),
     created_by: Type.String({ description: 'The name of the key.' }),
+    ended_reason: Nullable(
+      Type.Enum([...endedReasons], {
+        description:
+          'An extension. Why it is not run any more: the key or the person that ordered or changed ' +
+          'it last has no access to the site now. A change by another key takes it over; null: it ' +
+          'has not ended.',
+      }),
+    ),
     created_at: At('When it was made.'),
     updated_at: At('When a client changed it last.'),
   },
@@ -148,6 +165,7 @@ export interface StoredSubscription extends StoredOrder {
   last_run_id: string | null
   failure_count: number
   created_by: string
+  ended_reason: EndedReason | null
   created_at: Date
   updated_at: Date
 }
@@ -177,6 +195,7 @@ export function subscriptionRecord(stored: StoredSubscription): ReportSubscripti
     last_run_id: stored.last_run_id,
     failure_count: stored.failure_count,
     created_by: stored.created_by,
+    ended_reason: stored.ended_reason,
     created_at: stored.created_at.toISOString(),
     updated_at: stored.updated_at.toISOString(),
   }

@@ -24,6 +24,14 @@ const order_columns = [
 const select = `
   select s.sub_id, ${order_columns.map((name) => `s.${name}`).join(', ')}, s.next_run_at,
     s.created_by, s.created_at, s.updated_at, last.queued_at as last_run_at,
+    case
+      when k.revoked_at is not null then 'key_revoked'
+      when k.expires_at <= $2 then 'key_expired'
+      when u.disabled_at is not null then 'person_disabled'
+      when s.key_id like 'user\\_%' and u.id is null then 'person_removed'
+      when u.role = 'viewer' or not s.site_id = any(coalesce(k.site_ids, u.site_ids))
+        then 'no_access'
+    end as ended_reason,
     last.run_id as last_run_id,
     case when last.state = 'succeeded' and last.download_expires_at <= $2 then 'expired'
       else last.state end as last_run_status,
@@ -34,6 +42,8 @@ const select = `
           where g.site_id = s.site_id and g.sub_id = s.sub_id and g.state = 'succeeded'),
          '-infinity'))::int as failure_count
   from report_subscriptions s
+  left join api_keys k on k.key_id = s.key_id
+  left join users u on u.id = s.key_id
   left join lateral (
     select r.queued_at, r.run_id, r.state, r.download_expires_at from report_runs r
     where r.site_id = s.site_id and r.sub_id = s.sub_id
@@ -88,30 +98,44 @@ export async function lockSubscription(
   return readSubscription(db, key, now)
 }
 
+/** The key or the person that orders, without whom nothing is run. */
+export interface OrderedBy {
+  key_id: string
+  key_name: string
+}
+
 /** Stores a new one and returns its id. */
 export async function insertSubscription(
   db: Queries,
   site_id: string,
   order: StoredOrder,
-  { created_by, now }: { created_by: string; now: Date },
+  { by, now }: { by: OrderedBy; now: Date },
 ): Promise<number> {
   const next_run_at = order.enabled ? nextRunAt(scheduleOf(order), now) : null
-  const values = [site_id, next_run_at, created_by, now, ...valuesOf(order)]
+  const values = [site_id, next_run_at, by.key_name, by.key_id, now, ...valuesOf(order)]
   const [row] = await db.query<{ sub_id: number }>(
     `insert into report_subscriptions
-       (site_id, next_run_at, created_by, created_at, updated_at, ${order_columns.join(', ')})
-     values ($1, $2, $3, $4, $4, ${order_columns.map((_, index) => `$${index + 5}`).join(', ')})
+       (site_id, next_run_at, created_by, key_id, created_at, updated_at,
+       ${order_columns.join(', ')})
+     values ($1, $2, $3, $4, $5, $5, ${order_columns.map((_, index) => `$${index + 6}`).join(', ')})
      returning sub_id`,
     values,
   )
   return row!.sub_id
 }
 
+interface OrderChange {
+  before: StoredSubscription
+  order: StoredOrder
+  by: OrderedBy
+  now: Date
+}
+
 /** Stores a changed order. What is due stays due unless the schedule changed. */
 export async function updateSubscription(
   db: Queries,
   { site_id, sub_id }: SubscriptionKey,
-  { before, order, now }: { before: StoredSubscription; order: StoredOrder; now: Date },
+  { before, order, by, now }: OrderChange,
 ): Promise<void> {
   const next_run_at = order.enabled
     ? isSameSchedule(before, order)
@@ -120,10 +144,10 @@ export async function updateSubscription(
     : null
   await db.execute(
     `update report_subscriptions
-     set next_run_at = $3, updated_at = $4,
-       ${order_columns.map((name, index) => `${name} = $${index + 5}`).join(', ')}
+     set next_run_at = $3, updated_at = $4, key_id = $5,
+       ${order_columns.map((name, index) => `${name} = $${index + 6}`).join(', ')}
      where site_id = $1 and sub_id = $2`,
-    [site_id, sub_id, next_run_at, now, ...valuesOf(order)],
+    [site_id, sub_id, next_run_at, now, by.key_id, ...valuesOf(order)],
   )
 }
 
@@ -148,6 +172,18 @@ export async function setNextRun(
   await db.execute(
     'update report_subscriptions set next_run_at = $3 where site_id = $1 and sub_id = $2',
     [site_id, sub_id, next_run_at],
+  )
+}
+
+/** After its key or person has ended: it is run no more until somebody orders it again. */
+export async function endSubscription(
+  db: Queries,
+  { site_id, sub_id }: SubscriptionKey,
+): Promise<void> {
+  await db.execute(
+    `update report_subscriptions set enabled = false, next_run_at = null
+     where site_id = $1 and sub_id = $2`,
+    [site_id, sub_id],
   )
 }
 
@@ -178,4 +214,26 @@ export async function countSubscriptions(db: Queries, site_id: string): Promise<
     [site_id],
   )
   return row!.count
+}
+
+/** How many addresses the subscriptions of the site's client have, and with these instead. */
+export async function countRecipients(
+  db: Queries,
+  { site_id, sub_id }: { site_id: string; sub_id: number | null },
+  recipients: readonly string[],
+): Promise<{ before: number; after: number }> {
+  const [counts] = await db.query<{ before: number; after: number }>(
+    `with others as (
+       select s.site_id, s.sub_id, lower(recipient) as recipient
+       from sites here join sites using (client_id)
+         join report_subscriptions s on s.site_id = sites.site_id,
+         unnest(s.recipients) as recipient
+       where here.site_id = $1)
+     select (select count(distinct recipient)::int from others) as before,
+       (select count(*)::int from (
+         select recipient from others where not (site_id = $1 and sub_id = $2) or $2 is null
+         union select lower(unnest($3::text[]))) as all_of_them) as after`,
+    [site_id, sub_id, recipients],
+  )
+  return counts!
 }

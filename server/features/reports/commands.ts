@@ -17,6 +17,7 @@ import {
   subscriptionRecord,
 } from '../../reports/subscription.ts'
 import {
+  countRecipients,
   countSubscriptions,
   deleteSubscription,
   insertSubscription,
@@ -30,15 +31,33 @@ import type { NewSubscription, SubscriptionChange } from './schemas.ts'
 
 /** Of a site. */
 const subscriptions_max = 200
+/** Addresses of a client, over all its subscriptions. */
+const client_recipients_max = 100
 /** Of a site, asked for and not begun: what waits longer helps nobody. */
 const asked_runs_max = 20
 
-/** Of PostgreSQL's advisory locks, ours for whoever counts the reports of a site: `hgrs`. */
+/** Of PostgreSQL's advisory locks, ours for whoever counts the reports of a client: `hgrs`. */
 const advisory_class = 0x68677273
 
-/** Who adds to what a limit counts takes turns from here on: of a site one at a time. */
-async function takeTurn({ tx, site_id }: Actor): Promise<void> {
-  await tx.execute('select pg_advisory_xact_lock($1, hashtext($2))', [advisory_class, site_id])
+/** Who adds to what a limit counts takes turns from here on: of a client one at a time. */
+async function takeTurn({ tx, caller }: Actor): Promise<void> {
+  await tx.execute('select pg_advisory_xact_lock($1, $2)', [advisory_class, caller.client_id])
+}
+
+/** Addresses that are there already may go on, also where they are too many. */
+async function limitRecipients(
+  { tx, site_id }: Actor,
+  sub_id: number | null,
+  { recipients }: SubscriptionOrder | StoredOrder,
+): Promise<void> {
+  const { before, after } = await countRecipients(tx, { site_id, sub_id }, recipients)
+  if (after <= Math.max(before, client_recipients_max)) return
+  const message = `a client has ${client_recipients_max} recipients at most: remove some`
+  throw new ApiError('conflict_state', {
+    current_state: 'too_many_recipients',
+    recipients_max: client_recipients_max,
+    message,
+  })
 }
 
 export interface Actor {
@@ -86,8 +105,8 @@ export async function create(
     const message = `a site has ${subscriptions_max} subscriptions at most: delete some`
     throw new ApiError('conflict_state', { current_state: 'full', message })
   }
-  const created_by = caller.key_name
-  const sub_id = await insertSubscription(tx, site_id, order, { created_by, now })
+  await limitRecipients(actor, null, order)
+  const sub_id = await insertSubscription(tx, site_id, order, { by: caller, now })
   return present(actor, sub_id)
 }
 
@@ -96,11 +115,13 @@ export async function change(
   sub_id: number,
   body: SubscriptionChange,
 ): Promise<ReportSubscription> {
-  const { tx, site_id, now } = actor
+  const { tx, site_id, caller, now } = actor
   const before = await demand(actor, sub_id)
   if (Object.keys(body).length === 0) return subscriptionRecord(before)
   const order = await checked(actor, changed(before, body))
-  await updateSubscription(tx, { site_id, sub_id }, { before, order, now })
+  await takeTurn(actor)
+  await limitRecipients(actor, sub_id, order)
+  await updateSubscription(tx, { site_id, sub_id }, { before, order, by: caller, now })
   if (!order.enabled) {
     const failure = failureOf('subscription_disabled')
     await failQueuedRuns(tx, { site_id, sub_id }, { failure, now, triggers: ['schedule'] })

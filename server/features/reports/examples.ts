@@ -73,6 +73,7 @@ export const subscriptionExample: ReportSubscription = {
   last_run_id: run_id,
   failure_count: 0,
   created_by: 'Office',
+  ended_reason: null,
   created_at: '2026-02-11T09:30:00.000Z',
   updated_at: '2026-02-11T09:30:00.000Z',
 }

@@ -55,6 +55,7 @@ test('what an order leaves out is the usual, in the zone of the site', async () 
     last_run_id: null,
     failure_count: 0,
     created_by: '0123456789ab',
+    ended_reason: null,
     created_at: '2026-06-21T10:00:00.000Z',
     updated_at: '2026-06-21T10:00:00.000Z',
   })

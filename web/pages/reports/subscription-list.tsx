@@ -58,6 +58,14 @@ export function SubscriptionList({ site_id, templates, onEdit }: SubscriptionLis
   )
 }
 
+const endings: Record<NonNullable<ReportSubscription['ended_reason']>, string> = {
+  key_revoked: 'the key that ordered it was revoked',
+  key_expired: 'the key that ordered it has expired',
+  person_disabled: 'the account that ordered it is disabled',
+  person_removed: 'the account that ordered it was removed',
+  no_access: 'the key or account that ordered it has no access to this site',
+}
+
 interface SubscriptionProps {
   site_id: string
   one: ReportSubscription
@@ -80,9 +88,18 @@ function Subscription({ site_id, one, name, onEdit, onDelete }: SubscriptionProp
           <Title order={2} size="h5">
             {one.name}
           </Title>
-          <Badge color={enabled ? 'teal' : 'gray'}>{enabled ? 'Enabled' : 'Disabled'}</Badge>
+          {one.ended_reason === null ? (
+            <Badge color={enabled ? 'teal' : 'gray'}>{enabled ? 'Enabled' : 'Disabled'}</Badge>
+          ) : (
+            <Badge color="orange">Ended</Badge>
+          )}
         </Group>
         <Told {...{ one, name }} />
+        {one.ended_reason && (
+          <Text size="sm">
+            {`No longer run: ${endings[one.ended_reason]}. Change and enable it to take it over.`}
+          </Text>
+        )}
         <Problem error={running.error} />
         <Group gap="xs">
           <WriteButton
