@@ -34,6 +34,8 @@ export interface PcsRead {
   answer: PcsAnswer
   heartbeat_ok: boolean | null
   stamp: Stamp
+  /** Unix ms: the instant of the poll grid for which it was polled. */
+  round_at?: number | undefined
 }
 
 /** What goes by the batteries: told of each answer at once, in the order of the answers. */
@@ -170,10 +172,10 @@ function pcsPlan(
       heartbeat = createHeartbeat(interval_ms)
       return device
     },
-    onRead(answer, stamp) {
+    onRead(answer, stamp, round_at) {
       const heartbeat_ok = heartbeat.onCount(answer.heartbeat)
       const control = device?.control ?? null
-      batteries?.onPcs(bess_id, pcs_idx, { control, answer, heartbeat_ok, stamp })
+      batteries?.onPcs(bess_id, pcs_idx, { control, answer, heartbeat_ok, stamp, round_at })
       const is_hidden = batteries?.hidesSetpoint(bess_id, pcs_idx) ?? false
       const setpoint_kw = is_hidden ? null : answer.pcs.setpoint_kw
       // By how much it is throttled would tell the same.

@@ -19,12 +19,12 @@ export function nextDue(now: number, { interval_ms, phase_ms }: Grid, last_due: 
  * Calls back at every instant of the grid until it is stopped. Each wait is counted from the
  * clock anew, so nothing drifts, and a step of the clock shifts the grid but loses no more than
  * one interval. Instants that passed while the program was busy are not made up for: the callback
- * is told how many there were since the last.
+ * is told how many there were since the last, and which instant (Unix ms) it is called for.
  */
 export function onGrid(
   { clock, timers }: { clock: Clock; timers: Timers },
   grid: Grid,
-  callback: (passed_over: number) => void,
+  callback: (passed_over: number, due: number) => void,
 ): () => void {
   let cancel = () => {}
   let last_due = Number.NEGATIVE_INFINITY
@@ -35,7 +35,7 @@ export function onGrid(
     last_due = due
     cancel = timers.after(due - now, () => {
       plan()
-      callback(Number.isFinite(passed_over) ? passed_over : 0)
+      callback(Number.isFinite(passed_over) ? passed_over : 0, due)
     })
   }
   plan()

@@ -344,13 +344,14 @@ test('batteries are in the proof, each as what it is', async (t) => {
   const plants = [{ logger_id: 1, inverters: [{ inverter_id: 1, max_w: 100_000 }] }]
   const found = { setpoint_w: 5000, held_max_w: 5000, discharge_max_w: 50_000 }
   const idle = { setpoint_w: 0, held_max_w: 0, falls_back_to_w: null }
+  const battery = { bess_id: 1, logger_id: 1, power_w: 4900 }
   const left = { request_id: 'a', asked_at: start_at, asked_by: 'ann', refusal: null }
   await writeLog(dir, [
     [-1, { is: 'site', plants, pcs: [{ ...pcs, logger_id: 1, max_w: 50_000 }] }],
     [-2, { is: 'pcs', ...pcs, obeys: 'yes', ...found, ...idle }],
     [5, { is: 'pcs_order', ...pcs, power_w: 5000, is_raise: true }],
     [6, { is: 'pcs', ...pcs, obeys: 'yes', ...found, falls_back_to_w: 0 }],
-    [7, { is: 'battery_power', bess_id: 1, power_w: 4900 }],
+    [7, { is: 'round', round_at: 0, plants: [], batteries: [battery] }],
     [8, { is: 'pcs', ...pcs, obeys: 'silent', ...found, falls_back_to_w: 0 }],
     [9, { is: 'pcs_disconnected', ...pcs, ...left }],
   ])

@@ -119,7 +119,7 @@ export class Loop {
       clock,
       log,
       open: () => plan.open(bus),
-      onRead: (values, stamp) => plan.onRead(values, stamp),
+      onRead: (values, stamp, round_at) => plan.onRead(values, stamp, round_at),
       onEvent: (event) => recorder.event(event),
       onCommState: (state) => {
         if (state === 'disconnected') plan.onGone()
@@ -164,10 +164,10 @@ export class Loop {
   #startTheGrids(site: Site, intervals: Required<PollIntervals>): void {
     const groups = Map.groupBy(this.#polled.values(), ({ interval_ms }) => interval_ms)
     for (const [interval_ms, polled] of groups) {
-      const tick = (passed_over: number) => {
+      const tick = (passed_over: number, due: number) => {
         for (const { device } of polled) {
           device.skip(Math.min(passed_over, counted_skips_max))
-          device.poll()
+          device.poll(due)
         }
       }
       this.#stopGrids.push(onGrid(this.#needs, { interval_ms, phase_ms: 0 }, tick))

@@ -19,8 +19,11 @@ export interface Plan<Of> {
   /** Further ids of its kind that it tells of. */
   tells_of?: readonly string[]
   open(bus: Bus): Promise<Device<Of>>
-  /** Records what was read, and gives the events that follow from it. */
-  onRead(values: Of, stamp: Stamp): readonly LinkEvent[]
+  /**
+   * Records what was read, and gives the events that follow from it.
+   * @param round_at Unix ms: the instant of the poll grid for which it was polled
+   */
+  onRead(values: Of, stamp: Stamp, round_at?: number): readonly LinkEvent[]
   onGone(): void
 }
 

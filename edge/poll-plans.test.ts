@@ -71,8 +71,8 @@ test('control hears of each poll, and of an inverter that is gone', async () => 
   const { plans, reads, gone } = await plansOf(siteOf([inverterOf(1)]), 'curtailment')
   const [plan] = plans
   await plan!.open(fakeBus)
-  plan!.onRead(answer, stamp)
-  assert.deepEqual(reads.get(1), { control, limit, power_w: 39_500 })
+  plan!.onRead(answer, stamp, 5000)
+  assert.deepEqual(reads.get(1), { control, limit, power_w: 39_500, round_at: 5000 })
   plan!.onGone()
   assert.deepEqual(gone, [1])
 })

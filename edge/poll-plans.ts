@@ -52,7 +52,7 @@ function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds)
       device = await driver.openInverter(bus, inverter)
       return device
     },
-    onRead(answer, stamp) {
+    onRead(answer, stamp, round_at) {
       const table = answer.alarm_table === null ? null : findAlarmTable(answer.alarm_table)
       if (table === undefined)
         throw new Error(`the driver names no alarm table: '${answer.alarm_table}'`)
@@ -62,6 +62,7 @@ function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds)
         control: device?.control ?? null,
         limit: answer.limit,
         power_w: ac_power_kw === null ? null : ac_power_kw * 1000,
+        round_at,
       })
       const limits = limitsOf(answer, control?.limitedBy(inverter_id) ?? null)
       const reading: InverterReading = { ...answer.inverter, ...limits, ...frame }
@@ -106,12 +107,13 @@ function controllerPlan(logger: Logger, needs: PlanNeeds): Plan<unknown> {
       device = await driver.openController(bus, logger)
       return device
     },
-    onRead({ limit, active_power_kw, foreign_control }, { measured_at: at }) {
+    onRead({ limit, active_power_kw, foreign_control }, { measured_at: at }, round_at) {
       control?.onRead(key, {
         // Whom it does not obey cannot limit by it.
         control: foreign_control === null ? (device?.control ?? null) : null,
         limit,
         power_w: active_power_kw === null ? null : active_power_kw * 1000,
+        round_at,
       })
       const name = `the controller of plant ${logger_id}`
       const condition = { ...source, code: 'foreign_control', severity: 'major' } as const
@@ -188,9 +190,10 @@ function meterPlan(
     connection_id: meter.connection,
     description: meter,
     open: (bus) => driver.openMeter(bus, meter),
-    onRead(values, stamp) {
+    onRead(values, stamp, round_at) {
       const { active_power_kw } = values
-      control?.onMeter(meter_id, active_power_kw === null ? null : active_power_kw * 1000)
+      const power_w = active_power_kw === null ? null : active_power_kw * 1000
+      control?.onMeter(meter_id, power_w, round_at)
       recorder.reading('meter', { ...values, meter_id, ...stamp })
       return []
     },

@@ -31,7 +31,7 @@ async function searchesOf(kind: DeviceKind, interval_ms: number): Promise<number
     log: pino({ level: 'silent' }),
   })
   for (let elapsed_ms = 0; elapsed_ms < hour_ms; elapsed_ms += interval_ms) {
-    device.poll()
+    device.poll(elapsed_ms)
     await clock.advance(interval_ms)
   }
   const late = asked_ms.filter((at_ms) => at_ms > hour_ms / 2)
@@ -71,7 +71,7 @@ test('what a device refuses is logged once for each contact', async () => {
   })
   const poll = async (count: number) => {
     for (let nth = 0; nth < count; nth += 1) {
-      device.poll()
+      device.poll(clock.elapsedMs())
       await clock.advance(5000)
     }
     return lines.splice(0).map((line) => line.missing)

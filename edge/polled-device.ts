@@ -16,7 +16,7 @@ export interface PolledDeviceNeeds<Of> {
   interval_ms: number
   open(): Promise<Device<Of>>
   /** Takes what was read, and gives the events that follow from it. */
-  onRead(values: Of, stamp: Stamp): readonly LinkEvent[]
+  onRead(values: Of, stamp: Stamp, round_at: number): readonly LinkEvent[]
   onEvent(event: LinkEvent | null): void
   onCommState(state: CommState): void
   onPoll(result: PollResult, took_ms: number): void
@@ -76,8 +76,11 @@ export class PolledDevice<Of> {
     this.#complaints = new ComplaintWatch(this.#source, needs.conditions, this.#since)
   }
 
-  /** Reads the device unless the last poll is still under way; never waits, never throws. */
-  poll(): void {
+  /**
+   * Reads the device unless the last poll is still under way; never waits, never throws.
+   * @param round_at Unix ms: the instant of the poll grid
+   */
+  poll(round_at: number): void {
     if (this.#stopped) return
     if (this.#busy) {
       this.skip(1)
@@ -88,7 +91,7 @@ export class PolledDevice<Of> {
       return
     }
     this.#busy = true
-    void this.#read().finally(() => {
+    void this.#read(round_at).finally(() => {
       this.#busy = false
     })
   }
@@ -115,13 +118,13 @@ export class PolledDevice<Of> {
     }
   }
 
-  async #read(): Promise<void> {
+  async #read(round_at: number): Promise<void> {
     const started_at = this.#now()
     try {
       this.#device ??= await this.#open()
       const answer = await this.#device.read()
       if (this.#stopped) return
-      this.#succeed(answer)
+      this.#succeed(answer, round_at)
       this.#needs.onPoll('ok', this.#now() - started_at)
     } catch (error) {
       if (this.#stopped) return
@@ -162,12 +165,12 @@ export class PolledDevice<Of> {
     )
   }
 
-  #succeed({ values, complaints, missing = [] }: Answer<Of>): void {
+  #succeed({ values, complaints, missing = [] }: Answer<Of>, round_at: number): void {
     const { onEvent, onRead, conditions, kind, id } = this.#needs
     this.#logMissing(missing)
     const stamp = this.#needs.stamps.stamp()
     const at = stamp.measured_at
-    for (const event of onRead(values, stamp)) onEvent(event)
+    for (const event of onRead(values, stamp, round_at)) onEvent(event)
     for (const event of this.#complaints.poll(complaints, at)) onEvent(event)
     this.#misses = 0
     this.#last_ok_at = at

@@ -3,7 +3,14 @@
  * command these. Whole watts; by plant, or null: at the common connection, and so all of them.
  */
 import type { Stopwatch } from '@heliograph/domain/clock'
-import type { BatteryPower, JointCeilings, ListedPcs } from '../control/battery-shares.ts'
+import type {
+  BatteryInRound,
+  BatteryPower,
+  JointCeilings,
+  ListedPcs,
+} from '../control/battery-shares.ts'
+import { pcsId } from '../control/pcs-name.ts'
+import { measuredPower, type PowerRound, type PowerSource } from '../control/power-rounds.ts'
 import type { ControlledUnit } from './controlled-unit.ts'
 import type { PcsPlaces } from './removed-pcs.ts'
 import type { StandingUnit } from './standing-room.ts'
@@ -95,6 +102,28 @@ export class CountedBatteries {
     }
   }
 
+  powerSources(): PowerSource[] {
+    return this.within(null).flatMap(sourcesOf)
+  }
+
+  measuredIn({ power_w }: PowerRound): BatteryInRound[] {
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    const here = this.within(null).map((unit): BatteryInRound => {
+      const { bess_id, logger_id, pcs } = unit
+      const measured = sourcesOf(unit).map((source) => power_w.get(source) ?? null)
+      const missing = pcs.filter((_, nth) => measured[nth] === null)
+      const known = measured.filter((one_w) => one_w !== null)
+      const sum_w = known.length === 0 ? null : sum(known, (one_w) => one_w)
+      const missing_w = sum(missing, ({ power }) => power.worst_w(now_ms))
+      return { bess_id, logger_id, ...measuredPower(sum_w, missing.length > 0 ? missing_w : null) }
+    })
+    const { removed, isAskedFor } = this.#needs
+    const left = (isAskedFor() ? removed.nowhere() : []).map(({ bess_id, logger_id, max_w }) => {
+      return { bess_id, logger_id, ...measuredPower(null, max_w) }
+    })
+    return [...here, ...left]
+  }
+
   isKnown(logger_id: number | null): boolean {
     const now_ms = this.#needs.stopwatch.elapsedMs()
     return this.within(logger_id).every((unit) => unit.isKnown(now_ms))
@@ -117,6 +146,9 @@ export class CountedBatteries {
     return { ...joint, plants: left, site_w: site_w === null ? null : site_w - this.left_w(null) }
   }
 }
+
+const sourcesOf = ({ bess_id, pcs }: ControlledUnit) =>
+  pcs.map(({ pcs_idx }): PowerSource => `pcs ${pcsId({ bess_id, pcs_idx })}`)
 
 export const sum = <Of>(all: readonly Of[], of: (one: Of) => number) =>
   all.reduce((total, one) => total + of(one), 0)

@@ -12,7 +12,9 @@ import type { BatteryHooks, BatteryRead, PcsRead } from '../battery-polls.ts'
 import type { Batteries, JointCeilings } from '../control/battery-shares.ts'
 import type { ControlLog } from '../control/control-entry.ts'
 import { oneAtATime } from '../control/one-at-a-time.ts'
+import { pcsId } from '../control/pcs-name.ts'
 import { isSamePermit, type Permit } from '../control/permit-terms.ts'
+import { PowerRounds } from '../control/power-rounds.ts'
 import { BatteryAlerts, type BatteryAlertsNeeds } from './battery-alerts.ts'
 import { ControlledUnit } from './controlled-unit.ts'
 import { CountedBatteries, sum } from './counted-batteries.ts'
@@ -62,6 +64,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
   #releasing: readonly Promise<void>[] = []
   readonly #notes: PcsNotes
   readonly removed: PcsPlaces
+  readonly rounds = new PowerRounds()
   readonly save = oneAtATime(() => this.#saveNow())
   #units = new Map<number, Known>()
   #joint: JointCeilings | null = null
@@ -134,6 +137,10 @@ export class Dispatcher implements Batteries, BatteryHooks {
 
   onPcs(bess_id: number, pcs_idx: number, read: PcsRead): void {
     this.#units.get(bess_id)?.unit.onPcs(pcs_idx, read)
+    const { ac_power_kw } = read.answer.pcs
+    const power_w = ac_power_kw === null ? null : ac_power_kw * 1000
+    const at = { round_at: read.round_at, now_ms: this.#needs.stopwatch.elapsedMs() }
+    this.rounds.onPower(`pcs ${pcsId({ bess_id, pcs_idx })}`, power_w, at)
   }
 
   onGone(bess_id: number, pcs_idx: number | null): void {
@@ -159,6 +166,8 @@ export class Dispatcher implements Batteries, BatteryHooks {
   readonly fixed_w = (logger_id: number | null) => this.#counted.fixed_w(logger_id)
   readonly standing_w = (logger_id: number | null) => this.#counted.standing_w(logger_id)
   readonly powerOf = (logger_id: number) => this.#counted.powerOf(logger_id)
+  readonly powerSources = () => this.#counted.powerSources()
+  readonly measuredIn: Batteries['measuredIn'] = (round) => this.#counted.measuredIn(round)
   readonly isKnown = (logger_id: number | null) => this.#counted.isKnown(logger_id)
   readonly listed = () => this.#counted.listed()
 
@@ -230,7 +239,6 @@ export class Dispatcher implements Batteries, BatteryHooks {
   #release(before: readonly Known[]): void {
     const is_asked_for = this.#isAskedFor()
     this.#releasing = before.flatMap(({ unit: { bess_id, pcs: all_pcs } }) => {
-      if (is_asked_for && !this.#units.has(bess_id)) this.#notes.gone(bess_id)
       const leaving = all_pcs.filter(({ pcs_idx }) => !this.removed.isHere({ bess_id, pcs_idx }))
       const zero = { bess_id, power_w: 0, is_raise: false, mayStill: () => true }
       return (is_asked_for ? leaving : []).map((pcs) =>

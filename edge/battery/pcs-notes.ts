@@ -6,7 +6,6 @@ import type { Clock, Stopwatch } from '@heliograph/domain/clock'
 import type { ListedPcs } from '../control/battery-shares.ts'
 import type { ControlLog, Noted, PcsFound } from '../control/control-entry.ts'
 import { type PcsKey, pcsId } from '../control/pcs-name.ts'
-import { PowerPace } from '../control/power-pace.ts'
 import type { ControlledPcs, PcsOrder } from './controlled-pcs.ts'
 import type { ControlledUnit } from './controlled-unit.ts'
 
@@ -31,7 +30,6 @@ export class PcsNotes {
   readonly #found = new Map<string, string>()
   /** By PCS: what is being written down, and is sent after that. */
   readonly #announced = new Map<string, number>()
-  readonly #paces = new PowerPace()
   #retry_ms = Number.NEGATIVE_INFINITY
 
   constructor(needs: PcsNotesNeeds) {
@@ -42,25 +40,17 @@ export class PcsNotes {
   look(units: readonly ControlledUnit[], left: readonly ListedPcs[]): void {
     const now_ms = this.#needs.stopwatch.elapsedMs()
     for (const unit of units) {
-      const { bess_id, measured_w: power_w } = unit
+      const { bess_id } = unit
       for (const pcs of unit.pcs) {
         // Until then it goes on with what the log has of it.
         if (!pcs.power.isKnown(now_ms)) continue
         this.#find(this.#foundOf({ bess_id, pcs_idx: pcs.pcs_idx }, pcs, now_ms))
-      }
-      if (this.#paces.isDue(bess_id, power_w, now_ms)) {
-        this.#note({ is: 'battery_power', bess_id, power_w })
       }
     }
     for (const { bess_id, pcs_idx, max_w: discharge_max_w } of left) {
       const unknown = { setpoint_w: null, held_max_w: 0, falls_back_to_w: null }
       this.#find({ bess_id, pcs_idx, obeys: 'silent', ...unknown, discharge_max_w })
     }
-  }
-
-  /** A battery that left site.yaml is not measured any more. */
-  gone(bess_id: number): void {
-    this.#note({ is: 'battery_power', bess_id, power_w: null })
   }
 
   /** Writes down what it is told, and has it carried out. Never rejects. */

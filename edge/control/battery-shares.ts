@@ -10,6 +10,7 @@ import type { Decision } from './decide.ts'
 import type { PcsKey } from './pcs-name.ts'
 import type { Permit } from './permit-terms.ts'
 import { jointCeilingUnder } from './plant-ceilings.ts'
+import type { MeasuredPower, PowerRound, PowerRounds, PowerSource } from './power-rounds.ts'
 import type { PlantPower } from './row-watch.ts'
 
 /** What a plant may deliver together with its batteries, and the common connection with all. */
@@ -82,8 +83,20 @@ export interface Batteries {
   readonly standing_w: (logger_id: number | null) => number
   /** What is measured of their discharge, and what those may discharge that are not measured. */
   powerOf(logger_id: number): BatteryPower
+  /** Where measurements are gathered by poll round, those of plants too. */
+  readonly rounds: PowerRounds
+  readonly powerSources: () => readonly PowerSource[]
+  /** Of each battery, those included that left site.yaml and count on. */
+  readonly measuredIn: (round: PowerRound) => readonly BatteryInRound[]
   /** Each was read, or has been waited for. */
   isKnown(logger_id: number | null): boolean
+}
+
+/** Positive when it discharges. */
+export interface BatteryInRound extends MeasuredPower {
+  bess_id: number
+  /** Where it counts; null: at the common connection alone. */
+  logger_id: number | null
 }
 
 export type BatteryPower = Pick<PlantPower, 'measured_w' | 'unmeasured_w'>

@@ -6,7 +6,8 @@
  * is positive when it discharges.
  */
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
-import type { ListedPcs } from './battery-shares.ts'
+import type { BatteryInRound, ListedPcs } from './battery-shares.ts'
+import type { MeasuredPower } from './power-rounds.ts'
 
 export type ControlEntry = { at: number } & (
   | { is: 'started' | 'stopped' }
@@ -79,7 +80,20 @@ export type ControlEntry = { at: number } & (
     }
   /** It does not answer; `stays`: its limit holds all the same, whatever becomes of its power. */
   | { is: 'gone'; inverter_id: number; stays?: boolean }
+  /** Of a log of before there were rounds: added up from measurements of different polls. */
   | { is: 'power'; logger_id: number; power_w: number | null }
+  /**
+   * What one poll round measured, and that alone, of each plant and of each battery.
+   * `round_at` null: no round was polled.
+   */
+  | {
+      is: 'round'
+      /** Unix ms by the clock of the poll grid. */
+      round_at: number | null
+      plants: readonly ({ logger_id: number } & MeasuredPower)[]
+      /** What feeds in with a plant is in the power of the plant as well. */
+      batteries: readonly BatteryInRound[]
+    }
   /** The decision failed its own check: nothing was ordered. */
   | { is: 'fault'; message: string }
   /** What the site consists of, and what each inverter may deliver as long as it was never read. */
@@ -93,7 +107,7 @@ export type ControlEntry = { at: number } & (
   | { is: 'pcs_order'; bess_id: number; pcs_idx: number; power_w: number; is_raise: boolean }
   /** What is known of a PCS where that is another, and after each order: it is in `held_max_w`. */
   | ({ is: 'pcs' } & PcsFound)
-  /** Measured of all its PCS. */
+  /** Measured of all its PCS: of a log of before there were rounds. */
   | { is: 'battery_power'; bess_id: number; power_w: number | null }
   /** As `disconnected`. */
   | {
@@ -145,6 +159,8 @@ export type Noted = ControlEntry extends infer Entry
     ? Omit<Entry, 'at'>
     : never
   : never
+
+export type RoundEntry = Extract<ControlEntry, { is: 'round' }>
 
 export interface ControlLog {
   /** Resolves when the entry is on disk. */

@@ -1,7 +1,7 @@
 /** What goes into the control log: what happens, and what holds whenever it is another. */
 import type { Clock, Stopwatch } from '@heliograph/domain/clock'
 import type { ListedPcs } from './battery-shares.ts'
-import type { ControlLog, Noted } from './control-entry.ts'
+import type { ControlLog, Noted, RoundEntry } from './control-entry.ts'
 import type { Plant } from './controlled-plants.ts'
 import type { Permit } from './permit-terms.ts'
 import { PowerPace } from './power-pace.ts'
@@ -25,7 +25,7 @@ export class ControlNotes {
   readonly #needs: NotesNeeds
   #permit = ''
   readonly #decisions = new Map<number, string>()
-  readonly #powers = new PowerPace()
+  readonly #power_pace = new PowerPace()
 
   constructor(needs: NotesNeeds) {
     this.#needs = needs
@@ -71,19 +71,20 @@ export class ControlNotes {
     this.note(entry)
   }
 
-  plant({ worst_w, ...plant }: PlantNote, ceiling_w: number, power_w: number | null): void {
+  plant({ worst_w, ...plant }: PlantNote, ceiling_w: number): void {
     const { logger_id } = plant
     const entry = { is: 'decision', ...plant, worst_w, ceiling_w } as const
     const text = JSON.stringify(entry)
     if (text !== this.#decisions.get(logger_id)) this.note(entry)
     this.#decisions.set(logger_id, text)
-    this.#power(logger_id, power_w)
   }
 
-  #power(logger_id: number, power_w: number | null): void {
+  /** Each minute, and sooner where something changed. `round_at` null: no round was polled. */
+  round({ round_at, plants, batteries }: Omit<RoundEntry, 'is' | 'at'>): void {
     const now_ms = this.#needs.stopwatch.elapsedMs()
-    if (!this.#powers.isDue(logger_id, power_w, now_ms)) return
-    this.note({ is: 'power', logger_id, power_w })
+    const powers = [...plants, ...batteries].map(({ power_w }) => power_w)
+    if (!this.#power_pace.isDue(round_at === null ? null : powers, now_ms)) return
+    this.note({ is: 'round', round_at, plants, batteries })
   }
 }
 

@@ -17,6 +17,8 @@ export interface DeviceRead {
   control: LimitControl | null
   limit: LimitState | null
   power_w: number | null
+  /** Unix ms: the instant of the poll grid for which it was polled. */
+  round_at?: number | undefined
 }
 
 export interface ControlledDeviceNeeds {

@@ -1,7 +1,7 @@
 /** The plants of the site with their devices, as control knows them at an instant. */
 import type { Stopwatch } from '@heliograph/domain/clock'
 import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
-import type { BatteryPower } from './battery-shares.ts'
+import type { BatteryInRound, BatteryPower } from './battery-shares.ts'
 import type { Ceiling } from './ceiling.ts'
 import { ControlledDevice, type ControlledDeviceNeeds } from './controlled-device.ts'
 import { type Controlled, type Order, type PlantNow, partOfDevice, type SiteNow } from './decide.ts'
@@ -10,6 +10,13 @@ import type { DeviceRecord, Place } from './device-record.ts'
 import type { Foreign } from './foreign-limit.ts'
 import { limitedIn, watts } from './limited-devices.ts'
 import { fresh_polls, PlantLoops, plantMeter } from './plant-loops.ts'
+import {
+  type MeasuredPower,
+  measuredByDevices,
+  measuredPower,
+  type PowerRound,
+  type PowerSource,
+} from './power-rounds.ts'
 import { type RemovedDevice, RemovedDevices } from './removed-devices.ts'
 import type { PlantPower } from './row-watch.ts'
 import { sharePlants, waterFill } from './share.ts'
@@ -280,6 +287,33 @@ export class ControlledPlants {
       power.to_ms = Math.max(power.to_ms, at_ms)
     }
     return is_any ? power : null
+  }
+
+  /** Who measures what a plant feeds in: its meter, else its devices. */
+  powerSources(now_ms: number): PowerSource[] {
+    return this.all.flatMap(({ meter_id, devices }): PowerSource[] => {
+      if (this.#meteredAt(meter_id, now_ms)) return [`meter ${meter_id!}`]
+      return devices.map(({ inverter_id }): PowerSource => `device ${inverter_id}`)
+    })
+  }
+
+  /** What a poll round measured of each plant, those included that count on. */
+  measuredIn(
+    round: PowerRound,
+    batteries: readonly BatteryInRound[],
+    now_ms: number,
+  ): ({ logger_id: number } & MeasuredPower)[] {
+    return this.counted.map((plant) => {
+      const { logger_id, meter_id } = plant
+      const metered_w = meter_id === null ? null : (round.power_w.get(`meter ${meter_id}`) ?? null)
+      if (metered_w !== null) return { logger_id, ...measuredPower(metered_w, null) }
+      const within = batteries.filter((battery) => battery.logger_id === logger_id)
+      const measured = measuredByDevices(plant, round, within, now_ms)
+      // What a plant uses and stores only its meter knows: devices alone prove less.
+      const is_meter_late = this.#meteredAt(meter_id, now_ms) !== null
+      const most_w = measured.at_most_w ?? measured.power_w ?? 0
+      return { logger_id, ...(is_meter_late ? measuredPower(null, most_w) : measured) }
+    })
   }
 
   #control(

@@ -25,6 +25,7 @@ import { Ordering } from './ordering.ts'
 import { boundOf, isSamePermit, type Permit } from './permit-terms.ts'
 import { ceilingUnder, isAskedFor } from './plant-ceilings.ts'
 import { lookAtPlant } from './plant-look.ts'
+import { no_round, PowerRounds, type PowerSource } from './power-rounds.ts'
 import { RowBook } from './row-book.ts'
 import type { PlantLook } from './row-watch.ts'
 
@@ -49,6 +50,7 @@ export class Controller {
   readonly #needs: ControllerNeeds
   readonly #alerts: ControlAlerts
   readonly #notes: ControlNotes
+  readonly #rounds: PowerRounds
   readonly #plants: ControlledPlants
   readonly #rows: RowBook
   readonly #clock_watch: ClockWatch
@@ -70,6 +72,7 @@ export class Controller {
   constructor(needs: ControllerNeeds) {
     this.#needs = needs
     const { stopwatch, store } = needs
+    this.#rounds = needs.batteries?.rounds ?? new PowerRounds()
     this.#alerts = new ControlAlerts(needs)
     this.#notes = new ControlNotes(needs)
     this.#rows = new RowBook(store, stopwatch.elapsedMs(), (row) =>
@@ -111,6 +114,7 @@ export class Controller {
   /** Controls the devices of this site from now on; those described as before go on. */
   apply(site: Site): void {
     this.#plants.apply(site)
+    this.#rounds.apply(site)
     this.#alerts.apply(site)
     this.#excess.forgetOthers(new Set(this.#plants.all.map(({ logger_id }) => logger_id)))
     this.#recount()
@@ -146,16 +150,27 @@ export class Controller {
    * `control` is another object at each new contact.
    */
   onRead(inverter_id: number, read: DeviceRead): void {
-    this.#plants.device(inverter_id)?.onRead(read)
+    const device = this.#plants.device(inverter_id)
+    device?.onRead(read)
+    if (device) this.#measured(`device ${inverter_id}`, read.power_w, read.round_at)
   }
 
   onGone(inverter_id: number): void {
     this.#plants.device(inverter_id)?.onGone()
   }
 
-  /** Power is positive when the plant feeds in. */
-  onMeter(meter_id: number, power_w: number | null): void {
+  /**
+   * Power is positive when the plant feeds in.
+   * @param round_at Unix ms: the instant of the poll grid for which the meter was polled
+   */
+  onMeter(meter_id: number, power_w: number | null, round_at?: number): void {
     this.#plants.onMeter(meter_id, power_w)
+    this.#measured(`meter ${meter_id}`, power_w, round_at)
+  }
+
+  #measured(source: PowerSource, power_w: number | null, round_at: number | undefined): void {
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    this.#rounds.onPower(source, power_w, { round_at, now_ms })
   }
 
   /** Of the reading that `onRead` was told of last. */
@@ -341,13 +356,23 @@ export class Controller {
       this.#notes.plant(
         { logger_id, held_by, may_raise: ceiling.may_raise, is_known, worst_w },
         decided.ceiling_w,
-        power?.measured_w ?? null,
       )
     }
+    this.#notePower(now_ms)
     this.#alerts.permitUnenforceable(null, fixed_w > (permit?.site_w ?? fixed_w))
     const power = this.#plants.connectionPower(now_ms)
     const allowed = { most_w: permit?.site_w ?? null, worst_w: site_worst_w }
     this.#alerts.permitExceeded(null, this.#excess.look(null, allowed, power, now_ms))
+  }
+
+  #notePower(now_ms: number): void {
+    const { batteries } = this.#needs
+    const sources = [...this.#plants.powerSources(now_ms), ...(batteries?.powerSources() ?? [])]
+    const round = this.#rounds.take(sources, now_ms)
+    const of_batteries = batteries?.measuredIn(round ?? no_round) ?? []
+    const of_plants = this.#plants.measuredIn(round ?? no_round, of_batteries, now_ms)
+    const round_at = round?.round_at ?? null
+    this.#notes.round({ round_at, plants: of_plants, batteries: of_batteries })
   }
 
   #lookAt(logger_id: number, decision: Decision, { permit, ...moment }: Moment): PlantLook {

@@ -3,20 +3,34 @@
 const every_ms = 60_000
 /** Power that changed by so much of what was noted last is noted before that. */
 const change_ratio = 0.01
-/** No sooner: the devices of a plant are read one after the other. */
 const again_ms = 5000
+/** Without a poll round: later than any round comes, and sooner than the proof finds a gap. */
+const unmeasured_ms = 130_000
 
 export class PowerPace {
-  readonly #last = new Map<number, { power_w: number | null; at_ms: number }>()
+  #last: { powers: readonly (number | null)[]; at_ms: number } | null = null
 
-  /** Whether it is to be noted now; then it counts as noted. */
-  isDue(id: number, power_w: number | null, now_ms: number): boolean {
-    const last = this.#last.get(id)
-    const since_ms = last ? now_ms - last.at_ms : every_ms
-    const change_w = Math.abs((power_w ?? 0) - (last?.power_w ?? 0))
-    const has_changed = change_w > change_ratio * Math.abs(last?.power_w ?? 0)
-    if (since_ms < (has_changed ? again_ms : every_ms)) return false
-    this.#last.set(id, { power_w, at_ms: now_ms })
+  /**
+   * Whether it is to be noted now; then it counts as noted.
+   * @param powers of a poll round, in watts, always in the same order; null: there was no round
+   */
+  isDue(powers: readonly (number | null)[] | null, now_ms: number): boolean {
+    const is_first = this.#last === null
+    const last = this.#last ?? { powers: [], at_ms: now_ms }
+    this.#last = last
+    const pace_ms = powers === null ? unmeasured_ms : hasChanged(powers, last) ? again_ms : every_ms
+    if (!(is_first && powers !== null) && now_ms - last.at_ms < pace_ms) return false
+    this.#last = { powers: powers ?? last.powers, at_ms: now_ms }
     return true
   }
+}
+
+function hasChanged(
+  powers: readonly (number | null)[],
+  { powers: before }: { powers: readonly (number | null)[] },
+): boolean {
+  return powers.some((power_w, nth) => {
+    const last_w = before[nth] ?? 0
+    return Math.abs((power_w ?? 0) - last_w) > change_ratio * Math.abs(last_w)
+  })
 }

@@ -1,4 +1,5 @@
 /** Measured power by quarter of an hour. */
+import type { MeasuredPower } from './power-rounds.ts'
 
 export interface PowerQuarter {
   from_at: number
@@ -7,6 +8,8 @@ export interface PowerQuarter {
   /** Where it is of a battery: of that alone. */
   bess_id?: number
   samples: number
+  /** Further poll rounds that did not measure all of it: their part counts in `max_w` alone. */
+  incomplete: number
   min_w: number | null
   max_w: number | null
   /** Of the plant; of a battery null, which has none of its own. */
@@ -25,19 +28,23 @@ export class PowerQuarters {
     this.#onQuarter = onQuarter
   }
 
-  add(of: Of, power_w: number | null, at: number): void {
+  add(of: Of, { power_w, at_most_w }: MeasuredPower, at: number): void {
     const from_at = Math.floor(at / quarter_ms) * quarter_ms
     const key = of.bess_id === undefined ? `plant ${of.logger_id}` : `battery ${of.bess_id}`
     let quarter = this.#open.get(key)
     if (quarter?.from_at !== from_at) {
       if (quarter) this.#onQuarter(quarter)
-      quarter = { from_at, ...of, samples: 0, min_w: null, max_w: null }
+      quarter = { from_at, ...of, samples: 0, incomplete: 0, min_w: null, max_w: null }
       this.#open.set(key, quarter)
     }
     if (power_w === null) return
+    quarter.max_w = Math.max(quarter.max_w ?? power_w, power_w)
+    if (at_most_w !== undefined) {
+      quarter.incomplete += 1
+      return
+    }
     quarter.samples += 1
     quarter.min_w = Math.min(quarter.min_w ?? power_w, power_w)
-    quarter.max_w = Math.max(quarter.max_w ?? power_w, power_w)
   }
 
   end(): void {

@@ -26,6 +26,9 @@ interface Pen {
   end(result: ProofResult): string
 }
 
+/** Told by the quarter of an hour. */
+const measured = new Set<ControlEntry['is']>(['round', 'power', 'battery_power'])
+
 /** Yields text; returns what it comes to. `now` is in Unix ms. */
 export async function* runProof(
   { dir, period, now }: { dir: string; period: Period; now: number },
@@ -48,8 +51,7 @@ export async function* runProof(
     }
     const is_told = proof.take(item.entry)
     for (const quarter of quarters.splice(0)) yield pen.quarter(quarter)
-    const is_power = item.entry.is === 'power' || item.entry.is === 'battery_power'
-    if (is_told && !is_power) yield pen.entry(item.entry)
+    if (is_told && !measured.has(item.entry.is)) yield pen.entry(item.entry)
   }
   if (!has_begun) yield pen.begin(proof)
   const verdict = proof.end()

@@ -24,7 +24,8 @@ export function entryText(entry: ControlEntry): string {
 
 export function quarterText(quarter: PowerQuarter): string {
   const { from_at, logger_id, bess_id, min_w, max_w, permit_w } = quarter
-  const measured = max_w === null ? 'not measured' : `measured ${kw(min_w)} to ${kw(max_w)}`
+  const least = min_w === null ? 'at least ' : `${kw(min_w)} to `
+  const measured = max_w === null ? 'not measured' : `measured ${least}${kw(max_w)}`
   const permitted = permit_w === null ? 'no permit known' : `permitted ${kw(permit_w)}`
   const of_plant = bess_id === undefined ? `, ${permitted}` : ''
   const what = `${measured}${of_plant}, in the 15 minutes from then`
@@ -58,6 +59,11 @@ export function verdictText(verdict: Verdict, breaks: readonly LogBreak[]): stri
     ...verdict.overpowers.map(({ from_at, to_at, logger_id, power_max_w, permit_w }) => {
       const what = `up to ${kw(power_max_w)} were measured, ${kw(permit_w)} permitted`
       return `EXCEEDED ${span(from_at, to_at)}, ${plant(logger_id)}: ${what}`
+    }),
+    ...verdict.possible_excesses.map(({ from_at, to_at, logger_id, why, permit_w, ...bounds }) => {
+      const { power_w, at_most_w } = bounds
+      const what = `${kw(power_w ?? 0)} to ${kw(at_most_w)} were fed in, ${kw(permit_w)} permitted`
+      return `POSSIBLE ${span(from_at, to_at)}, ${plant(logger_id)}: ${what}: ${doubts[why]}`
     }),
     ...verdict.gaps.map(({ from_at, to_at, what }) => `GAP ${span(from_at, to_at)}: ${what}`),
     ...verdict.without_permit.map((logger_id) => `NO PERMIT was known of plant ${logger_id}`),
@@ -96,6 +102,11 @@ const causes: Readonly<Record<Cause, string>> = {
   site: 'the site became known or another, and not all of it was limited yet',
   unknown: 'so it was when the log of that day began',
 }
+
+const doubts = {
+  incomplete: 'not each device was measured in that poll round',
+  mixed: 'the log is of a version that added up measurements of different poll rounds',
+} as const
 
 function subjectOf(entry: ControlEntry): string {
   if ('pcs_idx' in entry) return `PCS ${pcsId(entry)}`
@@ -142,6 +153,8 @@ function whatOf(entry: ControlEntry): string {
       return pcsText(entry)
     case 'gone':
       return `does not answer${entry.stays ? '; its limit stays' : ''}`
+    case 'round':
+      return 'one poll round measured'
     case 'power':
     case 'battery_power':
       return `measured ${kw(entry.power_w)}`

@@ -41,13 +41,18 @@ const answer = (inverter_id: number, limit_w: number): Noted => {
   return { is: 'answer', inverter_id, limit_w, error: null, found: state }
 }
 
+const roundOf = (power_w: number | null, round_at = start_at, at_most_w?: number): Noted => {
+  const more = at_most_w === undefined ? {} : { at_most_w }
+  return { is: 'round', round_at, plants: [{ logger_id: 1, power_w, ...more }], batteries: [] }
+}
+
 /** What happens after the hour before, in its minutes, while power is noted in each. */
 function prove(happenings: Record<number, Noted[]>, { power_w = 100_000, minutes = 60 } = {}) {
   const before = start_at - 10 * minute_ms
   const entries: ControlEntry[] = held.map((entry) => ({ at: before, ...entry }))
   for (let nth = -9; nth < minutes; nth += 1) {
     const at = start_at + nth * minute_ms
-    entries.push({ at, is: 'power', logger_id: 1, power_w })
+    entries.push({ at, ...roundOf(power_w, at) })
     for (const entry of happenings[nth] ?? []) entries.push({ at: at + 1, ...entry })
   }
   return proofOf(entries)
@@ -69,6 +74,7 @@ test('an hour in which nothing exceeded anything', () => {
     30: [raise(2, 80_000), answer(2, 80_000)],
   }
   const verdict = prove(happenings)
+  const hundred = { min_w: 100_000, max_w: 100_000 }
   assert.equal(verdict.is, 'kept')
   assert.deepEqual([verdict.orders, verdict.read_backs, verdict.entry_count], [2, 2, 64])
   assert.deepEqual(verdict.device_orders, [
@@ -79,7 +85,7 @@ test('an hour in which nothing exceeded anything', () => {
     verdict.quarters.map(({ from_at, ...quarter }) => [(from_at - start_at) / minute_ms, quarter]),
     [0, 15, 30, 45].map((nth) => [
       nth,
-      { logger_id: 1, samples: 15, min_w: 100_000, max_w: 100_000, permit_w: 150_000 },
+      { ...{ logger_id: 1, samples: 15, incomplete: 0 }, ...hundred, permit_w: 150_000 },
     ]),
   )
 })
@@ -152,6 +158,66 @@ test('measured power beyond the permit and its tolerance is told', () => {
     overpowers.map(({ power_max_w, permit_w, to_at }) => [power_max_w, permit_w, to_at]),
     [[151_501, 150_000, null]],
   )
+})
+
+test('a round that is incomplete accuses only by what was measured in it', () => {
+  const of = (power_w: number | null, at_most_w: number) => {
+    const { is, overpowers, possible_excesses } = prove({ 10: [roundOf(power_w, 0, at_most_w)] })
+    const bounds = possible_excesses.map((one) => [one.why, one.power_w, one.at_most_w])
+    return [is, overpowers.map(({ power_max_w }) => power_max_w), bounds]
+  }
+  assert.deepEqual(of(140_000, 151_500), ['kept', [], []])
+  const possible = ['incomplete', 140_000, 151_501]
+  assert.deepEqual(of(140_000, 151_501), ['incomplete', [], [possible]])
+  assert.deepEqual(of(null, 200_000), ['incomplete', [], [['incomplete', null, 200_000]]])
+  assert.deepEqual(of(151_501, 200_000), ['broken', [151_501], []])
+  const verdict = prove({ 10: [roundOf(140_000, 0, 160_000)] })
+  assert.match(
+    verdictText(verdict, []),
+    /^POSSIBLE .* plant 1: 140\.000 kW to 160\.000 kW were fed in, 150\.000 kW permitted: not each/m,
+  )
+  const [quarter] = verdict.quarters
+  assert.deepEqual([quarter?.samples, quarter?.incomplete], [15, 1])
+  assert.deepEqual([quarter?.min_w, quarter?.max_w], [100_000, 140_000])
+})
+
+test('the common connection adds up what one round measured of plants and lone batteries', () => {
+  const plants = [1, 2].map((logger_id) => ({ logger_id, permit_w: 1e6 }))
+  const permit: Noted = { is: 'permit_file', plants, site_w: 100_000, guard_pct: 0 }
+  const judge = (round: Omit<Noted & { is: 'round' }, 'is' | 'round_at'>) => {
+    const { overpowers, possible_excesses } = proofOf([
+      { at: start_at, ...permit },
+      { at: start_at + 60_000, is: 'round', round_at: start_at, ...round },
+    ])
+    const idsOf = (all: { logger_id: number | null }[]) => all.map(({ logger_id }) => logger_id)
+    return [idsOf(overpowers), idsOf(possible_excesses)]
+  }
+  const [one, two] = [1, 2].map((logger_id) => ({ logger_id, power_w: 50_000 }))
+  const battery = { bess_id: 1, logger_id: null, power_w: 2000 }
+  assert.deepEqual(judge({ plants: [one!, two!], batteries: [] }), [[], []])
+  assert.deepEqual(judge({ plants: [one!, two!], batteries: [battery] }), [[null], []])
+  const within = { ...battery, logger_id: 1 }
+  assert.deepEqual(judge({ plants: [one!, two!], batteries: [within] }), [[], []])
+  const charging = { ...battery, power_w: -2000 }
+  assert.deepEqual(judge({ plants: [one!, { ...two!, power_w: 52_000 }], batteries: [charging] }), [
+    [null],
+    [],
+  ])
+  const unmeasured = { logger_id: 2, power_w: null, at_most_w: 60_000 }
+  assert.deepEqual(judge({ plants: [one!, unmeasured], batteries: [] }), [[], [null]])
+})
+
+test('an old log, which added up different rounds, is read and proves no excess', () => {
+  const of = (power_w: number) => {
+    const entries: ControlEntry[] = held.map((entry) => ({ at: start_at, ...entry }))
+    for (let nth = 0; nth < 60; nth += 1) {
+      entries.push({ at: start_at + nth * minute_ms, is: 'power', logger_id: 1, power_w })
+    }
+    const { is, overpowers, possible_excesses, quarters } = proofOf(entries)
+    return [is, overpowers, possible_excesses.map(({ why }) => why), quarters[0]!.max_w]
+  }
+  assert.deepEqual(of(151_500), ['kept', [], [], 151_500])
+  assert.deepEqual(of(151_501), ['incomplete', [], ['mixed'], 151_501])
 })
 
 test('what was never sent does not count, what was begun before it does', () => {
@@ -269,7 +335,7 @@ test('what comes down within 10 s of a lower permit is named, and not exceeded',
     const lengths = [oversteps, coming_down, overpowers].map(({ length }) => length)
     return { is, lengths, text: verdictText(verdict, []) }
   }
-  const power: [number, Noted] = [2000, { is: 'power', logger_id: 1, power_w: 149_000 }]
+  const power: [number, Noted] = [2000, roundOf(149_000)]
   const short = of([power, [11_000, found(1, 65_000)]])
   assert.deepEqual([short.is, short.lengths], ['kept', [0, 1, 0]])
   assert.match(short.text, /^COMING DOWN .* plant 1: up to 150\.000 kW were allowed, 140\.000 kW/m)
@@ -282,7 +348,7 @@ test('what comes down within 10 s of a lower permit is named, and not exceeded',
     ]).lengths,
     [1, 0, 0],
   )
-  const late: [number, Noted] = [12_000, { is: 'power', logger_id: 1, power_w: 149_000 }]
+  const late: [number, Noted] = [12_000, roundOf(149_000)]
   assert.deepEqual(of([[1500, found(1, 65_000)], late]).lengths, [0, 1, 1])
 })
 

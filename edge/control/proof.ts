@@ -5,10 +5,11 @@
  */
 import { utcDate } from '@heliograph/domain/utc-day'
 import type { ListedPcs } from './battery-shares.ts'
-import type { ControlEntry } from './control-entry.ts'
+import type { ControlEntry, RoundEntry } from './control-entry.ts'
 import type { Period } from './control-log-read.ts'
 import { ControlState } from './control-state.ts'
 import { type PcsKey, pcsId } from './pcs-name.ts'
+import type { MeasuredPower } from './power-rounds.ts'
 import { type PowerQuarter, PowerQuarters } from './proof-quarters.ts'
 import { type ListedInverter, worstOfInverter, worstOfPcs } from './proof-worst.ts'
 
@@ -38,6 +39,22 @@ export interface Overpower {
   permit_w: number
 }
 
+/** What was measured may come to more than was permitted, and need not. */
+export interface PossibleExcess {
+  from_at: number
+  to_at: number | null
+  logger_id: number | null
+  /**
+   * incomplete: a poll round did not measure each device. mixed: the log is of a version that
+   * added up measurements of different poll rounds.
+   */
+  why: 'incomplete' | 'mixed'
+  /** In the round with the highest bound. null: nothing was measured in one round. */
+  power_w: number | null
+  at_most_w: number
+  permit_w: number
+}
+
 export interface LogGap extends Period {
   why: 'stopped' | 'ended' | 'silent' | 'lost' | 'clock' | 'no log'
   what: string
@@ -50,6 +67,7 @@ export interface Verdict {
   /** Short times after the permit became known, or lower: no device can follow at once. */
   coming_down: Overstep[]
   overpowers: Overpower[]
+  possible_excesses: PossibleExcess[]
   gaps: LogGap[]
   /** Plants of which no permit was known at some time. */
   without_permit: number[]
@@ -68,7 +86,7 @@ export interface DeviceOrders {
   day_max: number
 }
 
-/** Power is noted each minute. */
+/** Power is noted each minute, and without a poll round each 130 s. */
 const gap_ms = 150_000
 /** Entries of one second may stand in another order than their stamps. */
 const clock_ms = 1000
@@ -87,6 +105,7 @@ export class Proof {
   readonly #allowed_w = new Map<number | null, number>()
   readonly #oversteps = new Map<number | null, Overstep>()
   readonly #overpowers = new Map<number | null, Overpower>()
+  readonly #possible = new Map<number | null, PossibleExcess>()
   /** By logger_id, and of all (null): the permit, and when it became known or lower. */
   readonly #permits = new Map<number | null, { permit_w: number | null; lower_at: number }>()
   readonly #quarters: PowerQuarters
@@ -96,6 +115,7 @@ export class Proof {
   readonly #told: Omit<Verdict, 'is' | 'without_permit' | 'coming_down' | 'device_orders'> = {
     oversteps: [],
     overpowers: [],
+    possible_excesses: [],
     gaps: [],
     entry_count: 0,
     orders: 0,
@@ -129,9 +149,11 @@ export class Proof {
     if ('inverter_id' in entry || 'pcs_idx' in entry) this.#takeOfDevice(entry)
     else {
       this.#state.take(entry)
+      if (entry.is === 'round') this.#measureRound(entry)
       if (entry.is === 'power') this.#measure(entry)
       if (entry.is === 'battery_power') this.#measureBattery(entry)
-      if (entry.is === 'power' && is_told) this.#noteMissingPermit(entry)
+      const plants = entry.is === 'round' ? entry.plants : entry.is === 'power' ? [entry] : []
+      if (is_told) for (const plant of plants) this.#noteMissingPermit(plant)
       if (entry.is === 'site' || entry.is === 'carried') this.#sumUp()
       if (hasTerms.has(entry.is)) this.#weighAll(entry)
     }
@@ -152,12 +174,15 @@ export class Proof {
     const oversteps = all.filter((overstep) => !isComingDown(overstep))
     const coming_down = all.filter(isComingDown)
     const overpowers = this.#told.overpowers.filter(isOfPeriod)
+    const possible_excesses = this.#told.possible_excesses.filter(isOfPeriod)
     const without_permit = [...this.#without_permit]
-    const is_complete = this.#told.gaps.length + without_permit.length === 0
+    const doubts = [...this.#told.gaps, ...without_permit, ...possible_excesses]
+    const is_complete = doubts.length === 0
     const is_broken = oversteps.length + overpowers.length > 0
     const is = is_broken ? 'broken' : is_complete ? 'kept' : 'incomplete'
     const device_orders = this.#ordersByDevice()
-    return { is, ...this.#told, device_orders, oversteps, coming_down, overpowers, without_permit }
+    const excesses = { oversteps, coming_down, overpowers, possible_excesses }
+    return { is, ...this.#told, device_orders, ...excesses, without_permit }
   }
 
   /** The most on a day first. */
@@ -328,19 +353,46 @@ export class Proof {
     return is === 'site' ? 'site' : 'unknown'
   }
 
+  /** What was measured in one poll round: what it proves, and what it leaves open. */
+  #measureRound({ plants, batteries, at }: RoundEntry): void {
+    const alone = batteries
+      .filter(({ logger_id }) => logger_id === null)
+      .map(({ power_w, at_most_w }) => {
+        const discharge_w = power_w === null ? null : Math.max(0, power_w)
+        return { power_w: discharge_w, ...(at_most_w !== undefined && { at_most_w }) }
+      })
+    for (const plant of plants) {
+      this.#holdAgainst(plant.logger_id, { ...boundsOf([plant]), why: 'incomplete' }, at)
+    }
+    this.#holdAgainst(null, { ...boundsOf([...plants, ...alone]), why: 'incomplete' }, at)
+    if (at < this.#period.from_at) return
+    for (const { logger_id, ...measured } of plants) {
+      this.#quarters.add({ logger_id, permit_w: this.#permitOf(logger_id) }, measured, at)
+    }
+    for (const { logger_id, bess_id, ...measured } of batteries) {
+      this.#quarters.add({ logger_id, bess_id, permit_w: null }, measured, at)
+    }
+  }
+
+  /** Of an old log: its devices were measured in different rounds, so that it proves no excess. */
   #measure({ logger_id, power_w, at }: ControlEntry & { is: 'power' }): void {
-    this.#holdAgainst(logger_id, power_w, at)
-    this.#holdAgainst(null, this.#measuredOfAll(), at)
+    this.#holdAgainst(logger_id, { power_w: null, at_most_w: power_w, why: 'mixed' }, at)
+    this.#holdMixed(at)
     const permit_w = this.#permitOf(logger_id)
-    if (at >= this.#period.from_at) this.#quarters.add({ logger_id, permit_w }, power_w, at)
+    if (at >= this.#period.from_at) this.#quarters.add({ logger_id, permit_w }, { power_w }, at)
+  }
+
+  #holdMixed(at: number): void {
+    const at_most_w = this.#measuredOfAll()
+    this.#holdAgainst(null, { power_w: null, at_most_w, why: 'mixed' }, at)
   }
 
   /** That of a plant is in the power of the plant as well. */
   #measureBattery({ bess_id, power_w, at }: ControlEntry & { is: 'battery_power' }): void {
-    this.#holdAgainst(null, this.#measuredOfAll(), at)
+    this.#holdMixed(at)
     if (at < this.#period.from_at) return
     const logger_id = this.#connectionOf(bess_id)
-    this.#quarters.add({ logger_id, bess_id, permit_w: null }, power_w, at)
+    this.#quarters.add({ logger_id, bess_id, permit_w: null }, { power_w }, at)
   }
 
   #measuredOfAll(): number {
@@ -357,25 +409,67 @@ export class Proof {
     return this.#state.site?.pcs?.find((pcs) => pcs.bess_id === bess_id)?.logger_id ?? null
   }
 
-  #holdAgainst(logger_id: number | null, power_w: number | null, at: number): void {
+  /** Accuses only of what was measured in one round; what goes beyond that is possible. */
+  #holdAgainst(logger_id: number | null, { power_w, at_most_w, why }: Bounds, at: number): void {
     const permit_w = this.#permitOf(logger_id)
-    const open = this.#overpowers.get(logger_id)
-    if (permit_w === null || power_w === null || power_w <= permit_w * (1 + tolerance_ratio)) {
-      if (open) open.to_at = at
-      this.#overpowers.delete(logger_id)
-      return
-    }
-    if (open) {
-      open.power_max_w = Math.max(open.power_max_w, power_w)
-      return
-    }
+    const isAbove = (one_w: number | null) =>
+      permit_w !== null && one_w !== null && one_w > permit_w * (1 + tolerance_ratio)
     const { lower_at = -coming_down_ms } = this.#permits.get(logger_id) ?? {}
-    if (at - lower_at < coming_down_ms) return
-    const overpower = { from_at: at, to_at: null, logger_id, power_max_w: power_w, permit_w }
-    this.#overpowers.set(logger_id, overpower)
-    this.#told.overpowers.push(overpower)
+    const is_coming_down = at - lower_at < coming_down_ms
+    const since = { from_at: at, to_at: null, logger_id, permit_w: permit_w ?? 0 }
+
+    const is_proven = isAbove(power_w)
+    const overpower = openIn(this.#overpowers, logger_id, is_proven, at)
+    if (overpower) overpower.power_max_w = Math.max(overpower.power_max_w, power_w!)
+    else if (is_proven && !is_coming_down) {
+      const found = { ...since, power_max_w: power_w! }
+      this.#overpowers.set(logger_id, found)
+      this.#told.overpowers.push(found)
+    }
+
+    const is_possible = isAbove(at_most_w) && !is_proven
+    const possible = openIn(this.#possible, logger_id, is_possible, at)
+    const bounds = { why, power_w, at_most_w: at_most_w! }
+    if (possible && possible.at_most_w < bounds.at_most_w) Object.assign(possible, bounds)
+    else if (!possible && is_possible && !is_coming_down) {
+      const found = { ...since, ...bounds }
+      this.#possible.set(logger_id, found)
+      this.#told.possible_excesses.push(found)
+    }
   }
 }
+
+/** The least and the most that may have been fed in; null: unknown. */
+interface Bounds {
+  power_w: number | null
+  at_most_w: number | null
+  why: PossibleExcess['why']
+}
+
+function boundsOf(parts: readonly MeasuredPower[]): Omit<Bounds, 'why'> {
+  const known = parts.filter(({ power_w }) => power_w !== null)
+  const most_w = parts.map(({ power_w, at_most_w }) => at_most_w ?? power_w ?? 0)
+  return {
+    power_w: known.length === 0 ? null : sum(known.map(({ power_w }) => power_w!)),
+    at_most_w: sum(most_w),
+  }
+}
+
+/** What is open there and goes on; what does not is closed. */
+function openIn<Of extends { to_at: number | null }>(
+  all: Map<number | null, Of>,
+  logger_id: number | null,
+  goes_on: boolean,
+  at: number,
+): Of | undefined {
+  const open = all.get(logger_id)
+  if (!open || goes_on) return open
+  open.to_at = at
+  all.delete(logger_id)
+  return undefined
+}
+
+const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0)
 
 const gapWords: Readonly<Record<LogGap['why'], string>> = {
   stopped: 'the agent was stopped',

@@ -261,7 +261,7 @@ class ControllerMachine implements Machine {
       onRead: (control, { limit, power_w, changes }) => {
         const known = this.#found.get(inverter_id)
         this.#found.delete(inverter_id)
-        controller.onRead(inverter_id, { control, limit, power_w })
+        controller.onRead(inverter_id, { control, limit, power_w, round_at: this.#roundAt() })
         this.#labels.look(device, limit, controller.limitedBy(inverter_id))
         // Where it was not noted, it was as known before, or not believed.
         const found = this.#found.get(inverter_id)
@@ -291,9 +291,15 @@ class ControllerMachine implements Machine {
       controller.onMeter(
         logger_id,
         devices.reduce((sum, device) => sum + world.powerOf(device), 0),
+        this.#roundAt(),
       )
     }
     this.#clock.after(this.#chance.between(0, poll_ms - 1), next)
+  }
+
+  #roundAt(): number {
+    const now = this.#clock.now().getTime()
+    return now - (now % poll_ms)
   }
 
   /** Of one contact with the device. */
