@@ -49,6 +49,8 @@ export const failureCodes = [
   'driver_error',
   /** It is over, and the edge may not raise the plant. */
   'raise_refused',
+  /** It is over, and a device still stands lower, by our doing as far as is known. */
+  'device_below_limit',
 ] as const
 
 /**

@@ -5,7 +5,6 @@ import type { Battery } from '@heliograph/domain/battery'
 import type { Stopwatch } from '@heliograph/domain/clock'
 import type { BessReading, PcsReading } from '@heliograph/domain/readings'
 import type { BatteryRead, PcsRead } from '../battery-polls.ts'
-import { declaredOf } from '../control/declared-traits.ts'
 import { watts } from '../control/limited-devices.ts'
 import { fresh_polls } from '../control/plant-loops.ts'
 import type { BatteryAnswer } from '../drivers/driver.ts'
@@ -67,13 +66,13 @@ export class ControlledUnit {
     this.#fresh_ms = fresh_polls * interval_s * 1000
     this.#since_ms = stopwatch.elapsedMs()
     this.#decided = { at_ms: this.#since_ms, told_w: 0, unused_ms: this.#since_ms }
-    this.pcs = battery.pcs.map(({ pcs_idx, rated_power_kw, ...response }) => {
+    this.pcs = battery.pcs.map(({ pcs_idx, rated_power_kw, ramp_s }) => {
       const facts = {
         rated_w: watts(rated_power_kw),
         fresh_ms: this.#fresh_ms,
         revert_margin_ms: 2000 * interval_s,
         first_ms: this.#fresh_ms,
-        declared: declaredOf(response),
+        declared: ramp_s === undefined ? {} : { ramp_ms: ramp_s * 1000 },
       }
       return new ControlledPcs({ pcs_idx, facts }, beforeOf(pcs_idx, facts.rated_w), stopwatch)
     })

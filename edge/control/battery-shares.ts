@@ -154,7 +154,8 @@ export function worstAfter(
   for (const { inverter_id, limit_w, is_raise } of orders) {
     const device = plants.device(inverter_id)
     if (!is_raise || !device) continue
-    const more_w = Math.max(0, limit_w - device.limits.worst_w(now_ms))
+    const { limits } = device
+    const more_w = Math.max(0, limits.comesTo_w(limit_w) - limits.worst_w(now_ms))
     worst.set(device.logger_id, worst.get(device.logger_id)! + more_w)
   }
   return worst

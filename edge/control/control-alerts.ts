@@ -18,6 +18,7 @@ interface AlertNeeds {
 const severities = {
   control_contention: 'warning',
   curtailment_not_effective: 'major',
+  device_below_limit: 'warning',
   permit_missing: 'warning',
   permit_unenforceable: 'critical',
   permit_exceeded: 'critical',
@@ -27,6 +28,8 @@ const severities = {
 } as const satisfies Record<string, Severity>
 type Code = keyof typeof severities
 
+/** A device may stand below its limit for so long before anybody is told. */
+const below_ms = 30_000
 /** Another master is gone when it changed nothing for so long. */
 const contention_ms = 10 * 60_000
 
@@ -37,6 +40,8 @@ export class ControlAlerts {
   readonly #contended_ms = new Map<number, number>()
   /** By inverter_id: what was said last; that is asked of each device at each tick. */
   readonly #not_effective = new Map<number, boolean>()
+  /** By inverter_id: what was said last, or since when it stands below its limit. */
+  readonly #below = new Map<number, number | 'told' | 'clear'>()
 
   constructor(needs: AlertNeeds) {
     this.#needs = needs
@@ -46,6 +51,7 @@ export class ControlAlerts {
   /** Ends what held of plants that the site has no more. */
   apply({ loggers }: Site): void {
     this.#not_effective.clear()
+    this.#below.clear()
     const { conditions, stopwatch } = this.#needs
     const plants = new Set(loggers.map(({ logger_id }) => String(logger_id)))
     for (const { source_kind, source_id, code } of conditions.all()) {
@@ -76,6 +82,22 @@ export class ControlAlerts {
       ? `${name} delivers more than its limit; it counts with all that it can deliver`
       : `${name} keeps to its limit again`
     this.#set(inverter(inverter_id), 'curtailment_not_effective', { message, holds })
+  }
+
+  below(inverter_id: number, holds: boolean): void {
+    const before = this.#below.get(inverter_id)
+    if (before === (holds ? 'told' : 'clear')) return
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    const since_ms = typeof before === 'number' ? before : now_ms
+    // One that rounds is mostly known within seconds.
+    const is_early = holds && now_ms - since_ms < below_ms
+    this.#below.set(inverter_id, is_early ? since_ms : holds ? 'told' : 'clear')
+    if (is_early) return
+    const name = nameOf(inverter_id)
+    const message = holds
+      ? `${name} stays below its limit: it rounds in a way that is not declared, or another set that`
+      : `${name} does not stay below its limit any more`
+    this.#set(inverter(inverter_id), 'device_below_limit', { message, holds })
   }
 
   notArmed(inverter_id: number, complaints: readonly string[]): void {

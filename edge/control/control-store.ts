@@ -38,6 +38,7 @@ const WattsOrNone = Type.Union([Watts, Type.Null()])
 const WrittenFor = Type.Union([Type.Literal('curtailment'), Type.Literal('permit')])
 const SavedHabits = Type.Object({
   rounds_by_w: Watts,
+  rounds_up_w: Type.Optional(Watts),
   doubt: Type.Union([
     Type.Object({ asked_w: Watts, got_w: Watts, gap_w: Watts, external_w: WattsOrNone }),
     Type.Null(),
@@ -73,6 +74,7 @@ const SavedDevice = Type.Object({
       is_traced: Type.Boolean(),
       permit_range_w: Type.Union([Type.Tuple([Watts, Watts]), Type.Null()]),
       doubtful_w: Type.Optional(WattsOrNone),
+      is_doubt_of_row: Type.Optional(Type.Boolean()),
     }),
   ),
 })

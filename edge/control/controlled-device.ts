@@ -5,6 +5,7 @@ import { BusError } from '../bus/bus-error.ts'
 import type { LimitControl, LimitState } from '../drivers/limit-control.ts'
 import type { Noted } from './control-entry.ts'
 import type { Controlled, Order } from './decide.ts'
+import { settableWithin } from './declared-traits.ts'
 import type { DeviceFacts } from './device-record.ts'
 import type { Foreign } from './foreign-limit.ts'
 import { type OriginRecord, TracedLimits } from './limit-origin.ts'
@@ -85,7 +86,8 @@ export class ControlledDevice implements Controlled {
     } catch {
       return null
     }
-    return control && ((limit_w) => control.settable(limit_w))
+    const { rounding, static_max_w } = this.limits
+    return control && ((limit_w) => settableWithin(control, rounding, { limit_w, static_max_w }))
   }
 
   get is_busy(): boolean {

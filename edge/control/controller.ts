@@ -17,6 +17,7 @@ import type { DeviceRead } from './controlled-device.ts'
 import { ControlledPlants, type Plant } from './controlled-plants.ts'
 import type { ControllerNeeds } from './controller-needs.ts'
 import { type Decision, decide, type Order, type SiteNow } from './decide.ts'
+import { belowOf } from './device-below.ts'
 import { Disconnecting } from './disconnecting.ts'
 import { ExcessWatches } from './excess-watch.ts'
 import { LimitForgetting } from './limit-forgetting.ts'
@@ -338,6 +339,7 @@ export class Controller {
       for (const device of devices) {
         device.heldBy(held_by, is_clear)
         this.#alerts.notEffective(device.inverter_id, device.limits.is_ineffective)
+        this.#alerts.below(device.inverter_id, device.limits.is_below)
       }
       const permit_w = boundOf(permit, logger_id)
       const is_wanted = permit !== null || bound.has(logger_id)
@@ -381,6 +383,7 @@ export class Controller {
       is_free: permit === null,
       is_settled: (id) => decision.plants.get(id)!.is_settled,
       refusalOf: (plant) => this.#refusalOf(plant, permit),
+      belowOf: (plant) => belowOf(plant, this.#ceilingOf(plant, { permit, ...moment })),
     })
     const beside_w = this.#needs.batteries?.held_w(logger_id) ?? 0
     return { ...look, held_w: look.held_w + beside_w }

@@ -105,7 +105,7 @@ export function decide(site: SiteNow): Decision {
     if (!may_raise) return
     let plant_worst_w = worst[nth]!
     let rise_w = site.rise_w?.(plant) ?? Number.POSITIVE_INFINITY
-    for (const { device, target_w, bound_w } of raisable(targets, now_ms)) {
+    for (const { device, target_w, stands_w } of raisable(targets, now_ms)) {
       const rests_ms = device.limits.restsFor(now_ms)
       if (rests_ms > 0) {
         raise_in_ms = Math.min(raise_in_ms, rests_ms)
@@ -116,14 +116,16 @@ export function decide(site: SiteNow): Decision {
       const room_w = Math.max(0, Math.min(ceiling_w - plant_worst_w, site_room_w))
       // The others may have the share of one that failed: it is asked for what is left.
       const most_w = device.limits.is_failing ? worst_w + room_w : target_w
-      const wanted_w = device.settable!(Math.min(target_w, most_w, bound_w + rise_w))
-      const more_w = Math.max(0, wanted_w - worst_w)
-      if (wanted_w <= bound_w || device.isVain?.(wanted_w)) continue
+      // A target is what it is told already, to hold no more than its share.
+      const told_w = Math.min(target_w, most_w, stands_w + rise_w)
+      const wanted_w = told_w === target_w ? target_w : device.settable!(told_w)
+      const more_w = Math.max(0, device.limits.comesTo_w(wanted_w) - worst_w)
+      if (wanted_w <= stands_w || device.isVain?.(wanted_w)) continue
       if (plant_worst_w + more_w > ceiling_w) continue
       if (site.site_w !== null && site_worst_w + more_w > site.site_w) continue
       plant_worst_w += more_w
       site_worst_w += more_w
-      rise_w -= wanted_w - bound_w
+      rise_w -= wanted_w - stands_w
       orders.push({ inverter_id: device.inverter_id, limit_w: wanted_w, is_raise: true })
     }
   })
@@ -137,7 +139,8 @@ const step_ratio = 0.01
 interface Target {
   device: Controlled
   target_w: number
-  bound_w: number
+  /** The limit that it stands at. */
+  stands_w: number
 }
 
 function isReachable({ limits, settable }: Controlled, now_ms: number): boolean {
@@ -155,7 +158,9 @@ function partOf(
   now_ms: number,
 ) {
   const fixed = devices.filter((device) => !isFree(device, now_ms))
-  return { rated_w, ceiling_w, fixed_w: sumWorst(fixed, now_ms) }
+  const free = devices.filter((device) => isFree(device, now_ms))
+  const least_w = free.reduce((sum, { limits }) => sum + limits.least_held_w, 0)
+  return { rated_w, ceiling_w, fixed_w: sumWorst(fixed, now_ms) + least_w }
 }
 
 function worstOf({ devices }: PlantNow, now_ms: number): number {
@@ -181,7 +186,7 @@ interface Room {
 function targetsOf({ devices, most_w }: PlantNow, room: Room, now_ms: number): Target[] {
   const obeying = devices.filter((device) => isCommandable(device, now_ms))
   const others = devices.filter((device) => !isCommandable(device, now_ms))
-  const targets = shared(obeying, room.ceiling_w - sumWorst(others, now_ms), most_w)
+  const targets = sharedBesideLeast(obeying, room.ceiling_w - sumWorst(others, now_ms), most_w)
   // One that does not obey is told on what it would have if it did, or if it alone did.
   const told = others.filter((device) => isReachable(device, now_ms))
   if (told.length === 0) return targets
@@ -195,6 +200,22 @@ function targetsOf({ devices, most_w }: PlantNow, room: Room, now_ms: number): T
       return { ...target, target_w: target.device.settable!(Math.min(target.target_w, alone_w)) }
     }),
   ]
+}
+
+/** What devices go on with that were told 0, the others leave to them. */
+function sharedBesideLeast(
+  devices: readonly Controlled[],
+  total_w: number,
+  most_w: PlantNow['most_w'],
+): Target[] {
+  const targets = shared(devices, total_w, most_w)
+  const least = targets.filter(({ device, target_w }) => {
+    return target_w === 0 && device.limits.least_held_w > 0
+  })
+  if (least.length === 0) return targets
+  const least_w = least.reduce((sum, { device }) => sum + device.limits.least_held_w, 0)
+  const others = devices.filter((device) => !least.some((one) => one.device === device))
+  return [...least, ...sharedBesideLeast(others, total_w - least_w, most_w)]
 }
 
 function shared(
@@ -214,7 +235,7 @@ function shared(
     if (!(target_w >= 0 && target_w <= shares[nth]!)) {
       throw new Error(`inverter ${device.inverter_id}: its registers do not round its limit down`)
     }
-    return { device, target_w, bound_w: device.limits.bound_w! }
+    return { device, target_w, stands_w: device.limits.stands_w! }
   })
 }
 
@@ -235,8 +256,9 @@ function isReleased({ devices }: PlantNow, all_w: number, now_ms: number): boole
   const shares = waterFill(all_w - sumWorst(removed, now_ms), there.map(partOfDevice))
   return there.every((device, nth) => {
     if (isReachable(device, now_ms)) return true
-    const { is_proven, record, facts } = device.limits
-    const least_w = shares[nth]! - step_ratio * facts.rated_w
+    const { is_proven, record, facts, rounding } = device.limits
+    const step_w = step_ratio * facts.rated_w + 2 * rounding.tolerance_w + rounding.step_w
+    const least_w = shares[nth]! - step_w
     return is_proven && (record.written_w === null || record.written_w >= least_w)
   })
 }
@@ -253,15 +275,15 @@ const kept = (target: Target): Target => ({
 })
 
 function lowers(targets: readonly Target[], now_ms: number): Order[] {
-  return targets.flatMap(({ device, target_w, bound_w }) => {
+  return targets.flatMap(({ device, target_w, stands_w }) => {
     const { limits, inverter_id, is_busy, settable } = device
     // What was begun and not read back may be done yet, and a timer may run out: both end with a
     // write, which is never above what it may hold now.
     const is_open = !limits.isSettled(now_ms) && limits.held_w(now_ms) > target_w
     // What was begun in vain, and is not wanted any more, would keep it in doubt for ever.
-    const is_in_doubt = !limits.is_proven && bound_w === target_w
-    if (is_busy || !(bound_w > target_w || is_open || is_in_doubt)) return []
-    const limit_w = settable!(Math.min(target_w, limits.least_w!))
+    const is_in_doubt = !limits.is_proven && stands_w === target_w
+    if (is_busy || !(stands_w > target_w || is_open || is_in_doubt)) return []
+    const limit_w = target_w <= limits.least_w! ? target_w : settable!(limits.least_w!)
     // It took this already, and is to be left the time to show it; a lower one does not wait.
     if (limits.isApplying(now_ms) && limit_w === limits.record.written_w) return []
     if (device.isVain?.(limit_w)) return []
@@ -271,12 +293,12 @@ function lowers(targets: readonly Target[], now_ms: number): Order[] {
 
 function raisable(targets: readonly Target[], now_ms: number): Target[] {
   return targets.filter(
-    ({ device: { limits, is_busy }, target_w, bound_w }) =>
-      target_w > bound_w &&
+    ({ device: { limits, is_busy }, target_w, stands_w }) =>
+      target_w > stands_w &&
       !limits.standsAt(target_w) &&
       !is_busy &&
       !limits.isApplying(now_ms) &&
-      !(limits.held_w(now_ms) > target_w),
+      !(limits.held_w(now_ms) > limits.comesTo_w(target_w)),
   )
 }
 
@@ -294,7 +316,10 @@ function check({ plants, site_w, now_ms }: SiteNow, orders: readonly Order[]): v
     let is_raised = false
     for (const { inverter_id, limits } of devices) {
       const limit_w = raised.get(inverter_id)
-      sum_w += Math.max(limits.worst_w(now_ms), limit_w ?? 0)
+      sum_w += Math.max(
+        limits.worst_w(now_ms),
+        limit_w === undefined ? 0 : limits.comesTo_w(limit_w),
+      )
       is_raised ||= limit_w !== undefined
       if (limit_w !== undefined && !(limit_w <= limits.settable_max_w)) {
         throw new Error(`inverter ${inverter_id} would be raised above what is not ours to lift`)

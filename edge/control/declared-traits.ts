@@ -1,17 +1,27 @@
-/** What site.yaml says of a device beside its registers and its profile. */
+/** What site.yaml says of a device beside its registers and its profile. Power in whole watts. */
 import type { LimitResponse } from '@heliograph/domain/site'
-import type { LimitTraits } from '../drivers/limit-control.ts'
+import type { LimitControl, LimitTraits } from '../drivers/limit-control.ts'
 
+/** See `LimitTraits`, by the same names. */
 export interface DeclaredTraits {
-  /** See `LimitTraits.ramp_ms`. */
   ramp_ms?: number
+  step_w?: number
+  tolerance_w?: number
+  min_limit_w?: number
 }
 
 /** As long as nothing says how fast the power of a device follows its limit. */
 const undeclared_ramp_ms = 60_000
 
-export function declaredOf({ ramp_s }: Pick<LimitResponse, 'ramp_s'> = {}): DeclaredTraits {
-  return ramp_s === undefined ? {} : { ramp_ms: ramp_s * 1000 }
+export function declaredOf(response: LimitResponse | undefined, rated_w: number): DeclaredTraits {
+  const { ramp_s, step_pct, tolerance_pct, least_pct } = response ?? {}
+  return {
+    ...(ramp_s !== undefined && { ramp_ms: ramp_s * 1000 }),
+    // Not rounded: a multiple of it has to be a whole step of the register.
+    ...(step_pct !== undefined && { step_w: (rated_w * step_pct) / 100 }),
+    ...(tolerance_pct !== undefined && { tolerance_w: Math.ceil((rated_w * tolerance_pct) / 100) }),
+    ...(least_pct !== undefined && { min_limit_w: Math.ceil((rated_w * least_pct) / 100) }),
+  }
 }
 
 /** A declaration never shortens what the device itself or its profile says. */
@@ -21,4 +31,44 @@ export function rampOf(
 ): number {
   if (declared?.ramp_ms === undefined) return ramp_ms ?? undeclared_ramp_ms
   return Math.max(declared.ramp_ms, ramp_ms ?? 0)
+}
+
+export interface Rounding {
+  step_w: number
+  tolerance_w: number
+  least_w: number
+}
+
+/** How a device rounds a limit: by site.yaml, else by its profile. */
+export function roundingOf(
+  traits: Pick<LimitTraits, 'step_w' | 'tolerance_w' | 'min_limit_w'>,
+  declared: DeclaredTraits = {},
+): Rounding {
+  return {
+    step_w: declared.step_w ?? traits.step_w ?? 0,
+    tolerance_w: declared.tolerance_w ?? traits.tolerance_w ?? 0,
+    least_w: declared.min_limit_w ?? traits.min_limit_w,
+  }
+}
+
+/**
+ * The highest limit that the device can be told so that it holds `limit_w` at most, however it
+ * rounds. Nothing rounds above its own ceiling.
+ */
+export function settableWithin(
+  control: Pick<LimitControl, 'settable'>,
+  { step_w, tolerance_w, least_w }: Rounding,
+  { limit_w, static_max_w }: { limit_w: number; static_max_w: number },
+): number {
+  if (limit_w >= static_max_w) return control.settable(limit_w)
+  const told_w = control.settable(stepBelow(Math.max(0, limit_w - tolerance_w), step_w))
+  return told_w < least_w ? 0 : told_w
+}
+
+/** Whole watts, and where a step is none, the next above it, as registers are read. */
+function stepBelow(limit_w: number, step_w: number): number {
+  if (step_w === 0) return limit_w
+  const steps = Math.floor(limit_w / step_w)
+  const whole_w = Math.ceil(steps * step_w - 1e-6)
+  return whole_w <= limit_w ? whole_w : Math.max(0, Math.ceil((steps - 1) * step_w - 1e-6))
 }

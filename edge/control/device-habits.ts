@@ -11,10 +11,14 @@
  * Power in whole watts.
  */
 
+import type { Rounding } from './declared-traits.ts'
+
 /** Survives a restart. */
 export interface Habits {
   /** The most that it was seen to round down. */
   rounds_by_w: number
+  /** The most that it was seen to make more of a limit. */
+  rounds_up_w?: number
   doubt: Doubt | null
 }
 
@@ -61,6 +65,8 @@ const no_habits: Habits = { rounds_by_w: 0, doubt: null }
 
 export class DeviceHabits {
   #habits: Habits
+  /** What is declared of its rounding. */
+  rounding: Pick<Rounding, 'tolerance_w' | 'least_w'> = { tolerance_w: 0, least_w: 0 }
 
   constructor(habits: Habits = no_habits) {
     this.#habits = habits
@@ -80,6 +86,10 @@ export class DeviceHabits {
   /** By all that is known of it, it may show this for that. */
   makes(found_w: number, asked_w: number): boolean {
     if (isSame(found_w, asked_w)) return true
+    const { tolerance_w, least_w } = this.rounding
+    if (Math.abs(found_w - asked_w) <= tolerance_w + same_w) return true
+    // It goes no lower, whatever it is told.
+    if (asked_w < least_w && Math.abs(found_w - least_w) <= tolerance_w + same_w) return true
     const { rounds_by_w } = this.#habits
     return found_w < asked_w && asked_w - found_w <= rounds_by_w + same_w
   }
@@ -87,6 +97,12 @@ export class DeviceHabits {
   /** What is in doubt stays the limit of another, who has done something since. */
   letBe(): void {
     this.#doubt(null)
+  }
+
+  /** It makes so much more of a limit. */
+  roundsUp(by_w: number): void {
+    const rounds_up_w = Math.max(by_w, this.#habits.rounds_up_w ?? 0)
+    this.#habits = { ...this.#habits, rounds_up_w, doubt: null }
   }
 
   /** Of another ceiling its steps are other ones. */
@@ -125,7 +141,8 @@ export class DeviceHabits {
       const external_w = lowest(answer.external_w, found_w)
       return { is_proof: false, external_w, foreign: 'lowered' }
     }
-    this.#habits = { rounds_by_w: Math.max(this.#habits.rounds_by_w, rounds_by_w), doubt: null }
+    const most_w = Math.max(this.#habits.rounds_by_w, rounds_by_w)
+    this.#habits = { ...this.#habits, rounds_by_w: most_w, doubt: null }
     return { is_proof: true, external_w: doubt.external_w, foreign: null }
   }
 

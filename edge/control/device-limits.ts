@@ -4,7 +4,7 @@
  */
 import type { LimitState, LimitTraits } from '../drivers/limit-control.ts'
 import { ContestWatch } from './contest-watch.ts'
-import { rampOf } from './declared-traits.ts'
+import { type Rounding, rampOf, roundingOf } from './declared-traits.ts'
 import { DeviceHabits, isSame, type Verdict } from './device-habits.ts'
 import {
   type BeforeBegin,
@@ -18,6 +18,7 @@ import {
 } from './device-record.ts'
 import { disowned, type Foreign, foreignLimit, rescaled } from './foreign-limit.ts'
 import { OvershootWatch } from './overshoot-watch.ts'
+import { RepeatedOrder } from './repeated-order.ts'
 import { UnheardTime } from './unheard-time.ts'
 
 const attempts_max = 3
@@ -45,6 +46,7 @@ export class DeviceLimits {
   #overtaken = { limit_w: 0, until_ms: Number.NEGATIVE_INFINITY }
   readonly #overshoots = new OvershootWatch()
   readonly #contest = new ContestWatch()
+  readonly #repeated = new RepeatedOrder()
   /** What the newest begun limit stands in place of. */
   #before_begin: BeforeBegin | null = null
   #was_silent = true
@@ -52,6 +54,7 @@ export class DeviceLimits {
   #is_restart: boolean
   #attempts = 0
   #traits: LimitTraits | null = null
+  #rounding: Rounding
   /** Until then its power may follow a lower limit; infinite: not read since the start. */
   #ramp_until_ms: number
   /** Measured above all that its registers allow; null: the latest measurement was not. */
@@ -73,6 +76,7 @@ export class DeviceLimits {
     this.#intents = [...this.#record.intents]
     this.#is_restart = this.#intents.length > 0
     this.#writes = this.#intents.length
+    this.#rounding = roundingOf({ min_limit_w: 0 }, facts.declared)
     const is_ramp_over = record !== null && record.ramps_from_w === null
     this.#ramp_until_ms = is_ramp_over ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
   }
@@ -106,9 +110,36 @@ export class DeviceLimits {
     return this.#state && (this.#state.limit_w ?? this.#state.static_max_w)
   }
 
+  /**
+   * The limit that it stands at: what it was told, where it makes more of that; null before the
+   * first read. Told less than this, it comes down.
+   */
+  get stands_w(): number | null {
+    const { written_w } = this.#record
+    const is_above = this.#isMade() && written_w !== null && this.bound_w! > written_w
+    return is_above ? written_w : this.bound_w
+  }
+
+  /** What it goes on with although it was told 0; else 0. */
+  get least_held_w(): number {
+    return this.is_proven && this.stands_w === 0 ? this.bound_w! : 0
+  }
+
+  /** The most that it may make of a limit. */
+  comesTo_w(limit_w: number): number {
+    const { static_max_w } = this.#record
+    if (limit_w >= static_max_w) return limit_w
+    return Math.min(static_max_w, limit_w + this.#rounding.tolerance_w)
+  }
+
+  /** How it rounds a limit, as far as that is declared. */
+  get rounding(): Rounding {
+    return this.#rounding
+  }
+
   /** The least that it may hold now; null before the first read. */
   get least_w(): number | null {
-    return this.bound_w === null ? null : Math.min(this.bound_w, ...this.#intents)
+    return this.stands_w === null ? null : Math.min(this.stands_w, ...this.#intents)
   }
 
   get has_external(): boolean {
@@ -213,7 +244,11 @@ export class DeviceLimits {
     if (!this.isFresh(now_ms) && !this.stays) return this.ceiling_w
     const reverts_w = this.#revertsTo(state, now_ms)
     const bound_w = state.limit_w ?? state.static_max_w
-    const begun_w = Math.max(this.#overtakenAt(now_ms), ...this.#intents)
+    // What is lower than what it was told before it never makes more of.
+    const intents_w = this.#intents.map((limit_w) => {
+      return limit_w > this.stands_w! ? this.comesTo_w(limit_w) : limit_w
+    })
+    const begun_w = Math.max(this.#overtakenAt(now_ms), ...intents_w)
     // It may come to the limit itself yet that it was thought to round.
     const told_w = this.#isMade() ? written_w! : 0
     const most_w = Math.max(bound_w, reverts_w, begun_w, told_w)
@@ -240,6 +275,7 @@ export class DeviceLimits {
     this.#was_silent = false
     if (this.#is_restart) this.#resume(now_ms)
     this.#traits = traits
+    this.#takeRounding(traits)
     this.#state = state
     this.#read_at_ms = now_ms
     const found_w = state.limit_w ?? state.static_max_w
@@ -247,6 +283,7 @@ export class DeviceLimits {
     const is_rescaled = this.#rescale(state.static_max_w, found_w, before_w)
     const newest_w = this.#intents.at(-1)
     const held_w = was_silent || is_rescaled ? null : before_w
+    if (was_silent || is_rescaled) this.#repeated.forget()
     const verdict = newest_w === undefined ? null : this.#judge(found_w, held_w, now_ms)
     if (verdict?.is_proof) this.#prove(found_w, now_ms)
     this.#keepBegun(now_ms)
@@ -277,6 +314,7 @@ export class DeviceLimits {
     this.#before_begin = { written_w, before_w, made_w, is_again, written_at_ms }
     this.#intents = fewIntents([...this.#intents.filter((begun_w) => begun_w !== limit_w), limit_w])
     const held_w = this.held_w(now_ms)
+    this.#repeated.told(limit_w, bound_w, this.#record.external_w, now_ms)
     this.#keep({ written_w: limit_w, before_w: bound_w, made_w: null })
     if (limit_w < held_w) this.#ramps(held_w, now_ms)
     this.#written_at_ms = now_ms
@@ -307,6 +345,7 @@ export class DeviceLimits {
 
   /** It answered that it took the newest limit; before that is read back. */
   taken({ applies_within_ms }: LimitTraits, now_ms: number): void {
+    this.#repeated.taken()
     if (applies_within_ms === 0) return
     this.#applies_until_ms = now_ms + applies_within_ms
     this.#comes_by_ms = Math.max(this.#others_come_by_ms, this.#applies_until_ms)
@@ -412,6 +451,13 @@ export class DeviceLimits {
     const asked_w = this.#intents.at(-1)!
     const begun_w = this.#record.before_w ?? asked_w
     const is_new = held_w !== null && !isSame(found_w, begun_w) && !this.#isTold(found_w, now_ms)
+    const repeated = this.#repeated.isMade(found_w, now_ms)
+    if (repeated && !this.#isComing(now_ms)) {
+      this.#habits.roundsUp(found_w - asked_w)
+      this.#takeRounding(this.#traits!)
+      this.#keep({ ...repeated, habits: this.#habits.known })
+      return { is_proof: true, foreign: null, ...repeated }
+    }
     const verdict = this.#habits.judge({
       ...{ found_w, asked_w, external_w, is_new, rated_w: this.facts.rated_w },
       is_applying: this.#isComing(now_ms),
@@ -419,6 +465,14 @@ export class DeviceLimits {
     if (!verdict) return null
     this.#keep({ external_w: verdict.external_w, habits: this.#habits.known })
     return verdict
+  }
+
+  #takeRounding(traits: LimitTraits): void {
+    const declared = roundingOf(traits, this.facts.declared)
+    const { rounds_up_w = 0 } = this.#habits.known
+    const tolerance_w = Math.max(declared.tolerance_w, rounds_up_w)
+    this.#rounding = { ...declared, tolerance_w }
+    this.#habits.rounding = this.#rounding
   }
 
   /** It shows a limit late, and that time is not over, or has not begun. */
@@ -437,7 +491,8 @@ export class DeviceLimits {
   #prove(found_w: number, now_ms: number): void {
     const is_made = !isSame(found_w, this.#intents.at(-1)!)
     if (this.#writes > 1) {
-      const limit_w = Math.max(this.#overtakenAt(now_ms), ...this.#intents)
+      const intents_w = this.#intents.map((one_w) => this.comesTo_w(one_w))
+      const limit_w = Math.max(this.#overtakenAt(now_ms), ...intents_w)
       this.#overtaken = { limit_w, until_ms: this.#comes_by_ms }
     }
     this.#writes = 0

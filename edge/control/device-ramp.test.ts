@@ -113,10 +113,10 @@ test('the old limit is on record before the lower one is sent', () => {
 test('without a declared ramp it is 60 s; a declaration never shortens what the device says', () => {
   const unknown = { ramp_ms: null }
   assert.equal(rampOf(unknown, {}), 60_000)
-  assert.equal(rampOf(unknown, { declared: declaredOf({ ramp_s: 0 }) }), 0)
-  assert.equal(rampOf({ ramp_ms: 150_000 }, { declared: declaredOf({ ramp_s: 5 }) }), 150_000)
-  assert.equal(rampOf({ ramp_ms: 1000 }, { declared: declaredOf({ ramp_s: 5 }) }), 5000)
-  assert.equal(rampOf({ ramp_ms: 1000 }, { declared: declaredOf() }), 1000)
+  assert.equal(rampOf(unknown, { declared: declaredOf({ ramp_s: 0 }, 100) }), 0)
+  assert.equal(rampOf({ ramp_ms: 150_000 }, { declared: declaredOf({ ramp_s: 5 }, 100) }), 150_000)
+  assert.equal(rampOf({ ramp_ms: 1000 }, { declared: declaredOf({ ramp_s: 5 }, 100) }), 5000)
+  assert.equal(rampOf({ ramp_ms: 1000 }, { declared: declaredOf(undefined, 100) }), 1000)
 })
 
 for (const [why, traits_of_all, limit, waits_ms] of [

@@ -19,6 +19,8 @@ export interface Origin {
   permit_range_w: readonly [number, number] | null
   /** Found while it had not shown yet what it was told: another's, or its own doing. */
   doubtful_w?: number | null
+  /** It was told that for a row, with nothing of the permit in it. */
+  is_doubt_of_row?: boolean
 }
 
 /** Without `origin` nothing of that is known. */
@@ -68,7 +70,9 @@ export class TracedLimits extends DeviceLimits {
     const ratio = static_max_w / before_max_w
     const was_doubtful = before_w !== null && before_w === this.#origin.doubtful_w
     if ((was_open || (was_doubtful && ratio !== 1)) && external_w !== before_w) {
-      this.#origin = { ...this.#origin, doubtful_w: external_w }
+      const is_again = was_doubtful && this.#origin.is_doubt_of_row === true
+      const is_doubt_of_row = was_open ? this.#origin.written_for === 'curtailment' : is_again
+      this.#origin = { ...this.#origin, doubtful_w: external_w, is_doubt_of_row }
     }
     if (ratio !== 1) this.#rescale(ratio)
     // What an earlier run set while its disk was full is not on record.
@@ -125,6 +129,19 @@ export class TracedLimits extends DeviceLimits {
     this.setForPermit(this.external_max_w)
     super.forgetExternal(by)
     if (super.record.written_w !== written_w) this.#origin = { ...this.#origin, written_for: null }
+  }
+
+  /** What it made its lower limit of has nothing of the permit in it. */
+  get is_below_row(): boolean {
+    return this.is_below && this.#origin.is_doubt_of_row === true
+  }
+
+  /**
+   * It stands lower than it could, and was found so while it had not shown yet what it was told: by
+   * another's doing, or because it rounds in a way that is not declared.
+   */
+  get is_below(): boolean {
+    return this.has_external && this.external_max_w === this.#origin.doubtful_w
   }
 
   /** null: not certain. */

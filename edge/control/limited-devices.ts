@@ -16,7 +16,7 @@ export function limitedIn({ logger_id, controller, inverters }: Logger): Limited
     key: inverter_id,
     rated_kw: rated_ac_power_kw,
     max_kw: Math.max(max_ac_power_kw, rated_ac_power_kw),
-    declared: declaredOf(limit),
+    declared: declaredOf(limit, watts(rated_ac_power_kw)),
   }))
   const placeOf = (rated_kw: number, max_kw: number) => {
     return { logger_id, rated_w: watts(rated_kw), max_w: Math.ceil(max_kw * 1000) }
@@ -29,7 +29,9 @@ export function limitedIn({ logger_id, controller, inverters }: Logger): Limited
   const rated_kw = each.reduce((sum, one) => sum + one.rated_kw, 0)
   const max_kw = each.reduce((sum, one) => sum + one.max_kw, 0)
   const place = { ...placeOf(rated_kw, max_kw), inverters: each.map(({ key }) => key) }
-  return [{ key: controllerKey(logger_id), place, declared: declaredOf(controller.limit) }]
+  return [
+    { key: controllerKey(logger_id), place, declared: declaredOf(controller.limit, place.rated_w) },
+  ]
 }
 
 export const watts = (power_kw: number) => Math.floor(power_kw * 1000)

@@ -7,19 +7,30 @@ export type Circumstances = Pick<PlantLook, 'now' | 'steady' | 'now_ms' | 'is_fr
   /** By the decision. */
   is_settled(logger_id: number): boolean
   refusalOf(plant: Plant): string | null
+  belowOf(plant: Plant): string | null
 }
 
 export function lookAtPlant(
   plants: ControlledPlants,
   logger_id: number,
-  { now, steady, now_ms, is_free, is_settled, refusalOf }: Circumstances,
+  { now, steady, now_ms, is_free, is_settled, ...of }: Circumstances,
 ): PlantLook {
   const plant = plants.of(logger_id)
   if (!plant) {
     const failure = { code: 'driver_error', message: 'this site has no such plant' } as const
     const none = { rated_w: 0, held_w: Number.POSITIVE_INFINITY, is_free: false, power: null }
     const known = { is_known: true, is_settled: true, is_ramping: false }
-    return { now, steady, now_ms, ...none, ...known, failure, refusal: null, failed_attempts: 0 }
+    return {
+      now,
+      steady,
+      now_ms,
+      ...none,
+      ...known,
+      failure,
+      below: null,
+      refusal: null,
+      failed_attempts: 0,
+    }
   }
   const { devices, rated_w } = plant
   const is_known = plants.isKnown(plant, now_ms)
@@ -32,7 +43,8 @@ export function lookAtPlant(
     is_settled: is_settled(logger_id) && is_known,
     power: plants.powerOf(plant, now_ms),
     failure: failures.find(({ code }) => code !== 'timeout') ?? failures[0] ?? null,
-    refusal: refusalOf(plant),
+    below: of.belowOf(plant),
+    refusal: of.refusalOf(plant),
     failed_attempts: devices.reduce((sum, device) => sum + device.failed_attempts, 0),
   }
 }

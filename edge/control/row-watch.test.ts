@@ -18,6 +18,7 @@ function watchOf(more: Parameters<typeof rowOf>[1] = {}) {
       rated_w: 300_000,
       held_w: 60_000,
       is_ramping: false,
+      below: null,
       is_known: true,
       is_settled: true,
       is_free: false,
@@ -137,6 +138,7 @@ test('applied and restored are found at whole seconds, and not within the first'
         rated_w: 300_000,
         held_w: 60_000,
         is_ramping: false,
+        below: null,
         is_known: true,
         is_settled: true,
       }
@@ -171,6 +173,7 @@ test('before all devices were asked after a restart nothing is sampled, and noth
       ...{ ...wall(start_at + at_ms), now_ms: at_ms, rated_w: 300_000, held_w: 180_000 },
       ...{
         is_ramping: false,
+        below: null,
         is_known,
         is_settled: false,
         is_free: false,

@@ -25,6 +25,8 @@ export interface PlantLook extends WallTime {
   is_free: boolean
   power: PlantPower | null
   failure: Failure | null
+  /** Which of its devices stands lower than it should although nothing holds it; null: none. */
+  below: string | null
   /** Why nothing of it may be raised now, whatever its permit would allow; null: it may be. */
   refusal: string | null
   /** Writes that failed, and read-backs that showed something else, since the start. */
@@ -161,7 +163,7 @@ export class RowWatch {
   }
 
   #proceed(plant: PlantLook, is_in_force: boolean): HeldRow {
-    const { now, now_ms, held_w, is_settled, is_free, is_known } = plant
+    const { now, now_ms, held_w, is_settled, is_free, is_known, below } = plant
     const next = { ...this.#held }
     const { row } = next
     const is_judged = this.#isJudged(now)
@@ -183,7 +185,7 @@ export class RowWatch {
     } else if (!isCancelled(next) && (row.released_at !== null || now >= row.end_at)) {
       next.restore_started_at ??= now
       const is_due = now >= next.restore_started_at + judged_after_ms
-      if (is_settled && is_judged && is_due) next.restored_at ??= now
+      if (is_settled && below === null && is_judged && is_due) next.restored_at ??= now
       // As seldom as restored is found: where there was nothing to be raised, it is not told.
       if (is_judged) this.#is_refused = is_due && plant.refusal !== null
     }
@@ -195,7 +197,8 @@ export class RowWatch {
     if (is_pending) next.retry_count += failed
     if (is_pending && !is_known) return next
     const refused = is_in_force || !this.#is_refused ? null : refusalOf(plant)
-    const failure = is_pending ? (refused ?? plant.failure) : null
+    const kept = is_in_force ? null : belowOf(plant)
+    const failure = is_pending ? (refused ?? kept ?? plant.failure) : null
     next.failure_code = failure?.code ?? null
     next.failure_message = failure?.message ?? null
     return next
@@ -234,6 +237,9 @@ export class RowWatch {
 
 const refusalOf = ({ refusal }: PlantLook): Failure | null =>
   refusal === null ? null : { code: 'raise_refused', message: refusal }
+
+const belowOf = ({ below }: PlantLook): Failure | null =>
+  below === null ? null : { code: 'device_below_limit', message: below }
 
 /** A row as it is when it was just heard of. */
 export function newlyHeld(row: CurtailmentRow, now: number): HeldRow {

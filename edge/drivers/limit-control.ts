@@ -28,8 +28,14 @@ export interface LimitTraits {
    * registers nor a document say so.
    */
   ramp_ms: number | null
-  /** The lowest limit at which it is known to go on feeding in: below that `settable` gives 0. */
+  /**
+   * The lowest limit above 0: below that it is told 0, at which it may stop, or go on with this.
+   */
   min_limit_w: number
+  /** Steps that it takes whole, coarser than those of its registers; without it, there are none. */
+  step_w?: number
+  /** The largest rounding of a limit, up or down; without it, it holds what it is told. */
+  tolerance_w?: number
 }
 
 export interface LimitControl {

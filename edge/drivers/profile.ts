@@ -134,6 +134,8 @@ export interface LimitProfile {
   ramp: { gradient: NumberRegister } | { within_ms: number } | null
   /** The lowest setpoint, as in the register, known to keep it feeding in: what is below is 0. */
   raw_min: number
+  /** It rounds a setpoint by so much at most, up or down, as in the register. */
+  raw_tolerance?: number
 }
 
 /** Alike inputs in a row: voltage and current of the first, the next ones `stride` further on. */

@@ -120,7 +120,8 @@ function orSay({ known, reason, device }: Access): Known {
 function controlOf(limit: LimitProfile, access: Access): LimitControl {
   return {
     get traits() {
-      const { survives_power_loss, min_interval_ms, applies_within_ms, raw_min } = limit
+      const { survives_power_loss, min_interval_ms, applies_within_ms } = limit
+      const { raw_min, raw_tolerance = 0 } = limit
       const { known } = access
       return {
         survives_power_loss,
@@ -128,6 +129,7 @@ function controlOf(limit: LimitProfile, access: Access): LimitControl {
         applies_within_ms,
         ramp_ms: known?.ramp_ms ?? null,
         min_limit_w: known ? wattsOf(raw_min, known.scale) : 0,
+        tolerance_w: known ? wattsOf(raw_tolerance, known.scale) : 0,
       }
     },
     settable(limit_w) {

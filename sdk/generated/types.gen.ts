@@ -2953,9 +2953,9 @@ export type CurtailmentRow = {
      */
     retry_count: number;
     /**
-     * What keeps it from being applied or restored; the edge goes on trying. `edge_offline`: no edge had it 30 s after its start; it is carried out as soon as one has. `device_rejected`: a device refuses its limit, or delivers more. `readback_mismatch`: its limit reads back as another. `timeout`: it does not answer. `driver_error`: it cannot be limited for another reason. `raise_refused`: the row is over, and the edge may not raise the plant, above all while it knows no grid permit of it; also for a minute after its clock jumped, and while its disk takes nothing. It does once it may.
+     * What keeps it from being applied or restored; the edge goes on trying. `edge_offline`: no edge had it 30 s after its start; it is carried out as soon as one has. `device_rejected`: a device refuses its limit, or delivers more. `readback_mismatch`: its limit reads back as another. `timeout`: it does not answer. `driver_error`: it cannot be limited for another reason. `raise_refused`: the row is over, and the edge may not raise the plant, above all while it knows no grid permit of it; also for a minute after its clock jumped, and while its disk takes nothing. It does once it may. `device_below_limit`: the row is over, and a device still holds a lower limit than it should, which it made of a command; `failure_message` has both figures where they tell nothing of the permit. It ends when the device is back, or when somebody at the site declares how it rounds or whose the limit is.
      */
-    failure_code: 'edge_offline' | 'device_rejected' | 'readback_mismatch' | 'timeout' | 'driver_error' | 'raise_refused' | null;
+    failure_code: 'edge_offline' | 'device_rejected' | 'readback_mismatch' | 'timeout' | 'driver_error' | 'raise_refused' | 'device_below_limit' | null;
     /**
      * The same in words.
      */

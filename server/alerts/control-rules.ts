@@ -47,6 +47,19 @@ export const controlRules = {
     recommended_action: 'Check its settings for power limits from outside.',
     without_figures: true,
   },
+  device_below_limit: {
+    title: 'A device stays below its limit',
+    holds: 'A device made a lower limit of a command than it was told, and stays there.',
+    category: 'control',
+    severity: 'major',
+    ...{ raise_delay_s: 60, clear_delay_s: 60 },
+    thresholds: {},
+    suppressed_by: [],
+    recommended_action:
+      'Declare step, rounding and least limit of the device in site.yaml, or say at the edge whose ' +
+      'the limit is.',
+    without_figures: true,
+  },
   control_contention: {
     title: 'Another master changes limits',
     holds: 'The limit of a device was changed by another within the last ten minutes.',

@@ -111,7 +111,11 @@ export const CurtailmentRow = Type.Object(
           'its limit reads back as another. `timeout`: it does not answer. `driver_error`: it ' +
           'cannot be limited for another reason. `raise_refused`: the row is over, and the edge ' +
           'may not raise the plant, above all while it knows no grid permit of it; also for a ' +
-          'minute after its clock jumped, and while its disk takes nothing. It does once it may.',
+          'minute after its clock jumped, and while its disk takes nothing. It does once it may. ' +
+          '`device_below_limit`: the row is over, and a device still holds a lower limit than it ' +
+          'should, which it made of a command; `failure_message` has both figures where they tell ' +
+          'nothing of the permit. It ends when the device is back, or when somebody at the site ' +
+          'declares how it rounds or whose the limit is.',
       }),
     ),
     failure_message: Nullable(Type.String({ description: 'The same in words.' })),

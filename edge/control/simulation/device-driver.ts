@@ -24,8 +24,16 @@ export const traitsOf = (device: SimulatedDevice): LimitTraits => ({
   min_interval_ms: device.build.min_interval_ms,
   applies_within_ms: appliesWithin(device),
   ramp_ms: rampOf(device),
-  min_limit_w: 0,
+  ...roundingOf(device),
 })
+
+/** What is declared of it. */
+export function roundingOf({ build, quirks }: SimulatedDevice) {
+  const { coarse_units, least_units, is_declared } = quirks
+  if (!is_declared) return { min_limit_w: 0, tolerance_w: 0 }
+  const tolerance_w = coarse_units > 1 ? wattsOf(coarse_units, build.step_w) : 0
+  return { min_limit_w: wattsOf(least_units, build.step_w), tolerance_w }
+}
 
 /** What so many steps are, in whole watts that are never less. */
 const wattsOf = (units: number, step_w: number) => Math.ceil(units * step_w - 1e-6)

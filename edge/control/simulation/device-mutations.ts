@@ -263,4 +263,42 @@ export const deviceMutations: readonly Mutation[] = [
     from: 'const undeclared_ramp_ms = 60_000',
     to: 'const undeclared_ramp_ms = 0',
   },
+  {
+    name: 'leaves no room for what a device rounds up',
+    file: `${core}/declared-traits.ts`,
+    from: 'stepBelow(Math.max(0, limit_w - tolerance_w), step_w)',
+    to: 'stepBelow(limit_w + 0 * tolerance_w, step_w)',
+  },
+  {
+    name: 'takes what a device makes of its limit within its tolerance for a limit of another',
+    file: habits,
+    from: '    if (Math.abs(found_w - asked_w) <= tolerance_w + same_w) return true\n',
+    to: '    if (tolerance_w < 0) return true\n',
+  },
+  {
+    name: 'takes the least limit of a device for a limit of another',
+    file: habits,
+    from: 'if (asked_w < least_w && Math.abs(found_w - least_w) <= tolerance_w + same_w) return true',
+    to: 'if (least_w < 0) return true',
+  },
+  {
+    name: 'gives away what a device goes on with that was told 0',
+    file: `${core}/decide.ts`,
+    from: '  if (least.length === 0) return targets\n',
+    to: '  if (least.length >= 0) return targets\n',
+  },
+  {
+    name: 'says restored of a plant of which a device stands lower by our doing',
+    edge,
+    file: `${core}/row-watch.ts`,
+    from: 'if (is_settled && below === null && is_judged && is_due)',
+    to: 'if (is_settled && is_judged && is_due)',
+  },
+  {
+    name: 'takes any limit above its own for what the device makes of that, at once',
+    edge,
+    file: `${core}/repeated-order.ts`,
+    from: 'const is_certain = this.#times >= times_min && now_ms - order.since_ms >= lasting_ms_min',
+    to: 'const is_certain = this.#times >= times_min - 4 && lasting_ms_min > 0',
+  },
 ]

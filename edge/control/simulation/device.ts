@@ -42,8 +42,11 @@ export interface Build {
 
 /** What a device makes of what it is told, beside the steps of its register. */
 export interface Quirks {
-  /** It rounds a limit down to a multiple of so many steps. */
+  /** It rounds a limit to a multiple of so many steps. */
   coarse_units: number
+  rounds: 'down' | 'up' | 'nearest'
+  /** That it rounds, or goes no lower, is declared. */
+  is_declared: boolean
   /** It goes no lower than so many steps. */
   least_units: number
   /** It comes to a limit by so many steps a second, and shows where it stands; null: at once. */
@@ -56,6 +59,8 @@ export interface Quirks {
 
 export const no_quirks: Quirks = {
   coarse_units: 1,
+  rounds: 'down',
+  is_declared: false,
   least_units: 0,
   ramp_units: null,
   beyond_ratio: 0,
@@ -283,9 +288,10 @@ export class SimulatedDevice {
   }
 
   #madeOf({ units, timer }: Setting): Setting {
-    const { coarse_units, least_units } = this.quirks
+    const { coarse_units, least_units, rounds } = this.quirks
+    const round = { down: Math.floor, up: Math.ceil, nearest: Math.round }[rounds]
     const make = (steps: number) =>
-      Math.max(least_units, Math.floor(steps / coarse_units) * coarse_units)
+      Math.max(least_units, round(steps / coarse_units) * coarse_units)
     if (units === null) return { units, timer }
     const to_units = timer && timer.to_units !== null ? make(timer.to_units) : null
     return { units: make(units), timer: timer && { ...timer, to_units } }

@@ -236,7 +236,10 @@ export class Judge {
         devices.reduce((sum, { build }) => sum + build.static_w, 0),
       )
       const steps_w = devices.reduce((sum, { build, quirks }) => {
-        return sum + build.step_w * quirks.coarse_units + 2
+        const { coarse_units, least_units, is_declared } = quirks
+        // What is declared is left to it, and what it then rounds the other way is lost as well.
+        const steps = is_declared ? 2 * coarse_units + least_units : coarse_units
+        return sum + build.step_w * steps + 2
       }, 0)
       const allowed_w = devices.reduce((sum, device) => sum + device.allowed_w, 0)
       if (allowed_w < wanted_w - steps_w) {
@@ -247,8 +250,9 @@ export class Judge {
 
   /** What stands there may be another's, or look like that for good: then it stays lower. */
   #mayStay({ device, is_touched, is_unsure }: Ledger): boolean {
-    const { least_units, ramp_units } = device.quirks
-    return is_touched || is_unsure || least_units > 0 || ramp_units !== null
+    const { least_units, ramp_units, is_declared } = device.quirks
+    const is_limited = least_units > 0 && !is_declared
+    return is_touched || is_unsure || is_limited || ramp_units !== null
   }
 
   #ours(ledger: Ledger, before_w: number): void {
@@ -348,7 +352,8 @@ export class Judge {
     const is_small = build.step_w * quirks.coarse_units < rounding_ratio * build.rated_w
     const is_beyond = quirks.beyond_ratio > 0 && (is_rescaled || device.is('ignoring'))
     const is_late = traitsOf(device).applies_within_ms > 0
-    const is_rounding = quirks.coarse_units > 1 && (!is_small || !is_apart || is_late)
+    const is_known = quirks.coarse_units === 1 || quirks.is_declared
+    const is_rounding = !is_known && (!is_small || !is_apart || is_late)
     const is_moved = Math.abs(set_ms - rescaled_ms) <= in_sight_ms
     if (is_beyond || is_rounding || is_moved) ledger.is_unsure = true
   }

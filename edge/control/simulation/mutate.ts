@@ -20,7 +20,7 @@ const run = promisify(execFile)
 const inCore = (names: string[]) => names.map((name) => `${core}/${name}.test.ts`)
 const inDrivers = (names: string[]) => names.map((name) => `edge/drivers/${name}.test.ts`)
 const tests = {
-  thin: inCore(['ceiling', 'share', 'device-limits', 'decide']),
+  thin: inCore(['ceiling', 'share', 'device-limits', 'device-ramp', 'device-rounding', 'decide']),
   controller: inCore([
     'controller',
     'controller-clock',
@@ -39,6 +39,7 @@ const tests = {
     'row-watch',
     'device-limits',
     'device-ramp',
+    'device-rounding',
     'foreign-limit',
     'arming',
     'excess-watch',

@@ -6,6 +6,7 @@
 import { type CurtailmentRow, isInForce, mergeRow, rowKey } from '@heliograph/domain/curtailment'
 import { type Ceiling, plantCeiling } from '../ceiling.ts'
 import { type Controlled, decide, type Order, type PlantNow } from '../decide.ts'
+import { settableWithin } from '../declared-traits.ts'
 import { DeviceLimits } from '../device-limits.ts'
 import type { DeviceRecord } from '../device-record.ts'
 import { type Looped, PlantLoops } from '../plant-loops.ts'
@@ -257,11 +258,16 @@ function holdOf(device: SimulatedDevice, disk: Disk): Held {
     fresh_ms,
     revert_margin_ms: 3 * poll_ms,
   }
+  const limits = new DeviceLimits(facts, disk.durable.get(inverter_id) ?? null)
+  const control = { settable: (limit_w: number) => settable(device, limit_w) }
   return {
     inverter_id,
     device,
-    limits: new DeviceLimits(facts, disk.durable.get(inverter_id) ?? null),
-    settable: (limit_w) => settable(device, limit_w),
+    limits,
+    settable: (limit_w) => {
+      const { rounding, static_max_w } = limits
+      return settableWithin(control, rounding, { limit_w, static_max_w })
+    },
     is_busy: false,
     was_read: false,
     write: null,

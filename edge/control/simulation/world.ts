@@ -332,6 +332,8 @@ export class World {
     const ramp_units = this.#rates.master > 0 ? null : Math.ceil((all * 1000) / ramp_ms)
     const beyond_ratio = chance.pick([0.8, 1])
     const fall_ms = chance.pick([8_000, 20_000, 40_000])
+    const coarse_declared = Math.max(2, Math.floor((all * chance.between(2, 10)) / 100))
+    const rounds = chance.pick<Quirks['rounds']>(['up', 'nearest', 'down'])
     const none = no_quirks
     return chance.pick<Quirks>([
       ...[none, none, none],
@@ -346,6 +348,10 @@ export class World {
       ...[
         { ...none, fall_ms },
         { ...none, fall_ms },
+      ],
+      ...[
+        { ...none, is_declared: true, coarse_units: coarse_declared, rounds },
+        { ...none, is_declared: true, least_units },
       ],
     ])
   }

@@ -90,6 +90,10 @@ export const eventAlerts = {
     alert: 'control_contention',
     words: (source) => `The controller of ${source} obeys someone else than the edge.`,
   },
+  device_below_limit: {
+    alert: 'device_below_limit',
+    words: (source) => `A lower limit than was set stays at ${source}.`,
+  },
   curtailment_not_effective: {
     alert: 'curtailment_not_effective',
     words: (source) =>

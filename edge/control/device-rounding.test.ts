@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { rowKey } from '@heliograph/domain/curtailment'
+import type { LimitResponse } from '@heliograph/domain/site'
+import {
+  type ControlledSite,
+  controlledSite,
+  type FakeInverter,
+  rowOf,
+  start_at,
+} from '../fixtures/controlled-site.ts'
+import { inverterOf } from '../fixtures/sites.ts'
+import { declaredOf, roundingOf, settableWithin } from './declared-traits.ts'
+
+type Makes = FakeInverter['makes']
+const tenths = (round: (steps: number) => number) => (limit_w: number) =>
+  round(limit_w / 10_000) * 10_000
+
+const tenth = { tolerance_pct: 10 }
+const cases: [why: string, makes: Makes, limit: LimitResponse][] = [
+  ['rounds up to 10 %', tenths(Math.ceil), tenth],
+  ['rounds to the nearest 10 %', tenths(Math.round), tenth],
+  ['rounds down to 10 %', tenths(Math.floor), tenth],
+  ['has steps of 10 % and is told whole ones', tenths(Math.ceil), { step_pct: 10 }],
+  ['goes no lower than 10 %', (limit_w) => Math.max(10_000, limit_w), { least_pct: 10 }],
+  ['is off by one step', (limit_w) => Math.min(100_000, limit_w + 1000), { tolerance_pct: 1 }],
+]
+
+/** Three inverters of 100 kW, of which the first makes something of its limits. */
+async function siteWith(makes: Makes, limit: LimitResponse | undefined): Promise<ControlledSite> {
+  const inverters = [1, 2, 3].map((id) => inverterOf(id, id === 1 && limit ? { limit } : {}))
+  const loggers = [{ logger_id: 1, name: 'L', rated_power_kw: 300, inverters }]
+  const site = await controlledSite({
+    permit_w: 300_000,
+    site: { loggers },
+    prepare: (inverter) => {
+      if (inverter.inverter_id === 1) inverter.makes = makes
+    },
+  })
+  await site.clock.advance(10_000)
+  return site
+}
+
+const sumOf = (site: ControlledSite) =>
+  site.inverters.reduce((sum, { limit_w, static_max_w }) => sum + (limit_w ?? static_max_w), 0)
+
+for (const [why, makes, limit] of cases) {
+  test(`a device that ${why} keeps within every row and comes back`, async () => {
+    const site = await siteWith(makes, limit)
+    for (const [nth, kw] of [200, 129, 47, 12].entries()) {
+      const group_id = `0193a1de-0000-7000-8000-00000000001${nth}`
+      const row = rowOf(kw, { group_id })
+      await site.controller.hear([row])
+      await site.clock.advance(20_000)
+      assert.ok(sumOf(site) <= kw * 1000, `${sumOf(site)} W of ${kw} kW`)
+      assert.ok(site.newest.get(rowKey(row))?.applied_at, `${kw} kW is applied`)
+      const writes = site.inverters[0]!.writes.length
+      await site.clock.advance(60_000)
+      assert.equal(site.inverters[0]!.writes.length, writes, 'it is not told again and again')
+      const released_at = site.clock.now().getTime()
+      await site.controller.hear([{ ...row, released_at }])
+      await site.clock.advance(20_000)
+      assert.equal(sumOf(site), 300_000, `back after ${kw} kW`)
+      assert.ok(site.newest.get(rowKey(row))?.restored_at)
+    }
+    assert.deepEqual(site.events, [])
+    assert.deepEqual(site.faults, [])
+  })
+}
+
+test('one that rounds down by much, as nobody declared, is named and its row stays releasing', async () => {
+  const site = await siteWith((limit_w) => Math.floor(limit_w / 20_000) * 20_000, undefined)
+  const row = rowOf(129)
+  await site.controller.hear([row])
+  await site.clock.advance(60_000)
+  await site.controller.hear([{ ...row, released_at: site.clock.now().getTime() }])
+  await site.clock.advance(30_000)
+  const report = site.newest.get(rowKey(row))!
+  assert.equal(report.restored_at, null)
+  assert.equal(report.failure_code, 'device_below_limit')
+  assert.equal(
+    report.failure_message,
+    'inverter 1 holds 40 kW, not 100 kW, as it should: ' +
+      'it rounds as nobody declared, or another set that',
+  )
+  const named = site.events.filter(({ code }) => code === 'device_below_limit')
+  assert.deepEqual(
+    named.map(({ source_id, edge }) => [source_id, edge]),
+    [['1', 'rising']],
+  )
+  assert.ok(!/\d{2}/.test(named[0]!.message), 'an event has no figure')
+  // Somebody at the device sets it free.
+  site.inverters[0]!.limit_w = null
+  await site.clock.advance(30_000)
+  const after = site.newest.get(rowKey(row))!
+  assert.ok(after.restored_at && after.restored_at > start_at)
+  assert.equal(after.failure_code, null)
+  assert.equal(site.events.filter(({ code }) => code === 'device_below_limit').length, 2)
+})
+
+for (const [why, makes] of [
+  ['rounds up to 10 %', tenths(Math.ceil)],
+  ['goes no lower than 60 %', (limit_w) => Math.max(60_000, limit_w)],
+] as [string, Makes][]) {
+  test(`one that ${why}, as nobody declared, is known by the order of commands`, async () => {
+    const site = await siteWith(makes, undefined)
+    const row = rowOf(129)
+    await site.controller.hear([row])
+    await site.clock.advance(300_000)
+    assert.ok(sumOf(site) <= 129_000, `${sumOf(site)} W`)
+    await site.controller.hear([{ ...row, released_at: site.clock.now().getTime() }])
+    await site.clock.advance(30_000)
+    assert.equal(sumOf(site), 300_000)
+    assert.ok(site.newest.get(rowKey(row))!.restored_at)
+  })
+}
+
+test('what a device is told leaves room for its rounding, and none at full power', () => {
+  const control = { settable: (limit_w: number) => Math.floor(limit_w) }
+  const told = (response: LimitResponse, limit_w: number) => {
+    const rounding = roundingOf({ min_limit_w: 0 }, declaredOf(response, 100_000))
+    return settableWithin(control, rounding, { limit_w, static_max_w: 100_000 })
+  }
+  assert.equal(told(tenth, 100_000), 100_000)
+  assert.equal(told(tenth, 99_999), 89_999)
+  assert.equal(told(tenth, 9000), 0)
+  assert.equal(told({ step_pct: 10 }, 59_999), 50_000)
+  assert.equal(told({ least_pct: 10 }, 9999), 0)
+  assert.equal(told({ least_pct: 10 }, 10_000), 10_000)
+})
