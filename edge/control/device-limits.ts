@@ -365,7 +365,9 @@ export class DeviceLimits {
     const bound_w = this.bound_w
     if (bound_w === null) return
     const { rated_w } = this.facts
-    const ramp_w = this.rampingFrom_w(now_ms)
+    // What was begun may be done, and not be read yet.
+    const begun_w = this.#intents.map((limit_w) => this.comesTo_w(limit_w))
+    const ramp_w = Math.max(this.rampingFrom_w(now_ms), ...begun_w)
     const over_w = this.#overshoots.look(power_w, { bound_w, ramp_w, rated_w }, now_ms)
     this.#measured_w = over_w > bound_w ? Math.ceil(power_w) : null
     if (!this.#overshoots.is_over || over_w <= this.#record.static_max_w) return
