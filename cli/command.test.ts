@@ -57,7 +57,7 @@ test('the help of every command describes it and shows an example of itself', ()
     ...['audit', 'clients create', 'clients list', 'edges enrol', 'edges list', 'edges revoke'],
     ...['forecasts list', 'forecasts show'],
     ...['keys create', 'keys list', 'keys revoke', 'keys rotate'],
-    ...['mail list', 'mail test'],
+    ...['mail confirm', 'mail list', 'mail test'],
     ...['outages add', 'outages list', 'outages remove'],
     ...['panels import', 'panels list', 'panels search'],
     ...[

@@ -1,5 +1,11 @@
-import { listUnsentMails, sendTestMail, type UnsentMail } from '@heliograph/server/admin/mail'
+import {
+  confirmRecipient,
+  listUnsentMails,
+  sendTestMail,
+  type UnsentMail,
+} from '@heliograph/server/admin/mail'
 import type { ServerConfig } from '@heliograph/server/config'
+import { visible } from '@heliograph/server/http/visible-text'
 import type { Command } from 'commander'
 import { type Cli, command, type JsonOption, wholeNumber } from './command.ts'
 import { minute, print, table } from './terminal.ts'
@@ -34,6 +40,19 @@ export function addMailCommands(
     if (outcome !== 'sent') throw new Error(`the mail was not taken (${outcome}): ${said}`)
     print(terminal, { json: { outcome, said }, text: `The mail server took it: ${said}` }, !!json)
   })
+
+  command(
+    mail,
+    'confirm <address>',
+    'Let reports of a client be mailed to an address that has not confirmed by itself.',
+    'mail confirm owner@example.com --client "Sunny Fields Ltd"',
+  )
+    .requiredOption('--client <name>', 'whose reports')
+    .action(async (address: string, { client, json }: JsonOption & { client: string }) => {
+      await withAdmin((admin) => confirmRecipient(admin, { client, address }))
+      const text = `Reports of ${visible(client)} are mailed to ${visible(address)} from now on.`
+      print(terminal, { json: { client, address }, text }, !!json)
+    })
 
   command(
     mail,

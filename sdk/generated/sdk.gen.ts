@@ -2809,7 +2809,7 @@ export class Operations extends HeyApiClient {
     /**
      * Have a report made and sent again and again
      *
-     * Needs the `required_scopes` and the `required_module` of the template too, for whom it is sent to reads its figures. Each run is one file, mailed to every recipient where the server can send mail, and kept for download. Of several runs that came due while no server ran, only the newest is made, and says so. It ends with the key: see `ended_reason`. 409 with `too_many_recipients` as `details.current_state` where the subscriptions of the client would have more than 100 addresses together.
+     * Needs the `required_scopes` and the `required_module` of the template too, for whom it is sent to reads its figures. Each run is one file, mailed to every recipient that has confirmed its address (see `pending_recipients`) where the server can send mail, and kept for download. Of several runs that came due while no server ran, only the newest is made, and says so. It ends with the key: see `ended_reason`. 409 with `too_many_recipients` as `details.current_state` where the subscriptions of the client would have more than 100 addresses together.
      */
     public reportSubscriptionCreate<ThrowOnError extends boolean = true>(parameters: {
         'Idempotency-Key'?: string;

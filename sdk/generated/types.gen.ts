@@ -8191,6 +8191,10 @@ export type ReportSubscription = {
      */
     logger_ids: Array<number> | null;
     /**
+     * An extension. Those of the recipients that have not confirmed yet that they want to be mailed: they were mailed a link, and are sent no report until they open it. People of the client need not confirm.
+     */
+    pending_recipients: Array<string>;
+    /**
      * When it runs next; null while it is not enabled.
      */
     next_run_at: string | null;

@@ -1,8 +1,10 @@
 /** Mails that were not sent, and a mail that shows whether they can be. */
 import { isMailAddress } from '../mail/address.ts'
+import { confirmByOperator } from '../mail/recipients.ts'
 import type { MailSettings } from '../mail/settings.ts'
 import { type Handover, type MailerLimits, openMailer } from '../mail/transport.ts'
 import { type Admin, AdminError } from './admin.ts'
+import { findClient } from './clients.ts'
 import { findSite } from './sites.ts'
 
 export interface UnsentMail {
@@ -35,6 +37,18 @@ export async function listUnsentMails(
      order by queued_at desc, mail_id desc limit $2`,
     [site_id, limit],
   )
+}
+
+/** Lets a client mail reports to an address without a link, as where no `PUBLIC_URL` is set. */
+export async function confirmRecipient(
+  { db, clock }: Pick<Admin, 'db' | 'clock'>,
+  { client, address }: { client: string; address: string },
+): Promise<void> {
+  if (!isMailAddress(address)) {
+    throw new AdminError('invalid', 'the recipient must be one mail address: name@example.com')
+  }
+  const { client_id } = await findClient(db, client)
+  await confirmByOperator(db, { client_id, email: address }, clock.now())
 }
 
 /** An operator waits for the answer. */

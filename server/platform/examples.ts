@@ -49,6 +49,8 @@ export const openInvitationExample = {
 
 export const acceptedExample = { user_id: 'user_0123456789ab', email: 'ada@example.com' }
 
+export const confirmedExample = { email: 'operations@example.com', client: 'Sun Owners' }
+
 export const keyExample = {
   key_id: '0123456789ab',
   key_prefix: 'svc_live_0123456789ab',

@@ -1,6 +1,7 @@
 /** Links to a new password: how one that was used, or a password change, ends the others. */
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
+import { askRecipients } from '../mail/recipients.ts'
 import {
   type Browser,
   password,
@@ -137,4 +138,27 @@ test('a Host that is none is refused as a bad request; other odd headers fail no
       assert.ok(status < 500, `${name}: ${value} is ${status}`)
     }
   }
+})
+
+test('who has the link of a mail confirms an address by it, once, and without an account', async () => {
+  await platform.db.transaction((tx) =>
+    askRecipients(
+      tx,
+      { site_id: 'first', recipients: ['owner@example.com'] },
+      platform.clock.now(),
+    ),
+  )
+  const [mail] = await platform.db.query<{ link_path: string; text: string }>(
+    "select link_path, text from mail_outbox where recipient = 'owner@example.com'",
+  )
+  const [path, token] = mail!.link_path.split('#')
+  assert.equal(path, '/confirm-address')
+  assert.match(mail!.text, /^Sun Owners wants to mail you reports/)
+  const confirm = (body: object) =>
+    platform.browser().ask('POST', '/platform/recipients/confirm', { body })
+  assert.equal((await confirm({ token: 'f'.repeat(64) })).status, 404)
+  const confirmed = await confirm({ token })
+  assert.equal(confirmed.status, 200)
+  assert.deepEqual(confirmed.body, { email: 'owner@example.com', client: 'Sun Owners' })
+  assert.equal((await confirm({ token })).status, 404)
 })

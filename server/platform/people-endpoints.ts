@@ -6,9 +6,11 @@ import { List } from '../http/envelope.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { scopeModules } from '../http/scope-modules.ts'
 import { isMailAddress } from '../mail/address.ts'
+import { confirmByLink } from '../mail/recipients.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import {
   acceptedExample,
+  confirmedExample,
   invitationExample,
   newInvitationExample,
   openInvitationExample,
@@ -345,5 +347,27 @@ export const acceptInvitationEndpoint = endpoint({
       ...{ address: caller.key_name, request_id, details: { email, role: found.role } },
     })
     return { user_id, email }
+  },
+})
+
+export const confirmRecipientEndpoint = endpoint({
+  ...tag,
+  method: 'POST',
+  path: '/platform/recipients/confirm',
+  operation_id: 'platform_recipient_confirm',
+  role: 'anyone',
+  summary: 'Agree to be mailed reports',
+  description: 'By the link that was mailed to the address. It is good once, for seven days.',
+  body: Type.Object({ token: Token }, { additionalProperties: false }),
+  shown_once: true,
+  returns: Type.Object(
+    { email: Type.String(), client: Type.String() },
+    { additionalProperties: false, $id: 'PlatformRecipient' },
+  ),
+  example: { body: { token: '0123456789ab…' }, answer: confirmedExample },
+  async handle({ tx, body }, { clock }: PlatformNeeds) {
+    const confirmed = await confirmByLink(tx, body.token, clock.now())
+    if (confirmed === null) throw noInvitation()
+    return confirmed
   },
 })

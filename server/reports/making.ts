@@ -5,6 +5,7 @@ import { day_ms } from '@heliograph/domain/utc-day'
 import { type Module, modules } from '../http/endpoint.ts'
 import { scopeModules } from '../http/scope-modules.ts'
 import { queueMail } from '../mail/outbox.ts'
+import { askRecipients, confirmedRecipients } from '../mail/recipients.ts'
 import { notify } from '../maintenance/notifications.ts'
 import type { Database, Log, Queries } from '../storage/database.ts'
 import type { Catalog, Parameters } from './catalog.ts'
@@ -239,7 +240,11 @@ function presentParameters(catalog: Catalog, template: ReportTemplate, stored: P
 function store(db: Database, run: ClaimedRun, { document, file }: Made, now: Date) {
   return db.transaction(async (tx) => {
     if (!(await succeedRun(tx, run, { file, now }))) return false
-    for (const mail of reportMails(run, document, file)) await queueMail(tx, mail)
+    const recipients = await confirmedRecipients(tx, run)
+    for (const mail of reportMails({ ...run, recipients }, document, file)) {
+      await queueMail(tx, mail)
+    }
+    await askRecipients(tx, run, now)
     await notify(tx, readyNotice(run, file, now))
     return true
   })

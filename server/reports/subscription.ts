@@ -131,6 +131,13 @@ export const ReportSubscription = Type.Object(
     ...SubscriptionOrder.properties,
     // Names that were given before they had to show something are served as they are.
     name: Type.String({ examples: ['Monthly performance for the owner'] }),
+    pending_recipients: Type.Array(Type.String(), {
+      description:
+        'An extension. Those of the recipients that have not confirmed yet that they want to be ' +
+        'mailed: they were mailed a link, and are sent no report until they open it. People of ' +
+        'the client need not confirm.',
+      examples: [['operations@example.com']],
+    }),
     next_run_at: Nullable(At('When it runs next; null while it is not enabled.')),
     last_run_at: Nullable(At('When its newest run was put into the queue.')),
     last_run_status: Nullable(Type.Enum([...runStatuses])),
@@ -159,6 +166,7 @@ export type StoredOrder = Omit<SubscriptionOrder, 'webhook_id'>
 
 export interface StoredSubscription extends StoredOrder {
   sub_id: number
+  pending_recipients: string[]
   next_run_at: Date | null
   last_run_at: Date | null
   last_run_status: RunStatus | null
@@ -189,6 +197,7 @@ export function subscriptionRecord(stored: StoredSubscription): ReportSubscripti
     webhook_id: null,
     parameters: stored.parameters,
     logger_ids: stored.logger_ids,
+    pending_recipients: stored.pending_recipients,
     next_run_at: iso(stored.next_run_at),
     last_run_at: iso(stored.last_run_at),
     last_run_status: stored.last_run_status,

@@ -1,4 +1,5 @@
 /** Subscriptions to reports in the database. */
+import { isConfirmed } from '../mail/recipients.ts'
 import type { Queries } from '../storage/database.ts'
 import { nextRunAt } from './periods.ts'
 import { type StoredOrder, type StoredSubscription, scheduleOf } from './subscription.ts'
@@ -24,6 +25,9 @@ const order_columns = [
 const select = `
   select s.sub_id, ${order_columns.map((name) => `s.${name}`).join(', ')}, s.next_run_at,
     s.created_by, s.created_at, s.updated_at, last.queued_at as last_run_at,
+    array(select r.recipient from unnest(s.recipients) with ordinality as r (recipient, nth)
+      where not ${isConfirmed('here.client_id', 'r.recipient')} order by r.nth
+    ) as pending_recipients,
     case
       when k.revoked_at is not null then 'key_revoked'
       when k.expires_at <= $2 then 'key_expired'
@@ -42,6 +46,7 @@ const select = `
           where g.site_id = s.site_id and g.sub_id = s.sub_id and g.state = 'succeeded'),
          '-infinity'))::int as failure_count
   from report_subscriptions s
+  join sites here on here.site_id = s.site_id
   left join api_keys k on k.key_id = s.key_id
   left join users u on u.id = s.key_id
   left join lateral (

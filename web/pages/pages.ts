@@ -34,6 +34,7 @@ export const openPages: readonly OpenPage[] = [
   { path: '/sign-in', Page: lazy(() => import('./sign-in.tsx')) },
   { path: '/invitation', Page: lazy(() => import('./invitation.tsx')) },
   { path: '/new-password', Page: lazy(() => import('./new-password.tsx')) },
+  { path: '/confirm-address', Page: lazy(() => import('./confirm-address.tsx')) },
 ]
 
 export const adminPages: readonly AdminPage[] = [

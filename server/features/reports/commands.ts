@@ -4,6 +4,7 @@ import type { Caller, Request, WriteParts } from '../../http/endpoint.ts'
 import { ApiError, invalid, type Violation } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'
 import { id_max } from '../../http/params.ts'
+import { askRecipients } from '../../mail/recipients.ts'
 import type { Catalog } from '../../reports/catalog.ts'
 import { failureOf } from '../../reports/faults.ts'
 import { knownTimezone } from '../../reports/periods.ts'
@@ -107,6 +108,7 @@ export async function create(
   }
   await limitRecipients(actor, null, order)
   const sub_id = await insertSubscription(tx, site_id, order, { by: caller, now })
+  await askRecipients(tx, { site_id, recipients: order.recipients }, now)
   return present(actor, sub_id)
 }
 
@@ -122,6 +124,7 @@ export async function change(
   await takeTurn(actor)
   await limitRecipients(actor, sub_id, order)
   await updateSubscription(tx, { site_id, sub_id }, { before, order, by: caller, now })
+  await askRecipients(tx, { site_id, recipients: order.recipients }, now)
   if (!order.enabled) {
     const failure = failureOf('subscription_disabled')
     await failQueuedRuns(tx, { site_id, sub_id }, { failure, now, triggers: ['schedule'] })

@@ -155,8 +155,8 @@ export const createReportSubscription = endpoint({
   operation_id: 'report_subscription_create',
   summary: 'Have a report made and sent again and again',
   description:
-    `${of_template} Each run is one file, mailed to every recipient where the server can send ` +
-    'mail, and kept for download. Of several runs that came due while no server ran, only the ' +
+    `${of_template} Each run is one file, mailed to every recipient that has confirmed its ` +
+    'address (see `pending_recipients`) where the server can send mail, and kept for download. Of several runs that came due while no server ran, only the ' +
     'newest is made, and says so. It ends with the key: see `ended_reason`. 409 with ' +
     '`too_many_recipients` as `details.current_state` where the subscriptions of the client would ' +
     'have more than 100 addresses together.',

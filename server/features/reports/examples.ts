@@ -74,6 +74,7 @@ export const subscriptionExample: ReportSubscription = {
   failure_count: 0,
   created_by: 'Office',
   ended_reason: null,
+  pending_recipients: [],
   created_at: '2026-02-11T09:30:00.000Z',
   updated_at: '2026-02-11T09:30:00.000Z',
 }

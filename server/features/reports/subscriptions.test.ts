@@ -49,6 +49,7 @@ test('what an order leaves out is the usual, in the zone of the site', async () 
     webhook_id: null,
     parameters: { top_count: 10 },
     logger_ids: null,
+    pending_recipients: [],
     next_run_at: '2026-06-22T04:00:00.000Z',
     last_run_at: null,
     last_run_status: null,

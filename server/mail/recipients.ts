@@ -1,0 +1,117 @@
+/**
+ * Who agreed to be mailed by a client. A key of a client may name any address as a recipient: until
+ * the address confirms, by a link that is mailed to it, nothing else is. People of the client, who
+ * came by a link of their own, need not be asked.
+ */
+import { hash, randomBytes } from 'node:crypto'
+import type { Queries } from '../storage/database.ts'
+import { queueMail } from './outbox.ts'
+
+export const link_days = 7
+const day_ms = 86_400_000
+/** Questions of a client a day: a key that changes its recipients again and again asks no more. */
+const asked_per_day_max = 100
+
+/**
+ * SQL: whether an address may be mailed by a client. Both arguments are SQL, the address in any
+ * spelling.
+ */
+export const isConfirmed = (client_id: string, recipient: string) => `(
+  exists (select from users u where u.client_id = ${client_id} and u.email = lower(${recipient})
+    and u.email_verified and u.disabled_at is null)
+  or exists (select from mail_recipients m where m.client_id = ${client_id}
+    and m.email = lower(${recipient}) and m.confirmed_at is not null))`
+
+interface Asked {
+  site_id: string
+  recipients: readonly string[]
+}
+
+/** Of these addresses those that the client of the site may mail, as they are spelled. */
+export async function confirmedRecipients(
+  db: Queries,
+  { site_id, recipients }: Asked,
+): Promise<string[]> {
+  const rows = await db.query<{ recipient: string }>(
+    `select recipient from sites s, unnest($2::text[]) with ordinality as r (recipient, nth)
+     where s.site_id = $1 and ${isConfirmed('s.client_id', 'recipient')} order by nth`,
+    [site_id, recipients],
+  )
+  return rows.map(({ recipient }) => recipient)
+}
+
+/**
+ * Mails a link to those of the addresses that have not confirmed and hold no link that is still
+ * good. Asked too often today, the others are asked another time.
+ */
+export async function askRecipients(
+  db: Queries,
+  { site_id, recipients }: Asked,
+  now: Date,
+): Promise<void> {
+  const day_ago = new Date(now.getTime() - day_ms)
+  const pending = await db.query<{ client_id: number; client: string; email: string }>(
+    `select c.client_id, c.name as client, lower(recipient) as email
+     from sites s join clients c using (client_id), unnest($2::text[]) as recipient
+     where s.site_id = $1 and not ${isConfirmed('s.client_id', 'recipient')}
+       and not exists (select from mail_recipients held where held.client_id = s.client_id
+         and held.email = lower(recipient) and held.expires_at > $3)
+     limit greatest(0, $5 - (select count(*) from mail_recipients asked
+       join sites here on here.client_id = asked.client_id
+       where here.site_id = $1 and asked.asked_at > $4))`,
+    [site_id, recipients, now, day_ago, asked_per_day_max],
+  )
+  for (const { client_id, client, email } of pending) {
+    const token = randomBytes(32).toString('hex')
+    const expires_at = new Date(now.getTime() + link_days * day_ms)
+    await db.execute(
+      `insert into mail_recipients (client_id, email, secret_sha256, asked_at, expires_at)
+       values ($1, $2, $3, $4, $5)
+       on conflict (client_id, email) do update
+         set secret_sha256 = $3, asked_at = $4, expires_at = $5`,
+      [client_id, email, digestOf(token), now, expires_at],
+    )
+    await queueMail(db, {
+      site_id,
+      dedup_key: `confirm_recipient:${token.slice(0, 8)}`,
+      recipient: email,
+      subject: 'May reports be mailed to you?',
+      text:
+        `${client} wants to mail you reports about its plants. If you want them, open the address ` +
+        `below within ${link_days} days and confirm. If you do not, do nothing: nothing else is ` +
+        'sent to you.\n\nWhere no address follows, ask who runs the server to confirm for you.\n',
+      link_path: `/confirm-address#${token}`,
+    })
+  }
+}
+
+const digestOf = (token: string) => hash('sha256', token, 'buffer')
+
+/** Confirms the address that a link was mailed to; null where the link is none, or not good. */
+export async function confirmByLink(
+  db: Queries,
+  token: string,
+  now: Date,
+): Promise<{ email: string; client: string } | null> {
+  const [confirmed] = await db.query<{ email: string; client: string }>(
+    `update mail_recipients m set confirmed_at = $2, secret_sha256 = null
+     from clients c where c.client_id = m.client_id and m.secret_sha256 = $1 and m.expires_at > $2
+     returning m.email, c.name as client`,
+    [digestOf(token), now],
+  )
+  return confirmed ?? null
+}
+
+/** Confirms an address by the word of who runs the server. */
+export async function confirmByOperator(
+  db: Pick<Queries, 'execute'>,
+  { client_id, email }: { client_id: number; email: string },
+  now: Date,
+): Promise<void> {
+  await db.execute(
+    `insert into mail_recipients (client_id, email, confirmed_at) values ($1, $2, $3)
+     on conflict (client_id, email) do update
+       set confirmed_at = coalesce(mail_recipients.confirmed_at, $3), secret_sha256 = null`,
+    [client_id, email.toLowerCase(), now],
+  )
+}
