@@ -38,3 +38,11 @@ test('objects are closed and every property of an answer is required', () => {
   for (const { operation_id, returns } of endpoints) visit(returns, operation_id)
   assert.deepEqual(open, [])
 })
+
+test('no endpoint reads the bounds of a window but by its rule', () => {
+  for (const { operation_id, query = {}, window } of endpoints) {
+    const bounds = ['start', 'end', 'since'].filter((name) => name in query)
+    const of_rule = Object.keys(window?.query ?? {})
+    assert.deepEqual(bounds, of_rule, operation_id)
+  }
+})

@@ -169,16 +169,16 @@ export class Operations extends HeyApiClient {
      */
     public gapsList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
-        logger_id?: number;
         start?: Timestamp;
         end?: Timestamp;
+        logger_id?: number;
         limit?: number;
     }, options?: Options<never, ThrowOnError>): RequestResult<GapsListResponses, GapsListErrors, ThrowOnError, 'data'> {
         const params = buildClientParams([parameters], [{ args: [
                     { in: 'path', key: 'site_id' },
-                    { in: 'query', key: 'logger_id' },
                     { in: 'query', key: 'start' },
                     { in: 'query', key: 'end' },
+                    { in: 'query', key: 'logger_id' },
                     { in: 'query', key: 'limit' }
                 ] }]);
         return (options?.client ?? this.client).get<GapsListResponses, GapsListErrors, ThrowOnError, 'data'>({
@@ -610,7 +610,7 @@ export class Operations extends HeyApiClient {
     /**
      * Loggers (plants) by specific yield, with performance ratios and availability
      *
-     * The best first. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
+     * The best first. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
      */
     public efficiencyLoggersList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -633,7 +633,7 @@ export class Operations extends HeyApiClient {
     /**
      * Inverters by specific yield, with efficiency, faults and clipping
      *
-     * The best first. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
+     * The best first. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
      */
     public efficiencyInvertersList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -658,7 +658,7 @@ export class Operations extends HeyApiClient {
     /**
      * Strings by specific yield, among those that face the same way
      *
-     * Group by group, the best first; unconnected inputs are left out. `orientation` keeps the groups that face that way. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
+     * Group by group, the best first; unconnected inputs are left out. `orientation` keeps the groups that face that way. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
      */
     public efficiencyStringsList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -685,7 +685,7 @@ export class Operations extends HeyApiClient {
     /**
      * How each string does beside its peers, and what may be wrong
      *
-     * By inverter and string, unconnected inputs among them. Power per rated kW is compared with the median of the other strings of the inverter that face the same way and have the same panels, over the instants that know both, in light, with the inverter neither clipped nor curtailed; with fewer than 4 such strings, with the expected power instead. What a string loses only because of its partner on the same MPPT is not held against it: `affected_by_string_index` names the partner. Below 97 % a string is on `watch`, below 95 % and standing out from its group (robust z below -2.5), or below 97 % for 3 days, `underperforming`, below 85 % `critical`, below 5 % `dead`; beside expected power the first two are 3 points lower. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
+     * By inverter and string, unconnected inputs among them. Power per rated kW is compared with the median of the other strings of the inverter that face the same way and have the same panels, over the instants that know both, in light, with the inverter neither clipped nor curtailed; with fewer than 4 such strings, with the expected power instead. What a string loses only because of its partner on the same MPPT is not held against it: `affected_by_string_index` names the partner. Below 97 % a string is on `watch`, below 95 % and standing out from its group (robust z below -2.5), or below 97 % for 3 days, `underperforming`, below 85 % `critical`, below 5 % `dead`; beside expected power the first two are 3 points lower. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
      */
     public efficiencyHealthList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -708,7 +708,7 @@ export class Operations extends HeyApiClient {
     /**
      * DC to AC losses of each inverter, by cause
      *
-     * By inverter: conversion, clipping, curtailment, downtime, night. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
+     * By inverter: conversion, clipping, curtailment, downtime, night. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
      */
     public efficiencyLossesList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -731,7 +731,7 @@ export class Operations extends HeyApiClient {
     /**
      * All strings of an inverter side by side
      *
-     * By index. Power per rated kW is compared with the median of the other strings of the inverter that face the same way and have the same panels, over the instants that know both, in light, with the inverter neither clipped nor curtailed; with fewer than 4 such strings, with the expected power instead. What a string loses only because of its partner on the same MPPT is not held against it: `affected_by_string_index` names the partner. Below 97 % a string is on `watch`, below 95 % and standing out from its group (robust z below -2.5), or below 97 % for 3 days, `underperforming`, below 85 % `critical`, below 5 % `dead`; beside expected power the first two are 3 points lower. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
+     * By index. Power per rated kW is compared with the median of the other strings of the inverter that face the same way and have the same panels, over the instants that know both, in light, with the inverter neither clipped nor curtailed; with fewer than 4 such strings, with the expected power instead. What a string loses only because of its partner on the same MPPT is not held against it: `affected_by_string_index` names the partner. Below 97 % a string is on `watch`, below 95 % and standing out from its group (robust z below -2.5), or below 97 % for 3 days, `underperforming`, below 85 % `critical`, below 5 % `dead`; beside expected power the first two are 3 points lower. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
      */
     public stringsCompareList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1113,7 +1113,7 @@ export class Operations extends HeyApiClient {
     /**
      * Earnings of a time: gross, fees and net, by plant and day
      *
-     * The month to date where no days are given. Energy of quarter hours times the price of the contract in them, exact to a millionth of the currency: gross and fees of hours, days and plants add up. What is not known is `null` and says why; what a plant delivers without a contract, or before it is commissioned, is in no amount. Prices of two markets of one auction differ by what their border costs, which the plant earns only where its contract says so.
+     * The month to date where no days are given. More than 400 days are counted as far as the site has records: `start_date` and `end_date` say from when to when. Energy of quarter hours times the price of the contract in them, exact to a millionth of the currency: gross and fees of hours, days and plants add up. What is not known is `null` and says why; what a plant delivers without a contract, or before it is commissioned, is in no amount. Prices of two markets of one auction differ by what their border costs, which the plant earns only where its contract says so.
      */
     public earningsSummaryGet<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1185,17 +1185,17 @@ export class Operations extends HeyApiClient {
      */
     public earningsCrossBorderPricesList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
-        base?: string;
-        sold?: string;
         start?: string;
         end?: string;
+        base?: string;
+        sold?: string;
     }, options?: Options<never, ThrowOnError>): RequestResult<EarningsCrossBorderPricesListResponses, EarningsCrossBorderPricesListErrors, ThrowOnError, 'data'> {
         const params = buildClientParams([parameters], [{ args: [
                     { in: 'path', key: 'site_id' },
-                    { in: 'query', key: 'base' },
-                    { in: 'query', key: 'sold' },
                     { in: 'query', key: 'start' },
-                    { in: 'query', key: 'end' }
+                    { in: 'query', key: 'end' },
+                    { in: 'query', key: 'base' },
+                    { in: 'query', key: 'sold' }
                 ] }]);
         return (options?.client ?? this.client).get<EarningsCrossBorderPricesListResponses, EarningsCrossBorderPricesListErrors, ThrowOnError, 'data'>({
             responseStyle: 'data',
@@ -1254,7 +1254,7 @@ export class Operations extends HeyApiClient {
     /**
      * Forecast beside actual, of the site or a plant
      *
-     * Of each step the last forecast that was issued before the market took no more offers for it: at `gate_closure_local` of the assigned market, at 12:00 in Brussels without one, on the day before its delivery. What was issued later does not count here. For days before forecasts were issued, hindcasts of a model that had not seen them stand in and say so. Without `logger_id` the site as a whole, of the plants that were in service at the time. Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 hours up to it. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * Of each step the last forecast that was issued before the market took no more offers for it: at `gate_closure_local` of the assigned market, at 12:00 in Brussels without one, on the day before its delivery. What was issued later does not count here. For days before forecasts were issued, hindcasts of a model that had not seen them stand in and say so. Without `logger_id` the site as a whole, of the plants that were in service at the time. Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 hours up to it. Ends with the last hour that was forecast. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
      */
     public predictionsProductionList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1279,7 +1279,7 @@ export class Operations extends HeyApiClient {
     /**
      * Price forecast of the market that the site is assigned to
      *
-     * Of each period the last forecast that was issued before its gate closed, and the price once it is published. Intervals are calibrated so that 80 of 100 prices lie from P10 to P90. Each delivery day has the market that the site is assigned to on it, by most of its power, and no items without one. Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 hours up to it. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * Of each period the last forecast that was issued before its gate closed, and the price once it is published. Intervals are calibrated so that 80 of 100 prices lie from P10 to P90. Each delivery day has the market that the site is assigned to on it, by most of its power, and no items without one. Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 hours up to it. Ends with the last hour that was forecast. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
      */
     public predictionsPricesList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -2059,23 +2059,23 @@ export class Operations extends HeyApiClient {
      */
     public workOrdersList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
+        start?: Timestamp;
+        end?: Timestamp;
         status?: 'open' | 'assigned' | 'in_progress' | 'on_hold' | 'completed' | 'approved' | 'cancelled';
         location_id?: number;
         logger_id?: number;
         assigned_to?: string;
-        start?: Timestamp;
-        end?: Timestamp;
         offset?: number;
         limit?: number;
     }, options?: Options<never, ThrowOnError>): RequestResult<WorkOrdersListResponses, WorkOrdersListErrors, ThrowOnError, 'data'> {
         const params = buildClientParams([parameters], [{ args: [
                     { in: 'path', key: 'site_id' },
+                    { in: 'query', key: 'start' },
+                    { in: 'query', key: 'end' },
                     { in: 'query', key: 'status' },
                     { in: 'query', key: 'location_id' },
                     { in: 'query', key: 'logger_id' },
                     { in: 'query', key: 'assigned_to' },
-                    { in: 'query', key: 'start' },
-                    { in: 'query', key: 'end' },
                     { in: 'query', key: 'offset' },
                     { in: 'query', key: 'limit' }
                 ] }]);

@@ -2625,6 +2625,14 @@ export type CrossBorderPriceList = {
 
 export type CrossBorderPricesMeta = {
     count: number;
+    /**
+     * Whether the end of the window was cut off.
+     */
+    truncated: boolean;
+    /**
+     * The `start` to go on with where the window was cut; else null.
+     */
+    next_start: string | null;
     summary: CrossBorderSummary;
 };
 
@@ -3690,6 +3698,14 @@ export type EarningsHourList = {
 export type EarningsHoursMeta = {
     count: number;
     /**
+     * Whether the end of the window was cut off.
+     */
+    truncated: boolean;
+    /**
+     * The `start` to go on with where the window was cut; else null.
+     */
+    next_start: string | null;
+    /**
      * The rates between the currencies of markets, fees, contracts and sums, by the day. An amount of an hour and plant, and that of a day and battery, is converted as a whole, and rounded to a millionth.
      */
     exchange_rates: Array<ExchangeRate>;
@@ -3884,6 +3900,14 @@ export type EnergyDayList = {
 
 export type EnergyMatrixMeta = {
     count: number;
+    /**
+     * Whether the end of the window was cut off.
+     */
+    truncated: boolean;
+    /**
+     * The `start` to go on with where the window was cut; else null.
+     */
+    next_start: string | null;
     timezone_note: string;
     totals_by_hour: [
         EnergyOfHour,
@@ -5850,7 +5874,7 @@ export type LoggerHour = {
 
 export type LoggerHourList = {
     data: Array<LoggerHour>;
-    meta: ListMeta;
+    meta: SpanMeta;
 };
 
 export type LoggerList = {
@@ -7802,7 +7826,7 @@ export type PredictedPrice = {
 
 export type PredictedPriceList = {
     data: Array<PredictedPrice>;
-    meta: ListMeta;
+    meta: SpanMeta;
 };
 
 export type PredictedProduction = {
@@ -7874,7 +7898,7 @@ export type PredictedProduction = {
 
 export type PredictedProductionList = {
     data: Array<PredictedProduction>;
-    meta: ListMeta;
+    meta: SpanMeta;
 };
 
 export type PredictedStep = {
@@ -9012,6 +9036,18 @@ export type SkippedUnit = {
     };
 };
 
+export type SpanMeta = {
+    count: number;
+    /**
+     * Whether the end of the window was cut off.
+     */
+    truncated: boolean;
+    /**
+     * The `start` to go on with where the window was cut; else null.
+     */
+    next_start: string | null;
+};
+
 /**
  * As measured last: means over its instruments, whether they are believed or not; /weather says which are, and looks back for it.
  */
@@ -9367,7 +9403,7 @@ export type StringHour = {
 
 export type StringHourList = {
     data: Array<StringHour>;
-    meta: ListMeta;
+    meta: SpanMeta;
 };
 
 export type StringNow = {
@@ -10801,10 +10837,6 @@ export type GapsListData = {
     };
     query?: {
         /**
-         * A logger (plant) of the site.
-         */
-        logger_id?: number;
-        /**
          * Start of the window, inclusive. RFC 3339 with an offset.
          */
         start?: Timestamp;
@@ -10812,6 +10844,10 @@ export type GapsListData = {
          * End of the window, exclusive; later than `start`. RFC 3339 with an offset.
          */
         end?: Timestamp;
+        /**
+         * A logger (plant) of the site.
+         */
+        logger_id?: number;
         /**
          * How many items at most. Above 500 it is 500.
          */
@@ -14205,14 +14241,6 @@ export type EarningsCrossBorderPricesListData = {
     };
     query?: {
         /**
-         * The market where the plant is; that of its contract by default.
-         */
-        base?: string;
-        /**
-         * The market sold into; that of the contract by default.
-         */
-        sold?: string;
-        /**
          * First day, UTC; that of the month of `end` where it is not given.
          */
         start?: string;
@@ -14220,6 +14248,14 @@ export type EarningsCrossBorderPricesListData = {
          * Last day, UTC, inclusive; today where it is not given.
          */
         end?: string;
+        /**
+         * The market where the plant is; that of its contract by default.
+         */
+        base?: string;
+        /**
+         * The market sold into; that of the contract by default.
+         */
+        sold?: string;
     };
     url: '/v1/sites/{site_id}/earnings/cross-border-prices';
 };
@@ -17146,6 +17182,14 @@ export type WorkOrdersListData = {
     };
     query?: {
         /**
+         * Start of the window, inclusive. RFC 3339 with an offset.
+         */
+        start?: Timestamp;
+        /**
+         * End of the window, exclusive; later than `start`. RFC 3339 with an offset.
+         */
+        end?: Timestamp;
+        /**
          * Only those in this state.
          */
         status?: 'open' | 'assigned' | 'in_progress' | 'on_hold' | 'completed' | 'approved' | 'cancelled';
@@ -17161,14 +17205,6 @@ export type WorkOrdersListData = {
          * Only those assigned to exactly this.
          */
         assigned_to?: string;
-        /**
-         * Start of the window, inclusive. RFC 3339 with an offset.
-         */
-        start?: Timestamp;
-        /**
-         * End of the window, exclusive; later than `start`. RFC 3339 with an offset.
-         */
-        end?: Timestamp;
         /**
          * Items to leave out before the first.
          */

@@ -81,7 +81,8 @@ export function excludedReason(coverage: number | null): ExcludedReason | null {
 export const periodNote =
   'A diagnosis is of whole hours: those which the window touches, as far as they have passed. ' +
   '`start_at` and `end_at` say which. The hour that is running is summed up every five minutes. ' +
-  'Without a window: the last 7 days. Where less than half of the daylight is known a figure is ' +
+  'Without a window: the last 7 days; one of more than 400 days is as long as the site has ' +
+  'records. Where less than half of the daylight is known a figure is ' +
   '`null`, and `excluded_reason` says so.'
 
 /** What every item of a diagnosis begins with. */

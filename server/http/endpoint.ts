@@ -10,6 +10,7 @@ import type { Transaction } from '../storage/database.ts'
 import type { ExportItem, ExportItems } from './export-items.ts'
 import type { ExportRows } from './export-rows.ts'
 import type { JsonText } from './json-text.ts'
+import type { WindowRule } from './windows.ts'
 
 export const scopes = [
   'plant:read',
@@ -65,12 +66,15 @@ export interface RequestSite {
   safe_mode: boolean
 }
 
-export interface Request<Params, Query, Body> {
+export interface Request<Params, Query, Body, Window = unknown> {
   site: RequestSite
   caller: Caller
   request_id: string
   params: Params
+  /** Without the bounds of the window, which the rule of the endpoint has turned into `window`. */
   query: Query
+  /** Of the endpoint's window rule. */
+  window: Window
   body: Body
 }
 
@@ -87,7 +91,12 @@ export interface WriteParts {
   idempotency_key: string | null
 }
 
-type RequestOf<M extends Method, Params, Query, Body> = Request<Params, Query, Body> &
+type RequestOf<M extends Method, Params, Query, Body, Window> = Request<
+  Params,
+  Query,
+  Body,
+  Window
+> &
   (M extends 'GET' ? unknown : WriteParts)
 
 export interface Endpoint<
@@ -98,6 +107,7 @@ export interface Endpoint<
   Body extends TSchema = TSchema,
   Returns extends TSchema = TSchema,
   M extends Method = Method,
+  Window = unknown,
 > {
   method: M
   /**
@@ -121,6 +131,8 @@ export interface Endpoint<
   description?: string
   params?: Params
   query?: Query
+  /** What the request's window is made of and bounded by; its parameters come before `query`. */
+  window?: WindowRule<Window>
   body?: Body
   /** 200 unless stated. */
   status?: 200 | 201 | 202 | 204
@@ -141,7 +153,7 @@ export interface Endpoint<
   /** One answer, and one body for those that take one, for the reference page; both are checked. */
   example: { body?: Static<Body>; answer: Static<Returns> }
   handle: (
-    request: RequestOf<M, Static<TObject<Params>>, Static<TObject<Query>>, Static<Body>>,
+    request: RequestOf<M, Static<TObject<Params>>, Static<TObject<Query>>, Static<Body>, Window>,
     needs: Needs,
   ) => Promise<Static<Returns> | JsonText>
   /**
@@ -149,7 +161,7 @@ export interface Endpoint<
    * reasons. `query.limit` is absent where the request gives none: then it is the whole window.
    */
   exports?: (
-    request: RequestOf<M, Static<TObject<Params>>, Static<TObject<Query>>, Static<Body>>,
+    request: RequestOf<M, Static<TObject<Params>>, Static<TObject<Query>>, Static<Body>, Window>,
     needs: Needs,
   ) => Promise<ExportRows | ExportItems>
   /** The lines of CSV that an exported item makes, flat; without it, it is one as it stands. */
@@ -174,10 +186,16 @@ export function endpoint<
   Needs,
   const Path extends string,
   Params extends Record<PathNames<Path>, TSchema>,
-  Query extends TProperties = Record<never, TSchema>,
+  Query extends TProperties & NoBounds = Record<never, TSchema>,
   Body extends TSchema = TSchema,
   Returns extends TSchema = TSchema,
   const M extends Method = Method,
->(definition: Endpoint<Needs, Path, Params, Query, Body, Returns, M>): Endpoint<Needs> {
-  return definition as unknown as Endpoint<Needs>
+  Window = undefined,
+>(definition: Endpoint<Needs, Path, Params, Query, Body, Returns, M, Window>): Endpoint<Needs> {
+  const { window, query } = definition
+  const declared = window ? { ...definition, query: { ...window.query, ...query } } : definition
+  return declared as unknown as Endpoint<Needs>
 }
+
+/** Only a window rule declares the bounds of a window, so that no handler gets one unbounded. */
+type NoBounds = { [Name in 'start' | 'end' | 'since']?: never }

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { type Span, spanMeta } from './windows.ts'
 
 const closed = { additionalProperties: false } as const
 
@@ -53,4 +54,38 @@ export const SeriesMeta = Type.Object(
 export const Series = <Item extends TSchema>(item: Item) =>
   Type.Object({ data: Type.Array(item), meta: SeriesMeta }, closed)
 
+/** What the `meta` of a series without a `limit` says beside its `count`. */
+export const spanFields = {
+  truncated: Type.Boolean({ description: 'Whether the end of the window was cut off.' }),
+  next_start: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+    description: 'The `start` to go on with where the window was cut; else null.',
+  }),
+}
+
+/** Where the bounds of the window are days. */
+export const daySpanFields = {
+  ...spanFields,
+  next_start: Type.Union([Type.String({ format: 'date' }), Type.Null()], {
+    description: 'The `start` to go on with where the window was cut; else null.',
+  }),
+}
+
+/**
+ * The envelope of a series without a `limit`, whose window is cut to 400 days; `count` counts the
+ * items of what is left of it.
+ */
+export const SpanList = <Item extends TSchema>(item: Item) =>
+  Type.Object(
+    {
+      data: Type.Array(item),
+      meta: Type.Object({ count: Type.Integer({ minimum: 0 }), ...spanFields }, closed),
+    },
+    closed,
+  )
+
 export const list = <Row>(rows: Row[], count = rows.length) => ({ data: rows, meta: { count } })
+
+export const spanList = <Row>(rows: Row[], span: Span) => ({
+  data: rows,
+  meta: { count: rows.length, ...spanMeta(span) },
+})

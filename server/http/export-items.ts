@@ -4,10 +4,13 @@
  */
 import type { Queries } from '../storage/database.ts'
 import type { ExportFormat } from './export-rows.ts'
+import type { Span } from './windows.ts'
 
 export type ExportItem = Readonly<Record<string, unknown>>
 
 export interface ExportItems {
+  /** Where it was cut in another place than the window of the request. */
+  span?: Span
   /**
    * Batches of items in the order of the JSON answer, each computed from what `queries` reads once
    * the one before is on its way. All that one of them reads and yields is held in memory, and one

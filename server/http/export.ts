@@ -14,7 +14,7 @@ import type { Caller, Endpoint, Request } from './endpoint.ts'
 import { ApiError, unavailable } from './errors.ts'
 import { csvForm, type ExportItems, textOf } from './export-items.ts'
 import { copyStatement, type ExportFormat, type ExportRows } from './export-rows.ts'
-import type { AskedWindow } from './time-windows.ts'
+import type { Bounds, Span } from './windows.ts'
 
 /** At the same time: of one key, of the keys of one client, and of all in one process. */
 export const exports_max = { per_key: 2, per_client: 3, in_all: 6 } as const
@@ -54,13 +54,15 @@ export function chooseFormat(accept: string | undefined): ExportFormat | null {
 
 export interface ExportOrder {
   /** As it is valid; `limit` in its query is a default unless the request has one. */
-  asked: Request<unknown, Asked, unknown> & { has_limit: boolean }
+  asked: Request<unknown, Asked, unknown, Bounds | Span | undefined> & { has_limit: boolean }
   format: ExportFormat
   /** Where it goes: when it closes, the export ends. */
   response: ServerResponse
 }
 
-type Asked = AskedWindow & { limit?: number }
+interface Asked {
+  limit?: number
+}
 
 export interface ExportFile {
   headers: Record<string, string>
@@ -101,6 +103,7 @@ export function createExporter(deps: Deps): Exporter {
         'cache-control': 'no-store',
         vary: 'Authorization, Accept, Accept-Encoding',
         ...(encoding && { 'content-encoding': encoding }),
+        ...linkToNext('span' in rows ? rows.span : request.window, response.req.url!),
       }
       if (response.req.method === 'HEAD') return { headers, bytes: Readable.from([]) }
       const release = running.take(request.caller)
@@ -120,12 +123,22 @@ export function createExporter(deps: Deps): Exporter {
 
 /** Site, path and window: `demo_loggers-1-history_20260601T000000Z_20260701T000000Z`. */
 function fileName({ path }: Endpoint<never>, asked: ExportOrder['asked'], clock: Clock): string {
-  const { start, end = clock.now().toISOString() } = asked.query
+  const { start = null, end = null } = asked.window ?? {}
   const params = asked.params as Record<string, unknown>
   const place = path.slice(1).replaceAll(/\{(\w+)\}/g, (_, name: string) => String(params[name]))
-  const from = start === undefined ? 'until' : compact(start)
+  const from = start === null ? 'until' : compact(start)
+  const to = compact(end ?? clock.now().toISOString())
   const name = place.replaceAll(/[^A-Za-z0-9.]+/g, '-')
-  return [asked.site.site_id, name, from, compact(end)].join('_')
+  return [asked.site.site_id, name, from, to].join('_')
+}
+
+/** A file has no `meta`: where its window was cut, RFC 8288 tells where to go on. */
+function linkToNext(window: Bounds | Span | undefined, address: string): Record<string, string> {
+  if (!window || !('next_start' in window) || window.next_start === null) return {}
+  const [path, query] = address.split('?')
+  const asked = new URLSearchParams(query)
+  asked.set(asked.has('since') ? 'since' : 'start', window.next_start)
+  return { link: `<${path}?${asked}>; rel="next"` }
 }
 
 const compact = (instant: string) => instant.replaceAll(/[-:]|\.\d+/g, '')

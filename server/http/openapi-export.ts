@@ -38,7 +38,8 @@ export const export_introduction = `
 
 An extension: where an operation lists them among its answers, \`Accept: text/csv\` and
 \`Accept: application/x-ndjson\` give the items of the JSON answer as a file. Without a \`limit\`
-it holds the whole window, of whatever length; with one, the rows of that JSON answer. JSON is
+it holds the whole window, of whatever length, or the 400 days of a series that has no limit; with
+one, the rows of that JSON answer. JSON is
 what \`Accept\` gives by a wildcard, and what is answered where both are liked as much. CSV has a
 line of field names, lines that end in LF, quotes as in RFC 4180, an empty field for \`null\`
 and arrays as JSON; of a matrix each line is an hour. A text that a spreadsheet would take for a formula has an apostrophe in front.

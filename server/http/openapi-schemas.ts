@@ -78,7 +78,7 @@ function nameOf({ properties }: Json, name: string): string {
   return `${items['$id']}${isSeriesMeta(meta) ? 'Series' : 'List'}`
 }
 
-const isSeriesMeta = (meta: Json) => 'truncated' in (meta['properties'] as Json)
+const isSeriesMeta = (meta: Json) => 'previous_end' in (meta['properties'] as Json)
 
 function object(source: Json, name: string, context: Context): Json {
   const properties = source['properties'] as Record<string, Json>
@@ -97,7 +97,8 @@ function nameOfField(properties: Record<string, Json>, name: string, field: stri
   if (field !== 'meta' || !('data' in properties)) return `${name}${pascal(field)}`
   const meta = properties[field]!['properties'] as Json
   if ('offset' in meta) return 'PageMeta'
-  return 'truncated' in meta ? 'SeriesMeta' : 'ListMeta'
+  if ('previous_end' in meta) return 'SeriesMeta'
+  return 'truncated' in meta ? 'SpanMeta' : 'ListMeta'
 }
 
 function inline(schema: Json, name: string, context: Context): Json {

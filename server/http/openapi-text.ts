@@ -1,7 +1,7 @@
 /** The words of the OpenAPI document: its introduction, its chapters, the units of its names. */
 import { export_introduction } from './openapi-export.ts'
 import { per_minute, window_s } from './rate-limit.ts'
-import { window_days_max } from './time-windows.ts'
+import { window_days_max } from './windows.ts'
 
 export const title = 'Heliograph API'
 
@@ -150,7 +150,10 @@ Every timestamp is RFC 3339. A request may use any offset, and is refused withou
 always UTC and end in \`Z\`. Windows are half-open: \`start\` is inside, \`end\` is not. Dates
 are \`YYYY-MM-DD\` in UTC, both inclusive. With \`start\` a series gives the first rows from
 there, without it the newest before \`end\`, in ascending order either way. A limit above its
-cap counts as the cap. Where there is no limit a window spans at most ${window_days_max} days.
+cap counts as the cap. No window is refused for its length. A series without a limit gives the first
+${window_days_max} days; \`meta.truncated\` says so, \`meta.next_start\` is the \`start\` to go on with, and a
+file has it in its \`Link\` header (\`rel="next"\`). Forecasts end with the last hour that was forecast. Sums
+and rankings are of the whole window.
 
 ## Units and signs
 

@@ -7,7 +7,8 @@ import { errorCatalog } from './errors.ts'
 import { openApi, openApiText } from './openapi.ts'
 import type { Json } from './openapi-schemas.ts'
 import { unitOf } from './openapi-text.ts'
-import { LoggerId, limit, Nullable, timeWindow } from './params.ts'
+import { LoggerId, limit, Nullable } from './params.ts'
+import { rowsWindow } from './windows.ts'
 
 const closed = { additionalProperties: false } as const
 const Box = Type.Object(
@@ -34,7 +35,8 @@ const read = endpoint({
   module: 'basic_scada',
   summary: 'History of a box',
   params: { logger_id: LoggerId },
-  query: { ...timeWindow, limit: limit(10, 5) },
+  window: rowsWindow(24),
+  query: { limit: limit(10, 5) },
   returns: Series(Box),
   cache: 'resource',
   example: {

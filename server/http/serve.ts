@@ -6,6 +6,7 @@ import Fastify, {
   type FastifyRequest,
   type FastifyServerOptions,
 } from 'fastify'
+import { firstRecord } from '../storage/first-record.ts'
 import { answerWriters } from './answer.ts'
 import { answerClientError } from './client-error.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -35,6 +36,7 @@ import { isForPage, keptDocument, send, sendDocument } from './send.ts'
 import type { Document, ServeInput, ServeOptions } from './serve-options.ts'
 import { addSubtree } from './subtree.ts'
 import { type Fields, type Validate, validators } from './validate.ts'
+import type { AskedTimes, Bounds } from './windows.ts'
 import { askedWrite, noteRefusal } from './write-audit.ts'
 
 declare module 'fastify' {
@@ -269,44 +271,52 @@ function beforeWrite({ db, clock, rates, newId }: Context, endpoint: Endpoint<ne
 function readHandler(context: Context, endpoint: Endpoint<never>) {
   const valid = validRequest(context, endpoint)
   const runner = context.runner(endpoint)
-  return (request: FastifyRequest) => runRead(runner, valid(request))
+  return async (request: FastifyRequest) => runRead(runner, await valid(request))
 }
 
 function writeHandler(context: Context, endpoint: Endpoint<never>) {
   const valid = validRequest(context, endpoint)
   const runner = context.runner(endpoint)
-  return (request: FastifyRequest) => {
+  return async (request: FastifyRequest) => {
     const if_match = (endpoint.if_match && request.headers['if-match']) ?? null
     const { claim } = request
-    return runWrite(runner, { ...valid(request), if_match }, { claim, asked: askedWrite(request) })
+    const records = { claim, asked: askedWrite(request) }
+    return runWrite(runner, { ...(await valid(request)), if_match }, records)
   }
 }
 
 function fileHandler(context: Context, endpoint: Endpoint<never>) {
   const valid = validRequest(context, endpoint)
   return async (request: FastifyRequest, reply: FastifyReply, format: ExportFormat) => {
-    const asked = { ...valid(request), has_limit: 'limit' in (request.query as Fields) }
+    const asked = { ...(await valid(request)), has_limit: 'limit' in (request.query as Fields) }
     const file = await context.exporter.open(endpoint, { asked, format, response: reply.raw })
     return reply.headers(file.headers).send(file.bytes)
   }
 }
 
-function validRequest({ validator, clock }: Context, endpoint: Endpoint<never>) {
+function validRequest({ validator, clock, db }: Context, endpoint: Endpoint<never>) {
   const validate = validator(endpoint)
-  return (request: FastifyRequest) => {
+  const rule = endpoint.window
+  return async (request: FastifyRequest) => {
     const { key, site } = request.admission!
     const { params, query, body, body_bytes } = request as FastifyRequest & {
       params: Fields
       query: Fields
     }
-    const valid = validate({ params, query, body, body_bytes }, clock.now())
+    const valid = validate({ params, query, body, body_bytes })
+    const { start, end, since, ...others } = valid.query as AskedTimes & Fields
+    const window = await rule?.resolve(
+      { start, end, since },
+      { now: clock.now(), firstRecord: () => firstRecord(db, site!.site_id) },
+    )
     return {
       // Only `/v1/sites` stands above the sites, and it does not ask for one.
       site: site!,
       caller: key.caller,
       request_id: request.id,
       params: valid.params,
-      query: valid.query,
+      query: others,
+      window: window as Bounds | undefined,
       body: valid.body,
     }
   }

@@ -3,8 +3,6 @@ import { utcDate } from '@heliograph/domain/utc-day'
 import type { SeriesMeta } from './envelope.ts'
 
 export const hour_ms = 3_600_000
-/** On endpoints without a `limit` a window spans at most this. */
-export const window_days_max = 400
 
 /** Windows when a request gives none. */
 export const default_hours = { telemetry: 24, diagnostics: 7 * 24, forecast: 48 } as const
@@ -63,8 +61,8 @@ export function parseDate(text: string): Date | TimeFault {
 
 /** As the query of an endpoint holds it once it is valid: every timestamp in UTC, ending in Z. */
 export interface AskedWindow {
-  start?: string
-  end?: string
+  start?: string | undefined
+  end?: string | undefined
 }
 
 /** A half-open window [start, end) of a series. */

@@ -1,9 +1,8 @@
 /**
  * Validation from the declaration of an endpoint: what its schemas say, and the conventions that no
- * schema can (unknown and repeated parameters, reversed and over-long windows, caps). Every
+ * schema can (unknown and repeated parameters, reversed windows, caps). Every
  * violation of a request is reported at once.
  */
-import { day_ms } from '@heliograph/domain/utc-day'
 import { Ajv } from 'ajv'
 import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js'
 import formatsModule, { type FormatName } from 'ajv-formats'
@@ -12,7 +11,7 @@ import { anonymous } from './anonymous-schema.ts'
 import type { Endpoint } from './endpoint.ts'
 import { ApiError, type Violation } from './errors.ts'
 import { onFirstUse } from './on-first-use.ts'
-import { parseDate, parseTimestamp, window_days_max } from './time-windows.ts'
+import { parseDate, parseTimestamp } from './time-windows.ts'
 import { describe } from './violations.ts'
 
 export type Fields = Record<string, unknown>
@@ -35,7 +34,7 @@ export interface Valid {
  * Throws 422 with every violation; returns the input coerced (path and query only), defaulted, its
  * timestamps in UTC and its limits capped.
  */
-export type Validate = (input: Input, now: Date) => Valid
+export type Validate = (input: Input) => Valid
 
 export type Declared = Pick<Endpoint<never>, 'method' | 'params' | 'query' | 'body' | 'returns'>
 
@@ -57,18 +56,17 @@ export function validators(endpoints: readonly Declared[]) {
     const checkParams = compileFields(coercing, 'path', endpoint.params)
     const checkQuery = compileFields(coercing, 'query', endpoint.query)
     const checkBody = compileBody(endpoint.body, strict, strictFirst)
-    const checkWindow = windowRule(endpoint.query)
     const caps = Object.entries(endpoint.query ?? {}).flatMap(([name, schema]) => {
       const cap = (schema as { 'x-cap'?: number })['x-cap']
       return cap === undefined ? [] : [[name, cap] as const]
     })
 
-    return (input, now) => {
+    return (input) => {
       const violations: Violation[] = []
       const params = checkParams(input.params, violations)
       const query = checkQuery(input.query, violations)
       const body = checkBody(input.body, input.body_bytes, violations)
-      if (violations.length === 0) checkWindow(query, now, violations)
+      if (violations.length === 0) refuseReversedWindow(query, violations)
       if (violations.length > 0) {
         throw new ApiError('validation_error', { errors: violations.slice(0, violations_max) })
       }
@@ -176,24 +174,12 @@ const notAfter = (location: 'query' | 'body', field: string, start: string): Vio
   message: `must be later than ${start}`,
 })
 
-/** `end` after `start` (days: not before it), and at most 400 days where there is no limit. */
-function windowRule(schemas: Readonly<Record<string, TSchema>> = {}) {
-  const from = schemas['start'] ? 'start' : 'since'
-  const format = (schemas[from] as { format?: string } | undefined)?.format
-  const bounded = schemas['limit'] === undefined
-  return (query: Fields, now: Date, violations: Violation[]): void => {
-    const start = query[from]
-    if (format === undefined || typeof start !== 'string') return
-    const { end } = query
-    if (typeof end === 'string' && (format === 'date' ? end < start : end <= start)) {
-      violations.push(notAfter('query', 'end', from))
-    }
-    const end_ms = typeof end === 'string' ? Date.parse(end) : now.getTime()
-    if (bounded && end_ms - Date.parse(start) > window_days_max * day_ms) {
-      const message = `the window spans more than ${window_days_max} days`
-      violations.push({ location: 'query', field: from, code: 'window_too_long', message })
-    }
-  }
+/** `end` after `start`; of days: not before it. */
+function refuseReversedWindow(query: Fields, violations: Violation[]): void {
+  const { start, end } = query
+  if (typeof start !== 'string' || typeof end !== 'string') return
+  const are_days = start.length === 'YYYY-MM-DD'.length
+  if (are_days ? end < start : end <= start) violations.push(notAfter('query', 'end', 'start'))
 }
 
 /** `x-…` keywords are annotations for the reference, never rules of the validator. */

@@ -113,3 +113,23 @@ export async function priceVintages(
     ],
   )
 }
+
+/** When what is forecast or published of the markets that a site was ever assigned to ends. */
+export async function endOfPrices(db: Queries, site_id: string): Promise<Date | null> {
+  const [row] = await db.query<{ end_at: Date | null }>(
+    `select max(greatest(
+       (select end_at from market_prices p
+        where p.market_code = m.market_code and kind = 'day_ahead' and is_current
+        order by start_at desc limit 1),
+       (select start_at + cardinality(p50_price) * resolution_minutes * interval '1 minute'
+        from price_runs r where r.market_code = m.market_code
+        order by delivery_date desc limit 1)
+     )) as end_at
+     from (
+       select distinct coalesce(sold_market_code, market_code) as market_code
+       from market_assignments where site_id = $1
+     ) as m`,
+    [site_id],
+  )
+  return row!.end_at
+}

@@ -183,6 +183,19 @@ export async function vintages(
   return new Map(rows.map((row) => [row.nth - 1, row]))
 }
 
+/** The end of the last day of UTC that has a run; null without any. */
+export async function endOfRuns(
+  db: Queries,
+  { site_id, target }: { site_id: string; target: Target },
+): Promise<Date | null> {
+  const [row] = await db.query<{ end_at: Date | null }>(
+    `select (max(target_date) + 1)::timestamptz as end_at
+     from forecast_runs where site_id = $1 and target = $2`,
+    [site_id, target],
+  )
+  return row!.end_at
+}
+
 /** Keeps runs; their ids in the same order. */
 export async function storeRuns(
   db: Queries,

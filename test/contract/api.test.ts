@@ -88,7 +88,7 @@ test('every example of a request is one that the server would accept', () => {
     const body = endpoint.body ? structuredClone(example.body) : undefined
     const input = { params: examples('path'), query: examples('query'), body, body_bytes: 0 }
     assert.doesNotThrow(
-      () => validator(endpoint)(input, new Date('2026-06-21T10:00:00Z')),
+      () => validator(endpoint)(input),
       `the example of ${operation_id} is refused`,
     )
   }

@@ -4,8 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { day_ms } from '@heliograph/domain/utc-day'
 import type { LightMyRequestResponse } from 'fastify'
 import { type ErrorCode, errorCatalog } from '../../server/http/errors.ts'
+import { window_days_max } from '../../server/http/windows.ts'
 import { type AnyEndpoint, type Called, request, type Subject } from './calls.ts'
 
 interface Convention {
@@ -180,12 +182,29 @@ const validation: readonly Convention[] = [
     },
   },
   {
-    name: 'bounds a window that no limit bounds',
-    applies: (endpoint) => hasQuery('start')(endpoint) && !hasQuery('limit')(endpoint),
+    name: 'refuses no window for its length, and cuts a series that no limit bounds',
+    applies: (endpoint) => endpoint.window !== undefined,
     async holds({ call, endpoint }) {
       const time = formatOf(endpoint, 'start') === 'date' ? '' : 'T00:00:00Z'
-      const query = `start=2020-01-01${time}&end=2026-06-01${time}`
-      assertViolation(await call({ query }), 'start', 'window_too_long')
+      const far = `2999-12-31${time}`
+      const widest = hasQuery('since')(endpoint)
+        ? (start: string) => `since=${start}`
+        : (start: string) => `start=${start}&end=${far}`
+      const others = hasQuery('since')(endpoint)
+        ? [`since=${far}`]
+        : [`start=1970-01-01${time}`, `end=${far}`]
+      for (const query of others) {
+        const response = await call({ query })
+        assert.equal(response.statusCode, 200, `${query}: ${response.body}`)
+      }
+      const response = await call({ query: widest(`1970-01-01${time}`) })
+      assert.equal(response.statusCode, 200, response.body)
+      const { meta } = response.json()
+      if (hasQuery('limit')(endpoint) || meta?.next_start === undefined) return
+      assert.equal(meta.truncated, true)
+      assert.equal(Date.parse(meta.next_start), window_days_max * day_ms)
+      const further = await call({ query: widest(meta.next_start) })
+      assert.equal(further.json().meta.next_start > meta.next_start, true)
     },
   },
   {

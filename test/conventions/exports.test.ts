@@ -15,8 +15,9 @@ import { Series } from '../../server/http/envelope.ts'
 import { ApiError } from '../../server/http/errors.ts'
 import { chooseFormat, exports_max } from '../../server/http/export.ts'
 import { fetched } from '../../server/http/export-items.ts'
-import { LoggerId, limit, timeWindow } from '../../server/http/params.ts'
+import { LoggerId, limit } from '../../server/http/params.ts'
 import { serve } from '../../server/http/serve.ts'
+import { rowsWindow } from '../../server/http/windows.ts'
 import type { Queries } from '../../server/storage/database.ts'
 import { silent, type TestDatabase, testDatabase } from '../postgres.ts'
 import { addFixtures, addKey, type Fixtures } from './fixtures.ts'
@@ -46,7 +47,8 @@ const history = endpoint({
   module: 'basic_scada',
   summary: 'A series of whatever length',
   params: { logger_id: LoggerId },
-  query: { ...timeWindow, limit: limit(500, 100) },
+  window: rowsWindow(24),
+  query: { limit: limit(500, 100) },
   returns: Series(Type.Object({ nth: Type.Integer(), text: Type.String() })),
   example: {
     answer: {
@@ -196,7 +198,7 @@ test('a file says what it is, and HEAD says the same without reading a row', asy
   assert.equal(headers['content-type'], 'text/csv; charset=utf-8; header=present')
   assert.match(
     headers['content-disposition']!,
-    /^attachment; filename="live-site_loggers-1-history_until_\d{8}T\d{6}Z\.csv"$/,
+    /^attachment; filename="live-site_loggers-1-history_\d{8}T\d{6}Z_\d{8}T\d{6}Z\.csv"$/,
   )
   assert.equal(headers['cache-control'], 'no-store')
   assert.equal(headers.vary, 'Authorization, Accept, Accept-Encoding')

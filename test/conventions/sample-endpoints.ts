@@ -3,12 +3,13 @@
 import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
 import { endpoint } from '../../server/http/endpoint.ts'
-import { List, list, Series } from '../../server/http/envelope.ts'
+import { List, list, Series, SpanList, spanList } from '../../server/http/envelope.ts'
 import { ApiError } from '../../server/http/errors.ts'
 import { requireMatch } from '../../server/http/etag.ts'
 import { JsonText } from '../../server/http/json-text.ts'
-import { LoggerId, limit, Nullable, Timestamp, timeWindow } from '../../server/http/params.ts'
-import { closedWindow, seriesMeta, seriesWindow } from '../../server/http/time-windows.ts'
+import { LoggerId, limit, Nullable, Timestamp } from '../../server/http/params.ts'
+import { seriesMeta } from '../../server/http/time-windows.ts'
+import { rowsWindow, spanWindow } from '../../server/http/windows.ts'
 import type { Queries } from '../../server/storage/database.ts'
 
 export interface Needs {
@@ -54,7 +55,8 @@ const readHistory = endpoint({
   module: 'basic_scada',
   summary: 'A series with a limit',
   params: { logger_id: LoggerId },
-  query: { ...timeWindow, limit: limit(500, 100) },
+  window: rowsWindow(24),
+  query: { limit: limit(500, 100) },
   returns: Series(Reading),
   example: {
     answer: {
@@ -62,8 +64,7 @@ const readHistory = endpoint({
       meta: { count: 0, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle({ query }, { clock }: Needs) {
-    const window = seriesWindow(query, clock.now(), 24)
+  async handle({ query, window }, _needs: Needs) {
     const rows = Array.from({ length: query.limit ?? 1 }, () => ({
       time: window.start ?? time,
       power_kw: null,
@@ -81,12 +82,17 @@ const readMatrix = endpoint({
   scope: 'energy:read',
   module: 'basic_scada',
   summary: 'A window without a limit; the database writes the JSON',
-  query: { ...timeWindow, status: Type.Optional(Type.Array(Type.Enum(['active', 'resolved']))) },
-  returns: List(Reading),
-  example: { answer: list([{ time, power_kw: 1 }]) },
-  async handle({ query }, { clock }: Needs) {
-    const { start } = closedWindow(query, clock.now(), 24)
-    return new JsonText(JSON.stringify(list([{ time: start, power_kw: 1 }])))
+  window: spanWindow(24),
+  query: { status: Type.Optional(Type.Array(Type.Enum(['active', 'resolved']))) },
+  returns: SpanList(Reading),
+  example: {
+    answer: {
+      data: [{ time, power_kw: 1 }],
+      meta: { count: 1, truncated: false, next_start: null },
+    },
+  },
+  async handle({ window }, _needs: Needs) {
+    return new JsonText(JSON.stringify(spanList([{ time: window.start, power_kw: 1 }], window)))
   },
 })
 

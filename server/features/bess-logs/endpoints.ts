@@ -9,8 +9,9 @@ import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { pageItems } from '../../http/export-items.ts'
-import { limit, telemetry_rows, telemetryLimit, timeWindow } from '../../http/params.ts'
-import { default_hours, seriesMeta, seriesWindow } from '../../http/time-windows.ts'
+import { limit, telemetry_rows, telemetryLimit } from '../../http/params.ts'
+import { default_hours, seriesMeta } from '../../http/time-windows.ts'
+import { rowsWindow } from '../../http/windows.ts'
 import { alarmCounts } from './counts.ts'
 import {
   alarmStateExample,
@@ -222,7 +223,8 @@ export const dispatchLog = endpoint({
   operation_id: 'bess_dispatch_log_list',
   summary: 'The setpoints of a battery, and what came of them',
   description: 'Ascending by `issued_at`. Without a window: the last 24 hours.',
-  query: { ...timeWindow, limit: telemetryLimit },
+  window: rowsWindow(default_hours.telemetry),
+  query: { limit: telemetryLimit },
   returns: Series(DispatchEntry),
   example: {
     answer: {
@@ -233,8 +235,7 @@ export const dispatchLog = endpoint({
   async handle(request, needs: Needs) {
     const asked = askedOf(request)
     await demandUnit(asked, needs)
-    const { query } = request
-    const window = seriesWindow(query, needs.clock.now(), default_hours.telemetry)
+    const { query, window } = request
     const limit = query.limit ?? telemetry_rows.by_default
     const { rows, count } = await needs.batteryLogs.dispatches(asked, window, limit)
     const [first_time = null, last_time = null] = [rows[0], rows.at(-1)].map((row) =>
@@ -248,8 +249,7 @@ export const dispatchLog = endpoint({
   async exports(request, needs: Needs) {
     const asked = askedOf(request)
     await demandUnit(asked, needs)
-    const { query } = request
-    const window = seriesWindow(query, needs.clock.now(), default_hours.telemetry)
+    const { query, window } = request
     if (query.limit === undefined) return dispatchesExport(asked, window)
     const { rows } = await needs.batteryLogs.dispatches(asked, window, query.limit)
     return pageItems(rows.map(dispatchEntry))

@@ -7,8 +7,9 @@ import { BatteryUnit, BessId, unitRecord } from '../../batteries/units.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { telemetry_rows, telemetryLimit, timeWindow } from '../../http/params.ts'
-import { type AskedWindow, default_hours, seriesWindow } from '../../http/time-windows.ts'
+import { telemetry_rows, telemetryLimit } from '../../http/params.ts'
+import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
+import { rowsWindow } from '../../http/windows.ts'
 import { readingFrame } from '../../records/quantities.ts'
 import { type SiteFacts, type Situation, situationOf } from '../../records/situation.ts'
 import { Cluster, ClusterCells, ClusterIdx, clusterCells, clusterRecord } from './clusters.ts'
@@ -128,9 +129,8 @@ export const getUnitNow = endpoint({
 })
 
 /** Which readings are asked for, of a unit that exists. */
-async function demandHistory(site_id: string, bess_id: number, asked: AskedWindow, needs: Needs) {
+async function demandHistory(site_id: string, bess_id: number, window: SeriesWindow, needs: Needs) {
   await demandUnit(site_id, bess_id, needs)
-  const window = seriesWindow(asked, needs.clock.now(), default_hours.telemetry)
   return { site_id, device_id: bess_id, window }
 }
 
@@ -147,7 +147,8 @@ export const unitHistory = endpoint({
   operation_id: 'bess_history_list',
   summary: 'What a battery unit measured, over time',
   description: 'Ascending. Without a window: the last 24 hours.',
-  query: { ...timeWindow, limit: telemetryLimit },
+  window: rowsWindow(default_hours.telemetry),
+  query: { limit: telemetryLimit },
   returns: Series(BatteryReading),
   example: {
     answer: {
@@ -155,13 +156,13 @@ export const unitHistory = endpoint({
       meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle({ site, params, query }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.bess_id, query, needs)
+  async handle({ site, params, query, window }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.bess_id, window, needs)
     const limit = query.limit ?? telemetry_rows.by_default
     return needs.bess.history({ ...wanted, limit }, readingColumns)
   },
-  async exports({ site, params, query }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.bess_id, query, needs)
+  async exports({ site, params, query, window }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.bess_id, window, needs)
     return needs.bess.historyRows({ ...wanted, limit: query.limit ?? null }, readingColumns)
   },
 })
@@ -248,7 +249,8 @@ export const pcsHistory = endpoint({
     'Without a window: the last 24 hours. A page ends with a whole instant, so that going on by ' +
     '`next_start` or `previous_end` leaves nothing out. A `limit` below the number of PCS that ' +
     'are read at once gives the first of one instant and neither of the two: raise it.',
-  query: { ...timeWindow, limit: telemetryLimit },
+  window: rowsWindow(default_hours.telemetry),
+  query: { limit: telemetryLimit },
   returns: Series(PcsReading),
   example: {
     answer: {
@@ -256,13 +258,13 @@ export const pcsHistory = endpoint({
       meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle({ site, params, query }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.bess_id, query, needs)
+  async handle({ site, params, query, window }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.bess_id, window, needs)
     const limit = query.limit ?? telemetry_rows.by_default
     return needs.bess.pcsHistory({ ...wanted, limit }, pcsReadingColumns)
   },
-  async exports({ site, params, query }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.bess_id, query, needs)
+  async exports({ site, params, query, window }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.bess_id, window, needs)
     return needs.bess.pcsHistoryRows({ ...wanted, limit: query.limit ?? null }, pcsReadingColumns)
   },
 })

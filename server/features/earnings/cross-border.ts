@@ -7,6 +7,7 @@ import { quarter_ms } from '../../earnings/plant-quarters.ts'
 import { type QuarterPrices, quarterPrices } from '../../earnings/quarter-prices.ts'
 import { price } from '../../figures/earnings/figures.ts'
 import { hour_ms } from '../../http/time-windows.ts'
+import type { spanMeta } from '../../http/windows.ts'
 import type { Market, PricePeriod } from '../../prices/store.ts'
 import type { CrossBorderPrice, CrossBorderPrices } from './schemas.ts'
 
@@ -44,7 +45,10 @@ type Item = Static<typeof CrossBorderPrice>
 /** Below this two prices are the same. */
 const equal_per_mwh = 0.01
 
-export function crossBorderPrices(compared: Compared): Static<typeof CrossBorderPrices> {
+export function crossBorderPrices(
+  compared: Compared,
+  span: ReturnType<typeof spanMeta>,
+): Static<typeof CrossBorderPrices> {
   const { base, sold, from_ms, to_ms } = compared
   const base_prices = quarterPrices(base.periods, { from_ms, to_ms })
   const sold_prices = quarterPrices(sold.periods, { from_ms, to_ms })
@@ -96,7 +100,7 @@ export function crossBorderPrices(compared: Compared): Static<typeof CrossBorder
         ? ('no_price' as const)
         : ('no_exchange_rate' as const),
   }
-  return { data, meta: { count: data.length, summary } }
+  return { data, meta: { count: data.length, ...span, summary } }
 }
 
 const minutesOf = ({ start_at, end_at }: Item) =>

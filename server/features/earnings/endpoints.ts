@@ -10,7 +10,7 @@ import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { JsonText } from '../../http/json-text.ts'
 import { LoggerId } from '../../http/params.ts'
-import { dateRange } from '../../http/time-windows.ts'
+import { daysSpan, daysSum, pastDaysSpan, spanMeta, type WholeWindow } from '../../http/windows.ts'
 import type { PriceStore } from '../../prices/store.ts'
 import { awakeTime } from '../../records/daylight.ts'
 import type { SiteFacts } from '../../records/situation.ts'
@@ -40,12 +40,8 @@ const earnings = {
   tag: 'Earnings',
 } as const
 
-const day = (description: string) => Type.Optional(Type.String({ format: 'date', description }))
-const window = {
-  start: day('First day, UTC; that of the month of `end` where it is not given.'),
-  end: day('Last day, UTC, inclusive; today where it is not given.'),
-}
 const ofLogger = Type.Optional(LoggerId)
+const whole = { truncated: false, next_start: null }
 
 const note =
   'Energy of quarter hours times the price of the contract in them, exact to a millionth of the ' +
@@ -56,19 +52,22 @@ const note =
 
 interface Asked {
   site: { site_id: string }
-  query: { start?: string; end?: string; logger_id?: number }
+  query: { logger_id?: number }
+  window: WholeWindow
 }
 
 /** The window of a request and who is meant by it; 404 for a logger that is not of the site. */
-async function askedOf({ site: { site_id }, query }: Asked, { clock, sites, loggers }: Needs) {
+async function askedOf(
+  { site: { site_id }, query, window: days }: Asked,
+  { clock, sites, loggers }: Needs,
+) {
   const { logger_id = null } = query
   if (logger_id !== null && !(await loggers.exists(site_id, logger_id))) {
     throw new ApiError('not_found', { logger_id })
   }
   const now = clock.now()
-  const days = dateRange(query, now)
   return {
-    days,
+    days: { start: days.start, end: days.end },
     window: { site_id, logger_id, ...hoursOfDays(days, now.getTime()) },
     now: { now_ms: now.getTime(), awake: awakeTime(await sites.facts(site_id)) },
   }
@@ -79,8 +78,11 @@ export const earningsSummary = endpoint({
   path: '/earnings/summary',
   operation_id: 'earnings_summary_get',
   summary: 'Earnings of a time: gross, fees and net, by plant and day',
-  description: `The month to date where no days are given. ${note}`,
-  query: { ...window, logger_id: ofLogger },
+  description:
+    'The month to date where no days are given. More than 400 days are counted as far as the site ' +
+    `has records: \`start_date\` and \`end_date\` say from when to when. ${note}`,
+  window: daysSum,
+  query: { logger_id: ofLogger },
   returns: EarningsSummary,
   example: { answer: earningsSummaryExample },
   async handle(request, needs: Needs) {
@@ -101,15 +103,17 @@ export const earningsByHour = endpoint({
     'An item for each hour (UTC) and plant up to now, by these, from the day it was commissioned ' +
     '(earlier ones, on trial, where they have energy) to its retirement; the month to date where ' +
     `no days are given. ${note}`,
-  query: { ...window, logger_id: ofLogger },
+  window: pastDaysSpan,
+  query: { logger_id: ofLogger },
   returns: EarningsHours,
   example: {
-    answer: { data: [earningsHourExample], meta: { count: 1, exchange_rates: [] } },
+    answer: { data: [earningsHourExample], meta: { count: 1, ...whole, exchange_rates: [] } },
   },
   async handle(request, needs: Needs) {
     const { window, now } = await askedOf(request, needs)
     // A year of them: to check each against the schema costs as much as to compute it.
-    return new JsonText(hoursText(await needs.earnings.books({ ...window, ...now }), now))
+    const books = await needs.earnings.books({ ...window, ...now })
+    return new JsonText(hoursText(books, now, spanMeta(request.window)))
   },
   async exports(request, needs: Needs) {
     const { window, now } = await askedOf(request, needs)
@@ -201,16 +205,17 @@ export const crossBorder = endpoint({
     'crosses borders implicitly: the spread is congestion rent, which no producer earns unless a ' +
     'contract says so. Elsewhere capacity has its own price, which is not known here. Without ' +
     '`base` and `sold` those of the contracts of the site are compared.',
+  window: daysSpan,
   query: {
     base: marketCode('The market where the plant is; that of its contract by default.'),
     sold: marketCode('The market sold into; that of the contract by default.'),
-    ...window,
   },
   returns: CrossBorderPrices,
   example: { answer: crossBorderExample },
   async handle(request, needs: Needs) {
     const { pair, window } = await bordersOf(request, needs)
-    return crossBorderPrices(await readCompared(needs, pair, window))
+    const compared = await readCompared(needs, pair, window)
+    return crossBorderPrices(compared, spanMeta(request.window))
   },
   async exports(request, needs: Needs) {
     const { pair, window } = await bordersOf(request, needs)
@@ -222,13 +227,14 @@ async function bordersOf(
   {
     site: { site_id },
     query,
+    window: { start, end },
   }: {
     site: { site_id: string }
-    query: { base?: string; sold?: string; start?: string; end?: string }
+    query: { base?: string; sold?: string }
+    window: WholeWindow
   },
-  { clock, ...reads }: Reads & Pick<Needs, 'clock'>,
+  reads: Reads,
 ) {
-  const { start, end } = dateRange(query, clock.now())
   const pair = await pairOf(reads, { site_id, end, ...query })
   return { pair, window: { site_id, from_ms: Date.parse(start), to_ms: Date.parse(end) + day_ms } }
 }

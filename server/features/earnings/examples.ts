@@ -126,6 +126,8 @@ export const crossBorderExample = {
   ],
   meta: {
     count: 1,
+    truncated: false,
+    next_start: null,
     summary: {
       period_count: 1,
       complete_count: 1,

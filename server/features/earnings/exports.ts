@@ -33,7 +33,7 @@ export const crossBorderExport = (window: Window, pair: Pair): ExportItems => ({
     const reads = { prices: createPriceStore(queries), earnings: createEarningsStore(queries) }
     for (const week of weeksOf(window)) {
       const compared = await readCompared(reads, pair, { ...window, ...week })
-      yield crossBorderPrices(compared).data as ExportItem[]
+      yield crossBorderPrices(compared, { truncated: false, next_start: null }).data as ExportItem[]
     }
   },
 })

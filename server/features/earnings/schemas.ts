@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { accountReasons } from '../../earnings/accounting.ts'
 import { contractTypes, feeBases, feeCodes } from '../../earnings/contracts.ts'
 import { arbitrageReasons } from '../../figures/earnings/arbitrage.ts'
+import { daySpanFields } from '../../http/envelope.ts'
 import { LoggerId, Nullable } from '../../http/params.ts'
 
 const closed = (id: string) => ({ additionalProperties: false, $id: id }) as const
@@ -270,7 +271,7 @@ export const EarningsHours = Type.Object(
   {
     data: Type.Array(EarningsHour),
     meta: Type.Object(
-      { count: Type.Integer({ minimum: 0 }), exchange_rates },
+      { count: Type.Integer({ minimum: 0 }), ...daySpanFields, exchange_rates },
       closed('EarningsHoursMeta'),
     ),
   },
@@ -380,7 +381,7 @@ export const CrossBorderPrices = Type.Object(
   {
     data: Type.Array(CrossBorderPrice),
     meta: Type.Object(
-      { count: Type.Integer({ minimum: 0 }), summary: CrossBorderSummary },
+      { count: Type.Integer({ minimum: 0 }), ...daySpanFields, summary: CrossBorderSummary },
       closed('CrossBorderPricesMeta'),
     ),
   },

@@ -1,7 +1,8 @@
 /** What the diagnoses have in common: their place in the API and the period asked for. */
 import type { Clock } from '@heliograph/domain/clock'
 import { type Period, periodOf } from '../../figures/period.ts'
-import { type AskedWindow, closedWindow, default_hours } from '../../http/time-windows.ts'
+import { default_hours } from '../../http/time-windows.ts'
+import { sumWindow, type WholeWindow } from '../../http/windows.ts'
 import type { SiteFacts } from '../../records/situation.ts'
 
 export const diagnostics = {
@@ -9,6 +10,7 @@ export const diagnostics = {
   tag: 'Diagnostics',
   scope: 'diagnostics:read',
   module: 'basic_scada',
+  window: sumWindow(default_hours.diagnostics),
 } as const
 
 export interface PeriodNeeds {
@@ -23,11 +25,10 @@ export interface Asked {
 
 export async function askedOf(
   site_id: string,
-  query: AskedWindow,
+  window: WholeWindow,
   { clock, sites }: PeriodNeeds,
 ): Promise<Asked> {
   const now = clock.now()
-  const window = closedWindow(query, now, default_hours.diagnostics)
   const facts = await sites.facts(site_id)
   return { site: { site_id, timezone: facts.timezone }, period: periodOf(window, facts, now) }
 }

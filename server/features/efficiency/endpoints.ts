@@ -10,7 +10,7 @@ import { type Yields, yieldsOf } from '../../figures/yields.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { LoggerId, timeWindow } from '../../http/params.ts'
+import { LoggerId } from '../../http/params.ts'
 import { askedOf, diagnostics, type PeriodNeeds } from './asked.ts'
 import {
   inverterEfficiencyExample,
@@ -30,11 +30,10 @@ export const rankLoggers = endpoint({
   operation_id: 'efficiency_loggers_list',
   summary: 'Loggers (plants) by specific yield, with performance ratios and availability',
   description: `The best first. ${periodNote}`,
-  query: { ...timeWindow },
   returns: List(LoggerEfficiency),
   example: { answer: { data: [loggerEfficiencyExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, query }, needs: Needs) {
-    const { period } = await askedOf(site_id, query, needs)
+  async handle({ site: { site_id }, window }, needs: Needs) {
+    const { period } = await askedOf(site_id, window, needs)
     const rows = await needs.efficiency.inverters(site_id, period)
     const plants = [...Map.groupBy(rows, ({ logger_id }) => logger_id).values()]
     return list(byRank(loggerItems(plants, period)))
@@ -47,15 +46,15 @@ export const rankInverters = endpoint({
   operation_id: 'efficiency_inverters_list',
   summary: 'Inverters by specific yield, with efficiency, faults and clipping',
   description: `The best first. ${periodNote}`,
-  query: { ...timeWindow, logger_id: Type.Optional(LoggerId) },
+  query: { logger_id: Type.Optional(LoggerId) },
   returns: List(InverterEfficiency),
   example: { answer: { data: [inverterEfficiencyExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, query }, needs: Needs) {
+  async handle({ site: { site_id }, query, window }, needs: Needs) {
     const { logger_id } = query
     if (logger_id !== undefined && !(await needs.loggers.exists(site_id, logger_id))) {
       throw new ApiError('not_found', { logger_id })
     }
-    const { period } = await askedOf(site_id, query, needs)
+    const { period } = await askedOf(site_id, window, needs)
     const rows = await needs.efficiency.inverters(site_id, period, logger_id)
     return list(byRank(inverterItems(rows, period)))
   },
@@ -67,11 +66,10 @@ export const analyseLosses = endpoint({
   operation_id: 'efficiency_losses_list',
   summary: 'DC to AC losses of each inverter, by cause',
   description: `By inverter: conversion, clipping, curtailment, downtime, night. ${periodNote}`,
-  query: { ...timeWindow },
   returns: List(InverterLosses),
   example: { answer: { data: [inverterLossesExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, query }, needs: Needs) {
-    const { period } = await askedOf(site_id, query, needs)
+  async handle({ site: { site_id }, window }, needs: Needs) {
+    const { period } = await askedOf(site_id, window, needs)
     const rows = await needs.efficiency.inverters(site_id, period)
     return list(rows.map((row) => lossItem(row, period)))
   },

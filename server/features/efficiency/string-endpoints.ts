@@ -8,7 +8,7 @@ import type { StringSumsStore } from '../../figures/string-store.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { IdList, InverterId, id_max, idsOf, timeWindow } from '../../http/params.ts'
+import { IdList, InverterId, id_max, idsOf } from '../../http/params.ts'
 import { orientations } from '../../records/orientation.ts'
 import { askedOf, diagnostics, type PeriodNeeds } from './asked.ts'
 import {
@@ -45,7 +45,6 @@ export const rankStrings = endpoint({
     'Group by group, the best first; unconnected inputs are left out. `orientation` keeps the ' +
     `groups that face that way. ${periodNote}`,
   query: {
-    ...timeWindow,
     inverter_ids: Type.Optional(IdList('Only strings of these inverters: `1,2,3`.')),
     orientation: Type.Optional(
       Type.Enum([...orientations], { description: 'Only strings that face this way.' }),
@@ -53,11 +52,11 @@ export const rankStrings = endpoint({
   },
   returns: List(StringEfficiency),
   example: { answer: { data: [stringEfficiencyExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, query }, needs: Needs) {
+  async handle({ site: { site_id }, query, window }, needs: Needs) {
     const { inverter_ids, orientation } = query
     const ids = inverter_ids === undefined ? undefined : idsOf(inverter_ids)
     for (const inverter_id of ids ?? []) await demandInverter(site_id, inverter_id, needs)
-    const { site, period } = await askedOf(site_id, query, needs)
+    const { site, period } = await askedOf(site_id, window, needs)
     const items = efficiencyItems(await judgeSite(needs.stringSums, site, period, ids), period)
     return list(
       orientation === undefined ? items : items.filter((item) => item.orientation === orientation),
@@ -71,7 +70,6 @@ export const healthMatrix = endpoint({
   operation_id: 'efficiency_health_list',
   summary: 'How each string does beside its peers, and what may be wrong',
   description: `By inverter and string, unconnected inputs among them. ${healthRule} ${periodNote}`,
-  query: { ...timeWindow },
   returns: Type.Object(
     {
       data: Type.Array(StringHealth),
@@ -85,8 +83,8 @@ export const healthMatrix = endpoint({
   example: {
     answer: { data: [stringHealthExample], meta: { count: 1, thresholds: thresholds() } },
   },
-  async handle({ site: { site_id }, query }, needs: Needs) {
-    const { site, period } = await askedOf(site_id, query, needs)
+  async handle({ site: { site_id }, window }, needs: Needs) {
+    const { site, period } = await askedOf(site_id, window, needs)
     // The last instant of the period, whose end is exclusive.
     const last_date = localDate(period.end_at.getTime() - 1, site.timezone)
     const [inverters, steps] = await Promise.all([
@@ -115,12 +113,11 @@ export const compareStrings = endpoint({
   summary: 'All strings of an inverter side by side',
   description: `By index. ${healthRule} ${periodNote}`,
   params: { inverter_id: InverterId },
-  query: { ...timeWindow },
   returns: List(ComparedString),
   example: { answer: { data: [comparedStringExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, params: { inverter_id }, query }, needs: Needs) {
+  async handle({ site: { site_id }, params: { inverter_id }, window }, needs: Needs) {
     await demandInverter(site_id, inverter_id, needs)
-    const { site, period } = await askedOf(site_id, query, needs)
+    const { site, period } = await askedOf(site_id, window, needs)
     const [[inverter], hours] = await Promise.all([
       judgeSite(needs.stringSums, site, period, [inverter_id]),
       needs.stringSums.hours(site_id, period, [inverter_id]),

@@ -4,10 +4,11 @@ import { Type } from 'typebox'
 import type { Bounds, Now } from '../../figures/energy.ts'
 import type { EnergyStore } from '../../figures/logger-hours.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { List, list } from '../../http/envelope.ts'
+import { SpanList, spanList } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { IdList, InverterId, idsOf, LoggerId, timeWindow } from '../../http/params.ts'
-import { type AskedWindow, closedWindow, default_hours, hour_ms } from '../../http/time-windows.ts'
+import { IdList, InverterId, idsOf, LoggerId } from '../../http/params.ts'
+import { default_hours, hour_ms } from '../../http/time-windows.ts'
+import { pastSpan, type Span, spanMeta, spanSince, spanWindow } from '../../http/windows.ts'
 import { awakeTime } from '../../records/daylight.ts'
 import type { SiteFacts } from '../../records/situation.ts'
 import {
@@ -36,6 +37,7 @@ export interface Needs {
 }
 
 const basic = { method: 'GET', module: 'basic_scada' } as const
+const whole = { truncated: false, next_start: null }
 
 const note =
   'Energy is the difference of the counters of the inverters, else the integral of their power, ' +
@@ -93,43 +95,40 @@ export const loggerHourlyEnergy = endpoint({
     'Every hour that begins at `since` or later, up to the one that is running, whether anything ' +
     `is known of it or not. ${note}`,
   params: { logger_id: LoggerId },
-  query: {
-    since: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description: 'Hours that begin then or later; the last 7 days where it is not given.',
-      }),
-    ),
-  },
-  returns: List(LoggerHourRecord),
-  example: { answer: { data: [loggerHourExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, params: { logger_id }, query }, needs: Needs) {
+  window: spanSince(default_hours.diagnostics),
+  returns: SpanList(LoggerHourRecord),
+  example: { answer: { data: [loggerHourExample], meta: { count: 1, ...whole } } },
+  async handle({ site: { site_id }, params: { logger_id }, window }, needs: Needs) {
     if (!(await needs.loggers.exists(site_id, logger_id))) {
       throw new ApiError('not_found', { logger_id })
     }
     const now = await nowAt(site_id, needs)
-    const start_ms = firstHour(query, now.now_ms)
-    const end_at = new Date(Math.max(start_ms, now.now_ms))
-    const asked = { start_at: new Date(start_ms), end_at, logger_ids: [logger_id] }
+    const { start_ms, end_ms } = hoursBegun(window)
+    const asked = {
+      start_at: new Date(start_ms),
+      end_at: new Date(end_ms),
+      logger_ids: [logger_id],
+    }
     const [[logger], rows] = await Promise.all([
       needs.energy.loggers(site_id, asked),
       needs.energy.hours(site_id, asked),
     ])
-    return list(logger === undefined ? [] : loggerHours(start_ms, logger, rows, now))
+    const hours = logger ? loggerHours({ start_ms, end_ms }, logger, rows, now) : []
+    return spanList(hours, window)
   },
-  async exports({ site: { site_id }, params: { logger_id }, query }, needs: Needs) {
+  async exports({ site: { site_id }, params: { logger_id }, window }, needs: Needs) {
     if (!(await needs.loggers.exists(site_id, logger_id))) {
       throw new ApiError('not_found', { logger_id })
     }
     const asked = await askedAt(site_id, needs)
-    return loggerHoursExport({ ...asked, logger_id, start_ms: firstHour(query, asked.now_ms) })
+    return loggerHoursExport({ ...asked, logger_id, window: hoursBegun(window) })
   },
 })
 
-function firstHour({ since }: { since?: string }, now_ms: number): number {
-  const since_ms =
-    since === undefined ? now_ms - default_hours.diagnostics * hour_ms : Date.parse(since)
-  return ceilTo(since_ms, hour_ms)
+/** From the first hour that begins in a span on. */
+function hoursBegun({ start, end }: Span): Bounds {
+  const start_ms = ceilTo(Date.parse(start), hour_ms)
+  return { start_ms, end_ms: Math.max(start_ms, Date.parse(end)) }
 }
 
 export const energyByHour = endpoint({
@@ -143,15 +142,15 @@ export const energyByHour = endpoint({
     'An item for each day and logger, by these, of 24 hours each; every day that the window ' +
     'touches is there as a whole, and hours to come are `null`. Without a window: the last 7 ' +
     `days. ${note}`,
+  window: spanWindow(default_hours.diagnostics, day_ms),
   query: {
-    ...timeWindow,
     logger_ids: Type.Optional(IdList('Loggers of the site; all where none is given.')),
   },
   returns: EnergyMatrix,
   example: { answer: energyMatrixExample },
-  async handle({ site: { site_id }, query }, needs: Needs) {
+  async handle({ site: { site_id }, query, window }, needs: Needs) {
     const now = await nowAt(site_id, needs)
-    const { start_ms, end_ms } = wholeDays(query, now.now_ms)
+    const { start_ms, end_ms } = wholeDays(window)
     const logger_ids = query.logger_ids === undefined ? null : idsOf(query.logger_ids)
     const asked = { start_at: new Date(start_ms), end_at: new Date(end_ms), logger_ids }
     const [loggers, rows] = await Promise.all([
@@ -159,12 +158,12 @@ export const energyByHour = endpoint({
       needs.energy.daysByLogger(site_id, asked),
     ])
     if (logger_ids !== null) await demandAll(site_id, logger_ids, loggers, needs)
-    return energyMatrix({ start_ms, end_ms }, loggers, rows, now)
+    return energyMatrix({ start_ms, end_ms, ...spanMeta(window) }, loggers, rows, now)
   },
   export_lines: hoursOfDay,
-  async exports({ site: { site_id }, query }, needs: Needs) {
+  async exports({ site: { site_id }, query, ...request }, needs: Needs) {
     const asked = await askedAt(site_id, needs)
-    const window = wholeDays(query, asked.now_ms)
+    const window = wholeDays(request.window)
     const logger_ids = query.logger_ids === undefined ? null : idsOf(query.logger_ids)
     if (logger_ids !== null) {
       const [start_at, end_at] = [new Date(window.start_ms), new Date(window.end_ms)]
@@ -176,8 +175,7 @@ export const energyByHour = endpoint({
 })
 
 /** The days of UTC that a window touches. */
-function wholeDays(query: AskedWindow, now_ms: number): Bounds {
-  const { start, end } = closedWindow(query, new Date(now_ms), default_hours.diagnostics)
+function wholeDays({ start, end }: Span): Bounds {
   const start_ms = floorTo(Date.parse(start), day_ms)
   return { start_ms, end_ms: start === end ? start_ms : ceilTo(Date.parse(end), day_ms) }
 }
@@ -207,15 +205,15 @@ export const stringEnergyByHour = endpoint({
     'What was not measured by day, the night among it, has no item. Without a window: the last 7 ' +
     'days.',
   params: { inverter_id: InverterId },
-  query: { ...timeWindow },
-  returns: List(StringHour),
-  example: { answer: { data: [stringHourExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, params: { inverter_id }, query }, needs: Needs) {
+  window: pastSpan(default_hours.diagnostics),
+  returns: SpanList(StringHour),
+  example: { answer: { data: [stringHourExample], meta: { count: 1, ...whole } } },
+  async handle({ site: { site_id }, params: { inverter_id }, window }, needs: Needs) {
     if (!(await needs.inverters.exists(site_id, inverter_id))) {
       throw new ApiError('not_found', { inverter_id })
     }
     const now = await nowAt(site_id, needs)
-    const { start_ms, end_ms } = touchedHours(query, now.now_ms)
+    const { start_ms, end_ms } = touchedHours(window)
     const [strings, stored] = await Promise.all([
       needs.strings.configuration(site_id, inverter_id),
       needs.energy.stringHours(site_id, inverter_id, {
@@ -223,21 +221,21 @@ export const stringEnergyByHour = endpoint({
         end_at: new Date(end_ms),
       }),
     ])
-    return list(stored.flatMap((hour) => stringHours(hour, strings, now)))
+    const items = stored.flatMap((hour) => stringHours(hour, strings, now))
+    return spanList(items, window)
   },
-  async exports({ site: { site_id }, params: { inverter_id }, query }, needs: Needs) {
+  async exports({ site: { site_id }, params: { inverter_id }, ...request }, needs: Needs) {
     if (!(await needs.inverters.exists(site_id, inverter_id))) {
       throw new ApiError('not_found', { inverter_id })
     }
     const asked = await askedAt(site_id, needs)
     const strings = await needs.strings.configuration(site_id, inverter_id)
-    const window = touchedHours(query, asked.now_ms)
+    const window = touchedHours(request.window)
     return stringHoursExport({ ...asked, inverter_id, strings, window })
   },
 })
 
 /** From the beginning of the first hour that a window touches to its end. */
-function touchedHours(query: AskedWindow, now_ms: number): Bounds {
-  const { start, end } = closedWindow(query, new Date(now_ms), default_hours.diagnostics)
+function touchedHours({ start, end }: Span): Bounds {
   return { start_ms: floorTo(Date.parse(start), hour_ms), end_ms: Date.parse(end) }
 }

@@ -79,6 +79,8 @@ export const energyMatrixExample = {
   ],
   meta: {
     count: 1,
+    truncated: false,
+    next_start: null,
     timezone_note: 'Days and hours are UTC: every day has 24 hours, the hour 0 begins at 00:00Z.',
     totals_by_hour: Array.from({ length: 24 }, (_, hour) => ({
       hour,

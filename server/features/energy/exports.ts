@@ -15,17 +15,15 @@ interface Asked {
   now_ms: number
 }
 
-/** Every hour of a logger that begins from `start_ms`, a whole hour, up to now. */
+/** Every hour of a logger that begins in the window, which begins with a whole hour. */
 export const loggerHoursExport = ({
   site_id,
   position,
-  now_ms,
   logger_id,
-  start_ms,
-}: Asked & { logger_id: number; start_ms: number }): ExportItems => ({
+  window,
+}: Asked & { logger_id: number; window: Bounds }): ExportItems => ({
   async *items(queries) {
     const energy = createEnergyStore(queries)
-    const window = { start_ms, end_ms: now_ms }
     const logger_ids = [logger_id]
     const [logger] = await energy.loggers(site_id, { ...datesOf(window), logger_ids })
     if (!logger) return
@@ -33,7 +31,7 @@ export const loggerHoursExport = ({
       const rows = await energy.hours(site_id, { ...datesOf(week), logger_ids })
       // What is over is the same when seen from the end of its week.
       const then = { now_ms: week.end_ms, awake: awakeTime(position) }
-      yield loggerHours(week.start_ms, logger, rows, then)
+      yield loggerHours(week, logger, rows, then)
     }
   },
 })

@@ -5,6 +5,7 @@
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import {
   add,
+  type Bounds,
   completenessOf,
   isLit,
   isPartial,
@@ -18,6 +19,7 @@ import type { LoggerInService } from '../../figures/logger-hours.ts'
 import { type AsciiText, ascii, asciiText } from '../../http/ascii-text.ts'
 import { JsonText } from '../../http/json-text.ts'
 import { hour_ms } from '../../http/time-windows.ts'
+import type { spanMeta } from '../../http/windows.ts'
 import {
   energySources,
   type LoggerHour,
@@ -39,7 +41,7 @@ interface Frame {
 
 /** The text of an `EnergyMatrix`: an item for each day and logger, by these; whole days. */
 export function energyMatrix(
-  span: { start_ms: number; end_ms: number },
+  span: Bounds & Partial<ReturnType<typeof spanMeta>>,
   loggers: readonly LoggerInService[],
   hours: ReadonlyMap<number, PackedHours>,
   now: Now,
@@ -62,8 +64,11 @@ export function energyMatrix(
       addDay(text, day, frames, { logger, rows, totals })
     }
   }
+  const { truncated = false, next_start = null } = span
   const meta = {
     count,
+    truncated,
+    next_start,
     timezone_note,
     totals_by_hour: totals.map((energy_kwh, hour) => ({
       hour,

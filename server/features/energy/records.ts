@@ -2,7 +2,7 @@
 import { rounded } from '@heliograph/domain/significant'
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import type { Static } from 'typebox'
-import { byHour, figuresOf, type Now } from '../../figures/energy.ts'
+import { type Bounds, byHour, figuresOf, type Now } from '../../figures/energy.ts'
 import type { LoggerHourInFull, LoggerInService } from '../../figures/logger-hours.ts'
 import { insolationOf, loggerSpan, productionOf } from '../../figures/logger-span.ts'
 import { hour_ms } from '../../http/time-windows.ts'
@@ -58,14 +58,14 @@ const power = (value: number | null) => rounded(value, 3)
 
 /** Every hour from `start_ms` on that has begun, whether anything is known of it or not. */
 export function loggerHours(
-  start_ms: number,
+  { start_ms, end_ms }: Bounds,
   logger: LoggerInService,
   rows: readonly LoggerHourInFull[],
   now: Now,
 ): Static<typeof LoggerHourRecord>[] {
   const known = byHour(rows)
   const items: Static<typeof LoggerHourRecord>[] = []
-  for (let hour = start_ms; hour < now.now_ms; hour += hour_ms) {
+  for (let hour = start_ms; hour < end_ms; hour += hour_ms) {
     const span = { start_ms: hour, end_ms: hour + hour_ms }
     const { figures, is_lit } = figuresOf([{ logger, rows: known }], span, now)
     const row = known.get(hour)

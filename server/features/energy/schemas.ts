@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { spanFields } from '../../http/envelope.ts'
 import { LoggerId, Nullable, StringIndex } from '../../http/params.ts'
 import { energySources } from '../../rollups/logger-days.ts'
 
@@ -168,6 +169,7 @@ export const EnergyMatrix = Type.Object(
     meta: Type.Object(
       {
         count: Type.Integer({ minimum: 0 }),
+        ...spanFields,
         timezone_note: Type.String(),
         totals_by_hour: Type.Array(
           Type.Object(

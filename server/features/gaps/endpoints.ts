@@ -6,8 +6,9 @@ import { endpoint } from '../../http/endpoint.ts'
 import { Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { type ExportItems, pageItems } from '../../http/export-items.ts'
-import { LoggerId, limit, Nullable, timeWindow } from '../../http/params.ts'
-import { type AskedWindow, seriesMeta } from '../../http/time-windows.ts'
+import { LoggerId, limit, Nullable } from '../../http/params.ts'
+import { seriesMeta } from '../../http/time-windows.ts'
+import { openWindow } from '../../http/windows.ts'
 import { At } from '../../records/frame.ts'
 import { gapExample } from './examples.ts'
 import { gapsExport } from './exports.ts'
@@ -82,7 +83,7 @@ export const Gap = Type.Object(
 
 const gaps = { method: 'GET', tag: 'Plant', scope: 'plant:read', module: 'basic_scada' } as const
 const gaps_by_default = 100
-const gapQuery = { ...timeWindow, limit: limit(500, gaps_by_default) }
+const gapLimit = limit(500, gaps_by_default)
 const rules =
   'A gap is a silence of more than three polls and a minute, and shorter where a jump in the ' +
   'numbers of frames says that readings were lost. Inverters, combiners and loggers without a met ' +
@@ -105,18 +106,20 @@ export const listGaps = endpoint({
   operation_id: 'gaps_list',
   summary: 'The holes in the data of the site',
   description: rules,
-  query: { logger_id: Type.Optional(LoggerId), ...gapQuery },
+  window: openWindow,
+  query: { logger_id: Type.Optional(LoggerId), limit: gapLimit },
   returns: Series(Gap),
   example,
-  async handle({ site: { site_id }, query }, needs: Needs) {
+  async handle({ site: { site_id }, query, window }, needs: Needs) {
     const { logger_id = null } = query
     if (logger_id !== null) await demandLogger(site_id, logger_id, needs)
-    return readGaps({ site_id, logger_id, ...windowOf(query) }, needs)
+    const { limit = gaps_by_default } = query
+    return readGaps({ site_id, logger_id, ...window, limit }, needs)
   },
-  async exports({ site: { site_id }, query }, needs: Needs) {
+  async exports({ site: { site_id }, query, window }, needs: Needs) {
     const { logger_id = null } = query
     if (logger_id !== null) await demandLogger(site_id, logger_id, needs)
-    return exportGaps({ site_id, logger_id }, query, needs)
+    return exportGaps({ site_id, logger_id, ...window }, query.limit, needs)
   },
 })
 
@@ -131,33 +134,29 @@ export const listLoggerGaps = endpoint({
   summary: 'The holes in the data of a logger and its devices',
   description: rules,
   params: { logger_id: LoggerId },
-  query: gapQuery,
+  window: openWindow,
+  query: { limit: gapLimit },
   returns: Series(Gap),
   example,
-  async handle({ site: { site_id }, params: { logger_id }, query }, needs: Needs) {
+  async handle({ site: { site_id }, params: { logger_id }, query, window }, needs: Needs) {
     await demandLogger(site_id, logger_id, needs)
-    return readGaps({ site_id, logger_id, ...windowOf(query) }, needs)
+    const { limit = gaps_by_default } = query
+    return readGaps({ site_id, logger_id, ...window, limit }, needs)
   },
-  async exports({ site: { site_id }, params: { logger_id }, query }, needs: Needs) {
+  async exports({ site: { site_id }, params: { logger_id }, query, window }, needs: Needs) {
     await demandLogger(site_id, logger_id, needs)
-    return exportGaps({ site_id, logger_id }, query, needs)
+    return exportGaps({ site_id, logger_id, ...window }, query.limit, needs)
   },
 })
 
 async function exportGaps(
-  of: Pick<GapRequest, 'site_id' | 'logger_id'>,
-  query: AskedWindow & { limit?: number },
+  asked: Omit<GapRequest, 'limit'>,
+  limit: number | undefined,
   needs: Needs,
 ): Promise<ExportItems> {
-  const request = { ...of, ...windowOf(query) }
-  if (query.limit !== undefined) return pageItems((await readGaps(request, needs)).data)
+  if (limit !== undefined) return pageItems((await readGaps({ ...asked, limit }, needs)).data)
   const now = needs.clock.now()
-  return gapsExport(request, (row) => gapRecord(row, now))
-}
-
-function windowOf(query: { start?: string; end?: string; limit?: number }) {
-  const { start = null, end = null, limit = gaps_by_default } = query
-  return { start, end, limit }
+  return gapsExport(asked, (row) => gapRecord(row, now))
 }
 
 async function readGaps(request: GapRequest, needs: Needs): Promise<Static<typeof GapSeries>> {

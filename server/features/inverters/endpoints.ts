@@ -3,14 +3,9 @@ import { Type } from 'typebox'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import {
-  InverterId,
-  LoggerId,
-  telemetry_rows,
-  telemetryLimit,
-  timeWindow,
-} from '../../http/params.ts'
-import { type AskedWindow, default_hours, seriesWindow } from '../../http/time-windows.ts'
+import { InverterId, LoggerId, telemetry_rows, telemetryLimit } from '../../http/params.ts'
+import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
+import { rowsWindow } from '../../http/windows.ts'
 import { alarmTablesOf } from '../../records/alarm-tables.ts'
 import { inverterExample } from '../../records/device-examples.ts'
 import { Inverter, inverterRecord } from '../../records/inverter.ts'
@@ -79,13 +74,12 @@ export const InverterReading = Type.Object(
 async function demandHistory(
   site_id: string,
   device_id: number,
-  asked: AskedWindow,
-  { clock, inverters }: Needs,
+  window: SeriesWindow,
+  { inverters }: Needs,
 ) {
   if (!(await inverters.exists(site_id, device_id))) {
     throw new ApiError('not_found', { inverter_id: device_id })
   }
-  const window = seriesWindow(asked, clock.now(), default_hours.telemetry)
   return { site_id, device_id, window }
 }
 
@@ -98,7 +92,8 @@ export const inverterHistory = endpoint({
     'Ascending. Without a window: the last 24 hours. What its MPPTs measured are arrays, one ' +
     'element for each MPPT from MPPT 0 on.',
   params: { inverter_id: InverterId },
-  query: { ...timeWindow, limit: telemetryLimit },
+  window: rowsWindow(default_hours.telemetry),
+  query: { limit: telemetryLimit },
   returns: Series(InverterReading),
   example: {
     answer: {
@@ -106,12 +101,12 @@ export const inverterHistory = endpoint({
       meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle({ site, params, query }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.inverter_id, query, needs)
+  async handle({ site, params, query, window }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.inverter_id, window, needs)
     return needs.inverters.history({ ...wanted, limit: query.limit ?? telemetry_rows.by_default })
   },
-  async exports({ site, params, query }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.inverter_id, query, needs)
+  async exports({ site, params, query, window }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.inverter_id, window, needs)
     return needs.inverters.historyRows({ ...wanted, limit: query.limit ?? null })
   },
 })

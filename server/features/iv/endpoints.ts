@@ -5,13 +5,9 @@ import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { pageItems } from '../../http/export-items.ts'
-import { InverterId, limit, StringIndex, timeWindow } from '../../http/params.ts'
-import {
-  type AskedWindow,
-  default_hours,
-  seriesMeta,
-  seriesWindow,
-} from '../../http/time-windows.ts'
+import { InverterId, limit, StringIndex } from '../../http/params.ts'
+import { default_hours, type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
+import { rowsWindow } from '../../http/windows.ts'
 import { nameKey } from '../../panels/names.ts'
 import { query_characters_max } from '../../panels/search.ts'
 import type { PanelStore } from '../../panels/store.ts'
@@ -141,12 +137,12 @@ export const compareWithExpected = endpoint({
     'count for the diagnosis as far as they are alike and measured together with this one. Where ' +
     'nothing can be expected `data` is empty, and `meta.reason` says why.',
   params: { inverter_id: InverterId, string_index: StringIndex },
-  query: { ...timeWindow, limit: limit(expected_rows.max, expected_rows.by_default) },
+  window: rowsWindow(default_hours.telemetry),
+  query: { limit: limit(expected_rows.max, expected_rows.by_default) },
   returns: IvExpectedSeries,
   example: { answer: { data: [expectedPointExample], meta: expectedMetaExample } },
-  async handle({ site: { site_id }, params, query }, needs: Needs) {
-    const { setting, expectation, wanted } = await demandComparison(site_id, params, query, needs)
-    const { window } = wanted
+  async handle({ site: { site_id }, params, query, window }, needs: Needs) {
+    const { setting, expectation, wanted } = await demandComparison(site_id, params, window, needs)
     const { params_id, module_count } = setting.string
     const model = { model: 'cec_single_diode', params_id, module_count } as const
     if (typeof expectation === 'string') {
@@ -169,8 +165,8 @@ export const compareWithExpected = endpoint({
       meta: { ...seriesMeta(window, rows), ...model, reason: null, ...diagnosis },
     }
   },
-  async exports({ site: { site_id }, params, query }, needs: Needs) {
-    const { expectation, wanted } = await demandComparison(site_id, params, query, needs)
+  async exports({ site: { site_id }, params, query, window }, needs: Needs) {
+    const { expectation, wanted } = await demandComparison(site_id, params, window, needs)
     if (typeof expectation === 'string') return pageItems([])
     return pointsExport(expectation, { ...wanted, limit: query.limit ?? null })
   },
@@ -180,14 +176,13 @@ export const compareWithExpected = endpoint({
 async function demandComparison(
   site_id: string,
   { inverter_id, string_index }: { inverter_id: number; string_index: number },
-  asked: AskedWindow,
-  { clock, iv, sites }: Needs,
+  window: SeriesWindow,
+  { iv, sites }: Needs,
 ) {
   const setting = await iv.setting(site_id, inverter_id, string_index)
   if (!setting) throw new ApiError('not_found', { inverter_id, string_index })
   const facts = await sites.facts(site_id)
   const stations = await iv.stations(site_id)
-  const window = seriesWindow(asked, clock.now(), default_hours.telemetry)
   const { partner_indexes } = setting
   const wanted = { site_id, inverter_id, string_index, partner_indexes, window }
   return { setting, expectation: expectationOf(setting, facts, stations), wanted }

@@ -3,8 +3,9 @@ import { Type } from 'typebox'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { LoggerId, telemetry_rows, telemetryLimit, timeWindow } from '../../http/params.ts'
-import { type AskedWindow, default_hours, seriesWindow } from '../../http/time-windows.ts'
+import { LoggerId, telemetry_rows, telemetryLimit } from '../../http/params.ts'
+import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
+import { rowsWindow } from '../../http/windows.ts'
 import { loggerExample } from '../../records/device-examples.ts'
 import type { InverterFilter, InverterRow } from '../../records/inverter.ts'
 import { Logger, loggerRecord } from '../../records/logger.ts'
@@ -62,13 +63,12 @@ export const LoggerReading = Type.Object(
 async function demandHistory(
   site_id: string,
   device_id: number,
-  asked: AskedWindow,
-  { clock, loggers }: Needs,
+  window: SeriesWindow,
+  { loggers }: Needs,
 ) {
   if (!(await loggers.exists(site_id, device_id))) {
     throw new ApiError('not_found', { logger_id: device_id })
   }
-  const window = seriesWindow(asked, clock.now(), default_hours.telemetry)
   return { site_id, device_id, window }
 }
 
@@ -79,7 +79,8 @@ export const loggerHistory = endpoint({
   summary: 'What a logger measured, over time',
   description: 'Ascending. Without a window: the last 24 hours.',
   params: { logger_id: LoggerId },
-  query: { ...timeWindow, limit: telemetryLimit },
+  window: rowsWindow(default_hours.telemetry),
+  query: { limit: telemetryLimit },
   returns: Series(LoggerReading),
   example: {
     answer: {
@@ -87,12 +88,12 @@ export const loggerHistory = endpoint({
       meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle({ site, params, query }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.logger_id, query, needs)
+  async handle({ site, params, query, window }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.logger_id, window, needs)
     return needs.loggers.history({ ...wanted, limit: query.limit ?? telemetry_rows.by_default })
   },
-  async exports({ site, params, query }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.logger_id, query, needs)
+  async exports({ site, params, query, window }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.logger_id, window, needs)
     return needs.loggers.historyRows({ ...wanted, limit: query.limit ?? null })
   },
 })

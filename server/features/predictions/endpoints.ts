@@ -3,11 +3,12 @@ import { significant } from '@heliograph/domain/significant'
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import { endpoint } from '../../http/endpoint.ts'
-import { List, list } from '../../http/envelope.ts'
+import { List, list, SpanList, spanList } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import type { ExportItems } from '../../http/export-items.ts'
-import { LoggerId, timeWindow } from '../../http/params.ts'
-import { type AskedWindow, forecastWindow } from '../../http/time-windows.ts'
+import { LoggerId } from '../../http/params.ts'
+import { hour_ms } from '../../http/time-windows.ts'
+import { endedBy, forecastSpan, type Span } from '../../http/windows.ts'
 import type { Predictions } from '../../predictions/predictions.ts'
 import type { MarketPricePoint } from '../../predictions/price-history.ts'
 import { targetOf } from '../../predictions/targets.ts'
@@ -54,7 +55,9 @@ const Day = Type.Optional(
 
 const windowRule =
   'Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 ' +
-  'hours up to it.'
+  'hours up to it. Ends with the last hour that was forecast.'
+
+const whole = { truncated: false, next_start: null }
 
 const forecastRules =
   'Forecasts are made for today and the two days that follow, when a new weather forecast has ' +
@@ -119,9 +122,18 @@ const piece_ms = 10 * day_ms
 
 type Window = { start_ms: number; end_ms: number }
 
-function windowOf(query: AskedWindow, now: Date): Window {
-  const { start, end } = forecastWindow(query, now)
-  return { start_ms: Date.parse(start), end_ms: Date.parse(end) }
+const boundsOf = ({ start, end }: Span): Window => ({
+  start_ms: Date.parse(start),
+  end_ms: Date.parse(end),
+})
+
+/** A span as far as anything was forecast in it, or has come to pass. */
+function knownOf(span: Span, last_forecast: Date | null, now: Date): Span {
+  const running_ms = Math.ceil(now.getTime() / hour_ms) * hour_ms
+  return endedBy(
+    span,
+    new Date(Math.max(running_ms, last_forecast?.getTime() ?? running_ms)).toISOString(),
+  )
 }
 
 async function demandLogger(site_id: string, logger_id: number | null, { loggers }: Needs) {
@@ -142,26 +154,35 @@ export const listProduction = endpoint({
     'were issued, hindcasts of a model that had not seen them stand in and say so. Without ' +
     '`logger_id` the site as a whole, of the plants that were in service at the time. ' +
     windowRule,
-  query: { ...timeWindow, logger_id: Type.Optional(LoggerId) },
-  returns: List(Production),
-  example: { answer: { data: [productionExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, query }, needs: Needs) {
+  window: forecastSpan,
+  query: { logger_id: Type.Optional(LoggerId) },
+  returns: SpanList(Production),
+  example: { answer: { data: [productionExample], meta: { count: 1, ...whole } } },
+  async handle({ site: { site_id }, query, window }, needs: Needs) {
     const { logger_id = null } = query
     await demandLogger(site_id, logger_id, needs)
-    const window = windowOf(query, needs.clock.now())
+    const span = await productionSpan({ site_id, logger_id }, window, needs)
     const items: Production[] = []
-    for await (const batch of productionIn({ site_id, logger_id, ...window }, needs)) {
+    for await (const batch of productionIn({ site_id, logger_id, ...boundsOf(span) }, needs)) {
       items.push(...batch)
     }
-    return list(items)
+    return spanList(items, span)
   },
-  async exports({ site: { site_id }, query }, needs: Needs): Promise<ExportItems> {
+  async exports({ site: { site_id }, query, window }, needs: Needs): Promise<ExportItems> {
     const { logger_id = null } = query
     await demandLogger(site_id, logger_id, needs)
-    const window = windowOf(query, needs.clock.now())
-    return { items: () => productionIn({ site_id, logger_id, ...window }, needs) }
+    const span = await productionSpan({ site_id, logger_id }, window, needs)
+    return { span, items: () => productionIn({ site_id, logger_id, ...boundsOf(span) }, needs) }
   },
 })
+
+async function productionSpan(
+  of: { site_id: string; logger_id: number | null },
+  span: Span,
+  { predictions, clock }: Needs,
+): Promise<Span> {
+  return knownOf(span, await predictions.lastForecast(of), clock.now())
+}
 
 async function* productionIn(
   { start_ms, end_ms, ...of }: Window & { site_id: string; logger_id: number | null },
@@ -186,15 +207,18 @@ export const listPriceForecasts = endpoint({
     'it is published. Intervals are calibrated so that 80 of 100 prices lie from P10 to P90. Each ' +
     'delivery day has the market that the site is assigned to on it, by most of its power, and no ' +
     `items without one. ${windowRule}`,
-  query: { ...timeWindow },
-  returns: List(PriceForecastItem),
-  example: { answer: { data: [priceExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, query }, needs: Needs) {
-    return list(await pricesIn(site_id, windowOf(query, needs.clock.now()), needs))
+  window: forecastSpan,
+  returns: SpanList(PriceForecastItem),
+  example: { answer: { data: [priceExample], meta: { count: 1, ...whole } } },
+  async handle({ site: { site_id }, window }, needs: Needs) {
+    const span = await priceSpan(site_id, window, needs)
+    return spanList(await pricesIn(site_id, boundsOf(span), needs), span)
   },
-  async exports({ site: { site_id }, query }, needs: Needs): Promise<ExportItems> {
-    const { start_ms, end_ms } = windowOf(query, needs.clock.now())
+  async exports({ site: { site_id }, window }, needs: Needs): Promise<ExportItems> {
+    const span = await priceSpan(site_id, window, needs)
+    const { start_ms, end_ms } = boundsOf(span)
     return {
+      span,
       async *items() {
         for (let at = start_ms; at < end_ms; at += piece_ms) {
           const piece = { start_ms: at, end_ms: Math.min(end_ms, at + piece_ms) }
@@ -207,6 +231,14 @@ export const listPriceForecasts = endpoint({
     }
   },
 })
+
+async function priceSpan(
+  site_id: string,
+  span: Span,
+  { predictions, clock }: Needs,
+): Promise<Span> {
+  return knownOf(span, await predictions.lastPrice(site_id), clock.now())
+}
 
 async function pricesIn(
   site_id: string,

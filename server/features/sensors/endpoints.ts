@@ -4,8 +4,9 @@ import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { pageItems } from '../../http/export-items.ts'
-import { limit, telemetry_rows, telemetryLimit, timeWindow } from '../../http/params.ts'
-import { type AskedWindow, default_hours, seriesWindow } from '../../http/time-windows.ts'
+import { limit, telemetry_rows, telemetryLimit } from '../../http/params.ts'
+import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
+import { rowsWindow } from '../../http/windows.ts'
 import { nodeNowExample } from '../../records/device-examples.ts'
 import { measured, readingFrame } from '../../records/quantities.ts'
 import { NodeId, nodeNow, SensorNow } from '../../records/sensor-node.ts'
@@ -74,11 +75,11 @@ async function demandNode(
 async function demandHistory(
   site_id: string,
   node_id: string,
-  query: AskedWindow,
-  { clock, sensors }: Needs,
+  window: SeriesWindow,
+  { sensors }: Needs,
 ) {
   const device_id = await demandNode(site_id, node_id, sensors)
-  return { site_id, device_id, window: seriesWindow(query, clock.now(), default_hours.telemetry) }
+  return { site_id, device_id, window }
 }
 
 export const SensorReading = Type.Object(
@@ -96,7 +97,8 @@ export const sensorHistory = endpoint({
     'the `channels` of /sensors, in their order and units; of a door 1 for open, of a relay 1 ' +
     'for on, else 0. Channels that were added later are missing at its end.',
   params: { node_id: NodeId },
-  query: { ...timeWindow, limit: telemetryLimit },
+  window: rowsWindow(default_hours.telemetry),
+  query: { limit: telemetryLimit },
   returns: Series(SensorReading),
   example: {
     answer: {
@@ -104,12 +106,12 @@ export const sensorHistory = endpoint({
       meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle({ site, params, query }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.node_id, query, needs)
+  async handle({ site, params, query, window }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.node_id, window, needs)
     return needs.sensors.history({ ...wanted, limit: query.limit ?? telemetry_rows.by_default })
   },
-  async exports({ site, params, query }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.node_id, query, needs)
+  async exports({ site, params, query, window }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.node_id, window, needs)
     return needs.sensors.historyRows({ ...wanted, limit: query.limit ?? null })
   },
 })

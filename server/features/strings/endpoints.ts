@@ -9,14 +9,9 @@ import {
   StringIndex,
   telemetry_rows,
   telemetryLimit,
-  timeWindow,
 } from '../../http/params.ts'
-import {
-  type AskedWindow,
-  default_hours,
-  seriesMeta,
-  seriesWindow,
-} from '../../http/time-windows.ts'
+import { default_hours, type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
+import { rowsWindow } from '../../http/windows.ts'
 import { stringExample, stringNowExample } from '../../records/device-examples.ts'
 import { seriesText } from '../../records/history.ts'
 import { PvString, pvStringRecord, StringNow, stringsNow } from '../../records/pv-string.ts'
@@ -97,12 +92,11 @@ export const StringReading = Type.Object(
 async function demandHistory(
   site_id: string,
   inverter_id: number,
-  asked: AskedWindow & { string_index?: number },
+  { window, string_index }: { window: SeriesWindow; string_index?: number | undefined },
   needs: Needs,
 ) {
   await demandInverter(site_id, inverter_id, needs)
-  const window = seriesWindow(asked, needs.clock.now(), default_hours.telemetry)
-  return { site_id, inverter_id, string_index: asked.string_index ?? null, window }
+  return { site_id, inverter_id, string_index: string_index ?? null, window }
 }
 
 export const stringHistory = endpoint({
@@ -117,8 +111,8 @@ export const stringHistory = endpoint({
     'strings gives the first strings of one instant and neither of the two: raise it, or ask ' +
     'string by string.',
   params: { inverter_id: InverterId },
+  window: rowsWindow(default_hours.telemetry),
   query: {
-    ...timeWindow,
     string_index: Type.Optional(StringIndex),
     limit: telemetryLimit,
   },
@@ -138,8 +132,9 @@ export const stringHistory = endpoint({
       meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle({ site, params, query }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.inverter_id, query, needs)
+  async handle({ site, params, query, window }, needs: Needs) {
+    const asked = { window, string_index: query.string_index }
+    const wanted = await demandHistory(site.site_id, params.inverter_id, asked, needs)
     const request = { ...wanted, limit: query.limit ?? telemetry_rows.by_default }
     const [instants, count] = await Promise.all([
       needs.strings.history(request),
@@ -156,8 +151,9 @@ export const stringHistory = endpoint({
       }),
     )
   },
-  async exports({ site, params, query }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.inverter_id, query, needs)
+  async exports({ site, params, query, window }, needs: Needs) {
+    const asked = { window, string_index: query.string_index }
+    const wanted = await demandHistory(site.site_id, params.inverter_id, asked, needs)
     return needs.strings.historyRows({ ...wanted, limit: query.limit ?? null })
   },
 })

@@ -5,13 +5,9 @@ import { bucket_ms, witnessesOf } from '../../diagnostics/station-screening.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { LoggerId, limit, timeWindow } from '../../http/params.ts'
-import {
-  type AskedWindow,
-  default_hours,
-  seriesMeta,
-  seriesWindow,
-} from '../../http/time-windows.ts'
+import { LoggerId, limit } from '../../http/params.ts'
+import { default_hours, seriesMeta } from '../../http/time-windows.ts'
+import { rowsWindow } from '../../http/windows.ts'
 import { type SiteFacts, situationOf } from '../../records/situation.ts'
 import { type WeatherBucket, weatherBuckets } from './buckets.ts'
 import { summed_today, weatherRecord } from './current.ts'
@@ -87,7 +83,8 @@ export const loggerWeatherHistory = endpoint({
     'wind direction is averaged on the circle. Instruments are rejected as in the live object. ' +
     'Rain counts when the gauge was read. Without a window: the last 24 hours.',
   params: { logger_id: LoggerId },
-  query: { ...timeWindow, limit: limit(rows.max, rows.by_default) },
+  window: rowsWindow(default_hours.telemetry),
+  query: { limit: limit(rows.max, rows.by_default) },
   returns: Series(WeatherBucketRecord),
   example: {
     answer: {
@@ -95,9 +92,8 @@ export const loggerWeatherHistory = endpoint({
       meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle({ site: { site_id }, params, query }, needs: Needs) {
-    const asked = await demandHistory(site_id, params.logger_id, query, needs)
-    const { now, window, source } = asked
+  async handle({ site: { site_id }, params, query, window }, needs: Needs) {
+    const { now, source } = await demandHistory(site_id, params.logger_id, needs)
     const { weather } = needs
     const max = query.limit ?? rows.by_default
     const page = await weather.buckets(site_id, idsOf(source.stations), window, max)
@@ -117,9 +113,8 @@ export const loggerWeatherHistory = endpoint({
       }),
     }
   },
-  async exports({ site: { site_id }, params, query }, needs: Needs) {
-    const asked = await demandHistory(site_id, params.logger_id, query, needs)
-    const { now, window, source } = asked
+  async exports({ site: { site_id }, params, query, window }, needs: Needs) {
+    const { now, source } = await demandHistory(site_id, params.logger_id, needs)
     const { limit = null } = query
     return {
       async *items(queries) {
@@ -136,7 +131,7 @@ export const loggerWeatherHistory = endpoint({
 })
 
 /** Which buckets are asked for, of a logger that exists. */
-async function demandHistory(site_id: string, logger_id: number, asked: AskedWindow, needs: Needs) {
+async function demandHistory(site_id: string, logger_id: number, needs: Needs) {
   await requireLogger(site_id, logger_id, needs)
   const [position, all] = await Promise.all([
     needs.sites.facts(site_id),
@@ -145,8 +140,7 @@ async function demandHistory(site_id: string, logger_id: number, asked: AskedWin
   const stations = all.filter((station) => station.logger_id === logger_id)
   const witnesses = witnessesOf(stations, all)
   const now = needs.clock.now()
-  const window = seriesWindow(asked, now, default_hours.telemetry)
-  return { now, window, source: { site_id, position, stations, witnesses } }
+  return { now, source: { site_id, position, stations, witnesses } }
 }
 
 const byNumber = (a: number, b: number) => a - b

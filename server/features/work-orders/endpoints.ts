@@ -2,6 +2,7 @@ import type { Clock } from '@heliograph/domain/clock'
 import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
 import { Page } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
+import { openWindow } from '../../http/windows.ts'
 import { serviceRule } from '../../maintenance/service-levels.ts'
 import { transitionRule } from '../../maintenance/work-order-states.ts'
 import type { Actor } from './actor.ts'
@@ -57,14 +58,16 @@ export const listWorkOrders = endpoint({
   description:
     'In the order in which they were created, so that one created meanwhile moves none to another ' +
     'page; `start` and `end` are of `created_at`. Without their checklists.',
+  window: openWindow,
   query: filters,
   returns: Page(WorkOrder),
   example: {
     answer: { data: [workOrderExample], meta: { count: 1, limit: 50, offset: 0 } },
   },
-  async handle({ site: { site_id }, query }, { clock, workOrders }: Needs) {
+  async handle({ site: { site_id }, query, window }, { clock, workOrders }: Needs) {
     const { offset = 0, limit = 50 } = query
-    const { rows, count } = await workOrders.page({ ...query, site_id, offset, limit }, clock.now())
+    const asked = { ...query, ...window, site_id, offset, limit }
+    const { rows, count } = await workOrders.page(asked, clock.now())
     return { data: rows, meta: { count, limit, offset } }
   },
 })

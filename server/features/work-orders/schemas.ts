@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { id_max, Nullable, page, timeWindow } from '../../http/params.ts'
+import { id_max, Nullable, page } from '../../http/params.ts'
 import { Attachment, GivenAttachments } from '../../maintenance/attachments.ts'
 import { Currency, Line, Name, Tags, Title as TitleOf } from '../../maintenance/fields.ts'
 import { planned_days_max, priorities, serviceRule } from '../../maintenance/service-levels.ts'
@@ -258,6 +258,5 @@ export const filters = {
       examples: ['Ada'],
     }),
   ),
-  ...timeWindow,
   ...page,
 }

@@ -21,8 +21,8 @@ export interface WorkOrderFilter {
   logger_id?: number | undefined
   assigned_to?: string | undefined
   /** Created in [start, end). */
-  start?: string | undefined
-  end?: string | undefined
+  start: string | null
+  end: string | null
   offset: number
   limit: number
 }
@@ -72,8 +72,8 @@ async function readPage(db: Queries, filter: WorkOrderFilter, now: Date) {
   const matching = [
     'site_id = $1',
     ...equal,
-    ...(filter.start === undefined ? [] : [`created_at >= ${add(filter.start)}`]),
-    ...(filter.end === undefined ? [] : [`created_at < ${add(filter.end)}`]),
+    ...(filter.start === null ? [] : [`created_at >= ${add(filter.start)}`]),
+    ...(filter.end === null ? [] : [`created_at < ${add(filter.end)}`]),
   ].join(' and ')
   const rows = await db.query<{ count: number } & (StoredWorkOrder | { wo_id: null })>(
     `select c.count, p.*

@@ -5,5 +5,8 @@ import { hoursText } from './records.ts'
 test('a site without plants has no hours', () => {
   const books = { plants: [], currency: null, rateAt: () => null, rates: [] }
   const now = { now_ms: Date.parse('2026-06-21T12:00Z'), awake: () => null }
-  assert.equal(String(hoursText(books, now)), '{"data":[],"meta":{"count":0,"exchange_rates":[]}}')
+  const { data, meta } = JSON.parse(
+    String(hoursText(books, now, { truncated: false, next_start: null })),
+  )
+  assert.deepEqual([data, meta.count, meta.exchange_rates], [[], 0, []])
 })

@@ -7,6 +7,7 @@ import { majorUnits } from '../../earnings/money.ts'
 import { addHour, inCurrency, noSums, type Sums } from '../../earnings/sums.ts'
 import { asciiText } from '../../http/ascii-text.ts'
 import { hour_ms } from '../../http/time-windows.ts'
+import type { spanMeta } from '../../http/windows.ts'
 import type { Arbitrage } from './arbitrage.ts'
 import {
   addCoverage,
@@ -143,8 +144,10 @@ export function* earningsHours({ plants }: Books, now: Now): Generator<EarnedHou
 
 const items_at_once = 24
 
+type SpanMeta = ReturnType<typeof spanMeta>
+
 /** The answer of them all, some at a time: to make all items of a year first is megabytes more. */
-export function hoursText(books: Books, now: Now): Buffer {
+export function hoursText(books: Books, now: Now, span: SpanMeta): Buffer {
   const text = asciiText()
   text.addText('{"data":[')
   let count = 0
@@ -153,7 +156,7 @@ export function hoursText(books: Books, now: Now): Buffer {
     text.addText(JSON.stringify(items).slice(1, -1))
     count += items.length
   }
-  const meta = JSON.stringify({ count, exchange_rates: ratesOf(books.rates) })
+  const meta = JSON.stringify({ count, ...span, exchange_rates: ratesOf(books.rates) })
   text.addText(`],"meta":${meta}}`)
   return text.take()
 }
