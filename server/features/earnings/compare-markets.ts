@@ -1,6 +1,6 @@
 /** Which two markets are compared, and what is read of them. */
 import { significant } from '@heliograph/domain/significant'
-import { addDays, day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { addDays, day_ms } from '@heliograph/domain/utc-day'
 import type { Contracts } from '../../earnings/contract-store.ts'
 import { quarter_ms } from '../../earnings/plant-quarters.ts'
 import { midnights } from '../../earnings/terms.ts'
@@ -63,7 +63,14 @@ export async function readCompared(
 ): Promise<Compared> {
   const span = { from: new Date(from_ms), to: new Date(to_ms) }
   const contracts = await earnings.contracts(site_id, null)
-  const fees = contracts.fees.filter(({ code }) => code === 'cross_border')
+  const midnight = midnights(sold.timezone)
+  const fees = contracts.fees
+    .filter(({ code }) => code === 'cross_border')
+    .map((fee) => ({
+      ...fee,
+      from_ms: midnight(fee.valid_from),
+      to_ms: fee.valid_to === null ? Infinity : midnight(addDays(fee.valid_to, 1)),
+    }))
   const retirements = await earnings.retirements(site_id)
   const stays = staysOf(contracts, base, { markets: await prices.markets(), retirements })
   const wh = new Float64Array((to_ms - from_ms) / quarter_ms)
@@ -80,20 +87,24 @@ export async function readCompared(
     }
   }
   const currencies = [sold.currency, ...fees.flatMap(({ currency }) => currency ?? [])]
-  const rates = new Map<string, number | null>()
+  /** By currency, of each day from `from_ms` on. */
+  const rates = new Map<string, (number | null)[]>()
   for (const currency of new Set(currencies)) {
+    const of_days: (number | null)[] = []
     for (let day = from_ms; day < to_ms; day += day_ms) {
       const rate = await prices.rate(currency, base.currency, new Date(day))
       // Without the noise of a quotient of two rates.
-      rates.set(`${currency} ${utcDate(day)}`, rate === null ? null : significant(rate))
+      of_days.push(rate === null ? null : significant(rate))
     }
+    rates.set(currency, of_days)
   }
   return {
     base: { market: base, periods: await prices.dayAhead(base.market_code, span) },
     sold: { market: sold, periods: await prices.dayAhead(sold.market_code, span) },
     from_ms,
     to_ms,
-    rateAt: (currency, time_ms) => rates.get(`${currency} ${utcDate(time_ms)}`) ?? null,
+    rateAt: (currency, time_ms) =>
+      rates.get(currency)?.[Math.floor((time_ms - from_ms) / day_ms)] ?? null,
     fees,
     stays,
     wh,

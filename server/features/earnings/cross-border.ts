@@ -1,5 +1,4 @@
 /** The prices of two markets beside each other. */
-import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
 import type { Fee } from '../../earnings/contract-store.ts'
@@ -24,12 +23,15 @@ export interface Compared {
   /** How many of the base market's currency one of another was. */
   rateAt: (currency: string, time_ms: number) => number | null
   /** Of `cross_border`. */
-  fees: readonly Fee[]
+  fees: readonly DueFee[]
   /** Of plants in the base market. */
   stays: readonly Stay[]
   /** What they delivered there, by the quarter from `from_ms` on. */
   wh: Float64Array
 }
+
+/** A fee with the time in which it is due, Unix ms, by days of the market that is sold into. */
+export type DueFee = Fee & { from_ms: number; to_ms: number }
 
 /** A plant in the base market by a contract that sells into some market. */
 export interface Stay {
@@ -158,10 +160,7 @@ function feePerMwh(
   const there = stays.filter(({ from_ms, to_ms }) => from_ms <= at_ms && at_ms < to_ms)
   const across = there.filter(({ sold_code }) => sold_code === sold.market.market_code)
   const plants = (across.length > 0 ? across : there).map(({ logger_id }) => logger_id)
-  const date = localDate(at_ms, sold.market.timezone)
-  const due = fees.filter(
-    ({ valid_from, valid_to }) => valid_from <= date && (valid_to === null || date <= valid_to),
-  )
+  const due = fees.filter(({ from_ms, to_ms }) => from_ms <= at_ms && at_ms < to_ms)
   const sums = (plants.length > 0 ? plants : [null]).map((plant) => {
     const charged = due.filter(({ logger_id }) => logger_id === null || logger_id === plant)
     return charged.reduce((sum, fee) => sum + feeOf(fee), 0)
