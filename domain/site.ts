@@ -96,6 +96,8 @@ export const LimitResponse = Type.Object(
   {
     /** Its power has followed a lower limit within this. 60 s where nothing says so. */
     ramp_s: Type.Optional(Type.Number({ minimum: 0, maximum: 3600 })),
+    /** It acts on a command within this, and shows or follows it no sooner. */
+    latency_s: Type.Optional(Type.Number({ minimum: 0, maximum: 600 })),
     /** One step of its limit, in percent of its rated power: it is told whole steps only. */
     step_pct: Type.Optional(Type.Number({ minimum: 0, maximum: 50 })),
     /** It rounds a limit by so much at most, up or down, in percent of its rated power. */

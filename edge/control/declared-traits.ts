@@ -5,6 +5,7 @@ import type { LimitControl, LimitTraits } from '../drivers/limit-control.ts'
 /** See `LimitTraits`, by the same names. */
 export interface DeclaredTraits {
   ramp_ms?: number
+  applies_within_ms?: number
   step_w?: number
   tolerance_w?: number
   min_limit_w?: number
@@ -14,9 +15,10 @@ export interface DeclaredTraits {
 const undeclared_ramp_ms = 60_000
 
 export function declaredOf(response: LimitResponse | undefined, rated_w: number): DeclaredTraits {
-  const { ramp_s, step_pct, tolerance_pct, least_pct } = response ?? {}
+  const { ramp_s, latency_s, step_pct, tolerance_pct, least_pct } = response ?? {}
   return {
     ...(ramp_s !== undefined && { ramp_ms: ramp_s * 1000 }),
+    ...(latency_s !== undefined && { applies_within_ms: latency_s * 1000 }),
     // Not rounded: a multiple of it has to be a whole step of the register.
     ...(step_pct !== undefined && { step_w: (rated_w * step_pct) / 100 }),
     ...(tolerance_pct !== undefined && { tolerance_w: Math.ceil((rated_w * tolerance_pct) / 100) }),
@@ -29,8 +31,18 @@ export function rampOf(
   { ramp_ms }: Pick<LimitTraits, 'ramp_ms'>,
   { declared }: { declared?: DeclaredTraits },
 ): number {
-  if (declared?.ramp_ms === undefined) return ramp_ms ?? undeclared_ramp_ms
-  return Math.max(declared.ramp_ms, ramp_ms ?? 0)
+  // It may show a limit at once, and act on it later.
+  const { applies_within_ms = 0 } = declared ?? {}
+  if (declared?.ramp_ms === undefined) return (ramp_ms ?? undeclared_ramp_ms) + applies_within_ms
+  return Math.max(declared.ramp_ms, ramp_ms ?? 0) + applies_within_ms
+}
+
+/** How long it may take to act on a command. */
+export function latencyOf(
+  { applies_within_ms }: Pick<LimitTraits, 'applies_within_ms'>,
+  { declared }: { declared?: DeclaredTraits },
+): number {
+  return Math.max(applies_within_ms, declared?.applies_within_ms ?? 0)
 }
 
 export interface Rounding {

@@ -4,7 +4,7 @@
  */
 import type { LimitState, LimitTraits } from '../drivers/limit-control.ts'
 import { ContestWatch } from './contest-watch.ts'
-import { type Rounding, rampOf, roundingOf } from './declared-traits.ts'
+import { latencyOf, type Rounding, rampOf, roundingOf } from './declared-traits.ts'
 import { DeviceHabits, isSame, type Verdict } from './device-habits.ts'
 import {
   type BeforeBegin,
@@ -344,7 +344,8 @@ export class DeviceLimits {
   }
 
   /** It answered that it took the newest limit; before that is read back. */
-  taken({ applies_within_ms }: LimitTraits, now_ms: number): void {
+  taken(traits: LimitTraits, now_ms: number): void {
+    const applies_within_ms = latencyOf(traits, this.facts)
     this.#repeated.taken()
     if (applies_within_ms === 0) return
     this.#applies_until_ms = now_ms + applies_within_ms
@@ -480,7 +481,7 @@ export class DeviceLimits {
   /** It shows a limit late, and that time is not over, or has not begun. */
   #isComing(now_ms: number): boolean {
     const is_over = now_ms >= this.#applies_until_ms && Number.isFinite(this.#applies_until_ms)
-    return (this.#traits?.applies_within_ms ?? 0) > 0 && !is_over
+    return latencyOf(this.#traits ?? { applies_within_ms: 0 }, this.facts) > 0 && !is_over
   }
 
   /** What stands there is what it made of the limit that it was told. */

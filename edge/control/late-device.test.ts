@@ -9,6 +9,7 @@ import {
   rowOf,
   start_at,
 } from '../fixtures/controlled-site.ts'
+import { inverterOf } from '../fixtures/sites.ts'
 
 const lateSite = (applies_after_ms = 4500) =>
   controlledSite({
@@ -102,4 +103,24 @@ test('what is not in force after its time has failed and is written again', asyn
   for (const one of site.inverters) one.forgets = false
   await site.clock.advance(12_000)
   assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
+})
+
+test('a device that begins its delay anew with each command is told once, and is not told 0', async () => {
+  const inverters = [1, 2, 3, 4].map((id) => inverterOf(id, { limit: { latency_s: 6 } }))
+  const loggers = [{ logger_id: 1, name: 'L', rated_power_kw: 400, inverters }]
+  const site = await controlledSite({
+    count: 4,
+    permit_w: 400_000,
+    site: { loggers },
+    prepare: (inverter) => {
+      inverter.applies_after_ms = 5000
+      inverter.begins_anew = true
+    },
+  })
+  await site.clock.advance(10_000)
+  await site.controller.hear([rowOf(200)])
+  await site.clock.advance(60_000)
+  assert.deepEqual(site.limits(), [50_000, 50_000, 50_000, 50_000])
+  for (const { writes } of site.inverters) assert.equal(writes.length, 1)
+  assert.deepEqual(site.events, [])
 })

@@ -114,6 +114,11 @@ export interface LimitProfile {
     selector?: NumberRegister
     read_along?: readonly NumberRegister[]
     sources: readonly (Power & { when?: number })[]
+    /**
+     * The setpoint as it is stored, in a unit of power: it counts after a write as long as none of
+     * these registers ever showed anything but 0, so that they prove nothing.
+     */
+    stored?: NumberRegister
   }
   /** What it delivers at most without a limit: the least of these, times `ratio`. */
   ceilings: readonly (Power & { ratio?: number })[]
@@ -202,6 +207,7 @@ export function limitRegisters(limit: LimitProfile): NumberRegister[] {
     ...in_force.sources.map(({ register }) => register),
     ...(in_force.selector ? [in_force.selector] : []),
     ...(in_force.read_along ?? []),
+    ...(in_force.stored ? [in_force.stored] : []),
     ...ceilings.map(({ register }) => register),
     ...settings.map(({ register }) => register),
     ...(fail_safe ? [fail_safe.limit.register] : []),

@@ -141,6 +141,8 @@ function inverterAnswer(
   const { state, alarms } = profile
   const limit = found.limit.onRead(values)
   if (!limit) complaints.push({ point: 'limit', reason: found.limit.reason })
+  const { warning } = found.limit
+  if (warning) complaints.push({ point: 'limit', reason: warning })
   const code = state && values.number(state.register)
   const readings = Object.entries(profile.readings)
   const inputs = inputValues(profile, inverter, values)

@@ -59,7 +59,37 @@ test('huawei_sun2000: its power follows by the gradient of 42017, where that is 
     await found.read()
     return found.control?.traits.ramp_ms
   }
-  assert.equal(await rampWith(660), 151_516)
+  assert.equal(await rampWith(660), 157_516)
   assert.equal(await rampWith(0), null)
   assert.equal(await rampWith(null), null)
+})
+
+test('huawei_sun2000: 35300 to 35303 that never change prove no limit, and are no 0 kW', async () => {
+  const bus = createRegisterBus(huaweiDevice(inverter), noon)
+  const read = bus.readHoldingRegisters.bind(bus)
+  bus.readHoldingRegisters = async (unit_id, address, count) => {
+    const words = await read(unit_id, address, count)
+    return words.map((word, nth) =>
+      Math.trunc((address + nth - 35_300) / 4) === 0 && address + nth >= 35_300 ? 0 : word,
+    )
+  }
+  const found = await drivers.huawei_sun2000.openInverter(bus, inverter)
+  const before = await found.read()
+  assert.equal(before.values.limit?.limit_w, null)
+  assert.deepEqual(before.complaints, [])
+  const control = found.control!
+  await control.writeLimit(control.settable(20_000))
+  assert.equal((await control.readLimit()).limit_w, 20_000)
+  const after = await found.read()
+  assert.equal(after.values.limit?.limit_w, 20_000)
+  assert.deepEqual(
+    after.complaints.map(({ point }) => point),
+    ['limit'],
+  )
+  assert.match(after.complaints[0]!.reason, /never shows a limit/)
+})
+
+test('huawei_sun2000: a command has the time that the inverter needs, before it is repeated', async () => {
+  const found = await opened('huawei_sun2000', { now: new Map() })
+  assert.equal(found.control!.traits.applies_within_ms, 6000)
 })

@@ -30,6 +30,8 @@ export interface RegisterLimit {
   readonly control: LimitControl | null
   /** Why `onRead` gave null. */
   readonly reason: string
+  /** What is read of its limit proves nothing; null: it does. */
+  readonly warning: string | null
   /** Takes what a reading showed; `null` where it tells of no limit that can be trusted. */
   onRead(values: RegisterValues): LimitState | null
 }
@@ -56,6 +58,11 @@ export function createRegisterLimit(limit: LimitProfile, device: LimitedDevice):
     get reason() {
       return access.reason
     },
+    get warning() {
+      if (!access.is_mute) return null
+      const { address } = limit.in_force.selector ?? limit.setpoint.register
+      return `${address} never shows a limit: what was stored counts, and only the power proves it`
+    },
     onRead: (values) => access.look(values)?.state ?? null,
   }
 }
@@ -66,6 +73,9 @@ interface Access {
   readonly known: Known | null
   /** Why it is not known. */
   readonly reason: string
+  /** A limit was written, and the registers that should show it never showed anything. */
+  readonly is_mute: boolean
+  wrote(): void
   look(values: RegisterValues): Known | null
   /** Rejects where the registers do not tell what limits the device. */
   readNow(): Promise<{ values: RegisterValues; known: Known }>
@@ -79,14 +89,30 @@ function createAccess(limit: LimitProfile, device: LimitedDevice): Access {
   const registers = limitRegisters(limit)
   const required = registers.filter(({ is_optional }) => !is_optional)
   const read = createRegisterReader({ ...device, bus: withUrgentReads(bus) }, registers)
+  const { selector, read_along = [], sources, stored } = limit.in_force
+  const shown = [
+    ...(selector ? [selector] : []),
+    ...read_along,
+    ...sources.map((one) => one.register),
+  ]
+  const by_stored = stored && { ...limit, in_force: { sources: [{ register: stored }] } }
+  let has_shown = false
+  let is_written = false
   const access: Access & { known: Known | null; reason: string } = {
     device,
     known: null,
     reason: untold,
+    get is_mute() {
+      return by_stored !== undefined && is_written && !has_shown
+    },
+    wrote() {
+      is_written = true
+    },
     look(values) {
+      has_shown ||= shown.some((register) => (values.raw(register) ?? 0) !== 0)
       const missing = required.filter((register) => values.isMissing(register))
       const scale = scaleOf(limit.setpoint, values, device)
-      const state = stateOf(limit, values, device)
+      const state = stateOf((access.is_mute && by_stored) || limit, values, device)
       const ramp_ms = rampOf(limit, values)
       // No control rather than one by half of its registers.
       access.known = missing.length === 0 && scale && state ? { scale, state, ramp_ms } : null
@@ -146,6 +172,7 @@ function controlOf(limit: LimitProfile, access: Access): LimitControl {
       for (const setting of limit.enable) await access.setIfOther(setting, values, mayStill)
       const raw = rawAt(limit_w, limit, known)
       await access.set({ register: limit.setpoint.register, raw }, mayStill)
+      access.wrote()
     },
     async arm(share_w) {
       const { values } = await access.readNow()
@@ -252,11 +279,11 @@ function failSafeDoes({ mode }: FailSafe, values: RegisterValues): 'keeps' | 'ap
   return code !== null && mode.applies.includes(code) ? 'applies' : 'unknown'
 }
 
-/** A gradient of 0 was never filled in. */
-function rampOf({ ramp }: LimitProfile, values: RegisterValues): number | null {
+/** A gradient of 0 was never filled in. It may begin as late as a limit may be shown. */
+function rampOf({ ramp, applies_within_ms }: LimitProfile, values: RegisterValues): number | null {
   if (!ramp || 'within_ms' in ramp) return ramp?.within_ms ?? null
   const pct_per_s = values.number(ramp.gradient)
-  return pct_per_s ? Math.ceil((100 * 1000) / pct_per_s) : null
+  return pct_per_s ? Math.ceil((100 * 1000) / pct_per_s) + applies_within_ms : null
 }
 
 /** The least whole number of watts that is not below what the register says. */

@@ -95,4 +95,18 @@ export const driverMutations: readonly Mutation[] = [
     from: "if (error.kind === 'overtaken') return",
     to: '',
   },
+  {
+    name: 'believes registers that never showed a limit that there is none',
+    edge: 'none',
+    file: 'edge/drivers/register-limit.ts',
+    from: 'stateOf((access.is_mute && by_stored) || limit, values, device)',
+    to: 'stateOf(limit, values, device)',
+  },
+  {
+    name: 'forgets the latency that site.yaml declares',
+    edge: 'controller',
+    file: 'edge/control/declared-traits.ts',
+    from: 'Math.max(applies_within_ms, declared?.applies_within_ms ?? 0)',
+    to: 'Math.max(applies_within_ms, 0 * (declared?.applies_within_ms ?? 0))',
+  },
 ]

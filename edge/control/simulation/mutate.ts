@@ -53,7 +53,7 @@ const tests = {
     ...['hidden-figures', 'dispatch-log', 'pcs-targets', 'unit-rooms'],
   ].map((name) => `edge/battery/${name}.test.ts`),
   none: [
-    ...inDrivers(['sunspec-limit.prop', 'sunspec-limit', 'profiles']),
+    ...inDrivers(['sunspec-limit.prop', 'sunspec-limit', 'register-limit', 'profiles']),
     'edge/bus/control-requests.test.ts',
   ],
 } as const

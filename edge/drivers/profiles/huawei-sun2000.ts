@@ -191,6 +191,13 @@ export const huaweiSun2000: InverterProfile = {
     enable: [],
     in_force: {
       selector: adjustment_command,
+      stored: {
+        name: 'Fixed active power derated (W), as stored',
+        address: 40_126,
+        type: 'u32',
+        unit: 'W',
+        is_optional: true,
+      },
       read_along: [{ name: '[Active] Adjustment mode', address: 35_300, type: 'u16' }],
       sources: [
         { when: 40_126, register: { ...adjustment_value, unit: 'W' } },
@@ -241,7 +248,8 @@ export const huaweiSun2000: InverterProfile = {
     ],
     survives_power_loss: false,
     min_interval_ms: 10_000,
-    applies_within_ms: 0,
+    // The 5 s that it may need, and the second in which that is looked at.
+    applies_within_ms: 6000,
     ramp: {
       gradient: {
         name: 'Active power gradient',
