@@ -70,8 +70,8 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
   {
     name: 'does not count a setpoint that is under way',
     file: power,
-    from: 'this.#beforeAt(now_ms), ...begun_w)\n  }\n\n  /** The most that it may have been told',
-    to: 'this.#beforeAt(now_ms))\n  }\n\n  /** The most that it may have been told',
+    from: 'Math.max(0, told_w, reverts_w, ...begun_w)',
+    to: 'Math.max(0, told_w, reverts_w, 0 * begun_w.length)',
   },
   {
     name: 'does not count a PCS that cannot be commanded beside the others',

@@ -107,8 +107,8 @@ export const deviceMutations: readonly Mutation[] = [
     name: 'gives a device time anew with each limit that it does not obey',
     edge,
     file: overshoot,
-    from: 'else if (over_w > this.#descentAt(now_ms)) this.#count += 1',
-    to: 'else if (this.#descentAt(now_ms) === 0) this.#count += 1',
+    from: 'else if (over_w > Math.max(ramp_w, this.#descentAt(now_ms))) this.#count += 1',
+    to: 'else if (ramp_w === 0 && this.#descentAt(now_ms) === 0) this.#count += 1',
   },
   {
     name: 'forgets over a restart that a device delivers more than its ceiling',

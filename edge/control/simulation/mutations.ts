@@ -16,7 +16,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'restores to 100 %',
     file: decide,
-    from: 'const wanted_w = device.settable!(Math.min(target_w, most_w, bound_w + rise_w))',
+    from: 'const wanted_w = told_w === target_w ? target_w : device.settable!(told_w)',
     to: 'const wanted_w = device.settable!(device.limits.static_max_w)',
   },
   {
@@ -70,8 +70,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'trusts a raise only when it was read back, not while it is under way',
     file: limits,
-    from: 'const begun_w = Math.max(this.#overtakenAt(now_ms), ...this.#intents)',
-    to: 'const begun_w = this.#overtakenAt(now_ms)',
+    from: 'const begun_w = Math.max(this.#overtakenAt(now_ms), ...intents_w)',
+    to: 'const begun_w = Math.max(this.#overtakenAt(now_ms), 0 * intents_w.length)',
   },
   {
     name: 'trusts a write without reading it back',
@@ -202,8 +202,8 @@ export const mutations: readonly Mutation[] = [
     name: 'reports a row as applied before it is proven',
     edge: 'controller',
     file: `${core}/row-watch.ts`,
-    from: 'const is_kept = worst_w <= wattsOf(row)',
-    to: 'const is_kept = worst_w >= 0',
+    from: 'const is_kept = held_w <= wattsOf(row)',
+    to: 'const is_kept = held_w >= 0',
   },
   {
     name: 'forgets rows over a restart',
