@@ -73,6 +73,12 @@ export const deviceKinds = [
 ] as const
 export type DeviceKind = (typeof deviceKinds)[number]
 
+/** A kind that a newer edge may know, and this version does not. */
+export const isNewerKind = (kind: unknown): kind is string =>
+  typeof kind === 'string' &&
+  /^[a-z][a-z0-9_]{0,39}$/.test(kind) &&
+  !deviceKinds.some((known) => known === kind)
+
 export const severities = ['info', 'warning', 'minor', 'major', 'critical'] as const
 export type Severity = (typeof severities)[number]
 
@@ -203,6 +209,24 @@ export const Ack = Type.Object(
   closed,
 )
 
+/**
+ * Frames that were acknowledged and are not in force, with the reason. Only for an edge that named
+ * `refused` in the header `heliograph-link` of its request: others know no such message.
+ */
+export const RefusedFrames = Type.Object(
+  {
+    type: Type.Literal('refused'),
+    frames: Type.Array(
+      Type.Object({ seq: Seq, kind: Type.String(), reason: Type.String() }, closed),
+      { minItems: 1 },
+    ),
+  },
+  closed,
+)
+
+/** The header by which an edge names the messages that it takes beside those of `edge.v1`. */
+export const linkHeader = 'heliograph-link'
+
 /** Sent before the server closes a connection that it will not serve. */
 export const Refusal = Type.Object(
   {
@@ -221,4 +245,4 @@ export const Refusal = Type.Object(
 )
 
 export type DownMessage = Static<typeof DownMessage>
-export const DownMessage = Type.Union([Welcome, Ack, Desired, Refusal])
+export const DownMessage = Type.Union([Welcome, Ack, Desired, RefusedFrames, Refusal])

@@ -7,7 +7,7 @@ import type { Battery, Pcs } from './battery.ts'
 import type { Node } from './node.ts'
 import { missingOfCircuit, type PanelModel } from './panel-model.ts'
 import { array_length_max } from './readings.ts'
-import type { Instrument, Inverter, Site } from './site.ts'
+import type { Instrument, Inverter, Logger, Site } from './site.ts'
 import { stationPoint, stationPointForm, stationPointNames } from './sunspec/station-points.ts'
 
 export type SitePath = readonly (string | number)[]
@@ -30,6 +30,11 @@ interface Addressed {
 
 /** Every fault of a site that its schema accepts, in the order of the checks. */
 export function checkSite(site: Site): SiteProblem[] {
+  return [...checkInventory(site), ...checkDevices(site)]
+}
+
+/** What only the edge, which reads the devices, can judge: a newer one may know more of them. */
+function checkDevices(site: Site): SiteProblem[] {
   const loggers = placed(site.loggers, ['loggers'])
   const inverters = loggers.flatMap(({ value, path }) =>
     placed(value.inverters, [...path, 'inverters']),
@@ -37,8 +42,34 @@ export function checkSite(site: Site): SiteProblem[] {
   const stations = loggers.flatMap(({ value, path }) =>
     placed(value.stations, [...path, 'stations']),
   )
-  const instruments = stations.flatMap(({ value, path }) =>
-    placed(value.instruments, [...path, 'instruments']),
+  const batteries = placed(site.batteries, ['batteries'])
+  return [
+    ...checkAddresses([
+      ...controllersOf(loggers),
+      ...inverters,
+      ...inverters.flatMap(({ value, path }) => placed(value.combiners, [...path, 'combiners'])),
+      ...stations,
+      ...placed(site.meters, ['meters']),
+      ...batteries.flatMap(batteryUnits),
+    ]),
+    ...stations
+      .flatMap(({ value, path }) => placed(value.instruments, [...path, 'instruments']))
+      .flatMap(checkPoint),
+    ...checkBroker(site),
+    ...batteries
+      .flatMap(({ value, path }) => placed(value.pcs, [...path, 'pcs']))
+      .flatMap(checkPcs),
+  ]
+}
+
+/** What an inventory is kept by: ids, references, and figures that have to agree. */
+export function checkInventory(site: Site): SiteProblem[] {
+  const loggers = placed(site.loggers, ['loggers'])
+  const inverters = loggers.flatMap(({ value, path }) =>
+    placed(value.inverters, [...path, 'inverters']),
+  )
+  const stations = loggers.flatMap(({ value, path }) =>
+    placed(value.stations, [...path, 'stations']),
   )
   const combiners = inverters.flatMap(({ value, path }) =>
     placed(value.combiners, [...path, 'combiners']),
@@ -52,11 +83,8 @@ export function checkSite(site: Site): SiteProblem[] {
   const groups = inverters.flatMap(({ value, path }) =>
     placed(value.string_groups, [...path, 'string_groups']),
   )
-  const controllers = loggers.flatMap(({ value: { controller }, path }) =>
-    controller ? [{ value: controller, path: [...path, 'controller'] }] : [],
-  )
   const devices: Placed<Addressed>[] = [
-    ...controllers,
+    ...controllersOf(loggers),
     ...inverters,
     ...combiners,
     ...stations,
@@ -88,11 +116,8 @@ export function checkSite(site: Site): SiteProblem[] {
     ...unknown(nodes, 'logger_id', new Set(loggers.map(({ value }) => value.logger_id))),
     ...unknown(batteries, 'logger_id', new Set(loggers.map(({ value }) => value.logger_id))),
     ...checkLocations(site, [...loggers, ...inverters, ...stations, ...nodes, ...batteries]),
-    ...checkAddresses(devices),
     ...models.flatMap(checkCircuit),
     ...inverters.flatMap(checkCombiners),
-    ...instruments.flatMap(checkPoint),
-    ...checkBroker(site),
     ...nodes.flatMap(checkChannels),
     ...batteries.flatMap(checkBattery),
   ]
@@ -108,6 +133,12 @@ export function fieldOf(path: SitePath): string {
 
 function placed<Of>(list: readonly Of[] | undefined, path: SitePath): Placed<Of>[] {
   return (list ?? []).map((value, index) => ({ value, path: [...path, index] }))
+}
+
+function controllersOf(loggers: readonly Placed<Logger>[]) {
+  return loggers.flatMap(({ value: { controller }, path }) =>
+    controller ? [{ value: controller, path: [...path, 'controller'] }] : [],
+  )
 }
 
 function checkTimezone(timezone: string): SiteProblem[] {
@@ -248,7 +279,6 @@ const checkBattery = (one: Placed<Battery>): SiteProblem[] => [
   ...checkWindow(one),
   ...checkCells(one),
   ...checkCurve(one),
-  ...placed(one.value.pcs, [...one.path, 'pcs']).flatMap(checkPcs),
 ]
 
 /** A state of charge has to be left in which it can work. */

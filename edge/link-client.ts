@@ -9,6 +9,7 @@ import type { DispatchHour } from '@heliograph/domain/dispatch'
 import {
   DownMessage,
   type Hello,
+  linkHeader,
   linkPath,
   linkProtocol,
   message_bytes_max,
@@ -88,7 +89,7 @@ export class LinkClient {
   start(): void {
     const { url, token, log } = this.#needs
     const socket = new WebSocket(url.replace(/\/$/, '') + linkPath, [linkProtocol], {
-      headers: { authorization: `Bearer ${token}` },
+      headers: { authorization: `Bearer ${token}`, [linkHeader]: 'refused' },
       handshakeTimeout: this.#delays.silence,
       maxPayload: message_bytes_max,
       perMessageDeflate: false,
@@ -166,6 +167,12 @@ export class LinkClient {
     }
     if (message.type === 'ack') {
       this.#needs.onAck(message.seqs)
+      return
+    }
+    if (message.type === 'refused') {
+      for (const { seq, kind, reason } of message.frames) {
+        log.error({ seq, kind, reason }, 'the server refused a frame')
+      }
       return
     }
     if (message.type === 'desired') {

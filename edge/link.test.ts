@@ -290,3 +290,26 @@ test('an import that cannot make its frames fails with the reason', async (t) =>
   controller.abort(new Error('stopped'))
   await assert.rejects(stopped, /stopped/)
 })
+
+test('what the server refused stands in the log of the edge, with the reason', async (t) => {
+  const { server, url } = await serverOf(t, {
+    refused: ({ seqs }) =>
+      seqs.includes(2) ? [{ seq: 2, kind: 'inventory', reason: 'no such place' }] : [],
+  })
+  const journal = await journalOf(t)
+  const lines: unknown[] = []
+  const link = linkOf(t, {
+    ...{ journal, url },
+    log: pino({ level: 'error' }, { write: (line: string) => lines.push(JSON.parse(line)) }),
+  })
+  await appendEach(journal, 1, 3)
+  await server.until(() => server.seqs('epoch-1').length === 3)
+  while (link.counts.frames_acked < 3) await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(
+    lines.map((line) => {
+      const { seq, kind, reason, msg } = line as Record<string, unknown>
+      return { seq, kind, reason, msg }
+    }),
+    [{ seq: 2, kind: 'inventory', reason: 'no such place', msg: 'the server refused a frame' }],
+  )
+})

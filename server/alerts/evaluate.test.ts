@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { silent, testDatabase } from '../../test/postgres.ts'
 import type { Database } from '../storage/database.ts'
+import { alertSources } from './alert-sources.ts'
 import { evaluateAlerts, evaluateSite, type RoundParts } from './evaluate.ts'
 import type { Finding, Look, OpenAlert, ReadSuppression } from './finding.ts'
 import type { AlertChange, FinishedRound } from './listener.ts'
@@ -331,4 +332,25 @@ test('what a person does between two rounds is what the next one goes by', async
   }
   await evaluateSite(blind, 'demo', minutes(7))
   assert.deepEqual(await stored(db, 'awaits_end, ended_at'), [{ awaits_end: true, ended_at: null }])
+})
+
+test('a site whose first inventory was refused has the alert of that', async (t) => {
+  const db = await site(t)
+  await db.query(`
+    insert into edges (site_id, edge_id, name, secret_sha256, created_at)
+    values ('empty', 'aabbccddeeff', 'Edge', '\\x00', now());
+    insert into events (site_id, at, received_at, source_kind, source_id, code, edge, severity,
+      message) values ('empty', '${began.toISOString()}', '${began.toISOString()}', 'edge',
+      'aabbccddeeff', 'inventory_rejected', 'rising', 'major', 'the inventory is refused: why');
+  `)
+  const { parts } = rounds(db)
+  const all = { ...parts, sources: alertSources }
+  await evaluateAlerts(all, { now: () => minutes(0) })
+  await evaluateAlerts(all, { now: () => minutes(2) })
+  assert.deepEqual(await stored(db, 'site_id, code, severity, message'), [
+    {
+      ...{ site_id: 'empty', code: 'edge_condition', severity: 'major' },
+      message: 'The inventory is refused: why.',
+    },
+  ])
 })

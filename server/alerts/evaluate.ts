@@ -41,7 +41,10 @@ export async function evaluateAlerts(
 ): Promise<void> {
   const { db, log } = parts
   const sites = await db.query<{ site_id: string }>(
-    'select site_id from sites where inventory is not null order by site_id',
+    // An edge whose first inventory was refused has something to tell as well.
+    `select site_id from sites s
+     where inventory is not null or exists (select from edges e where e.site_id = s.site_id)
+     order by site_id`,
   )
   const failures: unknown[] = []
   for (const { site_id } of sites) {
@@ -104,9 +107,10 @@ export async function evaluateSite(
 async function readSite(db: Queries, site_id: string): Promise<FinishedRound['site'] | null> {
   const [site] = await db.query<FinishedRound['site']>(
     `select site_id, name, coalesce(inventory->>'timezone', 'UTC') as timezone,
-       (inventory->>'latitude')::float8 as latitude,
-       (inventory->>'longitude')::float8 as longitude, inventory->>'currency' as currency
-     from sites where site_id = $1 and inventory is not null`,
+       coalesce((inventory->>'latitude')::float8, 0) as latitude,
+       coalesce((inventory->>'longitude')::float8, 0) as longitude, inventory->>'currency' as currency
+     from sites s where site_id = $1 and (
+       inventory is not null or exists (select from edges e where e.site_id = s.site_id))`,
     [site_id],
   )
   return site ?? null

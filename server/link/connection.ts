@@ -37,6 +37,8 @@ export const held_bytes_default = 4 * message_bytes_max
 /** Acknowledgements that an edge leaves unread. */
 const unread_bytes_max = 4 * 1024 * 1024
 const closing_ms_max = 5000
+/** Refused frames of one commit that stand in the log. */
+const logged_max = 10
 const beat_ms = silence_ms_max / 3
 
 export interface ConnectionNeeds {
@@ -49,6 +51,8 @@ export interface ConnectionNeeds {
   desired: DesiredRows
   /** A connection with more than this in hand is not read until half of it is stored. */
   held_bytes_max: number
+  /** The edge takes messages about refused frames. */
+  hears_refused: boolean
   /** Ends an earlier agent connection of the same edge and returns when nothing of it runs. */
   takeOver(edge: EdgeIdentity, connection: Connection): Promise<void>
 }
@@ -208,8 +212,15 @@ export class Connection {
     metrics.rows.inc({ lane }, done.stored_rows)
     metrics.repeated_rows.inc(done.repeated_rows)
     metrics.refused_frames.inc(done.refused_frames)
+    if (done.refused.length > 0) this.#tellRefused(done.refused)
     this.#send({ type: 'ack', seqs: done.seqs })
     this.#hold(-done.bytes)
+  }
+
+  #tellRefused(frames: Committed['refused']): void {
+    const { log, hears_refused } = this.#needs
+    log.warn({ ...this.#edge, frames: frames.slice(0, logged_max) }, 'frames are refused')
+    if (hears_refused) this.#send({ type: 'refused', frames: [...frames] })
   }
 
   /** Of reports that wait only the last one is stored. */

@@ -2,20 +2,23 @@
  * Frames as they arrive, checked and made ready to be stored. Pure. A frame is accepted whole or
  * refused whole: one bad value refuses its frame, with the reason, and no other.
  */
+
+import { AnnouncedSite } from '@heliograph/domain/announced-site'
 import type { SetupReport } from '@heliograph/domain/battery'
 import type { RowReport } from '@heliograph/domain/curtailment'
 import type { ControlNote, DispatchReport } from '@heliograph/domain/dispatch'
 import {
   ahead_ms_max,
   type Frame,
+  isNewerKind,
   type Lane,
   LinkEvent,
   Readings,
   type ReadingTable,
 } from '@heliograph/domain/link'
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
-import { Site } from '@heliograph/domain/site'
-import { checkSite, fieldOf } from '@heliograph/domain/site-check'
+import type { Site } from '@heliograph/domain/site'
+import { checkInventory, fieldOf } from '@heliograph/domain/site-check'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -61,7 +64,7 @@ export interface PreparedFrame {
 
 const readings = Compile(Readings)
 const events = Compile(Type.Array(LinkEvent))
-const site = Compile(Site)
+const site = Compile(AnnouncedSite) as Checker<Site>
 
 /**
  * Checks a frame. Never throws: whatever a frame makes the checks do, only that frame suffers.
@@ -149,7 +152,7 @@ function acceptReadings(payload: unknown, origin: FrameOrigin): EncodedTable[] {
 }
 
 function acceptEvents(payload: unknown, origin: FrameOrigin): LinkEvent[] {
-  const list = checked(events, payload)
+  const list = checked(events, Array.isArray(payload) ? payload.map(ofKnownKind) : payload)
   storableJson(list)
   checkRelayEvents(list)
   const { first_at, last_at } = boundsOf(origin)
@@ -158,13 +161,22 @@ function acceptEvents(payload: unknown, origin: FrameOrigin): LinkEvent[] {
   return list
 }
 
+/** An event of a kind of device that only a newer edge knows is one of the edge. */
+function ofKnownKind(event: Partial<LinkEvent> | null): unknown {
+  const { source_kind, source_id } = event ?? {}
+  if (!isNewerKind(source_kind) || typeof source_id !== 'string') return event
+  return { ...event, source_kind: 'edge', source_id: `${source_kind} ${source_id}`.slice(0, 120) }
+}
+
 function acceptInventory(payload: unknown, { site_id, lane }: FrameOrigin): Content {
   if (lane === 'backfill') throw new Refused('an inventory cannot be back-filled')
   const announced = checked(site, payload)
   if (announced.site_id !== site_id) {
     throw new Refused(`inventory of site ${announced.site_id} on the link of site ${site_id}`)
   }
-  const problems = checkSite(announced).map(({ path, message }) => `${fieldOf(path)}: ${message}`)
+  const problems = checkInventory(announced).map(
+    ({ path, message }) => `${fieldOf(path)}: ${message}`,
+  )
   if (problems.length > 0) throw new Refused(`inventory: ${problems.slice(0, 8).join('; ')}`)
   return { is: 'inventory', site: announced, json: storableJson(announced) }
 }

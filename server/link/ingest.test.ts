@@ -71,7 +71,13 @@ test('a row comes out as it went in, whatever the order of its columns', async (
   const row = columns.map((name) => reading[name as keyof typeof reading])
   const payload = { inverter: { columns, rows: [row] } }
   const done = await give([{ seq: 1, kind: 'readings', payload }])
-  assert.deepEqual(done, { new_frames: 1, refused_frames: 0, stored_rows: 1, repeated_rows: 0 })
+  assert.deepEqual(done, {
+    new_frames: 1,
+    refused_frames: 0,
+    refused: [],
+    stored_rows: 1,
+    repeated_rows: 0,
+  })
   const [stored] = await database.db.query('select * from inverter_readings')
   const { site_id: _, measured_at, ...values } = stored!
   assert.equal((measured_at as Date).getTime(), noon - 1)
@@ -130,7 +136,13 @@ test('another frame with a row that is there does not spoil the batch', async ()
     inverterFrame(3, noon + 1, 11),
     inverterFrame(4, noon + 1, 98),
   ])
-  assert.deepEqual(done, { new_frames: 3, refused_frames: 0, stored_rows: 1, repeated_rows: 2 })
+  assert.deepEqual(done, {
+    new_frames: 3,
+    refused_frames: 0,
+    refused: [],
+    stored_rows: 1,
+    repeated_rows: 2,
+  })
   assert.deepEqual(await powers(), [10, 11])
 })
 
@@ -277,6 +289,25 @@ test('a frame that fails its check is kept aside whole, with an event, and block
   function table(row: Record<string, unknown>) {
     return { inverter: { columns: Object.keys(row), rows: [Object.values(row)] } }
   }
+})
+
+test('an event of a kind of device that only a newer edge knows is one of the edge', async () => {
+  const event = {
+    ...{ at: noon, source_kind: 'tracker', source_id: '7', code: 'device_offline' },
+    ...{ edge: 'rising', severity: 'major', message: 'it is silent', details: null },
+  }
+  const frames = [{ seq: 1, kind: 'events', payload: [event, { ...event, source_kind: 'meter' }] }]
+  assert.equal((await give(frames)).refused_frames, 0)
+  assert.deepEqual(
+    await database.db.query('select source_kind, source_id from events order by event_id'),
+    [
+      { source_kind: 'edge', source_id: 'tracker 7' },
+      { source_kind: 'meter', source_id: '7' },
+    ],
+  )
+  const odd = { ...event, source_kind: 'Not a kind' }
+  const refused = await give([{ seq: 2, kind: 'events', payload: [odd] }])
+  assert.match(refused.refused[0]!.reason, /source_kind/)
 })
 
 test('what the database refuses harms its own frame only', async () => {

@@ -1,7 +1,7 @@
 import type { Frame, Lane, LinkEvent } from '@heliograph/domain/link'
 import { readingKinds } from '@heliograph/domain/readings'
 import type { Database, Transaction } from '../storage/database.ts'
-import { recordEvent } from '../storage/events.ts'
+import { lastEvent, recordEvent } from '../storage/events.ts'
 import { keepPartitions, type PartitionKeeper } from '../storage/partitions.ts'
 import { storeDispatches, storeNotes, storeSetups } from './battery-reports.ts'
 import { storeReports } from './curtailment-reports.ts'
@@ -33,9 +33,17 @@ export interface Batch extends Source {
 export interface Ingested {
   new_frames: number
   refused_frames: number
+  /** Which, and why: to be told to the edge. */
+  refused: readonly RefusedFrame[]
   stored_rows: number
   /** Rows whose device and instant were stored before under another frame. */
   repeated_rows: number
+}
+
+export interface RefusedFrame {
+  seq: number
+  kind: string
+  reason: string
 }
 
 export interface Ingest {
@@ -129,6 +137,7 @@ async function storeBatch(transaction: Transaction, batch: PreparedBatch): Promi
   )
   for (const { site, json, seq } of of('inventory')) {
     await applyInventory(transaction, site, { json, epoch: batch.epoch, seq, at: received_at })
+    await endRejection(transaction, batch)
   }
   await storeReports(
     transaction,
@@ -160,6 +169,7 @@ async function storeBatch(transaction: Transaction, batch: PreparedBatch): Promi
   return {
     new_frames: fresh.length,
     refused_frames: refused.length,
+    refused: refused.map(({ seq, kind, reason }) => ({ seq, kind, reason })),
     stored_rows: stored,
     repeated_rows: repeated,
   }
@@ -218,13 +228,31 @@ async function storeRefused(
        values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb)`,
       [site_id, edge_id, epoch, seq, isoTime(received_at), kind, reason, json],
     )
+    const is_inventory = kind === 'inventory'
     await recordEvent(transaction, {
       ...{ site_id, at: new Date(received_at), source_kind: 'edge', source_id: edge_id },
-      ...{ code: 'frame_rejected', edge: 'once', severity: 'warning' },
-      message: reason,
+      ...(is_inventory
+        ? { code: 'inventory_rejected', edge: 'rising', severity: 'major' }
+        : { code: 'frame_rejected', edge: 'once', severity: 'warning' }),
+      message: is_inventory
+        ? `the inventory of the edge is refused, and the one before stays: ${reason}`
+        : `a frame of kind ${kind} is refused: ${reason}`,
       details: { epoch, seq, kind, ...span },
     })
   }
+}
+
+async function endRejection(
+  transaction: Transaction,
+  { site_id, edge_id, received_at }: PreparedBatch,
+): Promise<void> {
+  const code = 'inventory_rejected'
+  const source = { site_id, source_kind: 'edge', source_id: edge_id, code } as const
+  if ((await lastEvent(transaction, source))?.edge !== 'rising') return
+  await recordEvent(transaction, {
+    ...{ ...source, at: new Date(received_at), edge: 'falling', severity: 'info' },
+    message: 'the inventory of the edge is accepted',
+  })
 }
 
 async function storeEvents(
@@ -250,6 +278,7 @@ function sum(a: Ingested, b: Ingested): Ingested {
   return {
     new_frames: a.new_frames + b.new_frames,
     refused_frames: a.refused_frames + b.refused_frames,
+    refused: [...a.refused, ...b.refused],
     stored_rows: a.stored_rows + b.stored_rows,
     repeated_rows: a.repeated_rows + b.repeated_rows,
   }

@@ -151,3 +151,43 @@ test('an inventory that is not right is refused whole', async () => {
   }
   assert.deepEqual(await rows('select inventory_sha256 from sites'), [before])
 })
+
+test('what only a newer edge knows of its devices keeps no inventory out', async () => {
+  const newer = park()
+  const [first] = newer.loggers[0]!.inverters
+  Object.assign(first!, { driver: 'maker_x', cooling: { fans: 4 } })
+  Object.assign(newer.connections[0]!, { protocol: 'modbus_security', ca_file: 'ca.pem' })
+  newer.loggers[0]!.stations![0]!.instruments[0]!.point = '399[0].NEW'
+  const done = await announce(40, newer, { epoch: 'c' })
+  assert.deepEqual(done.refused, [])
+  assert.deepEqual(await rows('select driver from inverters where inverter_id = 1'), [
+    { driver: 'maker_x' },
+  ])
+  const [site] = await rows('select inventory from sites')
+  assert.deepEqual(site!['inventory'], newer)
+  for (const driver of ['', 'x'.repeat(81), 7]) {
+    Object.assign(first!, { driver })
+    const { refused } = await announce(50, newer, { epoch: `${driver}`.slice(0, 5) || 'none' })
+    assert.match(refused[0]!.reason, /driver/)
+  }
+})
+
+test('a refused inventory holds as an event until one is accepted', async () => {
+  await rows('delete from events')
+  await announce(60, { ...park(), latitude: 91 }, { epoch: 'd' })
+  const events = () =>
+    rows(`select source_kind, source_id, edge, severity, message from events
+      where code = 'inventory_rejected' order by event_id`)
+  const [risen] = await events()
+  assert.deepEqual(
+    [risen!['source_kind'], risen!['source_id'], risen!['edge'], risen!['severity']],
+    ['edge', edge_id, 'rising', 'major'],
+  )
+  assert.match(String(risen!['message']), /inventory.*refused.*latitude/)
+  await announce(61, park(), { epoch: 'd' })
+  await announce(62, { ...park(), name: 'Again' }, { epoch: 'd' })
+  assert.deepEqual(
+    (await events()).map(({ edge }) => edge),
+    ['rising', 'falling'],
+  )
+})

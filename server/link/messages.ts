@@ -1,5 +1,5 @@
 /** What an edge may say, checked as it arrives. Pure. */
-import { Batch, Hello, StatusReport } from '@heliograph/domain/link'
+import { Batch, Hello, isNewerKind, StatusReport } from '@heliograph/domain/link'
 import type { Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Refused, shown } from './refused.ts'
@@ -35,6 +35,7 @@ export function readMessage(text: string): Message {
     throw new Refused(`not JSON: ${(error as Error).message}`)
   }
   const type = (value as { type?: unknown } | null)?.type
+  if (type === 'status') leaveOutNewerKinds(value as { devices?: unknown })
   const checker = checkers.get(type)
   if (!checker) throw new Refused(`unknown type of message: ${shown(type)}`)
   if (!checker.Check(value)) {
@@ -44,6 +45,12 @@ export function readMessage(text: string): Message {
   const message = value as Message
   checkNumbers(message)
   return message
+}
+
+/** Devices of a kind that only a newer edge knows have no place here; the others go on. */
+function leaveOutNewerKinds(report: { devices?: unknown }): void {
+  if (!Array.isArray(report.devices)) return
+  report.devices = report.devices.filter((device) => !isNewerKind(device?.kind))
 }
 
 /** JSON Schema calls 1e300 an integer; neither a sequence number nor an instant is that large. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test, { after, afterEach, before, beforeEach } from 'node:test'
-import { linkPath, linkProtocol } from '@heliograph/domain/link'
+import { linkHeader, linkPath, linkProtocol } from '@heliograph/domain/link'
 import fc from 'fast-check'
 import { Registry } from 'prom-client'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
@@ -393,4 +393,40 @@ test('nothing that is sent brings the server down', async () => {
   function plain(_: string, value: unknown): unknown {
     return typeof value === 'bigint' ? String(value) : value
   }
+})
+
+test('an edge that asks for it hears which frames were refused, and why', async () => {
+  const told = await connectEdge(port, hello, { [linkHeader]: 'other, refused' })
+  clients.push(told)
+  const bad = { seq: 1, kind: 'riddle', payload: null }
+  told.batch('live', [bad, inverterFrame(2, noon, 1)])
+  await told.untilAcked(1, 2)
+  const { frames } = await told.until('refused')
+  assert.deepEqual(frames, [{ seq: 1, kind: 'riddle', reason: 'unknown kind of frame: riddle' }])
+
+  const other = await connectEdge(port, { ...hello, epoch: 'journal-2' })
+  clients.push(other)
+  other.batch('live', [bad])
+  await other.untilAcked(1)
+  assert.ok(other.messages.every(({ type }) => type !== 'refused'))
+})
+
+test('a status with a device of a kind that only a newer edge knows has the others', async () => {
+  const client = await connectEdge(port, hello)
+  clients.push(client)
+  const device = {
+    ...{ kind: 'tracker', id: '7', comm_state: 'connected', since: noon },
+    ...{ last_ok_at: noon, error: null, identity: null },
+  }
+  client.send({
+    ...{ type: 'status', at: noon, lowest_unacked_seq: 1 },
+    journal: { depth_frames: 0, depth_bytes: 0, oldest_at: null },
+    devices: [device, { ...device, kind: 'meter' }],
+  })
+  client.batch('live', [inverterFrame(1, noon, 1)])
+  await client.untilAcked(1)
+  await link.close()
+  assert.deepEqual(await database.db.query('select kind, id from device_status'), [
+    { kind: 'meter', id: '7' },
+  ])
 })

@@ -2,7 +2,7 @@ import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { type Clock, systemTimers, type Timers } from '@heliograph/domain/clock'
-import { linkPath, linkProtocol, message_bytes_max } from '@heliograph/domain/link'
+import { linkHeader, linkPath, linkProtocol, message_bytes_max } from '@heliograph/domain/link'
 import type { Registry } from 'prom-client'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Database, Log } from '../storage/database.ts'
@@ -64,7 +64,9 @@ export function attachLink(needs: LinkNeeds): Link {
         if (is_closing) refuse(socket, 503)
         else if (typeof admission === 'number') refuse(socket, admission)
         else
-          sockets.handleUpgrade(request, socket, head, (webSocket) => serve(webSocket, admission))
+          sockets.handleUpgrade(request, socket, head, (webSocket) =>
+            serve(webSocket, admission, hearsRefused(request)),
+          )
       },
       (error: unknown) => {
         log.error({ err: error }, 'an edge could not be admitted')
@@ -73,8 +75,8 @@ export function attachLink(needs: LinkNeeds): Link {
     )
   }
 
-  function serve(socket: WebSocket, edge: EdgeIdentity): void {
-    const connection = new Connection(socket, edge, connectionNeeds)
+  function serve(socket: WebSocket, edge: EdgeIdentity, hears_refused: boolean): void {
+    const connection = new Connection(socket, edge, { ...connectionNeeds, hears_refused })
     connections.add(connection)
     void connection.closed.then(() => {
       connections.delete(connection)
@@ -108,6 +110,9 @@ async function admit(
   if (!protocols.some((protocol) => protocol.trim() === linkProtocol)) return 400
   return (await authenticateEdge(db, headers.authorization)) ?? 401
 }
+
+const hearsRefused = ({ headers }: IncomingMessage) =>
+  `${headers[linkHeader] ?? ''}`.split(',').some((name) => name.trim() === 'refused')
 
 const keyOf = ({ site_id, edge_id }: EdgeIdentity) => `${site_id} ${edge_id}`
 

@@ -63,6 +63,7 @@ export const eventAlerts = {
   device_identity_changed: edgeCondition,
   frame_rejected: edgeCondition,
   frames_missing: edgeCondition,
+  inventory_rejected: edgeCondition,
   journal_file: edgeCondition,
   mqtt_disconnected: edgeCondition,
   nonsense_value: edgeCondition,
