@@ -1,8 +1,8 @@
 /** How each string of the site does beside its peers: the sums of its days, judged. */
-import { setImmediate } from 'node:timers/promises'
 import { type JudgedParts, judgeStrings, type StringVerdict } from '../diagnostics/string-health.ts'
 import { addSums, type StringLayout, type StringSums } from '../diagnostics/string-sums.ts'
 import { hour_ms } from '../http/time-windows.ts'
+import { giveTurn } from '../storage/reader.ts'
 import type { Period } from './period.ts'
 import type { InverterStrings, StringDay, StringSumsStore } from './string-store.ts'
 
@@ -57,7 +57,7 @@ export async function judgeSite(
     const verdicts = judgeStrings(inverter.layout, inverter.total ?? addSums([]), parts)
     judged.push({ ...inverter, verdicts })
     // A large site takes half a second: whoever else asks has a turn.
-    if (judged.length % turn_inverters === 0) await setImmediate()
+    if (judged.length % turn_inverters === 0) await giveTurn()
   }
   return judged
 }

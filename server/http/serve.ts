@@ -7,6 +7,7 @@ import Fastify, {
   type FastifyServerOptions,
 } from 'fastify'
 import { firstRecord } from '../storage/first-record.ts'
+import { runForReader } from '../storage/reader.ts'
 import { answerWriters } from './answer.ts'
 import { answerClientError } from './client-error.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -27,6 +28,7 @@ import {
   type Standing,
   standingHeader,
 } from './rate-limit.ts'
+import { readerSignal } from './reader.ts'
 import { readiness } from './readiness.ts'
 import { replicas } from './replicas.ts'
 import { requestId } from './request-id.ts'
@@ -205,7 +207,7 @@ function addEndpoint(app: FastifyInstance, context: Context, endpoint: Endpoint<
     handler: async (request, reply) => {
       const format = runFile ? chooseFormat(request.headers.accept) : null
       if (runFile && format) return runFile(request, reply, format)
-      return send(request, reply, endpoint.cache, await run(request))
+      return send(request, reply, endpoint.cache, await run(request, reply))
     },
   })
 }
@@ -271,7 +273,8 @@ function beforeWrite({ db, clock, rates, newId }: Context, endpoint: Endpoint<ne
 function readHandler(context: Context, endpoint: Endpoint<never>) {
   const valid = validRequest(context, endpoint)
   const runner = context.runner(endpoint)
-  return async (request: FastifyRequest) => runRead(runner, await valid(request))
+  return (request: FastifyRequest, reply: FastifyReply) =>
+    runForReader(readerSignal(reply.raw), async () => runRead(runner, await valid(request)))
 }
 
 function writeHandler(context: Context, endpoint: Endpoint<never>) {
@@ -289,7 +292,10 @@ function fileHandler(context: Context, endpoint: Endpoint<never>) {
   const valid = validRequest(context, endpoint)
   return async (request: FastifyRequest, reply: FastifyReply, format: ExportFormat) => {
     const asked = { ...(await valid(request)), has_limit: 'limit' in (request.query as Fields) }
-    const file = await context.exporter.open(endpoint, { asked, format, response: reply.raw })
+    const order = { asked, format, response: reply.raw }
+    const file = await runForReader(readerSignal(reply.raw), () =>
+      context.exporter.open(endpoint, order),
+    )
     return reply.headers(file.headers).send(file.bytes)
   }
 }

@@ -2,6 +2,7 @@
 import type { Clock } from '@heliograph/domain/clock'
 import { day_ms } from '@heliograph/domain/utc-day'
 import type { Database } from '../storage/database.ts'
+import { runForAll } from '../storage/reader.ts'
 import { isOutage, type KnownLimit, readKnownLimits } from './limits.ts'
 import { withoutOutages } from './outages.ts'
 import { isWithinReach, makeRuns, readIssued } from './production-runs.ts'
@@ -48,7 +49,7 @@ export function createForecasts(needs: {
     const key = `${site_id} ${day}`
     let making = underway.get(key)
     if (!making) {
-      making = makeRuns(needs, site_id, [day]).finally(() => underway.delete(key))
+      making = runForAll(() => makeRuns(needs, site_id, [day])).finally(() => underway.delete(key))
       underway.set(key, making)
     }
     return making

@@ -4,6 +4,7 @@
  * is ever given out.
  */
 import type { Clock } from '@heliograph/domain/clock'
+import { runForAll } from '../storage/reader.ts'
 
 export interface Snapshots<Id, Of> {
   get(id: Id): Promise<Of>
@@ -31,7 +32,7 @@ export function createSnapshots<Id, Of>(
   function readAgain(id: Id): Promise<Of> {
     const held = heldOf(id)
     const now = clock.now()
-    held.reading ??= read(id, now)
+    held.reading ??= runForAll(() => read(id, now))
       .then((of) => {
         held.snapshot = { read_ms: now.getTime(), of }
         return of

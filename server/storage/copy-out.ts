@@ -57,11 +57,7 @@ export function streamOut(
   const work = db.transaction(
     async (tx) => {
       order.signal.throwIfAborted()
-      // A reader that goes away is noticed also while the database sorts and sends nothing.
-      await tx.execute(
-        `SET LOCAL statement_timeout = ${order.timeout_ms};
-         SET LOCAL client_connection_check_interval = ${connection_check_ms}`,
-      )
+      await tx.execute(`SET LOCAL statement_timeout = ${order.timeout_ms}`)
       await send(source(tx), bytes, tx.client, order)
     },
     { isolation: 'repeatable read', read_only: true },
@@ -72,8 +68,6 @@ export function streamOut(
   )
   return { bytes, released }
 }
-
-const connection_check_ms = 1000
 
 async function send(
   source: AsyncIterable<Buffer | string>,

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { ListenConnection, type Listener, type Subscription } from './listen.ts'
 import type { Log } from './log.ts'
+import { readerGone } from './reader.ts'
 import { types } from './values.ts'
 
 export type { Log }
@@ -99,6 +100,8 @@ function connectionConfig(settings: DatabaseSettings): pg.PoolConfig {
     'TimeZone=UTC',
     'DateStyle=ISO,YMD',
     'extra_float_digits=1',
+    // The server ends a statement once the connection that asked for it is gone.
+    'client_connection_check_interval=1000',
     `statement_timeout=${settings.statement_timeout_ms ?? 60_000}`,
   ]
   return {
@@ -151,7 +154,7 @@ interface Connected {
 function databaseOn(pool: pg.Pool, { config, log, server_version }: Connected): Database {
   const listening = new ListenConnection(config, log)
   return {
-    ...queriesOn(pool),
+    ...queriesOn((query) => queryPool(pool, query)),
     pool,
     server_version,
     connections: () => ({
@@ -163,7 +166,10 @@ function databaseOn(pool: pg.Pool, { config, log, server_version }: Connected): 
     async transaction(work, options = {}) {
       const client = await pool.connect()
       // A connection lost between two statements reports here first; the next statement throws it.
-      const lost = (error: Error) => log.warn(plain(error), 'a database connection was lost')
+      const lost = (error: Error) => {
+        // That of a reader who is gone was cut off by us.
+        if (!readerGone()?.aborted) log.warn(plain(error), 'a database connection was lost')
+      }
       client.on('error', lost)
       try {
         const result = await runTransaction(client, work, options)
@@ -186,15 +192,17 @@ function databaseOn(pool: pg.Pool, { config, log, server_version }: Connected): 
 /** The driver hangs its whole client on an error: the log takes what a reader needs of it. */
 const plain = ({ message, code }: Error & { code?: string }) => ({ message, code })
 
-function queriesOn(client: pg.Pool | pg.PoolClient): Queries {
+type Run = (query: pg.QueryConfig) => Promise<pg.QueryResult | pg.QueryResult[]>
+
+function queriesOn(runQuery: Run): Queries {
   const run = (statement: Statement, values: readonly unknown[] = []) => {
     const query = typeof statement === 'string' ? { text: statement } : { ...statement }
     // No values: the simple protocol, which runs several statements in one text.
-    return client.query(values.length > 0 ? { ...query, values: [...values] } : query)
+    return runQuery(values.length > 0 ? { ...query, values: [...values] } : query)
   }
   return {
     async query<Row>(statement: Statement, values?: readonly unknown[]) {
-      const results: pg.QueryResult | pg.QueryResult[] = await run(statement, values)
+      const results = await run(statement, values)
       const rows = Array.isArray(results) ? results.flatMap((each) => each.rows) : results.rows
       return rows as Row[]
     },
@@ -202,6 +210,43 @@ function queriesOn(client: pg.Pool | pg.PoolClient): Queries {
       const results = [await run(statement, values)].flat()
       return results.at(-1)?.rowCount ?? 0
     },
+  }
+}
+
+async function queryPool(pool: pg.Pool, query: pg.QueryConfig) {
+  const gone = readerGone()
+  if (!gone) return pool.query(query)
+  gone.throwIfAborted()
+  const client = await pool.connect()
+  const ignore = () => {}
+  // The loss of the connection is told by the query itself.
+  client.on('error', ignore)
+  try {
+    const result = await queryClient(client, query)
+    client.release()
+    return result
+  } catch (error) {
+    // A refusal by the database leaves the connection as good as it was; all else does not.
+    client.release(!(error instanceof pg.DatabaseError))
+    throw error
+  } finally {
+    client.off('error', ignore)
+  }
+}
+
+/** A statement that runs goes on, and only the loss of its connection ends it. */
+async function queryClient(client: pg.PoolClient, query: pg.QueryConfig) {
+  const gone = readerGone()
+  if (!gone) return client.query(query)
+  gone.throwIfAborted()
+  const drop = () => void client.connection.stream.destroy()
+  gone.addEventListener('abort', drop)
+  try {
+    return await client.query(query)
+  } catch (error) {
+    throw gone.aborted ? gone.reason : error
+  } finally {
+    gone.removeEventListener('abort', drop)
   }
 }
 
@@ -213,7 +258,7 @@ async function runTransaction<Result>(
   const level = isolation ? ` ISOLATION LEVEL ${isolation}` : ''
   await client.query(`BEGIN${level}${read_only ? ' READ ONLY' : ''}`)
   const result = await work({
-    ...queriesOn(client),
+    ...queriesOn((query) => queryClient(client, query)),
     client,
     async copyInto(target, lines) {
       const copy = client.query(copyFrom(`COPY ${target} FROM STDIN`))
