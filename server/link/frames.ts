@@ -73,11 +73,25 @@ const site = Compile(AnnouncedSite) as Checker<Site>
 export function prepareFrame(
   frame: Frame,
   origin: FrameOrigin,
-  reread: () => unknown = () => frame.payload,
+  reread?: () => unknown,
 ): PreparedFrame {
+  const steps = prepareInSteps(frame, origin, reread)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** The same, bit by bit: between two steps others of this process may have their turn. */
+export function* prepareInSteps(
+  frame: Frame,
+  origin: FrameOrigin,
+  reread: () => unknown = () => frame.payload,
+): Generator<void, PreparedFrame> {
   const { seq, kind } = frame
   try {
-    return { seq, kind, content: accept(frame, origin), payload: reread }
+    const content = yield* accept(frame, origin)
+    return { seq, kind, content, payload: reread }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return refuseFrame({ seq, kind, payload: () => frame.payload }, reason)
@@ -119,10 +133,10 @@ function spanOf(payload: unknown): Span | null {
   return { from_at, to_at }
 }
 
-function accept(frame: Frame, origin: FrameOrigin): Content {
+function* accept(frame: Frame, origin: FrameOrigin): Generator<void, Content> {
   switch (frame.kind) {
     case 'readings':
-      return { is: 'readings', tables: acceptReadings(frame.payload, origin) }
+      return { is: 'readings', tables: yield* acceptReadings(frame.payload, origin) }
     case 'events':
       return { is: 'events', events: acceptEvents(frame.payload, origin) }
     case 'inventory':
@@ -140,15 +154,39 @@ function accept(frame: Frame, origin: FrameOrigin): Content {
   }
 }
 
-function acceptReadings(payload: unknown, origin: FrameOrigin): EncodedTable[] {
+function* acceptReadings(payload: unknown, origin: FrameOrigin): Generator<void, EncodedTable[]> {
   const tables = checked(readings, payload)
   const { site_id, lane, received_at } = origin
   const believed_until = received_at + believed_ahead_ms_max
   const bounds = { site_id, ...boundsOf(origin), believed_until, is_live: lane === 'live' }
-  return (Object.keys(readingKinds) as ReadingKind[])
-    .filter((kind) => tables[kind] !== undefined)
-    .map((kind) => encodeTable(kind, tables[kind]!, bounds))
-    .filter(({ row_count }) => row_count > 0)
+  const encoded: EncodedTable[] = []
+  for (const kind of Object.keys(readingKinds) as ReadingKind[]) {
+    const { columns, rows } = tables[kind] ?? { columns: [], rows: [] }
+    // Its columns are checked where it has no rows as well.
+    if (tables[kind] && rows.length === 0) encodeTable(kind, tables[kind], bounds)
+    for (let from = 0; from < rows.length; ) {
+      const to = endOfStep(rows, from)
+      encoded.push(encodeTable(kind, { columns, rows: rows.slice(from, to) }, bounds, from))
+      from = to
+      if (from < rows.length) yield
+    }
+  }
+  return encoded
+}
+
+/** Values that are written in one go, about 10 ms of work: a row has each column of its kind. */
+const values_per_step = 150_000
+const values_per_row = 60
+
+function endOfStep(rows: readonly (readonly unknown[])[], from: number): number {
+  let values = 0
+  let to = from
+  while (to < rows.length && values < values_per_step) {
+    for (const value of rows[to]!) if (Array.isArray(value)) values += value.length
+    values += values_per_row
+    to += 1
+  }
+  return to
 }
 
 function acceptEvents(payload: unknown, origin: FrameOrigin): LinkEvent[] {

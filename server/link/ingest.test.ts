@@ -16,7 +16,7 @@ import {
   site_id,
   untilLockedOut,
 } from './fixtures/plant.ts'
-import { prepareFrame } from './frames.ts'
+import { prepareFrame, prepareInSteps } from './frames.ts'
 import { type Ingest, ingestInto } from './ingest.ts'
 import { forgetFrames } from './presence.ts'
 import { mergeTables, storeReadings } from './store-readings.ts'
@@ -343,4 +343,19 @@ test('an error in mid-batch leaves nothing behind', async () => {
     assert.equal(await count(table), 0, table)
   }
   assert.equal((await give([inverterFrame(1, noon), eventsFrame(2, noon)])).new_frames, 2)
+})
+
+test('a frame of very many rows is checked in steps and stored whole', async () => {
+  const rows = Array.from({ length: 30_000 }, (_, nth) => [1, noon - nth, 'good'])
+  const payload = { inverter: { columns: ['inverter_id', 'measured_at', 'quality'], rows } }
+  const frame = { seq: 1, kind: 'readings', payload }
+  const origin = { site_id, lane: 'backfill', received_at: noon } as const
+  let steps = 0
+  for (const _ of prepareInSteps(frame, origin)) steps += 1
+  assert.equal(steps, 11)
+  const done = await give([frame])
+  assert.deepEqual([done.stored_rows, done.refused_frames], [30_000, 0])
+  rows[29_999]![2] = 'fine'
+  const { refused } = await give([{ ...frame, seq: 2 }])
+  assert.match(refused[0]!.reason, /inverter row 29999: quality: fine/)
 })

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Frame, frames_per_batch_max, type Lane } from '@heliograph/domain/link'
-import { type PreparedFrame, prepareFrame } from './frames.ts'
+import { type PreparedFrame, prepareInSteps } from './frames.ts'
 import type { Ingest, Ingested, Source } from './ingest.ts'
 import { payloadIn } from './messages.ts'
 
@@ -60,7 +60,14 @@ export function openLane(
     let rows = 0
     for (const [index, frame] of frames.entries()) {
       if (is_stopped) return
-      const one = prepareFrame(frame, origin, () => payloadIn(text, index))
+      const steps = prepareInSteps(frame, origin, () => payloadIn(text, index))
+      let step = steps.next()
+      while (!step.done) {
+        await turn()
+        if (is_stopped) return
+        step = steps.next()
+      }
+      const one = step.value
       prepared.push(one)
       rows += rowsOf(one)
       if (rows < rows_per_turn) continue

@@ -247,6 +247,9 @@ export async function lastSeen(
  * Forgets the frames below the lowest that its journal still holds: they are never sent again. The
  * mark that it leaves keeps a frame that some slower socket still carries from being counted anew.
  *
+ * No more is believed than what came in this epoch shows: the mark never lies above the frame after
+ * the highest that was stored, as everything below it is taken for a repetition and dropped.
+ *
  * Frames among them that never came are gone for good, and told as `frames_missing`: an edge frees
  * only what was acknowledged, so this database is older than its acknowledgements (it was restored
  * from a backup), or the edge lost them, which it then tells itself.
@@ -258,6 +261,13 @@ export async function forgetFrames(
   heard: Heard,
 ): Promise<void> {
   await db.transaction(async (transaction) => {
+    const [came] = await transaction.query<{ next_seq: number }>(
+      `select coalesce(max(seq), 0) + 1 as next_seq from link_frames
+       where site_id = $1 and edge_id = any (array(select edge_id from edges where site_id = $1))
+         and epoch = $2`,
+      [site_id, epoch],
+    )
+    const to_seq = Math.min(lowest_unacked_seq, came!.next_seq)
     const [before] = await transaction.query<{ from_seq: number }>(
       // An edge that was enrolled anew goes on with the journal that it had.
       `select coalesce((
@@ -267,15 +277,14 @@ export async function forgetFrames(
        where site_id = $1 and edge_id = $2
          and (acked_epoch is distinct from $3 or acked_below_seq < $4)
        for update`,
-      [site_id, edge_id, epoch, lowest_unacked_seq],
+      [site_id, edge_id, epoch, to_seq],
     )
     if (!before) return
-    const to_seq = lowest_unacked_seq
     const bounds = { site_id, epoch, from_seq: Math.min(before.from_seq, to_seq), to_seq }
     await tellMissing(transaction, bounds, { edge_id, ...heard })
     await transaction.execute(
       'update edges set acked_epoch = $3, acked_below_seq = $4 where site_id = $1 and edge_id = $2',
-      [site_id, edge_id, epoch, lowest_unacked_seq],
+      [site_id, edge_id, epoch, to_seq],
     )
     // The last one with readings says after when something is lost, should the next be missing.
     await transaction.execute(
@@ -286,7 +295,7 @@ export async function forgetFrames(
            where site_id = $1 and edge_id = $2 and epoch = $3 and seq < $4
              and newest_at is not null
            order by seq desc limit 1)`,
-      [site_id, edge_id, epoch, lowest_unacked_seq],
+      [site_id, edge_id, epoch, to_seq],
     )
   })
 }

@@ -102,12 +102,14 @@ const columnsByKind = Object.fromEntries(
 
 /**
  * Checks and writes one table of a frame. Columns may come in any order; those that an older edge
- * does not know become null. Throws `Refused` naming the row and the column that is wrong.
+ * does not know become null. Throws `Refused` naming the row and the column that is wrong; rows are
+ * counted from `first_row`.
  */
 export function encodeTable(
   kind: ReadingKind,
   table: { columns: readonly string[]; rows: readonly (readonly unknown[])[] },
   bounds: ReadingBounds,
+  first_row = 0,
 ): EncodedTable {
   const columns = columnsByKind[kind]
   const sources = sourcesOf(kind, table.columns)
@@ -129,12 +131,12 @@ export function encodeTable(
     const row = table.rows[nth]!
     if (row.length !== table.columns.length) {
       throw new Refused(
-        `${kind} row ${nth}: ${row.length} values in ${table.columns.length} columns`,
+        `${kind} row ${first_row + nth}: ${row.length} values in ${table.columns.length} columns`,
       )
     }
     const at = row[at_source] as number
     if (!(at >= bounds.first_at && at <= bounds.last_at)) {
-      throw new Refused(`${kind} row ${nth}: measured_at: ${shown(at)} is out of range`)
+      throw new Refused(`${kind} row ${first_row + nth}: measured_at: ${shown(at)} is out of range`)
     }
     const is_ahead = at > bounds.believed_until
     writeSite(text, bounds.site_id)
@@ -147,7 +149,9 @@ export function encodeTable(
       writeByte(text, tab)
       if (value === null && column.nullable) writeWord(text, '\\N')
       else if (value === null || !column.write(text, value)) {
-        throw new Refused(`${kind} row ${nth}: ${column.name}: ${shown(value)} is not valid`)
+        throw new Refused(
+          `${kind} row ${first_row + nth}: ${column.name}: ${shown(value)} is not valid`,
+        )
       }
     }
     makeRoom(text)

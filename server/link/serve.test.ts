@@ -130,7 +130,7 @@ test('hello is answered by the welcome and recorded', async () => {
     [
       {
         ...{ connected_at: new Date(noon), last_seen_at: new Date(noon), agent_version: '1.0.0' },
-        ...{ clock_offset_ms: -1500, acked_below_seq: 4 },
+        ...{ clock_offset_ms: -1500, acked_below_seq: 1 },
       },
     ],
   )
@@ -429,4 +429,49 @@ test('a status with a device of a kind that only a newer edge knows has the othe
   assert.deepEqual(await database.db.query('select kind, id from device_status'), [
     { kind: 'meter', id: '7' },
   ])
+})
+
+test('no claim of what was acknowledged makes the server drop frames that never came', async () => {
+  const liar = await connectEdge(port, { ...hello, lowest_unacked_seq: Number.MAX_SAFE_INTEGER })
+  clients.push(liar)
+  liar.batch('live', [inverterFrame(1, noon, 1)])
+  await liar.untilAcked(1)
+  liar.send({
+    ...{ type: 'status', at: noon, lowest_unacked_seq: Number.MAX_SAFE_INTEGER, devices: [] },
+    journal: { depth_frames: 0, depth_bytes: 0, oldest_at: null },
+  })
+  liar.batch('live', [inverterFrame(2, noon + 1, 2)])
+  await liar.untilAcked(2)
+  const edge = await connectEdge(port, { ...hello, lowest_unacked_seq: 3 })
+  clients.push(edge)
+  edge.batch('live', [inverterFrame(3, noon + 2, 3)])
+  await edge.untilAcked(3)
+  const powers = await database.db.query<{ ac_power_kw: number }>(
+    'select ac_power_kw from inverter_readings order by measured_at',
+  )
+  assert.deepEqual(
+    powers.map(({ ac_power_kw }) => ac_power_kw),
+    [1, 2, 3],
+  )
+})
+
+test('connections of one token are bounded, importers too: the oldest makes room', async () => {
+  const agent = await connectEdge(port, hello)
+  clients.push(agent)
+  const importers: EdgeClient[] = []
+  for (let nth = 0; nth < 6; nth += 1) {
+    const importer = await connectEdge(port, {
+      ...hello,
+      role: 'importer',
+      epoch: `history-${nth}`,
+    })
+    clients.push(importer)
+    importers.push(importer)
+  }
+  for (const importer of importers.slice(0, 3)) {
+    assert.equal((await importer.until('refusal')).code, 'replaced')
+  }
+  for (const one of [agent, ...importers.slice(3)]) {
+    assert.equal(one.socket.readyState, one.socket.OPEN)
+  }
 })

@@ -12,6 +12,9 @@ import { type Ingest, ingestInto } from './ingest.ts'
 import { linkMetrics } from './metrics.ts'
 import { authenticateEdge, type EdgeIdentity } from './presence.ts'
 
+/** Connections of one edge beside that of its agent: importers, and who has said no hello yet. */
+const others_max = 3
+
 export interface LinkNeeds {
   /** The API's own server; no one else takes its upgrades. */
   server: HttpServer | HttpsServer
@@ -39,7 +42,8 @@ export function attachLink(needs: LinkNeeds): Link {
     maxPayload: message_bytes_max,
     handleProtocols: () => linkProtocol,
   })
-  const connections = new Set<Connection>()
+  /** By the edge that each is of. */
+  const connections = new Map<Connection, string>()
   const agents = new Map<string, Connection>()
   const timers = needs.timers ?? systemTimers
   const desired = tellDesired({ db, clock: needs.clock, timers, log })
@@ -77,11 +81,21 @@ export function attachLink(needs: LinkNeeds): Link {
 
   function serve(socket: WebSocket, edge: EdgeIdentity, hears_refused: boolean): void {
     const connection = new Connection(socket, edge, { ...connectionNeeds, hears_refused })
-    connections.add(connection)
+    makeRoomFor(edge)
+    connections.set(connection, keyOf(edge))
     void connection.closed.then(() => {
       connections.delete(connection)
       if (agents.get(keyOf(edge)) === connection) agents.delete(keyOf(edge))
     })
+  }
+
+  /** The oldest that is not the agent ends: it may be half open, and the newcomer is alive. */
+  function makeRoomFor(edge: EdgeIdentity): void {
+    const agent = agents.get(keyOf(edge))
+    const others = [...connections].filter(([one, key]) => key === keyOf(edge) && one !== agent)
+    for (const [one] of others.slice(0, Math.max(0, others.length - others_max + 1))) {
+      void one.end('replaced', 'this edge has too many connections')
+    }
   }
 
   async function takeOver(edge: EdgeIdentity, connection: Connection): Promise<void> {
@@ -92,7 +106,7 @@ export function attachLink(needs: LinkNeeds): Link {
 
   async function close(): Promise<void> {
     is_closing = true
-    const all = [...connections]
+    const all = [...connections.keys()]
     await Promise.all(all.map((one) => one.end('shutting_down', 'the server is shutting down')))
     await Promise.all(all.map(({ closed }) => closed))
     await desired.stop()
