@@ -46,3 +46,21 @@ test('no endpoint reads the bounds of a window but by its rule', () => {
     assert.deepEqual(bounds, of_rule, operation_id)
   }
 })
+
+test('no integer of a request is larger than what the database holds', () => {
+  for (const { operation_id, params, query, body } of endpoints) {
+    // Of a subscription they are looked up among the plants of the site, and unknown.
+    const refers = operation_id.startsWith('report_subscription_')
+    const unbounded = integersOf({ params, query, body: refers ? undefined : body }).filter(
+      (one) => one['maximum'] === undefined && one['x-cap'] === undefined,
+    )
+    assert.deepEqual(unbounded, [], operation_id)
+  }
+})
+
+function integersOf(schema: unknown): Record<string, unknown>[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const own = schema as Record<string, unknown>
+  const inner = Object.values(own).flatMap(integersOf)
+  return own['type'] === 'integer' ? [own, ...inner] : inner
+}

@@ -60,9 +60,17 @@ export const InverterId = Id('An inverter of the site.')
 export const LocationId = Id('A location of the site.')
 export const StringIndex = Id('A string of the inverter, counted from 0.')
 
-/** Ids in one parameter, separated by commas, without blanks; up to a thousand. */
+/**
+ * Ids in one parameter, separated by commas, without blanks; up to a thousand. The format refuses
+ * ids above `id_max`, as those that stand alone are refused.
+ */
 export const IdList = (description: string) =>
-  Type.String({ pattern: '^\\d{1,10}(,\\d{1,10}){0,999}$', examples: ['1,2'], description })
+  Type.String({
+    pattern: '^\\d{1,10}(,\\d{1,10}){0,999}$',
+    format: 'ids',
+    examples: ['1,2'],
+    description,
+  })
 
 /** The ids of an `IdList`, each once. */
 export const idsOf = (list: string): number[] => [...new Set(list.split(',').map(Number))]

@@ -11,6 +11,7 @@ import { anonymous } from './anonymous-schema.ts'
 import type { Endpoint } from './endpoint.ts'
 import { ApiError, type Violation } from './errors.ts'
 import { onFirstUse } from './on-first-use.ts'
+import { id_max } from './params.ts'
 import { parseDate, parseTimestamp } from './time-windows.ts'
 import { describe } from './violations.ts'
 
@@ -204,8 +205,7 @@ function withTime(ajv: Ajv): Ajv {
     schemaType: 'string',
     modifying: true,
     errors: 'full',
-    compile: (format: string) =>
-      format === 'date-time' ? checkTimestamp : format === 'date' ? checkDate : other(format),
+    compile: (format: string) => ownFormats[format] ?? other(format),
   })
 }
 
@@ -221,6 +221,16 @@ const checkTimestamp: FormatCheck = (text, place) => {
 const checkDate: FormatCheck = (text) => {
   const day = parseDate(text)
   return typeof day === 'string' ? faulty(checkDate, day) : true
+}
+
+/** A list of ids whose form is right has none that no id can be. */
+const checkIds: FormatCheck = (text: string) =>
+  text.split(',').every((id) => Number(id) <= id_max) || faulty(checkIds, 'id_out_of_range')
+
+const ownFormats: Readonly<Record<string, FormatCheck>> = {
+  'date-time': checkTimestamp,
+  date: checkDate,
+  ids: checkIds,
 }
 
 /** A format of the library (email, uuid, uri …). */

@@ -1,6 +1,7 @@
 /** The validator's errors in the words of the API: one violation per field, with a stable code. */
 import type { ErrorObject } from 'ajv'
 import type { Violation } from './errors.ts'
+import { id_max } from './params.ts'
 import { messageOfForm } from './text-forms.ts'
 
 const codes: Record<string, string> = {
@@ -75,6 +76,9 @@ function reason(found: readonly ErrorObject[]): Pick<Violation, 'code' | 'messag
   const { keyword, params, message = 'is not valid' } = telling
   if (keyword === 'format') {
     const fault = String(params['fault'])
+    if (fault === 'id_out_of_range') {
+      return { code: 'out_of_range', message: `must hold no id above ${id_max}` }
+    }
     const known = fault === 'out_of_range' ? messages['out_of_range_time'] : messages[fault]
     return { code: fault, message: known ?? message }
   }

@@ -11,6 +11,7 @@ import { servedSite } from '../../server/features/fixtures/served-site.ts'
 import { keepReports, kept_run_id } from '../../server/features/reports/fixtures/kept-reports.ts'
 import { keepWorkOrders } from '../../server/features/work-orders/fixtures/kept-orders.ts'
 import { testConventions } from './conventions.ts'
+import { testExtremeValues } from './extremes.ts'
 import { addFixtures } from './fixtures.ts'
 import { testAnyRequest } from './fuzz.ts'
 
@@ -61,3 +62,4 @@ async function setUp() {
 
 testConventions(endpoints, setUp)
 testAnyRequest(endpoints, setUp, 500)
+testExtremeValues(endpoints, setUp, 600)

@@ -25,6 +25,11 @@ const formatOf = (endpoint: AnyEndpoint, name: string) =>
 const timestampOf = (endpoint: AnyEndpoint) =>
   Object.keys(endpoint.query ?? {}).find((name) => formatOf(endpoint, name) === 'date-time')
 
+const isIdOrIds = ([name, schema]: [string, unknown]) =>
+  name.endsWith('_id')
+    ? (schema as { type?: string }).type === 'integer'
+    : (schema as { format?: string }).format === 'ids'
+
 /** Asserts the error envelope, its code, and the status that the code has. */
 export function assertError(response: LightMyRequestResponse, code: ErrorCode) {
   const { error } = response.json()
@@ -138,6 +143,17 @@ const validation: readonly Convention[] = [
           const response = await call({ values })
           assert.equal(response.statusCode, 422, `${name}=${value}: ${response.body}`)
           assert.equal(assertError(response, 'validation_error').errors[0].field, name)
+        }
+      }
+    },
+  },
+  {
+    name: 'refuses ids that are too large for one in its query as in its path',
+    applies: ({ query }) => Object.entries(query ?? {}).some(isIdOrIds),
+    async holds({ call, endpoint }) {
+      for (const [name] of Object.entries(endpoint.query ?? {}).filter(isIdOrIds)) {
+        for (const value of ['2147483648', '9999999999']) {
+          assertViolation(await call({ query: `${name}=${value}` }), name, 'out_of_range')
         }
       }
     },

@@ -8,7 +8,7 @@ import type { StringSumsStore } from '../../figures/string-store.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { IdList, InverterId, id_max, idsOf } from '../../http/params.ts'
+import { IdList, InverterId, idsOf } from '../../http/params.ts'
 import { orientations } from '../../records/orientation.ts'
 import { askedOf, diagnostics, type PeriodNeeds } from './asked.ts'
 import {
@@ -31,7 +31,7 @@ export interface Needs extends PeriodNeeds {
 }
 
 async function demandInverter(site_id: string, inverter_id: number, needs: Needs): Promise<void> {
-  if (inverter_id > id_max || !(await needs.inverters.exists(site_id, inverter_id))) {
+  if (!(await needs.inverters.exists(site_id, inverter_id))) {
     throw new ApiError('not_found', { inverter_id })
   }
 }
