@@ -188,3 +188,14 @@ test('whatever is known, what is ordered never adds up to more than may be', () 
     }),
   )
 })
+
+test('one that rounds up and did not show a raise yet is told that again, and nothing lower', () => {
+  const rounding: LimitTraits = { ...traits, tolerance_w: 10 }
+  const one = device(1, 20)
+  one.limits.onRead({ limit_w: 20, static_max_w: 100, revert: null }, rounding, 0)
+  const settable = (limit_w: number) => (limit_w >= 100 ? 100 : Math.max(0, limit_w - 10))
+  const now = site([plant(60, [{ ...one, settable }])])
+  assert.deepEqual(ordersOf(now), ['1: +50'])
+  one.limits.begin(50, 0)
+  assert.deepEqual(ordersOf(now), ['1: +50'])
+})

@@ -279,7 +279,8 @@ function lowers(targets: readonly Target[], now_ms: number): Order[] {
     const { limits, inverter_id, is_busy, settable } = device
     // What was begun and not read back may be done yet, and a timer may run out: both end with a
     // write, which is never above what it may hold now.
-    const is_open = !limits.isSettled(now_ms) && limits.held_w(now_ms) > target_w
+    const most_w = limits.comesTo_w(target_w)
+    const is_open = !limits.isSettled(now_ms) && limits.held_w(now_ms) > most_w
     // What was begun in vain, and is not wanted any more, would keep it in doubt for ever.
     const is_in_doubt = !limits.is_proven && stands_w === target_w
     if (is_busy || !(stands_w > target_w || is_open || is_in_doubt)) return []
