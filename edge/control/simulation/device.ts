@@ -241,7 +241,9 @@ export class SimulatedDevice {
 
   /** Nobody could tell this from what it held or was to hold lately. */
   wasMeant(limit_w: number): boolean {
-    return this.recent_w.some((held_w) => Math.abs(limit_w - held_w) < 3)
+    const { coarse_units, is_declared } = this.quirks
+    const tolerance_w = is_declared && coarse_units > 1 ? coarse_units * this.build.step_w : 0
+    return this.recent_w.some((held_w) => Math.abs(limit_w - held_w) < tolerance_w + 3)
   }
 
   /** Another master does not set the same: it could not be told from us. */

@@ -334,7 +334,8 @@ export class Judge {
     else ledger.silent_since_ms ??= this.#alive_ms
     // In a shadow nobody can measure that it could deliver more. A limit is read in whole watts.
     const over_w = this.#world.powerOf(device) - 0.02 * device.build.rated_w
-    const is_over = over_w > device.allowed_w + 1
+    // One that comes down as fast as it can does not ignore its limit.
+    const is_over = over_w > device.lets_w + 1
     const is_seen = !device.is('silent') && !device.is('lossy') && !device.is('nonsense')
     if (!is_over || !is_seen) ledger.over_since_ms = null
     else ledger.over_since_ms ??= this.#alive_ms

@@ -208,7 +208,7 @@ export class World {
     // One that sets what we might have set ourselves cannot be told from us.
     const limit_w = (units ?? all) * step_w
     const is_held = Math.abs(limit_w - device.allowed_w) < 3
-    if (units !== null && (is_held || device.wasMeant(limit_w))) return
+    if (units !== null && (is_held || device.wasMeant(device.makes(limit_w)))) return
     const ends_ms = this.now_ms + chance.between(10, 90) * tick_ms
     const to_units = model === '704' ? chance.between(0, all) : null
     const has_timer = model !== 'persistent' && units !== null && chance.yes(0.2)
