@@ -225,6 +225,45 @@ test('rtu: what arrives before anything was asked is no answer', async (t) => {
   assert.equal(device.connections, 2)
 })
 
+test('rtu: a unit that makes noise without end does not stop the others', async (t) => {
+  let sendToNewest: (bytes: Buffer) => void = () => {}
+  let stopNoise = () => {}
+  const [bus, device] = await open(t, {
+    framing: 'rtu',
+    onConnect(send) {
+      sendToNewest = send
+    },
+    onRequest(request, send) {
+      if (request.unit_id !== 1) return send(rtuAnswer(request, request.unit_id))
+      const noise = setInterval(() => sendToNewest(Buffer.of(0xff, 0x81, 0xff)), 1)
+      stopNoise = () => clearInterval(noise)
+    },
+  })
+  t.after(() => stopNoise())
+  await assert.rejects(bus.readHoldingRegisters(1, 0, 2), { kind: 'timeout' })
+  for (const unit_id of [2, 3, 4, 2, 3, 4]) {
+    assert.deepEqual([...(await bus.readHoldingRegisters(unit_id, 0, 2))], [unit_id, unit_id])
+  }
+  assert.equal(device.connections, 2)
+})
+
+test('rtu: a connection with a short timeout can be opened', async (t) => {
+  const device = await createRawDevice({
+    framing: 'rtu',
+    onRequest: (request, send) => send(rtuAnswer(request, 7)),
+  })
+  const connection = { ...tcpAt(device.port), protocol: 'rtu_over_tcp', timeout_ms: 60 } as const
+  const slow = {
+    after: (delay_ms: number, callback: () => void) => systemTimers.after(delay_ms * 5, callback),
+  }
+  const bus = openBus(connection as Connection, { timers: slow, random: () => 0 })
+  t.after(async () => {
+    await bus.close()
+    await device.close()
+  })
+  assert.deepEqual([...(await bus.readHoldingRegisters(1, 0, 1))], [7])
+})
+
 test('tcp: an answer that counts fewer registers than were asked for is garbled', async (t) => {
   const [bus] = await open(t, {
     framing: 'tcp',

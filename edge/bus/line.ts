@@ -33,6 +33,8 @@ type Client = InstanceType<typeof modbus.default>
 
 /** A device server may still hold bytes of an answer that nobody waits for any more. */
 const quiet_ms = 100
+/** A unit that makes noise for longer is not waited for: the others are asked in spite of it. */
+const quiet_wait_ms_max = 500
 const tick_ms = 5
 
 export interface LineOptions {
@@ -63,7 +65,9 @@ async function openSocket(connection: SocketConnection, options: LineOptions): P
   if (protocol === 'modbus_tcp') {
     await client.linkTCP(socket, { port })
   } else {
-    await orLost(untilQuiet(socket, timers))
+    // Opening has no more than `timeout_ms` for all of it.
+    const { timeout_ms = Number.POSITIVE_INFINITY } = connection
+    await orLost(untilQuiet(socket, timers, Math.min(quiet_wait_ms_max, timeout_ms / 2)))
     await client.linkTelnet(socket, {})
   }
   return {
@@ -104,13 +108,16 @@ function createLoss() {
   }
 }
 
-/** Discards what arrives until nothing has arrived for a while. */
-function untilQuiet(socket: net.Socket, timers: Timers): Promise<void> {
+/** Discards what arrives until nothing has arrived for a while, for `max_ms` at most. */
+function untilQuiet(socket: net.Socket, timers: Timers, max_ms: number): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       socket.off('data', restart)
+      cancel()
+      cancelMax()
       resolve()
     }
+    const cancelMax = timers.after(max_ms, done)
     let cancel = timers.after(quiet_ms, done)
     const restart = () => {
       cancel()
