@@ -177,6 +177,13 @@ test('a PCS served by pymodbus is read and commanded', { skip }, async (t) => {
     apparent_power_kva: 206.1,
     power_factor: -0.997,
     frequency_hz: 49.998,
+    // The peer serves an average voltage (LLV) and a total current (A), and no phase apart.
+    voltage_l1_l2_v: 690.5,
+    voltage_l2_l3_v: 690.5,
+    voltage_l3_l1_v: 690.5,
+    current_l1_a: -171.9 / 3,
+    current_l2_a: -171.9 / 3,
+    current_l3_a: -171.9 / 3,
     dc_voltage_v: 1331.2,
     dc_current_a: -150.3,
     dc_power_kw: -200.1,

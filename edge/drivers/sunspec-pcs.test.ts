@@ -126,7 +126,8 @@ test('a setpoint is written whole, with 0 W to fall back to before it', async ()
   const system = powerSystem([measurement(), capacity(), setpoint({ WSetRvrt: 9 }), access()])
   const device = await openPcs(system.bus, pcs)
   const control = device.control!
-  assert.deepEqual(control.traits, { stops_after_ms: 30_000, applies_within_ms: 0, ramp_ms: 0 })
+  // A ramp rate of 0 in the register was never filled in.
+  assert.deepEqual(control.traits, { stops_after_ms: 30_000, applies_within_ms: 0, ramp_ms: null })
   await control.writePower(-70_001)
   const start = system.bus.written[2]!.address - 22
   assert.deepEqual(
