@@ -47,15 +47,49 @@ const inserts: Record<string, (site_id: string) => string> = {
        '{}', '{}', 'k', now(), now())`,
 }
 
+/** Kinds of rows that take their ids from the sequence of their site. */
+const sequenced: typeof inserts = {
+  event_id: (site_id) =>
+    `insert into events (site_id, at, received_at, source_kind, source_id, code, edge, severity,
+       message)
+     values ('${site_id}', now(), now(), 'edge', 'e', 'c', 'once', 'info', 'm')`,
+  relay_event_id: (site_id) =>
+    `insert into relay_events (site_id, node_id, channel, at, received_at, to_state, cause)
+     values ('${site_id}', 'n', '${nth}', now(), now(), true, 'manual')`,
+  schedule_id: (site_id) =>
+    `insert into battery_schedules (site_id, bess_id, target_date, state, objective, created_at,
+       created_by, problem, plan, hours)
+     values ('${site_id}', ${nth}, '2026-06-21', 'rejected', 'o', now(), 'k', '{}', '{}', '[]')`,
+  dispatch_id: (site_id) =>
+    `insert into battery_dispatches (site_id, bess_id, issued_at, reported_at, source,
+       requested_power_kw, status)
+     values ('${site_id}', ${nth}, now(), now(), 's', 1, 's')`,
+  log_id: (site_id) =>
+    `insert into battery_control_notes (site_id, bess_id, at, nth, tier, actor, action, reason_code,
+       message, success)
+     values ('${site_id}', 1, now(), ${nth}, 't', 'a', 'a', 'r', 'm', true)`,
+  notification_id: (site_id) =>
+    `insert into om_notifications (site_id, created_at, type, title, body, severity, expires_at)
+     values ('${site_id}', now(), 'system', 't', 'b', 'info', now())`,
+  run_id: (site_id) =>
+    `insert into forecast_runs (site_id, target, target_date, issued_at, model, resolution_minutes,
+       p10_kw, p50_kw, p90_kw, poa_irradiance_w_m2, ambient_temperature_c, cloud_cover_pct,
+       is_night, total_p10_kwh, total_p50_kwh, total_p90_kwh, confidence)
+     values ('${site_id}', 'site', '2026-06-21', now(), 'physical', 15, '{}', '{}', '{}', '{}',
+       '{}', '{}', '{}', 0, 0, 0, 'c')`,
+  audit_id: (site_id) =>
+    `insert into write_audit (site_id, at, key_id, key_name, method, path, request_id)
+     values ('${site_id}', now(), 'k', 'k', 'POST', '/', 'r')`,
+}
+const all = { ...inserts, ...sequenced }
+
 async function add(db: Queries, kind: string, site_id: string): Promise<number> {
   nth += 1
-  const [row] = await db.query<Record<string, number>>(
-    `${inserts[kind]!(site_id)} returning ${kind}`,
-  )
+  const [row] = await db.query<Record<string, number>>(`${all[kind]!(site_id)} returning ${kind}`)
   return row![kind]!
 }
 
-for (const kind of Object.keys(inserts)) {
+for (const kind of Object.keys(all)) {
   test(`${kind} of a site says nothing about other sites`, async () => {
     const { db, drop } = await testDatabase()
     try {
@@ -76,15 +110,25 @@ for (const kind of Object.keys(inserts)) {
   })
 }
 
-test('ids that are there stay, and new ones follow the highest of their site', async () => {
+/** A database as it was before that migration, with two sites. */
+async function databaseBefore(migration: string) {
   const { db, drop } = await testDatabase({ migrations: false })
   const before = await mkdtemp(path.join(os.tmpdir(), 'migrations-'))
   try {
-    for (const file of (await readdir(migrations_dir)).filter((name) => name < '0029')) {
+    for (const file of (await readdir(migrations_dir)).filter((name) => name < migration)) {
       await cp(path.join(migrations_dir, file), path.join(before, file))
     }
     await migrate(db, before)
-    await db.execute(sites)
+  } finally {
+    await rm(before, { recursive: true })
+  }
+  await db.execute(sites)
+  return { db, drop }
+}
+
+test('ids that are there stay, and new ones follow the highest of their site', async () => {
+  const { db, drop } = await databaseBefore('0029')
+  try {
     for (const kind of Object.keys(inserts)) {
       assert.deepEqual(
         [await add(db, kind, 'here'), await add(db, kind, 'there'), await add(db, kind, 'here')],
@@ -96,7 +140,79 @@ test('ids that are there stay, and new ones follow the highest of their site', a
       assert.deepEqual([await add(db, kind, 'here'), await add(db, kind, 'there')], [4, 3], kind)
     }
   } finally {
-    await rm(before, { recursive: true })
+    await drop()
+  }
+})
+
+const audit = (client_id: number) =>
+  `insert into client_audit (client_id, at, key_id, key_name, method, path)
+   values (${client_id}, now(), 'k', 'k', 'POST', '/') returning audit_id`
+
+test('a new id of a sequence follows the highest of its site, or of its client', async () => {
+  const { db, drop } = await databaseBefore('0032')
+  try {
+    for (const kind of Object.keys(sequenced)) {
+      assert.deepEqual([await add(db, kind, 'there'), await add(db, kind, 'here')], [1, 2])
+    }
+    await db.execute(`${sequenced['event_id']!('there')}; ${audit(1)}; ${audit(2)}; ${audit(1)}`)
+    await migrate(db)
+    const kinds = Object.keys(sequenced)
+    for (const [index, kind] of kinds.entries()) {
+      assert.deepEqual(
+        [await add(db, kind, 'here'), await add(db, kind, 'there')],
+        [...[3 + index, 4 + index]],
+      )
+    }
+    assert.deepEqual(await db.query(audit(1)), [{ audit_id: 4 }])
+    assert.deepEqual(await db.query(audit(2)), [{ audit_id: 3 }])
+    await db.execute(`insert into clients (name, modules) values ('New', '{}');
+      insert into sites (site_id, client_id, name) values ('new', 3, 'New')`)
+    assert.deepEqual([await add(db, 'event_id', 'new'), await add(db, 'run_id', 'new')], [1, 2])
+    assert.deepEqual(await db.query(audit(3)), [{ audit_id: 1 }])
+  } finally {
+    await drop()
+  }
+})
+
+test('old data that is not yet committed keeps no id of the site from new data', async () => {
+  const { db, drop } = await testDatabase()
+  try {
+    await db.execute(sites)
+    for (const kind of Object.keys(sequenced)) {
+      await db.transaction(async (tx) => {
+        await add(tx, kind, 'here')
+        await db.transaction(async (live) => {
+          await live.execute("set local lock_timeout = '1s'")
+          await add(live, kind, 'here')
+        })
+      })
+    }
+  } finally {
+    await drop()
+  }
+})
+
+test('only ids that no client sees are counted over all sites', async () => {
+  const { db, drop } = await testDatabase()
+  try {
+    const columns = await db.query<{ name: string }>(`
+      select table_name || '.' || column_name as name from information_schema.columns
+      where table_schema = 'public' and (is_identity = 'YES' or column_default like 'nextval%')
+      order by 1`)
+    assert.deepEqual(
+      columns.map(({ name }) => name),
+      [
+        'alert_transitions.transition_id',
+        'clients.client_id',
+        'fees.fee_id',
+        'mail_outbox.mail_id',
+        'panel_imports.import_id',
+        'planned_outages.outage_id',
+        'price_runs.run_id',
+        'weather_runs.run_id',
+      ],
+    )
+  } finally {
     await drop()
   }
 })

@@ -56,7 +56,11 @@ async function setUp() {
   const restore = async () => {
     for (const one of restorers) await one()
   }
-  const of = { work_order_approve: { wo_id: '2' } }
+  const [notified] = await db.query('select notification_id::text from om_notifications')
+  const of = {
+    work_order_approve: { wo_id: '2' },
+    om_notification_read: notified as { notification_id: string },
+  }
   return { app, fixtures: { ...fixtures, values, of }, restore, drop: close }
 }
 
