@@ -33,7 +33,7 @@ export const chemistries = [
   'other',
 ] as const
 
-export const couplings = ['ac', 'dc', 'hybrid'] as const
+export const couplings = ['ac', 'dc', 'hybrid', 'other'] as const
 
 /** A power conversion system: what turns the battery's direct current into alternating current. */
 export type Pcs = Static<typeof Pcs>

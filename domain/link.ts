@@ -73,11 +73,13 @@ export const deviceKinds = [
 ] as const
 export type DeviceKind = (typeof deviceKinds)[number]
 
+/** Text that can be a word of a closed list of a newer edge. */
+export const isNewerWord = (word: unknown): word is string =>
+  typeof word === 'string' && /^[a-z][a-z0-9_]{0,39}$/.test(word)
+
 /** A kind that a newer edge may know, and this version does not. */
 export const isNewerKind = (kind: unknown): kind is string =>
-  typeof kind === 'string' &&
-  /^[a-z][a-z0-9_]{0,39}$/.test(kind) &&
-  !deviceKinds.some((known) => known === kind)
+  isNewerWord(kind) && !deviceKinds.some((known) => known === kind)
 
 export const severities = ['info', 'warning', 'minor', 'major', 'critical'] as const
 export type Severity = (typeof severities)[number]

@@ -53,6 +53,7 @@ export const nodeTypes = [
   'switchgear',
   'container',
   'cabinet',
+  'other',
 ] as const
 
 export type Node = Static<typeof Node>

@@ -145,24 +145,27 @@ export const instrumentQuantities = [
   'rain_mm',
 ] as const
 
+export const instrumentTypes = [
+  'pyranometer',
+  'reference_cell',
+  'thermometer',
+  'module_thermometer',
+  'anemometer',
+  'wind_vane',
+  'hygrometer',
+  'barometer',
+  'rain_gauge',
+  'all_in_one',
+  'other',
+] as const
+
 export type Instrument = Static<typeof Instrument>
 export const Instrument = Type.Object(
   {
     /** Stays when the instrument is exchanged for another of its type and quantity. */
     sensor_id: Name,
     name: Name,
-    type: Type.Enum([
-      'pyranometer',
-      'reference_cell',
-      'thermometer',
-      'module_thermometer',
-      'anemometer',
-      'wind_vane',
-      'hygrometer',
-      'barometer',
-      'rain_gauge',
-      'all_in_one',
-    ]),
+    type: Type.Enum([...instrumentTypes]),
     quantity: Type.Enum([...instrumentQuantities]),
     /** The register point: model, occurrence or sensor number from 0, point. `302[0].POAI` */
     point: Type.String({ pattern: stationPointForm }),
@@ -194,7 +197,7 @@ export const Meter = Type.Object(
   {
     meter_id: Id,
     name: Name,
-    role: Type.Enum(['grid_connection', 'plant', 'auxiliary']),
+    role: Type.Enum(['grid_connection', 'plant', 'auxiliary', 'other']),
     /** For the meter of one plant; absent for a meter of the whole site. */
     logger_id: Type.Optional(Id),
     /** What positive power means at the device, on which makers disagree; without it, export. */
@@ -238,21 +241,24 @@ export const Logger = Type.Object(
   closed,
 )
 
+export const locationTypes = [
+  'site',
+  'plot',
+  'substation',
+  'transformer_station',
+  'building',
+  'row',
+  'container',
+  'met_mast',
+  'other',
+] as const
+
 export type Location = Static<typeof Location>
 export const Location = Type.Object(
   {
     location_id: Id,
     parent_location_id: Type.Optional(Id),
-    type: Type.Enum([
-      'site',
-      'plot',
-      'substation',
-      'transformer_station',
-      'building',
-      'row',
-      'container',
-      'met_mast',
-    ]),
+    type: Type.Enum([...locationTypes]),
     name: Name,
     code: Type.Optional(Name),
     latitude: Type.Optional(Type.Number({ minimum: -90, maximum: 90 })),

@@ -1646,7 +1646,7 @@ export type BatteryUnit = {
      */
     serial_number: string | null;
     chemistry: 'lfp' | 'nmc' | 'nca' | 'lto' | 'sodium_ion' | 'flow' | 'lead_acid' | 'other';
-    coupling: 'ac' | 'dc' | 'hybrid';
+    coupling: 'ac' | 'dc' | 'hybrid' | 'other';
     /**
      * Energy between 0 and 100 % when new, kWh.
      */
@@ -5253,7 +5253,7 @@ export type Location = {
      * A location of the site.
      */
     parent_location_id: number | null;
-    type: 'site' | 'plot' | 'substation' | 'transformer_station' | 'building' | 'row' | 'container' | 'met_mast';
+    type: 'site' | 'plot' | 'substation' | 'transformer_station' | 'building' | 'row' | 'container' | 'met_mast' | 'other';
     name: string;
     code: string | null;
     /**
@@ -8723,7 +8723,7 @@ export type SensorNode = {
      * A logger (plant) of the site.
      */
     logger_id: number | null;
-    type: 'transformer_station' | 'inverter_room' | 'switchgear' | 'container' | 'cabinet';
+    type: 'transformer_station' | 'inverter_room' | 'switchgear' | 'container' | 'cabinet' | 'other';
     manufacturer: string | null;
     model: string | null;
     serial_number: string | null;
@@ -9799,7 +9799,7 @@ export type WeatherSensor = {
      */
     station_id: number;
     name: string;
-    type: 'pyranometer' | 'reference_cell' | 'thermometer' | 'module_thermometer' | 'anemometer' | 'wind_vane' | 'hygrometer' | 'barometer' | 'rain_gauge' | 'all_in_one';
+    type: 'pyranometer' | 'reference_cell' | 'thermometer' | 'module_thermometer' | 'anemometer' | 'wind_vane' | 'hygrometer' | 'barometer' | 'rain_gauge' | 'all_in_one' | 'other';
     /**
      * What it measures; `rain` is the counter of the gauge as it stands.
      */

@@ -3,7 +3,7 @@
  * refused whole: one bad value refuses its frame, with the reason, and no other.
  */
 
-import { AnnouncedSite } from '@heliograph/domain/announced-site'
+import { AnnouncedSite, inKnownWords } from '@heliograph/domain/announced-site'
 import type { SetupReport } from '@heliograph/domain/battery'
 import type { RowReport } from '@heliograph/domain/curtailment'
 import type { ControlNote, DispatchReport } from '@heliograph/domain/dispatch'
@@ -41,7 +41,7 @@ export interface FrameOrigin {
 export type Content =
   | { is: 'readings'; tables: EncodedTable[] }
   | { is: 'events'; events: LinkEvent[] }
-  | { is: 'inventory'; site: Site; json: string }
+  | { is: 'inventory'; site: Site; json: string; unknown: string[] }
   | { is: 'curtailment'; reports: RowReport[] }
   | { is: 'dispatch'; dispatches: DispatchReport[] }
   | { is: 'control_notes'; notes: ControlNote[] }
@@ -208,7 +208,8 @@ function ofKnownKind(event: Partial<LinkEvent> | null): unknown {
 
 function acceptInventory(payload: unknown, { site_id, lane }: FrameOrigin): Content {
   if (lane === 'backfill') throw new Refused('an inventory cannot be back-filled')
-  const announced = checked(site, payload)
+  const { site: inWords, unknown } = inKnownWords(payload)
+  const announced = checked(site, inWords)
   if (announced.site_id !== site_id) {
     throw new Refused(`inventory of site ${announced.site_id} on the link of site ${site_id}`)
   }
@@ -216,7 +217,7 @@ function acceptInventory(payload: unknown, { site_id, lane }: FrameOrigin): Cont
     ({ path, message }) => `${fieldOf(path)}: ${message}`,
   )
   if (problems.length > 0) throw new Refused(`inventory: ${problems.slice(0, 8).join('; ')}`)
-  return { is: 'inventory', site: announced, json: storableJson(announced) }
+  return { is: 'inventory', site: announced, json: storableJson(announced), unknown }
 }
 
 /** What an edge tells of its own doing: that is of its time, and nobody back-fills it. */

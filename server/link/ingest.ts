@@ -6,7 +6,7 @@ import { keepPartitions, type PartitionKeeper } from '../storage/partitions.ts'
 import { storeDispatches, storeNotes, storeSetups } from './battery-reports.ts'
 import { storeReports } from './curtailment-reports.ts'
 import { type Content, type PreparedFrame, prepareFrame, refuseFrame } from './frames.ts'
-import { applyInventory } from './inventory.ts'
+import { applyInventory, unknown_words } from './inventory.ts'
 import { storeRelayEvents } from './relay-events.ts'
 import { isoTime, mergeTables, storeReadings } from './store-readings.ts'
 
@@ -135,9 +135,10 @@ async function storeBatch(transaction: Transaction, batch: PreparedBatch): Promi
     batch,
     of('events').flatMap(({ events }) => events),
   )
-  for (const { site, json, seq } of of('inventory')) {
+  for (const { site, json, seq, unknown } of of('inventory')) {
     await applyInventory(transaction, site, { json, epoch: batch.epoch, seq, at: received_at })
     await endRejection(transaction, batch)
+    await tellUnknownWords(transaction, batch, unknown)
   }
   await storeReports(
     transaction,
@@ -252,6 +253,31 @@ async function endRejection(
   await recordEvent(transaction, {
     ...{ ...source, at: new Date(received_at), edge: 'falling', severity: 'info' },
     message: 'the inventory of the edge is accepted',
+  })
+}
+
+const words_told_max = 5
+
+/** A condition of the edge for as long as its inventory has values that this server lacks. */
+async function tellUnknownWords(
+  transaction: Transaction,
+  { site_id, edge_id, received_at }: PreparedBatch,
+  unknown: readonly string[],
+): Promise<void> {
+  const source = { site_id, source_kind: 'edge', source_id: edge_id, code: unknown_words } as const
+  const last = await lastEvent(transaction, source)
+  const more = unknown.length - words_told_max
+  const told = unknown.slice(0, words_told_max).join('; ') + (more > 0 ? `; and ${more} more` : '')
+  const message = unknown.length
+    ? `this server does not know values of the inventory: ${told}`
+    : 'this server knows all values of the inventory'
+  const is_rising = unknown.length > 0
+  if (is_rising ? last?.message === message : last?.edge !== 'rising') return
+  await recordEvent(transaction, {
+    ...{ ...source, at: new Date(received_at), message },
+    ...(is_rising
+      ? { edge: 'rising', severity: 'warning', details: { unknown: unknown.slice(0, 1000) } }
+      : { edge: 'falling', severity: 'info' }),
   })
 }
 

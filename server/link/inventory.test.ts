@@ -4,6 +4,7 @@ import type { Site } from '@heliograph/domain/site'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { edge_id, foundSite, inventoryFrame, noon, park, site_id } from './fixtures/plant.ts'
 import { type Ingest, ingestInto } from './ingest.ts'
+import { inventoryFrame as frameInForce } from './presence.ts'
 
 let database: TestDatabase
 let ingest: Ingest
@@ -169,6 +170,87 @@ test('what only a newer edge knows of its devices keeps no inventory out', async
     Object.assign(first!, { driver })
     const { refused } = await announce(50, newer, { epoch: `${driver}`.slice(0, 5) || 'none' })
     assert.match(refused[0]!.reason, /driver/)
+  }
+})
+
+test('a value that only a newer edge knows costs its field or its device alone', async () => {
+  await rows('delete from events')
+  const newer = park()
+  newer.locations.push({ location_id: 90, type: 'lake' as never, name: 'Lake' })
+  const [logger] = newer.loggers
+  const [station] = logger!.stations!
+  Object.assign(station!.instruments[0]!, { type: 'albedometer', accuracy_class: 'd' })
+  const other_station = structuredClone(station!)
+  Object.assign(other_station, { station_id: 90, unit_id: 90 })
+  Object.assign(other_station.instruments[0]!, { quantity: 'albedo' })
+  logger!.stations!.push(other_station)
+  Object.assign(newer.meters![0]!, { role: 'storage' })
+  const node = (node_id: string, node_number: number, kind: string) => ({
+    ...{ node_id, node_number, name: node_id, type: 'tracker' as never },
+    channels: [{ channel: 'c', kind: kind as never, label: 'C' }],
+  })
+  newer.nodes = [node('known', 1, 'door'), node('newer', 2, 'vibration')]
+  const announced = structuredClone(newer)
+  assert.deepEqual((await announce(1, newer, { epoch: 'e' })).refused, [])
+  assert.deepEqual(newer, announced)
+
+  const [site] = await rows('select inventory from sites')
+  const expected = park()
+  expected.locations.push({ location_id: 90, type: 'other', name: 'Lake' })
+  const [instrument] = expected.loggers[0]!.stations![0]!.instruments
+  instrument!.type = 'other'
+  delete instrument!.accuracy_class
+  expected.meters![0]!.role = 'other'
+  expected.nodes = [{ ...node('known', 1, 'door'), type: 'other' }]
+  assert.deepEqual(site!['inventory'], expected)
+  assert.deepEqual(
+    await rows('select station_id from stations where retired_at is null'),
+    logger!.stations!.slice(0, 1).map(({ station_id }) => ({ station_id })),
+  )
+
+  const events = () =>
+    rows(`select source_id, edge, severity, message, details from events
+      where code = 'inventory_values_unknown' order by event_id`)
+  const [risen] = await events()
+  assert.deepEqual(
+    [risen!['source_id'], risen!['edge'], risen!['severity'], risen!['details']],
+    [
+      ...[edge_id, 'rising', 'warning'],
+      {
+        unknown: [
+          `locations[${announced.locations.length - 1}].type 'lake' (taken for other)`,
+          "loggers[0].stations[0].instruments[0].type 'albedometer' (taken for other)",
+          "loggers[0].stations[0].instruments[0].accuracy_class 'd' (left out)",
+          "loggers[0].stations[1].instruments[0].type 'albedometer' (taken for other)",
+          "loggers[0].stations[1].instruments[0].quantity 'albedo' (left out)",
+          "meters[0].role 'storage' (taken for other)",
+          "nodes[0].type 'tracker' (taken for other)",
+          "nodes[1].type 'tracker' (taken for other)",
+          "nodes[1].channels[0].kind 'vibration' (left out)",
+        ],
+      },
+    ],
+  )
+  assert.match(String(risen!['message']), /'lake'.*; and 4 more$/)
+  assert.equal(await frameInForce(database.db, { site_id, edge_id }), null)
+
+  await announce(2, newer, { epoch: 'e' })
+  assert.equal((await events()).length, 1, 'nothing has changed')
+  await announce(3, park(), { epoch: 'e' })
+  await announce(4, { ...park(), name: 'Again' }, { epoch: 'e' })
+  assert.deepEqual(
+    (await events()).map(({ edge }) => edge),
+    ['rising', 'falling'],
+  )
+  assert.deepEqual(await frameInForce(database.db, { site_id, edge_id }), { epoch: 'e', seq: 4 })
+})
+
+test('what is no word of any version refuses the inventory', async () => {
+  for (const [nth, type] of ['', 7, 'Not a word', null].entries()) {
+    const wrong = park()
+    wrong.locations.push({ location_id: 90, type: type as never, name: 'Lake' })
+    const { refused } = await announce(10 + nth, wrong, { epoch: 'f' })
+    assert.match(refused[0]!.reason, /locations.*type/)
   }
 })
 

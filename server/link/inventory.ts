@@ -16,6 +16,9 @@ import { tellMovedPositions } from './inventory-positions.ts'
 import { tellRetirements } from './retirements.ts'
 import { isoTime } from './store-readings.ts'
 
+/** Code of the event that an inventory has values which this server does not know. */
+export const unknown_words = 'inventory_values_unknown'
+
 /** The frame that brought an inventory. */
 export interface Announcement {
   /** `site` as JSON that `jsonb` takes. */

@@ -6,6 +6,7 @@ import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { lastEvent, recordEvent } from '../storage/events.ts'
 import { addTouchedHours, touchAllIn } from '../storage/touched-hours.ts'
 import type { Source } from './ingest.ts'
+import { unknown_words } from './inventory.ts'
 import { storableText } from './refused.ts'
 import { isoTime } from './store-readings.ts'
 
@@ -50,11 +51,17 @@ export async function isRevoked(db: Queries, { site_id, edge_id }: EdgeIdentity)
   return edges.length === 0
 }
 
-/** The frame that brought the inventory in force; null while there is none. */
+/**
+ * The frame that brought the inventory in force. Null while there is none, and where this server
+ * did not know all its values: the edge then announces it again, and the server may know them now.
+ */
 export async function inventoryFrame(
   db: Queries,
-  { site_id }: EdgeIdentity,
+  { site_id, edge_id }: EdgeIdentity,
 ): Promise<{ epoch: string; seq: number } | null> {
+  const source = { site_id, source_kind: 'edge', source_id: edge_id } as const
+  const unknown = await lastEvent(db, { ...source, code: unknown_words })
+  if (unknown?.edge === 'rising') return null
   const [row] = await db.query<{ epoch: string; seq: number }>(
     `select inventory_epoch as epoch, inventory_seq as seq from sites
      where site_id = $1 and inventory_seq is not null`,

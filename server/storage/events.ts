@@ -47,9 +47,9 @@ export async function lastEvent(
     source_id,
     code,
   }: Pick<ServerEvent, 'site_id' | 'source_kind' | 'source_id' | 'code'>,
-): Promise<Pick<ServerEvent, 'at' | 'edge'> | undefined> {
-  const [last] = await db.query<Pick<ServerEvent, 'at' | 'edge'>>(
-    `select at, edge from events
+): Promise<Pick<ServerEvent, 'at' | 'edge' | 'message'> | undefined> {
+  const [last] = await db.query<Pick<ServerEvent, 'at' | 'edge' | 'message'>>(
+    `select at, edge, message from events
      where site_id = $1 and source_kind = $2 and source_id = $3 and code = $4
      order by event_id desc limit 1`,
     [site_id, source_kind, source_id, code],

@@ -64,6 +64,7 @@ export const eventAlerts = {
   frame_rejected: edgeCondition,
   frames_missing: edgeCondition,
   inventory_rejected: edgeCondition,
+  inventory_values_unknown: edgeCondition,
   journal_file: edgeCondition,
   mqtt_disconnected: edgeCondition,
   nonsense_value: edgeCondition,

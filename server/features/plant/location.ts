@@ -1,4 +1,5 @@
 /** A place on the site, in a tree below the site itself. */
+import { locationTypes } from '@heliograph/domain/site'
 import { type Static, Type } from 'typebox'
 import { LocationId, Nullable } from '../../http/params.ts'
 import { inventoried, iso } from '../../records/frame.ts'
@@ -11,16 +12,7 @@ export const Location = Type.Object(
   {
     location_id: LocationId,
     parent_location_id: Nullable(LocationId),
-    type: Type.Enum([
-      'site',
-      'plot',
-      'substation',
-      'transformer_station',
-      'building',
-      'row',
-      'container',
-      'met_mast',
-    ]),
+    type: Type.Enum([...locationTypes]),
     name: Type.String(),
     code: Nullable(Type.String()),
     latitude: Nullable(Type.Number({ description: 'Degrees, north positive.' })),

@@ -1,3 +1,4 @@
+import { instrumentTypes } from '@heliograph/domain/site'
 import { type Static, Type } from 'typebox'
 import { rejectionRule, rejectReasons } from '../../diagnostics/station-screening.ts'
 import { LoggerId, Nullable } from '../../http/params.ts'
@@ -22,19 +23,6 @@ const averages = {
   wind_direction_deg: quantity('wind_direction_deg'),
 }
 
-export const sensorTypes = [
-  'pyranometer',
-  'reference_cell',
-  'thermometer',
-  'module_thermometer',
-  'anemometer',
-  'wind_vane',
-  'hygrometer',
-  'barometer',
-  'rain_gauge',
-  'all_in_one',
-] as const
-
 const listed = Object.values(sensorQuantities)
 
 export type WeatherSensor = Static<typeof WeatherSensor>
@@ -43,7 +31,7 @@ export const WeatherSensor = Type.Object(
     sensor_id: Type.String({ description: 'Unique within its station.' }),
     station_id: Type.Integer({ minimum: 0, description: 'The met station that it belongs to.' }),
     name: Type.String(),
-    type: Type.Enum([...sensorTypes]),
+    type: Type.Enum([...instrumentTypes]),
     quantity: Type.Enum(
       listed.map((each) => each.quantity),
       { description: 'What it measures; `rain` is the counter of the gauge as it stands.' },
