@@ -121,14 +121,51 @@ test('a controller of a plant has a connection and an address of its own', () =>
     return faults(site({ loggers: [{ ...logger!, controller }] }))
   }
   assert.deepEqual(of('a', 0), [])
-  assert.match(of('a', 1).join(), /unit 1 on connection 'a' is already loggers\[0\]\.controller/)
+  assert.match(of('a', 1).join(), /unit 1 on connection 'a' .* is already loggers\[0\]\.controller/)
   assert.match(of('b', 0).join(), /^loggers\[0\]\.controller\.connection: /)
 })
 
 test('no two devices share an address', () => {
   assert.deepEqual(faults(withInverters(inverter(1), inverter(2, { unit_id: 1 }))), [
-    "loggers[0].inverters[1].unit_id: unit 1 on connection 'a' is already loggers[0].inverters[0]",
+    "loggers[0].inverters[1].unit_id: unit 1 on connection 'a' cannot be 'I2' " +
+      "(loggers[0].inverters[1]): it is already 'I1' (loggers[0].inverters[0])",
   ])
+})
+
+test('no two devices share an address by two connections to one gateway', () => {
+  const twice = (connections: Site['connections'], unit_id: number) => {
+    const inverters = [inverter(1), inverter(2, { connection: 'b', unit_id })]
+    return faults({ ...withInverters(...inverters), connections })
+  }
+  const tcp = (connection_id: string, host: string, port: number) =>
+    ({ connection_id, protocol: 'modbus_tcp', host, port }) as const
+  assert.deepEqual(twice([tcp('a', 'Gate.example', 502), tcp('b', 'gate.example', 502)], 1), [
+    "loggers[0].inverters[1].unit_id: unit 1 on connection 'b' cannot be 'I2' " +
+      "(loggers[0].inverters[1]): it is already 'I1' (loggers[0].inverters[0]), by connection " +
+      "'a', which leads to gate.example:502 too",
+  ])
+  // A gateway may lead to several lines, with a connection for each.
+  assert.deepEqual(twice([tcp('a', 'gate.example', 502), tcp('b', 'gate.example', 502)], 2), [])
+  assert.deepEqual(twice([tcp('a', 'gate.example', 502), tcp('b', 'gate.example', 503)], 1), [])
+})
+
+test('a serial port has one connection', () => {
+  const rtu = (connection_id: string, path: string) =>
+    ({ connection_id, protocol: 'modbus_rtu', path, baud_rate: 9600 }) as const
+  const of = (path: string, unit_id: number) => {
+    const inverters = [inverter(1), inverter(2, { connection: 'b', unit_id })]
+    const connections = [rtu('a', '/dev/ttyS0'), rtu('b', path)]
+    return faults({ ...withInverters(...inverters), connections })
+  }
+  assert.deepEqual(of('/dev/ttyS1', 1), [])
+  const port =
+    "connections[1].path: '/dev/ttyS0' is already the port of connection 'a': give its devices " +
+    'that connection'
+  assert.deepEqual(of('/dev/ttyS0', 2), [port])
+  assert.match(
+    of('/dev/ttyS0', 1).join(),
+    /path: .*unit_id: unit 1 on connection 'b' cannot be 'I2'/,
+  )
 })
 
 test('a combiner has strings of its own and an address of its own', () => {
@@ -210,11 +247,12 @@ test('one device may be all of a battery, and clusters may be on units of their 
   assert.deepEqual(of(battery({ clusters: [clusterAt(40), clusterAt(42, 1)] })), [])
   assert.deepEqual(of(battery({ clusters: [clusterAt(1), clusterAt(42, 1, 'b')] })), [
     'batteries[0].bms.clusters[1].connection: there is no connection b in this file',
-    "batteries[0].bms.clusters[0].unit_id: unit 1 on connection 'a' is already " +
-      'loggers[0].inverters[0]',
+    "batteries[0].bms.clusters[0].unit_id: unit 1 on connection 'a' cannot be " +
+      "batteries[0].bms.clusters[0]: it is already 'I1' (loggers[0].inverters[0])",
   ])
   assert.deepEqual(of(battery({ unit_id: 1 })), [
-    "batteries[0].bms.unit_id: unit 1 on connection 'a' is already loggers[0].inverters[0]",
+    "batteries[0].bms.unit_id: unit 1 on connection 'a' cannot be batteries[0].bms: it is " +
+      "already 'I1' (loggers[0].inverters[0])",
   ])
 })
 

@@ -7,7 +7,7 @@ import type { Battery, Pcs } from './battery.ts'
 import type { Node } from './node.ts'
 import { missingOfCircuit, type PanelModel } from './panel-model.ts'
 import { array_length_max } from './readings.ts'
-import type { Instrument, Inverter, Logger, Site } from './site.ts'
+import type { Connection, Instrument, Inverter, Logger, Site } from './site.ts'
 import { stationPoint, stationPointForm, stationPointNames } from './sunspec/station-points.ts'
 
 export type SitePath = readonly (string | number)[]
@@ -26,6 +26,7 @@ interface Placed<Of> {
 interface Addressed {
   connection: string
   unit_id: number
+  name?: string
 }
 
 /** Every fault of a site that its schema accepts, in the order of the checks. */
@@ -33,7 +34,7 @@ export function checkSite(site: Site): SiteProblem[] {
   return [...checkInventory(site), ...checkDevices(site)]
 }
 
-/** What only the edge, which reads the devices, can judge: a newer one may know more of them. */
+/** Faults that the edge alone judges, because it reads the devices. A newer edge may know more. */
 function checkDevices(site: Site): SiteProblem[] {
   const loggers = placed(site.loggers, ['loggers'])
   const inverters = loggers.flatMap(({ value, path }) =>
@@ -43,15 +44,17 @@ function checkDevices(site: Site): SiteProblem[] {
     placed(value.stations, [...path, 'stations']),
   )
   const batteries = placed(site.batteries, ['batteries'])
+  const devices: Placed<Addressed>[] = [
+    ...controllersOf(loggers),
+    ...inverters,
+    ...inverters.flatMap(({ value, path }) => placed(value.combiners, [...path, 'combiners'])),
+    ...stations,
+    ...placed(site.meters, ['meters']),
+    ...batteries.flatMap(batteryUnits),
+  ]
   return [
-    ...checkAddresses([
-      ...controllersOf(loggers),
-      ...inverters,
-      ...inverters.flatMap(({ value, path }) => placed(value.combiners, [...path, 'combiners'])),
-      ...stations,
-      ...placed(site.meters, ['meters']),
-      ...batteries.flatMap(batteryUnits),
-    ]),
+    ...checkSerialPorts(site),
+    ...checkAddresses(devices, site.connections),
     ...stations
       .flatMap(({ value, path }) => placed(value.instruments, [...path, 'instruments']))
       .flatMap(checkPoint),
@@ -214,24 +217,60 @@ function checkCircuit({ value, path }: Placed<PanelModel>): SiteProblem[] {
   }))
 }
 
-/** A combiner that answers under its inverter's address is part of it and needs no entry. */
-function checkAddresses(devices: readonly Placed<Addressed>[]): SiteProblem[] {
-  const first = new Map<string, SitePath>()
-  return devices.flatMap(({ value: { connection, unit_id }, path }) => {
-    if (connection === undefined || unit_id === undefined) return []
-    const address = `${unit_id} ${connection}`
-    const earlier = first.get(address)
-    if (!earlier) {
-      first.set(address, path)
+/** Two connections to one serial port would open it twice, which no port allows. */
+function checkSerialPorts({ connections }: Site): SiteProblem[] {
+  const first = new Map<string, string>()
+  return placed(connections, ['connections']).flatMap(({ value, path }) => {
+    // A missing path is for the schema to report.
+    if (value.protocol !== 'modbus_rtu' || value.path === undefined) return []
+    const earlier = first.get(value.path)
+    if (earlier === undefined) {
+      first.set(value.path, value.connection_id)
       return []
     }
-    const inside = path.includes('combiners') && earlier.every((step, i) => path[i] === step)
-    const message = inside
-      ? `unit ${unit_id} on connection '${connection}' is the inverter itself: leave the entry out`
-      : `unit ${unit_id} on connection '${connection}' is already ${fieldOf(earlier)}`
-    return [{ path: [...path, 'unit_id'], message }]
+    const message =
+      `'${value.path}' is already the port of connection '${earlier}': ` +
+      'give its devices that connection'
+    return [{ path: [...path, 'path'], message }]
   })
 }
+
+/** Where a connection leads. Several connections may lead to one gateway, on units of their own. */
+function endpointOf(connection: Connection): string {
+  if (connection.protocol === 'modbus_rtu') return connection.path
+  return `${connection.host}:${connection.port}`.toLowerCase()
+}
+
+/** A combiner that answers under its inverter's address is part of it and needs no entry. */
+function checkAddresses(
+  devices: readonly Placed<Addressed>[],
+  connections: readonly Connection[],
+): SiteProblem[] {
+  const endpoints = new Map(connections.map((one) => [one.connection_id, endpointOf(one)]))
+  const first = new Map<string, Placed<Addressed>>()
+  return devices.flatMap((device) => {
+    const { connection, unit_id } = device.value
+    if (connection === undefined || unit_id === undefined) return []
+    const endpoint = endpoints.get(connection) ?? connection
+    const earlier = first.get(`${unit_id} ${endpoint}`)
+    if (!earlier) {
+      first.set(`${unit_id} ${endpoint}`, device)
+      return []
+    }
+    const inside =
+      device.path.includes('combiners') && earlier.path.every((step, i) => device.path[i] === step)
+    const unit = `unit ${unit_id} on connection '${connection}'`
+    const by = earlier.value.connection
+    const route = by === connection ? '' : `, by connection '${by}', which leads to ${endpoint} too`
+    const message = inside
+      ? `${unit} is the inverter itself: leave the entry out`
+      : `${unit} cannot be ${namesOf(device)}: it is already ${namesOf(earlier)}${route}`
+    return [{ path: [...device.path, 'unit_id'], message }]
+  })
+}
+
+const namesOf = ({ value: { name }, path }: Placed<Addressed>) =>
+  name === undefined ? fieldOf(path) : `'${name}' (${fieldOf(path)})`
 
 function checkCombiners({ value, path }: Placed<Inverter>): SiteProblem[] {
   const strings = value.string_groups.reduce((sum, group) => sum + group.strings, 0)

@@ -121,6 +121,31 @@ test('what is not YAML is told where it stops being so', () => {
   assert.equal(problems('[]')[0]?.message, 'must be a set of fields, not a list')
 })
 
+test('a file that is not UTF-8 is told so, whatever else that makes of it', () => {
+  const utf16 = 'the file is UTF-16, or no text: save it as UTF-8'
+  const swapped = (bytes: Buffer) => Buffer.from(bytes).swap16()
+  const little = Buffer.from(demo, 'utf16le')
+  const mark = Buffer.from([0xff, 0xfe])
+  for (const bytes of [
+    Buffer.concat([mark, little]),
+    swapped(Buffer.concat([mark, little])),
+    little,
+    swapped(little),
+  ]) {
+    assert.deepEqual(
+      problems(bytes.toString('utf8')).map((p) => [p.line, p.field, p.message]),
+      [[1, '', utf16]],
+    )
+  }
+  const latin = changed('timezone: Europe/Berlin', 'address: Südstraße 1\ntimezone: Europe/Berlin')
+  assert.deepEqual(problems(latin.text), [])
+  assert.deepEqual(
+    problems(Buffer.from(latin.text, 'latin1').toString('utf8')).map((p) => [p.line, p.message]),
+    [[latin.line, 'a character here is not UTF-8: save the file as UTF-8']],
+  )
+  assert.deepEqual(problems(`\ufeff${demo}`), [], 'with a byte order mark of UTF-8')
+})
+
 test('an alias of nothing, or of what it is a part of, is told at its place', () => {
   const nothing = changed('string_groups: *east_strings', 'string_groups: *north_strings')
   const field = 'loggers[1].inverters[1].string_groups'

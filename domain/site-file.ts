@@ -15,9 +15,10 @@ import {
   parseDocument,
   visit,
 } from 'yaml'
+import { encodingFault } from './file-encoding.ts'
 import { plainFaults } from './schema-fault.ts'
 import { Site } from './site.ts'
-import { checkSite, fieldOf, type SitePath } from './site-check.ts'
+import { checkInventory, checkSite, fieldOf, type SitePath } from './site-check.ts'
 
 export interface SiteFileProblem {
   /** From 1. */
@@ -35,13 +36,21 @@ export type SiteFile = { site: Site } | { problems: SiteFileProblem[] }
  * Parses and checks the text of a site file. All problems are reported at once, by line: those of
  * YAML hide the others, since what was meant is not known, and a device or list that is not there
  * or of the wrong type hides what only the whole can show (ids, references, addresses).
+ *
+ * @param was_accepted an agent accepted the text, maybe an earlier one with fewer checks: it is
+ *   read as far as it can be worked with
  */
-export function parseSiteFile(text: string): SiteFile {
+export function parseSiteFile(text: string, { was_accepted = false } = {}): SiteFile {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false })
   const place = (offset: number) => {
     const { line, col } = lines.linePos(Math.min(offset, Math.max(text.length - 1, 0)))
     return { line, column: col }
+  }
+  const encoding = was_accepted ? null : encodingFault(text)
+  if (encoding) {
+    const { offset, message } = encoding
+    return { problems: [{ ...place(offset), field: '', message }] }
   }
   if (document.errors.length > 0) {
     const problems = document.errors.map(({ code, message, pos }) => ({
@@ -62,8 +71,9 @@ export function parseSiteFile(text: string): SiteFile {
   } catch (error) {
     return { problems: [{ line: 1, column: 1, field: '', message: (error as Error).message }] }
   }
+  const check = was_accepted ? checkInventory : checkSite
   const { faults, whole } = checkSchema(value)
-  const found = [...faults, ...(whole ? checkSite(value as Site) : [])]
+  const found = [...faults, ...(whole ? check(value as Site) : [])]
   if (found.length === 0) return { site: value as Site }
   const problems = found.map(({ path, message }) => ({
     ...place(offsetOf(document, path)),

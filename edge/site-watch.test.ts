@@ -77,3 +77,20 @@ test('a wrong file is told when it was seen twice, and over as soon as it is as 
   await watch.check()
   assert.deepEqual([told, watch.isRejected], [['rejected', 'mended'], false])
 })
+
+test('what an earlier agent accepted stays in force where this one refuses the file', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'heliograph-site-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const paths = {
+    site_file: join(dir, 'site.yaml'),
+    accepted_file: join(dir, 'accepted-site.yaml'),
+  }
+  const shared = siteOf([inverterOf(1), inverterOf(2, { unit_id: 1 })])
+  const text = JSON.stringify({ ...shared, name: 'S\ufffdd' })
+  const timers = virtualClock('2026-06-21T10:00:00Z')
+  writeFileSync(paths.site_file, text)
+  await assert.rejects(SiteWatch.open({ ...paths, timers }), /save the file as UTF-8/)
+  writeFileSync(paths.accepted_file, text)
+  const watch = await SiteWatch.open({ ...paths, timers })
+  assert.deepEqual([watch.isRejected, watch.site.name], [true, 'S\ufffdd'])
+})

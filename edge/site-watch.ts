@@ -160,6 +160,6 @@ async function look({ site_file }: SitePaths, accepted: Site | null): Promise<Fo
 
 async function readAccepted({ accepted_file }: SitePaths) {
   const text = await readIfThere(accepted_file)
-  const parsed = text === null ? null : parseSiteFile(text)
+  const parsed = text === null ? null : parseSiteFile(text, { was_accepted: true })
   return text !== null && parsed && 'site' in parsed ? { text, site: parsed.site } : null
 }
