@@ -1,5 +1,4 @@
 /** The agent: its parts put together, started and stopped in the right order. */
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Stopwatch, Timers } from '@heliograph/domain/clock'
 import type { DeviceKind, LinkEvent } from '@heliograph/domain/link'
@@ -13,12 +12,12 @@ import { Conditions, type Source } from './conditions.ts'
 import type { EdgeConfig } from './config.ts'
 import { type ControlFiles, openControlFiles } from './control/control-files.ts'
 import { Controller } from './control/controller.ts'
+import { takeDataDir } from './data-dir.ts'
 import type { Bus, Driver, DriverName } from './drivers/driver.ts'
 import { inTime } from './in-time.ts'
-import { type Journal, openJournal } from './journal.ts'
+import { type Journal, journal_dir, openJournal } from './journal.ts'
 import { type JournalNotice, noticeEvent } from './journal-notice.ts'
 import { Link } from './link.ts'
-import { lockDirectory } from './lock.ts'
 import type { Log } from './log.ts'
 import { Loop } from './loop.ts'
 import type { Figures } from './metrics.ts'
@@ -85,9 +84,7 @@ interface Parts {
  * @throws SiteFileError when there is no right site file and never was one; no device was touched
  */
 export async function startAgent(needs: AgentNeeds): Promise<Agent> {
-  const { data_dir } = needs.config
-  await mkdir(data_dir, { recursive: true, mode: 0o700 })
-  const lock = lockDirectory(data_dir)
+  const lock = await takeDataDir(needs.config.data_dir)
   try {
     const parts = await assemble(needs)
     await begin(parts, needs)
@@ -185,7 +182,7 @@ async function openJournalWith(
   const { clock, conditions, onNotice } = parts
   const recovered: { seq: number; events: LinkEvent[] }[] = []
   const journal = await openJournal({
-    dir: join(config.data_dir, 'journal'),
+    dir: join(config.data_dir, journal_dir),
     bytes_max: config.journal_bytes_max,
     clock,
     timers,

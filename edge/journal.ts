@@ -40,6 +40,9 @@ import {
   writeFully,
 } from './journal-segment.ts'
 
+/** In the data directory. */
+export const journal_dir = 'journal'
+
 export interface Entry {
   kind: string
   /** JSON text. */

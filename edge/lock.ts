@@ -9,17 +9,23 @@ const sqlite_busy = 5
  * kernel drops with the process however that ends, so nothing stale is ever left behind.
  */
 export function lockDirectory(dir: string): { release(): void } {
-  const database = new DatabaseSync(join(dir, 'lock'), { timeout: 0 })
+  const file = join(dir, 'lock')
+  let database: DatabaseSync | null = null
   try {
+    database = new DatabaseSync(file, { timeout: 0 })
     database.exec('BEGIN IMMEDIATE')
   } catch (error) {
-    database.close()
-    if ((error as { errcode?: number }).errcode !== sqlite_busy) throw error
-    throw new Error(`${dir} is in use by another edge agent; stop that one first`)
+    database?.close()
+    const is_taken = (error as { errcode?: number }).errcode === sqlite_busy
+    if (is_taken) throw new Error(`${dir} is in use by another edge agent; stop that one first`)
+    throw new Error(`EDGE_DATA_DIR: cannot lock ${file}: ${(error as Error).message}`, {
+      cause: error,
+    })
   }
+  const locked = database
   return {
     release() {
-      if (database.isOpen) database.close()
+      if (locked.isOpen) locked.close()
     },
   }
 }
