@@ -81,6 +81,11 @@ async function plansOf(
   return { plans, planOf, read, readings, told, batteries, systems, gone, last }
 }
 
+const builtFor = (max_discharge_power_kw: number): PcsAnswer => {
+  const answer = converted(null)
+  return { ...answer, pcs: { ...answer.pcs, max_discharge_power_kw } }
+}
+
 const codesOf = (events: readonly LinkEvent[]) =>
   events.map(({ source_kind, source_id, code, edge }) =>
     [source_kind, source_id, code, edge].join(' '),
@@ -323,4 +328,14 @@ test('a driver without batteries is said so', async () => {
   const { openCells: _none, ...without } = driver
   const { planOf } = await plansOf(battery, { driver: without })
   assert.throws(() => planOf('7.cells').open(fakeBus), /the driver sunspec has no Cells/)
+})
+
+test('a PCS that is not built for what site.yaml says is told of, once, until it is', async () => {
+  const { read } = await plansOf(battery)
+  const rated_kw = battery.pcs[0]!.rated_power_kw
+  const codes = (built_kw: number) => codesOf(read('7.0', builtFor(built_kw)))
+  assert.deepEqual(codes(rated_kw), [])
+  assert.deepEqual(codes(rated_kw / 10), ['pcs 7.0 rating_differs rising'])
+  assert.deepEqual(codes(rated_kw / 10), [])
+  assert.deepEqual(codes(rated_kw), ['pcs 7.0 rating_differs falling'])
 })

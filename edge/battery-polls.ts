@@ -17,6 +17,7 @@ import type { PowerControl } from './drivers/power-control.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import type { Stamp } from './plant-clock.ts'
 import { fresh_polls, type Plan, type PlanNeeds, plan } from './poll-plan.ts'
+import { pcsRatingEvent } from './rating-watch.ts'
 import { createFireWatch, heartbeatEvents } from './read-alarms.ts'
 
 export interface BatteryRead {
@@ -183,10 +184,15 @@ function pcsPlan(
       const values = { ...answer.pcs, setpoint_kw, throttle_pct }
       told.set(pcs_idx, { ...values, ...stamp })
       recorder.reading('pcs', { ...values, bess_id, pcs_idx, ...stamp })
-      const beats = { count: answer.heartbeat, is_ok: heartbeat_ok, at: stamp.measured_at }
+      const { measured_at: at } = stamp
+      const beats = { count: answer.heartbeat, is_ok: heartbeat_ok, at }
+      const built_kw = answer.pcs.max_discharge_power_kw
+      const { conditions } = needs
+      const rating = pcsRatingEvent(built_kw, { bess_id, ...pcs }, { conditions, at })
       return [
+        ...(rating ? [rating] : []),
         ...alarms(answer.pcs, answer.alarm_table, stamp),
-        ...heartbeatEvents(needs.conditions, source, beats),
+        ...heartbeatEvents(conditions, source, beats),
       ]
     },
     onGone() {

@@ -11,7 +11,7 @@ import { inverterOf, siteOf } from './fixtures/sites.ts'
 import { virtualClock } from './fixtures/virtual-clock.ts'
 import { Loop } from './loop.ts'
 import { PlantClock } from './plant-clock.ts'
-import { ratingEvent } from './rating-watch.ts'
+import { pcsRatingEvent, ratingEvent } from './rating-watch.ts'
 
 async function conditionsOf(t: TestContext): Promise<Conditions> {
   const dir = mkdtempSync(join(tmpdir(), 'heliograph-rating-'))
@@ -36,6 +36,25 @@ test('a rating differs from more than 5 percent of that of the site on', async (
       { conditions, at: 1000 },
     )
     assert.equal(event !== null, differs, `${rated_power_kw} kW`)
+  }
+})
+
+test('a PCS differs where it is built for less than its rating, or for more than twice that', async (t) => {
+  const cases: [built_kw: number | null, differs: boolean][] = [
+    [372, false],
+    [353.4, false],
+    [353.3, true],
+    [744, false],
+    [745, true],
+    [0, false],
+    [null, false],
+  ]
+  for (const [built_kw, differs] of cases) {
+    const conditions = await conditionsOf(t)
+    const pcs = { bess_id: 1, pcs_idx: 0, rated_power_kw: 372 }
+    const event = pcsRatingEvent(built_kw, pcs, { conditions, at: 1000 })
+    assert.equal(event !== null, differs, `${built_kw} kW`)
+    if (event) assert.deepEqual([event.source_kind, event.source_id], ['pcs', '1.0'])
   }
 })
 

@@ -1,6 +1,7 @@
+import type { Pcs } from '@heliograph/domain/battery'
 import type { LinkEvent } from '@heliograph/domain/link'
 import type { Inverter } from '@heliograph/domain/site'
-import type { Conditions, Source } from './conditions.ts'
+import type { Conditions, Said, Source } from './conditions.ts'
 import type { InverterRatings } from './drivers/driver.ts'
 
 const code = 'rating_differs'
@@ -19,11 +20,44 @@ export function ratingEvent(
   if (!ratings || ratings.rated_power_kw === null) return null
   const { rated_power_kw } = ratings
   const source: Source = { source_kind: 'inverter', source_id: String(inverter_id) }
-  const details = { rated_power_kw, rated_ac_power_kw }
   const differs =
     Math.abs(rated_power_kw - rated_ac_power_kw) * 100 > tolerance_pct * rated_ac_power_kw
   const figures = `${rated_power_kw} kW by itself, ${rated_ac_power_kw} kW by the site file`
   const message = `inverter ${inverter_id} is rated ${figures}`
-  if (!differs) return conditions.fall(source, code, { at, message, details })
-  return conditions.rise({ ...source, code, severity: 'warning' }, { at, message, details })
+  const said = { at, message, details: { rated_power_kw, rated_ac_power_kw } }
+  return eventOf(differs, { ...source, said }, conditions)
+}
+
+/** A PCS may be built for more than the battery behind it is used at, though not for many times. */
+const pcs_built_ratio_max = 2
+
+/** The same of a PCS, which must be built for what the site file says, less 5 percent. */
+export function pcsRatingEvent(
+  built_kw: number | null,
+  {
+    bess_id,
+    pcs_idx,
+    rated_power_kw,
+  }: { bess_id: number } & Pick<Pcs, 'pcs_idx' | 'rated_power_kw'>,
+  { conditions, at }: { conditions: Conditions; at: number },
+): LinkEvent | null {
+  // Nothing is built for no power: a zero was never filled in.
+  if (built_kw === null || built_kw === 0) return null
+  const source: Source = { source_kind: 'pcs', source_id: `${bess_id}.${pcs_idx}` }
+  const differs =
+    built_kw * 100 < (100 - tolerance_pct) * rated_power_kw ||
+    built_kw > pcs_built_ratio_max * rated_power_kw
+  const figures = `${built_kw} kW by itself, ${rated_power_kw} kW by the site file`
+  const message = `PCS ${pcs_idx} of battery ${bess_id} is rated ${figures}`
+  const said = { at, message, details: { max_discharge_power_kw: built_kw, rated_power_kw } }
+  return eventOf(differs, { ...source, said }, conditions)
+}
+
+function eventOf(
+  differs: boolean,
+  { said, ...source }: Source & { said: Said },
+  conditions: Conditions,
+): LinkEvent | null {
+  if (!differs) return conditions.fall(source, code, said)
+  return conditions.rise({ ...source, code, severity: 'warning' }, said)
 }

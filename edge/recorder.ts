@@ -91,7 +91,8 @@ export class Recorder {
   /** Takes what `Conditions` answers: null is no event. */
   event(event: LinkEvent | null): void {
     if (!event) return
-    this.#needs.log.info({ event }, event.message)
+    const is_fault = event.edge !== 'falling' && event.severity !== 'info'
+    this.#needs.log[is_fault ? 'warn' : 'info']({ event }, event.message)
     this.#events.push(event)
     if (this.#events.length > waiting_events_max) {
       this.#events.shift()
