@@ -60,8 +60,8 @@ test('a permit is sealed where it lies, and checked against its site', async (t)
   assert.equal(alone.code, 0)
   assert.match(alone.notes, /the plants were not checked/)
   const site = siteOf([inverterOf(1)])
-  const [logger] = site.loggers
-  const second = { ...logger!, logger_id: 2, inverters: [inverterOf(2)] }
+  const logger = { ...site.loggers[0]!, rated_power_kw: 70_000 }
+  const second = { ...logger, logger_id: 2, inverters: [inverterOf(2)] }
   writeFileSync(join(dir, 'site.yaml'), JSON.stringify({ ...site, loggers: [logger, second] }))
   const checked = await run('permit', 'check', permit)
   assert.deepEqual([checked.code, checked.output], [0, `${permit} is right and sealed\n`])
@@ -69,11 +69,20 @@ test('a permit is sealed where it lies, and checked against its site', async (t)
   writeFileSync(join(dir, 'site.yaml'), JSON.stringify({ ...site, site_id: 'other' }))
   assert.equal((await run('permit', 'check', permit)).code, 3)
 
+  writeFileSync(join(dir, 'site.yaml'), JSON.stringify(site))
+  const watts = await run('permit', 'check', permit)
+  assert.equal(watts.code, 3)
+  assert.match(watts.notes, /permit_kw: is more than 100 times .*: give kilowatts, not watts/)
+  writeFileSync(join(dir, 'site.yaml'), JSON.stringify(site), 'utf16le')
+  const utf16 = await run('permit', 'check', permit)
+  assert.equal(utf16.code, 1)
+  assert.match(utf16.notes, /site\.yaml:1:1: the file is UTF-16, or no text: save it as UTF-8/)
+
   writeFileSync(permit, permitText('-73519.642'))
   const wrong = await run('permit', 'seal', permit)
   assert.equal(wrong.code, 3)
   assert.equal(readFileSync(permit, 'utf8'), permitText('-73519.642'))
-  for (const { output, notes } of [unsealed, alone, checked, wrong]) {
+  for (const { output, notes } of [unsealed, alone, checked, watts, utf16, wrong]) {
     assert.doesNotMatch(output + notes, /73519/)
   }
 })

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { access, open, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { systemClock } from '@heliograph/domain/clock'
-import { parseSiteFile } from '@heliograph/domain/site-file'
+import { describeProblems, parseSiteFile } from '@heliograph/domain/site-file'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { readSavedPcs } from './battery/dispatch-store.ts'
 import { readFiles, readOperator } from './config.ts'
@@ -20,7 +20,12 @@ import {
   pcsText,
 } from './control/limits-text.ts'
 import { type PcsKey, pcsId, pcsName, pcsOf, pcsTitle } from './control/pcs-name.ts'
-import { type PermitSite, parsePermitFile, sealPermitFile } from './control/permit-file.ts'
+import {
+  type PermitSite,
+  parsePermitFile,
+  permitSiteOf,
+  sealPermitFile,
+} from './control/permit-file.ts'
 import { runProof } from './control/proof-run.ts'
 
 const failed = 1
@@ -99,7 +104,7 @@ async function check(path: string, options: { siteFile?: string }): Promise<void
   const parsed = parsePermitFile(await readFile(path, 'utf8'), site)
   if ('problems' in parsed) return tellWrong(path, parsed.problems)
   if (!site) note(`there is no ${site_file}: the plants were not checked`)
-  for (const logger_id of site?.plants ?? []) {
+  for (const logger_id of site?.plants?.keys() ?? []) {
     if (parsed.file.plants.every((plant) => plant.logger_id !== logger_id)) {
       note(`plant ${logger_id} has no permit: nothing of it will be raised`)
     }
@@ -114,9 +119,9 @@ async function siteOf(path: string, is_asked_for: boolean): Promise<PermitSite |
   })
   if (text === null) return null
   const parsed = parseSiteFile(text)
-  if ('problems' in parsed) throw new Error(`${path} is wrong itself`)
-  const { site_id, loggers } = parsed.site
-  return { site_id, plants: new Set(loggers.map(({ logger_id }) => logger_id)) }
+  if ('site' in parsed) return permitSiteOf(parsed.site)
+  const problems = describeProblems(basename(path), parsed.problems)
+  throw new Error(`${path} is wrong itself:\n${problems.join('\n')}`)
 }
 
 function tellWrong(path: string, problems: readonly string[]): void {

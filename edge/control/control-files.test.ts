@@ -27,7 +27,7 @@ const permit_kw = 73_519.642
 const other_kw = 64_208.753
 const figures = /73[_,]?5\d\d|64[_,]?2\d\d/
 
-const oneSite = siteOf([inverterOf(1)])
+const oneSite = siteOf([inverterOf(1, { rated_ac_power_kw: permit_kw })])
 
 function sealed(kw: number, logger_id = 1): string {
   const permit = { version: 1, site_id: 'demo', plants: [{ logger_id, permit_kw: kw }] }
@@ -203,7 +203,7 @@ test('a permit waits for its plants, and outlives them', async (t) => {
   const files = await place.start()
   assert.equal(files.permit(), null)
   const [logger] = oneSite.loggers
-  place.place.site = { ...oneSite, loggers: [logger!, { ...logger!, logger_id: 2, inverters: [] }] }
+  place.place.site = { ...oneSite, loggers: [logger!, { ...logger!, logger_id: 2 }] }
   await until(place, () => files.permit()?.plant_w.get(2) === 73_519_642)
   place.place.site = oneSite
   await until(place, () => place.told().length === 3)
@@ -242,7 +242,7 @@ test('a permit of which no copy can be kept is told of, and the agent starts all
     permit_file: config.permit_file,
     accepted_file: join(place.dir, 'blocked', 'accepted-permit.yaml'),
     last_file: join(place.dir, 'last-permits.json'),
-    site: () => ({ site_id: 'demo', plants: new Set([1]) }),
+    site: () => ({ site_id: 'demo', plants: new Map([[1, permit_kw]]), rated_kw: permit_kw }),
   })
   assert.equal(watch.permit?.plant_w.size, 0)
   assert.deepEqual(watch.permit?.lapsed_w, new Map([[1, 73_519_642]]))

@@ -10,7 +10,7 @@ import type { ControlLog, Noted } from './control-entry.ts'
 import { openControlLog } from './control-log.ts'
 import { type ControlStore, control_log_dir, openControlStore } from './control-store.ts'
 import { type RequestWatchNeeds, watchRequests } from './limit-requests.ts'
-import { type PermitSite, permitEntry } from './permit-file.ts'
+import { permitEntry, permitSiteOf } from './permit-file.ts'
 import type { Permit } from './permit-terms.ts'
 import { PermitWatch } from './permit-watch.ts'
 
@@ -114,7 +114,7 @@ function openPermit(needs: ControlFilesNeeds, onFault: (error: Error) => void) {
     permit_file: config.permit_file,
     accepted_file: join(config.data_dir, 'accepted-permit.yaml'),
     last_file: join(config.data_dir, 'last-permits.json'),
-    site: () => permitSite(needs.site()),
+    site: () => permitSiteOf(needs.site()),
     onFault,
   })
 }
@@ -137,8 +137,4 @@ function logEvent(error: Error | null, { clock, conditions, source }: ControlFil
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
   const message = `The control log cannot be written (${code}): nothing is raised until it can`
   return conditions.rise(condition, { at, message })
-}
-
-function permitSite({ site_id, loggers }: Site): PermitSite {
-  return { site_id, plants: new Set(loggers.map(({ logger_id }) => logger_id)) }
 }

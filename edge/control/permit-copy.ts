@@ -44,8 +44,8 @@ const LastPermit = Type.Object({
 export async function findPermit(places: PermitPlaces, site_id: string): Promise<FoundPermit> {
   const { accepted_file, last_file, onFault } = places
   const copy = await read(accepted_file, (text): Accepted | null => {
-    // Plants may have left the site since.
-    const parsed = parsePermitFile(text, { site_id, plants: null })
+    // Plants may have left the site since, and ratings may have changed.
+    const parsed = parsePermitFile(text, { site_id, plants: null, rated_kw: 0 })
     return 'file' in parsed ? { text, file: parsed.file } : null
   })
   const last = await read(last_file, lastPermitOf)

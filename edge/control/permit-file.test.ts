@@ -1,9 +1,24 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { Battery } from '@heliograph/domain/battery'
 import fc from 'fast-check'
-import { parsePermitFile, permitEntry, permitOf, sealPermitFile } from './permit-file.ts'
+import { inverterOf, siteOf } from '../fixtures/sites.ts'
+import {
+  parsePermitFile,
+  permitEntry,
+  permitOf,
+  permitSiteOf,
+  sealPermitFile,
+} from './permit-file.ts'
 
-const site = { site_id: 'demo', plants: new Set([1, 2]) }
+const site = {
+  site_id: 'demo',
+  plants: new Map([
+    [1, 100_000],
+    [2, 100_000],
+  ]),
+  rated_kw: 200_000,
+}
 /** An unmistakable figure. */
 const permit_kw = 73_519.642
 
@@ -178,4 +193,43 @@ for (const [what, [change, expected]] of Object.entries(broken)) {
 test('a file that is wrong in another way than its seal is not sealed', () => {
   const result = sealPermitFile(text.replace('version: 1', 'version: 7'))
   assert.deepEqual(result, { problems: ['2:10: version: must be 1'] })
+})
+
+test('a permit in watts is refused, with the likely cause and without a figure', () => {
+  const of = (plant_kw: number, site_kw: number) => {
+    const file = `version: 1\nsite_id: demo\nsite_permit_kw: ${site_kw}\nplants:\n  - { logger_id: 1, permit_kw: ${plant_kw} }\n`
+    const parsed = parsePermitFile(sealed(file), {
+      site_id: 'demo',
+      plants: new Map([[1, 800]]),
+      rated_kw: 800,
+    })
+    return 'problems' in parsed ? parsed.problems : []
+  }
+  // A connection may be larger than what is behind it.
+  assert.deepEqual(of(600, 10_000), [])
+  assert.deepEqual(of(80_000, 80_000), [])
+  const cause = 'rated for in site.yaml: give kilowatts, not watts, in both files'
+  assert.deepEqual(of(600_000, 1000), [
+    `5:32: plants[0].permit_kw: is more than 100 times what the plant is ${cause}`,
+  ])
+  assert.deepEqual(of(600, 600_000), [
+    `3:17: site_permit_kw: is more than 100 times what the site is ${cause}`,
+  ])
+})
+
+test('a plant is rated for its inverters, as a plant, and for the batteries behind it', () => {
+  const inverters = [inverterOf(1, { max_ac_power_kw: 110 }), inverterOf(2)]
+  const battery = { logger_id: 1, rated_discharge_power_kw: 50 } as Battery
+  const common = { rated_discharge_power_kw: 7 } as Battery
+  const site = siteOf(inverters, { batteries: [battery, common] })
+  assert.deepEqual(permitSiteOf(site), {
+    site_id: 'demo',
+    plants: new Map([[1, 260]]),
+    rated_kw: 267,
+  })
+})
+
+test('a permit file that is UTF-16 is told so', () => {
+  const utf16 = Buffer.from(`\ufeff${sealed()}`, 'utf16le').toString('utf8')
+  assert.deepEqual(problemsOf(utf16), ['1:1: the file is UTF-16, or no text: save it as UTF-8'])
 })

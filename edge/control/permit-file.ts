@@ -3,6 +3,8 @@
  * figure: problems become events and log lines, which leave the edge.
  */
 import { createHash } from 'node:crypto'
+import { encodingFault } from '@heliograph/domain/file-encoding'
+import type { Site } from '@heliograph/domain/site'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { LineCounter, parseDocument } from 'yaml'
@@ -31,8 +33,37 @@ export const PermitFile = Type.Object(
 /** What the file is held against: it names the site, and no plant that this does not have. */
 export interface PermitSite {
   site_id: string
-  /** null: not known, so not checked. */
-  plants: ReadonlySet<number> | null
+  /** What each plant can deliver by its ratings, kW. null: not known, so not checked. */
+  plants: ReadonlyMap<number, number> | null
+  /** What the whole site can deliver by its ratings, kW. */
+  rated_kw: number
+}
+
+/**
+ * A permit of more than so many times the ratings is refused: it was given in watts, or the ratings
+ * in megawatts. A connection may well be larger than the plant behind it, though not by that much.
+ */
+const rated_ratio_max = 100
+
+export function permitSiteOf({ site_id, loggers, batteries = [] }: Site): PermitSite {
+  const sum = (kws: readonly number[]) => kws.reduce((total, kw) => total + kw, 0)
+  const discharge_kw = (logger_id?: number) =>
+    sum(
+      batteries
+        .filter((battery) => battery.logger_id === logger_id)
+        .map(({ rated_discharge_power_kw }) => rated_discharge_power_kw),
+    )
+  const plants = new Map(
+    loggers.map(({ logger_id, rated_power_kw, inverters }) => {
+      const inverters_kw = sum(
+        inverters.map(({ rated_ac_power_kw, max_ac_power_kw = 0 }) =>
+          Math.max(rated_ac_power_kw, max_ac_power_kw),
+        ),
+      )
+      return [logger_id, Math.max(rated_power_kw, inverters_kw) + discharge_kw(logger_id)]
+    }),
+  )
+  return { site_id, plants, rated_kw: sum([...plants.values()]) + discharge_kw() }
 }
 
 export type ParsedPermit = { file: PermitFile } | { problems: string[] }
@@ -121,6 +152,8 @@ function parse(text: string) {
     const node = document.getIn(nearest(document, path), true) as { range?: [number] } | undefined
     return `${place(node?.range?.[0] ?? 0)}: ${field === '' ? '' : `${field}: `}${message}`
   }
+  const encoding = encodingFault(text)
+  if (encoding) return { problems: [`${place(encoding.offset)}: ${encoding.message}`] }
   if (document.errors.length > 0) {
     // What the parser says of them quotes the text.
     const problems = document.errors.map(({ pos }) => `${place(pos[0])}: this is not YAML`)
@@ -197,13 +230,25 @@ function foreignTo(file: PermitFile, site: PermitSite | null): Fault[] {
   if (!site) return []
   const faults: Fault[] = []
   if (file.site_id !== site.site_id) faults.push([['site_id'], 'is not that of site.yaml'])
-  for (const [nth, { logger_id }] of file.plants.entries()) {
-    if (site.plants && !site.plants.has(logger_id)) {
+  if (!site.plants) return faults
+  for (const [nth, { logger_id, permit_kw }] of file.plants.entries()) {
+    const rated_kw = site.plants.get(logger_id)
+    if (rated_kw === undefined) {
       faults.push([['plants', nth, 'logger_id'], 'site.yaml has no such plant'])
+    } else if (permit_kw > rated_ratio_max * rated_kw) {
+      faults.push([['plants', nth, 'permit_kw'], farAbove('the plant')])
     }
+  }
+  const { site_permit_kw = 0 } = file
+  if (site_permit_kw > rated_ratio_max * site.rated_kw) {
+    faults.push([['site_permit_kw'], farAbove('the site')])
   }
   return faults
 }
+
+const farAbove = (what: string) =>
+  `is more than ${rated_ratio_max} times what ${what} is rated for in site.yaml: give kilowatts, ` +
+  'not watts, in both files'
 
 const fieldOf = (path: Path) =>
   path

@@ -44,7 +44,14 @@ function placeOf(t: TestContext) {
     const watch = await PermitWatch.open({
       ...files,
       timers: clock,
-      site: () => ({ site_id: 'demo', plants: new Set([1, 2]) }),
+      site: () => ({
+        site_id: 'demo',
+        plants: new Map([
+          [1, 100_000],
+          [2, 100_000],
+        ]),
+        rated_kw: 200_000,
+      }),
       onFault: ({ message }) => faults.push(message),
       async write(path, text) {
         if (disk.hanging && path === files.accepted_file) {

@@ -113,7 +113,7 @@ export class PermitWatch {
     const { permit_file, site: siteNow } = this.#needs
     const found = await read(permit_file)
     const site = siteNow()
-    const seen = JSON.stringify([found, site.site_id, [...(site.plants ?? [])]])
+    const seen = JSON.stringify([found, site.site_id, [...(site.plants ?? [])], site.rated_kw])
     if (seen === this.#seen) return
     // A site that never had a permit file does without.
     if ('error' in found && found.error === 'ENOENT' && !this.#permit) {
