@@ -27,6 +27,7 @@ export function clockEvent(
     return conditions.fall(source, untrusted, { at, message: 'The clock is trusted again' })
   }
   const message =
-    'The clock is not trusted: it jumped, or the server has another time; readings are suspect'
+    'The clock is not trusted: it jumped, or the server has another time. Readings are suspect. ' +
+    'Orders begin when either clock says so and end when both do.'
   return conditions.rise({ ...source, code: untrusted, severity: 'warning' }, { at, message })
 }

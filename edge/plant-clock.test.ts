@@ -104,6 +104,21 @@ test('a clock that drifts is doubted only for more than 5 s', async () => {
   assert.deepEqual(told(), [false, true])
 })
 
+test('a clock that drifts away on a link that stays up is doubted, and the server goes on', async () => {
+  const { wall, clock, run, told } = plantClock()
+  assert.equal(clock.serverNow(), null)
+  const told_at = wall.now().getTime()
+  const tell = clock.askServer()
+  await wall.advance(200)
+  tell(told_at)
+  for (let nth = 0; nth < 4; nth += 1) {
+    wall.step(1900)
+    await run(minute)
+  }
+  assert.deepEqual(told(), [false])
+  assert.deepEqual(clock.serverNow(), { at: told_at + 4 * minute, error_ms: 200 + 24 })
+})
+
 test('what the server told before the jump tells at once which time is right', async () => {
   const { wall, clock, run, changes } = plantClock()
   // The clock is an hour behind until it is set.

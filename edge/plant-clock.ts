@@ -38,6 +38,13 @@ export type ClockChange =
     }
   | { is: 'trust'; at: number; is_trusted: boolean }
 
+export interface ServerTime {
+  /** Unix ms. */
+  at: number
+  /** How far `at` may be off: the answer took its time, and the stopwatch drifts. */
+  error_ms: number
+}
+
 /** The server's time, and when by the stopwatch it was asked for and told. */
 interface Reference {
   server_time: number
@@ -114,6 +121,7 @@ export class PlantClock implements Clock, Stamps {
     this.#offset_ms += jump_ms
     const is_jump = Math.abs(jump_ms) > jump_ms_min
     if (is_jump) this.#doubtAfter(jump_ms, instant)
+    if (this.#agrees(instant, disagreement_ms) === false) this.#doubt ??= { until_ms: null }
     const by_wall = this.#onStep(instant.wall_ms)
     const at = this.#stampAt(by_wall, instant)
     if (is_jump) this.#tell({ is: 'jump', at, jump_ms, is_confirmed: this.#agrees(instant) })
@@ -130,15 +138,16 @@ export class PlantClock implements Clock, Stamps {
     const asked_ms = this.#stopwatch.elapsedMs()
     return (server_time) => {
       this.#reference = { server_time, asked_ms, told_ms: this.#stopwatch.elapsedMs() }
-      if (this.#agrees(this.#look(), disagreement_ms) === false) this.#doubt = { until_ms: null }
     }
   }
 
-  /** Unix ms by the server, as it told it last; null: it never did. */
-  serverNow(): number | null {
+  /** As the server told it last, carried on by the stopwatch; null: never told since the start. */
+  serverNow(): ServerTime | null {
     if (!this.#reference) return null
-    const { server_time, told_ms } = this.#reference
-    return server_time + this.#stopwatch.elapsedMs() - told_ms
+    const { server_time, asked_ms, told_ms } = this.#reference
+    const since_told_ms = this.#stopwatch.elapsedMs() - told_ms
+    const error_ms = told_ms - asked_ms + since_told_ms * drift_ratio
+    return { at: server_time + since_told_ms, error_ms }
   }
 
   #look(): Instant {

@@ -277,6 +277,12 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
     from: 'Math.max(held_w, this.#rampingFrom_w(now_ms), this.measuredAt(now_ms) ?? 0)',
     to: 'Math.max(held_w, this.measuredAt(now_ms) ?? 0)',
   },
+  {
+    name: 'dispatches by its own clock alone where the server has another time',
+    file: 'edge/battery/dispatch-hours.ts',
+    from: 'others_w.reduce(lesserOf, asked.power_w)',
+    to: 'others_w.reduce((one_w) => one_w, asked.power_w)',
+  },
 ]
 
 export const batteryMutations: readonly Mutation[] = all.map((one) => ({

@@ -1,5 +1,6 @@
 /** The hours of approved schedules that are known: heard, in force, and at last forgotten. */
 import { type DispatchHour, hourKey, mergeHour, powerAt } from '@heliograph/domain/dispatch'
+import type { WallTime } from '../control/clock-watch.ts'
 
 /** What is to be done now. */
 export interface Asked {
@@ -52,8 +53,18 @@ export class DispatchHours {
     }
   }
 
-  /** What the newest schedule says of this instant; null: none does. */
-  askedOf(bess_id: number, now: number): Asked | null {
+  /**
+   * What the newest schedule asks for; null: nothing. Where clocks disagree, no more power than by
+   * each of them, and 0 W where one asks for nothing or for the other direction.
+   */
+  askedOf(bess_id: number, { now, earliest, latest }: WallTime): Asked | null {
+    const asked = this.#askedAt(bess_id, now)
+    if (!asked) return null
+    const others_w = [earliest, latest].map((at) => this.#askedAt(bess_id, at)?.power_w ?? 0)
+    return { ...asked, power_w: others_w.reduce(lesserOf, asked.power_w) }
+  }
+
+  #askedAt(bess_id: number, now: number): Asked | null {
     let newest: DispatchHour | null = null
     for (const hour of this.#hours.get(bess_id)?.values() ?? []) {
       if (!isInForce(hour, now)) continue
@@ -75,6 +86,11 @@ export class DispatchHours {
     this.#hours.set(bess_id, known)
     return known
   }
+}
+
+function lesserOf(one_w: number, other_w: number): number {
+  if (Math.sign(one_w) !== Math.sign(other_w)) return 0
+  return Math.abs(one_w) < Math.abs(other_w) ? one_w : other_w
 }
 
 function isInForce({ start_at, end_at, ended_at }: DispatchHour, now: number): boolean {

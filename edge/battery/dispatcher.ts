@@ -254,9 +254,9 @@ export class Dispatcher implements Batteries, BatteryHooks {
     if (this.#isAskedFor()) this.#notes.look(units, this.removed.nowhere())
   }
 
-  #unitNow(unit: ControlledUnit, { now, is_settled }: JointCeilings) {
-    const stops = is_settled ? [] : [clock_in_doubt]
-    const asked = this.#hours.askedOf(unit.bess_id, now)
+  #unitNow(unit: ControlledUnit, joint: JointCeilings) {
+    const stops = joint.is_settled ? [] : [clock_in_doubt]
+    const asked = this.#hours.askedOf(unit.bess_id, joint)
     return { ...unit.now(stops), asked_w: asked?.power_w ?? null }
   }
 
@@ -307,16 +307,17 @@ export class Dispatcher implements Batteries, BatteryHooks {
 
   #report(
     { unit, log, hidden }: Known,
-    { now, now_ms }: JointCeilings,
+    joint: JointCeilings,
     done: Pick<Seen, 'decision' | 'is_proven'> & { targets: readonly PcsTarget[] },
   ): void {
+    const { now, now_ms } = joint
     const { targets, ...decided } = done
     const { is_hidden, is_aim_hidden } = hidden
     const { measured_w, failure, soc_pct } = unit
     const { rated_charge_w, rated_discharge_w } = unit.facts
     log.look({
       ...{ now, now_ms, ...decided, is_hidden, is_aim_hidden, measured_w, failure, soc_pct },
-      asked: this.#hours.askedOf(unit.bess_id, now),
+      asked: this.#hours.askedOf(unit.bess_id, joint),
       told_w: sum(targets, ({ power_w }) => power_w),
       written: unit.pcs.map(({ written }) => written),
       tolerance_w: tolerance_ratio * Math.max(rated_charge_w, rated_discharge_w),

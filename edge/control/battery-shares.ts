@@ -5,6 +5,7 @@
  * that charge make no room for anybody.
  */
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
+import type { WallTime } from './clock-watch.ts'
 import type { ControlledPlants, Plant } from './controlled-plants.ts'
 import type { Decision } from './decide.ts'
 import type { PcsKey } from './pcs-name.ts'
@@ -14,10 +15,8 @@ import type { MeasuredPower, PowerRound, PowerRounds, PowerSource } from './powe
 import type { PlantPower } from './row-watch.ts'
 
 /** What a plant may deliver together with its batteries, and the common connection with all. */
-export interface JointCeilings {
+export interface JointCeilings extends WallTime {
   permit: Permit | null
-  /** Unix ms. */
-  now: number
   /** By the stopwatch. */
   now_ms: number
   /** False: the clock jumped, and is not trusted yet. */

@@ -1,22 +1,25 @@
 /**
- * Rows begin and end by the wall clock. Where that jumped, the time before the jump goes on beside
- * it, by the stopwatch, until the wall clock has stood its ground for a minute.
+ * Rows begin and end by the wall clock. The time before a jump goes on beside it, by the stopwatch,
+ * until the wall clock has stood its ground for a minute. The server's time goes on beside both for
+ * as long as the clocks disagree.
  */
+import type { ServerTime } from '../plant-clock.ts'
 
 /** So much at once, or forward in small steps within about an hour. */
 const jump_ms_min = 60_000
 const hold_ms = 60_000
 /** Of the time that passes, by how much a clock that is only set right may step forward. */
 const step_ratio = jump_ms_min / 3_600_000
+/** Of the wall clock over the server's time. Up to this rows end by the wall clock. */
+const ahead_ms_max = 5000
 
 export interface WallTime {
   /** Unix ms. */
   now: number
-  /**
-   * What else it may be: as if the clock had not jumped or, where that is later, by the server.
-   * Rows begin when either says so, and end when both do.
-   */
-  steady: number
+  /** The earliest of all clocks: rows end when each clock says so. */
+  earliest: number
+  /** The latest of all clocks: rows begin when any clock says so. */
+  latest: number
 }
 
 export class ClockWatch {
@@ -32,8 +35,11 @@ export class ClockWatch {
     this.#latest_at = latest_at
   }
 
-  /** At each tick: Unix ms, and ms of the stopwatch. `is_settled`: raises may go by it. */
-  look(now: number, now_ms: number): WallTime & { is_settled: boolean } {
+  /**
+   * At each tick: Unix ms, ms of the stopwatch, and the server's time, null when never told.
+   * `is_settled`: raises may go by it.
+   */
+  look(now: number, now_ms: number, server: ServerTime | null): WallTime & { is_settled: boolean } {
     const offset_ms = now - now_ms
     const last_ms = this.#offset_ms ?? Math.max(offset_ms, this.#latest_at - now_ms)
     const step_ms = offset_ms - last_ms
@@ -48,7 +54,13 @@ export class ClockWatch {
       this.#stepped_ms = 0
     }
     if (this.#before && now_ms >= this.#before.until_ms) this.#before = null
-    const is_settled = this.#before === null
-    return { now, steady: now_ms + (this.#before?.offset_ms ?? offset_ms), is_settled }
+    const steady = now_ms + (this.#before?.offset_ms ?? offset_ms)
+    const is_ahead = server !== null && now - server.at > ahead_ms_max + server.error_ms
+    return {
+      now,
+      earliest: Math.min(now, steady, is_ahead ? server.at : now),
+      latest: Math.max(now, steady, server?.at ?? now),
+      is_settled: this.#before === null,
+    }
   }
 }

@@ -3,6 +3,7 @@ import type { Clock, Stopwatch, Timers } from '@heliograph/domain/clock'
 import type { RowReport } from '@heliograph/domain/curtailment'
 import type { LinkEvent } from '@heliograph/domain/link'
 import type { Conditions, Source } from '../conditions.ts'
+import type { ServerTime } from '../plant-clock.ts'
 import type { Batteries } from './battery-shares.ts'
 import type { ControlLog } from './control-entry.ts'
 import type { ControlStore } from './control-store.ts'
@@ -16,8 +17,8 @@ export interface ControllerNeeds {
   /** null: none was ever accepted. */
   permit(): Permit | null
   log: ControlLog
-  /** Unix ms by the server, whose clock rows are made by; null: it never told. */
-  serverNow?(): number | null
+  /** By the server, whose clock rows are made by; null: never told since the start. */
+  serverNow?(): ServerTime | null
   onEvent(event: LinkEvent | null): void
   conditions: Conditions
   /** The edge itself, as a source of events. */

@@ -224,8 +224,8 @@ export class Controller {
 
   async #tick(): Promise<void> {
     const now_ms = this.#needs.stopwatch.elapsedMs()
-    const { is_settled, now, steady } = this.#clock_watch.look(this.#now(), now_ms)
-    const at = { now, steady: Math.max(steady, this.#needs.serverNow?.() ?? steady) }
+    const server = this.#needs.serverNow?.() ?? null
+    const { is_settled, ...at } = this.#clock_watch.look(this.#now(), now_ms, server)
     this.#is_clock_settled = is_settled
     const permit = this.#needs.permit()
     const moment: Moment = { ...at, now_ms, permit, rows: this.#rows.inForce(at) }
@@ -277,11 +277,12 @@ export class Controller {
     }
   }
 
-  #planBatteries({ now, ...moment }: Moment, site_w: number | null): void {
+  #planBatteries(moment: Moment, site_w: number | null): void {
+    const { now, earliest, latest } = moment
     const is_settled = this.#is_clock_settled && !this.#rows.is_lost
     const cutOf = (logger_id: number) => this.#excess.cutOf(logger_id)
     const joint = jointCeilings(this.#plants, moment, cutOf)
-    this.#needs.batteries?.plan({ ...joint, now, is_settled, site_w })
+    this.#needs.batteries?.plan({ ...joint, now, earliest, latest, is_settled, site_w })
   }
 
   #decideAgain(site: SiteNow, error: Error): Decision | null {

@@ -1,19 +1,21 @@
 /** What is known of the plant of a row. */
+import type { WallTime } from './clock-watch.ts'
 import type { ControlledPlants, Plant } from './controlled-plants.ts'
 import type { PlantLook } from './row-watch.ts'
 
 /** What only the controller knows of it. */
-export type Circumstances = Pick<PlantLook, 'now' | 'steady' | 'now_ms' | 'is_free'> & {
-  /** By the decision. */
-  is_settled(logger_id: number): boolean
-  refusalOf(plant: Plant): string | null
-  belowOf(plant: Plant): string | null
-}
+export type Circumstances = WallTime &
+  Pick<PlantLook, 'now_ms' | 'is_free'> & {
+    /** By the decision. */
+    is_settled(logger_id: number): boolean
+    refusalOf(plant: Plant): string | null
+    belowOf(plant: Plant): string | null
+  }
 
 export function lookAtPlant(
   plants: ControlledPlants,
   logger_id: number,
-  { now, steady, now_ms, is_free, is_settled, ...of }: Circumstances,
+  { now, earliest, latest, now_ms, is_free, is_settled, ...of }: Circumstances,
 ): PlantLook {
   const plant = plants.of(logger_id)
   if (!plant) {
@@ -22,7 +24,8 @@ export function lookAtPlant(
     const known = { is_known: true, is_settled: true, is_ramping: false }
     return {
       now,
-      steady,
+      earliest,
+      latest,
       now_ms,
       ...none,
       ...known,
@@ -36,7 +39,7 @@ export function lookAtPlant(
   const is_known = plants.isKnown(plant, now_ms)
   const failures = devices.map(({ failure }) => failure).filter((failure) => failure !== null)
   return {
-    ...{ now, steady, now_ms, is_free, rated_w },
+    ...{ now, earliest, latest, now_ms, is_free, rated_w },
     held_w: plants.heldOf(plant, now_ms),
     is_ramping: plants.isRamping(plant, now_ms),
     is_known,

@@ -39,6 +39,9 @@ test('the same again is no news, and what is not mentioned stays', () => {
   assert.equal(book.hear([rowOf(60), other], start_at, 0).length, 2)
   assert.equal(book.hear([rowOf(60)], start_at, 0).length, 0)
   assert.equal(book.hear([], start_at, 0).length, 0)
-  assert.equal(book.inForce({ now: start_at, steady: start_at }).get(1)?.length, 2)
+  assert.equal(
+    book.inForce({ now: start_at, earliest: start_at, latest: start_at }).get(1)?.length,
+    2,
+  )
   assert.equal(book.untilNext(start_at), 3_600_000)
 })

@@ -6,7 +6,7 @@ import { newlyHeld, type PlantLook, RowWatch } from './row-watch.ts'
 const row = rowOf(60)
 const minute_ms = 60_000
 /** A clock that did not jump. */
-const wall = (at: number) => ({ now: at, steady: at })
+const wall = (at: number) => ({ now: at, earliest: at, latest: at })
 
 function watchOf(more: Parameters<typeof rowOf>[1] = {}) {
   const watch = new RowWatch(newlyHeld(rowOf(60, more), start_at), 0)
@@ -91,7 +91,7 @@ test('the end is restored once every device stands where it belongs, and is told
   const over = wall(start_at + 4 * day_ms)
   assert.equal(watch.isForgotten(over, 4 * day_ms), true)
   assert.equal(watch.isForgotten(over, 2 * minute_ms), false, 'only the clock says so')
-  assert.equal(watch.isForgotten({ ...over, steady: start_at }, 4 * day_ms), false)
+  assert.equal(watch.isForgotten({ ...over, earliest: start_at }, 4 * day_ms), false)
 })
 
 test('a row that is released before it began is over, and nothing is said to be restored', () => {

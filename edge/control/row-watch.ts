@@ -105,23 +105,22 @@ export class RowWatch {
     return true
   }
 
-  /** It begins when either time says so, and ends when both do. */
-  holds({ now, steady }: WallTime): boolean {
+  /** It begins when any clock says so, and ends when each does. */
+  holds({ earliest, latest }: WallTime): boolean {
     const { row, applied_at, restore_started_at } = this.#held
-    if (row.released_at !== null || Math.min(now, steady) >= row.end_at) return false
+    if (row.released_at !== null || earliest >= row.end_at) return false
     // A clock that was set back does not end what has begun.
     const has_begun = applied_at !== null && restore_started_at === null
-    return has_begun || Math.max(now, steady) >= row.start_at
+    return has_begun || latest >= row.start_at
   }
 
   /** It is over for so long that nobody asks any more. */
-  isForgotten(at: WallTime, now_ms: number): boolean {
+  isForgotten({ earliest }: WallTime, now_ms: number): boolean {
     if (now_ms - this.#held_ms < kept_ms_min) return false
-    const now = Math.min(at.now, at.steady)
     const { row, restored_at } = this.#held
-    if (isCancelled(this.#held)) return now > row.end_at + kept_ms
-    if (restored_at === null) return now > row.end_at + kept_unrestored_ms
-    return now > Math.max(row.end_at, restored_at) + kept_ms
+    if (isCancelled(this.#held)) return earliest > row.end_at + kept_ms
+    if (restored_at === null) return earliest > row.end_at + kept_unrestored_ms
+    return earliest > Math.max(row.end_at, restored_at) + kept_ms
   }
 
   /** It has something to look at, or to tell. */

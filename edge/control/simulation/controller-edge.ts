@@ -24,7 +24,7 @@ import { ContactPolls } from './contact-polls.ts'
 import type { SimulatedDevice } from './device.ts'
 import { readLimit, settable, traitsOf, writeLimit } from './device-driver.ts'
 import { Broken } from './judge.ts'
-import { LabelJudge } from './label-judge.ts'
+import { LabelJudge, type LabelMoment } from './label-judge.ts'
 import type { Machine, MachineNeeds } from './machine.ts'
 import { PermitFigures } from './permit-figures.ts'
 import { siteOf } from './simulated-site.ts'
@@ -32,6 +32,8 @@ import { DiskError, SlowDisk } from './slow-disk.ts'
 import { poll_ms, tick_ms } from './world.ts'
 
 const timeout_ms = 1000
+/** Clocks that are closer together are taken for the same. */
+const apart_ms_min = 10_000
 
 export async function controllerMachine(needs: MachineNeeds): Promise<Machine> {
   const conditions = await Conditions.open('/nonexistent/conditions.json')
@@ -48,6 +50,9 @@ class ControllerMachine implements Machine {
   readonly #labels = new LabelJudge()
   readonly #devices: ReadonlyMap<number, SimulatedDevice>
   #controller: Controller | null = null
+  /** Of the server's time over the stopwatch, as this program was told at its last contact. */
+  #server_offset_ms: number | null = null
+  #was_linked = false
   /** Counts the programs: what an earlier one began tells nobody any more. */
   #run = 0
   /** Rows as this program heard of them, and as all programs did together. */
@@ -88,6 +93,10 @@ class ControllerMachine implements Machine {
       timers: { after: (ms, callback) => this.#clock.after(ms, guarded(callback)) },
       store: this.#disk.open(),
       permit: () => this.#permit(),
+      serverNow: () => {
+        const at = this.#serverAt()
+        return at === null ? null : { at, error_ms: 0 }
+      },
       log: { write: (entry) => (isAlive() ? this.#log(entry) : undefined) },
       conditions: this.#conditions,
       source: { source_kind: 'edge', source_id: 'simulated' },
@@ -117,6 +126,8 @@ class ControllerMachine implements Machine {
     this.#disk.kill()
     this.#heard = new Map()
     this.#found.clear()
+    this.#server_offset_ms = null
+    this.#was_linked = false
   }
 
   tick(): Promise<void> {
@@ -126,13 +137,27 @@ class ControllerMachine implements Machine {
   async #tick(): Promise<void> {
     const { world } = this.#needs
     this.#clock.step(world.jumped_ms)
-    const now = this.#clock.now().getTime()
-    this.#labels.passed([...this.#known.values()], { now, now_ms: this.#clock.elapsedMs() })
-    if (this.#controller && world.is_linked) this.#hear(this.#controller)
+    const is_linked = this.#controller !== null && world.is_linked
+    if (is_linked && !this.#was_linked && world.has_server_time) {
+      this.#server_offset_ms = world.server_ms - world.now_ms
+    }
+    this.#was_linked = is_linked
+    this.#labels.passed([...this.#known.values()], this.#moment())
+    if (this.#controller && is_linked) this.#hear(this.#controller)
     this.#tellApplied()
     // The last millisecond of a second is the first of the next, after what befalls then.
     await this.#clock.advance(world.now_ms + tick_ms - 1 - this.#clock.elapsedMs())
     if (this.#broken) throw this.#broken
+  }
+
+  #serverAt(): number | null {
+    if (this.#server_offset_ms === null) return null
+    return this.#server_offset_ms + this.#clock.elapsedMs()
+  }
+
+  #moment(): LabelMoment {
+    const now = this.#clock.now().getTime()
+    return { now, now_ms: this.#clock.elapsedMs(), server_at: this.#serverAt() }
   }
 
   #alive(): () => boolean {
@@ -169,9 +194,8 @@ class ControllerMachine implements Machine {
     if (entry.is === 'order') {
       this.#devices.get(entry.inverter_id)!.mean(entry.limit_w)
       const permit_w = this.#permit()?.plant_w.get(Math.floor(entry.inverter_id / 100))
-      const now = this.#clock.now().getTime()
-      const now_ms = this.#clock.elapsedMs()
-      this.#labels.ordered(entry, [...this.#known.values()], { now, now_ms, permit_w })
+      const known = [...this.#known.values()]
+      this.#labels.ordered(entry, known, { ...this.#moment(), permit_w })
     }
     if (entry.is === 'limit' || (entry.is === 'answer' && entry.found)) {
       this.#found.set(entry.inverter_id, textOf(entry.found!))
@@ -210,10 +234,13 @@ class ControllerMachine implements Machine {
 
   #tellApplied(): void {
     const { world, judge } = this.#needs
+    const server_at = this.#serverAt()
+    const is_apart = server_at !== null && Math.abs(world.wall_ms - server_at) > apart_ms_min
+    const times = is_apart ? [world.wall_ms, server_at] : [world.wall_ms]
     const applied_w = new Map<number, number>()
     for (const [key, reported] of this.#applied) {
       const row = this.#known.get(key) ?? reported
-      if (!isInForce(row, world.wall_ms)) {
+      if (!times.some((at) => isInForce(row, at))) {
         this.#applied.delete(key)
         continue
       }

@@ -16,6 +16,15 @@ const lately_ms = 1000
 /** So long after a jump of the clock rows may go by the time before it. */
 const in_doubt_ms = 120_000
 
+export interface LabelMoment {
+  /** Unix ms. */
+  now: number
+  /** By the stopwatch. */
+  now_ms: number
+  /** Unix ms, as the edge knows it of the server; null: never told. */
+  server_at: number | null
+}
+
 export class LabelJudge {
   /** What was set for a row, by inverter_id. */
   readonly #of_rows = new Map<number, Set<number>>()
@@ -37,8 +46,8 @@ export class LabelJudge {
     this.#before.push({ offset_ms, until_ms: now_ms + in_doubt_ms })
   }
 
-  /** At each second: Unix ms, and ms of the stopwatch. */
-  passed(rows: readonly CurtailmentRow[], { now, now_ms }: { now: number; now_ms: number }): void {
+  /** At each second. */
+  passed(rows: readonly CurtailmentRow[], { now, now_ms, server_at }: LabelMoment): void {
     const offset_ms = now - now_ms
     const last_ms = this.#offset_ms ?? offset_ms
     if (Math.abs(offset_ms - last_ms) > lately_ms) {
@@ -53,15 +62,15 @@ export class LabelJudge {
     this.#latest_at = Math.max(this.#latest_at, now)
     this.#before = this.#before.filter(({ until_ms }) => now_ms < until_ms)
     // It begins when either clock says so: that one is then set back again ends it no more.
-    const times = [now, ...this.#before.map((one) => one.offset_ms + now_ms)]
+    const times = [now, server_at ?? now, ...this.#before.map((one) => one.offset_ms + now_ms)]
     for (const row of rows) {
       if (times.some((at) => isInForce(row, at))) this.#begun.add(rowKey(row))
     }
   }
 
-  #mayHold(row: CurtailmentRow, now: number, now_ms: number): boolean {
+  #mayHold(row: CurtailmentRow, { now, now_ms, server_at }: LabelMoment): boolean {
     const earlier = this.#before.map(({ offset_ms }) => offset_ms + now_ms)
-    const times = [now, now - lately_ms, ...earlier]
+    const times = [now, server_at ?? now, ...earlier].flatMap((at) => [at, at - lately_ms])
     if (row.released_at !== null || Math.min(...times) >= row.end_at) return false
     return this.#begun.has(rowKey(row)) || Math.max(...times) >= row.start_at
   }
@@ -70,13 +79,13 @@ export class LabelJudge {
   ordered(
     { inverter_id, limit_w }: { inverter_id: number; limit_w: number },
     rows: readonly CurtailmentRow[],
-    { now, now_ms, permit_w }: { now: number; now_ms: number; permit_w: number | undefined },
+    { permit_w, ...moment }: LabelMoment & { permit_w: number | undefined },
   ): void {
     const logger_id = Math.floor(inverter_id / 100)
     const is_of_row = rows.some(
       (row) =>
         row.logger_id === logger_id &&
-        this.#mayHold(row, now, now_ms) &&
+        this.#mayHold(row, moment) &&
         row.max_power_kw * 1000 < (permit_w ?? Number.POSITIVE_INFINITY),
     )
     const of_rows = this.#of_rows.get(inverter_id) ?? new Set()

@@ -48,7 +48,7 @@ const tests = {
     'one-at-a-time',
   ]),
   batteries: [
-    ...['pcs-power', 'decide-dispatch', 'dispatcher', 'battery-room.prop'],
+    ...['pcs-power', 'decide-dispatch', 'dispatcher', 'dispatch-hours', 'battery-room.prop'],
     ...['removed-pcs', 'pcs-notes', 'controlled-pcs', 'controlled-unit', 'standing-room'],
     ...['hidden-figures', 'dispatch-log', 'pcs-targets', 'unit-rooms'],
   ].map((name) => `edge/battery/${name}.test.ts`),

@@ -192,14 +192,14 @@ export class ThinEdge {
     return { ...ceiling, logger_id, rated_w, devices, is_known, ceiling_w }
   }
 
-  /** After a jump of the clock what was in force stays so for a while. */
+  /** Where clocks disagree, and for a while after a jump, the least by any of them. */
   #ceiling(facts: { logger_id: number; rated_w: number; permit_w: number | null }): Ceiling {
-    const { wall_ms, now_ms } = this.#world
-    const rows = this.#disk.rows.values()
-    const present = plantCeiling(facts, rows, wall_ms)
-    if (!this.#jump || now_ms >= this.#jump.until_ms) return present
-    const before = plantCeiling(facts, this.#disk.rows.values(), this.#jump.before_ms + now_ms)
-    return before.ceiling_w < present.ceiling_w ? before : present
+    const { wall_ms, server_ms, now_ms } = this.#world
+    const times = new Set([wall_ms, server_ms])
+    if (this.#jump && now_ms < this.#jump.until_ms) times.add(this.#jump.before_ms + now_ms)
+    return [...times]
+      .map((at) => plantCeiling(facts, this.#disk.rows.values(), at))
+      .reduce((least, one) => (one.ceiling_w < least.ceiling_w ? one : least))
   }
 
   /** A row is applied once the worst case lies within it. */
@@ -207,7 +207,8 @@ export class ThinEdge {
     const applied_w = new Map<number, number>()
     for (const [key, row] of this.#disk.rows) {
       const limit_w = row.max_power_kw * 1000
-      if (!isInForce(row, this.#world.wall_ms)) {
+      const { wall_ms, server_ms } = this.#world
+      if (!isInForce(row, wall_ms) && !isInForce(row, server_ms)) {
         this.#applied.delete(key)
         continue
       }

@@ -79,6 +79,7 @@ export class World {
   /** The edge stands still until then. */
   down_until_ms = 0
   #wall_offset_ms = 0
+  #server_offset_ms = 0
   #step = 0
   #groups = 0
 
@@ -90,7 +91,8 @@ export class World {
     this.steps = this.chance.between(400, 1200)
     const rates = ratesOf(this.chance)
     const is_quiet = this.is_quirky && this.#quirk_chance.yes(quiet_worlds)
-    this.#rates = is_quiet ? { ...rates, ...quiet } : rates
+    const rare = is_quiet ? quiet : this.has_server_time ? jumpy : {}
+    this.#rates = { ...rates, ...rare }
     this.plants = this.#build(this.chance.pick([1, 1, 1, 2, 2, 3, 4]))
     this.devices = this.plants.flatMap(({ devices }) => devices)
     this.permit_w = this.#drawPermits(0.2)
@@ -99,6 +101,16 @@ export class World {
 
   get wall_ms(): number {
     return epoch_ms + this.now_ms + this.#wall_offset_ms
+  }
+
+  /** One world of five has a server with a clock of its own, which may be the wrong one. */
+  get has_server_time(): boolean {
+    return this.steps % 5 === 0
+  }
+
+  /** By the clock of the server, which makes the rows. */
+  get server_ms(): number {
+    return this.has_server_time ? epoch_ms + this.now_ms + this.#server_offset_ms : this.wall_ms
   }
 
   get is_calm(): boolean {
@@ -221,11 +233,7 @@ export class World {
     if (this.#happens('crash') && !this.is_down) {
       this.down_until_ms = this.now_ms + chance.between(0, 30) * tick_ms
     }
-    if (this.#happens('jump')) {
-      this.jumped_ms = chance.between(-7200, 7200) * tick_ms
-      this.#wall_offset_ms += this.jumped_ms
-      this.#note(() => `the clock jumps by ${this.jumped_ms / 1000} s`)
-    }
+    if (this.#happens('jump')) this.#jump()
     if (this.#happens('permit')) {
       this.permit_w = this.#drawPermits(0.15)
       if (this.site_w !== null) this.site_w = this.#drawSite()
@@ -235,17 +243,32 @@ export class World {
     if (this.#happens('cloud')) this.sun = chance.pick([1, 1, 1, 0.6, 0.2, 0])
   }
 
+  /** Where the server has a clock of its own, the next jump sets a wrong clock right. */
+  #jump(): void {
+    const { chance } = this
+    const by_ms = chance.between(-7200, 7200) * tick_ms
+    if (this.has_server_time && chance.yes(0.2)) {
+      this.#server_offset_ms = this.#server_offset_ms === 0 ? by_ms : 0
+      this.#note(() => `the clock of the server is off by ${this.#server_offset_ms / 1000} s`)
+      return
+    }
+    const is_set_right = this.has_server_time && this.#wall_offset_ms !== 0
+    this.jumped_ms = is_set_right ? -this.#wall_offset_ms : by_ms
+    this.#wall_offset_ms += this.jumped_ms
+    this.#note(() => `the clock jumps by ${this.jumped_ms / 1000} s`)
+  }
+
   #ask(): void {
     const { chance } = this
     if (this.#happens('row')) {
       const { logger_id, rated_w } = chance.pick(this.plants)
       this.#groups += 1
-      const start_at = this.wall_ms + chance.between(-20, 60) * tick_ms
+      const start_at = this.server_ms + chance.between(-20, 60) * tick_ms
       const row: CurtailmentRow = {
         group_id: `00000000-0000-4000-8000-${String(this.#groups).padStart(12, '0')}`,
         logger_id,
         start_at,
-        end_at: start_at + chance.between(5, 400) * tick_ms,
+        end_at: start_at + chance.between(5, this.has_server_time ? 1200 : 400) * tick_ms,
         max_power_kw: chance.pick([0, chance.between(0, rated_w) / 1000, rated_w / 1000]),
         released_at: null,
       }
@@ -255,7 +278,7 @@ export class World {
     if (this.rows.length > 0 && this.#happens('release')) {
       const nth = chance.between(0, this.rows.length - 1)
       this.#note(() => `row ${nth + 1} is released`)
-      this.rows[nth] = { ...this.rows[nth]!, released_at: this.wall_ms }
+      this.rows[nth] = { ...this.rows[nth]!, released_at: this.server_ms }
     }
   }
 
@@ -265,7 +288,7 @@ export class World {
     this.sun = 1
     this.is_linked = true
     this.permit_w = this.#drawPermits(0)
-    this.rows = this.rows.map((row) => ({ ...row, released_at: row.released_at ?? this.wall_ms }))
+    this.rows = this.rows.map((row) => ({ ...row, released_at: row.released_at ?? this.server_ms }))
   }
 
   #drawPermits(unknown: number): Map<number, number> {
@@ -361,6 +384,9 @@ export class World {
 const quiet: Partial<Rates> = {
   ...{ silent: 0, refusing: 0, ignoring: 0, lossy: 0, reboot: 0, blink: 0, master: 0, crash: 0 },
 }
+
+/** Orders last, and clocks jump under them. */
+const jumpy: Partial<Rates> = { jump: 0.008, row: 0.02, release: 0.001, crash: 0.001 }
 
 /** Some episodes are quiet, some have one kind of trouble, some have all of it. */
 function ratesOf(chance: Chance): Rates {
