@@ -14,7 +14,7 @@ export function createThread({ in_background = false } = {}): ForecastThread {
   const program = new URL('./worker.ts', import.meta.url)
   const thread = createWorkerThread<Task, never>(program, { name: 'forecast', in_background })
   return {
-    run: (task) => thread.run(task, modelsOf(task)),
+    run: (task) => thread.run(task, { moved: modelsOf(task) }),
     close: () => thread.close(),
   }
 }

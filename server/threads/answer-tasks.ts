@@ -1,24 +1,42 @@
 /** The other side of `createWorkerThread`: what a program that runs as a thread calls, once. */
 import os from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Asked, Reply, ThreadData } from './worker-thread.ts'
+import type { Asked, Cancelled, Reply, ThreadData } from './worker-thread.ts'
 
-/** Does one task after the other; what one throws is told to who asked, and the next follows. */
-export function answerTasks<Task, Answer>(answer: (task: Task) => Answer | Promise<Answer>): void {
+/** What `createWorkerThread` was given for it. */
+export const threadSettings = <Settings>() => (workerData as ThreadData).settings as Settings
+
+/**
+ * Does one task after the other; what one throws is told to who asked, and the next follows. Memory
+ * that `movedOf` names goes over to who asked, and is not copied. The signal is aborted where
+ * nobody waits for the answer any more.
+ */
+export function answerTasks<Task, Answer>(
+  answer: (task: Task, signal: AbortSignal) => Answer | Promise<Answer>,
+  movedOf: (answer: Answer) => ArrayBuffer[] = () => [],
+): void {
   // Linux alone gives each thread a priority of its own; elsewhere it would be that of the process.
   if ((workerData as ThreadData).in_background && process.platform === 'linux') {
     os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL)
   }
-  const reply = (reply: Reply<Answer>) => parentPort!.postMessage(reply)
-  const answerOne = async ({ id, task }: Asked<Task>) => {
+  const under_way = new Map<number, AbortController>()
+  const reply = (reply: Reply<Answer>, moved: ArrayBuffer[] = []) =>
+    parentPort!.postMessage(reply, moved)
+  const answerOne = async ({ id, task }: Asked<Task>, signal: AbortSignal) => {
     try {
-      reply({ id, answer: await answer(task) })
+      const given = await answer(task, signal)
+      reply({ id, answer: given }, movedOf(given))
     } catch (error) {
       reply({ id, error: error instanceof Error ? error.message : String(error) })
+    } finally {
+      under_way.delete(id)
     }
   }
   let last_answered = Promise.resolve()
-  parentPort!.on('message', (asked: Asked<Task>) => {
-    last_answered = last_answered.then(() => answerOne(asked))
+  parentPort!.on('message', (asked: Asked<Task> | Cancelled) => {
+    if ('cancelled' in asked) return under_way.get(asked.cancelled)?.abort()
+    const cancel = new AbortController()
+    under_way.set(asked.id, cancel)
+    last_answered = last_answered.then(() => answerOne(asked, cancel.signal))
   })
 }

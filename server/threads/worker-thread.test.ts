@@ -55,7 +55,7 @@ test('one that is closed is ended at once, and says so', async (t) => {
 test('memory that moves is in the thread, and no copy stays', async (t) => {
   const thread = threadOf(t)
   const [moved, copied] = [new ArrayBuffer(1000), new ArrayBuffer(500)]
-  assert.equal(await thread.run({ is: 'count', bytes: moved }, [moved]), 1000)
+  assert.equal(await thread.run({ is: 'count', bytes: moved }, { moved: [moved] }), 1000)
   assert.equal(await thread.run({ is: 'count', bytes: copied }), 500)
   assert.deepEqual([moved.byteLength, copied.byteLength], [0, 500])
 })

@@ -5,9 +5,10 @@ import type { Timers } from '@heliograph/domain/clock'
 export interface WorkerThread<Task, Answer> {
   /**
    * Throws what the task threw, or why there is no answer. The thread gets a copy of the task, but
-   * for the memory in `moved`, which goes over to it.
+   * for the memory in `moved`, which goes over to it. Where the signal is aborted the task is told,
+   * and ends as it may.
    */
-  run(task: Task, moved?: readonly ArrayBuffer[]): Promise<Answer>
+  run(task: Task, given?: { moved?: readonly ArrayBuffer[]; signal?: AbortSignal }): Promise<Answer>
   /** Ends it, whatever it is at. */
   close(): Promise<void>
 }
@@ -19,6 +20,8 @@ export interface ThreadOptions {
   in_background?: boolean
   /** A task may take so long; then the thread is ended, and all it was asked for has this error. */
   give_up?: { after_ms: number; timers: Timers; error: () => Error }
+  /** Whatever the program needs from its start: see `threadSettings`. */
+  settings?: unknown
 }
 
 /** What goes into the thread, and what comes back: see `answerTasks`. */
@@ -27,10 +30,16 @@ export interface Asked<Task> {
   task: Task
 }
 
+export interface Cancelled {
+  /** The id of what was asked. */
+  cancelled: number
+}
+
 export type Reply<Answer> = { id: number } & ({ answer: Answer } | { error: string })
 
 export interface ThreadData {
   in_background: boolean
+  settings: unknown
 }
 
 interface Waiting<Answer> {
@@ -45,7 +54,7 @@ interface Waiting<Answer> {
  */
 export function createWorkerThread<Task, Answer>(
   program: URL,
-  { name, in_background = false, give_up }: ThreadOptions,
+  { name, in_background = false, give_up, settings = null }: ThreadOptions,
 ): WorkerThread<Task, Answer> {
   let worker: Worker | null = null
   let next_id = 0
@@ -76,7 +85,9 @@ export function createWorkerThread<Task, Answer>(
 
   function started(): Worker {
     if (worker) return worker
-    const born = new Worker(program, { workerData: { in_background } satisfies ThreadData })
+    const born = new Worker(program, {
+      workerData: { in_background, settings } satisfies ThreadData,
+    })
     const died = (error: unknown) => {
       if (worker === born) fail(error instanceof Error ? error : new Error(String(error)))
     }
@@ -97,7 +108,7 @@ export function createWorkerThread<Task, Answer>(
   }
 
   return {
-    async run(task, moved = []) {
+    async run(task, { moved = [], signal } = {}) {
       const to = started()
       const id = next_id
       next_id += 1
@@ -107,7 +118,10 @@ export function createWorkerThread<Task, Answer>(
       })
       to.ref()
       if (waiting.size === 1) startTimer()
-      return answered
+      if (!signal) return answered
+      const cancel = () => to.postMessage({ cancelled: id } satisfies Cancelled)
+      signal.addEventListener('abort', cancel)
+      return answered.finally(() => signal.removeEventListener('abort', cancel))
     },
     close: () => end(new Error(`the ${name} thread was closed`)),
   }
