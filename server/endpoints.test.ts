@@ -47,6 +47,20 @@ test('no endpoint reads the bounds of a window but by its rule', () => {
   }
 })
 
+test('a read that answers without a bound, or with a thousand rows, is declared heavy', () => {
+  const reads = ofSites.filter(({ method, heavy }) => method === 'GET' && !heavy)
+  for (const { operation_id, window, query = {} } of reads) {
+    const cap = (query['limit'] as { 'x-cap'?: number } | undefined)?.['x-cap']
+    assert.ok(cap === undefined ? !window : cap < 1000, operation_id)
+  }
+})
+
+test('what is heavy is a read of a site, which a thread computes without a session', () => {
+  for (const { operation_id, method, role, file_types } of endpoints.filter(({ heavy }) => heavy)) {
+    assert.deepEqual([method, role, file_types], ['GET', undefined, undefined], operation_id)
+  }
+})
+
 test('no integer of a request is larger than what the database holds', () => {
   for (const { operation_id, params, query, body } of endpoints) {
     // Of a subscription they are looked up among the plants of the site, and unknown.

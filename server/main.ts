@@ -22,6 +22,7 @@ import { observeMails } from './mail/metrics.ts'
 import { queued_channel as mails_channel } from './mail/outbox.ts'
 import { openPlatform, platformEndpoints } from './platform/platform.ts'
 import { observePriceSources } from './prices/metrics.ts'
+import { createReadThreads, type ReadThreads } from './read-threads.ts'
 import { queued_channel as reports_channel } from './reports/runs.ts'
 import { createRollups } from './rollups/job.ts'
 import { type Database, openDatabase } from './storage/database.ts'
@@ -55,15 +56,18 @@ async function main(): Promise<void> {
   process.once('disconnect', grace.close)
 
   try {
+    const url = config.database_url ?? (await embeddedDatabase(config, log, stops))
     const db = await openDatabase({
-      url: config.database_url ?? (await embeddedDatabase(config, log, stops)),
+      url,
       log,
       application_name: 'heliograph-server',
       max: config.database_connections,
     })
     stops.unshift(() => db.close())
     await prepare(db, log)
-    await serveAll(config, db, log, stops)
+    const reading = createReadThreads({ url, log_level: config.log_level })
+    stops.unshift(() => reading.close())
+    await serveAll(config, { db, reading, log }, stops)
   } catch (error) {
     // A start that was interrupted fails as it may: what it needed is being stopped.
     if (!is_stopping) throw error
@@ -88,8 +92,7 @@ async function prepare(db: Database, log: Logger): Promise<void> {
 
 async function serveAll(
   config: ServerConfig,
-  db: Database,
-  log: Logger,
+  { db, reading, log }: { db: Database; reading: ReadThreads; log: Logger },
   stops: Stops,
 ): Promise<void> {
   const metrics = createMetrics({ pool: db.connections })
@@ -123,6 +126,7 @@ async function serveAll(
       ...(web && { page: web.page }),
       sessions: platform.sessions,
       subtrees: [platform.subtree],
+      reading,
       metrics,
     },
   })

@@ -148,6 +148,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   'server/platform': ['domain', 'server/storage', 'server/http', 'server/admin', 'server/mail'],
   server: [
+    'server/threads',
     'server/platform',
     'server/maintenance',
     'domain',

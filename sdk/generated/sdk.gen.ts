@@ -236,7 +236,7 @@ export class Operations extends HeyApiClient {
     /**
      * What a logger measured, over time
      *
-     * Ascending. Without a window: the last 24 hours. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * Ascending. Without a window: the last 24 hours. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public loggersHistoryList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -263,7 +263,7 @@ export class Operations extends HeyApiClient {
     /**
      * Energy of a logger (plant), hour by hour
      *
-     * Every hour that begins at `since` or later, up to the one that is running, whether anything is known of it or not. Energy is the difference of the counters of the inverters, else the integral of their power, and says which. What a counter tells of a gap is shared out to the hours of it, and named. The sum of the hours is the day; late readings change both. The hour that is running is summed up every five minutes. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * Every hour that begins at `since` or later, up to the one that is running, whether anything is known of it or not. Energy is the difference of the counters of the inverters, else the integral of their power, and says which. What a counter tells of a gap is shared out to the hours of it, and named. The sum of the hours is the day; late readings change both. The hour that is running is summed up every five minutes. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public loggersHourlyEnergyList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -322,7 +322,7 @@ export class Operations extends HeyApiClient {
     /**
      * What an inverter measured, over time
      *
-     * Ascending. Without a window: the last 24 hours. What its MPPTs measured are arrays, one element for each MPPT from MPPT 0 on. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * Ascending. Without a window: the last 24 hours. What its MPPTs measured are arrays, one element for each MPPT from MPPT 0 on. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public invertersHistoryList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -432,7 +432,7 @@ export class Operations extends HeyApiClient {
     /**
      * What the strings of an inverter measured, over time
      *
-     * One item for each string and instant, by instant and string; `limit` and `meta.count` count these. Without a window: the last 24 hours. A page ends with a whole instant, so that going on by `next_start` or `previous_end` leaves nothing out. A `limit` below the number of strings gives the first strings of one instant and neither of the two: raise it, or ask string by string. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * One item for each string and instant, by instant and string; `limit` and `meta.count` count these. Without a window: the last 24 hours. A page ends with a whole instant, so that going on by `next_start` or `previous_end` leaves nothing out. A `limit` below the number of strings gives the first strings of one instant and neither of the two: raise it, or ask string by string. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public stringsHistoryList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -461,7 +461,7 @@ export class Operations extends HeyApiClient {
     /**
      * Energy of the strings of an inverter, hour by hour
      *
-     * One item for each string and hour, by hour and string, of the hours that the window touches. What was not measured by day, the night among it, has no item. Without a window: the last 7 days. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * One item for each string and hour, by hour and string, of the hours that the window touches. What was not measured by day, the night among it, has no item. Without a window: the last 7 days. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public stringsHourlyList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -521,7 +521,7 @@ export class Operations extends HeyApiClient {
     /**
      * What a sensor node measured, over time
      *
-     * Ascending. Without a window: the last 24 hours. `channel_values` has one value for each of the `channels` of /sensors, in their order and units; of a door 1 for open, of a relay 1 for on, else 0. Channels that were added later are missing at its end. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * Ascending. Without a window: the last 24 hours. `channel_values` has one value for each of the `channels` of /sensors, in their order and units; of a door 1 for open, of a relay 1 for on, else 0. Channels that were added later are missing at its end. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public sensorsHistoryList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -583,7 +583,7 @@ export class Operations extends HeyApiClient {
     /**
      * The weather of a logger in buckets of five minutes
      *
-     * Ascending. A bucket is in the window if its `start_at` is. Buckets without a reading are left out, never 0. Averages are weighted by time, along straight lines between readings; wind direction is averaged on the circle. Instruments are rejected as in the live object. Rain counts when the gauge was read. Without a window: the last 24 hours. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * Ascending. A bucket is in the window if its `start_at` is. Buckets without a reading are left out, never 0. Averages are weighted by time, along straight lines between readings; wind direction is averaged on the circle. Instruments are rejected as in the live object. Rain counts when the gauge was read. Without a window: the last 24 hours. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public weatherHistoryList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -610,7 +610,7 @@ export class Operations extends HeyApiClient {
     /**
      * Loggers (plants) by specific yield, with performance ratios and availability
      *
-     * The best first. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
+     * The best first. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public efficiencyLoggersList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -633,7 +633,7 @@ export class Operations extends HeyApiClient {
     /**
      * Inverters by specific yield, with efficiency, faults and clipping
      *
-     * The best first. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
+     * The best first. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public efficiencyInvertersList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -658,7 +658,7 @@ export class Operations extends HeyApiClient {
     /**
      * Strings by specific yield, among those that face the same way
      *
-     * Group by group, the best first; unconnected inputs are left out. `orientation` keeps the groups that face that way. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
+     * Group by group, the best first; unconnected inputs are left out. `orientation` keeps the groups that face that way. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public efficiencyStringsList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -685,7 +685,7 @@ export class Operations extends HeyApiClient {
     /**
      * How each string does beside its peers, and what may be wrong
      *
-     * By inverter and string, unconnected inputs among them. Power per rated kW is compared with the median of the other strings of the inverter that face the same way and have the same panels, over the instants that know both, in light, with the inverter neither clipped nor curtailed; with fewer than 4 such strings, with the expected power instead. What a string loses only because of its partner on the same MPPT is not held against it: `affected_by_string_index` names the partner. Below 97 % a string is on `watch`, below 95 % and standing out from its group (robust z below -2.5), or below 97 % for 3 days, `underperforming`, below 85 % `critical`, below 5 % `dead`; beside expected power the first two are 3 points lower. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
+     * By inverter and string, unconnected inputs among them. Power per rated kW is compared with the median of the other strings of the inverter that face the same way and have the same panels, over the instants that know both, in light, with the inverter neither clipped nor curtailed; with fewer than 4 such strings, with the expected power instead. What a string loses only because of its partner on the same MPPT is not held against it: `affected_by_string_index` names the partner. Below 97 % a string is on `watch`, below 95 % and standing out from its group (robust z below -2.5), or below 97 % for 3 days, `underperforming`, below 85 % `critical`, below 5 % `dead`; beside expected power the first two are 3 points lower. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public efficiencyHealthList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -708,7 +708,7 @@ export class Operations extends HeyApiClient {
     /**
      * DC to AC losses of each inverter, by cause
      *
-     * By inverter: conversion, clipping, curtailment, downtime, night. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
+     * By inverter: conversion, clipping, curtailment, downtime, night. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public efficiencyLossesList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -731,7 +731,7 @@ export class Operations extends HeyApiClient {
     /**
      * All strings of an inverter side by side
      *
-     * By index. Power per rated kW is compared with the median of the other strings of the inverter that face the same way and have the same panels, over the instants that know both, in light, with the inverter neither clipped nor curtailed; with fewer than 4 such strings, with the expected power instead. What a string loses only because of its partner on the same MPPT is not held against it: `affected_by_string_index` names the partner. Below 97 % a string is on `watch`, below 95 % and standing out from its group (robust z below -2.5), or below 97 % for 3 days, `underperforming`, below 85 % `critical`, below 5 % `dead`; beside expected power the first two are 3 points lower. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so.
+     * By index. Power per rated kW is compared with the median of the other strings of the inverter that face the same way and have the same panels, over the instants that know both, in light, with the inverter neither clipped nor curtailed; with fewer than 4 such strings, with the expected power instead. What a string loses only because of its partner on the same MPPT is not held against it: `affected_by_string_index` names the partner. Below 97 % a string is on `watch`, below 95 % and standing out from its group (robust z below -2.5), or below 97 % for 3 days, `underperforming`, below 85 % `critical`, below 5 % `dead`; beside expected power the first two are 3 points lower. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public stringsCompareList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -819,7 +819,7 @@ export class Operations extends HeyApiClient {
     /**
      * What a string should have delivered, beside what it did
      *
-     * One item for each reading of the string, ascending. Without a window: the last 24 hours. The expectation is the CEC single-diode model of the panels that the string has now, at the irradiance and cell temperature of the nearest reading of the met station, at most 150 s off, without the instruments that /weather rejects. `current_deviation_at_voltage_pct` compares at the measured voltage and holds while the inverter is limited, too. What stands still and the diagnosis are judged by the points of this page alone: ask for a day or more of light at once. The other strings of the MPPT count for the diagnosis as far as they are alike and measured together with this one. Where nothing can be expected `data` is empty, and `meta.reason` says why. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * One item for each reading of the string, ascending. Without a window: the last 24 hours. The expectation is the CEC single-diode model of the panels that the string has now, at the irradiance and cell temperature of the nearest reading of the met station, at most 150 s off, without the instruments that /weather rejects. `current_deviation_at_voltage_pct` compares at the measured voltage and holds while the inverter is limited, too. What stands still and the diagnosis are judged by the points of this page alone: ask for a day or more of light at once. The other strings of the MPPT count for the diagnosis as far as they are alike and measured together with this one. Where nothing can be expected `data` is empty, and `meta.reason` says why. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public ivExpectedList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -848,7 +848,7 @@ export class Operations extends HeyApiClient {
     /**
      * Energy as a matrix of days and hours, logger by logger
      *
-     * An item for each day and logger, by these, of 24 hours each; every day that the window touches is there as a whole, and hours to come are `null`. Without a window: the last 7 days. Energy is the difference of the counters of the inverters, else the integral of their power, and says which. What a counter tells of a gap is shared out to the hours of it, and named. The sum of the hours is the day; late readings change both. The hour that is running is summed up every five minutes. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * An item for each day and logger, by these, of 24 hours each; every day that the window touches is there as a whole, and hours to come are `null`. Without a window: the last 7 days. Energy is the difference of the counters of the inverters, else the integral of their power, and says which. What a counter tells of a gap is shared out to the hours of it, and named. The sum of the hours is the day; late readings change both. The hour that is running is summed up every five minutes. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public energyHourlyList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -890,7 +890,7 @@ export class Operations extends HeyApiClient {
     /**
      * What limited the plants in the past, row by row
      *
-     * Completed, cancelled and failed rows, the newest first. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * Completed, cancelled and failed rows, the newest first. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public curtailmentHistoryList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1113,7 +1113,7 @@ export class Operations extends HeyApiClient {
     /**
      * Earnings of a time: gross, fees and net, by plant and day
      *
-     * The month to date where no days are given. More than 400 days are counted as far as the site has records: `start_date` and `end_date` say from when to when. Energy of quarter hours times the price of the contract in them, exact to a millionth of the currency: gross and fees of hours, days and plants add up. What is not known is `null` and says why; what a plant delivers without a contract, or before it is commissioned, is in no amount. Prices of two markets of one auction differ by what their border costs, which the plant earns only where its contract says so.
+     * The month to date where no days are given. More than 400 days are counted as far as the site has records: `start_date` and `end_date` say from when to when. Energy of quarter hours times the price of the contract in them, exact to a millionth of the currency: gross and fees of hours, days and plants add up. What is not known is `null` and says why; what a plant delivers without a contract, or before it is commissioned, is in no amount. Prices of two markets of one auction differ by what their border costs, which the plant earns only where its contract says so. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public earningsSummaryGet<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1138,7 +1138,7 @@ export class Operations extends HeyApiClient {
     /**
      * Earnings hour by hour, by plant
      *
-     * An item for each hour (UTC) and plant up to now, by these, from the day it was commissioned (earlier ones, on trial, where they have energy) to its retirement; the month to date where no days are given. Energy of quarter hours times the price of the contract in them, exact to a millionth of the currency: gross and fees of hours, days and plants add up. What is not known is `null` and says why; what a plant delivers without a contract, or before it is commissioned, is in no amount. Prices of two markets of one auction differ by what their border costs, which the plant earns only where its contract says so. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * An item for each hour (UTC) and plant up to now, by these, from the day it was commissioned (earlier ones, on trial, where they have energy) to its retirement; the month to date where no days are given. Energy of quarter hours times the price of the contract in them, exact to a millionth of the currency: gross and fees of hours, days and plants add up. What is not known is `null` and says why; what a plant delivers without a contract, or before it is commissioned, is in no amount. Prices of two markets of one auction differ by what their border costs, which the plant earns only where its contract says so. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public earningsHourlyList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1181,7 +1181,7 @@ export class Operations extends HeyApiClient {
     /**
      * Prices of the market of a plant and of one sold into, side by side
      *
-     * Every market period of the days, of the coarser resolution of the two, with the mean of the finer one; the month to date where none are given. Within the coupled European auction energy crosses borders implicitly: the spread is congestion rent, which no producer earns unless a contract says so. Elsewhere capacity has its own price, which is not known here. Without `base` and `sold` those of the contracts of the site are compared. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * Every market period of the days, of the coarser resolution of the two, with the mean of the finer one; the month to date where none are given. Within the coupled European auction energy crosses borders implicitly: the spread is congestion rent, which no producer earns unless a contract says so. Elsewhere capacity has its own price, which is not known here. Without `base` and `sold` those of the contracts of the site are compared. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public earningsCrossBorderPricesList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1254,7 +1254,7 @@ export class Operations extends HeyApiClient {
     /**
      * Forecast beside actual, of the site or a plant
      *
-     * Of each step the last forecast that was issued before the market took no more offers for it: at `gate_closure_local` of the assigned market, at 12:00 in Brussels without one, on the day before its delivery. What was issued later does not count here. For days before forecasts were issued, hindcasts of a model that had not seen them stand in and say so. Without `logger_id` the site as a whole, of the plants that were in service at the time. Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 hours up to it. Ends with the last hour that was forecast. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * Of each step the last forecast that was issued before the market took no more offers for it: at `gate_closure_local` of the assigned market, at 12:00 in Brussels without one, on the day before its delivery. What was issued later does not count here. For days before forecasts were issued, hindcasts of a model that had not seen them stand in and say so. Without `logger_id` the site as a whole, of the plants that were in service at the time. Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 hours up to it. Ends with the last hour that was forecast. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public predictionsProductionList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1279,7 +1279,7 @@ export class Operations extends HeyApiClient {
     /**
      * Price forecast of the market that the site is assigned to
      *
-     * Of each period the last forecast that was issued before its gate closed, and the price once it is published. Intervals are calibrated so that 80 of 100 prices lie from P10 to P90. Each delivery day has the market that the site is assigned to on it, by most of its power, and no items without one. Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 hours up to it. Ends with the last hour that was forecast. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * Of each period the last forecast that was issued before its gate closed, and the price once it is published. Intervals are calibrated so that 80 of 100 prices lie from P10 to P90. Each delivery day has the market that the site is assigned to on it, by most of its power, and no items without one. Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 hours up to it. Ends with the last hour that was forecast. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public predictionsPricesList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1389,7 +1389,7 @@ export class Operations extends HeyApiClient {
     /**
      * What a battery unit measured, over time
      *
-     * Ascending. Without a window: the last 24 hours. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * Ascending. Without a window: the last 24 hours. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public bessHistoryList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1516,7 +1516,7 @@ export class Operations extends HeyApiClient {
     /**
      * What the power conversion systems of a unit measured, over time
      *
-     * One item for each PCS and instant, by instant and PCS; `limit` and `meta.count` count these. Without a window: the last 24 hours. A page ends with a whole instant, so that going on by `next_start` or `previous_end` leaves nothing out. A `limit` below the number of PCS that are read at once gives the first of one instant and neither of the two: raise it. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * One item for each PCS and instant, by instant and PCS; `limit` and `meta.count` count these. Without a window: the last 24 hours. A page ends with a whole instant, so that going on by `next_start` or `previous_end` leaves nothing out. A `limit` below the number of PCS that are read at once gives the first of one instant and neither of the two: raise it. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public bessPcsHistoryList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1586,7 +1586,7 @@ export class Operations extends HeyApiClient {
     /**
      * When alarms of a battery were set and cleared
      *
-     * Ascending: the newest ones of all that there are, as many as `limit` says. `meta.truncated` tells that it cut older ones off; there is no window to go on with, so raise it, or take the whole log as a file. With what the unit measured within the minute before. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * Ascending: the newest ones of all that there are, as many as `limit` says. `meta.truncated` tells that it cut older ones off; there is no window to go on with, so raise it, or take the whole log as a file. With what the unit measured within the minute before. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public bessAlarmsHistoryList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1629,7 +1629,7 @@ export class Operations extends HeyApiClient {
     /**
      * The setpoints of a battery, and what came of them
      *
-     * Ascending by `issued_at`. Without a window: the last 24 hours. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * Ascending by `issued_at`. Without a window: the last 24 hours. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public bessDispatchLogList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1656,7 +1656,7 @@ export class Operations extends HeyApiClient {
     /**
      * Who decided over a battery, and who was overridden
      *
-     * Ascending: the newest ones of all that there are, as many as `limit` says. `meta.truncated` tells that it cut older ones off; there is no window to go on with, so raise it, or take the whole log as a file. Each change of who decides, or of what was decided, as the edge noted it; who approved or rejected a schedule stands in the schedule. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * Ascending: the newest ones of all that there are, as many as `limit` says. `meta.truncated` tells that it cut older ones off; there is no window to go on with, so raise it, or take the whole log as a file. Each change of who decides, or of what was decided, as the edge noted it; who approved or rejected a schedule stands in the schedule. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public bessControlLogList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;

@@ -133,6 +133,11 @@ export interface Endpoint<
   query?: Query
   /** What the request's window is made of and bounded by; its parameters come before `query`. */
   window?: WindowRule<Window>
+  /**
+   * A read that may take long, or answer with megabytes: it is computed in turn, outside the main
+   * thread (see heavy-reads.ts). It uses nothing that only the main thread has.
+   */
+  heavy?: true
   body?: Body
   /** 200 unless stated. */
   status?: 200 | 201 | 202 | 204

@@ -1,4 +1,5 @@
 /** The words of the OpenAPI document: its introduction, its chapters, the units of its names. */
+import { heavy_introduction } from './heavy-reads.ts'
 import { export_introduction } from './openapi-export.ts'
 import { per_minute, window_s } from './rate-limit.ts'
 import { window_days_max } from './windows.ts'
@@ -161,6 +162,8 @@ A name ends in its unit: \`power_kw\`, \`energy_kwh\`, \`irradiance_w_m2\`; \`_p
 to 100, \`_ratio\` from 0 to 1. Power is positive towards the grid: generation, discharge and
 export are positive, charging and import negative. Reactive power is positive when it is
 injected. Counters stand as the device gives them.
+
+${heavy_introduction.trim()}
 
 ${export_introduction.trim()}
 

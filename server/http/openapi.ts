@@ -5,6 +5,7 @@
  */
 import type { TSchema } from 'typebox'
 import type { Endpoint } from './endpoint.ts'
+import { heavy_sentence } from './heavy-reads.ts'
 import { export_sentence, exportContent } from './openapi-export.ts'
 import {
   type ErrorList,
@@ -123,7 +124,11 @@ function operation(endpoint: Endpoint<never>, schemas: Schemas, errors: ErrorLis
     operationId: operation_id,
     tags: [tag],
     summary,
-    description: `${description ?? `${summary}.`}${endpoint.exports ? ` ${export_sentence}` : ''}`,
+    description: [
+      description ?? `${summary}.`,
+      ...(endpoint.exports ? [export_sentence] : []),
+      ...(endpoint.heavy ? [heavy_sentence] : []),
+    ].join(' '),
     security: [{ bearer: scope === null ? [] : [scope] }],
     'x-required-scope': scope,
     'x-module': module,

@@ -5,6 +5,7 @@ import type { AnswerCheck } from './answer.ts'
 import type { ApiKey } from './authenticate.ts'
 import type { Encoding } from './compression.ts'
 import type { Endpoint } from './endpoint.ts'
+import type { Answer, AnyRequest } from './execute.ts'
 import type { Metrics } from './metrics.ts'
 
 export interface ServeOptions {
@@ -22,6 +23,8 @@ export interface ServeOptions {
   subtrees?: readonly Subtree[]
   /** The page of every address that is none of a document, the API or a subtree; for browsers. */
   page?: () => Document
+  /** Answers heavy reads in other threads; without it they are computed in this one. */
+  reading?: Reading
   /** Requests that take longer are told to the log. */
   slow_ms?: number
 }
@@ -42,6 +45,11 @@ export interface Sessions {
   isPresent(headers: IncomingHttpHeaders): boolean
   /** Who it is; throws `not_signed_in`, or `cross_site_request` where a page elsewhere asks. */
   authenticate(headers: IncomingHttpHeaders): Promise<ApiKey>
+}
+
+export interface Reading {
+  /** Throws what the endpoint threw. */
+  read(operation_id: string, request: AnyRequest, signal: AbortSignal): Promise<Answer>
 }
 
 export interface Subtree {

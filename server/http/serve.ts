@@ -16,6 +16,7 @@ import { type Answer, errorAnswer, type Runner, replayed, runRead, runWrite } fr
 import { chooseFormat, createExporter, type Exporter } from './export.ts'
 import type { ExportFormat } from './export-rows.ts'
 import { type Admission, type Gate, openGate } from './gate.ts'
+import { createHeavyReads, type HeavyReads } from './heavy-reads.ts'
 import { type Claim, fingerprint, idempotencyKey, recall } from './idempotency.ts'
 import { body_bytes_max, parseJson, stranger_body_bytes_max } from './json-body.ts'
 import { allowHeader, methodsAt, methodsByPath } from './methods.ts'
@@ -54,6 +55,7 @@ interface Context extends ServeInput<never> {
   rates: RateLimits
   gate: Gate
   exporter: Exporter
+  heavy: HeavyReads
   /** Holds the app once it has begun to close. */
   closing: Set<FastifyInstance>
   methods: ReadonlyMap<string, ReadonlySet<string>>
@@ -76,6 +78,7 @@ export async function serve<Needs>(input: ServeInput<Needs>): Promise<FastifyIns
     rates,
     gate,
     exporter: createExporter({ ...input, needs: needs as never }),
+    heavy: createHeavyReads(input.timers),
     closing: new Set(),
     methods: methodsByPath([
       ...input.endpoints.map((each) => ({ method: each.method, path: pathOf(each as never) })),
@@ -273,8 +276,17 @@ function beforeWrite({ db, clock, rates, newId }: Context, endpoint: Endpoint<ne
 function readHandler(context: Context, endpoint: Endpoint<never>) {
   const valid = validRequest(context, endpoint)
   const runner = context.runner(endpoint)
-  return (request: FastifyRequest, reply: FastifyReply) =>
-    runForReader(readerSignal(reply.raw), async () => runRead(runner, await valid(request)))
+  const { reading } = context.options
+  return (request: FastifyRequest, reply: FastifyReply) => {
+    const gone = readerSignal(reply.raw)
+    return runForReader(gone, async () => {
+      const asked = await valid(request)
+      if (!endpoint.heavy) return runRead(runner, asked)
+      return context.heavy.answer(asked.caller, { response: reply.raw, gone }, () =>
+        reading ? reading.read(endpoint.operation_id, asked, gone) : runRead(runner, asked),
+      )
+    })
+  }
 }
 
 function writeHandler(context: Context, endpoint: Endpoint<never>) {

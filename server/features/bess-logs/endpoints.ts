@@ -178,6 +178,7 @@ export const alarmHistory = endpoint({
     ),
     limit: page,
   },
+  heavy: true,
   returns: Series(AlarmTransition),
   example: { answer: { data: [alarmTransitionExample], meta: { count: 1, ...whole } } },
   async handle(request, needs: Needs) {
@@ -225,6 +226,7 @@ export const dispatchLog = endpoint({
   description: 'Ascending by `issued_at`. Without a window: the last 24 hours.',
   window: rowsWindow(default_hours.telemetry),
   query: { limit: telemetryLimit },
+  heavy: true,
   returns: Series(DispatchEntry),
   example: {
     answer: {
@@ -265,6 +267,7 @@ export const controlLog = endpoint({
     `${whichRows}Each change of who decides, or of what was decided, as the edge noted it; who ` +
     'approved or rejected a schedule stands in the schedule.',
   query: { tier: Type.Optional(Tier), limit: page },
+  heavy: true,
   returns: Series(ControlEntry),
   example: { answer: { data: [controlExample], meta: { count: 1, ...whole } } },
   async handle(request, needs: Needs) {

@@ -149,6 +149,7 @@ export const unitHistory = endpoint({
   description: 'Ascending. Without a window: the last 24 hours.',
   window: rowsWindow(default_hours.telemetry),
   query: { limit: telemetryLimit },
+  heavy: true,
   returns: Series(BatteryReading),
   example: {
     answer: {
@@ -251,6 +252,7 @@ export const pcsHistory = endpoint({
     'are read at once gives the first of one instant and neither of the two: raise it.',
   window: rowsWindow(default_hours.telemetry),
   query: { limit: telemetryLimit },
+  heavy: true,
   returns: Series(PcsReading),
   example: {
     answer: {

@@ -66,6 +66,7 @@ export const curtailmentHistory = endpoint({
       }),
     ),
   },
+  heavy: true,
   returns: List(CurtailmentRow),
   example: { answer: { data: [pastRowExample], meta: { count: 1 } } },
   async handle({ site: { site_id }, query }, { clock, curtailment }: Needs) {

@@ -83,6 +83,7 @@ export const earningsSummary = endpoint({
     `has records: \`start_date\` and \`end_date\` say from when to when. ${note}`,
   window: daysSum,
   query: { logger_id: ofLogger },
+  heavy: true,
   returns: EarningsSummary,
   example: { answer: earningsSummaryExample },
   async handle(request, needs: Needs) {
@@ -105,6 +106,7 @@ export const earningsByHour = endpoint({
     `no days are given. ${note}`,
   window: pastDaysSpan,
   query: { logger_id: ofLogger },
+  heavy: true,
   returns: EarningsHours,
   example: {
     answer: { data: [earningsHourExample], meta: { count: 1, ...whole, exchange_rates: [] } },
@@ -210,6 +212,7 @@ export const crossBorder = endpoint({
     base: marketCode('The market where the plant is; that of its contract by default.'),
     sold: marketCode('The market sold into; that of the contract by default.'),
   },
+  heavy: true,
   returns: CrossBorderPrices,
   example: { answer: crossBorderExample },
   async handle(request, needs: Needs) {

@@ -30,6 +30,7 @@ export const rankLoggers = endpoint({
   operation_id: 'efficiency_loggers_list',
   summary: 'Loggers (plants) by specific yield, with performance ratios and availability',
   description: `The best first. ${periodNote}`,
+  heavy: true,
   returns: List(LoggerEfficiency),
   example: { answer: { data: [loggerEfficiencyExample], meta: { count: 1 } } },
   async handle({ site: { site_id }, window }, needs: Needs) {
@@ -47,6 +48,7 @@ export const rankInverters = endpoint({
   summary: 'Inverters by specific yield, with efficiency, faults and clipping',
   description: `The best first. ${periodNote}`,
   query: { logger_id: Type.Optional(LoggerId) },
+  heavy: true,
   returns: List(InverterEfficiency),
   example: { answer: { data: [inverterEfficiencyExample], meta: { count: 1 } } },
   async handle({ site: { site_id }, query, window }, needs: Needs) {
@@ -66,6 +68,7 @@ export const analyseLosses = endpoint({
   operation_id: 'efficiency_losses_list',
   summary: 'DC to AC losses of each inverter, by cause',
   description: `By inverter: conversion, clipping, curtailment, downtime, night. ${periodNote}`,
+  heavy: true,
   returns: List(InverterLosses),
   example: { answer: { data: [inverterLossesExample], meta: { count: 1 } } },
   async handle({ site: { site_id }, window }, needs: Needs) {

@@ -50,6 +50,7 @@ export const rankStrings = endpoint({
       Type.Enum([...orientations], { description: 'Only strings that face this way.' }),
     ),
   },
+  heavy: true,
   returns: List(StringEfficiency),
   example: { answer: { data: [stringEfficiencyExample], meta: { count: 1 } } },
   async handle({ site: { site_id }, query, window }, needs: Needs) {
@@ -70,6 +71,7 @@ export const healthMatrix = endpoint({
   operation_id: 'efficiency_health_list',
   summary: 'How each string does beside its peers, and what may be wrong',
   description: `By inverter and string, unconnected inputs among them. ${healthRule} ${periodNote}`,
+  heavy: true,
   returns: Type.Object(
     {
       data: Type.Array(StringHealth),
@@ -113,6 +115,7 @@ export const compareStrings = endpoint({
   summary: 'All strings of an inverter side by side',
   description: `By index. ${healthRule} ${periodNote}`,
   params: { inverter_id: InverterId },
+  heavy: true,
   returns: List(ComparedString),
   example: { answer: { data: [comparedStringExample], meta: { count: 1 } } },
   async handle({ site: { site_id }, params: { inverter_id }, window }, needs: Needs) {

@@ -96,6 +96,7 @@ export const loggerHourlyEnergy = endpoint({
     `is known of it or not. ${note}`,
   params: { logger_id: LoggerId },
   window: spanSince(default_hours.diagnostics),
+  heavy: true,
   returns: SpanList(LoggerHourRecord),
   example: { answer: { data: [loggerHourExample], meta: { count: 1, ...whole } } },
   async handle({ site: { site_id }, params: { logger_id }, window }, needs: Needs) {
@@ -146,6 +147,7 @@ export const energyByHour = endpoint({
   query: {
     logger_ids: Type.Optional(IdList('Loggers of the site; all where none is given.')),
   },
+  heavy: true,
   returns: EnergyMatrix,
   example: { answer: energyMatrixExample },
   async handle({ site: { site_id }, query, window }, needs: Needs) {
@@ -206,6 +208,7 @@ export const stringEnergyByHour = endpoint({
     'days.',
   params: { inverter_id: InverterId },
   window: pastSpan(default_hours.diagnostics),
+  heavy: true,
   returns: SpanList(StringHour),
   example: { answer: { data: [stringHourExample], meta: { count: 1, ...whole } } },
   async handle({ site: { site_id }, params: { inverter_id }, window }, needs: Needs) {

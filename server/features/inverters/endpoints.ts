@@ -94,6 +94,7 @@ export const inverterHistory = endpoint({
   params: { inverter_id: InverterId },
   window: rowsWindow(default_hours.telemetry),
   query: { limit: telemetryLimit },
+  heavy: true,
   returns: Series(InverterReading),
   example: {
     answer: {

@@ -139,6 +139,7 @@ export const compareWithExpected = endpoint({
   params: { inverter_id: InverterId, string_index: StringIndex },
   window: rowsWindow(default_hours.telemetry),
   query: { limit: limit(expected_rows.max, expected_rows.by_default) },
+  heavy: true,
   returns: IvExpectedSeries,
   example: { answer: { data: [expectedPointExample], meta: expectedMetaExample } },
   async handle({ site: { site_id }, params, query, window }, needs: Needs) {

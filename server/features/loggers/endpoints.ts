@@ -81,6 +81,7 @@ export const loggerHistory = endpoint({
   params: { logger_id: LoggerId },
   window: rowsWindow(default_hours.telemetry),
   query: { limit: telemetryLimit },
+  heavy: true,
   returns: Series(LoggerReading),
   example: {
     answer: {

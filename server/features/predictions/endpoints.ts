@@ -156,6 +156,7 @@ export const listProduction = endpoint({
     windowRule,
   window: forecastSpan,
   query: { logger_id: Type.Optional(LoggerId) },
+  heavy: true,
   returns: SpanList(Production),
   example: { answer: { data: [productionExample], meta: { count: 1, ...whole } } },
   async handle({ site: { site_id }, query, window }, needs: Needs) {
@@ -208,6 +209,7 @@ export const listPriceForecasts = endpoint({
     'delivery day has the market that the site is assigned to on it, by most of its power, and no ' +
     `items without one. ${windowRule}`,
   window: forecastSpan,
+  heavy: true,
   returns: SpanList(PriceForecastItem),
   example: { answer: { data: [priceExample], meta: { count: 1, ...whole } } },
   async handle({ site: { site_id }, window }, needs: Needs) {

@@ -99,6 +99,7 @@ export const sensorHistory = endpoint({
   params: { node_id: NodeId },
   window: rowsWindow(default_hours.telemetry),
   query: { limit: telemetryLimit },
+  heavy: true,
   returns: Series(SensorReading),
   example: {
     answer: {

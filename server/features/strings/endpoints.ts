@@ -116,6 +116,7 @@ export const stringHistory = endpoint({
     string_index: Type.Optional(StringIndex),
     limit: telemetryLimit,
   },
+  heavy: true,
   returns: Series(StringReading),
   example: {
     answer: {

@@ -85,6 +85,7 @@ export const loggerWeatherHistory = endpoint({
   params: { logger_id: LoggerId },
   window: rowsWindow(default_hours.telemetry),
   query: { limit: limit(rows.max, rows.by_default) },
+  heavy: true,
   returns: Series(WeatherBucketRecord),
   example: {
     answer: {

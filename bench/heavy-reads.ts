@@ -1,0 +1,118 @@
+/**
+ * How long another tenant waits for its overview while one tenant asks for a heavy read again and
+ * again on four connections: p95, beside that of quiet times of the same run. Both clients are
+ * other processes. Also the longest that the main thread of the server computed without a pause.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { startClient } from './fixtures/beside-peer.ts'
+import { quantile, tell } from './fixtures/figures.ts'
+import { fillPlant, inverters, strings } from './fixtures/heavy-plant.ts'
+import type { Load } from './fixtures/load-client.ts'
+import { addTenant, servedPlant } from './fixtures/served-plant.ts'
+
+const ratio_max = 3
+const held_ms_max = 50
+const days = 400
+const connections = 4
+const quiet_requests = 12
+const requests = 30
+
+const heavyReads = readsOf(new Date())
+
+const plant = await servedPlant({ inverters, strings })
+const key = { site_id: 'neighbour', key_id: 'ba9876543210' }
+const authorization = await addTenant(plant.db, { ...key, inverters, strings })
+const neighbour = startClient({ ...plant, authorization, site_id: key.site_id })
+const program = fileURLToPath(new URL('fixtures/load-client.ts', import.meta.url))
+const loader = fork(program, [String(plant.port), plant.authorization])
+try {
+  await fillPlant(plant.db, days)
+  await neighbour.ask('/overview', 50)
+  const quiet_ms: number[] = []
+  const measured: { name: string; p95_ms: number; held_ms: number; statuses: string }[] = []
+  for (const { name, path } of heavyReads) {
+    quiet_ms.push(...(await neighbour.ask('/overview', quiet_requests)).wall_ms)
+    loader.send({ path: `/v1/sites/plant${path}`, headers: {}, connections } satisfies Load)
+    // The first of them start threads and compile.
+    await delay(300)
+    const held = longestHeld()
+    const { wall_ms } = await neighbour.ask('/overview', requests)
+    measured.push({
+      name,
+      p95_ms: quantile(wall_ms, 0.95),
+      held_ms: held(),
+      statuses: await stopped(loader),
+    })
+  }
+  const quiet_p95_ms = quantile(quiet_ms, 0.95)
+  process.stdout.write(`overview in quiet times: p95 ${quiet_p95_ms.toFixed(0)} ms\n`)
+  for (const { name, p95_ms, held_ms, statuses } of measured) {
+    const ratio = p95_ms / quiet_p95_ms
+    tell(
+      ratio <= ratio_max && held_ms <= held_ms_max,
+      `${name.padEnd(28)} p95 ${p95_ms.toFixed(0).padStart(5)} ms, ratio ${ratio.toFixed(1)}, limit ` +
+        `${ratio_max}; main thread held ${held_ms.toFixed(0)} ms, limit ${held_ms_max} (${statuses})`,
+    )
+  }
+  process.stdout.write(`memory ${(process.memoryUsage.rss() / 2 ** 20).toFixed(0)} MiB\n`)
+} finally {
+  neighbour.stop()
+  loader.kill()
+  await plant.close()
+}
+
+/** Returns the most CPU time, in ms, that this thread has used within two firings of a timer. */
+function longestHeld(): () => number {
+  let most_us = 0
+  let used = process.threadCpuUsage()
+  const timer = setInterval(() => {
+    const { user, system } = process.threadCpuUsage(used)
+    used = process.threadCpuUsage()
+    most_us = Math.max(most_us, user + system)
+  }, 1)
+  return () => {
+    clearInterval(timer)
+    return most_us / 1000
+  }
+}
+
+/** How many requests were answered with each status: `200: 12`. */
+async function stopped(client: ChildProcess): Promise<string> {
+  client.send(null as never)
+  const [counts] = (await once(client, 'message')) as [Record<string, number>]
+  return Object.entries(counts)
+    .map(([status, count]) => `${status}: ${count}`)
+    .join(', ')
+}
+
+function readsOf(now: Date): { name: string; path: string }[] {
+  const ago = (count: number) => new Date(now.getTime() - count * day_ms)
+  const end = now.toISOString()
+  const window = `start=${ago(days).toISOString()}&end=${end}`
+  const dates = `start=${utcDate(ago(days))}&end=${utcDate(ago(1))}`
+  const rows = `start=${ago(30).toISOString()}&end=${end}`
+  const series = [
+    ['logger history', `/loggers/1/history?${rows}&limit=10000`],
+    ['inverter history', `/inverters/1/history?${rows}&limit=10000`],
+    ['string history', `/strings/inverter/1/history?${rows}&limit=10000`],
+    ['weather history', `/weather/logger/1/history?${rows}&limit=2000`],
+    ['I-V expected', `/iv/strings/1/1/expected?${rows}&limit=5000`],
+    ['hours of a logger', `/loggers/1/hourly-energy?since=${ago(days).toISOString()}`],
+    ['hours of all loggers', `/energy/hourly?${window}`],
+    ['earnings by the hour', `/earnings/hourly?${dates}`],
+    ['cross-border prices', `/earnings/cross-border-prices?${dates}&base=BE&sold=DE-LU`],
+    ['forecasts of production', `/predictions/production?${window}`],
+    ['forecasts of prices', `/predictions/prices?${window}`],
+  ]
+  const sums = [
+    ['efficiency of loggers', `/efficiency/loggers?${window}`],
+    ['efficiency of inverters', `/efficiency/inverters?${window}`],
+    ['losses', `/efficiency/loss-analysis?${window}`],
+    ['sum of earnings', `/earnings/summary?${dates}`],
+  ]
+  return [...series, ...sums].map(([name, path]) => ({ name: name!, path: path! }))
+}
