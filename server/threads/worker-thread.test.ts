@@ -60,6 +60,16 @@ test('memory that moves is in the thread, and no copy stays', async (t) => {
   assert.deepEqual([moved.byteLength, copied.byteLength], [0, 500])
 })
 
+test('a task whose signal aborts learns of it, also before its turn', async (t) => {
+  const thread = threadOf(t)
+  const [first, second] = [new AbortController(), new AbortController()]
+  const waiting = [first, second].map(({ signal }) => thread.run({ is: 'wait' }, { signal }))
+  second.abort()
+  const next = thread.run(add(1))
+  first.abort()
+  assert.deepEqual(await Promise.all([...waiting, next]), [1, 0, 1])
+})
+
 test('what cannot cross into the thread, or out of it, fails alone', async (t) => {
   const thread = threadOf(t)
   const bad = { is: 'add', numbers: [() => 1] } as unknown as TestTask
