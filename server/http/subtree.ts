@@ -1,7 +1,10 @@
 /** A subtree of addresses that another library answers, by the Request and Response of the web. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from './errors.ts'
+import { FairQueue } from './fair-queue.ts'
 import { stranger_body_bytes_max } from './json-body.ts'
+import { networkOf } from './rate-limit.ts'
+import { readerSignal } from './reader.ts'
 import type { Subtree } from './serve-options.ts'
 import { visible } from './visible-text.ts'
 
@@ -22,12 +25,26 @@ const passed_headers = [
 /** Kept with a session, and shown to the person. */
 const agent_characters_max = 256
 
+/**
+ * An answer takes up to ten statements of the database, and anybody may ask from any number of
+ * addresses: without bounds they would take every connection of the pool. Addresses take turns.
+ */
+const strangers_max = {
+  running: 4,
+  running_per_client: 2,
+  waiting: 40,
+  waiting_per_client: 10,
+  waiting_per_key: 10,
+  held_bytes_per_client: Number.POSITIVE_INFINITY,
+}
+
 /** `admit` throws where the address that asks has asked too often. */
 export function addSubtree(
   app: FastifyInstance,
   { path, operations, answer }: Subtree,
   admit: (request: FastifyRequest, reply: FastifyReply) => void,
 ): void {
+  const queue = new FairQueue(strangers_max)
   app.route({
     method: ['GET', 'POST'],
     url: `${path}/*`,
@@ -37,7 +54,9 @@ export function addSubtree(
       const [below = ''] = request.url.slice(path.length).split('?')
       if (!operations.has(below) || /%00/.test(request.url)) throw new ApiError('not_found')
       const asked = webRequest(request)
-      const response = await answer(asked)
+      const network = networkOf(request.ip)
+      const asker = { client: network, key: network, signal: readerSignal(reply.raw) }
+      const response = await queue.run(asker, () => answer(asked))
       for (const [name, value] of response.headers) {
         if (name !== 'set-cookie') reply.header(name, value)
       }

@@ -105,6 +105,35 @@ test('an address has sixty requests a minute over all sign-in paths together', a
   assert.equal(status, 401, 'another address is not limited')
 })
 
+test('sign-ins from many addresses at once leave connections of the database to others', async () => {
+  nextMinute()
+  let is_over = false
+  let waiting_max = 0
+  const look = async () => {
+    while (!is_over) {
+      waiting_max = Math.max(waiting_max, platform.db.connections().waiting)
+      await new Promise(setImmediate)
+    }
+  }
+  const looking = look()
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, nth) => {
+      const body = { ...nobody, email: `nobody-${nth}@example.com` }
+      return platform.browser().ask('POST', sign_in, { body })
+    }),
+  )
+  is_over = true
+  await looking
+  assert.ok(waiting_max < 5, `${waiting_max} waited for a connection`)
+  const busy = answers.filter(({ status }) => status === 503)
+  for (const { body, headers } of busy) {
+    assert.equal(body.error.code, 'service_unavailable')
+    assert.ok(Number(headers['retry-after']) >= 1)
+  }
+  assert.ok(busy.length > 0 && busy.length < 100)
+  assert.equal(answers.filter(({ status }) => status === 401).length, 100 - busy.length)
+})
+
 test('the browser that a session names is kept in 256 characters', async () => {
   await platform.person('viewer', 'agent@example.com')
   const headers = { 'user-agent': `Mozilla\u009b${'x'.repeat(5000)}` }
