@@ -1,6 +1,7 @@
 /** How a test calls an endpoint of the table: rightly by default, wrongly in what it changes. */
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { Endpoint } from '../../server/http/endpoint.ts'
+import { pathOf } from '../../server/http/paths.ts'
 import type { Fixtures } from './fixtures.ts'
 
 export type AnyEndpoint = Endpoint<never>
@@ -59,14 +60,15 @@ export function request(
 /** The address, with every path parameter and every required query parameter filled in. */
 export function addressOf(endpoint: AnyEndpoint, fixtures: Fixtures, change: Call = {}): string {
   const site = change.site ?? fixtures.sites.live
-  const prefix = endpoint.path === '/v1/sites' ? '' : `/v1/sites/${site}`
   const own = fixtures.of?.[endpoint.operation_id]
   const values = change.values ?? { ...fixtures.values, ...own }
-  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name) => values[name] ?? '1')
+  const path = pathOf(endpoint)
+    .replace('{site_id}', site)
+    .replaceAll(/\{(\w+)\}/g, (_, name) => values[name] ?? '1')
   const given = change.query ?? ''
   const required = Object.entries(endpoint.query ?? {})
     .filter(([name, schema]) => !('~optional' in schema) && !given.includes(`${name}=`))
     .map(([name]) => `${name}=${encodeURIComponent(fixtures.values[name] ?? '1')}`)
   const query = [...required, given].filter(Boolean).join('&')
-  return `${prefix}${path}${query && `?${query}`}`
+  return `${path}${query && `?${query}`}`
 }

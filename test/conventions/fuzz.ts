@@ -1,11 +1,11 @@
 /** Whatever is sent, the API answers in its own words: never a 5xx, never another format. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import type { LightMyRequestResponse } from 'fastify'
 import { type ErrorCode, errorCatalog } from '../../server/http/errors.ts'
 import { type AnyEndpoint, addressOf, type Subject } from './calls.ts'
+import { type DrawnRequest, encodeOnce, testDrawnRequests } from './drawn-requests.ts'
 
 const oddities = [
   '%00',
@@ -35,11 +35,11 @@ const oddities = [
 ]
 const text = fc.oneof(fc.constantFrom(...oddities), fc.string({ unit: 'binary', maxLength: 20 }))
 const segment = fc.oneof(fc.constantFrom(...oddities, '1', '0', '7'), fc.string({ maxLength: 8 }))
-const headerValue = fc.oneof(
+export const headerValue = fc.oneof(
   fc.string({ maxLength: 30 }).map((value) => value.replaceAll(/[^\x20-\x7e]/g, '~')),
   fc.constantFrom('', '*', '"', 'gzip;q=x', 'br;q=0, *', 'W/"x"', ',,,', '=', 'a'.repeat(300)),
 )
-const headerName = fc.constantFrom(
+export const headerName = fc.constantFrom(
   'accept',
   'accept-encoding',
   'accept-version',
@@ -58,7 +58,7 @@ const authorization = fc.oneof(
   { weight: 1, arbitrary: headerValue },
 )
 
-interface Attempt {
+export interface Attempt {
   endpoint: number
   method: string | null
   segments: string[]
@@ -71,9 +71,10 @@ interface Attempt {
   json: boolean
 }
 
-const attempt = (count: number, names: string[]): fc.Arbitrary<Attempt> =>
-  fc.record({
-    endpoint: fc.nat(count - 1),
+export function attempt(endpoints: readonly AnyEndpoint[]): fc.Arbitrary<Attempt> {
+  const names = [...new Set(endpoints.flatMap(({ query }) => Object.keys(query ?? {})))]
+  return fc.record({
+    endpoint: fc.nat(endpoints.length - 1),
     method: fc.option(fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS')),
     segments: fc.array(segment, { minLength: 4, maxLength: 4 }),
     extra: fc.oneof({ weight: 5, arbitrary: fc.constant('') }, segment),
@@ -84,34 +85,23 @@ const attempt = (count: number, names: string[]): fc.Arbitrary<Attempt> =>
     body: fc.option(fc.oneof(fc.json({ maxDepth: 4 }), text)),
     json: fc.boolean(),
   })
+}
 
-/** Declares one property over the whole table; a failure prints the seed that replays it. */
 export function testAnyRequest(
   endpoints: readonly AnyEndpoint[],
   setUp: () => Promise<Subject>,
   runs = 1000,
 ): void {
-  let subject: Subject
-  before(async () => {
-    subject = await setUp()
-  })
-  after(() => subject?.drop())
-  const names = [...new Set(endpoints.flatMap(({ query }) => Object.keys(query ?? {})))]
-
-  test('any request at all is answered in the envelope and never fails the server', async () => {
-    const property = fc.asyncProperty(attempt(endpoints.length, names), async (tried) => {
-      const response = await subject.app.inject(optionsOf(tried, endpoints, subject))
-      assertAnswered(response)
-    })
-    await fc.assert(property, { numRuns: runs })
-  })
+  const title = 'any request at all is answered in the envelope and never fails the server'
+  const draw = { drawn: attempt(endpoints), requestOf: attemptedRequest }
+  testDrawnRequests(title, draw, { endpoints, setUp, runs, check: assertAnswered })
 }
 
-function optionsOf(
+export function attemptedRequest(
   tried: Attempt,
   endpoints: readonly AnyEndpoint[],
-  { fixtures }: Subject,
-): InjectOptions {
+  fixtures: Subject['fixtures'],
+): DrawnRequest {
   const endpoint = endpoints[tried.endpoint]!
   const names = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
   const values = Object.fromEntries(
@@ -122,7 +112,7 @@ function optionsOf(
   const query = tried.raw_query === null ? pairs.join('&') : encodeOnce(tried.raw_query)
   const given = tried.authorization
   return {
-    method: (tried.method ?? endpoint.method) as 'GET',
+    method: tried.method ?? endpoint.method,
     url: `${path}${tried.extra && `/${encodeOnce(tried.extra)}`}${query && `?${query}`}`,
     headers: {
       ...Object.fromEntries(tried.headers),
@@ -132,12 +122,6 @@ function optionsOf(
     ...(tried.body !== null && tried.method !== 'GET' && { payload: tried.body }),
   }
 }
-
-/** What no request line can hold is percent-encoded; what was encoded wrongly stays as it is. */
-const encodeOnce = (value: string) =>
-  value.replaceAll(/[^\x21-\x7e]|[?#/]/gu, (character) =>
-    encodeURIComponent(character.toWellFormed()),
-  )
 
 /** An answer may be compressed when the request happens to allow it and the answer is long. */
 function plainBody({ rawPayload, headers }: LightMyRequestResponse): string {
