@@ -1,47 +1,33 @@
 /**
- * The end-to-end test for as long as asked: `npm run soak -- --minutes 5 --seed 7`. Each round is a
- * fresh installation of thirty seconds of kills; the first failure prints its seed and ends it.
+ * Tests that run as long as asked: `npm run soak -- --part fuzz --seed 7`. Each part prints the
+ * seed that replays it, and ends with exit code 1 when it finds a fault.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { chaos } from './end-to-end/chaos.ts'
-import { loadSite } from './end-to-end/load-site.ts'
-import { programsIn } from './end-to-end/programs.ts'
+import { fuzz } from './soak/fuzz.ts'
+import { kills } from './soak/kills.ts'
+import { neighbours } from './soak/neighbours.ts'
 
 const { values } = parseArgs({
   options: {
-    minutes: { type: 'string', default: '5' },
+    part: { type: 'string', default: 'kills' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
+    minutes: { type: 'string', default: '5' },
+    requests: { type: 'string', default: '200000' },
+    from: { type: 'string', default: '0' },
+    seconds: { type: 'string', default: '12' },
+    'history-days': { type: 'string', default: '8' },
   },
 })
-const until = Date.now() + Number(values.minutes) * 60_000
-const seconds = 30
+const seed = Number(values.seed)
+const history_days = Number(values['history-days'])
 
-for (let seed = Number(values.seed); Date.now() < until; seed += 1) {
-  const dir = mkdtempSync(join(tmpdir(), 'heliograph-soak-'))
-  const programs = await programsIn(dir, loadSite)
-  try {
-    const { kills, journaled, missing, invented, changed } = await chaos(programs, {
-      seed,
-      seconds,
-    })
-    const faults = missing.length + invented.length + changed.length
-    process.stdout.write(
-      `seed ${seed}: ${journaled} readings, kills ${JSON.stringify(kills)}, ` +
-        `${missing.length} missing, ${invented.length} invented, ${changed.length} changed\n`,
-    )
-    if (faults > 0) {
-      const all = { missing, invented, changed }
-      process.stdout.write(`${JSON.stringify(all, null, 1).slice(0, 5000)}\n`)
-      process.stdout.write(`Replay: CHAOS_SEED=${seed} CHAOS_SECONDS=${seconds} npx node --test `)
-      process.stdout.write('test/end-to-end/exactly-once.test.ts\n')
-      process.exitCode = 1
-      break
-    }
-  } finally {
-    await programs.endAll()
-    rmSync(dir, { recursive: true, force: true })
-  }
+const parts: Record<string, () => Promise<number>> = {
+  kills: () => kills({ seed, minutes: Number(values.minutes) }),
+  fuzz: () =>
+    fuzz({ seed, requests: Number(values.requests), from: Number(values.from), history_days }),
+  neighbours: () => neighbours({ seconds: Number(values.seconds), history_days }),
 }
+
+const part = parts[values.part]
+if (!part) throw new Error(`--part is one of ${Object.keys(parts).join(', ')}`)
+process.exitCode = (await part()) > 0 ? 1 : 0
