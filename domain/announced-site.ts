@@ -62,13 +62,13 @@ const left_out = Symbol('left out')
  * becomes `other` where the list has that, an optional field without it is left out, and so is the
  * device whose field is required. `unknown` names each such field, its value and what became of it.
  */
-export function inKnownWords(announced: unknown): { site: unknown; unknown: string[] } {
+export function inKnownWords(announced: unknown): { known: unknown; unknown: string[] } {
   const unknown: string[] = []
-  const site = known(AnnouncedSite, announced, [])
+  const known = knownOf(AnnouncedSite, announced, [])
   // What nothing can be left out of is refused by its schema, which names the fault.
-  return site === left_out ? { site: announced, unknown: [] } : { site, unknown }
+  return known === left_out ? { known: announced, unknown: [] } : { known, unknown }
 
-  function known(schema: Schema, value: unknown, path: SitePath): unknown {
+  function knownOf(schema: Schema, value: unknown, path: SitePath): unknown {
     const { enum: words, items, properties } = schema
     if (Array.isArray(words)) return knownWord(words, value, path)
     if (items && Array.isArray(value)) return knownItems(items as Schema, value, path)
@@ -86,7 +86,7 @@ export function inKnownWords(announced: unknown): { site: unknown; unknown: stri
   }
 
   function knownItems(items: Schema, list: readonly unknown[], path: SitePath): unknown {
-    const all = list.map((item, index) => known(items, item, [...path, index]))
+    const all = list.map((item, index) => knownOf(items, item, [...path, index]))
     if (!all.includes(left_out)) return all
     return device_lists.has(path.at(-1)) ? all.filter((item) => item !== left_out) : left_out
   }
@@ -96,7 +96,7 @@ export function inKnownWords(announced: unknown): { site: unknown; unknown: stri
     const all = { ...fields }
     for (const [name, property] of Object.entries(schema['properties'] as Schema)) {
       if (!Object.hasOwn(fields, name)) continue
-      const value = known(property as Schema, fields[name], [...path, name])
+      const value = knownOf(property as Schema, fields[name], [...path, name])
       if (value !== left_out) all[name] = value
       else if (required.includes(name)) return left_out
       else delete all[name]

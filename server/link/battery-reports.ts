@@ -4,6 +4,7 @@ import { ControlNote, DispatchReport } from '@heliograph/domain/dispatch'
 import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { Transaction } from '../storage/database.ts'
+import { type Checker, firstFault } from './first-fault.ts'
 import { isUnstorableJson, Refused, shown } from './refused.ts'
 import { isoTime } from './store-readings.ts'
 
@@ -34,21 +35,13 @@ export function acceptSetups(payload: unknown, bounds: Bounds): SetupReport[] {
   return all
 }
 
-interface Checker<Item> {
-  Check(value: unknown): value is Item[]
-  Errors(value: unknown): { instancePath: string; message: string }[]
-}
-
 function accepted<Item extends object>(
-  checker: Checker<Item>,
+  checker: Checker<Item[]>,
   payload: unknown,
   { first_at, last_at }: Bounds,
   instants: readonly (keyof Item & string)[],
 ): Item[] {
-  if (!checker.Check(payload)) {
-    const [fault] = checker.Errors(payload)
-    throw new Refused(`payload${fault?.instancePath ?? ''}: ${fault?.message ?? 'not valid'}`)
-  }
+  if (!checker.Check(payload)) throw new Refused(`payload${firstFault(checker, payload)}`)
   if (isUnstorableJson(JSON.stringify(payload))) {
     throw new Refused('payload: text with NUL or half a character')
   }

@@ -9,6 +9,7 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { noteReport } from '../storage/curtailment.ts'
 import type { Transaction } from '../storage/database.ts'
+import { firstFault } from './first-fault.ts'
 import { isUnstorableJson, Refused, shown } from './refused.ts'
 import { isoTime } from './store-readings.ts'
 
@@ -21,10 +22,7 @@ export function acceptReports(
   payload: unknown,
   { first_at, last_at }: { first_at: number; last_at: number },
 ): RowReport[] {
-  if (!checker.Check(payload)) {
-    const [fault] = checker.Errors(payload)
-    throw new Refused(`payload${fault?.instancePath ?? ''}: ${fault?.message ?? 'not valid'}`)
-  }
+  if (!checker.Check(payload)) throw new Refused(`payload${firstFault(checker, payload)}`)
   if (isUnstorableJson(JSON.stringify(payload))) {
     throw new Refused('payload: text with NUL or half a character')
   }

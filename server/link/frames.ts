@@ -24,6 +24,7 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { acceptDispatches, acceptNotes, acceptSetups } from './battery-reports.ts'
 import { acceptReports } from './curtailment-reports.ts'
+import { type Checker, firstFault } from './first-fault.ts'
 import { believed_ahead_ms_max, type EncodedTable, encodeTable } from './readings.ts'
 import { isUnstorableJson, Refused, shown, storableText } from './refused.ts'
 import { checkRelayEvents } from './relay-events.ts'
@@ -208,8 +209,10 @@ function ofKnownKind(event: Partial<LinkEvent> | null): unknown {
 
 function acceptInventory(payload: unknown, { site_id, lane }: FrameOrigin): Content {
   if (lane === 'backfill') throw new Refused('an inventory cannot be back-filled')
-  const { site: inWords, unknown } = inKnownWords(payload)
-  const announced = checked(site, inWords)
+  const { known, unknown } = site.Check(payload)
+    ? { known: payload, unknown: [] }
+    : inKnownWords(payload)
+  const announced = checked(site, known)
   if (announced.site_id !== site_id) {
     throw new Refused(`inventory of site ${announced.site_id} on the link of site ${site_id}`)
   }
@@ -230,15 +233,9 @@ function boundsOf({ received_at }: FrameOrigin): { first_at: number; last_at: nu
   return { first_at: received_at - age_ms_max, last_at: received_at + ahead_ms_max }
 }
 
-interface Checker<Value> {
-  Check(value: unknown): value is Value
-  Errors(value: unknown): { instancePath: string; message: string }[]
-}
-
 function checked<Value>(checker: Checker<Value>, value: unknown): Value {
   if (checker.Check(value)) return value
-  const [fault] = checker.Errors(value)
-  throw new Refused(`payload${fault?.instancePath ?? ''}: ${fault?.message ?? 'not valid'}`)
+  throw new Refused(`payload${firstFault(checker, value)}`)
 }
 
 function storableJson(value: unknown): string {

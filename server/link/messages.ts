@@ -2,6 +2,7 @@
 import { Batch, Hello, isNewerKind, StatusReport } from '@heliograph/domain/link'
 import type { Static } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { type Checker, firstFault } from './first-fault.ts'
 import { Refused, shown } from './refused.ts'
 
 export type HelloMessage = Static<typeof Hello>
@@ -9,19 +10,11 @@ export type BatchMessage = Static<typeof Batch>
 export type StatusMessage = Static<typeof StatusReport>
 export type Message = HelloMessage | BatchMessage | StatusMessage
 
-const checkers = new Map<
-  unknown,
-  { Check(value: unknown): boolean; Errors(value: unknown): Fault[] }
->([
+const checkers = new Map<unknown, Checker<unknown>>([
   ['hello', Compile(Hello)],
   ['batch', Compile(Batch)],
   ['status', Compile(StatusReport)],
 ])
-
-interface Fault {
-  instancePath: string
-  message: string
-}
 
 /** The last millisecond of the year 9999: what is later is no instant. */
 const instant_max = 253_402_300_799_999
@@ -38,10 +31,7 @@ export function readMessage(text: string): Message {
   if (type === 'status') leaveOutNewerKinds(value as { devices?: unknown })
   const checker = checkers.get(type)
   if (!checker) throw new Refused(`unknown type of message: ${shown(type)}`)
-  if (!checker.Check(value)) {
-    const [fault] = checker.Errors(value)
-    throw new Refused(`${type}${fault?.instancePath ?? ''}: ${fault?.message ?? 'not valid'}`)
-  }
+  if (!checker.Check(value)) throw new Refused(`${type}${firstFault(checker, value)}`)
   const message = value as Message
   checkNumbers(message)
   return message

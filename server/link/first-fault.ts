@@ -1,0 +1,72 @@
+/** Why a value is refused, in words, found at a cost that whoever sent it cannot drive up. */
+export interface Checker<Value> {
+  Check(value: unknown): value is Value
+  Errors(value: unknown): { instancePath: string; message: string }[]
+}
+
+type Path = readonly string[]
+
+/** Longer lists are narrowed down before faults are looked for. */
+const entries_max = 64
+/** No schema has as many fields; in an object with more no fault is looked for. */
+const fields_max = 1000
+const depth_max = 6
+
+/**
+ * The first fault of a value that the checker refuses, as `/frames/3/seq: must be integer`. To find
+ * faults costs a hundred times what the check costs: a long list is first halved, by the check,
+ * until the part with the fault is short.
+ */
+export function firstFault(checker: Checker<unknown>, value: unknown): string {
+  let rest = value
+  /** Of each list that was narrowed down, by its path: how many entries are left out before it. */
+  const skipped = new Map<string, number>()
+  for (;;) {
+    const found = findLarge(rest)
+    if (found === null) break
+    const { path, large: list } = found
+    if (!Array.isArray(list)) return `${pointer(path, skipped)}: has too many fields`
+    const middle = list.length >> 1
+    const halves = [list.slice(0, middle), list.slice(middle)].map((half) => put(rest, path, half))
+    const wrong = halves.findIndex((half) => !checker.Check(half))
+    if (wrong < 0) return `${pointer(path, skipped)}: ${list.length} entries are too many`
+    rest = halves[wrong]
+    const key = path.join('/')
+    skipped.set(key, (skipped.get(key) ?? 0) + wrong * middle)
+  }
+  const [fault] = checker.Errors(rest)
+  const path = fault?.instancePath.split('/').slice(1) ?? []
+  return `${pointer(path, skipped)}: ${fault?.message ?? 'not valid'}`
+}
+
+/** The first list or object that is too large, the outermost first; null where there is none. */
+function findLarge(value: unknown, path: Path = []): { path: Path; large: object } | null {
+  if (typeof value !== 'object' || value === null || path.length > depth_max) return null
+  const is_large = Array.isArray(value)
+    ? value.length > entries_max
+    : Object.keys(value).length > fields_max
+  if (is_large) return { path, large: value }
+  for (const [key, inner] of Object.entries(value)) {
+    const found = findLarge(inner, [...path, key])
+    if (found) return found
+  }
+  return null
+}
+
+/** The value with another list at the path; the value itself stays as it is. */
+function put(value: unknown, [step, ...rest]: Path, list: readonly unknown[]): unknown {
+  if (step === undefined) return list
+  const copy = Array.isArray(value) ? [...value] : { ...(value as object) }
+  const inner = (value as Record<string, unknown>)[step]
+  Object.assign(copy, { [step]: put(inner, rest, list) })
+  return copy
+}
+
+/** The path in the value as it was before its lists were narrowed down. */
+function pointer(path: Path, skipped: ReadonlyMap<string, number>): string {
+  const steps = path.map((step, index) => {
+    const before = skipped.get(path.slice(0, index).join('/'))
+    return before === undefined ? step : Number(step) + before
+  })
+  return steps.map((step) => `/${step}`).join('')
+}
