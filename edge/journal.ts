@@ -10,7 +10,7 @@
 import { type FileHandle, mkdir, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Timers } from '@heliograph/domain/clock'
-import { message_bytes_max } from '@heliograph/domain/link'
+import { up_bytes_max } from '@heliograph/domain/link'
 import { syncDirectory } from './durable-file.ts'
 import { type Acks, acksAt } from './journal-acks.ts'
 import { type Background, inBackground } from './journal-background.ts'
@@ -77,7 +77,7 @@ export interface JournalStatus {
 }
 
 /** What fits into a message as its only frame. */
-const payload_bytes_max = message_bytes_max - 1024
+const payload_bytes_max = up_bytes_max - 1024
 
 /** Opens the journal of a directory, or begins one. */
 export async function openJournal(needs: JournalNeeds): Promise<Journal> {

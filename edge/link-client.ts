@@ -8,11 +8,11 @@ import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 import type { DispatchHour } from '@heliograph/domain/dispatch'
 import {
   DownMessage,
+  down_bytes_max,
   type Hello,
   linkHeader,
   linkPath,
   linkProtocol,
-  message_bytes_max,
   silence_ms_max,
   type Welcome,
 } from '@heliograph/domain/link'
@@ -91,7 +91,7 @@ export class LinkClient {
     const socket = new WebSocket(url.replace(/\/$/, '') + linkPath, [linkProtocol], {
       headers: { authorization: `Bearer ${token}`, [linkHeader]: 'refused' },
       handshakeTimeout: this.#delays.silence,
-      maxPayload: message_bytes_max,
+      maxPayload: down_bytes_max,
       perMessageDeflate: false,
     })
     this.#socket = socket

@@ -4,7 +4,12 @@
  * for, follow through the backlog, oldest first and no faster than they are let. What is
  * acknowledged leaves the journal.
  */
-import { type DeviceStatus, frames_per_batch_max, type StatusReport } from '@heliograph/domain/link'
+import {
+  type DeviceStatus,
+  frame_length_max,
+  frames_per_batch_max,
+  type StatusReport,
+} from '@heliograph/domain/link'
 import type { Static } from 'typebox'
 import type { Journal } from './journal.ts'
 import type { JournalRecord } from './journal-record.ts'
@@ -36,7 +41,7 @@ interface Batch {
  * about a second: the size of its batches follows how fast they are acknowledged.
  */
 const backlog_batches_max = 2
-const batch_bytes = { first: 64 * 1024, min: 16 * 1024, max: 1024 * 1024 }
+const batch_bytes = { first: 64 * 1024, min: 16 * 1024, max: frame_length_max }
 const ack_ms = { fast: 500, slow: 1500 }
 const status_ms = { every: 10_000, after_change: 200 }
 const retry_read_ms = 1000

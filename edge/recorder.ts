@@ -4,7 +4,7 @@
  */
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import { type RowReport, rowKey } from '@heliograph/domain/curtailment'
-import type { LinkEvent, Readings } from '@heliograph/domain/link'
+import { frame_length_max, type LinkEvent, type Readings } from '@heliograph/domain/link'
 import {
   columnsOf,
   type ReadingKind,
@@ -48,8 +48,8 @@ type Told = Map<ToldKind, Map<string, object>>
 
 const flush_ms = 1000
 const rows_per_frame_max = 2000
+const statements_per_frame_max = 500
 /** What may wait while the disk is slow; what is more is lost. */
-const reports_per_frame_max = 500
 const waiting_rows_max = 50_000
 const waiting_events_max = 10_000
 
@@ -150,13 +150,11 @@ export class Recorder {
     this.#overflowed = false
     this.#snapshot = conditions.snapshot() ?? this.#snapshot
     const entries = [
-      ...reportEntries([...reports.values()]),
-      ...toldEntries(told),
+      ...statementEntries('curtailment', [...reports.values()]),
+      ...[...told].flatMap(([kind, each]) => statementEntries(kind, [...each.values()])),
       ...readingEntries(rows),
+      ...statementEntries('events', events),
     ]
-    if (events.length > 0) {
-      entries.push({ kind: 'events', payload: JSON.stringify(events), readings: 0 })
-    }
     try {
       if (entries.length > 0) {
         await journal.append(entries)
@@ -213,17 +211,6 @@ export class Recorder {
   }
 }
 
-function toldEntries(told: Told): Entry[] {
-  return [...told].flatMap(([kind, statements]) => {
-    const all = [...statements.values()]
-    return Array.from({ length: Math.ceil(all.length / reports_per_frame_max) }, (_, nth) => {
-      const from = nth * reports_per_frame_max
-      const part = all.slice(from, from + reports_per_frame_max)
-      return { kind, payload: JSON.stringify(part), readings: 0 }
-    })
-  })
-}
-
 /** What could not be written, and what was told since: of equal keys the newest. */
 function joined(before: Told, since: Told): Told {
   const kinds = new Set([...before.keys(), ...since.keys()])
@@ -235,25 +222,33 @@ function joined(before: Told, since: Told): Told {
   )
 }
 
-function reportEntries(reports: readonly RowReport[]): Entry[] {
-  const entries: Entry[] = []
-  for (let from = 0; from < reports.length; from += reports_per_frame_max) {
-    const part = reports.slice(from, from + reports_per_frame_max)
-    entries.push({ kind: 'curtailment', payload: JSON.stringify(part), readings: 0 })
-  }
-  return entries
-}
+const statementEntries = (kind: string, all: readonly object[]): Entry[] =>
+  parts(all, statements_per_frame_max, JSON.stringify).map(([, payload]) => {
+    return { kind, payload, readings: 0 }
+  })
 
-function readingEntries(rows: readonly Row[]): Entry[] {
-  const entries: Entry[] = []
-  for (let from = 0; from < rows.length; from += rows_per_frame_max) {
-    const part = rows.slice(from, from + rows_per_frame_max)
+const readingEntries = (rows: readonly Row[]): Entry[] =>
+  parts(rows, rows_per_frame_max, (part) => {
     const payload: Readings = {}
     for (const { kind, row } of part) {
       payload[kind] ??= { columns: [...columns[kind]], rows: [] }
       payload[kind].rows.push(row)
     }
-    entries.push({ kind: 'readings', payload: JSON.stringify(payload), readings: part.length })
+    return JSON.stringify(payload)
+  }).map(([part, payload]) => ({ kind: 'readings', payload, readings: part.length }))
+
+/** A list in parts of so many items, halved where the text of one would be too long. */
+function parts<Item>(
+  all: readonly Item[],
+  items_max: number,
+  textOf: (part: readonly Item[]) => string,
+): [part: readonly Item[], text: string][] {
+  if (all.length === 0) return []
+  if (all.length > items_max) {
+    const rest = all.slice(items_max)
+    return [...parts(all.slice(0, items_max), items_max, textOf), ...parts(rest, items_max, textOf)]
   }
-  return entries
+  const text = textOf(all)
+  if (text.length <= frame_length_max || all.length === 1) return [[all, text]]
+  return parts(all, Math.ceil(all.length / 2), textOf)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
-import type { Frame, Readings } from '@heliograph/domain/link'
+import { type Frame, frame_length_max, type Readings } from '@heliograph/domain/link'
 import { parseSiteFile } from '@heliograph/domain/site-file'
 import { initialCounters } from './counters.ts'
 import { standingFaults } from './demo/faults.ts'
@@ -39,6 +39,36 @@ test('history is one frame an hour, a reading a minute, newest day first', () =>
   rows.forEach(({ measured_at }, minute) => {
     assert.equal(measured_at, end - (2 * 1440 - minute) * 60_000)
   })
+})
+
+test('an hour of many inverters is several frames, none longer than a frame is', () => {
+  const [plant] = smallSite.loggers
+  const [group] = plant!.inverters[0]!.string_groups
+  const inverters = Array.from({ length: 17 }, (_, nth) => ({
+    ...plant!.inverters[0]!,
+    ...{ inverter_id: nth + 1, unit_id: nth + 1 },
+    string_groups: [{ ...group!, strings: 24, strings_per_mppt: 2 }],
+  }))
+  const site = { ...smallSite, loggers: [{ ...plant!, inverters }] }
+  assert.equal(historyFrameCount(site, 2), 2 * 24 * 2)
+  const half_hours: Frame[] = []
+  const around = initialCounters(site, end)
+  for (const frame of historyFrames(createSimulation(site, 5), { counters: around, days: 1 })) {
+    half_hours.push(frame)
+    if (half_hours.length === 2) break
+  }
+  assert.deepEqual(
+    half_hours.map(({ seq }) => seq),
+    [48, 47],
+  )
+  for (const { payload } of half_hours) {
+    const { inverter } = payload as Readings
+    assert.equal(inverter!.rows.length, 17 * 30)
+    // Of a thousand rows, which is the most, it would not be too long either.
+    const { length } = JSON.stringify(payload)
+    assert.ok((length * 1000) / inverter!.rows.length < frame_length_max, `${length}`)
+  }
+  assert.equal(new Set(inverterRows(half_hours).map((row) => row['measured_at'])).size, 60)
 })
 
 test('its counters rise without a jump and meet those of the live plant', () => {

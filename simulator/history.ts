@@ -1,11 +1,12 @@
 /**
  * The history of the simulated site, one frame an hour, newest day first, so that what is looked
- * at most is there first. Each day is simulated forward and its counters are laid so that they end
- * where the following day begins: at the last they meet the counters of the live plant. Sensor
- * nodes follow, the oldest day first, for what they measure depends on what was before.
+ * at most is there first. An hour of many devices is several frames. Each day is simulated forward
+ * and its counters are laid so that they end where the following day begins: at the last they meet
+ * the counters of the live plant. Sensor nodes follow, the oldest day first, for what they measure
+ * depends on what was before.
  */
 
-import type { Frame, LinkEvent, Readings } from '@heliograph/domain/link'
+import type { Frame, Readings } from '@heliograph/domain/link'
 import { loggerReading } from '@heliograph/domain/logger-reading'
 import {
   columnsOf,
@@ -35,9 +36,28 @@ export interface HistorySpan {
   days: number
 }
 
-/** Each hour is a frame; with nodes also each day of theirs, and all that they switched. */
-export const historyFrameCount = ({ nodes = [] }: Site, days: number): number =>
-  days * 24 + (nodes.length > 0 ? days + 1 : 0)
+/**
+ * Rows of inverters, with their strings, and of nodes in a frame: with 12 MPPT or 20 channels each
+ * they stay below the length of a frame (`frame_length_max`).
+ */
+const inverter_rows_max = 1000
+const node_rows_max = 5000
+
+/** So many frames has an hour of the devices, and a day of the nodes. */
+function framesOf({ loggers, nodes = [] }: Site): { of_hour: number; of_nodes: number } {
+  const inverters = loggers.reduce((count, logger) => count + logger.inverters.length, 0)
+  const minutes = [60, 30, 20, 15, 12, 10, 6, 5, 4, 3, 2]
+  return {
+    of_hour: 60 / (minutes.find((count) => count * inverters <= inverter_rows_max) ?? 1),
+    of_nodes: Math.ceil((nodes.length * day_min) / node_rows_max),
+  }
+}
+
+/** Those of each hour; with nodes also those of each day of theirs, and what they switched. */
+export function historyFrameCount(site: Site, days: number): number {
+  const { of_hour, of_nodes } = framesOf(site)
+  return days * (24 * of_hour + (of_nodes > 0 ? of_nodes + 1 : 0))
+}
 
 /**
  * The frames of `days` days of one-minute readings up to `counters.time_ms`, exclusive. `seq`
@@ -52,6 +72,8 @@ export function* historyFrames(
   const has_nodes = (simulation.site.nodes ?? []).length > 0
   const around = new Map<number, Surroundings[]>()
   const { site, seed } = simulation
+  const { of_hour } = framesOf(site)
+  const frame_min = 60 / of_hour
   const place = { ...site, elevation_m: site.elevation_m ?? 0, east_m: 0 }
   const ambient_c = (time_ms: number) => weatherAt(seed, time_ms, place).ambient_temperature_c
   const batteries = batteryPast(site, { seed, end_ms, days, ambient_c })
@@ -69,10 +91,10 @@ export function* historyFrames(
     }
     const running = countersBefore(minutes, after)
     after = structuredClone(running)
-    for (let hour = 0; hour < 24; hour += 1) {
-      const seq = day * 24 + 24 - hour
-      const of_hour = minutes.slice(hour * 60, hour * 60 + 60)
-      const payload = hourOf(simulation, of_hour, { counters: running, batteries })
+    for (let nth = 0; nth < 24 * of_hour; nth += 1) {
+      const seq = (day + 1) * 24 * of_hour - nth
+      const part = minutes.slice(nth * frame_min, (nth + 1) * frame_min)
+      const payload = readingsOf(simulation, part, { counters: running, batteries })
       yield { seq, kind: 'readings', payload }
     }
   }
@@ -85,16 +107,19 @@ function* nodeFrames(
   simulation: Simulation,
   span: Parameters<typeof nodeDays>[1],
 ): Generator<Frame> {
-  const switched: LinkEvent[] = []
-  let seq = span.days * 24
+  const { of_hour, of_nodes } = framesOf(simulation.site)
+  let seq = span.days * 24 * of_hour
   for (const { readings, events } of nodeDays(simulation, span)) {
-    seq += 1
-    switched.push(...events)
     const columns = columnsOf('node') as (keyof NodeReading)[]
     const rows = readings.map((reading) => columns.map((column) => reading[column]))
-    yield { seq, kind: 'readings', payload: { node: { columns, rows } } }
+    for (let nth = 0; nth < of_nodes; nth += 1) {
+      const part = rows.slice(nth * node_rows_max, (nth + 1) * node_rows_max)
+      seq += 1
+      yield { seq, kind: 'readings', payload: { node: { columns, rows: part } } }
+    }
+    seq += 1
+    yield { seq, kind: 'events', payload: events }
   }
-  yield { seq: seq + 1, kind: 'events', payload: switched }
 }
 
 /** Where the counters stood a day before `after`, the minutes of which are run through for it. */
@@ -118,8 +143,8 @@ function countersBefore(minutes: readonly SiteSnapshot[], after: Counters): Coun
 /** What hours of history are made of. Clusters and cells of batteries begin with the edge. */
 type SimulatedKind = Exclude<ReadingKind, 'node' | 'cluster' | 'cells'>
 
-/** Sixty readings of every device; the counters run on with them. */
-function hourOf(
+/** A reading of every device for each minute; the counters run on with them. */
+function readingsOf(
   simulation: Simulation,
   minutes: readonly SiteSnapshot[],
   { counters, batteries }: { counters: Counters; batteries: ReturnType<typeof batteryPast> },

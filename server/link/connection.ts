@@ -3,8 +3,8 @@ import {
   type DownMessage,
   type Lane,
   lanes,
-  message_bytes_max,
   silence_ms_max,
+  up_bytes_max,
 } from '@heliograph/domain/link'
 import type { RawData, WebSocket } from 'ws'
 import type { Database, Log } from '../storage/database.ts'
@@ -33,7 +33,7 @@ import {
 import { Refused } from './refused.ts'
 
 /** The least that lets every lane have its largest message in hand, and one arrive. */
-export const held_bytes_default = 4 * message_bytes_max
+export const held_bytes_default = 4 * up_bytes_max
 /** Acknowledgements that an edge leaves unread. */
 const unread_bytes_max = 4 * 1024 * 1024
 const closing_ms_max = 5000

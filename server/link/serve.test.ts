@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test, { after, afterEach, before, beforeEach } from 'node:test'
-import { linkHeader, linkPath, linkProtocol } from '@heliograph/domain/link'
+import { linkHeader, linkPath, linkProtocol, up_bytes_max } from '@heliograph/domain/link'
 import fc from 'fast-check'
 import { Registry } from 'prom-client'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
@@ -453,6 +453,18 @@ test('no claim of what was acknowledged makes the server drop frames that never 
     powers.map(({ ac_power_kw }) => ac_power_kw),
     [1, 2, 3],
   )
+})
+
+test('a message above the bound ends its connection, one within it is taken', async () => {
+  const edge = await connectEdge(port)
+  const payload = (bytes: number) => ['x'.repeat(bytes)]
+  edge.batch('live', [{ seq: 1, kind: 'events', payload: payload(up_bytes_max - 1024) }])
+  await edge.untilAcked(1)
+  edge.batch('live', [{ seq: 2, kind: 'events', payload: payload(up_bytes_max) }])
+  assert.equal(await edge.closed, 1009)
+  const again = await connectEdge(port)
+  again.batch('live', [inverterFrame(3, noon)])
+  await again.untilAcked(3)
 })
 
 test('connections of one token are bounded, importers too: the oldest makes room', async () => {

@@ -2,7 +2,7 @@ import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { type Clock, systemTimers, type Timers } from '@heliograph/domain/clock'
-import { linkHeader, linkPath, linkProtocol, message_bytes_max } from '@heliograph/domain/link'
+import { linkHeader, linkPath, linkProtocol, up_bytes_max } from '@heliograph/domain/link'
 import type { Registry } from 'prom-client'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Database, Log } from '../storage/database.ts'
@@ -39,7 +39,7 @@ export function attachLink(needs: LinkNeeds): Link {
   const sockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    maxPayload: message_bytes_max,
+    maxPayload: up_bytes_max,
     handleProtocols: () => linkProtocol,
   })
   /** By the edge that each is of. */

@@ -62,6 +62,25 @@ test('wherever it begins, the stations are the same', () => {
   assert.deepEqual(last?.readings, days.at(-1)?.readings)
 })
 
+test('a day of many nodes is several frames, with all that they measured', () => {
+  const many = [1, 2, 3, 4].map((node_number) => ({ ...nodes[0]!, node_number }))
+  const of_four = { ...smallSite, nodes: many }
+  const counters = initialCounters(of_four, end_ms)
+  const frames = [...historyFrames(createSimulation(of_four, 5), { counters, days: 1 })]
+  assert.equal(frames.length, historyFrameCount(of_four, 1))
+  const tail = frames.slice(-3)
+  assert.deepEqual(
+    tail.map(({ seq, kind }) => [seq, kind]),
+    [
+      [25, 'readings'],
+      [26, 'readings'],
+      [27, 'events'],
+    ],
+  )
+  const rows = tail.slice(0, 2).flatMap(({ payload }) => (payload as Readings).node!.rows)
+  assert.equal(new Set(rows.map(([node_number, time]) => `${node_number} ${time}`)).size, 4 * 1440)
+})
+
 test('it follows the history of the other devices, in frames of its own', () => {
   const counters = initialCounters(site, end_ms)
   const frames = [...historyFrames(simulation, { counters, days: 1 })]
