@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { counterIncrease } from './counter.ts'
+import { counterIncrease, counterStep } from './counter.ts'
 
 const hour = { elapsed_s: 3600, rated_kw: 100 }
 const near = (value: number | null, expected: number) =>
@@ -21,6 +21,24 @@ test('what the device could not have delivered is unknown', () => {
 
 test('a counter may move in steps of a kilowatt-hour', () => {
   assert.equal(counterIncrease(41, 42, { elapsed_s: 5, rated_kw: 5 }), 1)
+})
+
+test('a coarse counter moves by one of its steps at once', () => {
+  const poll = { elapsed_s: 5, rated_kw: 100 }
+  assert.equal(counterIncrease(51_240, 51_250, poll), 10)
+  assert.equal(counterIncrease(51_200, 51_300, poll), 100)
+  assert.equal(counterIncrease(51_240, 51_260, poll), null)
+  assert.equal(counterIncrease(51_241, 51_251, poll), null)
+  // A value of 0 shows no step.
+  assert.equal(counterIncrease(0, 100, poll), null)
+})
+
+test('a value shows the largest step that a counter can have', () => {
+  const steps = [51_234.567, 51_234.5, 51_234, 51_230, 51_200, 51_000, 50_000].map(counterStep)
+  for (const [nth, step] of [0.0061, 0.1, 1, 10, 100, 1000, 1000].entries()) {
+    assert.ok(Math.abs(steps[nth]! - step) < 1e-4, `${steps[nth]} is not ${step}`)
+  }
+  assert.equal(counterStep(0), 1)
 })
 
 test('registers of 32 and of 31 bits overflow at every usual scale', () => {
@@ -58,7 +76,10 @@ test('the increase is null or within 0 and what the rating allows', () => {
       const rise_kwh = counterIncrease(before, after, { elapsed_s, rated_kw })
       return (
         rise_kwh === null ||
-        (rise_kwh >= 0 && rise_kwh <= (rated_kw * 1.1 * elapsed_s) / 3600 + 1.001)
+        rise_kwh === 0 ||
+        (rise_kwh > 0 &&
+          (rise_kwh <= (rated_kw * 1.1 * elapsed_s) / 3600 + 1.001 ||
+            rise_kwh <= counterStep(before)))
       )
     }),
   )

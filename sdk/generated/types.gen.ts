@@ -3234,7 +3234,7 @@ export type DayTotals = {
      */
     estimated_energy_kwh: number | null;
     /**
-     * `inverter_counter`: differences of counters; `integrated_power`: power by trapezoids, never across a gap; `counter_over_gap`: of the rise of a counter over a gap, shared out; `mixed`: several of them.
+     * `inverter_counter`: differences of counters; `integrated_power`: power by trapezoids, never across a gap, where a counter is missing, was reset, or stood still while power was measured; `counter_over_gap`: of the rise of a counter over a gap, shared out; `mixed`: several of them.
      */
     energy_source: 'inverter_counter' | 'integrated_power' | 'counter_over_gap' | 'mixed' | null;
     /**
@@ -3850,7 +3850,7 @@ export type EnergyDay = {
      */
     estimated_energy_kwh: number | null;
     /**
-     * `inverter_counter`: differences of counters; `integrated_power`: power by trapezoids, never across a gap; `counter_over_gap`: of the rise of a counter over a gap, shared out; `mixed`: several of them.
+     * `inverter_counter`: differences of counters; `integrated_power`: power by trapezoids, never across a gap, where a counter is missing, was reset, or stood still while power was measured; `counter_over_gap`: of the rise of a counter over a gap, shared out; `mixed`: several of them.
      */
     energy_source: 'inverter_counter' | 'integrated_power' | 'counter_over_gap' | 'mixed' | null;
     /**
@@ -4341,7 +4341,7 @@ export type HourOfDay = {
      */
     energy_kwh: number | null;
     /**
-     * `inverter_counter`: differences of counters; `integrated_power`: power by trapezoids, never across a gap; `counter_over_gap`: of the rise of a counter over a gap, shared out; `mixed`: several of them.
+     * `inverter_counter`: differences of counters; `integrated_power`: power by trapezoids, never across a gap, where a counter is missing, was reset, or stood still while power was measured; `counter_over_gap`: of the rise of a counter over a gap, shared out; `mixed`: several of them.
      */
     energy_source: 'inverter_counter' | 'integrated_power' | 'counter_over_gap' | 'mixed' | null;
     /**
@@ -4512,7 +4512,7 @@ export type Inverter = {
      */
     frequency_hz: number | null;
     /**
-     * Voltage between phases L1 and L2, V; the average of all where the device reports no other.
+     * Voltage between phases L1 and L2, V. All three carry the average where the device measures no phase apart.
      */
     voltage_l1_l2_v: number | null;
     /**
@@ -4524,7 +4524,7 @@ export type Inverter = {
      */
     voltage_l3_l1_v: number | null;
     /**
-     * Voltage of phase L1 to neutral, V; the average of all where the device reports no other.
+     * Voltage of phase L1 to neutral, V. All three carry the average where the device measures no phase apart.
      */
     voltage_l1_n_v: number | null;
     /**
@@ -4536,7 +4536,7 @@ export type Inverter = {
      */
     voltage_l3_n_v: number | null;
     /**
-     * AC current of phase L1, A; its share of the total where the device reports no other.
+     * AC current of phase L1, A. All phases carry an equal share of the total where the device measures no phase apart.
      */
     current_l1_a: number | null;
     /**
@@ -4620,11 +4620,11 @@ export type Inverter = {
      */
     efficiency_pct: number | null;
     /**
-     * Energy since midnight at the site, kWh: the difference of the energy counter to its last value of the days before (two at most), else to its first of today; overflows are reckoned in. After a reset of the counter, and where it rose while it could not be read over midnight: the hours of today as they were summed up last. A sum covers those inverters whose energy is known.
+     * Energy since midnight at the site, kWh: the difference of the energy counter to its last value of the days before (two at most), else to its first of today; overflows are reckoned in. After a reset of the counter, where it stood still while power was measured, and where it rose while it could not be read over midnight: the hours of today as they were summed up last. A sum covers those inverters whose energy is known.
      */
     energy_today_kwh: number | null;
     /**
-     * What `energy_today_kwh` was taken from. `hourly_sums`: the hours, by the counter as far as it tells and by the integral of the power where it was reset. `mixed`: of some inverters the one, of others the other.
+     * What `energy_today_kwh` was taken from. `hourly_sums`: the hours, by the counter as far as it tells and by the integral of the power where it was reset or stood still. `mixed`: of some inverters the one, of others the other.
      */
     energy_source: 'inverter_counter' | 'hourly_sums' | 'mixed' | null;
     /**
@@ -4938,7 +4938,7 @@ export type InverterReading = {
      */
     frequency_hz: number | null;
     /**
-     * Voltage between phases L1 and L2, V; the average of all where the device reports no other.
+     * Voltage between phases L1 and L2, V. All three carry the average where the device measures no phase apart.
      */
     voltage_l1_l2_v: number | null;
     /**
@@ -4950,7 +4950,7 @@ export type InverterReading = {
      */
     voltage_l3_l1_v: number | null;
     /**
-     * Voltage of phase L1 to neutral, V; the average of all where the device reports no other.
+     * Voltage of phase L1 to neutral, V. All three carry the average where the device measures no phase apart.
      */
     voltage_l1_n_v: number | null;
     /**
@@ -4962,7 +4962,7 @@ export type InverterReading = {
      */
     voltage_l3_n_v: number | null;
     /**
-     * AC current of phase L1, A; its share of the total where the device reports no other.
+     * AC current of phase L1, A. All phases carry an equal share of the total where the device measures no phase apart.
      */
     current_l1_a: number | null;
     /**
@@ -5482,11 +5482,11 @@ export type Logger = {
      */
     limit_pct_of_rated: number | null;
     /**
-     * Energy since midnight at the site, kWh: the difference of the energy counter to its last value of the days before (two at most), else to its first of today; overflows are reckoned in. After a reset of the counter, and where it rose while it could not be read over midnight: the hours of today as they were summed up last. A sum covers those inverters whose energy is known.
+     * Energy since midnight at the site, kWh: the difference of the energy counter to its last value of the days before (two at most), else to its first of today; overflows are reckoned in. After a reset of the counter, where it stood still while power was measured, and where it rose while it could not be read over midnight: the hours of today as they were summed up last. A sum covers those inverters whose energy is known.
      */
     energy_today_kwh: number | null;
     /**
-     * What `energy_today_kwh` was taken from. `hourly_sums`: the hours, by the counter as far as it tells and by the integral of the power where it was reset. `mixed`: of some inverters the one, of others the other.
+     * What `energy_today_kwh` was taken from. `hourly_sums`: the hours, by the counter as far as it tells and by the integral of the power where it was reset or stood still. `mixed`: of some inverters the one, of others the other.
      */
     energy_source: 'inverter_counter' | 'hourly_sums' | 'mixed' | null;
     /**
@@ -5538,7 +5538,7 @@ export type LoggerDay = {
      */
     estimated_energy_kwh: number | null;
     /**
-     * `inverter_counter`: differences of counters; `integrated_power`: power by trapezoids, never across a gap; `counter_over_gap`: of the rise of a counter over a gap, shared out; `mixed`: several of them.
+     * `inverter_counter`: differences of counters; `integrated_power`: power by trapezoids, never across a gap, where a counter is missing, was reset, or stood still while power was measured; `counter_over_gap`: of the rise of a counter over a gap, shared out; `mixed`: several of them.
      */
     energy_source: 'inverter_counter' | 'integrated_power' | 'counter_over_gap' | 'mixed' | null;
     /**
@@ -5835,7 +5835,7 @@ export type LoggerHour = {
      */
     estimated_energy_kwh: number | null;
     /**
-     * `inverter_counter`: differences of counters; `integrated_power`: power by trapezoids, never across a gap; `counter_over_gap`: of the rise of a counter over a gap, shared out; `mixed`: several of them.
+     * `inverter_counter`: differences of counters; `integrated_power`: power by trapezoids, never across a gap, where a counter is missing, was reset, or stood still while power was measured; `counter_over_gap`: of the rise of a counter over a gap, shared out; `mixed`: several of them.
      */
     energy_source: 'inverter_counter' | 'integrated_power' | 'counter_over_gap' | 'mixed' | null;
     /**
@@ -7329,7 +7329,7 @@ export type PcsNow = {
      */
     frequency_hz: number | null;
     /**
-     * Voltage between phases L1 and L2, V; the average of all where the device reports no other.
+     * Voltage between phases L1 and L2, V. All three carry the average where the device measures no phase apart.
      */
     voltage_l1_l2_v: number | null;
     /**
@@ -7341,7 +7341,7 @@ export type PcsNow = {
      */
     voltage_l3_l1_v: number | null;
     /**
-     * AC current of phase L1, A; its share of the total where the device reports no other.
+     * AC current of phase L1, A. All phases carry an equal share of the total where the device measures no phase apart.
      */
     current_l1_a: number | null;
     /**
@@ -7492,7 +7492,7 @@ export type PcsReading = {
      */
     frequency_hz: number | null;
     /**
-     * Voltage between phases L1 and L2, V; the average of all where the device reports no other.
+     * Voltage between phases L1 and L2, V. All three carry the average where the device measures no phase apart.
      */
     voltage_l1_l2_v: number | null;
     /**
@@ -7504,7 +7504,7 @@ export type PcsReading = {
      */
     voltage_l3_l1_v: number | null;
     /**
-     * AC current of phase L1, A; its share of the total where the device reports no other.
+     * AC current of phase L1, A. All phases carry an equal share of the total where the device measures no phase apart.
      */
     current_l1_a: number | null;
     /**
@@ -7656,11 +7656,11 @@ export type PlantStatus = {
      */
     grid_frequency_hz: number | null;
     /**
-     * Energy since midnight at the site, kWh: the difference of the energy counter to its last value of the days before (two at most), else to its first of today; overflows are reckoned in. After a reset of the counter, and where it rose while it could not be read over midnight: the hours of today as they were summed up last. A sum covers those inverters whose energy is known.
+     * Energy since midnight at the site, kWh: the difference of the energy counter to its last value of the days before (two at most), else to its first of today; overflows are reckoned in. After a reset of the counter, where it stood still while power was measured, and where it rose while it could not be read over midnight: the hours of today as they were summed up last. A sum covers those inverters whose energy is known.
      */
     energy_today_kwh: number | null;
     /**
-     * What `energy_today_kwh` was taken from. `hourly_sums`: the hours, by the counter as far as it tells and by the integral of the power where it was reset. `mixed`: of some inverters the one, of others the other.
+     * What `energy_today_kwh` was taken from. `hourly_sums`: the hours, by the counter as far as it tells and by the integral of the power where it was reset or stood still. `mixed`: of some inverters the one, of others the other.
      */
     energy_source: 'inverter_counter' | 'hourly_sums' | 'mixed' | null;
     /**

@@ -87,6 +87,24 @@ test('energy of today is the rise of the counter since midnight', () => {
   assert.equal(energyOf({ measured_at: new Date('2026-06-20T21:00:00Z') }), null)
 })
 
+test('energy of today is that of the hours where these have more than the counter', () => {
+  const counter = {
+    rated_ac_power_kw: 100,
+    measured_at: now,
+    energy_total_kwh: 5400,
+    day_first_at: new Date('2026-06-20T20:00:00Z'),
+    day_first_energy_kwh: 5000,
+    day_hours_energy_kwh: 409,
+  }
+  const of = (changed: Partial<DayCounter>) =>
+    energyTodayOf({ ...counter, ...changed }, day_start_at)
+  assert.deepEqual(of({}), { energy_today_kwh: 400, energy_source: 'inverter_counter' })
+  const by_hours = { energy_today_kwh: 410, energy_source: 'hourly_sums' }
+  assert.deepEqual(of({ day_hours_energy_kwh: 410 }), by_hours)
+  const still = { energy_total_kwh: 5000, day_hours_energy_kwh: 314 }
+  assert.deepEqual(of(still), { energy_today_kwh: 314, energy_source: 'hourly_sums' })
+})
+
 test('energy of today is that of the hours after a reset, and a sum names both', () => {
   const counter = {
     rated_ac_power_kw: 100,

@@ -15,16 +15,17 @@ export const energyToday = {
       description:
         'Energy since midnight at the site, kWh: the difference of the energy counter to its ' +
         'last value of the days before (two at most), else to its first of today; overflows are ' +
-        'reckoned in. After a reset of the counter, and where it rose while it could not be read ' +
-        'over midnight: the hours of today as they were summed up last. A sum covers those inverters whose energy is known.',
+        'reckoned in. After a reset of the counter, where it stood still while power was measured, ' +
+        'and where it rose while it could not be read over midnight: the hours of today as they ' +
+        'were summed up last. A sum covers those inverters whose energy is known.',
     }),
   ),
   energy_source: Nullable(
     Type.Enum([...energyTodaySources], {
       description:
         'What `energy_today_kwh` was taken from. `hourly_sums`: the hours, by the counter as ' +
-        'far as it tells and by the integral of the power where it was reset. `mixed`: of some ' +
-        'inverters the one, of others the other.',
+        'far as it tells and by the integral of the power where it was reset or stood still. ' +
+        '`mixed`: of some inverters the one, of others the other.',
     }),
   ),
 }
@@ -42,7 +43,7 @@ export interface DayCounter {
   /** null also where the counter rose in a silence over midnight. */
   day_first_at: Date | null
   day_first_energy_kwh: number | null
-  /** Of the hours since, looked up where the counter cannot tell; else null. */
+  /** Of the hours since; null where they were not looked up, as the counter alone tells. */
   day_hours_energy_kwh: number | null
 }
 
@@ -63,12 +64,17 @@ export function energyTodayOf(counter: DayCounter, day_start_at: Date): EnergyTo
           elapsed_s: (measured_at.getTime() - day_first_at.getTime()) / 1000,
           rated_kw: counter.rated_ac_power_kw,
         })
-  if (energy_kwh !== null) {
+  const { day_hours_energy_kwh } = counter
+  if (energy_kwh !== null && !isBehind(energy_kwh, day_hours_energy_kwh)) {
     return { energy_today_kwh: significant(energy_kwh), energy_source: 'inverter_counter' }
   }
-  const { day_hours_energy_kwh } = counter
   if (day_hours_energy_kwh === null) return unknown
   return { energy_today_kwh: significant(day_hours_energy_kwh), energy_source: 'hourly_sums' }
+}
+
+/** The hours take power in place of a counter that stood still, and else add up to its rise. */
+function isBehind(counter_kwh: number, hours_kwh: number | null): boolean {
+  return hours_kwh !== null && hours_kwh > 1.02 * counter_kwh + 1
 }
 
 /** The sum of those that are known, and of what. */

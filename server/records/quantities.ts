@@ -26,15 +26,18 @@ const quantities: Readonly<Record<QuantityName, string>> = {
   power_factor: 'Power factor, -1 to 1.',
   frequency_hz: 'Grid frequency, Hz.',
   voltage_l1_l2_v:
-    'Voltage between phases L1 and L2, V; the average of all where the device reports no other.',
+    'Voltage between phases L1 and L2, V. All three carry the average where the device measures ' +
+    'no phase apart.',
   voltage_l2_l3_v: 'Voltage between phases L2 and L3, V.',
   voltage_l3_l1_v: 'Voltage between phases L3 and L1, V.',
   voltage_l1_n_v:
-    'Voltage of phase L1 to neutral, V; the average of all where the device reports no other.',
+    'Voltage of phase L1 to neutral, V. All three carry the average where the device measures ' +
+    'no phase apart.',
   voltage_l2_n_v: 'Voltage of phase L2 to neutral, V.',
   voltage_l3_n_v: 'Voltage of phase L3 to neutral, V.',
   current_l1_a:
-    'AC current of phase L1, A; its share of the total where the device reports no other.',
+    'AC current of phase L1, A. All phases carry an equal share of the total where the device ' +
+    'measures no phase apart.',
   current_l2_a: 'AC current of phase L2, A.',
   current_l3_a: 'AC current of phase L3, A.',
   dc_power_kw: 'DC power from the panels, kW.',

@@ -1,7 +1,7 @@
 /** The energy that a counter tells of a gap over several hours, shared out to these hours. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import { hour_ms } from '../storage/touched-hours.ts'
-import { type CounterReading, isCounterGap, riseBetween } from './counter-hour.ts'
+import { type CounterReading, isCounterGap, riseBetween, stoodStill } from './counter-hour.ts'
 
 /** Of a longer silence nobody can say in which hour the energy came. */
 export const gap_days_max = 7
@@ -72,6 +72,10 @@ function shareGap(
   if (rise_kwh === null) return []
   const parts = partsOf(hours, before.time_ms, after.time_ms)
   const known_kwh = parts.reduce((sum, part) => sum + part.known_kwh, 0)
+  const known_s = parts.reduce((sum, part) => sum + part.known_s, 0)
+  // Of time that is not known a counter that stood still says nothing.
+  const meanwhile = { rise_kwh, by_power_kwh: known_kwh, measured_s: known_s }
+  if (stoodStill(before.energy_total_kwh, meanwhile, rated_kw)) return []
   const left_kwh = Math.max(0, rise_kwh - known_kwh)
   const weights = weightsOf(parts, sun)
   const total = weights.reduce((sum, weight) => sum + weight, 0)

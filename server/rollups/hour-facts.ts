@@ -1,5 +1,5 @@
 /** What the energy of an inverter's hour stands on, beside its sums. */
-import type { Span } from '../diagnostics/energy.ts'
+import { intervals, type Span } from '../diagnostics/energy.ts'
 import { counterHour } from './counter-hour.ts'
 import type { InverterHour, InverterSample } from './inverter-hour.ts'
 import { sampleWeights } from './weights.ts'
@@ -38,8 +38,8 @@ export function addFacts(
 }
 
 /**
- * Lets the counter say the energy as far as it does; what it leaves open is measured by power,
- * which `addSamples` must have added before.
+ * Lets the counter say the energy as far as it does; what it leaves open, also while it stands
+ * still, is measured by power, which `addSamples` must have added before.
  */
 export function addCounter(
   sums: InverterHour,
@@ -47,8 +47,11 @@ export function addCounter(
   span: Span,
   rated_kw: number,
 ): void {
-  const counted = samples.flatMap(({ time_ms, energy_total_kwh }) =>
-    energy_total_kwh === null ? [] : [{ time_ms, energy_total_kwh }],
+  const by_power_kwh = cumulativeEnergy(samples)
+  const counted = samples.flatMap(({ time_ms, energy_total_kwh }, nth) =>
+    energy_total_kwh === null
+      ? []
+      : [{ time_ms, energy_total_kwh, by_power_kwh: by_power_kwh[nth]! }],
   )
   const { energy_kwh, open, first, last } = counterHour(counted, span, rated_kw)
   if (energy_kwh !== null) {
@@ -73,6 +76,22 @@ export function addCounter(
     sums.tail_covered_s = tail.covered_s
   }
 }
+
+/** Energy by power from the first sample to each of them, kWh. */
+function cumulativeEnergy(samples: readonly InverterSample[]): Float64Array {
+  const [first, last] = [samples[0], samples.at(-1)]
+  const energy_kwh = new Float64Array(samples.length)
+  if (!first || !last) return energy_kwh
+  const times_ms = samples.map(({ time_ms }) => time_ms)
+  for (const { to } of intervals(times_ms, { start_ms: first.time_ms, end_ms: last.time_ms })) {
+    const kw = deliveredPower(samples[to - 1]!) + deliveredPower(samples[to]!)
+    energy_kwh[to] = (kw / 2) * ((times_ms[to]! - times_ms[to - 1]!) / 3_600_000)
+  }
+  for (let nth = 1; nth < energy_kwh.length; nth += 1) energy_kwh[nth]! += energy_kwh[nth - 1]!
+  return energy_kwh
+}
+
+const deliveredPower = ({ ac_power_kw }: InverterSample): number => Math.max(0, ac_power_kw ?? 0)
 
 /** As the sums have it: delivered energy only, and nothing across a gap. */
 function energyByPower(

@@ -19,7 +19,7 @@ const energy = {
     Type.Enum([...energySources], {
       description:
         '`inverter_counter`: differences of counters; `integrated_power`: power by trapezoids, never ' +
-        'across a gap; `counter_over_gap`: of the rise of a counter over a gap, shared out; `mixed`: ' +
+        'across a gap, where a counter is missing, was reset, or stood still while power was measured; `counter_over_gap`: of the rise of a counter over a gap, shared out; `mixed`: ' +
         'several of them.',
     }),
   ),

@@ -73,6 +73,9 @@ const live = `
     LEFT JOIN logger_latest g ON g.site_id = p.site_id AND g.logger_id = p.logger_id
     WHERE p.site_id = $1
     GROUP BY p.logger_id
+  ), by_power AS MATERIALIZED (
+    SELECT DISTINCT inverter_id FROM inverter_hours
+    WHERE site_id = $1 AND hour_at >= $2 AND energy_source <> 'inverter_counter'
   )
   SELECT
     i.inverter_id, i.logger_id, i.location_id, i.name,
@@ -113,7 +116,8 @@ const live = `
       CASE WHEN NOT is_shared THEN coalesce(before.energy_total_kwh, first.energy_total_kwh) END
         AS energy_total_kwh
   ) since
-  -- Only where the counter cannot tell: it fell, or rose by more than the rated power gives.
+  -- Only where the counter cannot tell: it fell, or rose by more than the rated power gives, or may
+  -- have stood still.
   LEFT JOIN LATERAL (
     SELECT sum(parts.energy_kwh) AS energy_kwh FROM (
       SELECT ac_energy_kwh AS energy_kwh FROM inverter_hours
@@ -126,6 +130,7 @@ const live = `
     WHERE midnight.is_shared OR l.energy_total_kwh < since.energy_total_kwh
       OR l.energy_total_kwh - since.energy_total_kwh
         > i.rated_ac_power_kw / 3600 * date_part('epoch', l.measured_at - since.measured_at)
+      OR i.inverter_id IN (SELECT inverter_id FROM by_power)
   ) hours ON true
   WHERE i.site_id = $1
     AND ($3::int IS NULL OR i.inverter_id = $3)
