@@ -21,7 +21,7 @@ export interface CounterSample extends CounterReading {
  */
 const still_steps = 1.25
 const still_rated_ratio = 0.01
-/** A counter that then rises by this part of the energy by power was late, and did not stand still. */
+/** A counter whose next rise is this part of the energy by power was late. */
 const caught_up_ratio = 0.5
 
 /**
