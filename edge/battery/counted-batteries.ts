@@ -124,6 +124,19 @@ export class CountedBatteries {
     return [...here, ...left]
   }
 
+  /** The longest time that a PCS needs to come down. */
+  get comes_down_ms(): number {
+    const all = this.within(null).flatMap(({ pcs }) => pcs)
+    return Math.max(0, ...all.map(({ power }) => power.comes_down_ms))
+  }
+
+  /** Negative while they charge. */
+  net_w(logger_id: number | null): number {
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    const within = this.within(logger_id)
+    return sum(within, (unit) => unit.measured_w ?? unit.worst_w(now_ms)) + this.left_w(logger_id)
+  }
+
   isKnown(logger_id: number | null): boolean {
     const now_ms = this.#needs.stopwatch.elapsedMs()
     return this.within(logger_id).every((unit) => unit.isKnown(now_ms))

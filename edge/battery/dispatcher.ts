@@ -157,6 +157,10 @@ export class Dispatcher implements Batteries, BatteryHooks {
     this.#targets = null
   }
 
+  get comes_down_ms(): number {
+    return this.#counted.comes_down_ms
+  }
+
   share_w(logger_id: number | null): number {
     return this.#rooms.share_w(logger_id) + this.#counted.left_w(logger_id)
   }
@@ -165,6 +169,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
   readonly held_w = (logger_id: number | null) => this.#counted.held_w(logger_id)
   readonly fixed_w = (logger_id: number | null) => this.#counted.fixed_w(logger_id)
   readonly standing_w = (logger_id: number | null) => this.#counted.standing_w(logger_id)
+  readonly net_w = (logger_id: number | null) => this.#counted.net_w(logger_id)
   readonly powerOf = (logger_id: number) => this.#counted.powerOf(logger_id)
   readonly powerSources = () => this.#counted.powerSources()
   readonly measuredIn: Batteries['measuredIn'] = (round) => this.#counted.measuredIn(round)

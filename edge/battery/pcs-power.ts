@@ -37,6 +37,8 @@ export class PcsPower {
   #begun: Begun[] = []
   /** The setpoint from which its power may still be coming down, until then. */
   #ramp = { from_w: 0, until_ms: Number.NEGATIVE_INFINITY }
+  /** How long after a lower setpoint was taken its power may be above that. */
+  comes_down_ms = 0
   /** Its count stands still: what its registers say may be of long ago. */
   is_lost = false
   /** What an earlier run of the program may have begun; null: that is over. */
@@ -99,6 +101,7 @@ export class PcsPower {
     const held_before_w = this.#state && this.#toldAt(now_ms)
     const ramps_for_ms = rampOf({ ramp_ms }, this.#facts)
     this.#state = state
+    this.comes_down_ms = ramps_for_ms
     this.#read_at_ms = now_ms
     this.#before = this.#before && {
       ...this.#before,

@@ -78,6 +78,10 @@ export interface Batteries {
   /** What their setpoints explain of it: without what is measured beyond these. */
   held_w(logger_id: number | null): number
   fixed_w(logger_id: number | null): number
+  /** What they deliver: positive when they discharge; those not measured, all that they may. */
+  net_w(logger_id: number | null): number
+  /** The longest time that one of them needs to come down. */
+  readonly comes_down_ms: number
   /** What they may go on discharging with where the edge falls silent. */
   readonly standing_w: (logger_id: number | null) => number
   /** What is measured of their discharge, and what those may discharge that are not measured. */
@@ -120,9 +124,12 @@ export function jointCeilings(
     const is_known = known.isKnown(plant, now_ms)
     const { devices, removed } = plant
     const removed_w = sum(removed.map(({ limits }) => limits.ceiling_w))
+    const asleep = known.is_night ? known.silentOf(plant, now_ms) : []
+    const asleep_w = sum(asleep.map(({ limits }) => limits.worst_w(now_ms)))
+    const asleep_most_w = sum(asleep.map(({ limits }) => limits.ceiling_w))
     return {
-      ...{ ...joint, is_known, power_w: pressingPower(plant, now_ms) },
-      most_w: removed_w + sum(devices.map(({ limits }) => limits.ceiling_w)),
+      ...{ ...joint, is_known, power_w: pressingPower(plant, now_ms) - asleep_w },
+      most_w: removed_w + sum(devices.map(({ limits }) => limits.ceiling_w)) - asleep_most_w,
       falls_w: removed_w + sum(devices.map(({ limits }) => limits.falls_w)),
     }
   })
@@ -148,7 +155,7 @@ export function worstAfter(
   now_ms: number,
 ): ReadonlyMap<number, number> {
   const worst = new Map(
-    plants.counted.map((plant) => [plant.logger_id, plants.worstOf(plant, now_ms)]),
+    plants.counted.map((plant) => [plant.logger_id, plants.awakeWorst(plant, now_ms)]),
   )
   for (const { inverter_id, limit_w, is_raise } of orders) {
     const device = plants.device(inverter_id)

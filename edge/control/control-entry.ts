@@ -7,6 +7,7 @@
  */
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 import type { BatteryInRound, ListedPcs } from './battery-shares.ts'
+import type { Sun } from './night-watch.ts'
 import type { MeasuredPower } from './power-rounds.ts'
 
 export type ControlEntry = { at: number } & (
@@ -94,6 +95,8 @@ export type ControlEntry = { at: number } & (
       /** What feeds in with a plant is in the power of the plant as well. */
       batteries: readonly BatteryInRound[]
     }
+  /** From now on; without any it is day. Inverters that do not answer count by day alone. */
+  | { is: 'sun'; sun: Sun }
   /** The decision failed its own check: nothing was ordered. */
   | { is: 'fault'; message: string }
   /** What the site consists of, and what each inverter may deliver as long as it was never read. */

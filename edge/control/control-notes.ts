@@ -3,6 +3,7 @@ import type { Clock, Stopwatch } from '@heliograph/domain/clock'
 import type { ListedPcs } from './battery-shares.ts'
 import type { ControlLog, Noted, RoundEntry } from './control-entry.ts'
 import type { Plant } from './controlled-plants.ts'
+import type { Sun } from './night-watch.ts'
 import type { Permit } from './permit-terms.ts'
 import { PowerPace } from './power-pace.ts'
 
@@ -24,6 +25,7 @@ interface PlantNote {
 export class ControlNotes {
   readonly #needs: NotesNeeds
   #permit = ''
+  #sun: Sun | null = null
   readonly #decisions = new Map<number, string>()
   readonly #power_pace = new PowerPace()
 
@@ -69,6 +71,13 @@ export class ControlNotes {
     if (text === this.#permit) return
     this.#permit = text
     this.note(entry)
+  }
+
+  /** null: not known yet, and as before the start. */
+  sun(sun: Sun | null): void {
+    if (sun === null || sun === this.#sun) return
+    this.#sun = sun
+    this.note({ is: 'sun', sun })
   }
 
   plant({ worst_w, ...plant }: PlantNote, ceiling_w: number): void {

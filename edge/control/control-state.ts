@@ -24,6 +24,7 @@ export interface PcsState {
 export class ControlState {
   site: Of<'site'> | null = null
   permit: Of<'permit'> | null = null
+  sun: Of<'sun'> | null = null
   permit_file: Of<'permit_file'> | null = null
   readonly rows = new Map<string, Of<'row'>>()
   readonly decisions = new Map<number, Of<'decision'>>()
@@ -54,6 +55,9 @@ export class ControlState {
         return
       case 'permit':
         this.permit = entry
+        return
+      case 'sun':
+        this.sun = entry
         return
       case 'permit_file':
         this.permit_file = entry
@@ -91,7 +95,7 @@ export class ControlState {
     const pcs = [...this.#pcs.values()].flatMap(({ found, begun }) => [found, begun])
     const of_devices = [...this.decisions.values(), ...devices, ...this.powers.values()]
     const of_batteries = [...pcs, ...this.battery_powers.values()]
-    const single = [this.site, this.permit_file, this.permit]
+    const single = [this.site, this.permit_file, this.permit, this.sun]
     return [...single, ...rows, ...of_devices, ...of_batteries]
       .filter((entry) => entry !== null)
       .filter((entry) => entry !== undefined)
@@ -119,6 +123,7 @@ export class ControlState {
   #clear(): void {
     this.site = null
     this.permit = null
+    this.sun = null
     this.permit_file = null
     for (const map of [this.rows, this.decisions, this.powers, this.#devices]) map.clear()
     for (const map of [this.battery_powers, this.#pcs]) map.clear()

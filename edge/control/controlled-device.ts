@@ -66,6 +66,8 @@ export class ControlledDevice implements Controlled {
   #is_clear = false
   #limited_by: Limiter = 'unknown'
   failed_attempts = 0
+  /** Its connection was lost, and it was not read since. */
+  is_gone = false
 
   constructor(
     { inverter_id, logger_id }: { inverter_id: number; logger_id: number },
@@ -142,6 +144,7 @@ export class ControlledDevice implements Controlled {
 
   onRead({ control, power_w, ...read }: DeviceRead): void {
     const now_ms = this.#now()
+    this.is_gone = false
     const limit = read.limit && isSound(read.limit) ? read.limit : null
     const was_touched = this.#was_touched
     this.#was_touched = this.#is_working
@@ -161,6 +164,7 @@ export class ControlledDevice implements Controlled {
   }
 
   onGone(): void {
+    this.is_gone = true
     this.limits.lost()
     this.#control = null
     this.#is_awaited = false

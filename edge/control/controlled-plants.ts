@@ -6,9 +6,11 @@ import type { Ceiling } from './ceiling.ts'
 import { ControlledDevice, type ControlledDeviceNeeds } from './controlled-device.ts'
 import { type Controlled, type Order, type PlantNow, partOfDevice, type SiteNow } from './decide.ts'
 import type { DeclaredTraits } from './declared-traits.ts'
+import type { DeviceLimits } from './device-limits.ts'
 import type { DeviceRecord, Place } from './device-record.ts'
 import type { Foreign } from './foreign-limit.ts'
 import { limitedIn, watts } from './limited-devices.ts'
+import type { Sun } from './night-watch.ts'
 import { fresh_polls, PlantLoops, plantMeter } from './plant-loops.ts'
 import {
   type MeasuredPower,
@@ -71,6 +73,8 @@ export class ControlledPlants {
   readonly #meters = new Map<number, { power_w: number | null; at_ms: number }>()
   readonly #loops = new PlantLoops()
   #connection_meter_id: number | null = null
+  /** As of the last tick; null: not known yet. */
+  sun: Sun | null = 'day'
   #intervals_ms = { inverter: 0, meter: 0 }
   #ramp_pct_per_min: number | null = null
 
@@ -146,9 +150,11 @@ export class ControlledPlants {
     return this.#gone
   }
 
-  /** What may come of plants that the site has no more. */
-  goneWorst(now_ms: number): number {
-    return this.#gone.reduce((sum, plant) => sum + this.worstOf(plant, now_ms), 0)
+  /** The longest time that one of its devices needs to come down. */
+  get comes_down_ms(): number {
+    return this.all.reduce((longest_ms, { devices }) => {
+      return Math.max(longest_ms, ...devices.map(({ limits }) => limits.comes_down_ms))
+    }, 0)
   }
 
   of(logger_id: number): Plant | null {
@@ -250,6 +256,41 @@ export class ControlledPlants {
     return devices.some(({ limits }) => limits.rampingFrom_w(now_ms) > limits.held_w(now_ms))
   }
 
+  /** PV that does not answer delivers nothing. */
+  get is_night(): boolean {
+    return this.sun === 'night'
+  }
+
+  /** The same without what sleeps by night. */
+  awakeWorst(plant: Plant, now_ms: number): number {
+    return this.worstOf(plant, now_ms) - (this.is_night ? this.silentWorst(plant, now_ms) : 0)
+  }
+
+  silentWorst(plant: Plant, now_ms: number): number {
+    return sumWorst(this.silentOf(plant, now_ms), now_ms)
+  }
+
+  /** What inverters may deliver that may be asleep. */
+  sleepingWorst(plant: Plant, now_ms: number): number {
+    const asleep = [...this.#asleepOf(plant, now_ms)]
+    return asleep.reduce((sum_w, limits) => sum_w + limits.worst_w(now_ms), 0)
+  }
+
+  /** While the sun is low: those that do not answer, one that fell silent within a write, too. */
+  #asleepOf(plant: Plant, now_ms: number): ReadonlySet<DeviceLimits> {
+    if (this.sun === 'day') return new Set()
+    const unanswered = plant.devices.filter(
+      ({ failure, is_gone }) => is_gone || failure?.code === 'timeout',
+    )
+    return new Set([...this.silentOf(plant, now_ms), ...unanswered].map(({ limits }) => limits))
+  }
+
+  /** Those that do not answer: not one that answers, and whose limit cannot be read. */
+  silentOf({ devices, removed }: Plant, now_ms: number): readonly Pick<Controlled, 'limits'>[] {
+    const silent = devices.filter(({ power }) => power === null)
+    return [...silent, ...removed].filter(({ limits }) => !limits.isFresh(now_ms))
+  }
+
   /** What the meter of the common connection says; null: there is none, or it is silent. */
   connectionPower(now_ms: number): PlantPower | null {
     return this.#meteredAt(this.#connection_meter_id, now_ms)
@@ -308,7 +349,10 @@ export class ControlledPlants {
       const metered_w = meter_id === null ? null : (round.power_w.get(`meter ${meter_id}`) ?? null)
       if (metered_w !== null) return { logger_id, ...measuredPower(metered_w, null) }
       const within = batteries.filter((battery) => battery.logger_id === logger_id)
-      const measured = measuredByDevices(plant, round, within, now_ms)
+      const measured = measuredByDevices(plant, round, within, {
+        now_ms,
+        asleep: this.#asleepOf(plant, now_ms),
+      })
       // What a plant uses and stores only its meter knows: devices alone prove less.
       const is_meter_late = this.#meteredAt(meter_id, now_ms) !== null
       const most_w = measured.at_most_w ?? measured.power_w ?? 0

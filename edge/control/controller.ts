@@ -22,6 +22,7 @@ import { Disconnecting } from './disconnecting.ts'
 import { ExcessWatches } from './excess-watch.ts'
 import { LimitForgetting } from './limit-forgetting.ts'
 import { decideLowers } from './lower-only.ts'
+import { NightWatch, type Sun } from './night-watch.ts'
 import { Ordering } from './ordering.ts'
 import { boundOf, isSamePermit, type Permit } from './permit-terms.ts'
 import { ceilingUnder, isAskedFor } from './plant-ceilings.ts'
@@ -37,6 +38,8 @@ interface Moment extends WallTime {
   permit: Permit | null
   /** In force now, by plant. */
   rows: ReadonlyMap<number, readonly CurtailmentRow[]>
+  /** null: not known yet, in the first minute. */
+  sun: Sun | null
 }
 
 const tick_ms = 1000
@@ -58,6 +61,7 @@ export class Controller {
   readonly #ordering: Ordering
   readonly #arming: Arming
   readonly #excess = new ExcessWatches()
+  readonly #night = new NightWatch()
   #is_clock_settled = true
   /** By the stopwatch: since when anything has waited for the disk for too long. */
   #waiting_ms: number | null = null
@@ -117,6 +121,7 @@ export class Controller {
     this.#plants.apply(site)
     this.#rounds.apply(site)
     this.#alerts.apply(site)
+    this.#night.apply(site)
     this.#excess.forgetOthers(new Set(this.#plants.all.map(({ logger_id }) => logger_id)))
     this.#recount()
   }
@@ -151,6 +156,7 @@ export class Controller {
    * `control` is another object at each new contact.
    */
   onRead(inverter_id: number, read: DeviceRead): void {
+    this.#night.onPower(inverter_id, read.power_w, this.#needs.stopwatch.elapsedMs())
     const device = this.#plants.device(inverter_id)
     device?.onRead(read)
     if (device) this.#measured(`device ${inverter_id}`, read.power_w, read.round_at)
@@ -167,6 +173,9 @@ export class Controller {
   onMeter(meter_id: number, power_w: number | null, round_at?: number): void {
     this.#plants.onMeter(meter_id, power_w)
     this.#measured(`meter ${meter_id}`, power_w, round_at)
+    const { batteries, stopwatch } = this.#needs
+    const batteryPower = (logger_id: number | null) => batteries?.net_w(logger_id) ?? 0
+    this.#night.onMeter(meter_id, power_w, batteryPower, stopwatch.elapsedMs())
   }
 
   #measured(source: PowerSource, power_w: number | null, round_at: number | undefined): void {
@@ -226,15 +235,22 @@ export class Controller {
     const now_ms = this.#needs.stopwatch.elapsedMs()
     const server = this.#needs.serverNow?.() ?? null
     const { is_settled, ...at } = this.#clock_watch.look(this.#now(), now_ms, server)
+    const { batteries } = this.#needs
+    const lead_ms = Math.max(this.#plants.comes_down_ms, batteries?.comes_down_ms ?? 0)
+    const { now, earliest, latest } = at
+    const times = [now, earliest, latest]
+    const sun = this.#night.look({ now, times, server: server?.at ?? null, now_ms, lead_ms })
+    this.#plants.sun = sun
+    this.#notes.sun(sun)
     this.#is_clock_settled = is_settled
     const permit = this.#needs.permit()
-    const moment: Moment = { ...at, now_ms, permit, rows: this.#rows.inForce(at) }
+    const moment: Moment = { ...at, now_ms, permit, rows: this.#rows.inForce(at), sun }
     this.#takePermit(permit)
     this.#arming.look(permit)
     this.#arming.arm({ is_first: true })
     const decision = this.#decide(moment)
     this.#ordering.onDecision(decision)
-    this.#needs.batteries?.act(decision && worstAfter(this.#plants, decision, now_ms))
+    batteries?.act(decision && worstAfter(this.#plants, decision, now_ms))
     this.#raise_in_ms = decision?.raise_in_ms ?? Number.POSITIVE_INFINITY
     if (!decision) return
     this.#tell(decision, moment)
@@ -326,16 +342,21 @@ export class Controller {
     const bound = this.#rows.bound(moment)
     const { batteries } = this.#needs
     this.#alerts.removed.look(this.#plants, batteries?.removed.counting() ?? [], moment)
-    let fixed_w = this.#plants.goneWorst(now_ms)
-    let site_worst_w = fixed_w + (batteries?.held_w(null) ?? 0)
-    fixed_w += batteries?.fixed_w(null) ?? 0
+    // Inverters that do not answer may be asleep: that is no reason to raise an alarm.
+    const sleepingOf = (plant: Plant) => this.#plants.sleepingWorst(plant, now_ms)
+    let site_worst_w = batteries?.held_w(null) ?? 0
+    let fixed_w = batteries?.fixed_w(null) ?? 0
+    for (const plant of this.#plants.gone) {
+      site_worst_w += this.#plants.awakeWorst(plant, now_ms)
+      fixed_w += this.#plants.worstOf(plant, now_ms) - sleepingOf(plant)
+    }
     for (const plant of this.#plants.all) {
       const { logger_id, devices } = plant
       const decided = decision.plants.get(logger_id)!
       const ceiling = this.#ceilingOf(plant, moment)
       const is_cut = decided.ceiling_w < ceiling.ceiling_w
       const held_by = is_cut ? 'permit' : ceiling.held_by
-      const worst_w = this.#plants.worstOf(plant, now_ms)
+      const worst_w = this.#plants.awakeWorst(plant, now_ms)
       const is_clear = devices.every(({ limits }) => limits.isClear(now_ms))
       for (const device of devices) {
         device.heldBy(held_by, is_clear)
@@ -347,9 +368,10 @@ export class Controller {
       this.#alerts.permitMissing(logger_id, is_wanted && !permit?.plant_w.has(logger_id))
       const is_known = this.#plants.isKnown(plant, now_ms)
       const beside_w = batteries?.fixed_w(logger_id) ?? 0
-      const is_over = permit_w !== null && decided.fixed_w + beside_w > permit_w
+      const plant_fixed_w = Math.max(0, decided.fixed_w - sleepingOf(plant))
+      const is_over = permit_w !== null && plant_fixed_w + beside_w > permit_w
       this.#alerts.permitUnenforceable(logger_id, is_known && is_over)
-      fixed_w += is_known ? decided.fixed_w : 0
+      fixed_w += is_known ? plant_fixed_w : 0
       const power = this.#plants.powerOf(plant, now_ms)
       const joint_w = worst_w + (batteries?.held_w(logger_id) ?? 0)
       const allowed = { most_w: permit_w, worst_w: joint_w }

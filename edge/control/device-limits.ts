@@ -212,6 +212,12 @@ export class DeviceLimits {
     return this.#written_at_ms + (this.#traits?.min_interval_ms ?? 0) - now_ms
   }
 
+  /** How long after a lower limit was written its power may be above that; 0: never read. */
+  get comes_down_ms(): number {
+    const traits = this.#traits
+    return traits ? traits.applies_within_ms + rampOf(traits, this.facts) : 0
+  }
+
   /** Its limit holds also while it is not heard of, whatever becomes of its power. */
   get stays(): boolean {
     return this.#traits?.survives_power_loss === true && this.#state?.revert === null

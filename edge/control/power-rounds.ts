@@ -5,6 +5,7 @@
  */
 import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
 import type { Plant } from './controlled-plants.ts'
+import type { DeviceLimits } from './device-limits.ts'
 
 /** What measures power: an inverter or the controller of a plant, a meter, a PCS. */
 export type PowerSource = `device ${number}` | `meter ${number}` | `pcs ${string}`
@@ -44,14 +45,15 @@ export function measuredByDevices(
   { devices, removed }: Pick<Plant, 'devices' | 'removed'>,
   round: PowerRound,
   batteries: readonly MeasuredPower[],
-  now_ms: number,
+  { now_ms, asleep }: { now_ms: number; asleep: ReadonlySet<DeviceLimits> },
 ): MeasuredPower {
   const known_w: number[] = []
-  const missing_w = removed.map(({ limits }) => limits.worst_w(now_ms))
+  const awake = removed.filter(({ limits }) => !asleep.has(limits))
+  const missing_w = awake.map(({ limits }) => limits.worst_w(now_ms))
   for (const { inverter_id, limits } of devices) {
     const power_w = round.power_w.get(`device ${inverter_id}`) ?? null
-    if (power_w === null) missing_w.push(limits.worst_w(now_ms))
-    else known_w.push(power_w)
+    if (power_w !== null) known_w.push(power_w)
+    else if (!asleep.has(limits)) missing_w.push(limits.worst_w(now_ms))
   }
   for (const { power_w, at_most_w } of batteries) {
     const discharge_w = Math.max(0, power_w ?? 0)

@@ -158,6 +158,8 @@ function whatOf(entry: ControlEntry): string {
     case 'power':
     case 'battery_power':
       return `measured ${kw(entry.power_w)}`
+    case 'sun':
+      return suns[entry.sun]
     case 'fault':
       return `control failed its own check: ${entry.message}`
     case 'lost':
@@ -166,6 +168,12 @@ function whatOf(entry: ControlEntry): string {
       return 'what holds from before'
   }
 }
+
+const suns = {
+  day: 'it is day: an inverter that does not answer counts with all that it can deliver',
+  low: 'the sun is low: an inverter that does not answer may be asleep, and is not counted',
+  night: 'it is night: an inverter that does not answer is asleep, and delivers nothing',
+} as const
 
 function decisionText(entry: Extract<ControlEntry, { is: 'decision' }>): string {
   const { ceiling_w, held_by, worst_w, is_known = true } = entry

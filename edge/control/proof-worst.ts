@@ -10,13 +10,15 @@ export interface ListedInverter {
 /**
  * Its limit as read last, or a raise that was begun since, where that is higher; its own persistent
  * ceiling while no limit is enabled or it does not answer; its largest power by site.yaml while it
- * was never read.
+ * was never read. Nothing while it does not answer and the sun is low.
  */
 export function worstOfInverter(
   state: ControlState,
   { inverter_id, max_w }: ListedInverter,
 ): number {
   const { found, begun_w, gone } = state.device(inverter_id)
+  const is_day = (state.sun?.sun ?? 'day') === 'day'
+  if (!is_day && (!found || gone !== 'no')) return 0
   if (!found) return max_w
   if (gone === 'yes') return found.static_max_w
   const { limit_w, static_max_w } = found

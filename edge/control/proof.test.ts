@@ -359,3 +359,24 @@ test('a plant of which not all was heard is not said to be held', () => {
   assert.match(textOf(false), /plant 1 +not known yet, at worst 300\.000 kW$/)
   assert.match(textOf(true), /held to 0\.000 kW \(permit\)/)
 })
+
+test('an inverter that does not answer is accused by day alone', () => {
+  const asleep: Noted[] = [1, 2].map((inverter_id) => ({ is: 'gone', inverter_id }))
+  const sun = (sun: 'day' | 'low' | 'night'): Noted => ({ is: 'sun', sun })
+  const night = { 5: [sun('low'), ...asleep], 10: [sun('night')], 40: [sun('low')] }
+  assert.equal(prove(night).is, 'kept')
+  const dawn = prove({ ...night, 50: [sun('day')], 52: [found(1, 75_000), found(2, 75_000)] })
+  const at = (nth: number) => start_at + nth * minute_ms + 1
+  assert.deepEqual(
+    dawn.oversteps.map(({ from_at, to_at, cause }) => [from_at, to_at, cause]),
+    [[at(50), at(52), 'silence']],
+  )
+  // Those that answer count with their limits, by night as well.
+  const { is, oversteps } = prove({ 5: [sun('night')], 10: [found(1, 90_000, 'raised')] })
+  assert.deepEqual([is, oversteps.map(({ cause }) => cause)], ['broken', ['device']])
+  // One that was never read may be asleep since before the log.
+  const held_before = { at: start_at - minute_ms, ...sun('night') }
+  const state = new Proof(period, period.to_at).state
+  state.take(held_before)
+  assert.deepEqual(state.carried(start_at), [held_before])
+})

@@ -94,7 +94,10 @@ const tolerance_ratio = 0.01
 /** So long after the permit became known, or lower, more is no fault. */
 export const coming_down_ms = 10_000
 /** After these what is permitted, or of what it is the sum, is another. */
-const hasTerms = new Set<ControlEntry['is']>(['site', 'permit', 'permit_file', 'carried'])
+const hasTerms = new Set<ControlEntry['is']>(['site', 'permit', 'permit_file', 'carried', 'sun'])
+
+/** After these the same devices may deliver something else. */
+const hasSums = new Set<ControlEntry['is']>(['site', 'carried', 'sun'])
 
 export class Proof {
   readonly #period: Period
@@ -154,7 +157,7 @@ export class Proof {
       if (entry.is === 'battery_power') this.#measureBattery(entry)
       const plants = entry.is === 'round' ? entry.plants : entry.is === 'power' ? [entry] : []
       if (is_told) for (const plant of plants) this.#noteMissingPermit(plant)
-      if (entry.is === 'site' || entry.is === 'carried') this.#sumUp()
+      if (hasSums.has(entry.is)) this.#sumUp()
       if (hasTerms.has(entry.is)) this.#weighAll(entry)
     }
     return is_told
@@ -347,7 +350,7 @@ export class Proof {
     const { is } = entry
     if (is === 'order' || is === 'pcs_order') return 'write'
     if (is === 'pcs') return entry.obeys === 'silent' ? 'silence' : 'device'
-    if (is === 'gone') return 'silence'
+    if (is === 'gone' || is === 'sun') return 'silence'
     if (is === 'limit' || is === 'answer') return 'device'
     if (is === 'permit' || is === 'permit_file') return 'permit'
     return is === 'site' ? 'site' : 'unknown'

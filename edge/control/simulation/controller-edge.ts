@@ -103,6 +103,7 @@ class ControllerMachine implements Machine {
       onEvent: (event) => {
         this.#leave(event)
         if (event) this.#lookForAccused(event)
+        this.#judgeAlarm(event)
       },
       onReport: (reports) => {
         this.#leave(reports)
@@ -220,6 +221,13 @@ class ControllerMachine implements Machine {
     const is_odd = device.has_ignored || device.quirks.beyond_ratio > 0
     if (is_odd || !this.#needs.judge.isUntouched(device)) return
     this.#break(new Broken(`inverter ${source_id} obeys, and is said not to`))
+  }
+
+  /** Inverters that sleep are no danger to the permit. */
+  #judgeAlarm(event: LinkEvent | null): void {
+    const { world } = this.#needs
+    if (event?.code !== 'permit_unenforceable' || event.edge !== 'rising' || !world.is_dark) return
+    this.#break(new Broken(`at night ${event.source_id} says ${event.code}`))
   }
 
   #takeReport({ row, applied_at, observed_limit_kw }: RowReport): void {

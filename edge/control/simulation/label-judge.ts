@@ -107,7 +107,10 @@ export class LabelJudge {
     const isOneOf = (all: Iterable<number>) =>
       [...all].some((one_w) => Math.abs(one_w - bound_w) <= same_w)
     if (static_max_w > 0) this.#rescale(inverter_id, static_max_w)
-    const of_rows = this.#of_rows.get(inverter_id) ?? []
+    const of_rows = [...(this.#of_rows.get(inverter_id) ?? [])]
+    // Its ceiling may have been set since this was read.
+    const read_ratio = static_max_w / device.build.static_w
+    const made = of_rows.flatMap((row_w) => [device.makes(row_w), device.makes(row_w) * read_ratio])
     const is_true =
       limited_by === 'none'
         ? // Its ceiling may be another since this was read, which nobody can know yet.
@@ -115,7 +118,7 @@ export class LabelJudge {
         : limited_by === 'external'
           ? isOneOf(device.foreign_w)
           : limited_by === 'curtailment'
-            ? isOneOf(of_rows) || isOneOf([...of_rows].map((row_w) => device.makes(row_w)))
+            ? isOneOf([...of_rows, ...made])
             : true
     if (is_true) return
     throw new Broken(`inverter ${inverter_id} stands at ${bound_w} W, said to be ${limited_by}`)

@@ -46,11 +46,13 @@ const tests = {
     'unheard-time',
     'vain-writes',
     'one-at-a-time',
+    'night-watch',
+    'proof',
   ]),
   batteries: [
     ...['pcs-power', 'decide-dispatch', 'dispatcher', 'dispatch-hours', 'battery-room.prop'],
     ...['removed-pcs', 'pcs-notes', 'controlled-pcs', 'controlled-unit', 'standing-room'],
-    ...['hidden-figures', 'dispatch-log', 'pcs-targets', 'unit-rooms'],
+    ...['hidden-figures', 'dispatch-log', 'pcs-targets', 'unit-rooms', 'night'],
   ].map((name) => `edge/battery/${name}.test.ts`),
   none: [
     ...inDrivers(['sunspec-limit.prop', 'sunspec-limit', 'register-limit', 'profiles']),

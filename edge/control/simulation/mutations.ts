@@ -3,6 +3,7 @@ import { batteryMutations } from '../../battery/battery-mutations.ts'
 import { deviceMutations } from './device-mutations.ts'
 import { driverMutations } from './driver-mutations.ts'
 import { core, type Mutation } from './mutation.ts'
+import { nightMutations } from './night-mutations.ts'
 import { plantMutations } from './plant-mutations.ts'
 
 const limits = `${core}/device-limits.ts`
@@ -374,6 +375,7 @@ export const mutations: readonly Mutation[] = [
   },
   ...deviceMutations,
   ...plantMutations,
+  ...nightMutations,
   ...driverMutations,
   ...batteryMutations,
 ]

@@ -27,6 +27,11 @@ const shadow_ms = 40_000
 /** Of the rating, what a device has of the sun. */
 const shadows = [1, 0.3, 1, 0.7, 0.05, 1, 0.5, 1, 0, 0.9, 0.2]
 const epoch_ms = Date.parse('2026-06-01T10:00:00Z')
+/** The part of the worlds in which it is night, and inverters sleep. */
+const night_worlds = 1 / 6
+const midnight_ms = Date.parse('2026-06-01T22:45:00Z')
+/** About midnight the sun is below the horizon by any clock that is off by less. */
+const night_ms = 2.5 * 3_600_000
 
 export interface WorldPlant {
   logger_id: number
@@ -67,6 +72,8 @@ export class World {
   /** For what devices make of their limits: two worlds of three know nothing of that. */
   readonly #quirk_chance: Chance
   readonly is_quirky: boolean
+  readonly #night_chance: Chance
+  readonly is_night: boolean
   readonly #watcher: Watcher
   now_ms = 0
   sun = 1
@@ -80,19 +87,24 @@ export class World {
   down_until_ms = 0
   #wall_offset_ms = 0
   #server_offset_ms = 0
+  /** The server and the wall clock agreed since the edge was last started. */
+  #is_wall_confirmed = true
   #step = 0
   #groups = 0
 
   constructor(seed: number, watcher: Watcher) {
     this.chance = chanceOf(seed)
     this.#quirk_chance = chanceOf(seedOf(seed, 2))
-    this.is_quirky = this.#quirk_chance.yes(quirky_worlds)
+    const may_be_quirky = this.#quirk_chance.yes(quirky_worlds)
     this.#watcher = watcher
+    this.#night_chance = chanceOf(seedOf(seed, 3))
+    this.is_night = this.#night_chance.yes(night_worlds)
     this.steps = this.chance.between(400, 1200)
+    this.is_quirky = may_be_quirky && !this.is_night
     const rates = ratesOf(this.chance)
     const is_quiet = this.is_quirky && this.#quirk_chance.yes(quiet_worlds)
     const rare = is_quiet ? quiet : this.has_server_time ? jumpy : {}
-    this.#rates = { ...rates, ...rare }
+    this.#rates = { ...rates, ...(this.is_night ? night : rare) }
     this.plants = this.#build(this.chance.pick([1, 1, 1, 2, 2, 3, 4]))
     this.devices = this.plants.flatMap(({ devices }) => devices)
     this.permit_w = this.#drawPermits(0.2)
@@ -100,17 +112,27 @@ export class World {
   }
 
   get wall_ms(): number {
-    return epoch_ms + this.now_ms + this.#wall_offset_ms
+    return this.#true_ms + this.#wall_offset_ms
   }
 
-  /** One world of five has a server with a clock of its own, which may be the wrong one. */
+  get #true_ms(): number {
+    return (this.is_night ? midnight_ms : epoch_ms) + this.now_ms
+  }
+
+  /** Dark by each clock, the wall clock confirmed since the start, nothing wrong with a device. */
+  get is_dark(): boolean {
+    const is_dark = this.is_night && !this.is_calm && Math.abs(this.#wall_offset_ms) < night_ms
+    return is_dark && this.#is_wall_confirmed
+  }
+
+  /** The server has a clock of its own by night, and in one world of five, where it may be wrong. */
   get has_server_time(): boolean {
-    return this.steps % 5 === 0
+    return this.is_night || this.steps % 5 === 0
   }
 
   /** By the clock of the server, which makes the rows. */
   get server_ms(): number {
-    return this.has_server_time ? epoch_ms + this.now_ms + this.#server_offset_ms : this.wall_ms
+    return this.has_server_time ? this.#true_ms + this.#server_offset_ms : this.wall_ms
   }
 
   get is_calm(): boolean {
@@ -145,6 +167,7 @@ export class World {
     for (const device of this.devices) device.advance(this.now_ms)
     if (this.is_calm) return
     for (const device of this.devices) this.#befall(device)
+    if (this.is_night) this.#sleep()
     this.#befallEdge()
     this.#ask()
   }
@@ -168,6 +191,18 @@ export class World {
   #happens(what: keyof Rates): boolean {
     const rate = this.#rates[what]
     return rate > 0 && this.chance.yes(rate)
+  }
+
+  /** One after the other falls asleep until the sun is back; some go on to answer. */
+  #sleep(): void {
+    this.sun = 0
+    const chance = this.#night_chance
+    for (const device of this.devices) {
+      const { inverter_id } = device.build
+      if (device.is('silent') || inverter_id % 7 === 0 || !chance.yes(0.01)) continue
+      this.#note(() => `${inverter_id} falls asleep`)
+      device.trouble('silent', this.steps * tick_ms)
+    }
   }
 
   #note(text: () => string): void {
@@ -232,8 +267,10 @@ export class World {
     const { chance } = this
     if (this.#happens('crash') && !this.is_down) {
       this.down_until_ms = this.now_ms + chance.between(0, 30) * tick_ms
+      this.#is_wall_confirmed = false
     }
     if (this.#happens('jump')) this.#jump()
+    if (!this.is_down && this.#wall_offset_ms === 0) this.#is_wall_confirmed = true
     if (this.#happens('permit')) {
       this.permit_w = this.#drawPermits(0.15)
       if (this.site_w !== null) this.site_w = this.#drawSite()
@@ -247,7 +284,7 @@ export class World {
   #jump(): void {
     const { chance } = this
     const by_ms = chance.between(-7200, 7200) * tick_ms
-    if (this.has_server_time && chance.yes(0.2)) {
+    if (this.has_server_time && !this.is_night && chance.yes(0.2)) {
       this.#server_offset_ms = this.#server_offset_ms === 0 ? by_ms : 0
       this.#note(() => `the clock of the server is off by ${this.#server_offset_ms / 1000} s`)
       return
@@ -387,6 +424,8 @@ const quiet: Partial<Rates> = {
 
 /** Orders last, and clocks jump under them. */
 const jumpy: Partial<Rates> = { jump: 0.008, row: 0.02, release: 0.001, crash: 0.001 }
+/** Inverters sleep, and nothing else is wrong with them, nor with the link. */
+const night: Partial<Rates> = { ...quiet, crash: 0.003, link: 0, cloud: 0 }
 
 /** Some episodes are quiet, some have one kind of trouble, some have all of it. */
 function ratesOf(chance: Chance): Rates {
