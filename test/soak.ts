@@ -15,6 +15,7 @@ const { values } = parseArgs({
     requests: { type: 'string', default: '200000' },
     from: { type: 'string', default: '0' },
     seconds: { type: 'string', default: '12' },
+    scene: { type: 'string', default: '' },
     'history-days': { type: 'string', default: '8' },
   },
 })
@@ -25,7 +26,8 @@ const parts: Record<string, () => Promise<number>> = {
   kills: () => kills({ seed, minutes: Number(values.minutes) }),
   fuzz: () =>
     fuzz({ seed, requests: Number(values.requests), from: Number(values.from), history_days }),
-  neighbours: () => neighbours({ seconds: Number(values.seconds), history_days }),
+  neighbours: () =>
+    neighbours({ seconds: Number(values.seconds), scene: values.scene, history_days }),
 }
 
 const part = parts[values.part]

@@ -53,10 +53,9 @@ export function addSubtree(
     handler: async (request, reply) => {
       const [below = ''] = request.url.slice(path.length).split('?')
       if (!operations.has(below) || /%00/.test(request.url)) throw new ApiError('not_found')
-      const asked = webRequest(request)
       const network = networkOf(request.ip)
       const asker = { client: network, key: network, signal: readerSignal(reply.raw) }
-      const response = await queue.run(asker, () => answer(asked))
+      const response = await queue.run(asker, async () => answer(webRequest(request)))
       for (const [name, value] of response.headers) {
         if (name !== 'set-cookie') reply.header(name, value)
       }

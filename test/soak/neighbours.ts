@@ -27,6 +27,9 @@ const settle_s = 3
 const in_flight = 24
 /** Pause of the noisy tenant after a refusal. `Retry-After` is ignored on purpose. */
 const pause_ms = 50
+const strangers = 200
+/** Pause of each stranger after a 503: the shortest `Retry-After`. */
+const stranger_pause_ms = 1000
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
@@ -155,7 +158,7 @@ async function slowReaders({ plant, key, signal, count }: Noise): Promise<void> 
 
 /** Each sign-in comes from its own address, by `X-Forwarded-For`. */
 async function signIns({ plant, signal, count }: Noise): Promise<void> {
-  const { ask, close } = exchanges(plant.url, 200)
+  const { ask, close } = exchanges(plant.url, strangers)
   signal.addEventListener('abort', close)
   let turn = 0
   const one = async () => {
@@ -173,10 +176,10 @@ async function signIns({ plant, signal, count }: Noise): Promise<void> {
       }).catch(unlessAborted(signal))
       if (!answer) return
       count(answer)
-      if (answer.status === 503) await wait(pause_ms)
+      if (answer.status === 503) await wait(stranger_pause_ms)
     }
   }
-  await Promise.all(Array.from({ length: 200 }, one))
+  await Promise.all(Array.from({ length: strangers }, one))
 }
 
 /** Sends string readings; every second frame is invalid. */
@@ -218,6 +221,8 @@ async function bigFrames({ plant, signal }: Noise): Promise<void> {
 export interface NeighboursOptions {
   /** Length of each scene. */
   seconds: number
+  /** Words in the name of the scenes to play; '' plays all. */
+  scene: string
   history_days: number
 }
 
@@ -232,6 +237,7 @@ export function neighbours(options: NeighboursOptions): Promise<number> {
     })
     let faults = 0
     for (const [nth, scene] of scenes.entries()) {
+      if (!scene.name.includes(options.scene)) continue
       const noisy_key = await addKey(db, {
         key_id: `dddddddddd${nth.toString(16).padStart(2, '0')}`,
         client_id: own,
