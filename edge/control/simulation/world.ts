@@ -125,7 +125,7 @@ export class World {
     return is_dark && this.#is_wall_confirmed
   }
 
-  /** The server has a clock of its own by night, and in one world of five, where it may be wrong. */
+  /** By night, and in one world of five, the server has its own clock, which may be wrong. */
   get has_server_time(): boolean {
     return this.is_night || this.steps % 5 === 0
   }
