@@ -5,7 +5,6 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { startClient } from './fixtures/beside-peer.ts'
@@ -19,8 +18,9 @@ const held_ms_max = 50
 const days = 400
 const connections = 4
 const quiet_requests = 12
-const requests = 30
+const requests = 25
 
+const csv = { accept: 'text/csv' }
 const heavyReads = readsOf(new Date())
 
 const plant = await servedPlant({ inverters, strings })
@@ -34,11 +34,11 @@ try {
   await neighbour.ask('/overview', 50)
   const quiet_ms: number[] = []
   const measured: { name: string; p95_ms: number; held_ms: number; statuses: string }[] = []
-  for (const { name, path } of heavyReads) {
+  for (const { name, path, headers = {} } of heavyReads) {
     quiet_ms.push(...(await neighbour.ask('/overview', quiet_requests)).wall_ms)
-    loader.send({ path: `/v1/sites/plant${path}`, headers: {}, connections } satisfies Load)
-    // The first of them start threads and compile.
-    await delay(300)
+    loader.send({ path: `/v1/sites/plant${path}`, headers, connections } satisfies Load)
+    // The first of them starts a thread and compiles.
+    await once(loader, 'message')
     const held = longestHeld()
     const { wall_ms } = await neighbour.ask('/overview', requests)
     measured.push({
@@ -89,7 +89,7 @@ async function stopped(client: ChildProcess): Promise<string> {
     .join(', ')
 }
 
-function readsOf(now: Date): { name: string; path: string }[] {
+function readsOf(now: Date): { name: string; path: string; headers?: Record<string, string> }[] {
   const ago = (count: number) => new Date(now.getTime() - count * day_ms)
   const end = now.toISOString()
   const window = `start=${ago(days).toISOString()}&end=${end}`
@@ -114,5 +114,12 @@ function readsOf(now: Date): { name: string; path: string }[] {
     ['losses', `/efficiency/loss-analysis?${window}`],
     ['sum of earnings', `/earnings/summary?${dates}`],
   ]
-  return [...series, ...sums].map(([name, path]) => ({ name: name!, path: path! }))
+  return [
+    ...[...series, ...sums].map(([name, path]) => ({ name: name!, path: path! })),
+    ...series.map(([name, path]) => ({
+      name: `${name} as CSV`,
+      path: path!.replace(/&limit=\d+$/, ''),
+      headers: csv,
+    })),
+  ]
 }

@@ -1,5 +1,5 @@
 /** The program of a read thread: the handlers of the API, on database connections of its own. */
-import { systemClock } from '@heliograph/domain/clock'
+import { systemClock, systemTimers } from '@heliograph/domain/clock'
 import { boundedLine } from '@heliograph/domain/log-line'
 import { pino } from 'pino'
 import { createDeps, type Deps } from './deps.ts'
@@ -7,15 +7,16 @@ import { endpoints } from './endpoints.ts'
 import { answerWriters } from './http/answer.ts'
 import { toApiError } from './http/errors.ts'
 import { bytesOf, type Runner, runRead } from './http/execute.ts'
-import type { ReadResult, ReadSettings, ReadTask } from './read-threads.ts'
+import { export_minutes_max } from './http/export.ts'
+import { csvForm, textOf } from './http/export-items.ts'
+import type { ExportFormat } from './http/export-rows.ts'
+import type { ReadSettings, ReadTask, ThreadResult, ThreadTask } from './read-threads.ts'
+import { streamOut } from './storage/copy-out.ts'
 import { openDatabase } from './storage/database.ts'
 import { runForReader } from './storage/reader.ts'
 import { answerTasks, threadSettings } from './threads/answer-tasks.ts'
 
-/** A handler asks two things at once. */
-const connections = 2
-
-const { url, log_level } = threadSettings<ReadSettings>()
+const { url, connections, log_level } = threadSettings<ReadSettings>()
 const log = pino({ name: 'server', level: log_level, hooks: { streamWrite: boundedLine } })
 const writerOf = answerWriters('values')
 
@@ -36,23 +37,27 @@ async function open(): Promise<Map<string, Runner<Deps>>> {
   const needs = createDeps(db, systemClock)
   const shared = { needs, db, clock: systemClock, log }
   return new Map(
-    endpoints
-      .filter(({ heavy }) => heavy)
-      .map((endpoint) => {
-        const write = writerOf(endpoint, endpoint.operation_id)
-        return [endpoint.operation_id, { ...shared, endpoint, write }]
-      }),
+    endpoints.map((endpoint) => {
+      const write = writerOf(endpoint, endpoint.operation_id)
+      return [endpoint.operation_id, { ...shared, endpoint, write }]
+    }),
   )
 }
 
-async function read({ operation_id, request }: ReadTask, gone: AbortSignal): Promise<ReadResult> {
+async function runnerOf({ operation_id }: ReadTask): Promise<Runner<Deps>> {
+  const runner = (await runners()).get(operation_id)
+  if (!runner) throw new Error(`there is no ${operation_id}`)
+  return runner
+}
+
+async function answerTask(task: ThreadTask, gone: AbortSignal): Promise<ThreadResult> {
   try {
-    const runner = (await runners()).get(operation_id)
-    if (!runner) throw new Error(`${operation_id} is no heavy read`)
-    const answer = await runForReader(gone, () => runRead(runner, { ...request, body: undefined }))
-    const { status, headers, text } = answer
-    // Memory of its own, so that it can move to the main thread.
-    return { status, headers, bytes: new Uint8Array(bytesOf(text)) }
+    if ('ended_export_id' in task) return endExport(task.ended_export_id)
+    if ('export_id' in task) return { part: await nextPart(task, gone) }
+    const runner = await runnerOf(task)
+    const request = { ...task.request, body: undefined }
+    const { status, headers, text } = await runForReader(gone, () => runRead(runner, request))
+    return { status, headers, bytes: owned(bytesOf(text)) }
   } catch (error) {
     const { code, details, headers } = toApiError(error)
     if (code !== 'internal_error') return { refusal: { code, details, headers } }
@@ -60,4 +65,69 @@ async function read({ operation_id, request }: ReadTask, gone: AbortSignal): Pro
   }
 }
 
-answerTasks(read, (result) => ('bytes' in result ? [result.bytes.buffer] : []))
+/** In memory of its own, so that it can move to the main thread. */
+const owned = (bytes: Buffer) => new Uint8Array(bytes)
+
+interface Export {
+  parts: AsyncIterator<Buffer>
+  end(): void
+}
+
+const exports = new Map<number, Promise<Export>>()
+
+async function nextPart(
+  { export_id, opened_by }: { export_id: number; opened_by: ReadTask & { format: ExportFormat } },
+  gone: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const opened = exports.get(export_id) ?? openExport(opened_by)
+  exports.set(export_id, opened)
+  const { parts, end } = await opened
+  if (gone.aborted) end()
+  gone.addEventListener('abort', end)
+  try {
+    const { value, done } = await parts.next()
+    return done ? null : owned(value)
+  } finally {
+    gone.removeEventListener('abort', end)
+  }
+}
+
+async function openExport(task: ReadTask & { format: ExportFormat }): Promise<Export> {
+  const { endpoint, db, needs } = await runnerOf(task)
+  const ended = new AbortController()
+  const { signal } = ended
+  return runForReader(signal, async () => {
+    const rows = await endpoint.exports!({ ...task.request, body: undefined } as never, needs)
+    if ('columns' in rows) throw new Error(`the export of ${task.operation_id} is not computed`)
+    const { bytes } = streamOut(db, unhurried(signal), (tx) =>
+      textOf(task.format, csvForm(endpoint), rows.items(tx)),
+    )
+    return { parts: bytes[Symbol.asyncIterator](), end: () => ended.abort() }
+  })
+}
+
+/** The main thread bounds the time of an export, and gives up its reader. */
+const unhurried = (signal: AbortSignal) => ({
+  timeout_ms: export_minutes_max * 60_000,
+  patience: { wait_ms: export_minutes_max * 60_000, bytes_min: 0 },
+  timers: systemTimers,
+  signal,
+})
+
+function endExport(export_id: number): ThreadResult {
+  const opened = exports.get(export_id)
+  exports.delete(export_id)
+  opened?.then(
+    ({ end }) => end(),
+    // The task that opened it has failed with it.
+    () => {},
+  )
+  return { part: null }
+}
+
+function movedOf(result: ThreadResult): ArrayBuffer[] {
+  if ('bytes' in result) return [result.bytes.buffer]
+  return 'part' in result && result.part ? [result.part.buffer] : []
+}
+
+answerTasks(answerTask, { movedOf, at_once: true })

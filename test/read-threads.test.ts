@@ -87,6 +87,7 @@ before(async () => {
   }
   inProcess = await serve(input)
   inThreads = await serve({ ...input, options: { reading: threads } })
+  await inThreads.listen({ host: '127.0.0.1', port: 0 })
 })
 after(async () => {
   inThreads.server.closeAllConnections()
@@ -134,8 +135,8 @@ async function addOthers(): Promise<void> {
   await add('node', { node_number: 1, channel_values: [40] })
 }
 
-function ask(app: FastifyInstance, path: string) {
-  return app.inject({ url: `/v1/sites/plant${path}`, headers: { authorization } })
+function ask(app: FastifyInstance, path: string, accept = 'application/json') {
+  return app.inject({ url: `/v1/sites/plant${path}`, headers: { authorization, accept } })
 }
 
 test('every heavy read is compared', () => {
@@ -157,6 +158,24 @@ for (const [operation_id, path] of Object.entries(paths)) {
   })
 }
 
+const computed = endpoints.filter(
+  ({ operation_id, exports }) => exports && paths[operation_id] !== undefined,
+)
+for (const { operation_id } of computed) {
+  for (const accept of ['text/csv', 'application/x-ndjson']) {
+    test(`${operation_id} as ${accept}: a thread writes what the main thread does`, async () => {
+      const path = paths[operation_id]!.replace(/&limit=\d+/, '')
+      const expected = await ask(inProcess, path, accept)
+      const answered = await ask(inThreads, path, accept)
+      assert.equal(expected.statusCode, 200, expected.payload)
+      assert.equal(answered.payload, expected.payload)
+      assert.deepEqual(namesOf(answered.headers), namesOf(expected.headers))
+    })
+  }
+}
+
+const namesOf = (headers: object) => Object.keys(headers).toSorted()
+
 test('what a read refuses in a thread is refused alike', async () => {
   for (const path of ['/bess/9/history', '/inverters/999/history', '/loggers/9/history?limit=x']) {
     const [expected, answered] = [await ask(inProcess, path), await ask(inThreads, path)]
@@ -175,46 +194,49 @@ test('what fails in a thread is a 500 whose cause is in the log', async () => {
   assert.equal((await ask(inThreads, paths['predictions_prices_list']!)).statusCode, 200)
 })
 
-test('a statement of a thread ends with its reader', { timeout: 30_000 }, async () => {
-  const { db } = database
-  const failed = failures.length
-  await inThreads.listen({ host: '127.0.0.1', port: 0 })
-  const locked = Promise.withResolvers<void>()
-  const done = Promise.withResolvers<void>()
-  const holding = db.transaction(async (tx) => {
-    await tx.execute('LOCK TABLE price_runs')
-    locked.resolve()
-    await done.promise
-  })
-  const waiting = async () => {
-    const rows = await db.query(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database()
-         AND application_name = 'heliograph-server-read' AND wait_event_type = 'Lock'`,
-    )
-    return rows.length
-  }
-  try {
-    await locked.promise
-    const request = get({
-      ...{ host: '127.0.0.1', port: (inThreads.server.address() as AddressInfo).port },
-      path: `/v1/sites/plant${paths['predictions_prices_list']}`,
-      ...{ agent: false, headers: { authorization } },
-    })
-    request.on('error', () => {})
-    await eventually(async () => assert.equal(await waiting(), 1))
-    request.destroy()
-    await eventually(async () => assert.equal(await waiting(), 0))
-  } finally {
-    done.resolve()
-    await holding
-  }
-  const { port } = inThreads.server.address() as AddressInfo
-  const again = get({
-    ...{ host: '127.0.0.1', port, agent: false, headers: { authorization } },
-    path: `/v1/sites/plant${paths['predictions_prices_list']}`,
-  })
-  const [response] = (await once(again, 'response')) as [IncomingMessage]
-  response.resume()
-  assert.equal(response.statusCode, 200)
-  assert.equal(failures.length, failed, 'nothing has failed')
+test('an export that fails in a thread is a 500 before its first byte', async () => {
+  await database.db.execute('ALTER TABLE price_runs RENAME TO away')
+  const answered = await ask(inThreads, paths['predictions_prices_list']!, 'text/csv')
+  await database.db.execute('ALTER TABLE away RENAME TO price_runs')
+  assert.equal(answered.statusCode, 500)
 })
+
+for (const accept of ['application/json', 'text/csv']) {
+  test(`a statement for ${accept} ends with its reader`, { timeout: 30_000 }, async () => {
+    const { db } = database
+    const failed = failures.length
+    const locked = Promise.withResolvers<void>()
+    const done = Promise.withResolvers<void>()
+    const holding = db.transaction(async (tx) => {
+      await tx.execute('LOCK TABLE logger_hours')
+      locked.resolve()
+      await done.promise
+    })
+    const waiting = async () => {
+      const rows = await db.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database()
+           AND application_name = 'heliograph-server-read' AND wait_event_type = 'Lock'`,
+      )
+      return rows.length
+    }
+    const { port } = inThreads.server.address() as AddressInfo
+    const path = `/v1/sites/plant${paths['earnings_hourly_list']}`
+    const open = () =>
+      get({ host: '127.0.0.1', port, path, agent: false, headers: { authorization, accept } })
+    try {
+      await locked.promise
+      const request = open()
+      request.on('error', () => {})
+      await eventually(async () => assert.equal(await waiting(), 1))
+      request.destroy()
+      await eventually(async () => assert.equal(await waiting(), 0))
+    } finally {
+      done.resolve()
+      await holding
+    }
+    const [response] = (await once(open(), 'response')) as [IncomingMessage]
+    response.resume()
+    assert.equal(response.statusCode, 200)
+    assert.equal(failures.length, failed, 'nothing has failed')
+  })
+}

@@ -7,13 +7,15 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Duplex, pipeline, Readable } from 'node:stream'
 import type { Clock, Timers } from '@heliograph/domain/clock'
-import { type Copying, copyOut, streamOut } from '../storage/copy-out.ts'
+import { type Copying, copyOut, passOn, streamOut } from '../storage/copy-out.ts'
 import type { Database, Log } from '../storage/database.ts'
 import { chooseEncoding, compressor, type Encoding } from './compression.ts'
 import type { Caller, Endpoint, Request } from './endpoint.ts'
 import { ApiError, unavailable } from './errors.ts'
+import type { AnyRequest } from './execute.ts'
 import { csvForm, type ExportItems, textOf } from './export-items.ts'
 import { copyStatement, type ExportFormat, type ExportRows } from './export-rows.ts'
+import type { Reading } from './serve-options.ts'
 import type { Bounds, Span } from './windows.ts'
 
 /** At the same time: of one key, of the keys of one client, and of all in one process. */
@@ -85,6 +87,8 @@ interface Deps {
   timers: Timers
   log: Log
   needs: never
+  /** Computes the items of exports in another thread; without it they are computed in this one. */
+  reading?: Reading | undefined
 }
 
 export function createExporter(deps: Deps): Exporter {
@@ -94,7 +98,8 @@ export function createExporter(deps: Deps): Exporter {
       const { has_limit, ...request } = asked
       const { limit, ...query } = request.query
       const limited = has_limit ? { ...query, limit } : query
-      const rows = await endpoint.exports!({ ...request, query: limited } as never, deps.needs)
+      const wanted = { ...request, query: limited }
+      const rows = await endpoint.exports!(wanted as never, deps.needs)
       const encoding = chooseEncoding(response.req.headers['accept-encoding'] as string | undefined)
       const name = fileName(endpoint, asked, deps.clock)
       const headers = {
@@ -107,7 +112,7 @@ export function createExporter(deps: Deps): Exporter {
       }
       if (response.req.method === 'HEAD') return { headers, bytes: Readable.from([]) }
       const release = running.take(request.caller)
-      const copying = begin(deps, { endpoint, format, rows, response })
+      const copying = begin(deps, { endpoint, wanted, format, rows, response })
       void copying.released.then(release)
       await once(copying.bytes, 'readable').catch((error) => {
         // Nobody is there to hear of it, and nothing has failed.
@@ -145,12 +150,16 @@ const compact = (instant: string) => instant.replaceAll(/[-:]|\.\d+/g, '')
 
 interface Beginning {
   endpoint: Endpoint<never>
+  wanted: AnyRequest
   format: ExportFormat
   rows: ExportRows | ExportItems
   response: ServerResponse
 }
 
-function begin({ db, timers }: Deps, { endpoint, format, rows, response }: Beginning): Copying {
+function begin(
+  { db, timers, reading }: Deps,
+  { endpoint, wanted, format, rows, response }: Beginning,
+): Copying {
   const abort = new AbortController()
   if (response.closed) abort.abort()
   else response.once('close', () => abort.abort())
@@ -165,7 +174,9 @@ function begin({ db, timers }: Deps, { endpoint, format, rows, response }: Begin
   if ('columns' in rows) return copyOut(db, { statement: copyStatement(format, rows), ...order })
   // Each of its statements may be short; all together may not take longer than one.
   const cancel = timers.after(timeout_ms, () => abort.abort(new Error('the export took too long')))
-  const copying = streamOut(db, order, (tx) => textOf(format, csvForm(endpoint), rows.items(tx)))
+  const copying = reading
+    ? passOn(order, (gone) => reading.export(endpoint.operation_id, { wanted, format, gone }))
+    : streamOut(db, order, (tx) => textOf(format, csvForm(endpoint), rows.items(tx)))
   void copying.released.then(cancel)
   return copying
 }

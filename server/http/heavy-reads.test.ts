@@ -66,6 +66,7 @@ before(async () => {
           new Promise((resolve) => {
             computing.set((params as { name: string }).name, resolve)
           }),
+        export: () => assert.fail('nothing is exported'),
       },
     },
   })

@@ -6,6 +6,7 @@ import type { ApiKey } from './authenticate.ts'
 import type { Encoding } from './compression.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Answer, AnyRequest } from './execute.ts'
+import type { ExportFormat } from './export-rows.ts'
 import type { Metrics } from './metrics.ts'
 
 export interface ServeOptions {
@@ -23,7 +24,7 @@ export interface ServeOptions {
   subtrees?: readonly Subtree[]
   /** The page of every address that is none of a document, the API or a subtree; for browsers. */
   page?: () => Document
-  /** Answers heavy reads in other threads; without it they are computed in this one. */
+  /** Computes heavy reads in other threads; without it they are computed in this one. */
   reading?: Reading
   /** Requests that take longer are told to the log. */
   slow_ms?: number
@@ -49,7 +50,15 @@ export interface Sessions {
 
 export interface Reading {
   /** Throws what the endpoint threw. */
-  read(operation_id: string, request: AnyRequest, signal: AbortSignal): Promise<Answer>
+  read(operation_id: string, request: AnyRequest, gone: AbortSignal): Promise<Answer>
+  /** The text of an export whose items are computed; ends when `gone` aborts. */
+  export(operation_id: string, order: ExportedText): AsyncIterable<Buffer>
+}
+
+export interface ExportedText {
+  wanted: AnyRequest
+  format: ExportFormat
+  gone: AbortSignal
 }
 
 export interface Subtree {

@@ -77,7 +77,7 @@ export async function serve<Needs>(input: ServeInput<Needs>): Promise<FastifyIns
     options,
     rates,
     gate,
-    exporter: createExporter({ ...input, needs: needs as never }),
+    exporter: createExporter({ ...input, needs: needs as never, reading: options.reading }),
     heavy: createHeavyReads(input.timers),
     closing: new Set(),
     methods: methodsByPath([

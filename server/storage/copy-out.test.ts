@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import test from 'node:test'
 import type { Timers } from '@heliograph/domain/clock'
 import { testDatabase } from '../../test/postgres.ts'
-import { type CopyOrder, copyOut } from './copy-out.ts'
+import { type CopyOrder, copyOut, passOn } from './copy-out.ts'
 
 /** Timers that run when the test says so. */
 function handTimers() {
@@ -107,5 +107,63 @@ test('a copy of rows', { timeout: 30_000 }, async (t) => {
     })
     const { bytes } = copyOut(db, order(slow, { signal: AbortSignal.abort() }))
     await assert.rejects(buffer(bytes), { name: 'AbortError' })
+  })
+})
+
+test('what comes from elsewhere', { timeout: 30_000 }, async (t) => {
+  const kib = Buffer.alloc(1024, 'x')
+  const scene = () => {
+    const { timers, running } = handTimers()
+    const reader = new AbortController()
+    const seen: { given_up?: AbortSignal } = {}
+    const order = {
+      timeout_ms: 60_000,
+      patience: { wait_ms: 60_000, bytes_min: 400_000 },
+      timers,
+      signal: reader.signal,
+    }
+    const pass = (parts: () => AsyncIterable<Buffer>) =>
+      passOn(order, (given_up) => {
+        seen.given_up = given_up
+        return parts()
+      })
+    return { running, reader, seen, pass }
+  }
+  async function* endless() {
+    for (;;) yield kib
+  }
+
+  await t.test('ends with its source', async () => {
+    const { pass, running, seen } = scene()
+    const { bytes, released } = pass(async function* parts() {
+      yield kib
+      yield kib
+    })
+    assert.equal((await buffer(bytes)).length, 2048)
+    await released
+    assert.deepEqual([running.size, seen.given_up?.aborted], [0, false])
+  })
+
+  await t.test('breaks off where its source fails', async () => {
+    const { bytes, released } = scene().pass(async function* parts() {
+      yield kib
+      throw new Error('the thread ended')
+    })
+    await assert.rejects(buffer(bytes), /the thread ended/)
+    await released
+  })
+
+  await t.test('is given up when its reader stalls or goes', async () => {
+    for (const leave of ['stalls', 'goes']) {
+      const { pass, running, reader, seen } = scene()
+      const { bytes, released } = pass(endless)
+      await once(bytes, 'readable')
+      while (running.size === 0) await new Promise(setImmediate)
+      if (leave === 'goes') reader.abort()
+      else for (const run of running) run()
+      await assert.rejects(buffer(bytes), { name: 'AbortError' })
+      await released
+      assert.equal(seen.given_up?.aborted, true, leave)
+    }
   })
 })

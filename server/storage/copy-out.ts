@@ -53,16 +53,29 @@ export function streamOut(
   order: OutOrder,
   source: (tx: Transaction) => AsyncIterable<Buffer | string>,
 ): Copying {
-  const bytes = new PassThrough()
-  const work = db.transaction(
-    async (tx) => {
-      order.signal.throwIfAborted()
-      await tx.execute(`SET LOCAL statement_timeout = ${order.timeout_ms}`)
-      await send(source(tx), bytes, tx.client, order)
-    },
-    { isolation: 'repeatable read', read_only: true },
+  return sending((bytes) =>
+    db.transaction(
+      async (tx) => {
+        order.signal.throwIfAborted()
+        await tx.execute(`SET LOCAL statement_timeout = ${order.timeout_ms}`)
+        // A statement that runs goes on, and only the loss of its connection ends it.
+        const drop = () => void tx.client.connection.stream.destroy()
+        await send(() => source(tx), bytes, order, drop)
+      },
+      { isolation: 'repeatable read', read_only: true },
+    ),
   )
-  const released = work.then(
+}
+
+/** Sends what `source` yields; `given_up` aborts when nobody takes more of it. */
+export const passOn = (
+  order: OutOrder,
+  source: (given_up: AbortSignal) => AsyncIterable<Buffer | string>,
+): Copying => sending((bytes) => send(source, bytes, order, () => {}))
+
+function sending(work: (bytes: PassThrough) => Promise<void>): Copying {
+  const bytes = new PassThrough()
+  const released = work(bytes).then(
     () => void bytes.end(),
     (error: Error) => void bytes.destroy(error),
   )
@@ -70,21 +83,18 @@ export function streamOut(
 }
 
 async function send(
-  source: AsyncIterable<Buffer | string>,
+  source: (given_up: AbortSignal) => AsyncIterable<Buffer | string>,
   bytes: PassThrough,
-  client: pg.PoolClient,
   order: OutOrder,
+  drop: () => void,
 ): Promise<void> {
-  const { signal } = order
   const slow = new AbortController()
   const watched = watchReader(order, () => slow.abort(new Error('the reader was too slow')))
-  const given_up = AbortSignal.any([signal, slow.signal])
-  // A statement that runs goes on, and only the loss of its connection ends it.
-  const drop = () => void client.connection.stream.destroy()
+  const given_up = AbortSignal.any([order.signal, slow.signal])
   given_up.addEventListener('abort', drop)
   try {
     // Not ended here: what was read is whole only once the transaction is.
-    await pipeline(source, watched, bytes, { signal: given_up, end: false })
+    await pipeline(source(given_up), watched, bytes, { signal: given_up, end: false })
   } catch (error) {
     // A refusal by the database leaves the connection as good as it was; all else does not.
     if (!(error instanceof pg.DatabaseError)) drop()

@@ -6,14 +6,20 @@ import type { Asked, Cancelled, Reply, ThreadData } from './worker-thread.ts'
 /** What `createWorkerThread` was given for it. */
 export const threadSettings = <Settings>() => (workerData as ThreadData).settings as Settings
 
+interface AnswerOptions<Answer> {
+  /** Memory that goes over to who asked, and is not copied. */
+  movedOf?: (answer: Answer) => ArrayBuffer[]
+  /** A task does not wait for the ones before it. */
+  at_once?: boolean
+}
+
 /**
- * Does one task after the other; what one throws is told to who asked, and the next follows. Memory
- * that `movedOf` names goes over to who asked, and is not copied. The signal is aborted where
- * nobody waits for the answer any more.
+ * Does one task after the other; what one throws is told to who asked, and the next follows. The
+ * signal is aborted where nobody waits for the answer any more.
  */
 export function answerTasks<Task, Answer>(
   answer: (task: Task, signal: AbortSignal) => Answer | Promise<Answer>,
-  movedOf: (answer: Answer) => ArrayBuffer[] = () => [],
+  { movedOf = () => [], at_once = false }: AnswerOptions<Answer> = {},
 ): void {
   // Linux alone gives each thread a priority of its own; elsewhere it would be that of the process.
   if ((workerData as ThreadData).in_background && process.platform === 'linux') {
@@ -37,6 +43,7 @@ export function answerTasks<Task, Answer>(
     if ('cancelled' in asked) return under_way.get(asked.cancelled)?.abort()
     const cancel = new AbortController()
     under_way.set(asked.id, cancel)
-    last_answered = last_answered.then(() => answerOne(asked, cancel.signal))
+    const before = at_once ? Promise.resolve() : last_answered
+    last_answered = before.then(() => answerOne(asked, cancel.signal))
   })
 }
