@@ -2,7 +2,7 @@
  * What the database gives as a stream, in the memory of its buffers whatever the rows are:
  * `COPY (query) TO STDOUT`, or text that is made of several reads of one snapshot.
  */
-import { PassThrough, type Readable } from 'node:stream'
+import { addAbortSignal, PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Timers } from '@heliograph/domain/clock'
 import pg from 'pg'
@@ -92,6 +92,8 @@ async function send(
   const watched = watchReader(order, () => slow.abort(new Error('the reader was too slow')))
   const given_up = AbortSignal.any([order.signal, slow.signal])
   given_up.addEventListener('abort', drop)
+  // Else the pipeline waits until a reader who stalls takes more.
+  addAbortSignal(given_up, bytes)
   try {
     // Not ended here: what was read is whole only once the transaction is.
     await pipeline(source(given_up), watched, bytes, { signal: given_up, end: false })
