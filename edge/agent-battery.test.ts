@@ -7,9 +7,9 @@ import type { Readings } from '@heliograph/domain/link'
 import { emptyReading } from '@heliograph/domain/readings'
 import { batteryOf, hourOf } from './battery/fixtures/mixed-site.ts'
 import { askToForget } from './control/limit-requests.ts'
-import { sealPermitFile } from './control/permit-file.ts'
 import type { PowerControl, PowerState } from './drivers/power-control.ts'
 import { agentPlace } from './fixtures/agent-place.ts'
+import { makeLimitable } from './fixtures/driver.ts'
 import { inverterOf, siteOf } from './fixtures/sites.ts'
 
 const permit_w = 61_234
@@ -25,34 +25,16 @@ const identity = { manufacturer: 'M', model: 'B', serial_number: '1', firmware_v
 
 async function placeOf(t: TestContext) {
   const place = await agentPlace(t)
-  const { driver, server, payloads, permit_file } = place
+  const { driver, server, payloads } = place
   place.write(site)
   // Where nothing is known of an earlier run a PCS counts with all that it can, for a while.
   const file = join(place.dir, 'data', 'battery-dispatch.json')
   mkdirSync(join(place.dir, 'data'))
   writeFileSync(file, JSON.stringify({ hours: [], most_w: [['1.0', 0]], reports: [] }))
-  const plants = [{ logger_id: 1, permit_kw: permit_w / 1000 }]
-  const sealed = sealPermitFile(JSON.stringify({ version: 1, site_id: site.site_id, plants }))
-  assert.ok('text' in sealed)
-  writeFileSync(permit_file, sealed.text)
+  place.writePermit({ site_id: site.site_id, permit_w })
   const inverter = driver.deviceAt(1)
   inverter.values['ac_power_kw'] = 0
-  inverter.limit = { limit_w: null, static_max_w: 100_000, revert: null }
-  inverter.control = {
-    traits: {
-      survives_power_loss: true,
-      min_interval_ms: 0,
-      applies_within_ms: 0,
-      ramp_ms: 0,
-      min_limit_w: 0,
-    },
-    settable: (limit_w) => Math.floor(limit_w),
-    readLimit: async () => inverter.limit!,
-    async writeLimit(limit_w) {
-      inverter.limit = { ...inverter.limit!, limit_w }
-    },
-    arm: async () => [],
-  }
+  makeLimitable(inverter)
   const pcs = { setpoint_w: 0 }
   const power = (): PowerState => ({
     ...{ setpoint_w: pcs.setpoint_w, discharge_max_w: 100_000, charge_max_w: 100_000 },

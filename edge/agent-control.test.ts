@@ -9,6 +9,7 @@ import type { Readings } from '@heliograph/domain/link'
 import { askToForget, openRequests } from './control/limit-requests.ts'
 import { sealPermitFile } from './control/permit-file.ts'
 import { agentPlace } from './fixtures/agent-place.ts'
+import { makeLimitable } from './fixtures/driver.ts'
 import { inverterOf, siteOf } from './fixtures/sites.ts'
 
 const permit_w = 61_234
@@ -16,32 +17,14 @@ const site = siteOf([inverterOf(1)], { poll: { inverter_s: 0.2, logger_s: 0.2 } 
 
 async function placeOf(t: TestContext) {
   const place = await agentPlace(t)
-  const { server, driver, payloads, permit_file } = place
+  const { server, driver, payloads } = place
   place.write(site)
-  const plants = [{ logger_id: 1, permit_kw: permit_w / 1000 }]
-  const permit = { version: 1, site_id: site.site_id, plants }
-  const sealed = sealPermitFile(JSON.stringify(permit))
-  assert.ok('text' in sealed)
-  writeFileSync(permit_file, sealed.text)
+  place.writePermit({ site_id: site.site_id, permit_w })
   const device = driver.deviceAt(1)
-  device.limit = { limit_w: null, static_max_w: 100_000, revert: null }
-  device.control = {
-    traits: {
-      survives_power_loss: true,
-      min_interval_ms: 0,
-      applies_within_ms: 0,
-      ramp_ms: 0,
-      min_limit_w: 0,
-    },
-    settable: (limit_w) => Math.floor(limit_w),
-    readLimit: async () => device.limit!,
-    async writeLimit(limit_w) {
-      device.limit = { ...device.limit!, limit_w }
-      device.values['power_limit_pct'] = limit_w / 1000
-      device.values['ac_power_kw'] = limit_w / 1000
-    },
-    arm: async () => [],
-  }
+  makeLimitable(device, (limit_w) => {
+    device.values['power_limit_pct'] = limit_w / 1000
+    device.values['ac_power_kw'] = limit_w / 1000
+  })
   const reports = () =>
     payloads()
       .filter(Array.isArray)

@@ -6,20 +6,14 @@ import { Conditions } from './conditions.ts'
 import type { DeviceRead } from './control/controlled-device.ts'
 import type { Driver } from './drivers/driver.ts'
 import type { LimitControl } from './drivers/limit-control.ts'
-import { fakeBus } from './fixtures/driver.ts'
+import { fakeBus, promptTraits } from './fixtures/driver.ts'
 import { inverterOf, siteOf } from './fixtures/sites.ts'
 import { pollPlans } from './poll-plans.ts'
 
 const stamp = { measured_at: 1_780_308_000_000, quality: 'good' } as const
 const limit = { limit_w: 40_000, static_max_w: 100_000, revert: null }
 const control: LimitControl = {
-  traits: {
-    survives_power_loss: true,
-    min_interval_ms: 0,
-    applies_within_ms: 0,
-    ramp_ms: 0,
-    min_limit_w: 0,
-  },
+  traits: promptTraits,
   settable: (limit_w) => limit_w,
   readLimit: async () => limit,
   writeLimit: async () => {},

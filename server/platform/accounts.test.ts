@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import test, { after, before } from 'node:test'
+import test from 'node:test'
 import { systemClock } from '@heliograph/domain/clock'
-import { password, type ServedPlatform, servedPlatform } from './fixtures/served-platform.ts'
+import { password, platformOfFile } from './fixtures/served-platform.ts'
 import { totp } from './fixtures/totp.ts'
 import { linkToNewPassword, removeSecondFactor } from './user-admin.ts'
 
-let platform: ServedPlatform
-before(async () => {
-  platform = await servedPlatform()
-})
-after(() => platform.close())
+const platform = platformOfFile()
 
 const operator = () => ({ db: platform.db, clock: systemClock, randomBytes: Buffer.alloc })
 

@@ -1,13 +1,9 @@
 /** What would let in who should stay out, or keep what should be forgotten. */
 import assert from 'node:assert/strict'
-import test, { after, before } from 'node:test'
-import { password, type ServedPlatform, servedPlatform } from './fixtures/served-platform.ts'
+import test from 'node:test'
+import { password, platformOfFile } from './fixtures/served-platform.ts'
 
-let platform: ServedPlatform
-before(async () => {
-  platform = await servedPlatform()
-})
-after(() => platform.close())
+const platform = platformOfFile()
 
 async function idOf(email: string): Promise<string> {
   const [user] = await platform.db.query<{ id: string }>('select id from users where email = $1', [

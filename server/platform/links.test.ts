@@ -1,20 +1,11 @@
 /** Links to a new password: how one that was used, or a password change, ends the others. */
 import assert from 'node:assert/strict'
-import test, { after, before } from 'node:test'
+import test from 'node:test'
 import { askRecipients } from '../mail/recipients.ts'
-import {
-  type Browser,
-  password,
-  type ServedPlatform,
-  servedPlatform,
-} from './fixtures/served-platform.ts'
+import { type Browser, password, platformOfFile } from './fixtures/served-platform.ts'
 import { linkToNewPassword } from './user-admin.ts'
 
-let platform: ServedPlatform
-before(async () => {
-  platform = await servedPlatform()
-})
-after(() => platform.close())
+const platform = platformOfFile()
 
 const newPassword = 'another long sentence'
 

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict'
-import test, { after, before } from 'node:test'
+import test from 'node:test'
 import { eventually } from '../../test/conventions/virtual-time.ts'
-import { password, type ServedPlatform, servedPlatform } from './fixtures/served-platform.ts'
+import { password, platformOfFile } from './fixtures/served-platform.ts'
 
-let platform: ServedPlatform
-before(async () => {
-  platform = await servedPlatform()
-})
-after(() => platform.close())
+const platform = platformOfFile()
 
 test('an invitation makes one account, which signs in and out', async () => {
   const { browser, invite } = platform

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
 import { systemClock } from '@heliograph/domain/clock'
 import {
+  askAuth as ask,
   type Browser,
   password,
   type ServedPlatform,
@@ -20,8 +21,6 @@ before(async () => {
 after(() => platform.close())
 
 const operator = () => ({ db: platform.db, clock: systemClock, randomBytes: Buffer.alloc })
-const ask = (browser: Browser, path: string, body: object = {}) =>
-  browser.ask('POST', `/platform/auth${path}`, { body })
 
 interface Entry {
   by: string

@@ -1,26 +1,19 @@
 /** What signing in withstands: codes that are tried twice, guessing, locking out, bad sessions. */
 import assert from 'node:assert/strict'
-import test, { after, before, mock } from 'node:test'
+import test, { mock } from 'node:test'
 import { eventually } from '../../test/conventions/virtual-time.ts'
 import {
   type Answered,
+  askAuth as ask,
   type Browser,
   password,
-  type ServedPlatform,
-  servedPlatform,
+  platformOfFile,
 } from './fixtures/served-platform.ts'
 import { totp } from './fixtures/totp.ts'
 import { forgetSignIns } from './sign-in-lock.ts'
 import { linkToNewPassword } from './user-admin.ts'
 
-let platform: ServedPlatform
-before(async () => {
-  platform = await servedPlatform()
-})
-after(() => platform.close())
-
-const ask = (browser: Browser, path: string, body: object = {}) =>
-  browser.ask('POST', `/platform/auth${path}`, { body })
+const platform = platformOfFile()
 
 const verify = (browser: Browser, code: string) => ask(browser, '/two-factor/verify-totp', { code })
 
