@@ -79,7 +79,8 @@ test('of many guesses at once no more are evaluated than one after the other', a
   const answers = await Promise.all(Array.from({ length: 60 }, (_, nth) => guess(nth)))
   const evaluated = answers.filter(({ status }) => status === 401).length
   assert.equal(evaluated, 5)
-  assert.ok(answers.every(({ status }) => status === 401 || status === 429))
+  // 503: more sign in at once than wait for their turn.
+  assert.ok(answers.every(({ status }) => [401, 429, 503].includes(status)))
 })
 
 test('a right password is no wrong one: it gives back what it was counted as', async () => {
