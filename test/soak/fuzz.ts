@@ -202,9 +202,13 @@ class FuzzRun {
       ({ from_ms, to_ms }) => from_ms < stall.to_ms && to_ms > stall.from_ms,
     )
     for (const { asked } of present) this.#operations.get(asked.operation)!.stalls += 1
-    const length_ms = stall.to_ms - stall.from_ms
+    const [stalled, busy, whole] = [
+      stall.stalled_ms,
+      stall.busy_ms,
+      stall.to_ms - stall.from_ms,
+    ].map((ms) => ms.toFixed(0))
     say(
-      `STALL of ${stall.stalled_ms.toFixed(0)} ms (${length_ms.toFixed(0)} with its core), during`,
+      `STALL of ${stalled} ms, ${busy} of them computing (${whole} with waiting for a core), during`,
     )
     for (const { asked, from_ms } of present) {
       const before_ms = stall.from_ms - from_ms

@@ -22,6 +22,8 @@ export interface Poll {
   elapsed_ms: number
   /** Part of `elapsed_ms` spent waiting for a core. */
   core_ms: number
+  /** Time that the server's main thread computed meanwhile; 0 on systems without this figure. */
+  busy_ms: number
   /** null when the answer is missing or incomplete. */
   status: number | null
 }
@@ -29,16 +31,21 @@ export interface Poll {
 const { address, headers, period_ms, pid } = workerData as PollOrder
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 
-/** Time in ms that a thread was runnable without a core; 0 on systems without this figure. */
-function waitedForCore(path: string): number {
+/** Times of a thread in ms, with a core and waiting for one; 0 on systems without these figures. */
+function timesOf(path: string): { computed_ms: number; waited_ms: number } {
   try {
-    return Number(readFileSync(path, 'utf8').split(' ')[1]) / 1e6
+    const [computed, waited] = readFileSync(path, 'utf8').split(' ')
+    return { computed_ms: Number(computed) / 1e6, waited_ms: Number(waited) / 1e6 }
   } catch {
-    return 0
+    return { computed_ms: 0, waited_ms: 0 }
   }
 }
-const waitedBoth = () =>
-  waitedForCore(`/proc/${pid}/schedstat`) + waitedForCore('/proc/thread-self/schedstat')
+
+function timesNow() {
+  const server = timesOf(`/proc/${pid}/schedstat`)
+  const own = timesOf('/proc/thread-self/schedstat')
+  return { core_ms: server.waited_ms + own.waited_ms, busy_ms: server.computed_ms }
+}
 
 function ask(): Promise<number | null> {
   return new Promise((resolve) => {
@@ -52,11 +59,13 @@ function ask(): Promise<number | null> {
 
 for (;;) {
   const at_ms = Date.now()
-  const waited_before = waitedBoth()
+  const before = timesNow()
   const began = performance.now()
   const status = await ask()
   const elapsed_ms = performance.now() - began
-  const core_ms = Math.min(elapsed_ms, waitedBoth() - waited_before)
-  parentPort!.postMessage({ at_ms, elapsed_ms, core_ms, status } satisfies Poll)
+  const after = timesNow()
+  const core_ms = Math.min(elapsed_ms, after.core_ms - before.core_ms)
+  const busy_ms = after.busy_ms - before.busy_ms
+  parentPort!.postMessage({ at_ms, elapsed_ms, core_ms, busy_ms, status } satisfies Poll)
   await wait(Math.max(0, period_ms - elapsed_ms))
 }

@@ -16,6 +16,8 @@ export interface Stall {
   to_ms: number
   /** Duration without the time in which server and watcher waited for a core. */
   stalled_ms: number
+  /** Time that the server's main thread computed meanwhile. */
+  busy_ms: number
 }
 
 export interface Watch {
@@ -46,13 +48,13 @@ export function watch(
   const all_ms: number[] = []
   const memory_mb: number[] = []
   let longest = 0
-  poller.on('message', ({ at_ms, elapsed_ms, core_ms, status }: Poll) => {
+  poller.on('message', ({ at_ms, elapsed_ms, core_ms, busy_ms, status }: Poll) => {
     all_ms.push(elapsed_ms)
     if (status !== 200) failures.push(`/healthz: ${status ?? 'no answer'} at ${at_ms}`)
     const stalled_ms = elapsed_ms - core_ms
     longest = Math.max(longest, stalled_ms)
     if (stalled_ms <= stall_ms_max) return
-    const stall = { from_ms: at_ms, to_ms: at_ms + elapsed_ms, stalled_ms }
+    const stall = { from_ms: at_ms, to_ms: at_ms + elapsed_ms, stalled_ms, busy_ms }
     stalls.push(stall)
     onStall(stall)
   })
