@@ -28,13 +28,14 @@ export function declaredOf(response: LimitResponse | undefined, rated_w: number)
 
 /** A declaration never shortens what the device itself or its profile says. */
 export function rampOf(
-  { ramp_ms }: Pick<LimitTraits, 'ramp_ms'>,
-  { declared }: { declared?: DeclaredTraits },
+  { ramp_ms, applies_within_ms = 0 }: Pick<LimitTraits, 'ramp_ms'> & Partial<LimitTraits>,
+  { declared = {} }: { declared?: DeclaredTraits },
 ): number {
-  // It may show a limit at once, and act on it later.
-  const { applies_within_ms = 0 } = declared ?? {}
-  if (declared?.ramp_ms === undefined) return (ramp_ms ?? undeclared_ramp_ms) + applies_within_ms
-  return Math.max(declared.ramp_ms, ramp_ms ?? 0) + applies_within_ms
+  // It may show a limit at once, and act on it later. A ramp that it tells includes its own delay.
+  const later_ms = declared.applies_within_ms ?? 0
+  if (declared.ramp_ms === undefined) return (ramp_ms ?? undeclared_ramp_ms) + later_ms
+  const latency_ms = latencyOf({ applies_within_ms }, { declared })
+  return Math.max(declared.ramp_ms + latency_ms, (ramp_ms ?? 0) + later_ms)
 }
 
 /** How long it may take to act on a command. */

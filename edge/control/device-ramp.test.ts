@@ -117,6 +117,15 @@ test('without a declared ramp it is 60 s; a declaration never shortens what the 
   assert.equal(rampOf({ ramp_ms: 150_000 }, { declared: declaredOf({ ramp_s: 5 }, 100) }), 150_000)
   assert.equal(rampOf({ ramp_ms: 1000 }, { declared: declaredOf({ ramp_s: 5 }, 100) }), 5000)
   assert.equal(rampOf({ ramp_ms: 1000 }, { declared: declaredOf(undefined, 100) }), 1000)
+  const late = { ramp_ms: null, applies_within_ms: 6000 }
+  assert.equal(
+    rampOf(late, { declared: declaredOf({ ramp_s: 5 }, 100) }),
+    11_000,
+    'after its delay',
+  )
+  const both = declaredOf({ ramp_s: 5, latency_s: 4 }, 100)
+  assert.equal(rampOf(late, { declared: both }), 11_000)
+  assert.equal(rampOf({ ramp_ms: 20_000 }, { declared: both }), 24_000)
 })
 
 for (const [why, traits_of_all, limit, waits_ms] of [
