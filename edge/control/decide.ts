@@ -285,8 +285,7 @@ function lowers(targets: readonly Target[], now_ms: number): Order[] {
     const is_in_doubt = !limits.is_proven && stands_w === target_w
     if (is_busy || !(stands_w > target_w || is_open || is_in_doubt)) return []
     const limit_w = target_w <= limits.least_w! ? target_w : settable!(limits.least_w!)
-    // It took this already, and is to be left the time to show it; a lower one does not wait.
-    if (limits.isApplying(now_ms) && limit_w === limits.record.written_w) return []
+    if (limits.waitsWith(limit_w, now_ms)) return []
     if (device.isVain?.(limit_w)) return []
     return [{ inverter_id, limit_w, is_raise: false }]
   })

@@ -43,6 +43,8 @@ export class DeviceLimits {
   #others_come_by_ms = Number.NEGATIVE_INFINITY
   /** Until then it may show another limit than the one it took last. */
   #applies_until_ms = Number.NEGATIVE_INFINITY
+  /** The newest limit was begun to lower it. */
+  #is_lowering = false
   #overtaken = { limit_w: 0, until_ms: Number.NEGATIVE_INFINITY }
   readonly #overshoots = new OvershootWatch()
   readonly #contest = new ContestWatch()
@@ -203,6 +205,18 @@ export class DeviceLimits {
     return !this.is_proven && now_ms < this.#applies_until_ms
   }
 
+  /**
+   * A limit that would lower it has to wait: it took the newest one, which lowers it too, and has
+   * not had its time to act on that. Many devices begin that time anew with each write, and would
+   * never come down. A limit of at most half of the newest does not wait.
+   */
+  waitsWith(limit_w: number, now_ms: number): boolean {
+    const { written_w } = this.#record
+    if (written_w === null || now_ms >= this.#applies_until_ms) return false
+    if (limit_w === written_w) return !this.is_proven
+    return this.#is_lowering && limit_w > written_w / 2
+  }
+
   mayRaiseAt(now_ms: number): boolean {
     return this.restsFor(now_ms) <= 0
   }
@@ -322,7 +336,8 @@ export class DeviceLimits {
     const held_w = this.held_w(now_ms)
     this.#repeated.told(limit_w, bound_w, this.#record.external_w, now_ms)
     this.#keep({ written_w: limit_w, before_w: bound_w, made_w: null })
-    if (limit_w < held_w) this.#ramps(held_w, now_ms)
+    this.#is_lowering = limit_w < held_w
+    if (this.#is_lowering) this.#ramps(held_w, now_ms)
     this.#written_at_ms = now_ms
     this.#applies_until_ms = Number.NEGATIVE_INFINITY
     this.#others_come_by_ms = this.#comes_by_ms

@@ -105,10 +105,11 @@ test('what is not in force after its time has failed and is written again', asyn
   assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
 })
 
-test('a device that begins its delay anew with each command is told once, and is not told 0', async () => {
+/** Four devices that apply a limit after 5 s, and begin that time anew with each write. */
+function anewSite() {
   const inverters = [1, 2, 3, 4].map((id) => inverterOf(id, { limit: { latency_s: 6 } }))
   const loggers = [{ logger_id: 1, name: 'L', rated_power_kw: 400, inverters }]
-  const site = await controlledSite({
+  return controlledSite({
     count: 4,
     permit_w: 400_000,
     site: { loggers },
@@ -117,10 +118,42 @@ test('a device that begins its delay anew with each command is told once, and is
       inverter.begins_anew = true
     },
   })
+}
+
+test('a device that begins its delay anew with each command is told once, and is not told 0', async () => {
+  const site = await anewSite()
   await site.clock.advance(10_000)
   await site.controller.hear([rowOf(200)])
   await site.clock.advance(60_000)
   assert.deepEqual(site.limits(), [50_000, 50_000, 50_000, 50_000])
   for (const { writes } of site.inverters) assert.equal(writes.length, 1)
   assert.deepEqual(site.events, [])
+})
+
+test('ever lower limits in quick succession do not keep such a device from coming down', async () => {
+  const site = await anewSite()
+  await site.clock.advance(10_000)
+  for (let nth = 0; nth < 10; nth += 1) {
+    const group_id = `0193a1de-0000-7000-8000-0000000000${10 + nth}`
+    await site.controller.hear([rowOf(200 - 4 * nth, { group_id })])
+    await site.clock.advance(3000)
+    const seconds = 3 * (nth + 1)
+    if (seconds >= 9) assert.ok(site.limits().every((limit_w) => (limit_w ?? 1e9) <= 50_000))
+  }
+  await site.clock.advance(12_000)
+  assert.deepEqual(site.limits(), [41_000, 41_000, 41_000, 41_000])
+  assert.deepEqual(failuresOf(site), [])
+})
+
+test('a limit of at most half of the one on its way does not wait for that', async () => {
+  const site = await anewSite()
+  await site.clock.advance(10_000)
+  await site.controller.hear([rowOf(200)])
+  await site.clock.advance(2000)
+  const group_id = '0193a1de-0000-7000-8000-000000000002'
+  await site.controller.hear([rowOf(100, { group_id })])
+  await site.clock.advance(100)
+  for (const inverter of site.inverters) assert.deepEqual(written(inverter), [50_000, 25_000])
+  await site.clock.advance(5100)
+  assert.deepEqual(site.limits(), [25_000, 25_000, 25_000, 25_000])
 })

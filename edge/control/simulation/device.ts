@@ -37,6 +37,8 @@ export interface Build {
   step_w: number
   /** It acts on a write so much later at most, in order. */
   delay_ms_max: number
+  /** It always takes that long, and another write begins the time anew. */
+  restarts_delay: boolean
   min_interval_ms: number
 }
 
@@ -281,9 +283,11 @@ export class SimulatedDevice {
   }
 
   #accept(setting: Setting, meant_ms: number): void {
-    const { delay_ms_max } = this.build
+    const { delay_ms_max, restarts_delay } = this.build
+    if (restarts_delay) this.#waiting = []
     const last_ms = this.#waiting.at(-1)?.due_ms ?? 0
-    const due_ms = Math.max(last_ms, this.now_ms + this.#chance.between(0, delay_ms_max))
+    const delay_ms = this.#chance.between(restarts_delay ? delay_ms_max : 0, delay_ms_max)
+    const due_ms = Math.max(last_ms, this.now_ms + delay_ms)
     const made = this.#madeOf(setting)
     if (due_ms <= this.now_ms) this.#begin(made, meant_ms)
     else this.#waiting.push({ due_ms, setting: made, written_ms: meant_ms })

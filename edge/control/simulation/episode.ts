@@ -31,9 +31,9 @@ export const edges: Readonly<Record<EdgeName, EdgeKind>> = {
   controller: {
     build: controllerMachine,
     allowances: {
-      answer_ms: poll_ms + 15_000,
-      trouble_ms: 4 * poll_ms + 15_000,
-      ignoring_ms: 4 * poll_ms + 45_000,
+      answer_ms: poll_ms + 24_000,
+      trouble_ms: 4 * poll_ms + 24_000,
+      ignoring_ms: 4 * poll_ms + 54_000,
       start_ms: poll_ms,
       search_ms: 2 * poll_ms,
     },

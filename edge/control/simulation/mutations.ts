@@ -348,9 +348,23 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'lets a lower limit wait for one that was taken',
     edge: 'controller',
-    file: decide,
-    from: 'limits.isApplying(now_ms) && limit_w === limits.record.written_w',
-    to: 'limits.isApplying(now_ms)',
+    file: limits,
+    from: 'return this.#is_lowering && limit_w > written_w / 2',
+    to: 'return limit_w >= 0',
+  },
+  {
+    name: 'repeats a limit before the device has had its time to apply it',
+    edge: 'controller',
+    file: limits,
+    from: 'if (limit_w === written_w) return !this.is_proven',
+    to: 'if (limit_w === written_w) return false',
+  },
+  {
+    name: 'sends ever lower limits before the device has had its time to apply one',
+    edge: 'controller',
+    file: limits,
+    from: 'return this.#is_lowering && limit_w > written_w / 2',
+    to: 'return false',
   },
   {
     name: 'takes what a device shows already for what it makes of its limit',

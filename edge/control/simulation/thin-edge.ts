@@ -239,7 +239,8 @@ export class ThinEdge {
 /** That a device acts late is left to the controller, which looks again; not how it moves. */
 function knownTraits(device: SimulatedDevice) {
   const traits = traitsOf(device)
-  return device.quirks.ramp_units === null ? { ...traits, applies_within_ms: 0 } : traits
+  const is_known = device.quirks.ramp_units !== null || device.build.restarts_delay
+  return is_known ? traits : { ...traits, applies_within_ms: 0 }
 }
 
 const isAsked = ({ was_read, limits }: Held) => was_read || limits.is_missed

@@ -370,6 +370,8 @@ export class World {
       step_w:
         model === 'persistent' ? chance.pick([1, 100]) : (whole * chance.pick([1, 0.1])) / 100,
       delay_ms_max: chance.pick([0, 0, 1000, 5000]),
+      // One that is known to act late: see `appliesWithin`.
+      restarts_delay: inverter_id % 4 === 0,
       min_interval_ms: chance.pick([0, 1000, 10_000]),
     }
     const device = new SimulatedDevice(build, chance, (of, cause, before_w) =>
