@@ -18,7 +18,7 @@ const held_ms_max = 50
 const days = 400
 const connections = 4
 const quiet_requests = 12
-const requests = 25
+const requests = 40
 
 const csv = { accept: 'text/csv' }
 const heavyReads = readsOf(new Date())

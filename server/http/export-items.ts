@@ -14,7 +14,7 @@ export interface ExportItems {
   /**
    * Batches of items in the order of the JSON answer, each computed from what `queries` reads once
    * the one before is on its way. All that one of them reads and yields is held in memory, and one
-   * holds up all other requests while it is computed: some tens of milliseconds, not more.
+   * holds up the other exports of its thread while it is computed: some tens of milliseconds.
    */
   items(queries: Queries): AsyncIterable<readonly ExportItem[]>
 }
