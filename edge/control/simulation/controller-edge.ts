@@ -59,7 +59,9 @@ class ControllerMachine implements Machine {
   #heard = new Map<string, CurtailmentRow>()
   readonly #known = new Map<string, CurtailmentRow>()
   /** Rows of which the newest report says that the devices were read to hold them. */
-  readonly #applied = new Map<string, CurtailmentRow>()
+  readonly #applied = new Map<string, { row: CurtailmentRow; applied_at: number }>()
+  /** When those that have ended were applied: told again, that is no news. */
+  readonly #ended = new Map<string, number>()
   /** What the program took in last of each device. */
   readonly #found = new Map<number, string>()
   /** A file was once accepted; one that it gives way to may have no entries. */
@@ -232,7 +234,9 @@ class ControllerMachine implements Machine {
 
   #takeReport({ row, applied_at, observed_limit_kw }: RowReport): void {
     const is_own = observed_limit_kw === row.max_power_kw
-    if (applied_at !== null && is_own) this.#applied.set(rowKey(row), row)
+    const is_past = applied_at === this.#ended.get(rowKey(row))
+    if (applied_at !== null && is_own && !is_past)
+      this.#applied.set(rowKey(row), { row, applied_at })
     if (observed_limit_kw === null || is_own) return
     // Steps of registers round it: what is near a figure of the permit gives it away, too.
     if (this.#was_permitted) {
@@ -246,10 +250,11 @@ class ControllerMachine implements Machine {
     const is_apart = server_at !== null && Math.abs(world.wall_ms - server_at) > apart_ms_min
     const times = is_apart ? [world.wall_ms, server_at] : [world.wall_ms]
     const applied_w = new Map<number, number>()
-    for (const [key, reported] of this.#applied) {
+    for (const [key, { row: reported, applied_at }] of this.#applied) {
       const row = this.#known.get(key) ?? reported
       if (!times.some((at) => isInForce(row, at))) {
         this.#applied.delete(key)
+        this.#ended.set(key, applied_at)
         continue
       }
       const lowest_w = applied_w.get(row.logger_id) ?? Number.POSITIVE_INFINITY

@@ -262,6 +262,8 @@ export class Judge {
     const is_unread = ledger.unread_w !== null || ledger.ceiling_w !== build.static_w
     // What we overwrote before we could read it nobody can hold us to.
     ledger.unread_w = null
+    // One that is told to come down further is given the time for that anew.
+    if (allowed_w < before_w && ledger.over_since_ms !== null) ledger.over_since_ms = this.#alive_ms
     const changed_ms = Math.max(ledger.lowered_ms, ledger.prior_read_ms, ledger.rescaled_ms)
     if (allowed_w <= before_w || is_unread || written_ms <= changed_ms) {
       // What we take down in part is no more ours than it was; and what was decided before it was
