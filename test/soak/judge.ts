@@ -24,6 +24,7 @@ export function faultOf(asked: SoakRequest, answered: Answered): string | null {
   if (status >= 500 && status !== 503) return `status ${status}`
   const is_signing_in = asked.url.startsWith('/platform/auth/')
   if (status === 503 && headers['retry-after'] === undefined) return '503 without Retry-After'
+  if (status === 503 && !isQueued(asked)) return '503 of an operation without a queue'
   if (answered.body.length > read_bytes_max || asked.method === 'HEAD') return null
   const text = plainText(answered)
   if (status >= 400) return is_signing_in ? null : errorFault(status, text)
@@ -43,6 +44,17 @@ export function faultOf(asked: SoakRequest, answered: Answered): string | null {
   } catch (error) {
     return (error as Error).message
   }
+}
+
+/** Long reads, exports, plans of batteries and sign-ins wait in queues, which may be full. */
+function isQueued({ endpoint, operation, url }: SoakRequest): boolean {
+  return (
+    endpoint?.heavy === true ||
+    endpoint?.exports !== undefined ||
+    operation.startsWith('bess_optimize') ||
+    url.startsWith('/platform/auth/') ||
+    url.startsWith('/platform/invitations/accept')
+  )
 }
 
 function errorFault(status: number, text: string): string | null {
