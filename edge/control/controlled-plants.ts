@@ -282,13 +282,17 @@ export class ControlledPlants {
     const unanswered = plant.devices.filter(
       ({ failure, is_gone }) => is_gone || failure?.code === 'timeout',
     )
-    return new Set([...this.silentOf(plant, now_ms), ...unanswered].map(({ limits }) => limits))
+    const removed = plant.removed.filter(({ limits }) => !limits.isFresh(now_ms))
+    const asleep = [...this.silentOf(plant, now_ms), ...removed, ...unanswered]
+    return new Set(asleep.map(({ limits }) => limits))
   }
 
-  /** Those that do not answer: not one that answers, and whose limit cannot be read. */
-  silentOf({ devices, removed }: Plant, now_ms: number): readonly Pick<Controlled, 'limits'>[] {
-    const silent = devices.filter(({ power }) => power === null)
-    return [...silent, ...removed].filter(({ limits }) => !limits.isFresh(now_ms))
+  /**
+   * Those of site.yaml that do not answer: not one that answers, and whose limit cannot be read.
+   * What left site.yaml may have a battery on its DC side, which nothing knows of any more.
+   */
+  silentOf({ devices }: Plant, now_ms: number): readonly Pick<Controlled, 'limits'>[] {
+    return devices.filter(({ power, limits }) => power === null && !limits.isFresh(now_ms))
   }
 
   /** What the meter of the common connection says; null: there is none, or it is silent. */

@@ -36,9 +36,8 @@ export const nightMutations: readonly Mutation[] = [
     name: 'takes an inverter that answers for one that sleeps',
     edge: 'batteries',
     file: `${core}/controlled-plants.ts`,
-    from: `const silent = devices.filter(({ power }) => power === null)
-    return [...silent, ...removed].filter(({ limits }) => !limits.isFresh(now_ms))`,
-    to: 'return [...devices, ...removed]',
+    from: 'return devices.filter(({ power, limits }) => power === null && !limits.isFresh(now_ms))',
+    to: 'return devices',
   },
   {
     name: 'gives away at low sun what inverters may deliver',

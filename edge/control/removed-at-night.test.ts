@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { inverterOf, siteOf } from '../fixtures/sites.ts'
+import { virtualClock } from '../fixtures/virtual-clock.ts'
+import { jointCeilings } from './battery-shares.ts'
+import { ControlledPlants } from './controlled-plants.ts'
+
+/** Two inverters of 100 kW that were read once, of which site.yaml has only the first any more. */
+async function removedPlants(): Promise<ControlledPlants> {
+  const stopwatch = virtualClock('2026-06-21T22:00:00Z')
+  const plants = new ControlledPlants({
+    stopwatch,
+    records: new Map(),
+    note() {},
+    onChange() {},
+    onForeign() {},
+  })
+  plants.apply(siteOf([inverterOf(1), inverterOf(2)]))
+  const control = {
+    traits: {
+      survives_power_loss: false,
+      min_interval_ms: 0,
+      applies_within_ms: 0,
+      ramp_ms: 0,
+      min_limit_w: 0,
+    },
+    settable: (limit_w: number) => limit_w,
+    readLimit: () => Promise.reject(new Error('it does not answer')),
+    writeLimit: () => Promise.reject(new Error('it does not answer')),
+    arm: () => Promise.resolve([]),
+  }
+  const limit = { limit_w: 40_000, static_max_w: 100_000, revert: null }
+  for (const id of [1, 2]) plants.device(id)!.onRead({ control, limit, power_w: 0 })
+  plants.apply(siteOf([inverterOf(1)]))
+  await stopwatch.advance(600_000)
+  return plants
+}
+
+test('one that left site.yaml counts at night, too: it may have a battery on its DC side', async () => {
+  const plants = await removedPlants()
+  const [plant] = plants.all
+  plants.sun = 'day'
+  assert.equal(plants.awakeWorst(plant!, 600_000), 200_000)
+  plants.sun = 'night'
+  assert.equal(plants.awakeWorst(plant!, 600_000), 100_000)
+  const under = { permit: null, rows: new Map(), now_ms: 600_000 }
+  const [joint] = jointCeilings(plants, under, () => 0).plants
+  assert.deepEqual([joint!.power_w, joint!.most_w], [100_000, 100_000])
+  // An alarm would come each evening, of one that is almost always PV.
+  assert.equal(plants.sleepingWorst(plant!, 600_000), 200_000)
+})
