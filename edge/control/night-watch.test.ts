@@ -8,6 +8,7 @@ import { NightWatch, type Sun } from './night-watch.ts'
 
 const minute_ms = 60_000
 const hour_ms = 60 * minute_ms
+const day_ms = 24 * hour_ms
 const at = (time: string) => Date.parse(`2026-06-21T${time}:00Z`)
 /** At 48 N, 12 E the sun is below -6° from 19:56 until 2:32, below 5° from 18:33 until 3:54. */
 const evening = at('17:00')
@@ -35,7 +36,8 @@ function watched({ batteries = [], from = evening, server_ahead_ms = 0 }: Watche
   const look = (now: number, more: { steady?: number; lead_ms?: number } = {}): Sun | null => {
     const server = ahead_ms === null ? null : now + ahead_ms
     const { steady = now, lead_ms = 0 } = more
-    const times = [now, steady, server ?? now]
+    const clocks = [now, steady, server ?? now]
+    const times = [now, Math.min(...clocks), Math.max(...clocks)]
     return watch.look({ now, times, server, now_ms: now - from, lead_ms })
   }
   const setServer = (ms: number | null) => {
@@ -49,7 +51,6 @@ test('the sun is low around sunset, and it is night until well before dawn', () 
   const { look } = watched()
   const seen = ['18:20', '18:45', '19:50', '20:00', '23:59'].map((time) => look(at(time)))
   assert.deepEqual(seen, ['day', 'low', 'low', 'night', 'night'])
-  const day_ms = 24 * hour_ms
   const morning = ['2:26', '2:30', '3:45', '3:52'].map((time) => look(at(`0${time}`) + day_ms))
   assert.deepEqual(morning, ['night', 'low', 'low', 'day'])
   // Others that come down slowly get the time that they need.
@@ -76,6 +77,9 @@ test('each clock has to say so', () => {
   assert.equal(look(midnight, { steady: at('19:40') }), 'low')
   setServer(-6 * hour_ms)
   assert.equal(look(midnight), 'day')
+  // A clock that was set to another night, with the day by the server between the two.
+  setServer(-12 * hour_ms)
+  assert.equal(look(midnight + day_ms, { steady: midnight }), 'day')
 })
 
 test('after a start each device has a minute to show power', () => {
@@ -97,11 +101,31 @@ test('PV power puts the night in doubt for an hour, noise does not', () => {
   assert.equal(look(midnight + hour_ms), 'low')
 })
 
-test('much power is no low sun, wherever the site is said to be', () => {
+test('much power is no low sun', () => {
+  const { watch, look, now_ms } = watched()
+  const sunset = at('19:00')
+  watch.onPower(1, 26_000, now_ms(sunset))
+  assert.equal(look(sunset + 9 * minute_ms), 'day')
+  assert.equal(look(sunset + 10 * minute_ms), 'low')
+  assert.equal(look(midnight), 'night')
+})
+
+test('much power by night proves the clock or the coordinates wrong, for a day', () => {
   const { watch, look, now_ms } = watched()
   watch.onPower(1, 26_000, now_ms(midnight))
-  assert.equal(look(midnight + 9 * minute_ms), 'day')
-  assert.equal(look(midnight + 10 * minute_ms), 'low')
+  assert.equal(look(midnight), 'day')
+  // All inverters fall silent: they may deliver as much as before.
+  assert.equal(look(midnight + 2 * hour_ms), 'day')
+  assert.equal(look(midnight + day_ms - 1), 'day')
+  assert.equal(look(midnight + day_ms), 'night')
+  // Another place of the site begins anew, the same does not.
+  watch.onPower(1, 26_000, now_ms(midnight + day_ms))
+  look(midnight + day_ms)
+  const site = siteOf([inverterOf(1, { rated_ac_power_kw: 100 })], { meters })
+  watch.apply(site)
+  assert.equal(look(midnight + day_ms + 2 * hour_ms), 'day')
+  watch.apply({ ...site, latitude: 49 })
+  assert.equal(look(midnight + day_ms + 2 * hour_ms), 'night')
 })
 
 test('export that no battery explains is PV, where it lasts for a minute', () => {

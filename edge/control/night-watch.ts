@@ -31,6 +31,8 @@ const meter_ms = 60_000
 /** Of the rating, and for so long: with more, the sun is not low, whatever the clock says. */
 const bright_ratio = 0.25
 const bright_ms = 600_000
+/** With that power at night, the coordinates or the clocks are wrong: so long there is no night. */
+const refuted_ms = 86_400_000
 
 export interface SunTimes {
   /** By the wall clock. */
@@ -56,12 +58,15 @@ export class NightWatch {
   /** When PV power was measured last; and that of a bright sun. */
   #power_ms = Number.NEGATIVE_INFINITY
   #bright_ms = Number.NEGATIVE_INFINITY
+  #refuted_ms = Number.NEGATIVE_INFINITY
   /** By meter_id: since when each of its measurements is more than batteries explain. */
   readonly #metered_since_ms = new Map<number, number>()
 
   apply({ latitude, longitude, loggers, meters = [], batteries = [] }: Site): void {
     // A battery on the DC side discharges through an inverter.
     const is_ac = batteries.every(({ coupling }) => coupling === 'ac')
+    const is_same = this.#place?.latitude === latitude && this.#place.longitude === longitude
+    if (!is_same) this.#refuted_ms = Number.NEGATIVE_INFINITY
     this.#place = is_ac ? { latitude, longitude } : null
     const watts = (power_kw: number) => power_kw * 1000
     this.#rated_w = new Map(
@@ -118,15 +123,21 @@ export class NightWatch {
     this.#since_ms ??= now_ms
     if (server !== null && Math.abs(now - server) <= agreement_ms) this.#is_confirmed = true
     const ahead_ms = Math.max(lead_ms_min, lead_ms)
+    // The server's time may be neither the earliest nor the latest of three.
+    const clocks = [...times, server ?? now]
     const isBelow = (elevation_deg: number) =>
-      times.every(
+      clocks.every(
         (at) => this.#isBelow(elevation_deg, at) && this.#isBelow(elevation_deg, at + ahead_ms),
       )
-    if (!isBelow(low_elevation_deg) || now_ms - this.#bright_ms < bright_ms) return 'day'
+    const is_bright = now_ms - this.#bright_ms < bright_ms
+    const is_by_sun = isBelow(night_elevation_deg)
+    if (is_bright && is_by_sun && this.#is_confirmed) this.#refuted_ms = now_ms
+    const is_refuted = now_ms - this.#refuted_ms < refuted_ms
+    if (!isBelow(low_elevation_deg) || is_bright || is_refuted) return 'day'
     const is_settled = now_ms - this.#since_ms >= settle_ms
     if (!this.#is_confirmed) return is_settled ? 'day' : null
     const is_dark = is_settled && now_ms - this.#power_ms >= doubt_ms
-    return is_dark && isBelow(night_elevation_deg) ? 'night' : 'low'
+    return is_dark && is_by_sun ? 'night' : 'low'
   }
 
   #see(power_w: number | null, rated_w: number, now_ms: number): void {

@@ -64,8 +64,8 @@ export const nightMutations: readonly Mutation[] = [
     name: 'knows the night by one clock of several',
     edge: 'controller',
     file: night,
-    from: 'times.every(',
-    to: 'times.some(',
+    from: 'clocks.every(',
+    to: 'clocks.some(',
   },
   {
     name: 'ends the night at dawn and not before',
@@ -99,7 +99,7 @@ export const nightMutations: readonly Mutation[] = [
     name: 'believes in a low sun that gives much power',
     edge: 'controller',
     file: night,
-    from: '|| now_ms - this.#bright_ms < bright_ms',
+    from: '|| is_bright || is_refuted',
     to: '',
   },
   {
