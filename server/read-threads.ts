@@ -20,10 +20,14 @@ export interface ReadTask {
   request: Omit<AnyRequest, 'body'>
 }
 
+export type ExportTask = ReadTask & { format: ExportFormat }
+
 export type ThreadTask =
   | ReadTask
-  /** The next part of an export, which its first task opens. */
-  | { export_id: number; opened_by: ReadTask & { format: ExportFormat } }
+  /** Opens an export, and answers its first part. */
+  | { export_id: number; opens: ExportTask }
+  /** The next part. Fails in a thread that did not open the export. */
+  | { export_id: number }
   | { ended_export_id: number }
 
 export type ThreadResult =
@@ -98,13 +102,14 @@ async function* partsOf(
   operation_id: string,
   { wanted, format, gone }: ExportedText,
 ): AsyncGenerator<Buffer> {
-  const opened_by = { ...taskOf(operation_id, wanted), format }
+  let task: ThreadTask = { export_id, opens: { ...taskOf(operation_id, wanted), format } }
   try {
     for (;;) {
-      const result = await thread.run({ export_id, opened_by }, { signal: gone })
+      const result: ThreadResult = await thread.run(task, { signal: gone })
       if (!('part' in result)) throw refusalOf(result)
       if (result.part === null) return
       yield bufferOf(result.part)
+      task = { export_id }
     }
   } finally {
     // A thread that has died has ended it.

@@ -9,8 +9,13 @@ import { toApiError } from './http/errors.ts'
 import { bytesOf, type Runner, runRead } from './http/execute.ts'
 import { export_minutes_max } from './http/export.ts'
 import { csvForm, textOf } from './http/export-items.ts'
-import type { ExportFormat } from './http/export-rows.ts'
-import type { ReadSettings, ReadTask, ThreadResult, ThreadTask } from './read-threads.ts'
+import type {
+  ExportTask,
+  ReadSettings,
+  ReadTask,
+  ThreadResult,
+  ThreadTask,
+} from './read-threads.ts'
 import { streamOut } from './storage/copy-out.ts'
 import { openDatabase } from './storage/database.ts'
 import { runForReader } from './storage/reader.ts'
@@ -76,11 +81,12 @@ interface Export {
 const exports = new Map<number, Promise<Export>>()
 
 async function nextPart(
-  { export_id, opened_by }: { export_id: number; opened_by: ReadTask & { format: ExportFormat } },
+  task: { export_id: number; opens?: ExportTask },
   gone: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
-  const opened = exports.get(export_id) ?? openExport(opened_by)
-  exports.set(export_id, opened)
+  if (task.opens) exports.set(task.export_id, openExport(task.opens))
+  const opened = exports.get(task.export_id)
+  if (!opened) throw new Error('the export thread ended between two parts of an export')
   const { parts, end } = await opened
   if (gone.aborted) end()
   gone.addEventListener('abort', end)
@@ -92,7 +98,7 @@ async function nextPart(
   }
 }
 
-async function openExport(task: ReadTask & { format: ExportFormat }): Promise<Export> {
+async function openExport(task: ExportTask): Promise<Export> {
   const { endpoint, db, needs } = await runnerOf(task)
   const ended = new AbortController()
   const { signal } = ended

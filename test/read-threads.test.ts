@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
+import type { Worker } from 'node:worker_threads'
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
 import { emptyReading, readingKinds } from '@heliograph/domain/readings'
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
@@ -240,3 +241,42 @@ for (const accept of ['application/json', 'text/csv']) {
     assert.equal(failures.length, failed, 'nothing has failed')
   })
 }
+
+test('an export whose thread has died does not begin again in the middle of its file', async () => {
+  const started: Worker[] = []
+  const noteStart = (worker: Worker) => void started.push(worker)
+  process.on('worker', noteStart)
+  const own = createReadThreads({ url: database.url, log_level: 'silent' })
+  const opened = Promise.withResolvers<Parameters<ReadThreads['export']>>()
+  const app = await serve({
+    endpoints,
+    needs: createDeps(database.db, systemClock),
+    db: database.db,
+    clock: systemClock,
+    timers: systemTimers,
+    newId: randomUUID,
+    log: silent,
+    options: {
+      reading: {
+        ...own,
+        async *export(...asked) {
+          opened.resolve(asked)
+          yield Buffer.from('')
+        },
+      },
+    },
+  })
+  try {
+    await ask(app, paths['predictions_prices_list']!, 'text/csv')
+    const parts = own.export(...(await opened.promise))[Symbol.asyncIterator]()
+    assert.equal((await parts.next()).done, false)
+    await started.at(-1)!.terminate()
+    await assert.rejects(async () => {
+      for (let part = await parts.next(); !part.done; part = await parts.next()) {}
+    }, /export/)
+  } finally {
+    process.off('worker', noteStart)
+    await app.close()
+    await own.close()
+  }
+})
