@@ -54,11 +54,9 @@ export function counterHour(
 ): CounterHour {
   const still = standingStill(readings, rated_kw)
   const inside = readings.filter(({ time_ms }) => time_ms >= span.start_ms && time_ms < span.end_ms)
-  // A gap goes by readings of a counter that moves.
-  const is_still = inside.length > 0 && inside.every((reading) => still.has(reading))
-  const ends = is_still
-    ? { first: null, last: null }
-    : { first: readingOf(inside[0]), last: readingOf(inside.at(-1)) }
+  // A gap lies between two readings of a counter that moves.
+  const moving = inside.filter((reading) => !still.has(reading))
+  const ends = { first: readingOf(moving[0]), last: readingOf(moving.at(-1)) }
   const open: Span[] = []
   let energy_kwh: number | null = null
   let told_ms = span.start_ms
@@ -95,11 +93,12 @@ function standingStill(readings: readonly CounterSample[], rated_kw: number): Se
     // The rise that ends it shows whether the counter was merely late.
     const last = readings[to] ?? readings[to - 1]!
     const meanwhile = {
-      rise_kwh: last.energy_total_kwh - first.energy_total_kwh,
+      // No hour counts a rise that is not plausible.
+      rise_kwh: riseBetween(readings[to - 1]!, last, rated_kw) ?? 0,
       by_power_kwh: last.by_power_kwh - first.by_power_kwh,
       measured_s: (last.time_ms - first.time_ms) / 1000,
     }
-    if (stoodStill(first.energy_total_kwh, meanwhile, rated_kw)) {
+    if (to - from > 1 && stoodStill(first.energy_total_kwh, meanwhile, rated_kw)) {
       for (const reading of readings.slice(from, to)) still.add(reading)
     }
     from = to
