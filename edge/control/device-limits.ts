@@ -43,8 +43,8 @@ export class DeviceLimits {
   #others_come_by_ms = Number.NEGATIVE_INFINITY
   /** Until then it may show another limit than the one it took last. */
   #applies_until_ms = Number.NEGATIVE_INFINITY
-  /** The newest limit was begun to lower it. */
-  #is_lowering = false
+  /** The newest limit was begun to lower it, while it had not had its time to act on another. */
+  #is_lowering_anew = false
   #overtaken = { limit_w: 0, until_ms: Number.NEGATIVE_INFINITY }
   readonly #overshoots = new OvershootWatch()
   readonly #contest = new ContestWatch()
@@ -208,13 +208,13 @@ export class DeviceLimits {
   /**
    * A limit that would lower it has to wait: it took the newest one, which lowers it too, and has
    * not had its time to act on that. Many devices begin that time anew with each write, and would
-   * never come down. A limit of at most half of the newest does not wait.
+   * never come down. The first such limit does not wait, nor one of at most half of the newest.
    */
   waitsWith(limit_w: number, now_ms: number): boolean {
     const { written_w } = this.#record
     if (written_w === null || now_ms >= this.#applies_until_ms) return false
     if (limit_w === written_w) return !this.is_proven
-    return this.#is_lowering && limit_w > written_w / 2
+    return this.#is_lowering_anew && limit_w > written_w / 2
   }
 
   mayRaiseAt(now_ms: number): boolean {
@@ -336,8 +336,9 @@ export class DeviceLimits {
     const held_w = this.held_w(now_ms)
     this.#repeated.told(limit_w, bound_w, this.#record.external_w, now_ms)
     this.#keep({ written_w: limit_w, before_w: bound_w, made_w: null })
-    this.#is_lowering = limit_w < held_w
-    if (this.#is_lowering) this.#ramps(held_w, now_ms)
+    const is_lowering = limit_w < held_w
+    if (is_lowering) this.#ramps(held_w, now_ms)
+    this.#is_lowering_anew = is_lowering && now_ms < this.#applies_until_ms
     this.#written_at_ms = now_ms
     this.#applies_until_ms = Number.NEGATIVE_INFINITY
     this.#others_come_by_ms = this.#comes_by_ms

@@ -145,6 +145,21 @@ test('ever lower limits in quick succession do not keep such a device from comin
   assert.deepEqual(failuresOf(site), [])
 })
 
+test('others come down at once for one that falls silent, though they were just lowered', async () => {
+  const inverters = [1, 2, 3].map((id) => inverterOf(id, { limit: { latency_s: 120 } }))
+  const site = await controlledSite({
+    site: { loggers: [{ logger_id: 1, name: 'L', rated_power_kw: 300, inverters }] },
+    prepare: (inverter) => Object.assign(inverter, { applies_after_ms: 3000 }),
+  })
+  await site.clock.advance(400_000)
+  await site.controller.hear([rowOf(198)])
+  await site.clock.advance(10_000)
+  assert.deepEqual(site.limits(), [66_000, 66_000, 66_000])
+  site.inverters[2]!.is_silent = true
+  await site.clock.advance(25_000)
+  assert.deepEqual(site.limits(), [49_000, 49_000, 66_000])
+})
+
 test('a limit of at most half of the one on its way does not wait for that', async () => {
   const site = await anewSite()
   await site.clock.advance(10_000)

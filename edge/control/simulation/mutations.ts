@@ -349,7 +349,7 @@ export const mutations: readonly Mutation[] = [
     name: 'lets a lower limit wait for one that was taken',
     edge: 'controller',
     file: limits,
-    from: 'return this.#is_lowering && limit_w > written_w / 2',
+    from: 'return this.#is_lowering_anew && limit_w > written_w / 2',
     to: 'return limit_w >= 0',
   },
   {
@@ -363,7 +363,7 @@ export const mutations: readonly Mutation[] = [
     name: 'sends ever lower limits before the device has had its time to apply one',
     edge: 'controller',
     file: limits,
-    from: 'return this.#is_lowering && limit_w > written_w / 2',
+    from: 'return this.#is_lowering_anew && limit_w > written_w / 2',
     to: 'return false',
   },
   {
