@@ -475,6 +475,9 @@ export class DeviceLimits {
     const { external_w } = this.#record
     const asked_w = this.#intents.at(-1)!
     const begun_w = this.#record.before_w ?? asked_w
+    // Where it stood before may lie within its tolerance: no proof before it had time to apply.
+    const is_as_before = isSame(found_w, begun_w) && !isSame(found_w, asked_w)
+    if (is_as_before && this.#isComing(now_ms)) return null
     const is_new = held_w !== null && !isSame(found_w, begun_w) && !this.#isTold(found_w, now_ms)
     const repeated = this.#repeated.isMade(found_w, now_ms)
     if (repeated && !this.#isComing(now_ms)) {

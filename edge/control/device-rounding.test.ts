@@ -27,14 +27,19 @@ const cases: [why: string, makes: Makes, limit: LimitResponse][] = [
 ]
 
 /** Three inverters of 100 kW, of which the first makes something of its limits. */
-async function siteWith(makes: Makes, limit: LimitResponse | undefined): Promise<ControlledSite> {
+async function siteWith(
+  makes: Makes,
+  limit: LimitResponse | undefined,
+  applies_after_ms = 0,
+): Promise<ControlledSite> {
   const inverters = [1, 2, 3].map((id) => inverterOf(id, id === 1 && limit ? { limit } : {}))
   const loggers = [{ logger_id: 1, name: 'L', rated_power_kw: 300, inverters }]
   const site = await controlledSite({
     permit_w: 300_000,
     site: { loggers },
+    traits: { applies_within_ms: applies_after_ms },
     prepare: (inverter) => {
-      if (inverter.inverter_id === 1) inverter.makes = makes
+      if (inverter.inverter_id === 1) Object.assign(inverter, { makes, applies_after_ms })
     },
   })
   await site.clock.advance(10_000)
@@ -128,3 +133,27 @@ test('what a device is told leaves room for its rounding, and none at full power
   assert.equal(told({ least_pct: 10 }, 9999), 0)
   assert.equal(told({ least_pct: 10 }, 10_000), 10_000)
 })
+
+for (const silent_after_ms of [2000, 6000]) {
+  test(`one whose former limit is within the tolerance of its new one is not held down after ${silent_after_ms} ms`, async () => {
+    const site = await siteWith(tenths(Math.floor), tenth, 4500)
+    const inverter = site.inverters[0]!
+    const row = rowOf(129)
+    await site.controller.hear([row])
+    await site.clock.advance(20_000)
+    assert.equal(inverter.limit_w, 30_000)
+    const lower = rowOf(105, { group_id: '0193a1de-0000-7000-8000-000000000002' })
+    await site.controller.hear([lower])
+    await site.clock.advance(silent_after_ms)
+    inverter.is_silent = true
+    await site.clock.advance(60_000)
+    assert.equal(inverter.limit_w, 20_000)
+    inverter.is_silent = false
+    await site.clock.advance(20_000)
+    const released_at = site.clock.now().getTime()
+    await site.controller.hear([row, lower].map((each) => ({ ...each, released_at })))
+    await site.clock.advance(30_000)
+    assert.equal(sumOf(site), 300_000)
+    assert.deepEqual(site.events, [])
+  })
+}
