@@ -73,7 +73,7 @@ export class Operations extends HeyApiClient {
     /**
      * The whole site live, in one answer
      *
-     * The way to poll a whole site: one request instead of one for each device. Sections that are not there are null and named in `missing_sections`.
+     * Returns the whole live state of a site: poll it instead of one request for each device. `plant:read` is enough for devices, weather and predictions. The further sections are null and named in `missing_sections` without the scope or module that each names.
      */
     public overviewGet<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;

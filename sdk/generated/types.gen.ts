@@ -6873,10 +6873,10 @@ export type Overview = {
      */
     sensors: Array<SensorNow>;
     /**
-     * Met stations in service; needs `weather:read`.
+     * Met stations in service.
      */
-    weather: Array<StationNow> | null;
-    predictions: PredictionsNow | null;
+    weather: Array<StationNow>;
+    predictions: PredictionsNow;
     curtailment: CurtailmentNow | null;
     /**
      * Battery units in service; needs `bess:read` and the module `bess`.
@@ -6890,7 +6890,7 @@ export type Overview = {
     /**
      * Sections that are null: the key lacks the scope, or the plan lacks the module.
      */
-    missing_sections: Array<'weather' | 'predictions' | 'curtailment' | 'bess' | 'alerts'>;
+    missing_sections: Array<'curtailment' | 'bess' | 'alerts'>;
 };
 
 export type PageMeta = {
@@ -7924,6 +7924,9 @@ export type PredictedStep = {
     p90_kw: number;
 };
 
+/**
+ * The last issued forecast of the site, also where the plan lacks `ai_predictions`. Without one every value is null and `next_hours` is empty.
+ */
 export type PredictionsNow = {
     /**
      * When the forecast of today was issued; null without one.

@@ -35,34 +35,32 @@ export const getOverview = endpoint({
   operation_id: 'overview_get',
   summary: 'The whole site live, in one answer',
   description:
-    'The way to poll a whole site: one request instead of one for each device. Sections that are ' +
-    'not there are null and named in `missing_sections`.',
+    'Returns the whole live state of a site: poll it instead of one request for each device. ' +
+    '`plant:read` is enough for devices, weather and predictions. The further sections are null ' +
+    'and named in `missing_sections` without the scope or module that each names.',
   returns: Overview,
   example: { answer: overviewExample },
   async handle({ site: { site_id }, caller }, needs: Needs) {
-    const may_read_predictions =
-      caller.scopes.has('predictions:read') && caller.modules.has('ai_predictions')
     const may_read_units = caller.scopes.has('bess:read') && caller.modules.has('bess')
     const [live, nodes, site, forecasts, units] = await Promise.all([
       readLivePlant(site_id, needs),
       readLiveNodes(site_id, needs),
       needs.siteSummaries.find(caller, site_id),
-      may_read_predictions ? readForecasts(site_id, needs) : null,
+      readForecasts(site_id, needs),
       may_read_units ? readLiveUnits(site_id, needs) : null,
     ])
     if (!site) throw new ApiError('not_found', { site_id })
     // Tens of thousands of strings: written at once, as tests have checked it.
-    const may_read_weather = caller.scopes.has('weather:read')
     const may_read_curtailment = caller.scopes.has('curtailment:read')
     const may_read_alerts = caller.scopes.has('alerts:read')
-    const readable = { may_read_weather, may_read_curtailment, may_read_alerts }
+    const readable = { may_read_curtailment, may_read_alerts }
     return new JsonText(
       JSON.stringify(overviewOf({ live, nodes, site, ...readable, forecasts, units })),
     )
   },
 })
 
-/** Of the site, of today and the day after. */
+/** The last issued forecasts of the site for today and tomorrow, UTC. */
 function readForecasts(site_id: string, { predictions, clock }: Needs) {
   const now_ms = clock.now().getTime()
   const dates = [0, 1].map((ahead) => utcDate(now_ms + ahead * day_ms))

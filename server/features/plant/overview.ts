@@ -16,8 +16,8 @@ import { PredictionsNow, predictionsNow } from './predictions.ts'
 import { PlantStatus, plantStatus } from './status.ts'
 import { StationNow, stationNow } from './weather.ts'
 
-/** Those that may be null. */
-export const sections = ['weather', 'predictions', 'curtailment', 'bess', 'alerts'] as const
+/** Sections beyond those of the specification: each needs a scope of its own. */
+export const sections = ['curtailment', 'bess', 'alerts'] as const
 export type Section = (typeof sections)[number]
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
@@ -43,10 +43,8 @@ export const Overview = Type.Object(
     sensors: Type.Array(SensorNow, {
       description: 'Sensor nodes in service, as /sensors/{node_id}/current has them.',
     }),
-    weather: Nullable(
-      Type.Array(StationNow, { description: 'Met stations in service; needs `weather:read`.' }),
-    ),
-    predictions: Nullable(PredictionsNow),
+    weather: Type.Array(StationNow, { description: 'Met stations in service.' }),
+    predictions: PredictionsNow,
     curtailment: Nullable(CurtailmentNow),
     bess: Nullable(
       Type.Array(BatteryGlance, {
@@ -66,25 +64,22 @@ export interface OverviewParts {
   live: LivePlant
   nodes: readonly LiveNode[]
   site: Site
-  may_read_weather: boolean
   may_read_curtailment: boolean
   may_read_alerts: boolean
-  /** Forecasts of the site, of today and the day after; null for who may not read them. */
-  forecasts: readonly ForecastRun[] | null
+  /** The last issued forecasts of the site for today and tomorrow. */
+  forecasts: readonly ForecastRun[]
   /** Battery units in service; null for who may not read them. */
   units: readonly LiveUnit[] | null
 }
 
 export function overviewOf(parts: OverviewParts): Overview {
-  const { live, nodes, site, may_read_weather } = parts
+  const { live, nodes, site } = parts
   const { situation, edge } = live
   const status = plantStatus(live, situation)
   const { health_status, health_reasons } = status
   const { active, acknowledged, critical, highest_active } = live.alerts
   const invertersOf = Map.groupBy(live.inverters, ({ logger_id }) => logger_id)
   const optional = {
-    weather: may_read_weather ? live.stations.map((row) => stationNow(row, situation)) : null,
-    predictions: parts.forecasts && predictionsNow(parts.forecasts, situation.now),
     curtailment: parts.may_read_curtailment ? curtailmentNow(live, situation) : null,
     bess: parts.units?.map((unit) => batteryGlance(unit, situation)) ?? null,
     alerts: parts.may_read_alerts ? { active, acknowledged, critical } : null,
@@ -106,6 +101,8 @@ export function overviewOf(parts: OverviewParts): Overview {
     inverters: live.inverters.map((row) => inverterRecord(row, situation)),
     strings: [...live.strings],
     sensors: nodes.map(({ row, switchings }) => nodeNow(row, switchings, situation.now)),
+    weather: live.stations.map((row) => stationNow(row, situation)),
+    predictions: predictionsNow(parts.forecasts, situation.now),
     ...optional,
     partial: missing_sections.length > 0,
     missing_sections,

@@ -33,7 +33,13 @@ export const PredictionsNow = Type.Object(
       { description: `Steps that are under way or begin within ${ahead_h} hours; of the site.` },
     ),
   },
-  { additionalProperties: false, $id: 'PredictionsNow' },
+  {
+    additionalProperties: false,
+    $id: 'PredictionsNow',
+    description:
+      'The last issued forecast of the site, also where the plan lacks `ai_predictions`. Without ' +
+      'one every value is null and `next_hours` is empty.',
+  },
 )
 
 /** `runs` are those of the site, of today and the day after, as far as there are any. */

@@ -5,7 +5,7 @@ import { NamedFigure } from '../../ui/named-figure.tsx'
 import { Section } from '../../ui/section.tsx'
 
 export function WeatherNow({ overview: { site, status, weather } }: { overview: Overview }) {
-  const station = weather?.[0]
+  const station = weather[0]
   const sun = status.sun_elevation_deg
   const wind = station?.wind_speed_m_s
   const rows: [string, string][] = [
