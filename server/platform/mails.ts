@@ -1,18 +1,13 @@
-/** Links by mail. The outbox is kept by site: what is of a client goes with its first one. */
+/** Links by mail. */
 import { type QueuedMail, queueMail } from '../mail/outbox.ts'
 import type { Queries } from '../storage/database.ts'
 import { invitation_days } from './invitations.ts'
 
 type ClientMail = Omit<QueuedMail, 'site_id'> & { client_id: number }
 
-/** A client without a site yet is sent none. */
-async function queueClientMail(db: Queries, { client_id, ...mail }: ClientMail): Promise<void> {
-  const [site] = await db.query<{ site_id: string }>(
-    'select site_id from sites where client_id = $1 order by site_id limit 1',
-    [client_id],
-  )
-  if (site) await queueMail(db, { ...mail, site_id: site.site_id })
-}
+/** A client may have people before it has a site. No site has a colon in its id. */
+const queueClientMail = (db: Queries, { client_id, ...mail }: ClientMail): Promise<void> =>
+  queueMail(db, { ...mail, site_id: `client:${client_id}` })
 
 export function mailInvitation(
   db: Queries,

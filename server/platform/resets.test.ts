@@ -4,6 +4,7 @@ import test, { after, before } from 'node:test'
 import { eventually } from '../../test/conventions/virtual-time.ts'
 import type { Log } from '../storage/database.ts'
 import { origin, type ServedPlatform, servedPlatform } from './fixtures/served-platform.ts'
+import { mailInvitation } from './mails.ts'
 
 const logged: string[] = []
 const note: Log['error'] = (_: object, message?: string) => void logged.push(message ?? '')
@@ -57,6 +58,21 @@ test('the answer waits for nothing that tells who has an account', {
   assert.equal(reset.status, 200)
   assert.equal((await platform.browser().signIn('here@example.com', newPassword)).status, 200)
   await mailsTo('nowhere@example.com', 0)
+})
+
+test('people of a client that has no site yet are mailed, too', async () => {
+  const { db } = platform
+  const [client] = await db.query<{ client_id: number }>(
+    `insert into clients (name, modules) values ('Without a site', '{}') returning client_id`,
+  )
+  const { client_id } = client!
+  await platform.person('administrator', 'siteless@example.com', client_id)
+  assert.equal((await askReset('siteless@example.com')).status, 200)
+  await mailsTo('siteless@example.com', 1)
+  const invited = { invitation_id: 'one', client_id, email: 'invited@example.com' }
+  await mailInvitation(db, { ...invited, link_path: '/invitation#token' }, origin)
+  const [text = ''] = await mailsTo('invited@example.com', 1)
+  assert.match(text, /^http:\/\/plants\.example\/invitation#token$/m)
 })
 
 test('an address is one as mails know it, however it is written', async () => {
