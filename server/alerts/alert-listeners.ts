@@ -1,4 +1,5 @@
 /** Who is told what became of alerts, in this order. */
+import { notifyCritical } from './critical-notices.ts'
 import type { AlertListener } from './listener.ts'
 import { mailAlerts } from './mail-alerts.ts'
 
@@ -8,4 +9,7 @@ export interface ListedListener {
   hear: AlertListener
 }
 
-export const alertListeners: readonly ListedListener[] = [{ name: 'mail', hear: mailAlerts }]
+export const alertListeners: readonly ListedListener[] = [
+  { name: 'mail', hear: mailAlerts },
+  { name: 'notifications', hear: notifyCritical },
+]

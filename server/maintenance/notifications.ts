@@ -8,6 +8,7 @@ export const notificationTypes = [
   'work_order_approved',
   'defect_created',
   'defect_updated',
+  'alert_raised',
   'alert_escalated',
   'report_ready',
   'comment',
