@@ -1,6 +1,6 @@
 /** Whether devices answer, by published rules over what was measured last and where the sun is. */
 import type { CommState } from '@heliograph/domain/link'
-import { ageInSeconds, isStale, offline_s } from './frame.ts'
+import { ageInSeconds, edge_silence_s_max, isStale, offline_s } from './frame.ts'
 import { isNight, type Situation } from './situation.ts'
 
 export const inverterCommStates = ['connected', 'asleep', 'disconnected', 'unknown'] as const
@@ -66,8 +66,6 @@ export const edgeCommRule =
   '`backfilling`: connected, and delivering readings that waited longer than that. ' +
   '`disconnected`: not heard of. `unknown`: never heard of.'
 
-const silence_s_max = 60
-
 /** Of the edge agent, as the server has heard of it. */
 export interface EdgeVitals {
   last_seen_at: Date | null
@@ -76,8 +74,9 @@ export interface EdgeVitals {
 
 export function edgeCommState(edge: EdgeVitals, now: Date): EdgeCommState {
   if (edge.last_seen_at === null) return 'unknown'
-  if (ageInSeconds(edge.last_seen_at, now) > silence_s_max) return 'disconnected'
+  if (ageInSeconds(edge.last_seen_at, now) > edge_silence_s_max) return 'disconnected'
   const is_behind =
-    edge.journal_oldest_at !== null && ageInSeconds(edge.journal_oldest_at, now) > silence_s_max
+    edge.journal_oldest_at !== null &&
+    ageInSeconds(edge.journal_oldest_at, now) > edge_silence_s_max
   return is_behind ? 'backfilling' : 'connected'
 }

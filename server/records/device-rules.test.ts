@@ -12,7 +12,14 @@ const now = new Date('2026-06-21T10:00:00Z')
 const day_start_at = new Date('2026-06-20T22:00:00Z')
 const poll = { ...defaultPollIntervals, inverter_s: 20 }
 const offline_before_at = new Date('2026-06-21T09:45:00Z')
-const day: Situation = { now, day_start_at, sun_elevation_deg: 60, poll, offline_before_at }
+const day: Situation = {
+  now,
+  day_start_at,
+  sun_elevation_deg: 60,
+  poll,
+  is_edge_silent: false,
+  offline_before_at,
+}
 
 test('panels face a quarter of the compass, or the sky', () => {
   assert.equal(orientationOf(0, 20), 'north')

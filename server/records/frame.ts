@@ -9,6 +9,8 @@ export const stale_s_min = 30
 
 /** A logger that has delivered nothing for this long, while its devices are awake, is offline. */
 export const offline_s = 15 * 60
+/** An edge agent that was heard of within them is connected. */
+export const edge_silence_s_max = 60
 
 export const At = (description: string) => Type.String({ format: 'date-time', description })
 

@@ -14,6 +14,7 @@ const day: Situation = {
   day_start_at: ago(43_200),
   sun_elevation_deg: 60,
   poll,
+  is_edge_silent: false,
   offline_before_at: ago(900),
 }
 const night: Situation = { ...day, sun_elevation_deg: -20, offline_before_at: ago(10_000) }
@@ -155,4 +156,15 @@ test('the link of an edge is judged by what was heard of it', () => {
   assert.equal(state(ago(61)), 'disconnected')
   assert.equal(state(ago(1), ago(30)), 'connected')
   assert.equal(state(ago(1), ago(3600)), 'backfilling')
+})
+
+test('a site whose edge is silent is not healthy, however fresh its last readings are', () => {
+  const loggers = [{ logger_id: 1, data_at: ago(70) }]
+  const alerts = { critical: 0, underperforming_logger_ids: [] }
+  const judged = { loggers, inverters: [], alerts }
+  assert.equal(siteHealth(judged, night).health_status, 'healthy')
+  assert.deepEqual(siteHealth(judged, { ...night, is_edge_silent: true }), {
+    health_status: 'degraded',
+    health_reasons: ['edge_offline'],
+  })
 })

@@ -14,7 +14,7 @@ export type HealthStatus = (typeof healthStatuses)[number]
 export const healthRule =
   '`unknown`: no logger ever delivered a reading. `offline`: none did for 15 minutes, not ' +
   'counting the night while the edge is heard of. ' +
-  '`degraded`: a logger is offline, an inverter is in fault or does not answer by day, a logger ' +
+  '`degraded`: no edge agent of the site is heard of, a logger is offline, an inverter is in fault or does not answer by day, a logger ' +
   'delivers less than the sun allows it (its alert `logger_underperformance` is open and nothing ' +
   'explains it), or a critical alert is not resolved (`health_reasons` says which). `healthy`: ' +
   'all else.'
@@ -30,7 +30,7 @@ export interface LoggerVitals {
 export interface Health {
   health_status: HealthStatus
   /**
-   * `critical_alerts:2` (how many), `logger_offline:3`, `logger_no_data:3`,
+   * `edge_offline`, `critical_alerts:2` (how many), `logger_offline:3`, `logger_no_data:3`,
    * `logger_underperformance:3`, `inverter_fault:7`, `inverter_disconnected:7`
    */
   health_reasons: string[]
@@ -53,6 +53,7 @@ export interface HealthAlerts {
 export function siteHealth({ loggers, inverters, alerts }: Judged, situation: Situation): Health {
   const silent = loggers.filter(({ data_at }) => isOffline(data_at, situation))
   const reasons = [
+    ...(situation.is_edge_silent ? ['edge_offline'] : []),
     ...(alerts.critical > 0 ? [`critical_alerts:${alerts.critical}`] : []),
     ...silent.map(({ logger_id, data_at }) =>
       data_at === null ? `logger_no_data:${logger_id}` : `logger_offline:${logger_id}`,

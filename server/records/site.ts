@@ -13,7 +13,7 @@ export const health = {
   health_status: Type.Enum([...healthStatuses], { description: healthRule }),
   health_reasons: Type.Array(Type.String(), {
     description:
-      'Why it is not healthy: `logger_offline:3`, `logger_no_data:3`, ' +
+      'Why it is not healthy: `edge_offline`, `logger_offline:3`, `logger_no_data:3`, ' +
       '`logger_underperformance:3`, `inverter_fault:7`, `inverter_disconnected:7`, each with the id of the device; `critical_alerts:2` with how ' +
       'many there are, active and acknowledged. 100 at most.',
   }),

@@ -10,7 +10,7 @@ import {
 import { defaultPollIntervals, type PollIntervals } from '@heliograph/domain/site'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { solarPosition } from '@heliograph/physics/solar-position'
-import { ageInSeconds, offline_s } from './frame.ts'
+import { ageInSeconds, edge_silence_s_max, offline_s } from './frame.ts'
 
 /** The position is null until the edge has announced the inventory. */
 export interface SiteFacts extends Position {
@@ -27,6 +27,8 @@ export interface Situation {
   /** As seen from the site; null where its position is not known. */
   sun_elevation_deg: number | null
   poll: Required<PollIntervals>
+  /** No edge agent of the site was heard of lately, though one was before. */
+  is_edge_silent: boolean
   /** Who measured nothing since then is offline; see `offlineBefore`. */
   offline_before_at: Date
 }
@@ -38,6 +40,8 @@ export function situationOf(facts: SiteFacts, now: Date): Situation {
     day_start_at: dayStart(now, facts.timezone),
     sun_elevation_deg: place && sunElevation(place, now),
     poll: { ...defaultPollIntervals, ...facts.poll },
+    is_edge_silent:
+      facts.edge_seen_at !== null && ageInSeconds(facts.edge_seen_at, now) > edge_silence_s_max,
     offline_before_at: offlineBefore(place, facts.edge_seen_at, now),
   }
 }

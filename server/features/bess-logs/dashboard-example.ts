@@ -44,7 +44,8 @@ const row: UnitRow = {
 const live: LiveUnit = { row, pcs: [], alarms: [] }
 const situation = {
   ...{ now, day_start_at: new Date('2026-06-20T22:00:00Z'), sun_elevation_deg: 64 },
-  ...{ poll: defaultPollIntervals, offline_before_at: new Date('2026-06-21T09:45:05Z') },
+  ...{ poll: defaultPollIntervals, is_edge_silent: false },
+  ...{ offline_before_at: new Date('2026-06-21T09:45:05Z') },
 }
 
 /** Charges 100 kW from 02:00 to 05:00 and discharges as much from 09:00 on. */
