@@ -1,23 +1,26 @@
 /** Every address, and the page that it shows. */
-import { Suspense } from 'react'
+import { type ReactNode, Suspense } from 'react'
 import { Redirect, Route, Switch } from 'wouter'
 import NotFound from './pages/not-found.tsx'
 import { adminPages, openPages, sitePages } from './pages/pages.ts'
 import { useSession } from './queries.ts'
 import { Shell } from './shell/shell.tsx'
 import { SiteShell } from './shell/site-shell.tsx'
+import { PageBoundary } from './ui/page-boundary.tsx'
 import { Failure, Loading } from './ui/states.tsx'
 
 export function App() {
   return (
-    <Suspense fallback={<Loading />}>
-      <Switch>
-        {openPages.map(({ path, Page }) => (
-          <Route key={path} path={path} component={Page} />
-        ))}
-        <Route component={SignedIn} />
-      </Switch>
-    </Suspense>
+    <PageBoundary>
+      <Suspense fallback={<Loading />}>
+        <Switch>
+          {openPages.map(({ path, Page }) => (
+            <Route key={path} path={path} component={Page} />
+          ))}
+          <Route component={SignedIn} />
+        </Switch>
+      </Suspense>
+    </PageBoundary>
   )
 }
 
@@ -31,7 +34,7 @@ function SignedIn() {
   }
   return (
     <Shell>
-      <Suspense fallback={<Loading />}>
+      <Parts>
         <Switch>
           {adminPages
             .filter(({ role }) => !role || role === user.role)
@@ -44,7 +47,7 @@ function SignedIn() {
           <Route path="/sites/:site_id/*?">
             {({ site_id }) => (
               <SiteShell site_id={site_id}>
-                <Suspense fallback={<Loading />}>
+                <Parts>
                   <Switch>
                     {sitePages.map(({ path, Page }) => (
                       <Route key={path} path={`/sites/:site_id${path}`}>
@@ -55,13 +58,20 @@ function SignedIn() {
                     ))}
                     <Route component={NotFound} />
                   </Switch>
-                </Suspense>
+                </Parts>
               </SiteShell>
             )}
           </Route>
           <Route component={NotFound} />
         </Switch>
-      </Suspense>
+      </Parts>
     </Shell>
   )
 }
+
+/** What is loaded with a page: header and menu stay when it is not there. */
+const Parts = ({ children }: { children: ReactNode }) => (
+  <PageBoundary>
+    <Suspense fallback={<Loading />}>{children}</Suspense>
+  </PageBoundary>
+)

@@ -10,6 +10,9 @@ import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { queries } from './queries.ts'
 import { theme, variables } from './theme.ts'
+import { watchUnfetchedCode } from './ui/page-boundary.tsx'
+
+watchUnfetchedCode()
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content
 

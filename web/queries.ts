@@ -12,13 +12,36 @@ function noticeEnd(error: unknown): void {
   }
 }
 
+const retried_after_ms = 5000
+
+/** No answer, or one of a server that is not ready. */
+const isPassing = (error: unknown) =>
+  error instanceof HeliographError && (error.status === null || error.status >= 500)
+
+/** Once the server answers again, reads that failed meanwhile are repeated: not all of them poll. */
+function repeatFailed(): void {
+  const before_ms = Date.now() - retried_after_ms
+  void queries.refetchQueries({
+    type: 'active',
+    predicate: ({ state }) =>
+      isPassing(state.error) && state.fetchStatus === 'idle' && state.errorUpdatedAt < before_ms,
+  })
+}
+
 export const queries: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: noticeEnd }),
+  queryCache: new QueryCache({ onError: noticeEnd, onSuccess: repeatFailed }),
   mutationCache: new MutationCache({ onError: noticeEnd }),
   defaultOptions: {
     // The SDK repeats by itself what is worth repeating.
     // Also offline: then they fail, and the page says so.
-    queries: { networkMode: 'always', retry: false, staleTime: 10_000, refetchOnWindowFocus: true },
+    queries: {
+      networkMode: 'always',
+      retry: false,
+      staleTime: 10_000,
+      refetchOnWindowFocus: true,
+      refetchOnReconnect: true,
+      refetchInterval: ({ state }) => (isPassing(state.error) ? retried_after_ms : false),
+    },
     mutations: { networkMode: 'always', retry: false },
   },
 })
@@ -72,6 +95,6 @@ export const useUnreadCount = (site_id: string, is_asked = true) =>
   useQuery({
     queryKey: ['notifications', site_id, 'unread-count'],
     queryFn: ({ signal }) => heliograph.omNotificationsUnreadCount({ site_id }, { signal }),
-    refetchInterval: 60_000,
+    refetchInterval: 20_000,
     enabled: is_asked,
   }).data?.unread_count

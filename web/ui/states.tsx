@@ -1,6 +1,6 @@
 /** What a page shows while it has nothing to show: loading, failed, empty. */
 
-import { HeliographError } from '@heliograph/sdk'
+import { HeliographError, isCode } from '@heliograph/sdk'
 import { Alert, Button, Center, Loader, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { plainly } from './plainly.ts'
@@ -13,8 +13,15 @@ export function Loading() {
   )
 }
 
-/** In words, with what support asks for. */
+/** In words, with what support asks for. `onRetry`: of a read, which is repeated by itself. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  if (onRetry && isCode(error, 'network_error')) {
+    return (
+      <Alert color="red" title={titleOf(error)} role="alert" variant="outline" m="md">
+        This part is loaded as soon as the server answers.
+      </Alert>
+    )
+  }
   return (
     <Alert color="red" title={titleOf(error)} role="alert" variant="outline" m="md">
       <Stack gap="xs" align="flex-start">

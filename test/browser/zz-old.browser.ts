@@ -1,0 +1,2 @@
+import './accounts.ts'
+import './outages.ts'
