@@ -2,6 +2,7 @@
 import { HeliographError, isCode } from '@heliograph/sdk'
 import { MutationCache, QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
 import { askPlatform, heliograph, type SessionUser } from './api.ts'
+import { knownNow } from './ui/known-now.ts'
 
 export const live_ms = 5000
 
@@ -86,6 +87,7 @@ export const useOverview = (site_id: string) =>
   useQuery({
     queryKey: ['overview', site_id],
     queryFn: ({ signal }) => heliograph.overviewGet({ site_id }, { signal }),
+    select: knownNow,
     refetchInterval: live_ms,
     staleTime: live_ms,
   })

@@ -6,6 +6,7 @@ import { createContext, type ReactNode, useContext } from 'react'
 import NotFound from '../pages/not-found.tsx'
 import { useOverview, useSites } from '../queries.ts'
 import { formatAge, formatTime } from '../ui/format.ts'
+import { isDisconnected } from '../ui/known-now.ts'
 import { plainly } from '../ui/plainly.ts'
 import { Failure, Loading } from '../ui/states.tsx'
 import { useNow } from '../ui/use-now.ts'
@@ -50,7 +51,7 @@ function Banners({ site }: { site: Site }) {
   const silent_s = age_s === null ? null : age_s + (now_ms - dataUpdatedAt) / 1000
   const sleeps = overview?.status.is_daylight === false
   const loggers = overview?.loggers ?? []
-  const gone = loggers.filter(({ comm_state }) => comm_state === 'disconnected')
+  const gone = loggers.filter(isDisconnected)
   return (
     <>
       {commissioning_safe_mode && (
@@ -70,8 +71,8 @@ function Banners({ site }: { site: Site }) {
       )}
       {!isError && gone.length > 0 && (
         <Alert color="orange" variant="filled" title={goneTitle(gone, loggers)} role="alert">
-          Heard of last {formatTime(newestOf(gone), timezone, 'full')}: what is shown of{' '}
-          {gone.length === 1 ? 'it' : 'them'} is old, and commands wait.
+          Last data {formatTime(newestOf(gone), timezone, 'full')}. Present values are not known,
+          and commands are queued.
         </Alert>
       )}
       {!isError && gone.length === 0 && silent_s !== null && silent_s > old_s && !sleeps && (
@@ -85,9 +86,9 @@ function Banners({ site }: { site: Site }) {
 
 /** By day and by night: the link of a plant to the server does not sleep. */
 function goneTitle(gone: readonly Logger[], loggers: readonly Logger[]): string {
-  if (gone.length === 1) return `${gone[0]!.name} is not heard of`
-  if (gone.length === loggers.length) return 'No plant is heard of'
-  return `${gone.length} of ${loggers.length} plants are not heard of`
+  if (gone.length === loggers.length) return 'All plants offline'
+  if (gone.length === 1) return `${gone[0]!.name} is offline`
+  return `${gone.length} of ${loggers.length} plants offline`
 }
 
 const newestOf = (loggers: readonly Logger[]) =>

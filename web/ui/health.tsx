@@ -13,6 +13,8 @@ export const HealthBadge = ({ status }: { status: keyof typeof tones }) => (
 
 const reasons: Record<string, (id: string) => string> = {
   critical_alerts: (count) => `${count} critical ${count === '1' ? 'alert' : 'alerts'}`,
+  edge_offline: () => 'The site is not connected',
+  logger_disconnected: (id) => `Plant ${id} is not connected`,
   logger_offline: (id) => `Plant ${id} is offline`,
   logger_no_data: (id) => `Plant ${id} never sent data`,
   logger_underperformance: (id) => `Plant ${id} delivers less than the sun allows`,

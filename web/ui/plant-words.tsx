@@ -35,6 +35,8 @@ export const InverterState = ({ inverter }: { inverter: Inverter }) =>
     <Badge color="red" miw="max-content">
       Does not answer
     </Badge>
+  ) : inverter.comm_state === 'unknown' ? (
+    shown(inverterStates, 'unknown')
   ) : (
     shown(inverterStates, inverter.state)
   )

@@ -3,6 +3,7 @@ import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { heliograph } from '../../api.ts'
+import { isDisconnected } from '../../ui/known-now.ts'
 import { Section } from '../../ui/section.tsx'
 import { SeverityBadge } from '../../ui/severity.tsx'
 import { Answered } from '../../ui/states.tsx'
@@ -11,8 +12,9 @@ import { Time } from '../../ui/time.tsx'
 const ranks = ['critical', 'major', 'warning', 'info']
 
 /** The worst first; the rest is on the page of alerts. */
-export function OpenAlerts({ overview: { site } }: { overview: Overview }) {
+export function OpenAlerts({ overview: { site, loggers } }: { overview: Overview }) {
   const { site_id } = site
+  const is_blind = loggers.some(isDisconnected)
   const query = useQuery({
     queryKey: ['alerts', site_id, 'open'],
     queryFn: ({ signal }) => heliograph.alertsList({ site_id }, { signal }),
@@ -30,7 +32,10 @@ export function OpenAlerts({ overview: { site } }: { overview: Overview }) {
       <Answered query={query}>
         {({ data }) =>
           data.length === 0 ? (
-            <Text>Nothing is wrong that a rule watches.</Text>
+            <Text>
+              No active alerts.
+              {is_blind && ' Plants that are offline are not watched.'}
+            </Text>
           ) : (
             <Stack gap="xs">
               {[...data]

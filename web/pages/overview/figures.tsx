@@ -89,7 +89,7 @@ function MoneyToday({ site_id }: { site_id: string }) {
   )
 }
 
-function AlertCount({ overview: { site, alerts } }: { overview: Overview }) {
+function AlertCount({ overview: { site, alerts, status } }: { overview: Overview }) {
   // Those that somebody has acknowledged are open, too: only their cause ends them.
   const open = alerts ? alerts.active + alerts.acknowledged : null
   const worst = site.highest_alert_severity
@@ -101,7 +101,7 @@ function AlertCount({ overview: { site, alerts } }: { overview: Overview }) {
       note={
         <>
           {worst && `worst new one: ${inWords(worst).toLowerCase()}. `}
-          {open === 0 && 'Nothing to do. '}
+          {open === 0 && status.health_status === 'healthy' && 'Nothing to do. '}
           {alerts && alerts.acknowledged > 0 && `${alerts.acknowledged} acknowledged. `}
           <Anchor
             size="sm"

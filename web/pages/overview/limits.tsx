@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { heliograph } from '../../api.ts'
 import { formatPower } from '../../ui/format.ts'
+import { isDisconnected } from '../../ui/known-now.ts'
 import { limitWords } from '../../ui/plant-words.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -15,6 +16,7 @@ export function Limits({ overview }: { overview: Overview }) {
   const { site, curtailment, loggers } = overview
   const mayRead = useMayRead()
   const causes = causesOf(overview)
+  const is_unknown = loggers.length > 0 && loggers.every(isDisconnected)
   const is_curtailed = loggers.some(({ curtailment_active }) => curtailment_active)
   const href = `/sites/${site.site_id}/curtailment`
   return (
@@ -29,7 +31,7 @@ export function Limits({ overview }: { overview: Overview }) {
       }
     >
       {causes.length === 0 && !is_curtailed && (
-        <Text>Nothing: no curtailment, no permit, no limit that another set.</Text>
+        <Text>{is_unknown ? 'Not known while all plants are offline.' : 'No limit in force.'}</Text>
       )}
       {causes.length > 0 && (
         <List size="sm">
@@ -56,7 +58,8 @@ export function Limits({ overview }: { overview: Overview }) {
 function causesOf({ inverters }: Overview) {
   const counts = new Map<string, number>()
   for (const { limited_by, comm_state } of inverters) {
-    if (!limited_by || limited_by === 'none' || comm_state === 'disconnected') continue
+    if (!limited_by || limited_by === 'none') continue
+    if (comm_state === 'disconnected' || comm_state === 'unknown') continue
     const cause = limitWords(limited_by)
     counts.set(cause, (counts.get(cause) ?? 0) + 1)
   }

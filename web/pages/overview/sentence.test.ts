@@ -18,15 +18,12 @@ test('the sentence tells what is possible now, and what the day made of its sun'
   const night = { ...noon, ac_power_kw: -0.2, available_power_kw: 0, is_daylight: false }
   assert.equal(
     sentence(night, 96),
-    'The sun is down, the plants rest. Today so far: 96 % of what the sun allowed.',
+    'Night: no production. Today so far: 96 % of what the sun allowed.',
   )
 })
 
 test('what is not known is not in it', () => {
-  assert.equal(
-    sentence({ ...noon, ac_power_kw: null }, null),
-    'What the site delivers now is not known.',
-  )
+  assert.equal(sentence({ ...noon, ac_power_kw: null }, null), 'Present power is not known.')
   assert.equal(
     plain(sentence({ ...noon, curtailed_power_kw: null, available_power_kw: null }, null)),
     'The site delivers 300.0 kW.',

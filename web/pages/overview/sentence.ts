@@ -15,8 +15,8 @@ export function sentence(status: Now, share_today_pct: number | null): string {
 
 function nowOf(status: Now): string {
   const { ac_power_kw, available_power_kw, is_daylight, curtailed_power_kw } = status
-  if (ac_power_kw === null) return 'What the site delivers now is not known.'
-  if (is_daylight === false && ac_power_kw <= 0) return 'The sun is down, the plants rest.'
+  if (ac_power_kw === null) return 'Present power is not known.'
+  if (is_daylight === false && ac_power_kw <= 0) return 'Night: no production.'
   const power = `The site delivers ${formatPower(ac_power_kw)}`
   if (available_power_kw === null || available_power_kw < 1) return `${power}.`
   const share = formatNumber(Math.min(100, (ac_power_kw / available_power_kw) * 100), 0)

@@ -1,0 +1,66 @@
+/** What is known of a site now: behind a link that is down, the last values say nothing of it. */
+import type { Inverter, Logger, Overview } from '@heliograph/sdk'
+
+export const isDisconnected = ({ comm_state }: Pick<Logger, 'comm_state'>) =>
+  comm_state === 'disconnected'
+
+/** The site without what only a plant that is connected can say. */
+export function knownNow(overview: Overview): Overview {
+  const { loggers, inverters, status } = overview
+  const gone = loggers.filter(isDisconnected)
+  if (gone.length === 0) return overview
+  const ids = new Set(gone.map(({ logger_id }) => logger_id))
+  const isGone = ({ logger_id }: { logger_id: number }) => ids.has(logger_id)
+  const are_all = gone.length === loggers.length
+  return {
+    ...overview,
+    loggers: loggers.map((logger) => (isGone(logger) ? unknownPlant(logger) : logger)),
+    inverters: inverters.map((one) => (isGone(one) ? unknownInverter(one) : one)),
+    status: {
+      ...status,
+      ...(are_all && unknownStatus(status)),
+      health_status: are_all ? 'offline' : 'degraded',
+      health_reasons: [
+        ...gone.map(({ logger_id }) => `logger_disconnected:${logger_id}`),
+        ...status.health_reasons.filter((reason) => reason !== 'edge_offline'),
+      ],
+    },
+  }
+}
+
+const unknownPlant = (logger: Logger): Logger => ({
+  ...logger,
+  status: 'offline',
+  ac_power_kw: null,
+  available_power_kw: null,
+  inverters_online: null,
+  poa_irradiance_w_m2: null,
+  module_temperature_c: null,
+})
+
+const unknownInverter = (inverter: Inverter): Inverter => ({
+  ...inverter,
+  comm_state: 'unknown',
+  state: 'unknown',
+  ac_power_kw: null,
+  available_power_kw: null,
+  efficiency_pct: null,
+})
+
+const unknownStatus = (status: Overview['status']): Partial<Overview['status']> => ({
+  ac_power_kw: null,
+  available_power_kw: null,
+  curtailed_power_kw: null,
+  loggers_online: 0,
+  inverters_producing: 0,
+  inverters_standby: 0,
+  inverters_faulted: 0,
+  inverters_asleep: 0,
+  inverters_offline: 0,
+  inverters_unknown: status.inverters_total,
+  strings_ok: 0,
+  strings_zero_current: 0,
+  strings_reverse_current: 0,
+  strings_asleep: 0,
+  strings_no_data: status.strings_total,
+})
