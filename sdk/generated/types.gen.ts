@@ -6800,7 +6800,7 @@ export type OmNotification = {
     /**
      * What happened.
      */
-    type: 'work_order_assigned' | 'work_order_overdue' | 'work_order_completed' | 'work_order_approved' | 'defect_created' | 'defect_updated' | 'alert_escalated' | 'report_ready' | 'comment' | 'system';
+    type: 'work_order_assigned' | 'work_order_overdue' | 'work_order_completed' | 'work_order_approved' | 'defect_created' | 'defect_updated' | 'alert_raised' | 'alert_escalated' | 'report_ready' | 'comment' | 'system';
     /**
      * In one line.
      */
@@ -7756,11 +7756,11 @@ export type PlantStatus = {
      */
     strings_total: number;
     /**
-     * `unknown`: no logger ever delivered a reading. `offline`: none did for 15 minutes, not counting the night while the edge is heard of. `degraded`: a logger is offline, an inverter is in fault or does not answer by day, a logger delivers less than the sun allows it (its alert `logger_underperformance` is open and nothing explains it), or a critical alert is not resolved (`health_reasons` says which). `healthy`: all else.
+     * `unknown`: no logger ever delivered a reading. `offline`: none did for 15 minutes, not counting the night while the edge is heard of. `degraded`: no edge agent of the site is heard of, a logger is offline, an inverter is in fault or does not answer by day, a logger delivers less than the sun allows it (its alert `logger_underperformance` is open and nothing explains it), or a critical alert is not resolved (`health_reasons` says which). `healthy`: all else.
      */
     health_status: 'healthy' | 'degraded' | 'offline' | 'unknown';
     /**
-     * Why it is not healthy: `logger_offline:3`, `logger_no_data:3`, `logger_underperformance:3`, `inverter_fault:7`, `inverter_disconnected:7`, each with the id of the device; `critical_alerts:2` with how many there are, active and acknowledged. 100 at most.
+     * Why it is not healthy: `edge_offline`, `logger_offline:3`, `logger_no_data:3`, `logger_underperformance:3`, `inverter_fault:7`, `inverter_disconnected:7`, each with the id of the device; `critical_alerts:2` with how many there are, active and acknowledged. 100 at most.
      */
     health_reasons: Array<string>;
     /**
@@ -8903,11 +8903,11 @@ export type Site = {
     site_id: string;
     name: string;
     /**
-     * `unknown`: no logger ever delivered a reading. `offline`: none did for 15 minutes, not counting the night while the edge is heard of. `degraded`: a logger is offline, an inverter is in fault or does not answer by day, a logger delivers less than the sun allows it (its alert `logger_underperformance` is open and nothing explains it), or a critical alert is not resolved (`health_reasons` says which). `healthy`: all else.
+     * `unknown`: no logger ever delivered a reading. `offline`: none did for 15 minutes, not counting the night while the edge is heard of. `degraded`: no edge agent of the site is heard of, a logger is offline, an inverter is in fault or does not answer by day, a logger delivers less than the sun allows it (its alert `logger_underperformance` is open and nothing explains it), or a critical alert is not resolved (`health_reasons` says which). `healthy`: all else.
      */
     health_status: 'healthy' | 'degraded' | 'offline' | 'unknown';
     /**
-     * Why it is not healthy: `logger_offline:3`, `logger_no_data:3`, `logger_underperformance:3`, `inverter_fault:7`, `inverter_disconnected:7`, each with the id of the device; `critical_alerts:2` with how many there are, active and acknowledged. 100 at most.
+     * Why it is not healthy: `edge_offline`, `logger_offline:3`, `logger_no_data:3`, `logger_underperformance:3`, `inverter_fault:7`, `inverter_disconnected:7`, each with the id of the device; `critical_alerts:2` with how many there are, active and acknowledged. 100 at most.
      */
     health_reasons: Array<string>;
     /**
@@ -9569,6 +9569,7 @@ export type UnreadByType = {
     work_order_approved: number;
     defect_created: number;
     defect_updated: number;
+    alert_raised: number;
     alert_escalated: number;
     report_ready: number;
     comment: number;
