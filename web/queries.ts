@@ -19,7 +19,7 @@ const retried_after_ms = 5000
 const isPassing = (error: unknown) =>
   error instanceof HeliographError && (error.status === null || error.status >= 500)
 
-/** Once the server answers again, reads that failed meanwhile are repeated: not all of them poll. */
+/** Not all reads poll: those that failed are repeated once the server answers another one. */
 function repeatFailed(): void {
   const before_ms = Date.now() - retried_after_ms
   void queries.refetchQueries({

@@ -1,4 +1,4 @@
-/** Notifies people on the platform of each alert that is critical, whether or not mails are sent. */
+/** Notifies people on the platform of each critical alert, whether or not mails are sent. */
 import { notify } from '../maintenance/notifications.ts'
 import type { Queries } from '../storage/database.ts'
 import type { AlertChange, FinishedRound } from './listener.ts'

@@ -3,7 +3,7 @@ import { Alert, Button, Stack, Text } from '@mantine/core'
 import { Component, type ReactNode, useEffect } from 'react'
 import { useLocation } from 'wouter'
 
-/** Errors of code that the browser could not fetch: without a network, or replaced by an upgrade. */
+/** Errors of code that was not fetched: there is no network, or an upgrade replaced it. */
 const unfetched = new WeakSet<object>()
 
 /** Vite reports each such error before it throws it. */

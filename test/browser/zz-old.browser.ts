@@ -1,2 +1,0 @@
-import './accounts.ts'
-import './outages.ts'
