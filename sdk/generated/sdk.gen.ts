@@ -2769,7 +2769,7 @@ export class Operations extends HeyApiClient {
     /**
      * Download the file of a run
      *
-     * An extension. Needs the `required_scopes` and the `required_module` of the template too. 409 with the status of the run as `details.current_state` while there is no file: `queued` and `running` say that it is to come, `failed` and `expired` that it will not. A file is kept for 60 days. The ETag is the `sha256` of the run.
+     * An extension. Rejected with 403 `forbidden_scope` when the key lacks one of the `required_scopes` of the run, and with 403 `forbidden_module` when the plan lacks its module. Rejected with 409 while there is no file, with the status of the run as `details.current_state`: `queued` and `running` files are yet to be made, `failed` and `expired` ones are gone. A file is kept for 60 days. The ETag is the `sha256` of the run.
      */
     public reportRunFile<ThrowOnError extends boolean = true>(parameters: {
         'If-None-Match'?: string;
@@ -2809,7 +2809,7 @@ export class Operations extends HeyApiClient {
     /**
      * Have a report made and sent again and again
      *
-     * Needs the `required_scopes` and the `required_module` of the template too, for whom it is sent to reads its figures. Each run is one file, mailed to every recipient that has confirmed its address (see `pending_recipients`) where the server can send mail, and kept for download. Of several runs that came due while no server ran, only the newest is made, and says so. It ends with the key: see `ended_reason`. 409 with `too_many_recipients` as `details.current_state` where the subscriptions of the client would have more than 100 addresses together.
+     * A run has the sections that the key or person which ordered or changed the subscription last may read when it is made; see `omitted_sections` of the run. Each run is one file, mailed to every recipient that has confirmed its address (see `pending_recipients`) where the server can send mail, and kept for download. Of several runs that came due while no server ran, only the newest is made, and says so. It ends with the key: see `ended_reason`. 409 with `too_many_recipients` as `details.current_state` where the subscriptions of the client would have more than 100 addresses together.
      */
     public reportSubscriptionCreate<ThrowOnError extends boolean = true>(parameters: {
         'Idempotency-Key'?: string;
@@ -2892,7 +2892,7 @@ export class Operations extends HeyApiClient {
     /**
      * Change a report subscription
      *
-     * Needs the `required_scopes` and the `required_module` of the template too, for whom it is sent to reads its figures. What is left out stays, but for days that do not go with another frequency and parameters of another template. Runs that are queued stay as they were ordered; with `enabled` false those of the schedule that have not begun fail. Its runs change the record, and with it the ETag: `{}` answers with it as it is.
+     * A run has the sections that the key or person which ordered or changed the subscription last may read when it is made; see `omitted_sections` of the run. What is left out stays, but for days that do not go with another frequency and parameters of another template. Runs that are queued stay as they were ordered; with `enabled` false those of the schedule that have not begun fail. Its runs change the record, and with it the ETag: `{}` answers with it as it is.
      */
     public reportSubscriptionChange<ThrowOnError extends boolean = true>(parameters: {
         'Idempotency-Key'?: string;
@@ -2954,7 +2954,7 @@ export class Operations extends HeyApiClient {
     /**
      * Make the report of a subscription now
      *
-     * Needs the `required_scopes` and the `required_module` of the template too, for whom it is sent to reads its figures. It is about the period before now, and is mailed like the others; the schedule stays as it is. Begins within seconds: `Location` is where its file will be. 409 (`queue_full`) when too many that were asked for wait already.
+     * A run has the sections that the key or person which ordered or changed the subscription last may read when it is made; see `omitted_sections` of the run. It is about the period before now, and is mailed like the others; the schedule stays as it is. Begins within seconds: `Location` is where its file will be. 409 (`queue_full`) when too many that were asked for wait already.
      */
     public reportSubscriptionRun<ThrowOnError extends boolean = true>(parameters: {
         'Idempotency-Key'?: string;

@@ -8141,7 +8141,15 @@ export type ReportRun = {
      */
     data_completeness_pct: number | null;
     /**
-     * Why it failed: `template_gone`, `parameters_invalid`, `forbidden_module`, `subscription_disabled`, `subscription_deleted`, `build_failed`, `write_failed`, `file_too_large`, `timed_out` or `server_lost`.
+     * An extension. Scopes of the sections in the file, without which a download is refused. Null before the run succeeded.
+     */
+    required_scopes: Array<'plant:read' | 'diagnostics:read' | 'energy:read' | 'weather:read' | 'markets:read' | 'earnings:read' | 'predictions:read' | 'alerts:read' | 'alerts:write' | 'om:read' | 'om:write' | 'reports:read' | 'reports:write' | 'curtailment:read' | 'curtailment:write' | 'bess:read' | 'bess:write'> | null;
+    /**
+     * An extension. Sections that were left out: when the run was made, the key or person that ordered the report lacked a scope of theirs, or the plan the module of that scope.
+     */
+    omitted_sections: Array<string>;
+    /**
+     * Why it failed: `template_gone`, `parameters_invalid`, `subscription_disabled`, `subscription_deleted`, `build_failed`, `write_failed`, `file_too_large`, `timed_out` or `server_lost`.
      */
     error_code: string | null;
     /**
@@ -8346,9 +8354,12 @@ export type ReportTemplate = {
         [key: string]: unknown;
     };
     /**
-     * What a key needs beside those of reports to order or to download it.
+     * Scopes of its sections. A run leaves out the sections whose scopes the key or person that ordered the report lacks.
      */
     required_scopes: Array<'plant:read' | 'diagnostics:read' | 'energy:read' | 'weather:read' | 'markets:read' | 'earnings:read' | 'predictions:read' | 'alerts:read' | 'alerts:write' | 'om:read' | 'om:write' | 'reports:read' | 'reports:write' | 'curtailment:read' | 'curtailment:write' | 'bess:read' | 'bess:write'>;
+    /**
+     * The module it belongs to.
+     */
     required_module: 'basic_scada' | 'bess' | 'om' | 'ai_predictions' | 'earnings';
     languages: Array<'en'>;
     /**

@@ -69,6 +69,7 @@ test('what was not sent is listed, of a site or of all', async (t) => {
   const signal = new AbortController().signal
   const { settings } = await sinkOf(t)
   const mailer = { send: async () => ({ outcome: 'sent' as const, said: '250' }) }
-  await sendMails({ db, clock, log: silent, signal, mail: { settings, mailer } })
+  const isWithheld = async () => false
+  await sendMails({ db, clock, log: silent, signal, mail: { settings, mailer }, isWithheld })
   assert.deepEqual(await listed(null), ['north no address unsendable'])
 })

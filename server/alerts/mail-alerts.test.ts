@@ -151,6 +151,7 @@ test('an alert arrives at a mail server, with names of any letters and a link', 
   await database.db.transaction((tx) => mailAlerts(tx, round))
   const settings = { ...sink.settings, public_url: 'https://solar.example.com' }
   await sendMails({
+    isWithheld: async () => false,
     ...{ db: database.db, clock: { now: () => start }, log: silent },
     signal: new AbortController().signal,
     mail: { settings, mailer: openMailer(settings) },

@@ -15,6 +15,7 @@ import { fetchPrices } from '../prices/fetch.ts'
 import { createCatalog } from '../reports/catalog.ts'
 import { makeReports } from '../reports/making.ts'
 import { planReports } from '../reports/planning.ts'
+import { isWithheld } from '../reports/reader.ts'
 import { createReportWriter } from '../reports/writers/write.ts'
 import { ensurePartitions, weeksAhead } from '../storage/partitions.ts'
 import { fetchWeather } from '../weather-forecasts/fetch-weather.ts'
@@ -178,7 +179,12 @@ export const jobs = [
 ]
 
 function sendQueued({ settings: { mail }, ...context }: JobContext): Promise<void> {
-  return sendMails({ ...context, mail: mail && { settings: mail, mailer: openMailer(mail) } })
+  const { db, clock } = context
+  return sendMails({
+    ...context,
+    mail: mail && { settings: mail, mailer: openMailer(mail) },
+    isWithheld: (run) => isWithheld(db, run, clock.now()),
+  })
 }
 
 function sumCurtailed({ db, clock, signal }: JobContext, hours: number): Promise<void> {

@@ -41,6 +41,7 @@ const settings: MailSettings = {
 function scripted(answers: Record<string, Handover> = {}) {
   const time = virtualTime()
   const handed: OutgoingMail[] = []
+  const withheld = new Set<string>()
   const mailer: Mailer = {
     async send(mail) {
       handed.push(mail)
@@ -50,10 +51,11 @@ function scripted(answers: Record<string, Handover> = {}) {
   const sending: Sending = {
     ...{ db: database.db, clock: time.clock, log: silent, mail: { settings, mailer } },
     signal: new AbortController().signal,
+    isWithheld: async ({ run_id }) => withheld.has(run_id),
   }
   const run = () => sendMails(sending)
   const recipients = () => handed.splice(0).map(({ recipient }) => recipient)
-  return { time, answers, handed, sending, run, recipients }
+  return { time, answers, handed, withheld, sending, run, recipients }
 }
 
 const rows = <Row>(columns: string) =>
@@ -162,6 +164,22 @@ test('mails with a file come after the others, and none before its time', async 
   time.advance(5 * minute_ms)
   await run()
   assert.deepEqual(recipients(), ['later@example.com'])
+})
+
+test('a report that its reader may no longer read is not sent', async () => {
+  const { run, handed, withheld } = scripted()
+  const run_id = randomUUID()
+  withheld.add(run_id)
+  await queue({ attach_run_id: run_id })
+  await queue({ recipient: 'plain@example.com' })
+  await run()
+  assert.deepEqual(
+    handed.map(({ recipient }) => recipient),
+    ['plain@example.com'],
+  )
+  const [first] = await rows<Record<string, string>>('state, last_error')
+  assert.equal(first!['state'], 'failed')
+  assert.match(first!['last_error']!, /may no longer read/)
 })
 
 test('a link is told where the public address is set', async () => {

@@ -31,6 +31,8 @@ export interface Sending {
   signal: AbortSignal
   /** null: no mail server is set. */
   mail: { settings: MailSettings; mailer: Mailer } | null
+  /** Whether whoever ordered the report of a run may no longer read what is in its file. */
+  isWithheld(run: { site_id: string; run_id: string }): Promise<boolean>
 }
 
 /**
@@ -38,19 +40,30 @@ export interface Sending {
  * is in trouble: then the next run asks it again, with another mail. A mail that it refuses has
  * failed; one that it defers is tried again after 1, 2, 4 … 60 minutes; both hold up no other.
  */
-export async function sendMails({ db, clock, log, signal, mail }: Sending): Promise<void> {
+export async function sendMails(sending: Sending): Promise<void> {
+  const { db, clock, log, signal, mail } = sending
   if (!mail) return giveUpMails(db, clock.now(), no_server)
   for (;;) {
     signal.throwIfAborted()
     const delivery = await claimMail(db, { now: clock.now(), lease_ms })
     if (!delivery) return
-    const handover = await attempt(delivery, mail, { db, clock, signal })
+    const handover = (await isHeldBack(delivery, sending))
+      ? withheld
+      : await attempt(delivery, mail, { db, clock, signal })
     const settled = settle(delivery, handover, clock.now())
     await settleMail(db, delivery, settled)
     tell(log, delivery, settled)
     if (handover.outcome === 'unreachable') return
   }
 }
+
+const withheld: Handover = {
+  outcome: 'refused',
+  said: 'the key or account that ordered the report may no longer read what is in it',
+}
+
+const isHeldBack = ({ site_id, attach_run_id }: Delivery, { isWithheld }: Sending) =>
+  attach_run_id === null ? false : isWithheld({ site_id, run_id: attach_run_id })
 
 async function attempt(
   delivery: Delivery,

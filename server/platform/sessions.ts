@@ -8,10 +8,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { ApiKey } from '../http/authenticate.ts'
 import type { Module, Role } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
+import { scopesOf } from '../http/roles.ts'
 import type { Sessions } from '../http/serve-options.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Auth } from './auth.ts'
-import { scopesOf } from './roles.ts'
 
 export const session_header = 'x-heliograph-session'
 const session_cookie = /(?:^|;\s*)(?:__Secure-)?heliograph\.session_token=/

@@ -7,10 +7,6 @@ const faults = {
     is_final: true,
     message: 'The template no longer takes the parameters of the subscription: change them.',
   },
-  forbidden_module: {
-    is_final: true,
-    message: "The client's plan does not include what the template reports on.",
-  },
   file_too_large: {
     is_final: true,
     message: 'The file would be too large: ask for a shorter period or for fewer plants.',

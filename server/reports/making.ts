@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '@heliograph/domain/clock'
 import { day_ms } from '@heliograph/domain/utc-day'
-import { type Module, modules } from '../http/endpoint.ts'
-import { scopeModules } from '../http/scope-modules.ts'
+import type { Scope } from '../http/endpoint.ts'
 import { queueMail } from '../mail/outbox.ts'
 import { askRecipients, confirmedRecipients } from '../mail/recipients.ts'
 import { notify } from '../maintenance/notifications.ts'
@@ -12,6 +11,7 @@ import type { Catalog, Parameters } from './catalog.ts'
 import type { ReportDocument, WriteReport } from './document.ts'
 import { failureOf, ReportFault } from './faults.ts'
 import { file_bytes_max, fileName } from './files.ts'
+import { readableScopes } from './reader.ts'
 import { failedNotice, readyNotice, reportMails } from './report-mail.ts'
 import { file_days_kept } from './run.ts'
 import {
@@ -26,7 +26,13 @@ import {
   succeedRun,
   tellQueued,
 } from './runs.ts'
-import type { ReportSite, ReportTemplate } from './template.ts'
+import {
+  type ReportOrder,
+  type ReportPart,
+  type ReportSite,
+  type ReportTemplate,
+  scopesOfParts,
+} from './template.ts'
 
 /** Shorter than the lease, so that no run is taken over that is still being made. */
 export const run_ms_max = 150_000
@@ -154,23 +160,27 @@ interface Made {
 async function make({ db, clock, catalog }: MakingContext, desk: Desk, run: ClaimedRun) {
   const template = catalog.find(run.template_id)
   if (template === null) throw new ReportFault('template_gone')
-  const { plan, ...site } = await readSite(db, run.site_id)
-  requirePlan(template, plan)
   const now = clock.now()
-  const order = {
-    site,
+  const may_read = await readableScopes(db, run, now)
+  const [shown, omitted] = partsOf(template, may_read)
+  const order: ReportOrder = {
+    site: await readSite(db, run.site_id),
     period: { start_at: run.period_start_at, end_at: run.period_end_at },
     timezone: run.timezone,
     logger_ids: run.logger_ids,
     parameters: presentParameters(catalog, template, run.parameters),
+    may_read,
     now,
   }
   // All its queries see the database at one instant.
   const snapshot = { isolation: 'repeatable read', read_only: true } as const
   const built = await stage('build_failed', () =>
-    db.transaction((tx) => template.build(tx, order), snapshot),
+    shown.length === 0
+      ? emptyDocument(template, order)
+      : db.transaction((tx) => template.build(tx, order), snapshot),
   )
-  const document = { ...built, notes: [...missedNotes(run), ...built.notes] }
+  const notes = [...omissionNotes(omitted, may_read), ...missedNotes(run), ...built.notes]
+  const document = { ...built, notes }
   const written = await stage('write_failed', () => desk.write(document, run.format))
   const bytes = Buffer.from(written.bytes)
   if (bytes.length > file_bytes_max) throw new ReportFault('file_too_large')
@@ -182,9 +192,44 @@ async function make({ db, clock, catalog }: MakingContext, desk: Desk, run: Clai
     expires_at: new Date(now.getTime() + file_days_kept * day_ms),
     page_count: written.page_count,
     data_completeness_pct: document.data_completeness_pct,
+    required_scopes: scopesOfParts(shown),
+    omitted_sections: omitted.map(({ name }) => name),
   }
   return { document, file }
 }
+
+/** Those that a reader may see, and those that are left out. */
+function partsOf({ parts }: ReportTemplate, may_read: ReadonlySet<Scope>) {
+  const isShown = ({ scopes }: ReportPart) => scopes.every((scope) => may_read.has(scope))
+  return [parts.filter(isShown), parts.filter((part) => !isShown(part))] as const
+}
+
+/** A report of which no part may be read. */
+async function emptyDocument(
+  { template_id, name }: ReportTemplate,
+  { site, period, timezone, now }: ReportOrder,
+): Promise<ReportDocument> {
+  return {
+    template_id,
+    title: name,
+    site_name: site.name,
+    timezone,
+    period_start_at: period.start_at,
+    period_end_at: period.end_at,
+    generated_at: now,
+    language: 'en',
+    currency: null,
+    data_completeness_pct: null,
+    notes: [],
+    sections: [],
+  }
+}
+
+const omissionNotes = (omitted: readonly ReportPart[], may_read: ReadonlySet<Scope>): string[] =>
+  omitted.map(({ name, scopes }) => {
+    const lacking = scopes.filter((scope) => !may_read.has(scope)).join(', ')
+    return `Left out: ${name}. The key or account that ordered the report may not read it (${lacking}).`
+  })
 
 async function stage<Result>(
   code: 'build_failed' | 'write_failed',
@@ -203,28 +248,15 @@ function missedNotes({ missed_count }: ClaimedRun): string[] {
   return [`${were} of this subscription came due while no server ran, and will not be made.`]
 }
 
-async function readSite(
-  db: Queries,
-  site_id: string,
-): Promise<ReportSite & { plan: readonly Module[] }> {
-  const [site] = await db.query<ReportSite & { plan: string[] }>(
+async function readSite(db: Queries, site_id: string): Promise<ReportSite> {
+  const [site] = await db.query<ReportSite>(
     `select site_id, s.name, coalesce(inventory ->> 'timezone', 'UTC') as timezone,
        (inventory ->> 'latitude')::float8 as latitude,
-       (inventory ->> 'longitude')::float8 as longitude, modules as plan
-     from sites s join clients using (client_id) where site_id = $1`,
+       (inventory ->> 'longitude')::float8 as longitude
+     from sites s where site_id = $1`,
     [site_id],
   )
-  const { plan, ...facts } = site!
-  return { ...facts, plan: modules.filter((module) => plan.includes(module)) }
-}
-
-/** A plan may have become smaller since the report was ordered. */
-function requirePlan(template: ReportTemplate, plan: readonly Module[]): void {
-  const needed = [
-    template.required_module,
-    ...template.required_scopes.map((scope) => scopeModules[scope]),
-  ]
-  if (!needed.every((module) => plan.includes(module))) throw new ReportFault('forbidden_module')
+  return site!
 }
 
 /** A template may have changed since the report was ordered. */

@@ -1,5 +1,6 @@
 /** A run of a report, as it is stored and served. */
 import { type Static, Type } from 'typebox'
+import { scopes } from '../http/endpoint.ts'
 import { Nullable } from '../http/params.ts'
 import { At, iso } from '../records/frame.ts'
 import type { ReportFormat } from './document.ts'
@@ -76,12 +77,25 @@ export const ReportRun = Type.Object(
         description: 'How much of the readings that it is made from was there.',
       }),
     ),
+    required_scopes: Nullable(
+      Type.Array(Type.Enum([...scopes]), {
+        description:
+          'An extension. Scopes of the sections in the file, without which a download is refused. ' +
+          'Null before the run succeeded.',
+      }),
+    ),
+    omitted_sections: Type.Array(Type.String(), {
+      description:
+        'An extension. Sections that were left out: when the run was made, the key or person that ' +
+        'ordered the report lacked a scope of theirs, or the plan the module of that scope.',
+      examples: [['Work orders and defects']],
+    }),
     error_code: Nullable(
       Type.String({
         description:
-          'Why it failed: `template_gone`, `parameters_invalid`, `forbidden_module`, ' +
-          '`subscription_disabled`, `subscription_deleted`, `build_failed`, `write_failed`, ' +
-          '`file_too_large`, `timed_out` or `server_lost`.',
+          'Why it failed: `template_gone`, `parameters_invalid`, `subscription_disabled`, ' +
+          '`subscription_deleted`, `build_failed`, `write_failed`, `file_too_large`, `timed_out` ' +
+          'or `server_lost`.',
       }),
     ),
     error_message: Nullable(Type.String({ description: 'The same in words.' })),
@@ -106,6 +120,8 @@ export interface StoredRun
     | 'sha256'
     | 'page_count'
     | 'data_completeness_pct'
+    | 'required_scopes'
+    | 'omitted_sections'
     | 'error_code'
     | 'error_message'
     | 'recipients_sent'
@@ -161,6 +177,8 @@ export function runRecord(site_id: string, run: StoredRun, now: Date): ReportRun
     download_expires_at: iso(run.download_expires_at),
     page_count: run.page_count,
     data_completeness_pct: run.data_completeness_pct,
+    required_scopes: run.required_scopes,
+    omitted_sections: run.omitted_sections,
     error_code: run.error_code,
     error_message: run.error_message,
     recipients_sent: run.recipients_sent,

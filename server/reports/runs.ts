@@ -1,4 +1,5 @@
 /** Runs of reports in the database: queued once, held by one server at a time, ended once. */
+import type { Scope } from '../http/endpoint.ts'
 import type { Queries } from '../storage/database.ts'
 import type { ReportFormat } from './document.ts'
 import { type Occurrence, periodOf } from './periods.ts'
@@ -43,9 +44,9 @@ export async function queueRun(db: Queries, asked: AskedRun): Promise<string | n
   const [row] = await db.query<{ run_id: string }>(
     `insert into report_runs (site_id, sub_id, name, template_id, trigger, due_at, missed_count,
        period_start_at, period_end_at, timezone, format, language, recipients, parameters,
-       logger_ids, requested_by, state, queued_at, not_before)
+       logger_ids, key_id, requested_by, state, queued_at, not_before)
      select site_id, sub_id, name, template_id, $3, $4, $5, $6, $7, timezone, format, language,
-       recipients, parameters, logger_ids, $8, 'queued', $9, $9
+       recipients, parameters, logger_ids, key_id, $8, 'queued', $9, $9
      from report_subscriptions where site_id = $1 and sub_id = $2
      on conflict (site_id, sub_id, due_at) do nothing returning run_id`,
     [
@@ -188,6 +189,8 @@ export interface FinishedFile {
   expires_at: Date
   page_count: number | null
   data_completeness_pct: number | null
+  required_scopes: Scope[]
+  omitted_sections: string[]
 }
 
 /**
@@ -203,11 +206,11 @@ export async function succeedRun(
     `update report_runs
      set state = 'succeeded', finished_at = $4, lease_until = null, file_name = $5,
        file_size_bytes = $6, sha256 = $7, download_expires_at = $8, page_count = $9,
-       data_completeness_pct = $10
+       data_completeness_pct = $10, required_scopes = $11, omitted_sections = $12
      where ${held}`,
     [
       ...[...heldBy(run), now, file.file_name, file.bytes.length, file.sha256, file.expires_at],
-      ...[file.page_count, file.data_completeness_pct],
+      ...[file.page_count, file.data_completeness_pct, file.required_scopes, file.omitted_sections],
     ],
   )
   if (ended === 0) return false
@@ -236,7 +239,7 @@ const mails_sent = `(select count(*) from mail_outbox m
 const run_columns = `r.run_id, r.sub_id, r.template_id, r.trigger, r.state, r.period_start_at,
   r.period_end_at, r.format, r.language, r.requested_by, r.queued_at, r.started_at, r.finished_at,
   r.file_name, r.file_size_bytes, r.sha256, r.download_expires_at, r.page_count,
-  r.data_completeness_pct, r.error_code, r.error_message,
+  r.data_completeness_pct, r.required_scopes, r.omitted_sections, r.error_code, r.error_message,
   coalesce(r.recipients_sent, ${mails_sent})::int as recipients_sent`
 
 /** The newest first. */

@@ -43,8 +43,21 @@ export interface ReportOrder {
   logger_ids: readonly number[] | null
   /** Valid by the template's own schema, its defaults filled in. */
   parameters: Readonly<Record<string, unknown>>
+  /** Of whoever ordered the report; all scopes of at least one part are in it. */
+  may_read: ReadonlySet<Scope>
   now: Date
 }
+
+/** Sections, or columns of sections, that need the same scopes. */
+export interface ReportPart {
+  /** As a reader of the report knows it: `Work orders and defects`. */
+  name: string
+  scopes: readonly Scope[]
+}
+
+export const scopesOfParts = (parts: readonly ReportPart[]): Scope[] => [
+  ...new Set(parts.flatMap(({ scopes }) => scopes)),
+]
 
 export interface ReportTemplate {
   /** `production_daily`: never used again for another. */
@@ -56,8 +69,8 @@ export interface ReportTemplate {
   periods: readonly TemplatePeriod[]
   /** Closed, every property with a description; those that are optional have a default. */
   parameters: TObject
-  /** Beside reports:read: whoever orders or downloads the report could read its figures. */
-  required_scopes: readonly Scope[]
+  /** What is left out of a report for a reader that lacks a scope: at least one part. */
+  parts: readonly ReportPart[]
   required_module: Module
   /** Of the contents, `1.0.0`. */
   version: string

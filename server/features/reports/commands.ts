@@ -1,5 +1,4 @@
 /** What the writes do to subscriptions, each within the transaction of its request. */
-import { requireModule, requireScope } from '../../http/authorize.ts'
 import type { Caller, Request, WriteParts } from '../../http/endpoint.ts'
 import { ApiError, invalid, type Violation } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'
@@ -26,7 +25,6 @@ import {
   readSubscription,
   updateSubscription,
 } from '../../reports/subscriptions.ts'
-import type { ReportTemplate } from '../../reports/template.ts'
 import type { Queries, Transaction } from '../../storage/database.ts'
 import type { NewSubscription, SubscriptionChange } from './schemas.ts'
 
@@ -76,12 +74,6 @@ export function actorOf(
   now: Date,
 ): Actor {
   return { tx, site_id: site.site_id, caller, if_match, catalog, now }
-}
-
-/** A report tells what its template reads: a key that may not read that may not have it told. */
-export function requireTemplate(caller: Caller, template: ReportTemplate): void {
-  for (const scope of template.required_scopes) requireScope(caller, scope)
-  requireModule(caller, template.required_module)
 }
 
 export async function create(
@@ -169,13 +161,11 @@ export async function runNow(actor: Actor, sub_id: number): Promise<string> {
   return run_id!
 }
 
-/** The subscription, held for this write, where the caller may have its report told. */
+/** The subscription, held for this write. */
 async function demand(actor: Actor, sub_id: number): Promise<StoredSubscription> {
-  const { tx, site_id, caller, catalog, if_match, now } = actor
+  const { tx, site_id, if_match, now } = actor
   const found = await lockSubscription(tx, { site_id, sub_id }, now)
   if (found === null) throw new ApiError('not_found', { sub_id })
-  const template = catalog.find(found.template_id)
-  if (template) requireTemplate(caller, template)
   requireMatch(if_match, subscriptionRecord(found))
   return found
 }
@@ -184,13 +174,12 @@ async function present({ tx, site_id, now }: Actor, sub_id: number): Promise<Rep
   return subscriptionRecord((await readSubscription(tx, { site_id, sub_id }, now))!)
 }
 
-/** What is stored of an order; throws 403 or 422 with everything that is wrong. */
+/** What is stored of an order; throws 422 with everything that is wrong. */
 async function checked(
-  { tx, site_id, caller, catalog }: Actor,
+  { tx, site_id, catalog }: Actor,
   order: SubscriptionOrder,
 ): Promise<StoredOrder> {
   const template = catalog.find(order.template_id)
-  if (template) requireTemplate(caller, template)
   const { parameters, violations } = template
     ? catalog.checkParameters(template, order.parameters)
     : { parameters: order.parameters, violations: [] }

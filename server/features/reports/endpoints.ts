@@ -1,14 +1,16 @@
 import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
+import { requireModule, requireScope } from '../../http/authorize.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { FileAnswer, FileBytes } from '../../http/file-answer.ts'
 import { limit } from '../../http/params.ts'
+import { scopeModules } from '../../http/scope-modules.ts'
 import type { Catalog } from '../../reports/catalog.ts'
 import { file_days_kept, ReportRun, RunId, runRecord, runStatus } from '../../reports/run.ts'
 import { ReportSubscription, subscriptionRecord } from '../../reports/subscription.ts'
-import { actorOf, change, create, remove, requireTemplate, runNow } from './commands.ts'
+import { actorOf, change, create, remove, runNow } from './commands.ts'
 import {
   fileExample,
   newSubscriptionExample,
@@ -101,10 +103,12 @@ export const getReportFile = endpoint({
   operation_id: 'report_run_file',
   summary: 'Download the file of a run',
   description:
-    'An extension. Needs the `required_scopes` and the `required_module` of the template too. 409 ' +
-    'with the status of the run as `details.current_state` while there is no file: `queued` and ' +
-    '`running` say that it is to come, `failed` and `expired` that it will not. A file is kept ' +
-    `for ${file_days_kept} days. The ETag is the \`sha256\` of the run.`,
+    'An extension. Rejected with 403 `forbidden_scope` when the key lacks one of the ' +
+    '`required_scopes` of the run, and with 403 `forbidden_module` when the plan lacks its module. ' +
+    'Rejected with 409 while there is no file, with the status of the run as ' +
+    '`details.current_state`: `queued` and `running` files are yet to be made, `failed` and ' +
+    `\`expired\` ones are gone. A file is kept for ${file_days_kept} days. The ETag is the ` +
+    '`sha256` of the run.',
   params: { run_id: RunId },
   cache: 'resource',
   file_types: [
@@ -114,13 +118,16 @@ export const getReportFile = endpoint({
   ],
   returns: FileBytes,
   example: { answer: fileExample },
-  async handle({ site: { site_id }, caller, params }, { clock, reports, reportCatalog }: Needs) {
+  async handle({ site: { site_id }, caller, params }, { clock, reports }: Needs) {
     const now = clock.now()
     const run = await reports.run({ ...params, site_id })
-    const template = run && reportCatalog.find(run.template_id)
-    // What nobody can say the scopes of is shown to nobody.
-    if (!template) throw new ApiError('not_found', params)
-    requireTemplate(caller, template)
+    // The scopes of a file are unknown where a server of an earlier version made it.
+    const is_unknown = run?.state === 'succeeded' && run.required_scopes === null
+    if (run === null || is_unknown) throw new ApiError('not_found', params)
+    for (const scope of run.required_scopes ?? []) {
+      requireScope(caller, scope)
+      requireModule(caller, scopeModules[scope])
+    }
     const status = runStatus(run, now)
     const file = status === 'succeeded' ? await reports.file({ ...params, site_id }, now) : null
     if (file === null) {
@@ -144,9 +151,9 @@ export const listReportSubscriptions = endpoint({
   },
 })
 
-const of_template =
-  'Needs the `required_scopes` and the `required_module` of the template too, for whom it is ' +
-  'sent to reads its figures.'
+const sections_rule =
+  'A run has the sections that the key or person which ordered or changed the subscription last ' +
+  'may read when it is made; see `omitted_sections` of the run.'
 
 export const createReportSubscription = endpoint({
   ...writes,
@@ -155,7 +162,7 @@ export const createReportSubscription = endpoint({
   operation_id: 'report_subscription_create',
   summary: 'Have a report made and sent again and again',
   description:
-    `${of_template} Each run is one file, mailed to every recipient that has confirmed its ` +
+    `${sections_rule} Each run is one file, mailed to every recipient that has confirmed its ` +
     'address (see `pending_recipients`) where the server can send mail, and kept for download. Of several runs that came due while no server ran, only the ' +
     'newest is made, and says so. It ends with the key: see `ended_reason`. 409 with ' +
     '`too_many_recipients` as `details.current_state` where the subscriptions of the client would ' +
@@ -179,7 +186,7 @@ export const changeReportSubscription = endpoint({
   operation_id: 'report_subscription_change',
   summary: 'Change a report subscription',
   description:
-    `${of_template} What is left out stays, but for days that do not go with another frequency ` +
+    `${sections_rule} What is left out stays, but for days that do not go with another frequency ` +
     'and parameters of another template. Runs that are queued stay as they were ordered; with ' +
     '`enabled` false those of the schedule that have not begun fail. Its runs change the record, ' +
     'and with it the ETag: `{}` answers with it as it is.',
@@ -220,7 +227,7 @@ export const runReportSubscription = endpoint({
   operation_id: 'report_subscription_run',
   summary: 'Make the report of a subscription now',
   description:
-    `${of_template} It is about the period before now, and is mailed like the others; the ` +
+    `${sections_rule} It is about the period before now, and is mailed like the others; the ` +
     'schedule stays as it is. Begins within seconds: `Location` is where its file will be. 409 ' +
     '(`queue_full`) when too many that were asked for wait already.',
   params: { sub_id: SubId },

@@ -33,6 +33,8 @@ export const runExample: ReportRun = {
   download_expires_at: '2026-07-31T04:00:15.000Z',
   page_count: 6,
   data_completeness_pct: 99.2,
+  required_scopes: ['diagnostics:read'],
+  omitted_sections: [],
   error_code: null,
   error_message: null,
   recipients_sent: 1,

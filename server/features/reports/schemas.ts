@@ -4,7 +4,12 @@ import { id_max, Nullable } from '../../http/params.ts'
 import { At } from '../../records/frame.ts'
 import { ReportRun, RunId, reportFormats } from '../../reports/run.ts'
 import { SubscriptionOrder } from '../../reports/subscription.ts'
-import { type ReportTemplate, templateCategories, templatePeriods } from '../../reports/template.ts'
+import {
+  type ReportTemplate,
+  scopesOfParts,
+  templateCategories,
+  templatePeriods,
+} from '../../reports/template.ts'
 
 const closed = { additionalProperties: false } as const
 
@@ -30,9 +35,11 @@ export const CatalogTemplate = Type.Object(
       description: 'JSON Schema of `parameters` of a subscription, with the defaults.',
     }),
     required_scopes: Type.Array(Type.Enum([...scopes]), {
-      description: 'What a key needs beside those of reports to order or to download it.',
+      description:
+        'Scopes of its sections. A run leaves out the sections whose scopes the key or person that ' +
+        'ordered the report lacks.',
     }),
-    required_module: Type.Enum([...modules]),
+    required_module: Type.Enum([...modules], { description: 'The module it belongs to.' }),
     languages: Type.Array(Type.Enum(['en'])),
     version: Type.String({ description: 'Of the contents.', examples: ['1.0.0'] }),
     sample_url: Type.Null({ description: 'Null: there are no samples.' }),
@@ -49,7 +56,7 @@ export const catalogTemplate = (template: ReportTemplate): CatalogTemplate => ({
   formats: [...template.formats],
   periods: [...template.periods],
   parameters_schema: { ...template.parameters },
-  required_scopes: [...template.required_scopes],
+  required_scopes: scopesOfParts(template.parts),
   required_module: template.required_module,
   languages: ['en'],
   version: template.version,

@@ -1,10 +1,10 @@
 /** Subscriptions over HTTP: what can be ordered, and what is refused and told. */
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
-import { scopes } from '../../http/endpoint.ts'
-import { smallTemplate } from '../../reports/fixtures/report-site.ts'
+import { modules } from '../../http/endpoint.ts'
 import { makeReports } from '../../reports/making.ts'
 import { planReports } from '../../reports/planning.ts'
+import { isWithheld } from '../../reports/reader.ts'
 import { addKey } from '../fixtures/served-site.ts'
 import { order, type ServedReports, servedReports } from './fixtures/served-reports.ts'
 
@@ -187,25 +187,55 @@ test('a change or deletion of what has changed since it was seen is refused', as
   assert.equal((await served.ask('DELETE', path)).status, 404)
 })
 
-test('a key that may not read what a template reads neither orders nor downloads it', async () => {
+test('a key that may not read a section orders the report and gets the rest of it', async () => {
   const narrow = await addKey(served.db, {
     key_id: 'aaaaaaaaaaaa',
     scopes: ['reports:read', 'reports:write'],
   })
+  const file = async (run_id: string, key?: string) =>
+    served.ask('GET', `/runs/${run_id}/file`, key ? { key } : {})
+  const run = async (sub_id: number, key?: string) => {
+    const queued = await served.ask('POST', `/subscriptions/${sub_id}/run`, key ? { key } : {})
+    assert.equal(queued.status, 202)
+    await makeReports(served.server)
+    const { data } = (await served.ask('GET', '/runs', { key: narrow })).body
+    return data.find(({ run_id }: { run_id: string }) => run_id === queued.body.run_id)
+  }
+  const { sub_id } = await served.subscribe()
+  const whole = await run(sub_id, narrow)
+  assert.deepEqual([whole.required_scopes, whole.omitted_sections], [['energy:read'], []])
+  const refused = await file(whole.run_id, narrow)
+  assert.deepEqual([refused.status, refused.body.error.code], [403, 'forbidden_scope'])
+  assert.equal(refused.body.error.details.required_scope, 'energy:read')
+  assert.equal((await file(whole.run_id)).status, 200)
+
+  const path = `/subscriptions/${sub_id}`
+  const changed = await served.ask('PATCH', path, { body: { enabled: false }, key: narrow })
+  assert.equal(changed.status, 200)
+  const rest = await run(sub_id)
+  assert.deepEqual([rest.required_scopes, rest.omitted_sections], [[], ['Order']])
+  const { status, bytes } = await file(rest.run_id, narrow)
+  const { sections, notes, data_completeness_pct } = JSON.parse(bytes.toString())
+  assert.deepEqual([status, sections, data_completeness_pct], [200, [], null])
+  assert.match(notes[0], /^Left out: Order\..*\(energy:read\)/)
+  const made = await served.ask('POST', '/subscriptions', { body: order, key: narrow })
+  assert.equal(made.status, 201)
+})
+
+test('what the plan no longer has is left out, and a mail that waits is withheld', async () => {
   const { sub_id } = await served.subscribe()
   const { run_id } = (await served.ask('POST', `/subscriptions/${sub_id}/run`)).body
   await makeReports(served.server)
-  const tries = [
-    await served.ask('POST', '/subscriptions', { body: order, key: narrow }),
-    await served.ask('PATCH', `/subscriptions/${sub_id}`, { body: {}, key: narrow }),
-    await served.ask('POST', `/subscriptions/${sub_id}/run`, { key: narrow }),
-    await served.ask('GET', `/runs/${run_id}/file`, { key: narrow }),
-  ]
-  for (const { status, body } of tries) {
-    assert.deepEqual([status, body.error.code], [403, 'forbidden_scope'])
-    assert.equal(body.error.details.required_scope, smallTemplate.required_scopes[0])
+  const withheld = () =>
+    isWithheld(served.db, { site_id: 'demo', run_id }, new Date('2026-06-21T10:00:00Z'))
+  assert.equal(await withheld(), false)
+  await served.db.execute("update clients set modules = '{bess}'")
+  try {
+    assert.equal(await withheld(), true)
+  } finally {
+    await served.db.execute('update clients set modules = $1', [modules])
   }
-  assert.equal((await served.ask('GET', '/runs', { key: narrow })).status, 200)
-  const wide = await addKey(served.db, { key_id: 'bbbbbbbbbbbb', scopes: [...scopes] })
-  assert.equal((await served.ask('GET', `/runs/${run_id}/file`, { key: wide })).status, 200)
+  await served.db.execute("update api_keys set revoked_at = '2026-06-21T09:00Z'")
+  assert.equal(await withheld(), true)
+  await served.db.execute('update api_keys set revoked_at = null')
 })

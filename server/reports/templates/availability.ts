@@ -29,7 +29,7 @@ export const availability: ReportTemplate = {
   formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month', 'quarter', 'year', 'custom'],
   parameters: worstCount('inverters'),
-  required_scopes: ['diagnostics:read'],
+  parts: [{ name: 'Availability', scopes: ['diagnostics:read'] }],
   required_module: 'basic_scada',
   version: '1.0.0',
   async build(db, order) {

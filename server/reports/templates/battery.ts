@@ -35,7 +35,7 @@ export const battery: ReportTemplate = {
   formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month'],
   parameters: worstCount('hours that differ from the plan'),
-  required_scopes: ['bess:read'],
+  parts: [{ name: 'Batteries', scopes: ['bess:read'] }],
   required_module: 'bess',
   version: '1.0.0',
   async build(transaction, order) {

@@ -4,9 +4,15 @@ import { withMoney } from '../../figures/curtailment-money.ts'
 import { createEfficiencyStore } from '../../figures/inverter-sums.ts'
 import { lossesOf } from '../../figures/losses.ts'
 import { plantYields } from '../../figures/plant-yields.ts'
-import { type CurtailmentRow, rowColumns, type StoredRow } from '../../records/curtailment-row.ts'
+import {
+  type CurtailmentRow,
+  noMoney,
+  rowColumns,
+  rowRecord,
+  type StoredRow,
+} from '../../records/curtailment-row.ts'
 import type { Queries } from '../../storage/database.ts'
-import type { Section } from '../document.ts'
+import type { Figure, Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
 import { dayLabels, documentOf, type Frame, frameOf, isAsked, sumOf } from './frame.ts'
 import { rowCount } from './parameters.ts'
@@ -21,30 +27,68 @@ export const curtailment: ReportTemplate = {
   formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month', 'quarter', 'year', 'custom'],
   parameters: rowCount('commands'),
-  required_scopes: ['curtailment:read', 'diagnostics:read'],
+  parts: [
+    { name: 'Commands', scopes: ['curtailment:read'] },
+    { name: 'Loss to all limits', scopes: ['diagnostics:read'] },
+    { name: 'Lost revenue and avoided cost', scopes: ['curtailment:read', 'earnings:read'] },
+  ],
   required_module: 'basic_scada',
   version: '1.0.0',
   async build(db, order) {
     const frame = await frameOf(db, order)
+    const row_count = Number(order.parameters['row_count'] ?? 100)
+    const light = order.may_read.has('diagnostics:read') ? await readByLight(db, frame) : null
+    if (!order.may_read.has('curtailment:read')) return lossDocument(light, frame)
     const rows = await readRows(db, frame)
     const days = await readDays(db, frame)
-    const light = await readByLight(db, frame)
-    const row_count = Number(order.parameters['row_count'] ?? 100)
+    const with_money = order.may_read.has('earnings:read')
     return documentOf(curtailment, frame, {
       title: 'Curtailment',
       currency: currencyOf(rows),
-      data_completeness_pct: light.completeness_pct,
+      data_completeness_pct: light?.completeness_pct ?? null,
       notes: notesOf(rows, frame),
       sections: [
-        figures(rows, days, light.lost_kwh),
+        figures(rows, days, { light, with_money }),
         ...chart(days, frame),
-        plantTable(rows, days, frame),
-        sourceTable(rows),
-        rowTable(rows, frame, row_count),
+        ...[plantTable(rows, days, frame), sourceTable(rows), rowTable(rows, frame, row_count)].map(
+          (table) => (with_money ? table : withoutMoneyColumns(table)),
+        ),
         method,
       ],
     })
   },
+}
+
+interface LossByLight {
+  completeness_pct: number | null
+  lost_kwh: number | null
+}
+
+/** For a reader that may not read commands. */
+const lossDocument = (light: LossByLight | null, frame: Frame) =>
+  documentOf(curtailment, frame, {
+    title: 'Curtailment',
+    data_completeness_pct: light?.completeness_pct ?? null,
+    notes: [],
+    sections: [
+      { kind: 'figures', title: 'Curtailment', figures: light ? [lossFigure(light)] : [] },
+      method,
+    ],
+  })
+
+const lossFigure = ({ lost_kwh }: LossByLight): Figure => ({
+  label: 'Lost to all limits',
+  value: lost_kwh,
+  unit: 'kWh',
+  digits: 1,
+  note: 'by the light measured',
+})
+
+const money_keys: ReadonlySet<string> = new Set(['lost', 'avoided', 'currency'])
+
+function withoutMoneyColumns(table: Section): Section {
+  if (table.kind !== 'table') return table
+  return { ...table, columns: table.columns.filter(({ key }) => !money_keys.has(key)) }
 }
 
 /** Rows that were in force at some time of the period, as the API has them, the newest first. */
@@ -63,7 +107,9 @@ async function readRows(db: Queries, frame: Frame): Promise<CurtailmentRow[]> {
       plants.map(({ logger_id }) => logger_id),
     ],
   )
-  return withMoney(db, site_id, stored)
+  return frame.order.may_read.has('earnings:read')
+    ? withMoney(db, site_id, stored)
+    : stored.map((row) => rowRecord(row, noMoney))
 }
 
 interface DayKept {
@@ -91,7 +137,7 @@ async function readDays(db: Queries, { site_id, days, plants }: Frame): Promise<
 }
 
 /** What every limit from outside kept back, by the expected power: as the loss analysis has it. */
-async function readByLight(db: Queries, frame: Frame) {
+async function readByLight(db: Queries, frame: Frame): Promise<LossByLight> {
   const { site_id, period } = frame
   const rows = await createEfficiencyStore(db).inverters(site_id, period)
   const inverters = rows.filter(isAsked(frame))
@@ -149,7 +195,7 @@ const moneyOf = (
 function figures(
   rows: readonly CurtailmentRow[],
   days: readonly DayKept[],
-  by_light_kwh: number | null,
+  { light, with_money }: { light: LossByLight | null; with_money: boolean },
 ): Section {
   const unit = currencyOf(rows)
   const money = (label: string, name: Parameters<typeof moneyOf>[1]) => ({
@@ -169,15 +215,13 @@ function figures(
         digits: 1,
         note: 'as inverters tell',
       },
-      {
-        label: 'Lost to all limits',
-        value: by_light_kwh,
-        unit: 'kWh',
-        digits: 1,
-        note: 'by the light measured',
-      },
-      money('Lost revenue', 'lost_revenue_amount'),
-      money('Avoided cost', 'avoided_cost_amount'),
+      ...(light ? [lossFigure(light)] : []),
+      ...(with_money
+        ? [
+            money('Lost revenue', 'lost_revenue_amount'),
+            money('Avoided cost', 'avoided_cost_amount'),
+          ]
+        : []),
       {
         label: 'Time above a limit',
         value: rounded(rows.reduce((sum, row) => sum + row.violation_s, 0) / 60, 1),

@@ -28,7 +28,7 @@ export const earnings: ReportTemplate = {
   formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month', 'quarter', 'year', 'custom'],
   parameters: noParameters,
-  required_scopes: ['earnings:read'],
+  parts: [{ name: 'Earnings', scopes: ['earnings:read'] }],
   required_module: 'earnings',
   version: '1.0.0',
   async build(transaction, order) {

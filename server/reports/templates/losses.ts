@@ -21,7 +21,7 @@ export const losses: ReportTemplate = {
   formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month', 'quarter', 'year', 'custom'],
   parameters: worstCount('inverters'),
-  required_scopes: ['diagnostics:read'],
+  parts: [{ name: 'Losses', scopes: ['diagnostics:read'] }],
   required_module: 'basic_scada',
   version: '1.0.0',
   async build(db, order) {

@@ -18,38 +18,57 @@ export const operations: ReportTemplate = {
   formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month', 'quarter', 'year', 'custom'],
   parameters: rowCount('alerts, work orders and defects each', 50),
-  required_scopes: ['alerts:read', 'om:read'],
+  parts: [
+    { name: 'Alerts', scopes: ['alerts:read'] },
+    { name: 'Work orders and defects', scopes: ['om:read'] },
+  ],
   required_module: 'om',
   version: '1.0.0',
   async build(db, order) {
     const frame = await frameOf(db, order)
-    const alerts = await readAlerts(db, frame)
-    const orders = await readWorkOrders(db, frame)
-    const defects = await readDefects(db, frame)
     const row_count = Number(order.parameters['row_count'] ?? 50)
+    const has_alerts = order.may_read.has('alerts:read')
+    const has_work = order.may_read.has('om:read')
+    const alerts = has_alerts ? await readAlerts(db, frame) : []
+    const orders = has_work ? await readWorkOrders(db, frame) : []
+    const defects = has_work ? await readDefects(db, frame) : []
     const is_empty = alerts.length + orders.length + defects.length === 0
+    const shown = [...(has_alerts ? ['alert'] : []), ...(has_work ? ['work order', 'defect'] : [])]
+    const nothing = `No ${shown.join(', ').replace(/, (?=[^,]*$)/, ' or ')} falls into this period.`
     return documentOf(operations, frame, {
       title: 'Alerts, work and defects',
       // Of what happens there is no share that is known.
       data_completeness_pct: null,
       notes: [
-        ...(is_empty ? ['No alert, work order or defect falls into this period.'] : []),
+        ...(is_empty ? [nothing] : []),
         'Statuses are as they were when the report was made.',
       ],
       sections: [
-        alertFigures(alerts, frame),
-        alertChart(alerts, frame),
-        codeTable(alerts),
-        alertTable(alerts, row_count),
-        workFigures(orders, frame),
-        workTable(orders, frame, row_count),
-        defectFigures(defects, frame),
-        defectTable(defects, row_count),
+        ...(has_alerts ? alertSections(alerts, frame, row_count) : []),
+        ...(has_work ? workSections({ orders, defects }, frame, row_count) : []),
         method,
       ],
     })
   },
 }
+
+const alertSections = (alerts: readonly Alert[], frame: Frame, row_count: number): Section[] => [
+  alertFigures(alerts, frame),
+  alertChart(alerts, frame),
+  codeTable(alerts),
+  alertTable(alerts, row_count),
+]
+
+const workSections = (
+  { orders, defects }: { orders: readonly WorkOrder[]; defects: readonly Defect[] },
+  frame: Frame,
+  row_count: number,
+): Section[] => [
+  workFigures(orders, frame),
+  workTable(orders, frame, row_count),
+  defectFigures(defects, frame),
+  defectTable(defects, row_count),
+]
 
 const severities = ['info', 'warning', 'major', 'critical'] as const
 

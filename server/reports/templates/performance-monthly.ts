@@ -28,7 +28,7 @@ export const performanceMonthly: ReportTemplate = {
   formats: ['pdf', 'xlsx', 'csv'],
   periods: ['week', 'month', 'quarter', 'year', 'custom'],
   parameters: worstCount('inverters'),
-  required_scopes: ['diagnostics:read'],
+  parts: [{ name: 'Performance', scopes: ['diagnostics:read'] }],
   required_module: 'basic_scada',
   version: '1.0.0',
   async build(db, order) {

@@ -33,7 +33,7 @@ export const productionDaily: ReportTemplate = {
   formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month', 'custom'],
   parameters: noParameters,
-  required_scopes: ['plant:read', 'energy:read'],
+  parts: [{ name: 'Production', scopes: ['plant:read', 'energy:read'] }],
   required_module: 'basic_scada',
   version: '1.0.0',
   async build(db, order) {

@@ -21,7 +21,7 @@ export const stringHealth: ReportTemplate = {
   formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month', 'custom'],
   parameters: worstCount('strings', 30),
-  required_scopes: ['diagnostics:read'],
+  parts: [{ name: 'String health', scopes: ['diagnostics:read'] }],
   required_module: 'basic_scada',
   version: '1.0.0',
   async build(transaction, order) {

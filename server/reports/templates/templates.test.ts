@@ -3,6 +3,7 @@ import test from 'node:test'
 import { addBatteries, addUnitDay } from '../../batteries/fixtures/battery-site.ts'
 import { addPrices, assignMarket } from '../../batteries/fixtures/schedule-site.ts'
 import { servedSite } from '../../features/fixtures/served-site.ts'
+import type { Scope } from '../../http/endpoint.ts'
 import { createCatalog } from '../catalog.ts'
 import type { Cell } from '../document.ts'
 import { availability } from './availability.ts'
@@ -332,6 +333,37 @@ test('a battery: energy, cycles, charge and money of a day', async (t) => {
   assert.ok(document.notes.includes('Nothing is known of Battery North.'))
 })
 
+test('a curtailment report shows commands, losses and money to who may read each', async (t) => {
+  const site = await servedSite()
+  t.after(site.close)
+  await addSunnyDays(site.db, { first: '2026-06-03', last: '2026-06-03' })
+  await site.db.query(`
+    insert into curtailment_groups (site_id, group_id, source, created_at)
+    values ('demo', 'g', 'api', '2026-06-03');
+    insert into curtailment_rows (site_id, group_id, logger_id, start_at, end_at, max_power_kw)
+    values ('demo', 'g', 1, '2026-06-03T09:00Z', '2026-06-03T12:00Z', 90)`)
+  const order = orderOf('2026-06-03T00:00:00Z', '2026-06-04T00:00:00Z')
+  const seen = async (...may_read: Scope[]) => {
+    const { sections } = await built(site.db, curtailment, {
+      ...order,
+      may_read: new Set(may_read),
+    })
+    return sections.flatMap((section) => {
+      if (section.kind === 'figures') return section.figures.map(({ label }) => label)
+      return section.kind === 'table' ? section.columns.map(({ label }) => label) : []
+    })
+  }
+  const money = ['Lost revenue', 'Avoided cost', 'Currency']
+  const all = await seen('curtailment:read', 'diagnostics:read', 'earnings:read')
+  assert.ok(money.every((label) => all.includes(label)))
+  assert.deepEqual(
+    await seen('curtailment:read', 'diagnostics:read'),
+    all.filter((label) => !money.includes(label)),
+  )
+  assert.ok(!(await seen('curtailment:read')).includes('Lost to all limits'))
+  assert.deepEqual(await seen('diagnostics:read', 'earnings:read'), ['Lost to all limits'])
+})
+
 test('alerts, work and defects of a period', async (t) => {
   const site = await servedSite()
   t.after(site.close)
@@ -379,6 +411,14 @@ test('alerts, work and defects of a period', async (t) => {
   )
   assert.deepEqual([figure('Defects', 'Open'), figure('Defects', 'Loss a year')], [1, 120])
   assert.equal(tableOf(document, 'Alerts, the newest first').rows.length, 2)
+  const titles = async (scope: Scope) => {
+    const part = await built(site.db, operations, { ...order, may_read: new Set([scope]) })
+    assert.deepEqual(part.notes, document.notes)
+    return part.sections.map(({ title }) => title)
+  }
+  const all = document.sections.map(({ title }) => title)
+  assert.deepEqual(await titles('alerts:read'), [...all.slice(0, 4), all.at(-1)])
+  assert.deepEqual(await titles('om:read'), all.slice(4))
   await site.db.execute(
     "update work_orders set completed_at = null, status = 'open', response_due_at = '2026-08-01', resolution_due_at = '2026-08-02'",
   )

@@ -38,9 +38,9 @@ export function Catalogue({ templates, onOrder }: CatalogueProps) {
               </Text>
               {!is_in_plan && <Text size="sm">Your plan does not include it.</Text>}
               {is_in_plan && lacking.length > 0 && (
-                <Text size="sm">Your role lacks {lacking.join(', ')}.</Text>
+                <Text size="sm">Leaves out sections that need {lacking.join(', ')}.</Text>
               )}
-              {is_in_plan && lacking.length === 0 && (
+              {is_in_plan && (
                 <WriteButton
                   scope="reports:write"
                   variant="default"

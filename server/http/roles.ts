@@ -1,5 +1,5 @@
 /** What people of each role may do, in the scopes of keys. */
-import { type Role, type Scope, scopes } from '../http/endpoint.ts'
+import { type Role, type Scope, scopes } from './endpoint.ts'
 
 const reads = scopes.filter((scope) => scope.endsWith(':read'))
 
