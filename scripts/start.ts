@@ -262,7 +262,7 @@ function weatherSettings(): Record<string, string> {
 }
 
 async function startServer(): Promise<void> {
-  start('server', 'server/main.ts', weatherSettings())
+  start('server', 'server/main.ts', { ANSWER_CHECK: 'strict', ...weatherSettings() })
   has_served = await satisfied('/readyz', server_ms_max, ({ ok }) => ok)
   if (!has_served && !stopping) throw new Error(`The server does not answer at ${address}.`)
   if (!stopping) await withDatabase(config, quiet, provision)

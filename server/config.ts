@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { type Settings, settingsOf } from '@heliograph/domain/settings'
+import { type AnswerCheck, answerChecks } from './http/answer.ts'
 import { type MailSettings, readMailSettings, readPublicUrl } from './mail/settings.ts'
 import type { PriceSettings } from './prices/fetch.ts'
 import { energy_charts_url } from './prices/sources/energy-charts.ts'
@@ -35,6 +36,7 @@ export interface ServerConfig {
   /** Who sends mails for us; null: nobody. */
   mail: MailSettings | null
   log_level: string
+  check_answers: AnswerCheck
   tls: { cert: Buffer; key: Buffer } | null
   /** Addresses or networks of the proxies whose X-Forwarded-* is believed. */
   trusted_proxies: string[]
@@ -71,6 +73,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
     public_url: readPublicUrl(settings),
     mail: readMailSettings(settings),
     log_level: settings.logLevel(),
+    check_answers: readAnswerCheck(settings),
     tls: readTls(settings),
     trusted_proxies,
   }
@@ -135,6 +138,13 @@ function readWeather(settings: Settings): WeatherSettings | null {
     settings.fault('WEATHER_FORECAST_CONTACT', what)
   }
   return { source, url, key: settings.text('WEATHER_FORECAST_KEY'), contact }
+}
+
+function readAnswerCheck(settings: Settings): AnswerCheck {
+  const given = settings.text('ANSWER_CHECK') ?? 'lenient'
+  const check = answerChecks.find((each) => each === given)
+  if (!check) settings.fault('ANSWER_CHECK', `one of ${answerChecks.join(', ')}, not '${given}'`)
+  return check ?? 'lenient'
 }
 
 function readTls(settings: Settings): ServerConfig['tls'] {

@@ -65,7 +65,11 @@ async function main(): Promise<void> {
     })
     stops.unshift(() => db.close())
     await prepare(db, log)
-    const reading = createReadThreads({ url, log_level: config.log_level })
+    const reading = createReadThreads({
+      url,
+      log_level: config.log_level,
+      check_answers: config.check_answers,
+    })
     stops.unshift(() => reading.close())
     await serveAll(config, { db, reading, log }, stops)
   } catch (error) {
@@ -122,6 +126,7 @@ async function serveAll(
     options: {
       tls: config.tls,
       trusted_proxies: config.trusted_proxies,
+      check_answers: config.check_answers,
       documents: [...documents(endpoints), ...(web?.documents ?? [])],
       ...(web && { page: web.page }),
       sessions: platform.sessions,

@@ -1,9 +1,12 @@
 /** Threads that compute heavy reads, so that no computation of theirs delays other requests. */
+
+import type { AnswerCheck } from './http/answer.ts'
 import { ApiError, type ErrorCode } from './http/errors.ts'
 import type { Answer, AnyRequest } from './http/execute.ts'
 import { exports_max } from './http/export.ts'
 import type { ExportFormat } from './http/export-rows.ts'
 import { heavy_reads_at_once } from './http/heavy-reads.ts'
+import type { AnswerFaults } from './http/mend-answer.ts'
 import type { ExportedText, Reading } from './http/serve-options.ts'
 import { createWorkerThread, type WorkerThread } from './threads/worker-thread.ts'
 
@@ -12,6 +15,7 @@ export interface ReadSettings {
   url: string
   connections: number
   log_level: string
+  check_answers: AnswerCheck
 }
 
 /** A read, without what cannot cross into a thread. */
@@ -31,7 +35,12 @@ export type ThreadTask =
   | { ended_export_id: number }
 
 export type ThreadResult =
-  | { status: number; headers: Readonly<Record<string, string>>; bytes: Uint8Array<ArrayBuffer> }
+  | {
+      status: number
+      headers: Readonly<Record<string, string>>
+      bytes: Uint8Array<ArrayBuffer>
+      faults?: AnswerFaults
+    }
   | { refusal: Pick<ApiError, 'details' | 'headers'> & { code: ErrorCode } }
   /** null at the end. */
   | { part: Uint8Array<ArrayBuffer> | null }
@@ -46,7 +55,7 @@ export interface ReadThreads extends Reading {
 const connections_of_reads = 2
 
 /** Starts a thread when a read finds no idle one that runs; all exports share one. */
-export function createReadThreads(settings: { url: string; log_level: string }): ReadThreads {
+export function createReadThreads(settings: Omit<ReadSettings, 'connections'>): ReadThreads {
   const program = new URL('./read-worker.ts', import.meta.url)
   const startedWith = (name: string, connections: number): Thread =>
     createWorkerThread(program, {
@@ -91,8 +100,8 @@ const taskOf = (operation_id: string, { body: _, ...request }: AnyRequest): Read
 
 function answerOf(result: ThreadResult): Answer {
   if (!('bytes' in result)) throw refusalOf(result)
-  const { status, headers, bytes } = result
-  return { status, headers, text: bufferOf(bytes) }
+  const { bytes, ...answer } = result
+  return { ...answer, text: bufferOf(bytes) }
 }
 
 /** Each part is asked for once the one before it was taken. */

@@ -21,9 +21,9 @@ import { openDatabase } from './storage/database.ts'
 import { runForReader } from './storage/reader.ts'
 import { answerTasks, threadSettings } from './threads/answer-tasks.ts'
 
-const { url, connections, log_level } = threadSettings<ReadSettings>()
+const { url, connections, log_level, check_answers } = threadSettings<ReadSettings>()
 const log = pino({ name: 'server', level: log_level, hooks: { streamWrite: boundedLine } })
-const writerOf = answerWriters('values')
+const writerOf = answerWriters(check_answers)
 
 let opening: Promise<Map<string, Runner<Deps>>> | null = null
 
@@ -61,8 +61,9 @@ async function answerTask(task: ThreadTask, gone: AbortSignal): Promise<ThreadRe
     if ('export_id' in task) return { part: await nextPart(task, gone) }
     const runner = await runnerOf(task)
     const request = { ...task.request, body: undefined }
-    const { status, headers, text } = await runForReader(gone, () => runRead(runner, request))
-    return { status, headers, bytes: owned(bytesOf(text)) }
+    const answer = await runForReader(gone, () => runRead(runner, request))
+    const { status, headers, text, faults } = answer
+    return { status, headers, bytes: owned(bytesOf(text)), ...(faults && { faults }) }
   } catch (error) {
     const { code, details, headers } = toApiError(error)
     if (code !== 'internal_error') return { refusal: { code, details, headers } }

@@ -134,7 +134,6 @@ async function startReplica(needs: {
   const app = await serve({
     ...{ endpoints, needs: createDeps(db, clock, timers), db, clock, timers, log: silent },
     newId: randomUUID,
-    options: { check_answers: 'all' },
   })
   const link = attachLink({ server: app.server, ...needs, log: silent, metrics: new Registry() })
   await app.listen({ port: 0, host: '127.0.0.1' })

@@ -49,8 +49,7 @@ async function plant(t: TestContext) {
   await db.execute("update clients set modules = '{basic_scada,expert_scada,weather}'")
   const key = await addKey(db, { key_id: '0123456789ab' })
   const served = { endpoints, needs: createDeps(db, clock), db, clock, timers, log: silent }
-  const options = { check_answers: 'all' } as const
-  const app = await serve({ ...served, newId: () => 'test', options })
+  const app = await serve({ ...served, newId: () => 'test' })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const metrics = new Registry()
   const link = attachLink({ server: app.server, db, clock, log: silent, metrics, timers })

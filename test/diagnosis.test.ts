@@ -77,7 +77,7 @@ before(async () => {
   const clock = { now: () => new Date(end) }
   app = await serve({
     ...{ endpoints, needs: createDeps(db, clock), db, clock, timers },
-    ...{ newId: () => 'test', log: silent, options: { check_answers: 'all' } },
+    ...{ newId: () => 'test', log: silent },
   })
 })
 after(async () => {

@@ -104,7 +104,6 @@ async function plant(t: TestContext) {
     timers: { after: () => () => {} },
     newId: () => 'test',
     log: silent,
-    options: { check_answers: 'all' },
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   let uplinked: Link | null = null

@@ -76,7 +76,7 @@ before(async () => {
   })
   await fillPlant(db, days)
   await addOthers()
-  threads = createReadThreads({ url, log_level: 'silent' })
+  threads = createReadThreads({ url, log_level: 'silent', check_answers: 'strict' })
   const input = {
     endpoints,
     needs: createDeps(db, systemClock),
@@ -246,7 +246,7 @@ test('an export whose thread has died does not begin again in the middle of its 
   const started: Worker[] = []
   const noteStart = (worker: Worker) => void started.push(worker)
   process.on('worker', noteStart)
-  const own = createReadThreads({ url: database.url, log_level: 'silent' })
+  const own = createReadThreads({ url: database.url, log_level: 'silent', check_answers: 'strict' })
   const opened = Promise.withResolvers<Parameters<ReadThreads['export']>>()
   const app = await serve({
     endpoints,

@@ -2634,6 +2634,10 @@ export type CrossBorderPricesMeta = {
      */
     next_start: string | null;
     summary: CrossBorderSummary;
+    /**
+     * Items left out of this answer, and of `count`, because a value breaks its schema; absent where none was.
+     */
+    omitted?: number;
 };
 
 export type CrossBorderSummary = {
@@ -3222,6 +3226,10 @@ export type DayEarnings = {
 export type DaySummaryMeta = {
     count: number;
     totals: DayTotals;
+    /**
+     * Items left out of this answer, and of `count`, because a value breaks its schema; absent where none was.
+     */
+    omitted?: number;
 };
 
 export type DayTotals = {
@@ -3709,6 +3717,10 @@ export type EarningsHoursMeta = {
      * The rates between the currencies of markets, fees, contracts and sums, by the day. An amount of an hour and plant, and that of a day and battery, is converted as a whole, and rounded to a millionth.
      */
     exchange_rates: Array<ExchangeRate>;
+    /**
+     * Items left out of this answer, and of `count`, because a value breaks its schema; absent where none was.
+     */
+    omitted?: number;
 };
 
 export type EarningsSummary = {
@@ -3935,6 +3947,10 @@ export type EnergyMatrixMeta = {
         EnergyOfHour,
         EnergyOfHour
     ];
+    /**
+     * Items left out of this answer, and of `count`, because a value breaks its schema; absent where none was.
+     */
+    omitted?: number;
 };
 
 export type EnergyOfHour = {
@@ -4221,6 +4237,10 @@ export type ForecastPoint = {
 export type ForecastsMeta = {
     count: number;
     site: Forecast | null;
+    /**
+     * Items left out of this answer, and of `count`, because a value breaks its schema; absent where none was.
+     */
+    omitted?: number;
 };
 
 export type Gap = {
@@ -5121,6 +5141,10 @@ export type IvExpectedMeta = {
      * Points of the page that were good enough for the diagnosis.
      */
     diagnosed_point_count: number;
+    /**
+     * Items left out of this answer, and of `count`, because a value breaks its schema; absent where none was.
+     */
+    omitted?: number;
 };
 
 export type IvExpectedPoint = {
@@ -5229,6 +5253,10 @@ export type KnownMoney = {
 
 export type ListMeta = {
     count: number;
+    /**
+     * Items left out of this answer, and of `count`, because a value breaks its schema; absent where none was.
+     */
+    omitted?: number;
 };
 
 export type LoadBin = {
@@ -6117,6 +6145,10 @@ export type MarketComparisonMeta = {
      * Of the home market; EUR without one.
      */
     base_currency: string;
+    /**
+     * Items left out of this answer, and of `count`, because a value breaks its schema; absent where none was.
+     */
+    omitted?: number;
 };
 
 export type MarketDayMeta = {
@@ -6181,6 +6213,10 @@ export type MarketDayMeta = {
      * Mean weighted by the global horizontal irradiance that a sky without clouds gives at the site; null where a lit period has no price, and where the position of the site is not known.
      */
     solar_weighted_price_per_mwh: number | null;
+    /**
+     * Items left out of this answer, and of `count`, because a value breaks its schema; absent where none was.
+     */
+    omitted?: number;
 };
 
 export type MarketList = {
@@ -6906,6 +6942,10 @@ export type PageMeta = {
      * Items before these, as asked.
      */
     offset: number;
+    /**
+     * Items left out of this answer, and of `count`, because a value breaks its schema; absent where none was.
+     */
+    omitted?: number;
 };
 
 export type PanelModel = {
@@ -8905,6 +8945,10 @@ export type SeriesMeta = {
      * The `end` to go on with where rows before these were cut off; else null.
      */
     previous_end: string | null;
+    /**
+     * Items left out of this answer, and of `count`, because a value breaks its schema; absent where none was.
+     */
+    omitted?: number;
 };
 
 export type Site = {
@@ -9060,6 +9104,10 @@ export type SpanMeta = {
      * The `start` to go on with where the window was cut; else null.
      */
     next_start: string | null;
+    /**
+     * Items left out of this answer, and of `count`, because a value breaks its schema; absent where none was.
+     */
+    omitted?: number;
 };
 
 /**
@@ -9362,6 +9410,10 @@ export type StringHealthList = {
 export type StringHealthMeta = {
     count: number;
     thresholds: HealthThresholds;
+    /**
+     * Items left out of this answer, and of `count`, because a value breaks its schema; absent where none was.
+     */
+    omitted?: number;
 };
 
 export type StringHour = {

@@ -5,7 +5,7 @@
  * is a write (safe mode, idempotency, write rate); `limit(cap)` is clamped; a scope refuses keys
  * without it; a `List` wears the envelope.
  */
-import type { Static, TObject, TProperties, TSchema } from 'typebox'
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import type { Transaction } from '../storage/database.ts'
 import type { ExportItem, ExportItems } from './export-items.ts'
 import type { ExportRows } from './export-rows.ts'
@@ -199,7 +199,26 @@ export function endpoint<
 >(definition: Endpoint<Needs, Path, Params, Query, Body, Returns, M, Window>): Endpoint<Needs> {
   const { window, query } = definition
   const declared = window ? { ...definition, query: { ...window.query, ...query } } : definition
-  return declared as unknown as Endpoint<Needs>
+  const returns = withOmitted(definition.returns)
+  return { ...declared, returns } as unknown as Endpoint<Needs>
+}
+
+const Omitted = Type.Integer({
+  minimum: 1,
+  examples: [1],
+  description:
+    'Items left out of this answer, and of `count`, because a value breaks its schema; absent ' +
+    'where none was.',
+})
+
+/** Any list may leave out items: see mend-answer.ts. */
+function withOmitted(returns: TSchema): TSchema {
+  const { properties } = returns as { properties?: Record<string, TSchema> }
+  const { data, meta } = properties ?? {}
+  if (!meta || !data || !('items' in data)) return returns
+  const fields = { ...(meta as unknown as TObject).properties, omitted: Omitted }
+  const named = { ...properties, meta: { ...meta, properties: fields } }
+  return { ...returns, properties: named } as TSchema
 }
 
 /** Only a window rule declares the bounds of a window, so that no handler gets one unbounded. */

@@ -13,6 +13,7 @@ import {
   type RecordedAnswer,
   releaseRecord,
 } from './idempotency.ts'
+import { type AnswerFaults, refusedFault } from './mend-answer.ts'
 import { type AskedWrite, noteAnswer, noteRefusal, noteWrite } from './write-audit.ts'
 
 export interface Answer {
@@ -22,6 +23,8 @@ export interface Answer {
   text: string | Buffer
   /** For a text that stays the same: its compressed bytes. */
   compressed?: (encoding: Encoding) => Promise<Buffer>
+  /** Values that broke the schema; absent where none did. */
+  faults?: AnswerFaults
 }
 
 export type AnyRequest = Request<unknown, unknown, unknown>
@@ -47,11 +50,12 @@ function answerOf<Needs>(
   value: unknown,
 ): Answer {
   const { status = 200, location } = endpoint
-  const text = write(value)
+  const { text, faults } = write(value)
   return {
     status,
     headers: location ? { location: `/v1/sites/${site.site_id}${location(value as never)}` } : {},
     text: status === 204 ? '' : text,
+    ...(faults && { faults }),
   }
 }
 
@@ -151,7 +155,9 @@ async function settle<Needs>(
 
 export function errorAnswer(error: ApiError, request_id: string): Answer {
   const { status } = errorCatalog[error.code]
-  return { status, headers: error.headers, text: errorText(error, request_id) }
+  const faults = refusedFault(error)
+  const text = errorText(error, request_id)
+  return { status, headers: error.headers, text, ...(faults && { faults }) }
 }
 
 export const bytesOf = (text: string | Buffer) =>

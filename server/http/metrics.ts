@@ -1,6 +1,7 @@
 /** Figures for operators, in the Prometheus text format, on a loopback port of their own. */
 import { createServer, type Server } from 'node:http'
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import type { AnswerFaults } from './mend-answer.ts'
 
 export interface PoolCounts {
   total: number
@@ -12,6 +13,7 @@ export interface Metrics {
   registry: Registry
   /** Counts one answer. `operation` is the operation id, never a path: its values are few. */
   observe(operation: string, status: number, elapsed_ms: number): void
+  countFaults(operation: string, faults: AnswerFaults): void
 }
 
 const bounds_ms = [1, 5, 20, 100, 500, 2000, 10_000]
@@ -34,8 +36,19 @@ export function createMetrics(options: { pool?: () => PoolCounts } = {}): Metric
   registry.registerMetric(requestsOf(tallies) as never)
   registry.registerMetric(durationsOf(tallies) as never)
   if (options.pool) observePool(registry, options.pool)
+  const faults = new Counter({
+    name: 'http_answer_faults_total',
+    help: 'Values, items and answers that broke the schema of their operation.',
+    labelNames: ['operation', 'outcome'],
+    registers: [registry],
+  })
   return {
     registry,
+    countFaults(operation, { nulled, omitted, refused }) {
+      for (const [outcome, count] of Object.entries({ nulled, omitted, refused })) {
+        if (count > 0) faults.inc({ operation, outcome }, count)
+      }
+    },
     observe(operation, status, elapsed_ms) {
       const id = `${operation} ${status}`
       const tally = tallies.get(id) ?? newTally(operation, status)

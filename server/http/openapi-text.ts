@@ -117,7 +117,8 @@ whatever the limit; a single thing is the thing itself. Every field is always pr
 \`null\` means not measured or not applicable; \`0\` is a measurement. \`meta.truncated\` says
 that the limit cut a series: go on with \`meta.next_start\` as \`start\`, or with
 \`meta.previous_end\` as \`end\`. Live objects say when they were measured (\`measured_at\`),
-how old that is (\`age_s\`) and how far to trust it (\`quality\`). Answers are compressed on
+how old that is (\`age_s\`) and how far to trust it (\`quality\`). An item that cannot be served
+is left out: \`meta.omitted\` says how many, and is absent where none was. Answers are compressed on
 request (br, gzip); where an operation sends an \`ETag\`, \`If-None-Match\` saves the body.
 
 ## Errors

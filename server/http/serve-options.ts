@@ -13,7 +13,7 @@ export interface ServeOptions {
   tls?: { cert: Buffer | string; key: Buffer | string } | null
   /** Addresses or networks of the proxies whose X-Forwarded-For and -Proto are believed. */
   trusted_proxies?: readonly string[]
-  /** `values` (the default) trusts the JSON that PostgreSQL wrote; tests check `all`. */
+  /** `strict` unless given. */
   check_answers?: AnswerCheck
   /** Public texts without a key, such as the OpenAPI document and its page. */
   documents?: readonly Document[]

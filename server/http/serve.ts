@@ -71,7 +71,7 @@ export async function serve<Needs>(input: ServeInput<Needs>): Promise<FastifyIns
   const { options = {}, needs } = input
   const rates = rateLimits()
   const gate = await openGate({ ...input, rates })
-  const writer = answerWriters(options.check_answers ?? 'values')
+  const writer = answerWriters(options.check_answers ?? 'strict')
   const context: Context = {
     ...(input as unknown as ServeInput<never>),
     options,
@@ -210,7 +210,9 @@ function addEndpoint(app: FastifyInstance, context: Context, endpoint: Endpoint<
     handler: async (request, reply) => {
       const format = runFile ? chooseFormat(request.headers.accept) : null
       if (runFile && format) return runFile(request, reply, format)
-      return send(request, reply, endpoint.cache, await run(request, reply))
+      const answer = await run(request, reply)
+      noteFaults(context, request, answer)
+      return send(request, reply, endpoint.cache, answer)
     },
   })
 }
@@ -352,9 +354,17 @@ async function sendError(
     context.log.error({ err: error, request_id: request.id, operation }, 'failed')
   }
   const answer = errorAnswer(known, request.id)
+  noteFaults(context, request, answer)
   const asked = askedWrite(request)
   if (asked) await noteRefusal(context, asked, { code: known.code, ...answer })
   return send(request, reply, 'live', answer)
+}
+
+function noteFaults({ options, log }: Context, request: FastifyRequest, { faults }: Answer): void {
+  if (!faults) return
+  const operation = operationOf(request)
+  options.metrics?.countFaults(operation, faults)
+  log.warn({ operation, request_id: request.id, ...faults }, 'a value breaks the schema')
 }
 
 const operationOf = (request: FastifyRequest) =>

@@ -41,7 +41,7 @@ export async function sampleServer(change: ServerChange = {}): Promise<SampleSer
     } = { ...change, ...own }
     const db = rest.db ?? database.db
     const needs = { clock, db, plant: rest.plant ?? { async settled() {} } }
-    const options = { check_answers: 'all' as const, ...rest.options }
+    const { options = {} } = rest
     const input = { endpoints: sampleEndpoints, needs, db, clock, timers, log, options }
     const app = await serve({ ...input, newId: randomUUID })
     apps.push(app)

@@ -70,6 +70,7 @@ export async function programsIn(
     EDGE_DATA_DIR: place.edge_dir,
     EDGE_TOKEN_FILE: join(dir, 'token'),
     SERVER_URL: `ws://127.0.0.1:${port}`,
+    ANSWER_CHECK: 'strict',
     ...overrides,
   }
   const api = `http://127.0.0.1:${port}`

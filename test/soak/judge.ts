@@ -14,7 +14,7 @@ import type { SoakRequest } from './requests.ts'
 const read_bytes_max = 512 * 1024
 
 const document = openApi(endpoints, errorCatalog)
-const writerFor = answerWriters('all')
+const writerFor = answerWriters('strict')
 const writers = new Map<AnyEndpoint, ReturnType<typeof writerFor>>()
 
 /** Returns the fault of the answer in words, or null. */
