@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { createDeps, type Deps } from './deps.ts'
 import { endpoints } from './endpoints.ts'
 import { answerWriters } from './http/answer.ts'
-import { toApiError } from './http/errors.ts'
+import { isForOperator, toApiError } from './http/errors.ts'
 import { bytesOf, type Runner, runRead } from './http/execute.ts'
 import { export_minutes_max } from './http/export.ts'
 import { csvForm, textOf } from './http/export-items.ts'
@@ -65,8 +65,12 @@ async function answerTask(task: ThreadTask, gone: AbortSignal): Promise<ThreadRe
     const { status, headers, text, faults } = answer
     return { status, headers, bytes: owned(bytesOf(text)), ...(faults && { faults }) }
   } catch (error) {
-    const { code, details, headers } = toApiError(error)
-    if (code !== 'internal_error') return { refusal: { code, details, headers } }
+    const known = toApiError(error)
+    const { code, details, headers } = known
+    if (code !== 'internal_error') {
+      if (isForOperator(known, error)) log.error({ err: error }, 'failed')
+      return { refusal: { code, details, headers } }
+    }
     throw error instanceof Error ? new Error(error.stack ?? error.message) : error
   }
 }

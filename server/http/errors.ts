@@ -131,7 +131,7 @@ export const errorCatalog = {
   service_unavailable: {
     status: 503,
     message: 'The service is not available for the moment.',
-    action: 'Try again after `Retry-After` seconds.',
+    action: 'Try again after `Retry-After` seconds; `details.reason` says why, where it is known.',
   },
 } as const
 
@@ -178,15 +178,47 @@ export function errorText(
 }
 
 /**
- * What a failure means to the client: an ApiError as it is, the framework's own by its code, a lost
- * or refused database as 503, all else as 500.
+ * What a failure means to the client: an ApiError as it is, the framework's own and the database's
+ * by their codes, a lost or refused database as 503, all else as 500. In a write an overflow is of
+ * the values that it sent, in a read of stored ones.
  */
-export function toApiError(error: unknown): ApiError {
+export function toApiError(error: unknown, { is_write = false } = {}): ApiError {
   if (error instanceof ApiError) return error
   const code = codeOf(error)
   const known = frameworkCodes[code]
   if (known) return new ApiError(known)
-  return databaseIsGone(error) ? unavailable() : new ApiError('internal_error')
+  if (databaseIsGone(error)) return unavailable()
+  const failure = databaseFailures[code]
+  if (!failure) return new ApiError('internal_error')
+  if (failure.reason === 'numeric_overflow' && is_write) {
+    return invalid({
+      location: 'body',
+      field: '',
+      code: 'out_of_range',
+      message: 'holds or leads to a number or an instant beyond what can be stored',
+    })
+  }
+  const { reason, retry_after_s } = failure
+  const headers = { 'retry-after': String(retry_after_s) }
+  return new ApiError('service_unavailable', { reason }, headers)
+}
+
+/** A failure whose cause only the log can tell; a lost database is logged by its pool. */
+export const isForOperator = (known: ApiError, cause: unknown): boolean =>
+  known.code === 'internal_error' ||
+  (known !== cause && known.code === 'service_unavailable' && known.details !== null)
+
+/**
+ * By SQLSTATE. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * The transaction was rolled back: nothing was stored.
+ */
+const databaseFailures: Readonly<Record<string, { reason: string; retry_after_s: number }>> = {
+  '22003': { reason: 'numeric_overflow', retry_after_s: 60 },
+  '22008': { reason: 'numeric_overflow', retry_after_s: 60 },
+  '40001': { reason: 'serialization_failure', retry_after_s: 1 },
+  '40P01': { reason: 'serialization_failure', retry_after_s: 1 },
+  '55P03': { reason: 'lock_timeout', retry_after_s: 1 },
+  '57014': { reason: 'statement_timeout', retry_after_s: 10 },
 }
 
 const frameworkCodes: Record<string, ErrorCode> = {
@@ -200,8 +232,8 @@ const frameworkCodes: Record<string, ErrorCode> = {
 }
 
 /**
- * SQLSTATE classes 08 (connection), 53 (resources) and 57P (shutdown), and what sockets and the
- * driver's pool report when there is no server.
+ * SQLSTATE classes 08 (connection), 53 (resources, too many connections) and 57P (shutdown), and
+ * what sockets and the driver's pool report when there is no server.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 function databaseIsGone(error: unknown): boolean {

@@ -96,7 +96,8 @@ export async function runWrite<Needs>(
     if (known.code === 'conflict_state') {
       const answer = errorAnswer(known, request.request_id)
       await record(runner.db, claim, answer)
-      if (asked) await noteRefusal(runner, asked, { code: known.code, ...answer })
+      const { code, details } = known
+      if (asked) await noteRefusal(runner, asked, { code, details, ...answer })
       return answer
     }
     await releaseRecord(runner.db, claim).catch((cause) => {

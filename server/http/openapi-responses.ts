@@ -122,6 +122,7 @@ const details: Readonly<Partial<Record<ErrorCode, Json>>> = {
       },
     ],
   },
+  service_unavailable: { reason: 'statement_timeout' },
   rate_limited: { policy: 'general', limit: 120, window_s: 60, retry_after_s: 21 },
 }
 

@@ -127,6 +127,11 @@ Every error is \`{ "error": { "code", "message", "request_id", "details" } }\`. 
 \`code\`, which is stable; \`message\` is for people and may change. A \`validation_error\`
 lists every violation at once in \`details.errors\`. Quote \`request_id\`, which is also the
 header \`X-Request-Id\`, when you report a problem; send that header to choose it yourself.
+A 503 names its reason in \`details.reason\` where it is known. The database could not finish:
+\`statement_timeout\` and \`lock_timeout\` (it took too long), \`serialization_failure\` (another
+write was faster), \`numeric_overflow\` (a stored value exceeds its range; in a write that is a 422
+with the code \`out_of_range\`). \`value_outside_schema\`: a value cannot be served,
+\`details.field\` names it. Nothing was stored in all of these.
 Before an operation is reached the connection itself can answer 400, 405, 408 or 431 in the same
 form.
 

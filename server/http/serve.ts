@@ -11,7 +11,7 @@ import { runForReader } from '../storage/reader.ts'
 import { answerWriters } from './answer.ts'
 import { answerClientError } from './client-error.ts'
 import type { Endpoint } from './endpoint.ts'
-import { ApiError, toApiError, unavailable } from './errors.ts'
+import { ApiError, isForOperator, toApiError, unavailable } from './errors.ts'
 import { type Answer, errorAnswer, type Runner, replayed, runRead, runWrite } from './execute.ts'
 import { chooseFormat, createExporter, type Exporter } from './export.ts'
 import type { ExportFormat } from './export-rows.ts'
@@ -348,15 +348,16 @@ async function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const known = toApiError(error)
-  if (known.code === 'internal_error') {
+  const known = toApiError(error, { is_write: !/^(GET|HEAD)$/.test(request.method) })
+  if (isForOperator(known, error)) {
     const operation = operationOf(request)
     context.log.error({ err: error, request_id: request.id, operation }, 'failed')
   }
   const answer = errorAnswer(known, request.id)
   noteFaults(context, request, answer)
   const asked = askedWrite(request)
-  if (asked) await noteRefusal(context, asked, { code: known.code, ...answer })
+  const { code, details } = known
+  if (asked) await noteRefusal(context, asked, { code, details, ...answer })
   return send(request, reply, 'live', answer)
 }
 

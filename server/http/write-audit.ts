@@ -10,7 +10,7 @@ import { day_ms } from '@heliograph/domain/utc-day'
 import type { Log, Queries } from '../storage/database.ts'
 import { key_pattern } from './authenticate.ts'
 import type { Caller } from './endpoint.ts'
-import type { ErrorCode } from './errors.ts'
+import type { ApiError, ErrorCode } from './errors.ts'
 import type { Admission } from './gate.ts'
 import type { Claim } from './idempotency.ts'
 
@@ -63,7 +63,6 @@ export function askedWrite(request: {
 const text_characters_max = 4096
 const kept_days = 400
 
-/** Of refusals; `service_unavailable` has nothing to be noted in. */
 const unnoted: ReadonlySet<ErrorCode> = new Set([
   'missing_api_key',
   'invalid_api_key',
@@ -71,8 +70,11 @@ const unnoted: ReadonlySet<ErrorCode> = new Set([
   'revoked_api_key',
   'rate_limited',
   'idempotency_in_progress',
-  'service_unavailable',
 ])
+
+/** A 503 without a reason: there is no database to note it in. */
+const isDatabaseGone = ({ code, details }: Pick<ApiError, 'code' | 'details'>) =>
+  code === 'service_unavailable' && details === null
 
 /** `answer` is null where it is yet to come. Returns what `noteAnswer` needs. */
 export async function noteWrite(
@@ -115,9 +117,9 @@ export async function noteAnswer(
 export async function noteRefusal(
   { db, clock, log }: { db: Queries; clock: Clock; log: Log },
   asked: AskedWrite,
-  refusal: GivenAnswer & { code: ErrorCode },
+  refusal: GivenAnswer & Pick<ApiError, 'code' | 'details'>,
 ): Promise<void> {
-  if (unnoted.has(refusal.code)) return
+  if (unnoted.has(refusal.code) || isDatabaseGone(refusal)) return
   await noteWrite(db, asked, clock.now(), refusal).catch((error) => {
     log.error({ err: error, request_id: asked.request_id }, 'a refused write could not be noted')
   })
