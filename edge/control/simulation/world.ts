@@ -89,6 +89,7 @@ export class World {
   #server_offset_ms = 0
   /** The server and the wall clock agreed since the edge was last started. */
   #is_wall_confirmed = true
+  #agreed_steps = 0
   #step = 0
   #groups = 0
 
@@ -270,7 +271,10 @@ export class World {
       this.#is_wall_confirmed = false
     }
     if (this.#happens('jump')) this.#jump()
-    if (!this.is_down && this.#wall_offset_ms === 0) this.#is_wall_confirmed = true
+    const agrees = !this.is_down && this.is_linked && this.#wall_offset_ms === 0
+    this.#agreed_steps = agrees ? this.#agreed_steps + 1 : 0
+    // The edge compares the clocks at a tick of its own after the server answered.
+    if (this.#agreed_steps >= 3) this.#is_wall_confirmed = true
     if (this.#happens('permit')) {
       this.permit_w = this.#drawPermits(0.15)
       if (this.site_w !== null) this.site_w = this.#drawSite()
