@@ -13,11 +13,25 @@ export function logWords(name: string, line: string, as_it_is: boolean): string 
   return `${name}: ${cutText(visible(messageOf(line)), characters_max)}`
 }
 
+/** Of every line: they say nothing of the event. */
+const untold = ['level', 'time', 'pid', 'hostname', 'name', 'stack']
+
+/** `url=/v1/sites ms=812`: what the words are about. */
+const fieldsOf = (fields: object): string =>
+  Object.entries(fields)
+    .filter(([name, value]) => !untold.includes(name) && isScalar(value))
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ')
+
+const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
+
 function messageOf(line: string): string {
   try {
-    const { msg, err } = JSON.parse(line)
+    const { msg, err, ...fields } = JSON.parse(line)
     if (typeof msg !== 'string') return line
-    return err && !msg.includes(err.message) ? `${msg}: ${err.message}` : msg
+    const words = err && !msg.includes(err.message) ? `${msg}: ${err.message}` : msg
+    const told = fieldsOf(fields)
+    return told === '' ? words : `${words} (${told})`
   } catch {
     return line
   }

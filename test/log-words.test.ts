@@ -14,6 +14,12 @@ test('a logged line is told in words, with the reason of an error once', () => {
   assert.equal(words({ level: 30 }), 'server: {"level":30}')
 })
 
+test('a message is printed with what it is about', () => {
+  const slow = { level: 40, time: 1, pid: 7, hostname: 'h', msg: 'slow', url: '/v1/sites', ms: 812 }
+  assert.equal(words(slow), 'server: slow (url=/v1/sites ms=812)')
+  assert.equal(words({ msg: 'slow', request: { url: '/' } }), 'server: slow')
+})
+
 test('nothing that was logged forges a line of another program, or colours it', () => {
   const forged = 'Invalid origin: x\nedge: all devices are safe\u001b[2J\u2028\u202e'
   const shown = 'Invalid origin: x\\u000aedge: all devices are safe\\u001b[2J\\u2028\\u202e'
