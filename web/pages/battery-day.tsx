@@ -148,8 +148,8 @@ function Plans({ site_id, bess_id, day, may_plan }: PlansProps) {
               </VisuallyHidden>
               <Empty title="There is no plan for this day">
                 {may_plan
-                  ? 'Without one the battery stands still. A plan only works once approved.'
-                  : 'The battery stood still, or was commanded otherwise.'}
+                  ? 'Nothing is dispatched without an approved plan; other commands may move the battery.'
+                  : 'Nothing was dispatched by a plan; other commands may have moved the battery.'}
               </Empty>
             </>
           )

@@ -8,11 +8,14 @@ import { useSite } from '../../shell/site-shell.tsx'
 import { dialog } from '../../ui/dialog.ts'
 import { useDraft } from '../../ui/draft.ts'
 import { DraftNotice } from '../../ui/draft-notice.tsx'
-import { formatEnergy, formatMoney } from '../../ui/format.ts'
+import { formatEnergy, formatMoney, formatNumber } from '../../ui/format.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { addDays } from '../../ui/site-day.ts'
 import { Time } from '../../ui/time.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
-import { bessKey } from '../battery/reads.ts'
+import { bessKey, useSchedules } from '../battery/reads.ts'
+import { handoverOf, isInForce } from './handover.ts'
 import { Refused } from './refused.tsx'
 
 interface DecideProps {
@@ -51,7 +54,11 @@ function ApproveModal({ site_id, schedule, etag, onClose }: DecisionProps) {
   const { timezone } = useSite()
   // Of the plan as it was when it was asked, whatever is read meanwhile.
   const [seen] = useState(etag)
-  const { schedule_id, hours, totals } = schedule
+  const { schedule_id, bess_id, target_date, hours, totals } = schedule
+  const same_day = useSchedules(site_id, bess_id, target_date).data?.data ?? []
+  const next_day = useSchedules(site_id, bess_id, addDays(target_date, 1)).data?.data ?? []
+  const replaced = same_day.find((one) => isInForce(one) && one.schedule_id !== schedule_id)
+  const broken = handoverOf(schedule, next_day)
   const first = hours.find(({ locked, power_kw }) => !locked && power_kw !== 0)
   const approve = useWrite({
     write: (_: undefined, idempotency_key) =>
@@ -59,7 +66,9 @@ function ApproveModal({ site_id, schedule, etag, onClose }: DecisionProps) {
         ...{ site_id, schedule_id },
         ...{ 'If-Match': seen, 'Idempotency-Key': idempotency_key },
       }),
-    done: 'Approved. The battery follows the plan.',
+    done: broken
+      ? `Approved. Plan ${broken.schedule_id} of ${broken.target_date} has to be made anew.`
+      : 'Approved. The battery follows the plan.',
     changes: [bessKey(site_id)],
     onDone: onClose,
   })
@@ -74,11 +83,18 @@ function ApproveModal({ site_id, schedule, etag, onClose }: DecisionProps) {
         {first ? (
           <Text>
             It begins to {first.power_kw > 0 ? 'discharge' : 'charge'}{' '}
-            <Time at={first.start_at} timezone={timezone} /> or within the hour after. It replaces
-            what was approved for that day.
+            <Time at={first.start_at} timezone={timezone} /> or within the hour after.
+            {replaced && ` It replaces plan ${replaced.schedule_id}, which is approved.`}
           </Text>
         ) : (
           <Text>It stands still in all hours that are left.</Text>
+        )}
+        {broken && (
+          <Notice title={`Plan ${broken.schedule_id} of ${broken.target_date} has to be made anew`}>
+            It is approved, and begins with {formatNumber(broken.needs_pct)} % of charge. This plan
+            ends with {formatNumber(broken.ends_pct)} %: once it is approved, the other one cannot
+            be followed whole.
+          </Notice>
         )}
         <Text size="sm" c="dimmed">
           Approval lifts no limit: cells, power conversion, window and grid permit are held each

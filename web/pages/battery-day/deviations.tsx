@@ -7,6 +7,7 @@ import { Answered } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useDeviations } from '../battery/reads.ts'
 import { deviationReason } from '../battery/words.ts'
+import { isPlanned, summaryOf } from './deviation-words.ts'
 
 interface DeviationsProps {
   site_id: string
@@ -21,15 +22,16 @@ export function Deviations({ site_id, bess_id, day }: DeviationsProps) {
   return (
     <Stack gap="xs">
       <Title order={2} size="h3">
-        Against the plan
+        Plan vs actual
       </Title>
       <Answered query={deviations}>
         {({ data }) => {
-          const strayed = data.filter(({ within_tolerance }) => !within_tolerance)
+          const planned = data.filter(isPlanned)
+          const strayed = planned.filter(({ within_tolerance }) => !within_tolerance)
           const shown = is_whole ? data : strayed
           return (
             <Card withBorder padding="sm">
-              <Text>{summaryOf(data, strayed)}</Text>
+              <Text>{summaryOf(data)}</Text>
               {data.length > strayed.length && (
                 <Switch
                   label="Show every hour"
@@ -45,18 +47,6 @@ export function Deviations({ site_id, bess_id, day }: DeviationsProps) {
       </Answered>
     </Stack>
   )
-}
-
-function summaryOf(all: readonly BatteryDeviation[], strayed: readonly BatteryDeviation[]): string {
-  if (all.length === 0) return 'No hour of this day is over, or nothing was planned and measured.'
-  if (strayed.length === 0) return `All ${all.length} hours so far were as planned.`
-  const [first] = strayed
-  const costs = strayed.map(({ cost_amount }) => cost_amount)
-  const known = costs.every((cost) => cost !== null)
-  const cost = costs.reduce<number>((sum, one) => sum + (one ?? 0), 0)
-  const money = formatMoney(Math.abs(cost), first?.currency ?? null)
-  const told = known ? ` That ${cost >= 0 ? 'cost' : 'earned'} ${money}.` : ''
-  return `${strayed.length} of ${all.length} hours strayed from the plan.${told}`
 }
 
 function DeviationTable({ rows }: { rows: readonly BatteryDeviation[] }) {

@@ -107,7 +107,11 @@ const priceWords = {
   incomplete: 'some hours have none and stay idle',
 }
 
-function Totals({ schedule: { totals, inputs } }: { schedule: BessSchedule }) {
+function Totals({
+  schedule: { totals, inputs, constraint_violations },
+}: {
+  schedule: BessSchedule
+}) {
   const { currency, expected_net_amount: net } = totals
   const with_amount = totals.expected_connection_amount
   const without = totals.expected_without_battery_amount
@@ -117,7 +121,7 @@ function Totals({ schedule: { totals, inputs } }: { schedule: BessSchedule }) {
   return (
     <SimpleGrid cols={{ base: 2, lg: 4 }} spacing="sm">
       <Figure
-        label="Expected to earn"
+        label={constraint_violations.length > 0 ? 'Would earn, if feasible' : 'Expected to earn'}
         value={formatMoney(net, currency)}
         note={
           totals.expected_degradation_amount !== null &&
@@ -155,7 +159,12 @@ function Violations({ schedule }: { schedule: BessSchedule }) {
   const { constraint_violations: found } = schedule
   if (found.length === 0) return null
   return (
-    <Alert color="red" variant="outline" title="This plan does not hold everything" role="status">
+    <Alert
+      color="red"
+      variant="outline"
+      title="This plan is not feasible as it stands"
+      role="status"
+    >
       <List size="sm">
         {found.map(({ constraint, hour, message }) => (
           <List.Item key={`${constraint} ${hour}`}>{message}</List.Item>
