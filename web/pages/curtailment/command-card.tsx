@@ -6,7 +6,7 @@ import { useDevices } from '../../ui/devices.tsx'
 import { formatNumber, formatPower, formatQuantity } from '../../ui/format.ts'
 import { Time } from '../../ui/time.tsx'
 import { WriteButton } from '../../ui/write-button.tsx'
-import { type Command, limitWords, statusTones, statusWords, stepsOf } from './rows.ts'
+import { type Command, limitWords, stateOf, stepsOf } from './rows.ts'
 
 interface CommandCardProps {
   site_id: string
@@ -73,8 +73,8 @@ function Rows({ rows, site_id }: { rows: readonly CurtailmentRow[]; site_id: str
             <Table.Tr key={row.id}>
               <Table.Td style={{ whiteSpace: 'nowrap' }}>{plantName(row.logger_id)}</Table.Td>
               <Table.Td>
-                <Badge color={statusTones[row.status]} miw="max-content">
-                  {statusWords[row.status]}
+                <Badge color={stateOf(row).tone} miw="max-content">
+                  {stateOf(row).words}
                 </Badge>
               </Table.Td>
               <Table.Td ta="right">
@@ -106,7 +106,7 @@ function NarrowRows({ rows, site_id }: { rows: readonly CurtailmentRow[]; site_i
         <div key={row.id}>
           <Group gap="xs">
             <Text fw={600}>{plantName(row.logger_id)}</Text>
-            <Badge color={statusTones[row.status]}>{statusWords[row.status]}</Badge>
+            <Badge color={stateOf(row).tone}>{stateOf(row).words}</Badge>
           </Group>
           <Text size="sm" className="figure">
             May deliver {formatPower(row.max_power_kw)} ({formatNumber(row.limit_pct_of_rated)} %),

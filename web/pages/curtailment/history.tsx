@@ -8,7 +8,7 @@ import { PagesOf } from '../../ui/pages-of.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useHistory } from './reads.ts'
-import { endOf, isWithdrawn, limitWords, statusTones, statusWords } from './rows.ts'
+import { endOf, isWithdrawn, limitWords, stateOf } from './rows.ts'
 
 const page_rows = 12
 
@@ -101,8 +101,8 @@ function HistoryTable({ site_id, rows }: { site_id: string; rows: readonly Curta
                 </Text>
               </Table.Td>
               <Table.Td>
-                <Badge color={statusTones[row.status]} miw="max-content">
-                  {isWithdrawn(row) ? 'Withdrawn before' : statusWords[row.status]}
+                <Badge color={stateOf(row).tone} miw="max-content">
+                  {isWithdrawn(row) ? 'Withdrawn before' : stateOf(row).words}
                 </Badge>
                 {row.failure_message && <Text size="sm">{row.failure_message}</Text>}
               </Table.Td>

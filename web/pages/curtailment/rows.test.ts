@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { CurtailmentRow } from '@heliograph/sdk'
-import { commandsOf, endOf, isMoving, isWithdrawn, limitWords, stepsOf } from './rows.ts'
+import { commandsOf, endOf, isMoving, isWithdrawn, limitWords, stateOf, stepsOf } from './rows.ts'
 
 const at = (min: number) => new Date(Date.UTC(2026, 5, 21, 10, min)).toISOString()
 const row = (change: Partial<CurtailmentRow>) =>
@@ -38,13 +38,13 @@ test('a limit is told as it was asked for', () => {
 })
 
 test('the way of a row says what is still to come, and leaves out what will not', () => {
-  assert.deepEqual(steps({}), ['Asked for', 'Edge has it', 'Devices limited?', 'Power is below?'])
+  assert.deepEqual(steps({}), ['Asked for', 'Received on site', 'Devices limited?', 'Verified?'])
   assert.deepEqual(steps({ cancelled_at: at(5), applied_at: at(2) }), [
-    ...['Asked for', 'Edge has it', 'Devices limited', 'Release asked for', 'Lifting?'],
+    ...['Asked for', 'Received on site', 'Devices limited', 'Release asked for', 'Releasing?'],
     'Released?',
   ])
   assert.deepEqual(steps({ restore_started_at: at(30), restored_at: at(31) }), [
-    ...['Asked for', 'Edge has it', 'Lifting', 'Released'],
+    ...['Asked for', 'Received on site', 'Releasing', 'Released'],
   ])
 })
 
@@ -66,4 +66,13 @@ test('a row moves until its power is below, and while it is released', () => {
   assert.equal(isMoving(row({ verified_at: at(3) })), false)
   assert.equal(isMoving(row({ status: 'releasing', verified_at: at(3) })), true)
   assert.equal(isMoving(row({ status: 'failed' })), false)
+})
+
+test('a limit is in force once the devices have it, not when its time comes', () => {
+  const words = (change: Partial<CurtailmentRow>) => stateOf(row(change)).words
+  assert.equal(words({ acknowledged_at: null }), 'Sending')
+  assert.equal(words({}), 'Applying')
+  assert.equal(words({ applied_at: at(2) }), 'In force')
+  assert.equal(words({ status: 'scheduled', acknowledged_at: null }), 'Scheduled')
+  assert.equal(words({ status: 'completed' }), 'Over')
 })

@@ -22,7 +22,7 @@ export function limitWords({ limit_mode, limit_value, scope, max_power_kw }: Cur
   return scope === 'site' ? `${formatPower(limit_value)} together` : formatPower(limit_value)
 }
 
-export const statusTones: Record<CurtailmentRow['status'], string> = {
+const statusTones: Record<CurtailmentRow['status'], string> = {
   scheduled: 'blue',
   active: 'orange',
   releasing: 'yellow',
@@ -31,13 +31,22 @@ export const statusTones: Record<CurtailmentRow['status'], string> = {
   failed: 'red',
 }
 
-export const statusWords: Record<CurtailmentRow['status'], string> = {
+const statusWords: Record<CurtailmentRow['status'], string> = {
   scheduled: 'Scheduled',
   active: 'In force',
   releasing: 'Being released',
   completed: 'Over',
   cancelled: 'Released',
   failed: 'Failed',
+}
+
+/** Its state as far as the site has confirmed it: a limit is in force once devices have it. */
+export function stateOf(row: CurtailmentRow): { words: string; tone: string } {
+  const { status, acknowledged_at, applied_at } = row
+  if (status === 'active' && applied_at === null) {
+    return { words: acknowledged_at === null ? 'Sending' : 'Applying', tone: 'yellow' }
+  }
+  return { words: statusWords[status], tone: statusTones[status] }
 }
 
 export interface Step {
@@ -49,16 +58,16 @@ export interface Step {
 export function stepsOf(row: CurtailmentRow): Step[] {
   const told = [
     { label: 'Asked for', at: row.created_at },
-    { label: 'Edge has it', at: row.acknowledged_at },
+    { label: 'Received on site', at: row.acknowledged_at },
   ]
   const held = [
     { label: 'Devices limited', at: row.applied_at },
-    { label: 'Power is below', at: row.verified_at },
+    { label: 'Verified', at: row.verified_at },
   ]
   if (row.cancelled_at === null && row.restore_started_at === null) return [...told, ...held]
   const lifted = [
     ...(row.cancelled_at ? [{ label: 'Release asked for', at: row.cancelled_at }] : []),
-    { label: 'Lifting', at: row.restore_started_at },
+    { label: 'Releasing', at: row.restore_started_at },
     { label: 'Released', at: row.restored_at },
   ]
   return [...told, ...held.filter(({ at }) => at !== null), ...lifted]

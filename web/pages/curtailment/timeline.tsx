@@ -8,7 +8,7 @@ import { formatPower, formatTime } from '../../ui/format.ts'
 import { dayAt, instantOf } from '../../ui/site-clock.ts'
 import { useNow } from '../../ui/use-now.ts'
 import { useHistory, usePlants } from './reads.ts'
-import { endOf, isWithdrawn, statusWords } from './rows.ts'
+import { endOf, isWithdrawn, stateOf } from './rows.ts'
 import classes from './timeline.module.css'
 
 const day_ms = 86_400_000
@@ -153,9 +153,7 @@ function Bar({ row, percentAt, timezone }: BarProps) {
         : 'past'
   const when = [row.start_at, endOf(row)].map((at) => formatTime(at, timezone, 'full')).join(' – ')
   return (
-    <Tooltip
-      label={`${statusWords[row.status]}: at most ${formatPower(row.max_power_kw)}, ${when}`}
-    >
+    <Tooltip label={`${stateOf(row).words}: at most ${formatPower(row.max_power_kw)}, ${when}`}>
       <span
         className={classes['bar']}
         data-kind={kind}
