@@ -5,6 +5,7 @@ import { Link } from 'wouter'
 import { useOverview } from '../queries.ts'
 import { useSite } from '../shell/site-shell.tsx'
 import { DayPicker } from '../ui/day-picker.tsx'
+import { DeviceAlerts } from '../ui/device-alerts.tsx'
 import { useDevices } from '../ui/devices.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { inverterHistory } from '../ui/history.ts'
@@ -44,6 +45,7 @@ export default function InverterPage({ site_id, inverter_id }: SitePageProps) {
           return (
             <Stack>
               <Heading site_id={site_id} inverter={inverter} />
+              <DeviceAlerts site_id={site_id} inverter_id={inverter.inverter_id} />
               <Alarms site_id={site_id} inverter={inverter} />
               <Section title="Now">
                 <Facts rows={nowOf(inverter)} cols={4} />

@@ -4,8 +4,9 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import { useOverview } from '../queries.ts'
 import { useSite } from '../shell/site-shell.tsx'
 import { DayPicker } from '../ui/day-picker.tsx'
+import { DeviceAlerts } from '../ui/device-alerts.tsx'
 import { Facts } from '../ui/facts.tsx'
-import { formatAge, formatEnergy, formatPower, formatQuantity } from '../ui/format.ts'
+import { formatAge, formatDate, formatEnergy, formatPower, formatQuantity } from '../ui/format.ts'
 import { loggerHistory } from '../ui/history.ts'
 import { InverterTable } from '../ui/inverter-table.tsx'
 import { Page } from '../ui/page.tsx'
@@ -39,6 +40,7 @@ export default function PlantPage({ site_id, logger_id }: SitePageProps) {
               <Group>
                 <PlantState plant={plant} />
               </Group>
+              <DeviceAlerts site_id={site_id} logger_id={plant.logger_id} />
               <Section title="Now">
                 <Facts rows={nowOf(plant)} cols={4} />
               </Section>
@@ -95,7 +97,7 @@ const factsOf = (plant: Logger, timezone: string): [string, ReactNode][] => [
     'Consists of',
     `${plant.inverter_count} inverters, ${plant.string_count} strings, ${plant.module_count} panels`,
   ],
-  ['In service since', plant.commissioned_date ?? '–'],
+  ['In service since', formatDate(plant.commissioned_date)],
   ['Connection', plant.comm_state],
   ['Agent heard', <Time key="seen" at={plant.last_seen_at} timezone={timezone} />],
   ['Kept at the plant', `${plant.buffer_depth_frames ?? '–'} readings not sent yet`],

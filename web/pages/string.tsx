@@ -4,6 +4,7 @@ import { Link } from 'wouter'
 import { useMay, useOverview } from '../queries.ts'
 import { useSite } from '../shell/site-shell.tsx'
 import { DayPicker } from '../ui/day-picker.tsx'
+import { DeviceAlerts } from '../ui/device-alerts.tsx'
 import { useDevices } from '../ui/devices.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatQuantity } from '../ui/format.ts'
@@ -52,6 +53,7 @@ export default function StringPage({ site_id, inverter_id, string_index }: SiteP
                   </Anchor>
                 </Text>
               </Group>
+              <DeviceAlerts {...of} />
               <Section title="Now">
                 <Facts
                   cols={4}

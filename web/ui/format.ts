@@ -62,6 +62,9 @@ export function formatTime(at: string | null | undefined, timezone: string, styl
   )
 }
 
+/** `1 May 2024` of `2024-05-01`, which no clock moves. */
+export const formatDate = (date: string | null | undefined) => formatTime(date, 'UTC', 'date')
+
 /** `3 min ago`; null where it is not known. */
 export function formatAge(age_s: Figure): string {
   if (!isKnown(age_s)) return none

@@ -134,6 +134,10 @@ function map(items: Items): Section[] {
   ]
 }
 
+/** Whether fuse, connector or cable shows on site alone. */
+const isOpen = ({ status, suspected_cause }: Items[number]) =>
+  status === 'dead' && (suspected_cause === 'fuse' || suspected_cause === 'connector')
+
 function worstTable(known: Items, connected_count: number, worst_count: number): Section {
   const ill = known
     .filter(({ status, step_loss_pct }) => status !== 'healthy' || step_loss_pct !== null)
@@ -145,7 +149,6 @@ function worstTable(known: Items, connected_count: number, worst_count: number):
       { key: 'inverter', label: 'Inverter', kind: 'text' },
       { key: 'string', label: 'String', kind: 'number', digits: 0 },
       { key: 'status', label: 'Status', kind: 'text' },
-      { key: 'score', label: 'Score', unit: '%', kind: 'number', digits: 1 },
       { key: 'deviation', label: 'To peers', unit: '%', kind: 'number', digits: 1 },
       { key: 'cause', label: 'Suspected cause', kind: 'text' },
       { key: 'confidence', label: 'Confidence', unit: '%', kind: 'number', digits: 0 },
@@ -157,10 +160,9 @@ function worstTable(known: Items, connected_count: number, worst_count: number):
       inverter: item.inverter_name,
       string: item.string_index,
       status: item.status,
-      score: item.health_score_pct,
       deviation: item.deviation_pct,
-      cause: item.suspected_cause?.replaceAll('_', ' ') ?? null,
-      confidence: item.confidence_pct,
+      cause: isOpen(item) ? 'open circuit' : (item.suspected_cause?.replaceAll('_', ' ') ?? null),
+      confidence: isOpen(item) ? null : item.confidence_pct,
       loss: item.estimated_loss_kwh,
       days: item.days_below_threshold,
       step: item.step_loss_pct,

@@ -4,6 +4,7 @@ import { Link } from 'wouter'
 import { HealthBadge, healthReason } from '../../ui/health.tsx'
 import { sentence } from './sentence.ts'
 import { useShareToday } from './share-today.ts'
+import { WeakStrings } from './weak-strings.tsx'
 
 const shown_max = 8
 
@@ -18,6 +19,7 @@ export function Verdict({ overview }: { overview: Overview }) {
         <HealthBadge status={health_status} />
         <Text>{sentence(overview.status, share_pct)}</Text>
       </Group>
+      <WeakStrings site_id={overview.site.site_id} />
       {health_reasons.length > 0 && (
         <Alert
           variant="outline"

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { StringHealth } from '@heliograph/sdk'
-import { reasonOf } from './reason.ts'
+import { open_circuit, reasonOf } from './reason.ts'
 
 const reason = (change: Partial<StringHealth>) =>
   reasonOf({
@@ -45,5 +45,15 @@ test('everything that is known of it is one sentence', () => {
 test('a cause that nobody knows is not told, and one without a confidence has none', () => {
   const dead = { status: 'dead', confidence_pct: null } as const
   assert.equal(reason({ ...dead, suspected_cause: 'unknown' }), 'Dead')
-  assert.equal(reason({ ...dead, suspected_cause: 'fuse' }), 'Dead, perhaps a blown fuse')
+  assert.equal(
+    reason({ ...dead, suspected_cause: 'fuse' }),
+    'Dead, open circuit: a fuse, a connector or a cable',
+  )
+})
+
+test('of a dead string no cause is preferred: the list says what its I-V curve says', () => {
+  const dead = { status: 'dead', confidence_pct: 50 } as const
+  for (const suspected_cause of ['fuse', 'connector'] as const) {
+    assert.equal(reason({ ...dead, suspected_cause }), `Dead, ${open_circuit}`)
+  }
 })

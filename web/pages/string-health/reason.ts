@@ -31,6 +31,9 @@ const causes: Record<string, string> = {
   snow: 'snow',
 }
 
+/** Which of them it is shows on site alone. */
+export const open_circuit = 'open circuit: a fuse, a connector or a cable'
+
 /** A date of the site, which no clock moves. */
 const dateOf = (date: string) => formatTime(date, 'UTC', 'date')
 
@@ -50,7 +53,9 @@ export function reasonOf(string: StringHealth): string {
       much === '0.0' ? `as much power as ${than}` : `${much} % ${words} power than ${than}`,
     )
   }
-  if (suspected_cause && suspected_cause !== 'unknown') {
+  if (status === 'dead' && (suspected_cause === 'fuse' || suspected_cause === 'connector')) {
+    parts.push(open_circuit)
+  } else if (suspected_cause && suspected_cause !== 'unknown') {
     const sure = confidence_pct === null ? '' : ` (${formatNumber(confidence_pct, 0)} % sure)`
     parts.push(`perhaps ${causes[suspected_cause] ?? inWords(suspected_cause)}${sure}`)
   }

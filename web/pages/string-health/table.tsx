@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { Link } from 'wouter'
 import { useMay } from '../../queries.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
-import { formatEnergy, formatQuantity } from '../../ui/format.ts'
+import { formatEnergy } from '../../ui/format.ts'
 import { healthNames } from '../../ui/health-names.ts'
 import { PagesOf } from '../../ui/pages-of.tsx'
 import { StringHealthBadge } from '../../ui/plant-words.tsx'
@@ -25,10 +25,6 @@ const worstFirst = (a: StringHealth, b: StringHealth) =>
 
 const columns: readonly Column<StringHealth>[] = [
   { name: 'Verdict', cell: ({ status }) => <StringHealthBadge status={status} /> },
-  {
-    ...{ name: 'Health', is_number: true },
-    cell: ({ health_score_pct }) => formatQuantity(health_score_pct, '%'),
-  },
   {
     ...{ name: 'Lost', is_number: true },
     cell: ({ estimated_loss_kwh }) => formatEnergy(estimated_loss_kwh),

@@ -9,6 +9,7 @@ import { formatNumber } from '../../ui/format.ts'
 import { Section } from '../../ui/section.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { inWords } from '../../ui/words.ts'
+import { open_circuit } from '../string-health/reason.ts'
 import { StringCharts, type StringChartsProps } from './charts.tsx'
 import { IvCurve } from './iv-curve.tsx'
 import MeasuredCharts from './measured.tsx'
@@ -96,7 +97,7 @@ const diagnoses: Record<string, string> = {
   voltage_loss: 'It lacks voltage: panels bridged, or aged',
   series_resistance: 'Resistance in its way: a connector or a cable',
   shading_or_mismatch: 'Shade, or panels that do not match',
-  open: 'It is open: a fuse, a connector or a cable',
+  open: `The string has an ${open_circuit}`,
 }
 
 const unsaid: Record<string, string> = {
@@ -111,7 +112,7 @@ function diagnosisOf(meta: IvExpectedMeta): string {
   const parts = [
     lossOf(current_loss_pct, 'current'),
     lossOf(voltage_loss_pct, 'voltage'),
-    confidence_pct !== null && `${formatNumber(confidence_pct, 0)} % sure`,
+    confidence_pct !== null && diagnosis !== 'open' && `${formatNumber(confidence_pct, 0)} % sure`,
   ].filter(Boolean)
   const words = diagnoses[diagnosis] ?? inWords(diagnosis)
   return parts.length === 0 ? `${words}.` : `${words} (${parts.join(', ')}).`

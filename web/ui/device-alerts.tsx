@@ -1,0 +1,45 @@
+import { Alert, Anchor, Group, List } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { heliograph } from '../api.ts'
+import { useMayRead } from '../pages/overview/may-read.ts'
+import { useSite } from '../shell/site-shell.tsx'
+import { type AlertPlace, alertsOf } from './device-places.ts'
+import { SeverityBadge } from './severity.tsx'
+import { Time } from './time.tsx'
+
+/** On the page of a device: what rules found wrong with it. */
+export function DeviceAlerts({ site_id, ...place }: AlertPlace & { site_id: string }) {
+  const { timezone } = useSite()
+  const mayRead = useMayRead()
+  const { data } = useQuery({
+    queryKey: ['alerts', site_id, 'open'],
+    queryFn: ({ signal }) => heliograph.alertsList({ site_id }, { signal }),
+    enabled: mayRead('alerts:read'),
+    refetchInterval: 30_000,
+  })
+  const own = alertsOf(data?.data ?? [], place)
+  if (own.length === 0) return null
+  return (
+    <Alert color="red" variant="outline" title={`Alerts: ${own.length}`}>
+      <List size="sm" listStyleType="none" spacing={4}>
+        {own.map((alert) => (
+          <List.Item key={alert.alert_id}>
+            <Group gap="xs">
+              <SeverityBadge severity={alert.severity} />
+              <Anchor
+                component={Link}
+                size="sm"
+                underline="always"
+                href={`/sites/${site_id}/alerts?alert_id=${alert.alert_id}`}
+              >
+                {alert.title}
+              </Anchor>
+              since <Time at={alert.started_at} timezone={timezone} />
+            </Group>
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  )
+}
