@@ -44,7 +44,9 @@ export default function Energy({ site_id }: SitePageProps) {
         <Answered query={performance}>{(plants) => <PlantYields plants={plants} />}</Answered>
       </Section>
       <Section title="Where energy was lost">
-        <Answered query={losses}>{(inverters) => <Losses inverters={inverters} />}</Answered>
+        <Answered query={losses}>
+          {(inverters) => <Losses inverters={inverters} plants={performance.data ?? []} />}
+        </Answered>
       </Section>
     </Page>
   )

@@ -2,7 +2,8 @@ import type { LoggerEfficiency } from '@heliograph/sdk'
 import { Figure } from '../../ui/figure.tsx'
 import { FigureGrid } from '../../ui/figure-grid.tsx'
 import { formatEnergy, formatNumber, formatQuantity } from '../../ui/format.ts'
-import { type Bucket, sumKnown } from './reads.ts'
+import type { Bucket } from './reads.ts'
+import { sumKnown } from './sums.ts'
 
 /** The mean of what is known, by weight. */
 function mean(
@@ -21,6 +22,9 @@ function mean(
   }
   return weights > 0 ? total / weights : null
 }
+
+const yieldOf = (energy_kwh: number | null, capacity_kwp: number | null) =>
+  energy_kwh === null || !capacity_kwp ? null : energy_kwh / capacity_kwp
 
 const low_index_pct = 90
 
@@ -48,7 +52,10 @@ export function EnergyFigures({ plants, buckets }: EnergyFiguresProps) {
   )
   const ratio_pct = mean(plants, (plant) => plant.performance_ratio_pct, light)
   const guaranteed_pct = mean(plants, (plant) => plant.guaranteed_performance_ratio_pct, capacity)
-  const yield_kwh_kwp = mean(plants, (plant) => plant.specific_yield_kwh_kwp, capacity)
+  // Of a year of which less than half is measured ratios say nothing; its energy is known.
+  const yield_kwh_kwp =
+    mean(plants, (plant) => plant.specific_yield_kwh_kwp, capacity) ??
+    yieldOf(energy_kwh, sumKnown(plants, capacity))
   const available_pct = mean(plants, (plant) => plant.availability_time_pct, capacity)
   const curtailed_kwh = sumKnown(plants, (plant) => plant.curtailed_energy_kwh)
   const tone =
@@ -61,7 +68,7 @@ export function EnergyFigures({ plants, buckets }: EnergyFiguresProps) {
         note={is_little && energy_kwh !== null ? 'too little was measured for the ratios' : null}
       />
       <Figure
-        label="Of what the light allowed"
+        label="Performance vs expected"
         value={formatQuantity(index_pct, '%')}
         note={expected_kwh === null ? null : `${formatEnergy(expected_kwh)} expected`}
         {...tone}

@@ -1,4 +1,4 @@
-import type { InverterLosses } from '@heliograph/sdk'
+import type { InverterLosses, LoggerEfficiency } from '@heliograph/sdk'
 import { Table, Text } from '@mantine/core'
 import { useMemo } from 'react'
 import type { ChartOption } from '../../ui/echart.tsx'
@@ -6,22 +6,22 @@ import { formatEnergy, formatNumber, formatQuantity } from '../../ui/format.ts'
 import { Chart } from '../../ui/lazy-chart.tsx'
 import { RowTable } from '../../ui/row-table.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { sumKnown } from './reads.ts'
+import { kinds, type Loss, lossesOf } from './loss-parts.ts'
+import { sumKnown } from './sums.ts'
 
-const kinds = [
-  { name: 'Downtime', of: (row: InverterLosses) => row.downtime_loss_kwh },
-  { name: 'Curtailment', of: (row: InverterLosses) => row.curtailment_loss_kwh },
-  { name: 'Clipping', of: (row: InverterLosses) => row.clipping_loss_kwh },
-  { name: 'Derating', of: (row: InverterLosses) => row.derating_loss_kwh },
-  { name: 'Conversion', of: (row: InverterLosses) => row.conversion_loss_kwh },
-] as const
+interface LossesProps {
+  inverters: readonly InverterLosses[]
+  plants: readonly LoggerEfficiency[]
+}
 
 /** From what could have been to what was delivered. */
-export function Losses({ inverters }: { inverters: readonly InverterLosses[] }) {
-  const delivered_kwh = sumKnown(inverters, (row) => row.ac_energy_kwh)
+export function Losses({ inverters, plants }: LossesProps) {
+  const delivered_kwh =
+    sumKnown(plants, (plant) => plant.energy_kwh) ?? sumKnown(inverters, (row) => row.ac_energy_kwh)
+  const expected_kwh = sumKnown(plants, (plant) => plant.expected_energy_kwh)
   const losses = useMemo(
-    () => kinds.map(({ name, of }) => ({ name, kwh: sumKnown(inverters, of) })),
-    [inverters],
+    () => lossesOf(inverters, { expected_kwh, delivered_kwh }),
+    [inverters, expected_kwh, delivered_kwh],
   )
   const option = useMemo(() => waterfall(losses, delivered_kwh ?? 0), [losses, delivered_kwh])
   if (delivered_kwh === null)
@@ -32,19 +32,15 @@ export function Losses({ inverters }: { inverters: readonly InverterLosses[] }) 
     )
   return (
     <>
-      <Chart title="From possible to delivered energy, loss by loss" option={option} height={280} />
+      <Chart title="From expected to delivered energy, loss by loss" option={option} height={280} />
       <Text size="sm" c="dimmed" mb="sm">
         Bars do not begin at 0. Conversion is DC less AC; the others are by the light that was
-        measured. Losses before the inverters, such as dirt and shade, are in the performance ratio.
+        measured. The rest of what was expected by the light was lost before the inverters: weak
+        strings, dirt, shade, and what the model of the plant does not know.
       </Text>
       <LossTable inverters={inverters} />
     </>
   )
-}
-
-interface Loss {
-  name: string
-  kwh: number | null
 }
 
 function waterfall(losses: readonly Loss[], delivered_kwh: number): ChartOption {
@@ -66,7 +62,7 @@ function waterfall(losses: readonly Loss[], delivered_kwh: number): ChartOption 
       type: 'category',
       inverse: true,
       data: [
-        `Possible ${formatEnergy(total_kwh)}`,
+        `Expected ${formatEnergy(total_kwh)}`,
         ...losses.map(({ name, kwh }) => `${name} ${formatEnergy(kwh)}`),
         `Delivered ${formatEnergy(delivered_kwh)}`,
       ],
@@ -111,6 +107,12 @@ function waterfall(losses: readonly Loss[], delivered_kwh: number): ChartOption 
 
 const head = ['Inverter', 'Delivered', ...kinds.map(({ name }) => name), 'Efficiency', 'At night']
 
+/** Within half a percent an efficiency is as expected. */
+const isLow = ({
+  conversion_efficiency_pct: is_pct,
+  expected_efficiency_pct: of_pct,
+}: InverterLosses) => is_pct !== null && of_pct !== null && of_pct - is_pct > 0.5
+
 function LossTable({ inverters }: { inverters: readonly InverterLosses[] }) {
   return (
     <RowTable label="Losses of each inverter" min_width={900} head={head}>
@@ -123,7 +125,7 @@ function LossTable({ inverters }: { inverters: readonly InverterLosses[] }) {
           ))}
           <Table.Td>
             {formatQuantity(row.conversion_efficiency_pct, '%', 2)}
-            {row.expected_efficiency_pct !== null && (
+            {isLow(row) && (
               <Text size="xs" c="dimmed">
                 {formatQuantity(row.expected_efficiency_pct, '%', 2)} expected
               </Text>

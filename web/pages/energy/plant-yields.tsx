@@ -5,7 +5,7 @@ import { RowTable } from '../../ui/row-table.tsx'
 
 const head = [
   ...['Plant', 'Energy', 'Expected', 'Of expected', 'Yield', 'Performance ratio'],
-  ...['Yield to the others', 'Availability', 'Curtailed', 'Measured'],
+  ...['Availability', 'Curtailed', 'Measured'],
 ]
 
 const reasons = {
@@ -50,7 +50,6 @@ export function PlantYields({ plants }: { plants: readonly LoggerEfficiency[] })
               </Text>
             )}
           </Table.Td>
-          <Table.Td>{signed(plant.deviation_from_fleet_pct)}</Table.Td>
           <Table.Td>{formatQuantity(plant.availability_time_pct, '%')}</Table.Td>
           <Table.Td>{formatEnergy(plant.curtailed_energy_kwh)}</Table.Td>
           <Table.Td>{formatQuantity(plant.completeness_pct, '%')}</Table.Td>
@@ -59,6 +58,3 @@ export function PlantYields({ plants }: { plants: readonly LoggerEfficiency[] })
     </RowTable>
   )
 }
-
-const signed = (pct: number | null) =>
-  `${pct !== null && pct > 0 ? '+' : ''}${formatQuantity(pct, '%')}`

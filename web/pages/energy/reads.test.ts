@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { periodOf } from '../../ui/periods.ts'
+import { sumKnown } from './sums.ts'
 
 // The pages are asked for from where they came.
 globalThis.location = { origin: 'http://plant.example' } as Location
-const { labelOf, readBuckets, sumKnown } = await import('./reads.ts')
+const { labelOf, readBuckets } = await import('./reads.ts')
 
 const hour_ms = 3_600_000
 const day_ms = 24 * hour_ms

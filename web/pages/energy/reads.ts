@@ -5,6 +5,7 @@ import { heliograph } from '../../api.ts'
 import { daysOf, type Period } from '../../ui/periods.ts'
 import { clockAt, dayAt } from '../../ui/site-clock.ts'
 import { addDays, dayStart } from '../../ui/site-day.ts'
+import { sum } from './sums.ts'
 
 const iso = (ms: number) => new Date(ms).toISOString()
 const hour_ms = 3_600_000
@@ -47,9 +48,6 @@ function keyAt(start_at: string, { period, timezone }: Asked): string {
   if (period.kind === 'day') return new Date(start_at).toISOString()
   return dayAt(Date.parse(start_at), timezone).slice(0, period.kind === 'year' ? 7 : 10)
 }
-
-const sum = (before: number | null, more: number | null) =>
-  more === null ? before : (before ?? 0) + more
 
 /** So many days of plants at once: an answer has the hours of each, and a browser is no server. */
 const plant_days_max = 4400
@@ -132,9 +130,4 @@ export function labelOf(key: string, { period, timezone }: Pick<Asked, 'period' 
   return new Date(`${key}-01T00:00:00Z`).toLocaleDateString('en-GB', {
     ...{ month: 'short', timeZone: 'UTC' },
   })
-}
-
-/** The sum of what is known; null where nothing is. */
-export function sumKnown<Row>(rows: readonly Row[], of: (row: Row) => number | null) {
-  return rows.reduce<number | null>((total, row) => sum(total, of(row)), null)
 }

@@ -6,6 +6,7 @@ import { heliograph } from '../../api.ts'
 import { isDisconnected } from '../../ui/known-now.ts'
 import { Section } from '../../ui/section.tsx'
 import { SeverityBadge } from '../../ui/severity.tsx'
+import { inSiteTime } from '../../ui/site-time.ts'
 import { Answered } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 
@@ -49,7 +50,7 @@ export function OpenAlerts({ overview: { site, loggers } }: { overview: Overview
                         since <Time at={alert.started_at} timezone={site.timezone} />
                       </Text>
                     </Group>
-                    <Text size="sm">{alert.message}</Text>
+                    <Text size="sm">{inSiteTime(alert.message, site.timezone)}</Text>
                   </div>
                 ))}
               {data.length > 4 && <Text size="sm">and {data.length - 4} more</Text>}

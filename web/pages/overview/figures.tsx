@@ -25,14 +25,15 @@ function PowerNow({ overview: { status, predictions, generated_at } }: { overvie
   const hour = predictions?.next_hours.find(
     ({ start_at, end_at }) => Date.parse(start_at) <= now && now < Date.parse(end_at),
   )
+  const isCurtailed = (status.curtailed_power_kw ?? 0) >= 0.5
   return (
     <Figure
       label="Power now"
       value={formatPower(status.ac_power_kw)}
       note={
         <>
-          possible {formatPower(status.available_power_kw)}
-          {predictions && <>, forecast {formatPower(hour?.p50_kw)}</>}
+          {isCurtailed && <>available {formatPower(status.available_power_kw)} </>}
+          {predictions && <>forecast {formatPower(hour?.p50_kw)}</>}
         </>
       }
     />
@@ -49,8 +50,10 @@ function EnergyToday({ overview: { site, status, predictions } }: { overview: Ov
       {...(is_low && { tone: 'bad' as const })}
       note={
         <>
-          {share !== null && `${formatNumber(share, 0)} % of what the sun allowed so far. `}
-          {predictions && <>Forecast for the day {formatEnergy(predictions.today_p50_kwh)}</>}
+          {share !== null && `${formatNumber(share, 0)} % of the expected energy so far. `}
+          {predictions && status.is_daylight && (
+            <>Forecast for the day {formatEnergy(predictions.today_p50_kwh)}</>
+          )}
         </>
       }
     />

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { keptBackWords, sentence } from './sentence.ts'
+import { keptBackWords, sentence, shareOf } from './sentence.ts'
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 
@@ -9,16 +9,16 @@ const noon = {
   is_daylight: true,
 }
 
-test('the sentence tells what is possible now, and what the day made of its sun', () => {
+test('the sentence says what is delivered and curtailed now, and how the day compares', () => {
   assert.equal(
     plain(sentence(noon, 81.6)),
-    'The site delivers 300.0 kW, 75 % of what is possible now: it is curtailed. ' +
-      'Today so far: 82 % of what the sun allowed.',
+    'The site delivers 300.0 kW, 75 % of what is available: it is curtailed. ' +
+      'Today so far: 82 % of the expected energy.',
   )
   const night = { ...noon, ac_power_kw: -0.2, available_power_kw: 0, is_daylight: false }
   assert.equal(
     sentence(night, 96),
-    'Night: no production. Today so far: 96 % of what the sun allowed.',
+    'Night: no production. Today so far: 96 % of the expected energy.',
   )
 })
 
@@ -33,9 +33,17 @@ test('what is not known is not in it', () => {
 test('a limit that binds nothing is not blamed', () => {
   assert.equal(
     plain(sentence({ ...noon, curtailed_power_kw: 0.1 }, null)),
-    'The site delivers 300.0 kW, 75 % of what is possible now.',
+    'The site delivers 300.0 kW.',
   )
   assert.equal(keptBackWords(0.1), 'that keeps nothing back now')
   assert.equal(keptBackWords(null), 'what that keeps back now is not known')
   assert.equal(plain(keptBackWords(12)), 'they could deliver 12.0 kW more')
+})
+
+test('a day with more energy than is expected of it is not summed up yet: no share is told', () => {
+  assert.equal(shareOf(96, 100), 96)
+  assert.equal(shareOf(104, 100), 104)
+  assert.equal(shareOf(145, 100), null)
+  assert.equal(shareOf(0.2, 0), null)
+  assert.equal(shareOf(null, 100), null)
 })

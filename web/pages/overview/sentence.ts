@@ -10,7 +10,7 @@ type Now = Pick<
 export function sentence(status: Now, share_today_pct: number | null): string {
   const now = nowOf(status)
   if (share_today_pct === null) return now
-  return `${now} Today so far: ${formatNumber(share_today_pct, 0)} % of what the sun allowed.`
+  return `${now} Today so far: ${formatNumber(share_today_pct, 0)} % of the expected energy.`
 }
 
 function nowOf(status: Now): string {
@@ -19,9 +19,10 @@ function nowOf(status: Now): string {
   if (is_daylight === false && ac_power_kw <= 0) return 'Night: no production.'
   const power = `The site delivers ${formatPower(ac_power_kw)}`
   if (available_power_kw === null || available_power_kw < 1) return `${power}.`
+  if (!keepsBack(curtailed_power_kw)) return `${power}.`
+  // What inverters call available is their own power unless a limit holds them.
   const share = formatNumber(Math.min(100, (ac_power_kw / available_power_kw) * 100), 0)
-  const why = keepsBack(curtailed_power_kw) ? ': it is curtailed' : ''
-  return `${power}, ${share} % of what is possible now${why}.`
+  return `${power}, ${share} % of what is available: it is curtailed.`
 }
 
 /** Less is noise of the measurement, and what plants take at night. */
@@ -32,4 +33,14 @@ export function keptBackWords(curtailed_kw: number | null): string {
   if (curtailed_kw === null) return 'what that keeps back now is not known'
   if (!keepsBack(curtailed_kw)) return 'that keeps nothing back now'
   return `they could deliver ${formatPower(curtailed_kw)} more`
+}
+
+/** More than sensors and models are apart: part of the day is not summed up yet, %. */
+const believed_max_pct = 105
+
+export function shareOf(energy_kwh: unknown, expected_kwh: unknown): number | null {
+  if (typeof energy_kwh !== 'number' || typeof expected_kwh !== 'number') return null
+  if (expected_kwh <= 0) return null
+  const share_pct = (energy_kwh / expected_kwh) * 100
+  return share_pct > believed_max_pct ? null : share_pct
 }

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../api.ts'
+import { shareOf } from './sentence.ts'
 
 /** Energy of today in percent of what the sun allowed so far; null where it is not known. */
 export function useShareToday(site_id: string): number | null {
@@ -9,6 +10,5 @@ export function useShareToday(site_id: string): number | null {
     refetchInterval: 60_000,
   })
   const { energy_kwh, expected_energy_kwh } = data?.meta.totals ?? {}
-  if (typeof energy_kwh !== 'number' || !expected_energy_kwh) return null
-  return (energy_kwh / expected_energy_kwh) * 100
+  return shareOf(energy_kwh, expected_energy_kwh)
 }

@@ -36,7 +36,7 @@ export default function TodayChart({ overview }: { overview: Overview }) {
         <Text size="sm">The power of the day could not be read; it is tried again.</Text>
       )}
       <LineChart
-        title={`Power of the site on ${today}, with what was possible and forecast`}
+        title={`Power of the site on ${today}, available power and forecast`}
         timezone={timezone}
         {...drawn}
       />
@@ -82,22 +82,33 @@ function linesOf(
   )
   const forecast = (name: 'p10_kw' | 'p50_kw' | 'p90_kw') =>
     steps.map((point) => point?.[name] ?? null)
-  const lines: Line[] = [
-    {
-      ...{ label: 'Possible', unit: 'kW', color: 'green', dash: true },
-      values: total('available_power_kw'),
-    },
-    { label: 'Power', unit: 'kW', values: total('ac_power_kw'), color: 'blue', fill: true },
-  ]
+  const [power, available] = [total('ac_power_kw'), total('available_power_kw')]
+  const lines: Line[] = [{ label: 'Power', unit: 'kW', values: power, color: 'blue', fill: true }]
+  // Without a limit inverters call their own power available: a second line would say nothing.
+  if (isLimited(power, available)) {
+    lines.unshift({ label: 'Available', unit: 'kW', color: 'green', dash: true, values: available })
+  }
   if (points.length === 0) return { at_ms, lines }
+  const first = lines.length
   const style = { unit: 'kW', color: 'orange', stepped: true } as const
   lines.push(
-    { label: 'Forecast, 90 % stay below', ...style, dash: true, values: forecast('p90_kw') },
-    { label: 'Forecast', ...style, values: forecast('p50_kw') },
-    { label: 'Forecast, 10 % stay below', ...style, dash: true, values: forecast('p10_kw') },
+    { label: 'Forecast P90', ...style, dash: true, values: forecast('p90_kw') },
+    { label: 'Forecast P50', ...style, values: forecast('p50_kw') },
+    { label: 'Forecast P10', ...style, dash: true, values: forecast('p10_kw') },
   )
-  return { at_ms, lines, band: [2, 4] as const }
+  return { at_ms, lines, band: [first, first + 2] as const }
 }
+
+const limited_kw_min = 0.5
+
+export const isLimited = (
+  power: readonly (number | null)[],
+  available: readonly (number | null)[],
+): boolean =>
+  power.some((kw, nth) => {
+    const available_kw = available[nth] ?? null
+    return kw !== null && available_kw !== null && available_kw - kw > limited_kw_min + 0.02 * kw
+  })
 
 /** Not known where a part of it is not. */
 function sumOf(parts: readonly (number | null)[]): number | null {

@@ -1,0 +1,9 @@
+/** Sums of what is known. */
+
+export const sum = (before: number | null, more: number | null) =>
+  more === null ? before : (before ?? 0) + more
+
+/** Null where nothing is known. */
+export function sumKnown<Row>(rows: readonly Row[], of: (row: Row) => number | null) {
+  return rows.reduce<number | null>((total, row) => sum(total, of(row)), null)
+}

@@ -1,0 +1,9 @@
+/** Texts of the server name instants in UTC; people at a site read its own time. */
+import { formatTime } from './format.ts'
+
+const instant = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?::\d\d)?\s?(?:UTC|Z)\b/g
+
+export const inSiteTime = (text: string, timezone: string): string =>
+  text.replaceAll(instant, (_, date: string, clock: string) =>
+    formatTime(`${date}T${clock}:00Z`, timezone, 'full'),
+  )
