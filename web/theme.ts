@@ -15,7 +15,14 @@ export const theme = createTheme({
         variant === 'outline' ? { title: { color: 'var(--mantine-color-text)' } } : {},
     }),
     // Its text is that of the page; the dot has the colour.
-    Badge: Badge.extend({ defaultProps: { variant: 'dot', tt: 'none' } }),
+    Badge: Badge.extend({
+      defaultProps: { variant: 'dot', tt: 'none' },
+      // Gray is nearly that of a dark page.
+      vars: (_, { color }) => ({
+        dot: {},
+        root: color === 'gray' ? { '--badge-dot-color': 'var(--mantine-color-dimmed)' } : {},
+      }),
+    }),
     Notification: Notification.extend({
       defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
     }),

@@ -49,11 +49,11 @@ export default function Alerts({ site_id }: SitePageProps) {
               <AlertFigures alerts={shown} count={meta.count} received={data.length} />
               {shown.length === 0 && <NoAlerts is_filtered={data.length > 0} show={status} />}
               {listOf(
-                'Needs attention',
+                status.includes('resolved') ? 'Resolved' : 'Needs attention',
                 shown.filter(({ suppressed }) => !suppressed),
               )}
               {listOf(
-                'Explained, nobody is told',
+                'Suppressed',
                 shown.filter(({ suppressed }) => suppressed),
               )}
               {chosen.length > 0 && (
@@ -83,8 +83,8 @@ export default function Alerts({ site_id }: SitePageProps) {
 function NoAlerts({ is_filtered, show }: { is_filtered: boolean; show: readonly string[] }) {
   if (is_filtered) return <Empty title="None of the alerts matches the filters" />
   if (show.includes('resolved')) return <Empty title="Nothing was resolved yet" />
-  if (!show.includes('acknowledged')) return <Empty title="Somebody has taken note of all alerts" />
-  return <Empty title="Nothing is wrong">The site is looked at every minute.</Empty>
+  if (!show.includes('acknowledged')) return <Empty title="No unacknowledged alerts" />
+  return <Empty title="No active alerts">Rules are evaluated every minute.</Empty>
 }
 
 interface AlertGroupProps {

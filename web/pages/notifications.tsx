@@ -11,6 +11,7 @@ import { Page } from '../ui/page.tsx'
 import { PagesOf } from '../ui/pages-of.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { SeverityBadge } from '../ui/severity.tsx'
+import { inSiteTime } from '../ui/site-time.ts'
 import { Answered, Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
@@ -55,7 +56,7 @@ export default function Notifications({ site_id }: SitePageProps) {
         {({ data, meta }) => (
           <Stack gap="xs">
             {data.length === 0 && (
-              <Empty title={unread_only ? 'Everything is read' : 'Nobody was told of anything'}>
+              <Empty title={unread_only ? 'Everything is read' : 'No notifications sent'}>
                 Notifications are kept for 90 days.
               </Empty>
             )}
@@ -133,7 +134,7 @@ function Notification({ site_id, one }: { site_id: string; one: OmNotification }
               one.title
             )}
           </Text>
-          <Text size="sm">{one.body}</Text>
+          <Text size="sm">{inSiteTime(one.body, timezone)}</Text>
           <Group gap="2px 16px">
             {one.severity !== 'info' && <SeverityBadge severity={one.severity} />}
             <Text size="sm" c="dimmed" span>

@@ -40,7 +40,7 @@ export default function Reports({ site_id }: SitePageProps) {
         keepMounted={false}
       >
         <Tabs.List mb="md">
-          <Tabs.Tab value="runs">Made</Tabs.Tab>
+          <Tabs.Tab value="runs">Reports</Tabs.Tab>
           <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>
           <Tabs.Tab value="catalogue">Catalogue</Tabs.Tab>
         </Tabs.List>
@@ -92,7 +92,7 @@ function Glance({ site_id }: { site_id: string }) {
   const failed = data.runs_failed_last_30d
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }} spacing="xs">
-      <Figure label="Made in 30 days" value={data.runs_last_30d} />
+      <Figure label="Ordered in 30 days" value={data.runs_last_30d} />
       <Figure label="Failed in 30 days" value={failed} {...(failed > 0 && { tone: 'bad' })} />
       <Figure label="Subscriptions" value={data.subscriptions_active} note="that are enabled" />
       <Figure label="Next one" value={<Time at={data.next_run_at} timezone={timezone} />} />

@@ -192,7 +192,8 @@ function CodeField({ value, onChange, error }: CodeFieldProps) {
         type="number"
         oneTimeCode
         autoFocus
-        aria-label="Code of your authenticator"
+        ariaLabel="Code of your authenticator"
+        getInputProps={(nth) => ({ 'aria-label': `Digit ${nth + 1} of 6 of the code` })}
         {...{ value, onChange, error: Boolean(error) }}
       />
       {error && (
@@ -207,7 +208,7 @@ function CodeField({ value, onChange, error }: CodeFieldProps) {
 function OtherWay({ state: { step, turnTo } }: { state: SignInState }) {
   const [next, label]: [Step, string] =
     step === 'password'
-      ? ['forgotten', 'Forgotten the password?']
+      ? ['forgotten', 'Forgot the password?']
       : step === 'code'
         ? ['backup', 'Use a backup code']
         : ['password', 'Back']

@@ -141,10 +141,14 @@ function Orders({ site_id, orders }: { site_id: string; orders: readonly WorkOrd
         </Box>
       ),
     },
-    { name: 'State', cell: ({ status }) => <StateBadge state={status} /> },
-    { name: 'Priority', cell: ({ priority }) => <SeverityBadge severity={priority} /> },
+    { name: 'State', is_wide_only: true, cell: ({ status }) => <StateBadge state={status} /> },
     {
-      name: 'Whose',
+      name: 'Priority',
+      is_wide_only: true,
+      cell: ({ priority }) => <SeverityBadge severity={priority} />,
+    },
+    {
+      name: 'Assignee',
       cell: (order) =>
         order.assigned_to_name ?? order.assigned_to ?? order.team ?? order.contractor ?? '–',
     },

@@ -1,7 +1,7 @@
 /** What nobody may overlook on any page of a site: safe mode, data that is old, a server gone. */
 
 import { HeliographError, type Logger, type Site } from '@heliograph/sdk'
-import { Alert, Stack } from '@mantine/core'
+import { Alert, Stack, Text } from '@mantine/core'
 import { createContext, type ReactNode, useContext } from 'react'
 import NotFound from '../pages/not-found.tsx'
 import { useOverview, useSites } from '../queries.ts'
@@ -31,6 +31,9 @@ export function SiteShell({ site_id, children }: { site_id: string; children: Re
       <Stack gap="sm">
         <Banners site={site} />
         {children}
+        <Text size="xs" c="dimmed">
+          Times are those of the site ({site.timezone}) unless stated otherwise.
+        </Text>
       </Stack>
     </SiteContext>
   )

@@ -8,6 +8,8 @@ export interface Column<Row> {
   is_number?: true
   /** A text that may be long. */
   wraps?: true
+  /** Left out on a phone, where another column says it. */
+  is_wide_only?: true
 }
 
 /** Rows in columns; scrolls sideways where it is wider than the page, by keyboard, too. */
@@ -33,12 +35,17 @@ export function DataTable<Row>({
       tabIndex={0}
       role="region"
       aria-label={label}
+      className="scrolls"
     >
       <Table highlightOnHover verticalSpacing={6} className="figure">
         <Table.Thead>
           <Table.Tr>
-            {columns.map(({ name, is_number }) => (
-              <Table.Th key={name} ta={is_number ? 'right' : 'left'}>
+            {columns.map(({ name, is_number, is_wide_only }) => (
+              <Table.Th
+                key={name}
+                ta={is_number ? 'right' : 'left'}
+                visibleFrom={is_wide_only && 'sm'}
+              >
                 {name}
               </Table.Th>
             ))}
@@ -47,10 +54,12 @@ export function DataTable<Row>({
         <Table.Tbody>
           {rows.map((row) => (
             <Table.Tr key={keyOf(row)}>
-              {columns.map(({ name, cell, is_number, wraps }) => (
+              {columns.map(({ name, cell, is_number, wraps, is_wide_only }) => (
                 <Table.Td
                   key={name}
                   ta={is_number ? 'right' : 'left'}
+                  visibleFrom={is_wide_only && 'sm'}
+                  miw={wraps && 'min(16rem, 55vw)'}
                   style={{ whiteSpace: wraps ? 'normal' : 'nowrap' }}
                 >
                   {cell(row)}

@@ -132,7 +132,7 @@ function optionsOf({ lines, timezone, scheme, width, height, band }: Drawn): uPl
       })),
     ],
     series: [
-      { value: '{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}' },
+      { value: '{D} {MMM} {YYYY}, {HH}:{mm}:{ss}' },
       ...lines.map(({ label, unit, color, dash, fill, stepped, digits }) => ({
         label,
         scale: unit,

@@ -21,6 +21,7 @@ export function RowTable({
       tabIndex={0}
       role="region"
       aria-label={label}
+      className="scrolls"
     >
       <Table striped verticalSpacing="xs" className="figure">
         <Table.Thead>

@@ -20,6 +20,7 @@ export function WideTable({
       tabIndex={0}
       role="region"
       aria-label={label}
+      className="scrolls"
     >
       <Table verticalSpacing="xs" className="figure">
         {children}

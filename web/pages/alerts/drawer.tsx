@@ -5,9 +5,11 @@ import { Anchor, Drawer, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { heliograph } from '../../api.ts'
+import { useSite } from '../../shell/site-shell.tsx'
 import { DeviceLinks } from '../../ui/devices.tsx'
 import { dialog } from '../../ui/dialog.ts'
 import { SeverityBadge, StateBadge } from '../../ui/severity.tsx'
+import { inSiteTime } from '../../ui/site-time.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
@@ -71,13 +73,14 @@ interface DetailsProps {
 
 function Details({ site_id, alert, onStep }: DetailsProps) {
   const at = `/sites/${site_id}`
+  const { timezone } = useSite()
   return (
     <Stack>
       <Group gap="xs">
         <SeverityBadge severity={alert.severity} />
         <StateBadge state={alert.status} />
       </Group>
-      <Text>{alert.message}</Text>
+      <Text>{inSiteTime(alert.message, timezone)}</Text>
       <DeviceLinks site_id={site_id} named={alert} />
       {alert.recommended_action && (
         <div>

@@ -6,6 +6,17 @@ import { formatEnergy, formatMoney, formatPower, formatQuantity } from '../../ui
 import { Time } from '../../ui/time.tsx'
 import { inWords } from '../../ui/words.ts'
 
+/** Losses are counted from when the alert was raised, not from when its condition began. */
+export const lostWords = ({
+  started_at,
+  detected_at,
+}: Pick<Alert, 'started_at' | 'detected_at'>) =>
+  Date.parse(detected_at) - Date.parse(started_at) > late_ms
+    ? 'Energy lost since it was raised'
+    : 'Energy lost'
+
+const late_ms = 600_000
+
 export function AlertFacts({ alert }: { alert: Alert }) {
   const { timezone } = useSite()
   const time = (at: string | null) => (at === null ? null : <Time at={at} timezone={timezone} />)
@@ -24,8 +35,11 @@ export function AlertFacts({ alert }: { alert: Alert }) {
       rows={[
         ['Measured', quantity(alert.value)],
         ['Threshold', quantity(alert.threshold)],
-        ['Power missing', formatPower(alert.affected_power_kw)],
-        ['Energy lost', formatEnergy(alert.lost_energy_kwh)],
+        [
+          alert.status === 'resolved' ? 'Power missing at last' : 'Power missing now',
+          formatPower(alert.affected_power_kw),
+        ],
+        [lostWords(alert), formatEnergy(alert.lost_energy_kwh)],
         ['Money lost', formatMoney(alert.lost_amount, alert.currency)],
         ['Held for', formatDuration(alert.duration_s)],
         ['Began', time(alert.started_at)],

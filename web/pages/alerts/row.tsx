@@ -5,8 +5,10 @@ import { useSite } from '../../shell/site-shell.tsx'
 import { deviceText, useDevices } from '../../ui/devices.tsx'
 import { formatEnergy, formatMoney } from '../../ui/format.ts'
 import { SeverityBadge, StateBadge } from '../../ui/severity.tsx'
+import { inSiteTime } from '../../ui/site-time.ts'
 import { Time } from '../../ui/time.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
+import { lostWords } from './facts.tsx'
 
 interface AlertRowProps {
   site_id: string
@@ -57,7 +59,7 @@ export function AlertRow({ site_id, alert, is_selected, onSelect }: AlertRowProp
             </Group>
           </Group>
           <Text size="sm" c="dimmed" lineClamp={2}>
-            {alert.message}
+            {inSiteTime(alert.message, timezone)}
           </Text>
           <Group gap="2px 16px">
             <Text size="sm" span>
@@ -65,7 +67,7 @@ export function AlertRow({ site_id, alert, is_selected, onSelect }: AlertRowProp
             </Text>
             {lost_energy_kwh !== null && lost_energy_kwh > 0 && (
               <Text size="sm" span fw={600}>
-                {formatEnergy(lost_energy_kwh)} lost
+                {lostWords(alert)} {formatEnergy(lost_energy_kwh)}
                 {lost_amount !== null && `, ${formatMoney(lost_amount, currency)}`}
               </Text>
             )}

@@ -1,6 +1,6 @@
 import type { MarketAssignment } from '@heliograph/sdk'
 import { Badge, Table, Text } from '@mantine/core'
-import { formatMoney, none } from '../../ui/format.ts'
+import { formatDate, formatMoney, none } from '../../ui/format.ts'
 import { RowTable } from '../../ui/row-table.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { rateOf } from './fees.tsx'
@@ -60,8 +60,8 @@ export function Contracts({ contracts }: { contracts: readonly MarketAssignment[
               </Text>
             ))}
           </Table.Td>
-          <Table.Td style={{ whiteSpace: 'nowrap' }}>{one.valid_from_date}</Table.Td>
-          <Table.Td>{one.valid_to_date ?? 'no end'}</Table.Td>
+          <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatDate(one.valid_from_date)}</Table.Td>
+          <Table.Td>{one.valid_to_date ? formatDate(one.valid_to_date) : 'no end'}</Table.Td>
           <Table.Td>{one.offtaker ?? none}</Table.Td>
         </Table.Tr>
       ))}

@@ -39,8 +39,8 @@ export function MoneyByDay({ summary, is_year }: { summary: EarningsSummary; is_
       unit: currency ?? '',
       digits: 2,
       columns: [
-        { name: 'Net', stack: 'money', values: groups.map(({ net_amount }) => net_amount) },
-        { name: 'Fees', stack: 'money', values: groups.map(({ fees_amount }) => fees_amount) },
+        { name: 'Net', values: groups.map(({ net_amount }) => net_amount) },
+        { name: 'Fees', values: groups.map(({ fees_amount }) => fees_amount) },
       ],
     })
   }, [by_day, currency, is_year])

@@ -154,7 +154,7 @@ function PriceChart({ prices, currency, timezone }: PriceChartProps) {
       lines: [
         {
           ...{ label: 'Day-ahead', unit: `${currency}/MWh`, color: 'blue' as const, digits: 2 },
-          ...{ stepped: true as const, fill: true as const },
+          stepped: true as const,
           values: [...values, ...(last ? [last.price_per_mwh] : [])],
         },
       ],

@@ -1,5 +1,6 @@
 import type { Market } from '@heliograph/sdk'
 import { Alert, Badge, Table, Text } from '@mantine/core'
+import { formatDate } from '../../ui/format.ts'
 import { RowTable } from '../../ui/row-table.tsx'
 import { Time } from '../../ui/time.tsx'
 
@@ -58,7 +59,7 @@ export function Sources({ markets, timezone }: { markets: readonly Market[]; tim
               </Badge>
             </Table.Td>
             <Table.Td>{market.source ? sourceWords[market.source] : 'imported'}</Table.Td>
-            <Table.Td>{market.has_data_from_date ?? '–'}</Table.Td>
+            <Table.Td>{formatDate(market.has_data_from_date)}</Table.Td>
             <Table.Td>
               <Time at={market.last_price_at} timezone={timezone} />
             </Table.Td>

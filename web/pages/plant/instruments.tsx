@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../api.ts'
 import { useMay } from '../../queries.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
-import { formatQuantity } from '../../ui/format.ts'
+import { formatDate, formatQuantity } from '../../ui/format.ts'
 import { Section } from '../../ui/section.tsx'
 import { inWords } from '../../ui/words.ts'
 
@@ -24,6 +24,7 @@ const quantities: Partial<Record<WeatherSensor['quantity'], string>> = {
 const columns: Column<WeatherSensor>[] = [
   {
     name: 'Instrument',
+    wraps: true,
     cell: ({ name, quantity }) => (
       <>
         {name}
@@ -44,7 +45,7 @@ const columns: Column<WeatherSensor>[] = [
     cell: ({ reject_reason, included_in_average }) =>
       reject_reason ? reasons[reject_reason] : included_in_average ? 'Yes' : 'Not in the average',
   },
-  { name: 'Calibrated', cell: ({ calibrated_date }) => calibrated_date ?? '–' },
+  { name: 'Calibrated', cell: ({ calibrated_date }) => formatDate(calibrated_date) },
 ]
 
 /** What the met station of a plant measures, and which of it is believed. */
@@ -61,7 +62,7 @@ export function Instruments({ site_id, logger_id }: { site_id: string; logger_id
     <Section title="Weather instruments">
       <DataTable
         label="Weather instruments"
-        width={700}
+        width={560}
         {...{ columns, rows: data.sensors }}
         keyOf={({ station_id, sensor_id }) => `${station_id} ${sensor_id}`}
       />

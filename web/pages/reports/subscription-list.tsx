@@ -3,6 +3,7 @@ import { Badge, Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { heliograph } from '../../api.ts'
+import { useUser } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { dialog } from '../../ui/dialog.ts'
 import { Problem } from '../../ui/problem.tsx'
@@ -78,7 +79,7 @@ function Subscription({ site_id, one, name, onEdit, onDelete }: SubscriptionProp
   const { sub_id, enabled } = one
   const running = useWrite({
     write: () => heliograph.reportSubscriptionRun({ site_id, sub_id }),
-    done: 'It is being made: see “Made”',
+    done: 'It is being made: see “Reports”',
     changes: [['reports', site_id]],
   })
   return (
@@ -139,13 +140,14 @@ function Subscription({ site_id, one, name, onEdit, onDelete }: SubscriptionProp
 function Told({ one, name }: Pick<SubscriptionProps, 'one' | 'name'>) {
   const { timezone } = useSite()
   const { recipients } = one
+  const { mail_is_sent } = useUser()
   return (
     <>
       <Text size="sm">
         {name}, {one.format.toUpperCase()}, {whenText(one)}
       </Text>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {recipients.length === 0 ? 'Mailed to nobody' : `Mailed to ${recipients.join(', ')}`}
+        {mailedWords(recipients, mail_is_sent)}
       </Text>
       <Group gap="md">
         {one.next_run_at && (
@@ -167,6 +169,15 @@ function Told({ one, name }: Pick<SubscriptionProps, 'one' | 'name'>) {
       </Group>
     </>
   )
+}
+
+/** What becomes of a file besides its download. */
+export function mailedWords(recipients: readonly string[], mail_is_sent: boolean): string {
+  if (recipients.length === 0) return 'Not mailed'
+  const addresses = recipients.join(', ')
+  return mail_is_sent
+    ? `Mailed to ${addresses}`
+    : `Not mailed to ${addresses}: this server sends no mails`
 }
 
 interface DeleteDialogProps {
