@@ -228,9 +228,13 @@ export type Alert = {
      */
     lost_energy_kwh: number | null;
     /**
-     * What the contract of the plant would have paid for that; null where a price is not known.
+     * What the contract of the plant would have paid for that; null where a price is not known and for `lost_amount_reason`.
      */
     lost_amount: number | null;
+    /**
+     * An extension. `forbidden_scope`: the key lacks `earnings:read`, or the plan the module `earnings`. Null: `lost_amount` is served.
+     */
+    lost_amount_reason: 'forbidden_scope' | null;
     /**
      * Of `lost_amount`, ISO 4217.
      */
@@ -978,9 +982,13 @@ export type BatteryFleetSummary = {
     active_alarm_counts: FleetAlarmCounts;
     schedules: FleetScheduleCounts;
     /**
-     * What discharging brought today less what charging cost, at day-ahead prices, to the minute; of the units of which it is known.
+     * What discharging brought today less what charging cost, at day-ahead prices, to the minute; of the units of which it is known. Null without `earnings:read`.
      */
     earnings_today_amount: number | null;
+    /**
+     * An extension. `forbidden_scope`: the amount is null as the key lacks `earnings:read`, or the plan the module `earnings`.
+     */
+    earnings_today_reason: 'forbidden_scope' | null;
     /**
      * Of the amount, ISO 4217; null without one.
      */
@@ -1610,9 +1618,13 @@ export type BatteryToday = {
      */
     planned_discharged_kwh: number;
     /**
-     * What was discharged less what was charged at day-ahead prices since midnight at the site, of the energy that is known; null without a market, a price or energy.
+     * What was discharged less what was charged at day-ahead prices since midnight at the site, of the energy that is known; null without a market, a price or energy, and without `earnings:read`.
      */
     earnings_amount: number | null;
+    /**
+     * An extension. `forbidden_scope`: the amount is null as the key lacks `earnings:read`, or the plan the module `earnings`.
+     */
+    earnings_reason: 'forbidden_scope' | null;
     /**
      * ISO 4217; null without an amount.
      */
@@ -2789,19 +2801,19 @@ export type CurtailmentPriceWindow = {
      */
     suggested_limit_kw: number;
     /**
-     * Mean of what the contract pays.
+     * Mean of what the contract pays. Null where `money_reason` is `forbidden_scope`.
      */
-    avg_price_per_mwh: number;
+    avg_price_per_mwh: number | null;
     /**
-     * The same less fees that go by energy: below 0.
+     * The same less fees that go by energy: below 0. Null where `money_reason` is `forbidden_scope`.
      */
-    avg_net_price_per_mwh: number;
+    avg_net_price_per_mwh: number | null;
     /**
      * Of the `p50_kw` of the hours, without a limit, kWh; null where that is not known.
      */
     expected_energy_kwh: number | null;
     /**
-     * What that energy would earn less fees that go by it: below 0. null where it is not known.
+     * What that energy would earn less fees that go by it: below 0. null where it is not known or `money_reason` is `forbidden_scope`.
      */
     expected_net_amount: number | null;
     /**
@@ -2809,13 +2821,13 @@ export type CurtailmentPriceWindow = {
      */
     expected_curtailed_energy_kwh: number | null;
     /**
-     * What that saves: the part of the net amount that is not paid. null where it is not known.
+     * What that saves: the part of the net amount that is not paid. null where it is not known or `money_reason` is `forbidden_scope`.
      */
     expected_saving_amount: number | null;
     /**
-     * ISO 4217, of the contract.
+     * ISO 4217, of the contract. Null where `money_reason` is `forbidden_scope`.
      */
-    currency: string;
+    currency: string | null;
 };
 
 export type CurtailmentRelease = {
@@ -2993,9 +3005,9 @@ export type CurtailmentRow = {
      */
     currency: string | null;
     /**
-     * What keeps the amounts from being known, for all or a part of the energy. `no_contract`: the plant sells under none. `no_price`: the market has published none. `no_exchange_rate`: from the currency of the market into that of the contract, or of several contracts into that of the site.
+     * What keeps the amounts from being known, for all or a part of the energy. `no_contract`: the plant sells under none. `no_price`: the market has published none. `no_exchange_rate`: from the currency of the market into that of the contract, or of several contracts into that of the site. `forbidden_scope`: the key lacks `earnings:read`, or the plan the module `earnings`.
      */
-    money_reason: 'no_contract' | 'no_price' | 'no_exchange_rate' | null;
+    money_reason: 'no_contract' | 'no_price' | 'no_exchange_rate' | 'forbidden_scope' | null;
     /**
      * Name of the key; null if `edge_local`.
      */
@@ -3117,9 +3129,9 @@ export type CurtailmentSuggestion = {
      */
     negative_price_min: number | null;
     /**
-     * What keeps the prices of a part of the window, or all, from being known. `no_contract`: the plant sells under none. `no_price`: none is published, and none forecast. `no_exchange_rate`: between the currencies of market and contract.
+     * What keeps the prices of a part of the window, or all, from being known. `no_contract`: the plant sells under none. `no_price`: none is published, and none forecast. `no_exchange_rate`: between the currencies of market and contract. `forbidden_scope`: the key lacks `earnings:read`, or the plan the module `earnings`: prices and money of the contract are null.
      */
-    money_reason: 'no_contract' | 'no_price' | 'no_exchange_rate' | null;
+    money_reason: 'no_contract' | 'no_price' | 'no_exchange_rate' | 'forbidden_scope' | null;
     /**
      * When the plant would pay for what it delivers, by time: consecutive market periods as one, cut to the window that was asked for. Not where less is expected than the limit. Empty where it never would, and where no price is known.
      */

@@ -69,7 +69,15 @@ const howMuch = {
   ),
   lost_energy_kwh: Figure('The same over the time that it was watched, of all occurrences.'),
   lost_amount: Figure(
-    'What the contract of the plant would have paid for that; null where a price is not known.',
+    'What the contract of the plant would have paid for that; null where a price is not known ' +
+      'and for `lost_amount_reason`.',
+  ),
+  lost_amount_reason: Nullable(
+    Type.Enum(['forbidden_scope'], {
+      description:
+        'An extension. `forbidden_scope`: the key lacks `earnings:read`, or the plan the module ' +
+        '`earnings`. Null: `lost_amount` is served.',
+    }),
   ),
   currency: Text('Of `lost_amount`, ISO 4217.'),
 }
@@ -116,7 +124,11 @@ export interface ListedAlert extends StoredAlert {
   updated_at: Date
 }
 
-export function alertRecord(row: ListedAlert, now: Date): AlertRecord {
+/** `has_money`: for a reader with `earnings:read`. */
+export function alertRecord(
+  row: ListedAlert,
+  { now, has_money }: { now: Date; has_money: boolean },
+): AlertRecord {
   const { started_at, ended_at, resolved_at } = row
   return {
     alert_id: row.alert_id,
@@ -145,8 +157,9 @@ export function alertRecord(row: ListedAlert, now: Date): AlertRecord {
     unit: row.unit,
     affected_power_kw: figure(row.affected_power_kw),
     lost_energy_kwh: rounded(row.lost_energy_kwh, 3),
-    lost_amount: rounded(row.lost_amount, 2),
-    currency: row.currency,
+    lost_amount: has_money ? rounded(row.lost_amount, 2) : null,
+    lost_amount_reason: has_money ? null : 'forbidden_scope',
+    currency: has_money ? row.currency : null,
     acknowledged_at: iso(row.acknowledged_at),
     acknowledged_by: row.acknowledged_by,
     ack_note: row.ack_note,

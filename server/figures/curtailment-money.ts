@@ -3,6 +3,7 @@ import { type RowWorth, readCurtailmentWorth } from '../earnings/curtailment-wor
 import { majorUnits } from '../earnings/money.ts'
 import {
   type CurtailmentRow,
+  hiddenMoney,
   noMoney,
   type RowMoney,
   rowRecord,
@@ -10,12 +11,19 @@ import {
 } from '../records/curtailment-row.ts'
 import type { Queries } from '../storage/database.ts'
 
+export interface RowReader {
+  site_id: string
+  /** Whether the rows are for somebody with `earnings:read`. */
+  has_money: boolean
+}
+
 /** Rows as they are served, by the newest prices: these are read anew for each answer. */
 export async function withMoney(
   db: Queries,
-  site_id: string,
+  { site_id, has_money }: RowReader,
   rows: readonly StoredRow[],
 ): Promise<CurtailmentRow[]> {
+  if (!has_money) return rows.map((row) => rowRecord(row, hiddenMoney))
   const told = rows.filter(({ curtailed_energy_kwh }) => curtailed_energy_kwh !== null)
   if (told.length === 0) return rows.map((row) => rowRecord(row, noMoney))
   const worth = await readCurtailmentWorth(db, site_id, told)

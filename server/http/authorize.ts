@@ -9,6 +9,7 @@ import {
   type Scope,
 } from './endpoint.ts'
 import { ApiError } from './errors.ts'
+import { scopeModules } from './scope-modules.ts'
 
 export const site_id_pattern = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
@@ -48,6 +49,10 @@ export function requireScope(caller: Caller, required_scope: Scope | null): void
   const challenge = `Bearer realm="heliograph", error="insufficient_scope", scope="${required_scope}"`
   throw new ApiError('forbidden_scope', { required_scope }, { 'www-authenticate': challenge })
 }
+
+/** Whether the caller sees sections and fields that take a scope beside that of their endpoint. */
+export const mayRead = ({ scopes, modules }: Caller, scope: Scope): boolean =>
+  scopes.has(scope) && modules.has(scopeModules[scope])
 
 export function requireRole(caller: Caller, required_role: Role): void {
   const rank = (role: Role | undefined) => (role === undefined ? -1 : roles.indexOf(role))

@@ -29,7 +29,7 @@ export type RowStatus = (typeof rowStatuses)[number]
 /** Those of rows that are not over. */
 export const openStatuses = ['scheduled', 'active', 'releasing'] as const satisfies RowStatus[]
 
-const moneyReasons = ['no_contract', 'no_price', 'no_exchange_rate'] as const
+const moneyReasons = ['no_contract', 'no_price', 'no_exchange_rate', 'forbidden_scope'] as const
 
 export const statusRule =
   '`scheduled`: before its start. `active`: in force. `releasing`: its release was asked for, and ' +
@@ -165,7 +165,8 @@ export const CurtailmentRow = Type.Object(
           'What keeps the amounts from being known, for all or a part of the energy. ' +
           '`no_contract`: the plant sells under none. `no_price`: the market has published none. ' +
           '`no_exchange_rate`: from the currency of the market into that of the contract, or of ' +
-          'several contracts into that of the site.',
+          'several contracts into that of the site. `forbidden_scope`: the key lacks ' +
+          '`earnings:read`, or the plan the module `earnings`.',
       }),
     ),
     created_by: Nullable(Type.String({ description: 'Name of the key; null if `edge_local`.' })),
@@ -189,6 +190,9 @@ export const noMoney: RowMoney = {
   currency: null,
   money_reason: null,
 }
+
+/** For a caller without `earnings:read`. */
+export const hiddenMoney: RowMoney = { ...noMoney, money_reason: 'forbidden_scope' }
 
 /**
  * The status of `r`, a row of `curtailment_rows`, as SQL; `now` is an expression. Nothing else says

@@ -99,6 +99,24 @@ test('alerts are listed by status, the newest start first', async () => {
   }
 })
 
+test('the money of an alert is shown to nobody without `earnings:read`', async () => {
+  await round(1, [fault(1)])
+  await db.execute("update alerts set lost_amount = 0.73, currency = 'EUR'")
+  const blind = await addKey(db, {
+    key_id: 'cacacacacaca',
+    scopes: ['alerts:read', 'alerts:write'],
+  })
+  const moneyOf = ({ lost_amount, lost_amount_reason, currency }: Record<string, unknown>) => [
+    ...[lost_amount, lost_amount_reason, currency],
+  ]
+  assert.deepEqual(moneyOf((await get('/alerts')).body.data[0]), [0.73, null, 'EUR'])
+  const hidden = [null, 'forbidden_scope', null]
+  const [alert] = (await get('/alerts', blind)).body.data
+  assert.deepEqual(moneyOf(alert), hidden)
+  const path = `${alert.alert_id}/acknowledge`
+  assert.deepEqual(moneyOf((await post(path, undefined, blind)).body), hidden)
+})
+
 test('an alert tells what, where, since when and how much, and what sees to it', async () => {
   await round(1, [fault(1)])
   await round(3, [fault(1)])
@@ -132,7 +150,13 @@ test('an alert tells what, where, since when and how much, and what sees to it',
     last_seen_at: minutes(3).toISOString(),
     ...{ ended_at: null, duration_s: 240, occurrence_count: 1 },
     ...{ value: 3, threshold: null, unit: 'code' },
-    ...{ affected_power_kw: 60, lost_energy_kwh: 2, lost_amount: null, currency: null },
+    ...{
+      affected_power_kw: 60,
+      lost_energy_kwh: 2,
+      lost_amount: null,
+      lost_amount_reason: null,
+      currency: null,
+    },
     ...{ acknowledged_at: null, acknowledged_by: null, ack_note: null },
     ...{ resolved_at: null, resolved_by: null, resolution: null, resolution_note: null },
     ...{ suppressed: false, suppressed_reason: null },

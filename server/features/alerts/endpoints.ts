@@ -5,6 +5,7 @@ import { alertStatuses } from '../../alerts/listener.ts'
 import { AlertRecord, alertRecord } from '../../alerts/record.ts'
 import { addTransitions, changeAlerts, holdAlert } from '../../alerts/store.ts'
 import { acknowledge, resolve } from '../../alerts/transitions.ts'
+import { mayRead } from '../../http/authorize.ts'
 import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
@@ -45,12 +46,12 @@ export const listAlerts = endpoint({
   },
   returns: List(AlertRecord),
   example: { answer: list([alertExample]) },
-  async handle({ site: { site_id }, query }, { alerts, clock }: Needs) {
+  async handle({ site: { site_id }, caller, query }, { alerts, clock }: Needs) {
     const { status: statuses = ['active', 'acknowledged'] } = query
     const found = await alerts.newest({ site_id, statuses, limit: listed_max })
-    const now = clock.now()
+    const shown = { now: clock.now(), has_money: mayRead(caller, 'earnings:read') }
     return list(
-      found.alerts.map((alert) => alertRecord(alert, now)),
+      found.alerts.map((alert) => alertRecord(alert, shown)),
       found.count,
     )
   },
@@ -92,7 +93,8 @@ async function decide(request: Deciding, decision: typeof acknowledge, { clock }
     const transition = { alert_id, from_status, to_status: after.status, note }
     await addTransitions(tx, site_id, [{ ...transition, changed_by: caller.key_name }], now)
   }
-  return alertRecord((await listedAlert(tx, site_id, params.alert_id))!, now)
+  const shown = { now, has_money: mayRead(caller, 'earnings:read') }
+  return alertRecord((await listedAlert(tx, site_id, params.alert_id))!, shown)
 }
 
 export const acknowledgeAlert = endpoint({

@@ -28,6 +28,7 @@ export const alertExample: AlertRecord = {
   affected_power_kw: 5.1,
   lost_energy_kwh: 8.075,
   lost_amount: 0.73,
+  lost_amount_reason: null,
   currency: 'EUR',
   acknowledged_at: null,
   acknowledged_by: null,

@@ -7,6 +7,7 @@ import { envelopeOf } from '../../batteries/envelope.ts'
 import { scheduleOf } from '../../batteries/schedules.ts'
 import { hourlyPowers, type Span } from '../../batteries/unit-energy.ts'
 import { BessId, unitRecord } from '../../batteries/units.ts'
+import { mayRead } from '../../http/authorize.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
 import { hour_ms } from '../../http/time-windows.ts'
@@ -37,7 +38,9 @@ export const getDashboard = endpoint({
   params: { bess_id: BessId },
   returns: Dashboard,
   example: { answer: dashboardExample },
-  async handle({ site: { site_id }, params: { bess_id } }, { clock, sites, batteryLogs }: Needs) {
+  async handle(request, { clock, sites, batteryLogs }: Needs) {
+    const { bess_id } = request.params
+    const { site_id } = request.site
     const now = clock.now()
     const asked = { site_id, bess_id }
     const [facts, unit] = await Promise.all([sites.facts(site_id), batteryLogs.unit(asked)])
@@ -53,18 +56,25 @@ export const getDashboard = endpoint({
     ])
     const day = days.find(({ start_ms }) => start_ms === utcDayStart(now.getTime()))!
     const current = batteryNow(live, situation)
+    const today = todayOf(days, span, current)
     return {
       unit: unitRecord(live, situation),
       current,
       schedule: schedule && scheduleOf(schedule, now, hourlyPowers(day.quarters)),
       deviations: deviationsOf(day),
-      today: todayOf(days, span, current),
+      today: mayRead(request.caller, 'earnings:read') ? today : { ...today, ...hidden_earnings },
       ...seriesOf(day),
       alarms_summary: alarmCounts(alarms, raised),
       envelope: envelopeOf(live, situation),
     }
   },
 })
+
+const hidden_earnings = {
+  earnings_amount: null,
+  earnings_reason: 'forbidden_scope',
+  currency: null,
+} as const
 
 /** From midnight at the site to the next, Unix ms. */
 function localDay({ day_start_at }: Situation, { timezone }: Pick<SiteFacts, 'timezone'>): Span {

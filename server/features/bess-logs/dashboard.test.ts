@@ -6,7 +6,7 @@ import {
   bessValues,
 } from '../../batteries/fixtures/battery-site.ts'
 import type { Database } from '../../storage/database.ts'
-import { addReading, servedSite } from '../fixtures/served-site.ts'
+import { addKey, addReading, servedSite } from '../fixtures/served-site.ts'
 
 const plan = {
   optimizer: { name: 'highs', version: '1', solver_status: 'optimal', solve_ms: 6, gap_pct: null },
@@ -91,7 +91,7 @@ test('the day of a battery against its plan', async (t) => {
     assert.deepEqual(body.today, {
       ...{ charged_kwh: null, discharged_kwh: null },
       ...{ planned_charged_kwh: 0, planned_discharged_kwh: 0 },
-      ...{ earnings_amount: null, currency: null },
+      ...{ earnings_amount: null, earnings_reason: null, currency: null },
     })
     assert.equal((await get('/bess/9/dashboard')).status, 404)
   })
@@ -211,6 +211,10 @@ test('the day of a battery against its plan', async (t) => {
     assert.equal(today.planned_charged_kwh, 40)
     assert.ok(Math.abs(today.earnings_amount - 0.05 * (160 - today.charged_kwh)) < 0.02)
     assert.equal(today.currency, 'EUR')
+    const key = await addKey(db, { key_id: 'dadadadadada', scopes: ['bess:read'] })
+    const { body: blind } = await get('/bess/1/dashboard', key)
+    const hidden = { earnings_amount: null, earnings_reason: 'forbidden_scope', currency: null }
+    assert.deepEqual(blind.today, { ...today, ...hidden })
   })
 
   await t.test('today is the day at the site, as it is of the unit itself', async () => {

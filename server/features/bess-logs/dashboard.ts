@@ -34,7 +34,14 @@ const Today = Type.Object(
     earnings_amount: Some(
       'What was discharged less what was charged at day-ahead prices since midnight at the ' +
         'site, of the energy that is ' +
-        'known; null without a market, a price or energy.',
+        'known; null without a market, a price or energy, and without `earnings:read`.',
+    ),
+    earnings_reason: Nullable(
+      Type.Enum(['forbidden_scope'], {
+        description:
+          'An extension. `forbidden_scope`: the amount is null as the key lacks `earnings:read`, ' +
+          'or the plan the module `earnings`.',
+      }),
     ),
     currency: Nullable(Type.String({ description: 'ISO 4217; null without an amount.' })),
   },
@@ -114,6 +121,7 @@ export function todayOf(
     planned_charged_kwh: planned(-1),
     planned_discharged_kwh: planned(1),
     earnings_amount: amount,
+    earnings_reason: null,
     currency: amount === null ? null : first!.currency,
   }
 }

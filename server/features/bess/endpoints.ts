@@ -4,6 +4,7 @@ import { BatteryNow, batteryMeasured, batteryNow } from '../../batteries/current
 import { Envelope, envelopeOf } from '../../batteries/envelope.ts'
 import type { LiveUnit, UnitFacts } from '../../batteries/unit-store.ts'
 import { BatteryUnit, BessId, unitRecord } from '../../batteries/units.ts'
+import { mayRead } from '../../http/authorize.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
@@ -90,13 +91,14 @@ export const getFleetSummary = endpoint({
     'and the efficiency are up to five minutes old.',
   returns: FleetSummary,
   example: { answer: fleetExample },
-  async handle({ site: { site_id } }, needs: Needs) {
+  async handle({ site: { site_id }, caller }, needs: Needs) {
     const now = await situation(site_id, needs)
     const [fleet, facts] = await Promise.all([
       units(site_id, now, needs, true),
       needs.bess.fleet.get(site_id, now.day_start_at),
     ])
-    return fleetSummary(fleet, facts, now)
+    const earnings = mayRead(caller, 'earnings:read') ? facts.earnings : 'forbidden_scope'
+    return fleetSummary(fleet, { ...facts, earnings }, now)
   },
 })
 

@@ -132,6 +132,7 @@ export const fleetExample: FleetSummary = {
   active_alarm_counts: { info: 0, warning: 1, major: 0, critical: 0 },
   schedules: { proposed: 1, approved: 1, rejected: 0 },
   earnings_today_amount: 31.42,
+  earnings_today_reason: null,
   currency: 'EUR',
 }
 

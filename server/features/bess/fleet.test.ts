@@ -7,7 +7,7 @@ import {
   unit2Values,
 } from '../../batteries/fixtures/battery-site.ts'
 import { addPrices, assignMarket } from '../../batteries/fixtures/schedule-site.ts'
-import { addReading, type ServedSite, servedSite } from '../fixtures/served-site.ts'
+import { addKey, addReading, type ServedSite, servedSite } from '../fixtures/served-site.ts'
 
 let site: ServedSite
 
@@ -108,6 +108,14 @@ test('what they earned today is at the prices of their market, a minute old at m
   site.clock.set('2026-06-21T10:06:06Z')
   const { earnings_today_amount, currency } = await summary()
   assert.deepEqual([earnings_today_amount, currency], [-0.38, 'EUR'])
+  const key = await addKey(site.db, { key_id: 'dadadadadada', scopes: ['bess:read'] })
+  const { body: blind } = await site.get('/bess/fleet/summary', key)
+  assert.deepEqual(blind, {
+    ...(await summary()),
+    earnings_today_amount: null,
+    earnings_today_reason: 'forbidden_scope',
+    currency: null,
+  })
   site.clock.set('2026-06-21T10:00:00Z')
 })
 

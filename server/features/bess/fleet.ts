@@ -67,7 +67,14 @@ export const FleetSummary = Type.Object(
     schedules: ScheduleCounts,
     earnings_today_amount: Figure(
       'What discharging brought today less what charging cost, at day-ahead prices, to the ' +
-        'minute; of the units of which it is known.',
+        'minute; of the units of which it is known. Null without `earnings:read`.',
+    ),
+    earnings_today_reason: Nullable(
+      Type.Enum(['forbidden_scope'], {
+        description:
+          'An extension. `forbidden_scope`: the amount is null as the key lacks `earnings:read`, ' +
+          'or the plan the module `earnings`.',
+      }),
     ),
     currency: Nullable(Type.String({ description: 'Of the amount, ISO 4217; null without one.' })),
   },
@@ -81,10 +88,13 @@ export interface FleetFacts {
   earnings: { amount: number; currency: string } | null
 }
 
+/** `forbidden_scope`: for a reader without `earnings:read`. */
+type Earnings = FleetFacts['earnings'] | 'forbidden_scope'
+
 /** `units` are those in service. */
 export function fleetSummary(
   units: readonly LiveUnit[],
-  facts: FleetFacts,
+  facts: Omit<FleetFacts, 'earnings'> & { earnings: Earnings },
   situation: Situation,
 ): FleetSummary {
   const { now, poll } = situation
@@ -103,8 +113,17 @@ export function fleetSummary(
     roundtrip_efficiency_30d_pct: facts.roundtrip_efficiency_30d_pct,
     active_alarm_counts: alarmCounts(units),
     schedules: facts.schedules,
-    earnings_today_amount: facts.earnings?.amount ?? null,
-    currency: facts.earnings?.currency ?? null,
+    ...earningsOf(facts.earnings),
+  }
+}
+
+function earningsOf(earnings: Earnings) {
+  const is_hidden = earnings === 'forbidden_scope'
+  const { amount = null, currency = null } = is_hidden ? {} : (earnings ?? {})
+  return {
+    earnings_today_amount: amount,
+    earnings_today_reason: is_hidden ? earnings : null,
+    currency,
   }
 }
 

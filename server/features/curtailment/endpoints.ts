@@ -2,6 +2,7 @@ import type { Clock } from '@heliograph/domain/clock'
 import { significant } from '@heliograph/domain/significant'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
+import { mayRead } from '../../http/authorize.ts'
 import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
@@ -45,8 +46,8 @@ export const listCurtailment = endpoint({
     'grid permit in any case, and does not tell it.',
   returns: List(CurtailmentRow),
   example: { answer: { data: [rowExample], meta: { count: 1 } } },
-  async handle({ site: { site_id } }, { clock, curtailment }: Needs) {
-    return list(await curtailment.open(site_id, clock.now()))
+  async handle(request, { clock, curtailment }: Needs) {
+    return list(await curtailment.open(readerOf(request), clock.now()))
   },
 })
 
@@ -69,14 +70,23 @@ export const curtailmentHistory = endpoint({
   heavy: true,
   returns: List(CurtailmentRow),
   example: { answer: { data: [pastRowExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, query }, { clock, curtailment }: Needs) {
+  async handle(request, { clock, curtailment }: Needs) {
     const now = clock.now()
-    return list(await curtailment.past(site_id, sinceDays(query.days, now), now))
+    const since = sinceDays(request.query.days, now)
+    return list(await curtailment.past(readerOf(request), since, now))
   },
-  async exports({ site: { site_id }, query }, { clock, curtailment }: Needs) {
+  async exports(request, { clock, curtailment }: Needs) {
     const now = clock.now()
-    return curtailment.pastItems(site_id, sinceDays(query.days, now), now)
+    return curtailment.pastItems(readerOf(request), sinceDays(request.query.days, now), now)
   },
+})
+
+const readerOf = ({
+  site,
+  caller,
+}: Pick<Request<unknown, unknown, unknown>, 'site' | 'caller'>) => ({
+  site_id: site.site_id,
+  has_money: mayRead(caller, 'earnings:read'),
 })
 
 const rules =
@@ -145,7 +155,8 @@ async function create(
     ...{ site_id, scope, logger_id, limit_mode, limit_value, ...times },
     ...{ created_by: caller.key_name, request_id, idempotency_key },
   })
-  const rows = await groupRecords(tx, { site_id, group_id: made.group_id }, times.now)
+  const reader = readerOf({ site, caller })
+  const rows = await groupRecords(tx, { ...reader, group_id: made.group_id }, times.now)
   const sum_kw = rows.reduce((sum, { max_power_kw }) => sum + max_power_kw, 0)
   return {
     group_id: made.group_id,
@@ -185,15 +196,18 @@ export const releaseCurtailment = endpoint({
   },
   returns: CurtailmentRelease,
   example: { answer: releaseExample },
-  async handle({ site: { site_id }, params: { group_id }, caller, tx }, { clock }: Needs) {
+  async handle({ site, params: { group_id }, caller, tx }, { clock }: Needs) {
+    const { site_id } = site
     const now = clock.now()
     const is_there = await releaseGroup(tx, { site_id, group_id, now, by: caller.key_name })
     if (!is_there) throw new ApiError('not_found', { group_id })
-    return releaseOf(group_id, await groupRecords(tx, { site_id, group_id }, now))
+    const reader = readerOf({ site, caller })
+    return releaseOf(group_id, await groupRecords(tx, { ...reader, group_id }, now))
   },
-  async settle({ site: { site_id }, params: { group_id } }, { clock, curtailment }: Needs) {
-    await curtailment.untilReleased({ site_id, group_id }, release_ms_max)
-    return releaseOf(group_id, await curtailment.ofGroup(site_id, group_id, clock.now()))
+  async settle({ site, caller, params: { group_id } }, { clock, curtailment }: Needs) {
+    const reader = readerOf({ site, caller })
+    await curtailment.untilReleased({ site_id: site.site_id, group_id }, release_ms_max)
+    return releaseOf(group_id, await curtailment.ofGroup(reader, group_id, clock.now()))
   },
 })
 

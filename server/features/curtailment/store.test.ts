@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { importContracts } from '../../admin/contracts.ts'
-import { type ServedSite, servedSite } from '../fixtures/served-site.ts'
+import { addKey, type ServedSite, servedSite } from '../fixtures/served-site.ts'
 
 const contracts = `
 assignments:
@@ -168,6 +168,30 @@ test('what rows kept back, in money', async (t) => {
       for (const logger_id of [1, 2]) await assertSums(logger_id)
     },
   )
+
+  await t.test('is shown to nobody without `earnings:read`', async () => {
+    const key = await addKey(site.db, { key_id: 'cccccccccccc', scopes: ['curtailment:read'] })
+    const shown = (await history()) as object[]
+    assert.ok(shown.length > 0)
+    for (const path of ['/curtailment/history', '/curtailment']) {
+      const whole = (await site.get(path)).body.data as object[]
+      const hidden = {
+        lost_revenue_amount: null,
+        avoided_cost_amount: null,
+        currency: null,
+        money_reason: 'forbidden_scope',
+      }
+      assert.deepEqual(
+        (await site.get(path, key)).body.data,
+        whole.map((row) => ({ ...row, ...hidden })),
+      )
+    }
+    await site.db.execute("update clients set modules = array_remove(modules, 'earnings')")
+    const without = await addKey(site.db, { key_id: 'dddddddddddd' })
+    const { data } = (await site.get('/curtailment/history', without)).body
+    assert.equal(data[0].money_reason, 'forbidden_scope')
+    await site.db.execute("update clients set modules = modules || '{earnings}'")
+  })
 
   await t.test('follows prices that are revised', async () => {
     const before = await moneyOf('deep', 1)

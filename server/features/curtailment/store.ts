@@ -1,5 +1,5 @@
 import type { Clock, Timers } from '@heliograph/domain/clock'
-import { withMoney } from '../../figures/curtailment-money.ts'
+import { type RowReader, withMoney } from '../../figures/curtailment-money.ts'
 import { type ExportItems, fetched } from '../../http/export-items.ts'
 import {
   type CurtailmentRow,
@@ -15,13 +15,13 @@ import type { Database, Queries } from '../../storage/database.ts'
 
 export interface CurtailmentStore {
   /** Rows that are not over, by their start. */
-  open(site_id: string, now: Date): Promise<CurtailmentRow[]>
+  open(reader: RowReader, now: Date): Promise<CurtailmentRow[]>
   /** Rows that were over since, the newest first. */
-  past(site_id: string, since: Date, now: Date): Promise<CurtailmentRow[]>
+  past(reader: RowReader, since: Date, now: Date): Promise<CurtailmentRow[]>
   /** The same as a file. */
-  pastItems(site_id: string, since: Date, now: Date): ExportItems
+  pastItems(reader: RowReader, since: Date, now: Date): ExportItems
   /** The rows of a group by plant; none where there is no such group. */
-  ofGroup(site_id: string, group_id: string, now: Date): Promise<CurtailmentRow[]>
+  ofGroup(reader: RowReader, group_id: string, now: Date): Promise<CurtailmentRow[]>
   /**
    * Returns when the edge has confirmed the release of every row of a group, or after `bound_ms`.
    * It hears of reports, and looks each second for those that it did not hear of.
@@ -41,21 +41,21 @@ export function createCurtailmentStore(
   }
 
   return {
-    async open(site_id, at) {
-      const rows = await db.query<StoredRow>(open, [site_id, at, openStatuses, grace_s])
-      return withMoney(db, site_id, rows)
+    async open(reader, at) {
+      const rows = await db.query<StoredRow>(open, [reader.site_id, at, openStatuses, grace_s])
+      return withMoney(db, reader, rows)
     },
-    async past(site_id, since, at) {
-      const rows = await db.query<StoredRow>(past, pastValues(site_id, since, at))
-      return withMoney(db, site_id, rows)
+    async past(reader, since, at) {
+      const rows = await db.query<StoredRow>(past, pastValues(reader.site_id, since, at))
+      return withMoney(db, reader, rows)
     },
-    pastItems: (site_id, since, at) => ({
+    pastItems: (reader, since, at) => ({
       async *items(queries) {
-        const rows = fetched<StoredRow>(queries, past, pastValues(site_id, since, at))
-        for await (const batch of rows) yield await withMoney(queries, site_id, batch)
+        const rows = fetched<StoredRow>(queries, past, pastValues(reader.site_id, since, at))
+        for await (const batch of rows) yield await withMoney(queries, reader, batch)
       },
     }),
-    ofGroup: (site_id, group_id, at) => groupRecords(db, { site_id, group_id }, at),
+    ofGroup: (reader, group_id, at) => groupRecords(db, { ...reader, group_id }, at),
     async untilReleased(group, bound_ms) {
       let wake = () => {}
       let is_over = false
@@ -90,10 +90,10 @@ const isOpen = (status: RowStatus) => (openStatuses as readonly RowStatus[]).inc
 
 export async function groupRecords(
   db: Queries,
-  group: { site_id: string; group_id: string },
+  group: RowReader & { group_id: string },
   at: Date,
 ): Promise<CurtailmentRow[]> {
-  return withMoney(db, group.site_id, await readGroup(db, group, at))
+  return withMoney(db, group, await readGroup(db, group, at))
 }
 
 function readGroup(

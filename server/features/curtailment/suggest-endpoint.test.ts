@@ -256,6 +256,26 @@ test('what the limit would cost, and when the plant would pay to deliver', async
   const [, second, third] = body.hours.map(({ p50_kw }: { p50_kw: number }) => p50_kw)
   near(window.expected_net_amount, -((second / 2) * 12 + third * 22) / 1000)
   near(window.expected_saving_amount, (((second - 2) / 2) * 12 + (third - 2) * 22) / 1000)
+
+  const key = await addKey(site.db, { key_id: 'bbbbbbbbbbbb', scopes: ['curtailment:read'] })
+  const { body: blind } = await site.get(`/curtailment/suggest?${noon}`, key)
+  assert.deepEqual(blind, {
+    ...body,
+    expected_lost_revenue_amount: null,
+    avoided_cost_amount: null,
+    currency: null,
+    avg_price_per_mwh: null,
+    money_reason: 'forbidden_scope',
+    price_windows: body.price_windows.map((one: object) => ({
+      ...one,
+      avg_price_per_mwh: null,
+      avg_net_price_per_mwh: null,
+      expected_net_amount: null,
+      expected_saving_amount: null,
+      currency: null,
+    })),
+    hours: body.hours.map((hour: object) => ({ ...hour, price_per_mwh: null })),
+  })
 })
 
 test('a plant that is paid at negative prices has no such windows', async () => {

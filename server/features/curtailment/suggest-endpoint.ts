@@ -3,6 +3,7 @@ import { placeOf } from '@heliograph/domain/place'
 import { rounded, significant } from '@heliograph/domain/significant'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
+import { mayRead } from '../../http/authorize.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
 import { LoggerId } from '../../http/params.ts'
@@ -88,7 +89,7 @@ export const suggestCurtailment = endpoint({
   },
   returns: Suggestion,
   example: { answer: suggestionExample },
-  async handle({ site: { site_id }, query }, needs: Needs) {
+  async handle({ site: { site_id }, caller, query }, needs: Needs) {
     if (query.end_hour <= query.start_hour) throw refusal('end_hour', 'must be after start_hour')
     const facts = await needs.sites.facts(site_id)
     const span = hoursOnTheClock(query, facts.timezone)
@@ -107,6 +108,7 @@ export const suggestCurtailment = endpoint({
     const of_plant = { site_id, logger_id: query.logger_id }
     const priceAt = await needs.curtailmentSuggest.prices(of_plant, span, now)
     const quarters = pricedQuarters(hours, priceAt)
+    const answer = answerOf(plant, hours, { missing, now, forecast, quarters })
     return {
       logger_id: query.logger_id,
       date: query.date,
@@ -114,7 +116,7 @@ export const suggestCurtailment = endpoint({
       start_hour: query.start_hour,
       end_hour: query.end_hour,
       ...windowOf(span),
-      ...answerOf(plant, hours, { missing, now, forecast, quarters }),
+      ...(mayRead(caller, 'earnings:read') ? answer : withoutMoney(answer)),
     }
   },
 })
@@ -216,6 +218,24 @@ const forecastFigures = (forecast: ForecastHours | null) => ({
   forecast_peak_p50_kw: forecast && significant(forecast.peak_p50_kw),
   forecast_peak_p90_kw: forecast && significant(forecast.peak_p90_kw),
   forecast_energy_p50_kwh: forecast && significant(forecast.energy_p50_kwh),
+})
+
+/** For a caller without `earnings:read`: prices of the market stay. */
+const withoutMoney = (answer: Answer): Answer => ({
+  ...answer,
+  ...unpriced,
+  avg_price_per_mwh: null,
+  currency: null,
+  money_reason: 'forbidden_scope',
+  price_windows: answer.price_windows.map((window) => ({
+    ...window,
+    avg_price_per_mwh: null,
+    avg_net_price_per_mwh: null,
+    expected_net_amount: null,
+    expected_saving_amount: null,
+    currency: null,
+  })),
+  hours: answer.hours.map((hour) => ({ ...hour, price_per_mwh: null })),
 })
 
 const unpriced = { expected_lost_revenue_amount: null, avoided_cost_amount: null } as const

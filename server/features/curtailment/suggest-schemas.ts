@@ -12,6 +12,7 @@ const Unknown = (description: string) => Nullable(Type.Number({ description }))
 
 const unforecast = 'null while there is no forecast.'
 const unpriced = 'null for `money_reason`.'
+const hidden = 'Null where `money_reason` is `forbidden_scope`.'
 
 const SuggestionHour = Type.Object(
   {
@@ -55,23 +56,23 @@ const PriceWindowRecord = Type.Object(
       minimum: 0,
       description: 'What such a command allows the plant, kW.',
     }),
-    avg_price_per_mwh: Type.Number({ description: 'Mean of what the contract pays.' }),
-    avg_net_price_per_mwh: Type.Number({
-      description: 'The same less fees that go by energy: below 0.',
-    }),
+    avg_price_per_mwh: Unknown(`Mean of what the contract pays. ${hidden}`),
+    avg_net_price_per_mwh: Unknown(`The same less fees that go by energy: below 0. ${hidden}`),
     expected_energy_kwh: Expected(
       'Of the `p50_kw` of the hours, without a limit, kWh; null where that is not known.',
     ),
     expected_net_amount: Unknown(
-      'What that energy would earn less fees that go by it: below 0. null where it is not known.',
+      'What that energy would earn less fees that go by it: below 0. null where it is not known or ' +
+        '`money_reason` is `forbidden_scope`.',
     ),
     expected_curtailed_energy_kwh: Expected(
       'What the limit would keep back of it, kWh; null where it is not known.',
     ),
     expected_saving_amount: Unknown(
-      'What that saves: the part of the net amount that is not paid. null where it is not known.',
+      'What that saves: the part of the net amount that is not paid. null where it is not ' +
+        'known or `money_reason` is `forbidden_scope`.',
     ),
-    currency: Type.String({ description: 'ISO 4217, of the contract.' }),
+    currency: Nullable(Type.String({ description: `ISO 4217, of the contract. ${hidden}` })),
   },
   { ...closed, $id: 'CurtailmentPriceWindow' },
 )
@@ -134,11 +135,13 @@ export const Suggestion = Type.Object(
       'Minutes of the window with a negative market price; null where not all of it is known.',
     ),
     money_reason: Nullable(
-      Type.Enum([...moneyReasons], {
+      Type.Enum([...moneyReasons, 'forbidden_scope'], {
         description:
           'What keeps the prices of a part of the window, or all, from being known. ' +
           '`no_contract`: the plant sells under none. `no_price`: none is published, and none ' +
-          'forecast. `no_exchange_rate`: between the currencies of market and contract.',
+          'forecast. `no_exchange_rate`: between the currencies of market and contract. ' +
+          '`forbidden_scope`: the key lacks `earnings:read`, or the plan the module `earnings`: ' +
+          'prices and money of the contract are null.',
       }),
     ),
     price_windows: Type.Array(PriceWindowRecord, {

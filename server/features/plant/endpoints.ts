@@ -1,4 +1,5 @@
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { mayRead } from '../../http/authorize.ts'
 import type { Caller } from '../../http/endpoint.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
@@ -41,18 +42,17 @@ export const getOverview = endpoint({
   returns: Overview,
   example: { answer: overviewExample },
   async handle({ site: { site_id }, caller }, needs: Needs) {
-    const may_read_units = caller.scopes.has('bess:read') && caller.modules.has('bess')
     const [live, nodes, site, forecasts, units] = await Promise.all([
       readLivePlant(site_id, needs),
       readLiveNodes(site_id, needs),
       needs.siteSummaries.find(caller, site_id),
       readForecasts(site_id, needs),
-      may_read_units ? readLiveUnits(site_id, needs) : null,
+      mayRead(caller, 'bess:read') ? readLiveUnits(site_id, needs) : null,
     ])
     if (!site) throw new ApiError('not_found', { site_id })
     // Tens of thousands of strings: written at once, as tests have checked it.
-    const may_read_curtailment = caller.scopes.has('curtailment:read')
-    const may_read_alerts = caller.scopes.has('alerts:read')
+    const may_read_curtailment = mayRead(caller, 'curtailment:read')
+    const may_read_alerts = mayRead(caller, 'alerts:read')
     const readable = { may_read_curtailment, may_read_alerts }
     return new JsonText(
       JSON.stringify(overviewOf({ live, nodes, site, ...readable, forecasts, units })),
@@ -80,9 +80,6 @@ export const getPlantStatus = endpoint({
   },
 })
 
-const mayReadMaintenance = ({ scopes, modules }: Caller) =>
-  scopes.has('om:read') && modules.has('om')
-
 export const listLocations = endpoint({
   ...plant,
   path: '/locations',
@@ -92,7 +89,7 @@ export const listLocations = endpoint({
   returns: List(Location),
   example: { answer: { data: [locationExample], meta: { count: 1 } } },
   async handle({ site: { site_id }, caller }, { plants }: Needs) {
-    const is_maintenance_read = mayReadMaintenance(caller)
+    const is_maintenance_read = mayRead(caller, 'om:read')
     return list((await plants.locations({ site_id, is_maintenance_read })).map(locationRecord))
   },
 })
@@ -107,7 +104,7 @@ export const getLocation = endpoint({
   returns: Location,
   example: { answer: locationExample },
   async handle({ site: { site_id }, caller, params: { location_id } }, { plants }: Needs) {
-    const is_maintenance_read = mayReadMaintenance(caller)
+    const is_maintenance_read = mayRead(caller, 'om:read')
     const [location] = await plants.locations({ site_id, location_id, is_maintenance_read })
     if (!location) throw new ApiError('not_found', { location_id })
     return locationRecord(location)

@@ -12,7 +12,7 @@ import { hour_ms } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Cell, Column, Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
-import { numberColumn as number } from './columns.ts'
+import { numberColumn as number, withoutColumns } from './columns.ts'
 import {
   dayLabels,
   documentOf,
@@ -35,7 +35,10 @@ export const battery: ReportTemplate = {
   formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month'],
   parameters: worstCount('hours that differ from the plan'),
-  parts: [{ name: 'Batteries', scopes: ['bess:read'] }],
+  parts: [
+    { name: 'Batteries', scopes: ['bess:read'] },
+    { name: 'Earnings', scopes: ['bess:read', 'earnings:read'] },
+  ],
   required_module: 'bess',
   version: '1.0.0',
   async build(transaction, order) {
@@ -45,16 +48,18 @@ export const battery: ReportTemplate = {
     const told: UnitReport[] = []
     for (const unit of units) told.push(await readUnit(db, unit, frame))
     const worst_count = Number(order.parameters['worst_count'] ?? 20)
-    const currencies = new Set(told.flatMap(({ total }) => total.currency ?? []))
+    const has_money = order.may_read.has('earnings:read')
+    const currencies = new Set(has_money ? told.flatMap(({ total }) => total.currency ?? []) : [])
     return documentOf(battery, frame, {
       title: 'Batteries',
       currency: currencies.size === 1 ? [...currencies][0]! : null,
       data_completeness_pct: completenessOf(told.flatMap(({ quarters }) => quarters)),
-      notes: notesOf(told),
+      notes: [...notesOf(told), ...(has_money ? unpricedNotes(told) : [])],
       measured: measuredOf(told, frame),
       sections: [
-        summaryTable(told),
-        ...told.flatMap((unit) => unitSections(unit, frame)),
+        ...[summaryTable(told), ...told.flatMap((unit) => unitSections(unit, frame))].map(
+          (section) => (has_money ? section : withoutColumns(section, ['amount', 'currency'])),
+        ),
         ...(told.length > 0 ? [deviationTable(told, worst_count), method] : []),
       ],
     })
@@ -203,13 +208,14 @@ function notesOf(told: readonly UnitReport[]): string[] {
   if (told.length === 0) return ['There are no batteries in this period.']
   const silent = told.filter(({ total }) => total.charged_kwh === null)
   if (silent.length === told.length) return ['No data: no battery was measured in this period.']
-  const notes = silent.map(({ unit }) => `Nothing is known of ${unit.name}.`)
+  return silent.map(({ unit }) => `Nothing is known of ${unit.name}.`)
+}
+
+function unpricedNotes(told: readonly UnitReport[]): string[] {
   const unpriced = told.filter(({ total }) => total.charged_kwh !== null && total.amount === null)
-  if (unpriced.length > 0) {
-    const names = unpriced.map(({ unit }) => unit.name).join(', ')
-    notes.push(`Not known what ${names} earned: no market, or no price of some energy that moved.`)
-  }
-  return notes
+  if (unpriced.length === 0) return []
+  const names = unpriced.map(({ unit }) => unit.name).join(', ')
+  return [`Not known what ${names} earned: no market, or no price of some energy that moved.`]
 }
 
 const columns: Column[] = [

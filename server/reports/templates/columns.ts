@@ -1,5 +1,5 @@
 /** Columns of numbers, in money too. */
-import type { Column } from '../document.ts'
+import type { Column, Section } from '../document.ts'
 
 export const numberColumn = (
   key: string,
@@ -11,6 +11,12 @@ export const numberColumn = (
   kind: 'number',
   ...(unit ? { unit } : {}),
 })
+
+/** For a reader who may not read some columns of a table. */
+export const withoutColumns = (section: Section, keys: readonly string[]): Section =>
+  section.kind === 'table'
+    ? { ...section, columns: section.columns.filter(({ key }) => !keys.includes(key)) }
+    : section
 
 /** The unit of a price; none where the currency is not known. */
 export const perMwh = (currency: string | null) =>

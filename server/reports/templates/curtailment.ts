@@ -4,16 +4,11 @@ import { withMoney } from '../../figures/curtailment-money.ts'
 import { createEfficiencyStore } from '../../figures/inverter-sums.ts'
 import { lossesOf } from '../../figures/losses.ts'
 import { plantYields } from '../../figures/plant-yields.ts'
-import {
-  type CurtailmentRow,
-  noMoney,
-  rowColumns,
-  rowRecord,
-  type StoredRow,
-} from '../../records/curtailment-row.ts'
+import { type CurtailmentRow, rowColumns, type StoredRow } from '../../records/curtailment-row.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Figure, Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
+import { withoutColumns } from './columns.ts'
 import { dayLabels, documentOf, type Frame, frameOf, isAsked, sumOf } from './frame.ts'
 import { rowCount } from './parameters.ts'
 
@@ -84,16 +79,12 @@ const lossFigure = ({ lost_kwh }: LossByLight): Figure => ({
   note: 'by the light measured',
 })
 
-const money_keys: ReadonlySet<string> = new Set(['lost', 'avoided', 'currency'])
-
-function withoutMoneyColumns(table: Section): Section {
-  if (table.kind !== 'table') return table
-  return { ...table, columns: table.columns.filter(({ key }) => !money_keys.has(key)) }
-}
+const withoutMoneyColumns = (table: Section) =>
+  withoutColumns(table, ['lost', 'avoided', 'currency'])
 
 /** Rows that were in force at some time of the period, as the API has them, the newest first. */
 async function readRows(db: Queries, frame: Frame): Promise<CurtailmentRow[]> {
-  const { site_id, period, plants } = frame
+  const { site_id, period, plants, order } = frame
   const stored = await db.query<StoredRow>(
     `select ${rowColumns('$2::timestamptz')}
      from curtailment_rows r
@@ -107,9 +98,7 @@ async function readRows(db: Queries, frame: Frame): Promise<CurtailmentRow[]> {
       plants.map(({ logger_id }) => logger_id),
     ],
   )
-  return frame.order.may_read.has('earnings:read')
-    ? withMoney(db, site_id, stored)
-    : stored.map((row) => rowRecord(row, noMoney))
+  return withMoney(db, { site_id, has_money: order.may_read.has('earnings:read') }, stored)
 }
 
 interface DayKept {
