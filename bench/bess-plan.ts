@@ -139,12 +139,12 @@ async function addUnits(): Promise<void> {
   )
 }
 
-/** A spring day: low and at times negative at noon, two peaks, no two quarters alike. */
+/** Spring days: low and at times negative at noon, two peaks, no two quarters alike. */
 async function addPrices(seed: number): Promise<void> {
   const random = seededRandom(seed)
   const base = 60 + 40 * random()
   const depth = 60 + 60 * random()
-  const prices = Array.from({ length: 2 * 96 }, (_, nth) => {
+  const prices = Array.from({ length: 3 * 96 }, (_, nth) => {
     const hour = (nth % 96) / 4
     const noon = depth * Math.exp(-(((hour - 12) / 3) ** 2))
     const evening = 50 * Math.exp(-(((hour - 19) / 1.5) ** 2))

@@ -51,6 +51,8 @@ export interface Unit {
   soc_max_pct: number
   /** At the end at least so much; null: what it began with if it can, and nobody insists. */
   soc_end_pct: number | null
+  /** What a MWh in the cells at the end is worth to a plan for money; absent: nothing. */
+  end_value_per_mwh?: number
   charge_limits: readonly LimitPoint[]
   discharge_limits: readonly LimitPoint[]
   /** Of charging and of discharging, 0 to 1. */
@@ -60,6 +62,8 @@ export interface Unit {
   degradation_cost_per_mwh: number
   /** Full cycles of `capacity_kwh` over the whole time, counted by what is drawn from the cells. */
   cycles_max: number | null
+  /** Cycles from this period on count by themselves; absent: the whole time is one. */
+  cycles_after?: { period: number; cycles_max: number | null }
   /** What may be drawn from the cells over the whole time. */
   throughput_max_kwh?: number | null
   /** How much its mean power may change to the next period, kW per minute of the shorter one. */
@@ -178,6 +182,7 @@ function checkUnit(unit: Unit, periods: number): void {
     check(share > 0 && share <= 1, 'an efficiency is above 0 and at most 1')
   }
   check(unit.degradation_cost_per_mwh >= 0, 'degradation_cost_per_mwh')
+  check((unit.end_value_per_mwh ?? 0) >= 0, 'end_value_per_mwh')
   check(drawnMaxKwh(unit) >= 0, 'cycles_max or throughput_max_kwh')
   check((unit.ramp_kw_min ?? 1) > 0, 'ramp_kw_min')
   const isIdleInRoom = (unit.room_kw ?? []).every(

@@ -3,12 +3,14 @@
  * between what the one before leaves equal, or gives up a little of it for.
  */
 import { flowsOf, type Powers } from './connection.ts'
+import { addedKwh } from './course.ts'
 import type { DispatchModel } from './dispatch-model.ts'
 import { type DispatchProblem, hoursOf, type Objective, type Unit } from './dispatch-problem.ts'
 import type { Term } from './linear-program.ts'
 
 /**
- * - `money`: what is paid for power taken, less what is earned by feeding in, plus ageing;
+ * - `money`: what is paid for power taken, less what is earned by feeding in, plus ageing, less
+ *   what the energy left at the end is worth;
  * - `import`: energy taken from the grid, kWh;
  * - `peaks`: the highest power taken, plus the highest fed in where that is asked for, kW;
  * - `exchange`: the highest power taken plus the highest fed in, kW;
@@ -42,6 +44,8 @@ export const stagesOf: Record<Objective, readonly Stage[]> = {
   /** The most money; of what the batteries earn, up to 2 % are given for lower peaks, both ways. */
   combined: [{ ...only('money'), gives: 0.02 }, only('exchange')],
 }
+
+export const isForMoney = (objective: Objective) => stagesOf[objective][0]!.goal === 'money'
 
 /** So much of `terms` is one of the goal, so that all goals are of about the same size. */
 const per_unit = 100
@@ -118,7 +122,10 @@ export function rampTerms(
 
 /** In thousandths of the currency. */
 function moneyTerms({ problem, feed_in, taken, units }: DispatchModel): Term[] {
-  return problem.periods.flatMap((period, nth): Term[] => {
+  const left = units.flatMap(({ unit: { end_value_per_mwh = 0 }, energy_kwh }): Term[] => {
+    return end_value_per_mwh > 0 ? [[energy_kwh.at(-1)!, -end_value_per_mwh]] : []
+  })
+  const flows = problem.periods.flatMap((period, nth): Term[] => {
     const hours = hoursOf(period)
     const price = period.price ?? 0
     return [
@@ -129,6 +136,7 @@ function moneyTerms({ problem, feed_in, taken, units }: DispatchModel): Term[] {
       }),
     ]
   })
+  return [...flows, ...left]
 }
 
 /** From `goalTerms` to the goal's own unit. */
@@ -150,7 +158,16 @@ export function measure(problem: DispatchProblem, powers: Powers, goal: Goal): n
           return (Math.max(0, power) * hoursOf(periods[nth]!) * degradation_cost_per_mwh) / 1000
         })
       })
-      return sum(ageing) - sum(flows.map(({ amount }) => amount ?? 0))
+      const left = units.map((unit) => {
+        const { end_value_per_mwh = 0, bess_id, capacity_kwh, soc_start_pct } = unit
+        const power_kw = powers.find((power) => power.bess_id === bess_id)?.power_kw ?? []
+        const added_kwh = power_kw.map((power, nth) =>
+          addedKwh(unit, power, hoursOf(periods[nth]!)),
+        )
+        const left_kwh = (soc_start_pct * capacity_kwh) / 100 + sum(added_kwh)
+        return (left_kwh * end_value_per_mwh) / 1000
+      })
+      return sum(ageing) - sum(flows.map(({ amount }) => amount ?? 0)) - sum(left)
     }
     case 'import':
       return sum(flows.map(({ net_kw }, nth) => Math.max(0, -net_kw) * hoursOf(periods[nth]!)))

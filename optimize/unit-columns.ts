@@ -260,14 +260,29 @@ function addEnd(model: DispatchModel, { unit, energy_kwh }: UnitColumns): void {
 }
 
 function addCycles(model: DispatchModel, { unit, discharge }: UnitColumns): void {
-  const upper = drawnMaxKwh(unit)
+  const { cycles_after, capacity_kwh } = unit
+  const end = cycles_after?.period ?? discharge.length
+  addDrawn(model, unit, { first: 0, columns: discharge.slice(0, end) }, drawnMaxKwh(unit))
+  const cycles = cycles_after?.cycles_max ?? null
+  if (cycles === null) return
+  addDrawn(model, unit, { first: end, columns: discharge.slice(end) }, cycles * capacity_kwh)
+}
+
+/** At most so much is drawn from the cells in consecutive periods. */
+function addDrawn(
+  model: DispatchModel,
+  unit: Unit,
+  { first, columns }: { first: number; columns: readonly number[] },
+  upper: number,
+): void {
   if (upper === Number.POSITIVE_INFINITY) return
   const slack = addSlack(model, {
     violation: { constraint: 'cycles', bess_id: unit.bess_id, period: null },
     ...{ weight: weights.cycles, share: 1 },
   })
-  const drawn = discharge.map((column, nth) => {
-    return [column, hoursOf(model.problem.periods[nth]!) / unit.discharge_efficiency] as const
+  const drawn = columns.map((column, nth) => {
+    const hours = hoursOf(model.problem.periods[first + nth]!)
+    return [column, hours / unit.discharge_efficiency] as const
   })
   model.program.row([...drawn, [slack, -1]], { upper })
 }

@@ -76,7 +76,8 @@ test('a day is planned: it buys where it is cheap, sells where it is dear, and a
   assert.equal(powers[13], -200)
   assert.equal(powers[19], 200)
   assert.ok(body.totals.cycles <= 1.5)
-  assert.ok(body.hours.at(-1).soc_end_pct >= 60 - 1e-3)
+  // No price is known after the day, and what is left is worth less than its last hours pay.
+  near(body.hours.at(-1).soc_end_pct, 10, 0.01)
   const read = await plant.call('GET', `/bess/schedules/${body.schedule_id}`)
   assert.deepEqual(read.body, body)
   const listed = await plant.call('GET', `/bess/1/schedules?target_date=${tomorrow}`)
@@ -138,8 +139,9 @@ test('what the day began with and has done already counts', async () => {
        discharged_total_kwh) values ($1, 1, '2026-06-21T00:00:20Z', 'good', 44, $2)`,
     [site_id, start!.discharged_total_kwh - 400],
   )
+  const steady = await optimize({ objective: 'capacity_firming' })
+  assert.equal(steady.body.inputs.soc_end_target_pct, 44)
   const { body } = await optimize()
-  assert.equal(body.inputs.soc_end_target_pct, 44)
   // 1.5 cycles of 352.8 kWh for the day; 400 kWh that were given had been drawn with losses.
   const left = 1.5 * 352.8 - 400 / Math.sqrt(0.88)
   near(body.totals.discharge_kwh, left * Math.sqrt(0.88), 0.05)
@@ -218,7 +220,7 @@ test('beyond the published prices the plan goes by the forecast, else it is idle
   }
   assert.ok(idle.totals.expected_net_amount > 0)
 
-  await forecastPrices(day_after, 400)
+  await forecastPrices(day_after, [400, 400])
   const { body } = await optimize({ target_date: tomorrow })
   assert.deepEqual(
     [body.inputs.price_status, body.inputs.price_source],
@@ -228,27 +230,27 @@ test('beyond the published prices the plan goes by the forecast, else it is idle
     [22, 23].map((hour) => body.hours[hour].price_per_mwh),
     [400, 400],
   )
-  // All that is above the 60 % that are to be left, which cannot be bought back after that.
+  // All that it holds, for prices fall after that.
   const sold = body.hours[22].power_kw + body.hours[23].power_kw
-  near(sold, 392 * 0.35 * Math.sqrt(0.88), 0.01)
+  near(sold, 392 * 0.85 * Math.sqrt(0.88), 0.03)
 
   const far = (await optimize({ target_date: day_after })).body
   assert.equal(far.inputs.price_source, 'price_forecast')
   assert.deepEqual(
     [21, 22].map((hour) => far.hours[hour].price_per_mwh),
-    [400, null],
+    [20, null],
   )
 })
 
-/** A delivery day of the market, by its own clock, at one price. */
-async function forecastPrices(delivery_date: string, price: number) {
+/** A delivery day of the market, by its own clock: its first prices, and 20 after them. */
+async function forecastPrices(delivery_date: string, first: readonly number[]) {
   const made = new Date(noon - hour_ms)
   await plant.db.execute(
     `insert into price_models (market_code, version, trained_at, state, facts, scores)
      values ($1, 1, $2, 'in_use', '{}', '{}')`,
     [market_code, made],
   )
-  const prices = day_prices.map(() => price)
+  const prices = day_prices.map((_, hour) => first[hour] ?? 20)
   await plant.db.execute(
     `insert into price_runs (market_code, delivery_date, issued_at, is_hindcast, model_version,
        known_until_at, start_at, resolution_minutes, p10_price, p50_price, p90_price,
@@ -260,6 +262,21 @@ async function forecastPrices(delivery_date: string, price: number) {
     ],
   )
 }
+
+test('a day leaves what prices after it are worth, unless somebody set its end', async () => {
+  await addPrices(plant.db, { date: tomorrow, hours: 22 })
+  // The last two hours of the day are the first of the delivery day that follows.
+  await forecastPrices(day_after, [20, 20, 400, 400])
+  const kept = (await optimize({ target_date: tomorrow })).body
+  assert.deepEqual([kept.hours.length, kept.optimizer.solver_status], [24, 'optimal'])
+  near(kept.hours.at(-1).soc_end_pct, 95, 0.01)
+  near(kept.inputs.soc_end_target_pct, 95, 0.01)
+  const asked = (await optimize({ target_date: tomorrow, soc_end_target_pct: 30 })).body
+  near(asked.hours.at(-1).soc_end_pct, 30, 0.01)
+  assert.equal(asked.inputs.soc_end_target_pct, 30)
+  const steady = (await optimize({ target_date: tomorrow, objective: 'capacity_firming' })).body
+  assert.equal(steady.inputs.soc_end_target_pct, 60)
+})
 
 test('what the unit cannot reach is 422 and names what bounds it', async () => {
   await addPrices(plant.db, { date: today })

@@ -1804,7 +1804,7 @@ export type BessOptimization = {
      */
     objective?: 'arbitrage' | 'self_consumption' | 'peak_shaving' | 'capacity_firming' | 'combined';
     /**
-     * At least so much is left at the end of the day. Left out: as the approved schedule of the day has it, else as the day began, as far as can be.
+     * At least so much is left at the end of the day. Left out: as the approved schedule of the day has it. Else a plan for money (`arbitrage`, `combined`) leaves what earns the most with the prices known and forecast up to a day later, and any other as much as the day began with, as far as can be.
      */
     soc_end_target_pct?: number;
     /**
@@ -8598,7 +8598,7 @@ export type ScheduleInputs = {
      */
     soc_start_source: 'measured' | 'approved_schedule';
     /**
-     * At least so much is left at the end of the day: as asked, which is held; else as the approved schedule of the day has it, else as the day began, else what the plan begins with, as far as can be.
+     * At least so much is left at the end of the day: as asked, which is held; else as the approved schedule of the day has it. Else a plan for money (`arbitrage`, `combined`) leaves what earns the most with the prices known and forecast up to a day later, and any other as much as the day began with, as far as can be.
      */
     soc_end_target_pct: number | null;
     /**
@@ -16404,7 +16404,7 @@ export type BessOptimizeData = {
          */
         objective?: 'arbitrage' | 'self_consumption' | 'peak_shaving' | 'capacity_firming' | 'combined';
         /**
-         * At least so much is left at the end of the day. Left out: as the approved schedule of the day has it, else as the day began, as far as can be.
+         * At least so much is left at the end of the day. Left out: as the approved schedule of the day has it. Else a plan for money (`arbitrage`, `combined`) leaves what earns the most with the prices known and forecast up to a day later, and any other as much as the day began with, as far as can be.
          */
         soc_end_target_pct?: number;
         /**
@@ -16509,7 +16509,7 @@ export type BessOptimizeAllData = {
          */
         objective?: 'arbitrage' | 'self_consumption' | 'peak_shaving' | 'capacity_firming' | 'combined';
         /**
-         * At least so much is left at the end of the day. Left out: as the approved schedule of the day has it, else as the day began, as far as can be.
+         * At least so much is left at the end of the day. Left out: as the approved schedule of the day has it. Else a plan for money (`arbitrage`, `combined`) leaves what earns the most with the prices known and forecast up to a day later, and any other as much as the day began with, as far as can be.
          */
         soc_end_target_pct?: number;
         /**

@@ -75,8 +75,9 @@ export const ScheduleInputs = Type.Object(
     soc_end_target_pct: Nullable(
       Percent(
         'At least so much is left at the end of the day: as asked, which is held; else as the ' +
-          'approved schedule of the day has it, else as the day began, else what the plan begins ' +
-          'with, as far as can be.',
+          'approved schedule of the day has it. Else a plan for money (`arbitrage`, `combined`) ' +
+          'leaves what earns the most with the prices known and forecast up to a day later, and ' +
+          'any other as much as the day began with, as far as can be.',
       ),
     ),
     soc_min_pct: Percent('Not discharged below: the window of the unit and its reserve.'),

@@ -41,6 +41,10 @@ export interface Draft {
   prices: DayPrices
   unit: Unit
   usable_kwh: number
+  /** What is left at the end of the day is neither asked for nor approved: the plan chooses. */
+  is_end_open: boolean
+  /** Full cycles of a whole day; null: no bound. */
+  cycles_per_day: number | null
   soc_start_source: ScheduleInputs['soc_start_source']
   efficiency_is_assumed: boolean
   /** What it is to do today, of which passed and running hours stay. */
@@ -127,11 +131,8 @@ export function drafter(db: Queries, basis: PlanBasis): (row: UnitRow) => Promis
     }
     const start = startOf(basis, row, unitOf(row, plan))
     const unit = { ...unitOf(row, plan), soc_start_pct: start.soc_pct }
-    const wanted_pct =
-      asked.soc_end_target_pct ??
-      (approved && endOf(approved)) ??
-      counted.soc_first_pct ??
-      start.soc_pct
+    const set_pct = asked.soc_end_target_pct ?? (approved && endOf(approved))
+    const wanted_pct = set_pct ?? counted.soc_first_pct ?? start.soc_pct
     const within = Math.min(unit.soc_max_pct, Math.max(unit.soc_min_pct, wanted_pct))
     return {
       bess_id: row.bess_id,
@@ -139,6 +140,8 @@ export function drafter(db: Queries, basis: PlanBasis): (row: UnitRow) => Promis
       prices,
       unit: { ...unit, soc_end_pct: asked.soc_end_target_pct ?? rounded(within, 3) },
       usable_kwh: usableOf(row),
+      is_end_open: set_pct === null,
+      cycles_per_day: unitOf(row, { ...plan, cycles_done: 0 }).cycles_max,
       soc_start_source: start.source,
       efficiency_is_assumed: row.roundtrip_efficiency_pct === null,
       approved,

@@ -1,4 +1,5 @@
 /** The plan of all units of a connection, hour by hour: what the solver thread computes. Pure. */
+import { rounded } from '@heliograph/domain/significant'
 import { type DispatchPlan, planDispatch } from '@heliograph/optimize/dispatch'
 import type {
   DispatchProblem,
@@ -6,6 +7,8 @@ import type {
   Unit,
   Violation,
 } from '@heliograph/optimize/dispatch-problem'
+import { isForMoney } from '@heliograph/optimize/goals'
+import { bestEnds } from '@heliograph/optimize/outlook'
 import type { Highs } from 'highs'
 import type { StoredHour } from '../schedule-hours.ts'
 import type { ScheduleTotals } from '../schedule-plan.ts'
@@ -15,6 +18,9 @@ import { totalsOf, withPowers } from './day-hours.ts'
 export interface GroupUnit {
   unit: Unit
   usable_kwh: number
+  /** `unit.soc_end_pct` gives way to what energy is worth after the day, in a plan for money. */
+  is_end_open: boolean
+  cycles_per_day: number | null
   /** The 24 hours without what the plan tells of those that are open. */
   blank: StoredHour[]
 }
@@ -22,6 +28,8 @@ export interface GroupUnit {
 export interface GroupTask
   extends Pick<DispatchProblem, 'objective' | 'periods' | 'export_limit_kw' | 'import_limit_kw'> {
   units: GroupUnit[]
+  /** What follows on `periods`, as far as prices are known. */
+  outlook: Period[]
   /** What units of the connection that are not planned now do in each period, kW. */
   fixed_kw: number[]
   /** Whether the final state of charge was asked for: else it binds no one who revises the plan. */
@@ -35,21 +43,29 @@ export interface GroupPlan {
   gap_pct: number | null
   violations: Violation[]
   /** As asked; idle where time ran out before there was a plan. */
-  units: { problem: StoredProblem; hours: StoredHour[]; totals: ScheduleTotals }[]
+  units: {
+    problem: StoredProblem
+    hours: StoredHour[]
+    totals: ScheduleTotals
+    /** At least so much is left at the end of the day. */
+    soc_end_pct: number | null
+  }[]
 }
 
 export function planOfGroup(highs: Highs, task: GroupTask, time_limit_s: number): GroupPlan {
   const { objective, periods, export_limit_kw, import_limit_kw, fixed_kw, currency } = task
   const limits = { export_limit_kw, import_limit_kw }
-  const { status, demands, gap_pct, violations, units } = planDispatch(
-    highs,
-    {
-      ...{ objective, ...limits },
-      periods: periods.map((period, nth) => besides(period, fixed_kw[nth]!)),
-      units: task.units.map(({ unit }) => unit),
-    },
-    { time_limit_s },
-  )
+  const began_ms = performance.now()
+  const open: DispatchProblem = {
+    ...{ objective, ...limits },
+    periods: periods.map((period, nth) => besides(period, fixed_kw[nth]!)),
+    units: task.units.map(({ unit }) => unit),
+  }
+  const problem = { ...open, units: unitsWithEnds(highs, task, open, time_limit_s / 2) }
+  const left_s = time_limit_s - (performance.now() - began_ms) / 1000
+  const { status, demands, gap_pct, violations, units } = planDispatch(highs, problem, {
+    time_limit_s: left_s,
+  })
   const powers = task.units.map(({ unit }) => {
     const found = units.find(({ bess_id }) => bess_id === unit.bess_id)
     return found?.power_kw ?? periods.map(() => 0)
@@ -57,17 +73,44 @@ export function planOfGroup(highs: Highs, task: GroupTask, time_limit_s: number)
   const all_kw = periods.map((_, nth) => {
     return powers.reduce((sum, power_kw) => sum + power_kw[nth]!, fixed_kw[nth]!)
   })
-  const planned = task.units.map(({ unit, usable_kwh, blank }, place) => {
+  const planned = task.units.map(({ usable_kwh, blank }, place) => {
     const power_kw = powers[place]!
-    const problem: StoredProblem = {
+    const unit = problem.units[place]!
+    const stored: StoredProblem = {
       ...{ objective, periods, ...limits, usable_kwh },
       unit: { ...unit, soc_end_pct: task.has_end_target ? unit.soc_end_pct : null },
       others_kw: all_kw.map((sum, nth) => Math.round((sum - power_kw[nth]!) * 1e6) / 1e6),
     }
-    const { hours } = withPowers(blank, problem, power_kw)
-    return { problem, hours, totals: totalsOf(hours, problem, { currency }) }
+    const { hours } = withPowers(blank, stored, power_kw)
+    const totals = totalsOf(hours, stored, { currency })
+    return { problem: stored, hours, totals, soc_end_pct: unit.soc_end_pct }
   })
   return { status, demands, gap_pct, violations, units: planned }
+}
+
+/** Share of the gain that the plan of the day and its outlook may be off. */
+const end_gap_ratio = 1e-3
+
+/**
+ * The units, of which those with an open end are to end the day as is best for what comes after
+ * it. They keep the end they have where the plan is not for money, or time runs out.
+ */
+function unitsWithEnds(
+  highs: Highs,
+  task: GroupTask,
+  problem: DispatchProblem,
+  time_limit_s: number,
+): readonly Unit[] {
+  const { units } = problem
+  if (!isForMoney(task.objective) || !task.units.some(({ is_end_open }) => is_end_open))
+    return units
+  const cycles_max = task.units.map(({ cycles_per_day }) => cycles_per_day)
+  const outlook = { periods: task.outlook, cycles_max }
+  const ends = bestEnds(highs, problem, outlook, { time_limit_s, gap_ratio: end_gap_ratio })
+  if (ends === null) return units
+  return units.map((unit, place) =>
+    task.units[place]!.is_end_open ? { ...unit, soc_end_pct: rounded(ends[place]!, 3) } : unit,
+  )
 }
 
 /** What other units do anyway is there as the plants and the consumption are. */

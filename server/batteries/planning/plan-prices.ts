@@ -31,6 +31,8 @@ export interface DayPrices {
   step_ms: number
   /** By step from 00:00Z on, per MWh; null: nobody knows. */
   price: (number | null)[]
+  /** By hour of the day after, up to the first without a price. */
+  outlook_price: number[]
   /** By step: whether a price of it would be published, for the market has come so far. */
   is_published: boolean[]
   source: ScheduleInputs['price_source']
@@ -39,7 +41,8 @@ export interface DayPrices {
 
 /** @throws {Refusal} where published prices have a hole, or no open hour has a price */
 export async function readDayPrices(db: Queries, market: Market, day: PlanDay): Promise<DayPrices> {
-  const span = { start_ms: day.day_ms, end_ms: day.day_ms + day_ms }
+  const end_ms = day.day_ms + day_ms
+  const span = { start_ms: day.day_ms, end_ms: end_ms + day_ms }
   const published = await publishedPrices(db, market, span)
   const newest = await newestPrice(db, market)
   const horizon_ms = Math.min(span.end_ms, newest?.end_at.getTime() ?? Number.NEGATIVE_INFINITY)
@@ -47,13 +50,17 @@ export async function readDayPrices(db: Queries, market: Market, day: PlanDay): 
     horizon_ms < span.end_ms ? await forecastPrices(db, market, { ...span, now: day.now }) : []
   const is_fine =
     market.resolution_minutes < 60 ||
-    [...published, ...forecast].some(({ start_ms, end_ms }) => end_ms - start_ms < hour_ms)
+    [...published, ...forecast].some(
+      (priced) => priced.start_ms < end_ms && priced.end_ms - priced.start_ms < hour_ms,
+    )
   const step_ms = is_fine ? quarter_ms : hour_ms
   const steps = Array.from({ length: day_ms / step_ms }, (_, nth) => span.start_ms + nth * step_ms)
   const isPublished = (start_ms: number) => start_ms < horizon_ms
-  const price = steps.map((start_ms) =>
-    priceOver(isPublished(start_ms) ? published : forecast, start_ms, start_ms + step_ms),
-  )
+  const priceFrom = (start_ms: number, length_ms: number) =>
+    priceOver(isPublished(start_ms) ? published : forecast, start_ms, start_ms + length_ms)
+  const price = steps.map((start_ms) => priceFrom(start_ms, step_ms))
+  const hours = Array.from({ length: 24 }, (_, hour) => end_ms + hour * hour_ms)
+  const outlook = hours.map((start_ms) => priceFrom(start_ms, hour_ms))
   const open = steps.flatMap((start_ms, nth) =>
     start_ms < day.from_ms
       ? []
@@ -65,10 +72,16 @@ export async function readDayPrices(db: Queries, market: Market, day: PlanDay): 
     market,
     step_ms,
     price,
+    outlook_price: price.at(-1) === null ? [] : untilUnknown(outlook),
     is_published: steps.map(isPublished),
     source: is_any_published ? newest!.source : 'price_forecast',
     status: priceStatus(open),
   }
+}
+
+function untilUnknown(prices: readonly (number | null)[]): number[] {
+  const end = prices.indexOf(null)
+  return prices.slice(0, end < 0 ? prices.length : end).map((price) => price!)
 }
 
 interface PricedStep {

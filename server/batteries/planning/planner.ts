@@ -68,8 +68,11 @@ export function createBatteryPlanner({ timers }: { timers: Timers }): BatteryPla
         const connection = { site_id, logger_id, step_ms: prices.step_ms }
         const pv = await readDayProduction(db, connection, basis.day)
         const load = pv && (await readDayConsumption(db, connection, basis.day))
+        const outlook = await readOutlook(db, { basis, connection, prices, pv, load })
         const others = othersOf(basis, group, planned)
-        const outcome = await planGroup(thread.solve, { basis, order, group, pv, load, others })
+        const outcome = await planGroup(thread.solve, {
+          ...{ basis, order, group, pv, load, outlook, others },
+        })
         planned.push(...outcome.planned)
         refused.push(...outcome.refused)
       }
@@ -120,6 +123,8 @@ interface Group {
   pv: DayProduction | null
   /** Only beside a forecast of production: consumption alone would look like a lack of it. */
   load: DayConsumption | null
+  /** What follows on the day. */
+  outlook: Period[]
   others: readonly Pick<ScheduleHours, 'hours'>[]
 }
 
@@ -131,11 +136,13 @@ async function planGroup(
   const periods = periodsOf(of)
   const has_end_target = order.soc_end_target_pct !== null
   const solved = await solve({
-    ...{ objective: order.objective, periods, has_end_target },
+    ...{ objective: order.objective, periods, outlook: of.outlook, has_end_target },
     ...{ export_limit_kw: basis.site.export_plan_limit_kw, import_limit_kw: null },
     units: group.map((draft) => ({
       unit: draft.unit,
       usable_kwh: draft.usable_kwh,
+      is_end_open: draft.is_end_open,
+      cycles_per_day: draft.cycles_per_day,
       blank: blankHours(basis, draft, pv),
     })),
     fixed_kw: sumOver(periods, of.others),
@@ -184,6 +191,37 @@ function periodsOf({ basis: { day }, group, pv, load }: Group): Period[] {
   }))
 }
 
+/**
+ * The hours of the day after, as far as they have prices: quarters take the solver twice as long
+ * and say no more of the end of the day. Production that is not forecast so far ahead, and
+ * consumption, are taken to be those of the day that is planned.
+ */
+async function readOutlook(
+  db: Queries,
+  of: Pick<Group, 'basis' | 'pv' | 'load'> & {
+    connection: Parameters<typeof readDayProduction>[1]
+    prices: Draft['prices']
+  },
+): Promise<Period[]> {
+  const { basis, connection, prices, load } = of
+  const { outlook_price } = prices
+  if (outlook_price.length === 0) return []
+  const { now } = basis.day
+  const first_ms = basis.day.day_ms + day_ms
+  const next = { day_ms: first_ms, from_ms: first_ms, now }
+  const pv = (of.pv && (await readDayProduction(db, connection, next))) ?? of.pv
+  const per_hour = hour_ms / prices.step_ms
+  const meanOfHour = (values: readonly number[] | undefined, hour: number) =>
+    meanOf(values?.slice(hour * per_hour, (hour + 1) * per_hour) ?? [0]) ?? 0
+  return outlook_price.map((price, hour) => ({
+    start_ms: first_ms + hour * hour_ms,
+    end_ms: first_ms + (hour + 1) * hour_ms,
+    price,
+    pv_kw: meanOfHour(pv?.p50_kw, hour),
+    load_kw: meanOfHour(load?.mean_kw, hour),
+  }))
+}
+
 function plannedUnit(
   of: Group,
   draft: Draft,
@@ -192,13 +230,13 @@ function plannedUnit(
 ): PlannedUnit {
   const { order } = of
   const { bess_id } = draft
-  const { problem, hours, totals } = units[nth]!
+  const { problem, hours, totals, soc_end_pct } = units[nth]!
   const { version, status: solver_status, solve_ms, gap_pct } = solved
   return {
     ...{ bess_id, objective: order.objective, problem, hours },
     plan: {
       optimizer: { name: 'highs', version, solver_status, solve_ms, gap_pct },
-      inputs: inputsOf(of, draft, problem.periods),
+      inputs: { ...inputsOf(of, draft, problem.periods), soc_end_target_pct: soc_end_pct },
       totals,
       constraint_violations: violations
         .filter((violation) => violation.bess_id === null || violation.bess_id === bess_id)
@@ -223,7 +261,6 @@ function inputsOf(of: Group, draft: Draft, periods: readonly Period[]) {
     price_step_min: prices.step_ms / 60_000,
     soc_start_pct: unit.soc_start_pct,
     soc_start_source: draft.soc_start_source,
-    soc_end_target_pct: unit.soc_end_pct,
     soc_min_pct: unit.soc_min_pct,
     soc_max_pct: unit.soc_max_pct,
     capacity_kwh: Math.round(unit.capacity_kwh * 1000) / 1000,

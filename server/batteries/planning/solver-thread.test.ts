@@ -14,7 +14,7 @@ const group = (capacity_kwh = 100): GroupTask => ({
     ...{ start_ms: nth * hour_ms, end_ms: (nth + 1) * hour_ms, price, pv_kw: 0, load_kw: 0 },
   })),
   ...{ export_limit_kw: null, import_limit_kw: null, fixed_kw: [0, 0] },
-  ...{ has_end_target: false, currency: 'EUR' },
+  ...{ outlook: [], has_end_target: false, currency: 'EUR' },
   units: [
     {
       unit: {
@@ -24,7 +24,7 @@ const group = (capacity_kwh = 100): GroupTask => ({
         discharge_limits: [{ soc_pct: 0, power_kw: 50 }],
         ...{ degradation_cost_per_mwh: 0, cycles_max: null },
       },
-      usable_kwh: capacity_kwh,
+      ...{ usable_kwh: capacity_kwh, is_end_open: false, cycles_per_day: null },
       blank: Array.from({ length: 24 }, (_, hour) => ({
         ...{ hour, start_at: '', end_at: '', power_kw: 0, quarter_power_kw: null },
         ...{ soc_start_pct: null, soc_end_pct: null, price_per_mwh: null, pv_forecast_kw: null },

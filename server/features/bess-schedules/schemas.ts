@@ -58,7 +58,9 @@ export const OptimizeBody = Type.Object(
         maximum: 100,
         description:
           'At least so much is left at the end of the day. Left out: as the approved schedule of ' +
-          'the day has it, else as the day began, as far as can be.',
+          'the day has it. Else a plan for money (`arbitrage`, `combined`) leaves what earns the ' +
+          'most with the prices known and forecast up to a day later, and any other as much as ' +
+          'the day began with, as far as can be.',
         examples: [50],
       }),
     ),
