@@ -1,6 +1,7 @@
 /**
  * The gate before every endpoint: key or session (401), general rate (429), site (404), scope,
- * module or role (403), in this order. For keys it asks the database nothing in the steady state.
+ * module or role (403), in this order. For keys a server that is alone asks the database nothing in
+ * the steady state.
  */
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
@@ -41,7 +42,7 @@ export interface Gate {
   /** At once where key and site are known; throws or rejects with the refusal. */
   admit(endpoint: Endpoint<never>, arrival: Arrival): Admission | Promise<Admission>
   /** Counts a request without a name; throws 429 where its address has asked too often. */
-  admitStranger(arrival: Pick<Arrival, 'address' | 'onStanding'>): void
+  admitStranger(arrival: Pick<Arrival, 'address' | 'onStanding'>): void | Promise<void>
   stop(): Promise<void>
 }
 
@@ -65,14 +66,22 @@ export async function openGate(deps: {
     resumed: sites.forgetAll,
   })
 
-  function takeRate({ onStanding }: Pick<Arrival, 'onStanding'>, key: ApiKey): void {
+  function takeRate({ onStanding }: Pick<Arrival, 'onStanding'>, key: ApiKey) {
+    const judge = (standing: Standing) => {
+      onStanding(standing)
+      if (!standing.granted) throw limited(standing)
+    }
     const standing = rates.take(key, 'general', clock.now().getTime())
-    onStanding(standing)
-    if (!standing.granted) throw limited(standing)
+    return standing instanceof Promise ? standing.then(judge) : judge(standing)
   }
 
   function passRate(endpoint: Endpoint<never>, arrival: Arrival, key: ApiKey) {
-    takeRate(arrival, key)
+    const taken = takeRate(arrival, key)
+    const pass = () => passSite(endpoint, arrival, key)
+    return taken instanceof Promise ? taken.then(pass) : pass()
+  }
+
+  function passSite(endpoint: Endpoint<never>, arrival: Arrival, key: ApiKey) {
     const { site_id } = arrival
     if (site_id === null) return passRights(endpoint, arrival, { key, site: null })
     const { caller } = key
@@ -87,10 +96,10 @@ export async function openGate(deps: {
   }
 
   /** A refused session counts against its address, as a refused key does. */
-  function refuse(arrival: Arrival, refusal: unknown): never {
+  async function refuse(arrival: Arrival, refusal: unknown): Promise<never> {
     if (!(refusal instanceof ApiError)) throw refusal
     const key = nobody(`refused ${networkOf(arrival.address())}`, per_minute.general)
-    const standing = rates.take(key, 'general', clock.now().getTime())
+    const standing = await rates.take(key, 'general', clock.now().getTime())
     throw standing.granted ? refusal : limited(standing)
   }
 

@@ -262,12 +262,12 @@ const headers: Readonly<Record<string, Json>> = {
     ),
   },
   RateLimit: text(
-    'What is left of each limit (`r`), and the seconds until it is whole again (`t`). On every ' +
+    'What is left of each limit (`r`), and the seconds until more is left (`t`). On every ' +
       'answer to a request whose key is valid.',
     '"general";r=87;t=21',
   ),
   'RateLimit-Policy': text(
-    'The limits: requests (`q`) in a window of seconds (`w`).',
+    'The limits: requests (`q`) in any so many seconds (`w`).',
     '"general";q=120;w=60',
   ),
   'Retry-After': {

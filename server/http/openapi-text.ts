@@ -137,7 +137,7 @@ form.
 
 ## Rates
 
-${per_minute.general} requests per ${window_s} s and key, of which ${per_minute.write} may be
+${per_minute.general} requests in any ${window_s} s and of each key, of which ${per_minute.write} may be
 writes, unless the operator has set other limits for the key. \`RateLimit-Policy\` tells the
 limits, \`RateLimit\` what is left of them and for how long. A 429 says in \`Retry-After\` how
 many seconds to wait. For whole sites poll \`/overview\` and not device after device.

@@ -1,107 +1,133 @@
 /**
- * Requests per minute, counted in fixed windows of a clock minute. Counting costs no query: each
- * replica counts by itself, and while there are several they exchange their counts
- * (replicas.ts): a limit can be overshot by what arrives at the others between two exchanges.
+ * Requests per minute: never more than the limit in any 60 s. A server that is alone counts in
+ * memory and asks no database; several servers grant every request by the same row of the database
+ * (replicas.ts).
  * Headers: https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/
  */
 import type { ApiKey } from './authenticate.ts'
 import { ApiError } from './errors.ts'
+import { type Grants, noGrants, stepOf, type TimedCounts } from './rate-window.ts'
 
 export type Policy = 'general' | 'write'
 
 export const per_minute = { general: 120, write: 30 } as const
 export const window_s = 60
-const window_ms = window_s * 1000
-
-export interface Count {
-  subject: string
-  policy: Policy
-  window_ms: number
-  /** Counted here. */
-  used: number
-  /** Of `used`, what the other replicas were told. */
-  shared: number
-  /** Counted by the other replicas, as last heard. */
-  elsewhere: number
-}
 
 export interface Standing {
   policy: Policy
   granted: boolean
   limit: number
   remaining: number
+  /** Until the oldest request counts no more; 0 where none does. */
   reset_s: number
 }
 
+export interface RateOrder {
+  subject: string
+  policy: Policy
+  limit: number
+}
+
+export interface SharedStanding {
+  granted: boolean
+  /** Requests of all servers in the last 60 s. */
+  window: TimedCounts
+}
+
+/** Grants one request among all servers. */
+export type TakeShared = (order: RateOrder, now_ms: number) => Promise<SharedStanding>
+
+export type RateWindow = Omit<RateOrder, 'limit'> & TimedCounts
+
 export interface RateLimits {
   /** Counts one request, unless none is left: then it is not granted and nothing is counted. */
-  take(key: ApiKey, policy: Policy, now_ms: number): Standing
+  take(key: ApiKey, policy: Policy, now_ms: number): Standing | Promise<Standing>
   standing(key: ApiKey, policy: Policy, now_ms: number): Standing
-  /** The counts of the present window, for the exchange between replicas. */
-  counts(now_ms: number): Iterable<Count>
+  /** From now on other servers grant too; null: this one is alone. */
+  share(shared: TakeShared | null): void
+  /** What was granted in the last 60 s. */
+  windows(now_ms: number): RateWindow[]
+  restore(windows: readonly RateWindow[]): void
 }
 
 export function rateLimits(): RateLimits {
-  let counts = new Map<string, Count>()
-  let window_start_ms = 0
+  const known = new Map<string, { subject: string; policy: Policy; grants: Grants }>()
+  let swept_ms = 0
+  let takeShared: TakeShared | null = null
 
-  function countOf(subject: string, policy: Policy, now_ms: number): Count {
-    const start_ms = windowStart(now_ms)
-    if (start_ms !== window_start_ms) {
-      counts = new Map()
-      window_start_ms = start_ms
-    }
-    const id = policy === 'general' ? subject : `${subject} ${policy}`
-    const known = counts.get(id)
-    if (known) return known
-    const made = { subject, policy, window_ms: start_ms, used: 0, shared: 0, elsewhere: 0 }
-    counts.set(id, made)
-    return made
+  function grantsFor({ subject, policy }: Omit<RateOrder, 'limit'>): Grants {
+    const id = `${policy} ${subject}`
+    const entry = known.get(id) ?? { subject, policy, grants: noGrants() }
+    known.set(id, entry)
+    return entry.grants
   }
 
-  function standing(key: ApiKey, policy: Policy, now_ms: number): Standing {
-    const { used, elsewhere } = countOf(key.caller.key_id, policy, now_ms)
-    const limit = limitOf(key, policy)
-    return {
-      policy,
-      granted: true,
-      limit,
-      remaining: Math.max(0, limit - used - elsewhere),
-      reset_s: secondsToReset(now_ms),
-    }
+  /** Forgets who asks no more. */
+  function sweep(now_ms: number): void {
+    if (Math.abs(now_ms - swept_ms) < window_s * 1000) return
+    swept_ms = now_ms
+    for (const [id, { grants }] of known) if (grants.used(now_ms) === 0) known.delete(id)
+  }
+
+  function standingOf(order: RateOrder, granted: boolean, now_ms: number): Standing {
+    const { policy, limit } = order
+    const grants = grantsFor(order)
+    const remaining = Math.max(0, limit - grants.used(now_ms))
+    return { policy, granted, limit, remaining, reset_s: grants.secondsToReset(now_ms) }
   }
 
   return {
-    standing,
+    standing: (key, policy, now_ms) => standingOf(orderOf(key, policy), true, now_ms),
     take(key, policy, now_ms) {
-      const state = standing(key, policy, now_ms)
-      if (state.remaining === 0) return { ...state, granted: false }
-      countOf(key.caller.key_id, policy, now_ms).used += 1
-      state.remaining -= 1
-      return state
+      sweep(now_ms)
+      const order = orderOf(key, policy)
+      const before = standingOf(order, false, now_ms)
+      // What is known of the other servers' requests only grows: no row says more.
+      if (before.remaining === 0) return before
+      if (takeShared === null) {
+        grantsFor(order).add(now_ms, stepOf(order.limit))
+        return standingOf(order, true, now_ms)
+      }
+      return takeShared(order, now_ms).then(({ granted, window }) => {
+        const grants = grantsFor(order)
+        if (takeShared !== null) grants.replace(window)
+        else if (granted) grants.add(now_ms, stepOf(order.limit))
+        return standingOf(order, granted, now_ms)
+      })
     },
-    counts(now_ms) {
-      return windowStart(now_ms) === window_start_ms ? counts.values() : []
+    share(shared) {
+      takeShared = shared
     },
+    restore(windows) {
+      for (const window of windows) grantsFor(window).replace(window)
+    },
+    windows: (now_ms) =>
+      [...known.values()]
+        .map(({ subject, policy, grants }) => ({ subject, policy, ...grants.window(now_ms) }))
+        .filter(({ counts }) => counts.length > 0),
   }
 }
 
-const windowStart = (now_ms: number) => now_ms - (now_ms % window_ms)
-const secondsToReset = (now_ms: number) => Math.ceil((window_ms - (now_ms % window_ms)) / 1000)
+const orderOf = (key: ApiKey, policy: Policy): RateOrder => ({
+  subject: key.caller.key_id,
+  policy,
+  limit: limitOf(key, policy),
+})
 
 const limitOf = (key: ApiKey, policy: Policy) =>
   (policy === 'general' ? key.general_per_minute : key.write_per_minute) ?? per_minute[policy]
 
-/** 429 for a policy that granted nothing; the wait ends with the window. */
+/** 429 for a policy that granted nothing; the wait ends when the oldest request counts no more. */
 export function limited({
   policy,
   limit,
-  reset_s: retry_after_s,
+  reset_s,
 }: {
   policy: string
   limit: number
   reset_s: number
 }): ApiError {
+  const retry_after_s = Math.max(1, reset_s)
   const details = { policy, limit, window_s, retry_after_s }
   return new ApiError('rate_limited', details, { 'retry-after': String(retry_after_s) })
 }
@@ -115,14 +141,15 @@ const failures_per_minute = 20
 const addresses_max = 10_000
 
 /**
- * Refused keys per address and minute: guessing is slow, and costs us no query once it is known.
+ * Refused keys per address and 60 s, on each server by itself: guessing is slow, and costs us no
+ * query once it is known.
  */
 export function failedKeys() {
-  const failures = new Map<string, { window_ms: number; count: number }>()
-  /** Whether the address has failed too often in this minute. */
+  const failures = new Map<string, Grants>()
+  /** Whether the address has failed too often in the last 60 s. */
   function isBlocked(address: string, now_ms: number): boolean {
-    const entry = failures.get(networkOf(address))
-    return entry?.window_ms === windowStart(now_ms) && entry.count >= failures_per_minute
+    const failed = failures.get(networkOf(address))
+    return failed !== undefined && failed.used(now_ms) >= failures_per_minute
   }
   return {
     isBlocked,
@@ -132,18 +159,17 @@ export function failedKeys() {
       throw limited({
         policy: 'failed_keys',
         limit: failures_per_minute,
-        reset_s: secondsToReset(now_ms),
+        reset_s: failures.get(networkOf(address))!.secondsToReset(now_ms),
       })
     },
     note(address: string, now_ms: number): void {
       const id = networkOf(address)
-      const start_ms = windowStart(now_ms)
-      const entry = failures.get(id)
+      const failed = failures.get(id) ?? noGrants()
       // Deleted and set again, so that the first of the map is the one longest silent.
       failures.delete(id)
       if (failures.size >= addresses_max) failures.delete(failures.keys().next().value!)
-      const count = entry?.window_ms === start_ms ? entry.count + 1 : 1
-      failures.set(id, { window_ms: start_ms, count })
+      failed.add(now_ms, stepOf(failures_per_minute))
+      failures.set(id, failed)
     },
   }
 }

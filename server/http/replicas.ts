@@ -1,45 +1,138 @@
-/** How the replicas of the server know of each other and share what they counted. */
+/** How the servers of one database know of each other and grant requests together. */
 import type { Clock, Timers } from '@heliograph/domain/clock'
-import type { Database, Log } from '../storage/database.ts'
+import type { Database, Log, Transaction } from '../storage/database.ts'
 import { periodically } from './periodic.ts'
-import type { Count, RateLimits } from './rate-limit.ts'
+import type { RateLimits, RateOrder, RateWindow, SharedStanding } from './rate-limit.ts'
+import { rate_window_ms, stepOf, type TimedCounts } from './rate-window.ts'
 
 const heartbeat_ms = 5000
-const exchange_ms = 300
 /** A replica that was silent this long is not there. By the database's clock, the same for all. */
 const alive_s = 15
+/** A living replica has answered a newcomer by its next heartbeat. */
+const answer_s = 6
+const answer_polls_max = 200
+const joined_channel = 'replica_joined'
+/** Of PostgreSQL's advisory locks, ours for whoever joins or becomes alone: `hgrp`. */
+const advisory_class = 0x68677270
 
-/**
- * Writes a sign of life every 5 s. While another replica shows one, exchanges the counts of the
- * present minute every 300 ms; a replica that is alone exchanges nothing. Until a second one is
- * noticed (5 s) and between two exchanges, each grants what it does not yet know to be used.
- */
-export function replicas(deps: {
+interface Deps {
   db: Database
   replica_id: string
   rates: RateLimits
   clock: Clock
   timers: Timers
   log: Log
-}) {
-  let alone = true
-  const heartbeat = async () => {
-    alone = (await showLife(deps.db, deps.replica_id)) === 0
+}
+
+/**
+ * Resolves once every other replica grants by the database. A replica that is alone counts in
+ * memory; it hands over what it counted when another joins, and when it stops. One that is killed
+ * forgets what it counted alone.
+ */
+export async function joinReplicas(deps: Deps) {
+  const { db, replica_id, rates, clock, log } = deps
+  const now_ms = () => clock.now().getTime()
+  let shared: Promise<void> | null = null
+  let shared_until_ms = 0
+
+  async function handOver(): Promise<void> {
+    await storeWindows(db, rates.windows(now_ms()), now_ms())
+    await db.execute('update replicas set shares = true where replica_id = $1', [replica_id])
   }
-  const exchange = async () => {
-    if (!alone) await exchangeCounts(deps.db, [...deps.rates.counts(deps.clock.now().getTime())])
+
+  /** Tries again at the next request when the database was unreachable. */
+  function startSharing(): Promise<void> {
+    shared_until_ms = now_ms() + rate_window_ms + 1000 * alive_s
+    shared ??= handOver().catch((error) => {
+      shared = null
+      throw error
+    })
+    rates.share(async (order, at_ms) => {
+      await (shared ?? startSharing())
+      return takeShared(db, order, at_ms)
+    })
+    return shared
   }
-  const running = [
-    periodically(deps, "the replica's sign of life", heartbeat_ms, heartbeat),
-    periodically(deps, 'exchanging request counts', exchange_ms, exchange),
-  ]
+
+  /** While a replica is alone the table is empty: it knows all rows itself. */
+  async function stopSharing(): Promise<void> {
+    const is_alone = await db.transaction(async (tx) => {
+      await lockReplicas(tx)
+      const changed = await tx.execute(
+        `update replicas set shares = false where replica_id = $1 and not ${othersAlive}`,
+        [replica_id, alive_s],
+      )
+      if (changed > 0) await tx.execute('delete from rate_windows')
+      return changed > 0
+    })
+    if (!is_alone) return
+    shared = null
+    rates.share(null)
+  }
+
+  async function heartbeat(): Promise<void> {
+    if ((await showLife(db, replica_id)) > 0) await startSharing()
+    else if (shared !== null && now_ms() >= shared_until_ms) await stopSharing()
+  }
+
+  const noticed = () =>
+    void startSharing().catch((error) => {
+      log.warn({ err: error }, 'counts of requests could not be shared; it is tried again')
+    })
+  const listening = await db.listen(joined_channel, {
+    notified: (other) => {
+      if (other !== replica_id) noticed()
+    },
+    resumed: () => void heartbeat().catch(() => {}),
+  })
+  if (await join(deps)) {
+    await startSharing()
+    await othersShare(db, replica_id)
+  }
+  const running = periodically(deps, "the replica's sign of life", heartbeat_ms, heartbeat)
   return {
     heartbeat,
-    exchange,
     async stop() {
-      await Promise.all(running.map((each) => each.stop()))
-      await deps.db.execute('delete from replicas where replica_id = $1', [deps.replica_id])
+      await Promise.all([running.stop(), listening.stop()])
+      if (shared === null) await storeWindows(db, rates.windows(now_ms()), now_ms())
+      await db.execute('delete from replicas where replica_id = $1', [replica_id])
     },
+  }
+}
+
+/** Values: this replica, `alive_s`. */
+const othersAlive = `exists (
+  select from replicas where replica_id <> $1 and seen_at > now() - make_interval(secs => $2))`
+
+const lockReplicas = (tx: Transaction) =>
+  tx.query('select pg_advisory_xact_lock($1, 0)', [advisory_class])
+
+/** Returns whether another is alive; one that is alone takes over what the last one kept. */
+function join({ db, replica_id, rates, clock }: Deps): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    await lockReplicas(tx)
+    const [row] = await tx.query<{ shares: boolean }>(
+      `insert into replicas (replica_id, seen_at, shares) values ($1, now(), ${othersAlive})
+       on conflict (replica_id) do update set seen_at = now(), shares = excluded.shares
+       returning shares`,
+      [replica_id, alive_s],
+    )
+    await tx.execute('select pg_notify($1, $2)', [joined_channel, replica_id])
+    if (!row!.shares) rates.restore(await takeWindows(tx, clock.now().getTime()))
+    return row!.shares
+  })
+}
+
+/** Waits for the others, but not for those that have ended without a word. */
+async function othersShare(db: Database, replica_id: string): Promise<void> {
+  for (let polls = 0; polls < answer_polls_max; polls++) {
+    const [row] = await db.query<{ waits: boolean }>(
+      `select waits, case when waits then pg_sleep(0.05) end
+         from (select exists (select from replicas where replica_id <> $1 and not shares
+                 and seen_at > now() - make_interval(secs => $2)) as waits offset 0) as others`,
+      [replica_id, answer_s],
+    )
+    if (!row?.waits) return
   }
 }
 
@@ -58,32 +151,81 @@ async function showLife(db: Database, replica_id: string): Promise<number> {
   return row?.others ?? 0
 }
 
-/** Adds what was counted here since the last time, and learns the sum of all. */
-export async function exchangeCounts(db: Database, counts: readonly Count[]): Promise<void> {
-  const changed = counts.filter((count) => count.used > 0)
-  if (changed.length === 0) return
-  const used = changed.map((count) => count.used)
-  const rows = await db.query<{ subject: string; policy: string; window_s: number; used: number }>(
-    `insert into rate_counts (window_at, subject, policy, used)
-     select to_timestamp(at_s), subject, policy, used
-       from unnest($1::float8[], $2::text[], $3::text[], $4::int[]) as c (at_s, subject, policy, used)
+/** Later than the row was locked, so that no request counts from before it was granted. */
+const database_ms = '(extract(epoch from clock_timestamp()) * 1000)::float8'
+
+async function takeWindows(tx: Transaction, now_ms: number): Promise<RateWindow[]> {
+  const rows = await tx.query<RateWindow & { now_ms: number }>(
+    `delete from rate_windows returning subject, policy, at_ms, counts, ${database_ms} as now_ms`,
+  )
+  return rows.map((row) => ({ ...row, ...inTimeOf(now_ms, row) }))
+}
+
+/** In the time of this machine, ascending. */
+function inTimeOf(now_ms: number, row: TimedCounts & { now_ms: number }): TimedCounts {
+  const instants = row.at_ms
+    .map((at, index) => ({ at: now_ms - (row.now_ms - at), count: row.counts[index]! }))
+    .toSorted((a, b) => a.at - b.at)
+  return { at_ms: instants.map(({ at }) => at), counts: instants.map(({ count }) => count) }
+}
+
+/** Adds what this replica granted alone. */
+async function storeWindows(
+  db: Database,
+  windows: readonly RateWindow[],
+  now_ms: number,
+): Promise<void> {
+  if (windows.length === 0) return
+  const rows = windows.map(({ subject, policy, at_ms, counts }) => ({
+    subject,
+    policy,
+    ages_ms: at_ms.map((at) => now_ms - at),
+    counts,
+  }))
+  await db.execute(
+    `insert into rate_windows as w (subject, policy, at_ms, counts)
+     select subject, policy, array(select ${database_ms} - age from unnest(ages_ms) as age), counts
+       from jsonb_to_recordset($1) as g (subject text, policy text, ages_ms float8[], counts int[])
       order by subject, policy
-     on conflict (window_at, subject, policy) do update
-       set used = rate_counts.used + excluded.used
-     returning subject, policy, extract(epoch from window_at)::float8 as window_s, used`,
-    [
-      changed.map((count) => count.window_ms / 1000),
-      changed.map((count) => count.subject),
-      changed.map((count) => count.policy),
-      changed.map((count, index) => used[index]! - count.shared),
-    ],
+     on conflict (subject, policy) do update
+       set at_ms = w.at_ms || excluded.at_ms, counts = w.counts || excluded.counts,
+           updated_at = now()`,
+    [JSON.stringify(rows)],
   )
-  const total = new Map(
-    rows.map((row) => [`${row.subject} ${row.policy} ${row.window_s}`, row.used]),
-  )
-  changed.forEach((count, index) => {
-    const sum = total.get(`${count.subject} ${count.policy} ${count.window_ms / 1000}`)
-    count.shared = used[index]!
-    if (sum !== undefined) count.elsewhere = sum - count.shared
-  })
+}
+
+const inWindow = `unnest(w.at_ms, w.counts) as old (at, n)
+  where at > ${database_ms} - ${rate_window_ms}`
+
+/** Values: subject, policy, limit, resolution in ms. One statement, so that none comes between. */
+const take_statement = `
+  insert into rate_windows as w (subject, policy, at_ms, counts)
+  values ($1, $2, array[ceil(${database_ms} / $4::float8) * $4::float8], array[1])
+  on conflict (subject, policy) do update set
+    (at_ms, counts, updated_at) = (
+      select array_agg(at order by at), array_agg(n order by at), now()
+        from (select at, sum(n)::int as n
+                from (select at, n from ${inWindow}
+                      union all
+                      select ceil(${database_ms} / $4::float8) * $4::float8, 1) as each (at, n)
+               group by at) as kept)
+    where (select coalesce(sum(n), 0) from ${inWindow}) < $3::int
+  returning at_ms, counts, ${database_ms} as now_ms`
+
+const look_statement = `
+  select at_ms, counts, ${database_ms} as now_ms from rate_windows
+   where subject = $1 and policy = $2`
+
+export async function takeShared(
+  db: Database,
+  { subject, policy, limit }: RateOrder,
+  now_ms: number,
+): Promise<SharedStanding> {
+  type Row = TimedCounts & { now_ms: number }
+  const name = 'take_request'
+  const values = [subject, policy, limit, stepOf(limit)]
+  const [taken] = await db.query<Row>({ name, text: take_statement }, values)
+  const [row = taken] = taken ? [taken] : await db.query<Row>(look_statement, [subject, policy])
+  if (!row) return { granted: false, window: { at_ms: [], counts: [] } }
+  return { granted: taken !== undefined, window: inTimeOf(now_ms, row) }
 }

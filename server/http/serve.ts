@@ -31,7 +31,7 @@ import {
 } from './rate-limit.ts'
 import { readerSignal } from './reader.ts'
 import { readiness } from './readiness.ts'
-import { replicas } from './replicas.ts'
+import { joinReplicas } from './replicas.ts'
 import { requestId } from './request-id.ts'
 import { isWrite, refuseInSafeMode } from './safe-mode.ts'
 import { securityHeaders, strictTransport } from './security-headers.ts'
@@ -93,7 +93,7 @@ export async function serve<Needs>(input: ServeInput<Needs>): Promise<FastifyIns
     }),
   }
   const app = createApp(context)
-  const others = replicas({ ...input, replica_id: input.newId(), rates })
+  const others = await joinReplicas({ ...input, replica_id: input.newId(), rates })
   app.addHook('onClose', async () => {
     await Promise.all([others.stop(), gate.stop()])
   })
@@ -267,7 +267,7 @@ function beforeWrite({ db, clock, rates, newId }: Context, endpoint: Endpoint<ne
       const recorded = await recall(db, request.claim, now)
       if (recorded) return send(request, reply, endpoint.cache, replayed(recorded))
     }
-    const standing = rates.take(key, 'write', now.getTime())
+    const standing = await rates.take(key, 'write', now.getTime())
     addRate(reply, [general, standing])
     if (!standing.granted) throw limited(standing)
     if (site) refuseInSafeMode(site)

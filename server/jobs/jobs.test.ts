@@ -59,8 +59,8 @@ test('records of requests that are over are forgotten', async () => {
   const { db } = database
   await db.execute(
     `insert into replicas values ('gone', now() - interval '2 hours'), ('here', now());
-     insert into rate_counts values (now() - interval '6 minutes', 'old', 'general', 1),
-       (now(), 'new', 'general', 1);
+     insert into rate_windows values ('old', 'general', '{1}', '{1}', now() - interval '6 minutes'),
+       ('new', 'general', '{1}', '{1}', now());
      insert into api_keys (key_id, client_id, name, secret_sha256, scopes, created_by)
        values ('0123456789ab', 1, 'key', '', '{}', 'test')`,
   )
@@ -71,7 +71,7 @@ test('records of requests that are over are forgotten', async () => {
   await db.execute(record, ['new', '2026-11-21T11:59:00Z'])
   await queue.runNow('forget_request_records')
   assert.deepEqual(await names('replica_id as name from replicas'), ['here'])
-  assert.deepEqual(await names('subject as name from rate_counts'), ['new'])
+  assert.deepEqual(await names('subject as name from rate_windows'), ['new'])
   assert.deepEqual(await names('idempotency_key as name from idempotency_records'), ['new'])
 })
 

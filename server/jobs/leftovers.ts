@@ -19,8 +19,8 @@ export async function forgetAbandonedJournals(db: Database): Promise<void> {
   )
 }
 
-/** Replicas that have gone and the counts of minutes that are over, by the database's clock. */
+/** Replicas that have gone and windows of requests that are over, by the database's clock. */
 export async function forgetReplicas(db: Database): Promise<void> {
   await db.execute(`delete from replicas where seen_at < now() - interval '1 hour'`)
-  await db.execute(`delete from rate_counts where window_at < now() - interval '5 minutes'`)
+  await db.execute(`delete from rate_windows where updated_at < now() - interval '5 minutes'`)
 }
