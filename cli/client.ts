@@ -1,7 +1,10 @@
 /** The client's side: what any program with a key can do, from wherever it runs. */
 import { setTimeout as wait } from 'node:timers/promises'
 import {
+  type CursorAnswer,
+  type CursorPage,
   connect,
+  everyByCursor,
   everyItem,
   everyWindow,
   type Heliograph,
@@ -91,7 +94,7 @@ async function everyRow(
   { read, parameters }: { read: Method; parameters: Record<string, unknown> },
 ): Promise<Row[]> {
   const has = (parameter: string) => known.some((one) => one.name === parameter)
-  if (!has('offset') && !(has('start') && parameters['start'])) {
+  if (!has('offset') && !has('cursor') && !(has('start') && parameters['start'])) {
     throw new AdminError(
       'invalid',
       `${name} has no further pages${has('start') ? ': give start=' : ''}`,
@@ -100,12 +103,16 @@ async function everyRow(
   const rows: Row[] = []
   const found = has('offset')
     ? everyItem((page: Page) => read({ ...parameters, ...page }) as Promise<PageAnswer<Row>>)
-    : everyWindow(
-        (window: Window) => read({ ...parameters, ...window }) as Promise<SeriesAnswer<Row>>,
-        {
-          start: String(parameters['start']),
-        },
-      )
+    : has('cursor')
+      ? everyByCursor(
+          (page: CursorPage) => read({ ...parameters, ...page }) as Promise<CursorAnswer<Row>>,
+        )
+      : everyWindow(
+          (window: Window) => read({ ...parameters, ...window }) as Promise<SeriesAnswer<Row>>,
+          {
+            start: String(parameters['start']),
+          },
+        )
   for await (const row of found) {
     rows.push(row)
     if (terminal.is_interactive && rows.length % 1000 === 0) {

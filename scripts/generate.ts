@@ -70,6 +70,7 @@ function remarks(endpoint: Endpoint<never>): string {
   const { status = 200 } = endpoint
   return [
     ...caps,
+    ...(endpoint.cursor ? ['cursor'] : []),
     ...(status === 200 ? [] : [String(status)]),
     ...(endpoint.exports ? ['csv', 'ndjson'] : []),
     ...(isControl(endpoint) ? ['control'] : []),

@@ -14,5 +14,12 @@ export type {
 export { connect, etagOf } from './heliograph.ts'
 export type { Timers } from './machine.ts'
 export type { Retry } from './sending.ts'
-export type { Page, PageAnswer, SeriesAnswer, Window } from './walking.ts'
-export { everyItem, everyWindow } from './walking.ts'
+export type {
+  CursorAnswer,
+  CursorPage,
+  Page,
+  PageAnswer,
+  SeriesAnswer,
+  Window,
+} from './walking.ts'
+export { everyByCursor, everyItem, everyWindow } from './walking.ts'

@@ -30,6 +30,34 @@ export async function* everyItem<Item>(
   }
 }
 
+export interface CursorPage {
+  cursor?: string
+}
+
+export interface CursorAnswer<Item> {
+  data: Item[]
+  meta: { next_cursor: string | null }
+}
+
+/**
+ * Every item of a list that is read by `cursor`, page by page; each page in the order of the
+ * operation. A list that grows meanwhile repeats and leaves out nothing of what it had.
+ *
+ *     const read = (page: CursorPage) => heliograph.alertsList({ site_id, ...page })
+ *     for await (const alert of everyByCursor(read)) report(alert)
+ */
+export async function* everyByCursor<Item>(
+  read: (page: CursorPage) => Promise<CursorAnswer<Item>>,
+): AsyncGenerator<Item, void, undefined> {
+  for (let page: CursorPage = {}; ; ) {
+    const { data, meta } = await read(page)
+    yield* data
+    if (meta.next_cursor === null) return
+    if (meta.next_cursor === page.cursor) throw unexpected('next_cursor leads to the same page')
+    page = { cursor: meta.next_cursor }
+  }
+}
+
 export interface Window {
   start: Date | string
   end?: Date | string

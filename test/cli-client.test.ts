@@ -63,6 +63,15 @@ test('all pages of a list are one', async () => {
     JSON.parse(out).map((row: { ac_power_kw: number }) => row.ac_power_kw),
     [0, 1, 2, 3, 4],
   )
+  await site.db.query(`
+    insert into nodes (site_id, node_id, node_number, name, type, report_s, channels, created_at,
+      updated_at)
+    values ('demo', 'n', 1, 'Node', 'cabinet', 60, '[]', now(), now());
+    insert into relay_events (site_id, node_id, channel, at, received_at, to_state, cause)
+    select 'demo', 'n', 'fan' || n, '2026-06-21T09:00Z', now(), true, 'manual'
+    from generate_series(1, 5) n`)
+  const paged = await run('get', 'commands-relay-history', 'limit=2', '--all', '--json')
+  assert.equal(JSON.parse(paged.out).length, 5)
   const none = await run('get', 'inverters', '--all')
   assert.deepEqual([none.code, none.notes], [4, 'heliograph: inverters has no further pages\n'])
 })

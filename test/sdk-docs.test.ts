@@ -43,7 +43,16 @@ const programs = blocks.map(
 )
 
 test('there are examples of everything', () => {
-  const used = ['connect', 'isCode', 'etagOf', 'everyItem', 'everyWindow', '.file(', 'signal']
+  const used = [
+    'connect',
+    'isCode',
+    'etagOf',
+    'everyItem',
+    'everyByCursor',
+    'everyWindow',
+    '.file(',
+    'signal',
+  ]
   assert.equal(readme.length, 1)
   assert.ok(blocks.length > 10)
   assert.deepEqual(

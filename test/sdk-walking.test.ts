@@ -1,7 +1,15 @@
 /** Pages and windows of the SDK over lists that a test makes up. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { everyItem, everyWindow, isCode, type Page, type Window } from '@heliograph/sdk'
+import {
+  type CursorPage,
+  everyByCursor,
+  everyItem,
+  everyWindow,
+  isCode,
+  type Page,
+  type Window,
+} from '@heliograph/sdk'
 
 async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const gathered: Item[] = []
@@ -21,6 +29,20 @@ test('every item comes until there are as many as there are', async () => {
   assert.deepEqual(await all(everyItem(read, { limit: 5 })), [1, 2, 3, 4, 5])
   const shrunk = async () => ({ data: [], meta: { count: 5 } })
   assert.deepEqual(await all(everyItem(shrunk)), [], 'it ends all the same')
+})
+
+test('every item comes until no page follows, and a page that leads to itself is an error', async () => {
+  const asked: CursorPage[] = []
+  const read = async (page: CursorPage) => {
+    asked.push(page)
+    const from = Number(page.cursor ?? 0)
+    const next_cursor = from + 2 < 5 ? String(from + 2) : null
+    return { data: [1, 2, 3, 4, 5].slice(from, from + 2), meta: { next_cursor } }
+  }
+  assert.deepEqual(await all(everyByCursor(read)), [1, 2, 3, 4, 5])
+  assert.deepEqual(asked, [{}, { cursor: '2' }, { cursor: '4' }])
+  const stuck = async () => ({ data: [1], meta: { next_cursor: '2' } })
+  await assert.rejects(all(everyByCursor(stuck)), (error) => isCode(error, 'unexpected_answer'))
 })
 
 test('every row comes once, and a series that does not go on is an error', async () => {

@@ -165,7 +165,7 @@ export class Operations extends HeyApiClient {
     /**
      * The holes in the data of the site
      *
-     * A gap is a silence of more than three polls and a minute, and shorter where a jump in the numbers of frames says that readings were lost. Inverters, combiners and loggers without a met station have none at night: they may sleep until a quarter of an hour after the sun has risen 3° high, and from as long before it sinks so low. Given are those that share time with the window, ascending by their start; without a window all. Where `limit` cuts some off, the newest are kept, and `previous_end` leads to those that began before; `next_start` is always null. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * A gap is a silence of more than three polls and a minute, and shorter where a jump in the numbers of frames says that readings were lost. Inverters, combiners and loggers without a met station have none at night: they may sleep until a quarter of an hour after the sun has risen 3° high, and from as long before it sinks so low. Given are those that share time with the window, ascending by their start; without a window all. Where `limit` cuts some off, the newest are kept, and `next_cursor` leads to those before them, as `previous_end` does to those that began before; `next_start` is always null. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
      */
     public gapsList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -173,13 +173,15 @@ export class Operations extends HeyApiClient {
         end?: Timestamp;
         logger_id?: number;
         limit?: number;
+        cursor?: string;
     }, options?: Options<never, ThrowOnError>): RequestResult<GapsListResponses, GapsListErrors, ThrowOnError, 'data'> {
         const params = buildClientParams([parameters], [{ args: [
                     { in: 'path', key: 'site_id' },
                     { in: 'query', key: 'start' },
                     { in: 'query', key: 'end' },
                     { in: 'query', key: 'logger_id' },
-                    { in: 'query', key: 'limit' }
+                    { in: 'query', key: 'limit' },
+                    { in: 'query', key: 'cursor' }
                 ] }]);
         return (options?.client ?? this.client).get<GapsListResponses, GapsListErrors, ThrowOnError, 'data'>({
             responseStyle: 'data',
@@ -192,7 +194,7 @@ export class Operations extends HeyApiClient {
     /**
      * The holes in the data of a logger and its devices
      *
-     * A gap is a silence of more than three polls and a minute, and shorter where a jump in the numbers of frames says that readings were lost. Inverters, combiners and loggers without a met station have none at night: they may sleep until a quarter of an hour after the sun has risen 3° high, and from as long before it sinks so low. Given are those that share time with the window, ascending by their start; without a window all. Where `limit` cuts some off, the newest are kept, and `previous_end` leads to those that began before; `next_start` is always null. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
+     * A gap is a silence of more than three polls and a minute, and shorter where a jump in the numbers of frames says that readings were lost. Inverters, combiners and loggers without a met station have none at night: they may sleep until a quarter of an hour after the sun has risen 3° high, and from as long before it sinks so low. Given are those that share time with the window, ascending by their start; without a window all. Where `limit` cuts some off, the newest are kept, and `next_cursor` leads to those before them, as `previous_end` does to those that began before; `next_start` is always null. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports.
      */
     public gapsLoggerList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -200,13 +202,15 @@ export class Operations extends HeyApiClient {
         start?: Timestamp;
         end?: Timestamp;
         limit?: number;
+        cursor?: string;
     }, options?: Options<never, ThrowOnError>): RequestResult<GapsLoggerListResponses, GapsLoggerListErrors, ThrowOnError, 'data'> {
         const params = buildClientParams([parameters], [{ args: [
                     { in: 'path', key: 'site_id' },
                     { in: 'path', key: 'logger_id' },
                     { in: 'query', key: 'start' },
                     { in: 'query', key: 'end' },
-                    { in: 'query', key: 'limit' }
+                    { in: 'query', key: 'limit' },
+                    { in: 'query', key: 'cursor' }
                 ] }]);
         return (options?.client ?? this.client).get<GapsLoggerListResponses, GapsLoggerListErrors, ThrowOnError, 'data'>({
             responseStyle: 'data',
@@ -779,11 +783,13 @@ export class Operations extends HeyApiClient {
         site_id: string;
         q: string;
         limit?: number;
+        cursor?: string;
     }, options?: Options<never, ThrowOnError>): RequestResult<IvModulesSearchResponses, IvModulesSearchErrors, ThrowOnError, 'data'> {
         const params = buildClientParams([parameters], [{ args: [
                     { in: 'path', key: 'site_id' },
                     { in: 'query', key: 'q' },
-                    { in: 'query', key: 'limit' }
+                    { in: 'query', key: 'limit' },
+                    { in: 'query', key: 'cursor' }
                 ] }]);
         return (options?.client ?? this.client).get<IvModulesSearchResponses, IvModulesSearchErrors, ThrowOnError, 'data'>({
             responseStyle: 'data',
@@ -941,11 +947,13 @@ export class Operations extends HeyApiClient {
         site_id: string;
         node_id?: string;
         limit?: number;
+        cursor?: string;
     }, options?: Options<never, ThrowOnError>): RequestResult<CommandsRelayHistoryListResponses, CommandsRelayHistoryListErrors, ThrowOnError, 'data'> {
         const params = buildClientParams([parameters], [{ args: [
                     { in: 'path', key: 'site_id' },
                     { in: 'query', key: 'node_id' },
-                    { in: 'query', key: 'limit' }
+                    { in: 'query', key: 'limit' },
+                    { in: 'query', key: 'cursor' }
                 ] }]);
         return (options?.client ?? this.client).get<CommandsRelayHistoryListResponses, CommandsRelayHistoryListErrors, ThrowOnError, 'data'>({
             responseStyle: 'data',
@@ -1586,19 +1594,21 @@ export class Operations extends HeyApiClient {
     /**
      * When alarms of a battery were set and cleared
      *
-     * Ascending: the newest ones of all that there are, as many as `limit` says. `meta.truncated` tells that it cut older ones off; there is no window to go on with, so raise it, or take the whole log as a file. With what the unit measured within the minute before. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
+     * Returns the newest rows, ascending, as many as `limit` says. `meta.next_cursor` leads to the rows before them. `meta.truncated` says that there are such rows. With what the unit measured within the minute before. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public bessAlarmsHistoryList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
         bess_id: number;
         code?: string;
         limit?: number;
+        cursor?: string;
     }, options?: Options<never, ThrowOnError>): RequestResult<BessAlarmsHistoryListResponses, BessAlarmsHistoryListErrors, ThrowOnError, 'data'> {
         const params = buildClientParams([parameters], [{ args: [
                     { in: 'path', key: 'site_id' },
                     { in: 'path', key: 'bess_id' },
                     { in: 'query', key: 'code' },
-                    { in: 'query', key: 'limit' }
+                    { in: 'query', key: 'limit' },
+                    { in: 'query', key: 'cursor' }
                 ] }]);
         return (options?.client ?? this.client).get<BessAlarmsHistoryListResponses, BessAlarmsHistoryListErrors, ThrowOnError, 'data'>({
             responseStyle: 'data',
@@ -1656,19 +1666,21 @@ export class Operations extends HeyApiClient {
     /**
      * Who decided over a battery, and who was overridden
      *
-     * Ascending: the newest ones of all that there are, as many as `limit` says. `meta.truncated` tells that it cut older ones off; there is no window to go on with, so raise it, or take the whole log as a file. Each change of who decides, or of what was decided, as the edge noted it; who approved or rejected a schedule stands in the schedule. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
+     * Returns the newest rows, ascending, as many as `limit` says. `meta.next_cursor` leads to the rows before them. `meta.truncated` says that there are such rows. Each change of who decides, or of what was decided, as the edge noted it; who approved or rejected a schedule stands in the schedule. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public bessControlLogList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
         bess_id: number;
         tier?: 'protection' | 'permit' | 'operator' | 'dispatch' | 'optimizer';
         limit?: number;
+        cursor?: string;
     }, options?: Options<never, ThrowOnError>): RequestResult<BessControlLogListResponses, BessControlLogListErrors, ThrowOnError, 'data'> {
         const params = buildClientParams([parameters], [{ args: [
                     { in: 'path', key: 'site_id' },
                     { in: 'path', key: 'bess_id' },
                     { in: 'query', key: 'tier' },
-                    { in: 'query', key: 'limit' }
+                    { in: 'query', key: 'limit' },
+                    { in: 'query', key: 'cursor' }
                 ] }]);
         return (options?.client ?? this.client).get<BessControlLogListResponses, BessControlLogListErrors, ThrowOnError, 'data'>({
             responseStyle: 'data',
@@ -1745,17 +1757,19 @@ export class Operations extends HeyApiClient {
     /**
      * Every schedule that was proposed for a unit and day
      *
-     * The newest first. At most one is `proposed`, and at most one `approved`, `dispatching` or `completed`; these and the newest of all others are told, 20 at most. `meta.count` is how many there are.
+     * At most one is `proposed`, and at most one `approved`, `dispatching` or `completed`: the first page has these and the newest of the others, in all 20. Each page has the newest first. `meta.count` counts all pages.
      */
     public bessSchedulesList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
         bess_id: number;
         target_date?: string;
+        cursor?: string;
     }, options?: Options<never, ThrowOnError>): RequestResult<BessSchedulesListResponses, BessSchedulesListErrors, ThrowOnError, 'data'> {
         const params = buildClientParams([parameters], [{ args: [
                     { in: 'path', key: 'site_id' },
                     { in: 'path', key: 'bess_id' },
-                    { in: 'query', key: 'target_date' }
+                    { in: 'query', key: 'target_date' },
+                    { in: 'query', key: 'cursor' }
                 ] }]);
         return (options?.client ?? this.client).get<BessSchedulesListResponses, BessSchedulesListErrors, ThrowOnError, 'data'>({
             responseStyle: 'data',
@@ -1977,13 +1991,18 @@ export class Operations extends HeyApiClient {
     /**
      * Alerts of the site, by their status
      *
-     * The newest first, by `started_at` and then `alert_id`. The answer holds the newest 500; `meta.count` says how many there are. Suppressed ones are among them: what is planned, or the night, explains them, and nobody was told.
+     * Returns the newest first, by `started_at` and then `alert_id`, in pages of 500. `meta.count` counts all pages. Suppressed alerts are among them: planned work or the night explains them, and no mail is sent.
      */
     public alertsList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
         status?: Array<'active' | 'acknowledged' | 'resolved'>;
+        cursor?: string;
     }, options?: Options<never, ThrowOnError>): RequestResult<AlertsListResponses, AlertsListErrors, ThrowOnError, 'data'> {
-        const params = buildClientParams([parameters], [{ args: [{ in: 'path', key: 'site_id' }, { in: 'query', key: 'status' }] }]);
+        const params = buildClientParams([parameters], [{ args: [
+                    { in: 'path', key: 'site_id' },
+                    { in: 'query', key: 'status' },
+                    { in: 'query', key: 'cursor' }
+                ] }]);
         return (options?.client ?? this.client).get<AlertsListResponses, AlertsListErrors, ThrowOnError, 'data'>({
             responseStyle: 'data',
             url: '/v1/sites/{site_id}/alerts',
@@ -2749,15 +2768,20 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * The newest runs of reports
+     * The runs of reports
      *
      * The newest first, those of deleted subscriptions among them.
      */
     public reportRunsList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
         limit?: number;
+        cursor?: string;
     }, options?: Options<never, ThrowOnError>): RequestResult<ReportRunsListResponses, ReportRunsListErrors, ThrowOnError, 'data'> {
-        const params = buildClientParams([parameters], [{ args: [{ in: 'path', key: 'site_id' }, { in: 'query', key: 'limit' }] }]);
+        const params = buildClientParams([parameters], [{ args: [
+                    { in: 'path', key: 'site_id' },
+                    { in: 'query', key: 'limit' },
+                    { in: 'query', key: 'cursor' }
+                ] }]);
         return (options?.client ?? this.client).get<ReportRunsListResponses, ReportRunsListErrors, ThrowOnError, 'data'>({
             responseStyle: 'data',
             url: '/v1/sites/{site_id}/reports/runs',

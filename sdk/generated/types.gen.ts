@@ -305,7 +305,7 @@ export type Alert = {
 
 export type AlertList = {
     data: Array<Alert>;
-    meta: ListMeta;
+    meta: CursorMeta;
 };
 
 export type AlertNote = {
@@ -504,7 +504,7 @@ export type BatteryAlarmTransition = {
 
 export type BatteryAlarmTransitionSeries = {
     data: Array<BatteryAlarmTransition>;
-    meta: SeriesMeta;
+    meta: CursorSeriesMeta;
 };
 
 export type BatteryAlarmsBySeverity = {
@@ -614,7 +614,7 @@ export type BatteryControlNote = {
 
 export type BatteryControlNoteSeries = {
     data: Array<BatteryControlNote>;
-    meta: SeriesMeta;
+    meta: CursorSeriesMeta;
 };
 
 export type BatteryCurvePoint = {
@@ -1893,7 +1893,7 @@ export type BessSchedule = {
 
 export type BessScheduleList = {
     data: Array<BessSchedule>;
-    meta: ListMeta;
+    meta: CursorMeta;
 };
 
 export type BessScheduleRejection = {
@@ -2698,6 +2698,45 @@ export type CrossBorderSummary = {
      * Why prices are `null`.
      */
     reason: 'no_price' | 'no_exchange_rate' | null;
+};
+
+export type CursorMeta = {
+    count: number;
+    /**
+     * The `cursor` of the next page; null on the last one.
+     */
+    next_cursor: string | null;
+    /**
+     * Items left out of this answer, and of `count`, because a value breaks its schema; absent where none was.
+     */
+    omitted?: number;
+};
+
+export type CursorSeriesMeta = {
+    /**
+     * Rows that match, whatever the limit.
+     */
+    count: number;
+    /**
+     * Whether the limit cut rows off.
+     */
+    truncated: boolean;
+    /**
+     * The `start` to go on with where rows after these were cut off; null where none were, or none was given to begin with.
+     */
+    next_start: string | null;
+    /**
+     * The `end` to go on with where rows before these were cut off; else null.
+     */
+    previous_end: string | null;
+    /**
+     * The `cursor` of the next page; null on the last one.
+     */
+    next_cursor: string | null;
+    /**
+     * Items left out of this answer, and of `count`, because a value breaks its schema; absent where none was.
+     */
+    omitted?: number;
 };
 
 export type CurtailmentGroup = {
@@ -4332,7 +4371,7 @@ export type Gap = {
 
 export type GapSeries = {
     data: Array<Gap>;
-    meta: SeriesMeta;
+    meta: CursorSeriesMeta;
 };
 
 export type GivenAttachment = {
@@ -7217,7 +7256,7 @@ export type PanelModelMatch = {
 
 export type PanelModelMatchList = {
     data: Array<PanelModelMatch>;
-    meta: ListMeta;
+    meta: CursorMeta;
 };
 
 export type PcsFault = {
@@ -8119,7 +8158,7 @@ export type RelaySwitching = {
 
 export type RelaySwitchingList = {
     data: Array<RelaySwitching>;
-    meta: ListMeta;
+    meta: CursorMeta;
 };
 
 export type ReportRun = {
@@ -8216,7 +8255,7 @@ export type ReportRun = {
 
 export type ReportRunList = {
     data: Array<ReportRun>;
-    meta: ListMeta;
+    meta: CursorMeta;
 };
 
 export type ReportSubscription = {
@@ -10931,6 +10970,10 @@ export type GapsListData = {
          * How many items at most. Above 500 it is 500.
          */
         limit?: number;
+        /**
+         * `meta.next_cursor` of the page before; without it the first page. Keep all other parameters as they are.
+         */
+        cursor?: string;
     };
     url: '/v1/sites/{site_id}/gaps';
 };
@@ -11014,6 +11057,10 @@ export type GapsLoggerListData = {
          * How many items at most. Above 500 it is 500.
          */
         limit?: number;
+        /**
+         * `meta.next_cursor` of the page before; without it the first page. Keep all other parameters as they are.
+         */
+        cursor?: string;
     };
     url: '/v1/sites/{site_id}/gaps/logger/{logger_id}';
 };
@@ -12972,6 +13019,10 @@ export type IvModulesSearchData = {
          * How many items at most. Above 50 it is 50.
          */
         limit?: number;
+        /**
+         * `meta.next_cursor` of the page before; without it the first page. Keep all other parameters as they are.
+         */
+        cursor?: string;
     };
     url: '/v1/sites/{site_id}/iv/modules/search';
 };
@@ -13509,6 +13560,10 @@ export type CommandsRelayHistoryListData = {
          * How many items at most. Above 500 it is 500.
          */
         limit?: number;
+        /**
+         * `meta.next_cursor` of the page before; without it the first page. Keep all other parameters as they are.
+         */
+        cursor?: string;
     };
     url: '/v1/sites/{site_id}/commands/relay-history';
 };
@@ -15730,6 +15785,10 @@ export type BessAlarmsHistoryListData = {
          * How many items at most. Above 10000 it is 10000.
          */
         limit?: number;
+        /**
+         * `meta.next_cursor` of the page before; without it the first page. Keep all other parameters as they are.
+         */
+        cursor?: string;
     };
     url: '/v1/sites/{site_id}/bess/{bess_id}/alarms/history';
 };
@@ -15962,6 +16021,10 @@ export type BessControlLogListData = {
          * How many items at most. Above 10000 it is 10000.
          */
         limit?: number;
+        /**
+         * `meta.next_cursor` of the page before; without it the first page. Keep all other parameters as they are.
+         */
+        cursor?: string;
     };
     url: '/v1/sites/{site_id}/bess/{bess_id}/control-log';
 };
@@ -16259,6 +16322,10 @@ export type BessSchedulesListData = {
          * The day, UTC; today where none is given.
          */
         target_date?: string;
+        /**
+         * `meta.next_cursor` of the page before; without it the first page. Keep all other parameters as they are.
+         */
+        cursor?: string;
     };
     url: '/v1/sites/{site_id}/bess/{bess_id}/schedules';
 };
@@ -17007,6 +17074,10 @@ export type AlertsListData = {
          * May be given several times. Without it those that are `active` or `acknowledged`.
          */
         status?: Array<'active' | 'acknowledged' | 'resolved'>;
+        /**
+         * `meta.next_cursor` of the page before; without it the first page. Keep all other parameters as they are.
+         */
+        cursor?: string;
     };
     url: '/v1/sites/{site_id}/alerts';
 };
@@ -19126,6 +19197,10 @@ export type ReportRunsListData = {
          * How many items at most. Above 100 it is 100.
          */
         limit?: number;
+        /**
+         * `meta.next_cursor` of the page before; without it the first page. Keep all other parameters as they are.
+         */
+        cursor?: string;
     };
     url: '/v1/sites/{site_id}/reports/runs';
 };

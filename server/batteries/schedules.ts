@@ -6,6 +6,7 @@ import {
   type Unit as PlannedUnit,
 } from '@heliograph/optimize/dispatch-problem'
 import { type Static, Type } from 'typebox'
+import { type Paged, pageOf } from '../http/cursor.ts'
 import { Nullable } from '../http/params.ts'
 import { At, iso } from '../records/frame.ts'
 import type { Queries } from '../storage/database.ts'
@@ -165,24 +166,41 @@ const columns = `schedule_id::int as schedule_id, bess_id, target_date, state, v
   created_at, created_by, approved_at, approved_by, rejected_at, rejected_by, reject_reason,
   superseded_at, superseded_by::int as superseded_by, problem, plan, hours`
 
+export interface DayPage {
+  site_id: string
+  bess_id: number
+  date: string
+  /** The last schedule of the page before; null for the first page. */
+  after: number | null
+  /** More than the two that can be open or in force. */
+  page_size: number
+}
+
 /**
- * Of a unit and day, the newest first, and how many there are: what is open or in force, and the
- * newest of the others up to the limit.
+ * Of a unit and day. The first page has what is open or in force and the newest of the others, each
+ * page the newest first. `count` is of all pages.
  */
 export async function schedulesOfDay(
   db: Queries,
-  of: { site_id: string; bess_id: number; date: string; limit: number },
-): Promise<{ rows: StoredSchedule[]; count: number }> {
-  const { site_id, bess_id, date, limit } = of
-  const found = await db.query<StoredSchedule & { count: number }>(
-    `select ${columns}, count(*) over ()::int as count from battery_schedules
-     where site_id = $1 and bess_id = $2 and target_date = $3
-     order by state in ('approved', 'proposed') desc, schedule_id desc limit $4`,
-    [site_id, bess_id, date, limit],
-  )
-  const rows = found.map(({ count: _, ...row }) => row)
+  { site_id, bess_id, date, after, page_size }: DayPage,
+): Promise<Paged<StoredSchedule> & { count: number }> {
+  const [found, [counted]] = await Promise.all([
+    db.query<StoredSchedule>(
+      `select ${columns} from battery_schedules
+       where site_id = $1 and bess_id = $2 and target_date = $3
+         and ($5::bigint is null or state not in ('approved', 'proposed') and schedule_id < $5)
+       order by state in ('approved', 'proposed') desc, schedule_id desc limit $4`,
+      [site_id, bess_id, date, page_size + 1, after],
+    ),
+    db.query<{ count: number }>(
+      `select count(*) as count from battery_schedules
+       where site_id = $1 and bess_id = $2 and target_date = $3`,
+      [site_id, bess_id, date],
+    ),
+  ])
+  const { rows, next_cursor } = pageOf(found, page_size, ({ schedule_id }) => ({ schedule_id }))
   rows.sort((a, b) => b.schedule_id - a.schedule_id)
-  return { rows, count: found[0]?.count ?? 0 }
+  return { rows, next_cursor, count: counted!.count }
 }
 
 /** null where the site has none of that id. */

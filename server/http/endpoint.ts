@@ -7,6 +7,7 @@
  */
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import type { Transaction } from '../storage/database.ts'
+import { CursorParameter } from './cursor.ts'
 import type { ExportItem, ExportItems } from './export-items.ts'
 import type { ExportRows } from './export-rows.ts'
 import type { JsonText } from './json-text.ts'
@@ -66,7 +67,7 @@ export interface RequestSite {
   safe_mode: boolean
 }
 
-export interface Request<Params, Query, Body, Window = unknown> {
+export interface Request<Params, Query, Body, Window = unknown, Place = unknown> {
   site: RequestSite
   caller: Caller
   request_id: string
@@ -75,6 +76,8 @@ export interface Request<Params, Query, Body, Window = unknown> {
   query: Query
   /** Of the endpoint's window rule. */
   window: Window
+  /** Where the page before ended; null for the first page. Of an endpoint with a `cursor`. */
+  after: Place | null
   body: Body
 }
 
@@ -91,11 +94,12 @@ export interface WriteParts {
   idempotency_key: string | null
 }
 
-type RequestOf<M extends Method, Params, Query, Body, Window> = Request<
+type RequestOf<M extends Method, Params, Query, Body, Window, Place> = Request<
   Params,
   Query,
   Body,
-  Window
+  Window,
+  Place
 > &
   (M extends 'GET' ? unknown : WriteParts)
 
@@ -108,6 +112,7 @@ export interface Endpoint<
   Returns extends TSchema = TSchema,
   M extends Method = Method,
   Window = unknown,
+  Place extends TProperties = TProperties,
 > {
   method: M
   /**
@@ -133,6 +138,8 @@ export interface Endpoint<
   query?: Query
   /** What the request's window is made of and bounded by; its parameters come before `query`. */
   window?: WindowRule<Window>
+  /** The fields that order the items of a list that is read page by page: see cursor.ts. */
+  cursor?: Place
   /**
    * A read that may take long, or answer with megabytes: it is computed in turn, outside the main
    * thread (see heavy-reads.ts). It uses nothing that only the main thread has.
@@ -158,7 +165,14 @@ export interface Endpoint<
   /** One answer, and one body for those that take one, for the reference page; both are checked. */
   example: { body?: Static<Body>; answer: Static<Returns> }
   handle: (
-    request: RequestOf<M, Static<TObject<Params>>, Static<TObject<Query>>, Static<Body>, Window>,
+    request: RequestOf<
+      M,
+      Static<TObject<Params>>,
+      Static<TObject<Query>>,
+      Static<Body>,
+      Window,
+      Static<TObject<Place>>
+    >,
     needs: Needs,
   ) => Promise<Static<Returns> | JsonText>
   /**
@@ -166,7 +180,14 @@ export interface Endpoint<
    * reasons. `query.limit` is absent where the request gives none: then it is the whole window.
    */
   exports?: (
-    request: RequestOf<M, Static<TObject<Params>>, Static<TObject<Query>>, Static<Body>, Window>,
+    request: RequestOf<
+      M,
+      Static<TObject<Params>>,
+      Static<TObject<Query>>,
+      Static<Body>,
+      Window,
+      Static<TObject<Place>>
+    >,
     needs: Needs,
   ) => Promise<ExportRows | ExportItems>
   /** The lines of CSV that an exported item makes, flat; without it, it is one as it stands. */
@@ -196,11 +217,19 @@ export function endpoint<
   Returns extends TSchema = TSchema,
   const M extends Method = Method,
   Window = undefined,
->(definition: Endpoint<Needs, Path, Params, Query, Body, Returns, M, Window>): Endpoint<Needs> {
-  const { window, query } = definition
-  const declared = window ? { ...definition, query: { ...window.query, ...query } } : definition
+  Place extends TProperties = Record<never, TSchema>,
+>(
+  definition: Endpoint<Needs, Path, Params, Query, Body, Returns, M, Window, Place>,
+): Endpoint<Needs> {
+  const { window, cursor } = definition
+  const query = {
+    ...window?.query,
+    ...definition.query,
+    ...(cursor && { cursor: CursorParameter }),
+  }
+  const has_query = Object.keys(query).length > 0
   const returns = withOmitted(definition.returns)
-  return { ...declared, returns } as unknown as Endpoint<Needs>
+  return { ...definition, ...(has_query && { query }), returns } as unknown as Endpoint<Needs>
 }
 
 const Omitted = Type.Integer({
@@ -221,5 +250,5 @@ function withOmitted(returns: TSchema): TSchema {
   return { ...returns, properties: named } as TSchema
 }
 
-/** Only a window rule declares the bounds of a window, so that no handler gets one unbounded. */
-type NoBounds = { [Name in 'start' | 'end' | 'since']?: never }
+/** Only the rules of windows and cursors declare these, so that no handler gets one unchecked. */
+type NoBounds = { [Name in 'start' | 'end' | 'since' | 'cursor']?: never }

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { next_cursor, type Paged } from './cursor.ts'
 import { type Span, spanMeta } from './windows.ts'
 
 const closed = { additionalProperties: false } as const
@@ -10,7 +11,17 @@ export const List = <Item extends TSchema>(item: Item) =>
     closed,
   )
 
-/** The envelope of a list that is read page by page: `limit` and `offset` as they were applied. */
+/** The envelope of a list that is read page by page, by `cursor`; `meta.count` is of all pages. */
+export const CursorList = <Item extends TSchema>(item: Item) =>
+  Type.Object(
+    {
+      data: Type.Array(item),
+      meta: Type.Object({ count: Type.Integer({ minimum: 0 }), next_cursor }, closed),
+    },
+    closed,
+  )
+
+/** The envelope of a list that is read by offset: `limit` and `offset` as they were applied. */
 export const Page = <Item extends TSchema>(item: Item) =>
   Type.Object(
     {
@@ -54,6 +65,16 @@ export const SeriesMeta = Type.Object(
 export const Series = <Item extends TSchema>(item: Item) =>
   Type.Object({ data: Type.Array(item), meta: SeriesMeta }, closed)
 
+/** The same of a series that is read page by page, by `cursor`, from its newest rows on. */
+export const CursorSeries = <Item extends TSchema>(item: Item) =>
+  Type.Object(
+    {
+      data: Type.Array(item),
+      meta: Type.Object({ ...SeriesMeta.properties, next_cursor }, closed),
+    },
+    closed,
+  )
+
 /** What the `meta` of a series without a `limit` says beside its `count`. */
 export const spanFields = {
   truncated: Type.Boolean({ description: 'Whether the end of the window was cut off.' }),
@@ -84,6 +105,11 @@ export const SpanList = <Item extends TSchema>(item: Item) =>
   )
 
 export const list = <Row>(rows: Row[], count = rows.length) => ({ data: rows, meta: { count } })
+
+export const cursorList = <Row>({ rows, next_cursor }: Paged<Row>, count = rows.length) => ({
+  data: rows,
+  meta: { count, next_cursor },
+})
 
 export const spanList = <Row>(rows: Row[], span: Span) => ({
   data: rows,

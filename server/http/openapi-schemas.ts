@@ -97,7 +97,8 @@ function nameOfField(properties: Record<string, Json>, name: string, field: stri
   if (field !== 'meta' || !('data' in properties)) return `${name}${pascal(field)}`
   const meta = properties[field]!['properties'] as Json
   if ('offset' in meta) return 'PageMeta'
-  if ('previous_end' in meta) return 'SeriesMeta'
+  if ('previous_end' in meta) return 'next_cursor' in meta ? 'CursorSeriesMeta' : 'SeriesMeta'
+  if ('next_cursor' in meta) return 'CursorMeta'
   return 'truncated' in meta ? 'SpanMeta' : 'ListMeta'
 }
 

@@ -116,9 +116,11 @@ A list is \`{ "data": [ … ], "meta": { "count": … } }\`, where \`count\` is 
 whatever the limit; a single thing is the thing itself. Every field is always present, and
 \`null\` means not measured or not applicable; \`0\` is a measurement. \`meta.truncated\` says
 that the limit cut a series: go on with \`meta.next_start\` as \`start\`, or with
-\`meta.previous_end\` as \`end\`. Live objects say when they were measured (\`measured_at\`),
-how old that is (\`age_s\`) and how far to trust it (\`quality\`). An item that cannot be served
-is left out: \`meta.omitted\` says how many, and is absent where none was. Answers are compressed on
+\`meta.previous_end\` as \`end\`. A list that takes \`cursor\` is read page by page: pass
+\`meta.next_cursor\` as \`cursor\`, with all other parameters unchanged, until it is null. Live
+objects say when they were measured (\`measured_at\`), how old that is (\`age_s\`) and how far to
+trust it (\`quality\`). An item that cannot be served is left out: \`meta.omitted\` says how many,
+and is absent where none was. Answers are compressed on
 request (br, gzip); where an operation sends an \`ETag\`, \`If-None-Match\` saves the body.
 
 ## Errors

@@ -337,6 +337,7 @@ function validRequest({ validator, clock, db }: Context, endpoint: Endpoint<neve
       params: valid.params,
       query: others,
       window: window as Bounds | undefined,
+      after: valid.after,
       body: valid.body,
     }
   }

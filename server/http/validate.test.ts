@@ -64,6 +64,7 @@ test('text becomes what is declared, times become UTC, what is missing its defau
       refresh: true,
       status: ['active'],
     },
+    after: null,
     body: { at: '2026-01-01T05:30:00.000Z', hours: [{ power_kw: 1 }], level: 3 },
   })
   assert.equal(validate(input()).query['limit'], 100)

@@ -8,6 +8,7 @@ import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/ind
 import formatsModule, { type FormatName } from 'ajv-formats'
 import type { TSchema } from 'typebox'
 import { anonymous } from './anonymous-schema.ts'
+import { readCursor } from './cursor.ts'
 import type { Endpoint } from './endpoint.ts'
 import { ApiError, type Violation } from './errors.ts'
 import { onFirstUse } from './on-first-use.ts'
@@ -27,7 +28,9 @@ export interface Input {
 
 export interface Valid {
   params: Fields
+  /** Without the cursor, which is read into `after`. */
   query: Fields
+  after: unknown
   body: unknown
 }
 
@@ -37,7 +40,10 @@ export interface Valid {
  */
 export type Validate = (input: Input) => Valid
 
-export type Declared = Pick<Endpoint<never>, 'method' | 'params' | 'query' | 'body' | 'returns'>
+export type Declared = Pick<
+  Endpoint<never>,
+  'method' | 'params' | 'query' | 'cursor' | 'body' | 'returns'
+>
 
 const violations_max = 100
 /** Beyond this only the first violation of a body is told: a long wrong array has a million. */
@@ -56,6 +62,7 @@ export function validators(endpoints: readonly Declared[]) {
   return function validator(endpoint: Declared): Validate {
     const checkParams = compileFields(coercing, 'path', endpoint.params)
     const checkQuery = compileFields(coercing, 'query', endpoint.query)
+    const placeAfter = compileCursor(strict, endpoint.cursor)
     const checkBody = compileBody(endpoint.body, strict, strictFirst)
     const caps = Object.entries(endpoint.query ?? {}).flatMap(([name, schema]) => {
       const cap = (schema as { 'x-cap'?: number })['x-cap']
@@ -65,7 +72,8 @@ export function validators(endpoints: readonly Declared[]) {
     return (input) => {
       const violations: Violation[] = []
       const params = checkParams(input.params, violations)
-      const query = checkQuery(input.query, violations)
+      const { cursor, ...query } = checkQuery(input.query, violations)
+      const after = placeAfter(cursor, violations)
       const body = checkBody(input.body, input.body_bytes, violations)
       if (violations.length === 0) refuseReversedWindow(query, violations)
       if (violations.length > 0) {
@@ -74,7 +82,7 @@ export function validators(endpoints: readonly Declared[]) {
       for (const [name, cap] of caps) {
         if ((query[name] as number) > cap) query[name] = cap
       }
-      return { params, query, body }
+      return { params, query, after, body }
     }
   }
 }
@@ -129,6 +137,33 @@ function compileFields(
     }
     violations.push(...faults)
     return fields
+  }
+}
+
+/** The place in a list that a cursor names; null without one. */
+function compileCursor(ajv: Ajv, place: Endpoint<never>['cursor']) {
+  if (!place) return () => null
+  const checker = onFirstUse(() =>
+    ajv.compile(
+      anonymous({
+        type: 'object',
+        properties: place,
+        required: Object.keys(place),
+        additionalProperties: false,
+      }),
+    ),
+  )
+  return (cursor: unknown, violations: Violation[]): unknown => {
+    if (typeof cursor !== 'string') return null
+    const after = readCursor(cursor)
+    if (checker()(after)) return after
+    violations.push({
+      location: 'query',
+      field: 'cursor',
+      code: 'invalid_cursor',
+      message: 'must be `meta.next_cursor` of the page before, as it was',
+    })
+    return null
   }
 }
 

@@ -27,9 +27,10 @@ export interface PanelModel extends ListedModel {
 export interface PanelStore {
   /**
    * The models whose names have the words of `q`, best first; see `searchNames`. `q` has at most
-   * `query_characters_max` characters, `limit` is from 1. `count` is of all matches.
+   * `query_characters_max` characters, `limit` is from 1. `offset` matches are left out before the
+   * first, 0 unless given. `count` is of all matches.
    */
-  search(q: string, limit: number): Promise<{ rows: PanelModel[]; count: number }>
+  search(q: string, limit: number, offset?: number): Promise<{ rows: PanelModel[]; count: number }>
   library(): PanelModel[]
   get(params_id: number): Promise<PanelModel | null>
   byIds(params_ids: readonly number[]): Promise<Map<number, PanelModel>>
@@ -64,10 +65,11 @@ export function createPanelStore(db: Queries): PanelStore {
   }
 
   return {
-    async search(q, limit) {
-      const { params_ids, count } = searchNames(await names(), q, limit)
+    async search(q, limit, offset = 0) {
+      const found = searchNames(await names(), q, offset + limit)
+      const params_ids = found.params_ids.slice(offset)
       const models = await byIds(params_ids)
-      return { rows: params_ids.flatMap((id) => models.get(id) ?? []), count }
+      return { rows: params_ids.flatMap((id) => models.get(id) ?? []), count: found.count }
     },
     library: () => [...own.values()],
     async get(params_id) {

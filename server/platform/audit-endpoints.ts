@@ -1,10 +1,15 @@
 /** Who wrote what to a client and its sites, and who signed in, for its administrators. */
 import { Type } from 'typebox'
+import { pageOf, RowId } from '../http/cursor.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { limit } from '../http/params.ts'
+import { CursorList, cursorList } from '../http/envelope.ts'
+import { limit, Timestamp } from '../http/params.ts'
 import { auditExample } from './examples.ts'
 import type { PlatformNeeds } from './people-endpoints.ts'
-import { AuditPage } from './schemas.ts'
+import { AuditEntry } from './schemas.ts'
+
+/** '' stands for the client. */
+const site_or_none = '^[a-z0-9_-]{0,64}$'
 
 interface AuditRow {
   audit_id: number
@@ -40,25 +45,20 @@ export const getAudit = endpoint({
     before: Type.Optional(
       Type.String({ format: 'date-time', description: 'Only what was written before.' }),
     ),
-    cursor: Type.Optional(
-      Type.String({
-        pattern: '^\\d{1,14}_\\d{1,18}_[a-z0-9_-]{0,64}$',
-        description: 'Only what follows: `next_cursor` of the answer before.',
-      }),
-    ),
     limit: limit(500, 100),
   },
-  returns: AuditPage,
-  example: { answer: { data: [auditExample], meta: { count: 1, next_cursor: null } } },
-  async handle({ caller, query }, { db }: PlatformNeeds) {
-    const { site_id = null, before = null, cursor, limit: at_most = 100 } = query
+  cursor: { at: Timestamp, audit_id: RowId, site_id: Type.String({ pattern: site_or_none }) },
+  returns: CursorList(AuditEntry),
+  example: { answer: cursorList({ rows: [auditExample], next_cursor: null }) },
+  async handle({ caller, query, after }, { db }: PlatformNeeds) {
+    const { site_id = null, before = null, limit: at_most = 100 } = query
     const rows = await db.query<AuditRow>(selectAudit, [
       ...[caller.client_id, site_id, before, at_most + 1],
-      ...(cursor === undefined ? [null, null, null] : placeOf(cursor)),
+      ...[after?.at ?? null, after?.audit_id ?? null, after?.site_id ?? null],
     ])
-    const page = rows.slice(0, at_most)
-    const next_cursor = rows.length > page.length ? cursorOf(page.at(-1)!) : null
-    return { data: page.map(entryOf), meta: { count: page.length, next_cursor } }
+    const placeOf = ({ at, audit_id, site_id }: AuditRow) => ({ at, audit_id, site_id })
+    const page = pageOf(rows, at_most, placeOf)
+    return cursorList({ ...page, rows: page.rows.map(entryOf) })
   },
 })
 
@@ -87,13 +87,6 @@ const selectAudit = `
       'client_id = $1 and $2::text is null',
     )})
   ) as w order by ${order} limit $4`
-
-const cursorOf = ({ at, audit_id, site_id }: AuditRow) => `${at.getTime()}_${audit_id}_${site_id}`
-
-function placeOf(cursor: string): [Date, string, string] {
-  const [at_ms = '', audit_id = '', ...site_id] = cursor.split('_')
-  return [new Date(Number(at_ms)), audit_id, site_id.join('_')]
-}
 
 const entryOf = (row: AuditRow) => ({
   ...row,

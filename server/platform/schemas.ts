@@ -146,21 +146,3 @@ export const AuditEntry = Type.Object(
   },
   { ...closed, $id: 'PlatformAuditEntry' },
 )
-
-export const AuditPage = Type.Object(
-  {
-    data: Type.Array(AuditEntry),
-    meta: Type.Object(
-      {
-        count: Type.Integer({ minimum: 0, description: 'Of this answer.' }),
-        next_cursor: Nullable(
-          Type.String({
-            description: 'The `cursor` to go on with; null: there are no earlier ones.',
-          }),
-        ),
-      },
-      closed,
-    ),
-  },
-  closed,
-)

@@ -41,7 +41,8 @@ afterEach(() => database.drop())
 const count = async (of: Database, from: string) =>
   (await of.query<{ n: number }>(`select count(*) as n from ${from}`))[0]!.n
 
-const runsOf = (site_id = 'a') => newestRuns(db, site_id, 100)
+const runsOf = async (site_id = 'a') =>
+  (await newestRuns(db, { site_id, after: null, limit: 100 })).rows
 const onlyRun = async () => {
   const [run, ...more] = await runsOf()
   assert.deepEqual(more, [])

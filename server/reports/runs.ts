@@ -1,4 +1,5 @@
 /** Runs of reports in the database: queued once, held by one server at a time, ended once. */
+import { type Paged, pageOf } from '../http/cursor.ts'
 import type { Scope } from '../http/endpoint.ts'
 import type { Queries } from '../storage/database.ts'
 import type { ReportFormat } from './document.ts'
@@ -242,13 +243,26 @@ const run_columns = `r.run_id, r.sub_id, r.template_id, r.trigger, r.state, r.pe
   r.data_completeness_pct, r.required_scopes, r.omitted_sections, r.error_code, r.error_message,
   coalesce(r.recipients_sent, ${mails_sent})::int as recipients_sent`
 
+export interface RunPage {
+  site_id: string
+  /** The last run of the page before; null for the first page. */
+  after: { queued_at: string; run_id: string } | null
+  limit: number
+}
+
 /** The newest first. */
-export function newestRuns(db: Queries, site_id: string, limit: number): Promise<StoredRun[]> {
-  return db.query<StoredRun>(
-    `select ${run_columns} from report_runs r where r.site_id = $1
+export async function newestRuns(
+  db: Queries,
+  { site_id, after, limit }: RunPage,
+): Promise<Paged<StoredRun>> {
+  const rows = await db.query<StoredRun>(
+    `select ${run_columns} from report_runs r
+     where r.site_id = $1 and ($3::timestamptz is null
+       or r.queued_at <= $3 and (r.queued_at < $3 or r.run_id > $4))
      order by r.queued_at desc, r.run_id limit $2`,
-    [site_id, limit],
+    [site_id, limit + 1, after?.queued_at ?? null, after?.run_id ?? null],
   )
+  return pageOf(rows, limit, ({ queued_at, run_id }) => ({ queued_at, run_id }))
 }
 
 /** null where the site has none of that id. */

@@ -82,7 +82,8 @@ test('every example of a request is one that the server would accept', () => {
     const examples = (place: string) =>
       Object.fromEntries(
         parameters
-          .filter((parameter) => parameter['in'] === place)
+          // A cursor is whatever the page before gave.
+          .filter(({ name, in: where }) => where === place && name !== 'cursor')
           .map(({ name, example }) => [name, Array.isArray(example) ? example : String(example)]),
       )
     const body = endpoint.body ? structuredClone(example.body) : undefined

@@ -115,8 +115,10 @@ function queryDifferences(
   specified: Operation['query'],
   served: Readonly<Record<string, TSchema>>,
 ): string[] {
+  // Further pages by `cursor` are an extension of lists that the specification bounds.
+  const names = Object.keys(served).filter((name) => name !== 'cursor')
   return [
-    ...namesDiffer('query parameter', Object.keys(specified), Object.keys(served)),
+    ...namesDiffer('query parameter', Object.keys(specified), names),
     ...Object.entries(specified).flatMap(([name, parameter]) => {
       const schema = served[name]
       return schema ? parameterDifferences(name, parameter, schema) : []

@@ -4,7 +4,7 @@ import { silent } from '../../../test/postgres.ts'
 import { evaluateSite, type RoundParts } from '../../alerts/evaluate.ts'
 import type { Finding } from '../../alerts/finding.ts'
 import { addKey, noon, type ServedSite, servedSite } from '../fixtures/served-site.ts'
-import { listed_max } from './endpoints.ts'
+import { page_size } from './endpoints.ts'
 
 const minutes = (count: number) => new Date(noon.getTime() + 60_000 * count)
 
@@ -68,7 +68,10 @@ const transitions = () =>
 const ids = (body: { data: { alert_id: number }[] }) => body.data.map(({ alert_id }) => alert_id)
 
 test('alerts are listed by status, the newest start first', async () => {
-  assert.deepEqual((await get('/alerts')).body, { data: [], meta: { count: 0 } })
+  assert.deepEqual((await get('/alerts')).body, {
+    data: [],
+    meta: { count: 0, next_cursor: null },
+  })
   await round(1, [fault(3), fault(1), fault(2)])
   const { body } = await get('/alerts')
   assert.deepEqual(
@@ -269,12 +272,12 @@ test('of more than the answer holds the newest are listed, and all are counted',
        $1::timestamptz - n / 3 * interval '1 minute', now(), now(), now(), now(),
        case when n % 2 = 1 then now() end, case when n % 2 = 1 then 'auto' end
      from generate_series(1, $2) n`,
-    [noon, 2 * listed_max + 100],
+    [noon, 2 * page_size + 100],
   )
   const check = async (query: string, count: number) => {
     const { body } = await get(`/alerts${query}`)
     assert.equal(body.meta.count, count)
-    assert.equal(body.data.length, listed_max)
+    assert.equal(body.data.length, page_size)
     const keys = body.data.map(
       ({ started_at, alert_id }: { started_at: string; alert_id: number }) =>
         `${started_at} ${String(alert_id).padStart(9, '0')}`,
@@ -282,7 +285,7 @@ test('of more than the answer holds the newest are listed, and all are counted',
     assert.deepEqual(keys, [...keys].sort().reverse())
     assert.equal(body.data[0].recommended_action, null)
   }
-  await check('', listed_max + 50)
-  await check('?status=resolved', listed_max + 50)
-  await check('?status=resolved&status=active', 2 * listed_max + 100)
+  await check('', page_size + 50)
+  await check('?status=resolved', page_size + 50)
+  await check('?status=resolved&status=active', 2 * page_size + 100)
 })

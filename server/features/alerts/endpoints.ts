@@ -6,10 +6,11 @@ import { AlertRecord, alertRecord } from '../../alerts/record.ts'
 import { addTransitions, changeAlerts, holdAlert } from '../../alerts/store.ts'
 import { acknowledge, resolve } from '../../alerts/transitions.ts'
 import { mayRead } from '../../http/authorize.ts'
+import { pageOf } from '../../http/cursor.ts'
 import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
-import { List, list } from '../../http/envelope.ts'
+import { CursorList, cursorList } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { id_max } from '../../http/params.ts'
+import { id_max, Timestamp } from '../../http/params.ts'
 import { acknowledgedExample, alertExample, resolvedExample } from './examples.ts'
 
 export interface Needs {
@@ -17,11 +18,16 @@ export interface Needs {
   alerts: AlertStore
 }
 
-/** There is no `limit`: what is listed is bounded, what is counted is not. */
-export const listed_max = 500
+export const page_size = 500
 
 const tag = { tag: 'Alerts', module: 'basic_scada' } as const
 const writes = { ...tag, method: 'POST', scope: 'alerts:write' } as const
+
+const AlertId = Type.Integer({
+  minimum: 1,
+  maximum: id_max,
+  description: 'An alert of the site.',
+})
 
 export const listAlerts = endpoint({
   ...tag,
@@ -31,9 +37,9 @@ export const listAlerts = endpoint({
   operation_id: 'alerts_list',
   summary: 'Alerts of the site, by their status',
   description:
-    'The newest first, by `started_at` and then `alert_id`. The answer holds the newest ' +
-    `${listed_max}; \`meta.count\` says how many there are. Suppressed ones are among them: what ` +
-    'is planned, or the night, explains them, and nobody was told.',
+    'Returns the newest first, by `started_at` and then `alert_id`, in pages of ' +
+    `${page_size}. \`meta.count\` counts all pages. Suppressed alerts are among them: planned ` +
+    'work or the night explains them, and no mail is sent.',
   query: {
     status: Type.Optional(
       Type.Array(Type.Enum([...alertStatuses]), {
@@ -44,23 +50,17 @@ export const listAlerts = endpoint({
       }),
     ),
   },
-  returns: List(AlertRecord),
-  example: { answer: list([alertExample]) },
-  async handle({ site: { site_id }, caller, query }, { alerts, clock }: Needs) {
+  cursor: { started_at: Timestamp, alert_id: AlertId },
+  returns: CursorList(AlertRecord),
+  example: { answer: cursorList({ rows: [alertExample], next_cursor: null }) },
+  async handle({ site: { site_id }, caller, query, after }, { alerts, clock }: Needs) {
     const { status: statuses = ['active', 'acknowledged'] } = query
-    const found = await alerts.newest({ site_id, statuses, limit: listed_max })
+    const found = await alerts.newest({ site_id, statuses, after, limit: page_size + 1 })
     const shown = { now: clock.now(), has_money: mayRead(caller, 'earnings:read') }
-    return list(
-      found.alerts.map((alert) => alertRecord(alert, shown)),
-      found.count,
-    )
+    const records = found.alerts.map((alert) => alertRecord(alert, shown))
+    const placeOf = ({ started_at, alert_id }: AlertRecord) => ({ started_at, alert_id })
+    return cursorList(pageOf(records, page_size, placeOf), found.count)
   },
-})
-
-const AlertId = Type.Integer({
-  minimum: 1,
-  maximum: id_max,
-  description: 'An alert of the site.',
 })
 
 const AlertNote = Type.Object(

@@ -212,6 +212,7 @@ test('logs and alarms of batteries', async (t) => {
     )
     assert.deepEqual(body.meta, {
       ...{ count: 8, truncated: false, next_start: null, previous_end: null },
+      next_cursor: null,
     })
     const [hot, fan, warm, back, gone] = body.data.slice(2, 7).reverse()
     assert.deepEqual(

@@ -5,11 +5,12 @@ import { batterySeverities } from '../../batteries/active-alarms.ts'
 import { AlarmState } from '../../batteries/alarms.ts'
 import { Deviation, deviationsOf } from '../../batteries/deviations.ts'
 import { BessId } from '../../batteries/units.ts'
+import { type Paged, RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { List, list, Series } from '../../http/envelope.ts'
+import { CursorSeries, List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { pageItems } from '../../http/export-items.ts'
-import { limit, telemetry_rows, telemetryLimit } from '../../http/params.ts'
+import { limit, Timestamp, telemetry_rows, telemetryLimit } from '../../http/params.ts'
 import { default_hours, seriesMeta } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import { alarmCounts } from './counts.ts'
@@ -149,16 +150,14 @@ export const listAlarmStates = endpoint({
 const rows_by_default = 100
 const page = limit(telemetry_rows.max, rows_by_default)
 const whichRows =
-  'Ascending: the newest ones of all that there are, as many as `limit` says. `meta.truncated` ' +
-  'tells that it cut older ones off; there is no window to go on with, so raise it, or take the ' +
-  'whole log as a file. '
-const whole = { truncated: false, next_start: null, previous_end: null }
+  'Returns the newest rows, ascending, as many as `limit` says. `meta.next_cursor` leads to the ' +
+  'rows before them. `meta.truncated` says that there are such rows. '
+const whole = { truncated: false, next_start: null, previous_end: null, next_cursor: null }
 
-/** The newest rows of a log without a window. */
-const newestOf = <Row>(rows: Row[], count: number) => ({
+/** A page of a log without a window. */
+const logPage = <Row>({ rows, next_cursor }: Paged<Row>, count: number) => ({
   data: rows,
-  // A row may have arrived between the two statements.
-  meta: { count: Math.max(count, rows.length), ...whole, truncated: count > rows.length },
+  meta: { count, ...whole, truncated: next_cursor !== null, next_cursor },
 })
 
 export const alarmHistory = endpoint({
@@ -178,22 +177,25 @@ export const alarmHistory = endpoint({
     ),
     limit: page,
   },
+  cursor: { occurred_at: Timestamp, event_id: RowId },
   heavy: true,
-  returns: Series(AlarmTransition),
+  returns: CursorSeries(AlarmTransition),
   example: { answer: { data: [alarmTransitionExample], meta: { count: 1, ...whole } } },
-  async handle(request, needs: Needs) {
-    const { code = null, limit = rows_by_default } = request.query
+  async handle({ query, after, ...request }, needs: Needs) {
+    const { code = null, limit = rows_by_default } = query
     const asked = askedOf(request)
     await demandUnit(asked, needs)
-    const { rows, count } = await needs.batteryLogs.alarmEvents(asked, { code, limit })
-    return newestOf(rows.map(alarmTransition), count)
+    const page = { code, after, limit }
+    const { rows, next_cursor, count } = await needs.batteryLogs.alarmEvents(asked, page)
+    return logPage({ rows: rows.map(alarmTransition), next_cursor }, count)
   },
-  async exports(request, needs: Needs) {
-    const { code = null, limit } = request.query
+  async exports({ query, after, ...request }, needs: Needs) {
+    const { code = null, limit } = query
     const asked = askedOf(request)
     await demandUnit(asked, needs)
-    if (limit === undefined) return alarmEventsExport(asked, code)
-    const { rows } = await needs.batteryLogs.alarmEvents(asked, { code, limit })
+    if (limit === undefined && after === null) return alarmEventsExport(asked, code)
+    const page = { code, after, limit: limit ?? rows_by_default }
+    const { rows } = await needs.batteryLogs.alarmEvents(asked, page)
     return pageItems(rows.map(alarmTransition))
   },
 })
@@ -267,22 +269,25 @@ export const controlLog = endpoint({
     `${whichRows}Each change of who decides, or of what was decided, as the edge noted it; who ` +
     'approved or rejected a schedule stands in the schedule.',
   query: { tier: Type.Optional(Tier), limit: page },
+  cursor: { occurred_at: Timestamp, nth: RowId },
   heavy: true,
-  returns: Series(ControlEntry),
+  returns: CursorSeries(ControlEntry),
   example: { answer: { data: [controlExample], meta: { count: 1, ...whole } } },
-  async handle(request, needs: Needs) {
-    const { tier = null, limit = rows_by_default } = request.query
+  async handle({ query, after, ...request }, needs: Needs) {
+    const { tier = null, limit = rows_by_default } = query
     const asked = askedOf(request)
     await demandUnit(asked, needs)
-    const { rows, count } = await needs.batteryLogs.notes(asked, { tier, limit })
-    return newestOf(rows.map(controlEntry), count)
+    const page = { tier, after, limit }
+    const { rows, next_cursor, count } = await needs.batteryLogs.notes(asked, page)
+    return logPage({ rows: rows.map(controlEntry), next_cursor }, count)
   },
-  async exports(request, needs: Needs) {
-    const { tier = null, limit } = request.query
+  async exports({ query, after, ...request }, needs: Needs) {
+    const { tier = null, limit } = query
     const asked = askedOf(request)
     await demandUnit(asked, needs)
-    if (limit === undefined) return notesExport(asked, tier)
-    const { rows } = await needs.batteryLogs.notes(asked, { tier, limit })
+    if (limit === undefined && after === null) return notesExport(asked, tier)
+    const page = { tier, after, limit: limit ?? rows_by_default }
+    const { rows } = await needs.batteryLogs.notes(asked, page)
     return pageItems(rows.map(controlEntry))
   },
 })

@@ -59,6 +59,6 @@ function latencyOf({ issued_at, sent_at, acknowledged_at }: DispatchRow): number
   return took_ms > 0 ? took_ms : null
 }
 
-export function controlEntry({ at, ...row }: NoteRow): ControlEntry {
+export function controlEntry({ at, nth: _, ...row }: NoteRow): ControlEntry {
   return { ...row, occurred_at: at.toISOString(), request_id: null }
 }

@@ -8,6 +8,7 @@ import type { MarketedUnit } from '../../batteries/earnings.ts'
 import { type StoredSchedule, schedulesIn } from '../../batteries/schedules.ts'
 import { readUnitDay, type UnitDay } from '../../batteries/unit-day.ts'
 import { type LiveUnit, readUnits } from '../../batteries/unit-store.ts'
+import { type Paged, pageOf } from '../../http/cursor.ts'
 import type { SeriesWindow } from '../../http/time-windows.ts'
 import type { Situation } from '../../records/situation.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -52,7 +53,10 @@ export type DispatchRow = Omit<
 
 type ReportedAt = 'sent_at' | 'acknowledged_at' | 'achieved_at'
 
-export type NoteRow = Omit<ControlEntry, 'occurred_at' | 'request_id'> & { at: Date }
+export type NoteRow = Omit<ControlEntry, 'occurred_at' | 'request_id'> & { at: Date; nth: number }
+
+/** A page of a log, ascending; `count` is of all pages. */
+export type LogPage<Row> = Paged<Row> & { count: number }
 
 /** All that a unit can raise, and when it was read last. */
 export interface UnitAlarms {
@@ -79,11 +83,15 @@ export interface BatteryLogStore {
   /** The newest event of each condition. */
   conditions(asked: UnitAsked): Promise<Condition[]>
   alarms(asked: UnitAsked): Promise<UnitAlarms>
-  /** The newest ones of one code or of all, ascending, and how many there are. */
+  /** The newest events of one code or of all, or the newest before the page before. */
   alarmEvents(
     asked: UnitAsked,
-    filter: { code: string | null; limit: number },
-  ): Promise<{ rows: AlarmEvent[]; count: number }>
+    page: {
+      code: string | null
+      after: { occurred_at: string; event_id: number } | null
+      limit: number
+    },
+  ): Promise<LogPage<AlarmEvent>>
   /** Of the events since by which alarms were set: the severities, by how often. */
   raisedSince(asked: UnitAsked, since: Date): Promise<{ severity: Severity; count: number }[]>
   /** Ascending, and how many there are. */
@@ -92,11 +100,15 @@ export interface BatteryLogStore {
     window: SeriesWindow,
     limit: number,
   ): Promise<{ rows: DispatchRow[]; count: number }>
-  /** The newest ones of one tier or of all, ascending, and how many there are. */
+  /** The newest notes of one tier or of all, or the newest before the page before. */
   notes(
     asked: UnitAsked,
-    filter: { tier: string | null; limit: number },
-  ): Promise<{ rows: NoteRow[]; count: number }>
+    page: {
+      tier: string | null
+      after: { occurred_at: string; nth: number } | null
+      limit: number
+    },
+  ): Promise<LogPage<NoteRow>>
 }
 
 export function createBatteryLogStore(db: Queries): BatteryLogStore {
@@ -133,13 +145,20 @@ export function createBatteryLogStore(db: Queries): BatteryLogStore {
     pcsWords: ({ site_id, bess_id }) => readPcsWords(db, site_id, bess_id),
     conditions: (asked) => readConditions(db, asked),
     alarms: (asked) => readAlarms(db, asked, readConditions(db, asked)),
-    async alarmEvents({ site_id, bess_id }, { code, limit }) {
+    async alarmEvents({ site_id, bess_id }, { code, after, limit }) {
       const values = [site_id, String(bess_id), code]
+      const place = after === null ? [] : [after.occurred_at, after.event_id]
+      const before = after === null ? '' : 'and (e.at, e.event_id) < ($5::timestamptz, $6::bigint)'
       const [rows, count] = await Promise.all([
-        db.query<AlarmEvent>(`${alarmEvents('desc')} limit $4`, [...values, limit]),
+        db.query<AlarmEvent>(`${alarmEvents('desc', before)} limit $4`, [
+          ...values,
+          limit + 1,
+          ...place,
+        ]),
         counted(eventsWhere, values),
       ])
-      return { rows: rows.reverse(), count }
+      const placeOf = ({ at, event_id }: AlarmEvent) => ({ occurred_at: at, event_id })
+      return { ...ascending(pageOf(rows, limit, placeOf)), count }
     },
     raisedSince: ({ site_id, bess_id }, since) =>
       db.query(
@@ -157,16 +176,24 @@ export function createBatteryLogStore(db: Queries): BatteryLogStore {
       ])
       return { rows: newest ? rows.reverse() : rows, count }
     },
-    async notes({ site_id, bess_id }, { tier, limit }) {
+    async notes({ site_id, bess_id }, { tier, after, limit }) {
       const values = [site_id, bess_id, tier]
+      const place = after === null ? [] : [after.occurred_at, after.nth]
+      const before = after === null ? '' : 'and (at, nth) < ($5::timestamptz, $6::bigint)'
       const [rows, count] = await Promise.all([
-        db.query<NoteRow>(`${notes('desc')} limit $4`, [...values, limit]),
+        db.query<NoteRow>(`${notes('desc', before)} limit $4`, [...values, limit + 1, ...place]),
         counted(notesWhere, values),
       ])
-      return { rows: rows.reverse(), count }
+      const placeOf = ({ at, nth }: NoteRow) => ({ occurred_at: at, nth })
+      return { ...ascending(pageOf(rows, limit, placeOf)), count }
     },
   }
 }
+
+const ascending = <Row>({ rows, next_cursor }: Paged<Row>): Paged<Row> => ({
+  rows: rows.toReversed(),
+  next_cursor,
+})
 
 async function readAlarms(
   db: Queries,
@@ -193,12 +220,12 @@ const eventsWhere = `
     and ($3::text is null or ${codeText('e')} = $3)`
 
 /** Values: site, unit as text, code or null. */
-export const alarmEvents = (order: 'asc' | 'desc') => `
+export const alarmEvents = (order: 'asc' | 'desc', before = '') => `
   select e.event_id, e.source_kind, e.source_id, e.code, ${codeText('e')} as alarm_code,
          e.details ->> 'name' as name, e.message, e.edge, e.severity, e.at, e.received_at,
          risen.at as set_at, (e.details ->> 'value')::float8 as value,
          e.details ->> 'unit' as unit, read.soc_pct, read.power_kw
-  from (select e.* ${eventsWhere}) as e
+  from (select e.* ${eventsWhere} ${before}) as e
   left join lateral (
     select at from events r
     where e.edge = 'falling' and r.site_id = e.site_id and r.source_kind = e.source_kind
@@ -231,7 +258,7 @@ const notesWhere = `
   where site_id = $1 and bess_id = $2 and ($3::text is null or tier = $3)`
 
 /** Values: site, unit, tier or null. */
-export const notes = (order: 'asc' | 'desc') => `
-  select log_id, at, tier, actor, action, from_power_kw, to_power_kw, reason_code, message,
+export const notes = (order: 'asc' | 'desc', before = '') => `
+  select log_id, at, nth, tier, actor, action, from_power_kw, to_power_kw, reason_code, message,
          overrode_tier, schedule_id, alarm_code, soc_pct, success
-  ${notesWhere} order by at ${order}, nth ${order}`
+  ${notesWhere} ${before} order by at ${order}, nth ${order}`

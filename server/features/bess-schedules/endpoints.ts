@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import type { BatteryPlanner } from '../../batteries/planning/planner.ts'
 import { Schedule } from '../../batteries/schedules.ts'
 import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
-import { List, list } from '../../http/envelope.ts'
+import { CursorList, cursorList, list } from '../../http/envelope.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
 import { approve, approveAll } from './approvals.ts'
 import {
@@ -47,8 +47,8 @@ async function inTurn({ site, caller, tx, if_match }: Write, clock: Clock): Prom
   return { site_id: site.site_id, caller, if_match, now: clock.now() }
 }
 
-/** In one answer: a schedule is some 14 kB. */
-const schedules_max = 20
+/** A schedule is some 14 kB. */
+const page_size = 20
 
 export const listSchedules = endpoint({
   ...reads,
@@ -56,24 +56,26 @@ export const listSchedules = endpoint({
   operation_id: 'bess_schedules_list',
   summary: 'Every schedule that was proposed for a unit and day',
   description:
-    'The newest first. At most one is `proposed`, and at most one `approved`, `dispatching` or ' +
-    `\`completed\`; these and the newest of all others are told, ${schedules_max} at most. ` +
-    '`meta.count` is how many there are.',
+    'At most one is `proposed`, and at most one `approved`, `dispatching` or `completed`: the ' +
+    `first page has these and the newest of the others, in all ${page_size}. Each page has the ` +
+    'newest first. `meta.count` counts all pages.',
   params: { bess_id: BessId },
   query: { target_date: targetDate },
-  returns: List(Schedule),
-  example: { answer: list([scheduleExample]) },
-  async handle({ site, params, query }, { clock, batterySchedules }: Needs) {
+  cursor: { schedule_id: ScheduleId },
+  returns: CursorList(Schedule),
+  example: { answer: cursorList({ rows: [scheduleExample], next_cursor: null }) },
+  async handle({ site, params, query, after }, { clock, batterySchedules }: Needs) {
     const now = clock.now()
     const of = {
       ...params,
       site_id: site.site_id,
       date: query.target_date ?? utcDate(now),
-      limit: schedules_max,
+      after: after?.schedule_id ?? null,
+      page_size,
     }
     const found = await batterySchedules.ofDay(of, now)
     if (found === null) throw new ApiError('not_found', params)
-    return list(found.schedules, found.count)
+    return cursorList(found, found.count)
   },
 })
 

@@ -1,19 +1,18 @@
 import {
+  type DayPage,
   readActuals,
   type Schedule,
   scheduleById,
   scheduleOf,
   schedulesOfDay,
 } from '../../batteries/schedules.ts'
+import type { Paged } from '../../http/cursor.ts'
 import type { Queries } from '../../storage/database.ts'
 import { presentOf, recordOf } from './commands.ts'
 
 export interface ScheduleStore {
-  /** The newest first, and how many there are; null where the site has no such unit. */
-  ofDay(
-    of: { site_id: string; bess_id: number; date: string; limit: number },
-    now: Date,
-  ): Promise<{ schedules: Schedule[]; count: number } | null>
+  /** See `schedulesOfDay`; null where the site has no such unit. */
+  ofDay(of: DayPage, now: Date): Promise<(Paged<Schedule> & { count: number }) | null>
   /** null where the site has none of that id. */
   byId(of: { site_id: string; schedule_id: number }, now: Date): Promise<Schedule | null>
 }
@@ -26,7 +25,7 @@ export function createScheduleStore(db: Queries): ScheduleStore {
         of.bess_id,
       ])
       if (!unit) return null
-      const { rows, count } = await schedulesOfDay(db, of)
+      const { rows, next_cursor, count } = await schedulesOfDay(db, of)
       // The same of all that were ever approved.
       const approved = rows.find(({ approved_at }) => approved_at !== null)
       const actuals = approved && (await readActuals(db, of.site_id, approved, now))
@@ -35,7 +34,7 @@ export function createScheduleStore(db: Queries): ScheduleStore {
         const present = await presentOf(db, of.site_id, row, now)
         shown.push(scheduleOf(present, now, row.approved_at ? actuals : undefined))
       }
-      return { schedules: shown, count }
+      return { rows: shown, next_cursor, count }
     },
     async byId(of, now) {
       const row = await scheduleById(db, of)

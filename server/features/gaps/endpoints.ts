@@ -2,12 +2,12 @@ import type { Clock } from '@heliograph/domain/clock'
 import { type Static, Type } from 'typebox'
 import { causeRule, causes, statuses, statusRule } from '../../gaps/evidence.ts'
 import { sourceTypes } from '../../gaps/sources.ts'
+import { RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { Series } from '../../http/envelope.ts'
+import { CursorSeries } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { type ExportItems, pageItems } from '../../http/export-items.ts'
-import { LoggerId, limit, Nullable } from '../../http/params.ts'
-import { seriesMeta } from '../../http/time-windows.ts'
+import { LoggerId, limit, Nullable, Timestamp } from '../../http/params.ts'
 import { openWindow } from '../../http/windows.ts'
 import { At } from '../../records/frame.ts'
 import { gapExample } from './examples.ts'
@@ -81,6 +81,8 @@ export const Gap = Type.Object(
   { additionalProperties: false, $id: 'Gap' },
 )
 
+const GapSeries = CursorSeries(Gap)
+
 const gaps = { method: 'GET', tag: 'Plant', scope: 'plant:read', module: 'basic_scada' } as const
 const gaps_by_default = 100
 const gapLimit = limit(500, gaps_by_default)
@@ -91,12 +93,19 @@ const rules =
   'they may sleep until a quarter of an hour after the sun has risen 3° high, and from as long ' +
   'before it sinks so low. Given are those that share time ' +
   'with the window, ascending by their start; without a window all. Where `limit` cuts some off, ' +
-  'the newest are kept, and `previous_end` leads to those that began before; `next_start` is ' +
-  'always null.'
+  'the newest are kept, and `next_cursor` leads to those before them, as `previous_end` does ' +
+  'to those that began before; `next_start` is always null.'
+const place = { start_at: Timestamp, gap_id: RowId }
 const example = {
   answer: {
     data: [gapExample],
-    meta: { count: 1, truncated: false, next_start: null, previous_end: null },
+    meta: {
+      count: 1,
+      truncated: false,
+      next_start: null,
+      previous_end: null,
+      next_cursor: null,
+    },
   },
 }
 
@@ -108,18 +117,19 @@ export const listGaps = endpoint({
   description: rules,
   window: openWindow,
   query: { logger_id: Type.Optional(LoggerId), limit: gapLimit },
-  returns: Series(Gap),
+  cursor: place,
+  returns: GapSeries,
   example,
-  async handle({ site: { site_id }, query, window }, needs: Needs) {
+  async handle({ site: { site_id }, query, window, after }, needs: Needs) {
     const { logger_id = null } = query
     if (logger_id !== null) await demandLogger(site_id, logger_id, needs)
     const { limit = gaps_by_default } = query
-    return readGaps({ site_id, logger_id, ...window, limit }, needs)
+    return readGaps({ site_id, logger_id, ...window, after, limit }, needs)
   },
-  async exports({ site: { site_id }, query, window }, needs: Needs) {
+  async exports({ site: { site_id }, query, window, after }, needs: Needs) {
     const { logger_id = null } = query
     if (logger_id !== null) await demandLogger(site_id, logger_id, needs)
-    return exportGaps({ site_id, logger_id, ...window }, query.limit, needs)
+    return exportGaps({ site_id, logger_id, ...window, after }, query.limit, needs)
   },
 })
 
@@ -136,16 +146,17 @@ export const listLoggerGaps = endpoint({
   params: { logger_id: LoggerId },
   window: openWindow,
   query: { limit: gapLimit },
-  returns: Series(Gap),
+  cursor: place,
+  returns: GapSeries,
   example,
-  async handle({ site: { site_id }, params: { logger_id }, query, window }, needs: Needs) {
+  async handle({ site: { site_id }, params: { logger_id }, query, window, after }, needs: Needs) {
     await demandLogger(site_id, logger_id, needs)
     const { limit = gaps_by_default } = query
-    return readGaps({ site_id, logger_id, ...window, limit }, needs)
+    return readGaps({ site_id, logger_id, ...window, after, limit }, needs)
   },
-  async exports({ site: { site_id }, params: { logger_id }, query, window }, needs: Needs) {
+  async exports({ site: { site_id }, params: { logger_id }, query, window, after }, needs: Needs) {
     await demandLogger(site_id, logger_id, needs)
-    return exportGaps({ site_id, logger_id, ...window }, query.limit, needs)
+    return exportGaps({ site_id, logger_id, ...window, after }, query.limit, needs)
   },
 })
 
@@ -154,27 +165,27 @@ async function exportGaps(
   limit: number | undefined,
   needs: Needs,
 ): Promise<ExportItems> {
-  if (limit !== undefined) return pageItems((await readGaps({ ...asked, limit }, needs)).data)
+  if (limit !== undefined || asked.after !== null) {
+    const page = { ...asked, limit: limit ?? gaps_by_default }
+    return pageItems((await readGaps(page, needs)).data)
+  }
   const now = needs.clock.now()
   return gapsExport(asked, (row) => gapRecord(row, now))
 }
 
 async function readGaps(request: GapRequest, needs: Needs): Promise<Static<typeof GapSeries>> {
-  const { rows, count } = await needs.gaps.newest(request)
-  const time = (row: GapRow | undefined) => row?.start_at.toISOString() ?? null
+  const { rows, next_cursor, count } = await needs.gaps.newest(request)
   return {
     data: rows.map((row) => gapRecord(row, needs.clock.now())),
-    meta: seriesMeta(
-      { newest: true },
-      {
-        ...{ count, returned: rows.length },
-        ...{ first_time: time(rows[0]), last_time: time(rows.at(-1)) },
-      },
-    ),
+    meta: {
+      count,
+      truncated: next_cursor !== null,
+      next_start: null,
+      previous_end: next_cursor === null ? null : (rows[0]?.start_at.toISOString() ?? null),
+      next_cursor,
+    },
   }
 }
-
-const GapSeries = Series(Gap)
 
 function gapRecord(row: GapRow, now: Date): Gap {
   const { expected_count, received_count, backfilled_count, end_at, ...rest } = row

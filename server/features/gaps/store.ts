@@ -1,6 +1,7 @@
 import { readGapAlerts } from '../../alerts/gap-alerts.ts'
 import type { Cause, Status } from '../../gaps/evidence.ts'
 import type { SourceType } from '../../gaps/sources.ts'
+import { cursorAfter, type Paged } from '../../http/cursor.ts'
 import type { Queries } from '../../storage/database.ts'
 
 export interface GapRow extends StoredGap {
@@ -31,17 +32,19 @@ export interface GapRequest {
   /** Gaps that share some time with [start, end); null where that side is open. */
   start: string | null
   end: string | null
+  /** The oldest gap of the page before; null for the first page. */
+  after: { start_at: string; gap_id: number } | null
   limit: number
 }
 
 export interface GapStore {
-  /** The newest gaps, ascending by their start, whole instants; and how many there are. */
-  newest(request: GapRequest): Promise<{ rows: GapRow[]; count: number }>
+  /** The newest gaps, ascending by their start, whole instants; `count` is of all pages. */
+  newest(request: GapRequest): Promise<Paged<GapRow> & { count: number }>
 }
 
 export function createGapStore(db: Queries): GapStore {
   return {
-    async newest({ site_id, logger_id, start, end, limit }) {
+    async newest({ site_id, logger_id, start, end, after, limit }) {
       const values: unknown[] = [site_id]
       const add = (value: unknown) => `$${values.push(value)}`
       const within = [
@@ -50,20 +53,29 @@ export function createGapStore(db: Queries): GapStore {
         ...(end === null ? [] : [`start_at < ${add(end)}`]),
         ...(start === null ? [] : [`coalesce(end_at, 'infinity') > ${add(start)}`]),
       ].join(' and ')
-      const newest = await db.query<StoredGap>(
-        `select gap_id, logger_id, source_type, source_id, start_at, end_at, expected_count,
-           received_count, cause, during_daylight, status, backfilled_at, backfilled_count,
-           detected_at
-         from gaps where ${within} order by start_at desc, gap_id desc limit ${limit + 1}`,
-        values,
-      )
-      const rows = await withAlerts(db, site_id, pageOf(newest, limit).reverse())
-      if (newest.length <= limit) return { rows, count: rows.length }
       const [counted] = await db.query<{ count: number }>(
         `select count(*) as count from gaps where ${within}`,
         values,
       )
-      return { rows, count: Math.max(newest.length, counted!.count) }
+      const before =
+        after === null
+          ? ''
+          : `and (start_at, gap_id) < (${add(after.start_at)}::timestamptz, ${add(after.gap_id)}::bigint)`
+      const newest = await db.query<StoredGap>(
+        `select gap_id, logger_id, source_type, source_id, start_at, end_at, expected_count,
+           received_count, cause, during_daylight, status, backfilled_at, backfilled_count,
+           detected_at
+         from gaps where ${within} ${before}
+         order by start_at desc, gap_id desc limit ${limit + 1}`,
+        values,
+      )
+      const page = pageOf(newest, limit)
+      const { start_at, gap_id } = page.at(-1) ?? {}
+      return {
+        rows: await withAlerts(db, site_id, page.reverse()),
+        next_cursor: newest.length > limit ? cursorAfter({ start_at, gap_id }) : null,
+        count: counted!.count,
+      }
     },
   }
 }
@@ -78,8 +90,8 @@ export async function withAlerts(
 }
 
 /**
- * The first rows up to a limit, of which one instant is not torn apart: whoever goes on before it
- * would miss the rest. Unless it alone has more than the limit.
+ * The first rows up to a limit, of which one instant is not torn apart: whoever goes on before it,
+ * by `previous_end`, would miss the rest. Unless it alone has more than the limit.
  */
 function pageOf(rows: readonly StoredGap[], limit: number): StoredGap[] {
   const page = rows.slice(0, limit)

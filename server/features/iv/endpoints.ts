@@ -1,8 +1,9 @@
 import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
 import type { StringDiagnosis } from '../../diagnostics/iv-diagnosis.ts'
+import { pageOf, RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { List, list } from '../../http/envelope.ts'
+import { CursorList, cursorList, List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { pageItems } from '../../http/export-items.ts'
 import { InverterId, limit, StringIndex } from '../../http/params.ts'
@@ -83,11 +84,16 @@ export const searchPanelModels = endpoint({
     }),
     limit: limit(search_rows.max, search_rows.by_default),
   },
-  returns: List(PanelModelMatch),
-  example: { answer: { data: panelMatchExamples, meta: { count: 2 } } },
-  async handle({ site: { site_id }, query }, { iv, panels }: Needs) {
+  cursor: { rank: RowId },
+  returns: CursorList(PanelModelMatch),
+  example: {
+    answer: cursorList({ rows: panelMatchExamples, next_cursor: null }),
+  },
+  async handle({ site: { site_id }, query, after }, { iv, panels }: Needs) {
+    const { q, limit = search_rows.by_default } = query
+    const offset = after?.rank ?? 0
     const [{ rows, count }, used] = await Promise.all([
-      panels.search(query.q, query.limit ?? search_rows.by_default),
+      panels.search(q, limit + 1, offset),
       iv.modelsInUse(site_id),
     ])
     const ids = new Set(used.map(({ params_id }) => params_id))
@@ -95,9 +101,10 @@ export const searchPanelModels = endpoint({
     const matches = rows.map((model, nth) => ({
       ...libraryRecord(model),
       in_library: ids.has(model.params_id) || names.has(nameKey(model.name)),
-      rank: nth + 1,
+      rank: offset + nth + 1,
     }))
-    return list(matches, count)
+    const placeOf = ({ rank }: { rank: number }) => ({ rank })
+    return cursorList(pageOf(matches, limit, placeOf), count)
   },
 })
 

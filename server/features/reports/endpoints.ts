@@ -2,10 +2,10 @@ import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
 import { requireModule, requireScope } from '../../http/authorize.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { List, list } from '../../http/envelope.ts'
+import { CursorList, cursorList, List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { FileAnswer, FileBytes } from '../../http/file-answer.ts'
-import { limit } from '../../http/params.ts'
+import { limit, Timestamp } from '../../http/params.ts'
 import { scopeModules } from '../../http/scope-modules.ts'
 import type { Catalog } from '../../reports/catalog.ts'
 import { file_days_kept, ReportRun, RunId, runRecord, runStatus } from '../../reports/run.ts'
@@ -51,7 +51,8 @@ export const reportsOverview = endpoint({
   example: { answer: overviewExample },
   async handle({ site: { site_id } }, { clock, reports, reportCatalog }: Needs) {
     const now = clock.now()
-    const { counts, runs } = await reports.runs({ site_id, limit: recent_runs_max }, now)
+    const page = { site_id, after: null, limit: recent_runs_max }
+    const { counts, rows: runs } = await reports.runs(page, now)
     const { active, next_run_at } = await reports.schedules(site_id)
     return {
       templates_total: reportCatalog.templates.length,
@@ -82,18 +83,18 @@ export const listReportRuns = endpoint({
   ...reads,
   path: '/reports/runs',
   operation_id: 'report_runs_list',
-  summary: 'The newest runs of reports',
+  summary: 'The runs of reports',
   description: 'The newest first, those of deleted subscriptions among them.',
   query: { limit: limit(100, 20) },
-  returns: List(ReportRun),
-  example: { answer: list([runExample]) },
-  async handle({ site: { site_id }, query }, { clock, reports }: Needs) {
+  cursor: { queued_at: Timestamp, run_id: RunId },
+  returns: CursorList(ReportRun),
+  example: { answer: cursorList({ rows: [runExample], next_cursor: null }) },
+  async handle({ site: { site_id }, query, after }, { clock, reports }: Needs) {
     const now = clock.now()
-    const { counts, runs } = await reports.runs({ site_id, limit: query.limit! }, now)
-    return list(
-      runs.map((run) => runRecord(site_id, run, now)),
-      counts.count,
-    )
+    const page = { site_id, after, limit: query.limit! }
+    const { counts, rows, next_cursor } = await reports.runs(page, now)
+    const records = rows.map((run) => runRecord(site_id, run, now))
+    return cursorList({ rows: records, next_cursor }, counts.count)
   },
 })
 

@@ -144,7 +144,13 @@ test('the newest runs come first, as many as asked for, and all are counted', as
     data.map((run: { run_id: string }) => run.run_id),
     asked.slice(0, 3),
   )
-  assert.deepEqual(meta, { count: 5 })
+  assert.equal(meta.count, 5)
+  const rest = (await served.ask('GET', `/runs?limit=3&cursor=${meta.next_cursor}`)).body
+  assert.deepEqual(
+    rest.data.map((run: { run_id: string }) => run.run_id),
+    asked.slice(3),
+  )
+  assert.deepEqual(rest.meta, { count: 5, next_cursor: null })
 })
 
 test('the overview counts what there is', async () => {

@@ -1,18 +1,25 @@
+import type { Paged } from '../../http/cursor.ts'
 import { readFile, type StoredFile } from '../../reports/files.ts'
 import type { StoredRun } from '../../reports/run.ts'
-import { countRuns, newestRuns, type RunCounts, type RunKey, readRun } from '../../reports/runs.ts'
+import {
+  countRuns,
+  newestRuns,
+  type RunCounts,
+  type RunKey,
+  type RunPage,
+  readRun,
+} from '../../reports/runs.ts'
 import type { StoredSubscription } from '../../reports/subscription.ts'
 import { readSubscriptions } from '../../reports/subscriptions.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 
-export interface RunList {
-  runs: StoredRun[]
+export interface RunList extends Paged<StoredRun> {
   counts: RunCounts
 }
 
 export interface ReportStore {
   /** The newest runs of a site, the newest first, and how many there are, of one instant. */
-  runs(of: { site_id: string; limit: number }, now: Date): Promise<RunList>
+  runs(of: RunPage, now: Date): Promise<RunList>
   /** All of a site, by id. */
   subscriptions(site_id: string, now: Date): Promise<StoredSubscription[]>
   /** The same as counts, for the overview. */
@@ -27,10 +34,10 @@ const snapshot = { isolation: 'repeatable read', read_only: true } as const
 
 export function createReportStore(db: Database): ReportStore {
   return {
-    runs: ({ site_id, limit }, now) =>
+    runs: (of, now) =>
       db.transaction(async (tx) => {
-        const counts = await countRuns(tx, site_id, now)
-        return { counts, runs: await newestRuns(tx, site_id, limit) }
+        const counts = await countRuns(tx, of.site_id, now)
+        return { counts, ...(await newestRuns(tx, of)) }
       }, snapshot),
     subscriptions: (site_id, now) => readSubscriptions(db, site_id, now),
     schedules: (site_id) => readSchedules(db, site_id),

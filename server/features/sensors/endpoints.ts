@@ -1,10 +1,11 @@
 import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
+import { RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { List, list, Series } from '../../http/envelope.ts'
+import { CursorList, cursorList, List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { pageItems } from '../../http/export-items.ts'
-import { limit, telemetry_rows, telemetryLimit } from '../../http/params.ts'
+import { limit, Timestamp, telemetry_rows, telemetryLimit } from '../../http/params.ts'
 import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import { nodeNowExample } from '../../records/device-examples.ts'
@@ -134,19 +135,21 @@ export const relayHistory = endpoint({
     node_id: Type.Optional(NodeId),
     limit: limit(switching_rows.max, switching_rows.by_default),
   },
-  returns: List(RelaySwitching),
-  example: { answer: { data: [switchingExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, query }, { sensors }: Needs) {
-    const { node_id, limit = switching_rows.by_default } = query
-    if (node_id !== undefined) await demandNode(site_id, node_id, sensors)
-    const filter = node_id === undefined ? { limit } : { node_id, limit }
-    const { rows, count } = await sensors.switchings(site_id, filter)
-    return list(rows.map(switchingRecord), count)
+  cursor: { switched_at: Timestamp, command_id: RowId },
+  returns: CursorList(RelaySwitching),
+  example: { answer: cursorList({ rows: [switchingExample], next_cursor: null }) },
+  async handle({ site: { site_id }, query, after }, { sensors }: Needs) {
+    const { node_id = null, limit = switching_rows.by_default } = query
+    if (node_id !== null) await demandNode(site_id, node_id, sensors)
+    const found = await sensors.switchings(site_id, { node_id, after, limit })
+    const { rows, next_cursor, count } = found
+    return cursorList({ rows: rows.map(switchingRecord), next_cursor }, count)
   },
-  async exports({ site: { site_id }, query: { node_id, limit } }, { sensors }: Needs) {
-    if (node_id !== undefined) await demandNode(site_id, node_id, sensors)
-    if (limit === undefined) return switchingsExport(site_id, node_id ?? null)
-    const filter = node_id === undefined ? { limit } : { node_id, limit }
-    return pageItems((await sensors.switchings(site_id, filter)).rows.map(switchingRecord))
+  async exports({ site: { site_id }, query, after }, { sensors }: Needs) {
+    const { node_id = null, limit } = query
+    if (node_id !== null) await demandNode(site_id, node_id, sensors)
+    if (limit === undefined && after === null) return switchingsExport(site_id, node_id)
+    const page = { node_id, after, limit: limit ?? switching_rows.by_default }
+    return pageItems((await sensors.switchings(site_id, page)).rows.map(switchingRecord))
   },
 })

@@ -1,3 +1,4 @@
+import { type Paged, pageOf } from '../../http/cursor.ts'
 import type { ExportRows } from '../../http/export-rows.ts'
 import type { JsonText } from '../../http/json-text.ts'
 import {
@@ -24,11 +25,15 @@ export interface SensorStore {
   historyRows(request: HistoryExport): ExportRows
   /** The newest switching of each relay, of a node or of all. */
   lastSwitchings(site_id: string, node_id?: string): Promise<LastSwitching[]>
-  /** The newest first, and how many there are in all. */
+  /** The newest first, of one node or of all; `count` is of all pages. */
   switchings(
     site_id: string,
-    filter: { node_id?: string; limit: number },
-  ): Promise<{ rows: SwitchingRow[]; count: number }>
+    page: {
+      node_id: string | null
+      after: { switched_at: string; command_id: number } | null
+      limit: number
+    },
+  ): Promise<Paged<SwitchingRow> & { count: number }>
 }
 
 export function createSensorStore(db: Queries): SensorStore {
@@ -45,20 +50,24 @@ export function createSensorStore(db: Queries): SensorStore {
     historyRows: (request) => historyRows('node', request),
     lastSwitchings: (site_id, node_id) =>
       db.query<LastSwitching>(lastSwitchings, [site_id, node_id ?? null]),
-    async switchings(site_id, { node_id, limit }) {
+    async switchings(site_id, { node_id, after, limit }) {
       const where = 'e.site_id = $1 AND ($2::text IS NULL OR e.node_id = $2)'
+      const place = after === null ? [] : [after.switched_at, after.command_id]
+      const before =
+        after === null ? '' : 'AND (e.at, e.relay_event_id) < ($4::timestamptz, $5::bigint)'
       const [rows, [counted]] = await Promise.all([
         db.query<SwitchingRow>(
-          `SELECT ${switching} WHERE ${where}
+          `SELECT ${switching} WHERE ${where} ${before}
            ORDER BY e.at DESC, e.relay_event_id DESC LIMIT $3`,
-          [site_id, node_id ?? null, limit],
+          [site_id, node_id, limit + 1, ...place],
         ),
         db.query<{ count: number }>(`SELECT count(*) AS count FROM relay_events e WHERE ${where}`, [
           site_id,
-          node_id ?? null,
+          node_id,
         ]),
       ])
-      return { rows, count: counted!.count }
+      const placeOf = ({ at, command_id }: SwitchingRow) => ({ switched_at: at, command_id })
+      return { ...pageOf(rows, limit, placeOf), count: counted!.count }
     },
   }
 }
