@@ -4755,7 +4755,7 @@ export type InverterEfficiency = {
     dc_capacity_kwp: number;
     rated_ac_power_kw: number;
     /**
-     * AC energy, kWh: by the counters of the inverters, else the integral of power, which bridges no gap.
+     * AC energy, kWh: by the counters of the inverters, their rise over gaps in the readings included as in /plant/summary; else the integral of power, which bridges no gap.
      */
     energy_kwh: number | null;
     /**
@@ -4767,7 +4767,7 @@ export type InverterEfficiency = {
      */
     energy_performance_index_pct: number | null;
     /**
-     * Final yield Yf: AC energy by DC capacity, kWh/kWp.
+     * Final yield Yf: `energy_kwh` by DC capacity, kWh/kWp.
      */
     specific_yield_kwh_kwp: number | null;
     /**
@@ -5794,7 +5794,7 @@ export type LoggerEfficiency = {
     dc_capacity_kwp: number;
     rated_power_kw: number;
     /**
-     * AC energy, kWh: by the counters of the inverters, else the integral of power, which bridges no gap.
+     * AC energy, kWh: by the counters of the inverters, their rise over gaps in the readings included as in /plant/summary; else the integral of power, which bridges no gap.
      */
     energy_kwh: number | null;
     /**
@@ -5806,7 +5806,7 @@ export type LoggerEfficiency = {
      */
     energy_performance_index_pct: number | null;
     /**
-     * Final yield Yf: AC energy by DC capacity, kWh/kWp.
+     * Final yield Yf: `energy_kwh` by DC capacity, kWh/kWp.
      */
     specific_yield_kwh_kwp: number | null;
     /**
@@ -7707,11 +7707,11 @@ export type PlantStatus = {
      */
     age_s: number | null;
     /**
-     * `good`: every inverter that is not asleep is in the sums, with a good reading; `suspect`: some are not; `stale`: none is; `missing`: nothing was ever measured.
+     * `good`: every inverter that is not asleep is in the sums, with a good reading; `suspect`: some are not; `estimated`: none is, and the sun is below the horizon, so that `ac_power_kw` is 0; `stale`: none is; `missing`: nothing was ever measured.
      */
     quality: 'good' | 'suspect' | 'estimated' | 'stale' | 'missing';
     /**
-     * Sum over the inverters with a fresh reading, kW; towards the grid.
+     * Sum over the inverters with a fresh reading, kW; towards the grid. Without any: 0 while the sun is below the horizon, else null.
      */
     ac_power_kw: number | null;
     /**
@@ -9324,6 +9324,14 @@ export type StringGlance = {
      * A string of the inverter, counted from 0.
      */
     string_index: number;
+    /**
+     * When its values were measured, where that is not lately; null while they are fresh.
+     */
+    measured_at: string | null;
+    /**
+     * `good`; `suspect`: measured, but it may not be right; `estimated`; `stale`: older than 3 polls of the device and than 30 s, the values are the last known; `missing`: nothing was ever measured.
+     */
+    quality: 'good' | 'suspect' | 'estimated' | 'stale' | 'missing';
     /**
      * DC current of the string, A; negative flows into the string.
      */

@@ -1,9 +1,10 @@
-import { type InverterSum, inverterSums, load_bin_count } from '../rollups/inverter-hour.ts'
+import { inverterSums, load_bin_count } from '../rollups/inverter-hour.ts'
 import type { Queries } from '../storage/database.ts'
 import type { LoadSums } from './losses.ts'
 import type { Period } from './period.ts'
+import type { Sums } from './yields.ts'
 
-export interface InverterSumsRow extends Record<InverterSum, number>, LoadSums {
+export interface InverterSumsRow extends Sums, LoadSums {
   inverter_id: number
   inverter_name: string
   logger_id: number
@@ -54,7 +55,8 @@ const invertersWithSums = `
          l.rated_power_kw AS logger_rated_power_kw, l.dc_capacity_kwp AS logger_dc_capacity_kwp,
          l.guaranteed_yield_kwh_kwp, l.guaranteed_performance_ratio_pct, faces.*,
          ${inverterSums.map((name) => `coalesce(s.${name}, 0) AS ${name}`).join(', ')},
-         ${bins.map((name) => `coalesce(s.${name}, '{}') AS ${name}`).join(', ')}, s.peak_power_kw
+         ${bins.map((name) => `coalesce(s.${name}, '{}') AS ${name}`).join(', ')}, s.peak_power_kw,
+         coalesce(gaps.energy_kwh, 0) AS gap_energy_kwh
   FROM inverters i
   JOIN loggers l ON l.site_id = i.site_id AND l.logger_id = i.logger_id
   LEFT JOIN (
@@ -65,6 +67,12 @@ const invertersWithSums = `
     WHERE site_id = $1 AND hour_at >= $2 AND hour_at < $3
     GROUP BY inverter_id
   ) AS s ON s.inverter_id = i.inverter_id
+  LEFT JOIN (
+    SELECT inverter_id, sum(energy_kwh) AS energy_kwh
+    FROM inverter_gap_hours
+    WHERE site_id = $1 AND hour_at >= $2 AND hour_at < $3
+    GROUP BY inverter_id
+  ) AS gaps ON gaps.inverter_id = i.inverter_id
   LEFT JOIN LATERAL (
     SELECT min(azimuth_deg) AS azimuth_min_deg, max(azimuth_deg) AS azimuth_max_deg,
            min(tilt_deg) AS tilt_min_deg, max(tilt_deg) AS tilt_max_deg

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { median } from '@heliograph/domain/median'
 import { rounded } from '@heliograph/domain/significant'
-import { inverterSums } from '../rollups/inverter-hour.ts'
 import { lossesOf } from './losses.ts'
 import { coverageOf, periodOf } from './period.ts'
 import { ranked } from './ranking.ts'
-import { combined, type Sums, yieldsOf } from './yields.ts'
+import { combined, emptySums, type Sums, yieldsOf } from './yields.ts'
 
 const rated = { dc_capacity_kwp: 120, rated_ac_power_kw: 100 }
 const period = {
@@ -16,7 +15,7 @@ const period = {
   daylight_s: 57_600,
 }
 const sums = (given: Partial<Sums>): Sums => ({
-  ...(Object.fromEntries(inverterSums.map((name) => [name, 0])) as Sums),
+  ...emptySums(),
   covered_s: 86_400,
   daylight_covered_s: 57_600,
   sun_covered_s: 57_600,

@@ -12,7 +12,10 @@ import {
   periodHours,
 } from './period.ts'
 
-export type Sums = Record<InverterSum, number>
+export interface Sums extends Record<InverterSum, number> {
+  /** Rise of the energy counters over gaps in the readings; in no other sum. */
+  gap_energy_kwh: number
+}
 
 export interface Rated {
   dc_capacity_kwp: number
@@ -64,7 +67,7 @@ export function yieldsOf(sums: Sums, rated: Rated, period: Period, devices: numb
   const sun = excludedReason(coverageOf(sums.sun_covered_s, daylight_s)) === null
   const known = excluded_reason === null
   const per_kwp = (energy_kwh: number) => rounded(energy_kwh / rated.dc_capacity_kwp, 4)
-  const energy_kwh = known ? sums.ac_energy_kwh : null
+  const energy_kwh = known ? sums.ac_energy_kwh + sums.gap_energy_kwh : null
   // The sun of several inverters is the mean of what each saw, by their capacity; see the store.
   const reference = sun ? sums.insolation_kwh_m2 : null
   const ratios = known ? ratiosOf(sums, rated) : noRatios
@@ -173,6 +176,7 @@ export function combined(parts: readonly (Rated & { sums: Sums })[]): Sums & Rat
       const weight = perArea.includes(name as never) ? dc_capacity_kwp : 1
       total[name] += sums[name] * weight
     }
+    total.gap_energy_kwh += sums.gap_energy_kwh
     total.dc_capacity_kwp += dc_capacity_kwp
     total.rated_ac_power_kw += rated_ac_power_kw
     if (sums.sun_covered_s > 0) lit_kwp += dc_capacity_kwp
@@ -184,4 +188,7 @@ export function combined(parts: readonly (Rated & { sums: Sums })[]): Sums & Rat
   return total
 }
 
-const emptySums = () => Object.fromEntries(inverterSums.map((name) => [name, 0])) as Sums
+export const emptySums = () =>
+  Object.fromEntries(
+    [...inverterSums, 'gap_energy_kwh'].map((name) => [name, 0]),
+  ) as unknown as Sums

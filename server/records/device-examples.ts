@@ -167,6 +167,8 @@ export const stringExample: PvString = {
 }
 
 export const stringGlanceExample: StringGlance = {
+  measured_at: null,
+  quality: 'good',
   inverter_id: 7,
   string_index: 0,
   current_a: 10.1,

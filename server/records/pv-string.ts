@@ -92,6 +92,10 @@ export const StringGlance = Type.Object(
   {
     inverter_id: InverterId,
     string_index: StringIndex,
+    measured_at: Nullable(
+      At('When its values were measured, where that is not lately; null while they are fresh.'),
+    ),
+    quality: frame.quality,
     current_a: quantity('current_a'),
     voltage_v: quantity('voltage_v'),
     power_kw: PowerKw,
@@ -131,7 +135,7 @@ export function stringsNow(
   })
 }
 
-/** The same without when it was measured: a site may have tens of thousands of strings. */
+/** The same with the time of stale values alone: a site may have tens of thousands of strings. */
 export function stringGlances(
   { inverter_id, string_indexes, unconnected_indexes }: StringsRow,
   ranges: readonly StringRangeRow[],
@@ -143,12 +147,15 @@ export function stringGlances(
   const connected = string_indexes.filter((string_index) => !unconnected.has(string_index))
   const median_a = median(connected.flatMap((index) => measuredOf(index, live, 'current_a') ?? []))
   const is_night = isNight(situation)
+  const times = new Map(ranges.map((range) => [range, glanceTime(range, situation)]))
   return string_indexes.map((string_index) => {
+    const range = rangeOf(string_index, ranges)
     const current_a = measuredOf(string_index, ranges, 'current_a')
     const voltage_v = measuredOf(string_index, ranges, 'voltage_v')
     return {
       inverter_id,
       string_index,
+      ...(range ? times.get(range)! : never),
       current_a,
       voltage_v,
       power_kw:
@@ -173,6 +180,13 @@ export function stringStatus(
   if (current_a >= zero_a) return 'ok'
   if (is_night) return 'asleep'
   return median_a !== null && median_a >= producing_a ? 'zero_current' : 'ok'
+}
+
+const never = { measured_at: null, quality: 'missing' } as const
+
+function glanceTime(range: StringRangeRow, { poll, now }: Situation) {
+  const { measured_at, quality } = frameOf(range, poll.inverter_s, now)
+  return { measured_at: quality === 'stale' ? measured_at : null, quality }
 }
 
 const missing = { measured_at: null, received_at: null, age_s: null, quality: 'missing' } as const

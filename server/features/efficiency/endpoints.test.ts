@@ -75,6 +75,27 @@ test('yields and losses', async (t) => {
     assert.equal((await get('/efficiency/inverters?logger_id=9')).status, 404)
   })
 
+  await t.test('energy that counters tell of gaps is in the energy, and in no ratio', async () => {
+    const [, before] = (await get(`/efficiency/inverters?${window}&logger_id=1`)).body.data
+    await db.execute(
+      `INSERT INTO inverter_gap_hours (site_id, inverter_id, hour_at, gap_start_at, energy_kwh)
+       VALUES ('demo', 1, '2026-06-19 12:00Z', '2026-06-19 12:30Z', 3),
+              ('demo', 1, '2026-06-19 20:00Z', '2026-06-19 19:30Z', 1),
+              ('demo', 1, '2026-06-20 00:00Z', '2026-06-19 23:30Z', 7)`,
+    )
+    const [, after] = (await get(`/efficiency/inverters?${window}&logger_id=1`)).body.data
+    assert.deepEqual(after, {
+      ...before,
+      energy_kwh: before.energy_kwh + 4,
+      specific_yield_kwh_kwp: 6.5,
+      capacity_factor_pct: 10.833,
+      deviation_from_peers_pct: after.deviation_from_peers_pct,
+    })
+    const [south] = (await get(`/efficiency/loggers?${window}`)).body.data
+    assert.equal(south.energy_kwh, 16 * 33 + 4)
+    await db.execute('DELETE FROM inverter_gap_hours')
+  })
+
   await t.test('losses by inverter and load', async () => {
     const { body } = await get(`/efficiency/loss-analysis?${window}`)
     assert.deepEqual(

@@ -26,15 +26,15 @@ const suspect_sensors = Type.Array(Type.Enum([...suspectSensors]), {
 
 const yieldFields = {
   energy_kwh: number(
-    'AC energy, kWh: by the counters of the inverters, else the integral of power, which bridges ' +
-      'no gap.',
+    'AC energy, kWh: by the counters of the inverters, their rise over gaps in the readings ' +
+      'included as in /plant/summary; else the integral of power, which bridges no gap.',
   ),
   expected_energy_kwh: number(
     'AC energy that the measured irradiance and temperature allowed, kWh: CEC single-diode model ' +
       'of each string, PVWatts inverter, the AC rating as the limit.',
   ),
   energy_performance_index_pct: number('Energy over expected energy, over the same instants, %.'),
-  specific_yield_kwh_kwp: number('Final yield Yf: AC energy by DC capacity, kWh/kWp.'),
+  specific_yield_kwh_kwp: number('Final yield Yf: `energy_kwh` by DC capacity, kWh/kWp.'),
   reference_yield_kwh_kwp: number('Reference yield Yr: insolation in the plane by 1 kW/m².'),
   array_yield_kwh_kwp: number('Array yield YA: DC energy by DC capacity.'),
   capture_loss_kwh_kwp: number('Yr - YA, where at least 95 % of the daylight is known of both.'),

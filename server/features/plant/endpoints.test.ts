@@ -114,6 +114,21 @@ test('plant', async (t) => {
     assert.deepEqual(body.inverters, (await get('/inverters')).body.data)
     assert.equal(body.strings.length, 10)
     assert.equal(body.strings[9].status, 'no_data')
+    assert.deepEqual([body.strings[9].measured_at, body.strings[9].quality], [null, 'missing'])
+    const strings = { inverter_id: 3, first_string_index: 0, current_a: [4, 5] }
+    await addReading(db, 'string', { ...strings, measured_at: at })
+    const fresh = (await get('/overview')).body.strings[9]
+    assert.deepEqual(
+      [fresh.current_a, fresh.measured_at, fresh.quality, fresh.status],
+      [5, null, 'good', 'ok'],
+    )
+    await db.execute("update string_latest set measured_at = '2026-06-21T08:00Z'")
+    const old = (await get('/overview')).body.strings[9]
+    assert.deepEqual(
+      [old.current_a, old.measured_at, old.quality, old.status],
+      [5, '2026-06-21T08:00:00.000Z', 'stale', 'no_data'],
+    )
+    await db.query('delete from string_latest; delete from string_readings')
     assert.equal(body.partial, false)
     assert.deepEqual(body.bess, [])
     assert.deepEqual(body.missing_sections, [])
@@ -333,6 +348,13 @@ test('plant', async (t) => {
     assert.deepEqual(body.health_reasons, ['inverter_disconnected:2', 'inverter_disconnected:3'])
   })
 
+  await t.test('with the sun just above the horizon nothing is estimated', async () => {
+    clock.set('2026-06-21T19:05:00Z')
+    const { body } = await get('/plant/status')
+    assert.ok(body.sun_elevation_deg > 0 && body.sun_elevation_deg < 3, body.sun_elevation_deg)
+    assert.deepEqual([body.ac_power_kw, body.quality], [null, 'stale'])
+  })
+
   await t.test('when the night has come all sleep and the plant is healthy', async () => {
     for (const logger_id of [1, 2]) {
       await addReading(db, 'logger', { logger_id, measured_at: '2026-06-21T22:30:00Z' })
@@ -342,8 +364,8 @@ test('plant', async (t) => {
     assert.equal(body.is_daylight, false)
     assert.equal(body.inverters_asleep, 3)
     assert.equal(body.strings_asleep, 10)
-    assert.equal(body.ac_power_kw, null)
-    assert.equal(body.quality, 'stale')
+    assert.deepEqual([body.ac_power_kw, body.quality], [0, 'estimated'])
+    assert.deepEqual([body.measured_at, body.power_inverter_count], [null, 0])
     assert.equal(body.health_status, 'healthy')
   })
 

@@ -27,9 +27,13 @@ export const PlantStatus = Type.Object(
     quality: Type.Enum([...liveQualities], {
       description:
         '`good`: every inverter that is not asleep is in the sums, with a good reading; ' +
-        '`suspect`: some are not; `stale`: none is; `missing`: nothing was ever measured.',
+        '`suspect`: some are not; `estimated`: none is, and the sun is below the horizon, so that ' +
+        '`ac_power_kw` is 0; `stale`: none is; `missing`: nothing was ever measured.',
     }),
-    ac_power_kw: Power('Sum over the inverters with a fresh reading, kW; towards the grid.'),
+    ac_power_kw: Power(
+      'Sum over the inverters with a fresh reading, kW; towards the grid. Without any: 0 while the ' +
+        'sun is below the horizon, else null.',
+    ),
     dc_power_kw: Power(
       'Sum of the DC power of the inverters in `ac_power_kw`, kW; null unless each of them gives it.',
     ),
@@ -131,11 +135,16 @@ function sumsOf(inverters: readonly InverterRow[], situation: Situation) {
   const is_whole = powered.length >= expected.length
   const is_good = is_whole && fresh.every(({ quality }) => quality === 'good')
   const was_measured = inverters.some(({ measured_at }) => measured_at !== null)
+  const { sun_elevation_deg } = situation
+  const is_dark = sun_elevation_deg !== null && sun_elevation_deg < 0
+  const is_estimated = powered.length === 0 && was_measured && is_dark
   return {
     measured_at: fresh.length > 0 ? new Date(oldest_ms).toISOString() : null,
     age_s: fresh.length > 0 ? ageInSeconds(new Date(oldest_ms), now) : null,
-    quality: qualityOf({ is_good, is_fresh: fresh.length > 0, was_measured }),
-    ac_power_kw: sumKnown(fresh.map(({ ac_power_kw }) => ac_power_kw)),
+    quality: is_estimated
+      ? 'estimated'
+      : qualityOf({ is_good, is_fresh: fresh.length > 0, was_measured }),
+    ac_power_kw: is_estimated ? 0 : sumKnown(fresh.map(({ ac_power_kw }) => ac_power_kw)),
     dc_power_kw: sumAll(powered.map(({ dc_power_kw }) => dc_power_kw)),
     reactive_power_kvar: sumAll(powered.map(({ reactive_power_kvar }) => reactive_power_kvar)),
     available_power_kw: sumAll(powered.map(({ available_power_kw }) => available_power_kw)),

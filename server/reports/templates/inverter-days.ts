@@ -2,8 +2,8 @@
 import { createEfficiencyStore, type InverterSumsRow } from '../../figures/inverter-sums.ts'
 import { coverage_min_ratio, type Period, periodOf } from '../../figures/period.ts'
 import { plantYields } from '../../figures/plant-yields.ts'
-import type { Yields } from '../../figures/yields.ts'
-import { type InverterSum, inverterSums } from '../../rollups/inverter-hour.ts'
+import { emptySums, type Yields } from '../../figures/yields.ts'
+import type { InverterSum } from '../../rollups/inverter-hour.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Frame, isAsked, type ReportDay, unknownNotes } from './frame.ts'
 
@@ -53,11 +53,15 @@ export async function yieldsByDay(
   if (days.length === 0) return []
   const known = new Map(inverters.map((inverter) => [inverter.inverter_id, inverter]))
   const bounds = [...days.map(({ start_ms }) => start_ms), days.at(-1)!.end_ms]
-  const sums = daySums.map((name) => `sum(${name}) as ${name}`)
+  const sums = [...daySums, 'gap_energy_kwh'].map((name) => `coalesce(sum(${name}), 0) as ${name}`)
+  const within = 'site_id = $1 and hour_at >= $3 and hour_at < $4 and inverter_id = any ($5)'
   const rows = await db.query<InverterSumsRow & { nth: number }>(
     `select width_bucket(hour_at, $2::timestamptz[]) as nth, inverter_id, ${sums.join(', ')}
-     from inverter_hours
-     where site_id = $1 and hour_at >= $3 and hour_at < $4 and inverter_id = any ($5)
+     from (select * from inverter_hours where ${within}) as hours
+     full join (
+       select inverter_id, hour_at, sum(energy_kwh) as gap_energy_kwh
+       from inverter_gap_hours where ${within} group by 1, 2
+     ) as gaps using (inverter_id, hour_at)
      group by 1, 2`,
     [
       site_id,
@@ -78,7 +82,7 @@ export async function yieldsByDay(
   })
 }
 
-const noSums = Object.fromEntries(inverterSums.map((name) => [name, 0]))
+const noSums = emptySums()
 
 const dayPeriod = (day: ReportDay, position: Frame['position'], now: Date): Period =>
   periodOf(
