@@ -18,7 +18,7 @@ export function addSiteCommands(program: Command, cli: Cli): void {
   command(
     sites,
     'create <site_id>',
-    'Make a site of a client. Its devices come with the inventory that its edge announces.',
+    'Make a site of a client, in safe mode. Its devices come with the inventory of its edge.',
     'sites create sunny-fields-1 --client "Sunny Fields" --name "Sunny Fields, north"',
   )
     .requiredOption('--client <name>', 'whose site it is')
@@ -26,7 +26,10 @@ export function addSiteCommands(program: Command, cli: Cli): void {
     .action(async (site_id: string, options: JsonOption & { client: string; name: string }) => {
       const { client, name } = options
       const site = await withAdmin((admin) => createSite(admin, { client, site_id, name }))
-      print(terminal, { json: site, text: siteTable([site]) }, !!options.json)
+      const next =
+        '\nSafe mode is on: the site takes no writes. When commissioning is complete, an ' +
+        `administrator ends it on the platform, or: heliograph sites safe-mode off ${site_id}`
+      print(terminal, { json: site, text: siteTable([site]) + next }, !!options.json)
     })
 
   command(sites, 'list', 'List the sites of one client or of all.', 'sites list')

@@ -172,7 +172,7 @@ async function provision(db: Database): Promise<void> {
     if (existsSync(path.key) || existsSync(path.token)) {
       throw new Error(`${config.data_dir} belongs to another database: choose another DATA_DIR.`)
     }
-    await createSite(admin, { site_id, client, name: 'Demo (simulated)' })
+    await createSite(admin, { site_id, client, name: 'Demo (simulated)', safe_mode: false })
   }
   if (!existsSync(path.key)) {
     const { key } = await createKey(admin, {

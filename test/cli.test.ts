@@ -116,7 +116,7 @@ test('from a client to a key: results as JSON, the key once and never again', as
   assert.match(shown.out, new RegExp(`^KEY .*\n${key_id} +Sunny Fields +dashboard +active `))
   assert.ok(!shown.out.includes(secret!))
   assert.match(clients.out, /^CLIENT .*\nSunny Fields .* basic_scada om\n$/)
-  assert.match(sites.out, /^SITE .*\nsf-1 +Sunny Fields +North +off +-\n$/)
+  assert.match(sites.out, /^SITE .*\nsf-1 +Sunny Fields +North +since [-0-9]+ [0-9:]+Z +-\n$/)
   const [stored] = await db.query<{ row: string }>('select k::text as row from api_keys k')
   assert.ok(stored!.row.includes(key_id!) && !stored!.row.includes(secret!))
 

@@ -80,7 +80,7 @@ test('a site has an id of its own and belongs to a client', async (t) => {
   const site = await create('a-1')
   assert.deepEqual(site, {
     ...{ site_id: 'a-1', client: 'A', name: 'North', created_at: noon },
-    ...{ safe_mode_since_at: null, inventory_at: null },
+    ...{ safe_mode_since_at: noon, inventory_at: null },
   })
   const second = await create('b-1', 'B')
   assert.deepEqual(await listSites(admin), [site, second])
@@ -97,7 +97,8 @@ test('a site has an id of its own and belongs to a client', async (t) => {
 test('safe mode goes on and off, and the servers hear of it', { timeout: 30_000 }, async (t) => {
   const { admin, setNow } = await setUp(t)
   await createClient(admin, { name: 'A', modules: plan })
-  await createSite(admin, { client: 'A', site_id: 'a-1', name: 'North' })
+  const order = { client: 'A', site_id: 'a-1', name: 'North' }
+  await createSite(admin, { ...order, safe_mode: false })
   const heard = new EventTarget()
   await admin.db.listen('site_changed', {
     notified: (payload) => heard.dispatchEvent(new Event(payload)),
@@ -128,8 +129,9 @@ test('safe mode goes on and off, and the servers hear of it', { timeout: 30_000 
 test('an edge connects with the token of its enrolment, until it is revoked', async (t) => {
   const { admin, setNow } = await setUp(t)
   await createClient(admin, { name: 'A', modules: plan })
-  await createSite(admin, { client: 'A', site_id: 'a-1', name: 'North' })
-  await createSite(admin, { client: 'A', site_id: 'a-2', name: 'South' })
+  const of_a = { client: 'A', safe_mode: false }
+  await createSite(admin, { ...of_a, site_id: 'a-1', name: 'North' })
+  await createSite(admin, { ...of_a, site_id: 'a-2', name: 'South' })
   const { token, ...edge } = await createEdge(admin, { site_id: 'a-1', name: 'cabinet' })
   const { edge_id } = edge
   const identity = { site_id: 'a-1', edge_id }

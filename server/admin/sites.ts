@@ -1,4 +1,5 @@
 import { site_id_pattern } from '../http/authorize.ts'
+import type { Queries } from '../storage/database.ts'
 import { recordEvent } from '../storage/events.ts'
 import { type Admin, AdminError, checkName } from './admin.ts'
 import { findClient } from './clients.ts'
@@ -18,10 +19,13 @@ export interface Site {
 const selectSites = `select site_id, c.name as client, s.name, safe_mode_since_at, inventory_at,
   s.created_at from sites s join clients c using (client_id)`
 
-/** Makes a site of a client; its devices come with the inventory that its edge announces. */
+/**
+ * Makes a site of a client; its devices come with the inventory that its edge announces. It begins
+ * in commissioning safe mode.
+ */
 export async function createSite(
   { db, clock }: Admin,
-  order: { client: string; site_id: string; name: string },
+  order: { client: string; site_id: string; name: string; safe_mode?: boolean },
 ): Promise<Site> {
   const { site_id } = order
   if (!site_id_pattern.test(site_id)) {
@@ -32,12 +36,17 @@ export async function createSite(
   }
   const name = checkName("the site's name", order.name)
   const { client_id } = await findClient(db, order.client)
-  const made = await db.execute(
-    `insert into sites (site_id, client_id, name, created_at, updated_at)
-     values ($1, $2, $3, $4, $4) on conflict (site_id) do nothing`,
-    [site_id, client_id, name, clock.now()],
-  )
-  if (made === 0) throw new AdminError('conflict', `there is a site ${site_id} already`)
+  const { safe_mode = true } = order
+  const now = clock.now()
+  await db.transaction(async (tx) => {
+    const made = await tx.execute(
+      `insert into sites (site_id, client_id, name, safe_mode_since_at, created_at, updated_at)
+       values ($1, $2, $3, $4, $5, $5) on conflict (site_id) do nothing`,
+      [site_id, client_id, name, safe_mode ? now : null, now],
+    )
+    if (made === 0) throw new AdminError('conflict', `there is a site ${site_id} already`)
+    if (safe_mode) await recordSafeMode(tx, { site_id, at: now, is_on: true })
+  })
   return findSite({ db }, site_id)
 }
 
@@ -76,14 +85,23 @@ async function changeSafeMode(admin: Admin, site_id: string, since: Date | null)
         where site_id = $1 and (safe_mode_since_at is null) <> ($2::timestamptz is null)`,
       [site_id, since, at],
     )
-    if (changed > 0) {
-      await recordEvent(transaction, {
-        ...{ site_id, at, source_kind: 'site', source_id: site_id, code: 'safe_mode' },
-        ...{ edge: since ? 'rising' : 'falling', severity: 'info' },
-        message: since ? 'writes to the site are refused' : 'writes to the site are accepted again',
-      })
-    }
+    if (changed > 0) await recordSafeMode(transaction, { site_id, at, is_on: since !== null })
     await transaction.execute(`select pg_notify('site_changed', $1)`, [site_id])
   })
   return findSite(admin, site_id)
 }
+
+const recordSafeMode = (
+  tx: Queries,
+  { site_id, at, is_on }: { site_id: string; at: Date; is_on: boolean },
+) =>
+  recordEvent(tx, {
+    site_id,
+    at,
+    source_kind: 'site',
+    source_id: site_id,
+    code: 'safe_mode',
+    edge: is_on ? 'rising' : 'falling',
+    severity: 'info',
+    message: is_on ? 'writes to the site are refused' : 'writes to the site are accepted again',
+  })

@@ -1,7 +1,7 @@
 /** The API keys of a client, made and ended by its administrators. */
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
-import { type Admin, AdminError } from '../admin/admin.ts'
+import { AdminError } from '../admin/admin.ts'
 import {
   type ApiKeyRecord,
   createKey,
@@ -15,7 +15,8 @@ import { endpoint, type Request } from '../http/endpoint.ts'
 import { List } from '../http/envelope.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { Nullable } from '../http/params.ts'
-import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { Queries } from '../storage/database.ts'
+import { adminOf } from './admin-of.ts'
 import { keyExample, shownKeyExample } from './examples.ts'
 import type { PlatformNeeds } from './people-endpoints.ts'
 import { Key, KeyId, Name, Scopes, ShownKey, SiteIds } from './schemas.ts'
@@ -45,18 +46,6 @@ const keyOf = (key: ApiKeyRecord) => ({
   previous_until: iso(key.previous_until),
   expires_at: iso(key.expires_at),
   revoked_at: iso(key.revoked_at),
-})
-
-/** What an operator's function does is part of the request's own transaction. */
-const adminOf = (tx: Transaction, { clock, db }: PlatformNeeds): Admin => ({
-  db: {
-    ...db,
-    query: tx.query.bind(tx),
-    execute: tx.execute.bind(tx),
-    transaction: (work) => work(tx),
-  } as Database,
-  clock,
-  randomBytes,
 })
 
 /** Refusals of an operator's function, as an answer. */

@@ -12,11 +12,13 @@ import * as people from './people-endpoints.ts'
 import { createSessions } from './sessions.ts'
 import { auth_path } from './sign-in-hooks.ts'
 import { createSignInLock } from './sign-in-lock.ts'
+import * as sites from './site-endpoints.ts'
 
 export const platformEndpoints: readonly Endpoint<PlatformNeeds>[] = [
   ...Object.values(people),
   ...Object.values(keys),
   ...Object.values(audit),
+  ...Object.values(sites),
 ]
 
 export interface Platform {

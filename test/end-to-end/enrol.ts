@@ -32,7 +32,8 @@ export function enrol(
     const admin = { db, clock: systemClock, randomBytes }
     const client = 'Tester'
     await createClient(admin, { name: client, modules })
-    await createSite(admin, { client, site_id: site.site_id, name: site.name })
+    const { site_id, name } = site
+    await createSite(admin, { client, site_id, name, safe_mode: false })
     const { token } = await createEdge(admin, { site_id: site.site_id, name: 'gateway' })
     writeFileSync(join(dir, 'token'), token, { mode: 0o600 })
     const order = { scopes: ['plant:read'], site_ids: null, expires_at: null, created_by: 'test' }

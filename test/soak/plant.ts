@@ -83,7 +83,8 @@ async function addPlants(
   if ('problems' in parsed) throw new Error(`${site_file} is not a site file`)
   const { site } = parsed
   const { client_id } = await createClient(admin, { name: 'Owner', modules })
-  await createSite(admin, { client: 'Owner', site_id: site.site_id, name: site.name })
+  const named = { client: 'Owner', site_id: site.site_id, name: site.name }
+  await createSite(admin, { ...named, safe_mode: false })
   const fixtures = await addFixtures(db, { site_id: site.site_id, client_id })
   const neighbour = { ...site, site_id: fixtures.sites.foreign }
   const [own, foreign] = await Promise.all(

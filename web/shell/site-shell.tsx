@@ -10,6 +10,7 @@ import { isDisconnected } from '../ui/known-now.ts'
 import { plainly } from '../ui/plainly.ts'
 import { Failure, Loading } from '../ui/states.tsx'
 import { useNow } from '../ui/use-now.ts'
+import { EndSafeMode } from './end-safe-mode.tsx'
 
 const SiteContext = createContext<Site | null>(null)
 
@@ -60,8 +61,8 @@ function Banners({ site }: { site: Site }) {
       {commissioning_safe_mode && (
         <Alert color="yellow" variant="filled" title="Commissioning safe mode" role="status">
           The site takes no commands and no changes
-          {safe_mode_since_at && ` since ${formatTime(safe_mode_since_at, timezone, 'full')}`}. It
-          ends when commissioning is complete.
+          {safe_mode_since_at && ` since ${formatTime(safe_mode_since_at, timezone, 'full')}`}.{' '}
+          <EndSafeMode site={site} />
         </Alert>
       )}
       {isError && (
