@@ -72,6 +72,38 @@ test('what is approved reaches the edge at once, and nothing else does', async (
   )
 })
 
+test('the control log has approvals and rejections, with who', async () => {
+  await plant.db.execute('delete from battery_control_notes')
+  const [today_id, tomorrow_id] = [
+    (await propose()).schedule_id,
+    (await propose({ target_date: tomorrow })).schedule_id,
+  ]
+  await reject(tomorrow_id)
+  await approve(today_id)
+  assertConflict(await reject(today_id), 'dispatching')
+  const { body } = await plant.call('GET', '/bess/1/control-log?tier=operator')
+  assert.equal(body.meta.count, 2)
+  const shown = ({
+    tier,
+    actor,
+    action,
+    schedule_id,
+    reason_code,
+    message,
+    request_id,
+  }: Answer) => {
+    assert.equal(typeof request_id, 'string')
+    return [tier, actor, action, schedule_id, reason_code, message]
+  }
+  const of = ['operator', 'control room']
+  assert.deepEqual(body.data.map(shown), [
+    ...[[...of, 'reject', tomorrow_id, 'schedule_rejected', told('rejected', tomorrow)]],
+    ...[[...of, 'approve', today_id, 'schedule_approved', told('approved', today)]],
+  ])
+})
+
+const told = (done: string, date: string) => `control room ${done} the schedule of ${date}`
+
 test('a second approval takes the place of the first from then on', async () => {
   const edge = await plant.edge()
   const [first, other] = [await propose(), await propose({ target_date: tomorrow })]

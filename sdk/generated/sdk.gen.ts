@@ -1666,7 +1666,7 @@ export class Operations extends HeyApiClient {
     /**
      * Who decided over a battery, and who was overridden
      *
-     * Returns the newest rows, ascending, as many as `limit` says. `meta.next_cursor` leads to the rows before them. `meta.truncated` says that there are such rows. Each change of who decides, or of what was decided, as the edge noted it; who approved or rejected a schedule stands in the schedule. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
+     * Returns the newest rows, ascending, as many as `limit` says. `meta.next_cursor` leads to the rows before them. `meta.truncated` says that there are such rows. Each change of who decides, or of what was decided, as the edge noted it, and each approval and rejection of a schedule by the API: tier `operator`, with who decided so. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public bessControlLogList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;

@@ -567,7 +567,7 @@ export type BatteryControlNote = {
      */
     log_id: number;
     /**
-     * When the edge decided so.
+     * When the edge, or a person by the API, decided so.
      */
     occurred_at: string;
     /**
@@ -575,10 +575,10 @@ export type BatteryControlNote = {
      */
     tier: 'protection' | 'permit' | 'operator' | 'dispatch' | 'optimizer';
     /**
-     * The rule, the schedule or the person that decided.
+     * The rule or the schedule that decided, or the name of the key or person.
      */
     actor: string;
-    action: 'setpoint' | 'hold' | 'stop' | 'start' | 'clamp' | 'release' | 'mode_change' | 'handover' | 'watchdog';
+    action: 'setpoint' | 'hold' | 'stop' | 'start' | 'clamp' | 'release' | 'mode_change' | 'handover' | 'watchdog' | 'approve' | 'reject';
     /**
      * Before; null where not known, or where the grid permit held it.
      */
@@ -606,9 +606,9 @@ export type BatteryControlNote = {
      */
     soc_pct: number | null;
     /**
-     * Null: the edge decides by itself, whatever was approved; see the audit.
+     * Of the request that approved or rejected a schedule; null of the edge.
      */
-    request_id: null;
+    request_id: string | null;
     success: boolean;
 };
 

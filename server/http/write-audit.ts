@@ -125,16 +125,25 @@ export async function noteRefusal(
   })
 }
 
-/** What follows `/v1/sites/{site_id}`; a query has no place in a write, and may hold anything. */
-const pathOf = (url: string) =>
-  kept(url.split('?', 1)[0]!.replace(/^\/v1\/sites\/[^/]*/, '')) || '/'
+/** What follows `/v1/sites/{site_id}`, with the query. */
+function pathOf(url: string): string {
+  const [path, query] = [url.split('?', 1)[0]!, url.slice(url.indexOf('?') + 1)]
+  const given = path === url ? [] : [...new URLSearchParams(query)]
+  const shown = new URLSearchParams(
+    given.map(([name, value]): [string, string] => [name, secret_name.test(name) ? '***' : value]),
+  )
+  const asked = path.replace(/^\/v1\/sites\/[^/]*/, '') || '/'
+  return kept(given.length > 0 ? `${asked}?${shown}` : asked)
+}
 
 const keptAnswer = (answer: GivenAnswer | null) =>
   answer === null || answer.text === '' ? null : kept(String(answer.text))
 
+const secret_name = /password|token|secret|api_?key|authorization/i
+
 /** What was sent to a wrong place is a secret all the same. */
 const hidden = (name: string, value: unknown) =>
-  /password|token|secret/i.test(name) && typeof value === 'string' ? '…' : value
+  secret_name.test(name) && typeof value === 'string' ? '…' : value
 
 const secret_pattern = new RegExp(key_pattern.source.replace(/^\^|\$$/g, ''), 'gi')
 

@@ -74,6 +74,17 @@ test('a write that was carried out is noted with who, what, when and its answer'
   ])
 })
 
+test('the query of a write is noted, without secrets', async () => {
+  const { keys } = server.fixtures
+  const secret = keys.full!.slice(-64)
+  const query = `target_date=2026-06-21&a%20b=%00&Access_Token=hush&q=${keys.full}`
+  await ask({ body: { text: 'hello' }, path: `/notes?${query}` })
+  const [row] = await noted()
+  const path = String(row!['path'])
+  assert.ok(path.startsWith('/notes?target_date=2026-06-21&a+b=%00&Access_Token=***&q=svc_live_'))
+  assert.ok(!path.includes(secret) && !path.includes('hush'), path)
+})
+
 test('without content there is no answer but a status', async () => {
   const deletion = await ask({ method: 'DELETE', path: '/notes/1' })
   assert.equal(deletion.statusCode, 204)

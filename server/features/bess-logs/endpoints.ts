@@ -266,8 +266,8 @@ export const controlLog = endpoint({
   operation_id: 'bess_control_log_list',
   summary: 'Who decided over a battery, and who was overridden',
   description:
-    `${whichRows}Each change of who decides, or of what was decided, as the edge noted it; who ` +
-    'approved or rejected a schedule stands in the schedule.',
+    `${whichRows}Each change of who decides, or of what was decided, as the edge noted it, and each ` +
+    'approval and rejection of a schedule by the API: tier `operator`, with who decided so.',
   query: { tier: Type.Optional(Tier), limit: page },
   cursor: { occurred_at: Timestamp, nth: RowId },
   heavy: true,

@@ -60,5 +60,5 @@ function latencyOf({ issued_at, sent_at, acknowledged_at }: DispatchRow): number
 }
 
 export function controlEntry({ at, nth: _, ...row }: NoteRow): ControlEntry {
-  return { ...row, occurred_at: at.toISOString(), request_id: null }
+  return { ...row, occurred_at: at.toISOString() }
 }

@@ -200,12 +200,14 @@ export type ControlEntry = Static<typeof ControlEntry>
 export const ControlEntry = Type.Object(
   {
     log_id: Type.Integer({ minimum: 1, description: 'Unique within the site.' }),
-    occurred_at: At('When the edge decided so.'),
+    occurred_at: At('When the edge, or a person by the API, decided so.'),
     tier: Tier,
-    actor: Type.String({ description: 'The rule, the schedule or the person that decided.' }),
+    actor: Type.String({
+      description: 'The rule or the schedule that decided, or the name of the key or person.',
+    }),
     action: Type.Enum([
       ...['setpoint', 'hold', 'stop', 'start', 'clamp', 'release', 'mode_change'],
-      ...['handover', 'watchdog'],
+      ...['handover', 'watchdog', 'approve', 'reject'],
     ]),
     from_power_kw: SomeKw('Before; null where not known, or where the grid permit held it.'),
     to_power_kw: SomeKw(
@@ -218,9 +220,11 @@ export const ControlEntry = Type.Object(
     schedule_id: ScheduleId,
     alarm_code: Nullable(Type.String()),
     soc_pct: Soc,
-    request_id: Type.Null({
-      description: 'Null: the edge decides by itself, whatever was approved; see the audit.',
-    }),
+    request_id: Nullable(
+      Type.String({
+        description: 'Of the request that approved or rejected a schedule; null of the edge.',
+      }),
+    ),
     success: Type.Boolean(),
   },
   closed('BatteryControlNote'),

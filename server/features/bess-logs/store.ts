@@ -53,7 +53,7 @@ export type DispatchRow = Omit<
 
 type ReportedAt = 'sent_at' | 'acknowledged_at' | 'achieved_at'
 
-export type NoteRow = Omit<ControlEntry, 'occurred_at' | 'request_id'> & { at: Date; nth: number }
+export type NoteRow = Omit<ControlEntry, 'occurred_at'> & { at: Date; nth: number }
 
 /** A page of a log, ascending; `count` is of all pages. */
 export type LogPage<Row> = Paged<Row> & { count: number }
@@ -260,5 +260,5 @@ const notesWhere = `
 /** Values: site, unit, tier or null. */
 export const notes = (order: 'asc' | 'desc', before = '') => `
   select log_id, at, nth, tier, actor, action, from_power_kw, to_power_kw, reason_code, message,
-         overrode_tier, schedule_id, alarm_code, soc_pct, success
+         overrode_tier, schedule_id, alarm_code, soc_pct, request_id, success
   ${notesWhere} ${before} order by at ${order}, nth ${order}`

@@ -29,7 +29,7 @@ import {
 import { ApiError } from '../../http/errors.ts'
 import { noteChange } from '../../storage/curtailment.ts'
 import type { Queries, Transaction } from '../../storage/database.ts'
-import { type Actor, proposal } from './commands.ts'
+import { type Actor, noteDecision, proposal } from './commands.ts'
 import { days_ahead_max, type SkippedSchedule } from './schemas.ts'
 
 /** The charge of a unit that rests may stray so far from what it was planned on, %. */
@@ -142,6 +142,7 @@ async function approveRow(
       ...[hours, plan, row.problem].map((part) => JSON.stringify(part)),
     ],
   )
+  await noteDecision(tx, actor, { schedule_id, action: 'approve' })
   await followOn(tx, { site_id, now }, { bess_id, date: target_date })
   return (await scheduleById(tx, { site_id, schedule_id }))!
 }

@@ -27,6 +27,7 @@ export interface Actor {
   site_id: string
   caller: Pick<Caller, 'key_name' | 'client_id' | 'site_ids'>
   if_match: string | null
+  request_id: string
   now: Date
 }
 
@@ -230,7 +231,33 @@ export async function reject(
      where site_id = $1 and schedule_id = $2`,
     [site_id, schedule_id, now, caller.key_name, reason],
   )
+  await noteDecision(tx, actor, { schedule_id, action: 'reject' })
   return (await scheduleById(tx, { site_id, schedule_id }))!
+}
+
+/**
+ * A decision of a person in the control log of the unit. The edge numbers its notes of an instant
+ * from 0, far below those of decisions.
+ */
+export async function noteDecision(
+  tx: Transaction,
+  { site_id, caller, request_id, now }: Actor,
+  { schedule_id, action }: { schedule_id: number; action: 'approve' | 'reject' },
+): Promise<void> {
+  const done = action === 'approve' ? 'approved' : 'rejected'
+  await tx.execute(
+    `insert into battery_control_notes (site_id, bess_id, at, nth, tier, actor, action, reason_code,
+       message, schedule_id, request_id, success)
+     select site_id, bess_id, $3, (
+         select coalesce(max(nth) + 1, 1000000) from battery_control_notes n
+         where n.site_id = s.site_id and n.bess_id = s.bess_id and n.at = $3 and n.nth >= 1000000
+       ), 'operator', $4, $5, $6, $7 || to_char(target_date, 'YYYY-MM-DD'), schedule_id, $8, true
+     from battery_schedules s where site_id = $1 and schedule_id = $2`,
+    [
+      ...[site_id, schedule_id, now, caller.key_name, action, `schedule_${done}`],
+      ...[`${caller.key_name} ${done} the schedule of `, request_id],
+    ],
+  )
 }
 
 export async function reviseHour(

@@ -42,9 +42,10 @@ const writes = { ...tag, scope: 'bess:write' } as const
 type Write = Request<unknown, unknown, unknown> & WriteParts
 
 /** Writes of schedules of one site take turns; the time is that of one's own. */
-async function inTurn({ site, caller, tx, if_match }: Write, clock: Clock): Promise<Actor> {
+async function inTurn(request: Write, clock: Clock): Promise<Actor> {
+  const { site, caller, tx, if_match, request_id } = request
   await takeTurn(tx, site.site_id)
-  return { site_id: site.site_id, caller, if_match, now: clock.now() }
+  return { site_id: site.site_id, caller, if_match, request_id, now: clock.now() }
 }
 
 /** A schedule is some 14 kB. */
