@@ -72,6 +72,11 @@ export const StringGroup = Type.Object(
     params_id: Id,
     azimuth_deg: Azimuth,
     tilt_deg: Tilt,
+    /**
+     * Azimuth and tilt are assumed, and may differ from string to string: strings are compared with
+     * those whose energy comes at the same hours.
+     */
+    orientation_assumed: Type.Optional(Type.Boolean()),
     /** False for inputs of the inverter to which nothing is connected. */
     connected: Type.Optional(Type.Boolean()),
   },
@@ -350,6 +355,7 @@ export interface PvString {
   params_id: number
   azimuth_deg: number
   tilt_deg: number
+  orientation_assumed: boolean
   connected: boolean
   combiner_id: string | null
 }
@@ -372,6 +378,7 @@ export function stringsOf(inverter: Inverter): PvString[] {
         params_id: group.params_id,
         azimuth_deg: group.azimuth_deg,
         tilt_deg: group.tilt_deg,
+        orientation_assumed: group.orientation_assumed ?? false,
         connected: group.connected ?? true,
         combiner_id: combiner?.combiner_id ?? null,
       })

@@ -56,7 +56,7 @@ export interface Simulation {
 
 const plant_distance_m = 450
 const year_ms = 365.25 * 86_400_000
-const mismatch_sigma = 0.008
+const usual_mismatch_sigma = 0.008
 /** Dirt that stays, and dust by day without rain: per string, half to one and a half times this. */
 const lasting_soiling_ratio = 0.006
 const soiling_ratio_per_day = 0.0008
@@ -94,10 +94,16 @@ interface PlantModel {
   stations: Station[]
 }
 
+interface SimulationOptions {
+  faults?: readonly Fault[]
+  /** Of the strings' current beside each other, by the tolerance of their modules. */
+  mismatch_sigma?: number
+}
+
 export function createSimulation(
   site: Site,
   seed: number,
-  { faults = standingFaults(site) }: { faults?: readonly Fault[] } = {},
+  { faults = standingFaults(site), mismatch_sigma = usual_mismatch_sigma }: SimulationOptions = {},
 ): Simulation {
   const place = {
     latitude: site.latitude,
@@ -106,7 +112,7 @@ export function createSimulation(
   }
   const soiling = createSoiling(seed, site.longitude)
   const plants = site.loggers.map((logger, index) =>
-    plantModel(site, logger, { east_m: index * plant_distance_m, seed }),
+    plantModel(site, logger, { east_m: index * plant_distance_m, seed, mismatch_sigma }),
   )
   return {
     site,
@@ -141,7 +147,7 @@ function exportPower(inverters: readonly InverterSnapshot[], site: Site): number
 function plantModel(
   site: Site,
   logger: Logger,
-  { east_m, seed }: { east_m: number; seed: number },
+  { east_m, ...making }: { east_m: number } & Omit<Making, 'surfaceIndex'>,
 ): PlantModel {
   const surfaces: Surface[] = []
   const surfaceIndex = ({ azimuth_deg, tilt_deg }: Surface): number => {
@@ -151,7 +157,7 @@ function plantModel(
     return known >= 0 ? known : surfaces.push({ azimuth_deg, tilt_deg }) - 1
   }
   const inverters = logger.inverters.map((inverter) =>
-    inverterModel(site, inverter, { seed, surfaceIndex }),
+    inverterModel(site, inverter, { ...making, surfaceIndex }),
   )
   const stations = logger.stations ?? []
   for (const station of stations) {
@@ -166,6 +172,7 @@ function plantModel(
 
 interface Making {
   seed: number
+  mismatch_sigma: number
   surfaceIndex: (surface: Surface) => number
 }
 
@@ -187,7 +194,7 @@ function stringModel(
   site: Site,
   inverter: Inverter,
   string: PvString,
-  { seed, surfaceIndex }: Making,
+  { seed, mismatch_sigma, surfaceIndex }: Making,
 ): StringModel {
   const model = site.panel_models.find(({ params_id }) => params_id === string.params_id)
   const module = model ? circuitOf(model) : null

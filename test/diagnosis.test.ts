@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import test, { after, before } from 'node:test'
+import type { Frame } from '@heliograph/domain/link'
 import type { Site } from '@heliograph/domain/site'
 import { createDeps } from '@heliograph/server/deps'
 import { endpoints } from '@heliograph/server/endpoints'
@@ -11,6 +12,7 @@ import { ingestInto } from '@heliograph/server/link/ingest'
 import { createRollups } from '@heliograph/server/rollups/job'
 import { initialCounters } from '@heliograph/simulator/counters'
 import type { Fault } from '@heliograph/simulator/faults'
+import { mixedSite, undescribed } from '@heliograph/simulator/fixtures/mixed-site'
 import { smallSite } from '@heliograph/simulator/fixtures/site'
 import { historyFrames } from '@heliograph/simulator/history'
 import { createSimulation } from '@heliograph/simulator/site'
@@ -34,13 +36,17 @@ const faults: Fault[] = [
   { kind: 'bypassed_substring', inverter_id: 2, string_index: 8, value: 6 },
 ]
 
+/** One inverter of it. */
+const mixed: Site = structuredClone({ ...mixedSite, site_id: 'mixed' })
+mixed.loggers[0]!.inverters.splice(1)
+
 let database: TestDatabase
 let app: Awaited<ReturnType<typeof serve>>
 const secret = '5e'.repeat(32)
 
-async function get(path: string) {
+async function get(path: string, site_id = site.site_id) {
   const { statusCode, json } = await app.inject({
-    url: `/v1/sites/${site.site_id}${path}`,
+    url: `/v1/sites/${site_id}${path}`,
     headers: { authorization: `Bearer svc_live_0123456789ab_${secret}` },
   })
   assert.equal(statusCode, 200, path)
@@ -51,26 +57,30 @@ before(async () => {
   database = await testDatabase()
   const { db } = database
   await db.execute("insert into clients (client_id, name, modules) values (1, 'C', $1)", [modules])
-  await db.execute("insert into sites (site_id, client_id, name) values ($1, 1, 'S')", [
-    site.site_id,
-  ])
-  await db.execute(
-    `insert into edges (site_id, edge_id, name, secret_sha256) values ($1, 'aaaaaaaaaaaa', 'E', '')`,
-    [site.site_id],
+  await db.query(
+    `insert into sites (site_id, client_id, name) values ('small', 1, 'S'), ('mixed', 1, 'M');
+     insert into edges (site_id, edge_id, name, secret_sha256)
+     values ('small', 'aaaaaaaaaaaa', 'E', ''), ('mixed', 'bbbbbbbbbbbb', 'E', '')`,
   )
   await db.execute(
     `insert into api_keys (key_id, client_id, name, secret_sha256, scopes, general_per_minute,
        created_by) values ('0123456789ab', 1, 'test', $1, $2, 100000, 'test')`,
     [hash('sha256', secret, 'buffer'), scopes],
   )
-  const simulation = createSimulation(site, seed, { faults })
-  const counters = initialCounters(site, end)
-  const source = { site_id: site.site_id, edge_id: 'aaaaaaaaaaaa', epoch: 'e' }
   const ingest = ingestInto(db)
-  const store = (frames: { seq: number; kind: string; payload: unknown }[]) =>
-    ingest.ingest({ ...source, lane: 'live', frames, received_at: end })
-  await store([{ seq: 10_000, kind: 'inventory', payload: site }])
-  for (const frame of historyFrames(simulation, { counters, days })) await store([frame])
+  const addSite = async (announced: Site, edge_id: string, history: Generator<Frame>) => {
+    const source = { site_id: announced.site_id, edge_id, epoch: 'e', lane: 'live' as const }
+    const store = (frame: { seq: number; kind: string; payload: unknown }) =>
+      ingest.ingest({ ...source, frames: [frame], received_at: end })
+    await store({ seq: 10_000, kind: 'inventory', payload: announced })
+    for (const frame of history) await store(frame)
+  }
+  const historyOf = (simulated: Site, those: readonly Fault[]) => {
+    const simulation = createSimulation(simulated, seed, { faults: those })
+    return historyFrames(simulation, { counters: initialCounters(simulated, end), days })
+  }
+  await addSite(site, 'aaaaaaaaaaaa', historyOf(site, faults))
+  await addSite(undescribed(mixed), 'bbbbbbbbbbbb', historyOf(mixed, []))
   const timers = { after: () => () => {} }
   const later = { now: () => new Date(Date.now() + 48 * hour) }
   await createRollups(db, { clock: later, timers, log: silent }).runDue()
@@ -88,6 +98,7 @@ after(async () => {
 interface Health {
   inverter_id: number
   string_index: number
+  peer_group: string
   status: string
   suspected_cause: string | null
   affected_by_string_index: number | null
@@ -132,6 +143,24 @@ test('the I-V comparison names each fault, and finds the sound strings normal', 
       assert.ok((expected[name] ?? ['normal']).includes(meta.diagnosis), name)
     }
   }
+})
+
+test('strings whose orientation is assumed compare with those whose energy comes at its hours', async () => {
+  const { data } = await get('/efficiency/health-matrix', 'mixed')
+  const groups = Map.groupBy(data as Health[], ({ peer_group }) => peer_group)
+  assert.deepEqual(
+    [...groups].map(([group, { length }]) => [group, length]),
+    [
+      ['assumed/1/1', 10],
+      ['assumed/1/2', 6],
+      ['assumed/1/3', 4],
+    ],
+  )
+  const ill = (data as Health[]).filter(({ status }) => status !== 'healthy')
+  assert.deepEqual(
+    ill.map((each) => `${nameOf(each)}: ${each.status}`),
+    [],
+  )
 })
 
 test('string rankings put the faulty ones last', async () => {

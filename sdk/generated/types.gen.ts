@@ -9379,7 +9379,7 @@ export type StringHealth = {
     mppt_index: number;
     orientation: 'north' | 'east' | 'south' | 'west' | 'flat' | 'mixed';
     /**
-     * Strings that compare: azimuth, tilt and panel.
+     * Strings that compare: azimuth, tilt and panel. Where the orientation is assumed (`orientation_assumed` in site.yaml), `assumed`, the panel, and which of the groups by the hour of their energy, the earliest first.
      */
     peer_group: string;
     /**

@@ -90,12 +90,12 @@ function suspect(suspected_cause: SuspectedCause, confidence_pct: number): Suspi
 
 /**
  * The share of the energy that a string loses in hours that are at least 5 % worse than its usual
- * hour; 0 when no hour is. Losses that are there at every hour do not count.
+ * hour and than its peers; 0 when no hour is. Losses that are there at every hour do not count.
  */
 export function shadeLoss(hours: readonly HourOfString[]): number {
   const weighty = weightyHours(hours)
   if (weighty.length < hours_min) return 0
-  const usual = weightyMedian(weighty)
+  const usual = Math.min(1, weightyMedian(weighty))
   const total_kwh = weighty.reduce((sum, { peer_kwh }) => sum + peer_kwh, 0)
   const lost_kwh = weighty
     .filter(({ own_ratio }) => own_ratio < usual - shade_depth_ratio)

@@ -360,3 +360,15 @@ test('shade of some hours puts a string on watch that gives 97 % and more', () =
   assert.equal(first?.status, 'watch')
   assert.equal(first?.suspected_cause, 'shading')
 })
+
+test('a string that gives as much as its peers is not flagged, whatever its hours', () => {
+  const current = (evening: number) => (condition: Condition) =>
+    condition.string_index !== 0 ? 1 : condition.minute >= 900 ? evening : 1.06
+  const [above] = judge({ current: current(0.9) })
+  assert.ok((above?.ratio as number) > 1)
+  assert.deepEqual([above?.status, above?.is_culprit], ['healthy', false])
+  // Below its peers, a string is shaded at hours at which these give more than it does.
+  const [below] = judge({ current: current(0.5) })
+  assert.ok((below?.ratio as number) < 1)
+  assert.deepEqual([below?.status, below?.suspected_cause], ['watch', 'shading'])
+})

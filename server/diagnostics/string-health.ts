@@ -81,7 +81,8 @@ const expected_tolerance = 0.03
  * Judges the strings of one inverter over a window, from the sums of the window. The figures are
  * those of `health_thresholds`, by `own_ratio`: below 0.95 only what stands out from its group too
  * (z below -2.5), or was below 0.97 on each of the last 3 days, is underperforming; what is not,
- * and all between 0.95 and 0.97, is on watch, and so is a string that loses at some hours only.
+ * and all between 0.95 and 0.97, is on watch, and so is a string below its peers that loses at
+ * some hours only.
  * With `days` the last day (if it brought half of a usual day's energy) may make it worse, never
  * better. Beside expected power there is no group, and the thresholds of watch and underperforming
  * are 0.03 lower. Sums of a window without light, wholly limited or with fewer than 12 samples give
@@ -249,13 +250,15 @@ function isPersistent(days: readonly Assessment[]): boolean {
 const severities = ['healthy', 'watch', 'underperforming', 'critical', 'dead'] as const
 
 function statusOf(
-  { comparison: { reason } }: Assessment,
+  { comparison: { reason, own_ratio } }: Assessment,
   levels: readonly StringStatus[],
   hours: readonly HourOfString[],
 ): StringStatus {
   if (reason !== null) return 'no_data'
   const worst = severities.findLast((severity) => levels.includes(severity)) ?? 'healthy'
-  return worst === 'healthy' && shadeLoss(hours) >= shade_loss_min ? 'watch' : worst
+  const is_below_peers = own_ratio !== null && own_ratio < 1
+  const is_shaded = is_below_peers && shadeLoss(hours) >= shade_loss_min
+  return worst === 'healthy' && is_shaded ? 'watch' : worst
 }
 
 function scoreOf([window, last_day]: readonly Assessment[]): number | null {

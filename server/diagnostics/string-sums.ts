@@ -13,6 +13,8 @@ export interface StringLayout {
    * parallel. They may be of different lengths.
    */
   group: string
+  /** How the string faces is assumed: the group is divided by `withMeasuredGroups`. */
+  is_orientation_assumed?: boolean
   /** An input without a string is false: it shows the voltage of its MPPT and carries nothing. */
   is_connected: boolean
 }

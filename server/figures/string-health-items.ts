@@ -59,7 +59,7 @@ function healthItem(
     string_index: string.string_index,
     mppt_index: string.mppt_index,
     orientation: orientationOf(string.azimuth_deg, string.tilt_deg),
-    peer_group: `${faceOf(string)}/${string.params_id}`,
+    peer_group: inverter.layout.find((one) => one.string_index === string.string_index)!.group,
     peer_count: verdict.peer_count,
     compared_with: is_judged ? verdict.compared_with : null,
     status: is_judged ? verdict.status : 'no_data',

@@ -1,10 +1,11 @@
 /** How each string of the site does beside its peers: the sums of its days, judged. */
+import { comparedInGroups, withMeasuredGroups } from '../diagnostics/measured-orientation.ts'
 import { type JudgedParts, judgeStrings, type StringVerdict } from '../diagnostics/string-health.ts'
 import { addSums, type StringLayout, type StringSums } from '../diagnostics/string-sums.ts'
 import { hour_ms } from '../http/time-windows.ts'
 import { giveTurn } from '../storage/reader.ts'
 import type { Period } from './period.ts'
-import type { InverterStrings, StringDay, StringSumsStore } from './string-store.ts'
+import type { InverterStrings, StringDay, StringHour, StringSumsStore } from './string-store.ts'
 
 export interface JudgedInverter extends InverterStrings {
   /** Null where no string of it was measured in the period. */
@@ -13,6 +14,8 @@ export interface JudgedInverter extends InverterStrings {
   verdicts: StringVerdict[]
 }
 
+/** How strings face shows in the newest days of the period. */
+const orientation_days = 7
 /** The pattern of a loss over the hours of the day is taken from as many of the newest days. */
 const pattern_days = 2
 const turn_inverters = 16
@@ -32,9 +35,23 @@ export async function judgeSite(
     store.inverters(site_id, period, inverter_ids),
     store.days(site_id, period, timezone, inverter_ids),
   ])
+  const assumed = inverters.filter(({ strings }) => strings.some((one) => one.orientation_assumed))
+  const faced =
+    assumed.length === 0
+      ? new Map<number, StringHour[]>()
+      : await store.hours(site_id, newestDays(period, orientation_days), assumed.map(idOf))
   const summed = inverters.map((inverter) => {
-    const own = days.get(inverter.inverter_id) ?? []
-    return { ...inverter, days: own, total: own.length === 0 ? null : addSums(own.map(sumsOf)) }
+    const layout = withMeasuredGroups(inverter.layout, faced.get(inverter.inverter_id) ?? [])
+    const own = (days.get(inverter.inverter_id) ?? []).map((day) => ({
+      ...day,
+      sums: comparedInGroups(layout, day.sums),
+    }))
+    return {
+      ...inverter,
+      layout,
+      days: own,
+      total: own.length === 0 ? null : addSums(own.map(sumsOf)),
+    }
   })
   const ill = summed.filter(({ layout, days, total }) =>
     [total, days.at(-1)?.sums].some((sums) => sums && hasIll(layout, sums)),
@@ -42,14 +59,12 @@ export async function judgeSite(
   const hours =
     ill.length === 0
       ? new Map<number, StringSums[]>()
-      : await store.hoursOfDay(
-          site_id,
-          patternWindow(period),
-          ill.map(({ inverter_id }) => inverter_id),
-        )
+      : await store.hoursOfDay(site_id, newestDays(period, pattern_days), ill.map(idOf))
   const judged: JudgedInverter[] = []
   for (const inverter of summed) {
-    const own = hours.get(inverter.inverter_id)
+    const own = hours
+      .get(inverter.inverter_id)
+      ?.map((sums) => comparedInGroups(inverter.layout, sums))
     const parts: JudgedParts = {
       days: inverter.days.map(sumsOf),
       ...(own && { hours: own }),
@@ -62,6 +77,7 @@ export async function judgeSite(
   return judged
 }
 
+const idOf = ({ inverter_id }: { inverter_id: number }) => inverter_id
 const sumsOf = ({ sums }: { sums: StringSums }) => sums
 
 /** Whether any string gives less than a healthy one, or less than it could. */
@@ -71,7 +87,10 @@ const hasIll = (layout: readonly StringLayout[], sums: StringSums): boolean =>
       (status !== 'healthy' && status !== 'no_data' && status !== 'dead') || partner !== null,
   )
 
-function patternWindow({ start_at, end_at }: Period): Pick<Period, 'start_at' | 'end_at'> {
-  const from_ms = Math.ceil(end_at.getTime() / hour_ms - 24 * pattern_days) * hour_ms
+function newestDays(
+  { start_at, end_at }: Period,
+  days: number,
+): Pick<Period, 'start_at' | 'end_at'> {
+  const from_ms = Math.ceil(end_at.getTime() / hour_ms - 24 * days) * hour_ms
   return { start_at: new Date(Math.max(start_at.getTime(), from_ms)), end_at }
 }

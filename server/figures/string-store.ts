@@ -17,6 +17,7 @@ export interface RankedString {
   dc_capacity_kwp: number
   azimuth_deg: number
   tilt_deg: number
+  orientation_assumed: boolean
 }
 
 export interface InverterStrings {
@@ -134,7 +135,8 @@ async function readInverters(
 ): Promise<InverterStrings[]> {
   const rows = await db.query<RankedString & { inverter_name: string; logger_id: number }>(
     `SELECT i.inverter_id, i.name AS inverter_name, i.logger_id, s.string_index, s.mppt_index,
-            s.connected, s.params_id, s.dc_capacity_kwp, s.azimuth_deg, s.tilt_deg
+            s.connected, s.params_id, s.dc_capacity_kwp, s.azimuth_deg, s.tilt_deg,
+            s.orientation_assumed
      FROM inverters i
      JOIN strings s ON s.site_id = i.site_id AND s.inverter_id = i.inverter_id
      WHERE i.site_id = $1 AND ($2::int[] IS NULL OR i.inverter_id = ANY($2))

@@ -82,7 +82,7 @@ const tables = {
     keys: ['inverter_id', 'string_index'],
     columns: [
       ...['mppt_index', 'combiner_id', 'combiner_input', 'connected', 'module_count', 'params_id'],
-      ...['dc_capacity_kwp', 'azimuth_deg', 'tilt_deg'],
+      ...['dc_capacity_kwp', 'azimuth_deg', 'tilt_deg', 'orientation_assumed'],
     ],
     is_dated: false,
     is_retired: true,

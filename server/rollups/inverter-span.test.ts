@@ -23,6 +23,7 @@ const inverter: PlantInverter = {
     dc_capacity_kwp: 10,
     azimuth_deg: 180,
     tilt_deg: 25,
+    orientation_assumed: false,
     panel: null,
   })),
 }

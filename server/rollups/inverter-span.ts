@@ -137,12 +137,21 @@ function stringSums(
   const times_ms = instants.map(timeOf)
   const held = nearest(times_ms, samples.map(timeOf))
   const lit = sun === null ? null : nearest(times_ms, sun.times_ms)
+  const assumed = inverter.strings.filter((string) => string.orientation_assumed)
+  /** What the sun allows a string is known for how it faces, not for how it may face. */
+  const expectedAt = (light: number) => {
+    const expected_kw = sun!.expected_kw[light]!
+    if (assumed.length === 0) return expected_kw
+    const known = [...expected_kw]
+    for (const { string_index } of assumed) known[string_index] = null
+    return known
+  }
   const strings = instants.map((instant, nth): StringSample => {
     const sample = samples[held[nth]!]
     const light = lit?.[nth] ?? -1
     return {
       ...instant,
-      expected_kw: light < 0 ? null : sun!.expected_kw[light]!,
+      expected_kw: light < 0 ? null : expectedAt(light),
       poa_w_m2: light < 0 ? null : sun!.lights[light]!.poa_w_m2,
       is_limited: sample !== undefined && isLimited(sample, rating),
       is_daylight: isDay?.(instant.time_ms) ?? true,
@@ -158,7 +167,10 @@ function isLimited(sample: InverterSample, rating: InverterRating): boolean {
   return heldBy(sample, rating) !== null || ac_power_kw < feeding_ratio * rating.rated_ac_power_kw
 }
 
-/** Strings compare with those that face the same way, of the same kind of panel. */
+/**
+ * Strings compare with those that face the same way, of the same kind of panel; where the way is
+ * assumed, all of the kind are one group until it is divided by what was measured.
+ */
 export function layoutOf(
   strings: readonly Omit<PlantString, 'panel' | 'module_count'>[],
 ): StringLayout[] {
@@ -166,7 +178,10 @@ export function layoutOf(
     string_index: string.string_index,
     mppt_index: string.mppt_index,
     rated_kw: string.dc_capacity_kwp > 0 ? string.dc_capacity_kwp : 1,
-    group: [string.azimuth_deg, string.tilt_deg, string.params_id].join('/'),
+    group: string.orientation_assumed
+      ? `assumed/${string.params_id}`
+      : [string.azimuth_deg, string.tilt_deg, string.params_id].join('/'),
+    is_orientation_assumed: string.orientation_assumed,
     is_connected: string.connected,
   }))
 }

@@ -48,6 +48,7 @@ export interface PlantString {
   dc_capacity_kwp: number
   azimuth_deg: number
   tilt_deg: number
+  orientation_assumed: boolean
   /** Null where nobody knows the circuit of its panel. */
   panel: Panel | null
 }
@@ -132,7 +133,7 @@ async function readStrings(
 ): Promise<PlantString[]> {
   const rows = await db.query<Omit<PlantString, 'panel'>>(
     `select inverter_id, string_index, mppt_index, connected, module_count, params_id,
-            dc_capacity_kwp, azimuth_deg, tilt_deg
+            dc_capacity_kwp, azimuth_deg, tilt_deg, orientation_assumed
      from strings where site_id = $1 and inverter_id = any ($2) order by inverter_id, string_index`,
     [site_id, inverter_ids],
   )

@@ -1,4 +1,5 @@
 /** Which strings of an inverter delivered less than their peers, by hourly sums. Pure. */
+import { comparedInGroups, withMeasuredGroups } from '../../diagnostics/measured-orientation.ts'
 import { judgeStrings } from '../../diagnostics/string-health.ts'
 import {
   additive_quantities,
@@ -54,9 +55,11 @@ export function judgeShortfalls(
     return { hour_at, sums: without(sums, [...deadOf(sums), ...before]) }
   })
   if (alive.length === 0) return []
-  const sums = alive.map((hour) => hour.sums)
+  const grouped = withMeasuredGroups(layout, alive)
+  const sums = alive.map((hour) => comparedInGroups(grouped, hour.sums))
   const total = addSums(sums)
-  const verdicts = judgeStrings(layout, total, { hours: sums })
+  const verdicts = judgeStrings(grouped, total, { hours: sums })
+  const compared = alive.map(({ hour_at }, nth) => ({ hour_at, sums: sums[nth]! }))
   return verdicts.flatMap((verdict, nth): Shortfall[] => {
     const { string_index, own_ratio, compared_with, suspected_cause } = verdict
     const peer_kwh = total.peer_kwh[string_index] ?? 0
@@ -67,7 +70,7 @@ export function judgeShortfalls(
     return [
       {
         ...{ string_index, is_short, shortfall_pct: lacking_pct },
-        since: beganAt(alive, string_index, shortfall_pct),
+        since: beganAt(compared, string_index, shortfall_pct),
         cause: suspected_cause === 'unknown' ? null : suspected_cause,
       },
     ]

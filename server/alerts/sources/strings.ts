@@ -162,6 +162,7 @@ interface StringRow {
   dc_capacity_kwp: number
   azimuth_deg: number
   tilt_deg: number
+  orientation_assumed: boolean
   first_string_index: number | null
   measured_at: Date | null
   current_a: number | null
@@ -177,7 +178,7 @@ async function readLive(
   if (inverter_ids.length === 0) return new Map()
   const rows = await db.query<StringRow>(
     `select s.inverter_id, s.string_index, s.mppt_index, s.connected, s.params_id,
-       s.dc_capacity_kwp, s.azimuth_deg, s.tilt_deg, l.first_string_index, l.measured_at,
+       s.dc_capacity_kwp, s.azimuth_deg, s.tilt_deg, s.orientation_assumed, l.first_string_index, l.measured_at,
        l.current_a[s.string_index - l.first_string_index + 1] as current_a,
        l.voltage_v[s.string_index - l.first_string_index + 1] as voltage_v
      from strings s left join string_latest l

@@ -21,6 +21,7 @@ function judged(inverter_id: number, heard: readonly number[]) {
     dc_capacity_kwp: 10,
     azimuth_deg: 180,
     tilt_deg: 25,
+    orientation_assumed: false,
   }))
   const layout = layoutOf(strings)
   const samples = Array.from({ length: hours * 60 + 1 }, (_, nth) => ({

@@ -104,7 +104,12 @@ export const StringHealth = Type.Object(
     string_index: StringIndex,
     mppt_index: Type.Integer({ minimum: 0 }),
     orientation: Type.Enum([...orientations]),
-    peer_group: Type.String({ description: 'Strings that compare: azimuth, tilt and panel.' }),
+    peer_group: Type.String({
+      description:
+        'Strings that compare: azimuth, tilt and panel. Where the orientation is assumed ' +
+        '(`orientation_assumed` in site.yaml), `assumed`, the panel, and which of the groups by ' +
+        'the hour of their energy, the earliest first.',
+    }),
     peer_count: Type.Integer({ minimum: 0, description: 'Others of the group that were usable.' }),
     compared_with: Nullable(Type.Enum(['peers', 'expected'])),
     status,
