@@ -1,7 +1,13 @@
-import { type Client, createClient, listClients } from '@heliograph/server/admin/clients'
+import {
+  type Client,
+  changeModules,
+  createClient,
+  findClient,
+  listClients,
+} from '@heliograph/server/admin/clients'
 import type { Command } from 'commander'
-import { type Cli, commaList, command, type JsonOption } from './command.ts'
-import { minute, print, table } from './terminal.ts'
+import { type Cli, commaList, command, type JsonOption, type YesOption, yes } from './command.ts'
+import { confirm, minute, print, table } from './terminal.ts'
 
 export function addClientCommands(program: Command, { terminal, withAdmin }: Cli): void {
   const clients = program.command('clients').description('the owners of sites and keys')
@@ -21,6 +27,29 @@ export function addClientCommands(program: Command, { terminal, withAdmin }: Cli
       const client = await withAdmin((admin) =>
         createClient(admin, { name, modules: options.modules }),
       )
+      print(terminal, { json: client, text: clientTable([client]) }, !!options.json)
+    })
+
+  command(
+    clients,
+    'modules <name>',
+    'Give a client another plan. What its keys may do beyond it is refused within a second.',
+    'clients modules "Sunny Fields" --modules basic_scada,bess,om',
+  )
+    .requiredOption('--modules <list>', 'the whole plan from now on', commaList)
+    .option(...yes)
+    .action(async (name: string, options: JsonOption & YesOption & { modules: string[] }) => {
+      const { modules } = options
+      const known = await withAdmin(({ db }) => findClient(db, name))
+      const gone = known.modules.filter((module) => !modules.includes(module))
+      if (gone.length > 0 && !options.yes) {
+        await confirm(
+          terminal,
+          `Take ${gone.join(', ')} from the plan of ${name}? Keys and people of the client are ` +
+            'refused what belongs to it.',
+        )
+      }
+      const client = await withAdmin((admin) => changeModules(admin, { name, modules }))
       print(terminal, { json: client, text: clientTable([client]) }, !!options.json)
     })
 

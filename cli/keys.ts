@@ -8,6 +8,8 @@ import {
   rotateKey,
   type ShownOnce,
 } from '@heliograph/server/admin/keys'
+import { modules, scopes } from '@heliograph/server/http/endpoint'
+import { scopeModules } from '@heliograph/server/http/scope-modules'
 import type { Command } from 'commander'
 import {
   type Cli,
@@ -69,6 +71,14 @@ interface CreateOptions extends JsonOption {
   writePerMinute?: number
 }
 
+/** Each scope behind the module that its client's plan needs. */
+const scopesHelp = `\nScopes, by the module of the plan that they need:\n${modules
+  .map((module) => {
+    const of_module = scopes.filter((scope) => scopeModules[scope] === module)
+    return `  ${module}: ${of_module.join(' ')}`
+  })
+  .join('\n')}`
+
 function addCreate(keys: Command, { terminal, withAdmin, operator }: Cli): void {
   command(
     keys,
@@ -78,7 +88,8 @@ function addCreate(keys: Command, { terminal, withAdmin, operator }: Cli): void 
   )
     .requiredOption('--client <name>', 'whose key it is')
     .requiredOption('--name <name>', 'what people call it; it signs what the key writes')
-    .requiredOption('--scopes <list>', 'what it may do, such as plant:read,om:write', commaList)
+    .requiredOption('--scopes <list>', 'what it may do: see below', commaList)
+    .addHelpText('after', scopesHelp)
     .option(
       '--sites <list>',
       "only these of the client's sites (else all, later ones too)",

@@ -1,8 +1,9 @@
 /**
  * Writes what is generated from the table of endpoints: openapi.json, and operations.txt, the API
  * on one page for whoever reviews a change to it; `sdk/generated`, its client; and the circuits of
- * the panel models that come with the program, fitted to their datasheets. With `--check` it writes
- * nothing, names what is out of date and exits 1.
+ * the panel models that come with the program, fitted to their datasheets; and docs/site-file.md,
+ * the reference of `site.yaml`. With `--check` it writes nothing, names what is out of date and
+ * exits 1.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -12,6 +13,7 @@ import { errorCatalog } from '../server/http/errors.ts'
 import { isControl, openApi, openApiText } from '../server/http/openapi.ts'
 import { ownCircuitsText } from '../server/panels/own-circuits.ts'
 import { sdkSources } from './generate-sdk.ts'
+import { siteReference } from './site-reference.ts'
 
 const root = join(import.meta.dirname, '..')
 const is_check = process.argv.includes('--check')
@@ -21,6 +23,7 @@ const generated = [
   ['openapi.json', document],
   ['operations.txt', operationsText(endpoints)],
   ['server/panels/own-circuits.json', ownCircuitsText()],
+  ['docs/site-file.md', siteReference()],
   ...sdk,
 ] as [name: string, text: string][]
 const names = new Set(generated.map(([name]) => name))

@@ -29,6 +29,22 @@ export async function createClient(
   return client
 }
 
+/** Gives a client another plan; its keys and people have it on every server within a second. */
+export async function changeModules(
+  { db }: Admin,
+  order: { name: string; modules: readonly string[] },
+): Promise<Client> {
+  const { client_id } = await findClient(db, order.name)
+  const plan = checkChoice('module', modules, order.modules)
+  await db.transaction(async (tx) => {
+    await tx.execute('update clients set modules = $2 where client_id = $1', [client_id, plan])
+    await tx.execute(`select pg_notify('key_changed', key_id) from api_keys where client_id = $1`, [
+      client_id,
+    ])
+  })
+  return findClient(db, order.name)
+}
+
 /** All clients, by name. */
 export function listClients({ db }: Admin): Promise<Client[]> {
   return db.query<Client>(`select ${columns} from clients order by name`)

@@ -5,8 +5,9 @@ import test, { type TestContext } from 'node:test'
 import { testDatabase } from '../../test/postgres.ts'
 import { authenticateEdge } from '../link/presence.ts'
 import { type Admin, AdminError, type AdminErrorCode } from './admin.ts'
-import { createClient, listClients } from './clients.ts'
+import { changeModules, createClient, listClients } from './clients.ts'
 import { createEdge, listEdges, revokeEdge } from './edges.ts'
+import { createKey } from './keys.ts'
 import { clearSafeMode, createSite, listSites, setSafeMode } from './sites.ts'
 
 const noon = new Date('2026-06-01T12:00:00Z')
@@ -53,6 +54,25 @@ test('a client has a name of its own and a plan of known modules', async (t) => 
   await refuses('invalid', /unknown module: "scada" \(known: basic_scada/, create('B', ['scada']))
   await refuses('invalid', /at least one module/, create('B', []))
   assert.equal((await listClients(admin)).length, 2)
+})
+
+test('a client gets another plan, and the servers hear of its keys', async (t) => {
+  const { admin } = await setUp(t)
+  await createClient(admin, { name: 'Zeta', modules: plan })
+  const rights = { scopes: ['plant:read'], site_ids: null, expires_at: null, created_by: 'test' }
+  const { key_id } = await createKey(admin, { client: 'Zeta', name: 'k', ...rights })
+  const heard = new EventTarget()
+  await admin.db.listen('key_changed', {
+    notified: (payload) => heard.dispatchEvent(new Event(payload)),
+    resumed() {},
+  })
+  const notified = once(heard, key_id)
+  const modules = ['om', 'basic_scada']
+  const client = await changeModules(admin, { name: 'Zeta', modules })
+  assert.deepEqual(client.modules, ['basic_scada', 'om'])
+  await notified
+  await refuses('invalid', /unknown module/, changeModules(admin, { name: 'Zeta', modules: ['x'] }))
+  await refuses('not_found', /no client "Y"/, changeModules(admin, { name: 'Y', modules: plan }))
 })
 
 test('names are short, printable and without blanks around them', async (t) => {
