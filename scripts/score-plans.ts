@@ -2,7 +2,8 @@
  * What a year of battery plans earns on the shared prices: `npm run score:plans -- --data de|bg`.
  * Each day is planned once, when its prices are published, and begins with the charge that the day
  * before has left. What the plans earn is compared by how they end their days. The prices of the
- * day after are forecast by a model that knows what came before it; training takes minutes.
+ * day after are the P10 of forecasts by a model that knows what came before it; training takes
+ * minutes.
  * `--outlook perfect` takes the prices that came in place of forecasts, in a minute.
  */
 import { parseArgs } from 'node:util'
@@ -110,7 +111,7 @@ function daysOf(all: readonly MarketDay[], first: number, end: number): Day[] {
     hours += periods.length
     const next = first + nth + 1
     const prices = forecasts
-      ? (forecasts[nth + 1]?.forecasts.map(({ p50 }) => p50) ?? [])
+      ? (forecasts[nth + 1]?.forecasts.map(({ p10 }) => p10) ?? [])
       : next < end
         ? pricesOf(all[next]!)
         : []

@@ -81,7 +81,7 @@ test('a day is planned: it buys where it is cheap, sells where it is dear, and a
   const read = await plant.call('GET', `/bess/schedules/${body.schedule_id}`)
   assert.deepEqual(read.body, body)
   const listed = await plant.call('GET', `/bess/1/schedules?target_date=${tomorrow}`)
-  assert.deepEqual(listed.body, { data: [body], meta: { count: 1 } })
+  assert.deepEqual(listed.body, { data: [body], meta: { count: 1, next_cursor: null } })
 })
 
 test('quarters of prices are quarters of the plan, within every hour', async () => {
@@ -271,6 +271,9 @@ test('a day leaves what prices after it are worth, unless somebody set its end',
   assert.deepEqual([kept.hours.length, kept.optimizer.solver_status], [24, 'optimal'])
   near(kept.hours.at(-1).soc_end_pct, 95, 0.01)
   near(kept.inputs.soc_end_target_pct, 95, 0.01)
+  await plant.db.execute('update price_runs set p10_price = array_fill(20, array[24])')
+  const unsure = (await optimize({ target_date: tomorrow })).body
+  near(unsure.hours.at(-1).soc_end_pct, 10, 0.01)
   const asked = (await optimize({ target_date: tomorrow, soc_end_target_pct: 30 })).body
   near(asked.hours.at(-1).soc_end_pct, 30, 0.01)
   assert.equal(asked.inputs.soc_end_target_pct, 30)

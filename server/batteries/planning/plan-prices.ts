@@ -31,7 +31,10 @@ export interface DayPrices {
   step_ms: number
   /** By step from 00:00Z on, per MWh; null: nobody knows. */
   price: (number | null)[]
-  /** By hour of the day after, up to the first without a price. */
+  /**
+   * By hour of the day after, up to the first without a price: as published, else the P10 of the
+   * forecast, so that energy is kept only where that most likely pays.
+   */
   outlook_price: number[]
   /** By step: whether a price of it would be published, for the market has come so far. */
   is_published: boolean[]
@@ -56,11 +59,14 @@ export async function readDayPrices(db: Queries, market: Market, day: PlanDay): 
   const step_ms = is_fine ? quarter_ms : hour_ms
   const steps = Array.from({ length: day_ms / step_ms }, (_, nth) => span.start_ms + nth * step_ms)
   const isPublished = (start_ms: number) => start_ms < horizon_ms
-  const priceFrom = (start_ms: number, length_ms: number) =>
-    priceOver(isPublished(start_ms) ? published : forecast, start_ms, start_ms + length_ms)
-  const price = steps.map((start_ms) => priceFrom(start_ms, step_ms))
+  const price = steps.map((start_ms) =>
+    priceOver(isPublished(start_ms) ? published : forecast, start_ms, start_ms + step_ms),
+  )
   const hours = Array.from({ length: 24 }, (_, hour) => end_ms + hour * hour_ms)
-  const outlook = hours.map((start_ms) => priceFrom(start_ms, hour_ms))
+  const low = forecast.map(({ low_price, ...span }) => ({ ...span, price: low_price }))
+  const outlook = hours.map((start_ms) =>
+    priceOver(isPublished(start_ms) ? published : low, start_ms, start_ms + hour_ms),
+  )
   const open = steps.flatMap((start_ms, nth) =>
     start_ms < day.from_ms
       ? []
@@ -172,12 +178,17 @@ async function newestPrice(
   return newest ?? null
 }
 
+interface ForecastSpan extends PricedSpan {
+  /** P10. */
+  low_price: number
+}
+
 /** Medians of the last forecasts that were issued. */
 async function forecastPrices(
   db: Queries,
   { market_code, timezone }: Market,
   { now, ...span }: { start_ms: number; end_ms: number; now: Date },
-): Promise<PricedSpan[]> {
+): Promise<ForecastSpan[]> {
   const asked = deliveryDates(span, timezone).map((delivery_date) => ({
     delivery_date,
     before: now,
@@ -185,12 +196,13 @@ async function forecastPrices(
   const runs = await priceVintages(db, market_code, asked)
   return runs
     .filter(({ is_hindcast }) => !is_hindcast)
-    .flatMap(({ start_ms, resolution_minutes, p50_price }) => {
+    .flatMap(({ start_ms, resolution_minutes, p10_price, p50_price }) => {
       const step_ms = resolution_minutes * minute_ms
       return p50_price.map((price, nth) => ({
         start_ms: start_ms + nth * step_ms,
         end_ms: start_ms + (nth + 1) * step_ms,
         price,
+        low_price: p10_price[nth]!,
       }))
     })
 }
