@@ -612,19 +612,21 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * Loggers (plants) by specific yield, with performance ratios and availability
+     * Loggers (plants) ranked by specific yield or capacity factor
      *
-     * The best first. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so. Computed in turn with other long reads; 503 when too many wait: see Long reads.
+     * The best first, with performance ratios and availability. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public efficiencyLoggersList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
         start?: Timestamp;
         end?: Timestamp;
+        rank_by?: 'specific_yield' | 'capacity_factor';
     }, options?: Options<never, ThrowOnError>): RequestResult<EfficiencyLoggersListResponses, EfficiencyLoggersListErrors, ThrowOnError, 'data'> {
         const params = buildClientParams([parameters], [{ args: [
                     { in: 'path', key: 'site_id' },
                     { in: 'query', key: 'start' },
-                    { in: 'query', key: 'end' }
+                    { in: 'query', key: 'end' },
+                    { in: 'query', key: 'rank_by' }
                 ] }]);
         return (options?.client ?? this.client).get<EfficiencyLoggersListResponses, EfficiencyLoggersListErrors, ThrowOnError, 'data'>({
             responseStyle: 'data',
@@ -635,21 +637,23 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * Inverters by specific yield, with efficiency, faults and clipping
+     * Inverters ranked by specific yield, capacity factor or efficiency
      *
-     * The best first. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so. Computed in turn with other long reads; 503 when too many wait: see Long reads.
+     * The best first, with faults and clipping. A diagnosis is of whole hours: those which the window touches, as far as they have passed. `start_at` and `end_at` say which. The hour that is running is summed up every five minutes. Without a window: the last 7 days; one of more than 400 days is as long as the site has records. Where less than half of the daylight is known a figure is `null`, and `excluded_reason` says so. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public efficiencyInvertersList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
         start?: Timestamp;
         end?: Timestamp;
         logger_id?: number;
+        rank_by?: 'specific_yield' | 'capacity_factor' | 'efficiency';
     }, options?: Options<never, ThrowOnError>): RequestResult<EfficiencyInvertersListResponses, EfficiencyInvertersListErrors, ThrowOnError, 'data'> {
         const params = buildClientParams([parameters], [{ args: [
                     { in: 'path', key: 'site_id' },
                     { in: 'query', key: 'start' },
                     { in: 'query', key: 'end' },
-                    { in: 'query', key: 'logger_id' }
+                    { in: 'query', key: 'logger_id' },
+                    { in: 'query', key: 'rank_by' }
                 ] }]);
         return (options?.client ?? this.client).get<EfficiencyInvertersListResponses, EfficiencyInvertersListErrors, ThrowOnError, 'data'>({
             responseStyle: 'data',

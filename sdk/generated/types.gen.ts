@@ -4855,17 +4855,29 @@ export type InverterEfficiency = {
      */
     deviation_from_peers_pct: number | null;
     /**
-     * By specific yield, 1 is the best. `null` without one, and for what is known of less than 95 % of what is known of the best-known: yields over unequal times do not compare.
+     * By the quantity of `rank_by`, 1 is the best.
      */
     rank: number | null;
     /**
-     * Share of the others that yield no more, %.
+     * Share of the others that are no better by `rank_by`, %.
      */
     percentile_pct: number | null;
+    /**
+     * By `specific_yield_kwh_kwp`, 1 is the best. Null without one, and for what is known of less than 95 % of what is known of the best-known: energies over unequal times do not compare.
+     */
+    specific_yield_rank: number | null;
+    /**
+     * By `capacity_factor_pct`, 1 is the best. Null without one, and for what is known of less than 95 % of what is known of the best-known: energies over unequal times do not compare.
+     */
+    capacity_factor_rank: number | null;
     /**
      * Sensors that cannot be right: `irradiance` where the performance ratio exceeds 110 %, `dc_power` where AC exceeds DC by over 2 %. The ratios are then `null`.
      */
     suspect_sensors: Array<'irradiance' | 'dc_power'>;
+    /**
+     * By `conversion_efficiency_pct`, 1 is the best; null without one.
+     */
+    efficiency_rank: number | null;
 };
 
 export type InverterEfficiencyList = {
@@ -5874,13 +5886,21 @@ export type LoggerEfficiency = {
      */
     performance_ratio_to_guaranteed_pct: number | null;
     /**
-     * By specific yield, 1 is the best. `null` without one, and for what is known of less than 95 % of what is known of the best-known: yields over unequal times do not compare.
+     * By the quantity of `rank_by`, 1 is the best.
      */
     rank: number | null;
     /**
-     * Share of the others that yield no more, %.
+     * Share of the others that are no better by `rank_by`, %.
      */
     percentile_pct: number | null;
+    /**
+     * By `specific_yield_kwh_kwp`, 1 is the best. Null without one, and for what is known of less than 95 % of what is known of the best-known: energies over unequal times do not compare.
+     */
+    specific_yield_rank: number | null;
+    /**
+     * By `capacity_factor_pct`, 1 is the best. Null without one, and for what is known of less than 95 % of what is known of the best-known: energies over unequal times do not compare.
+     */
+    capacity_factor_rank: number | null;
     /**
      * Sensors that cannot be right: `irradiance` where the performance ratio exceeds 110 %, `dc_power` where AC exceeds DC by over 2 %. The ratios are then `null`.
      */
@@ -12495,6 +12515,10 @@ export type EfficiencyLoggersListData = {
          * End of the window, exclusive; later than `start`. RFC 3339 with an offset.
          */
         end?: Timestamp;
+        /**
+         * What `rank`, `percentile_pct` and the order go by. `specific_yield`: energy by DC capacity. `capacity_factor`: energy by AC rating and time.
+         */
+        rank_by?: 'specific_yield' | 'capacity_factor';
     };
     url: '/v1/sites/{site_id}/efficiency/loggers';
 };
@@ -12574,6 +12598,10 @@ export type EfficiencyInvertersListData = {
          * A logger (plant) of the site.
          */
         logger_id?: number;
+        /**
+         * What `rank`, `percentile_pct` and the order go by. `specific_yield`: energy by DC capacity. `capacity_factor`: energy by AC rating and time. `efficiency`: AC over DC energy (`conversion_efficiency_pct`).
+         */
+        rank_by?: 'specific_yield' | 'capacity_factor' | 'efficiency';
     };
     url: '/v1/sites/{site_id}/efficiency/inverters';
 };

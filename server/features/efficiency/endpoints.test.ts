@@ -75,6 +75,42 @@ test('yields and losses', async (t) => {
     assert.equal((await get('/efficiency/inverters?logger_id=9')).status, 404)
   })
 
+  await t.test('ranks by specific yield, capacity factor and efficiency', async () => {
+    await db.execute('UPDATE inverters SET dc_capacity_kwp = 50 WHERE inverter_id = 2')
+    await db.execute(
+      `UPDATE inverter_hours SET conversion_dc_kwh = 17.5,
+         conversion_ac_kwh = CASE inverter_id WHEN 1 THEN 17 ELSE 16.8 END`,
+    )
+    const order = async (query: string) => {
+      const { body } = await get(`/efficiency/inverters?${window}&logger_id=1${query}`)
+      return body.data.map((one: Record<string, number>) => [
+        ...[one['inverter_id'], one['rank'], one['percentile_pct']],
+        ...[one['specific_yield_rank'], one['capacity_factor_rank'], one['efficiency_rank']],
+      ])
+    }
+    const [first, second] = [
+      [1, 1, 100, 1, 2, 1],
+      [2, 2, 0, 2, 1, 2],
+    ]
+    assert.deepEqual(await order(''), [first, second])
+    assert.deepEqual(await order('&rank_by=specific_yield'), [first, second])
+    assert.deepEqual(await order('&rank_by=efficiency'), [first, second])
+    assert.deepEqual(await order('&rank_by=capacity_factor'), [
+      [2, 1, 100, 2, 1, 2],
+      [1, 2, 0, 1, 2, 1],
+    ])
+    const { body } = await get(`/efficiency/loggers?${window}&rank_by=capacity_factor`)
+    const [south, east] = body.data
+    assert.deepEqual(
+      [south.rank, south.specific_yield_rank, south.capacity_factor_rank, east.rank],
+      [1, 1, 1, null],
+    )
+    const refused = await get(`/efficiency/loggers?${window}&rank_by=efficiency`)
+    assert.equal(refused.status, 422)
+    await db.execute('UPDATE inverters SET dc_capacity_kwp = 40 WHERE inverter_id = 2')
+    await db.execute('UPDATE inverter_hours SET conversion_dc_kwh = 0, conversion_ac_kwh = 0')
+  })
+
   await t.test('energy that counters tell of gaps is in the energy, and in no ratio', async () => {
     const [, before] = (await get(`/efficiency/inverters?${window}&logger_id=1`)).body.data
     await db.execute(

@@ -17,7 +17,15 @@ import {
   inverterLossesExample,
   loggerEfficiencyExample,
 } from './examples.ts'
-import { InverterEfficiency, InverterLosses, LoggerEfficiency } from './schemas.ts'
+import {
+  InverterEfficiency,
+  InverterLosses,
+  InverterRanking,
+  type inverterRankings,
+  LoggerEfficiency,
+  LoggerRanking,
+  type loggerRankings,
+} from './schemas.ts'
 
 export interface Needs extends PeriodNeeds {
   loggers: { exists(site_id: string, logger_id: number): Promise<boolean> }
@@ -28,16 +36,17 @@ export const rankLoggers = endpoint({
   ...diagnostics,
   path: '/efficiency/loggers',
   operation_id: 'efficiency_loggers_list',
-  summary: 'Loggers (plants) by specific yield, with performance ratios and availability',
-  description: `The best first. ${periodNote}`,
+  summary: 'Loggers (plants) ranked by specific yield or capacity factor',
+  description: `The best first, with performance ratios and availability. ${periodNote}`,
+  query: { rank_by: LoggerRanking },
   heavy: true,
   returns: List(LoggerEfficiency),
   example: { answer: { data: [loggerEfficiencyExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, window }, needs: Needs) {
+  async handle({ site: { site_id }, query, window }, needs: Needs) {
     const { period } = await askedOf(site_id, window, needs)
     const rows = await needs.efficiency.inverters(site_id, period)
     const plants = [...Map.groupBy(rows, ({ logger_id }) => logger_id).values()]
-    return list(byRank(loggerItems(plants, period)))
+    return list(byRank(loggerItems(plants, period, query.rank_by ?? 'specific_yield')))
   },
 })
 
@@ -45,20 +54,20 @@ export const rankInverters = endpoint({
   ...diagnostics,
   path: '/efficiency/inverters',
   operation_id: 'efficiency_inverters_list',
-  summary: 'Inverters by specific yield, with efficiency, faults and clipping',
-  description: `The best first. ${periodNote}`,
-  query: { logger_id: Type.Optional(LoggerId) },
+  summary: 'Inverters ranked by specific yield, capacity factor or efficiency',
+  description: `The best first, with faults and clipping. ${periodNote}`,
+  query: { logger_id: Type.Optional(LoggerId), rank_by: InverterRanking },
   heavy: true,
   returns: List(InverterEfficiency),
   example: { answer: { data: [inverterEfficiencyExample], meta: { count: 1 } } },
   async handle({ site: { site_id }, query, window }, needs: Needs) {
-    const { logger_id } = query
+    const { logger_id, rank_by = 'specific_yield' } = query
     if (logger_id !== undefined && !(await needs.loggers.exists(site_id, logger_id))) {
       throw new ApiError('not_found', { logger_id })
     }
     const { period } = await askedOf(site_id, window, needs)
     const rows = await needs.efficiency.inverters(site_id, period, logger_id)
-    return list(byRank(inverterItems(rows, period)))
+    return list(byRank(inverterItems(rows, period, rank_by)))
   },
 })
 
@@ -85,13 +94,16 @@ type InverterItem = Static<typeof InverterEfficiency>
 const byRank = <Item extends { rank: number | null }>(items: Item[]): Item[] =>
   items.sort((a, b) => (a.rank ?? items.length + 1) - (b.rank ?? items.length + 1))
 
-function loggerItems(plants: readonly InverterSumsRow[][], period: Period): LoggerItem[] {
+function loggerItems(
+  plants: readonly InverterSumsRow[][],
+  period: Period,
+  rank_by: (typeof loggerRankings)[number],
+): LoggerItem[] {
   const yields = plants.map((inverters) => plantYields(inverters, period))
-  const ranks = ranked(comparableYields(yields))
+  const ranks = yieldRanks(yields)
   return plants.map((inverters, nth) => {
     const { dc_energy_kwh: _, ...figures } = yields[nth]!
     const logger = inverters[0]!
-    const { rank, percentile, deviation_pct } = ranks[nth]!
     const guaranteed_pct = logger.guaranteed_performance_ratio_pct
     return {
       ...periodRecord(period),
@@ -100,28 +112,49 @@ function loggerItems(plants: readonly InverterSumsRow[][], period: Period): Logg
       dc_capacity_kwp: logger.logger_dc_capacity_kwp,
       rated_power_kw: logger.logger_rated_power_kw,
       ...figures,
-      deviation_from_fleet_pct: deviation_pct,
+      deviation_from_fleet_pct: ranks.specific_yield[nth]!.deviation_pct,
       guaranteed_yield_kwh_kwp: logger.guaranteed_yield_kwh_kwp,
       guaranteed_performance_ratio_pct: guaranteed_pct,
       performance_ratio_to_guaranteed_pct: ratioPct(figures.performance_ratio_pct, guaranteed_pct),
-      rank,
-      percentile_pct: percentile,
+      rank: ranks[rank_by][nth]!.rank,
+      percentile_pct: ranks[rank_by][nth]!.percentile,
+      specific_yield_rank: ranks.specific_yield[nth]!.rank,
+      capacity_factor_rank: ranks.capacity_factor[nth]!.rank,
     }
   })
 }
 
-const comparableYields = (yields: readonly Yields[]) =>
-  comparable(
-    yields.map(({ specific_yield_kwh_kwp }) => specific_yield_kwh_kwp),
-    yields.map(({ completeness_pct }) => completeness_pct),
+const rankedBy = (
+  yields: readonly Yields[],
+  name: 'specific_yield_kwh_kwp' | 'capacity_factor_pct',
+) =>
+  ranked(
+    comparable(
+      yields.map((each) => each[name]),
+      yields.map(({ completeness_pct }) => completeness_pct),
+    ),
   )
+
+const yieldRanks = (yields: readonly Yields[]) => ({
+  specific_yield: rankedBy(yields, 'specific_yield_kwh_kwp'),
+  capacity_factor: rankedBy(yields, 'capacity_factor_pct'),
+})
 
 const ratioPct = (value: number | null, to: number | null): number | null =>
   value === null || to === null ? null : rounded((100 * value) / to, 3)
 
-function inverterItems(rows: readonly InverterSumsRow[], period: Period): InverterItem[] {
+function inverterItems(
+  rows: readonly InverterSumsRow[],
+  period: Period,
+  rank_by: (typeof inverterRankings)[number],
+): InverterItem[] {
   const yields = rows.map((row) => yieldsOf(row, row, period, 1))
-  const ranks = ranked(comparableYields(yields))
+  const efficiencies = rows.map((row, nth) =>
+    yields[nth]!.excluded_reason === null
+      ? efficiencyPct(row.conversion_ac_kwh, row.conversion_dc_kwh)
+      : null,
+  )
+  const ranks = { ...yieldRanks(yields), efficiency: ranked(efficiencies) }
   const groups = rows.map(peerGroup)
   const deviations = deviationsWithin(groups, yields)
   return rows.map((row, nth) => {
@@ -136,9 +169,7 @@ function inverterItems(rows: readonly InverterSumsRow[], period: Period): Invert
       dc_capacity_kwp: row.dc_capacity_kwp,
       rated_ac_power_kw: row.rated_ac_power_kw,
       ...figures,
-      conversion_efficiency_pct: known
-        ? efficiencyPct(row.conversion_ac_kwh, row.conversion_dc_kwh)
-        : null,
+      conversion_efficiency_pct: efficiencies[nth]!,
       weighted_efficiency_pct: known ? europeanEfficiencyPct(bins) : null,
       peak_power_kw: row.peak_power_kw,
       fault_min: row.covered_s > 0 ? rounded(row.fault_s / 60, 1) : null,
@@ -147,8 +178,11 @@ function inverterItems(rows: readonly InverterSumsRow[], period: Period): Invert
         figures.curtailed_energy_kwh === null ? null : rounded(row.clipping_loss_kwh, 3),
       peer_group: groups[nth]!,
       deviation_from_peers_pct: deviations[nth]!,
-      rank: ranks[nth]!.rank,
-      percentile_pct: ranks[nth]!.percentile,
+      rank: ranks[rank_by][nth]!.rank,
+      percentile_pct: ranks[rank_by][nth]!.percentile,
+      specific_yield_rank: ranks.specific_yield[nth]!.rank,
+      capacity_factor_rank: ranks.capacity_factor[nth]!.rank,
+      efficiency_rank: ranks.efficiency[nth]!.rank,
     }
   })
 }
@@ -166,7 +200,8 @@ function deviationsWithin(groups: readonly string[], yields: readonly Yields[]):
   const deviations = new Array<number | null>(groups.length).fill(null)
   const places = Map.groupBy(groups.keys(), (nth) => groups[nth]!)
   for (const members of places.values()) {
-    const ranks = ranked(comparableYields(members.map((nth) => yields[nth]!)))
+    const of_members = members.map((nth) => yields[nth]!)
+    const ranks = rankedBy(of_members, 'specific_yield_kwh_kwp')
     for (const [at, nth] of members.entries()) deviations[nth] = ranks[at]!.deviation_pct
   }
   return deviations

@@ -38,6 +38,8 @@ export const loggerEfficiencyExample = {
   performance_ratio_to_guaranteed_pct: 102.601,
   rank: 1,
   percentile_pct: 100,
+  specific_yield_rank: 1,
+  capacity_factor_rank: 1,
   suspect_sensors: [],
 }
 
@@ -62,6 +64,9 @@ export const inverterEfficiencyExample = {
   deviation_from_peers_pct: 0.412,
   rank: 3,
   percentile_pct: 81.8,
+  specific_yield_rank: 3,
+  capacity_factor_rank: 2,
+  efficiency_rank: 5,
   suspect_sensors: [],
 }
 

@@ -61,18 +61,38 @@ const yieldFields = {
   curtailed_energy_kwh: number('Lost to curtailment, kWh, by the expected power.'),
 }
 
+const Rank = (description: string) => Nullable(Type.Integer({ minimum: 1, description }))
+
+const comparableRule =
+  'Null without one, and for what is known of less than 95 % of what is known of the best-known: ' +
+  'energies over unequal times do not compare.'
+
 const rankFields = {
-  rank: Nullable(
-    Type.Integer({
-      minimum: 1,
-      description:
-        'By specific yield, 1 is the best. `null` without one, and for what is known of less than ' +
-        '95 % of what is known of the best-known: yields over unequal times do not compare.',
-    }),
-  ),
-  percentile_pct: number('Share of the others that yield no more, %.'),
+  rank: Rank('By the quantity of `rank_by`, 1 is the best.'),
+  percentile_pct: number('Share of the others that are no better by `rank_by`, %.'),
+  specific_yield_rank: Rank(`By \`specific_yield_kwh_kwp\`, 1 is the best. ${comparableRule}`),
+  capacity_factor_rank: Rank(`By \`capacity_factor_pct\`, 1 is the best. ${comparableRule}`),
   suspect_sensors,
 }
+
+export const loggerRankings = ['specific_yield', 'capacity_factor'] as const
+export const inverterRankings = [...loggerRankings, 'efficiency'] as const
+
+const ranking = (meanings: string) => ({
+  default: 'specific_yield',
+  description:
+    'What `rank`, `percentile_pct` and the order go by. `specific_yield`: energy by DC capacity. ' +
+    `\`capacity_factor\`: energy by AC rating and time.${meanings}`,
+  examples: ['specific_yield'],
+})
+
+export const LoggerRanking = Type.Optional(Type.Enum([...loggerRankings], ranking('')))
+export const InverterRanking = Type.Optional(
+  Type.Enum(
+    [...inverterRankings],
+    ranking(' `efficiency`: AC over DC energy (`conversion_efficiency_pct`).'),
+  ),
+)
 
 const item = <Fields extends Record<string, TSchema>>($id: string, fields: Fields) =>
   Type.Object({ ...periodFields, ...coverageFields, ...fields }, { ...closed, $id })
@@ -112,6 +132,7 @@ export const InverterEfficiency = item('InverterEfficiency', {
   }),
   deviation_from_peers_pct: number('Specific yield to the median of the peer group, %.'),
   ...rankFields,
+  efficiency_rank: Rank('By `conversion_efficiency_pct`, 1 is the best; null without one.'),
 })
 
 const LoadBin = Type.Object(
