@@ -490,7 +490,7 @@ export class Operations extends HeyApiClient {
     /**
      * The sensor and fan nodes of the transformer stations
      *
-     * By id, with the channels that each measures; retired ones carry `retired_at`. The API switches nothing on them.
+     * By id, with the channels that each measures and their last values; retired ones carry `retired_at`. The API switches nothing on them.
      */
     public sensorsList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -525,7 +525,7 @@ export class Operations extends HeyApiClient {
     /**
      * What a sensor node measured, over time
      *
-     * Ascending. Without a window: the last 24 hours. `channel_values` has one value for each of the `channels` of /sensors, in their order and units; of a door 1 for open, of a relay 1 for on, else 0. Channels that were added later are missing at its end. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
+     * Ascending. Without a window: the last 24 hours. `values` has the value of each channel by its name, in the units of /sensors; of a door 1 for open, of a relay 1 for on, else 0. `channel_values` has them in the order of `channels`; channels that were added later are missing at its end. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public sensorsHistoryList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;

@@ -8792,6 +8792,10 @@ export type SensorChannel = {
      */
     unit: string | null;
     /**
+     * Measured last, in `unit`; null where it was not. See `quality` of the node.
+     */
+    value: number | null;
+    /**
      * Of a temperature: its bound, °C.
      */
     warn_high_c: number | null;
@@ -8856,6 +8860,22 @@ export type SensorNode = {
      * `unknown`: nothing was ever heard of it. `offline`: its connection ended, or three reports did not come. `degraded`: a channel was not measured. `online`: all else.
      */
     status: 'online' | 'offline' | 'degraded' | 'unknown';
+    /**
+     * When the edge measured this; null if nothing was ever measured.
+     */
+    measured_at: string | null;
+    /**
+     * When the server received it.
+     */
+    received_at: string | null;
+    /**
+     * Seconds since it was measured.
+     */
+    age_s: number | null;
+    /**
+     * `good`; `suspect`: measured, but it may not be right; `estimated`; `stale`: older than 3 polls of the device and than 30 s, the values are the last known; `missing`: nothing was ever measured.
+     */
+    quality: 'good' | 'suspect' | 'estimated' | 'stale' | 'missing';
     /**
      * When it was heard of last.
      */
@@ -8957,6 +8977,12 @@ export type SensorReading = {
      * Value of each channel, in the order in which the node lists them.
      */
     channel_values: Array<number | null> | null;
+    /**
+     * The same by the names of the channels; null where a channel was not measured, or did not exist yet.
+     */
+    values: {
+        [key: string]: number | null;
+    };
 };
 
 export type SensorReadingSeries = {

@@ -121,7 +121,7 @@ function sourcesOf(kind: DeviceKind, { start, newest }: SeriesWindow) {
 }
 
 /** The columns of a reading. What the link brings is JSON: no number of it is NaN or infinite. */
-function readingColumns(kind: DeviceKind): ExportColumn[] {
+export function readingColumns(kind: DeviceKind): ExportColumn[] {
   const columns = Object.entries<ColumnType>(readingKinds[kind].columns)
   return [
     { name: 'measured_at', sql: 'measured_at', type: 'instant' },

@@ -74,9 +74,20 @@ test('sensors', async (t) => {
     assert.equal(third.last_seen_at, null)
     assert.deepEqual([first.relay_count, first.fan_count, first.controllable], [1, 2, false])
     assert.deepEqual(
-      first.channels.map(({ unit }: Row) => unit),
-      ['°C', '°C', '%', 'A', 'A', null, null],
+      first.channels.map(({ unit, value }: Row) => [value, unit]),
+      [
+        [95, '°C'],
+        [30.5, '°C'],
+        [41, '%'],
+        [0, 'A'],
+        [1.5, 'A'],
+        [1, null],
+        [1, null],
+      ],
     )
+    assert.deepEqual([first.quality, first.age_s], ['good', 29.5])
+    assert.equal(third.quality, 'missing')
+    assert.ok(third.channels.every(({ value }: Row) => value === null))
   })
 
   await t.test('a node whose connection ended, or that is late, is offline', async () => {
@@ -167,6 +178,9 @@ test('sensors', async (t) => {
       measured_at: '2026-06-21T09:59:30.500Z',
       quality: 'good',
       channel_values: [95, 30.5, 41, 0, 1.5, 1, 1],
+      values: Object.fromEntries(
+        channels.map(({ channel }, index) => [channel, [95, 30.5, 41, 0, 1.5, 1, 1][index]]),
+      ),
     })
     assert.equal((await get('/sensors/ts-9/history')).status, 404)
     assert.equal((await get('/sensors/ts-9/current')).status, 404)

@@ -5,7 +5,7 @@ import { endpoint } from '../../http/endpoint.ts'
 import { CursorList, cursorList, List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { pageItems } from '../../http/export-items.ts'
-import { limit, Timestamp, telemetry_rows, telemetryLimit } from '../../http/params.ts'
+import { limit, Nullable, Timestamp, telemetry_rows, telemetryLimit } from '../../http/params.ts'
 import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import { nodeNowExample } from '../../records/device-examples.ts'
@@ -35,8 +35,8 @@ export const listSensors = endpoint({
   operation_id: 'sensors_list',
   summary: 'The sensor and fan nodes of the transformer stations',
   description:
-    'By id, with the channels that each measures; retired ones carry `retired_at`. The API ' +
-    'switches nothing on them.',
+    'By id, with the channels that each measures and their last values; retired ones carry ' +
+    '`retired_at`. The API switches nothing on them.',
   returns: List(SensorNode),
   example: { answer: { data: [nodeExample], meta: { count: 1 } } },
   async handle({ site: { site_id } }, { clock, sensors }: Needs) {
@@ -79,12 +79,21 @@ async function demandHistory(
   window: SeriesWindow,
   { sensors }: Needs,
 ) {
+  const [node] = await sensors.live(site_id, node_id)
   const device_id = await demandNode(site_id, node_id, sensors)
-  return { site_id, device_id, window }
+  return { site_id, device_id, window, channels: node!.channels }
 }
 
 export const SensorReading = Type.Object(
-  { ...readingFrame, ...measured('node') },
+  {
+    ...readingFrame,
+    ...measured('node'),
+    values: Type.Record(Type.String(), Nullable(Type.Number()), {
+      description:
+        'The same by the names of the channels; null where a channel was not measured, or did not ' +
+        'exist yet.',
+    }),
+  },
   { additionalProperties: false, $id: 'SensorReading' },
 )
 
@@ -94,9 +103,10 @@ export const sensorHistory = endpoint({
   operation_id: 'sensors_history_list',
   summary: 'What a sensor node measured, over time',
   description:
-    'Ascending. Without a window: the last 24 hours. `channel_values` has one value for each of ' +
-    'the `channels` of /sensors, in their order and units; of a door 1 for open, of a relay 1 ' +
-    'for on, else 0. Channels that were added later are missing at its end.',
+    'Ascending. Without a window: the last 24 hours. `values` has the value of each channel by its ' +
+    'name, in the units of /sensors; of a door 1 for open, of a relay 1 for on, else 0. ' +
+    '`channel_values` has them in the order of `channels`; channels that were added later are ' +
+    'missing at its end.',
   params: { node_id: NodeId },
   window: rowsWindow(default_hours.telemetry),
   query: { limit: telemetryLimit },

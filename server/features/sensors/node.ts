@@ -2,7 +2,7 @@
 import { type Channel, channelKinds, channelUnits, nodeTypes } from '@heliograph/domain/node'
 import { type Static, Type } from 'typebox'
 import { LocationId, LoggerId, Nullable } from '../../http/params.ts'
-import { At, inventoried, iso, isStale } from '../../records/frame.ts'
+import { At, frame, frameOf, inventoried, iso, isStale } from '../../records/frame.ts'
 import { NodeId, type NodeRow } from '../../records/sensor-node.ts'
 
 const closed = { additionalProperties: false } as const
@@ -15,6 +15,11 @@ const NodeChannel = Type.Object(
     label: Type.String(),
     role: Nullable(Type.Enum(['ambient', 'oil', 'winding', 'busbar'])),
     unit: Nullable(Type.String({ description: 'null: a state, 1 for open or on, else 0.' })),
+    value: Nullable(
+      Type.Number({
+        description: 'Measured last, in `unit`; null where it was not. See `quality` of the node.',
+      }),
+    ),
     warn_high_c: Limit,
     alarm_high_c: Limit,
     relay: Nullable(Type.String({ description: 'Of a fan: the channel of its relay.' })),
@@ -38,6 +43,7 @@ export const SensorNode = Type.Object(
     model: Nullable(Type.String()),
     serial_number: Nullable(Type.String()),
     status: Type.Enum(['online', 'offline', 'degraded', 'unknown'], { description: statusRule }),
+    ...frame,
     last_seen_at: Nullable(At('When it was heard of last.')),
     report_interval_s: Type.Number({ description: 'How often it reports, s.' }),
     channels: Type.Array(NodeChannel, { description: 'In the order of `channel_values`.' }),
@@ -67,14 +73,16 @@ export function nodeRecord(row: NodeRow, now: Date): SensorNode {
     model: row.model,
     serial_number: row.serial_number,
     status: statusOf(row, now),
+    ...frameOf(row, row.report_s, now),
     last_seen_at: seen === 0 ? null : new Date(seen).toISOString(),
     report_interval_s: row.report_s,
-    channels: channels.map((channel) => ({
+    channels: channels.map((channel, index) => ({
       channel: channel.channel,
       kind: channel.kind,
       label: channel.label,
       role: channel.role ?? null,
       unit: channelUnits[channel.kind],
+      value: row.channel_values?.[index] ?? null,
       warn_high_c: channel.warn_high_c ?? null,
       alarm_high_c: channel.alarm_high_c ?? null,
       relay: channel.relay ?? null,

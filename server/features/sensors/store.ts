@@ -1,11 +1,13 @@
+import type { Channel } from '@heliograph/domain/node'
 import { type Paged, pageOf } from '../../http/cursor.ts'
-import type { ExportRows } from '../../http/export-rows.ts'
+import type { ExportColumn, ExportRows } from '../../http/export-rows.ts'
 import type { JsonText } from '../../http/json-text.ts'
 import {
   type HistoryExport,
   type HistoryRequest,
   historyRows,
   readHistory,
+  readingColumns,
 } from '../../records/history.ts'
 import type { LastSwitching, NodeRow } from '../../records/sensor-node.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -16,13 +18,32 @@ export interface SwitchingRow extends Omit<RelaySwitching, 'switched_at' | 'rece
   received_at: Date
 }
 
+/** The channels of the node, in the order of `channel_values`. */
+interface NodeChannels {
+  channels: readonly Channel[]
+}
+
+/** Names of channels hold nothing that SQL or JSON would quote: see `nodeIdPattern`. */
+function columnsOf({ channels }: NodeChannels): ExportColumn[] {
+  const fields = channels.map(({ channel }, index) => {
+    const comma = index === 0 ? '' : ','
+    return `'${comma}"${channel}":' || coalesce(channel_values[${index + 1}]::text, 'null')`
+  })
+  const values: ExportColumn = {
+    name: 'values',
+    sql: `'{' || ${fields.join(' || ')} || '}'`,
+    type: 'json',
+  }
+  return [...readingColumns('node'), values]
+}
+
 export interface SensorStore {
   /** Nodes by id, with what they measured last. */
   live(site_id: string, node_id?: string): Promise<NodeRow[]>
   /** The number under which the readings of a node are kept; null where there is no such node. */
   numberOf(site_id: string, node_id: string): Promise<number | null>
-  history(request: HistoryRequest): Promise<JsonText>
-  historyRows(request: HistoryExport): ExportRows
+  history(request: HistoryRequest & NodeChannels): Promise<JsonText>
+  historyRows(request: HistoryExport & NodeChannels): ExportRows
   /** The newest switching of each relay, of a node or of all. */
   lastSwitchings(site_id: string, node_id?: string): Promise<LastSwitching[]>
   /** The newest first, of one node or of all; `count` is of all pages. */
@@ -46,8 +67,8 @@ export function createSensorStore(db: Queries): SensorStore {
       )
       return node?.node_number ?? null
     },
-    history: (request) => readHistory(db, 'node', request),
-    historyRows: (request) => historyRows('node', request),
+    history: (request) => readHistory(db, 'node', request, columnsOf(request)),
+    historyRows: (request) => historyRows('node', request, columnsOf(request)),
     lastSwitchings: (site_id, node_id) =>
       db.query<LastSwitching>(lastSwitchings, [site_id, node_id ?? null]),
     async switchings(site_id, { node_id, after, limit }) {
