@@ -371,10 +371,12 @@ export class Operations extends HeyApiClient {
     /**
      * What the set bits of alarm words mean
      *
-     * Each word given is decoded by each table in use at the site, and every set bit is told: in `alarms`, or in `unknown_bits` where a table does not explain it.
+     * Decodes each word by the table of `inverter_id`, by `table_id`, or without either by every table in use at the site: the same bit means different alarms to different makers. Every set bit is in `alarms`, or in `unknown_bits` where a table does not explain it. Rejected with 422 when both are given, and with 404 when there is no such inverter or table.
      */
     public invertersAlarmsDecode<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
+        inverter_id?: number;
+        table_id?: string;
         alarm_1?: number;
         alarm_2?: number;
         alarm_3?: number;
@@ -383,6 +385,8 @@ export class Operations extends HeyApiClient {
     }, options?: Options<never, ThrowOnError>): RequestResult<InvertersAlarmsDecodeResponses, InvertersAlarmsDecodeErrors, ThrowOnError, 'data'> {
         const params = buildClientParams([parameters], [{ args: [
                     { in: 'path', key: 'site_id' },
+                    { in: 'query', key: 'inverter_id' },
+                    { in: 'query', key: 'table_id' },
                     { in: 'query', key: 'alarm_1' },
                     { in: 'query', key: 'alarm_2' },
                     { in: 'query', key: 'alarm_3' },

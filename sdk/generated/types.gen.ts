@@ -7,7 +7,7 @@ export type ClientOptions = {
 export type AlarmDecoding = {
     input: AlarmDecodingInput;
     /**
-     * The tables in use at the site, which were asked.
+     * The tables that decoded the words.
      */
     tables: Array<AlarmDecodingTablesItem>;
     /**
@@ -11702,6 +11702,14 @@ export type InvertersAlarmsDecodeData = {
         site_id: string;
     };
     query?: {
+        /**
+         * An inverter of the site.
+         */
+        inverter_id?: number;
+        /**
+         * A table of /inverters/alarms/table, also where no inverter here uses it.
+         */
+        table_id?: string;
         /**
          * `alarm_1` of an inverter, a bit mask.
          */

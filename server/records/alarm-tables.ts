@@ -34,15 +34,18 @@ function completed(table: AlarmTable, { rows }: AlarmTable): AlarmTable {
   return { ...table, rows: [...table.rows, ...rows.filter((row) => !known.has(placeOf(row)))] }
 }
 
+/** Tables of the alarm words of inverters. */
+export const lookedUpTables: readonly AlarmTable[] = alarmTables.filter(
+  ({ alarm_source }) => alarm_source === undefined,
+)
+
 /** Those of the drivers, and those of the manufacturers, whose own words operators look up. */
 export function alarmTablesOf(devices: readonly AlarmingDevice[]): AlarmTable[] {
   const by_driver = new Set(devices.flatMap(({ driver }) => tablesByDriver[driver] ?? []))
   const makers = devices.flatMap(({ manufacturer }) => manufacturer?.toLowerCase() ?? [])
   const isMade = ({ manufacturer }: AlarmTable) =>
     makers.some((maker) => maker.includes(firstWord(manufacturer)))
-  return alarmTables
-    .filter(({ alarm_source }) => alarm_source === undefined)
-    .filter((table) => by_driver.has(table.table_id) || isMade(table))
+  return lookedUpTables.filter((table) => by_driver.has(table.table_id) || isMade(table))
 }
 
 /** Devices give their maker's name at greater or lesser length: `Huawei`, `HUAWEI TECHNOLOGIES`. */

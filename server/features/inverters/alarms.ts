@@ -68,7 +68,7 @@ export const AlarmDecoding = Type.Object(
         },
         closed,
       ),
-      { description: 'The tables in use at the site, which were asked.' },
+      { description: 'The tables that decoded the words.' },
     ),
     alarms: Type.Array(
       Type.Object({ ...row, word: Place.word }, { ...closed, $id: 'DecodedAlarm' }),

@@ -136,6 +136,27 @@ test('inverters', async (t) => {
     assert.equal(body.highest_severity, 'critical')
   })
 
+  await t.test('words are decoded by the table of one inverter, or by a table', async () => {
+    const decoded = async (query: string) => {
+      const { status, body } = await get(`/inverters/alarms/decode?alarm_1=3&${query}`)
+      assert.equal(status, 200, JSON.stringify(body))
+      const tables = body.tables.map(({ table_id }: Row) => table_id)
+      return [tables, body.alarms.map(({ code }: Row) => code)]
+    }
+    await db.execute("UPDATE inverters SET driver = 'huawei_sun2000' WHERE inverter_id = 2")
+    const sunspec = await decoded('inverter_id=1')
+    const huawei = await decoded('inverter_id=2')
+    assert.deepEqual([sunspec[0], huawei[0]], [['sunspec-inverter'], ['huawei-sun2000']])
+    assert.notDeepEqual(sunspec[1], huawei[1])
+    assert.deepEqual(await decoded('table_id=huawei-sun2000'), huawei)
+    const both = await get('/inverters/alarms/decode?inverter_id=1&table_id=sunspec-inverter')
+    assert.deepEqual([both.status, both.body.error.details.errors[0].field], [422, 'table_id'])
+    for (const unknown of ['inverter_id=9', 'table_id=none']) {
+      assert.equal((await get(`/inverters/alarms/decode?${unknown}`)).status, 404, unknown)
+    }
+    await db.execute("UPDATE inverters SET driver = 'sunspec'")
+  })
+
   await t.test('alarm words outside 32 bits are refused, none at all is fine', async () => {
     assert.equal((await get('/inverters/alarms/decode?alarm_2=4294967295')).status, 200)
     assert.equal((await get('/inverters/alarms/decode?alarm_2=4294967296')).status, 422)

@@ -2,11 +2,11 @@ import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
-import { ApiError } from '../../http/errors.ts'
+import { ApiError, invalid } from '../../http/errors.ts'
 import { InverterId, LoggerId, telemetry_rows, telemetryLimit } from '../../http/params.ts'
 import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
-import { alarmTablesOf } from '../../records/alarm-tables.ts'
+import { alarmTableOf, alarmTablesOf, lookedUpTables } from '../../records/alarm-tables.ts'
 import { inverterExample } from '../../records/device-examples.ts'
 import { Inverter, inverterRecord } from '../../records/inverter.ts'
 import { measured, readingFrame } from '../../records/quantities.ts'
@@ -135,9 +135,19 @@ export const decodeAlarmWords = endpoint({
   operation_id: 'inverters_alarms_decode',
   summary: 'What the set bits of alarm words mean',
   description:
-    'Each word given is decoded by each table in use at the site, and every set bit is told: in ' +
-    '`alarms`, or in `unknown_bits` where a table does not explain it.',
+    'Decodes each word by the table of `inverter_id`, by `table_id`, or without either by every ' +
+    'table in use at the site: the same bit means different alarms to different makers. Every set ' +
+    'bit is in `alarms`, or in `unknown_bits` where a table does not explain it. Rejected with 422 ' +
+    'when both are given, and with 404 when there is no such inverter or table.',
   query: {
+    inverter_id: Type.Optional(InverterId),
+    table_id: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'A table of /inverters/alarms/table, also where no inverter here uses it.',
+        examples: ['sunspec-inverter'],
+      }),
+    ),
     alarm_1: Type.Optional(AlarmWord(1)),
     alarm_2: Type.Optional(AlarmWord(2)),
     alarm_3: Type.Optional(AlarmWord(3)),
@@ -147,6 +157,20 @@ export const decodeAlarmWords = endpoint({
   returns: AlarmDecoding,
   example: { answer: decodingExample },
   async handle({ site, query }, { inverters }: Needs) {
-    return decodeByAll(alarmTablesOf(await inverters.devices(site.site_id)), query)
+    const { inverter_id, table_id, ...words } = query
+    if (inverter_id !== undefined && table_id !== undefined) {
+      const message = 'must not be given beside inverter_id'
+      throw invalid({ location: 'query', field: 'table_id', code: 'not_allowed_value', message })
+    }
+    if (table_id !== undefined) {
+      const table = lookedUpTables.find((one) => one.table_id === table_id)
+      if (!table) throw new ApiError('not_found', { table_id })
+      return decodeByAll([table], words)
+    }
+    const devices = await inverters.devices(site.site_id, inverter_id)
+    if (inverter_id === undefined) return decodeByAll(alarmTablesOf(devices), words)
+    if (!devices[0]) throw new ApiError('not_found', { inverter_id })
+    const table = alarmTableOf(devices[0])
+    return decodeByAll(table ? [table] : [], words)
   },
 })

@@ -23,7 +23,8 @@ export interface InverterStore {
   history(request: HistoryRequest): Promise<JsonText>
   historyRows(request: HistoryExport): ExportRows
   /** What is in service, each pair once. */
-  devices(site_id: string): Promise<AlarmingDevice[]>
+  /** Of the inverters in service, or of one. */
+  devices(site_id: string, inverter_id?: number): Promise<AlarmingDevice[]>
 }
 
 export function createInverterStore(db: Queries): InverterStore {
@@ -45,15 +46,16 @@ export function createInverterStore(db: Queries): InverterStore {
     },
     history: (request) => readHistory(db, 'inverter', request),
     historyRows: (request) => historyRows('inverter', request),
-    devices: (site_id) =>
+    devices: (site_id, inverter_id) =>
       db.query<AlarmingDevice>(
         `SELECT DISTINCT i.driver, coalesce(i.manufacturer, d.manufacturer) AS manufacturer
          FROM inverters i
          LEFT JOIN device_status d
            ON d.site_id = i.site_id AND d.kind = 'inverter' AND d.id = i.inverter_id::text
-         WHERE i.site_id = $1 AND i.retired_at IS NULL
+         WHERE i.site_id = $1
+           AND CASE WHEN $2::int IS NULL THEN i.retired_at IS NULL ELSE i.inverter_id = $2 END
          ORDER BY 1, 2`,
-        [site_id],
+        [site_id, inverter_id ?? null],
       ),
   }
 }
