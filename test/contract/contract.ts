@@ -93,7 +93,7 @@ function differences(operation: Operation, endpoint: DeclaredEndpoint): string[]
     ...changed('the kind', operation.kind, kindOf(endpoint)),
     ...changed('the status', operation.status, endpoint.status ?? 200),
     ...namesDiffer('path parameter', paramsOf(endpoint.path), Object.keys(endpoint.params ?? {})),
-    ...queryDifferences(operation.query, endpoint.query ?? {}),
+    ...queryDifferences(operation, endpoint.query ?? {}),
     ...bodyDifferences(operation.body, endpoint.body),
   ]
 }
@@ -111,12 +111,23 @@ function namesDiffer(what: string, specified: readonly string[], served: readonl
   ]
 }
 
+/** Optional query parameters beyond those of the specification. */
+const further_parameters: Readonly<Record<string, readonly string[]>> = {
+  'GET /efficiency/loggers': ['rank_by'],
+  'GET /efficiency/inverters': ['rank_by'],
+  'GET /inverters/alarms/decode': ['inverter_id', 'table_id'],
+}
+
 function queryDifferences(
-  specified: Operation['query'],
+  operation: Operation,
   served: Readonly<Record<string, TSchema>>,
 ): string[] {
+  const specified = operation.query
+  const further = further_parameters[nameOf(operation)] ?? []
   // Further pages by `cursor` are an extension of lists that the specification bounds.
-  const names = Object.keys(served).filter((name) => name !== 'cursor')
+  const names = Object.keys(served).filter(
+    (name) => name !== 'cursor' && !(further.includes(name) && '~optional' in served[name]!),
+  )
   return [
     ...namesDiffer('query parameter', Object.keys(specified), names),
     ...Object.entries(specified).flatMap(([name, parameter]) => {
