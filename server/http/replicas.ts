@@ -85,7 +85,12 @@ export async function joinReplicas(deps: Deps) {
     },
     resumed: () => void heartbeat().catch(() => {}),
   })
-  if (await join(deps)) {
+  // A full disk takes no writes: the server starts all the same, and its heartbeat tries again.
+  const has_others = await join(deps).catch((error) => {
+    log.warn({ err: error }, 'the replica could not join; it is tried again')
+    return false
+  })
+  if (has_others) {
     await startSharing()
     await othersShare(db, replica_id)
   }
@@ -94,7 +99,8 @@ export async function joinReplicas(deps: Deps) {
     heartbeat,
     async stop() {
       await Promise.all([running.stop(), listening.stop()])
-      if (shared === null) await storeWindows(db, rates.windows(now_ms()), now_ms())
+      const kept = shared === null ? storeWindows(db, rates.windows(now_ms()), now_ms()) : null
+      await kept?.catch((error) => log.warn({ err: error }, 'counts of requests are forgotten'))
       await db.execute('delete from replicas where replica_id = $1', [replica_id])
     },
   }
