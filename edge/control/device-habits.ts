@@ -90,8 +90,11 @@ export class DeviceHabits {
     if (Math.abs(found_w - asked_w) <= tolerance_w + same_w) return true
     // It goes no lower, whatever it is told.
     if (asked_w < least_w && Math.abs(found_w - least_w) <= tolerance_w + same_w) return true
-    const { rounds_by_w } = this.#habits
-    return found_w < asked_w && asked_w - found_w <= rounds_by_w + same_w
+    // Rounding up explains no lower limit, and rounding down no higher one.
+    const { rounds_by_w, rounds_up_w = 0 } = this.#habits
+    return found_w < asked_w
+      ? asked_w - found_w <= rounds_by_w + same_w
+      : rounds_up_w > 0 && found_w - asked_w <= rounds_up_w + same_w
   }
 
   /** What is in doubt stays the limit of another, who has done something since. */

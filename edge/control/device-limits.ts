@@ -500,7 +500,7 @@ export class DeviceLimits {
     const { rounds_up_w = 0 } = this.#habits.known
     const tolerance_w = Math.max(declared.tolerance_w, rounds_up_w)
     this.#rounding = { ...declared, tolerance_w }
-    this.#habits.rounding = this.#rounding
+    this.#habits.rounding = declared
   }
 
   /** It shows a limit late, and that time is not over, or has not begun. */

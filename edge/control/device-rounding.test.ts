@@ -11,6 +11,7 @@ import {
 } from '../fixtures/controlled-site.ts'
 import { inverterOf } from '../fixtures/sites.ts'
 import { declaredOf, roundingOf, settableWithin } from './declared-traits.ts'
+import { DeviceHabits } from './device-habits.ts'
 
 type Makes = FakeInverter['makes']
 const tenths = (round: (steps: number) => number) => (limit_w: number) =>
@@ -157,3 +158,11 @@ for (const silent_after_ms of [2000, 6000]) {
     assert.deepEqual(site.events, [])
   })
 }
+
+test('a least limit that was learnt explains no lower limit of another', () => {
+  const habits = new DeviceHabits()
+  // Told 1.6 kW it held 20 kW.
+  habits.roundsUp(18_400)
+  assert.equal(habits.makes(20_000, 1600), true)
+  assert.equal(habits.makes(29_700, 44_800), false)
+})

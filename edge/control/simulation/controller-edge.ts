@@ -302,7 +302,10 @@ class ControllerMachine implements Machine {
         const known = this.#found.get(inverter_id)
         this.#found.delete(inverter_id)
         controller.onRead(inverter_id, { control, limit, power_w, round_at: this.#roundAt() })
-        this.#labels.look(device, limit, controller.limitedBy(inverter_id))
+        this.#labels.look(device, limit, {
+          limited_by: controller.limitedBy(inverter_id),
+          forgot: this.#disk.forgot,
+        })
         // Where it was not noted, it was as known before, or not believed.
         const found = this.#found.get(inverter_id)
         if (found === undefined && known !== undefined) this.#found.set(inverter_id, known)

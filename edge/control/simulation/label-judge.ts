@@ -100,8 +100,16 @@ export class LabelJudge {
     }
   }
 
-  /** @throws {Broken} where it is not true */
-  look(device: SimulatedDevice, { limit_w, static_max_w }: LimitState, limited_by: Limiter): void {
+  /**
+   * @param forgot the edge was killed with a record that its disk did not take: its own limit may
+   *   be external to it
+   * @throws {Broken} where it is not true
+   */
+  look(
+    device: SimulatedDevice,
+    { limit_w, static_max_w }: LimitState,
+    { limited_by, forgot }: { limited_by: Limiter; forgot: boolean },
+  ): void {
     const { inverter_id } = device.build
     const bound_w = limit_w ?? static_max_w
     const isOneOf = (all: Iterable<number>) =>
@@ -116,7 +124,7 @@ export class LabelJudge {
         ? // Its ceiling may be another since this was read, which nobody can know yet.
           bound_w >= static_max_w
         : limited_by === 'external'
-          ? isOneOf(device.foreign_w)
+          ? forgot || isOneOf(device.foreign_w)
           : limited_by === 'curtailment'
             ? isOneOf([...of_rows, ...made])
             : true

@@ -25,6 +25,8 @@ export class SlowDisk {
   readonly #rows: File = fileOf()
   readonly #devices: File = fileOf()
   #runs = 0
+  #is_behind = false
+  #forgot = false
 
   constructor(timers: Timers, chance: Chance) {
     this.#timers = timers
@@ -47,9 +49,15 @@ export class SlowDisk {
     }
   }
 
+  /** A kill came after a save of the devices that failed: what was set since is not known. */
+  get forgot(): boolean {
+    return this.#forgot
+  }
+
   /** What is under way is done, or not; nobody hears of it. */
   kill(): void {
     this.#runs += 1
+    this.#forgot ||= this.#is_behind
     for (const file of [this.#rows, this.#devices]) {
       if (file.writing !== null && this.#chance.yes(0.5)) file.text = file.writing
       file.writing = null
@@ -71,7 +79,9 @@ export class SlowDisk {
     this.#timers.after(this.#chance.between(0, this.#latency_ms_max), () => {
       if (run !== this.#runs) return
       file.writing = null
-      if (this.#chance.yes(this.#failing)) return reject(new DiskError('no space is left'))
+      const fails = this.#chance.yes(this.#failing)
+      if (file === this.#devices) this.#is_behind = fails
+      if (fails) return reject(new DiskError('no space is left'))
       file.text = text
       resolve()
     })
