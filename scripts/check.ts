@@ -3,10 +3,12 @@
  * file only puts them in order. Peers that come from Debian are installed where that is possible,
  * and otherwise said to be missing.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
+import { testGroups } from './test-groups.ts'
 
 const peers = [
   { package: 'mbpoll', file: '/usr/bin/mbpoll', proves: 'the simulator read by mbpoll' },
@@ -68,13 +70,26 @@ const peers = [
   },
 ]
 
-function run(title: string, command: string, ...parameters: string[]): void {
-  process.stdout.write(`\n— ${title}: ${[command, ...parameters].join(' ')}\n`)
-  const { status, signal, error } = spawnSync(command, parameters, { stdio: 'inherit' })
-  if (status === 0) return
-  const why = error?.message ?? (signal ? `signal ${signal}` : `exit code ${status}`)
-  process.stderr.write(`\n${title} failed: ${why}\n`)
-  process.exit(status || 1)
+const started_at = performance.now()
+
+/** Runs commands side by side and prints how long they took. Ends the process when one fails. */
+async function run(title: string, ...commands: readonly (readonly string[])[]): Promise<void> {
+  const began_at = performance.now()
+  const seconds = (since: number) => `${((performance.now() - since) / 1000).toFixed(0)} s`
+  for (const words of commands) {
+    const shown = words.length > 12 ? [...words.slice(0, 12), `… ${words.length - 12} more`] : words
+    process.stdout.write(`\n— ${title}: ${shown.join(' ')}\n`)
+  }
+  const endings = commands.map(async ([command, ...parameters]) => {
+    const child = spawn(command!, parameters, { stdio: 'inherit' })
+    const [code, signal] = await once(child, 'exit')
+    return code === 0 ? null : { code, why: signal ? `signal ${signal}` : `exit code ${code}` }
+  })
+  const failure = (await Promise.all(endings)).find((ending) => ending !== null)
+  process.stdout.write(`\n— ${title} took ${seconds(began_at)}, ${seconds(started_at)} so far\n`)
+  if (!failure) return
+  process.stderr.write(`\n${title} failed: ${failure.why}\n`)
+  process.exit(failure.code || 1)
 }
 
 function installPeers(): void {
@@ -93,14 +108,17 @@ function installPeers(): void {
 }
 
 const filesOf = (folders: readonly string[]) => folders.map((folder) => `${folder}/**/*.test.ts`)
-const tests = [
+const tests = testGroups([
   'test/*.test.ts',
   ...filesOf(['test/contract', 'test/conventions', 'domain', 'physics', 'forecast', 'optimize']),
   ...filesOf(['server', 'cli', 'web']),
-]
+])
+const programs = testGroups(filesOf(['edge', 'simulator', 'test/end-to-end']))
+const pure = [...tests.pure, ...programs.pure]
 /** Programs that poll and are polled: beside another test they would be late. */
-const tests_in_real_time = filesOf(['edge', 'simulator', 'test/end-to-end'])
-const runTests = ['--test', '--test-timeout=180000']
+const tests_in_real_time = [...programs.database, ...programs.outside]
+
+const runTests = ['node', '--test', '--test-timeout=180000']
 // Much of the time they wait for the database: one at a time leaves two processors half idle.
 const at_once = `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`
 
@@ -108,18 +126,25 @@ const at_once = `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`
 process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/compiled')
 
 installPeers()
-run('Format and lint', 'biome', 'ci', '--error-on-warnings')
-run('Types', 'tsc', '-p', '.')
-run('Types of the pages', 'tsc', '-p', 'web')
-run('Generated files', 'node', 'scripts/generate.ts', '--check')
-run('OpenAPI by Spectral', 'spectral', 'lint', '--fail-severity=hint', 'openapi.json')
-run('OpenAPI by Redocly', 'redocly', 'lint', 'openapi.json')
+await run('Format and lint', ['biome', 'ci', '--error-on-warnings'])
+await run('Types', ['tsc', '-p', '.'])
+await run('Types of the pages', ['tsc', '-p', 'web'])
+await run('Generated files', ['node', 'scripts/generate.ts', '--check'])
+await run('OpenAPI by Spectral', ['spectral', 'lint', '--fail-severity=hint', 'openapi.json'])
+await run('OpenAPI by Redocly', ['redocly', 'lint', 'openapi.json'])
+// One process takes them all: a process for each file would take longer than its tests.
+const inOneProcess = (half: number) => [
+  ...runTests,
+  '--test-isolation=none',
+  ...pure.filter((_, nth) => nth % 2 === half),
+]
+await run('Tests without sockets, processes and threads', inOneProcess(0), inOneProcess(1))
 if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
-  const storage = ['server/**/*.test.ts', 'test/conventions/**/*.test.ts']
-  const files = [at_once, ...storage]
-  run('PostgreSQL 15', 'node', 'scripts/postgres15.ts', '--', 'node', ...runTests, ...files)
+  const storage = tests.database.filter((file) => /^(server|test\/conventions)\//.test(file))
+  const postgres15 = ['node', 'scripts/postgres15.ts', '--']
+  await run('PostgreSQL 15', [...postgres15, ...runTests, at_once, ...storage])
 }
-run('Tests', 'node', ...runTests, at_once, ...tests)
-run('Tests in real time', 'node', ...runTests, '--test-concurrency=1', ...tests_in_real_time)
+await run('Tests', [...runTests, at_once, ...tests.database, ...tests.outside])
+await run('Tests in real time', [...runTests, '--test-concurrency=1', ...tests_in_real_time])
 // By itself: it runs the whole demo beside a browser and a shell.
-run('Pages and examples', 'node', ...runTests, 'test/browser/platform.browser.ts')
+await run('Pages and examples', [...runTests, 'test/browser/platform.browser.ts'])
