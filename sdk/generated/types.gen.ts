@@ -4389,6 +4389,10 @@ export type GivenAttachment = {
      * Where it lies, without user or password. It is not fetched.
      */
     url: string;
+    /**
+     * Read-only: ignored where it is that of the attachment.
+     */
+    uploaded_at?: string;
 };
 
 export type HealthThresholds = {

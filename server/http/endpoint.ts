@@ -92,6 +92,8 @@ export interface WriteParts {
   if_match: string | null
   /** As the request has it, for the record of who did what. */
   idempotency_key: string | null
+  /** Of an endpoint with an `object`: its read-only fields that the body has; else empty. */
+  read_only: Readonly<Record<string, unknown>>
 }
 
 type RequestOf<M extends Method, Params, Query, Body, Window, Place> = Request<
@@ -146,6 +148,8 @@ export interface Endpoint<
    */
   heavy?: true
   body?: Body
+  /** What GET gives of what this write changes: see read-only.ts. */
+  object?: TObject
   /** 200 unless stated. */
   status?: 200 | 201 | 202 | 204
   returns: Returns

@@ -19,6 +19,7 @@ import { type Json, pascal, type Schemas, schemaComponents } from './openapi-sch
 import { interface_version, introduction, tags, title } from './openapi-text.ts'
 import { pathOf } from './paths.ts'
 import { per_minute, window_s } from './rate-limit.ts'
+import { read_modify_write_sentence } from './read-only.ts'
 import { isWrite } from './safe-mode.ts'
 
 export interface OpenApiDocument {
@@ -128,6 +129,7 @@ function operation(endpoint: Endpoint<never>, schemas: Schemas, errors: ErrorLis
       description ?? `${summary}.`,
       ...(endpoint.exports ? [export_sentence] : []),
       ...(endpoint.heavy ? [heavy_sentence] : []),
+      ...(endpoint.object ? [read_modify_write_sentence] : []),
     ].join(' '),
     security: [{ bearer: scope === null ? [] : [scope] }],
     'x-required-scope': scope,

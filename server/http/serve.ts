@@ -339,6 +339,7 @@ function validRequest({ validator, clock, db }: Context, endpoint: Endpoint<neve
       window: window as Bounds | undefined,
       after: valid.after,
       body: valid.body,
+      read_only: valid.read_only,
     }
   }
 }

@@ -66,6 +66,7 @@ test('text becomes what is declared, times become UTC, what is missing its defau
     },
     after: null,
     body: { at: '2026-01-01T05:30:00.000Z', hours: [{ power_kw: 1 }], level: 3 },
+    read_only: {},
   })
   assert.equal(validate(input()).query['limit'], 100)
 })

@@ -31,7 +31,9 @@ export interface Valid {
   /** Without the cursor, which is read into `after`. */
   query: Fields
   after: unknown
+  /** Without the read-only fields of the object that it changes. */
   body: unknown
+  read_only: Fields
 }
 
 /**
@@ -42,7 +44,7 @@ export type Validate = (input: Input) => Valid
 
 export type Declared = Pick<
   Endpoint<never>,
-  'method' | 'params' | 'query' | 'cursor' | 'body' | 'returns'
+  'method' | 'params' | 'query' | 'cursor' | 'body' | 'object' | 'returns'
 >
 
 const violations_max = 100
@@ -63,6 +65,7 @@ export function validators(endpoints: readonly Declared[]) {
     const checkParams = compileFields(coercing, 'path', endpoint.params)
     const checkQuery = compileFields(coercing, 'query', endpoint.query)
     const placeAfter = compileCursor(strict, endpoint.cursor)
+    const withoutReadOnly = readOnlySplit(endpoint)
     const checkBody = compileBody(endpoint.body, strict, strictFirst)
     const caps = Object.entries(endpoint.query ?? {}).flatMap(([name, schema]) => {
       const cap = (schema as { 'x-cap'?: number })['x-cap']
@@ -74,7 +77,8 @@ export function validators(endpoints: readonly Declared[]) {
       const params = checkParams(input.params, violations)
       const { cursor, ...query } = checkQuery(input.query, violations)
       const after = placeAfter(cursor, violations)
-      const body = checkBody(input.body, input.body_bytes, violations)
+      const { given, read_only } = withoutReadOnly(input.body)
+      const body = checkBody(given, input.body_bytes, violations)
       if (violations.length === 0) refuseReversedWindow(query, violations)
       if (violations.length > 0) {
         throw new ApiError('validation_error', { errors: violations.slice(0, violations_max) })
@@ -82,7 +86,7 @@ export function validators(endpoints: readonly Declared[]) {
       for (const [name, cap] of caps) {
         if ((query[name] as number) > cap) query[name] = cap
       }
-      return { params, query, after, body }
+      return { params, query, after, body, read_only }
     }
   }
 }
@@ -168,6 +172,22 @@ function compileCursor(ajv: Ajv, place: Endpoint<never>['cursor']) {
 }
 
 const typeOf = (schema: TSchema) => String((schema as { type?: unknown }).type ?? '')
+
+/** Takes the read-only fields of the object out of a body. */
+function readOnlySplit({ object, body }: Declared) {
+  const writable = (body as { properties?: object } | undefined)?.properties ?? {}
+  const names = new Set(Object.keys(object?.properties ?? {}).filter((name) => !(name in writable)))
+  return (given: unknown): { given: unknown; read_only: Fields } => {
+    if (names.size === 0 || typeof given !== 'object' || given === null || Array.isArray(given)) {
+      return { given, read_only: {} }
+    }
+    const fields = Object.entries(given)
+    return {
+      given: Object.fromEntries(fields.filter(([name]) => !names.has(name))),
+      read_only: Object.fromEntries(fields.filter(([name]) => names.has(name))),
+    }
+  }
+}
 
 function compileBody(schema: TSchema | undefined, all: Ajv, first: Ajv) {
   if (schema === undefined) return refuseBody

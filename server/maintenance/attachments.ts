@@ -59,6 +59,13 @@ const GivenAttachment = Type.Object(
     ...parts,
     size_bytes: Type.Optional(size_bytes),
     url,
+    uploaded_at: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Read-only: ignored where it is that of the attachment.',
+        examples: ['2026-06-21T07:05:00.000Z'],
+      }),
+    ),
   },
   { ...closed, $id: 'GivenAttachment' },
 )
@@ -117,7 +124,7 @@ function demandSame(
   file: Omit<GivenAttachment, 'attachment_id'>,
   index: number,
 ): void {
-  const names = ['file_name', 'content_type', 'size_bytes', 'url'] as const
+  const names = ['file_name', 'content_type', 'size_bytes', 'url', 'uploaded_at'] as const
   const other = names.find((name) => file[name] !== undefined && file[name] !== kept[name])
   if (other === undefined) return
   const message =

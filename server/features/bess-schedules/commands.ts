@@ -19,6 +19,7 @@ import {
 import type { Caller } from '../../http/endpoint.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'
+import { requireUnchanged } from '../../http/read-only.ts'
 import type { Queries, Transaction } from '../../storage/database.ts'
 import { days_ahead_max, type OptimizeBody } from './schemas.ts'
 
@@ -28,6 +29,8 @@ export interface Actor {
   caller: Pick<Caller, 'key_name' | 'client_id' | 'site_ids'>
   if_match: string | null
   request_id: string
+  /** Read-only fields that the body has of the hour. */
+  read_only: Readonly<Record<string, unknown>>
   now: Date
 }
 
@@ -270,6 +273,7 @@ export async function reviseHour(
   const row = await proposal(tx, actor, schedule_id)
   const plans = await readDayPlans(tx, { site_id, date: row.target_date })
   const among = amongNewest(plans, row, now)
+  requireUnchanged(actor.read_only, scheduleOf(among, now).hours[hour]!)
   const found = revised(among, { ...asked, by: caller.key_name, now })
   if (found.is === 'locked') {
     const details = { schedule_id, hour, current_state: 'hour_locked', allowed: ['hour_open'] }

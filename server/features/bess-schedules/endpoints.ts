@@ -2,6 +2,7 @@ import type { Clock } from '@heliograph/domain/clock'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
 import type { BatteryPlanner } from '../../batteries/planning/planner.ts'
+import { ScheduleHour } from '../../batteries/schedule-hours.ts'
 import { Schedule } from '../../batteries/schedules.ts'
 import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
 import { CursorList, cursorList, list } from '../../http/envelope.ts'
@@ -43,9 +44,9 @@ type Write = Request<unknown, unknown, unknown> & WriteParts
 
 /** Writes of schedules of one site take turns; the time is that of one's own. */
 async function inTurn(request: Write, clock: Clock): Promise<Actor> {
-  const { site, caller, tx, if_match, request_id } = request
+  const { site, caller, tx, if_match, request_id, read_only } = request
   await takeTurn(tx, site.site_id)
-  return { site_id: site.site_id, caller, if_match, request_id, now: clock.now() }
+  return { site_id: site.site_id, caller, if_match, request_id, read_only, now: clock.now() }
 }
 
 /** A schedule is some 14 kB. */
@@ -287,6 +288,7 @@ export const reviseScheduleHour = endpoint({
     }),
   },
   body: HourBody,
+  object: ScheduleHour,
   cache: 'resource',
   if_match: true,
   returns: Schedule,

@@ -3,6 +3,7 @@ import type { Clock } from '@heliograph/domain/clock'
 import type { Caller } from '../../http/endpoint.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'
+import { askedChange, requireUnchanged } from '../../http/read-only.ts'
 import { attached, nothingAttached } from '../../maintenance/attachments.ts'
 import { currencyOf } from '../../maintenance/currency.ts'
 import {
@@ -39,6 +40,8 @@ import { tellChanged, tellCreated } from './telling.ts'
 export interface Actor extends Pick<Caller, 'key_name'> {
   site_id: string
   if_match: string | null
+  /** Read-only fields that the body has of the defect. */
+  read_only: Readonly<Record<string, unknown>>
   /** When the request came. */
   now: Date
   clock: Clock
@@ -82,13 +85,16 @@ export async function changeDefect(
   tx: Transaction,
   actor: Actor,
   defect_id: number,
-  body: DefectChange,
+  sent: DefectChange,
 ): Promise<Defect> {
-  const { site_id, now } = actor
+  const { site_id, now, read_only } = actor
   // The orders before the defect, as a change of an order takes them.
-  const orders = await holdOrdersOf(tx, site_id, { defect_id, wo_id: body.wo_id })
+  const orders = await holdOrdersOf(tx, site_id, { defect_id, wo_id: sent.wo_id })
   const before = await demandDefect(tx, actor, defect_id)
-  if (Object.keys(body).length === 0) return defectRecord(before)
+  const present = defectRecord(before)
+  requireUnchanged(read_only, present)
+  const body = askedChange(sent, read_only, present)
+  if (Object.keys(body).length === 0) return present
   const { alert_ids, attachments, status = before.status, ...given } = body
   demandTransition(before, body.status)
   const merged = { ...before, ...given, ...movedBy(before, given) }

@@ -19,8 +19,9 @@ const writes = { ...tag, scope: 'om:write' } as const
 
 type Write = Request<unknown, unknown, unknown> & WriteParts
 
-const actorOf = ({ site, caller, if_match }: Write, { clock }: Needs): Actor => ({
-  ...{ site_id: site.site_id, key_name: caller.key_name, if_match, now: clock.now(), clock },
+const actorOf = ({ site, caller, if_match, read_only }: Write, { clock }: Needs): Actor => ({
+  ...{ site_id: site.site_id, key_name: caller.key_name, if_match, read_only },
+  ...{ now: clock.now(), clock },
 })
 
 const transitions =
@@ -117,6 +118,7 @@ export const changeOneDefect = endpoint({
     '`If-Match`, with the `ETag` of the defect, makes sure that it is as it was seen.',
   params: { defect_id: DefectId },
   body: DefectChange,
+  object: Defect,
   cache: 'resource',
   if_match: true,
   returns: Defect,

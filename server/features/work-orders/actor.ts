@@ -9,6 +9,8 @@ import { readStored, type StoredWhole, wholeRecord } from './store.ts'
 export interface Actor extends Pick<Caller, 'key_id' | 'key_name'> {
   site_id: string
   if_match: string | null
+  /** Read-only fields that the body has of what it changes. */
+  read_only: Readonly<Record<string, unknown>>
   /** When the request came. */
   now: Date
   clock: Clock

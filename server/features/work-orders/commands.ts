@@ -1,5 +1,6 @@
 /** What the writes do to work orders, each within the transaction of its request. */
 import { ApiError } from '../../http/errors.ts'
+import { askedChange, requireUnchanged } from '../../http/read-only.ts'
 import { attached, nothingAttached } from '../../maintenance/attachments.ts'
 import { currencyOf } from '../../maintenance/currency.ts'
 import { takeNumber } from '../../maintenance/numbers.ts'
@@ -94,15 +95,18 @@ export async function changeWorkOrder(
   tx: Transaction,
   actor: Actor,
   wo_id: number,
-  body: WorkOrderChange,
+  sent: WorkOrderChange,
 ): Promise<WholeWorkOrder> {
-  const { site_id, now, key_name } = actor
+  const { site_id, now, key_name, read_only } = actor
   const of = { site_id, wo_id, now }
-  if (body.defect_ids) await holdLinks(tx, site_id)
+  if (sent.defect_ids) await holdLinks(tx, site_id)
   const before = await demandWorkOrder(tx, actor, wo_id)
   const { order } = before
+  const present = wholeRecord(before, now)
+  requireUnchanged(read_only, present)
+  const body = askedChange(sent, read_only, present)
   const { alert_ids, defect_ids, attachments, status: asked, ...given } = body
-  if (Object.keys(body).length === 0) return wholeRecord(before, now)
+  if (Object.keys(body).length === 0) return present
   if (finalStates.includes(order.status)) throw refusedChange(order, asked)
   const status = nextStatus(order.status, asked, { ...order, ...given })
   if (status !== order.status) demandTransition(before, status)
@@ -127,7 +131,7 @@ export async function changeWorkOrder(
   })
   const has_other_defects = defect_ids !== undefined && (await linkDefects(tx, of, defect_ids))
   const is_linked = has_other_defects || areOthers(alert_ids, order.alert_ids)
-  if (Object.keys(changes).length === 0 && !is_linked) return wholeRecord(before, now)
+  if (Object.keys(changes).length === 0 && !is_linked) return present
   await updateRow(tx, { table: 'work_orders', site_id, id: wo_id }, { ...changes, updated_at: now })
   if (alert_ids) await linkAlerts(tx, of, alert_ids)
   const after = (await readStored(tx, of))!

@@ -64,7 +64,7 @@ test('unknown fields and fields of the server are refused by name', async () => 
   ])
   const { wo_id } = await site.create()
   assert.deepEqual(violations(await change(wo_id, { category_id: 2, created_by: 'me' })), [
-    ...['category_id unknown_field', 'created_by unknown_field'],
+    ...['category_id read_only_field', 'created_by read_only_field'],
   ])
 })
 

@@ -14,7 +14,7 @@ import {
   itemExample,
   workOrderExample,
 } from './examples.ts'
-import { ItemChange, ItemId } from './item-schemas.ts'
+import { ChecklistItem, ItemChange, ItemId } from './item-schemas.ts'
 import { changeItem } from './items.ts'
 import {
   Approval,
@@ -38,9 +38,9 @@ const writes = { ...tag, scope: 'om:write' } as const
 
 type Write = Request<unknown, unknown, unknown> & WriteParts
 
-const actorOf = ({ site, caller, if_match }: Write, { clock }: Needs): Actor => ({
+const actorOf = ({ site, caller, if_match, read_only }: Write, { clock }: Needs): Actor => ({
   ...{ site_id: site.site_id, key_id: caller.key_id, key_name: caller.key_name },
-  ...{ if_match, now: clock.now(), clock },
+  ...{ if_match, read_only, now: clock.now(), clock },
 })
 
 const transitions =
@@ -135,6 +135,7 @@ export const changeOrder = endpoint({
     `\`allowed_from\`. What changes nothing leaves \`version\` and \`ETag\`. ${matched}`,
   params: { wo_id: WorkOrderId },
   body: WorkOrderChange,
+  object: WholeWorkOrder,
   cache: 'resource',
   if_match: true,
   returns: WholeWorkOrder,
@@ -162,6 +163,7 @@ export const changeOrderItem = endpoint({
     `\`allowed_from\`. ${matched}`,
   params: { wo_id: WorkOrderId, item_id: ItemId },
   body: ItemChange,
+  object: ChecklistItem,
   cache: 'resource',
   if_match: true,
   returns: WholeWorkOrder,

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { ApiError, invalid } from '../../http/errors.ts'
+import { requireUnchanged } from '../../http/read-only.ts'
 import { categoryById } from '../../maintenance/categories.ts'
 import type { ChecklistLine } from '../../maintenance/category-checklists.ts'
 import { itemFaults } from '../../maintenance/checklists.ts'
@@ -87,12 +88,14 @@ export async function changeItem(
   const stored = await demandWorkOrder(tx, actor, wo_id)
   const item = stored.items.find((one) => one.item_id === item_id)
   if (!item) throw new ApiError('not_found', { wo_id, item_id })
+  const present = wholeRecord(stored, now)
+  requireUnchanged(actor.read_only, present.checklist.find((one) => one.item_id === item_id)!)
   const { status: current_state } = stored.order
   if (!isWorking(current_state)) {
     throw new ApiError('conflict_state', { wo_id, current_state, allowed_from: workingStates })
   }
   const merged = { ...item, ...body }
-  if (isDeepStrictEqual(merged, item)) return wholeRecord(stored, now)
+  if (isDeepStrictEqual(merged, item)) return present
   const photos = new Set(stored.order.attachments.map(({ attachment_id }) => attachment_id))
   demandSound({ item, merged, photos, today: utcDate(now.getTime()) })
   if (body.defect_id !== undefined && body.defect_id !== null) {
