@@ -1136,12 +1136,14 @@ export class Operations extends HeyApiClient {
         start?: string;
         end?: string;
         logger_id?: number;
+        timezone?: string;
     }, options?: Options<never, ThrowOnError>): RequestResult<EarningsSummaryGetResponses, EarningsSummaryGetErrors, ThrowOnError, 'data'> {
         const params = buildClientParams([parameters], [{ args: [
                     { in: 'path', key: 'site_id' },
                     { in: 'query', key: 'start' },
                     { in: 'query', key: 'end' },
-                    { in: 'query', key: 'logger_id' }
+                    { in: 'query', key: 'logger_id' },
+                    { in: 'query', key: 'timezone' }
                 ] }]);
         return (options?.client ?? this.client).get<EarningsSummaryGetResponses, EarningsSummaryGetErrors, ThrowOnError, 'data'>({
             responseStyle: 'data',

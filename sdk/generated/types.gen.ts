@@ -3776,13 +3776,17 @@ export type EarningsHoursMeta = {
 
 export type EarningsSummary = {
     /**
-     * First day, UTC.
+     * First day.
      */
     start_date: string;
     /**
-     * Last day, UTC.
+     * Last day.
      */
     end_date: string;
+    /**
+     * Of all days: `UTC`, or the IANA name that was given.
+     */
+    timezone: string;
     /**
      * A logger (plant) of the site.
      */
@@ -6189,6 +6193,10 @@ export type MarketAssignment = {
      * Last day; null for no end.
      */
     valid_to_date: string | null;
+    /**
+     * Of the market that is sold into, IANA name.
+     */
+    timezone: string;
     offtaker: string | null;
     imbalance_responsible_party: string | null;
     /**
@@ -14231,6 +14239,10 @@ export type EarningsSummaryGetData = {
          * A logger (plant) of the site.
          */
         logger_id?: number;
+        /**
+         * Extension: days of this IANA time zone, such as that of the market, in place of UTC. The money of batteries stays that of the same dates in UTC.
+         */
+        timezone?: string;
     };
     url: '/v1/sites/{site_id}/earnings/summary';
 };

@@ -4,6 +4,7 @@ import { formatTime } from '../ui/format.ts'
 import { Page } from '../ui/page.tsx'
 import { PeriodChoice, usePeriod } from '../ui/period.tsx'
 import { Section } from '../ui/section.tsx'
+import { dayAt } from '../ui/site-clock.ts'
 import { Answered } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { useNow } from '../ui/use-now.ts'
@@ -12,16 +13,18 @@ import { Fees } from './earnings/fees.tsx'
 import { EarningsFigures } from './earnings/figures.tsx'
 import { MoneyByDay, MoneyByHour } from './earnings/money-chart.tsx'
 import { PlantEarnings } from './earnings/plant-earnings.tsx'
-import { useContracts, useEarnings, useEarningsHours } from './earnings/reads.ts'
+import { useContracts, useEarnings, useEarningsHours, useMarketZone } from './earnings/reads.ts'
 import { Unknown } from './earnings/unknown.tsx'
 import type { SitePageProps } from './pages.ts'
 
 export default function Earnings({ site_id }: SitePageProps) {
-  const { timezone } = useSite()
-  const today = new Date(useNow(60_000)).toISOString().slice(0, 10)
+  const site = useSite()
+  const { timezone } = site
+  const zone = useMarketZone(site)
+  const today = dayAt(useNow(60_000), zone ?? timezone)
   const choice = usePeriod('month', today)
   const { period } = choice
-  const asked = { site_id, period, today }
+  const asked = { site_id, period, today, timezone: zone }
   const earnings = useEarnings(asked)
   const hours = useEarningsHours(asked)
   const contracts = useContracts(site_id)
@@ -38,7 +41,8 @@ export default function Earnings({ site_id }: SitePageProps) {
                 {formatTime(summary.start_date, 'UTC', 'date')}
                 {summary.end_date !== summary.start_date &&
                   ` to ${formatTime(summary.end_date, 'UTC', 'date')}`}
-                , in days of UTC; calculated <Time at={summary.calculated_at} timezone={timezone} />
+                , days of the market ({summary.timezone}); calculated{' '}
+                <Time at={summary.calculated_at} timezone={timezone} />
               </Text>
             </Group>
             <Unknown summary={summary} timezone={timezone} />
@@ -47,7 +51,11 @@ export default function Earnings({ site_id }: SitePageProps) {
               {period.kind === 'day' ? (
                 <Answered query={hours}>
                   {(all) => (
-                    <MoneyByHour hours={all} timezone={timezone} currency={summary.currency} />
+                    <MoneyByHour
+                      hours={all}
+                      timezone={zone ?? timezone}
+                      currency={summary.currency}
+                    />
                   )}
                 </Answered>
               ) : (

@@ -327,3 +327,33 @@ test('earnings of a site from its contracts, prices and energy', async (t) => {
     },
   )
 })
+
+test('days of the summary are those of a zone where one is named', async (t) => {
+  const { db, get, clock, close } = await servedSite()
+  t.after(close)
+  clock.set(new Date('2026-06-20T12:00:00Z'))
+  await addEnergy(db)
+  await addPrices(db)
+  await take(db, contracts)
+  // 08:00Z to 12:00Z are 18:00 to 22:00 of the same day in Sydney.
+  const zone = 'timezone=Australia%2FSydney'
+  const { body } = await get(`/earnings/summary?start=2026-06-19&end=2026-06-19&${zone}`)
+  assert.equal(body.timezone, 'Australia/Sydney')
+  assert.deepEqual(
+    body.by_day.map(({ date }: { date: string }) => date),
+    ['2026-06-19'],
+  )
+  const utc = (await get('/earnings/summary?start=2026-06-19&end=2026-06-19')).body
+  assert.equal(utc.timezone, 'UTC')
+  assert.equal(body.energy_sold_kwh, utc.energy_sold_kwh)
+  // On Kiritimati 10:00Z is midnight: half of the energy of a day is of the next one.
+  const { body: line } = await get(
+    '/earnings/summary?start=2026-06-19&end=2026-06-20&timezone=Pacific%2FKiritimati',
+  )
+  assert.deepEqual(
+    line.by_day.map(({ energy_kwh }: { energy_kwh: number }) => energy_kwh),
+    [utc.energy_sold_kwh / 2, utc.energy_sold_kwh],
+  )
+  const refused = await get('/earnings/summary?start=2026-06-19&timezone=Mars%2FNorth')
+  assert.deepEqual([refused.status, refused.body.error.details.errors[0].field], [422, 'timezone'])
+})

@@ -7,13 +7,14 @@ import { hoursOfDays, hoursText, summaryOf } from '../../figures/earnings/record
 import type { EarningsStore } from '../../figures/earnings/store.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
-import { ApiError } from '../../http/errors.ts'
+import { ApiError, invalid } from '../../http/errors.ts'
 import { JsonText } from '../../http/json-text.ts'
 import { LoggerId } from '../../http/params.ts'
 import { daysSpan, daysSum, pastDaysSpan, spanMeta, type WholeWindow } from '../../http/windows.ts'
 import type { PriceStore } from '../../prices/store.ts'
 import { awakeTime } from '../../records/daylight.ts'
 import type { SiteFacts } from '../../records/situation.ts'
+import { knownTimezone } from '../../reports/periods.ts'
 import { pairOf, type Reads, readCompared } from './compare-markets.ts'
 import { crossBorderPrices } from './cross-border.ts'
 import {
@@ -52,22 +53,44 @@ const note =
 
 interface Asked {
   site: { site_id: string }
-  query: { logger_id?: number }
+  query: { logger_id?: number; timezone?: string }
   window: WholeWindow
+}
+
+const Timezone = Type.Optional(
+  Type.String({
+    maxLength: 64,
+    examples: ['Europe/Berlin'],
+    description:
+      'Extension: days of this IANA time zone, such as that of the market, in place of UTC. The ' +
+      'money of batteries stays that of the same dates in UTC.',
+  }),
+)
+
+function zoneOf({ timezone = 'UTC' }: Asked['query']): string {
+  const known = knownTimezone(timezone)
+  if (known !== null) return known
+  throw invalid({
+    location: 'query',
+    field: 'timezone',
+    code: 'invalid_format',
+    message: 'must be the IANA name of a time zone, such as Europe/Berlin',
+  })
 }
 
 /** The window of a request and who is meant by it; 404 for a logger that is not of the site. */
 async function askedOf(
-  { site: { site_id }, query, window: days }: Asked,
+  { site: { site_id }, query, window: { start, end } }: Asked,
   { clock, sites, loggers }: Needs,
 ) {
   const { logger_id = null } = query
+  const days = { start, end, timezone: zoneOf(query) }
   if (logger_id !== null && !(await loggers.exists(site_id, logger_id))) {
     throw new ApiError('not_found', { logger_id })
   }
   const now = clock.now()
   return {
-    days: { start: days.start, end: days.end },
+    days,
     window: { site_id, logger_id, ...hoursOfDays(days, now.getTime()) },
     now: { now_ms: now.getTime(), awake: awakeTime(await sites.facts(site_id)) },
   }
@@ -82,7 +105,7 @@ export const earningsSummary = endpoint({
     'The month to date where no days are given. More than 400 days are counted as far as the site ' +
     `has records: \`start_date\` and \`end_date\` say from when to when. ${note}`,
   window: daysSum,
-  query: { logger_id: ofLogger },
+  query: { logger_id: ofLogger, timezone: Timezone },
   heavy: true,
   returns: EarningsSummary,
   example: { answer: earningsSummaryExample },
@@ -90,7 +113,13 @@ export const earningsSummary = endpoint({
     const { days, window, now } = await askedOf(request, needs)
     const books = await needs.earnings.books({ ...window, ...now })
     const { currency } = books
-    const arbitrage = await needs.earnings.arbitrage({ ...window, ...now, currency })
+    const utc_days = hoursOfDays({ ...days, timezone: 'UTC' }, now.now_ms)
+    const arbitrage = await needs.earnings.arbitrage({
+      ...window,
+      ...utc_days,
+      ...now,
+      currency,
+    })
     return summaryOf(books, arbitrage, { ...days, logger_id: window.logger_id }, now)
   },
 })
@@ -148,7 +177,8 @@ export const marketAssignments = endpoint({
       assignments.map((assignment) => {
         const zone = zones.get(assignment.sold_market_code ?? assignment.market_code) ?? 'UTC'
         const today = localDate(clock.now().getTime(), zone)
-        return assignmentItem(assignment, { name: names.get(assignment.logger_id)!, fees, today })
+        const name = names.get(assignment.logger_id)!
+        return assignmentItem(assignment, { name, fees, today, timezone: zone })
       }),
     )
   },
@@ -156,8 +186,9 @@ export const marketAssignments = endpoint({
 
 function assignmentItem(
   assignment: Assignment,
-  { name, fees, today }: { name: string; fees: readonly Fee[]; today: string },
+  of: { name: string; fees: readonly Fee[]; today: string; timezone: string },
 ): Static<typeof MarketAssignment> {
+  const { name, fees, today, timezone } = of
   const { fixed_price, floor_price, valid_from, valid_to, logger_id, ...rest } = assignment
   const last = valid_to ?? '9999-12-31'
   return {
@@ -180,6 +211,7 @@ function assignmentItem(
     currency: rest.currency,
     valid_from_date: valid_from,
     valid_to_date: valid_to,
+    timezone,
     offtaker: rest.offtaker,
     imbalance_responsible_party: rest.imbalance_responsible_party,
     pays_at_negative_price: rest.pays_at_negative_price,

@@ -40,6 +40,7 @@ const figures = {
 export const earningsSummaryExample = {
   start_date: '2026-06-21',
   end_date: '2026-06-21',
+  timezone: 'UTC',
   logger_id: null,
   ...figures,
   fees: [...figures.fees],
@@ -100,6 +101,7 @@ export const marketAssignmentExample = {
   currency: 'EUR',
   valid_from_date: '2026-01-01',
   valid_to_date: null,
+  timezone: 'Europe/Berlin',
   offtaker: 'Sun Trading',
   imbalance_responsible_party: 'Sun Trading',
   pays_at_negative_price: true,

@@ -213,8 +213,9 @@ const DayEarnings = Type.Object(
 
 export const EarningsSummary = Type.Object(
   {
-    start_date: day('First day, UTC.'),
-    end_date: day('Last day, UTC.'),
+    start_date: day('First day.'),
+    end_date: day('Last day.'),
+    timezone: Type.String({ description: 'Of all days: `UTC`, or the IANA name that was given.' }),
     logger_id: Nullable(LoggerId),
     ...figures,
     reason: Nullable(
@@ -310,6 +311,7 @@ export const MarketAssignment = Type.Object(
     currency: currency(),
     valid_from_date: day('First day, in the time zone of the market.'),
     valid_to_date: Nullable(day('Last day; null for no end.')),
+    timezone: Type.String({ description: 'Of the market that is sold into, IANA name.' }),
     offtaker: Nullable(Type.String()),
     imbalance_responsible_party: Nullable(Type.String()),
     pays_at_negative_price: Type.Boolean({

@@ -1,5 +1,6 @@
 /** Accounts as they are served: a window of them in sum, and hour by hour. */
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
+import { addDays, day_ms, utcDate } from '@heliograph/domain/utc-day'
 import type { HourAccount } from '../../earnings/accounting.ts'
 import type { Books, PlantAccounts } from '../../earnings/books.ts'
 import type { RateSpan } from '../../earnings/exchange-rates.ts'
@@ -28,13 +29,21 @@ export interface Days {
   /** YYYY-MM-DD, both inclusive. */
   start: string
   end: string
+  /** IANA name; `UTC` unless others were asked for. */
+  timezone: string
 }
 
-/** The hours of whole days of UTC, up to the one that is running. */
-export function hoursOfDays({ start, end }: Days, now_ms: number) {
-  const from_ms = Date.parse(start)
+const startOf = (date: string, timezone: string): number =>
+  timezone === 'UTC' ? Date.parse(date) : hoursOfLocalDate(date, timezone).from_ms
+
+const endOf = (date: string, timezone: string): number =>
+  timezone === 'UTC' ? Date.parse(date) + day_ms : hoursOfLocalDate(date, timezone).to_ms
+
+/** The hours of whole days, up to the one that is running. */
+export function hoursOfDays({ start, end, timezone }: Days, now_ms: number) {
+  const from_ms = startOf(start, timezone)
   const until_ms = Math.ceil(now_ms / hour_ms) * hour_ms
-  const to_ms = Math.max(from_ms, Math.min(Date.parse(end) + day_ms, until_ms))
+  const to_ms = Math.max(from_ms, Math.min(endOf(end, timezone), until_ms))
   return { from_ms, to_ms }
 }
 
@@ -49,9 +58,14 @@ const noAccount = (): Account => ({ sums: noSums(), coverage: noCoverage() })
 function daysBegun(days: Days, { now_ms }: Now): Map<string, Sums> {
   const { from_ms, to_ms } = hoursOfDays(days, now_ms)
   const found = new Map<string, Sums>()
-  for (let at = from_ms; at < to_ms; at += day_ms) found.set(utcDate(at), noSums())
+  if (to_ms <= from_ms) return found
+  const last = dateIn(days.timezone)(to_ms - hour_ms)
+  for (let date = days.start; date <= last; date = addDays(date, 1)) found.set(date, noSums())
   return found
 }
+
+const dateIn = (timezone: string) => (start_ms: number) =>
+  timezone === 'UTC' ? utcDate(start_ms) : localDate(start_ms, timezone)
 
 /** Sums of plants, of days, and of all: each hour goes into one of each. */
 export function accountsOf(
@@ -80,25 +94,26 @@ export function accountsOf(
 export function summaryOf(
   books: Books,
   arbitrage: Arbitrage,
-  { start, end, logger_id }: Days & { logger_id: number | null },
+  { start, end, timezone, logger_id }: Days & { logger_id: number | null },
   now: Now,
 ) {
   const { plants, currency, rates } = books
-  const days = daysBegun({ start, end }, now)
-  const { all, of_plants } = accountsOf(books, { days, dateAt: utcDate }, now)
+  const days = daysBegun({ start, end, timezone }, now)
+  const { all, of_plants } = accountsOf(books, { days, dateAt: dateIn(timezone) }, now)
   const fees = plants[0]?.fees ?? []
-  const end_ms = Date.parse(end) + day_ms
+  const end_ms = endOf(end, timezone)
   const served = ({ sums, coverage }: Account, of: number | null) =>
     figuresOf(sums, {
       ...{ fees, coverage, end_ms, now_ms: now.now_ms },
       ...{ currency: currency ?? arbitrage.currency, arbitrage: arbitrage.of(of) },
     })
   const figures = served(all, null)
-  const is_ahead = all.sums.hours_under_contract > 0 || Date.parse(start) >= now.now_ms
+  const is_ahead = all.sums.hours_under_contract > 0 || startOf(start, timezone) >= now.now_ms
   const nothing = is_ahead ? 'not_yet' : 'no_contract'
   return {
     start_date: start,
     end_date: end,
+    timezone,
     logger_id,
     ...figures,
     reason: figures.unknown[0]?.reason ?? (all.sums.known_hours > 0 ? null : nothing),

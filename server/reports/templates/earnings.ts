@@ -49,7 +49,7 @@ export const earnings: ReportTemplate = {
         marketTable(earned),
         hourTable(earned),
         unknownTable(earned),
-        method,
+        method(order.timezone),
       ],
     })
   },
@@ -313,14 +313,15 @@ const unknownTable = ({ site }: Earned): Section => ({
   ...(site.unknown.length === 0 ? { note: 'The money of all hours is known.' } : {}),
 })
 
-const method: Section = {
+const method = (timezone: string): Section => ({
   kind: 'text',
   title: 'How these are computed',
   text:
+    `Days are those of ${timezone}. ` +
     'Energy of quarter hours by the price of the contract in them; gross and fees of hours, days ' +
     'and plants add up. Net is gross less fees; where no energy is known there are fees of the ' +
     'month alone, and no net. Average price: gross by energy. Base price: mean of the market prices. ' +
     'Capture rate: the mean market price by the energy, over the ' +
     'mean of the hours whose energy is known. What batteries ' +
     'earned is in the report of batteries.',
-}
+})

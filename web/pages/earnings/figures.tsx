@@ -58,7 +58,7 @@ export function EarningsFigures({ summary }: { summary: EarningsSummary }) {
       <Figure
         label="Batteries"
         value={money(summary.bess_arbitrage_amount)}
-        note={reason ? batteryWords[reason] : 'discharged less charged, without fees'}
+        note={reason ? batteryWords[reason] : 'discharged less charged, without fees, days of UTC'}
       />
       <Figure
         label="Imbalance"

@@ -1,13 +1,18 @@
-import type { EarningsHour, EarningsSummary, MarketAssignment } from '@heliograph/sdk'
+import type { EarningsHour, EarningsSummary, MarketAssignment, Site } from '@heliograph/sdk'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../api.ts'
+import { marketZone } from '../../ui/market-zone.ts'
 import type { Period } from '../../ui/periods.ts'
+import { daysFrom } from '../../ui/site-day.ts'
+import { isWithin, utcDays } from '../../ui/site-days.ts'
 
 interface Asked {
   site_id: string
   period: Period
-  /** The day of now, UTC: money is counted by UTC days. */
+  /** The day of now in that zone. */
   today: string
+  /** Of the market, by whose days money is counted; undefined: not known yet. */
+  timezone: string | undefined
 }
 
 /** Days to come have no money yet. */
@@ -20,33 +25,50 @@ const often = ({ period, today }: Asked) => (period.end_date >= today ? 60_000 :
 
 export const useEarnings = (asked: Asked) =>
   useQuery({
-    queryKey: ['earnings', asked.site_id, asked.period, asked.today],
-    queryFn: ({ signal }): Promise<EarningsSummary> =>
-      heliograph.earningsSummaryGet({ site_id: asked.site_id, ...windowOf(asked) }, { signal }),
+    queryKey: ['earnings', asked.site_id, asked.period, asked.today, asked.timezone],
+    queryFn: ({ signal }): Promise<EarningsSummary> => {
+      const { site_id, timezone } = asked
+      return heliograph.earningsSummaryGet({ site_id, timezone, ...windowOf(asked) }, { signal })
+    },
+    enabled: asked.timezone !== undefined,
     staleTime: 30_000,
     placeholderData: keepPreviousData,
     refetchInterval: often(asked),
   })
 
-/** Only of a day: of a month it would be thousands. */
+/** Only of a day: of a month it would be thousands. It lies in two days of UTC. */
 export const useEarningsHours = (asked: Asked) =>
   useQuery({
-    queryKey: ['earnings', 'hours', asked.site_id, asked.period],
+    queryKey: ['earnings', 'hours', asked.site_id, asked.period, asked.timezone],
     queryFn: async ({ signal }): Promise<EarningsHour[]> => {
-      const query = { site_id: asked.site_id, ...windowOf(asked) }
-      return (await heliograph.earningsHourlyList(query, { signal })).data
+      const span = daysFrom(asked.period.start_date, 1, asked.timezone!)
+      const days = utcDays(span)
+      const query = { site_id: asked.site_id, start: days[0]!, end: days.at(-1)! }
+      const { data } = await heliograph.earningsHourlyList(query, { signal })
+      return data.filter(({ start_at }) => isWithin(span, start_at))
     },
-    enabled: asked.period.kind === 'day',
+    enabled: asked.period.kind === 'day' && asked.timezone !== undefined,
     staleTime: 30_000,
     refetchInterval: often(asked),
   })
 
-export const useContracts = (site_id: string) =>
+/** Undefined while the contracts are not known. */
+export function useMarketZone(
+  { site_id, timezone }: Pick<Site, 'site_id' | 'timezone'>,
+  is_asked = true,
+): string | undefined {
+  const { data, isError } = useContracts(site_id, is_asked)
+  if (data === undefined) return isError ? timezone : undefined
+  return marketZone(data, timezone)
+}
+
+export const useContracts = (site_id: string, is_asked = true) =>
   useQuery({
     queryKey: ['earnings', 'contracts', site_id],
     queryFn: async ({ signal }): Promise<MarketAssignment[]> =>
       (await heliograph.earningsMarketAssignmentsList({ site_id }, { signal })).data,
     staleTime: 300_000,
+    enabled: is_asked,
   })
 
 export const unknownWords = {

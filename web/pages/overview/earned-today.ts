@@ -1,18 +1,24 @@
-import type { EarningsSummary } from '@heliograph/sdk'
+import type { EarningsSummary, Site } from '@heliograph/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../api.ts'
+import { dayAt } from '../../ui/site-clock.ts'
+import { useMarketZone } from '../earnings/reads.ts'
 
-/** What a site earned since midnight UTC, as far as it is summed up. */
-export const useEarnedToday = (site_id: string, is_asked = true) =>
-  useQuery({
-    queryKey: ['earnings-today', site_id],
+/** What a site earned since midnight at its market, as far as it is summed up. */
+export function useEarnedToday(site: Pick<Site, 'site_id' | 'timezone'>, is_asked = true) {
+  const { site_id } = site
+  const timezone = useMarketZone(site, is_asked)
+  return useQuery({
+    queryKey: ['earnings-today', site_id, timezone],
     queryFn: ({ signal }) => {
-      const today = new Date().toISOString().slice(0, 10)
-      return heliograph.earningsSummaryGet({ site_id, start: today, end: today }, { signal })
+      const today = dayAt(Date.now(), timezone!)
+      const asked = { site_id, timezone, start: today, end: today }
+      return heliograph.earningsSummaryGet(asked, { signal })
     },
     refetchInterval: 60_000,
-    enabled: is_asked,
+    enabled: is_asked && timezone !== undefined,
   })
+}
 
 /** All of it, else what is known of it. */
 export const netOf = (earned: EarningsSummary | undefined) =>

@@ -14,7 +14,7 @@ export function Figures({ overview }: { overview: Overview }) {
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing={{ base: 'xs', sm: 'md' }}>
       <PowerNow overview={overview} />
       <EnergyToday overview={overview} />
-      {mayRead('earnings:read') && <MoneyToday site_id={overview.site.site_id} />}
+      {mayRead('earnings:read') && <MoneyToday site={overview.site} />}
       {overview.alerts && <AlertCount overview={overview} />}
     </SimpleGrid>
   )
@@ -68,12 +68,13 @@ const reasons: Record<string, string> = {
   not_yet: 'nothing is summed up yet',
 }
 
-function MoneyToday({ site_id }: { site_id: string }) {
-  const { data, isError } = useEarnedToday(site_id)
+function MoneyToday({ site }: { site: Overview['site'] }) {
+  const { site_id, timezone } = site
+  const { data, isError } = useEarnedToday(site)
   const per_mwh = data?.average_price_per_mwh
   return (
     <Figure
-      label="Earned today (UTC), after fees"
+      label="Earned today, after fees"
       value={formatMoney(netOf(data), data?.currency ?? null)}
       note={
         <>
@@ -83,6 +84,7 @@ function MoneyToday({ site_id }: { site_id: string }) {
             <>{formatMoney(per_mwh, data.currency)}/MWh on average. </>
           )}
           {data?.price_status === 'provisional' && 'Provisional. '}
+          {data && data.timezone !== timezone && `Day of the market (${data.timezone}). `}
           <Anchor size="sm" component={Link} href={`/sites/${site_id}/earnings`} underline="always">
             Earnings
           </Anchor>

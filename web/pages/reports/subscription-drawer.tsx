@@ -21,9 +21,11 @@ import { dialog } from '../../ui/dialog.ts'
 import { useFormDraft } from '../../ui/draft.ts'
 import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { leadTo, Problem, withFields } from '../../ui/problem.tsx'
+import { Loading } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { choices } from '../../ui/words.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
+import { useMarketZone } from '../earnings/reads.ts'
 import type { Edited } from '../reports.tsx'
 import { Parameters } from './parameters.tsx'
 import {
@@ -63,9 +65,19 @@ export function SubscriptionDrawer({ site_id, edited, onClose, onSaved }: Drawer
 }
 
 type FormProps = DrawerProps & { edited: Edited }
+type OrderFormProps = FormProps & { timezone: string }
 
-function SubscriptionForm({ site_id, edited, onClose, onSaved }: FormProps) {
-  const { timezone } = useSite()
+/** Money is counted by the days of the market: the file agrees with the page. */
+function SubscriptionForm(props: FormProps) {
+  const site = useSite()
+  const { edited } = props
+  const is_money = edited.subscription === null && edited.template.template_id === 'earnings'
+  const zone = useMarketZone(site, is_money)
+  if (is_money && zone === undefined) return <Loading />
+  return <OrderForm {...props} timezone={is_money && zone ? zone : site.timezone} />
+}
+
+function OrderForm({ site_id, edited, timezone, onClose, onSaved }: OrderFormProps) {
   const { email } = useUser()
   const { subscription, template } = edited
   const form = useForm<SubscriptionValues>({

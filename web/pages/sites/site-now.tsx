@@ -26,7 +26,7 @@ export function SiteNow({ site }: { site: Site }) {
     refetchInterval: 15_000,
     enabled: inViewport && mayRead('plant:read'),
   })
-  const { data: earned } = useEarnedToday(site_id, inViewport && mayRead('earnings:read'))
+  const { data: earned } = useEarnedToday(site, inViewport && mayRead('earnings:read'))
   const power_kw = status?.ac_power_kw
   const kwh_kwp = status?.specific_yield_today_kwh_kwp
   const share_pct = isKnown(power_kw) && ac_capacity_kw ? (100 * power_kw) / ac_capacity_kw : null
@@ -49,7 +49,7 @@ export function SiteNow({ site }: { site: Site }) {
           size="xs"
           name="Earned today"
           value={formatMoney(netOf(earned), earned?.currency ?? null)}
-          note="since midnight UTC"
+          note={earned ? `since midnight, ${earned.timezone}` : null}
         />
       )}
     </Group>
