@@ -113,6 +113,7 @@ function namesDiffer(what: string, specified: readonly string[], served: readonl
 
 /** Optional query parameters beyond those of the specification. */
 const further_parameters: Readonly<Record<string, readonly string[]>> = {
+  'GET /earnings/summary': ['timezone'],
   'GET /efficiency/loggers': ['rank_by'],
   'GET /efficiency/inverters': ['rank_by'],
   'GET /inverters/alarms/decode': ['inverter_id', 'table_id'],
