@@ -54,7 +54,8 @@ test('the help of every command describes it and shows an example of itself', ()
   const commands = leaves(program)
   assert.deepEqual(commands.map(([name]) => name).sort(), [
     ...['alerts history', 'alerts settings'],
-    ...['audit', 'clients create', 'clients list', 'edges enrol', 'edges list', 'edges revoke'],
+    ...['audit', 'clients create', 'clients list', 'clients modules'],
+    ...['edges enrol', 'edges list', 'edges revoke'],
     ...['forecasts list', 'forecasts show'],
     ...['keys create', 'keys list', 'keys revoke', 'keys rotate'],
     ...['mail confirm', 'mail list', 'mail test'],
@@ -75,7 +76,7 @@ test('the help of every command describes it and shows an example of itself', ()
     assert.match(help, /--json /, name)
     assert.ok(command.description().endsWith('.'), name)
     for (const { flags, description } of command.options) assert.ok(description, `${name} ${flags}`)
-    const asks = /revoke|rotate|off/.test(name)
+    const asks = /revoke|rotate|off|modules/.test(name)
     assert.equal(/--yes/.test(help), asks, `${name} asks before what cannot be undone`)
   }
 })

@@ -91,11 +91,11 @@ async function changeSafeMode(admin: Admin, site_id: string, since: Date | null)
   return findSite(admin, site_id)
 }
 
-const recordSafeMode = (
+async function recordSafeMode(
   tx: Queries,
   { site_id, at, is_on }: { site_id: string; at: Date; is_on: boolean },
-) =>
-  recordEvent(tx, {
+): Promise<void> {
+  await recordEvent(tx, {
     site_id,
     at,
     source_kind: 'site',
@@ -105,3 +105,4 @@ const recordSafeMode = (
     severity: 'info',
     message: is_on ? 'writes to the site are refused' : 'writes to the site are accepted again',
   })
+}
