@@ -31,7 +31,7 @@ function columnsOf({ channels }: NodeChannels): ExportColumn[] {
   })
   const values: ExportColumn = {
     name: 'values',
-    sql: `'{' || ${fields.join(' || ')} || '}'`,
+    sql: ["'{'", ...fields, "'}'"].join(' || '),
     type: 'json',
   }
   return [...readingColumns('node'), values]
