@@ -12,12 +12,14 @@ export interface PartialNeeds<Request> {
 
 export interface PartialAnswer<Request> {
   answers: [Request, Uint16Array][]
-  /** The smallest requests that the device refuses. */
+  /** The smallest requests that the device refuses; larger ones after 200 that were split. */
   refused: readonly Request[]
 }
 
 /** A device may refuse at night, or while it starts, what it serves otherwise. */
 const reads_until_asked_again = 100
+/** A device that refuses everywhere would take the bus for as long as it has registers. */
+const splits_max = 200
 
 /**
  * Each call reads everything of `planned`. What is refused at a first contact is missing from then
@@ -37,6 +39,7 @@ export function createPartialReader<Request>(
     const answers: [Request, Uint16Array][] = []
     const refused: Request[] = []
     let refusal: unknown
+    let splits = 0
     const waiting = [...planned]
     for (let request = waiting.shift(); request !== undefined; request = waiting.shift()) {
       try {
@@ -45,8 +48,10 @@ export function createPartialReader<Request>(
         if (!isRefusal(error)) throw error
         refusal = error
         const parts = partsOf(request)
-        if (parts.length > 1) waiting.unshift(...parts)
-        else refused.push(request)
+        if (parts.length > 1 && splits < splits_max) {
+          splits += 1
+          waiting.unshift(...parts)
+        } else refused.push(request)
       }
     }
     if (refused.length > 0 && answers.length === 0) throw refusal
