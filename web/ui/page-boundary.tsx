@@ -87,7 +87,9 @@ function NotFetched() {
 async function reloadIfServed(): Promise<void> {
   const reloaded_ms = Number(sessionStorage.getItem(reloaded_key))
   if (Date.now() - reloaded_ms < reload_ms_min) return
-  const answer = await fetch(location.href, { cache: 'no-store' }).catch(() => null)
+  // Without the header the server answers 404: an address of a page is for browsers alone.
+  const headers = { accept: 'text/html' }
+  const answer = await fetch(location.href, { cache: 'no-store', headers }).catch(() => null)
   if (!answer?.ok) return
   sessionStorage.setItem(reloaded_key, String(Date.now()))
   location.reload()
