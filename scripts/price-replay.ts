@@ -1,6 +1,7 @@
 /** Day-ahead prices of the shared data, and forecasts of them as they would have been then. */
 import { existsSync, readFileSync } from 'node:fs'
 import { hoursOfLocalDate } from '@heliograph/domain/local-day'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { type MarketDay, type MarketPeriod, marketDays } from '@heliograph/forecast/market-days'
 import type { PriceCalibration } from '@heliograph/forecast/price-intervals'
 import {
@@ -61,6 +62,25 @@ function bulgarianPeriods(rows: readonly string[][]): MarketPeriod[] {
       renewables_mw: null,
     }))
   })
+}
+
+/** The year that is scored by default; the models were tuned on others. */
+export const test_year: Record<PriceData, number> = { de: 2016, bg: 2024 }
+
+/**
+ * The days of a year, of the test year where none is named, within all days: from `first` to before
+ * `end`.
+ * @throws where the shared prices are absent, or have none of that year
+ */
+export function readScoredYear(data: PriceData, given: { year?: string; days?: string }) {
+  const all = readMarketDays(data)
+  if (all === null) throw new Error('no prices at ../shared/data/prices')
+  const year = Number(given.year ?? test_year[data])
+  const isOfYear = ({ day }: MarketDay) => new Date(day * day_ms).getUTCFullYear() === year
+  const first = all.findIndex(isOfYear)
+  if (first < 0) throw new Error(`--year: no prices of ${year}`)
+  const end = Math.min(all.findLastIndex(isOfYear) + 1, first + Number(given.days ?? 366))
+  return { all, year, first, end }
 }
 
 export interface ReplayedDay {

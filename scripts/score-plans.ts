@@ -7,7 +7,6 @@
  * `--outlook perfect` takes the prices that came in place of forecasts, in a minute.
  */
 import { parseArgs } from 'node:util'
-import { day_ms } from '@heliograph/domain/utc-day'
 import type { MarketDay } from '@heliograph/forecast/market-days'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
 import { planDispatch } from '@heliograph/optimize/dispatch'
@@ -15,9 +14,8 @@ import type { DispatchProblem, Period, Unit } from '@heliograph/optimize/dispatc
 import { measure } from '@heliograph/optimize/goals'
 import { bestEnds } from '@heliograph/optimize/outlook'
 import { loadSolver } from '@heliograph/optimize/solver'
-import { type PriceData, readMarketDays, replay } from './price-replay.ts'
+import { type PriceData, readScoredYear, replay } from './price-replay.ts'
 
-const test_year: Record<PriceData, number> = { de: 2016, bg: 2024 }
 const soc_first_pct = 50
 const hour_ms = 3_600_000
 
@@ -61,13 +59,7 @@ interface Day {
 }
 
 function main(data: PriceData): void {
-  const all = readMarketDays(data)
-  if (all === null) throw new Error('no prices at ../shared/data/prices')
-  const year = Number(values.year ?? test_year[data])
-  const isOfYear = ({ day }: MarketDay) => new Date(day * day_ms).getUTCFullYear() === year
-  const first = all.findIndex(isOfYear)
-  if (first < 0) throw new Error(`--year: no prices of ${year}`)
-  const end = Math.min(all.findLastIndex(isOfYear) + 1, first + Number(values.days ?? 366))
+  const { all, year, first, end } = readScoredYear(data, values)
   const days = daysOf(all, first, end)
   print(
     `${data} ${year}: ${days.length} days, 1 MW and 2 MWh, from ${soc_first_pct} % of charge on; ` +

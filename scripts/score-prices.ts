@@ -4,14 +4,18 @@
  * tuned on the German 2015 and the Bulgarian 2023; the years scored by default played no part.
  */
 import { parseArgs } from 'node:util'
-import { day_ms } from '@heliograph/domain/utc-day'
 import type { MarketDay } from '@heliograph/forecast/market-days'
 import { coverage, meanAbsoluteError, pinballLoss } from '@heliograph/forecast/scores'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
-import { type PriceData, type ReplayedDay, readMarketDays, replay } from './price-replay.ts'
+import {
+  type PriceData,
+  type ReplayedDay,
+  readScoredYear,
+  replay,
+  test_year,
+} from './price-replay.ts'
 
 const retrain_days = 14
-const test_year: Record<PriceData, number> = { de: 2016, bg: 2024 }
 /**
  * Mean absolute errors of 2016 by the published forecasts of J. Lago, G. Marcjasz, B. De Schutter
  * and R. Weron, Applied Energy 293, 2021.
@@ -35,13 +39,7 @@ type Row = ReplayedDay['forecasts'][number] & {
 }
 
 function main(data: PriceData): void {
-  const days = readMarketDays(data)
-  if (days === null) throw new Error('no prices at ../shared/data/prices')
-  const year = Number(values.year ?? test_year[data])
-  const isOfYear = ({ day }: MarketDay) => new Date(day * day_ms).getUTCFullYear() === year
-  const first = days.findIndex(isOfYear)
-  if (first < 0) throw new Error(`--year: no prices of ${year}`)
-  const end = Math.min(days.findLastIndex(isOfYear) + 1, first + Number(values.days ?? 366))
+  const { all: days, year, first, end } = readScoredYear(data, values)
   const started = process.cpuUsage()
   const rows = rowsOf(days, replay(days, { first, end, retrain_days }, seededRandom(1)))
   const seconds = process.cpuUsage(started).user / 1e6

@@ -475,7 +475,7 @@ export class DeviceLimits {
     const { external_w } = this.#record
     const asked_w = this.#intents.at(-1)!
     const begun_w = this.#record.before_w ?? asked_w
-    // Where it stood before may lie within its tolerance: no proof before it had time to apply.
+    // While a limit is being applied, a former one within its tolerance proves nothing.
     const is_as_before = isSame(found_w, begun_w) && !isSame(found_w, asked_w)
     if (is_as_before && this.#isComing(now_ms)) return null
     const is_new = held_w !== null && !isSame(found_w, begun_w) && !this.#isTold(found_w, now_ms)

@@ -161,7 +161,7 @@ for (const silent_after_ms of [2000, 6000]) {
 
 test('a least limit that was learnt explains no lower limit of another', () => {
   const habits = new DeviceHabits()
-  // Told 1.6 kW it held 20 kW.
+  // Set to 1.6 kW, the device held 20 kW.
   habits.roundsUp(18_400)
   assert.equal(habits.makes(20_000, 1600), true)
   assert.equal(habits.makes(29_700, 44_800), false)

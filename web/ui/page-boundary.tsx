@@ -87,7 +87,7 @@ function NotFetched() {
 async function reloadIfServed(): Promise<void> {
   const reloaded_ms = Number(sessionStorage.getItem(reloaded_key))
   if (Date.now() - reloaded_ms < reload_ms_min) return
-  // Without the header the server answers 404: an address of a page is for browsers alone.
+  // The server answers page addresses with 404 to clients that do not accept HTML.
   const headers = { accept: 'text/html' }
   const answer = await fetch(location.href, { cache: 'no-store', headers }).catch(() => null)
   if (!answer?.ok) return

@@ -49,7 +49,7 @@ export class SlowDisk {
     }
   }
 
-  /** A kill came after a save of the devices that failed: what was set since is not known. */
+  /** The edge was killed after a failed save of its device records: they lack the last limits. */
   get forgot(): boolean {
     return this.#forgot
   }
