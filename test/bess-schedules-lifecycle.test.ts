@@ -54,7 +54,7 @@ test('what is approved reaches the edge at once, and nothing else does', async (
   const { status, body } = await approve(proposed.schedule_id)
   assert.deepEqual(
     [status, body.status, body.version, body.approved_by],
-    [200, 'dispatching', 2, 'control room'],
+    [200, 'approved', 2, 'control room'],
   )
   const hours = await untilDispatch(edge, (told) => told.length > 0)
   assert.ok(hours.every(({ schedule_id }) => schedule_id === proposed.schedule_id))
@@ -80,7 +80,7 @@ test('the control log has approvals and rejections, with who', async () => {
   ]
   await reject(tomorrow_id)
   await approve(today_id)
-  assertConflict(await reject(today_id), 'dispatching')
+  assertConflict(await reject(today_id), 'approved')
   const { body } = await plant.call('GET', '/bess/1/control-log?tier=operator')
   assert.equal(body.meta.count, 2)
   const shown = ({
@@ -112,7 +112,7 @@ test('a second approval takes the place of the first from then on', async () => 
   plant.clock.set(noon + 2.5 * hour_ms)
   await plant.measure({ unit1_pct: 90 })
   const second = await propose({ soc_end_target_pct: 20 })
-  assert.equal((await get(first.schedule_id)).status, 'dispatching')
+  assert.equal((await get(first.schedule_id)).status, 'approved')
   await approve(second.schedule_id)
   const told = await untilDispatch(edge, (hours) => hours.some(({ ended_at }) => ended_at !== null))
   const now = noon + 2.5 * hour_ms
@@ -129,7 +129,7 @@ test('a second approval takes the place of the first from then on', async () => 
   for (const hour of [12, 13]) assert.equal(hours[hour].power_kw, first.hours[hour].power_kw)
   assert.equal((await get(other.schedule_id)).status, 'proposed')
   plant.clock.set(noon + 12 * hour_ms)
-  assert.equal((await get(second.schedule_id)).status, 'completed')
+  assert.equal((await get(second.schedule_id)).status, 'failed')
 })
 
 test('hours that pass before the approval were not dispatched, and are told so', async () => {
@@ -221,7 +221,7 @@ test('only what is proposed can be decided on: 409 with what it is', async () =>
   await assertRefused(superseded, 'superseded')
   plant.clock.set(noon + 12 * hour_ms)
   await assertRefused(expired, 'expired')
-  await assertRefused(approved, 'dispatching')
+  await assertRefused(approved, 'approved')
   assert.equal((await get(expired)).expires_at, null)
   const all = await post(`/bess/schedules/approve-all?target_date=${today}`)
   assert.deepEqual(all.body, {

@@ -125,7 +125,7 @@ async function assertSound(versions: Map<number, number>): Promise<void> {
     assert.ok(schedule.version >= version)
     versions.set(id, schedule.version)
     const key = `${schedule.bess_id} ${schedule.target_date}`
-    if (['approved', 'dispatching', 'completed'].includes(schedule.status)) {
+    if (['approved', 'dispatching', 'completed', 'failed'].includes(schedule.status)) {
       assert.ok(!inForce.has(key), `two are in force for ${key}`)
       inForce.add(key)
     }

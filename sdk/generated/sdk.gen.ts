@@ -1767,7 +1767,7 @@ export class Operations extends HeyApiClient {
     /**
      * Every schedule that was proposed for a unit and day
      *
-     * At most one is `proposed`, and at most one `approved`, `dispatching` or `completed`: the first page has these and the newest of the others, in all 20. Each page has the newest first. `meta.count` counts all pages.
+     * At most one is `proposed`, and at most one `approved`, `dispatching`, `completed` or `failed`: the first page has these and the newest of the others, in all 20. Each page has the newest first. `meta.count` counts all pages.
      */
     public bessSchedulesList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;

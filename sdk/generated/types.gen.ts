@@ -1750,7 +1750,7 @@ export type BatteryUnit = {
      */
     market_code: string | null;
     /**
-     * Status of the schedule for today, a day in UTC: of the approved one, which is `dispatching`, else of the proposed, else of the newest; null without any.
+     * Status of the schedule for today, a day in UTC: of the approved one, else of the proposed, else of the newest; null without any. See `status` of a schedule.
      */
     schedule_status_today: 'proposed' | 'approved' | 'dispatching' | 'completed' | 'rejected' | 'superseded' | 'expired' | 'failed' | null;
     /**
@@ -1834,9 +1834,21 @@ export type BessSchedule = {
     target_date: string;
     timezone_basis: 'UTC';
     /**
-     * `proposed`: to be decided on, and nothing is dispatched. `approved`: its day is to come. `dispatching`: approved, and within its day. `completed`: approved, and its day is over. `superseded`: another took its place. `expired`: its day was over before it was decided on. `failed` is kept for edges that give a schedule up, and none does yet.
+     * `proposed`: awaits a decision; nothing is dispatched. `approved`: approved, and no edge has reported on it yet. `dispatching`: its day runs, and the edge reported that it carries it out. `completed`: its day is over, and the edge reported that it carried it out. `failed`: the edge reported that it could not carry it out, or its day is over without any report. `superseded`: another took its place. `expired`: its day was over before a decision. Reports that arrive late, after an outage of the link, change `failed` to what they say. A schedule of today that is `failed` is still in force: the edge goes on trying.
      */
     status: 'proposed' | 'approved' | 'dispatching' | 'completed' | 'rejected' | 'superseded' | 'expired' | 'failed';
+    /**
+     * `not_reported`: its day has begun, and no edge has reported on it (`approved`, `failed`). `not_executed`: by the reports of the edge, no hour with power was carried out (`failed`). `interrupted`: carried out before, the edge cannot now (`dispatching`). `partly_executed`: some hours with power were not carried out (`completed`). Else null.
+     */
+    status_reason: 'not_reported' | 'not_executed' | 'interrupted' | 'partly_executed' | null;
+    /**
+     * Why the edge could not carry it out, by its newest report of a failure, such as `pcs_stale`; null unless `status_reason` is `not_executed`, `interrupted` or `partly_executed`, and where no report names one.
+     */
+    failure_code: string | null;
+    /**
+     * Hours that the edge reported as carried out, with power or without, ascending. An hour in which a limit left nothing of the planned power is not; `deviations` has how much was given.
+     */
+    executed_hours: Array<number>;
     /**
      * Goes up with every change.
      */

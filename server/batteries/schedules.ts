@@ -1,5 +1,5 @@
 /** Schedules of batteries: how they are stored, read and shown. */
-import { day_ms, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/utc-day'
 import {
   type DispatchProblem,
   objectives,
@@ -12,19 +12,13 @@ import { At, iso } from '../records/frame.ts'
 import type { Queries } from '../storage/database.ts'
 import { hourRecord, ScheduleHour, type StoredHour } from './schedule-hours.ts'
 import { type ScheduleInputs, SchedulePlan } from './schedule-plan.ts'
+import {
+  type Dispatched,
+  dispatchedOf,
+  ScheduleProgress,
+  scheduleProgress,
+} from './schedule-status.ts'
 import { hourlyPowers, readUnitQuarters, type Unit } from './unit-energy.ts'
-
-export const scheduleStatuses = [
-  'proposed',
-  'approved',
-  'dispatching',
-  'completed',
-  'rejected',
-  'superseded',
-  'expired',
-  'failed',
-] as const
-export type ScheduleStatus = (typeof scheduleStatuses)[number]
 
 /** What a plan can be best at. */
 export const scheduleObjectives = objectives
@@ -36,13 +30,7 @@ export const Schedule = Type.Object(
     bess_id: Type.Integer({ minimum: 1, examples: [1] }),
     target_date: Type.String({ format: 'date', description: 'The day, UTC.' }),
     timezone_basis: Type.Enum(['UTC']),
-    status: Type.Enum([...scheduleStatuses], {
-      description:
-        '`proposed`: to be decided on, and nothing is dispatched. `approved`: its day is to come. ' +
-        '`dispatching`: approved, and within its day. `completed`: approved, and its day is over. ' +
-        '`superseded`: another took its place. `expired`: its day was over before it was decided ' +
-        'on. `failed` is kept for edges that give a schedule up, and none does yet.',
-    }),
+    ...ScheduleProgress.properties,
     version: Type.Integer({ minimum: 1, description: 'Goes up with every change.' }),
     objective: Type.Enum([...scheduleObjectives]),
     created_at: At('When it was proposed.'),
@@ -99,19 +87,8 @@ export interface StoredSchedule {
   problem: StoredProblem
   plan: SchedulePlan
   hours: StoredHour[]
-}
-
-/** What a schedule is called at an instant. */
-export function scheduleStatus(
-  { state, target_date }: Pick<StoredSchedule, 'state' | 'target_date'>,
-  now: Date,
-): ScheduleStatus {
-  const day_start = Date.parse(target_date)
-  const is_over = now.getTime() >= day_start + day_ms
-  if (state === 'proposed') return is_over ? 'expired' : 'proposed'
-  if (state !== 'approved') return state
-  if (is_over) return 'completed'
-  return utcDayStart(now) === day_start ? 'dispatching' : 'approved'
+  /** null: never approved. */
+  dispatched: Dispatched | null
 }
 
 /** `actual_power_kw`: of each hour, where it was measured; see `readActuals`. */
@@ -121,13 +98,13 @@ export function scheduleOf(
   actual_power_kw: ReadonlyMap<number, number> = new Map(),
 ): Schedule {
   const edited = row.hours.filter(({ edited_at }) => edited_at !== null)
-  const status = scheduleStatus(row, now)
+  const progress = scheduleProgress(row, now)
   return {
     schedule_id: row.schedule_id,
     bess_id: row.bess_id,
     target_date: row.target_date,
     timezone_basis: 'UTC',
-    status,
+    ...progress,
     version: row.version,
     objective: row.objective,
     created_at: row.created_at.toISOString(),
@@ -141,7 +118,7 @@ export function scheduleOf(
     superseded_at: iso(row.superseded_at),
     edited: edited.length > 0,
     edited_hours: edited.map(({ hour }) => hour),
-    expires_at: status === 'proposed' ? expiryOf(row.target_date) : null,
+    expires_at: progress.status === 'proposed' ? expiryOf(row.target_date) : null,
     optimizer: row.plan.optimizer,
     inputs: inputsOf(row.plan.inputs),
     totals: row.plan.totals,
@@ -164,7 +141,8 @@ const expiryOf = (target_date: string) => new Date(Date.parse(target_date) + day
 
 const columns = `schedule_id::int as schedule_id, bess_id, target_date, state, version, objective,
   created_at, created_by, approved_at, approved_by, rejected_at, rejected_by, reject_reason,
-  superseded_at, superseded_by::int as superseded_by, problem, plan, hours`
+  superseded_at, superseded_by::int as superseded_by, problem, plan, hours,
+  case when approved_at is not null then ${dispatchedOf('battery_schedules')} end as dispatched`
 
 export interface DayPage {
   site_id: string

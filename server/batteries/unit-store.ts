@@ -10,6 +10,7 @@ import {
 import type { Queries } from '../storage/database.ts'
 import { type ActiveAlarm, activeAlarms } from './active-alarms.ts'
 import { type Condition, readConditions } from './conditions.ts'
+import { type Dispatched, dispatchedOf } from './schedule-status.ts'
 import type { StoredSchedule } from './schedules.ts'
 
 type Words = 'state' | 'contactor_state' | 'fire_system_state' | 'control_place'
@@ -94,6 +95,7 @@ export interface UnitRow
   ems_firmware: string | null
   /** Of the schedule for today, in UTC; null where there is none. */
   schedule_state: StoredSchedule['state'] | null
+  schedule_dispatched: Dispatched | null
 }
 
 export interface PcsRow extends Newest, Measured<PcsReading> {
@@ -191,11 +193,9 @@ const units = {
       since.discharged_total_kwh AS day_first_discharged_kwh,
       newest.clamp_reason, newest.from_at AS clamped_from_at,
       command.source AS command_source, command.from_at AS command_from_at,
-      (SELECT state FROM battery_schedules p
-       WHERE p.site_id = b.site_id AND p.bess_id = b.bess_id
-         AND p.target_date = ($3::timestamptz AT TIME ZONE 'UTC')::date
-       ORDER BY state = 'approved' DESC, state = 'proposed' DESC, schedule_id DESC LIMIT 1
-      ) AS schedule_state
+      today.state AS schedule_state,
+      CASE WHEN today.approved_at IS NOT NULL THEN ${dispatchedOf('today')} END
+        AS schedule_dispatched
     FROM batteries b
     LEFT JOIN bess_latest l ON l.site_id = b.site_id AND l.bess_id = b.bess_id
     LEFT JOIN battery_setups s ON s.site_id = b.site_id AND s.bess_id = b.bess_id
@@ -209,6 +209,12 @@ const units = {
       (${counters} AND r.measured_at > $2 AND r.measured_at <= $3 ORDER BY r.measured_at LIMIT 1)
       ORDER BY measured_at LIMIT 1
     ) since ON true
+    LEFT JOIN LATERAL (
+      SELECT * FROM battery_schedules p
+      WHERE p.site_id = b.site_id AND p.bess_id = b.bess_id
+        AND p.target_date = ($3::timestamptz AT TIME ZONE 'UTC')::date
+      ORDER BY state = 'approved' DESC, state = 'proposed' DESC, schedule_id DESC LIMIT 1
+    ) today ON true
     LEFT JOIN LATERAL (${lastDispatch('')} LIMIT 1) newest ON true
     LEFT JOIN LATERAL (${lastDispatch("AND t.source <> 'safety'")} LIMIT 1) command ON true
     WHERE b.site_id = $1

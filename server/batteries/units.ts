@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox'
 import { id_max, LocationId, Nullable } from '../http/params.ts'
 import { At, inventoried, iso, isStale } from '../records/frame.ts'
 import type { Situation } from '../records/situation.ts'
-import { scheduleStatus, scheduleStatuses } from './schedules.ts'
+import { scheduleStatus, scheduleStatuses } from './schedule-status.ts'
 import type { LiveUnit, UnitFacts, UnitRow } from './unit-store.ts'
 
 const closed = { additionalProperties: false } as const
@@ -101,8 +101,8 @@ export const BatteryUnit = Type.Object(
     schedule_status_today: Nullable(
       Type.Enum([...scheduleStatuses], {
         description:
-          'Status of the schedule for today, a day in UTC: of the approved one, which is ' +
-          '`dispatching`, else of the proposed, else of the newest; null without any.',
+          'Status of the schedule for today, a day in UTC: of the approved one, else of the ' +
+          'proposed, else of the newest; null without any. See `status` of a schedule.',
       }),
     ),
     ...inventoried,
@@ -128,7 +128,11 @@ export function unitRecord({ row, pcs }: LiveUnit, situation: Situation): Batter
     schedule_status_today:
       row.schedule_state &&
       scheduleStatus(
-        { state: row.schedule_state, target_date: utcDate(situation.now) },
+        {
+          state: row.schedule_state,
+          target_date: utcDate(situation.now),
+          dispatched: row.schedule_dispatched,
+        },
         situation.now,
       ),
     created_at: row.created_at.toISOString(),

@@ -23,6 +23,7 @@ import { WriteButton } from '../ui/write-button.tsx'
 import { useSchedules, useUnits } from './battery/reads.ts'
 import { scheduleColors, scheduleWords } from './battery/words.ts'
 import { Deviations } from './battery-day/deviations.tsx'
+import { isInForce } from './battery-day/handover.ts'
 import { PlanModal } from './battery-day/plan-modal.tsx'
 import { ScheduleView } from './battery-day/schedule-view.tsx'
 import NotFound from './not-found.tsx'
@@ -128,8 +129,8 @@ interface PlansProps {
   may_plan: boolean
 }
 
-const inForce = ({ status }: BessSchedule) =>
-  status === 'approved' || status === 'dispatching' || status === 'completed'
+const wasApproved = (schedule: BessSchedule) =>
+  isInForce(schedule) || schedule.status === 'completed'
 
 function Plans({ site_id, bess_id, day, may_plan }: PlansProps) {
   const schedules = useSchedules(site_id, bess_id, day)
@@ -137,7 +138,7 @@ function Plans({ site_id, bess_id, day, may_plan }: PlansProps) {
   return (
     <Answered query={schedules}>
       {({ data }) => {
-        const main = data.filter((one) => one.status === 'proposed' || inForce(one))
+        const main = data.filter((one) => one.status === 'proposed' || wasApproved(one))
         const offered = main.length > 0 ? main : data.slice(0, 1)
         const shown = offered.find((one) => one.schedule_id === chosen_id) ?? offered[0]
         if (!shown) {

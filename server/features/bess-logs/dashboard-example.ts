@@ -40,6 +40,12 @@ const row: UnitRow = {
   ...{ day_first_charged_kwh: 52_000, day_first_discharged_kwh: 46_500 },
   ...{ clamp_reason: null, clamped_from_at: null, command_source: 'schedule' },
   ...{ command_from_at: new Date('2026-06-21T10:00:00Z'), schedule_state: 'approved' },
+  schedule_dispatched: {
+    powered_hours: [2, 3, 4, 9, 10, 11],
+    executed_hours: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    newest_status: 'achieved',
+    failure_code: null,
+  },
 }
 const live: LiveUnit = { row, pcs: [], alarms: [] }
 const situation = {

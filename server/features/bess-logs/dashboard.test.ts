@@ -173,7 +173,7 @@ test('the day of a battery against its plan', async (t) => {
       assert.deepEqual(body[name], (await get(path)).body, name)
     }
     assert.deepEqual(body.deviations, (await get('/bess/1/deviations')).body.data)
-    assert.deepEqual([body.schedule.status, body.schedule.hours[1].power_kw], ['dispatching', 80])
+    assert.deepEqual([body.schedule.status, body.schedule.hours[1].power_kw], ['approved', 80])
     assert.ok(Math.abs(body.schedule.hours[1].actual_power_kw - 60) < 0.2)
     assert.equal(body.schedule.hours[2].actual_power_kw, null)
     const { schedule_id } = body.schedule

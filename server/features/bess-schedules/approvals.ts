@@ -19,11 +19,11 @@ import {
 } from '../../batteries/planning/present.ts'
 import { Refusal } from '../../batteries/planning/refusal.ts'
 import { approvedParts } from '../../batteries/planning/revise.ts'
+import { scheduleStatus } from '../../batteries/schedule-status.ts'
 import {
   approvedSchedule,
   type StoredSchedule,
   scheduleById,
-  scheduleStatus,
   schedulesIn,
 } from '../../batteries/schedules.ts'
 import { ApiError } from '../../http/errors.ts'

@@ -7,13 +7,13 @@ import { readUnits } from '../../batteries/planning/plan-units.ts'
 import type { BatteryPlanner, PlannedUnit, PlanOutcome } from '../../batteries/planning/planner.ts'
 import { Refusal } from '../../batteries/planning/refusal.ts'
 import { revised } from '../../batteries/planning/revise.ts'
+import { scheduleStatus } from '../../batteries/schedule-status.ts'
 import {
   readActuals,
   type Schedule,
   type StoredSchedule,
   scheduleById,
   scheduleOf,
-  scheduleStatus,
   schedulesIn,
 } from '../../batteries/schedules.ts'
 import type { Caller } from '../../http/endpoint.ts'

@@ -58,7 +58,8 @@ export const listSchedules = endpoint({
   operation_id: 'bess_schedules_list',
   summary: 'Every schedule that was proposed for a unit and day',
   description:
-    'At most one is `proposed`, and at most one `approved`, `dispatching` or `completed`: the ' +
+    'At most one is `proposed`, and at most one `approved`, `dispatching`, `completed` or ' +
+    '`failed`: the ' +
     `first page has these and the newest of the others, in all ${page_size}. Each page has the ` +
     'newest first. `meta.count` counts all pages.',
   params: { bess_id: BessId },

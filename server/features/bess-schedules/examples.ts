@@ -60,6 +60,7 @@ const stored: StoredSchedule = {
   ...{ objective: 'arbitrage', created_at: proposed_at, created_by: 'control room' },
   ...{ approved_at: null, approved_by: null, rejected_at: null, rejected_by: null },
   ...{ reject_reason: null, superseded_at: null, superseded_by: null, problem, hours },
+  dispatched: null,
   plan: {
     optimizer: {
       ...{ name: 'highs', version: '1.15', solver_status: 'optimal', solve_ms: 6.4 },

@@ -84,7 +84,7 @@ test('one schedule of each unit counts: the approved, else the proposed, else th
   const { body } = await site.get('/bess')
   assert.deepEqual(
     body.data.map((unit: Record<string, unknown>) => unit['schedule_status_today']),
-    ['dispatching', 'proposed'],
+    ['approved', 'proposed'],
   )
 })
 

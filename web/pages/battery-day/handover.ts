@@ -1,8 +1,9 @@
 /** What the approval of a plan does to that of the next day, which begins where this one ends. */
 import type { BessSchedule } from '@heliograph/sdk'
 
+/** Of a day that is not over: the edge goes on trying what failed until then. */
 export const isInForce = ({ status }: Pick<BessSchedule, 'status'>) =>
-  status === 'approved' || status === 'dispatching'
+  status === 'approved' || status === 'dispatching' || status === 'failed'
 
 /** Smaller differences of charge are within what forecasts of a day are good for, %. */
 const tolerated_pct = 1

@@ -44,6 +44,7 @@ const decided = new Set([
   'approved',
   'dispatching',
   'completed',
+  'failed',
   'rejected',
   'superseded',
   'expired',

@@ -8,7 +8,7 @@ import { formatEnergy, formatMoney, formatNumber } from '../../ui/format.ts'
 import { Loading } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { inWords } from '../../ui/words.ts'
-import { scheduleColors, scheduleWords } from '../battery/words.ts'
+import { progressWords, scheduleColors, scheduleWords } from '../battery/words.ts'
 import { Decide } from './decide.tsx'
 import { HourModal } from './hour-modal.tsx'
 import { Hours } from './hours.tsx'
@@ -73,6 +73,7 @@ const isAt = ({ start_at, end_at }: ScheduleHour, at_ms: number) =>
 function Status({ schedule }: { schedule: BessSchedule }) {
   const { timezone } = useSite()
   const { status, objective, created_at, created_by, approved_at, approved_by, inputs } = schedule
+  const progress = progressWords(schedule)
   return (
     <Stack gap={2}>
       <Group gap="xs">
@@ -82,6 +83,7 @@ function Status({ schedule }: { schedule: BessSchedule }) {
         <Badge color={scheduleColors[status] ?? 'gray'}>{scheduleWords(status)}</Badge>
         {schedule.edited && <Badge color="violet">Changed by hand</Badge>}
       </Group>
+      {progress && <Text size="sm">{progress}</Text>}
       <Text size="sm">
         {inWords(objective)}, proposed by {created_by} <Time at={created_at} timezone={timezone} />
         {approved_at && (

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { BatteryNow } from '@heliograph/sdk'
-import { deviationReason, inSentence, powerWords, scheduleWords, stateWords } from './words.ts'
+import type { BatteryNow, BessSchedule } from '@heliograph/sdk'
+import {
+  deviationReason,
+  inSentence,
+  powerWords,
+  progressWords,
+  scheduleWords,
+  stateWords,
+} from './words.ts'
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 
@@ -29,4 +36,17 @@ test('codes that it has no words for are told as they are', () => {
   assert.equal(deviationReason('new_reason' as never), 'New reason')
   assert.equal(scheduleWords(null), 'No plan')
   assert.equal(scheduleWords('new_state'), 'New state')
+})
+
+test('a plan that failed says what the edge reported, or that it did not', () => {
+  const said = (status: string, status_reason: string | null, failure_code: string | null = null) =>
+    progressWords({ status, status_reason, failure_code } as BessSchedule)
+  assert.equal(said('completed', null), null)
+  assert.equal(said('failed', 'not_reported'), 'The edge reported nothing of it.')
+  assert.equal(said('approved', 'not_reported'), 'The edge has not reported on it yet.')
+  assert.equal(
+    said('failed', 'not_executed', 'pcs_not_ready'),
+    'The edge could not carry it out (pcs not ready).',
+  )
+  assert.equal(said('completed', 'partly_executed'), 'Carried out in part.')
 })

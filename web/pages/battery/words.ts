@@ -1,5 +1,5 @@
 /** A battery in words. */
-import type { BatteryDeviation, BatteryEnvelope, BatteryNow } from '@heliograph/sdk'
+import type { BatteryDeviation, BatteryEnvelope, BatteryNow, BessSchedule } from '@heliograph/sdk'
 import { formatPower, none } from '../../ui/format.ts'
 import { inWords } from '../../ui/words.ts'
 
@@ -62,7 +62,7 @@ const scheduleTexts: Record<string, string> = {
   proposed: 'To be decided',
   approved: 'Approved',
   dispatching: 'Running',
-  completed: 'Over',
+  completed: 'Completed',
   rejected: 'Rejected',
   superseded: 'Replaced',
   expired: 'Expired',
@@ -71,6 +71,29 @@ const scheduleTexts: Record<string, string> = {
 
 export const scheduleWords = (status: string | null) =>
   status === null ? 'No plan' : (scheduleTexts[status] ?? inWords(status))
+
+/** Why a schedule has the status that it has; null where the status says it all. */
+export function progressWords({
+  status,
+  status_reason,
+  failure_code,
+}: Pick<BessSchedule, 'status' | 'status_reason' | 'failure_code'>): string | null {
+  const because = failure_code === null ? '.' : ` (${inSentence(inWords(failure_code))}).`
+  switch (status_reason) {
+    case 'not_reported':
+      return status === 'failed'
+        ? 'The edge reported nothing of it.'
+        : 'The edge has not reported on it yet.'
+    case 'not_executed':
+      return `The edge could not carry it out${because}`
+    case 'interrupted':
+      return `Interrupted: the edge cannot carry it out now${because}`
+    case 'partly_executed':
+      return `Carried out in part${because}`
+    default:
+      return null
+  }
+}
 
 export const stateWords = ({ state, quality }: BatteryNow) => {
   if (quality === 'missing') return 'Never measured'
