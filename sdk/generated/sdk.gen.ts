@@ -1851,7 +1851,7 @@ export class Operations extends HeyApiClient {
     /**
      * Propose the best schedules of all units together
      *
-     * Nothing is dispatched until it is approved. Planned on the day-ahead prices of the unit, its plant or the site, beyond those that are published on the price forecast, and where there is neither the hour stays idle with `price_per_mwh` null. The open proposal of the same unit and day is superseded. Passed hours and the running one stay as approved, else idle. A hole in published prices (`price_hole`), none at all (`no_price`, both with `missing_hours`), an unknown state of charge (`telemetry_stale`), and what else keeps a unit from being planned, skips the unit. Units behind one connection share `export_plan_limit_kw` of the site, where it has one. Where no unit at all could be planned nothing is created, and it is 409: `details.skipped` has all of them, `details.current_state` is the `code` that they share, `none_planned` where they differ, `no_units` where the site has none. Where more of the site (`plans_of_site`), or of all sites (`plans_of_server`), are being planned than is well it is 503 with that as `details.reason`.
+     * Nothing is dispatched until it is approved. Planned on the day-ahead prices of the unit, its plant or the site, beyond those that are published on the price forecast, and where there is neither the hour stays idle with `price_per_mwh` null. The open proposal of the same unit and day is superseded. Passed hours and the running one stay as approved, else idle. A hole in published prices (`price_hole`), none at all (`no_price`, both with `missing_hours`), an unknown state of charge (`telemetry_stale`), and what else keeps a unit from being planned, skips the unit. Units behind one connection share `export_plan_limit_kw` of the site, where it has one. 201 where at least one unit was planned: `data` has these schedules, and `skipped` every other unit with its `code` and `message`. Where no unit at all could be planned nothing is created, and it is 409: `details.skipped` has all of them, `details.current_state` is the `code` that they share, `none_planned` where they differ, `no_units` where the site has none. Where more of the site (`plans_of_site`), or of all sites (`plans_of_server`), are being planned than is well it is 503 with that as `details.reason`.
      */
     public bessOptimizeAll<ThrowOnError extends boolean = true>(parameters: {
         'Idempotency-Key'?: string;
@@ -1885,7 +1885,7 @@ export class Operations extends HeyApiClient {
     /**
      * Have a proposed schedule dispatched
      *
-     * Only a proposed one: of any other 409 with what it is as `details.current_state`. `If-Match` makes sure that it is the one that was seen. It takes the place of the one approved before for the unit and day, from now on. Approval lifts no limit: the edge holds each hour within what the unit and the connection can at the time. Where the unit cannot follow the plan of a running day from the state of charge that it has now, `constraint_violations` says so. 409 with the hour where it discharges more than what is approved of other units leaves of `export_plan_limit_kw` (`export_limit`), and where a unit could not follow the plan of a coming day from where the day before is approved to end, or is more than 1 % from what was planned on (`infeasible`).
+     * Only a proposed one: of any other 409 with its status as `details.current_state`. `If-Match` makes sure that it is the one that was seen. `details` of a 409 always has `current_state`, `allowed` (the state that it takes), `message` (why it is refused) and `remedy` (what to do about it), and `superseded_by` where another schedule took its place. It takes the place of the one approved before for the unit and day, from now on. Approval lifts no limit: the edge holds each hour within what the unit and the connection can at the time. Where the unit cannot follow the plan of a running day from the state of charge that it has now, `constraint_violations` says so. 409 with the hour where it discharges more than what is approved of other units leaves of `export_plan_limit_kw` (`export_limit`), and where a unit could not follow the plan of a coming day from where the day before is approved to end, or is more than 1 % from what was planned on (`infeasible`). These have `details.constraint`, `details.hour`, `details.by_kw` (power above the limit; null for `infeasible`) and, for `infeasible`, `details.soc_start_pct`. A unit out of service is 409 `unit_retired`. `broken_schedules` names the approved schedules of later days that the unit cannot follow any more after this approval.
      */
     public bessScheduleApprove<ThrowOnError extends boolean = true>(parameters: {
         'Idempotency-Key'?: string;
@@ -1910,7 +1910,7 @@ export class Operations extends HeyApiClient {
     /**
      * Decline a proposed schedule
      *
-     * Only a proposed one: of any other 409 with what it is as `details.current_state`. `If-Match` makes sure that it is the one that was seen. What is approved for the day stays as it is.
+     * Only a proposed one: of any other 409 with its status as `details.current_state`. `If-Match` makes sure that it is the one that was seen. `details` of a 409 always has `current_state`, `allowed` (the state that it takes), `message` (why it is refused) and `remedy` (what to do about it), and `superseded_by` where another schedule took its place. What is approved for the day stays as it is.
      */
     public bessScheduleReject<ThrowOnError extends boolean = true>(parameters: {
         'Idempotency-Key'?: string;
@@ -1942,7 +1942,7 @@ export class Operations extends HeyApiClient {
     /**
      * Have every proposed schedule of a day dispatched
      *
-     * Each as if it were approved alone, but in view of all the others. Those that cannot be are told. Where all together would feed in more than `export_plan_limit_kw`, units with the highest ids are left out first.
+     * Approves each proposal as if it were approved alone, but in view of all the others. Always 200, also where nothing could be approved or nothing is proposed: `approved` has what was approved, and `skipped` every proposal that was not, with its `code`, `message` and `remedy`. A proposal is skipped where its day is over (`expired`), its unit is out of service (`unit_retired`), its unit could not follow it from where the day before ends (`infeasible`), or all together would feed in more than `export_plan_limit_kw` (`export_limit`: the units with the highest ids first). `broken_schedules` names approved schedules of later days that these approvals break.
      */
     public bessSchedulesApproveAll<ThrowOnError extends boolean = true>(parameters: {
         'Idempotency-Key'?: string;
@@ -1965,7 +1965,7 @@ export class Operations extends HeyApiClient {
     /**
      * Revise the target of one hour of a proposed schedule
      *
-     * Only a proposed one: of any other 409 with what it is as `details.current_state`. `If-Match` makes sure that it is the one that was seen. An hour that has begun is 409 (`hour_locked`). Outside of the band of the hour is 422 with the band; what the unit could not follow for the rest of the day is 422 with `details.first_infeasible_hour`. The answer has the state of charge of all hours anew. The body may be the whole object as it was read, with changes: its read-only fields are ignored. Rejected with 422 `read_only_field`, which names the field, when one of them differs from what is stored.
+     * Only a proposed one: of any other 409 with its status as `details.current_state`. `If-Match` makes sure that it is the one that was seen. `details` of a 409 always has `current_state`, `allowed` (the state that it takes), `message` (why it is refused) and `remedy` (what to do about it), and `superseded_by` where another schedule took its place. An hour that has begun is 409 (`hour_locked`). Outside of the band of the hour is 422 with the band; what the unit could not follow for the rest of the day is 422 with `details.first_infeasible_hour`. The answer has the state of charge of all hours anew. The body may be the whole object as it was read, with changes: its read-only fields are ignored. Rejected with 422 `read_only_field`, which names the field, when one of them differs from what is stored.
      */
     public bessScheduleHourRevise<ThrowOnError extends boolean = true>(parameters: {
         'Idempotency-Key'?: string;

@@ -333,6 +333,88 @@ export type AlertsNow = {
     critical: number;
 };
 
+export type ApprovedBessSchedule = {
+    schedule_id: number;
+    bess_id: number;
+    /**
+     * The day, UTC.
+     */
+    target_date: string;
+    timezone_basis: 'UTC';
+    /**
+     * `proposed`: awaits a decision; nothing is dispatched. `approved`: approved, and no edge has reported on it yet. `dispatching`: its day runs, and the edge reported that it carries it out. `completed`: its day is over, and the edge reported that it carried it out. `failed`: the edge reported that it could not carry it out, or its day is over without any report. `superseded`: another took its place. `expired`: its day was over before a decision. Reports that arrive late, after an outage of the link, change `failed` to what they say. A schedule of today that is `failed` is still in force: the edge goes on trying.
+     */
+    status: 'proposed' | 'approved' | 'dispatching' | 'completed' | 'rejected' | 'superseded' | 'expired' | 'failed';
+    /**
+     * `not_reported`: its day has begun, and no edge has reported on it (`approved`, `failed`). `not_executed`: by the reports of the edge, no hour with power was carried out (`failed`). `interrupted`: carried out before, the edge cannot now (`dispatching`). `partly_executed`: some hours with power were not carried out (`completed`). Else null.
+     */
+    status_reason: 'not_reported' | 'not_executed' | 'interrupted' | 'partly_executed' | null;
+    /**
+     * Why the edge could not carry it out, by its newest report of a failure, such as `pcs_stale`; null unless `status_reason` is `not_executed`, `interrupted` or `partly_executed`, and where no report names one.
+     */
+    failure_code: string | null;
+    /**
+     * Hours that the edge reported as carried out, with power or without, ascending. An hour in which a limit left nothing of the planned power is not; `deviations` has how much was given.
+     */
+    executed_hours: Array<number>;
+    /**
+     * Goes up with every change.
+     */
+    version: number;
+    objective: 'arbitrage' | 'self_consumption' | 'peak_shaving' | 'capacity_firming' | 'combined';
+    /**
+     * When it was proposed.
+     */
+    created_at: string;
+    /**
+     * The name of the key.
+     */
+    created_by: string;
+    /**
+     * When it was approved.
+     */
+    approved_at: string | null;
+    approved_by: string | null;
+    /**
+     * When it was rejected.
+     */
+    rejected_at: string | null;
+    rejected_by: string | null;
+    reject_reason: string | null;
+    /**
+     * The schedule that took its place.
+     */
+    superseded_by: number | null;
+    /**
+     * From when on another took its place; hours before that were dispatched if approved.
+     */
+    superseded_at: string | null;
+    /**
+     * Whether a person revised any hour.
+     */
+    edited: boolean;
+    edited_hours: Array<number>;
+    /**
+     * Until when a proposed one can be approved: the end of its day. Null of all others.
+     */
+    expires_at: string | null;
+    optimizer: ScheduleOptimizer;
+    inputs: ScheduleInputs;
+    totals: ScheduleTotals;
+    /**
+     * Empty where the plan holds everything; the edge holds the limits in any case.
+     */
+    constraint_violations: Array<ScheduleViolation>;
+    /**
+     * From hour 0 to 23.
+     */
+    hours: Array<ScheduleHour>;
+    /**
+     * Approved schedules of later days that their unit cannot follow whole any more, since its day before is approved to end with another state of charge. They stay approved, and the edge follows them as far as it can: optimise their days again. Empty where none is broken.
+     */
+    broken_schedules: Array<BrokenSchedule>;
+};
+
 export type Attachment = {
     /**
      * Within what it is attached to.
@@ -1778,9 +1860,13 @@ export type BessApprovals = {
      */
     approved: Array<number>;
     /**
-     * Proposed ones of the day that could not be, by id.
+     * Proposed ones of the day that could not be, by id. They stay proposed; empty where all were approved.
      */
     skipped: Array<SkippedSchedule>;
+    /**
+     * Approved schedules of later days that their unit cannot follow whole any more, since its day before is approved to end with another state of charge. They stay approved, and the edge follows them as far as it can: optimise their days again. Empty where none is broken.
+     */
+    broken_schedules: Array<BrokenSchedule>;
 };
 
 export type BessHourRevision = {
@@ -1820,7 +1906,7 @@ export type BessOptimizations = {
     data: Array<BessSchedule>;
     meta: ListMeta;
     /**
-     * Units that were not, and why.
+     * All other units of the site, and why; empty where each was planned.
      */
     skipped: Array<SkippedUnit>;
 };
@@ -1913,6 +1999,31 @@ export type BessScheduleRejection = {
      * For those who read it.
      */
     reason?: string;
+};
+
+export type BrokenSchedule = {
+    schedule_id: number;
+    bess_id: number;
+    /**
+     * Its day, UTC.
+     */
+    target_date: string;
+    /**
+     * What the plan does not hold.
+     */
+    constraint: 'soc_min' | 'soc_max' | 'soc_end' | 'charge_limit' | 'discharge_limit' | 'export_limit' | 'import_limit' | 'room' | 'cycles' | 'ramp' | 'fixed_power';
+    /**
+     * The first hour in which.
+     */
+    hour: number;
+    /**
+     * State of charge that its day begins with now, %.
+     */
+    soc_start_pct: number;
+    /**
+     * State of charge that its day began with before this approval, %.
+     */
+    previous_soc_start_pct: number;
 };
 
 export type ChecklistItem = {
@@ -9201,6 +9312,14 @@ export type SkippedSchedule = {
      * The first hour in which; null where it is no hour that keeps it back.
      */
     hour: number | null;
+    /**
+     * Why, in a sentence.
+     */
+    message: string;
+    /**
+     * What would make it one that can be approved.
+     */
+    remedy: string;
 };
 
 export type SkippedUnit = {
@@ -16855,7 +16974,7 @@ export type BessScheduleApproveResponses = {
     /**
      * Done.
      */
-    200: BessSchedule;
+    200: ApprovedBessSchedule;
 };
 
 export type BessScheduleApproveResponse = BessScheduleApproveResponses[keyof BessScheduleApproveResponses];

@@ -1,5 +1,6 @@
 /** Approval: what a plan must hold by then, and what it changes for the plans after it. */
 import { addDays, utcDate } from '@heliograph/domain/utc-day'
+import type { Static } from 'typebox'
 import {
   amongNewest,
   besideOf,
@@ -26,11 +27,16 @@ import {
   scheduleById,
   schedulesIn,
 } from '../../batteries/schedules.ts'
-import { ApiError } from '../../http/errors.ts'
 import { noteChange } from '../../storage/curtailment.ts'
 import type { Queries, Transaction } from '../../storage/database.ts'
 import { type Actor, noteDecision, proposal } from './commands.ts'
-import { days_ahead_max, type SkippedSchedule } from './schemas.ts'
+import { adviceOf, conflict } from './conflicts.ts'
+import {
+  type ApprovedAll,
+  type BrokenSchedule,
+  days_ahead_max,
+  type SkippedSchedule,
+} from './schemas.ts'
 
 /** The charge of a unit that rests may stray so far from what it was planned on, %. */
 const strayed_pct = 1
@@ -42,24 +48,33 @@ interface Candidate {
   unfollowed: Breach | null
 }
 
+export interface Approval {
+  row: StoredSchedule
+  broken: BrokenSchedule[]
+}
+
 export async function approve(
   tx: Transaction,
   actor: Actor,
   schedule_id: number,
-): Promise<StoredSchedule> {
+): Promise<Approval> {
   const { site_id, now } = actor
   const stored = await proposal(tx, actor, schedule_id)
   const plans = await readDayPlans(tx, { site_id, date: stored.target_date })
   const unit = unitOf(plans, stored)
-  const conflict = (current_state: string, allowed: string, breach?: Breach) => {
-    const details = { schedule_id, current_state, allowed: [allowed], ...breach }
-    return new ApiError('conflict_state', details)
+  if (unit?.is_retired !== false) {
+    throw conflict(schedule_id, { state: 'unit_retired', allowed: 'in_service' })
   }
-  if (unit?.is_retired !== false) throw conflict('unit_retired', 'in_service')
   const { row, unfollowed } = await candidateOf(tx, actor, stored, plans)
-  if (unfollowed) throw conflict('infeasible', 'feasible', unfollowed)
+  if (unfollowed) {
+    const { soc_start_pct } = row.problem.unit
+    const facts = { breach: unfollowed, soc_start_pct }
+    throw conflict(schedule_id, { state: 'infeasible', allowed: 'feasible', ...facts })
+  }
   const breach = breachAmong(plans, row, new Map(), now)
-  if (breach) throw conflict('export_limit', 'within_export_limit', breach)
+  if (breach) {
+    throw conflict(schedule_id, { state: 'export_limit', allowed: 'within_export_limit', breach })
+  }
   return approveRow(tx, actor, row, plans)
 }
 
@@ -94,9 +109,11 @@ async function candidateOf(
   const is_as_planned =
     start.source === 'measured' &&
     Math.abs(start.soc_pct - stored.problem.unit.soc_start_pct) <= strayed_pct
-  const is_whole = !stored.plan.constraint_violations.some(isOfPlan)
-  return { row, unfollowed: is_whole && !is_as_planned ? courseBreach(row) : null }
+  return { row, unfollowed: isWhole(stored) && !is_as_planned ? courseBreach(row) : null }
 }
+
+/** Nothing was missed when it was planned. */
+const isWhole = ({ plan }: StoredSchedule) => !plan.constraint_violations.some(isOfPlan)
 
 async function startOf(
   tx: Transaction,
@@ -118,7 +135,7 @@ async function approveRow(
   actor: Actor,
   row: StoredSchedule,
   plans: DayPlans,
-): Promise<StoredSchedule> {
+): Promise<Approval> {
   const { site_id, now } = actor
   const { schedule_id, bess_id, target_date } = row
   await noteChange(tx, site_id)
@@ -143,29 +160,36 @@ async function approveRow(
     ],
   )
   await noteDecision(tx, actor, { schedule_id, action: 'approve' })
-  await followOn(tx, { site_id, now }, { bess_id, date: target_date })
-  return (await scheduleById(tx, { site_id, schedule_id }))!
+  const broken = await followOn(tx, { site_id, now }, { bess_id, date: target_date })
+  return { row: (await scheduleById(tx, { site_id, schedule_id }))!, broken }
 }
 
-/** What is planned of the days after it begins where it ends now. */
+/**
+ * Lets the schedules of the days after a date begin where the day before is approved to end.
+ * Returns the approved ones that their unit cannot follow whole from there.
+ */
 async function followOn(
   tx: Transaction,
   { site_id, now }: Pick<Actor, 'site_id' | 'now'>,
   { bess_id, date }: { bess_id: number; date: string },
-): Promise<void> {
+): Promise<BrokenSchedule[]> {
+  const broken: BrokenSchedule[] = []
   const last = addDays(utcDate(now), days_ahead_max)
   for (let day = date; day < last; day = addDays(day, 1)) {
     const before = await approvedSchedule(tx, site_id, bess_id, day)
     const soc_pct = before?.hours.at(-1)?.soc_end_pct ?? null
-    if (soc_pct === null) return
+    if (soc_pct === null) return broken
     const next = { site_id, bess_id, date: addDays(day, 1) }
     const rows = [
       ...(await schedulesIn(tx, { ...next, state: 'proposed' })),
       ...(await schedulesIn(tx, { ...next, state: 'approved' })),
     ]
     for (const row of rows) {
+      const follower = fromStart(row, { soc_pct, source: 'approved_schedule' })
+      const breach = row.state === 'approved' && isWhole(row) ? courseBreach(follower) : null
+      if (breach) broken.push(brokenSchedule(row, follower, breach))
       if (row.problem.unit.soc_start_pct === soc_pct) continue
-      const { hours, plan, problem } = fromStart(row, { soc_pct, source: 'approved_schedule' })
+      const { hours, plan, problem } = follower
       await tx.execute(
         `update battery_schedules
          set hours = $3::jsonb, plan = $4::json, problem = $5::jsonb, version = version + 1
@@ -176,6 +200,23 @@ async function followOn(
         ],
       )
     }
+  }
+  return broken
+}
+
+function brokenSchedule(
+  { schedule_id, bess_id, target_date, problem }: StoredSchedule,
+  follower: StoredSchedule,
+  { constraint, hour }: Breach,
+): BrokenSchedule {
+  return {
+    schedule_id,
+    bess_id,
+    target_date,
+    constraint,
+    hour,
+    soc_start_pct: follower.problem.unit.soc_start_pct,
+    previous_soc_start_pct: problem.unit.soc_start_pct,
   }
 }
 
@@ -201,20 +242,25 @@ export async function approveAll(
   tx: Transaction,
   actor: Actor,
   date: string,
-): Promise<{ approved: number[]; skipped: SkippedSchedule[] }> {
+): Promise<Static<typeof ApprovedAll>> {
   const { site_id, now } = actor
   const plans = await readDayPlans(tx, { site_id, date })
   const skipped: SkippedSchedule[] = []
   const together = new Map<number, StoredSchedule>()
-  const skip = ({ schedule_id }: StoredSchedule, code: SkippedSchedule['code'], hour?: number) => {
-    skipped.push({ schedule_id, code, hour: hour ?? null })
+  const skip = (
+    { schedule_id }: StoredSchedule,
+    code: SkippedSchedule['code'],
+    breach?: Breach | null,
+  ) => {
+    const advice = adviceOf(code, breach ? { breach } : {})
+    skipped.push({ schedule_id, code, hour: breach?.hour ?? null, ...advice })
   }
   for (const stored of await schedulesIn(tx, { site_id, date, state: 'proposed' })) {
     if (scheduleStatus(stored, now) === 'expired') skip(stored, 'expired')
     else if (unitOf(plans, stored)?.is_retired !== false) skip(stored, 'unit_retired')
     else {
       const { row, unfollowed } = await candidateOf(tx, actor, stored, plans)
-      if (unfollowed) skip(stored, 'infeasible', unfollowed.hour)
+      if (unfollowed) skip(stored, 'infeasible', unfollowed)
       else together.set(row.bess_id, row)
     }
   }
@@ -225,9 +271,14 @@ export async function approveAll(
       .find(({ breach }) => breach !== null)
     if (!breaching) break
     together.delete(breaching.row.bess_id)
-    skip(breaching.row, 'export_limit', breaching.breach!.hour)
+    skip(breaching.row, 'export_limit', breaching.breach)
   }
-  for (const row of together.values()) await approveRow(tx, actor, row, plans)
+  const broken_schedules: BrokenSchedule[] = []
+  for (const row of together.values()) {
+    const { broken } = await approveRow(tx, actor, row, plans)
+    broken_schedules.push(...broken)
+  }
   const approved = [...together.values()].map(({ schedule_id }) => schedule_id)
-  return { approved, skipped: skipped.sort((a, b) => a.schedule_id - b.schedule_id) }
+  skipped.sort((a, b) => a.schedule_id - b.schedule_id)
+  return { approved, skipped, broken_schedules }
 }

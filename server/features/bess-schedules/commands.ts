@@ -21,6 +21,7 @@ import { ApiError, invalid } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'
 import { requireUnchanged } from '../../http/read-only.ts'
 import type { Queries, Transaction } from '../../storage/database.ts'
+import { conflict } from './conflicts.ts'
 import { days_ahead_max, type OptimizeBody } from './schemas.ts'
 
 /** Who does what at which site, and when. */
@@ -192,7 +193,12 @@ export async function proposal(
   if (row === null) throw (await foreign(tx, actor, schedule_id)) ?? notFound(schedule_id)
   const current_state = scheduleStatus(row, now)
   if (current_state !== 'proposed') {
-    throw new ApiError('conflict_state', { schedule_id, current_state, allowed: ['proposed'] })
+    const { superseded_by } = row
+    throw conflict(schedule_id, {
+      state: current_state,
+      allowed: 'proposed',
+      ...(superseded_by !== null && { superseded_by }),
+    })
   }
   requireMatch(if_match, await recordOf(tx, site_id, row, now))
   return row
@@ -214,9 +220,11 @@ async function foreign(
   for (const other of sites) {
     const row = await scheduleById(tx, { site_id: other.site_id, schedule_id })
     if (row === null) continue
-    const current_state = scheduleStatus(row, now)
-    const details = { schedule_id, current_state, of_site_id: other.site_id, allowed: ['proposed'] }
-    return new ApiError('conflict_state', details)
+    return conflict(schedule_id, {
+      state: scheduleStatus(row, now),
+      allowed: 'proposed',
+      of_site_id: other.site_id,
+    })
   }
   return null
 }
@@ -276,8 +284,7 @@ export async function reviseHour(
   requireUnchanged(actor.read_only, scheduleOf(among, now).hours[hour]!)
   const found = revised(among, { ...asked, by: caller.key_name, now })
   if (found.is === 'locked') {
-    const details = { schedule_id, hour, current_state: 'hour_locked', allowed: ['hour_open'] }
-    throw new ApiError('conflict_state', details)
+    throw conflict(schedule_id, { state: 'hour_locked', allowed: 'hour_open', hour })
   }
   if (found.is !== 'revised') throw revisionError(found)
   const { hours, plan } = amongNewest(plans, { ...among, ...found.parts }, now)

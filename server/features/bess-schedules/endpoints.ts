@@ -20,6 +20,7 @@ import {
 import { approvedExample, editedExample, rejectedExample, scheduleExample } from './examples.ts'
 import {
   ApprovedAll,
+  ApprovedSchedule,
   BessId,
   HourBody,
   OptimizeBody,
@@ -168,8 +169,9 @@ export const optimizeAll = endpoint({
   summary: 'Propose the best schedules of all units together',
   description:
     `${planning} skips the unit. Units behind one connection share \`export_plan_limit_kw\` of ` +
-    'the site, where it has one. Where no unit at all could be planned nothing is created, and it ' +
-    'is 409: `details.skipped` has all of them, `details.current_state` is the `code` that they ' +
+    'the site, where it has one. 201 where at least one unit was planned: `data` has these ' +
+    'schedules, and `skipped` every other unit with its `code` and `message`. Where no unit at ' +
+    'all could be planned nothing is created, and it is 409: `details.skipped` has all of them, `details.current_state` is the `code` that they ' +
     'share, `none_planned` where they differ, `no_units` where the site has none.' +
     busy,
   body: OptimizeBody,
@@ -200,8 +202,16 @@ export const optimizeAll = endpoint({
 })
 
 const onlyProposed =
-  'Only a proposed one: of any other 409 with what it is as `details.current_state`. `If-Match` ' +
-  'makes sure that it is the one that was seen.'
+  'Only a proposed one: of any other 409 with its status as `details.current_state`. `If-Match` ' +
+  'makes sure that it is the one that was seen. `details` of a 409 always has `current_state`, ' +
+  '`allowed` (the state that it takes), `message` (why it is refused) and `remedy` (what to do ' +
+  'about it), and `superseded_by` where another schedule took its place.'
+
+const refusedApproval =
+  ' These have `details.constraint`, `details.hour`, `details.by_kw` (power above the limit; null ' +
+  'for `infeasible`) and, for `infeasible`, `details.soc_start_pct`. A unit out of service is 409 ' +
+  '`unit_retired`. `broken_schedules` names the approved schedules of later days that the unit ' +
+  'cannot follow any more after this approval.'
 
 export const approveSchedule = endpoint({
   ...writes,
@@ -216,16 +226,18 @@ export const approveSchedule = endpoint({
     'state of charge that it has now, `constraint_violations` says so. 409 with the hour where it ' +
     'discharges more than what is approved of other units leaves of `export_plan_limit_kw` ' +
     '(`export_limit`), and where a unit could not follow the plan of a coming day from where the ' +
-    'day before is approved to end, or is more than 1 % from what was planned on (`infeasible`).',
+    'day before is approved to end, or is more than 1 % from what was planned on (`infeasible`).' +
+    refusedApproval,
   params: { schedule_id: ScheduleId },
   cache: 'resource',
   if_match: true,
-  returns: Schedule,
-  example: { answer: approvedExample },
+  returns: ApprovedSchedule,
+  example: { answer: { ...approvedExample, broken_schedules: [] } },
   async handle(request, { clock }: Needs) {
     const actor = await inTurn(request, clock)
-    const row = await approve(request.tx, actor, request.params.schedule_id)
-    return recordOf(request.tx, actor.site_id, row, actor.now)
+    const { row, broken } = await approve(request.tx, actor, request.params.schedule_id)
+    const schedule = await recordOf(request.tx, actor.site_id, row, actor.now)
+    return { ...schedule, broken_schedules: broken }
   },
 })
 
@@ -257,12 +269,17 @@ export const approveSchedules = endpoint({
   operation_id: 'bess_schedules_approve_all',
   summary: 'Have every proposed schedule of a day dispatched',
   description:
-    'Each as if it were approved alone, but in view of all the others. Those that cannot be are ' +
-    'told. Where all together would feed in more than `export_plan_limit_kw`, units with the ' +
-    'highest ids are left out first.',
+    'Approves each proposal as if it were approved alone, but in view of all the others. Always ' +
+    '200, also where nothing could be approved or nothing is proposed: `approved` has what was ' +
+    'approved, and `skipped` every proposal that was not, with its `code`, `message` and ' +
+    '`remedy`. A proposal is skipped where its day is over (`expired`), its unit is out of ' +
+    'service (`unit_retired`), its unit could not follow it from where the day before ends ' +
+    '(`infeasible`), or all together would feed in more than `export_plan_limit_kw` ' +
+    '(`export_limit`: the units with the highest ids first). `broken_schedules` names approved ' +
+    'schedules of later days that these approvals break.',
   query: { target_date: targetDate },
   returns: ApprovedAll,
-  example: { answer: { approved: [41], skipped: [] } },
+  example: { answer: { approved: [41], skipped: [], broken_schedules: [] } },
   async handle(request, { clock }: Needs) {
     const actor = await inTurn(request, clock)
     return approveAll(request.tx, actor, request.query.target_date ?? utcDate(actor.now))

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { refusalCodes } from '../../batteries/planning/refusal.ts'
+import { ScheduleViolation } from '../../batteries/schedule-plan.ts'
 import { Schedule, scheduleObjectives } from '../../batteries/schedules.ts'
 import { id_max, Nullable } from '../../http/params.ts'
 
@@ -121,7 +122,7 @@ export const OptimizedAll = Type.Object(
         },
         { ...closed, $id: 'SkippedUnit' },
       ),
-      { description: 'Units that were not, and why.' },
+      { description: 'All other units of the site, and why; empty where each was planned.' },
     ),
   },
   { ...closed, $id: 'BessOptimizations' },
@@ -145,8 +146,44 @@ const SkippedSchedule = Type.Object(
         examples: [16],
       }),
     ),
+    message: Type.String({ description: 'Why, in a sentence.' }),
+    remedy: Type.String({ description: 'What would make it one that can be approved.' }),
   },
   { ...closed, $id: 'SkippedSchedule' },
+)
+
+export type BrokenSchedule = Static<typeof BrokenSchedule>
+const BrokenSchedule = Type.Object(
+  {
+    schedule_id: Type.Integer({ minimum: 1, examples: [43] }),
+    bess_id: Type.Integer({ minimum: 1, examples: [1] }),
+    target_date: Type.String({ format: 'date', description: 'Its day, UTC.' }),
+    constraint: ScheduleViolation.properties.constraint,
+    hour: Type.Integer({ minimum: 0, maximum: 23, description: 'The first hour in which.' }),
+    soc_start_pct: Type.Number({
+      minimum: 0,
+      maximum: 100,
+      description: 'State of charge that its day begins with now, %.',
+    }),
+    previous_soc_start_pct: Type.Number({
+      minimum: 0,
+      maximum: 100,
+      description: 'State of charge that its day began with before this approval, %.',
+    }),
+  },
+  { ...closed, $id: 'BrokenSchedule' },
+)
+
+const BrokenSchedules = Type.Array(BrokenSchedule, {
+  description:
+    'Approved schedules of later days that their unit cannot follow whole any more, since its day ' +
+    'before is approved to end with another state of charge. They stay approved, and the edge ' +
+    'follows them as far as it can: optimise their days again. Empty where none is broken.',
+})
+
+export const ApprovedSchedule = Type.Object(
+  { ...Schedule.properties, broken_schedules: BrokenSchedules },
+  { ...closed, $id: 'ApprovedBessSchedule' },
 )
 
 export const ApprovedAll = Type.Object(
@@ -155,8 +192,11 @@ export const ApprovedAll = Type.Object(
       description: 'Ids of schedules, by unit.',
     }),
     skipped: Type.Array(SkippedSchedule, {
-      description: 'Proposed ones of the day that could not be, by id.',
+      description:
+        'Proposed ones of the day that could not be, by id. They stay proposed; empty where all ' +
+        'were approved.',
     }),
+    broken_schedules: BrokenSchedules,
   },
   { ...closed, $id: 'BessApprovals' },
 )

@@ -1,6 +1,6 @@
 /** Approving and rejecting, each by a step that says what will happen. */
 
-import type { BessSchedule } from '@heliograph/sdk'
+import type { ApprovedBessSchedule, BessSchedule } from '@heliograph/sdk'
 import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { heliograph } from '../../api.ts'
@@ -66,9 +66,10 @@ function ApproveModal({ site_id, schedule, etag, onClose }: DecisionProps) {
         ...{ site_id, schedule_id },
         ...{ 'If-Match': seen, 'Idempotency-Key': idempotency_key },
       }),
-    done: broken
-      ? `Approved. Plan ${broken.schedule_id} of ${broken.target_date} has to be made anew.`
-      : 'Approved. The battery follows the plan.',
+    done: ({ broken_schedules: [first_broken] }: ApprovedBessSchedule) =>
+      first_broken
+        ? `Approved. Plan ${first_broken.schedule_id} of ${first_broken.target_date} has to be made anew.`
+        : 'Approved. The battery follows the plan.',
     changes: [bessKey(site_id)],
     onDone: onClose,
   })

@@ -17,9 +17,18 @@ export function Refused({ error, site_id, onLooked }: RefusedProps) {
   const queries = useQueryClient()
   if (error === null || error === undefined) return null
   const is_changed = isCode(error, 'precondition_failed')
-  const state = isCode(error, 'conflict_state') ? error.details?.['current_state'] : undefined
+  const conflict = isCode(error, 'conflict_state') ? error.details : null
+  const state = conflict?.['current_state']
+  const advice = conflict?.['remedy'] && `${conflict['message']} ${conflict['remedy']}`
   const is_decided = typeof state === 'string' && decided.has(state)
-  if (!is_changed && !is_decided) return <Failure error={error} />
+  if (!is_changed && !is_decided) {
+    return (
+      <>
+        <Failure error={error} />
+        {typeof advice === 'string' && <Text size="sm">{advice}</Text>}
+      </>
+    )
+  }
   const look = async () => {
     await queries.invalidateQueries({ queryKey: bessKey(site_id) })
     onLooked()

@@ -7,7 +7,7 @@ import { useState } from 'react'
 import { heliograph } from '../../api.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { dialog } from '../../ui/dialog.ts'
-import { formatMoney } from '../../ui/format.ts'
+import { formatMoney, formatNumber } from '../../ui/format.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Failure } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -71,10 +71,11 @@ export function AllUnits({ site_id, units }: { site_id: string; units: readonly 
       {approved && (
         <Skipped
           lines={approved.skipped.map(
-            ({ schedule_id, code }) => `Plan ${schedule_id}: ${skippedWords[code] ?? code}`,
+            ({ schedule_id, message, remedy }) => `Plan ${schedule_id}: ${message} ${remedy}`,
           )}
         />
       )}
+      {approved && <Broken plans={approved.broken_schedules} nameOf={nameOf} />}
       {is_asked && (
         <ApproveAll
           {...{ site_id, units, target_date, nameOf }}
@@ -115,13 +116,6 @@ function DayChoice({ ahead, target_date, onAhead }: DayChoiceProps) {
   )
 }
 
-const skippedWords: Record<string, string> = {
-  expired: 'its day is over',
-  unit_retired: 'the battery is out of service',
-  export_limit: 'with the others it would feed in more than is planned for the site',
-  infeasible: 'the battery cannot follow it from where it will be: plan it anew',
-}
-
 function Skipped({ lines }: { lines: readonly string[] }) {
   if (lines.length === 0) return null
   return (
@@ -129,6 +123,28 @@ function Skipped({ lines }: { lines: readonly string[] }) {
       <List size="sm">
         {lines.map((line) => (
           <List.Item key={line}>{line}</List.Item>
+        ))}
+      </List>
+    </Notice>
+  )
+}
+
+interface BrokenProps {
+  plans: BessApprovals['broken_schedules']
+  nameOf: (bess_id: number) => string
+}
+
+/** Approved plans of later days that an approval broke. */
+function Broken({ plans, nameOf }: BrokenProps) {
+  if (plans.length === 0) return null
+  return (
+    <Notice title="Plans of later days have to be made anew">
+      <List size="sm">
+        {plans.map(({ schedule_id, bess_id, target_date, soc_start_pct }) => (
+          <List.Item key={schedule_id}>
+            {nameOf(bess_id)}: plan {schedule_id} of {target_date} cannot be followed whole from{' '}
+            {formatNumber(soc_start_pct)} %.
+          </List.Item>
         ))}
       </List>
     </Notice>
