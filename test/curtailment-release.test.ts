@@ -105,8 +105,10 @@ test('a release is not over as long as an edge may hold what it was told of', as
   assert.equal((await releasing).body.status, 'releasing')
   plant.clock.pass(24 * hour_ms)
   assert.deepEqual(
-    (await plant.listed()).map(({ status }) => status),
-    ['releasing'],
+    (await plant.listed()).map(({ status, cancelled_at, releasing_reason }) => [
+      ...[status, cancelled_at, releasing_reason],
+    ]),
+    [['releasing', null, 'edge_unreachable']],
   )
   assert.deepEqual(await plant.listed('/curtailment/history'), [])
   const back = await plant.edge()
@@ -136,6 +138,7 @@ test('a release of what no edge has is done at once; of what is over it changes 
   assert.deepEqual([past!['status'], past!['applied']], ['cancelled', false])
   const unknown = await plant.call('DELETE', '/curtailment/group/nothing')
   assert.deepEqual([unknown.status, unknown.body.error.code], [404, 'not_found'])
+  await plant.loseEdges()
   const ended = (await plant.call('POST', '/curtailment/window', window)).body
   plant.clock.pass(3 * hour_ms)
   const late = await plant.call('DELETE', `/curtailment/group/${ended.group_id}`)

@@ -132,7 +132,8 @@ test('a release whose process dies is done by its repetition, and confirmed', as
   plant.clock.pass(60_000)
   const { status, body } = await plant.call('DELETE', path, undefined, 'k')
   assert.deepEqual([status, body.status, body.restored_count], [200, 'cancelled', 1])
-  assert.equal(body.schedules[0].cancelled_at, new Date(noon).toISOString())
+  assert.equal(body.schedules[0].release_requested_at, new Date(noon).toISOString())
+  assert.equal(body.schedules[0].cancelled_at, new Date(noon + 1).toISOString())
 })
 
 test('the writes share the rate of writes, and safe mode refuses all of them', async () => {

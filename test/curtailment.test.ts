@@ -261,6 +261,9 @@ test('history has what is over, the newest first, for so many days', async () =>
   ] as const) {
     await plant.call('POST', '/curtailment/window', { ...plant_1, ...fromTo(from_h, to_h) })
   }
+  await plant.db.execute('update curtailment_rows set restored_at = end_at where end_at < $1', [
+    new Date(noon + 7 * hour_ms),
+  ])
   plant.clock.set(noon + 7 * hour_ms)
   const starts = async (path: string) => (await plant.listed(path)).map((row) => row['start_at'])
   const at = (hours: number) => new Date(noon + hours * hour_ms).toISOString()

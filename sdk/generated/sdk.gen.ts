@@ -887,7 +887,7 @@ export class Operations extends HeyApiClient {
     /**
      * What limits the plants now or will, row by row
      *
-     * Active and scheduled rows, and those whose release the edge has yet to confirm; by their start. Where several rows limit a plant the lowest holds. None lifts it: the edge holds the grid permit in any case, and does not tell it.
+     * Active and scheduled rows, and those whose end or release the edge has yet to confirm (`releasing`); by their start. Where several rows limit a plant the lowest holds. None lifts it: the edge holds the grid permit in any case, and does not tell it.
      */
     public curtailmentList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1048,7 +1048,7 @@ export class Operations extends HeyApiClient {
     /**
      * Release what a command limits, before its end
      *
-     * Waits up to 10 s until the edge has proved that every plant is restored, to the grid permit and the other rows at most. Rows that no edge was told of are cancelled at once. `releasing` in the answer: the edge has not confirmed, as it cannot be reached, or may not raise the plant (`failure_code` `raise_refused`). It goes on by itself; until then plants may be held, to the end of the rows at most. /curtailment tells how it goes on, and the request may be repeated, with another Idempotency-Key: the same one gets the recorded answer. A group that is over stays as it is.
+     * Waits up to 10 s until the edge has proved that every plant is restored, to the grid permit and the other rows at most. Rows that no edge was told of are cancelled at once. `releasing` in the answer: the edge has not confirmed, and the plants may still be limited; `releasing_reason` says why. The edge goes on by itself, and no time makes such a row `cancelled`. /curtailment tells how it goes on, and the request may be repeated, with another Idempotency-Key: the same one gets the recorded answer. A group that is over stays as it is.
      */
     public curtailmentGroupRelease<ThrowOnError extends boolean = true>(parameters: {
         'Idempotency-Key'?: string;

@@ -2868,7 +2868,7 @@ export type CurtailmentGroup = {
      */
     group_id: string;
     /**
-     * Of its rows, the first of: `releasing`, `active`, `scheduled`, `failed`, `completed`, `cancelled`. Of a row `scheduled`: before its start. `active`: in force. `releasing`: its release was asked for, and the edge, which was told of the row and may hold it, has not confirmed that: it cannot be reached, or may not raise the plant. `cancelled`: released, and confirmed by the edge, or no edge was told of the row before, or it is 60 s beyond its end. `completed`: its end came. `failed`: its end came and it never was applied.
+     * Of its rows, the first of: `releasing`, `active`, `scheduled`, `failed`, `completed`, `cancelled`. Of a row `scheduled`: before its start. `active`: in force. `releasing`: its release was requested or its end came, and the edge, which was sent the row and may hold it, has not confirmed that the plant is restored: see `releasing_reason`. No time ends that, but the confirmation of the edge, the removal of the site's last edge, or an operator who closes the record on the platform (`closed_reason`). `cancelled`: released. `completed`: its end came. `failed`: its end came and it never was applied. A row that no edge was sent needs no confirmation.
      */
     status: 'scheduled' | 'active' | 'releasing' | 'completed' | 'cancelled' | 'failed';
     scope: 'site' | 'logger';
@@ -2995,7 +2995,7 @@ export type CurtailmentPriceWindow = {
 export type CurtailmentRelease = {
     group_id: string;
     /**
-     * Of its rows, the first of: `releasing`, `active`, `scheduled`, `failed`, `completed`, `cancelled`. Of a row `scheduled`: before its start. `active`: in force. `releasing`: its release was asked for, and the edge, which was told of the row and may hold it, has not confirmed that: it cannot be reached, or may not raise the plant. `cancelled`: released, and confirmed by the edge, or no edge was told of the row before, or it is 60 s beyond its end. `completed`: its end came. `failed`: its end came and it never was applied.
+     * Of its rows, the first of: `releasing`, `active`, `scheduled`, `failed`, `completed`, `cancelled`. Of a row `scheduled`: before its start. `active`: in force. `releasing`: its release was requested or its end came, and the edge, which was sent the row and may hold it, has not confirmed that the plant is restored: see `releasing_reason`. No time ends that, but the confirmation of the edge, the removal of the site's last edge, or an operator who closes the record on the platform (`closed_reason`). `cancelled`: released. `completed`: its end came. `failed`: its end came and it never was applied. A row that no edge was sent needs no confirmation.
      */
     status: 'scheduled' | 'active' | 'releasing' | 'completed' | 'cancelled' | 'failed';
     schedules: Array<CurtailmentRow>;
@@ -3023,7 +3023,7 @@ export type CurtailmentRow = {
      */
     logger_id: number;
     /**
-     * `scheduled`: before its start. `active`: in force. `releasing`: its release was asked for, and the edge, which was told of the row and may hold it, has not confirmed that: it cannot be reached, or may not raise the plant. `cancelled`: released, and confirmed by the edge, or no edge was told of the row before, or it is 60 s beyond its end. `completed`: its end came. `failed`: its end came and it never was applied.
+     * `scheduled`: before its start. `active`: in force. `releasing`: its release was requested or its end came, and the edge, which was sent the row and may hold it, has not confirmed that the plant is restored: see `releasing_reason`. No time ends that, but the confirmation of the edge, the removal of the site's last edge, or an operator who closes the record on the platform (`closed_reason`). `cancelled`: released. `completed`: its end came. `failed`: its end came and it never was applied. A row that no edge was sent needs no confirmation.
      */
     status: 'scheduled' | 'active' | 'releasing' | 'completed' | 'cancelled' | 'failed';
     /**
@@ -3103,13 +3103,37 @@ export type CurtailmentRow = {
      */
     restored_at: string | null;
     /**
-     * When its release was asked for.
+     * When its release was requested; null without a release.
+     */
+    release_requested_at: string | null;
+    /**
+     * What a `releasing` row waits for; null for other statuses. `edge_unreachable`: nothing was received from the edge for 60 s. `raise_refused`: the edge may not raise the plant. `device_not_restored`: a device does not answer, refuses, or stays below its limit. Both have details in `failure_code` and `failure_message`. `awaiting_confirmation`: the edge is connected and has not reported yet.
+     */
+    releasing_reason: 'edge_unreachable' | 'raise_refused' | 'device_not_restored' | 'awaiting_confirmation' | null;
+    /**
+     * When the row became `cancelled`: its release is confirmed (not before `restored_at`), or no edge was sent the row, or the record was closed (`closed_at`). Null for other statuses.
      */
     cancelled_at: string | null;
     /**
-     * When its end came; null for other statuses than `completed`.
+     * When the row became `completed`: after its end, once the edge confirmed that the plant is restored, or the record was closed. Null for other statuses.
      */
     completed_at: string | null;
+    /**
+     * When the record was closed without a confirmation of the edge: the plant may still have been limited. Null for all other rows.
+     */
+    closed_at: string | null;
+    /**
+     * `operator`: a person closed the record on the platform. `edge_removed`: the last edge of the site was revoked. `end_at`: a row of an older version of the server, which closed rows after their end.
+     */
+    closed_reason: 'operator' | 'edge_removed' | 'end_at' | null;
+    /**
+     * Name of the person who closed the record.
+     */
+    closed_by: string | null;
+    /**
+     * Reason that the person gave.
+     */
+    close_note: string | null;
     /**
      * From its start, or from asking, to `applied_at`.
      */
@@ -13612,7 +13636,7 @@ export type CurtailmentHistoryListData = {
     };
     query?: {
         /**
-         * Rows that ended, or were released, within so many days.
+         * Rows that were completed, cancelled or failed within so many days.
          */
         days?: number;
     };

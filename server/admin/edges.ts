@@ -1,3 +1,4 @@
+import { closeWithoutEdge } from '../storage/curtailment.ts'
 import { recordEvent } from '../storage/events.ts'
 import { type Admin, AdminError, checkHexId, checkName, newHexId, newSecret } from './admin.ts'
 import { findSite } from './sites.ts'
@@ -64,7 +65,10 @@ export async function findEdge(admin: Admin, { site_id, edge_id }: EdgeName): Pr
   return edge
 }
 
-/** Ends the edge's access for good; one that was revoked before stays as it is. */
+/**
+ * Ends the edge's access for good; one that was revoked before stays as it is. Without another edge
+ * of the site nobody is left to confirm releases of curtailment: these records are closed.
+ */
 export async function revokeEdge(admin: Admin, which: EdgeName): Promise<Edge> {
   const { site_id, edge_id } = await findEdge(admin, which)
   const at = admin.clock.now()
@@ -80,6 +84,11 @@ export async function revokeEdge(admin: Admin, which: EdgeName): Promise<Edge> {
       ...{ code: 'edge_token_revoked', edge: 'once', severity: 'warning' },
       message: 'the token of the edge was revoked',
     })
+    const others = await transaction.query(
+      'select from edges where site_id = $1 and revoked_at is null limit 1',
+      [site_id],
+    )
+    if (others.length === 0) await closeWithoutEdge(transaction, site_id, at)
   })
   return findEdge(admin, which)
 }

@@ -27,14 +27,17 @@ export const controlRules = {
   },
   curtailment_not_released: {
     title: 'A curtailment is not lifted',
-    holds: 'A row was released or is over, and the edge did not confirm that it lifted its limits.',
+    holds:
+      'A row was released or is over, and the edge did not confirm that the plant is restored: the ' +
+      'plant may still be limited. No time ends this.',
     category: 'control',
-    severity: 'warning',
+    severity: 'major',
     ...{ raise_delay_s: 120, clear_delay_s: 60 },
     thresholds: {},
     suppressed_by: [],
     recommended_action:
-      'Bring back the uplink of the edge; see why it may not raise the plant at /curtailment.',
+      'Bring back the uplink of the edge; see `releasing_reason` at /curtailment. Where the edge ' +
+      'will never confirm, see to the plant on site, then close the record on the platform.',
   },
   curtailment_not_effective: {
     title: 'An inverter exceeds its limit',

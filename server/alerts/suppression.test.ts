@@ -182,4 +182,8 @@ test('night is while inverters may sleep at the site; a row counts while it is a
   await db.execute("update curtailment_rows set applied_at = '2026-06-21T09:01Z'")
   assert.equal(await at(noon, 'inverter_underperformance'), 'curtailment')
   assert.equal(await at(after(61), 'inverter_underperformance'), null)
+  await db.execute("update curtailment_rows set told_at = '2026-06-21T09:00Z'")
+  assert.equal(await at(after(61), 'inverter_underperformance'), 'curtailment', 'not confirmed')
+  await db.execute("update curtailment_rows set closed_at = now(), closed_reason = 'operator'")
+  assert.equal(await at(after(61), 'inverter_underperformance'), null)
 })

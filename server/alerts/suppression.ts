@@ -4,6 +4,7 @@
  */
 import { asleep_below_deg, placeOf } from '@heliograph/domain/place'
 import { solarPosition } from '@heliograph/physics/solar-position'
+import { isUnconfirmed } from '../storage/curtailment.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Concerned, Finding, ReadSuppression, SourceContext, Suppression } from './finding.ts'
 import type { Suppressor } from './rule.ts'
@@ -43,7 +44,7 @@ export interface Explanations {
   /** Under way, or within their time. */
   works: readonly PlannedWork[]
   devices: Devices
-  /** Plants with a row that is in force and applied. */
+  /** Plants with a row that is applied, and in force or not confirmed as lifted. */
   curtailed_loggers: ReadonlySet<number>
 }
 
@@ -149,9 +150,9 @@ const readPlannedWork = (db: Queries, site_id: string, now: Date) =>
 
 async function readCurtailed(db: Queries, site_id: string, now: Date): Promise<Set<number>> {
   const rows = await db.query<{ logger_id: number }>(
-    `select distinct logger_id from curtailment_rows
-     where site_id = $1 and end_at > $2 and start_at <= $2 and applied_at is not null
-       and restored_at is null`,
+    `select distinct logger_id from curtailment_rows r
+     where site_id = $1 and start_at <= $2 and applied_at is not null and restored_at is null
+       and closed_at is null and (end_at > $2 or ${isUnconfirmed})`,
     [site_id, now],
   )
   return new Set(rows.map(({ logger_id }) => logger_id))

@@ -63,6 +63,12 @@ const packed = [
 ].map((value) => `float8send((${value})::float8)`)
 const packed_bytes = 8 * packed.length
 
+/** A row whose end the edge confirms late has hours beyond its end. */
+const lastHour = `
+  select max(own.hour_at) from curtailment_hours own
+  join curtailment_rows of_row using (site_id, group_id, logger_id)
+  where own.site_id = $1 and of_row.row_id = any($5)`
+
 /** All hours of the plants in the time of the rows: other rows may share quarters with them. */
 function readPlants(
   db: Queries,
@@ -77,12 +83,14 @@ function readPlants(
      from curtailment_hours h
      join curtailment_rows r
        on r.site_id = $1 and r.group_id = h.group_id and r.logger_id = h.logger_id
-     where h.site_id = $1 and h.logger_id = any($2) and h.hour_at >= $3 and h.hour_at < $4
+     where h.site_id = $1 and h.logger_id = any($2) and h.hour_at >= $3
+       and h.hour_at < greatest($4, (${lastHour}) + interval '1 hour')
        and h.quarter_wh is not null
      group by h.logger_id`,
     [
       ...[site_id, [...new Set(rows.map(({ logger_id }) => logger_id))]],
       ...[new Date(Math.floor(from_ms / hour_ms) * hour_ms), new Date(to_ms)],
+      rows.map(({ id }) => id),
     ],
   )
 }

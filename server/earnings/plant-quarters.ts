@@ -1,4 +1,5 @@
 /** The energy of plants (loggers) in quarter hours: what is sold, and what forecasts learn from. */
+import { heldUntil } from '../storage/curtailment.ts'
 import type { Queries } from '../storage/database.ts'
 import { hour_ms } from '../storage/touched-hours.ts'
 
@@ -241,12 +242,12 @@ const toldHours = `
 const heldSpans = `
   select * from (
     select logger_id, greatest(start_at, applied_at) as from_at,
-           least(end_at, released_at, $4) as to_at
-    from curtailment_rows
+           ${heldUntil('$4::timestamptz')} as to_at
+    from curtailment_rows r
     where site_id = $1 and ($2::int is null or logger_id = $2) and applied_at is not null
-      and end_at > $3 and start_at < $4
+      and start_at < $4
   ) as spans
-  where to_at > from_at
+  where to_at > greatest(from_at, $3)
   order by logger_id, from_at`
 
 function* unpacked<Hour>(

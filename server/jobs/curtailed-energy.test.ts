@@ -151,6 +151,26 @@ test('energy that was kept back', async (t) => {
     assert.deepEqual(await energies(), { a: 15, b: 5 })
   })
 
+  await t.test('goes on while the edge does not confirm the release', async () => {
+    const set = (values: string) =>
+      db.execute(`update curtailment_rows set ${values} where group_id = 'a'`)
+    await set(`told_at = start_at, released_at = '${iso(20)}'`)
+    const energyAt = async (now_min: number) => {
+      await sum(now_min)
+      return (await energies())['a']
+    }
+    const of_confirmed = await energyAt(20)
+    const of_open = await energyAt(40)
+    assert.ok(of_open! > of_confirmed!)
+    await set(`restored_at = '${iso(40)}'`)
+    assert.equal(await energyAt(100), of_open)
+    await set(`restored_at = null, closed_at = '${iso(40)}', closed_reason = 'operator'`)
+    assert.equal(await energyAt(100), of_open)
+    await set(`restored_at = '${iso(20.5)}', closed_at = null, closed_reason = null`)
+    assert.equal(await energyAt(100), of_confirmed, 'confirmed at once')
+    await set(`told_at = null, restored_at = null, released_at = '${iso(60)}'`)
+  })
+
   await t.test('is only what the row held back, not what else did', async () => {
     const held = async (limited_by: string | null, power: number, available: number | null) => {
       await db.execute('delete from inverter_readings')

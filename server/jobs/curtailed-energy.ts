@@ -5,6 +5,7 @@
  * gap parts. Of rows that hold a plant at once the lowest has it all.
  */
 import { defaultPollIntervals } from '@heliograph/domain/site'
+import { heldUntil } from '../storage/curtailment.ts'
 import type { Database, Queries } from '../storage/database.ts'
 
 const hour_ms = 3_600_000
@@ -19,7 +20,7 @@ export interface AppliedRow {
   group_id: string
   max_power_kw: number
   row_id: number
-  /** When it held: in force, and applied by the edge. */
+  /** When the row held its plant: from applied until its end, or until confirmed as lifted. */
   from_ms: number
   to_ms: number
 }
@@ -69,8 +70,9 @@ async function appliedRows(db: Queries, since: Date, now: Date): Promise<[Plant,
   const rows = await db.query<Plant & Omit<AppliedRow, 'from_ms' | 'to_ms'> & Times>(
     `select site_id, logger_id, group_id, row_id, max_power_kw, from_at, to_at
      from (
-       select *, greatest(start_at, applied_at) as from_at, least(end_at, released_at, $2) as to_at
-       from curtailment_rows where applied_at is not null and end_at > $1
+       select *, greatest(start_at, applied_at) as from_at,
+              ${heldUntil('$2::timestamptz')} as to_at
+       from curtailment_rows r where applied_at is not null
      ) as held
      where to_at > from_at and to_at > $1
      order by site_id, logger_id, row_id`,

@@ -3,7 +3,7 @@ import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { CurtailmentRow, Desired } from '@heliograph/domain/curtailment'
 import type { DispatchHour } from '@heliograph/domain/dispatch'
 import type { Static } from 'typebox'
-import { changed_channel } from '../storage/curtailment.ts'
+import { changed_channel, isReleasing, unconfirmed_rows_max } from '../storage/curtailment.ts'
 import type { Database, Log, Queries } from '../storage/database.ts'
 
 export type DesiredMessage = Static<typeof Desired>
@@ -125,17 +125,27 @@ async function tellChanges(db: Queries, watchers: Set<Watcher>, clock: Clock): P
   }
 }
 
-/** Released rows too, until they would have ended: an edge that was away must hear of it. */
+type StoredRow = Omit<CurtailmentRow, 'start_at' | 'end_at' | 'released_at'> & {
+  start_at: Date
+  end_at: Date
+  released_at: Date | null
+}
+
+const rowColumns = 'group_id, logger_id, start_at, end_at, max_power_kw, released_at'
+
+/**
+ * Released rows too until their end, as an edge that was away must hear of the release. Rows past
+ * their end until the edge confirms: one that lost them, or never received them, confirms as well.
+ */
 async function readDesired(db: Queries, site_id: string, now: Date): Promise<DesiredMessage> {
-  const rows = await db.query<
-    Omit<CurtailmentRow, 'start_at' | 'end_at' | 'released_at'> & {
-      start_at: Date
-      end_at: Date
-      released_at: Date | null
-    }
-  >(
-    `select group_id, logger_id, start_at, end_at, max_power_kw, released_at
-     from curtailment_rows where site_id = $1 and end_at > $2
+  const rows = await db.query<StoredRow>(
+    `select * from (
+       (select ${rowColumns} from curtailment_rows where site_id = $1 and end_at > $2)
+       union all
+       (select ${rowColumns} from curtailment_rows r
+        where site_id = $1 and end_at <= $2 and ${isReleasing('$2::timestamptz')}
+        order by end_at desc limit ${unconfirmed_rows_max})
+     ) as rows
      order by start_at, group_id, logger_id`,
     [site_id, now],
   )

@@ -6,6 +6,7 @@ import type { Sessions, Subtree } from '../http/serve-options.ts'
 import type { Database, Log } from '../storage/database.ts'
 import * as audit from './audit-endpoints.ts'
 import { auth_operations, createAuth } from './auth.ts'
+import * as curtailment from './curtailment-endpoints.ts'
 import * as keys from './key-endpoints.ts'
 import type { PlatformNeeds } from './people-endpoints.ts'
 import * as people from './people-endpoints.ts'
@@ -19,6 +20,7 @@ export const platformEndpoints: readonly Endpoint<PlatformNeeds>[] = [
   ...Object.values(keys),
   ...Object.values(audit),
   ...Object.values(sites),
+  ...Object.values(curtailment),
 ]
 
 export interface Platform {

@@ -1,6 +1,7 @@
 /** What a plant or the site gave, quarter hour by quarter hour, packed to cross into a thread. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import { type PlantQuarter, quarter_ms, readPlantQuarters } from '../earnings/plant-quarters.ts'
+import { heldUntil } from '../storage/curtailment.ts'
 import type { Queries } from '../storage/database.ts'
 
 /** Quarter hours from `from_ms` on, one element each. */
@@ -77,10 +78,10 @@ const heldSpans = (
 ): Promise<HeldSpan[]> =>
   db.query<HeldSpan>(
     `select (extract(epoch from greatest(start_at, applied_at)) * 1000)::float8 as from_ms,
-            (extract(epoch from least(end_at, released_at)) * 1000)::float8 as to_ms
-     from curtailment_rows
-     where site_id = $1 and logger_id = $2 and applied_at is not null
-       and end_at > $3 and start_at < $4`,
+            (extract(epoch from ${heldUntil('$4::timestamptz')}) * 1000)::float8 as to_ms
+     from curtailment_rows r
+     where site_id = $1 and logger_id = $2 and applied_at is not null and start_at < $4
+       and ${heldUntil('$4::timestamptz')} > $3`,
     [site_id, logger_id, new Date(from_ms).toISOString(), new Date(to_ms).toISOString()],
   )
 

@@ -3,13 +3,12 @@ import { failureCodes, type reportInstants } from '@heliograph/domain/curtailmen
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { LoggerId, Nullable } from '../http/params.ts'
-import { At, iso } from './frame.ts'
+import { isReleasing, overAt } from '../storage/curtailment.ts'
+import { At, edge_silence_s_max, iso } from './frame.ts'
 
 const closed = { additionalProperties: false } as const
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
-/** A row that was released counts as cancelled, confirmed or not, so long after its end. */
-export const grace_s = 60
 /** Without a sign of the edge for so long after its start a row says so. */
 const answer_s = 30
 
@@ -31,12 +30,23 @@ export const openStatuses = ['scheduled', 'active', 'releasing'] as const satisf
 
 const moneyReasons = ['no_contract', 'no_price', 'no_exchange_rate', 'forbidden_scope'] as const
 
+/** What a row that is `releasing` waits for. */
+export const releasingReasons = [
+  'edge_unreachable',
+  'raise_refused',
+  'device_not_restored',
+  'awaiting_confirmation',
+] as const
+
+export const closedReasons = ['operator', 'edge_removed', 'end_at'] as const
+
 export const statusRule =
-  '`scheduled`: before its start. `active`: in force. `releasing`: its release was asked for, and ' +
-  'the edge, which was told of the row and may hold it, has not confirmed that: it cannot be ' +
-  'reached, or may not raise the plant. `cancelled`: released, and confirmed by the edge, or no ' +
-  `edge was told of the row before, or it is ${grace_s} s beyond its end. \`completed\`: its end ` +
-  'came. `failed`: its end came and it never was applied.'
+  '`scheduled`: before its start. `active`: in force. `releasing`: its release was requested or ' +
+  'its end came, and the edge, which was sent the row and may hold it, has not confirmed that the ' +
+  'plant is restored: see `releasing_reason`. No time ends that, but the confirmation of the edge, ' +
+  "the removal of the site's last edge, or an operator who closes the record on the platform " +
+  '(`closed_reason`). `cancelled`: released. `completed`: its end came. `failed`: its end came and ' +
+  'it never was applied. A row that no edge was sent needs no confirmation.'
 
 export const CurtailmentRow = Type.Object(
   {
@@ -84,8 +94,46 @@ export const CurtailmentRow = Type.Object(
     restored_at: Nullable(
       At('When registers read back proved that; to the permit and other rows at most.'),
     ),
-    cancelled_at: Nullable(At('When its release was asked for.')),
-    completed_at: Nullable(At('When its end came; null for other statuses than `completed`.')),
+    release_requested_at: Nullable(At('When its release was requested; null without a release.')),
+    releasing_reason: Nullable(
+      Type.Enum([...releasingReasons], {
+        description:
+          'What a `releasing` row waits for; null for other statuses. `edge_unreachable`: nothing ' +
+          `was received from the edge for ${edge_silence_s_max} s. \`raise_refused\`: the edge may ` +
+          'not raise the plant. `device_not_restored`: a device does not answer, refuses, or stays ' +
+          'below its limit. Both have details in `failure_code` and `failure_message`. ' +
+          '`awaiting_confirmation`: the edge is connected and has not reported yet.',
+      }),
+    ),
+    cancelled_at: Nullable(
+      At(
+        'When the row became `cancelled`: its release is confirmed (not before `restored_at`), or ' +
+          'no edge was sent the row, or the record was closed (`closed_at`). Null for other ' +
+          'statuses.',
+      ),
+    ),
+    completed_at: Nullable(
+      At(
+        'When the row became `completed`: after its end, once the edge confirmed that the plant is ' +
+          'restored, or the record was closed. Null for other statuses.',
+      ),
+    ),
+    closed_at: Nullable(
+      At(
+        'When the record was closed without a confirmation of the edge: the plant may still have ' +
+          'been limited. Null for all other rows.',
+      ),
+    ),
+    closed_reason: Nullable(
+      Type.Enum([...closedReasons], {
+        description:
+          '`operator`: a person closed the record on the platform. `edge_removed`: the last edge ' +
+          'of the site was revoked. `end_at`: a row of an older version of the server, which ' +
+          'closed rows after their end.',
+      }),
+    ),
+    closed_by: Nullable(Type.String({ description: 'Name of the person who closed the record.' })),
+    close_note: Nullable(Type.String({ description: 'Reason that the person gave.' })),
     apply_latency_ms: Nullable(
       Type.Number({ minimum: 0, description: 'From its start, or from asking, to `applied_at`.' }),
     ),
@@ -195,24 +243,30 @@ export const noMoney: RowMoney = {
 export const hiddenMoney: RowMoney = { ...noMoney, money_reason: 'forbidden_scope' }
 
 /**
- * The status of `r`, a row of `curtailment_rows`, as SQL; `now` is an expression. Nothing else says
- * what becomes of a row: its status is derived, never stored.
- * An edge that first hears of a row with its release never held it: `told_at` stays null.
+ * SQL: the status of `r`, a row of `curtailment_rows`. The status is derived and never stored.
+ * `told_at` stays null where an edge first hears of a row with its release: it never held the row.
  */
 const rowStatus = (now: string) => `
   case
-    when r.released_at is not null then
-      case
-        when r.told_at is null
-          or r.restored_at is not null
-          or (r.is_release_heard and r.released_at < r.start_at)
-          or ${now} >= r.end_at + interval '${grace_s} seconds' then 'cancelled'
-        else 'releasing'
-      end
+    when ${isReleasing(now)} then 'releasing'
+    when r.released_at is not null then 'cancelled'
     when ${now} < r.start_at then 'scheduled'
     when ${now} < r.end_at then 'active'
     when r.applied_at is not null then 'completed'
     else 'failed'
+  end`
+
+const releasingReason = (now: string) => `
+  case
+    when not ${isReleasing(now)} then null
+    when not exists (
+      select from edges e
+      where e.site_id = r.site_id and e.revoked_at is null
+        and e.last_seen_at >= ${now} - interval '${edge_silence_s_max} seconds'
+    ) then 'edge_unreachable'
+    when r.failure_code = 'raise_refused' then 'raise_refused'
+    when r.failure_code is not null then 'device_not_restored'
+    else 'awaiting_confirmation'
   end`
 
 const isUnanswered = (now: string) => `
@@ -224,7 +278,9 @@ export const rowColumns = (now: string) => `
   r.row_id as id, r.group_id, r.logger_id, ${rowStatus(now)} as status,
   g.source, g.scope, g.limit_mode, g.limit_value, r.start_at, r.end_at, r.max_power_kw,
   r.requested_max_power_kw, r.rated_power_kw, g.created_at, r.acknowledged_at, r.applied_at,
-  r.verified_at, r.restore_started_at, r.restored_at, r.released_at, r.last_checked_at,
+  r.verified_at, r.restore_started_at, r.restored_at, r.released_at as release_requested_at,
+  ${releasingReason(now)} as releasing_reason, ${overAt} as over_at,
+  r.closed_at, r.closed_reason, r.closed_by, r.close_note, r.last_checked_at,
   r.observed_limit_kw, r.observed_power_kw, r.samples, r.compliant_samples, r.violation_s,
   r.retry_count, r.failure_message, r.available_power_kw,
   case when ${isUnanswered(now)} then 'edge_offline' else r.failure_code end as failure_code,
@@ -234,6 +290,7 @@ export const rowColumns = (now: string) => `
   g.created_by, g.cancelled_by, g.idempotency_key, g.request_id`
 
 type Instant = (typeof reportInstants)[number]
+type StoredInstant = 'start_at' | 'end_at' | 'created_at' | 'release_requested_at' | 'closed_at'
 type Derived =
   | 'is_active'
   | 'applied'
@@ -246,18 +303,21 @@ type Derived =
   | keyof RowMoney
 
 export interface StoredRow
-  extends Omit<CurtailmentRow, Derived | Instant | 'start_at' | 'end_at' | 'created_at'>,
+  extends Omit<CurtailmentRow, Derived | Instant | StoredInstant>,
     Record<Instant, Date | null> {
   start_at: Date
   end_at: Date
   created_at: Date
-  released_at: Date | null
+  release_requested_at: Date | null
+  closed_at: Date | null
+  /** When a row that is over came to be so. */
+  over_at: Date
   samples: number
   compliant_samples: number
 }
 
 export function rowRecord(row: StoredRow, money: RowMoney): CurtailmentRow {
-  const { released_at, samples, compliant_samples, ...own } = row
+  const { over_at, samples, compliant_samples, ...own } = row
   const { applied_at, rated_power_kw, status, failure_code } = row
   const begun_ms = Math.max(row.start_at.getTime(), row.created_at.getTime())
   const is_offline = failure_code === 'edge_offline' && row.failure_message === null
@@ -275,8 +335,10 @@ export function rowRecord(row: StoredRow, money: RowMoney): CurtailmentRow {
     restore_started_at: iso(row.restore_started_at),
     restored_at: iso(row.restored_at),
     last_checked_at: iso(row.last_checked_at),
-    cancelled_at: iso(released_at),
-    completed_at: status === 'completed' ? row.end_at.toISOString() : null,
+    release_requested_at: iso(row.release_requested_at),
+    cancelled_at: status === 'cancelled' ? over_at.toISOString() : null,
+    completed_at: status === 'completed' ? over_at.toISOString() : null,
+    closed_at: iso(row.closed_at),
     limit_pct_of_rated: rated_power_kw && significant((100 * row.max_power_kw) / rated_power_kw),
     // The clocks of edge and server may differ by more than it took.
     apply_latency_ms: applied_at && Math.max(0, applied_at.getTime() - begun_ms),

@@ -5,7 +5,8 @@ import { findControl, findingsOf, type JudgedRow } from './control.ts'
 
 const row = (changes: Partial<JudgedRow> = {}): JudgedRow => ({
   ...{ id: 17, logger_id: 2, status: 'active', created_at: after(-60), told_at: after(-60) },
-  ...{ start_at: after(-30), end_at: after(60), released_at: null, reported_at: after(-1) },
+  ...{ start_at: after(-30), end_at: after(60), reported_at: after(-1) },
+  ...{ release_requested_at: null, releasing_reason: null },
   ...{ applied_at: after(-29), verified_at: after(-28), restored_at: null },
   ...{ last_checked_at: after(-1), max_power_kw: 100, rated_power_kw: 200 },
   ...{ observed_power_kw: 90, violation_s: 0, failure_code: null, failure_message: null },
@@ -13,7 +14,8 @@ const row = (changes: Partial<JudgedRow> = {}): JudgedRow => ({
 })
 
 const unapplied = { applied_at: null, verified_at: null, observed_power_kw: null }
-const over = { status: 'completed', end_at: after(-10) } as const
+const over = { status: 'releasing', end_at: after(-10) } as const
+const unreached = { releasing_reason: 'edge_unreachable' } as const
 
 const cases: [string, Partial<JudgedRow>, [code: string, since_min: number] | null][] = [
   ['applied and verified', {}, null],
@@ -40,11 +42,12 @@ const cases: [string, Partial<JudgedRow>, [code: string, since_min: number] | nu
   ['once above', { violation_s: 360 }, null],
   [
     'being released',
-    { status: 'releasing', released_at: after(-3) },
+    { status: 'releasing', ...unreached, release_requested_at: after(-3) },
     ['curtailment_not_released', -3],
   ],
-  ['over, and not lifted', over, ['curtailment_not_released', -10]],
-  ['over, and lifted', { ...over, restored_at: after(-9) }, null],
+  ['over, and not lifted', { ...over, ...unreached }, ['curtailment_not_released', -10]],
+  ['over, and lifted', { status: 'completed', restored_at: after(-9) }, null],
+  ['over, and closed', { status: 'completed', restored_at: null }, null],
   ['cancelled before it was applied', { status: 'cancelled', ...unapplied }, null],
 ]
 
@@ -58,6 +61,18 @@ for (const [name, changes, expected] of cases) {
     assert.deepEqual(told, expected ? [expected] : [])
   })
 }
+
+test('a row that ended without a word of the edge may be unapplied, and may hold the plant', () => {
+  const found = findingsOf(row({ ...unapplied, ...over, ...unreached }), noon)
+  assert.deepEqual(
+    found.map(({ finding: { code }, over_at }) => [code, over_at]),
+    [
+      ['curtailment_not_applied', after(-10)],
+      ['curtailment_not_released', null],
+    ],
+  )
+  assert.match(found[0]!.finding.message, /was not reported as applied until its end/)
+})
 
 test('messages say which row, why, and what was measured', () => {
   const message = (changes: Partial<JudgedRow>) =>
@@ -73,6 +88,18 @@ test('messages say which row, why, and what was measured', () => {
   assert.equal(
     message({ observed_power_kw: 130 }),
     'Curtailment 17 of plant 2 to 100 kW is applied, and 130 kW were measured.',
+  )
+  const released = { status: 'releasing', release_requested_at: after(-3) } as const
+  const refused = { failure_code: 'raise_refused', failure_message: 'no permit' } as const
+  const start =
+    'Curtailment 17 of plant 2 is over, and the edge did not confirm that its limits are lifted'
+  assert.equal(
+    message({ ...released, ...refused, ...unreached }),
+    `${start}: the edge cannot be reached. The plant may still be limited.`,
+  )
+  assert.equal(
+    message({ ...released, ...refused, releasing_reason: 'raise_refused' }),
+    `${start}: no permit. The plant may still be limited.`,
   )
   const [found] = findingsOf(row({ observed_power_kw: 130 }), noon)
   assert.deepEqual([found?.finding.value, found?.finding.threshold], [130, 100])

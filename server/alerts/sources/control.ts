@@ -1,6 +1,7 @@
 /** Curtailment rows that are not carried out as asked, and plants that their permit holds. */
-import { rowColumns, type StoredRow } from '../../records/curtailment-row.ts'
+import { type releasingReasons, rowColumns, type StoredRow } from '../../records/curtailment-row.ts'
 import { iso } from '../../records/frame.ts'
+import { isUnconfirmed } from '../../storage/curtailment.ts'
 import type { AlertSource, Finding, OpenAlert, SourceContext } from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
 import { withoutSeenTo } from './seen-to.ts'
@@ -53,7 +54,8 @@ export type JudgedRow = Pick<
   | 'start_at'
   | 'end_at'
   | 'created_at'
-  | 'released_at'
+  | 'release_requested_at'
+  | 'releasing_reason'
   | 'applied_at'
   | 'verified_at'
   | 'restored_at'
@@ -71,7 +73,7 @@ const readRows = ({ db, site, now }: SourceContext) =>
     `select ${rowColumns('$2::timestamptz')}, r.told_at, r.reported_at
      from curtailment_rows r
      join curtailment_groups g on g.site_id = r.site_id and g.group_id = r.group_id
-     where r.site_id = $1 and r.end_at > $3
+     where r.site_id = $1 and (r.end_at > $3 or ${isUnconfirmed})
      order by r.row_id`,
     [site.site_id, now, new Date(now.getTime() - told_after_ms)],
   )
@@ -84,11 +86,8 @@ interface Found {
 
 /** What is wrong with a row; pure. */
 export function findingsOf(row: JudgedRow, now: Date): Found[] {
-  const { status, applied_at, restored_at, released_at, end_at } = row
+  const { status, applied_at, release_requested_at, end_at } = row
   const begun_at = row.start_at > row.created_at ? row.start_at : row.created_at
-  if (status === 'failed') {
-    return [{ finding: notApplied(row, begun_at), over_at: end_at }]
-  }
   if (status === 'active' && applied_at === null) {
     return [{ finding: notApplied(row, begun_at), over_at: null }]
   }
@@ -96,10 +95,11 @@ export function findingsOf(row: JudgedRow, now: Date): Found[] {
     const finding = isUnheard(row, now) ? null : notVerified(row, now)
     return finding ? [{ finding, over_at: null }] : []
   }
-  if (status === 'releasing') return [{ finding: notReleased(row, released_at!), over_at: null }]
-  const is_held = applied_at !== null && restored_at === null
-  if (!is_held || status === 'scheduled') return []
-  return [{ finding: notReleased(row, released_at ?? end_at), over_at: null }]
+  const has_passed = status === 'failed' || status === 'releasing'
+  const is_missed = has_passed && applied_at === null && release_requested_at === null
+  const missed = is_missed ? [{ finding: notApplied(row, begun_at), over_at: end_at }] : []
+  if (status !== 'releasing') return missed
+  return [...missed, { finding: notReleased(row, release_requested_at ?? end_at), over_at: null }]
 }
 
 /** In force and applied, and the edge has told nothing of it lately. */
@@ -120,8 +120,11 @@ const why = ({ failure_code, failure_message }: JudgedRow) => {
 function notApplied(row: JudgedRow, since: Date): Finding {
   const { id, logger_id, max_power_kw, status } = row
   const limit = `Curtailment ${id} of plant ${logger_id} to ${max_power_kw} kW`
-  const what =
-    status === 'failed' ? `was never applied until its end ${iso(row.end_at)}` : 'is not applied'
+  const ends = {
+    failed: `was never applied until its end ${iso(row.end_at)}`,
+    releasing: `was not reported as applied until its end ${iso(row.end_at)}`,
+  }
+  const what = status === 'failed' || status === 'releasing' ? ends[status] : 'is not applied'
   return {
     ...{ code: 'curtailment_not_applied', ...ofRow(row), since },
     message: `${limit} ${what}${why(row)}.`,
@@ -159,12 +162,24 @@ function notVerified(row: JudgedRow, now: Date): Finding | null {
   }
 }
 
-const notReleased = (row: JudgedRow, since: Date): Finding => ({
-  ...{ code: 'curtailment_not_released', ...ofRow(row), since },
-  message:
-    `Curtailment ${row.id} of plant ${row.logger_id} is over, and the edge did not confirm that ` +
-    `its limits are lifted${why(row)}.`,
-})
+const releasingWords: Record<(typeof releasingReasons)[number], string> = {
+  edge_unreachable: ': the edge cannot be reached',
+  raise_refused: ': the edge may not raise the plant',
+  device_not_restored: ': a device is not restored',
+  awaiting_confirmation: '',
+}
+
+function notReleased(row: JudgedRow, since: Date): Finding {
+  const { id, logger_id, releasing_reason, failure_message } = row
+  const is_unreachable = releasing_reason === 'edge_unreachable' || failure_message === null
+  const reason = is_unreachable ? releasingWords[releasing_reason!] : why(row)
+  return {
+    ...{ code: 'curtailment_not_released', ...ofRow(row), since },
+    message:
+      `Curtailment ${id} of plant ${logger_id} is over, and the edge did not confirm that its ` +
+      `limits are lifted${reason}. The plant may still be limited.`,
+  }
+}
 
 interface Clamp {
   logger_id: number

@@ -41,8 +41,8 @@ export const listCurtailment = endpoint({
   operation_id: 'curtailment_list',
   summary: 'What limits the plants now or will, row by row',
   description:
-    'Active and scheduled rows, and those whose release the edge has yet to confirm; by their ' +
-    'start. Where several rows limit a plant the lowest holds. None lifts it: the edge holds the ' +
+    'Active and scheduled rows, and those whose end or release the edge has yet to confirm ' +
+    '(`releasing`); by their start. Where several rows limit a plant the lowest holds. None lifts it: the edge holds the ' +
     'grid permit in any case, and does not tell it.',
   returns: List(CurtailmentRow),
   example: { answer: { data: [rowExample], meta: { count: 1 } } },
@@ -63,7 +63,7 @@ export const curtailmentHistory = endpoint({
         minimum: 1,
         maximum: 365,
         default: history_days,
-        description: 'Rows that ended, or were released, within so many days.',
+        description: 'Rows that were completed, cancelled or failed within so many days.',
       }),
     ),
   },
@@ -181,11 +181,10 @@ export const releaseCurtailment = endpoint({
   description:
     'Waits up to 10 s until the edge has proved that every plant is restored, to the grid permit ' +
     'and the other rows at most. Rows that no edge was told of are cancelled at once. `releasing` ' +
-    'in the answer: the edge has not confirmed, as it cannot be reached, or may not raise the ' +
-    'plant (`failure_code` `raise_refused`). It goes on by itself; until then plants may be held, ' +
-    'to the end of the rows at most. /curtailment tells how it goes on, and the request may be ' +
-    'repeated, with another Idempotency-Key: the same one gets the recorded answer. A group that ' +
-    'is over stays as it is.',
+    'in the answer: the edge has not confirmed, and the plants may still be limited; ' +
+    '`releasing_reason` says why. The edge goes on by itself, and no time makes such a row ' +
+    '`cancelled`. /curtailment tells how it goes on, and the request may be repeated, with another ' +
+    'Idempotency-Key: the same one gets the recorded answer. A group that is over stays as it is.',
   params: {
     group_id: Type.String({
       minLength: 1,

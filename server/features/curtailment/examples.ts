@@ -27,8 +27,14 @@ export const rowExample: CurtailmentRow = {
   verified_at: '2026-06-21T10:00:05.000Z',
   restore_started_at: null,
   restored_at: null,
+  release_requested_at: null,
+  releasing_reason: null,
   cancelled_at: null,
   completed_at: null,
+  closed_at: null,
+  closed_reason: null,
+  closed_by: null,
+  close_note: null,
   apply_latency_ms: 910,
   last_checked_at: '2026-06-21T10:20:05.000Z',
   observed_limit_kw: 240,
@@ -57,7 +63,8 @@ export const pastRowExample: CurtailmentRow = {
   restored: true,
   restore_started_at: '2026-06-21T12:00:00.090Z',
   restored_at: '2026-06-21T12:00:01.240Z',
-  cancelled_at: '2026-06-21T12:00:00.000Z',
+  release_requested_at: '2026-06-21T12:00:00.000Z',
+  cancelled_at: '2026-06-21T12:00:01.240Z',
   cancelled_by: 'control room',
 }
 
@@ -107,6 +114,8 @@ const refusedExample: CurtailmentRow = {
   status: 'releasing',
   restored: false,
   restored_at: null,
+  releasing_reason: 'raise_refused',
+  cancelled_at: null,
   failure_code: 'raise_refused',
   failure_message: 'no grid permit of this plant is known',
 }

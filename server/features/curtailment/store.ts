@@ -3,20 +3,19 @@ import { type RowReader, withMoney } from '../../figures/curtailment-money.ts'
 import { type ExportItems, fetched } from '../../http/export-items.ts'
 import {
   type CurtailmentRow,
-  grace_s,
   openStatuses,
   type RowStatus,
   rowColumns,
   rowStatuses,
   type StoredRow,
 } from '../../records/curtailment-row.ts'
-import { reported_channel } from '../../storage/curtailment.ts'
+import { isUnconfirmed, overAt, reported_channel } from '../../storage/curtailment.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 
 export interface CurtailmentStore {
   /** Rows that are not over, by their start. */
   open(reader: RowReader, now: Date): Promise<CurtailmentRow[]>
-  /** Rows that were over since, the newest first. */
+  /** Rows that came to be over since, the newest first. */
   past(reader: RowReader, since: Date, now: Date): Promise<CurtailmentRow[]>
   /** The same as a file. */
   pastItems(reader: RowReader, since: Date, now: Date): ExportItems
@@ -42,7 +41,7 @@ export function createCurtailmentStore(
 
   return {
     async open(reader, at) {
-      const rows = await db.query<StoredRow>(open, [reader.site_id, at, openStatuses, grace_s])
+      const rows = await db.query<StoredRow>(open, [reader.site_id, at, openStatuses])
       return withMoney(db, reader, rows)
     },
     async past(reader, since, at) {
@@ -119,11 +118,11 @@ const rowsWhere = (condition: string) => `
   ) as rows
   where status = any($3)`
 
-const open = `${rowsWhere("end_at > $2 - interval '1 second' * $4")} order by start_at, id`
+const open = `
+  ${rowsWhere(`r.end_at > $2 or ${isUnconfirmed}`)} order by start_at, id`
 
 const past = `
-  ${rowsWhere('end_at >= $4 and least(end_at, released_at) >= $4')}
-  order by least(end_at, released_at) desc, id desc`
+  ${rowsWhere(`${overAt} >= $4`)} order by over_at desc, id desc`
 
 const pastValues = (site_id: string, since: Date, at: Date) => [
   ...[site_id, at, rowStatuses.filter((status) => !isOpen(status)), since],

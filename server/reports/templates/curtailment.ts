@@ -5,6 +5,7 @@ import { createEfficiencyStore } from '../../figures/inverter-sums.ts'
 import { lossesOf } from '../../figures/losses.ts'
 import { plantYields } from '../../figures/plant-yields.ts'
 import { type CurtailmentRow, rowColumns, type StoredRow } from '../../records/curtailment-row.ts'
+import { heldUntil } from '../../storage/curtailment.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Figure, Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
@@ -82,15 +83,16 @@ const lossFigure = ({ lost_kwh }: LossByLight): Figure => ({
 const withoutMoneyColumns = (table: Section) =>
   withoutColumns(table, ['lost', 'avoided', 'currency'])
 
-/** Rows that were in force at some time of the period, as the API has them, the newest first. */
+/** Rows that held a plant, or may have, in the period, as the API has them, the newest first. */
 async function readRows(db: Queries, frame: Frame): Promise<CurtailmentRow[]> {
   const { site_id, period, plants, order } = frame
   const stored = await db.query<StoredRow>(
     `select ${rowColumns('$2::timestamptz')}
      from curtailment_rows r
      join curtailment_groups g on g.site_id = r.site_id and g.group_id = r.group_id
-     where r.site_id = $1 and r.end_at > $3 and r.start_at < $4
-       and coalesce(r.released_at, r.end_at) > greatest(r.start_at, $3)
+     where r.site_id = $1 and r.start_at < $4
+       and greatest(least(r.end_at, r.released_at), ${heldUntil('$2::timestamptz')})
+         > greatest(r.start_at, $3)
        and r.logger_id = any ($5)
      order by r.start_at desc, r.row_id desc`,
     [
@@ -145,8 +147,9 @@ function notesOf(rows: readonly CurtailmentRow[], { period }: Frame): string[] {
   if (rows.length === 0) return ['No curtailment command was in force in this period.']
   const notes: string[] = []
   const across = rows.filter(
-    ({ start_at, end_at, cancelled_at }) =>
-      new Date(start_at) < period.start_at || new Date(cancelled_at ?? end_at) > period.end_at,
+    ({ start_at, end_at, release_requested_at }) =>
+      new Date(start_at) < period.start_at ||
+      new Date(release_requested_at ?? end_at) > period.end_at,
   )
   if (across.length > 0) {
     notes.push(
@@ -329,7 +332,7 @@ function rowTable(rows: readonly CurtailmentRow[], { plants }: Frame, row_count:
     rows: rows.slice(0, row_count).map((row) => ({
       plant: names.get(row.logger_id) ?? null,
       start: new Date(row.start_at),
-      end: new Date(row.cancelled_at ?? row.end_at),
+      end: new Date(row.release_requested_at ?? row.end_at),
       limit: row.max_power_kw,
       status: row.status,
       applied: row.applied_at === null ? null : new Date(row.applied_at),
