@@ -5,6 +5,7 @@ import { useSite } from '../shell/site-shell.tsx'
 import { Page } from '../ui/page.tsx'
 import { Answered, Empty } from '../ui/states.tsx'
 import { WriteButton } from '../ui/write-button.tsx'
+import { CloseModal } from './curtailment/close-modal.tsx'
 import { CommandCard } from './curtailment/command-card.tsx'
 import { History } from './curtailment/history.tsx'
 import { LimitModal } from './curtailment/limit-modal.tsx'
@@ -22,6 +23,7 @@ export default function Curtailment({ site_id }: SitePageProps) {
   const { commissioning_safe_mode } = useSite()
   const [wish, setWish] = useState<Partial<Wish> | null>(null)
   const [releasing, setReleasing] = useState<Command | null>(null)
+  const [closing, setClosing] = useState<Command | null>(null)
   const [made, setMade] = useState<CurtailmentGroup | null>(null)
   return (
     <Page
@@ -55,6 +57,7 @@ export default function Curtailment({ site_id }: SitePageProps) {
                   site_id={site_id}
                   command={command}
                   onRelease={() => setReleasing(command)}
+                  onCloseRecord={() => setClosing(command)}
                 />
               ))
             )}
@@ -67,6 +70,9 @@ export default function Curtailment({ site_id }: SitePageProps) {
       <History site_id={site_id} />
       {releasing && (
         <ReleaseModal site_id={site_id} command={releasing} onClose={() => setReleasing(null)} />
+      )}
+      {closing && (
+        <CloseModal site_id={site_id} command={closing} onClose={() => setClosing(null)} />
       )}
       {wish && plants && (
         <LimitModal

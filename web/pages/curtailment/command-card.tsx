@@ -1,22 +1,28 @@
 import type { CurtailmentRow } from '@heliograph/sdk'
-import { Badge, Box, Card, Group, Stack, Table, Text, Title } from '@mantine/core'
+import { Badge, Box, Button, Card, Group, Stack, Table, Text, Title } from '@mantine/core'
 import { IconCircle, IconCircleCheck } from '@tabler/icons-react'
+import { useMay } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { useDevices } from '../../ui/devices.tsx'
 import { formatNumber, formatPower, formatQuantity } from '../../ui/format.ts'
 import { Time } from '../../ui/time.tsx'
+import { useNow } from '../../ui/use-now.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
-import { type Command, limitWords, stateOf, stepsOf } from './rows.ts'
+import { type Command, isStuck, limitWords, releasingReason, stateOf, stepsOf } from './rows.ts'
 
 interface CommandCardProps {
   site_id: string
   command: Command
   onRelease: () => void
+  onCloseRecord: () => void
 }
 
 /** A command with its plants, and how far each of them has come. */
-export function CommandCard({ site_id, command, onRelease }: CommandCardProps) {
+export function CommandCard(props: CommandCardProps) {
+  const { site_id, command, onRelease, onCloseRecord } = props
   const { timezone } = useSite()
+  const may = useMay()
+  const now_ms = useNow(10_000)
   const { rows } = command
   const [first] = rows
   if (!first) return null
@@ -35,9 +41,16 @@ export function CommandCard({ site_id, command, onRelease }: CommandCardProps) {
             {source === 'edge_local' ? 'Learned from the site' : `Asked for by ${created_by}`}
           </Text>
         </div>
-        <WriteButton scope="curtailment:write" variant="default" size="sm" onClick={onRelease}>
-          Release
-        </WriteButton>
+        <Group gap="xs">
+          {may('curtailment:write') && rows.some((row) => isStuck(row, now_ms)) && (
+            <Button variant="default" size="sm" onClick={onCloseRecord}>
+              Close record
+            </Button>
+          )}
+          <WriteButton scope="curtailment:write" variant="default" size="sm" onClick={onRelease}>
+            Release
+          </WriteButton>
+        </Group>
       </Group>
       <Box visibleFrom="sm">
         <Rows rows={rows} site_id={site_id} />
@@ -144,10 +157,13 @@ export function Steps({ row, timezone }: { row: CurtailmentRow; timezone: string
           </Group>
         ))}
       </Group>
-      {row.apply_latency_ms !== null && row.cancelled_at === null && (
+      {row.apply_latency_ms !== null && row.release_requested_at === null && (
         <Text size="sm" c="dimmed">
           In force {formatQuantity(row.apply_latency_ms / 1000, 's')} after it began
         </Text>
+      )}
+      {row.releasing_reason && (
+        <Text size="sm">{releasingReason(row)} The plant may still be limited.</Text>
       )}
       {row.failure_message && (
         <Text size="sm" fw={600}>

@@ -99,8 +99,8 @@ function Outcome({ released }: { released: CurtailmentRelease }) {
   if (pending > 0) {
     return (
       <Notice title="Not all is confirmed yet">
-        The site has confirmed {restored} of {restored + pending} plants. It goes on by itself;
-        until then they may be held, to the end of the limit at most.
+        The site has confirmed {restored} of {restored + pending} plants. The others may still be
+        limited. The site goes on by itself; the limit stays listed until it confirms.
       </Notice>
     )
   }

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { CurtailmentRow } from '@heliograph/sdk'
-import { commandsOf, endOf, isMoving, isWithdrawn, limitWords, stateOf, stepsOf } from './rows.ts'
+import {
+  commandsOf,
+  endOf,
+  isMoving,
+  isStuck,
+  isWithdrawn,
+  limitWords,
+  releasingReason,
+  stateOf,
+  stepsOf,
+} from './rows.ts'
 
 const at = (min: number) => new Date(Date.UTC(2026, 5, 21, 10, min)).toISOString()
 const row = (change: Partial<CurtailmentRow>) =>
@@ -10,6 +20,7 @@ const row = (change: Partial<CurtailmentRow>) =>
     ...{ limit_mode: 'percent', limit_value: 40, start_at: at(0), end_at: at(30) },
     ...{ created_at: at(0), acknowledged_at: at(1), applied_at: null, verified_at: null },
     ...{ restore_started_at: null, restored_at: null, cancelled_at: null, completed_at: null },
+    ...{ release_requested_at: null, releasing_reason: null, closed_at: null },
     ...change,
   }) as CurtailmentRow
 const steps = (change: Partial<CurtailmentRow>) =>
@@ -39,9 +50,16 @@ test('a limit is told as it was asked for', () => {
 
 test('the way of a row says what is still to come, and leaves out what will not', () => {
   assert.deepEqual(steps({}), ['Asked for', 'Received on site', 'Devices limited?', 'Verified?'])
-  assert.deepEqual(steps({ cancelled_at: at(5), applied_at: at(2) }), [
-    ...['Asked for', 'Received on site', 'Devices limited', 'Release asked for', 'Releasing?'],
+  assert.deepEqual(steps({ release_requested_at: at(5), applied_at: at(2) }), [
+    ...['Asked for', 'Received on site', 'Devices limited', 'Release requested', 'Releasing?'],
     'Released?',
+  ])
+  assert.deepEqual(steps({ status: 'releasing', applied_at: at(2) }), [
+    ...['Asked for', 'Received on site', 'Devices limited', 'Releasing?', 'Released?'],
+  ])
+  assert.deepEqual(steps({ release_requested_at: at(5), applied_at: at(2), closed_at: at(9) }), [
+    ...['Asked for', 'Received on site', 'Devices limited', 'Release requested', 'Releasing?'],
+    ...['Released?', 'Record closed'],
   ])
   assert.deepEqual(steps({ restore_started_at: at(30), restored_at: at(31) }), [
     ...['Asked for', 'Received on site', 'Releasing', 'Released'],
@@ -50,15 +68,18 @@ test('the way of a row says what is still to come, and leaves out what will not'
 
 test('a row ended when it held no longer, and else when it is to', () => {
   assert.equal(endOf(row({})), at(30))
-  assert.equal(endOf(row({ cancelled_at: at(5) })), at(5))
+  assert.equal(endOf(row({ release_requested_at: at(4), cancelled_at: at(5) })), at(5))
+  assert.equal(endOf(row({ release_requested_at: at(4) })), at(4))
   assert.equal(endOf(row({ cancelled_at: at(5), completed_at: at(7), restored_at: at(6) })), at(6))
 })
 
 test('what was released before it began limited nothing', () => {
   const released = { status: 'cancelled', start_at: at(10) } as const
-  assert.equal(isWithdrawn(row({ ...released, cancelled_at: at(5) })), true)
-  assert.equal(isWithdrawn(row({ ...released, cancelled_at: at(15) })), false)
-  assert.equal(isWithdrawn(row({ start_at: at(10), cancelled_at: at(5) })), false)
+  const early = { release_requested_at: at(5), cancelled_at: at(12) }
+  assert.equal(isWithdrawn(row({ ...released, ...early })), true)
+  assert.equal(isWithdrawn(row({ ...released, ...early, applied_at: at(9) })), false)
+  assert.equal(isWithdrawn(row({ ...released, release_requested_at: at(15) })), false)
+  assert.equal(isWithdrawn(row({ start_at: at(10), release_requested_at: at(5) })), false)
 })
 
 test('a row moves until its power is below, and while it is released', () => {
@@ -66,6 +87,18 @@ test('a row moves until its power is below, and while it is released', () => {
   assert.equal(isMoving(row({ verified_at: at(3) })), false)
   assert.equal(isMoving(row({ status: 'releasing', verified_at: at(3) })), true)
   assert.equal(isMoving(row({ status: 'failed' })), false)
+})
+
+test('a release is stuck when the site does not confirm it within a minute', () => {
+  const stuck = (change: Partial<CurtailmentRow>, min: number) =>
+    isStuck(row({ status: 'releasing', ...change }), Date.parse(at(min)))
+  assert.equal(stuck({ release_requested_at: at(5) }, 6), false)
+  assert.equal(stuck({ release_requested_at: at(5) }, 7), true)
+  assert.equal(stuck({}, 31), false)
+  assert.equal(stuck({}, 32), true)
+  assert.equal(stuck({ status: 'cancelled', release_requested_at: at(5) }, 50), false)
+  assert.match(releasingReason(row({ releasing_reason: 'edge_unreachable' }))!, /cannot be reached/)
+  assert.equal(releasingReason(row({})), null)
 })
 
 test('a limit is in force once the devices have it, not when its time comes', () => {

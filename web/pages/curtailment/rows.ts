@@ -64,23 +64,54 @@ export function stepsOf(row: CurtailmentRow): Step[] {
     { label: 'Devices limited', at: row.applied_at },
     { label: 'Verified', at: row.verified_at },
   ]
-  if (row.cancelled_at === null && row.restore_started_at === null) return [...told, ...held]
+  const { release_requested_at, restore_started_at, closed_at } = row
+  const is_ending = row.status === 'releasing' || restore_started_at !== null
+  if (release_requested_at === null && !is_ending) return [...told, ...held]
   const lifted = [
-    ...(row.cancelled_at ? [{ label: 'Release asked for', at: row.cancelled_at }] : []),
-    { label: 'Releasing', at: row.restore_started_at },
+    ...(release_requested_at ? [{ label: 'Release requested', at: release_requested_at }] : []),
+    { label: 'Releasing', at: restore_started_at },
     { label: 'Released', at: row.restored_at },
+    ...(closed_at ? [{ label: 'Record closed', at: closed_at }] : []),
   ]
   return [...told, ...held.filter(({ at }) => at !== null), ...lifted]
 }
 
-/** When it no longer held, or is to. */
+/** When the row no longer held, or is to. */
 export function endOf(row: CurtailmentRow): string {
-  return row.restored_at ?? row.completed_at ?? row.cancelled_at ?? row.end_at
+  const over_at = row.restored_at ?? row.completed_at ?? row.cancelled_at
+  return over_at ?? row.release_requested_at ?? row.end_at
 }
 
-/** Released before it began: it limited nothing. */
-export const isWithdrawn = (row: CurtailmentRow) =>
-  row.status === 'cancelled' && Date.parse(endOf(row)) <= Date.parse(row.start_at)
+/** Released before the start: the row limited nothing. */
+export const isWithdrawn = ({
+  status,
+  applied_at,
+  release_requested_at,
+  start_at,
+}: CurtailmentRow) =>
+  status === 'cancelled' &&
+  applied_at === null &&
+  release_requested_at !== null &&
+  Date.parse(release_requested_at) <= Date.parse(start_at)
+
+const releasingWords: Record<NonNullable<CurtailmentRow['releasing_reason']>, string> = {
+  edge_unreachable: 'The site cannot be reached and has not confirmed the release.',
+  raise_refused: 'The site may not raise the plant.',
+  device_not_restored: 'A device is not restored.',
+  awaiting_confirmation: 'The site has not confirmed the release yet.',
+}
+
+/** Why a row is still being released; null for other rows. */
+export const releasingReason = ({ releasing_reason }: CurtailmentRow): string | null =>
+  releasing_reason && releasingWords[releasing_reason]
+
+/** The edge confirms within seconds unless something is wrong. */
+const confirmed_within_ms = 60_000
+
+/** The release waits for so long that the record may have to be closed by a person. */
+export const isStuck = (row: CurtailmentRow, now_ms: number) =>
+  row.status === 'releasing' &&
+  now_ms - Date.parse(row.release_requested_at ?? row.end_at) > confirmed_within_ms
 
 export const isMoving = (row: CurtailmentRow) =>
   row.status === 'releasing' || (row.status === 'active' && row.verified_at === null)

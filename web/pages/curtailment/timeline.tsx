@@ -28,7 +28,9 @@ export function Timeline({ site_id, rows }: { site_id: string; rows: Curtailment
   const all = new Map([...rows, ...(past.data?.data ?? [])].map((row) => [row.id, row]))
   const shown = [...all.values()].filter(
     (row) =>
-      !isWithdrawn(row) && Date.parse(row.start_at) < end_ms && Date.parse(endOf(row)) > start_ms,
+      !isWithdrawn(row) &&
+      Date.parse(row.start_at) < end_ms &&
+      Date.parse(shownEnd(row, now_ms)) > start_ms,
   )
   return (
     <Card withBorder padding="sm">
@@ -102,7 +104,13 @@ function Lanes({ plants, rows, start_ms, end_ms, now_ms, timezone }: LanesProps)
               aria-label={`${name}: limited ${own.length} times in this span`}
             >
               {own.map((row) => (
-                <Bar key={row.id} row={row} percentAt={percentAt} timezone={timezone} />
+                <Bar
+                  key={row.id}
+                  row={row}
+                  end_at={shownEnd(row, now_ms)}
+                  percentAt={percentAt}
+                  timezone={timezone}
+                />
               ))}
               <span className={classes['now']} style={{ left: `${percentAt(now_ms)}%` }} />
             </div>
@@ -136,22 +144,27 @@ function tickText(at_ms: number, timezone: string, is_long: boolean, nth: number
   return formatTime(at, timezone, 'time')
 }
 
+/** A row that is being released may hold its plant until now. */
+const shownEnd = (row: CurtailmentRow, now_ms: number) =>
+  row.status === 'releasing' ? new Date(now_ms).toISOString() : endOf(row)
+
 interface BarProps {
   row: CurtailmentRow
+  end_at: string
   percentAt: (at_ms: number) => number
   timezone: string
 }
 
-function Bar({ row, percentAt, timezone }: BarProps) {
+function Bar({ row, end_at, percentAt, timezone }: BarProps) {
   const left = percentAt(Date.parse(row.start_at))
-  const width = percentAt(Date.parse(endOf(row))) - left
+  const width = percentAt(Date.parse(end_at)) - left
   const kind =
     row.status === 'active' || row.status === 'releasing'
       ? 'active'
       : row.status === 'scheduled'
         ? 'scheduled'
         : 'past'
-  const when = [row.start_at, endOf(row)].map((at) => formatTime(at, timezone, 'full')).join(' – ')
+  const when = [row.start_at, end_at].map((at) => formatTime(at, timezone, 'full')).join(' – ')
   return (
     <Tooltip label={`${stateOf(row).words}: at most ${formatPower(row.max_power_kw)}, ${when}`}>
       <span
