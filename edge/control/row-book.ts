@@ -42,7 +42,7 @@ export class RowBook {
     const news = rows.filter((row) => {
       const key = rowKey(row)
       const known = this.#rows.get(key)
-      if (known && !known.hear(row)) return false
+      if (known && !known.hear(row, now)) return false
       if (!known) this.#rows.set(key, new RowWatch(newlyHeld(row, now), now_ms))
       this.#unsaved.add(key)
       return true

@@ -94,17 +94,32 @@ test('the end is restored once every device stands where it belongs, and is told
   assert.equal(watch.isForgotten({ ...over, earliest: start_at }, 4 * day_ms), false)
 })
 
+test('an end that the server asks for again is reported again, as it was', () => {
+  const { watch, look } = watchOf({ end_at: start_at + minute_ms })
+  look(0)
+  look(minute_ms)
+  look(minute_ms + 1000)
+  const { restored_at } = watch.held
+  watch.hear(watch.held.row, start_at + minute_ms - 1)
+  assert.equal(watch.isUnderWay(wall(start_at + 2 * minute_ms)), false, 'the row was not over')
+  assert.equal(watch.hear(watch.held.row, start_at + 2 * minute_ms), false)
+  assert.equal(watch.isUnderWay(wall(start_at + 2 * minute_ms)), true)
+  assert.equal(look(2 * minute_ms), true)
+  assert.equal(watch.held.restored_at, restored_at)
+  assert.equal(watch.isUnderWay(wall(start_at + 2 * minute_ms + 1000)), false)
+})
+
 test('a row that is released before it began is over, and nothing is said to be restored', () => {
   const later = { start_at: start_at + minute_ms, end_at: start_at + 2 * minute_ms }
   const { watch, look } = watchOf(later)
   look(0)
-  assert.equal(watch.hear({ ...row, ...later, released_at: start_at + 500 }), true)
+  assert.equal(watch.hear({ ...row, ...later, released_at: start_at + 500 }, start_at + 500), true)
   assert.equal(look(1000), true)
   assert.equal(watch.isUnderWay(wall(start_at + 2000)), false)
   assert.equal(look(3000), false)
   const { applied_at, restore_started_at, restored_at } = watch.held
   assert.deepEqual([applied_at, restore_started_at, restored_at], [null, null, null])
-  assert.equal(watch.hear({ ...row, ...later }), false)
+  assert.equal(watch.hear({ ...row, ...later }, start_at + 3000), false)
   assert.equal(watch.held.row.released_at, start_at + 500)
 })
 

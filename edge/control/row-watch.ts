@@ -95,7 +95,10 @@ export class RowWatch {
   }
 
   /** Takes what was heard of it again; whether that was new. */
-  hear(row: CurtailmentRow): boolean {
+  hear(row: CurtailmentRow, now: number): boolean {
+    // The server repeats a row past its end until it knows that the plant is restored.
+    const is_confirmed = this.#held.restored_at !== null || isCancelled(this.#held)
+    if (now >= row.end_at && is_confirmed) this.#is_told = false
     const merged = mergeRow(this.#held.row, row)
     // A server that takes back a release is older than what it was told: it is told again.
     if (this.#held.row.released_at !== null && row.released_at === null) this.#is_told = false

@@ -96,6 +96,25 @@ test('reports of rows', async (t) => {
     }
   })
 
+  await t.test(
+    'of an edge that lost the row and confirms its end keep what was proved',
+    async () => {
+      await db.execute('delete from curtailment_rows')
+      const proof = { applied_at: noon + 2, verified_at: noon + 3, samples: 5 }
+      await send(frame([report(noon + 80, { acknowledged_at: noon + 1, ...proof })]))
+      for (const restored_at of [null, noon + 95]) {
+        const anew = { row: released(noon + 90), acknowledged_at: noon + 91, restored_at }
+        await send(frame([report(noon + 92 + (restored_at ? 4 : 0), anew)]))
+      }
+      const row = await stored()
+      assert.deepEqual(
+        [row['acknowledged_at'], row['applied_at'], row['samples'], row['restored_at']],
+        [new Date(noon + 1), new Date(noon + 2), 5, new Date(noon + 95)],
+      )
+      await db.execute('delete from curtailment_rows')
+    },
+  )
+
   await t.test('are refused whole where they are none, and stand in nobody’s way', async () => {
     const bad: [unknown, RegExp][] = [
       [{ rows: [] }, /payload/],

@@ -101,14 +101,37 @@ const addUnknownRows = `
   on conflict do nothing`
 
 const told = [
-  ...['reported_at', ...reportInstants, 'observed_limit_kw', 'observed_power_kw', 'samples'],
-  ...['compliant_samples', 'violation_s', 'retry_count', 'failure_code', 'failure_message'],
+  'reported_at',
+  'restore_started_at',
+  'restored_at',
+  'retry_count',
+  'failure_code',
+  'failure_message',
 ]
+
+/** While in force. */
+const proved = [
+  'acknowledged_at',
+  'applied_at',
+  'verified_at',
+  'last_checked_at',
+  'observed_limit_kw',
+  'observed_power_kw',
+  'samples',
+  'compliant_samples',
+  'violation_s',
+]
+
+/** An edge that lost the row, and hears of it again when it is over, knows nothing of its time. */
+const isHeardAnew = `(
+  r.applied_at is not null and e.applied_at is null and e.acknowledged_at > r.acknowledged_at
+  and (e.released_at is not null or e.reported_at >= r.end_at))`
 
 /** Who reports a row unreleased, or applied, was told of it, whatever a restored database says. */
 const update = `
   update curtailment_rows as r
   set ${told.map((name) => `${name} = e.${name}`).join(', ')},
+    ${proved.map((name) => `${name} = case when ${isHeardAnew} then r.${name} else e.${name} end`).join(', ')},
     told_at = coalesce(r.told_at, case
       when e.released_at is null or e.applied_at is not null then e.acknowledged_at end),
     released_at = least(r.released_at, e.released_at),
