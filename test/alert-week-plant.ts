@@ -253,7 +253,8 @@ export async function curtail(
   { from, to, is_applied }: { from: Time; to: Time; is_applied: boolean },
 ) {
   const applied_at = is_applied ? new Date(+instant(from) + 1000) : null
-  const restored_at = is_applied ? new Date(+instant(to) + 2000) : null
+  // The edge confirms the end of a row that it could not apply, too.
+  const restored_at = new Date(+instant(to) + 2000)
   const created_at = new Date(+instant(from) - hour_ms)
   await db.execute(
     `insert into curtailment_groups (site_id, group_id, source, created_at)
