@@ -980,7 +980,7 @@ export class Operations extends HeyApiClient {
         'Idempotency-Key'?: string;
         site_id: string;
         scope: 'site' | 'logger';
-        logger_id?: number;
+        logger_id?: number | null;
         limit_mode: 'percent' | 'kw';
         limit_value: number;
         start_at: Timestamp;
@@ -1018,7 +1018,7 @@ export class Operations extends HeyApiClient {
         'Idempotency-Key'?: string;
         site_id: string;
         scope: 'site' | 'logger';
-        logger_id?: number;
+        logger_id?: number | null;
         limit_mode: 'percent' | 'kw';
         limit_value: number;
         duration_minutes?: number | null;

@@ -2905,9 +2905,9 @@ export type CurtailmentImmediate = {
      */
     scope: 'site' | 'logger';
     /**
-     * The plant, an integer: required with scope `logger`, ignored whatever it holds with scope `site`.
+     * The plant. Required with scope `logger`; ignored, whatever it holds, with scope `site`.
      */
-    logger_id?: number;
+    logger_id?: number | null;
     /**
      * `percent`: of the rated power of each plant; `kw`: of all of them together, split in proportion to rated power.
      */
@@ -3377,9 +3377,9 @@ export type CurtailmentWindow = {
      */
     scope: 'site' | 'logger';
     /**
-     * The plant, an integer: required with scope `logger`, ignored whatever it holds with scope `site`.
+     * The plant. Required with scope `logger`; ignored, whatever it holds, with scope `site`.
      */
-    logger_id?: number;
+    logger_id?: number | null;
     /**
      * `percent`: of the rated power of each plant; `kw`: of all of them together, split in proportion to rated power.
      */
@@ -12879,11 +12879,11 @@ export type EfficiencyStringsListData = {
          */
         end?: Timestamp;
         /**
-         * Only strings of these inverters: `1,2,3`.
+         * Only strings of these inverters: `1,2,3`. Separated by commas; blanks may follow them.
          */
         inverter_ids?: string;
         /**
-         * Only strings that face this way.
+         * Only strings that face this way. In upper or lower case.
          */
         orientation?: 'north' | 'east' | 'south' | 'west' | 'flat' | 'mixed';
     };
@@ -13499,7 +13499,7 @@ export type EnergyHourlyListData = {
          */
         end?: Timestamp;
         /**
-         * Loggers of the site; all where none is given.
+         * Loggers of the site; all where none is given. Separated by commas; blanks may follow them.
          */
         logger_ids?: string;
     };
@@ -13866,9 +13866,9 @@ export type CurtailmentWindowCreateData = {
          */
         scope: 'site' | 'logger';
         /**
-         * The plant, an integer: required with scope `logger`, ignored whatever it holds with scope `site`.
+         * The plant. Required with scope `logger`; ignored, whatever it holds, with scope `site`.
          */
-        logger_id?: number;
+        logger_id?: number | null;
         /**
          * `percent`: of the rated power of each plant; `kw`: of all of them together, split in proportion to rated power.
          */
@@ -13975,9 +13975,9 @@ export type CurtailmentImmediateCreateData = {
          */
         scope: 'site' | 'logger';
         /**
-         * The plant, an integer: required with scope `logger`, ignored whatever it holds with scope `site`.
+         * The plant. Required with scope `logger`; ignored, whatever it holds, with scope `site`.
          */
-        logger_id?: number;
+        logger_id?: number | null;
         /**
          * `percent`: of the rated power of each plant; `kw`: of all of them together, split in proportion to rated power.
          */

@@ -61,16 +61,32 @@ export const LocationId = Id('A location of the site.')
 export const StringIndex = Id('A string of the inverter, counted from 0.')
 
 /**
- * Ids in one parameter, separated by commas, without blanks; up to a thousand. The format refuses
- * ids above `id_max`, as those that stand alone are refused.
+ * Ids in one parameter, separated by commas and blanks; up to a thousand. The format refuses ids
+ * above `id_max`, as those that stand alone are refused.
  */
 export const IdList = (description: string) =>
   Type.String({
-    pattern: '^\\d{1,10}(,\\d{1,10}){0,999}$',
+    pattern: '^\\d{1,10}(, *\\d{1,10}){0,999}$',
     format: 'ids',
     examples: ['1,2'],
-    description,
+    description: `${description} Separated by commas; blanks may follow them.`,
   })
 
 /** The ids of an `IdList`, each once. */
 export const idsOf = (list: string): number[] => [...new Set(list.split(',').map(Number))]
+
+/** A word of a fixed list, in upper or lower case; the handler gets it in lower case. */
+export const AnyCase = <const Word extends string>(
+  words: readonly Word[],
+  { description }: { description: string },
+) =>
+  Type.Enum([...words], {
+    'x-any-case': true,
+    description: `${description} In upper or lower case.`,
+  })
+
+/** A field of a body that counts only beside these values of other fields; else it may hold anything. */
+export const ignoredUnless = <Of extends TSchema>(
+  others: Readonly<Record<string, string>>,
+  of: Of,
+): Of => ({ ...of, 'x-ignored-unless': others })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Type } from 'typebox'
 import { ApiError, type Violation } from './errors.ts'
-import { limit, Nullable, Timestamp, timeWindow } from './params.ts'
+import { AnyCase, ignoredUnless, limit, Nullable, Timestamp, timeWindow } from './params.ts'
 import { type Input, validators } from './validate.ts'
 
 const declared = {
@@ -14,12 +14,15 @@ const declared = {
     ratio: Type.Optional(Type.Number()),
     refresh: Type.Optional(Type.Boolean()),
     status: Type.Optional(Type.Array(Type.Enum(['active', 'resolved']))),
+    facing: Type.Optional(AnyCase(['east', 'west'], { description: 'Which way.' })),
   },
   body: Type.Object(
     {
       at: Nullable(Timestamp),
       hours: Type.Array(Type.Object({ power_kw: Type.Number() }, { additionalProperties: false })),
       level: Type.Optional(Type.Integer({ default: 3 })),
+      unit: Type.Optional(Type.String()),
+      unit_id: Type.Optional(ignoredUnless({ unit: 'one' }, Nullable(Type.Integer()))),
     },
     { additionalProperties: false },
   ),
@@ -103,4 +106,25 @@ test('a body is never coerced, and a missing one lacks what is required', () => 
 test('a large wrong body is told its first violation only', () => {
   const body = { at: null, hours: Array.from({ length: 10_000 }, () => ({})) }
   assert.deepEqual(violations({ body, body_bytes: 100_000 }), ['body hours.0.power_kw required'])
+})
+
+test('a field that does not count is ignored whatever it holds, and else held to its schema', () => {
+  const body = { at: null, hours: [], level: 3 }
+  for (const ignored of ['South', 1.5, null, { deep: [] }]) {
+    const given = { ...body, unit: 'all', unit_id: ignored }
+    assert.deepEqual(validate(input({ body: given })).body, { ...body, unit: 'all' })
+  }
+  for (const unit_id of [7, null]) {
+    const given = { ...body, unit: 'one', unit_id }
+    assert.deepEqual(validate(input({ body: given })).body, given)
+  }
+  const wrong = { ...body, unit: 'one', unit_id: 'South' }
+  assert.deepEqual(violations({ body: wrong }), ['body unit_id invalid_type'])
+})
+
+test('a word that any case will do for is handed on in lower case', () => {
+  for (const facing of ['East', 'EAST', 'east', 'eAsT']) {
+    assert.equal(validate(input({ query: { facing } })).query['facing'], 'east')
+  }
+  assert.deepEqual(violations({ query: { facing: 'Eastern' } }), ['query facing not_allowed_value'])
 })

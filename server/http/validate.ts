@@ -102,6 +102,7 @@ function compileFields(
 ) {
   const declared = new Map(Object.entries(schemas).map(([name, schema]) => [name, typeOf(schema)]))
   const required = Object.keys(schemas).filter((name) => !('~optional' in schemas[name]!))
+  const any_case = new Set(Object.keys(schemas).filter((name) => 'x-any-case' in schemas[name]!))
   const checker = onFirstUse(() =>
     ajv.compile(anonymous({ type: 'object', properties: schemas, required })),
   )
@@ -130,7 +131,7 @@ function compileFields(
         (type === 'number' && !decimal.test(String(value)))
       ) {
         fault(name, 'invalid_type', `must be ${type === 'integer' ? 'an integer' : 'a number'}`)
-      } else fields[name] = value
+      } else fields[name] = any_case.has(name) ? String(value).toLowerCase() : value
     }
     const check = checker()
     if (!check(fields)) {
@@ -191,15 +192,35 @@ function readOnlySplit({ object, body }: Declared) {
 
 function compileBody(schema: TSchema | undefined, all: Ajv, first: Ajv) {
   if (schema === undefined) return refuseBody
+  const withoutIgnored = ignoredFields(schema)
   const allChecker = onFirstUse(() => all.compile(anonymous(schema)))
   const firstChecker = onFirstUse(() => first.compile(anonymous(schema)))
   return (given: unknown, bytes: number, violations: Violation[]): unknown => {
     // No body at all lacks every required field, and is complete where none is.
-    const body = given === undefined ? {} : given
+    const body = given === undefined ? {} : withoutIgnored(given)
     const check = bytes > all_errors_bytes_max ? firstChecker() : allChecker()
     if (!check(body)) violations.push(...describe('body', check.errors ?? []))
     else refuseReversed(body, violations)
     return body
+  }
+}
+
+/** Takes out the fields that do not count beside what the other fields hold. */
+function ignoredFields(schema: TSchema) {
+  const { properties = {} } = schema as { properties?: Record<string, object> }
+  const conditions = Object.entries(properties).flatMap(([name, own]) =>
+    'x-ignored-unless' in own
+      ? [[name, Object.entries(own['x-ignored-unless'] as object)] as const]
+      : [],
+  )
+  return (body: unknown): unknown => {
+    const has_fields = typeof body === 'object' && body !== null && !Array.isArray(body)
+    if (conditions.length === 0 || !has_fields) return body
+    const fields = { ...body } as Fields
+    for (const [name, others] of conditions) {
+      if (others.some(([other, value]) => fields[other] !== value)) delete fields[name]
+    }
+    return fields
   }
 }
 
@@ -238,7 +259,7 @@ function refuseReversedWindow(query: Fields, violations: Violation[]): void {
   if (are_days ? end < start : end <= start) violations.push(notAfter('query', 'end', 'start'))
 }
 
-/** `x-…` keywords are annotations for the reference, never rules of the validator. */
+/** `x-…` keywords are no rules of the schema: they are read before or after it. */
 function extensionKeywords({ params, query, body, returns }: Declared): string[] {
   const found: string[] = []
   JSON.stringify([params, query, body, returns], (name, value) => {

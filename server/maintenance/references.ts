@@ -1,6 +1,6 @@
 /** What work orders and defects name must be there: devices, places, alerts. */
-import { invalid, type Violation } from '../http/errors.ts'
-import type { Transaction } from '../storage/database.ts'
+import { ApiError, invalid, type Violation } from '../http/errors.ts'
+import type { Queries, Transaction } from '../storage/database.ts'
 
 export interface Devices {
   location_id: number | null
@@ -74,6 +74,27 @@ export async function demandDevices<Of extends Devices>(
     logger_id: logger_id ?? inverter_logger_id,
     location_id: location_id ?? place,
   }
+}
+
+/** Throws 404 for a location or logger that a list is filtered by and the site does not have. */
+export async function demandFilters(
+  db: Queries,
+  { site_id, location_id, logger_id }: FilteredBy,
+): Promise<void> {
+  if (location_id === undefined && logger_id === undefined) return
+  const [is] = await db.query<{ location: boolean; logger: boolean }>(
+    `select exists (select from locations where site_id = $1 and location_id = $2) as location,
+            exists (select from loggers where site_id = $1 and logger_id = $3) as logger`,
+    [site_id, location_id ?? null, logger_id ?? null],
+  )
+  if (location_id !== undefined && !is!.location) throw new ApiError('not_found', { location_id })
+  if (logger_id !== undefined && !is!.logger) throw new ApiError('not_found', { logger_id })
+}
+
+interface FilteredBy {
+  site_id: string
+  location_id?: number | undefined
+  logger_id?: number | undefined
 }
 
 /** Whether a change says anything of where or what it is about. */

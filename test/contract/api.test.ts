@@ -55,6 +55,22 @@ test('what is beyond the specification is there, and says so', () => {
   }
 })
 
+test('every parameter and every field of the document has a type', () => {
+  const typed = ['type', '$ref', 'anyOf', 'oneOf', 'allOf']
+  const has = (schema: unknown) => typed.some((word) => word in (schema as object))
+  const untyped = [
+    ...Object.entries(document.components.schemas).flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties as object).map(([field, schema]) => [`${name}.${field}`, schema]),
+    ),
+    ...described.flatMap(([name, { parameters }]) =>
+      parameters
+        .filter((one) => one['schema'] !== undefined)
+        .map((one) => [`${name} ${one['name']}`, one['schema']]),
+    ),
+  ].filter(([, schema]) => !has(schema))
+  assert.deepEqual(untyped, [])
+})
+
 test('the endpoints stand in the order of the specification', () => {
   const order = operations.map(nameOf)
   const served = endpoints.map(nameOf).filter((name) => !added.includes(name))

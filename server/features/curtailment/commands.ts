@@ -1,6 +1,5 @@
 /** What the three writes do to the tables, each within the transaction of its request. */
 import { ApiError, invalid, type Violation } from '../../http/errors.ts'
-import { id_max } from '../../http/params.ts'
 import { edgeCommState } from '../../records/communication.ts'
 import { noteChange } from '../../storage/curtailment.ts'
 import type { Transaction } from '../../storage/database.ts'
@@ -11,7 +10,8 @@ import type { CurtailmentGroup } from './schemas.ts'
 export interface Command extends AskedLimit {
   site_id: string
   scope: 'site' | 'logger'
-  logger_id?: unknown
+  /** Of scope `logger`. */
+  logger_id?: number | null | undefined
   start_at: Date
   end_at: Date
   /** Of an immediate one. */
@@ -77,15 +77,9 @@ async function plantsFor(tx: Transaction, { site_id, scope, logger_id, end_at, n
   }
 }
 
-function loggerFaults(logger_id: unknown, is_there: boolean): Violation[] {
+function loggerFaults(logger_id: Command['logger_id'], is_there: boolean): Violation[] {
   if (logger_id === undefined || logger_id === null) {
     return [fault('logger_id', 'required', 'is required with scope "logger"')]
-  }
-  if (!Number.isInteger(logger_id)) {
-    return [fault('logger_id', 'invalid_type', 'must be an integer')]
-  }
-  if ((logger_id as number) < 0 || (logger_id as number) > id_max) {
-    return [fault('logger_id', 'out_of_range', `must be from 0 to ${id_max}`)]
   }
   const message = 'is no logger in service of this site'
   return is_there ? [] : [fault('logger_id', 'unknown_reference', message)]

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../../http/params.ts'
+import { id_max, ignoredUnless, Nullable } from '../../http/params.ts'
 import {
   CurtailmentRow,
   limitModes,
@@ -19,12 +19,18 @@ const limit = {
     description: '`site`: every plant in service; `logger`: one plant.',
   }),
   logger_id: Type.Optional(
-    Type.Unsafe<unknown>({
-      description:
-        'The plant, an integer: required with scope `logger`, ignored whatever it holds with ' +
-        'scope `site`.',
-      examples: [2],
-    }),
+    ignoredUnless(
+      { scope: 'logger' },
+      Nullable(
+        Type.Integer({
+          minimum: 0,
+          maximum: id_max,
+          description:
+            'The plant. Required with scope `logger`; ignored, whatever it holds, with scope `site`.',
+          examples: [2],
+        }),
+      ),
+    ),
   ),
   limit_mode: Type.Enum([...limitModes], {
     description:

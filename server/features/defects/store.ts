@@ -1,4 +1,5 @@
 import type { DefectSeverity, DefectState } from '../../maintenance/defect-states.ts'
+import { demandFilters } from '../../maintenance/references.ts'
 import { type Stored, served } from '../../maintenance/rows.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import { Defect } from './schemas.ts'
@@ -18,7 +19,10 @@ export interface DefectFilter {
 }
 
 export interface DefectStore {
-  /** A page by id, and how many match on all of them, at one time. */
+  /**
+   * A page by id, and how many match on all of them, at one time.
+   * @throws ApiError not_found for an unknown location or logger
+   */
   page(filter: DefectFilter): Promise<{ rows: Defect[]; count: number }>
   /** null where the site has none of that id. */
   one(of: { site_id: string; defect_id: number }): Promise<Defect | null>
@@ -43,6 +47,7 @@ const linked = `array(select alert_id from defect_alerts a
  * the page by its ids; all in one statement, which sees one state of the table.
  */
 async function readPage(db: Queries, filter: DefectFilter) {
+  await demandFilters(db, filter)
   const { site_id, offset, limit } = filter
   const values: unknown[] = [site_id]
   const equal = (['status', 'severity', 'location_id', 'logger_id'] as const).flatMap((name) =>

@@ -8,7 +8,7 @@ import type { StringSumsStore } from '../../figures/string-store.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { IdList, InverterId, idsOf } from '../../http/params.ts'
+import { AnyCase, IdList, InverterId, idsOf } from '../../http/params.ts'
 import { orientations } from '../../records/orientation.ts'
 import { askedOf, diagnostics, type PeriodNeeds } from './asked.ts'
 import {
@@ -47,7 +47,7 @@ export const rankStrings = endpoint({
   query: {
     inverter_ids: Type.Optional(IdList('Only strings of these inverters: `1,2,3`.')),
     orientation: Type.Optional(
-      Type.Enum([...orientations], { description: 'Only strings that face this way.' }),
+      AnyCase(orientations, { description: 'Only strings that face this way.' }),
     ),
   },
   heavy: true,

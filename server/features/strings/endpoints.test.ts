@@ -152,13 +152,12 @@ test('strings', async (t) => {
     },
   )
 
-  await t.test('one string alone; one that does not exist has nothing', async () => {
+  await t.test('one string alone; one that does not exist is not found', async () => {
     const { body } = await get('/strings/inverter/1/history?string_index=2&limit=2')
     assert.deepEqual(places(body), ['58.2', '59.2'])
     assert.equal(body.meta.count, 3)
     assert.equal(body.meta.previous_end, '2026-06-21T09:58:30.000Z')
-    const none = await get('/strings/inverter/1/history?string_index=4')
-    assert.deepEqual([none.body.data, none.body.meta.count], [[], 0])
+    assert.equal((await get('/strings/inverter/1/history?string_index=4')).status, 404)
     assert.equal((await get('/strings/inverter/1/history?string_index=-1')).status, 422)
     assert.equal((await get('/strings/inverter/9/history')).status, 404)
   })

@@ -88,7 +88,7 @@ export const StringReading = Type.Object(
   { additionalProperties: false, $id: 'StringReading' },
 )
 
-/** Which readings are asked for, of an inverter that exists. */
+/** Which readings are asked for; 404 for an unknown inverter or string. */
 async function demandHistory(
   site_id: string,
   inverter_id: number,
@@ -96,6 +96,10 @@ async function demandHistory(
   needs: Needs,
 ) {
   await demandInverter(site_id, inverter_id, needs)
+  if (string_index !== undefined) {
+    const is_there = await needs.strings.exists(site_id, inverter_id, string_index)
+    if (!is_there) throw new ApiError('not_found', { inverter_id, string_index })
+  }
   return { site_id, inverter_id, string_index: string_index ?? null, window }
 }
 

@@ -28,6 +28,8 @@ export interface StringInstant {
 
 export interface StringStore {
   configuration(site_id: string, inverter_id: number): Promise<PvStringRow[]>
+  /** Whether the inverter has the string, or had it before it was retired. */
+  exists(site_id: string, inverter_id: number, string_index: number): Promise<boolean>
   /** The strings in service of one inverter, or of all, retired inverters among them. */
   inService(site_id: string, inverter_id?: number): Promise<StringsRow[]>
   latest(site_id: string, inverter_id?: number): Promise<StringRangeRow[]>
@@ -51,6 +53,13 @@ export function createStringStore(db: Queries): StringStore {
          ORDER BY s.string_index`,
         [site_id, inverter_id],
       ),
+    async exists(site_id, inverter_id, string_index) {
+      const rows = await db.query(
+        'SELECT FROM strings WHERE site_id = $1 AND inverter_id = $2 AND string_index = $3',
+        [site_id, inverter_id, string_index],
+      )
+      return rows.length > 0
+    },
     inService: (site_id, inverter_id) =>
       db.query<StringsRow>(
         {

@@ -1,4 +1,5 @@
 import { withinLimits } from '../../maintenance/checklists.ts'
+import { demandFilters } from '../../maintenance/references.ts'
 import { type Stored, served } from '../../maintenance/rows.ts'
 import { isBreached } from '../../maintenance/service-levels.ts'
 import type { WorkOrderState } from '../../maintenance/work-order-states.ts'
@@ -28,7 +29,10 @@ export interface WorkOrderFilter {
 }
 
 export interface WorkOrderStore {
-  /** A page by id, and how many match on all of them, at one time. */
+  /**
+   * A page by id, and how many match on all of them, at one time.
+   * @throws ApiError not_found for an unknown location or logger
+   */
   page(filter: WorkOrderFilter, now: Date): Promise<{ rows: WorkOrder[]; count: number }>
   /** null where the site has none of that id. */
   one(of: { site_id: string; wo_id: number }, now: Date): Promise<WholeWorkOrder | null>
@@ -63,6 +67,7 @@ const counted = `lateral (
  * the page by its ids; all in one statement, which sees one state of the table.
  */
 async function readPage(db: Queries, filter: WorkOrderFilter, now: Date) {
+  await demandFilters(db, filter)
   const { site_id, offset, limit } = filter
   const values: unknown[] = [site_id]
   const add = (value: unknown) => `$${values.push(value)}`
