@@ -1272,7 +1272,7 @@ export class Operations extends HeyApiClient {
     /**
      * Forecast beside actual, of the site or a plant
      *
-     * Of each step the last forecast that was issued before the market took no more offers for it: at `gate_closure_local` of the assigned market, at 12:00 in Brussels without one, on the day before its delivery. What was issued later does not count here. For days before forecasts were issued, hindcasts of a model that had not seen them stand in and say so. Without `logger_id` the site as a whole, of the plants that were in service at the time. Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 hours up to it. Ends with the last hour that was forecast. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
+     * Of each step the last forecast that was issued before the market took no more offers for it: at `gate_closure_local` of the assigned market, at 12:00 in Brussels without one, on the day before its delivery. What was issued later does not count here. For days before forecasts were issued, hindcasts of a model that had not seen them stand in and say so. Without `logger_id` the site as a whole, of the plants that were in service at the time. Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 hours up to it. Ends with the last hour that was forecast, or with the running hour where that is later. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public predictionsProductionList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1297,7 +1297,7 @@ export class Operations extends HeyApiClient {
     /**
      * Price forecast of the market that the site is assigned to
      *
-     * Of each period the last forecast that was issued before its gate closed, and the price once it is published. Intervals are calibrated so that 80 of 100 prices lie from P10 to P90. Each delivery day has the market that the site is assigned to on it, by most of its power, and no items without one. Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 hours up to it. Ends with the last hour that was forecast. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
+     * Of each period the last forecast that was issued before its gate closed, and the price once it is published. Intervals are calibrated so that 80 of 100 prices lie from P10 to P90. Each delivery day has the market that the site is assigned to on it, by most of its power, and no items without one. Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 hours up to it. Ends with the last hour that was forecast, or with the running hour where that is later. As `text/csv` or `application/x-ndjson` all rows of the window come as a file unless `limit` is given: see Exports. Computed in turn with other long reads; 503 when too many wait: see Long reads.
      */
     public predictionsPricesList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;

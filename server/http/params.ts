@@ -85,7 +85,7 @@ export const AnyCase = <const Word extends string>(
     description: `${description} In upper or lower case.`,
   })
 
-/** A field of a body that counts only beside these values of other fields; else it may hold anything. */
+/** A field of a body that counts only beside these values of others; else it may hold anything. */
 export const ignoredUnless = <Of extends TSchema>(
   others: Readonly<Record<string, string>>,
   of: Of,

@@ -324,9 +324,9 @@ function validRequest({ validator, clock, db }: Context, endpoint: Endpoint<neve
       query: Fields
     }
     const valid = validate({ params, query, body, body_bytes })
-    const { start, end, since, ...others } = valid.query as AskedTimes & Fields
+    const { start, end, since, ...others } = valid.query as Omit<AskedTimes, 'timezone'> & Fields
     const window = await rule?.resolve(
-      { start, end, since },
+      { start, end, since, timezone: others['timezone'] as string | undefined },
       { now: clock.now(), firstRecord: () => firstRecord(db, site!.site_id) },
     )
     return {

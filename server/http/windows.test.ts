@@ -112,6 +112,15 @@ test('a sum is of the whole window, as far as the site has records', async () =>
   })
 })
 
+test('a sum over days of another time zone has a day more at both ends, as far as asked', async () => {
+  const all = { start: '1970-01-01', end: '2999-12-31', timezone: 'Pacific/Auckland' }
+  const wide = { start: '2025-02-28', end: '2026-06-22' }
+  assert.deepEqual(await daysSum.resolve(all, needs()), wide)
+  const since = { ...all, start: '2025-03-01', end: '2026-06-21' }
+  const { timezone: _, ...as_asked } = since
+  assert.deepEqual(await daysSum.resolve(since, needs()), as_asked)
+})
+
 test('a sum is never reversed', async () => {
   await fc.assert(
     fc.asyncProperty(asked, fc.option(instant), async (window, first_at) => {

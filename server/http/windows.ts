@@ -26,6 +26,8 @@ export const window_days_max = 400
 /** What the query of a request holds of its window, once it is valid. */
 export interface AskedTimes extends AskedWindow {
   since?: string | undefined
+  /** Of days; UTC where none is given. */
+  timezone?: string | undefined
 }
 
 export interface WindowNeeds {
@@ -147,7 +149,13 @@ export const daysSum: WindowRule<WholeWindow> = {
     const recorded = await recordedOf({ start, end: addDays(end, 1) }, needs)
     const first = utcDate(Date.parse(recorded.start))
     // The last day is the one that holds the last instant of the window.
-    return { start: first, end: maxOf(first, utcDate(Date.parse(recorded.end) - 1)) }
+    const last = maxOf(first, utcDate(Date.parse(recorded.end) - 1))
+    // In another time zone an instant is at most one day off its day of UTC.
+    const spare_days = asked.timezone === undefined ? 0 : 1
+    return {
+      start: maxOf(start, addDays(first, -spare_days)),
+      end: minOf(end, addDays(last, spare_days)),
+    }
   },
 }
 

@@ -1,6 +1,6 @@
 /**
- * Filters by id: an unknown id is 404, in JSON and in files, wherever a read takes one; lists of ids
- * take blanks after commas; words of the compass take any case.
+ * Filters by id: an unknown id is 404, in JSON and in files, wherever a read takes one. Lists of
+ * ids take blanks after commas. Words of the compass take any case.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -55,7 +55,8 @@ const Day = Type.Optional(
 
 const windowRule =
   'Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 ' +
-  'hours up to it. Ends with the last hour that was forecast.'
+  'hours up to it. Ends with the last hour that was forecast, or with the running hour where that ' +
+  'is later.'
 
 const whole = { truncated: false, next_start: null }
 
