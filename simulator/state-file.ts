@@ -16,10 +16,13 @@ import {
 import { dirname } from 'node:path'
 import type { Timers } from '@heliograph/domain/clock'
 import type { Site } from '@heliograph/domain/site'
-import { initialUnits, resumedUnits, type UnitStates } from './batteries/batteries.ts'
-import { livedUnits } from './batteries/past.ts'
-import { type Counters, initialCounters } from './counters.ts'
+import { resumedUnits, type UnitStates } from './batteries/batteries.ts'
+import { firstUnits } from './batteries/past.ts'
+import type { Counters } from './counters.ts'
 import { initialLimits, type LimitStates, type Limits } from './limits.ts'
+import { livedCounters } from './lived-counters.ts'
+import { createSimulation } from './site.ts'
+import { weatherAt } from './weather.ts'
 
 const minute_ms = 60_000
 /** So long a change of a limit waits for others that are told with it. */
@@ -44,23 +47,28 @@ export function openState(
   { site, seed, now_ms }: { site: Site; seed: number; now_ms: number },
 ): SimulatorState {
   const began_ms = Math.floor(now_ms / minute_ms) * minute_ms
-  const first = initialCounters(site, began_ms)
   const limits = initialLimits(site, now_ms)
   if (path === null || !existsSync(path)) {
-    const batteries = livedUnits(site, initialUnits(site, { seed, time_ms: now_ms }), seed)
+    const first = livedCounters(createSimulation(site, seed), began_ms)
+    const batteries = unitsOf(site, seed, now_ms)
     const state = { seed, first, now: structuredClone(first), limits, batteries }
     saveState(path, state)
     return state
   }
   const state = JSON.parse(readFileSync(path, 'utf8')) as SimulatorState
+  const first = livedCounters(createSimulation(site, state.seed), began_ms)
   for (const counters of [state.first, state.now]) {
     counters.inverters = { ...first.inverters, ...counters.inverters }
   }
   state.limits = { ...limits, ...state.limits }
-  const fresh = initialUnits(site, { seed: state.seed, time_ms: now_ms })
-  const batteries = livedUnits(site, fresh, state.seed)
-  state.batteries = resumedUnits(batteries, state.batteries ?? {})
+  state.batteries = resumedUnits(unitsOf(site, state.seed, now_ms), state.batteries ?? {})
   return state
+}
+
+function unitsOf(site: Site, seed: number, time_ms: number): UnitStates {
+  const place = { ...site, elevation_m: site.elevation_m ?? 0, east_m: 0 }
+  const ambient_c = (at_ms: number) => weatherAt(seed, at_ms, place).ambient_temperature_c
+  return firstUnits(site, { seed, time_ms, ambient_c })
 }
 
 /** Whoever reads the file finds it whole, as it was before or is now, also after a power cut. */

@@ -1,6 +1,7 @@
 /**
  * The past of the simulated batteries: a cycle a day, charged around noon and discharged in the
- * evening, so that it ends as the live ones begin: half full, with the counters of `livedUnits`.
+ * evening, so that it ends as the live ones begin: half full, with the counters of `livedUnits`
+ * and the temperatures of `firstUnits`.
  * What ages in the meantime is left out, as the cells of the live ones are new.
  */
 import { shownAt } from '@heliograph/domain/local-day'
@@ -61,18 +62,47 @@ export interface PastSpan {
 }
 
 /** By time, Unix ms; equal for equal arguments. */
-export function batteryPast(site: Site, span: PastSpan): ReadonlyMap<number, PastMinute> {
+export const batteryPast = (site: Site, span: PastSpan): ReadonlyMap<number, PastMinute> =>
+  liveThrough(site, span).past
+
+/** After so many days the temperatures are those of any longer past, to less than 0.01 °C. */
+const settling_days = 3
+
+/** As they begin where their history ends: with its temperatures. */
+export function firstUnits(
+  site: Site,
+  { seed, time_ms, ambient_c }: Omit<PastSpan, 'end_ms' | 'days'> & { time_ms: number },
+): UnitStates {
+  const units = livedUnits(site, initialUnits(site, { seed, time_ms }), seed)
+  const end_ms = Math.floor(time_ms / minute_ms) * minute_ms
+  const past = liveThrough(site, { seed, end_ms, days: settling_days, ambient_c })
+  for (const [bess_id, { battery }] of Object.entries(units)) {
+    const before = past.units[Number(bess_id)]!.battery
+    battery.coolant_temperature_c = before.coolant_temperature_c
+    battery.ambient_temperature_c = before.ambient_temperature_c
+    for (const [nth, cluster] of battery.clusters.entries()) {
+      cluster.module_temperature_c = before.clusters[nth]!.module_temperature_c
+    }
+  }
+  return units
+}
+
+/** The past, and the units as they stand at its end. */
+function liveThrough(
+  site: Site,
+  span: PastSpan,
+): { past: ReadonlyMap<number, PastMinute>; units: UnitStates } {
   const past = new Map<number, PastMinute>()
   const start_ms = span.end_ms - span.days * day_ms
   for (let time_ms = start_ms; time_ms < span.end_ms; time_ms += minute_ms) {
     past.set(time_ms, { bess: [], pcs: [], power_kw: 0 })
   }
-  const first = livedUnits(site, initialUnits(site, { ...span, time_ms: start_ms }), span.seed)
+  const units = livedUnits(site, initialUnits(site, { ...span, time_ms: start_ms }), span.seed)
   for (const battery of site.batteries ?? []) {
     const model = batteryModel(battery, span.seed)
-    addUnit(past, { site, model, unit: first[battery.bess_id]!, span })
+    addUnit(past, { site, model, unit: units[battery.bess_id]!, span })
   }
-  return past
+  return { past, units }
 }
 
 interface Of {
