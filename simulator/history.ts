@@ -2,8 +2,7 @@
  * The history of the simulated site, one frame an hour, newest day first, so that what is looked
  * at most is there first. An hour of many devices is several frames. Each day is simulated forward
  * and its counters are laid so that they end where the following day begins: at the last they meet
- * the counters of the live plant. Sensor nodes follow, the oldest day first, for what they measure
- * depends on what was before.
+ * the counters of the live plant. Sensor nodes follow, the newest day first, too.
  */
 
 import type { Frame, Readings } from '@heliograph/domain/link'

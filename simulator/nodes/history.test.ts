@@ -24,10 +24,20 @@ const nodes = [1, 2].map((node_number): Node => {
 })
 const site = { ...smallSite, nodes }
 const simulation = createSimulation(site, 5)
-const days = [...nodeDays(simulation, { end_ms, days: 4 })]
+const newest_first = [...nodeDays(simulation, { end_ms, days: 4 })]
+const days = newest_first.toReversed()
 const relay = channels.length - 1
 const of = (node_number: number, readings: readonly NodeReading[]) =>
   readings.filter((reading) => reading.node_number === node_number)
+
+test('its days come newest first: a history that comes piece by piece has no hole', () => {
+  let next_ms = end_ms
+  for (const { readings } of newest_first) {
+    const times = readings.map(({ measured_at }) => measured_at)
+    assert.equal(Math.max(...times), next_ms - minute_ms)
+    next_ms = Math.min(...times)
+  }
+})
 
 test('each node has a reading a minute, of all its channels', () => {
   assert.equal(days.length, 4)

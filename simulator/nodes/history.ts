@@ -12,24 +12,39 @@ export interface NodeDay {
   events: LinkEvent[]
 }
 
+const minute_ms = 60_000
 const day_ms = 86_400_000
 
-/** The days up to `end_ms`, the oldest first, with a reading a minute of every node. */
+/**
+ * The days up to `end_ms`, the newest first, with a reading a minute of every node. They grow back
+ * from the live readings, so that there is never a hole between.
+ */
 export function* nodeDays(
   simulation: Simulation,
-  { days, ...span }: { days: number } & Omit<NodeSpan, 'start_ms'>,
+  { days, end_ms, ...span }: { days: number } & Omit<NodeSpan, 'start_ms'>,
 ): Generator<NodeDay> {
+  if ((simulation.site.nodes ?? []).length === 0) return
+  for (let day = 0; day < days; day += 1) {
+    const is_first = day === days - 1
+    yield nodeDay(simulation, { end_ms: end_ms - day * day_ms, ...span }, is_first)
+  }
+}
+
+/** What was switched in the first minute of all is not known: nothing was read before. */
+function nodeDay(
+  simulation: Simulation,
+  span: Omit<NodeSpan, 'start_ms'>,
+  is_first: boolean,
+): NodeDay {
   const nodes = simulation.site.nodes ?? []
-  const start_ms = span.end_ms - days * day_ms
-  let day: NodeDay = { readings: [], events: [] }
+  const start_ms = span.end_ms - day_ms
+  const day: NodeDay = { readings: [], events: [] }
   let before: StationState[] = []
-  for (const states of stationMinutes(simulation, { start_ms, ...span })) {
+  const from_ms = is_first ? start_ms : start_ms - minute_ms
+  for (const states of stationMinutes(simulation, { ...span, start_ms: from_ms })) {
     const { time_ms } = states[0]!
-    if (before.length > 0 && (time_ms - start_ms) % day_ms === 0) {
-      yield day
-      day = { readings: [], events: [] }
-    }
     for (const [nth, node] of nodes.entries()) {
+      if (time_ms < start_ms) continue
       const message = stateMessage(node, states[nth]!, simulation.seed)
       day.readings.push(readingOf(node, message, time_ms))
       const was = before[nth]
@@ -37,7 +52,7 @@ export function* nodeDays(
     }
     before = states
   }
-  if (day.readings.length > 0) yield day
+  return day
 }
 
 function readingOf(node: Node, message: NodeState, measured_at: number): NodeReading {
