@@ -146,7 +146,14 @@ const mayImport: Record<string, readonly string[]> = {
     'server/predictions',
     'server/mail',
   ],
-  'server/platform': ['domain', 'server/storage', 'server/http', 'server/admin', 'server/mail'],
+  'server/platform': [
+    'domain',
+    'server/storage',
+    'server/http',
+    'server/admin',
+    'server/mail',
+    'server/reports',
+  ],
   server: [
     'server/threads',
     'server/platform',

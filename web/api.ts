@@ -25,9 +25,11 @@ export async function askPlatform<Answer = unknown>(
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   path: string,
   body?: object,
+  idempotency_key?: string,
 ): Promise<Answer> {
   const headers = new Headers({ 'x-heliograph-session': '1', accept: 'application/json' })
   if (method !== 'GET') headers.set('content-type', 'application/json')
+  if (idempotency_key !== undefined) headers.set('idempotency-key', idempotency_key)
   const response = await fetch(`/platform${path}`, {
     method,
     headers,

@@ -8347,7 +8347,7 @@ export type ReportRun = {
     run_id: string;
     template_id: string;
     /**
-     * The subscription that it was made for, which may be deleted by now.
+     * The subscription that it was made for, which may be deleted by now; null for a report that a person ordered once.
      */
     subscription_id: number | null;
     /**
@@ -8355,7 +8355,7 @@ export type ReportRun = {
      */
     status: 'queued' | 'running' | 'succeeded' | 'failed' | 'expired';
     /**
-     * `schedule`: it came due. `api`: asked for by a request. `manual`: asked for by hand elsewhere, which cannot be done yet.
+     * `schedule`: it came due. `api`: the run of a subscription was asked for. `manual`: a person ordered it once, over dates of its own.
      */
     trigger: 'schedule' | 'manual' | 'api';
     /**
@@ -8369,7 +8369,7 @@ export type ReportRun = {
     format: 'pdf' | 'xlsx' | 'csv';
     language: 'en';
     /**
-     * The name of the key that asked for it; `system` where it came due.
+     * The name of the key or the person that asked for it; `system` where it came due.
      */
     requested_by: string;
     /**

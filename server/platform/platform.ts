@@ -10,6 +10,7 @@ import * as curtailment from './curtailment-endpoints.ts'
 import * as keys from './key-endpoints.ts'
 import type { PlatformNeeds } from './people-endpoints.ts'
 import * as people from './people-endpoints.ts'
+import * as reports from './report-endpoints.ts'
 import { createSessions } from './sessions.ts'
 import { auth_path } from './sign-in-hooks.ts'
 import { createSignInLock } from './sign-in-lock.ts'
@@ -21,6 +22,7 @@ export const platformEndpoints: readonly Endpoint<PlatformNeeds>[] = [
   ...Object.values(audit),
   ...Object.values(sites),
   ...Object.values(curtailment),
+  ...Object.values(reports),
 ]
 
 export interface Platform {

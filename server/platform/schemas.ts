@@ -5,6 +5,11 @@ import { Nullable } from '../http/params.ts'
 const closed = { additionalProperties: false } as const
 export const At = (description: string) => Type.String({ format: 'date-time', description })
 
+export const SiteId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'A site of the client.',
+})
 export const UserId = Type.String({ pattern: '^user_[0-9a-f]{12}$', description: 'A person.' })
 export const KeyId = Type.String({ pattern: '^[0-9a-f]{12}$', description: 'An API key.' })
 export const InvitationId = Type.String({

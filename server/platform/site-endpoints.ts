@@ -5,9 +5,9 @@ import { endpoint } from '../http/endpoint.ts'
 import { invalid } from '../http/errors.ts'
 import { adminOf } from './admin-of.ts'
 import type { PlatformNeeds } from './people-endpoints.ts'
+import { SiteId } from './schemas.ts'
 
 const closed = { additionalProperties: false } as const
-const SiteId = Type.String({ minLength: 1, maxLength: 64, description: 'A site of the client.' })
 
 export const endSafeMode = endpoint({
   tag: 'Platform',

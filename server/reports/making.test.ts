@@ -17,7 +17,7 @@ import {
 import { makeReports } from './making.ts'
 import { planReports } from './planning.ts'
 import { runRecord } from './run.ts'
-import { claimRun, lease_ms, newestRuns, queueRun, readRun } from './runs.ts'
+import { claimRun, lease_ms, newestRuns, queueOneOff, queueRun, readRun } from './runs.ts'
 import { readSubscription } from './subscriptions.ts'
 
 const evening = new Date('2026-06-20T18:00:00Z')
@@ -104,6 +104,33 @@ test('a subscription that is due is made, mailed and told, and is due again', as
     [subscription.last_run_id, subscription.last_run_status, subscription.failure_count],
     [run.run_id, 'succeeded', 0],
   )
+})
+
+test('a report that was ordered once is made over its own dates and mailed to nobody', async () => {
+  await addReportSites(db, ['a'])
+  await queueOneOff(db, {
+    site_id: 'a',
+    name: 'Small report',
+    template_id: 'small',
+    format: 'pdf',
+    timezone: 'Europe/Berlin',
+    period: { start_at: new Date('2026-06-02T22:00Z'), end_at: new Date('2026-06-13T22:00Z') },
+    parameters: { top_count: 3 },
+    logger_ids: null,
+    key_id: 'user_000000000000',
+    requested_by: 'Ada',
+    now: instant,
+  })
+  const server = serverAt(db, clock)
+  await planReports(server)
+  await makeReports(server)
+  const run = runRecord('a', await onlyRun(), instant)
+  assert.deepEqual(
+    [run.status, run.trigger, run.subscription_id, run.requested_by, run.file_name],
+    ['succeeded', 'manual', null, 'Ada', 'a_small_2026-06-03_2026-06-13.pdf'],
+  )
+  assert.equal(await count(db, 'mail_outbox'), 0)
+  assert.equal(await count(db, "om_notifications where type = 'report_ready'"), 1)
 })
 
 test('two servers at once make every report of many subscriptions once', async () => {

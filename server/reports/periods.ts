@@ -135,6 +135,19 @@ function daysOf(
   }
 }
 
+/** Days of a zone as [start_at, end_at); `first` and `last`, YYYY-MM-DD, are both part of it. */
+export function wholeDays(
+  { first, last }: { first: string; last: string },
+  timezone: string,
+): { start_at: Date; end_at: Date } {
+  const midnight = (day: Temporal.PlainDate) =>
+    new Date(day.toZonedDateTime(timezone).epochMilliseconds)
+  return {
+    start_at: midnight(Temporal.PlainDate.from(first)),
+    end_at: midnight(Temporal.PlainDate.from(last).add({ days: 1 })),
+  }
+}
+
 /** The first and the last local day of a period, YYYY-MM-DD. */
 export function localDays(
   { start_at, end_at }: { start_at: Date; end_at: Date },
@@ -142,8 +155,8 @@ export function localDays(
 ): { first: string; last: string } {
   const last_instant = new Date(end_at.getTime() - 1)
   return {
-    first: localDay(start_at, timezone).toString(),
-    last: localDay(last_instant, timezone).toString(),
+    first: localDate(start_at, timezone),
+    last: localDate(last_instant, timezone),
   }
 }
 
@@ -158,6 +171,9 @@ export function knownTimezone(name: string): string | null {
     throw error
   }
 }
+
+/** YYYY-MM-DD. */
+export const localDate = (at: Date, timezone: string): string => localDay(at, timezone).toString()
 
 const localDay = (at: Date, timezone: string) =>
   Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(timezone).toPlainDate()

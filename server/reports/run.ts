@@ -29,7 +29,9 @@ export const ReportRun = Type.Object(
     subscription_id: Nullable(
       Type.Integer({
         minimum: 1,
-        description: 'The subscription that it was made for, which may be deleted by now.',
+        description:
+          'The subscription that it was made for, which may be deleted by now; null for a report ' +
+          'that a person ordered once.',
       }),
     ),
     status: Type.Enum([...runStatuses], {
@@ -39,15 +41,16 @@ export const ReportRun = Type.Object(
     }),
     trigger: Type.Enum([...runTriggers], {
       description:
-        '`schedule`: it came due. `api`: asked for by a request. `manual`: asked for by hand ' +
-        'elsewhere, which cannot be done yet.',
+        '`schedule`: it came due. `api`: the run of a subscription was asked for. `manual`: a ' +
+        'person ordered it once, over dates of its own.',
     }),
     period_start_at: At('Start of what it is about, inclusive.'),
     period_end_at: At('End of what it is about, exclusive.'),
     format: Type.Enum([...reportFormats]),
     language: Type.Enum(['en']),
     requested_by: Type.String({
-      description: 'The name of the key that asked for it; `system` where it came due.',
+      description:
+        'The name of the key or the person that asked for it; `system` where it came due.',
     }),
     queued_at: At('When it came due or was asked for, and was put into the queue.'),
     started_at: Nullable(At('When it was begun, the last time it was.')),
@@ -126,8 +129,8 @@ export interface StoredRun
     | 'error_message'
     | 'recipients_sent'
   > {
-  sub_id: number
-  trigger: 'schedule' | 'api'
+  sub_id: number | null
+  trigger: (typeof runTriggers)[number]
   state: Exclude<RunStatus, 'expired'>
   period_start_at: Date
   period_end_at: Date

@@ -61,6 +61,51 @@ export async function queueRun(db: Queries, asked: AskedRun): Promise<string | n
   return row.run_id
 }
 
+/** Stored for runs of no subscription: ids of subscriptions count from 1. */
+const no_subscription = 0
+
+export interface OneOffRun {
+  site_id: string
+  name: string
+  template_id: string
+  format: ReportFormat
+  timezone: string
+  period: { start_at: Date; end_at: Date }
+  parameters: Record<string, unknown>
+  logger_ids: readonly number[] | null
+  key_id: string
+  requested_by: string
+  now: Date
+}
+
+/** Queues a run of no subscription, which is mailed to nobody, and returns its id. */
+export async function queueOneOff(db: Queries, run: OneOffRun): Promise<string> {
+  const [row] = await db.query<{ run_id: string }>(
+    `insert into report_runs (site_id, sub_id, name, template_id, trigger, period_start_at,
+       period_end_at, timezone, format, language, recipients, parameters, logger_ids, key_id,
+       requested_by, state, queued_at, not_before)
+     values ($1, ${no_subscription}, $2, $3, 'api', $4, $5, $6, $7, 'en', '{}', $8, $9, $10, $11,
+       'queued', $12, $12)
+     returning run_id`,
+    [
+      run.site_id,
+      run.name,
+      run.template_id,
+      run.period.start_at,
+      run.period.end_at,
+      run.timezone,
+      run.format,
+      run.parameters,
+      run.logger_ids,
+      run.key_id,
+      run.requested_by,
+      run.now,
+    ],
+  )
+  await tellQueued(db)
+  return row!.run_id
+}
+
 /** Says that a run waits, after the commit. */
 export async function tellQueued(db: Queries): Promise<void> {
   await db.execute(`select pg_notify($1, '')`, [queued_channel])
@@ -68,6 +113,7 @@ export async function tellQueued(db: Queries): Promise<void> {
 
 /** A run that this server holds, with what was ordered. */
 export interface ClaimedRun extends RunKey {
+  /** 0 for a run of no subscription. */
   sub_id: number
   name: string
   template_id: string
@@ -237,7 +283,9 @@ export async function deleteExpiredFiles(db: Queries, now: Date): Promise<void> 
 const mails_sent = `(select count(*) from mail_outbox m
   where m.site_id = r.site_id and m.dedup_key = '${mail_key}' || r.run_id and m.state = 'sent')`
 
-const run_columns = `r.run_id, r.sub_id, r.template_id, r.trigger, r.state, r.period_start_at,
+const run_columns = `r.run_id, nullif(r.sub_id, ${no_subscription}) as sub_id, r.template_id,
+  case when r.sub_id = ${no_subscription} then 'manual' else r.trigger end as trigger,
+  r.state, r.period_start_at,
   r.period_end_at, r.format, r.language, r.requested_by, r.queued_at, r.started_at, r.finished_at,
   r.file_name, r.file_size_bytes, r.sha256, r.download_expires_at, r.page_count,
   r.data_completeness_pct, r.required_scopes, r.omitted_sections, r.error_code, r.error_message,

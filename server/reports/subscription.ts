@@ -17,7 +17,7 @@ import { RunId, type RunStatus, reportFormats, runStatuses } from './run.ts'
 import type { ReportTemplate } from './template.ts'
 
 export const recipients_max = 50
-const loggers_max = 1000
+export const loggers_max = 1000
 
 /** What a client decides of a subscription. */
 export type SubscriptionOrder = Static<typeof SubscriptionOrder>
@@ -220,7 +220,8 @@ export const scheduleOf = (order: StoredOrder): ReportSchedule => order
 export function orderFaults(order: SubscriptionOrder, catalog: Catalog): Violation[] {
   const template = catalog.find(order.template_id)
   return [
-    ...(template ? templateFaults(order, template) : [unknownTemplate(catalog)]),
+    ...templateOrderFaults(order, catalog),
+    ...(template ? periodFaults(order, template) : []),
     ...dayFaults(order),
     ...(knownTimezone(order.timezone) === null
       ? [fault('timezone', 'invalid_format', 'must be a name of the IANA time zone database')]
@@ -242,17 +243,21 @@ const oneOf = (values: readonly string[]) =>
 const unknownTemplate = ({ templates }: Catalog) =>
   fault('template_id', 'not_allowed_value', oneOf(templates.map(({ template_id }) => template_id)))
 
-function templateFaults(order: SubscriptionOrder, template: ReportTemplate): Violation[] {
-  const { formats, periods } = template
-  const fitting = reportPeriods.filter((period) => periods.includes(templatePeriodOf[period]))
-  return [
-    ...(formats.includes(order.format)
-      ? []
-      : [fault('format', 'not_allowed_value', oneOf(formats))]),
-    ...(fitting.includes(order.period)
-      ? []
-      : [fault('period', 'not_allowed_value', oneOf(fitting))]),
-  ]
+/** Whether the template exists and has the format. */
+export function templateOrderFaults(
+  { template_id, format }: Pick<SubscriptionOrder, 'template_id' | 'format'>,
+  catalog: Catalog,
+): Violation[] {
+  const template = catalog.find(template_id)
+  if (template === null) return [unknownTemplate(catalog)]
+  return template.formats.includes(format)
+    ? []
+    : [fault('format', 'not_allowed_value', oneOf(template.formats))]
+}
+
+function periodFaults({ period }: SubscriptionOrder, { periods }: ReportTemplate): Violation[] {
+  const fitting = reportPeriods.filter((one) => periods.includes(templatePeriodOf[one]))
+  return fitting.includes(period) ? [] : [fault('period', 'not_allowed_value', oneOf(fitting))]
 }
 
 function dayFaults({ frequency, day_of_week, day_of_month }: SubscriptionOrder): Violation[] {

@@ -13,6 +13,7 @@ import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import type { SitePageProps } from './pages.ts'
 import { Catalogue } from './reports/catalogue.tsx'
+import { OnceDrawer } from './reports/once-drawer.tsx'
 import { RunList } from './reports/run-list.tsx'
 import { SubscriptionDrawer } from './reports/subscription-drawer.tsx'
 import { SubscriptionList } from './reports/subscription-list.tsx'
@@ -25,6 +26,7 @@ export type Edited =
 export default function Reports({ site_id }: SitePageProps) {
   const { get, set } = useFilters()
   const [edited, setEdited] = useState<Edited | null>(null)
+  const [once, setOnce] = useState<ReportTemplate | null>(null)
   const catalogue = useQuery({
     queryKey: ['report-catalog', site_id],
     queryFn: ({ signal }) => heliograph.reportsCatalog({ site_id }, { signal }),
@@ -45,7 +47,7 @@ export default function Reports({ site_id }: SitePageProps) {
           <Tabs.Tab value="catalogue">Catalogue</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="runs">
-          <RunList {...{ site_id, templates }} />
+          <RunList {...{ site_id, templates }} onCreate={() => set({ tab: 'catalogue' })} />
         </Tabs.Panel>
         <Tabs.Panel value="subscriptions">
           <SubscriptionList
@@ -63,12 +65,21 @@ export default function Reports({ site_id }: SitePageProps) {
             {({ data }) => (
               <Catalogue
                 templates={data}
-                onOrder={(template) => setEdited({ subscription: null, template })}
+                onOnce={setOnce}
+                onSubscribe={(template) => setEdited({ subscription: null, template })}
               />
             )}
           </Answered>
         </Tabs.Panel>
       </Tabs>
+      <OnceDrawer
+        {...{ site_id, template: once }}
+        onClose={() => setOnce(null)}
+        onOrdered={() => {
+          setOnce(null)
+          set({ tab: null })
+        }}
+      />
       <SubscriptionDrawer
         {...{ site_id, edited }}
         onClose={() => setEdited(null)}

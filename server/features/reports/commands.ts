@@ -1,13 +1,14 @@
 /** What the writes do to subscriptions, each within the transaction of its request. */
 import type { Caller, Request, WriteParts } from '../../http/endpoint.ts'
-import { ApiError, invalid, type Violation } from '../../http/errors.ts'
+import { ApiError, invalid } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'
-import { id_max } from '../../http/params.ts'
 import { askRecipients } from '../../mail/recipients.ts'
+import { requireRoom, takeTurn } from '../../reports/asked-runs.ts'
 import type { Catalog } from '../../reports/catalog.ts'
 import { failureOf } from '../../reports/faults.ts'
+import { loggerFaults } from '../../reports/ordered-plants.ts'
 import { knownTimezone } from '../../reports/periods.ts'
-import { countAsked, failQueuedRuns, queueRun } from '../../reports/runs.ts'
+import { failQueuedRuns, queueRun } from '../../reports/runs.ts'
 import {
   orderFaults,
   type ReportSubscription,
@@ -25,24 +26,13 @@ import {
   readSubscription,
   updateSubscription,
 } from '../../reports/subscriptions.ts'
-import type { Queries, Transaction } from '../../storage/database.ts'
+import type { Transaction } from '../../storage/database.ts'
 import type { NewSubscription, SubscriptionChange } from './schemas.ts'
 
 /** Of a site. */
 const subscriptions_max = 200
 /** Addresses of a client, over all its subscriptions. */
 const client_recipients_max = 100
-/** Of a site, asked for and not begun: what waits longer helps nobody. */
-const asked_runs_max = 20
-
-/** Of PostgreSQL's advisory locks, ours for whoever counts the reports of a client: `hgrs`. */
-const advisory_class = 0x68677273
-
-/** Who adds to what a limit counts takes turns from here on: of a client one at a time. */
-async function takeTurn({ tx, caller }: Actor): Promise<void> {
-  await tx.execute('select pg_advisory_xact_lock($1, $2)', [advisory_class, caller.client_id])
-}
-
 /** Addresses that are there already may go on, also where they are too many. */
 async function limitRecipients(
   { tx, site_id }: Actor,
@@ -93,7 +83,7 @@ export async function create(
     logger_ids: null,
     ...body,
   })
-  await takeTurn(actor)
+  await takeTurn(tx, caller.client_id)
   if ((await countSubscriptions(tx, site_id)) >= subscriptions_max) {
     const message = `a site has ${subscriptions_max} subscriptions at most: delete some`
     throw new ApiError('conflict_state', { current_state: 'full', message })
@@ -113,7 +103,7 @@ export async function change(
   const before = await demand(actor, sub_id)
   if (Object.keys(body).length === 0) return subscriptionRecord(before)
   const order = await checked(actor, changed(before, body))
-  await takeTurn(actor)
+  await takeTurn(tx, caller.client_id)
   await limitRecipients(actor, sub_id, order)
   await updateSubscription(tx, { site_id, sub_id }, { before, order, by: caller, now })
   await askRecipients(tx, { site_id, recipients: order.recipients }, now)
@@ -151,11 +141,8 @@ export async function remove(actor: Actor, sub_id: number): Promise<void> {
 export async function runNow(actor: Actor, sub_id: number): Promise<string> {
   const { tx, site_id, caller, now } = actor
   const subscription = await demand(actor, sub_id)
-  await takeTurn(actor)
-  if ((await countAsked(tx, site_id)) >= asked_runs_max) {
-    const message = `${asked_runs_max} runs that were asked for wait already: ask again later`
-    throw new ApiError('conflict_state', { current_state: 'queue_full', message })
-  }
+  await takeTurn(tx, caller.client_id)
+  await requireRoom(tx, site_id)
   const requested_by = caller.key_name
   const run_id = await queueRun(tx, { site_id, subscription, requested_by, due: null, now })
   return run_id!
@@ -190,29 +177,4 @@ async function checked(
   ]
   if (faults.length > 0) throw invalid(...faults)
   return { ...order, parameters, timezone: knownTimezone(order.timezone)! }
-}
-
-async function loggerFaults(
-  db: Queries,
-  site_id: string,
-  logger_ids: readonly number[] | null,
-): Promise<Violation[]> {
-  if (logger_ids === null) return []
-  const rows = await db.query<{ logger_id: number }>(
-    'select logger_id from loggers where site_id = $1 and logger_id = any($2::int[])',
-    [site_id, logger_ids.filter((logger_id) => logger_id >= 0 && logger_id <= id_max)],
-  )
-  const known = new Set(rows.map(({ logger_id }) => logger_id))
-  return logger_ids.flatMap((logger_id, index): Violation[] =>
-    known.has(logger_id)
-      ? []
-      : [
-          {
-            location: 'body',
-            field: `logger_ids.${index}`,
-            code: 'unknown_logger',
-            message: `the site has no logger ${logger_id}`,
-          },
-        ],
-  )
 }

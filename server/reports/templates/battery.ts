@@ -12,6 +12,7 @@ import { hour_ms } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Cell, Column, Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
+import { dayName } from '../writers/cells.ts'
 import { numberColumn as number, withoutColumns } from './columns.ts'
 import {
   dayLabels,
@@ -33,7 +34,7 @@ export const battery: ReportTemplate = {
     'dispatch against the plan and earnings at day-ahead prices, of each battery by day.',
   category: 'bess',
   formats: ['pdf', 'xlsx', 'csv'],
-  periods: ['day', 'week', 'month'],
+  periods: ['day', 'week', 'month', 'custom'],
   parameters: worstCount('hours that differ from the plan'),
   parts: [
     { name: 'Batteries', scopes: ['bess:read'] },
@@ -322,7 +323,7 @@ const labelAt = (at_ms: number, { order, days }: Frame): string => {
   const parts = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
   const clock = new Date(at_ms).toLocaleTimeString('en-GB', { timeZone: order.timezone, ...parts })
   const day = days.find(isWhere(at_ms))
-  return days.length === 1 || !day ? clock : `${day.date.slice(5)} ${clock}`
+  return days.length === 1 || !day ? clock : `${dayName(day.date, 'without_year')}, ${clock}`
 }
 const isWhere =
   (at_ms: number) =>

@@ -6,12 +6,13 @@ import { WriteButton } from '../../ui/write-button.tsx'
 
 interface CatalogueProps {
   templates: readonly ReportTemplate[]
-  onOrder: (template: ReportTemplate) => void
+  onOnce: (template: ReportTemplate) => void
+  onSubscribe: (template: ReportTemplate) => void
 }
 
 const categories: Record<string, string> = { bess: 'Battery', om: 'Maintenance' }
 
-export function Catalogue({ templates, onOrder }: CatalogueProps) {
+export function Catalogue({ templates, onOnce, onSubscribe }: CatalogueProps) {
   const { modules, scopes } = useUser()
   return (
     <SimpleGrid cols={{ base: 1, sm: 2, xl: 3 }}>
@@ -34,21 +35,34 @@ export function Catalogue({ templates, onOrder }: CatalogueProps) {
               </Text>
               <Text size="sm" c="dimmed">
                 As {template.formats.join(', ').toUpperCase()}, about a{' '}
-                {template.periods.filter((period) => period !== 'custom').join(', ')}
+                {template.periods
+                  .map((period) => (period === 'custom' ? 'free dates' : period))
+                  .join(', ')}
               </Text>
               {!is_in_plan && <Text size="sm">Your plan does not include it.</Text>}
               {is_in_plan && lacking.length > 0 && (
                 <Text size="sm">Leaves out sections that need {lacking.join(', ')}.</Text>
               )}
               {is_in_plan && (
-                <WriteButton
-                  scope="reports:write"
-                  variant="default"
-                  aria-label={`Order ${template.name}`}
-                  onClick={() => onOrder(template)}
-                >
-                  Order
-                </WriteButton>
+                <Group gap="xs">
+                  <WriteButton
+                    scope="reports:write"
+                    size="sm"
+                    aria-label={`Create report: ${template.name}`}
+                    onClick={() => onOnce(template)}
+                  >
+                    Create report
+                  </WriteButton>
+                  <WriteButton
+                    scope="reports:write"
+                    size="sm"
+                    variant="default"
+                    aria-label={`Subscribe: ${template.name}`}
+                    onClick={() => onSubscribe(template)}
+                  >
+                    Subscribe
+                  </WriteButton>
+                </Group>
               )}
             </Stack>
           </Card>

@@ -2,9 +2,9 @@
 
 import type { ReportTemplate } from '@heliograph/sdk'
 import { Select, Switch, TextInput } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { NumberField } from '../../ui/number-field.tsx'
 import { inWords } from '../../ui/words.ts'
-import type { SubscriptionFormed } from './subscription-drawer.tsx'
 
 interface Property {
   type?: string
@@ -17,27 +17,28 @@ interface Property {
 
 interface ParametersProps {
   template: ReportTemplate | undefined
-  form: SubscriptionFormed
+  given: Readonly<Record<string, unknown>>
+  /** Of a form that has them as `parameters`. */
+  errors: Readonly<Record<string, ReactNode>>
+  onChange: (parameters: Record<string, unknown>) => void
 }
 
-export function Parameters({ template, form }: ParametersProps) {
+export function Parameters({ template, ...rest }: ParametersProps) {
   const properties = (template?.parameters_schema['properties'] ?? {}) as Record<string, Property>
   return Object.entries(properties).map(([name, property]) => (
-    <Parameter key={name} {...{ name, property, form }} />
+    <Parameter key={name} {...{ name, property, ...rest }} />
   ))
 }
 
-interface ParameterProps {
+interface ParameterProps extends Omit<ParametersProps, 'template'> {
   name: string
   property: Property
-  form: SubscriptionFormed
 }
 
-function Parameter({ name, property, form }: ParameterProps) {
-  const given = form.values.parameters[name] ?? property.default
-  const set = (value: unknown) =>
-    form.setFieldValue('parameters', { ...form.values.parameters, [name]: value })
-  const error = form.errors[`parameters.${name}`]
+function Parameter({ name, property, given: all, errors, onChange }: ParameterProps) {
+  const given = all[name] ?? property.default
+  const set = (value: unknown) => onChange({ ...all, [name]: value })
+  const error = errors[`parameters.${name}`]
   const named = { label: inWords(name), description: property.description, error }
   if (property.enum) {
     return (

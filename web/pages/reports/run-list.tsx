@@ -16,11 +16,12 @@ import { useWrite } from '../../ui/use-write.ts'
 interface RunListProps {
   site_id: string
   templates: readonly ReportTemplate[]
+  onCreate: () => void
 }
 
 const isUnderWay = ({ status }: ReportRun) => status === 'queued' || status === 'running'
 
-export function RunList({ site_id, templates }: RunListProps) {
+export function RunList({ site_id, templates, onCreate }: RunListProps) {
   const { timezone } = useSite()
   const runs = useQuery({
     queryKey: ['reports', site_id, 'runs'],
@@ -65,7 +66,14 @@ export function RunList({ site_id, templates }: RunListProps) {
     <Answered query={runs}>
       {({ data }) =>
         data.length === 0 ? (
-          <Empty title="No report was made yet">Order one from the catalogue and run it.</Empty>
+          <Empty title="No reports yet">
+            <Stack align="center">
+              Create one over any dates, or subscribe to one, from the catalogue.
+              <Button variant="default" onClick={onCreate}>
+                To the catalogue
+              </Button>
+            </Stack>
+          </Empty>
         ) : (
           <DataTable
             label="Reports that were made"

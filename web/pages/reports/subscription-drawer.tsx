@@ -55,7 +55,7 @@ export function SubscriptionDrawer({ site_id, edited, onClose, onSaved }: Drawer
       onClose={onClose}
       position="right"
       size="lg"
-      title={edited?.subscription ? `Change ${name}` : `Order ${name}`}
+      title={edited?.subscription ? `Change ${name}` : `Subscribe to ${name}`}
       {...dialog}
       closeOnClickOutside={false}
     >
@@ -161,7 +161,10 @@ function Fields({ site_id, template, form }: FieldsProps) {
         clearButtonProps={{ 'aria-label': 'All plants' }}
         {...form.getInputProps('logger_ids')}
       />
-      <Parameters {...{ template, form }} />
+      <Parameters
+        {...{ template, given: form.values.parameters, errors: form.errors }}
+        onChange={(parameters) => form.setFieldValue('parameters', parameters)}
+      />
       <TagsInput
         label="Mail to"
         description={
@@ -211,7 +214,7 @@ function When({ form }: { form: SubscriptionFormed }) {
           {...form.getInputProps('day_of_month')}
         />
       )}
-      <TextInput type="time" label="At" {...form.getInputProps('time_of_day')} />
+      <TextInput label="At" placeholder="06:00" {...form.getInputProps('time_of_day')} />
       <TextInput label="Time zone" {...form.getInputProps('timezone')} />
     </SimpleGrid>
   )
