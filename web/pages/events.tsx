@@ -1,31 +1,20 @@
 /** Readings that are missing: what was not heard, when, why, and what came of it. */
 
-import type { Gap } from '@heliograph/sdk'
-import { Anchor, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import { Link } from 'wouter'
 import { heliograph } from '../api.ts'
-import { useSite } from '../shell/site-shell.tsx'
-import { type Column, DataTable } from '../ui/data-table.tsx'
-import { type Devices, useDevices } from '../ui/devices.tsx'
-import { formatDuration } from '../ui/duration.ts'
+import { useDevices } from '../ui/devices.tsx'
 import { FilterSelect } from '../ui/filter-select.tsx'
-import { formatNumber, formatQuantity } from '../ui/format.ts'
 import { Page } from '../ui/page.tsx'
-import { PagesOf } from '../ui/pages-of.tsx'
 import { Section } from '../ui/section.tsx'
-import { StateBadge } from '../ui/severity.tsx'
 import { Answered, Empty } from '../ui/states.tsx'
-import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
-import { inWords } from '../ui/words.ts'
-import { causeText, GapFigures, sourceName } from './events/figures.tsx'
+import { GapFigures } from './events/figures.tsx'
+import { OutageTable } from './events/outage-table.tsx'
 import { GapTimeline } from './events/timeline.tsx'
 import type { SitePageProps } from './pages.ts'
 
 const day_ms = 86_400_000
-const limit = 25
 
 /** The newest that are shown; the API has no more at once. */
 const gaps_max = 500
@@ -78,90 +67,11 @@ export default function Gaps({ site_id }: SitePageProps) {
               <Section title="When">
                 <GapTimeline {...{ site_id, gaps: data, start_ms, end_ms }} />
               </Section>
-              <GapTable {...{ site_id, gaps: data.toReversed() }} />
+              <OutageTable {...{ site_id, gaps: data.toReversed() }} />
             </Stack>
           )
         }
       </Answered>
     </Page>
   )
-}
-
-function GapTable({ site_id, gaps }: { site_id: string; gaps: readonly Gap[] }) {
-  const { timezone } = useSite()
-  const devices = useDevices(site_id)
-  const [page, setPage] = useState(1)
-  const rows = gaps.slice((page - 1) * limit, page * limit)
-  const columns = columnsOf(site_id, timezone, devices)
-  const keyOf = ({ gap_id }: Gap) => gap_id
-  return (
-    <>
-      <DataTable label="Gaps" width={860} {...{ columns, rows, keyOf }} />
-      <PagesOf {...{ count: gaps.length, limit, page, onPage: setPage, noun: 'gaps' }} />
-    </>
-  )
-}
-
-function columnsOf(site_id: string, timezone: string, devices: Devices): Column<Gap>[] {
-  return [
-    {
-      name: 'Not heard',
-      cell: (gap) => (
-        <>
-          {sourceName(devices, gap)}
-          {gap.logger_id !== null && gap.source_type !== 'logger' && (
-            <Text size="sm" c="dimmed">
-              {devices.plantName(gap.logger_id)}
-            </Text>
-          )}
-        </>
-      ),
-    },
-    {
-      name: 'From, to',
-      cell: (gap) => (
-        <>
-          <Time at={gap.start_at} timezone={timezone} />
-          <div>{gap.end_at ? <Time at={gap.end_at} timezone={timezone} /> : 'it lasts'}</div>
-        </>
-      ),
-    },
-    { name: 'For', cell: ({ duration_s }) => formatDuration(duration_s) },
-    {
-      name: 'Why',
-      cell: ({ cause }) => (
-        <>
-          {inWords(cause)}
-          <Text size="sm" c="dimmed" maw={280} style={{ whiteSpace: 'normal' }}>
-            {causeText[cause]}
-          </Text>
-        </>
-      ),
-    },
-    { name: 'State', cell: ({ status }) => <StateBadge state={status} /> },
-    {
-      name: 'Readings missing',
-      is_number: true,
-      cell: (gap) => (
-        <>
-          {formatNumber(gap.missing_sample_count, 0)} of{' '}
-          {formatNumber(gap.expected_sample_count, 0)}
-          <Text size="sm" c="dimmed">
-            {formatQuantity(gap.completeness_pct, '%')} there
-          </Text>
-        </>
-      ),
-    },
-    {
-      name: 'Alert',
-      cell: ({ alert_id }) =>
-        alert_id === null ? (
-          '–'
-        ) : (
-          <Anchor component={Link} href={`/sites/${site_id}/alerts?alert_id=${alert_id}`}>
-            {alert_id}
-          </Anchor>
-        ),
-    },
-  ]
 }
