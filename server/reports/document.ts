@@ -52,7 +52,16 @@ export type Chart =
       y: readonly string[]
       values: (number | null)[][]
       unit: string
+      /** What the values are judged to be, in the place of each; shown instead of a scale. */
+      grades?: HeatGrades
     }
+
+export interface HeatGrades {
+  /** From good to bad, five at most. */
+  labels: readonly string[]
+  /** The place of its label, for each value. */
+  of: (number | null)[][]
+}
 
 /** A part of a report under its own heading. */
 export type Section =

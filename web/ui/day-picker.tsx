@@ -1,5 +1,6 @@
-import { ActionIcon, Group, NativeSelect, TextInput } from '@mantine/core'
+import { ActionIcon, Group, NativeSelect } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
+import { DateField } from './date-field.tsx'
 import { addDays, isDate } from './site-day.ts'
 import type { DaySpan } from './use-day-span.ts'
 
@@ -17,12 +18,12 @@ export function DayPicker({ chosen, choices }: { chosen: DaySpan; choices: reado
       >
         <IconChevronLeft size={18} />
       </ActionIcon>
-      <TextInput
-        type="date"
+      <DateField
         label={days === 1 ? 'Day' : 'From'}
+        w={160}
         value={day}
         max={today}
-        onChange={({ currentTarget: { value } }) => isDate(value) && set({ day: value })}
+        onChange={(value) => isDate(value) && value <= today && set({ day: value })}
       />
       <ActionIcon
         variant="default"

@@ -1,6 +1,7 @@
 /** A day, a month or a year of a site, and the way to the one before and the one after. */
-import { ActionIcon, Group, SegmentedControl, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Group, SegmentedControl, Text } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
+import { DateField } from './date-field.tsx'
 import { monthName, type Period, type PeriodKind, periodOf } from './periods.ts'
 import { addDays, isDate } from './site-day.ts'
 import { useFilters } from './use-filters.ts'
@@ -47,14 +48,12 @@ export function PeriodChoice(props: ReturnType<typeof usePeriod>) {
           <IconChevronLeft size={18} />
         </ActionIcon>
         {period.kind === 'day' ? (
-          <TextInput
-            type="date"
+          <DateField
             aria-label="Day"
+            w={160}
             max={today}
             value={period.start_date}
-            onChange={({ currentTarget: { value } }) =>
-              isDate(value) && value <= today && go(value)
-            }
+            onChange={(value) => isDate(value) && value <= today && go(value)}
           />
         ) : (
           <Text fw={500} miw={110} ta="center">

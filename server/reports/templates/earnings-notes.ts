@@ -1,5 +1,6 @@
 /** What a report of earnings says of what is not known, and of what that does to its sums. */
 import type { AccountReason } from '../../earnings/accounting.ts'
+import { dayName } from '../writers/cells.ts'
 
 interface Charged {
   fees_amount: number | null
@@ -78,7 +79,7 @@ function earlyFees(days: readonly NotedDay[], { currency }: NotedSite): string[]
   const of_days = early.length === 1 ? '1 day' : `${early.length} days`
   return [
     `Fees of ${amountText(sum, currency)} are of ${of_days} before the first of which energy is ` +
-      `known, ${days[first]!.date}: the contracts were in force, and fees by the month are due ` +
+      `known, ${dayName(days[first]!.date)}: the contracts were in force, and fees by the month are due ` +
       'whether energy is measured or not.',
   ]
 }

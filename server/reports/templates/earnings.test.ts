@@ -63,7 +63,7 @@ test('what is not known is told with what it does to the figures', async (t) => 
     const document = await read(db, '2026-06-09', '2026-06-14')
     assert.equal(
       noteOf(document, /before the first/),
-      'Fees of 96.00 EUR are of 2 days before the first of which energy is known, 2026-06-11: the ' +
+      'Fees of 96.00 EUR are of 2 days before the first of which energy is known, 11 Jun 2026: the ' +
         'contracts were in force, and fees by the month are due whether energy is measured or not.',
     )
   })

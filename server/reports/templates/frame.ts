@@ -10,6 +10,7 @@ import type { Queries } from '../../storage/database.ts'
 import { siteElevation } from '../../storage/site-elevation.ts'
 import type { ReportDocument, Section } from '../document.ts'
 import type { ReportOrder, ReportTemplate } from '../template.ts'
+import { dayName } from '../writers/cells.ts'
 
 /** A day of the calendar of the report: 23, 24 or 25 hours. */
 export interface ReportDay extends Bounds {
@@ -157,11 +158,11 @@ function absence(
   timezone: string,
 ): string | null {
   if (retired_at !== null && retired_at.getTime() <= start_ms) {
-    const date = localDate(retired_at.getTime(), timezone)
+    const date = dayName(localDate(retired_at.getTime(), timezone))
     return `Left out: ${logger_name}, retired on ${date}, before the period.`
   }
   if (commissioned_date !== null && commissioned_date > localDate(end_ms - 1, timezone)) {
-    return `Left out: ${logger_name}, commissioned on ${commissioned_date}, after the period.`
+    return `Left out: ${logger_name}, commissioned on ${dayName(commissioned_date)}, after the period.`
   }
   return null
 }
@@ -238,11 +239,8 @@ export function documentOf(
   }
 }
 
-/** Days as a chart names them: MM-DD, with the year where there is more than one. */
-export function dayLabels(days: readonly ReportDay[]): string[] {
-  const years = new Set(days.map(({ date }) => date.slice(0, 4)))
-  return days.map(({ date }) => (years.size > 1 ? date : date.slice(5)))
-}
+/** Days along the axis of a chart, YYYY-MM-DD: how they look is for the writer to say. */
+export const dayLabels = (days: readonly ReportDay[]): string[] => days.map(({ date }) => date)
 
 /** Rounded, null where nothing is known. */
 export function sumOf(values: readonly (number | null)[], decimals = 3): number | null {

@@ -83,6 +83,14 @@ const isMeasured = ({ completeness_pct, sample_count }: Items[number]) =>
 
 const statuses = ['healthy', 'watch', 'underperforming', 'critical', 'dead'] as const
 
+const statusName = (status: string) => status.charAt(0).toUpperCase() + status.slice(1)
+
+/** The place of its status among them; null where it is not judged. */
+function gradeOf({ status }: Items[number]): number | null {
+  const grade = (statuses as readonly string[]).indexOf(status)
+  return grade < 0 ? null : grade
+}
+
 function counts(items: Items, known: Items): Section {
   const of = (status: string) => known.filter((item) => item.status === status).length
   return {
@@ -90,7 +98,7 @@ function counts(items: Items, known: Items): Section {
     title: 'Strings',
     figures: [
       ...statuses.map((status) => ({
-        label: status.charAt(0).toUpperCase() + status.slice(1),
+        label: statusName(status),
         value: known.length === 0 ? null : of(status),
         digits: 0,
       })),
@@ -128,6 +136,13 @@ function map(items: Items): Section[] {
           const scores = new Map(own.map((item) => [item.string_index, item.health_score_pct]))
           return Array.from({ length: width }, (_, index) => scores.get(index) ?? null)
         }),
+        grades: {
+          labels: statuses.map(statusName),
+          of: inverters.map((own) => {
+            const grades = new Map(own.map((item) => [item.string_index, gradeOf(item)]))
+            return Array.from({ length: width }, (_, index) => grades.get(index) ?? null)
+          }),
+        },
       },
       note: 'Columns are the inputs of the inverter, from 0. Empty where a string is not judged.',
     },

@@ -3,8 +3,9 @@ import test from 'node:test'
 import fc from 'fast-check'
 import {
   cellText,
+  dayName,
   digitsOf,
-  instantText,
+  instantName,
   known,
   numberText,
   periodText,
@@ -52,22 +53,30 @@ test('what is no value is shown as not known', () => {
 
 test('instants are shown by the clocks of the zone, also where those change', () => {
   const at = (text: string) => new Date(text)
-  assert.equal(instantText(at('2026-07-01T10:00:00Z'), 'Europe/Prague'), '2026-07-01 12:00')
-  assert.equal(instantText(at('2026-07-01T10:00:00Z'), 'Asia/Kathmandu'), '2026-07-01 15:45')
+  assert.equal(instantName(at('2026-07-01T10:00:00Z'), 'Europe/Prague'), '1 Jul 2026, 12:00')
+  assert.equal(instantName(at('2026-07-01T10:00:00Z'), 'Asia/Kathmandu'), '1 Jul 2026, 15:45')
   const twice = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map((text) =>
     stampText(at(text), 'Europe/Prague'),
   )
-  assert.deepEqual(twice, ['2026-10-25 02:30 UTC+02:00', '2026-10-25 02:30 UTC+01:00'])
+  assert.deepEqual(twice, ['25 Oct 2026, 02:30 UTC+02:00', '25 Oct 2026, 02:30 UTC+01:00'])
   assert.equal(stampText(at('2026-01-01T00:00:30Z'), 'America/New_York').slice(-9), 'UTC-05:00')
+})
+
+test('a day is written as on the pages; what is none stays', () => {
+  assert.equal(dayName('2026-11-01'), '1 Nov 2026')
+  assert.equal(dayName('2026-11-01', 'without_year'), '1 Nov')
+  assert.equal(dayName('All'), 'All')
+  assert.equal(cellText('2026-11-01', { kind: 'date', digits: 0, timezone: 'UTC' }), '1 Nov 2026')
+  assert.equal(cellText('2026-11-01', { kind: 'text', digits: 0, timezone: 'UTC' }), '2026-11-01')
 })
 
 test('a period of whole days is named by its days, another by its instants', () => {
   const plain = (text: string) => text.replace(/\s/g, ' ')
-  assert.equal(plain(periodText(documentOf([]))), '1 – 30 November 2026')
+  assert.equal(plain(periodText(documentOf([]))), '1 – 30 Nov 2026')
   const day = { period_end_at: new Date('2026-11-01T23:00:00Z') }
-  assert.equal(plain(periodText(documentOf([], day))), '1 November 2026')
+  assert.equal(plain(periodText(documentOf([], day))), '1 Nov 2026')
   const hours = { period_end_at: new Date('2026-11-01T10:00:00Z') }
-  assert.equal(periodText(documentOf([], hours)), '2026-11-01 00:00 to 2026-11-01 11:00')
+  assert.equal(periodText(documentOf([], hours)), '1 Nov 2026, 00:00 to 1 Nov 2026, 11:00')
 })
 
 test('the zone says both offsets of a period in which the clocks change', () => {

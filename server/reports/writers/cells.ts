@@ -49,7 +49,37 @@ export function offsetText(minutes: number): string {
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(ahead / 60))}:${two(ahead % 60)}`
 }
 
-/** 2026-11-22 13:05, as the clocks of the site show it. */
+/** Whether all of them are days as documents have them, YYYY-MM-DD. */
+export const areDays = (names: readonly string[]): boolean =>
+  names.length > 0 && names.every((name) => /^\d{4}-\d{2}-\d{2}$/.test(name))
+
+const day_formats = {
+  with_year: dayFormat({ year: 'numeric' }),
+  without_year: dayFormat({}),
+}
+
+function dayFormat(more: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-GB', {
+    timeZone: 'UTC',
+    day: 'numeric',
+    month: 'short',
+    ...more,
+  })
+}
+
+/** 22 Nov 2026 of 2026-11-22, as the pages of the platform write it; other texts as they are. */
+export function dayName(date: string, style: keyof typeof day_formats = 'with_year'): string {
+  const day = new Date(`${date}T00:00:00Z`)
+  return areDays([date]) && !Number.isNaN(day.getTime()) ? day_formats[style].format(day) : date
+}
+
+/** 22 Nov 2026, 13:05, as the clocks of the site show it. */
+export function instantName(instant: Date, timezone: string): string {
+  const [date = '', clock = ''] = instantText(instant, timezone).split(' ')
+  return `${dayName(date)}, ${clock}`
+}
+
+/** 2026-11-22 13:05, as the clocks of the site show it, for programs. */
 export const instantText = (instant: Date, timezone: string): string =>
   new Date(shownAt(instant.getTime(), timezone)).toISOString().slice(0, 16).replace('T', ' ')
 
@@ -65,15 +95,17 @@ export function cellText(
   if (value === null) return '\u2013'
   if (typeof value === 'number') return numberText(value, digits)
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (typeof value === 'string') return value
-  return kind === 'date' ? dayText(value, timezone) : instantText(value, timezone)
+  if (typeof value === 'string') return kind === 'date' ? dayName(value) : value
+  return kind === 'date' ? dayName(dayText(value, timezone)) : instantName(value, timezone)
 }
 
 /** The period as days where it begins and ends at midnights of the site, else as instants. */
 export function periodText(document: ReportDocument): string {
   const { period_start_at, period_end_at, timezone } = document
   const [from, to] = [instantText(period_start_at, timezone), instantText(period_end_at, timezone)]
-  if (!from.endsWith('00:00') || !to.endsWith('00:00')) return `${from} to ${to}`
+  if (!from.endsWith('00:00') || !to.endsWith('00:00')) {
+    return [period_start_at, period_end_at].map((at) => instantName(at, timezone)).join(' to ')
+  }
   const last = new Date(period_end_at.getTime() - minute_ms)
   return dayWords(timezone).formatRange(period_start_at, last)
 }
@@ -82,7 +114,7 @@ const dayWords = (timezone: string) =>
   new Intl.DateTimeFormat('en-GB', {
     timeZone: timezone,
     day: 'numeric',
-    month: 'long',
+    month: 'short',
     year: 'numeric',
   })
 
@@ -93,6 +125,6 @@ export function zoneText({ timezone, period_start_at, period_end_at }: ReportDoc
   return `${timezone}, UTC${[...new Set(offsets)].join(' then UTC')}`
 }
 
-/** An instant with the offset that its clock time is meant in: 2026-11-22 13:05 UTC+01:00. */
+/** An instant with the offset that its clock time is meant in: 22 Nov 2026, 13:05 UTC+01:00. */
 export const stampText = (instant: Date, timezone: string): string =>
-  `${instantText(instant, timezone)} UTC${offsetText(offsetMinutes(instant, timezone))}`
+  `${instantName(instant, timezone)} UTC${offsetText(offsetMinutes(instant, timezone))}`

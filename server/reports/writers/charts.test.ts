@@ -5,6 +5,7 @@ import { drawChart, hasValues } from './charts.ts'
 import { days, plants } from './fixtures/sample-documents.ts'
 import { scaleColours } from './palette.ts'
 
+const size = { width_pt: 515, plot_height_pt: 165 }
 const texts = (svg: string) => [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text)
 
 test('axes have units, days of one month are numbers under its name', () => {
@@ -19,15 +20,15 @@ test('axes have units, days of one month are numbers under its name', () => {
       left_unit: 'kWh',
       right_unit: 'kWh/m²',
     },
-    515,
+    size,
   )
-  for (const text of ['Energy &lt;b&gt;', 'Irradiation', 'kWh', 'kWh/m²', '30', 'November 2026']) {
+  for (const text of ['Energy &lt;b&gt;', 'Irradiation', 'kWh', 'kWh/m²', '30', 'Nov 2026']) {
     assert.ok(texts(svg).includes(text), text)
   }
   assert.ok(texts(svg).includes('20\u00a0000'))
 })
 
-test('places of other axes keep their names', () => {
+test('days of several months are named as on the pages; other places keep their names', () => {
   const x = ['2026-10-31', '2026-11-01']
   const chart = {
     kind: 'lines',
@@ -35,16 +36,21 @@ test('places of other axes keep their names', () => {
     series: [{ label: 'a', values: [1, 2] }],
     left_unit: '',
   } as const
-  const { svg } = drawChart({ ...chart, series: [{ label: 'a', values: [1, 2] }] }, 515)
-  assert.deepEqual(
-    texts(svg).filter((text) => text?.startsWith('2026')),
-    x,
+  const { svg } = drawChart({ ...chart, series: [{ label: 'a', values: [1, 2] }] }, size)
+  for (const name of ['31 Oct', '1 Nov']) assert.ok(texts(svg).includes(name), name)
+  const years = { ...chart, x: ['2026-12-31', '2027-01-01'] }
+  const drawn = texts(drawChart({ ...years, series: [{ label: 'a', values: [1, 2] }] }, size).svg)
+  for (const name of ['31 Dec 2026', '1 Jan 2027']) assert.ok(drawn.includes(name), name)
+  const plain = texts(
+    drawChart({ ...chart, x: ['13:00', 'Other'], series: [{ label: 'a', values: [1, 2] }] }, size)
+      .svg,
   )
+  for (const name of ['13:00', 'Other']) assert.ok(plain.includes(name), name)
 })
 
 test('a heat map colours its values from low to high, and none that is not known', () => {
   const values = plants.map((_, plant) => days.map((_, day) => (plant === day ? null : day)))
-  const { svg } = drawChart({ kind: 'heat', x: days, y: plants, values, unit: '%' }, 515)
+  const { svg } = drawChart({ kind: 'heat', x: days, y: plants, values, unit: '%' }, size)
   const cells = [...svg.matchAll(/<path d="[^"]*" fill="([^"]*)" stroke="#ffffff"/g)]
   assert.equal(cells.length, plants.length * (days.length - 1))
   const colours = cells.map(([, fill]) => fill)
@@ -54,12 +60,26 @@ test('a heat map colours its values from low to high, and none that is not known
   assert.ok(texts(svg).includes('29 %') && texts(svg).includes('Plant 28'))
 })
 
+test('a heat map of grades has the colours and signs of the page', () => {
+  const of = [[0, 4, null]]
+  const grades = { labels: ['Healthy', 'Watch', 'Poor', 'Critical', 'Dead'], of }
+  const values = [[99, 0, null]]
+  const chart = { kind: 'heat', x: ['0', '1', '2'], y: ['E-1'], values, unit: '%', grades } as const
+  const { svg } = drawChart({ ...chart, x: [...chart.x], y: [...chart.y] }, size)
+  const colours = [...svg.matchAll(/<path d="[^"]*" fill="([^"]*)" stroke="#ffffff"/g)]
+  assert.deepEqual(
+    colours.map(([, fill]) => fill),
+    ['#a6cee3', '#2b0b3f'],
+  )
+  for (const name of ['Healthy', 'Dead', '\u00d7']) assert.ok(texts(svg).includes(name), name)
+})
+
 test('a part of a heat map has the scale of the whole', () => {
   const row = (value: number): Chart => {
     return { kind: 'heat', x: ['a'], y: ['b'], values: [[value]], unit: '%' }
   }
   const whole: Chart = { kind: 'heat', x: ['a'], y: ['b', 'c'], values: [[50], [90]], unit: '%' }
-  const shown = texts(drawChart(row(50), 515, whole).svg)
+  const shown = texts(drawChart(row(50), { ...size, scaled: whole }).svg)
   assert.ok(shown.includes('50') && shown.includes('90 %'), shown.join(', '))
 })
 
@@ -67,7 +87,7 @@ test('names below an axis are left out evenly where there is no room for all', (
   const x = Array.from({ length: 31 }, (_, index) => String(index + 1))
   const named = (y: string) => {
     const chart: Chart = { kind: 'heat', x, y: [y], values: [x.map(() => 50.5)], unit: '' }
-    return texts(drawChart(chart, 515).svg).filter((text) => x.includes(text ?? ''))
+    return texts(drawChart(chart, size).svg).filter((text) => x.includes(text ?? ''))
   }
   const odd = x.filter((_, index) => index % 2 === 0)
   assert.deepEqual([named('Plant 1'), named('A plant whose name leaves little room')], [x, odd])
@@ -77,7 +97,7 @@ test('a value alone between unknown ones is still seen', () => {
   const dots = (values: (number | null)[]) => {
     const x = values.map((_, index) => `${index} h`)
     const series = [{ label: '', values }]
-    const { svg } = drawChart({ kind: 'lines', x, series, left_unit: 'kW' }, 515)
+    const { svg } = drawChart({ kind: 'lines', x, series, left_unit: 'kW' }, size)
     return svg.match(/matrix\(1\.5,/g)?.length ?? 0
   }
   assert.deepEqual([dots([null, 5, null, 6, null]), dots([4, 5, null, null, null])], [2, 0])
@@ -89,5 +109,5 @@ test('charts without a value, or with one alone, are drawn or known to be empty'
   }
   assert.equal(hasValues(heat(null)), false)
   assert.equal(hasValues(heat(Number.NaN)), false)
-  for (const value of [0, 5, -5]) assert.match(drawChart(heat(value), 515).svg, /^<svg/)
+  for (const value of [0, 5, -5]) assert.match(drawChart(heat(value), size).svg, /^<svg/)
 })

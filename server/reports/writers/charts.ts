@@ -3,9 +3,18 @@ import { BarChart, HeatmapChart, LineChart } from 'echarts/charts'
 import { GridComponent, LegendComponent, VisualMapComponent } from 'echarts/components'
 import { init, use } from 'echarts/core'
 import { SVGRenderer } from 'echarts/renderers'
-import type { Chart } from '../document.ts'
-import { digitsOf, numberText } from './cells.ts'
-import { hairline, ink, muted, no_value, rule, scaleColours, seriesColours } from './palette.ts'
+import type { Chart, HeatGrades } from '../document.ts'
+import { areDays, dayName, digitsOf, numberText } from './cells.ts'
+import {
+  gradeLooks,
+  hairline,
+  ink,
+  muted,
+  no_value,
+  rule,
+  scaleColours,
+  seriesColours,
+} from './palette.ts'
 import { fitted, oneLine, widthOf } from './typeface.ts'
 
 use([BarChart, LineChart, HeatmapChart, GridComponent, LegendComponent, VisualMapComponent])
@@ -33,7 +42,6 @@ const swatch_pt = 14
 const legend_gap_pt = 9
 /** A line of its text and the gap to the next. */
 const legend_row_pt = 18
-const plot_height_pt = 165
 const heat_row_pt = { least: 9, most: 16, in_all: 430 }
 
 /** Whether there is anything to draw. */
@@ -42,12 +50,20 @@ export const hasValues = (chart: Chart): boolean =>
     row.some(isValue),
   )
 
-/**
- * Draws a chart over a width; its height follows from what it holds. The colours of a heat map go
- * from the lowest to the highest of `scaled`, which a part of a larger one shares with the others.
- */
-export function drawChart(chart: Chart, width_pt: number, scaled: Chart = chart): ChartPicture {
-  if (chart.kind !== 'heat') return drawSeries(chart, width_pt)
+export interface Drawing {
+  width_pt: number
+  /** Of axes; the height of a heat map follows from its rows. */
+  plot_height_pt: number
+  /** The whole of which the chart is a part; the chart itself where left out. */
+  scaled?: Chart
+}
+
+/** The colours of a heat map go from the lowest to the highest value of the whole. */
+export function drawChart(
+  chart: Chart,
+  { width_pt, plot_height_pt, scaled = chart }: Drawing,
+): ChartPicture {
+  if (chart.kind !== 'heat') return drawSeries(chart, { width_pt, plot_height_pt })
   const values = scaled.kind === 'heat' ? scaled.values : []
   return drawHeat(chart, width_pt, rangeOf(values.flat().filter(isValue)))
 }
@@ -62,7 +78,10 @@ function drawn(option: object, width_pt: number, height_pt: number): ChartPictur
   }
 }
 
-function drawSeries(chart: SeriesChart, width_pt: number): ChartPicture {
+function drawSeries(
+  chart: SeriesChart,
+  { width_pt, plot_height_pt }: Omit<Drawing, 'scaled'>,
+): ChartPicture {
   const names = chart.series.map(({ label }) => labelText(label))
   const legend_pt = legendRows(names, width_pt) * legend_row_pt
   const { labels, caption } = categories(chart.x)
@@ -195,16 +214,23 @@ const axisNumber = (value: number): string => {
 const digitsUpTo = (value: number, most: number): number =>
   Number(value.toFixed(most)).toString().split('.')[1]?.length ?? 0
 
+/** Days without their year where all have the same. */
+function dayLabels(x: readonly string[]): string[] {
+  const years = new Set(x.map((name) => name.slice(0, 4)))
+  const style = areDays(x) && years.size === 1 ? 'without_year' : 'with_year'
+  return x.map((name) => dayName(name, style))
+}
+
 /** Days of one month are shown as 1 to 31 under the month's name; all else as it is. */
 function categories(x: readonly string[]): { labels: string[]; caption: string } {
   const days = x.map((name) => /^(\d{4}-\d{2})-(\d{2})$/.exec(name))
   const month = days[0]?.[1]
   if (month === undefined || days.some((day) => day?.[1] !== month)) {
-    return { labels: x.map((name) => labelText(name)), caption: '' }
+    return { labels: dayLabels(x).map((name) => labelText(name)), caption: '' }
   }
   const caption = new Date(`${month}-01T00:00:00Z`).toLocaleDateString('en-GB', {
     timeZone: 'UTC',
-    month: 'long',
+    month: 'short',
     year: 'numeric',
   })
   return { labels: days.map((day) => String(Number(day?.[2]))), caption }
@@ -215,8 +241,8 @@ function drawHeat(
   width_pt: number,
   [low, high]: [low: number, high: number],
 ): ChartPicture {
-  const { x, y, values, unit } = chart
-  const cells = values.flatMap((row, at_y) =>
+  const { x, y, unit, grades } = chart
+  const cells = (grades?.of ?? chart.values).flatMap((row, at_y) =>
     row.flatMap((value, at_x) => (isValue(value) ? [[at_x, at_y, value]] : [])),
   )
   const { labels, caption } = categories(x)
@@ -254,17 +280,49 @@ function drawHeat(
       axisTick: { show: false },
       axisLabel: { ...text, color: ink, interval: 0 },
     },
-    visualMap: colourScale([low, high], { left_pt: name_pt + 6, unit }),
+    visualMap: grades
+      ? gradeLegend(grades, name_pt + 6)
+      : colourScale([low, high], { left_pt: name_pt + 6, unit }),
     series: [
       {
         type: 'heatmap',
         data: cells,
         itemStyle: { borderColor: '#ffffff', borderWidth: 0.5 },
         progressive: 0,
+        ...(grades && { label: gradeSigns }),
       },
     ],
   }
   return drawn(option, width_pt, head_pt + plot_pt + foot_pt)
+}
+
+/** Lies above the map. */
+const gradeLegend = ({ labels }: HeatGrades, left_pt: number) => ({
+  type: 'piecewise',
+  orient: 'horizontal',
+  left: left_pt,
+  top: 0,
+  padding: 2,
+  itemWidth: 9,
+  itemHeight: 9,
+  itemGap: 12,
+  itemSymbol: 'rect',
+  textStyle: { ...text, color: ink },
+  pieces: labels.map((label, grade) => ({ value: grade, label, color: gradeLooks[grade]!.fill })),
+})
+
+const gradeSigns = {
+  show: true,
+  fontFamily: text.fontFamily,
+  fontSize: size_pt,
+  formatter: ({ value: [, , grade = 0] }: { value: number[] }) =>
+    `{g${grade}|${gradeLooks[grade]!.sign}}`,
+  rich: Object.fromEntries(
+    gradeLooks.map(({ ink: color }, grade) => [
+      `g${grade}`,
+      { ...text, color, fontWeight: 'bold' },
+    ]),
+  ),
 }
 
 /** Lies above the map, with its lowest and its highest value. */

@@ -36,5 +36,14 @@ export const scaleColours = [
   '#fee838',
 ] as const
 
+/** Grades of a heat map from good to bad, with their signs: the colours of the map on the page. */
+export const gradeLooks = [
+  { fill: '#a6cee3', ink: '#000000', sign: '' },
+  { fill: '#f5e6a3', ink: '#000000', sign: '\u00b7' },
+  { fill: '#f0a830', ink: '#000000', sign: '\u2013' },
+  { fill: '#b5451b', ink: '#ffffff', sign: '!' },
+  { fill: '#2b0b3f', ink: '#ffffff', sign: '\u00d7' },
+] as const
+
 /** Cells of a heat map without a value: on no place of the scale. */
 export const no_value = '#ffffff'

@@ -1,7 +1,7 @@
 /** The sections of a report on paper: what pdfmake is told for each kind. */
 import type { Content } from 'pdfmake/interfaces.js'
 import type { Section } from '../document.ts'
-import { cellText, digitsOf, known } from './cells.ts'
+import { cellText, dayName, digitsOf, known } from './cells.ts'
 import { drawChart, type HeatChart, hasValues } from './charts.ts'
 import { accent, muted, tint } from './palette.ts'
 import {
@@ -13,37 +13,38 @@ import {
 } from './pdf-tables.ts'
 import { breakable, oneLine, settable } from './typeface.ts'
 
-/** Between sections. */
-const gap_pt = 18
+/** How a report is laid on its paper: all of it upright or all of it lying. */
+export interface Layout {
+  timezone: string
+  orientation: Orientation
+  /** Between sections. */
+  gap_pt: number
+  /** Of charts with axes. */
+  plot_height_pt: number
+}
+
 /** Rows of a heat map on one page. */
-const heat_rows_max = 45
+const heat_rows_max: Record<Orientation, number> = { portrait: 45, landscape: 34 }
 /** What stands together is to fit on a page whatever it says; other formats have all of it. */
 const characters_max = { heading: 200, tile: 120, unit: 40, together: 1500 }
 
-export interface LaidOut {
-  orientation: Orientation
-  content: Content[]
+export function laidOut(section: Section, layout: Layout): Content[] {
+  if (section.kind === 'table') return tableContent(section, layout)
+  if (section.kind === 'chart') return chartContent(section, layout)
+  if (section.kind === 'text') return textContent(section, layout)
+  return figureContent(section, layout)
 }
 
-export function laidOut(section: Section, timezone: string): LaidOut {
-  if (section.kind === 'table') return tableContent(section, timezone)
-  if (section.kind === 'chart') return { orientation: 'portrait', content: chartContent(section) }
-  if (section.kind === 'text') return { orientation: 'portrait', content: textContent(section) }
-  return { orientation: 'portrait', content: figureContent(section, timezone) }
-}
-
-function tableContent(section: TableSection, timezone: string): LaidOut {
+function tableContent(section: TableSection, { timezone, orientation, gap_pt }: Layout): Content[] {
+  const width_pt = free_pt[orientation]
   const said = tableNotes(section)
   const below_pt = said.length > 0 ? 4 : gap_pt
   const title = oneLine(section.title, characters_max.heading)
-  const { orientation, tables } = tablePages({ ...section, title }, { timezone, below_pt })
+  const tables = tablePages({ ...section, title }, { timezone, width_pt, below_pt })
   const notes = said.map((note, index) =>
-    remark(note, {
-      width_pt: free_pt[orientation],
-      below_pt: index < said.length - 1 ? 2 : gap_pt,
-    }),
+    remark(note, { width_pt, below_pt: index < said.length - 1 ? 2 : gap_pt }),
   )
-  return { orientation, content: [...tables, ...notes] }
+  return [...tables, ...notes]
 }
 
 const remark = (
@@ -62,60 +63,70 @@ const remark = (
 })
 
 /** The space below the last: where that ends a page, the next begins at its top. */
-const spaced = (content: Content[]): Content[] =>
+const spaced = (content: Content[], gap_pt: number): Content[] =>
   content.map((one, index) =>
     index === content.length - 1 ? { stack: [one], margin: [0, 0, 0, gap_pt] } : one,
   )
 
-function heading(title: string): Content {
+function heading(title: string, { orientation }: Layout): Content {
   const shown = oneLine(title, characters_max.heading)
   return {
-    text: breakable(shown, free_pt.portrait, { size_pt: 11.5, bold: true }),
+    text: breakable(shown, free_pt[orientation], { size_pt: 11.5, bold: true }),
     style: 'heading',
     margin: [0, 0, 0, 6],
   }
 }
 
-function textContent({ title, text }: Extract<Section, { kind: 'text' }>): Content[] {
-  const shown = breakable(settable(text), free_pt.portrait, { size_pt: 9 })
+type TextSection = Extract<Section, { kind: 'text' }>
+
+function textContent({ title, text }: TextSection, layout: Layout): Content[] {
+  const shown = breakable(settable(text), free_pt[layout.orientation], { size_pt: 9 })
   const [first = '', ...others] = shown.split('\n')
   // The heading stays with what it is of, but for a paragraph that may need more than a page.
   const unbreakable = first.length <= characters_max.together
-  const opening: Content = { stack: [heading(title), { text: first }], unbreakable }
-  return spaced([opening, ...others.map((paragraph): Content => ({ text: paragraph || ' ' }))])
+  const opening: Content = { stack: [heading(title, layout), { text: first }], unbreakable }
+  const paragraphs = others.map((paragraph): Content => ({ text: paragraph || ' ' }))
+  return spaced([opening, ...paragraphs], layout.gap_pt)
 }
 
-function chartContent({ title, chart, note }: Extract<Section, { kind: 'chart' }>): Content[] {
-  const parts = chart.kind === 'heat' ? heatParts(chart) : [chart]
+type ChartSection = Extract<Section, { kind: 'chart' }>
+
+function chartContent({ title, chart, note }: ChartSection, layout: Layout): Content[] {
+  const { orientation, gap_pt, plot_height_pt } = layout
+  const width_pt = free_pt[orientation]
+  const parts = chart.kind === 'heat' ? heatParts(chart, heat_rows_max[orientation]) : [chart]
   return parts.map((part, index) => {
     const name = parts.length === 1 ? title : `${title} (part ${index + 1} of ${parts.length})`
     const is_drawn = hasValues(part)
     const picture: Content = is_drawn
-      ? { svg: drawChart(part, free_pt.portrait, chart).svg }
+      ? { svg: drawChart(part, { width_pt, plot_height_pt, scaled: chart }).svg }
       : { text: 'No data in this period.', italics: true, color: muted }
     const has_gaps = is_drawn && part.kind === 'heat' && !part.values.flat().every(Number.isFinite)
     const said = [note, has_gaps ? 'White: no data.' : undefined].filter((one) => one !== undefined)
-    const below = said.length === 0 ? [] : [remark(said.join(' '), below_chart)]
+    // Off the names along the axis, which are of the same size and colour.
+    const below = said.length === 0 ? [] : [remark(said.join(' '), { width_pt, above_pt: 6 })]
     return {
-      stack: [heading(name), picture, ...below],
+      stack: [heading(name, layout), picture, ...below],
       unbreakable: (note?.length ?? 0) <= characters_max.together,
       margin: [0, 0, 0, gap_pt],
     }
   })
 }
 
-/** Off the names along the axis, which are of the same size and colour. */
-const below_chart = { width_pt: free_pt.portrait, above_pt: 6 }
-
 /** As many rows of a heat map as a page holds. */
-function heatParts(chart: HeatChart): HeatChart[] {
-  const parts = Math.max(Math.ceil(chart.y.length / heat_rows_max), 1)
+function heatParts(chart: HeatChart, rows_max: number): HeatChart[] {
+  const parts = Math.max(Math.ceil(chart.y.length / rows_max), 1)
   const each = Math.ceil(chart.y.length / parts)
-  return Array.from({ length: parts }, (_, index) => ({
-    ...chart,
-    y: chart.y.slice(index * each, (index + 1) * each),
-    values: chart.values.slice(index * each, (index + 1) * each),
-  }))
+  return Array.from({ length: parts }, (_, index) => {
+    const own = <Row>(rows: readonly Row[]) => rows.slice(index * each, (index + 1) * each)
+    const { y, values, grades } = chart
+    return {
+      ...chart,
+      y: own(y),
+      values: own(values),
+      ...(grades && { grades: { ...grades, of: own(grades.of) } }),
+    }
+  })
 }
 
 type Figures = Extract<Section, { kind: 'figures' }>
@@ -128,16 +139,26 @@ interface TileSize {
 const tile_padding_pt = 10
 const between_tiles_pt = 8
 
-function figureContent({ title, figures }: Figures, timezone: string): Content[] {
-  const per_row = figures.length % 4 === 0 || figures.length > 6 ? 4 : 3
-  const tile_pt = (free_pt.portrait - (per_row - 1) * between_tiles_pt) / per_row
+const tiles_per_row = { portrait: 4, landscape: 6 } as const
+
+/** As few rows as there may be, and those as even as can be. */
+function perRow(count: number, orientation: Orientation): number {
+  const most = tiles_per_row[orientation]
+  const rows = Math.max(1, Math.ceil(count / most))
+  return Math.max(3, Math.ceil(count / rows))
+}
+
+function figureContent({ title, figures }: Figures, layout: Layout): Content[] {
+  const { orientation, timezone, gap_pt } = layout
+  const per_row = perRow(figures.length, orientation)
+  const tile_pt = (free_pt[orientation] - (per_row - 1) * between_tiles_pt) / per_row
   const tiles = figures.map((figure) => tile(figure, { timezone, tile_pt }))
   const rows = Array.from({ length: Math.ceil(tiles.length / per_row) }, (_, row) =>
     tileRow(tiles.slice(row * per_row, (row + 1) * per_row), { tile_pt, per_row }),
   )
   const [first, ...others] = rows
-  const opening: Content = { stack: [heading(title), first ?? []], unbreakable: true }
-  return spaced([opening, ...others])
+  const opening: Content = { stack: [heading(title, layout), first ?? []], unbreakable: true }
+  return spaced([opening, ...others], gap_pt)
 }
 
 function tile(
@@ -146,7 +167,10 @@ function tile(
 ): Content {
   const width_pt = tile_pt - 2 * tile_padding_pt
   const value = known(given)
-  const shown = cellText(value, { digits: digitsOf([value], digits), timezone })
+  const shown =
+    typeof value === 'string'
+      ? dayName(value)
+      : cellText(value, { digits: digitsOf([value], digits), timezone })
   const text = oneLine(shown, characters_max.tile)
   const unit_text = value !== null && unit ? oneLine(unit, characters_max.unit) : ''
   const size_pt = text.length + unit_text.length > 13 ? 11 : 16

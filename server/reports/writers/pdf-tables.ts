@@ -12,11 +12,6 @@ export type TableSection = Extract<Section, { kind: 'table' }>
 
 export type Orientation = 'portrait' | 'landscape'
 
-export interface TablePages {
-  orientation: Orientation
-  tables: Content[]
-}
-
 /** The widths that are free of margins. */
 export const free_pt: Record<Orientation, number> = { portrait: 515, landscape: 762 }
 /** What a reader turns pages for; all rows are in the XLSX and the CSV. */
@@ -42,35 +37,41 @@ interface PaperColumn {
   wanted_pt: number
 }
 
-/** Lays a table out: upright if it fits, lying otherwise, in parts where neither holds it. */
+const text_sizes_pt = [8, 7] as const
+const part_size_pt = 7.5
+
+const leastWidth = (columns: readonly PaperColumn[]): number =>
+  sum(columns.map(({ least_pt }) => least_pt))
+
+const shownRows = ({ rows }: TableSection) => rows.slice(0, rows_max)
+
+/** Whether a table fits on upright paper, in a size that can be read. */
+export function fitsUpright(section: TableSection, timezone: string): boolean {
+  const size_pt = Math.min(...text_sizes_pt)
+  const columns = paperColumns(section, shownRows(section), { timezone, size_pt })
+  return leastWidth(columns) <= free_pt.portrait
+}
+
+/** Lays a table out: in one piece if it fits, in parts otherwise. */
 export function tablePages(
   section: TableSection,
-  { timezone, below_pt }: { timezone: string; below_pt: number },
-): TablePages {
-  const rows = section.rows.slice(0, rows_max)
-  const layouts = [
-    { orientation: 'portrait', size_pt: 8 },
-    { orientation: 'landscape', size_pt: 8 },
-    { orientation: 'landscape', size_pt: 7 },
-  ] as const
-  for (const { orientation, size_pt } of layouts) {
+  { timezone, width_pt, below_pt }: { timezone: string; width_pt: number; below_pt: number },
+): Content[] {
+  const rows = shownRows(section)
+  for (const size_pt of text_sizes_pt) {
     const columns = paperColumns(section, rows, { timezone, size_pt })
-    if (sum(columns.map(({ least_pt }) => least_pt)) > free_pt[orientation]) continue
-    const width_pt = free_pt[orientation]
-    const table = tableOf(section.title, columns, { width_pt, size_pt, below_pt })
-    return { orientation, tables: [table] }
+    if (leastWidth(columns) > width_pt) continue
+    return [tableOf(section.title, columns, { width_pt, size_pt, below_pt })]
   }
-  const size_pt = 7.5
-  const columns = paperColumns(section, rows, { timezone, size_pt })
-  const parts = inParts(columns, free_pt.landscape)
-  const tables = parts.map((part, index) =>
+  const size_pt = part_size_pt
+  const parts = inParts(paperColumns(section, rows, { timezone, size_pt }), width_pt)
+  return parts.map((part, index) =>
     tableOf(`${section.title} (part ${index + 1} of ${parts.length})`, part, {
-      width_pt: free_pt.landscape,
+      width_pt,
       size_pt,
       below_pt: index < parts.length - 1 ? 16 : below_pt,
     }),
   )
-  return { orientation: 'landscape', tables }
 }
 
 /** What is said below the table: its own note, and that rows are left out. */

@@ -1,11 +1,11 @@
 /** A report on A4 paper: a title block, notes, figures as tiles, tables and charts. */
 import pdfmake from 'pdfmake'
 import type { Content, TDocumentDefinitions } from 'pdfmake/interfaces.js'
-import type { ReportDocument, WrittenReport } from '../document.ts'
+import type { ReportDocument, Section, WrittenReport } from '../document.ts'
 import { known, numberText, periodText, stampText, zoneText } from './cells.ts'
 import { accent, caution, ink, muted, rule } from './palette.ts'
-import { laidOut } from './pdf-sections.ts'
-import { free_pt, type Orientation } from './pdf-tables.ts'
+import { type Layout, laidOut } from './pdf-sections.ts'
+import { fitsUpright, free_pt, type Orientation } from './pdf-tables.ts'
 import { breakable, fitted, oneLine, settable, typeface } from './typeface.ts'
 
 const margin_pt = 40
@@ -19,18 +19,53 @@ pdfmake.setFonts({ Roboto: typeface })
 pdfmake.setLocalAccessPolicy((path) => Object.values(typeface).includes(path))
 pdfmake.setUrlAccessPolicy(() => false)
 
+const roomy = { gap_pt: 18, plot_height_pt: 165 } as const
+const close = { gap_pt: 10, plot_height_pt: 120 } as const
+type Spacing = Pick<Layout, 'gap_pt' | 'plot_height_pt'>
+/** Of longer reports the last page is as it comes: they take long enough to print once. */
+const pages_tried_max = 12
+
 /** The same document gives the same bytes. */
 export async function writePdf(document: ReportDocument): Promise<WrittenReport> {
+  const printed = await print(document, roomy)
+  const closing = document.sections.at(-1)
+  const { page_count } = printed
+  if (closing?.kind !== 'text' || page_count === 1 || page_count > pages_tried_max) return printed
+  // A last page that holds nothing but the closing text is a page too many.
+  const before = document.sections.slice(0, -1)
+  const without = await print({ ...document, sections: before }, roomy)
+  if (page_count <= without.page_count) return printed
+  const closer = await print(document, close)
+  if (closer.page_count <= without.page_count) return closer
+  const last = before.pop()
+  if (last === undefined) return printed
+  return print({ ...document, sections: [...before, closing, last] }, roomy)
+}
+
+async function print(document: ReportDocument, spacing: Spacing) {
   let page_count = 1
-  const definition = definitionOf(document, (count) => {
+  const layout = { ...spacing, timezone: document.timezone, orientation: orientationOf(document) }
+  const definition = definitionOf(document, layout, (count) => {
     page_count = count
   })
   const bytes = await pdfmake.createPdf(definition).getBuffer()
-  return { bytes, content_type: 'application/pdf', file_extension: 'pdf', page_count }
+  return {
+    bytes,
+    content_type: 'application/pdf',
+    file_extension: 'pdf',
+    page_count,
+  } satisfies WrittenReport
+}
+
+/** Upright, unless a table is too wide for that. */
+function orientationOf({ sections, timezone }: ReportDocument): Orientation {
+  const isWide = (section: Section) => section.kind === 'table' && !fitsUpright(section, timezone)
+  return sections.some(isWide) ? 'landscape' : 'portrait'
 }
 
 function definitionOf(
   document: ReportDocument,
+  layout: Layout,
   tellPages: (count: number) => void,
 ): TDocumentDefinitions {
   const { timezone, generated_at } = document
@@ -40,6 +75,7 @@ function definitionOf(
   const generated = `Generated ${stampText(generated_at, timezone)} by Heliograph`
   return {
     pageSize: 'A4',
+    pageOrientation: layout.orientation,
     pageMargins: [margin_pt, 52, margin_pt, 46],
     version: '1.7',
     // Read by pdfmake, though its types do not say so: /Lang of the catalogue.
@@ -69,7 +105,7 @@ function definitionOf(
         margin: [margin_pt, 18, margin_pt, 0],
       }
     },
-    content: [...firstPage(document, { title, site, period }), ...flow(document)],
+    content: [...firstPage(document, layout, { title, site, period }), ...flow(document, layout)],
   }
 }
 
@@ -100,9 +136,10 @@ const line = (width_pt: number, color: string, width = 0.5) => ({
 
 function firstPage(
   document: ReportDocument,
+  { orientation }: Layout,
   { title, site, period }: { title: string; site: string; period: string },
 ): Content[] {
-  const wide_pt = free_pt.portrait
+  const wide_pt = free_pt[orientation]
   const { data_completeness_pct, generated_at, timezone } = document
   const completeness = known(data_completeness_pct)
   const facts: [string, string][] = [
@@ -130,7 +167,7 @@ function firstPage(
     },
   ]
   const notes = hasUnsettable(document) ? [...document.notes, unsettable_note] : document.notes
-  return notes.length === 0 ? block : [...block, noteBox(notes)]
+  return notes.length === 0 ? block : [...block, noteBox(notes, wide_pt)]
 }
 
 const kicker = { fontSize: 10, bold: true, color: accent, margin: [0, -14, 0, 2] as Margins }
@@ -145,9 +182,10 @@ function hasUnsettable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(hasUnsettable)
 }
 
-function noteBox(notes: readonly string[]): Content {
+function noteBox(notes: readonly string[], wide_pt: number): Content {
+  const width_pt = wide_pt - 35
   const lines = notes.map((note, index) => ({
-    text: breakable(settable(note), 480, { size_pt: 10, bold: true }),
+    text: breakable(settable(note), width_pt, { size_pt: 10, bold: true }),
     fontSize: 9.5,
     bold: true,
     margin: [0, index === 0 ? 0 : 4, 0, 0] as Margins,
@@ -167,20 +205,9 @@ function noteBox(notes: readonly string[]): Content {
   }
 }
 
-/** All sections after each other; a page turns where a wide table needs it lying. */
-function flow(document: ReportDocument): Content[] {
-  const content: Content[] = []
-  let orientation: Orientation = 'portrait'
-  for (const section of document.sections) {
-    const laid = laidOut(section, document.timezone)
-    const [first, ...others] = laid.content
-    if (first === undefined) continue
-    if (laid.orientation !== orientation) {
-      orientation = laid.orientation
-      const turned = { pageBreak: 'before' as const, pageOrientation: orientation }
-      content.push({ stack: [first], ...turned }, ...others)
-    } else content.push(first, ...others)
-  }
+/** All sections after each other. */
+function flow({ sections }: ReportDocument, layout: Layout): Content[] {
+  const content = sections.flatMap((section) => laidOut(section, layout))
   const last = content.pop()
   return last === undefined ? [] : [...content, withoutGap(last)]
 }

@@ -89,10 +89,10 @@ test('numbers, days and instants are such, as the clocks of the site show them',
   assert.deepEqual(plants!.rows[1]![6], {
     value: '2026-11-30T16:00:00',
     type: 'd',
-    format: 'yyyy-mm-dd hh:mm',
+    format: 'd mmm yyyy, hh:mm',
     bold: false,
   })
-  const day = { value: '2026-11-01T00:00:00', type: 'd', format: 'yyyy-mm-dd', bold: false }
+  const day = { value: '2026-11-01T00:00:00', type: 'd', format: 'd mmm yyyy', bold: false }
   assert.deepEqual(long!.rows[1]![0], day)
   assert.deepEqual(
     clock!.rows.slice(1).map(([cell]) => cell?.value),
@@ -104,6 +104,13 @@ test('numbers, days and instants are such, as the clocks of the site show them',
     ['All plants', 1523411.4, null, 84.31, 99.2, null, null],
   )
   assert.ok(total[0]!.bold)
+})
+
+test('the days of a chart are days', peer, async () => {
+  const [, chart, heat] = await readBack(documentOf([dailyChart, heatMap]))
+  const { value, type, format } = chart!.rows[1]![0]!
+  assert.deepEqual([value, type, format], ['2026-11-01T00:00:00', 'd', 'd mmm yyyy'])
+  assert.equal(heat!.rows[1]![0]!.type, 's')
 })
 
 test('every row of a long table is there', peer, async () => {

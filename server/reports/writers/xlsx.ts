@@ -7,7 +7,7 @@
 import { shownAt } from '@heliograph/domain/local-day'
 import writeExcelFile, { type CellObject, type Row, type Sheet } from 'write-excel-file/node'
 import type { Cell, Chart, Column, ReportDocument, Section, WrittenReport } from '../document.ts'
-import { dayText, digitsOf, headingOf, known, periodText, zoneText } from './cells.ts'
+import { areDays, dayText, digitsOf, headingOf, known, periodText, zoneText } from './cells.ts'
 import { sheetNames } from './sheet-names.ts'
 import { dateEntries } from './zip-dates.ts'
 
@@ -72,10 +72,10 @@ function cellOf(value: Cell, { kind, digits, timezone }: Format, style: object =
     return { value, type: Number, format: numberFormat(digits), ...style }
   if (typeof value === 'boolean') return { value, type: Boolean, ...style }
   const day = kind === 'date' ? dayOf(value, timezone) : null
-  if (day) return { value: day, type: Date, format: 'yyyy-mm-dd', ...style }
+  if (day) return { value: day, type: Date, format: 'd mmm yyyy', ...style }
   if (typeof value === 'string') return text(value, style)
   const clock = new Date(shownAt(value.getTime(), timezone))
-  return { value: clock, type: Date, format: 'yyyy-mm-dd hh:mm', ...style }
+  return { value: clock, type: Date, format: 'd mmm yyyy, hh:mm', ...style }
 }
 
 /** A day of the calendar as UTC, which is how the library takes it; null where it is none. */
@@ -122,7 +122,7 @@ function sheetOf(section: DataSection, sheet: string, timezone: string): AnyShee
 
 /** In characters: the longest value, or a heading on at most three lines. */
 function widthOf(column: Column, name: string, data: readonly Row[], index: number): number {
-  const fixed = { date: 12, instant: 17 } as Record<string, number>
+  const fixed = { date: 13, instant: 20 } as Record<string, number>
   const lengths = data.slice(1).map((row) => {
     const { value } = row[index] as CellObject
     if (typeof value === 'string') return value.length
@@ -143,7 +143,8 @@ function tableOfChart(title: string, chart: Chart): TableSection {
   const column = (label: string, unit: string, index: number): Column => {
     return { key: String(index), label, unit, kind: 'number' }
   }
-  const name: Column = { key: 'name', label: title, kind: 'text' }
+  const is_by_day = chart.kind !== 'heat' && areDays(chart.x)
+  const name: Column = { key: 'name', label: title, kind: is_by_day ? 'date' : 'text' }
   if (chart.kind === 'heat') {
     const columns = [name, ...chart.x.map((label, index) => column(label, chart.unit, index))]
     const rows = chart.y.map((label, y) => keyed(label, chart.values[y] ?? []))

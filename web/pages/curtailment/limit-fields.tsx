@@ -1,15 +1,7 @@
-import {
-  Button,
-  Group,
-  Input,
-  NativeSelect,
-  SegmentedControl,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { Button, Group, Input, NativeSelect, SegmentedControl, Stack, Text } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useSite } from '../../shell/site-shell.tsx'
+import { DateField } from '../../ui/date-field.tsx'
 import type { Draft } from '../../ui/draft.ts'
 import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { formatPower } from '../../ui/format.ts'
@@ -131,13 +123,9 @@ function TimeFields({ form, timezone }: { form: UseFormReturnType<Wish>; timezon
           }}
         />
       </Input.Wrapper>
-      {begins === 'later' && (
-        <TextInput type="datetime-local" label="From" {...form.getInputProps('start')} />
-      )}
+      {begins === 'later' && <DateField with_time label="From" {...form.getInputProps('start')} />}
       <NativeSelect label="For" data={offered} {...form.getInputProps('duration')} />
-      {duration === 'until' && (
-        <TextInput type="datetime-local" label="Until" {...form.getInputProps('end')} />
-      )}
+      {duration === 'until' && <DateField with_time label="Until" {...form.getInputProps('end')} />}
       <Text size="sm" c="dimmed">
         Times are those of the clocks at the site ({timezone}).
       </Text>

@@ -1,6 +1,7 @@
 import { Select, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useSite } from '../../shell/site-shell.tsx'
+import { DateField } from '../../ui/date-field.tsx'
 import { DeviceFields } from '../../ui/device-fields.tsx'
 import { NumberField } from '../../ui/number-field.tsx'
 import { choices, inWords } from '../../ui/words.ts'
@@ -77,8 +78,8 @@ export function HowItWasFound({ form }: { form: DefectForm }) {
           data={named(methods, methodNames)}
           {...form.getInputProps('detection_method')}
         />
-        <TextInput
-          type="datetime-local"
+        <DateField
+          with_time
           label={`Found at, clocks of ${timezone}`}
           description="Now unless given"
           inputWrapperOrder={['label', 'input', 'description', 'error']}

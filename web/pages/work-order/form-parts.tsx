@@ -2,6 +2,7 @@
 import { Select, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useSite } from '../../shell/site-shell.tsx'
+import { DateField } from '../../ui/date-field.tsx'
 import { DeviceFields } from '../../ui/device-fields.tsx'
 import { NumberField } from '../../ui/number-field.tsx'
 import { choices } from '../../ui/words.ts'
@@ -56,20 +57,20 @@ export function WhoAndWhen({ form }: { form: OrderForm }) {
         <TextInput label="Contractor" {...form.getInputProps('contractor')} />
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
-        <TextInput
-          type="datetime-local"
+        <DateField
+          with_time
           label="Planned from"
           description={clock}
           {...form.getInputProps('scheduled_start_at')}
         />
-        <TextInput
-          type="datetime-local"
+        <DateField
+          with_time
           label="Planned until"
           description="Alerts that it explains are kept quiet"
           {...form.getInputProps('scheduled_end_at')}
         />
-        <TextInput
-          type="datetime-local"
+        <DateField
+          with_time
           label="Promised by"
           description="A date of a contract"
           {...form.getInputProps('due_at')}

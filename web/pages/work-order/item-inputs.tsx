@@ -11,6 +11,7 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { DateField } from '../../ui/date-field.tsx'
 import { NumberField } from '../../ui/number-field.tsx'
 import type { Draft } from './item-draft.ts'
 
@@ -131,7 +132,7 @@ function Measurement({ item, draft, onChange }: ItemInputsProps) {
 }
 
 function Tester({ draft, onChange }: Pick<ItemInputsProps, 'draft' | 'onChange'>) {
-  const text = (name: 'instrument' | 'instrument_serial' | 'calibration_due_date') => ({
+  const text = (name: 'instrument' | 'instrument_serial') => ({
     value: draft[name],
     onChange: (event: { currentTarget: { value: string } }) =>
       onChange({ ...draft, [name]: event.currentTarget.value }),
@@ -140,7 +141,11 @@ function Tester({ draft, onChange }: Pick<ItemInputsProps, 'draft' | 'onChange'>
     <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="xs">
       <TextInput label="Tester, maker and type" {...text('instrument')} />
       <TextInput label="Serial number" {...text('instrument_serial')} />
-      <TextInput type="date" label="Calibrated until" {...text('calibration_due_date')} />
+      <DateField
+        label="Calibrated until"
+        value={draft.calibration_due_date}
+        onChange={(calibration_due_date) => onChange({ ...draft, calibration_due_date })}
+      />
     </SimpleGrid>
   )
 }
