@@ -18,6 +18,7 @@ interface DateFieldProps
 }
 
 const example = { date: '23 Nov 2026', time: '23 Nov 2026, 06:00' } as const
+const pattern = { date: 'D Mon YYYY', time: 'D Mon YYYY, HH:MM' } as const
 
 export function DateField({
   value = '',
@@ -47,17 +48,17 @@ export function DateField({
   }
   const is_outside = (min !== undefined && taken < min) || (max !== undefined && taken > max)
   const bounds = [min && `from ${textOfDate(min)}`, max && `until ${textOfDate(max)}`]
-  const such = with_time ? example.time : example.date
+  const kind = with_time ? 'time' : 'date'
   const wrong =
     taken === ''
       ? null
       : parse(taken) === null
-        ? `Enter a date such as ${such}.`
+        ? `Enter a date such as ${example[kind]}.`
         : is_outside && `Enter a date ${bounds.filter(Boolean).join(' ')}.`
   return (
     <TextInput
       {...rest}
-      placeholder={such}
+      placeholder={pattern[kind]}
       value={text}
       error={wrong || error}
       onChange={({ currentTarget: { value: typed } }) => {

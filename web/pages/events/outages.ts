@@ -13,7 +13,7 @@ export interface Outage {
   gaps: Gap[]
 }
 
-/** Devices are read every few seconds to minutes: one outage begins and ends for each a bit apart. */
+/** Devices are read every few seconds to minutes: an outage ends for each a bit apart. */
 const apart_ms = 300_000
 
 const near = (one: string | null, other: string | null): boolean =>
