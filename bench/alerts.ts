@@ -6,8 +6,12 @@
 import { alertSources } from '@heliograph/server/alerts/alert-sources'
 import type { SourceContext } from '@heliograph/server/alerts/finding'
 import { settingsInForce } from '@heliograph/server/alerts/settings'
-import { sumStrings } from '@heliograph/server/diagnostics/string-sums'
-import { encodeStrings, string_layout, sumStored } from '@heliograph/server/rollups/string-codec'
+import { sumStrings } from '@heliograph/server/performance/diagnostics/string-sums'
+import {
+  encodeStrings,
+  string_layout,
+  sumStored,
+} from '@heliograph/server/performance/rollups/string-codec'
 import { inverterValues, servedPlant } from './fixtures/served-plant.ts'
 import { layoutOf } from './fixtures/string-layout.ts'
 

@@ -4,7 +4,7 @@
  * driver's bare query of the same rows, and JSON.stringify of the same answer.
  */
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
-import { storeLoggerDays } from '@heliograph/server/rollups/logger-days'
+import { storeLoggerDays } from '@heliograph/server/performance/rollups/logger-days'
 import { Pool } from 'pg'
 import { besidePeer, startClient } from './fixtures/beside-peer.ts'
 import { servedPlant } from './fixtures/served-plant.ts'

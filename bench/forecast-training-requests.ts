@@ -8,8 +8,8 @@
 import { createHistogram, monitorEventLoopDelay, type RecordableHistogram } from 'node:perf_hooks'
 import { systemClock } from '@heliograph/domain/clock'
 import { day_ms } from '@heliograph/domain/utc-day'
-import { addPast } from '@heliograph/server/predictions/fixtures/history'
-import { trainAll } from '@heliograph/server/predictions/jobs'
+import { addPast } from '@heliograph/server/forecasts/fixtures/history'
+import { trainAll } from '@heliograph/server/forecasts/jobs'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 const limits = { ratio: 2, thread_s: 15 } as const

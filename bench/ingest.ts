@@ -23,12 +23,12 @@ import {
 import { Registry } from 'prom-client'
 import { connectEdge, type EdgeClient } from '../server/link/fixtures/edge-client.ts'
 import { foundSite, site_id } from '../server/link/fixtures/plant.ts'
-import { copyColumns, encodeTable } from '../server/link/readings.ts'
 import { attachLink } from '../server/link/serve.ts'
 import { type Database, openDatabase } from '../server/storage/database.ts'
 import { startEmbedded } from '../server/storage/embedded.ts'
 import { migrate } from '../server/storage/migrate.ts'
 import { ensurePartitions } from '../server/storage/partitions.ts'
+import { copyColumns, encodeTable } from '../server/telemetry/readings.ts'
 import { median } from './fixtures/figures.ts'
 
 const limit_ratio = 0.35

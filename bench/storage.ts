@@ -7,11 +7,11 @@
  */
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
-import { createRollups } from '@heliograph/server/rollups/job'
+import { createRollups } from '@heliograph/server/performance/rollups/job'
 import type { Database } from '@heliograph/server/storage/database'
 import { weeksOf } from '@heliograph/server/storage/partitions'
-import { thinWeek } from '@heliograph/server/storage/thinning'
-import { touchReadingsSince } from '@heliograph/server/storage/touched-hours'
+import { thinWeek } from '@heliograph/server/telemetry/thinning'
+import { touchReadingsSince } from '@heliograph/server/telemetry/touched-hours'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 const inverters = 12

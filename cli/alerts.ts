@@ -1,5 +1,5 @@
-import { type AlertHistory, showAlertHistory } from '@heliograph/server/admin/alert-history'
-import { type Alerting, setAlerting, showAlerting } from '@heliograph/server/admin/alerting'
+import { type Alerting, setAlerting, showAlerting } from '@heliograph/server/alerts/admin'
+import { type AlertHistory, showAlertHistory } from '@heliograph/server/alerts/history-admin'
 import { visible } from '@heliograph/server/http/visible-text'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Cli, command, type JsonOption } from './command.ts'

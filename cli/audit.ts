@@ -1,4 +1,4 @@
-import { type AuditedWrite, listWrites } from '@heliograph/server/admin/audit'
+import { type AuditedWrite, listWrites } from '@heliograph/server/access/audit'
 import type { Command } from 'commander'
 import { type Cli, command, type JsonOption, utcInstant, wholeNumber } from './command.ts'
 import { print, table } from './terminal.ts'

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
-import { AdminError } from '@heliograph/server/admin/admin'
+import { AdminError } from '@heliograph/server/access/admin'
 import type { ServerConfig } from '@heliograph/server/config'
 import { backUp } from '@heliograph/server/storage/backup'
 import { checkBackup, type RestoreOrder, restore } from '@heliograph/server/storage/backup-restore'

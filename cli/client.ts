@@ -13,7 +13,7 @@ import {
   type SeriesAnswer,
   type Window,
 } from '@heliograph/sdk'
-import { AdminError } from '@heliograph/server/admin/admin'
+import { AdminError } from '@heliograph/server/access/admin'
 import { type Command, Option } from 'commander'
 import { answerText, rowsText } from './answer-text.ts'
 import { type Cli, command, decimal, type JsonOption, type YesOption, yes } from './command.ts'

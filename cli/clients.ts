@@ -4,7 +4,7 @@ import {
   createClient,
   findClient,
   listClients,
-} from '@heliograph/server/admin/clients'
+} from '@heliograph/server/access/clients'
 import type { Command } from 'commander'
 import { type Cli, commaList, command, type JsonOption, type YesOption, yes } from './command.ts'
 import { confirm, minute, print, table } from './terminal.ts'

@@ -1,5 +1,5 @@
 /** What the commands share: the options, how values are read, and what they act on. */
-import type { Admin } from '@heliograph/server/admin/admin'
+import type { Admin } from '@heliograph/server/access/admin'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Terminal } from './terminal.ts'
 

@@ -1,6 +1,6 @@
 /** Where the client's side of the command line finds an API. */
 import { readFileSync } from 'node:fs'
-import { AdminError } from '@heliograph/server/admin/admin'
+import { AdminError } from '@heliograph/server/access/admin'
 
 export interface ClientSettings {
   url: string

@@ -3,7 +3,7 @@ import {
   type ContractsImport,
   importContracts,
   listContracts,
-} from '@heliograph/server/admin/contracts'
+} from '@heliograph/server/contracts/admin'
 import type { Command } from 'commander'
 import { type Cli, command, type JsonOption } from './command.ts'
 import { print, table } from './terminal.ts'

@@ -4,7 +4,7 @@ import {
   findEdge,
   listEdges,
   revokeEdge,
-} from '@heliograph/server/admin/edges'
+} from '@heliograph/server/access/edges'
 import type { Command } from 'commander'
 import { type Cli, command, type JsonOption, type YesOption, yes } from './command.ts'
 import { confirm, minute, print, table } from './terminal.ts'

@@ -1,4 +1,4 @@
-import { type ForecastRun, findForecast, listForecasts } from '@heliograph/server/admin/forecasts'
+import { type ForecastRun, findForecast, listForecasts } from '@heliograph/server/forecasts/admin'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Cli, command, type JsonOption, utcInstant, wholeNumber } from './command.ts'
 import { minute, print, table } from './terminal.ts'

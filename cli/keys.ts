@@ -7,7 +7,7 @@ import {
   revokeKey,
   rotateKey,
   type ShownOnce,
-} from '@heliograph/server/admin/keys'
+} from '@heliograph/server/access/keys'
 import { modules, scopes } from '@heliograph/server/http/endpoint'
 import { scopeModules } from '@heliograph/server/http/scope-modules'
 import type { Command } from 'commander'

@@ -3,7 +3,7 @@ import {
   listUnsentMails,
   sendTestMail,
   type UnsentMail,
-} from '@heliograph/server/admin/mail'
+} from '@heliograph/server/access/mail-admin'
 import type { ServerConfig } from '@heliograph/server/config'
 import { visible } from '@heliograph/server/http/visible-text'
 import type { Command } from 'commander'

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import os from 'node:os'
 import { HeliographError } from '@heliograph/sdk'
-import { AdminError, type AdminErrorCode } from '@heliograph/server/admin/admin'
+import { AdminError, type AdminErrorCode } from '@heliograph/server/access/admin'
 import { readConfig } from '@heliograph/server/config'
 import type { Log } from '@heliograph/server/storage/database'
 import { Command, CommanderError } from 'commander'

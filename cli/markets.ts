@@ -1,4 +1,4 @@
-import { followMarket, type ListedMarket, listMarkets } from '@heliograph/server/admin/prices'
+import { followMarket, type ListedMarket, listMarkets } from '@heliograph/server/markets/admin'
 import type { Command } from 'commander'
 import { type Cli, command, type JsonOption } from './command.ts'
 import { minute, print, table } from './terminal.ts'

@@ -1,6 +1,6 @@
 /** The reads of the API by names that are typed, from its document. */
 import { readFileSync } from 'node:fs'
-import { AdminError } from '@heliograph/server/admin/admin'
+import { AdminError } from '@heliograph/server/access/admin'
 
 export interface ReadOperation {
   /** `inverters-history`, without the verb that most have. */

@@ -4,7 +4,7 @@ import {
   type NewOutage,
   type Outage,
   removeOutage,
-} from '@heliograph/server/admin/outages'
+} from '@heliograph/server/forecasts/outage-admin'
 import type { Command } from 'commander'
 import { type Cli, command, decimal, type JsonOption, utcInstant, wholeNumber } from './command.ts'
 import { minute, print, table } from './terminal.ts'

@@ -5,7 +5,7 @@ import {
   type PanelLibrary,
   type PanelModel,
   searchPanels,
-} from '@heliograph/server/admin/panels'
+} from '@heliograph/server/performance/panels/admin'
 import type { Command } from 'commander'
 import { type Cli, command, type JsonOption, wholeNumber } from './command.ts'
 import { minute, print, table } from './terminal.ts'

@@ -1,4 +1,4 @@
-import { importPrices, type PriceImport } from '@heliograph/server/admin/prices'
+import { importPrices, type PriceImport } from '@heliograph/server/markets/admin'
 import type { Command } from 'commander'
 import { type Cli, command, type JsonOption } from './command.ts'
 import { minute, print } from './terminal.ts'

@@ -1,4 +1,4 @@
-import { listRates, setRate } from '@heliograph/server/admin/prices'
+import { listRates, setRate } from '@heliograph/server/markets/admin'
 import type { Command } from 'commander'
 import { type Cli, command, type JsonOption } from './command.ts'
 import { print, table } from './terminal.ts'

@@ -5,8 +5,8 @@ import {
   listSites,
   type Site,
   setSafeMode,
-} from '@heliograph/server/admin/sites'
-import { sumAgain } from '@heliograph/server/admin/sums'
+} from '@heliograph/server/access/sites'
+import { sumAgain } from '@heliograph/server/performance/rollups/admin'
 import type { Command } from 'commander'
 import { type Cli, command, type JsonOption, wholeNumber, type YesOption, yes } from './command.ts'
 import { confirm, minute, print, table } from './terminal.ts'

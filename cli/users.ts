@@ -1,13 +1,13 @@
-import type { Role } from '@heliograph/server/http/endpoint'
-import { roles } from '@heliograph/server/http/endpoint'
 import {
   inviteUser,
   linkToNewPassword,
   listUsers,
   type OneTimeLink,
   removeSecondFactor,
-} from '@heliograph/server/platform/user-admin'
-import type { User } from '@heliograph/server/platform/users'
+} from '@heliograph/server/access/user-admin'
+import type { User } from '@heliograph/server/access/users'
+import type { Role } from '@heliograph/server/http/endpoint'
+import { roles } from '@heliograph/server/http/endpoint'
 import { type Command, Option } from 'commander'
 import { type Cli, command, type JsonOption, type YesOption, yes } from './command.ts'
 import { confirm, minute, print, table } from './terminal.ts'

@@ -1,8 +1,4 @@
-import {
-  readWorkApproval,
-  setWorkApproval,
-  type WorkApproval,
-} from '@heliograph/server/admin/work-approval'
+import { readWorkApproval, setWorkApproval, type WorkApproval } from '@heliograph/server/work/admin'
 import { type Command, Option } from 'commander'
 import { type Cli, command, type JsonOption } from './command.ts'
 import { print } from './terminal.ts'

@@ -11,7 +11,7 @@ import { endpoints } from '../server/endpoints.ts'
 import type { Endpoint } from '../server/http/endpoint.ts'
 import { errorCatalog } from '../server/http/errors.ts'
 import { isControl, openApi, openApiText } from '../server/http/openapi.ts'
-import { ownCircuitsText } from '../server/panels/own-circuits.ts'
+import { ownCircuitsText } from '../server/performance/panels/own-circuits.ts'
 import { sdkSources } from './generate-sdk.ts'
 import { siteReference } from './site-reference.ts'
 
@@ -22,7 +22,7 @@ const sdk = (await sdkSources(document)).map(([path, text]) => [`sdk/generated/$
 const generated = [
   ['openapi.json', document],
   ['operations.txt', operationsText(endpoints)],
-  ['server/panels/own-circuits.json', ownCircuitsText()],
+  ['server/performance/panels/own-circuits.json', ownCircuitsText()],
   ['docs/site-file.md', siteReference()],
   ...sdk,
 ] as [name: string, text: string][]

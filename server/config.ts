@@ -4,12 +4,12 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { type Settings, settingsOf } from '@heliograph/domain/settings'
+import { type WeatherSettings, weatherSources } from './forecasts/weather/settings.ts'
 import { type AnswerCheck, answerChecks } from './http/answer.ts'
 import { type MailSettings, readMailSettings, readPublicUrl } from './mail/settings.ts'
-import type { PriceSettings } from './prices/fetch.ts'
-import { energy_charts_url } from './prices/sources/energy-charts.ts'
-import { entsoe_url } from './prices/sources/entsoe.ts'
-import { type WeatherSettings, weatherSources } from './weather-forecasts/settings.ts'
+import type { PriceSettings } from './markets/fetch.ts'
+import { energy_charts_url } from './markets/sources/energy-charts.ts'
+import { entsoe_url } from './markets/sources/entsoe.ts'
 
 /** As long as an edge that was cut off for weeks may take to send what it holds. */
 const retention_raw_days_usual = 35

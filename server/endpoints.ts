@@ -1,5 +1,24 @@
-import type { Deps } from './deps.ts'
-import { acknowledgeAlert, listAlerts, resolveAlert } from './features/alerts/endpoints.ts'
+import { acknowledgeAlert, listAlerts, resolveAlert } from './alerts/endpoints.ts'
+import { getDashboard } from './batteries/logs/dashboard-endpoint.ts'
+import {
+  alarmHistory as batteryAlarmHistory,
+  controlLog,
+  countAlarms as countBatteryAlarms,
+  dispatchLog,
+  getPcsFaults,
+  listAlarmStates as listBatteryAlarms,
+  listDeviations,
+} from './batteries/logs/endpoints.ts'
+import {
+  approveSchedule,
+  approveSchedules,
+  getSchedule,
+  listSchedules,
+  optimizeAll,
+  optimizeUnit,
+  rejectSchedule,
+  reviseScheduleHour,
+} from './batteries/schedules/endpoints.ts'
 import {
   getCluster,
   getEnvelope,
@@ -13,93 +32,51 @@ import {
   listUnits,
   pcsHistory,
   unitHistory,
-} from './features/bess/endpoints.ts'
-import { getDashboard } from './features/bess-logs/dashboard-endpoint.ts'
-import {
-  alarmHistory as batteryAlarmHistory,
-  controlLog,
-  countAlarms as countBatteryAlarms,
-  dispatchLog,
-  getPcsFaults,
-  listAlarmStates as listBatteryAlarms,
-  listDeviations,
-} from './features/bess-logs/endpoints.ts'
-import {
-  approveSchedule,
-  approveSchedules,
-  getSchedule,
-  listSchedules,
-  optimizeAll,
-  optimizeUnit,
-  rejectSchedule,
-  reviseScheduleHour,
-} from './features/bess-schedules/endpoints.ts'
+} from './batteries/units/endpoints.ts'
 import {
   curtailmentHistory,
   curtailNow,
   curtailWindow,
   listCurtailment,
   releaseCurtailment,
-} from './features/curtailment/endpoints.ts'
-import { suggestCurtailment } from './features/curtailment/suggest-endpoint.ts'
-import {
-  changeOneDefect,
-  getDefect,
-  listDefects,
-  reportDefect,
-} from './features/defects/endpoints.ts'
+} from './control/endpoints.ts'
+import { suggestCurtailment } from './control/suggest-endpoint.ts'
+import type { Deps } from './deps.ts'
 import {
   crossBorder,
   earningsByHour,
   earningsSummary,
   marketAssignments,
-} from './features/earnings/endpoints.ts'
-import { analyseLosses, rankInverters, rankLoggers } from './features/efficiency/endpoints.ts'
-import {
-  compareStrings,
-  healthMatrix,
-  rankStrings,
-} from './features/efficiency/string-endpoints.ts'
-import {
-  energyByHour,
-  loggerHourlyEnergy,
-  plantSummary,
-  stringEnergyByHour,
-} from './features/energy/endpoints.ts'
-import { listGaps, listLoggerGaps } from './features/gaps/endpoints.ts'
-import {
-  decodeAlarmWords,
-  getInverter,
-  inverterHistory,
-  listAlarmTable,
-  listInverters,
-} from './features/inverters/endpoints.ts'
-import {
-  compareWithExpected,
-  getPanelModel,
-  listPanelModels,
-  searchPanelModels,
-} from './features/iv/endpoints.ts'
-import { listLoggers, loggerHistory } from './features/loggers/endpoints.ts'
-import { compareMarkets, listMarkets, marketPrices } from './features/markets/endpoints.ts'
-import {
-  countUnread,
-  listNotifications,
-  readNotification,
-} from './features/notifications/endpoints.ts'
-import {
-  getLocation,
-  getOverview,
-  getPlantStatus,
-  listLocations,
-} from './features/plant/endpoints.ts'
+} from './earnings/endpoints.ts'
 import {
   getLoggerForecast,
   listForecasts,
   listModels,
   listPriceForecasts,
   listProduction,
-} from './features/predictions/endpoints.ts'
+} from './forecasts/endpoints.ts'
+import type { Endpoint } from './http/endpoint.ts'
+import { compareMarkets, listMarkets, marketPrices } from './markets/endpoints.ts'
+import { getLocation, getOverview, getPlantStatus, listLocations } from './overview/endpoints.ts'
+import { listSites } from './overview/sites/endpoints.ts'
+import { analyseLosses, rankInverters, rankLoggers } from './performance/efficiency/endpoints.ts'
+import {
+  compareStrings,
+  healthMatrix,
+  rankStrings,
+} from './performance/efficiency/string-endpoints.ts'
+import {
+  energyByHour,
+  loggerHourlyEnergy,
+  plantSummary,
+  stringEnergyByHour,
+} from './performance/energy/endpoints.ts'
+import {
+  compareWithExpected,
+  getPanelModel,
+  listPanelModels,
+  searchPanelModels,
+} from './performance/iv/endpoints.ts'
 import {
   changeReportSubscription,
   createReportSubscription,
@@ -110,21 +87,31 @@ import {
   reportsCatalog,
   reportsOverview,
   runReportSubscription,
-} from './features/reports/endpoints.ts'
+} from './reports/endpoints.ts'
+import { listGaps, listLoggerGaps } from './telemetry/gaps/endpoints.ts'
+import {
+  decodeAlarmWords,
+  getInverter,
+  inverterHistory,
+  listAlarmTable,
+  listInverters,
+} from './telemetry/inverters/endpoints.ts'
+import { listLoggers, loggerHistory } from './telemetry/loggers/endpoints.ts'
 import {
   getSensorNow,
   listSensors,
   relayHistory,
   sensorHistory,
-} from './features/sensors/endpoints.ts'
-import { listSites } from './features/sites/endpoints.ts'
-import { listStrings, listStringsNow, stringHistory } from './features/strings/endpoints.ts'
+} from './telemetry/sensors/endpoints.ts'
+import { listStrings, listStringsNow, stringHistory } from './telemetry/strings/endpoints.ts'
 import {
   getLoggerWeather,
   listWeather,
   loggerWeatherHistory,
-} from './features/weather/endpoints.ts'
-import { listCategories } from './features/work-orders/category-endpoint.ts'
+} from './telemetry/weather/endpoints.ts'
+import { changeOneDefect, getDefect, listDefects, reportDefect } from './work/defects/endpoints.ts'
+import { countUnread, listNotifications, readNotification } from './work/notifications/endpoints.ts'
+import { listCategories } from './work/orders/category-endpoint.ts'
 import {
   approveOrder,
   changeOrder,
@@ -132,8 +119,7 @@ import {
   createOrder,
   getWorkOrder,
   listWorkOrders,
-} from './features/work-orders/endpoints.ts'
-import type { Endpoint } from './http/endpoint.ts'
+} from './work/orders/endpoints.ts'
 
 /** Every endpoint of the API, in the order of the specification. */
 export const endpoints: readonly Endpoint<Deps>[] = [

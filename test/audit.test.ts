@@ -5,14 +5,9 @@ import { PassThrough } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { addAuditCommand } from '@heliograph/cli/audit'
 import { Command } from 'commander'
-import { AdminError } from '../server/admin/admin.ts'
-import {
-  addKey,
-  noon,
-  type ServedSite,
-  servedSite,
-} from '../server/features/fixtures/served-site.ts'
-import { noteOperator, noteSignIn } from '../server/platform/sign-in-audit.ts'
+import { AdminError } from '../server/access/admin.ts'
+import { noteOperator, noteSignIn } from '../server/access/sign-in-audit.ts'
+import { addKey, noon, type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 
 let site: ServedSite
 let owner: string

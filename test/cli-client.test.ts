@@ -7,7 +7,7 @@ import test, { after, before } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { readOperations } from '../cli/operations.ts'
 import { endpoints } from '../server/endpoints.ts'
-import { noon } from '../server/features/fixtures/served-site.ts'
+import { noon } from '../server/fixtures/served-site.ts'
 import { type SdkSite, sdkSite } from './sdk-site.ts'
 
 const main = fileURLToPath(new URL('../cli/main.ts', import.meta.url))

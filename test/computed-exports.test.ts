@@ -1,9 +1,9 @@
 /** Exports whose items are computed, longer than what one reads at a time, against JSON. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type ServedSite, servedSite } from '../server/features/fixtures/served-site.ts'
-import { createRollups } from '../server/rollups/job.ts'
-import { touchReadingsSince } from '../server/storage/touched-hours.ts'
+import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
+import { createRollups } from '../server/performance/rollups/job.ts'
+import { touchReadingsSince } from '../server/telemetry/touched-hours.ts'
 import { readCsv } from './conventions/csv.ts'
 import { silent } from './postgres.ts'
 

@@ -6,11 +6,11 @@ import type { RowReport } from '@heliograph/domain/curtailment'
 import { newlyHeld } from '@heliograph/edge/control/row-watch'
 import type { FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
+import type { DesiredMessage } from '../server/control/desired.ts'
 import { createDeps } from '../server/deps.ts'
 import { endpoints } from '../server/endpoints.ts'
 import { modules, scopes } from '../server/http/endpoint.ts'
 import { serve } from '../server/http/serve.ts'
-import type { DesiredMessage } from '../server/link/desired.ts'
 import { connectEdge, type EdgeClient } from '../server/link/fixtures/edge-client.ts'
 import {
   edge_id,

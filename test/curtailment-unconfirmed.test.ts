@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import test, { after, before, beforeEach } from 'node:test'
-import { createEdge, revokeEdge } from '../server/admin/edges.ts'
+import { createEdge, revokeEdge } from '../server/access/edges.ts'
 import type { EdgeClient } from '../server/link/fixtures/edge-client.ts'
 import { edge_id, noon, site_id } from '../server/link/fixtures/plant.ts'
 import { closeGroup } from '../server/storage/curtailment.ts'

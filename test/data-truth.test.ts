@@ -8,8 +8,7 @@ import { columnsOf, emptyReading, type ReadingKind } from '@heliograph/domain/re
 import type { Site } from '@heliograph/domain/site'
 import { createDeps } from '@heliograph/server/deps'
 import { endpoints } from '@heliograph/server/endpoints'
-import { addKey } from '@heliograph/server/features/fixtures/served-site'
-import { watchGaps } from '@heliograph/server/gaps/watch'
+import { addKey } from '@heliograph/server/fixtures/served-site'
 import { serve } from '@heliograph/server/http/serve'
 import { connectEdge, type EdgeClient, hello } from '@heliograph/server/link/fixtures/edge-client'
 import {
@@ -20,7 +19,8 @@ import {
   site_id,
 } from '@heliograph/server/link/fixtures/plant'
 import { attachLink } from '@heliograph/server/link/serve'
-import { createRollups } from '@heliograph/server/rollups/job'
+import { createRollups } from '@heliograph/server/performance/rollups/job'
+import { watchGaps } from '@heliograph/server/telemetry/gaps/watch'
 import { Registry } from 'prom-client'
 import { silent, testDatabase } from './postgres.ts'
 

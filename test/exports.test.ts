@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import type { TSchema } from 'typebox'
 import { addBatteries } from '../server/batteries/fixtures/battery-site.ts'
 import { endpoints } from '../server/endpoints.ts'
-import { addReading, type ServedSite, servedSite } from '../server/features/fixtures/served-site.ts'
+import { addReading, type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 import { readCsv } from './conventions/csv.ts'
 
 const exporting = endpoints.filter((endpoint) => endpoint.exports)

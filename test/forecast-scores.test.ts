@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { day_ms } from '@heliograph/domain/utc-day'
-import { type ServedSite, servedSite } from '../server/features/fixtures/served-site.ts'
-import { hour_ms } from '../server/predictions/fixtures/history.ts'
-import { runAll, trainAll } from '../server/predictions/jobs.ts'
-import { createRollups } from '../server/rollups/job.ts'
-import { touchReadingsSince } from '../server/storage/touched-hours.ts'
+import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
+import { hour_ms } from '../server/forecasts/fixtures/history.ts'
+import { runAll, trainAll } from '../server/forecasts/jobs.ts'
+import { createRollups } from '../server/performance/rollups/job.ts'
+import { touchReadingsSince } from '../server/telemetry/touched-hours.ts'
 import { silent } from './postgres.ts'
 
 const first_ms = Date.parse('2026-06-20T00:00:00Z')

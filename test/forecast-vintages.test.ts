@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type NewRun, replaceHindcasts, storeRuns } from '../server/predictions/run-store.ts'
+import { type NewRun, replaceHindcasts, storeRuns } from '../server/forecasts/run-store.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 
 const date = '2026-06-21'

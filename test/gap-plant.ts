@@ -1,10 +1,10 @@
 /** A small plant in a database of its own, for tests of its gaps; one for each test process. */
 import type { Frame, LinkEvent } from '@heliograph/domain/link'
 import type { Site } from '@heliograph/domain/site'
-import { watchGaps } from '@heliograph/server/gaps/watch'
 import { edge_id, foundSite } from '@heliograph/server/link/fixtures/plant'
 import { ingestInto } from '@heliograph/server/link/ingest'
-import { createRollups } from '@heliograph/server/rollups/job'
+import { createRollups } from '@heliograph/server/performance/rollups/job'
+import { watchGaps } from '@heliograph/server/telemetry/gaps/watch'
 import { smallSite } from '@heliograph/simulator/fixtures/site'
 import { silent, type TestDatabase, testDatabase } from './postgres.ts'
 

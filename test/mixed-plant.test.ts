@@ -6,10 +6,14 @@ import { day_ms } from '@heliograph/domain/utc-day'
 import {
   comparedInGroups,
   withMeasuredGroups,
-} from '@heliograph/server/diagnostics/measured-orientation'
-import { judgeStrings } from '@heliograph/server/diagnostics/string-health'
-import { addSums, type StringSample, sumStrings } from '@heliograph/server/diagnostics/string-sums'
-import { layoutOf } from '@heliograph/server/rollups/inverter-span'
+} from '@heliograph/server/performance/diagnostics/measured-orientation'
+import { judgeStrings } from '@heliograph/server/performance/diagnostics/string-health'
+import {
+  addSums,
+  type StringSample,
+  sumStrings,
+} from '@heliograph/server/performance/diagnostics/string-sums'
+import { layoutOf } from '@heliograph/server/performance/rollups/inverter-span'
 import type { Fault } from '@heliograph/simulator/faults'
 import {
   mixedSite,

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
-import { addKey, type ServedSite, servedSite } from '../server/features/fixtures/served-site.ts'
-import { addPast } from '../server/predictions/fixtures/history.ts'
-import { runAll } from '../server/predictions/jobs.ts'
+import { addKey, type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
+import { addPast } from '../server/forecasts/fixtures/history.ts'
+import { runAll } from '../server/forecasts/jobs.ts'
 import { silent } from './postgres.ts'
 
 const today = Date.parse('2026-06-21T00:00:00Z')

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { utcDayStart } from '@heliograph/domain/utc-day'
-import { createSimulatedMarket, followMarket } from '../server/admin/prices.ts'
-import { type ServedSite, servedSite } from '../server/features/fixtures/served-site.ts'
-import { hour_ms } from '../server/predictions/fixtures/history.ts'
-import { runAll } from '../server/predictions/jobs.ts'
-import { fetchMarket } from '../server/prices/fetch.ts'
+import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
+import { hour_ms } from '../server/forecasts/fixtures/history.ts'
+import { runAll } from '../server/forecasts/jobs.ts'
+import { createSimulatedMarket, followMarket } from '../server/markets/admin.ts'
+import { fetchMarket } from '../server/markets/fetch.ts'
 import { silent } from './postgres.ts'
 
 const today = Date.parse('2026-06-21T00:00:00Z')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import test, { after, before } from 'node:test'
-import { type ServedSite, servedSite } from '../server/features/fixtures/served-site.ts'
+import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 import { createCatalog, templates } from '../server/reports/catalog.ts'
 import { makeReports } from '../server/reports/making.ts'
 import { reportPeriods, templatePeriodOf } from '../server/reports/periods.ts'

@@ -1,9 +1,9 @@
 /** What one turn of the roll-up takes, and which inverters a met station marks. */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { addReading, servedSite } from '../server/features/fixtures/served-site.ts'
-import { createRollups } from '../server/rollups/job.ts'
-import { touchAround } from '../server/rollups/station-marks.ts'
+import { addReading, servedSite } from '../server/fixtures/served-site.ts'
+import { createRollups } from '../server/performance/rollups/job.ts'
+import { touchAround } from '../server/performance/rollups/station-marks.ts'
 import type { Database } from '../server/storage/database.ts'
 import { silent } from './postgres.ts'
 

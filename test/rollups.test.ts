@@ -3,18 +3,21 @@ import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
 import type { Frame, Readings } from '@heliograph/domain/link'
 import { addDays } from '@heliograph/domain/utc-day'
-import { additive_quantities, addSums } from '@heliograph/server/diagnostics/string-sums'
 import { edge_id, foundSite } from '@heliograph/server/link/fixtures/plant'
 import { ingestInto } from '@heliograph/server/link/ingest'
-import { layoutOf } from '@heliograph/server/rollups/inverter-span'
-import { createRollups } from '@heliograph/server/rollups/job'
-import { readPlant } from '@heliograph/server/rollups/raw'
-import { storeStringDays } from '@heliograph/server/rollups/store'
+import {
+  additive_quantities,
+  addSums,
+} from '@heliograph/server/performance/diagnostics/string-sums'
+import { layoutOf } from '@heliograph/server/performance/rollups/inverter-span'
+import { createRollups } from '@heliograph/server/performance/rollups/job'
+import { readPlant } from '@heliograph/server/performance/rollups/raw'
+import { storeStringDays } from '@heliograph/server/performance/rollups/store'
 import {
   decodeStrings,
   encodeStrings,
   type StoredStrings,
-} from '@heliograph/server/rollups/string-codec'
+} from '@heliograph/server/performance/rollups/string-codec'
 import { initialCounters } from '@heliograph/simulator/counters'
 import { smallSite } from '@heliograph/simulator/fixtures/site'
 import { historyFrames } from '@heliograph/simulator/history'

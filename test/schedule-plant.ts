@@ -2,7 +2,7 @@
 import type { DispatchHour } from '@heliograph/domain/dispatch'
 import { addBatteries, bessValues, unit2Values } from '../server/batteries/fixtures/battery-site.ts'
 import { assignMarket } from '../server/batteries/fixtures/schedule-site.ts'
-import { addReading } from '../server/features/fixtures/served-site.ts'
+import { addReading } from '../server/fixtures/served-site.ts'
 import type { EdgeClient } from '../server/link/fixtures/edge-client.ts'
 import { noon, site_id } from '../server/link/fixtures/plant.ts'
 import { type CurtailmentPlant, curtailmentPlant, type Reply } from './curtailment-plant.ts'

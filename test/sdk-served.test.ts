@@ -12,7 +12,7 @@ import {
   type Retry,
   type Window,
 } from '@heliograph/sdk'
-import { addKey } from '../server/features/fixtures/served-site.ts'
+import { addKey } from '../server/fixtures/served-site.ts'
 import { cuttingProxy, madeReport, type SdkSite, sdkSite } from './sdk-site.ts'
 
 const site_id = 'demo'

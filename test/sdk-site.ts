@@ -2,12 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as open, type Socket } from 'node:net'
 import { connect } from '@heliograph/sdk'
-import {
-  addKey,
-  addReading,
-  type ServedSite,
-  servedSite,
-} from '../server/features/fixtures/served-site.ts'
+import { addKey, addReading, type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 import { createCatalog } from '../server/reports/catalog.ts'
 import { makeReports } from '../server/reports/making.ts'
 import { createReportWriter } from '../server/reports/writers/write.ts'

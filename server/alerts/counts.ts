@@ -1,5 +1,5 @@
 /** How many alerts of sites are not resolved, and how bad they are: for many sites at once. */
-import type { HealthAlerts } from '../records/health.ts'
+import type { HealthAlerts } from '../plant/health.ts'
 import type { Queries } from '../storage/database.ts'
 import type { AlertStatus } from './listener.ts'
 import { type AlertSeverity, alertSeverities } from './rule.ts'

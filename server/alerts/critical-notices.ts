@@ -1,6 +1,7 @@
 /** Notifies people on the platform of each critical alert, whether or not mails are sent. */
-import { notify } from '../maintenance/notifications.ts'
+
 import type { Queries } from '../storage/database.ts'
+import { notify } from '../work/notifications.ts'
 import type { AlertChange, FinishedRound } from './listener.ts'
 
 /** An alert listener. A suppressed alert is notified once nothing explains it any more. */

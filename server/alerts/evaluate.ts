@@ -2,7 +2,7 @@
  * A round of alerts: every source looks at a site, and what it finds and does not find any more is
  * brought in step with the alerts that are there, in one transaction.
  */
-import { readPlantPrices } from '../earnings/plant-prices.ts'
+import { readPlantPrices } from '../contracts/plant-prices.ts'
 import { tryLock } from '../storage/advisory-lock.ts'
 import type { Database, Log, Queries, Transaction } from '../storage/database.ts'
 import type { ListedListener } from './alert-listeners.ts'

@@ -1,7 +1,7 @@
 /** Which alert tells of a hole in the readings. */
 import { day_ms } from '@heliograph/domain/utc-day'
-import type { SourceType as GapSource } from '../gaps/sources.ts'
 import type { Queries } from '../storage/database.ts'
+import type { SourceType as GapSource } from '../telemetry/gaps/sources.ts'
 import type { SourceType } from './finding.ts'
 import { type AlertCode, ruleOf } from './rules.ts'
 

@@ -1,8 +1,8 @@
 /** Queues the mails about a site's alerts after each round, and remembers who was told what. */
 import { createHash } from 'node:crypto'
 import { queueMail } from '../mail/outbox.ts'
-import { notify } from '../maintenance/notifications.ts'
 import type { Queries } from '../storage/database.ts'
+import { notify } from '../work/notifications.ts'
 import type { FinishedRound, StoredAlert } from './listener.ts'
 import { mailText } from './mail-texts.ts'
 import { decideMails, type MailItem, type Telling } from './mailing.ts'

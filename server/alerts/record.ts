@@ -2,7 +2,7 @@
 import { rounded, significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
-import { At, iso } from '../records/frame.ts'
+import { At, iso } from '../plant/frame.ts'
 import { sourceTypes } from './finding.ts'
 import { heldSeconds } from './held.ts'
 import { alertStatuses, resolutions, type StoredAlert } from './listener.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { silent } from '../../test/postgres.ts'
-import { addReading, noon, servedSite } from '../features/fixtures/served-site.ts'
+import { addReading, noon, servedSite } from '../fixtures/served-site.ts'
 import { evaluateEverySite } from './rounds.ts'
 
 test('no source fails on a site, and a fault of an inverter becomes an alert and ends', async (t) => {

@@ -4,7 +4,7 @@ import type { AlarmTable } from '@heliograph/domain/alarms/table'
 import { findAlarmTable } from '@heliograph/domain/alarms/tables'
 import type { BatterySetup } from '@heliograph/domain/battery'
 import type { BessReading } from '@heliograph/domain/readings'
-import { alarmTableOf, noTable } from '../records/alarm-tables.ts'
+import { alarmTableOf, noTable } from '../plant/alarm-tables.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Place } from './conditions.ts'
 

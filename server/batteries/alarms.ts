@@ -5,7 +5,7 @@ import { fireAlarms, heartbeatAlarm } from '@heliograph/domain/battery-alarms'
 import type { Severity } from '@heliograph/domain/link'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
-import { At } from '../records/frame.ts'
+import { At } from '../plant/frame.ts'
 import {
   type BatterySeverity,
   batterySeverities,

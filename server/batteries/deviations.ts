@@ -2,7 +2,7 @@
 import { rounded, significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
-import { At } from '../records/frame.ts'
+import { At } from '../plant/frame.ts'
 import { causeIn, causes } from './causes.ts'
 import { worthOf } from './earnings.ts'
 import { plannedCharge, plannedPower, type UnitDay } from './unit-day.ts'

@@ -1,8 +1,8 @@
 /** What units earn: what they discharge, less what they charge, at the prices of their market. */
 import { rounded } from '@heliograph/domain/significant'
 import { utcDate } from '@heliograph/domain/utc-day'
-import { assignedMarkets } from '../predictions/assigned-market.ts'
-import { type PricePeriod, readPrices } from '../prices/store.ts'
+import { assignedMarkets } from '../forecasts/assigned-market.ts'
+import { type PricePeriod, readPrices } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import {
   netEnergy,

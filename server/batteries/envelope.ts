@@ -7,9 +7,9 @@
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
-import { frame, frameOf, isStale, stale_polls, stale_s_min } from '../records/frame.ts'
-import { quantity } from '../records/quantities.ts'
-import type { Situation } from '../records/situation.ts'
+import { frame, frameOf, isStale, stale_polls, stale_s_min } from '../plant/frame.ts'
+import { quantity } from '../plant/quantities.ts'
+import type { Situation } from '../plant/situation.ts'
 import type { LiveUnit, PcsRow, UnitRow } from './unit-store.ts'
 import { capacityOf, isInForce } from './units.ts'
 

@@ -1,7 +1,7 @@
 /** A unit in a few words, for a look at the whole site. */
 import { type Static, Type } from 'typebox'
-import { frame, frameOf } from '../records/frame.ts'
-import type { Situation } from '../records/situation.ts'
+import { frame, frameOf } from '../plant/frame.ts'
+import type { Situation } from '../plant/situation.ts'
 import { BatteryNow } from './current.ts'
 import type { LiveUnit } from './unit-store.ts'
 import { BatteryUnit, operatingMode, unitStatus } from './units.ts'

@@ -2,7 +2,7 @@
 import { rounded } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
-import { At } from '../records/frame.ts'
+import { At } from '../plant/frame.ts'
 
 const closed = { additionalProperties: false } as const
 const Power = (description: string) => Type.Number({ description })

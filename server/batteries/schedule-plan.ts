@@ -1,8 +1,8 @@
 /** How a schedule was planned: by what, on what, and what it is expected to come to. */
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
-import { priceSources } from '../prices/store.ts'
-import { At } from '../records/frame.ts'
+import { priceSources } from '../markets/price-store.ts'
+import { At } from '../plant/frame.ts'
 
 const closed = { additionalProperties: false } as const
 const Percent = (description: string) => Type.Number({ minimum: 0, maximum: 100, description })

@@ -8,7 +8,7 @@ import {
 import { type Static, Type } from 'typebox'
 import { type Paged, pageOf } from '../http/cursor.ts'
 import { Nullable } from '../http/params.ts'
-import { At, iso } from '../records/frame.ts'
+import { At, iso } from '../plant/frame.ts'
 import type { Queries } from '../storage/database.ts'
 import { hourRecord, ScheduleHour, type StoredHour } from './schedule-hours.ts'
 import { type ScheduleInputs, SchedulePlan } from './schedule-plan.ts'

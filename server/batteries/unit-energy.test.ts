@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { addReading, servedSite } from '../features/fixtures/served-site.ts'
+import { addReading, servedSite } from '../fixtures/served-site.ts'
 import { earnedBetween } from './earnings.ts'
 import { addBatteries } from './fixtures/battery-site.ts'
 import {

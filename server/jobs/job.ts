@@ -1,8 +1,8 @@
 import type { Clock } from '@heliograph/domain/clock'
+import type { WeatherSettings } from '../forecasts/weather/settings.ts'
 import type { MailSettings } from '../mail/settings.ts'
-import type { PriceSettings } from '../prices/fetch.ts'
+import type { PriceSettings } from '../markets/fetch.ts'
 import type { Database, Log } from '../storage/database.ts'
-import type { WeatherSettings } from '../weather-forecasts/settings.ts'
 
 /** What every job may use. */
 export interface JobContext {

@@ -7,8 +7,9 @@ import {
   up_bytes_max,
 } from '@heliograph/domain/link'
 import type { RawData, WebSocket } from 'ws'
+import type { DesiredMessage, DesiredRows } from '../control/desired.ts'
 import type { Database, Log } from '../storage/database.ts'
-import type { DesiredMessage, DesiredRows } from './desired.ts'
+import { Refused } from '../telemetry/refused.ts'
 import type { Ingest, Source } from './ingest.ts'
 import { type Committed, type LaneQueue, openLane, window_frames } from './lane.ts'
 import {
@@ -30,7 +31,6 @@ import {
   recordOffline,
   recordStatus,
 } from './presence.ts'
-import { Refused } from './refused.ts'
 
 /** The least that lets every lane have its largest message in hand, and one arrive. */
 export const held_bytes_default = 4 * up_bytes_max

@@ -22,12 +22,12 @@ import { checkInventory, fieldOf } from '@heliograph/domain/site-check'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { acceptDispatches, acceptNotes, acceptSetups } from './battery-reports.ts'
-import { acceptReports } from './curtailment-reports.ts'
-import { type Checker, firstFault } from './first-fault.ts'
-import { believed_ahead_ms_max, type EncodedTable, encodeTable } from './readings.ts'
-import { isUnstorableJson, Refused, shown, storableText } from './refused.ts'
-import { checkRelayEvents } from './relay-events.ts'
+import { acceptDispatches, acceptNotes, acceptSetups } from '../batteries/edge-reports.ts'
+import { acceptReports } from '../control/edge-reports.ts'
+import { type Checker, firstFault } from '../telemetry/first-fault.ts'
+import { believed_ahead_ms_max, type EncodedTable, encodeTable } from '../telemetry/readings.ts'
+import { isUnstorableJson, Refused, shown, storableText } from '../telemetry/refused.ts'
+import { checkRelayEvents } from '../telemetry/relay-events.ts'
 
 /** Older readings belong to no plant that the edge still knows; later ones to a wrong clock. */
 const age_ms_max = 3 * 366 * day_ms

@@ -4,6 +4,7 @@ import type { Frame, Lane } from '@heliograph/domain/link'
 import { day_ms } from '@heliograph/domain/utc-day'
 import fc from 'fast-check'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
+import { mergeTables, storeReadings } from '../telemetry/store-readings.ts'
 import {
   edge_id,
   eventsFrame,
@@ -19,7 +20,6 @@ import {
 import { prepareFrame, prepareInSteps } from './frames.ts'
 import { type Ingest, ingestInto } from './ingest.ts'
 import { forgetFrames } from './presence.ts'
-import { mergeTables, storeReadings } from './store-readings.ts'
 
 let database: TestDatabase
 let ingest: Ingest

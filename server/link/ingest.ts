@@ -1,14 +1,14 @@
 import type { Frame, Lane, LinkEvent } from '@heliograph/domain/link'
 import { readingKinds } from '@heliograph/domain/readings'
+import { storeDispatches, storeNotes, storeSetups } from '../batteries/edge-reports.ts'
+import { storeReports } from '../control/edge-reports.ts'
+import { applyInventory, unknown_words } from '../plant/inventory.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { lastEvent, recordEvent } from '../storage/events.ts'
 import { keepPartitions, type PartitionKeeper } from '../storage/partitions.ts'
-import { storeDispatches, storeNotes, storeSetups } from './battery-reports.ts'
-import { storeReports } from './curtailment-reports.ts'
+import { storeRelayEvents } from '../telemetry/relay-events.ts'
+import { isoTime, mergeTables, storeReadings } from '../telemetry/store-readings.ts'
 import { type Content, type PreparedFrame, prepareFrame, refuseFrame } from './frames.ts'
-import { applyInventory, unknown_words } from './inventory.ts'
-import { storeRelayEvents } from './relay-events.ts'
-import { isoTime, mergeTables, storeReadings } from './store-readings.ts'
 
 /** Who sends: the journal that numbers the frames. */
 export interface Source {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { testDatabase } from '../../test/postgres.ts'
-import { holdBatteryMarks } from '../storage/battery-day-marks.ts'
+import { holdBatteryMarks } from '../telemetry/battery-day-marks.ts'
+import { mergeTables, storeReadings } from '../telemetry/store-readings.ts'
 import {
   edge_id,
   foundSite,
@@ -14,7 +15,6 @@ import {
 } from './fixtures/plant.ts'
 import { prepareFrame } from './frames.ts'
 import { ingestInto } from './ingest.ts'
-import { mergeTables, storeReadings } from './store-readings.ts'
 
 const hour_ms = 3_600_000
 const midnight = noon - 12 * hour_ms

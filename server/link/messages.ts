@@ -2,8 +2,8 @@
 import { Batch, Hello, isNewerKind, StatusReport } from '@heliograph/domain/link'
 import type { Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { type Checker, firstFault } from './first-fault.ts'
-import { Refused, shown } from './refused.ts'
+import { type Checker, firstFault } from '../telemetry/first-fault.ts'
+import { Refused, shown } from '../telemetry/refused.ts'
 
 export type HelloMessage = Static<typeof Hello>
 export type BatchMessage = Static<typeof Batch>

@@ -2,13 +2,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type DeviceStatus, edgeTokenPattern, type StatusReport } from '@heliograph/domain/link'
 import type { Static } from 'typebox'
+import { unknown_words } from '../plant/inventory.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { lastEvent, recordEvent } from '../storage/events.ts'
-import { addTouchedHours, touchAllIn } from '../storage/touched-hours.ts'
+import { storableText } from '../telemetry/refused.ts'
+import { isoTime } from '../telemetry/store-readings.ts'
+import { addTouchedHours, touchAllIn } from '../telemetry/touched-hours.ts'
 import type { Source } from './ingest.ts'
-import { unknown_words } from './inventory.ts'
-import { storableText } from './refused.ts'
-import { isoTime } from './store-readings.ts'
 
 export interface EdgeIdentity {
   site_id: string

@@ -1,7 +1,7 @@
 /** The job that turns subscriptions that are due into runs. */
 import type { Clock } from '@heliograph/domain/clock'
-import { notify } from '../maintenance/notifications.ts'
 import type { Database, Log, Transaction } from '../storage/database.ts'
+import { notify } from '../work/notifications.ts'
 import { newestDue, nextRunAt } from './periods.ts'
 import { endedNotice } from './report-mail.ts'
 import { deleteExpiredFiles, queueRun } from './runs.ts'

@@ -1,7 +1,7 @@
 /** The mail that a report goes out with, and the notification that it is there. */
 
 import { type QueuedMail, singleLine } from '../mail/outbox.ts'
-import type { NewNotification } from '../maintenance/notifications.ts'
+import type { NewNotification } from '../work/notifications.ts'
 import type { ReportDocument } from './document.ts'
 import { localDays } from './periods.ts'
 import { filePath } from './run.ts'

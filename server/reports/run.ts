@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { scopes } from '../http/endpoint.ts'
 import { Nullable } from '../http/params.ts'
-import { At, iso } from '../records/frame.ts'
+import { At, iso } from '../plant/frame.ts'
 import type { ReportFormat } from './document.ts'
 
 export const runStatuses = ['queued', 'running', 'succeeded', 'failed', 'expired'] as const

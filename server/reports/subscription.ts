@@ -3,8 +3,8 @@ import { type Static, Type } from 'typebox'
 import type { Violation } from '../http/errors.ts'
 import { id_max, Nullable } from '../http/params.ts'
 import { isMailAddress } from '../mail/address.ts'
-import { Name } from '../maintenance/fields.ts'
-import { At, iso } from '../records/frame.ts'
+import { At, iso } from '../plant/frame.ts'
+import { Name } from '../work/fields.ts'
 import type { Catalog } from './catalog.ts'
 import {
   frequencies,

@@ -1,7 +1,7 @@
 /** How people and programs come in, and what they may do then. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { totp } from '@heliograph/server/platform/fixtures/totp'
+import { totp } from '@heliograph/server/access/fixtures/totp'
 import { site_id } from './addresses.ts'
 import { signIn, visit } from './browser.ts'
 import { addressOf, firstLink, signOut, takeInvitation, theSites } from './people.ts'

@@ -1,3 +1,4 @@
+import { keepAlerts } from '../../server/alerts/fixtures/kept-alerts.ts'
 import { addBatteries, addBatteryReadings } from '../../server/batteries/fixtures/battery-site.ts'
 import {
   addPrices,
@@ -5,11 +6,10 @@ import {
   keepSchedules,
 } from '../../server/batteries/fixtures/schedule-site.ts'
 import { endpoints } from '../../server/endpoints.ts'
-import { keepAlerts } from '../../server/features/alerts/fixtures/kept-alerts.ts'
-import { keepDefects } from '../../server/features/defects/fixtures/kept-defects.ts'
-import { servedSite } from '../../server/features/fixtures/served-site.ts'
-import { keepReports, kept_run_id } from '../../server/features/reports/fixtures/kept-reports.ts'
-import { keepWorkOrders } from '../../server/features/work-orders/fixtures/kept-orders.ts'
+import { servedSite } from '../../server/fixtures/served-site.ts'
+import { keepReports, kept_run_id } from '../../server/reports/fixtures/kept-reports.ts'
+import { keepDefects } from '../../server/work/defects/fixtures/kept-defects.ts'
+import { keepWorkOrders } from '../../server/work/orders/fixtures/kept-orders.ts'
 import { testConventions } from './conventions.ts'
 import { testExtremeValues } from './extremes.ts'
 import { addFixtures } from './fixtures.ts'

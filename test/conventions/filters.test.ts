@@ -10,8 +10,8 @@ import {
   day_start,
   type ServedSite,
   servedSite,
-} from '../../server/features/fixtures/served-site.ts'
-import { orientations } from '../../server/records/orientation.ts'
+} from '../../server/fixtures/served-site.ts'
+import { orientations } from '../../server/plant/orientation.ts'
 import { addressOf } from './calls.ts'
 import type { Fixtures } from './fixtures.ts'
 

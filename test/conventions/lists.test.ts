@@ -17,9 +17,9 @@ import {
   addReading,
   type ServedSite,
   servedSite,
-} from '../../server/features/fixtures/served-site.ts'
-import { keepReports, kept_run_id } from '../../server/features/reports/fixtures/kept-reports.ts'
-import { notify } from '../../server/maintenance/notifications.ts'
+} from '../../server/fixtures/served-site.ts'
+import { keepReports, kept_run_id } from '../../server/reports/fixtures/kept-reports.ts'
+import { notify } from '../../server/work/notifications.ts'
 import { type AnyEndpoint, addressOf } from './calls.ts'
 import type { Fixtures } from './fixtures.ts'
 

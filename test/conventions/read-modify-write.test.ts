@@ -4,14 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { keepAlerts } from '../../server/alerts/fixtures/kept-alerts.ts'
 import { addBatteries, addBatteryReadings } from '../../server/batteries/fixtures/battery-site.ts'
 import { addPrices, assignMarket } from '../../server/batteries/fixtures/schedule-site.ts'
 import { endpoints } from '../../server/endpoints.ts'
-import { keepAlerts } from '../../server/features/alerts/fixtures/kept-alerts.ts'
-import {
-  type MaintenanceSite,
-  maintenanceSite,
-} from '../../server/features/fixtures/maintenance-site.ts'
+import { type MaintenanceSite, maintenanceSite } from '../../server/fixtures/maintenance-site.ts'
 
 let site: MaintenanceSite
 let schedule_id: number

@@ -6,18 +6,16 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { addDays, day_ms } from '@heliograph/domain/utc-day'
 import { addBatteries } from '../../server/batteries/fixtures/battery-site.ts'
-import { additive_quantities, type StringSums } from '../../server/diagnostics/string-sums.ts'
 import { endpoints } from '../../server/endpoints.ts'
-import { addPlantHours } from '../../server/features/fixtures/plant-hours.ts'
-import {
-  addKey,
-  noon,
-  type ServedSite,
-  servedSite,
-} from '../../server/features/fixtures/served-site.ts'
+import { addPlantHours } from '../../server/fixtures/plant-hours.ts'
+import { addKey, noon, type ServedSite, servedSite } from '../../server/fixtures/served-site.ts'
 import { window_days_max } from '../../server/http/windows.ts'
-import { inverterSums } from '../../server/rollups/inverter-hour.ts'
-import { encodeStrings } from '../../server/rollups/string-codec.ts'
+import {
+  additive_quantities,
+  type StringSums,
+} from '../../server/performance/diagnostics/string-sums.ts'
+import { inverterSums } from '../../server/performance/rollups/inverter-hour.ts'
+import { encodeStrings } from '../../server/performance/rollups/string-codec.ts'
 import { type AnyEndpoint, addressOf } from './calls.ts'
 import type { Fixtures } from './fixtures.ts'
 

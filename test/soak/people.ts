@@ -1,9 +1,9 @@
 /** Signed-in people of the owner: two of each role, and a guest whose account may be removed. */
 import { randomBytes } from 'node:crypto'
 import { systemClock } from '@heliograph/domain/clock'
+import { auth_path } from '@heliograph/server/access/sign-in-hooks'
+import { inviteUser } from '@heliograph/server/access/user-admin'
 import { roles } from '@heliograph/server/http/endpoint'
-import { auth_path } from '@heliograph/server/platform/sign-in-hooks'
-import { inviteUser } from '@heliograph/server/platform/user-admin'
 import type { Database } from '@heliograph/server/storage/database'
 
 const password = 'correct horse battery staple'

@@ -3,7 +3,7 @@ import test from 'node:test'
 import {
   password_characters_max,
   password_characters_min,
-} from '@heliograph/server/platform/passwords'
+} from '@heliograph/server/access/passwords'
 import { checkAgain, checkNewPassword } from './passwords.ts'
 
 test('a new password is as long as the server asks, and the same twice', () => {

@@ -3,8 +3,8 @@
  * is one alert: behind a silent edge nothing can be told, behind a silent plant nothing of its
  * inverters. Who may sleep is not missed, nor who comes back a little later than the first of them.
  */
-import { edgeCommState, isOffline } from '../../records/communication.ts'
-import { isStale } from '../../records/frame.ts'
+import { edgeCommState, isOffline } from '../../plant/communication.ts'
+import { isStale } from '../../plant/frame.ts'
 import type { AlertSource, Finding, Look, OpenAlert } from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
 import { settling_s } from './edge-heard.ts'

@@ -1,6 +1,6 @@
 /** Curtailment rows that are not carried out as asked, and plants that their permit holds. */
-import { type releasingReasons, rowColumns, type StoredRow } from '../../records/curtailment-row.ts'
-import { iso } from '../../records/frame.ts'
+import { type releasingReasons, rowColumns, type StoredRow } from '../../control/curtailment-row.ts'
+import { iso } from '../../plant/frame.ts'
 import { isUnconfirmed } from '../../storage/curtailment.ts'
 import type { AlertSource, Finding, OpenAlert, SourceContext } from '../finding.ts'
 import type { AlertCode } from '../rules.ts'

@@ -3,8 +3,8 @@
  * good. What is missing of many devices for one reason is one alert.
  */
 import { day_ms } from '@heliograph/domain/utc-day'
-import type { Cause } from '../../gaps/evidence.ts'
-import { readingsOf, type SourceType } from '../../gaps/sources.ts'
+import type { Cause } from '../../telemetry/gaps/evidence.ts'
+import { readingsOf, type SourceType } from '../../telemetry/gaps/sources.ts'
 import {
   type SourceType as AlertedType,
   type AlertSource,

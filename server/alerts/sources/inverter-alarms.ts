@@ -5,7 +5,7 @@
 import { decodeAlarms } from '@heliograph/domain/alarms/decode'
 import type { Severity } from '@heliograph/domain/link'
 import { day_ms } from '@heliograph/domain/utc-day'
-import { alarmTableOf, noTable } from '../../records/alarm-tables.ts'
+import { alarmTableOf, noTable } from '../../plant/alarm-tables.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type AlertSource, dedupKey, type Finding, type Look, type OpenAlert } from '../finding.ts'
 import { type AlertSeverity, alertSeverities } from '../rule.ts'

@@ -1,5 +1,5 @@
 /** Inverters whose cabinet is too hot. */
-import { isStale, stale_polls, stale_s_min } from '../../records/frame.ts'
+import { isStale, stale_polls, stale_s_min } from '../../plant/frame.ts'
 import type { Look, SourceContext } from '../finding.ts'
 import { readPlantNow } from './plant-now.ts'
 

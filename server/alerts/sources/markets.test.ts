@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { PricePeriod } from '../../prices/periods.ts'
+import type { PricePeriod } from '../../markets/periods.ts'
 import { after, contextOf, noon, sourceSite } from '../fixtures/source-site.ts'
 import { findMarkets, missing, negativeNow } from './markets.ts'
 

@@ -1,9 +1,9 @@
 /** Day-ahead prices of the markets that plants of the site sell in: negative ones, missing ones. */
 import { localDate } from '@heliograph/domain/local-day'
 import { addDays } from '@heliograph/domain/utc-day'
-import { deliveryDay, holesIn, type PeriodSpan, type PricePeriod } from '../../prices/periods.ts'
-import { publicationTime } from '../../prices/statistics.ts'
-import { type Market, marketColumns, readPrices } from '../../prices/store.ts'
+import { deliveryDay, holesIn, type PeriodSpan, type PricePeriod } from '../../markets/periods.ts'
+import { type Market, marketColumns, readPrices } from '../../markets/price-store.ts'
+import { publicationTime } from '../../markets/statistics.ts'
 import type { AlertSource, Finding, SourceContext } from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
 

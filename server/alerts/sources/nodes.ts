@@ -1,6 +1,6 @@
 /** Sensor nodes: silence, temperatures, fans and doors; and temperatures of inverters. */
 import { type Channel, channelUnits, default_running_above_a } from '@heliograph/domain/node'
-import { isStale } from '../../records/frame.ts'
+import { isStale } from '../../plant/frame.ts'
 import type { Queries } from '../../storage/database.ts'
 import { lastEvent } from '../../storage/events.ts'
 import type { AlertSource, Finding, SourceContext } from '../finding.ts'

@@ -9,11 +9,11 @@ import {
   type InverterCommState,
   type InverterVitals,
   inverterCommState,
-} from '../../records/communication.ts'
-import { isStale } from '../../records/frame.ts'
-import { type Situation, situationOf } from '../../records/situation.ts'
+} from '../../plant/communication.ts'
+import { isStale } from '../../plant/frame.ts'
+import { siteElevation } from '../../plant/site-elevation.ts'
+import { type Situation, situationOf } from '../../plant/situation.ts'
 import type { Queries } from '../../storage/database.ts'
-import { siteElevation } from '../../storage/site-elevation.ts'
 import type { SourceContext } from '../finding.ts'
 
 export interface EdgeNow {

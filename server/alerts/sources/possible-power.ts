@@ -1,8 +1,14 @@
 /** What inverters could deliver now, by the light that their met station measures. */
-import { isStale } from '../../records/frame.ts'
-import { ratingOf } from '../../rollups/inverter-span.ts'
-import { inverterSun, type PlantLight, plantLight, stationsFor } from '../../rollups/plant-light.ts'
-import { type PlantStation, type PlantString, readPanels } from '../../rollups/raw.ts'
+
+import { ratingOf } from '../../performance/rollups/inverter-span.ts'
+import {
+  inverterSun,
+  type PlantLight,
+  plantLight,
+  stationsFor,
+} from '../../performance/rollups/plant-light.ts'
+import { type PlantStation, type PlantString, readPanels } from '../../performance/rollups/raw.ts'
+import { isStale } from '../../plant/frame.ts'
 import type { SourceContext } from '../finding.ts'
 import { type InverterNow, isLive, type PlantNow } from './plant-now.ts'
 

@@ -1,7 +1,7 @@
 /** Which battery units and PCS do not answer: what follows of that is no alert of its own. */
 import type { CommState } from '@heliograph/domain/link'
 import { defaultPollIntervals } from '@heliograph/domain/site'
-import { isStale } from '../../records/frame.ts'
+import { isStale } from '../../plant/frame.ts'
 import type { SourceContext } from '../finding.ts'
 import { settling_s } from './edge-heard.ts'
 

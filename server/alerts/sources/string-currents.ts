@@ -1,6 +1,6 @@
 /** What strings carry beside their neighbours at one instant. Pure. */
 import { median } from '@heliograph/domain/median'
-import type { StringLayout } from '../../diagnostics/string-sums.ts'
+import type { StringLayout } from '../../performance/diagnostics/string-sums.ts'
 
 /** A string with what was measured of it; null where nothing was lately. */
 export interface LiveString extends StringLayout {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type StringLayout, sumStrings } from '../../diagnostics/string-sums.ts'
+import { type StringLayout, sumStrings } from '../../performance/diagnostics/string-sums.ts'
 import { judgeShortfalls } from './string-shortfalls.ts'
 
 const thresholds = { shortfall_pct: 15, peer_hours: 3 }

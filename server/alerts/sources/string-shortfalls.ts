@@ -1,12 +1,15 @@
 /** Which strings of an inverter delivered less than their peers, by hourly sums. Pure. */
-import { comparedInGroups, withMeasuredGroups } from '../../diagnostics/measured-orientation.ts'
-import { judgeStrings } from '../../diagnostics/string-health.ts'
+import {
+  comparedInGroups,
+  withMeasuredGroups,
+} from '../../performance/diagnostics/measured-orientation.ts'
+import { judgeStrings } from '../../performance/diagnostics/string-health.ts'
 import {
   additive_quantities,
   addSums,
   type StringLayout,
   type StringSums,
-} from '../../diagnostics/string-sums.ts'
+} from '../../performance/diagnostics/string-sums.ts'
 
 export interface StringHour {
   hour_at: Date

@@ -1,8 +1,8 @@
 /** What a MWh is worth in each step of a day: as published, beyond that as forecast. */
 import { day_ms } from '@heliograph/domain/utc-day'
-import { priceVintages } from '../../predictions/price-store.ts'
-import { deliveryDates } from '../../prices/periods.ts'
-import { type Market, type PriceSource, readPrices } from '../../prices/store.ts'
+import { priceVintages } from '../../forecasts/price-store.ts'
+import { deliveryDates } from '../../markets/periods.ts'
+import { type Market, type PriceSource, readPrices } from '../../markets/price-store.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { StoredHour } from '../schedule-hours.ts'
 import type { ScheduleInputs } from '../schedule-plan.ts'

@@ -1,9 +1,9 @@
 /** What the plants behind a connection are expected to give in a day. */
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
-import { isOutage, readKnownLimits } from '../../predictions/limits.ts'
-import { withoutOutages } from '../../predictions/outages.ts'
-import { newestRuns } from '../../predictions/run-store.ts'
-import { readPlants, targetOf, targetsOf } from '../../predictions/targets.ts'
+import { isOutage, readKnownLimits } from '../../forecasts/limits.ts'
+import { withoutOutages } from '../../forecasts/outages.ts'
+import { newestRuns } from '../../forecasts/run-store.ts'
+import { readPlants, targetOf, targetsOf } from '../../forecasts/targets.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { PlanDay } from './plan-prices.ts'
 

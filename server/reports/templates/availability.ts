@@ -1,9 +1,9 @@
 /** Availability by time and by energy, of the site, its plants and inverters: IEC TS 63019. */
 import { rounded } from '@heliograph/domain/significant'
-import type { InverterSumsRow } from '../../figures/inverter-sums.ts'
-import { type Period, periodHours } from '../../figures/period.ts'
-import { plantYields } from '../../figures/plant-yields.ts'
-import { type Yields, yieldsOf } from '../../figures/yields.ts'
+import type { InverterSumsRow } from '../../performance/efficiency/inverter-sums.ts'
+import { plantYields } from '../../performance/efficiency/plant-yields.ts'
+import { type Yields, yieldsOf } from '../../performance/efficiency/yields.ts'
+import { type Period, periodHours } from '../../performance/period.ts'
 import type { Cell, Column, Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
 import { numberColumn as number } from './columns.ts'

@@ -1,5 +1,5 @@
 /** What a report of earnings says of what is not known, and of what that does to its sums. */
-import type { AccountReason } from '../../earnings/accounting.ts'
+import type { AccountReason } from '../../contracts/accounting.ts'
 import { dayName } from '../writers/cells.ts'
 
 interface Charged {

@@ -1,8 +1,8 @@
 /** What was earned by the hour of the day and by market. */
 import { shownAt } from '@heliograph/domain/local-day'
-import type { Books } from '../../earnings/books.ts'
-import { inCurrency } from '../../earnings/sums.ts'
-import { kwhOrNull } from '../../figures/earnings/figures.ts'
+import type { Books } from '../../contracts/books.ts'
+import { inCurrency } from '../../contracts/sums.ts'
+import { kwhOrNull } from '../../earnings/figures.ts'
 import type { Cell, Column, Section } from '../document.ts'
 import { numberColumn as number, perMwh } from './columns.ts'
 

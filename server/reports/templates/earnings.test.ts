@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { addPrices, assignMarket } from '../../batteries/fixtures/schedule-site.ts'
-import { servedSite } from '../../features/fixtures/served-site.ts'
+import { servedSite } from '../../fixtures/served-site.ts'
 import type { Database } from '../../storage/database.ts'
 import type { ReportDocument } from '../document.ts'
 import { earnings } from './earnings.ts'

@@ -1,9 +1,12 @@
 /** Sums of inverters over the period and over each of its days. */
-import { createEfficiencyStore, type InverterSumsRow } from '../../figures/inverter-sums.ts'
-import { coverage_min_ratio, type Period, periodOf } from '../../figures/period.ts'
-import { plantYields } from '../../figures/plant-yields.ts'
-import { emptySums, type Yields } from '../../figures/yields.ts'
-import type { InverterSum } from '../../rollups/inverter-hour.ts'
+import {
+  createEfficiencyStore,
+  type InverterSumsRow,
+} from '../../performance/efficiency/inverter-sums.ts'
+import { plantYields } from '../../performance/efficiency/plant-yields.ts'
+import { emptySums, type Yields } from '../../performance/efficiency/yields.ts'
+import { coverage_min_ratio, type Period, periodOf } from '../../performance/period.ts'
+import type { InverterSum } from '../../performance/rollups/inverter-hour.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Frame, isAsked, type ReportDay, unknownNotes } from './frame.ts'
 

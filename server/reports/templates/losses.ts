@@ -1,9 +1,9 @@
 /** Where energy was lost between the light and the grid. */
 import { rounded } from '@heliograph/domain/significant'
-import type { InverterSumsRow } from '../../figures/inverter-sums.ts'
-import { type Losses, lossesOf } from '../../figures/losses.ts'
-import { coverageOf, excludedReason, type Period } from '../../figures/period.ts'
-import { plantYields } from '../../figures/plant-yields.ts'
+import type { InverterSumsRow } from '../../performance/efficiency/inverter-sums.ts'
+import { type Losses, lossesOf } from '../../performance/efficiency/losses.ts'
+import { plantYields } from '../../performance/efficiency/plant-yields.ts'
+import { coverageOf, excludedReason, type Period } from '../../performance/period.ts'
 import type { Cell, Column, Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
 import { numberColumn as number } from './columns.ts'

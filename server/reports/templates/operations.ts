@@ -1,8 +1,8 @@
 /** What happened and what was done about it: alerts, work orders, defects, and how fast. */
 import { median } from '@heliograph/domain/median'
 import { rounded } from '@heliograph/domain/significant'
-import { isBreached, type ServiceRecord } from '../../maintenance/service-levels.ts'
 import type { Queries } from '../../storage/database.ts'
+import { isBreached, type ServiceRecord } from '../../work/service-levels.ts'
 import type { Cell, Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
 import { dayLabels, documentOf, type Frame, frameOf, sumOf } from './frame.ts'

@@ -1,6 +1,6 @@
 /** Yields and performance ratios after IEC 61724-1, of the site, its plants and inverters. */
-import { plantYields } from '../../figures/plant-yields.ts'
-import { type Yields, yieldsOf } from '../../figures/yields.ts'
+import { plantYields } from '../../performance/efficiency/plant-yields.ts'
+import { type Yields, yieldsOf } from '../../performance/efficiency/yields.ts'
 import type { Cell, Column, Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
 import { numberColumn as number } from './columns.ts'

@@ -1,13 +1,13 @@
 /** What the plants produced: energy by day or hour beside the sun, and by plant. */
 import { shownAt } from '@heliograph/domain/local-day'
-import { type Bounds, byHour, figuresOf, kwh, lit_ratio } from '../../figures/energy.ts'
+import { hour_ms } from '../../http/time-windows.ts'
+import { type Bounds, byHour, figuresOf, kwh, lit_ratio } from '../../performance/energy/figures.ts'
 import {
   createEnergyStore,
   type LoggerHourInFull,
   type LoggerInService,
-} from '../../figures/logger-hours.ts'
-import { loggerSpan } from '../../figures/logger-span.ts'
-import { hour_ms } from '../../http/time-windows.ts'
+} from '../../performance/energy/logger-hours.ts'
+import { loggerSpan } from '../../performance/energy/logger-span.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'

@@ -1,9 +1,9 @@
 /** How each string did beside its peers: a map of all, and a list of the worst. */
 import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
-import { judgeSite } from '../../figures/string-health.ts'
-import { healthItems } from '../../figures/string-health-items.ts'
-import { createStringSumsStore } from '../../figures/string-store.ts'
+import { judgeSite } from '../../performance/efficiency/string-health.ts'
+import { healthItems } from '../../performance/efficiency/string-health-items.ts'
+import { createStringSumsStore } from '../../performance/efficiency/string-store.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'

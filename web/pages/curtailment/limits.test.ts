@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { limitsOf } from '@heliograph/server/features/curtailment/limits'
-import { hoursOnTheClock } from '@heliograph/server/features/curtailment/local-hours'
+import { limitsOf } from '@heliograph/server/control/limits'
+import { hoursOnTheClock } from '@heliograph/server/control/local-hours'
 import fc from 'fast-check'
 import { allowedOf, dayHoursOf, keptBack, type Plant, type Span, sumOf } from './limits.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { ChecklistItem } from '@heliograph/sdk'
-import { itemFaults, itemTypes } from '@heliograph/server/maintenance/checklists'
+import { itemFaults, itemTypes } from '@heliograph/server/work/checklists'
 import fc from 'fast-check'
 import { changeOf, type Draft, draftOf, limitsText, whyNot } from './item-draft.ts'
 

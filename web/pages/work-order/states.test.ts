@@ -3,7 +3,7 @@ import test from 'node:test'
 import {
   isWorking as isWorkingThere,
   workOrderTransitions,
-} from '@heliograph/server/maintenance/work-order-states'
+} from '@heliograph/server/work/work-order-states'
 import { endOf, isWorking, nextStates, orderStates, stepName } from './states.ts'
 
 test('the steps that are offered are those that the server takes', () => {

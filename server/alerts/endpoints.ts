@@ -1,0 +1,128 @@
+import type { Clock } from '@heliograph/domain/clock'
+import { Type } from 'typebox'
+import { mayRead } from '../http/authorize.ts'
+import { pageOf } from '../http/cursor.ts'
+import { endpoint, type Request, type WriteParts } from '../http/endpoint.ts'
+import { CursorList, cursorList } from '../http/envelope.ts'
+import { ApiError } from '../http/errors.ts'
+import { id_max, Timestamp } from '../http/params.ts'
+import { acknowledgedExample, alertExample, resolvedExample } from './examples.ts'
+import { type AlertStore, listedAlert } from './listed.ts'
+import { alertStatuses } from './listener.ts'
+import { AlertRecord, alertRecord } from './record.ts'
+import { addTransitions, changeAlerts, holdAlert } from './store.ts'
+import { acknowledge, resolve } from './transitions.ts'
+
+export interface Needs {
+  clock: Clock
+  alerts: AlertStore
+}
+
+export const page_size = 500
+
+const tag = { tag: 'Alerts', module: 'basic_scada' } as const
+const writes = { ...tag, method: 'POST', scope: 'alerts:write' } as const
+
+const AlertId = Type.Integer({
+  minimum: 1,
+  maximum: id_max,
+  description: 'An alert of the site.',
+})
+
+export const listAlerts = endpoint({
+  ...tag,
+  method: 'GET',
+  scope: 'alerts:read',
+  path: '/alerts',
+  operation_id: 'alerts_list',
+  summary: 'Alerts of the site, by their status',
+  description:
+    'Returns the newest first, by `started_at` and then `alert_id`, in pages of ' +
+    `${page_size}. \`meta.count\` counts all pages. Suppressed alerts are among them: planned ` +
+    'work or the night explains them, and no mail is sent.',
+  query: {
+    status: Type.Optional(
+      Type.Array(Type.Enum([...alertStatuses]), {
+        minItems: 1,
+        description:
+          'May be given several times. Without it those that are `active` or `acknowledged`.',
+        examples: [['active']],
+      }),
+    ),
+  },
+  cursor: { started_at: Timestamp, alert_id: AlertId },
+  returns: CursorList(AlertRecord),
+  example: { answer: cursorList({ rows: [alertExample], next_cursor: null }) },
+  async handle({ site: { site_id }, caller, query, after }, { alerts, clock }: Needs) {
+    const { status: statuses = ['active', 'acknowledged'] } = query
+    const found = await alerts.newest({ site_id, statuses, after, limit: page_size + 1 })
+    const shown = { now: clock.now(), has_money: mayRead(caller, 'earnings:read') }
+    const records = found.alerts.map((alert) => alertRecord(alert, shown))
+    const placeOf = ({ started_at, alert_id }: AlertRecord) => ({ started_at, alert_id })
+    return cursorList(pageOf(records, page_size, placeOf), found.count)
+  },
+})
+
+const AlertNote = Type.Object(
+  {
+    note: Type.Optional(
+      Type.String({ maxLength: 2000, description: 'For those who read it.', examples: ['Seen.'] }),
+    ),
+  },
+  { additionalProperties: false, $id: 'AlertNote' },
+)
+
+type Deciding = Request<{ alert_id: number }, unknown, { note?: string }> & WriteParts
+
+/** Holds the alert, applies what was decided, and answers with what it is then. */
+async function decide(request: Deciding, decision: typeof acknowledge, { clock }: Needs) {
+  const { site, caller, params, body, tx } = request
+  const { site_id } = site
+  const alert = await holdAlert(tx, site_id, params.alert_id)
+  if (!alert) throw new ApiError('not_found', params)
+  const now = clock.now()
+  const note = body.note ?? null
+  const decided = decision(alert, { by: caller.key_name, note, now })
+  if ('refused' in decided) {
+    throw new ApiError('conflict_state', { alert_id: alert.alert_id, ...decided.refused })
+  }
+  const { alert: after } = decided
+  if (after.status !== alert.status) {
+    await changeAlerts(tx, site_id, [after], now)
+    const { alert_id, status: from_status } = alert
+    const transition = { alert_id, from_status, to_status: after.status, note }
+    await addTransitions(tx, site_id, [{ ...transition, changed_by: caller.key_name }], now)
+  }
+  const shown = { now, has_money: mayRead(caller, 'earnings:read') }
+  return alertRecord((await listedAlert(tx, site_id, params.alert_id))!, shown)
+}
+
+export const acknowledgeAlert = endpoint({
+  ...writes,
+  path: '/alerts/{alert_id}/acknowledge',
+  operation_id: 'alerts_acknowledge',
+  summary: 'Take note of an alert',
+  description:
+    'One that is acknowledged stays as it is, with who did it first. A resolved one is 409, with ' +
+    '`details.allowed_from`.',
+  params: { alert_id: AlertId },
+  body: AlertNote,
+  returns: AlertRecord,
+  example: { body: { note: 'On our way.' }, answer: acknowledgedExample },
+  handle: (request, needs: Needs) => decide(request, acknowledge, needs),
+})
+
+export const resolveAlert = endpoint({
+  ...writes,
+  path: '/alerts/{alert_id}/resolve',
+  operation_id: 'alerts_resolve',
+  summary: 'Resolve an alert by hand',
+  description:
+    'Where its condition still holds it is not raised again before it was gone, unless it ' +
+    'outlasts the reopen window of the site. A resolved one is 409, with `details.allowed_from`.',
+  params: { alert_id: AlertId },
+  body: AlertNote,
+  returns: AlertRecord,
+  example: { body: { note: 'The fuse was replaced.' }, answer: resolvedExample },
+  handle: (request, needs: Needs) => decide(request, resolve, needs),
+})

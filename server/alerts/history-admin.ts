@@ -1,0 +1,41 @@
+import { type Admin, AdminError } from '../access/admin.ts'
+import { findSite } from '../access/sites.ts'
+import type { AlertStatus } from './listener.ts'
+
+export interface AlertTransition {
+  at: Date
+  /** null: it was raised. */
+  from_status: AlertStatus | null
+  to_status: AlertStatus
+  /** The name of a key, or `system`. */
+  changed_by: string
+  note: string | null
+}
+
+export interface AlertHistory {
+  site_id: string
+  alert_id: number
+  title: string
+  message: string
+  /** The earliest first. */
+  transitions: AlertTransition[]
+}
+
+/** What became of an alert, and by whom; `not_found` where the site has no such alert. */
+export async function showAlertHistory(
+  { db }: Pick<Admin, 'db'>,
+  { site_id, alert_id }: { site_id: string; alert_id: number },
+): Promise<AlertHistory> {
+  await findSite({ db }, site_id)
+  const [alert] = await db.query<Pick<AlertHistory, 'title' | 'message'>>(
+    'select title, message from alerts where site_id = $1 and alert_id = $2',
+    [site_id, alert_id],
+  )
+  if (!alert) throw new AdminError('not_found', `site ${site_id} has no alert ${alert_id}`)
+  const transitions = await db.query<AlertTransition>(
+    `select at, from_status, to_status, changed_by, note from alert_transitions
+     where site_id = $1 and alert_id = $2 order by transition_id`,
+    [site_id, alert_id],
+  )
+  return { site_id, alert_id, ...alert, transitions }
+}

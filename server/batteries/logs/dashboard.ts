@@ -1,0 +1,163 @@
+/** All of a unit at a glance: now, today against its plan, what is wrong, what it may do. */
+import { rounded, significant } from '@heliograph/domain/significant'
+import { day_ms } from '@heliograph/domain/utc-day'
+import { type Static, Type } from 'typebox'
+import { Nullable } from '../../http/params.ts'
+import { At } from '../../plant/frame.ts'
+import { BatteryNow, type EnergiesToday } from '../current.ts'
+import { Deviation } from '../deviations.ts'
+import { earnedOf } from '../earnings.ts'
+import { Envelope } from '../envelope.ts'
+import { Schedule } from '../schedules.ts'
+import { plannedCharge, plannedPower, type UnitDay } from '../unit-day.ts'
+import { netEnergy, quarter_ms, quartersOf, type Span } from '../unit-energy.ts'
+import { BatteryUnit } from '../units.ts'
+import { AlarmCounts } from './schemas.ts'
+
+const closed = ($id: string) => ({ additionalProperties: false, $id })
+const Kwh = (description: string) => Type.Number({ minimum: 0, description })
+const Some = (description: string) => Nullable(Type.Number({ description }))
+
+const Today = Type.Object(
+  {
+    charged_kwh: Nullable(
+      Kwh(
+        'Since midnight at the site: as `current` has it, else of the quarter hours that are ' +
+          'known; null where none is.',
+      ),
+    ),
+    discharged_kwh: Nullable(Kwh('Likewise.')),
+    planned_charged_kwh: Kwh(
+      'Of the whole day at the site, by approved schedules while they are in force.',
+    ),
+    planned_discharged_kwh: Kwh('Likewise.'),
+    earnings_amount: Some(
+      'What was discharged less what was charged at day-ahead prices since midnight at the ' +
+        'site, of the energy that is ' +
+        'known; null without a market, a price or energy, and without `earnings:read`.',
+    ),
+    earnings_reason: Nullable(
+      Type.Enum(['forbidden_scope'], {
+        description:
+          'An extension. `forbidden_scope`: the amount is null as the key lacks `earnings:read`, ' +
+          'or the plan the module `earnings`.',
+      }),
+    ),
+    currency: Nullable(Type.String({ description: 'ISO 4217; null without an amount.' })),
+  },
+  closed('BatteryToday'),
+)
+
+const SocPoint = Type.Object(
+  {
+    start_at: At('Each quarter hour of the day, UTC.'),
+    end_at: At('Its end.'),
+    soc_pct: Some('As measured at its start; null where it was not, and of what is to come.'),
+    planned_soc_pct: Some('That the schedule in force then expects; null without one.'),
+  },
+  closed('BatterySocPoint'),
+)
+
+const PowerPoint = Type.Object(
+  {
+    start_at: At('Each quarter hour of the day, UTC.'),
+    end_at: At('Its end.'),
+    power_kw: Some('Mean of the quarter hour, of the running one so far; null as above.'),
+    planned_power_kw: Some('That schedules in force asked for, on average; null without one.'),
+  },
+  closed('BatteryPowerPoint'),
+)
+
+export type Dashboard = Static<typeof Dashboard>
+export const Dashboard = Type.Object(
+  {
+    unit: BatteryUnit,
+    current: BatteryNow,
+    schedule: Nullable(Schedule),
+    deviations: Type.Array(Deviation, {
+      description: 'Of today, as in /bess/{bess_id}/deviations.',
+    }),
+    today: Today,
+    soc_series: Type.Array(SocPoint),
+    power_series: Type.Array(PowerPoint),
+    alarms_summary: AlarmCounts,
+    envelope: Envelope,
+  },
+  closed('BatteryDashboard'),
+)
+
+/**
+ * Of a local day. `days` are those of UTC that share time with it; `counted` is what `current`
+ * tells, which counts where it is known.
+ */
+export function todayOf(
+  days: readonly UnitDay[],
+  { start_ms, end_ms }: Span,
+  counted: EnergiesToday,
+): Dashboard['today'] {
+  const isWithin = (span: Span) => span.start_ms >= start_ms && span.end_ms <= end_ms
+  const parts = days.map(({ quarters, prices }) => ({
+    prices,
+    quarters: quarters.filter((quarter) => isWithin(quarter) && netEnergy(quarter) !== null),
+  }))
+  const known = parts.flatMap(({ quarters }) => quarters)
+  const sum = (name: 'charged_kwh' | 'discharged_kwh') =>
+    known.length === 0 ? null : significant(known.reduce((kwh, one) => kwh + one[name]!, 0))
+  const planned_kwh = days.flatMap(({ plans, start_ms: from_ms }) =>
+    quartersOf({ start_ms: from_ms, end_ms: from_ms + day_ms })
+      .filter(isWithin)
+      .map((quarter) => (plannedPower(plans, quarter) ?? 0) / 4),
+  )
+  const planned = (sign: 1 | -1) =>
+    significant(planned_kwh.reduce((kwh, one) => kwh + Math.max(0, sign * one), 0))
+  const earned = parts
+    .filter(({ quarters }) => quarters.length > 0)
+    .map(({ quarters, prices }) => prices && earnedOf(quarters, prices))
+  const [first = null] = earned
+  const amount = sumAll(earned.map((part) => part?.amount ?? null))
+  return {
+    charged_kwh: counted.charged_today_kwh ?? sum('charged_kwh'),
+    discharged_kwh: counted.discharged_today_kwh ?? sum('discharged_kwh'),
+    planned_charged_kwh: planned(-1),
+    planned_discharged_kwh: planned(1),
+    earnings_amount: amount,
+    earnings_reason: null,
+    currency: amount === null ? null : first!.currency,
+  }
+}
+
+/** Null without any, or where one is. */
+const sumAll = (values: readonly (number | null)[]): number | null =>
+  values.length === 0 || values.includes(null)
+    ? null
+    : significant(values.reduce<number>((sum, value) => sum + value!, 0))
+
+export function seriesOf({
+  quarters,
+  plans,
+  start_ms,
+}: UnitDay): Pick<Dashboard, 'soc_series' | 'power_series'> {
+  const soc_series: Dashboard['soc_series'] = []
+  const power_series: Dashboard['power_series'] = []
+  for (const [nth, span] of quartersOf({ start_ms, end_ms: start_ms + day_ms }).entries()) {
+    const at = {
+      start_at: new Date(span.start_ms).toISOString(),
+      end_at: new Date(span.end_ms).toISOString(),
+    }
+    const quarter = quarters[nth]
+    const net_kwh = quarter ? netEnergy(quarter) : null
+    const hours = quarter ? (quarter.end_ms - quarter.start_ms) / (4 * quarter_ms) : 0
+    const planned_kw = plannedPower(plans, span)
+    soc_series.push({
+      ...at,
+      soc_pct: rounded(quarter?.soc_start_pct ?? null, 2),
+      planned_soc_pct: rounded(plannedCharge(plans, span.start_ms), 2),
+    })
+    power_series.push({
+      ...at,
+      power_kw: net_kwh === null ? null : significant(net_kwh / hours),
+      planned_power_kw: planned_kw === null ? null : significant(planned_kw),
+    })
+  }
+  return { soc_series, power_series }
+}

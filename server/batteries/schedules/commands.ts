@@ -1,0 +1,316 @@
+/** What the writes do to schedules, each within the transaction of its request. */
+import { setImmediate } from 'node:timers/promises'
+import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import type { Caller } from '../../http/endpoint.ts'
+import { ApiError, invalid } from '../../http/errors.ts'
+import { requireMatch } from '../../http/etag.ts'
+import { requireUnchanged } from '../../http/read-only.ts'
+import type { Queries, Transaction } from '../../storage/database.ts'
+import { amongNewest, type DayPlans, readDayPlans } from '../planning/day-plans.ts'
+import { idlePlan } from '../planning/idle.ts'
+import { readUnits } from '../planning/plan-units.ts'
+import type { BatteryPlanner, PlannedUnit, PlanOutcome } from '../planning/planner.ts'
+import { Refusal } from '../planning/refusal.ts'
+import { revised } from '../planning/revise.ts'
+import { scheduleStatus } from '../schedule-status.ts'
+import {
+  readActuals,
+  type Schedule,
+  type StoredSchedule,
+  scheduleById,
+  scheduleOf,
+  schedulesIn,
+} from '../schedules.ts'
+import { conflict } from './conflicts.ts'
+import { days_ahead_max, type OptimizeBody } from './schemas.ts'
+
+/** Who does what at which site, and when. */
+export interface Actor {
+  site_id: string
+  caller: Pick<Caller, 'key_name' | 'client_id' | 'site_ids'>
+  if_match: string | null
+  request_id: string
+  /** Read-only fields that the body has of the hour. */
+  read_only: Readonly<Record<string, unknown>>
+  now: Date
+}
+
+/** Of PostgreSQL's advisory locks, ours for the schedules of a site: `hgbs`. */
+const advisory_class = 0x68676273
+
+/** Writes of schedules of one site take turns from here on. */
+export async function takeTurn(tx: Transaction, site_id: string): Promise<void> {
+  await tx.execute('select pg_advisory_xact_lock($1, hashtext($2))', [advisory_class, site_id])
+}
+
+/** As it is served: an open proposal with what the others leave it now. */
+export async function recordOf(
+  db: Queries,
+  site_id: string,
+  row: StoredSchedule,
+  now: Date,
+): Promise<Schedule> {
+  const actuals = await readActuals(db, site_id, row, now)
+  return scheduleOf(await presentOf(db, site_id, row, now), now, actuals)
+}
+
+/** `plans`: of its day, where they have been read. */
+export async function presentOf(
+  db: Queries,
+  site_id: string,
+  row: StoredSchedule,
+  now: Date,
+  plans?: DayPlans,
+): Promise<StoredSchedule> {
+  if (scheduleStatus(row, now) !== 'proposed') return row
+  const date = row.target_date
+  return amongNewest(plans ?? (await readDayPlans(db, { site_id, date })), row, now)
+}
+
+export interface Ordered {
+  made: Schedule[]
+  refused: { bess_id: number; refusal: Refusal }[]
+}
+
+/** Plans units, all of the site for null, and stores what is proposed for each. */
+export async function propose(
+  tx: Transaction,
+  { site_id, caller, now }: Actor,
+  {
+    planner,
+    body,
+    bess_id,
+  }: { planner: BatteryPlanner; body: OptimizeBody; bess_id: number | null },
+): Promise<Ordered> {
+  const date = dateToPlan(body.target_date, now)
+  const bess_ids = bess_id === null ? null : [bess_id]
+  const { planned, refused } = body.idle
+    ? await planIdle(tx, { site_id, now, date, bess_ids })
+    : await planner.plan(tx, {
+        ...{ site_id, now, date, bess_ids },
+        objective: body.objective ?? 'arbitrage',
+        soc_end_target_pct: body.soc_end_target_pct ?? null,
+      })
+  const rows: StoredSchedule[] = []
+  for (const unit of planned) {
+    const of = { site_id, target_date: date, now, created_by: caller.key_name }
+    const schedule_id = await storeProposal(tx, unit, of)
+    rows.push((await scheduleById(tx, { site_id, schedule_id }))!)
+  }
+  const plans = await readDayPlans(tx, { site_id, date })
+  const made: Schedule[] = []
+  for (const row of rows) {
+    made.push(scheduleOf(amongNewest(plans, row, now), now))
+    // Each is judged among all: other requests do not wait for the whole site.
+    await setImmediate()
+  }
+  return { made, refused }
+}
+
+async function planIdle(
+  tx: Transaction,
+  of: { site_id: string; now: Date; date: string; bess_ids: readonly number[] | null },
+): Promise<PlanOutcome> {
+  const { site_id, now, date, bess_ids } = of
+  const approved = await schedulesIn(tx, { site_id, date, state: 'approved' })
+  const outcome: PlanOutcome = { planned: [], refused: [] }
+  for (const { bess_id } of await readUnits(tx, site_id)) {
+    if (bess_ids !== null && !bess_ids.includes(bess_id)) continue
+    const schedule = approved.find((one) => one.bess_id === bess_id)
+    if (schedule) outcome.planned.push(idlePlan(schedule, now))
+    else {
+      const refusal = new Refusal('nothing_approved', `nothing is approved for ${date}`)
+      outcome.refused.push({ bess_id, refusal })
+    }
+  }
+  return outcome
+}
+
+function dateToPlan(asked: string | undefined, now: Date): string {
+  const today = utcDayStart(now)
+  const date = asked ?? utcDate(today)
+  const day = Date.parse(date)
+  if (day >= today && day <= today + days_ahead_max * day_ms) return date
+  throw invalid({
+    location: 'body',
+    field: 'target_date',
+    code: 'out_of_range',
+    message: `must be from ${utcDate(today)} to ${utcDate(today + days_ahead_max * day_ms)}`,
+  })
+}
+
+/** What a unit is refused for, as an error. */
+export function refusalError({ code, message, details }: Refusal): ApiError {
+  if (code !== 'infeasible') {
+    return new ApiError('conflict_state', { current_state: code, allowed: [], message, ...details })
+  }
+  const field = 'soc_end_target_pct'
+  const errors = [{ location: 'body', field, code: 'infeasible', message }]
+  return new ApiError('validation_error', { errors, ...details })
+}
+
+/** Takes the place of the open proposal of the unit and day. */
+async function storeProposal(
+  tx: Transaction,
+  { bess_id, objective, problem, plan, hours }: PlannedUnit,
+  of: { site_id: string; target_date: string; now: Date; created_by: string },
+): Promise<number> {
+  const { site_id, target_date, now } = of
+  const replaced = await tx.query<{ schedule_id: number }>(
+    `update battery_schedules set state = 'superseded', superseded_at = $4, version = version + 1
+     where site_id = $1 and bess_id = $2 and target_date = $3 and state = 'proposed'
+     returning schedule_id`,
+    [site_id, bess_id, target_date, now],
+  )
+  const [made] = await tx.query<{ schedule_id: number }>(
+    `insert into battery_schedules (site_id, bess_id, target_date, state, objective, created_at,
+       created_by, problem, plan, hours)
+     values ($1, $2, $3, 'proposed', $4, $5, $6, $7::jsonb, $8::json, $9::jsonb)
+     returning schedule_id::int as schedule_id`,
+    [
+      ...[site_id, bess_id, target_date, objective, now, of.created_by],
+      ...[problem, plan, hours].map((part) => JSON.stringify(part)),
+    ],
+  )
+  for (const { schedule_id } of replaced) {
+    await tx.execute(
+      `update battery_schedules set superseded_by = $3
+       where site_id = $1 and schedule_id = $2`,
+      [site_id, schedule_id, made!.schedule_id],
+    )
+  }
+  return made!.schedule_id
+}
+
+/** The proposal of an id, or an error: 404, 409 where it is none any more, 412. */
+export async function proposal(
+  tx: Transaction,
+  actor: Actor,
+  schedule_id: number,
+): Promise<StoredSchedule> {
+  const { site_id, now, if_match } = actor
+  const row = await scheduleById(tx, { site_id, schedule_id })
+  if (row === null) throw (await foreign(tx, actor, schedule_id)) ?? notFound(schedule_id)
+  const current_state = scheduleStatus(row, now)
+  if (current_state !== 'proposed') {
+    const { superseded_by } = row
+    throw conflict(schedule_id, {
+      state: current_state,
+      allowed: 'proposed',
+      ...(superseded_by !== null && { superseded_by }),
+    })
+  }
+  requireMatch(if_match, await recordOf(tx, site_id, row, now))
+  return row
+}
+
+const notFound = (schedule_id: number) => new ApiError('not_found', { schedule_id })
+
+/** Of another site that the key sees: a mistake worth telling. Of all others nothing is told. */
+async function foreign(
+  tx: Transaction,
+  { site_id, caller, now }: Actor,
+  schedule_id: number,
+): Promise<ApiError | null> {
+  const sites = await tx.query<{ site_id: string }>(
+    `select site_id from sites
+     where client_id = $1 and site_id <> $2 and ($3::text[] is null or site_id = any($3))`,
+    [caller.client_id, site_id, caller.site_ids && [...caller.site_ids]],
+  )
+  for (const other of sites) {
+    const row = await scheduleById(tx, { site_id: other.site_id, schedule_id })
+    if (row === null) continue
+    return conflict(schedule_id, {
+      state: scheduleStatus(row, now),
+      allowed: 'proposed',
+      of_site_id: other.site_id,
+    })
+  }
+  return null
+}
+
+export async function reject(
+  tx: Transaction,
+  actor: Actor,
+  { schedule_id, reason }: { schedule_id: number; reason: string | null },
+): Promise<StoredSchedule> {
+  const { site_id, now, caller } = actor
+  await proposal(tx, actor, schedule_id)
+  await tx.execute(
+    `update battery_schedules set state = 'rejected', rejected_at = $3, rejected_by = $4,
+       reject_reason = $5, version = version + 1
+     where site_id = $1 and schedule_id = $2`,
+    [site_id, schedule_id, now, caller.key_name, reason],
+  )
+  await noteDecision(tx, actor, { schedule_id, action: 'reject' })
+  return (await scheduleById(tx, { site_id, schedule_id }))!
+}
+
+/**
+ * A decision of a person in the control log of the unit. The edge numbers its notes of an instant
+ * from 0, far below those of decisions.
+ */
+export async function noteDecision(
+  tx: Transaction,
+  { site_id, caller, request_id, now }: Actor,
+  { schedule_id, action }: { schedule_id: number; action: 'approve' | 'reject' },
+): Promise<void> {
+  const done = action === 'approve' ? 'approved' : 'rejected'
+  await tx.execute(
+    `insert into battery_control_notes (site_id, bess_id, at, nth, tier, actor, action, reason_code,
+       message, schedule_id, request_id, success)
+     select site_id, bess_id, $3, (
+         select coalesce(max(nth) + 1, 1000000) from battery_control_notes n
+         where n.site_id = s.site_id and n.bess_id = s.bess_id and n.at = $3 and n.nth >= 1000000
+       ), 'operator', $4, $5, $6, $7 || to_char(target_date, 'YYYY-MM-DD'), schedule_id, $8, true
+     from battery_schedules s where site_id = $1 and schedule_id = $2`,
+    [
+      ...[site_id, schedule_id, now, caller.key_name, action, `schedule_${done}`],
+      ...[`${caller.key_name} ${done} the schedule of `, request_id],
+    ],
+  )
+}
+
+export async function reviseHour(
+  tx: Transaction,
+  actor: Actor,
+  asked: { schedule_id: number; hour: number; power_kw: number; note: string | null },
+): Promise<StoredSchedule> {
+  const { site_id, now, caller } = actor
+  const { schedule_id, hour } = asked
+  const row = await proposal(tx, actor, schedule_id)
+  const plans = await readDayPlans(tx, { site_id, date: row.target_date })
+  const among = amongNewest(plans, row, now)
+  requireUnchanged(actor.read_only, scheduleOf(among, now).hours[hour]!)
+  const found = revised(among, { ...asked, by: caller.key_name, now })
+  if (found.is === 'locked') {
+    throw conflict(schedule_id, { state: 'hour_locked', allowed: 'hour_open', hour })
+  }
+  if (found.is !== 'revised') throw revisionError(found)
+  const { hours, plan } = amongNewest(plans, { ...among, ...found.parts }, now)
+  await tx.execute(
+    `update battery_schedules set hours = $3::jsonb, plan = $4::json, version = version + 1
+     where site_id = $1 and schedule_id = $2`,
+    [site_id, schedule_id, JSON.stringify(hours), JSON.stringify(plan)],
+  )
+  return (await scheduleById(tx, { site_id, schedule_id }))!
+}
+
+type Unfit = Extract<ReturnType<typeof revised>, { is: 'outside' | 'infeasible' }>
+
+function revisionError(unfit: Unfit): ApiError {
+  const { is, ...details } = unfit
+  const { first_infeasible_hour, by } = unfit
+  const why = by && `hour ${first_infeasible_hour} could not be followed then (${by})`
+  const fault =
+    unfit.is === 'infeasible'
+      ? { code: 'infeasible', message: why }
+      : {
+          code: 'out_of_range',
+          message: [`must be from ${unfit.min_power_kw} to ${unfit.max_power_kw}`, why]
+            .filter(Boolean)
+            .join(': '),
+        }
+  const errors = [{ location: 'body', field: 'power_kw', ...fault }]
+  return new ApiError('validation_error', { errors, ...details })
+}

@@ -1,0 +1,292 @@
+/** The clusters of a unit: a summary of each, and one down to its cells. */
+import { clusterStates, connectionFailures } from '@heliograph/domain/battery'
+import type { ClusterReading, Quality } from '@heliograph/domain/readings'
+import { significant } from '@heliograph/domain/significant'
+import { type Static, Type } from 'typebox'
+import { id_max, Nullable } from '../../http/params.ts'
+import { ageInSeconds, frame, frameOf, iso, isStale } from '../../plant/frame.ts'
+import { quantity } from '../../plant/quantities.ts'
+import type { Situation } from '../../plant/situation.ts'
+import { flag, less } from '../current.ts'
+import { outlierCells, outlierRule } from './cells.ts'
+
+const closed = { additionalProperties: false } as const
+const Figure = (description: string) => Nullable(Type.Number({ description }))
+const Flag = (description: string) => Nullable(Type.Boolean({ description }))
+const Count = (description: string) => Type.Integer({ minimum: 0, description })
+const Index = (description: string) => Nullable(Type.Integer({ minimum: 0, description }))
+const Figures = (description: string) => Type.Array(Nullable(Type.Number()), { description })
+
+export const ClusterIdx = Type.Integer({
+  minimum: 0,
+  maximum: id_max,
+  description: 'A cluster of the unit, counted from 0.',
+})
+
+const Contactors = Type.Object(
+  {
+    positive: Flag('Whether the one of the positive pole is closed.'),
+    negative: Flag('Whether the one of the negative pole is closed.'),
+    precharge: Flag('Whether the one for pre-charging is closed.'),
+  },
+  { ...closed, $id: 'ClusterContactors' },
+)
+
+const summary = {
+  cluster_idx: ClusterIdx,
+  ...frame,
+  state: Nullable(
+    Type.Enum([...clusterStates], { description: 'As the management system reports it.' }),
+  ),
+  soc_pct: quantity('soc_pct'),
+  soh_pct: quantity('soh_pct'),
+  voltage_v: Figure('DC voltage of the cluster, V.'),
+  current_a: Figure('DC current, A; positive when it discharges.'),
+  power_kw: Figure('Voltage times current, kW; positive when it discharges.'),
+  module_count: Count('Modules of the cluster, by the inventory.'),
+  cell_count: Count('Cells of the cluster, by the inventory.'),
+  cell_voltage_min_mv: quantity('cell_voltage_min_mv'),
+  cell_voltage_max_mv: quantity('cell_voltage_max_mv'),
+  cell_voltage_avg_mv: quantity('cell_voltage_avg_mv'),
+  cell_voltage_spread_mv: Figure('Highest less lowest voltage of a cell, mV.'),
+  cell_voltage_min_module_idx: Index('Module of the cell with the lowest voltage, from 0.'),
+  cell_voltage_max_module_idx: Index('Module of the cell with the highest voltage, from 0.'),
+  cell_temperature_min_c: quantity('cell_temperature_min_c'),
+  cell_temperature_max_c: quantity('cell_temperature_max_c'),
+  cell_temperature_avg_c: quantity('cell_temperature_avg_c'),
+  cell_temperature_min_module_idx: Index('Module of the coldest cell, from 0.'),
+  cell_temperature_max_module_idx: Index('Module of the warmest cell, from 0.'),
+  insulation_positive_kohm: quantity('insulation_positive_kohm'),
+  insulation_negative_kohm: quantity('insulation_negative_kohm'),
+  max_charge_current_a: quantity('max_charge_current_a'),
+  max_discharge_current_a: quantity('max_discharge_current_a'),
+  cycle_count: quantity('cycle_count'),
+  balancing_cell_count: Index('Cells that are being balanced.'),
+  contactors: Nullable(Contactors),
+  connection_failure_reason: Nullable(
+    Type.Enum([...connectionFailures], { description: 'Why it could not be connected.' }),
+  ),
+  alarm_count: Count('Bits that are set in its alarm words.'),
+}
+
+export type Cluster = Static<typeof Cluster>
+export const Cluster = Type.Object(summary, { ...closed, $id: 'Cluster' })
+
+const Module = Type.Object(
+  {
+    module_idx: Type.Integer({ minimum: 0, description: 'Within the cluster, from 0.' }),
+    voltage_v: Figure('As the module says, else the sum of its cells, V.'),
+    soc_pct: quantity('soc_pct'),
+    soh_pct: quantity('soh_pct'),
+    temperature_c: Figure('Mean of its sensors, °C.'),
+  },
+  { ...closed, $id: 'ClusterModule' },
+)
+
+export type ClusterCells = Static<typeof ClusterCells>
+export const ClusterCells = Type.Object(
+  {
+    ...summary,
+    cells_measured_at: Nullable(
+      Type.String({
+        format: 'date-time',
+        description: 'When the cells were measured, which is less often than the cluster.',
+      }),
+    ),
+    cells_age_s: Nullable(Type.Number({ minimum: 0, description: 'Seconds since then.' })),
+    cells_quality: Type.Enum(['good', 'suspect', 'estimated', 'stale', 'missing'], {
+      description: 'As `quality`, of the cells.',
+    }),
+    cells_per_module: Count('Cells of each module.'),
+    temperature_sensors_per_module: Count('Temperature sensors of each module.'),
+    cell_voltage_min_index: Index('Where the lowest of `cell_voltages_mv` stands.'),
+    cell_voltage_max_index: Index('Where the highest of `cell_voltages_mv` stands.'),
+    cell_temperature_min_index: Index('Where the lowest of `cell_temperatures_c` stands.'),
+    cell_temperature_max_index: Index('Where the highest of `cell_temperatures_c` stands.'),
+    modules: Type.Array(Module, { description: 'By index.' }),
+    cell_voltages_mv: Figures(
+      'Voltage of each cell, mV; its index is module times `cells_per_module` plus cell. Null ' +
+        'where it was not measured.',
+    ),
+    cell_temperatures_c: Figures(
+      'Temperature at each sensor, °C; its index is module times `temperature_sensors_per_module` ' +
+        'plus sensor.',
+    ),
+    cell_balancing: Type.Array(Nullable(Type.Boolean()), {
+      description: 'Whether each cell is being balanced, in the order of the voltages.',
+    }),
+    outlier_cell_indexes: Type.Array(Type.Integer({ minimum: 0 }), { description: outlierRule }),
+  },
+  { ...closed, $id: 'ClusterCells' },
+)
+
+type Values = Omit<
+  ClusterReading,
+  'bess_id' | 'cluster_idx' | 'measured_at' | 'quality' | 'state' | 'connection_failure'
+>
+
+/** A cluster of the inventory, and what it measured last. */
+export interface ClusterRow extends Values {
+  cluster_idx: number
+  modules_per_cluster: number
+  cells_per_module: number
+  measured_at: Date | null
+  received_at: Date | null
+  quality: Quality | null
+  state: Cluster['state']
+  connection_failure: Cluster['connection_failure_reason']
+}
+
+type Numbers = readonly (number | null)[] | null
+
+/** Its cells besides. */
+export interface CellsRow extends ClusterRow {
+  temperature_sensors_per_module: number | null
+  cells_measured_at: Date | null
+  cells_quality: Quality | null
+  cell_voltage_mv: Numbers
+  cell_temperature_c: Numbers
+  cell_balancing: Numbers
+  module_voltage_v: Numbers
+  module_soc_pct: Numbers
+  module_soh_pct: Numbers
+}
+
+type Polled = Pick<Situation, 'now' | 'poll'>
+
+export function clusterRecord(row: ClusterRow, { now, poll }: Polled): Cluster {
+  const { voltage_v, current_a } = row
+  return {
+    cluster_idx: row.cluster_idx,
+    ...frameOf(row, poll.cluster_s, now),
+    state: row.state,
+    soc_pct: row.soc_pct,
+    soh_pct: row.soh_pct,
+    voltage_v,
+    current_a,
+    power_kw:
+      voltage_v === null || current_a === null ? null : significant((voltage_v * current_a) / 1000),
+    module_count: row.modules_per_cluster,
+    cell_count: row.modules_per_cluster * row.cells_per_module,
+    cell_voltage_min_mv: row.cell_voltage_min_mv,
+    cell_voltage_max_mv: row.cell_voltage_max_mv,
+    cell_voltage_avg_mv: row.cell_voltage_avg_mv,
+    cell_voltage_spread_mv: less(row.cell_voltage_max_mv, row.cell_voltage_min_mv),
+    cell_voltage_min_module_idx: row.cell_voltage_min_module_idx,
+    cell_voltage_max_module_idx: row.cell_voltage_max_module_idx,
+    cell_temperature_min_c: row.cell_temperature_min_c,
+    cell_temperature_max_c: row.cell_temperature_max_c,
+    cell_temperature_avg_c: row.cell_temperature_avg_c,
+    cell_temperature_min_module_idx: row.cell_temperature_min_module_idx,
+    cell_temperature_max_module_idx: row.cell_temperature_max_module_idx,
+    insulation_positive_kohm: row.insulation_positive_kohm,
+    insulation_negative_kohm: row.insulation_negative_kohm,
+    max_charge_current_a: row.max_charge_current_a,
+    max_discharge_current_a: row.max_discharge_current_a,
+    cycle_count: row.cycle_count,
+    balancing_cell_count: row.balancing_cell_count,
+    contactors: contactorsOf(row),
+    connection_failure_reason: row.connection_failure,
+    alarm_count: bitsSet(row.alarm_1) + bitsSet(row.alarm_2),
+  }
+}
+
+function contactorsOf(row: ClusterRow): Cluster['contactors'] {
+  const positive = flag(row.positive_contactor_closed)
+  const negative = flag(row.negative_contactor_closed)
+  const precharge = flag(row.precharge_contactor_closed)
+  const is_told = positive !== null || negative !== null || precharge !== null
+  return is_told ? { positive, negative, precharge } : null
+}
+
+/** SunSpec's word for a bit field that is not there. */
+const no_word = 2 ** 32 - 1
+
+function bitsSet(word: number | null): number {
+  if (word === null || word === no_word) return 0
+  let count = 0
+  for (let rest = word; rest > 0; rest = Math.floor(rest / 2)) count += rest % 2
+  return count
+}
+
+export function clusterCells(row: CellsRow, { now, poll }: Polled): ClusterCells {
+  const sensors = row.temperature_sensors_per_module ?? row.cells_per_module
+  const cells = row.modules_per_cluster * row.cells_per_module
+  const voltages_mv = whole(row.cell_voltage_mv, cells)
+  const temperatures_c = whole(row.cell_temperature_c, row.modules_per_cluster * sensors)
+  return {
+    ...clusterRecord(row, { now, poll }),
+    cells_measured_at: iso(row.cells_measured_at),
+    cells_age_s: row.cells_measured_at && ageInSeconds(row.cells_measured_at, now),
+    cells_quality: cellsQuality(row, { now, poll }),
+    cells_per_module: row.cells_per_module,
+    temperature_sensors_per_module: sensors,
+    ...extremes('cell_voltage', voltages_mv),
+    ...extremes('cell_temperature', temperatures_c),
+    modules: modulesOf(row, { sensors, voltages_mv, temperatures_c }),
+    cell_voltages_mv: voltages_mv,
+    cell_temperatures_c: temperatures_c,
+    cell_balancing: whole(row.cell_balancing, cells).map(flag),
+    outlier_cell_indexes: outlierCells(voltages_mv),
+  }
+}
+
+function cellsQuality(row: CellsRow, { now, poll }: Polled): ClusterCells['cells_quality'] {
+  if (row.cells_measured_at === null) return 'missing'
+  if (isStale(row.cells_measured_at, poll.cells_s, now)) return 'stale'
+  return row.cells_quality ?? 'suspect'
+}
+
+/** One element for each cell or sensor of the inventory, and those that are told beyond it. */
+const whole = (values: Numbers, count: number): (number | null)[] =>
+  Array.from({ length: Math.max(count, values?.length ?? 0) }, (_, nth) => values?.[nth] ?? null)
+
+type ExtremesOf<Name extends string> = Record<
+  `${Name}_min_index` | `${Name}_max_index`,
+  number | null
+>
+
+function extremes<Name extends string>(
+  name: Name,
+  values: readonly (number | null)[],
+): ExtremesOf<Name> {
+  let [lowest, highest]: [number | null, number | null] = [null, null]
+  for (const [index, value] of values.entries()) {
+    if (value === null) continue
+    if (lowest === null || value < values[lowest]!) lowest = index
+    if (highest === null || value > values[highest]!) highest = index
+  }
+  return { [`${name}_min_index`]: lowest, [`${name}_max_index`]: highest } as ExtremesOf<Name>
+}
+
+function modulesOf(
+  row: CellsRow,
+  told: {
+    sensors: number
+    voltages_mv: readonly (number | null)[]
+    temperatures_c: readonly (number | null)[]
+  },
+): ClusterCells['modules'] {
+  return Array.from({ length: row.modules_per_cluster }, (_, module_idx) => {
+    const part = (values: readonly (number | null)[], each: number) =>
+      values.slice(module_idx * each, (module_idx + 1) * each)
+    const cells_mv = part(told.voltages_mv, row.cells_per_module)
+    const sensors_c = part(told.temperatures_c, told.sensors).filter((value) => value !== null)
+    return {
+      module_idx,
+      voltage_v: row.module_voltage_v?.[module_idx] ?? sumOfCells(cells_mv),
+      soc_pct: row.module_soc_pct?.[module_idx] ?? null,
+      soh_pct: row.module_soh_pct?.[module_idx] ?? null,
+      temperature_c:
+        sensors_c.length === 0 ? null : significant(total(sensors_c) / sensors_c.length),
+    }
+  })
+}
+
+const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0)
+
+/** V; null where a cell was not measured. */
+function sumOfCells(cells_mv: readonly (number | null)[]): number | null {
+  const known = cells_mv.filter((value) => value !== null)
+  return known.length < cells_mv.length ? null : significant(total(known) / 1000)
+}

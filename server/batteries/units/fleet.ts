@@ -1,0 +1,200 @@
+/** All battery units of a site together. */
+import { significant } from '@heliograph/domain/significant'
+import { type Static, Type } from 'typebox'
+import { Nullable } from '../../http/params.ts'
+import { sumKnown } from '../../plant/energy-today.ts'
+import { At, isStale } from '../../plant/frame.ts'
+import type { Situation } from '../../plant/situation.ts'
+import { energiesToday } from '../current.ts'
+import { envelopeOf } from '../envelope.ts'
+import type { LiveUnit } from '../unit-store.ts'
+import { BessId, unitStatus, usableEnergy } from '../units.ts'
+
+const closed = { additionalProperties: false } as const
+const Figure = (description: string) => Nullable(Type.Number({ description }))
+const Count = (description: string) => Type.Integer({ minimum: 0, description })
+
+const AlarmCounts = Type.Object(
+  {
+    info: Count('That are set and only inform.'),
+    warning: Count('That are set and warn.'),
+    major: Count('That are set and major.'),
+    critical: Count('That are set and critical.'),
+  },
+  { ...closed, $id: 'FleetAlarmCounts' },
+)
+
+const ScheduleCounts = Type.Object(
+  {
+    proposed: Count('To be approved or rejected.'),
+    approved: Count('Approved, running and completed ones included.'),
+    rejected: Count('Rejected, with no other for the unit and day.'),
+  },
+  { ...closed, $id: 'FleetScheduleCounts' },
+)
+
+export type FleetSummary = Static<typeof FleetSummary>
+export const FleetSummary = Type.Object(
+  {
+    measured_at: Nullable(At('The oldest reading in the sums of what is now; null without any.')),
+    unit_count: Count('Units in service.'),
+    online_count: Count('Units whose newest reading is not stale.'),
+    fault_count: Count('Units with status `fault`.'),
+    stale_unit_ids: Type.Array(BessId, {
+      description: 'Units whose newest reading is stale or missing: in no sum of what is now.',
+    }),
+    rated_energy_kwh: Type.Number({ description: 'Sum over the units in service, kWh.' }),
+    usable_energy_kwh: Type.Number({ description: 'Sum over the units in service, kWh.' }),
+    available_energy_kwh: Figure(
+      'Energy that can be discharged now, as /envelope has it, kWh: of the cells.',
+    ),
+    soc_pct: Figure('State of charge, weighted by usable energy, %.'),
+    soh_pct: Figure('State of health, weighted by rated energy, %.'),
+    power_kw: Figure('Sum, kW; positive when they discharge.'),
+    max_charge_power_kw: Figure('Sum of the envelopes, kW.'),
+    max_discharge_power_kw: Figure(
+      'Sum of the envelopes, kW; null while the limit of a connection holds one of them.',
+    ),
+    charged_today_kwh: Figure('Charged since midnight at the site, kWh; of those that tell.'),
+    discharged_today_kwh: Figure('Likewise discharged, kWh.'),
+    cycles_today: Figure('Discharged today by the usable energy of those that tell.'),
+    roundtrip_efficiency_30d_pct: Figure(
+      'Of the last 30 days by the counters of the units, %: losses are shared evenly between ' +
+        'charging and discharging, and what they hold more or less than then is reckoned in. ' +
+        'Null until they charged as much as they can use.',
+    ),
+    active_alarm_counts: AlarmCounts,
+    schedules: ScheduleCounts,
+    earnings_today_amount: Figure(
+      'What discharging brought today less what charging cost, at day-ahead prices, to the ' +
+        'minute; of the units of which it is known. Null without `earnings:read`.',
+    ),
+    earnings_today_reason: Nullable(
+      Type.Enum(['forbidden_scope'], {
+        description:
+          'An extension. `forbidden_scope`: the amount is null as the key lacks `earnings:read`, ' +
+          'or the plan the module `earnings`.',
+      }),
+    ),
+    currency: Nullable(Type.String({ description: 'Of the amount, ISO 4217; null without one.' })),
+  },
+  { ...closed, $id: 'BatteryFleetSummary' },
+)
+
+/** What is read for the fleet beside its units. */
+export interface FleetFacts {
+  schedules: FleetSummary['schedules']
+  roundtrip_efficiency_30d_pct: number | null
+  earnings: { amount: number; currency: string } | null
+}
+
+/** `forbidden_scope`: for a reader without `earnings:read`. */
+type Earnings = FleetFacts['earnings'] | 'forbidden_scope'
+
+/** `units` are those in service. */
+export function fleetSummary(
+  units: readonly LiveUnit[],
+  facts: Omit<FleetFacts, 'earnings'> & { earnings: Earnings },
+  situation: Situation,
+): FleetSummary {
+  const { now, poll } = situation
+  const isFresh = ({ row }: LiveUnit) => !isStale(row.measured_at, poll.battery_s, now)
+  const fresh = units.filter(isFresh)
+  return {
+    measured_at: oldestOf(fresh),
+    unit_count: units.length,
+    online_count: fresh.length,
+    fault_count: units.filter((unit) => unitStatus(unit, situation) === 'fault').length,
+    stale_unit_ids: units.filter((unit) => !isFresh(unit)).map(({ row }) => row.bess_id),
+    rated_energy_kwh: sumOf(units, ({ row }) => row.rated_energy_kwh) ?? 0,
+    usable_energy_kwh: sumOf(units, ({ row }) => usableEnergy(row)) ?? 0,
+    ...nowOf(fresh, situation),
+    ...todayOf(units, situation),
+    roundtrip_efficiency_30d_pct: facts.roundtrip_efficiency_30d_pct,
+    active_alarm_counts: alarmCounts(units),
+    schedules: facts.schedules,
+    ...earningsOf(facts.earnings),
+  }
+}
+
+function earningsOf(earnings: Earnings) {
+  const is_hidden = earnings === 'forbidden_scope'
+  const { amount = null, currency = null } = is_hidden ? {} : (earnings ?? {})
+  return {
+    earnings_today_amount: amount,
+    earnings_today_reason: is_hidden ? earnings : null,
+    currency,
+  }
+}
+
+type Of = (unit: LiveUnit) => number | null
+
+const sumOf = (units: readonly LiveUnit[], value: Of) => sumKnown(units.map(value))
+
+const oldestOf = (units: readonly LiveUnit[]): string | null =>
+  units.reduce<string | null>((oldest, { row }) => {
+    const measured_at = row.measured_at!.toISOString()
+    return oldest !== null && oldest < measured_at ? oldest : measured_at
+  }, null)
+
+function nowOf(fresh: readonly LiveUnit[], situation: Situation) {
+  const envelopes = fresh.map((unit) => envelopeOf(unit, situation))
+  const is_site_limited = envelopes.some(
+    ({ limited_by_discharge }) => limited_by_discharge === 'site',
+  )
+  return {
+    available_energy_kwh: sumKnown(
+      envelopes.map(({ available_discharge_energy_kwh }) => available_discharge_energy_kwh),
+    ),
+    soc_pct: weighted(
+      fresh,
+      ({ row }) => row.soc_pct,
+      ({ row }) => usableEnergy(row),
+    ),
+    soh_pct: weighted(
+      fresh,
+      ({ row }) => row.soh_pct,
+      ({ row }) => row.rated_energy_kwh,
+    ),
+    power_kw: sumOf(fresh, ({ row }) => row.power_kw),
+    max_charge_power_kw: sumKnown(envelopes.map(({ max_charge_power_kw }) => max_charge_power_kw)),
+    max_discharge_power_kw: is_site_limited
+      ? null
+      : sumKnown(envelopes.map(({ max_discharge_power_kw }) => max_discharge_power_kw)),
+  }
+}
+
+/** The mean of what is known. */
+function weighted(
+  units: readonly LiveUnit[],
+  value: Of,
+  weight: (unit: LiveUnit) => number,
+): number | null {
+  let [sum, weights] = [0, 0]
+  for (const unit of units) {
+    const known = value(unit)
+    if (known === null) continue
+    sum += known * weight(unit)
+    weights += weight(unit)
+  }
+  return weights === 0 ? null : significant(sum / weights)
+}
+
+function todayOf(units: readonly LiveUnit[], situation: Situation) {
+  const told = units.map((unit) => ({ unit, ...energiesToday(unit.row, situation) }))
+  const discharging = told.filter(({ discharged_today_kwh }) => discharged_today_kwh !== null)
+  const discharged_kwh = sumKnown(told.map(({ discharged_today_kwh }) => discharged_today_kwh))
+  const usable_kwh = sumKnown(discharging.map(({ unit }) => usableEnergy(unit.row)))
+  return {
+    charged_today_kwh: sumKnown(told.map(({ charged_today_kwh }) => charged_today_kwh)),
+    discharged_today_kwh: discharged_kwh,
+    cycles_today:
+      discharged_kwh === null || !usable_kwh ? null : significant(discharged_kwh / usable_kwh),
+  }
+}
+
+function alarmCounts(units: readonly LiveUnit[]): FleetSummary['active_alarm_counts'] {
+  const found = { info: 0, warning: 0, major: 0, critical: 0 }
+  for (const { alarms } of units) for (const { severity } of alarms) found[severity] += 1
+  return found
+}

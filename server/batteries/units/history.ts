@@ -1,0 +1,186 @@
+/** Readings of units and of their PCS over time, as JSON text that PostgreSQL writes. */
+import { type ColumnType, readingKinds } from '@heliograph/domain/readings'
+import { type ExportColumn, type ExportRows, itemJson } from '../../http/export-rows.ts'
+import type { JsonText } from '../../http/json-text.ts'
+import { type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
+import type { Queries } from '../../storage/database.ts'
+import {
+  type HistoryExport,
+  type HistoryRequest,
+  historyRows,
+  readHistory,
+  seriesText,
+} from '../../telemetry/history.ts'
+
+type Column = Omit<ExportColumn, 'name'>
+
+const measuredAt: readonly ExportColumn[] = [
+  { name: 'measured_at', sql: 'measured_at', type: 'instant' },
+  { name: 'quality', sql: 'quality', type: 'word' },
+]
+
+/** The names of a record in its order; what is no column of the same name is told in `computed`. */
+function columnsFor(
+  kind: 'bess' | 'pcs',
+  names: readonly string[],
+  computed: Readonly<Record<string, Column>>,
+): ExportColumn[] {
+  const measured: Readonly<Record<string, ColumnType>> = readingKinds[kind].columns
+  return names.map((name) => {
+    const type = measured[name] === 'text' ? 'word' : 'number'
+    return { name, ...(computed[name] ?? { sql: name, type }) }
+  })
+}
+
+const flag = (sql: string): Column => ({ sql: `(${sql} = 1)`, type: 'boolean' })
+// Reals become what they are written as, and their difference has no noise.
+const less = (a: string, b: string): Column => ({
+  sql: `(${a}::numeric - ${b}::numeric)`,
+  type: 'number',
+})
+const place = (of: string): Column => ({
+  sql: `(${of}_cluster_idx || coalesce('.' || ${of}_module_idx, ''))`,
+  type: 'word',
+})
+
+/** As `energyLeft` of envelope.ts, by the window of the inventory as it is now. */
+const energyLeft = (span_pct: string, told_kwh: string): Column => ({
+  sql: `(
+    SELECT CASE WHEN soc_pct IS NOT NULL THEN round(greatest(0, least(${told_kwh}::numeric,
+      greatest(0, ${span_pct}) / 100 * coalesce(soh_pct, 100)::numeric
+        / (b.soc_max_pct - b.soc_min_pct)::numeric * coalesce(b.usable_energy_kwh,
+          b.rated_energy_kwh * (b.soc_max_pct - b.soc_min_pct) / 100)::numeric)), 3) END
+    FROM batteries b
+    WHERE b.site_id = bess_readings.site_id AND b.bess_id = bess_readings.bess_id)`,
+  type: 'number',
+})
+const untold: Column = { sql: 'null::text', type: 'word' }
+
+const unitComputed: Readonly<Record<string, Column>> = {
+  available_energy_kwh: energyLeft(
+    'soc_pct::numeric - greatest(b.soc_min_pct, coalesce(b.soc_reserve_pct, 0))::numeric',
+    'available_energy_kwh',
+  ),
+  energy_to_full_kwh: energyLeft('b.soc_max_pct::numeric - soc_pct::numeric', 'energy_to_full_kwh'),
+  hvac_state: untold,
+  dod_pct: less('100', 'soc_pct'),
+  cell_voltage_spread_mv: less('cell_voltage_max_mv', 'cell_voltage_min_mv'),
+  cell_temperature_spread_c: less('cell_temperature_max_c', 'cell_temperature_min_c'),
+  cell_voltage_min_id: place('cell_voltage_min'),
+  cell_voltage_max_id: place('cell_voltage_max'),
+  cell_temperature_min_id: place('cell_temperature_min'),
+  cell_temperature_max_id: place('cell_temperature_max'),
+  heartbeat_ok: flag('heartbeat_ok'),
+  local_remote: { sql: 'control_place', type: 'word' },
+}
+
+const pcsComputed: Readonly<Record<string, Column>> = {
+  mode: untold,
+  fan_speed_pct: { sql: 'null::float8', type: 'number' },
+  ac_breaker_closed: flag('ac_breaker_closed'),
+  dc_contactor_closed: flag('dc_contactor_closed'),
+  local_remote: { sql: 'control_place', type: 'word' },
+}
+
+/** Of the fields of a record, beside when it was measured. */
+export const unitColumns = (names: readonly string[]) => [
+  ...measuredAt,
+  ...columnsFor('bess', names, unitComputed),
+]
+
+export const pcsColumns = (names: readonly string[]): readonly ExportColumn[] => [
+  measuredAt[0]!,
+  { name: 'pcs_idx', sql: 'pcs_idx', type: 'number' },
+  measuredAt[1]!,
+  ...columnsFor('pcs', names, pcsComputed),
+]
+
+export type Columns = readonly ExportColumn[]
+
+export const readUnitHistory = (db: Queries, request: HistoryRequest, columns: Columns) =>
+  readHistory(db, 'bess', request, columns)
+
+export const unitHistoryRows = (request: HistoryExport, columns: Columns): ExportRows =>
+  historyRows('bess', request, columns)
+
+/**
+ * By instant and PCS. A page ends with a whole instant, so that going on leaves nothing out; only
+ * one that alone has more PCS than the limit is cut, and there is no going on from there.
+ */
+export async function readPcsHistory(
+  db: Queries,
+  request: HistoryRequest,
+  columns: Columns,
+): Promise<JsonText> {
+  const { window, limit } = request
+  const bounds = boundsOf(request)
+  const [[page], [counted]] = await Promise.all([
+    db.query<PcsPage>(
+      `SELECT count(*)::int AS returned, coalesce(bool_or(is_cut), false) AS is_cut,
+         string_agg(${itemJson(columns)}, ',' ORDER BY measured_at, pcs_idx) AS items,
+         min(measured_at) AS first_at, max(measured_at) AS last_at
+       FROM (${pageOf(window)}) AS page`,
+      [...bounds, limit],
+    ),
+    db.query<{ count: number }>(`SELECT count(*) AS count FROM ${readingsIn(window)}`, bounds),
+  ])
+  const { returned, is_cut, items, first_at, last_at } = page!
+  return seriesText(
+    items ?? '',
+    seriesMeta(window, {
+      // A reading may have arrived between the two statements.
+      count: Math.max(counted!.count, returned),
+      returned,
+      first_time: is_cut ? null : (first_at?.toISOString() ?? null),
+      last_time: is_cut ? null : (last_at?.toISOString() ?? null),
+    }),
+  )
+}
+
+interface PcsPage {
+  returned: number
+  /** PCS of the only instant are left out. */
+  is_cut: boolean
+  items: string | null
+  first_at: Date | null
+  last_at: Date | null
+}
+
+export function pcsHistoryRows(request: HistoryExport, columns: Columns): ExportRows {
+  const { window, limit } = request
+  const from = limit === null ? readingsIn(window) : `(${pageOf(window)}) AS page`
+  return {
+    columns,
+    from: `FROM ${from} ORDER BY measured_at, pcs_idx`,
+    values: limit === null ? boundsOf(request) : [...boundsOf(request), limit],
+  }
+}
+
+const boundsOf = ({ site_id, device_id, window }: HistoryExport) => [
+  site_id,
+  device_id,
+  window.end,
+  window.start,
+]
+
+const readingsIn = ({ start }: SeriesWindow) => `pcs_readings
+  WHERE site_id = $1 AND bess_id = $2 AND measured_at < $3
+    AND ${start === null ? '$4::timestamptz IS NULL' : 'measured_at >= $4'}`
+
+/** One row more than the limit tells whether the last instant of a page is whole. */
+function pageOf(window: SeriesWindow): string {
+  const nearest = window.newest ? 'DESC' : 'ASC'
+  return `
+    SELECT *, cut_at IS NOT NULL AND cut_at = near_at AS is_cut
+    FROM (
+      SELECT *,
+        max(measured_at) FILTER (WHERE nth = $5::int + 1) OVER () AS cut_at,
+        max(measured_at) FILTER (WHERE nth = 1) OVER () AS near_at
+      FROM (
+        SELECT *, row_number() OVER (ORDER BY measured_at ${nearest}, pcs_idx) AS nth
+        FROM ${readingsIn(window)}
+        ORDER BY measured_at ${nearest}, pcs_idx LIMIT $5::int + 1
+      ) AS nearest
+    ) AS known
+    WHERE nth <= $5::int AND (cut_at IS NULL OR measured_at <> cut_at OR cut_at = near_at)`
+}

@@ -1,0 +1,192 @@
+/** The power conversion systems of a unit: what each measured last, and all of them together. */
+import { controlPlaces, gridModes, pcsStates } from '@heliograph/domain/battery'
+import { significant } from '@heliograph/domain/significant'
+import { type Static, Type } from 'typebox'
+import { Nullable } from '../../http/params.ts'
+import { sumAll } from '../../plant/energy-today.ts'
+import { At, ageInSeconds, frame, frameOf, isStale, liveQualities } from '../../plant/frame.ts'
+import { quantity } from '../../plant/quantities.ts'
+import type { Situation } from '../../plant/situation.ts'
+import { flag } from '../current.ts'
+import type { PcsRow } from '../unit-store.ts'
+
+const closed = { additionalProperties: false } as const
+const Figure = (description: string) => Nullable(Type.Number({ description }))
+const Flag = (description: string) => Nullable(Type.Boolean({ description }))
+
+export const PcsIdx = Type.Integer({
+  minimum: 0,
+  description: 'The power conversion system within the unit, counted from 0.',
+})
+
+/** What a reading holds, now and in the past. */
+export const pcsMeasured = {
+  state: Nullable(
+    Type.Enum([...pcsStates], {
+      description: 'Operating state as the device reports it, in the terms of SunSpec.',
+    }),
+  ),
+  state_vendor_code: Nullable(
+    Type.Integer({ description: "The manufacturer's own code of the state." }),
+  ),
+  grid_mode: Nullable(
+    Type.Enum([...gridModes], { description: 'How the device works with the grid.' }),
+  ),
+  mode: Nullable(
+    Type.Enum(['grid_following', 'grid_forming'], {
+      description: 'How it makes its voltage; null: no device that is read tells.',
+    }),
+  ),
+  ac_power_kw: quantity('ac_power_kw'),
+  reactive_power_kvar: quantity('reactive_power_kvar'),
+  apparent_power_kva: quantity('apparent_power_kva'),
+  power_factor: quantity('power_factor'),
+  frequency_hz: quantity('frequency_hz'),
+  voltage_l1_l2_v: quantity('voltage_l1_l2_v'),
+  voltage_l2_l3_v: quantity('voltage_l2_l3_v'),
+  voltage_l3_l1_v: quantity('voltage_l3_l1_v'),
+  current_l1_a: quantity('current_l1_a'),
+  current_l2_a: quantity('current_l2_a'),
+  current_l3_a: quantity('current_l3_a'),
+  dc_voltage_v: quantity('dc_voltage_v'),
+  dc_current_a: Figure('DC current, A; positive when the battery discharges.'),
+  dc_power_kw: Figure('DC power, kW; positive when the battery discharges.'),
+  efficiency_pct: Figure(
+    'Power that comes out by power that goes in, %; null below 2 % of the rating.',
+  ),
+  setpoint_kw: quantity('setpoint_kw'),
+  setpoint_kvar: quantity('setpoint_kvar'),
+  max_charge_power_kw: quantity('max_charge_power_kw'),
+  max_discharge_power_kw: quantity('max_discharge_power_kw'),
+  energy_injected_total_kwh: quantity('energy_injected_total_kwh'),
+  energy_absorbed_total_kwh: quantity('energy_absorbed_total_kwh'),
+  heatsink_temperature_c: quantity('heatsink_temperature_c'),
+  igbt_temperature_c: quantity('igbt_temperature_c'),
+  cabinet_temperature_c: quantity('cabinet_temperature_c'),
+  ambient_temperature_c: quantity('ambient_temperature_c'),
+  transformer_temperature_c: quantity('transformer_temperature_c'),
+  fan_speed_pct: Figure('Speed of its fans, %; null: no device that is read tells.'),
+  ac_breaker_closed: Flag('Whether the breaker to the grid is closed.'),
+  dc_contactor_closed: Flag('Whether the contactor to the battery is closed.'),
+  insulation_resistance_kohm: quantity('insulation_resistance_kohm'),
+  throttle_pct: quantity('throttle_pct'),
+  throttle_source: Nullable(
+    Type.Integer({ description: 'Why it holds its power back: the bits of SunSpec 701, as read.' }),
+  ),
+  local_remote: Nullable(
+    Type.Enum([...controlPlaces], {
+      description: 'Who may command it: someone in front of it, or the edge.',
+    }),
+  ),
+}
+
+export type PcsNow = Static<typeof PcsNow>
+export const PcsNow = Type.Object(
+  {
+    pcs_idx: PcsIdx,
+    rated_power_kw: Type.Number({ description: 'Rated power, kW; from 0.' }),
+    ...frame,
+    ...pcsMeasured,
+  },
+  { ...closed, $id: 'PcsNow' },
+)
+
+export type UnitPcs = Static<typeof UnitPcs>
+export const UnitPcs = Type.Object(
+  {
+    bess_id: Type.Integer({ description: 'The unit.' }),
+    measured_at: Nullable(At('The oldest of the readings in the sums; null without any.')),
+    age_s: Nullable(Type.Number({ minimum: 0, description: 'Seconds since then.' })),
+    quality: Type.Enum([...liveQualities], {
+      description:
+        '`good`: all are in the sums, with good readings; `suspect`: some are not; `stale`: none ' +
+        'is; `missing`: nothing was ever measured.',
+    }),
+    pcs_count: Type.Integer({ minimum: 0, description: 'Power conversion systems of the unit.' }),
+    ac_power_kw: Figure('Sum over those with a fresh reading, kW; positive towards the grid.'),
+    reactive_power_kvar: Figure(
+      'Sum over those in `ac_power_kw`, kvar; positive is injected; null unless each reports it.',
+    ),
+    dc_power_kw: Figure('Likewise, kW; positive when the battery discharges.'),
+    max_charge_power_kw: Figure('Likewise, of what they say they may charge, kW.'),
+    max_discharge_power_kw: Figure('Likewise, of what they say they may discharge, kW.'),
+    pcs: Type.Array(PcsNow, { description: 'Each, by its index.' }),
+  },
+  { ...closed, $id: 'UnitPcs' },
+)
+
+export function unitPcs(
+  bess_id: number,
+  rows: readonly PcsRow[],
+  { now, poll }: Pick<Situation, 'now' | 'poll'>,
+): UnitPcs {
+  const fresh = rows.filter(({ measured_at }) => !isStale(measured_at, poll.battery_s, now))
+  const oldest_at = fresh.reduce<Date | null>(
+    (oldest, { measured_at }) => (oldest && oldest < measured_at! ? oldest : measured_at),
+    null,
+  )
+  const powered = fresh.filter(({ ac_power_kw }) => ac_power_kw !== null)
+  const sum = (name: Summed) => sumAll(powered.map((row) => row[name]))
+  return {
+    bess_id,
+    measured_at: oldest_at?.toISOString() ?? null,
+    age_s: oldest_at && ageInSeconds(oldest_at, now),
+    quality: qualityOf(rows, fresh),
+    pcs_count: rows.length,
+    ac_power_kw: sum('ac_power_kw'),
+    reactive_power_kvar: sum('reactive_power_kvar'),
+    dc_power_kw: sum('dc_power_kw'),
+    max_charge_power_kw: sum('max_charge_power_kw'),
+    max_discharge_power_kw: sum('max_discharge_power_kw'),
+    pcs: rows.map((row) => pcsNow(row, { now, poll })),
+  }
+}
+
+type Summed =
+  | 'ac_power_kw'
+  | 'reactive_power_kvar'
+  | 'dc_power_kw'
+  | 'max_charge_power_kw'
+  | 'max_discharge_power_kw'
+
+function qualityOf(rows: readonly PcsRow[], fresh: readonly PcsRow[]): UnitPcs['quality'] {
+  if (rows.every(({ measured_at }) => measured_at === null)) return 'missing'
+  if (fresh.length === 0) return 'stale'
+  const is_whole = fresh.length === rows.length && fresh.every(({ quality }) => quality === 'good')
+  return is_whole ? 'good' : 'suspect'
+}
+
+function pcsNow(row: PcsRow, { now, poll }: Pick<Situation, 'now' | 'poll'>): PcsNow {
+  const {
+    bess_id: _unit,
+    alarm_1: _1,
+    alarm_2: _2,
+    alarm_3: _3,
+    alarm_4: _4,
+    alarm_5: _5,
+    control_place,
+    ...own
+  } = row
+  return {
+    ...own,
+    ...frameOf(row, poll.battery_s, now),
+    state: row.state as PcsNow['state'],
+    mode: null,
+    fan_speed_pct: null,
+    efficiency_pct: efficiencyOf(row),
+    ac_breaker_closed: flag(row.ac_breaker_closed),
+    dc_contactor_closed: flag(row.dc_contactor_closed),
+    local_remote: control_place,
+  }
+}
+
+/** Near zero the quotient is noise. */
+export const efficiency_load_ratio_min = 0.02
+
+function efficiencyOf({ ac_power_kw, dc_power_kw, rated_power_kw }: PcsRow): number | null {
+  if (ac_power_kw === null || dc_power_kw === null) return null
+  const [out_kw, in_kw] =
+    dc_power_kw > 0 ? [ac_power_kw, dc_power_kw] : [-dc_power_kw, -ac_power_kw]
+  if (out_kw < 0 || in_kw < efficiency_load_ratio_min * rated_power_kw) return null
+  return significant((100 * out_kw) / in_kw)
+}

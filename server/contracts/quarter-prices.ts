@@ -1,0 +1,45 @@
+/** Prices of market periods of any length, laid on quarter hours. */
+import type { PricePeriod } from '../markets/price-store.ts'
+import { quarter_ms } from './plant-quarters.ts'
+
+export interface QuarterPrices {
+  /** Begin of the first, Unix ms. */
+  from_ms: number
+  /** Micro per MWh of each quarter; NaN where it is not wholly priced. */
+  price_micro: Float64Array
+  /** The begin of its market period, Unix ms: quarters of one are settled together. */
+  period_ms: Float64Array
+}
+
+/** Of [from_ms, to_ms), whole quarters. Periods below a quarter count with their mean. */
+export function quarterPrices(
+  periods: Iterable<PricePeriod>,
+  { from_ms, to_ms }: { from_ms: number; to_ms: number },
+): QuarterPrices {
+  const count = Math.max(0, (to_ms - from_ms) / quarter_ms)
+  const price_micro = new Float64Array(count).fill(Number.NaN)
+  const period_ms = new Float64Array(count).fill(Number.NaN)
+  const parts = new Map<number, { ms: number; products: bigint }>()
+  for (const { start_ms, end_ms, price_micro: price } of periods) {
+    const first = Math.max(0, Math.floor((start_ms - from_ms) / quarter_ms))
+    for (let nth = first; nth < count && from_ms + nth * quarter_ms < end_ms; nth += 1) {
+      const begin_ms = from_ms + nth * quarter_ms
+      const ms = Math.min(end_ms, begin_ms + quarter_ms) - Math.max(start_ms, begin_ms)
+      if (ms === quarter_ms) {
+        price_micro[nth] = price
+        period_ms[nth] = start_ms
+      } else {
+        const part = parts.get(nth) ?? { ms: 0, products: 0n }
+        part.ms += ms
+        part.products += BigInt(price) * BigInt(ms)
+        parts.set(nth, part)
+      }
+    }
+  }
+  for (const [nth, { ms, products }] of parts) {
+    if (ms !== quarter_ms) continue
+    price_micro[nth] = Math.round(Number(products) / ms)
+    period_ms[nth] = from_ms + nth * quarter_ms
+  }
+  return { from_ms, price_micro, period_ms }
+}

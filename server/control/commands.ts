@@ -1,0 +1,190 @@
+/** What the three writes do to the tables, each within the transaction of its request. */
+import { ApiError, invalid, type Violation } from '../http/errors.ts'
+import { edgeCommState } from '../plant/communication.ts'
+import { noteChange } from '../storage/curtailment.ts'
+import type { Transaction } from '../storage/database.ts'
+import { lastEvent } from '../storage/events.ts'
+import { type AskedLimit, limitsOf, type PlantLimit } from './limits.ts'
+import type { CurtailmentGroup } from './schemas.ts'
+
+export interface Command extends AskedLimit {
+  site_id: string
+  scope: 'site' | 'logger'
+  /** Of scope `logger`. */
+  logger_id?: number | null | undefined
+  start_at: Date
+  end_at: Date
+  /** Of an immediate one. */
+  hold_until_at: Date | null
+  now: Date
+  created_by: string
+  request_id: string
+  idempotency_key: string | null
+}
+
+export interface Created extends Pick<CurtailmentGroup, 'group_id' | 'warnings' | 'skipped'> {}
+
+/** Rows of a site that are not over, at most: an edge is told all of them in one message. */
+export const open_rows_max = 10_000
+const warned_overlaps_max = 100
+
+/**
+ * Makes the group with a row for each plant. Throws 422 naming the field, 409 where there is no
+ * plant or no room for more rows.
+ */
+export async function createGroup(tx: Transaction, command: Command): Promise<Created> {
+  const { site_id } = command
+  // First: writes of one site take turns from here, so that each sees the rows of those before.
+  await noteChange(tx, site_id)
+  const { plants, skipped } = await plantsFor(tx, command)
+  const limits = limitsOf(command, plants)
+  await demandRoom(tx, command, limits.length)
+  const group_id = await insertGroup(tx, command, limits)
+  const logger_ids = limits.map(({ logger_id }) => logger_id)
+  const overlaps = await overlapping(tx, command, { group_id, logger_ids })
+  const warnings = (await isEdgeConnected(tx, command)) ? [] : ['logger_offline']
+  return {
+    group_id,
+    skipped,
+    warnings: [...warnings, ...overlaps.map((other) => `overlaps_group:${other}`)],
+  }
+}
+
+async function plantsFor(tx: Transaction, { site_id, scope, logger_id, end_at, now }: Command) {
+  const loggers = await tx.query<{
+    logger_id: number
+    rated_power_kw: number
+    is_retired: boolean
+  }>(
+    `select logger_id, rated_power_kw, retired_at is not null as is_retired
+     from loggers where site_id = $1 order by logger_id`,
+    [site_id],
+  )
+  const in_service = loggers.filter(({ is_retired }) => !is_retired)
+  const wanted = scope === 'site' ? in_service : in_service.filter((l) => l.logger_id === logger_id)
+  const violations = [
+    ...(scope === 'logger' ? loggerFaults(logger_id, wanted.length > 0) : []),
+    ...(end_at > now ? [] : [fault('end_at', 'out_of_range', 'must be later than now')]),
+  ]
+  if (violations.length > 0) throw invalid(...violations)
+  if (wanted.length === 0) {
+    throw new ApiError('conflict_state', { current_state: 'no_plants', allowed: ['in_service'] })
+  }
+  const retired = scope === 'site' ? loggers.filter(({ is_retired }) => is_retired) : []
+  return {
+    plants: wanted.map(({ logger_id, rated_power_kw }) => ({ logger_id, rated_power_kw })),
+    skipped: retired.map(({ logger_id }) => ({ logger_id, reason: 'retired' as const })),
+  }
+}
+
+function loggerFaults(logger_id: Command['logger_id'], is_there: boolean): Violation[] {
+  if (logger_id === undefined || logger_id === null) {
+    return [fault('logger_id', 'required', 'is required with scope "logger"')]
+  }
+  const message = 'is no logger in service of this site'
+  return is_there ? [] : [fault('logger_id', 'unknown_reference', message)]
+}
+
+const fault = (field: string, code: string, message: string): Violation => ({
+  location: 'body',
+  field,
+  code,
+  message,
+})
+
+async function demandRoom(tx: Transaction, { site_id, now }: Command, count: number) {
+  const [open] = await tx.query<{ count: number }>(
+    'select count(*)::int as count from curtailment_rows where site_id = $1 and end_at > $2',
+    [site_id, now],
+  )
+  if (open!.count + count <= open_rows_max) return
+  const details = { current_state: 'too_many_rows', open_rows: open!.count, open_rows_max }
+  throw new ApiError('conflict_state', details)
+}
+
+async function insertGroup(
+  tx: Transaction,
+  command: Command,
+  limits: readonly PlantLimit[],
+): Promise<string> {
+  const { site_id, start_at, end_at } = command
+  const [group] = await tx.query<{ group_id: string }>(
+    `insert into curtailment_groups
+       (site_id, source, scope, limit_mode, limit_value, hold_until_at, created_at, created_by,
+        idempotency_key, request_id)
+     values ($1, 'api', $2, $3, $4, $5, $6, $7, $8, $9) returning group_id`,
+    [
+      ...[site_id, command.scope, command.limit_mode, command.limit_value, command.hold_until_at],
+      ...[command.now, command.created_by, command.idempotency_key, command.request_id],
+    ],
+  )
+  await tx.execute(
+    `insert into curtailment_rows
+       (site_id, group_id, start_at, end_at, logger_id, max_power_kw, requested_max_power_kw,
+        rated_power_kw)
+     select $1, $2, $3, $4, logger_id, max_power_kw, requested_max_power_kw, rated_power_kw
+     from jsonb_populate_recordset(null::curtailment_rows, $5::jsonb)`,
+    [site_id, group!.group_id, start_at, end_at, JSON.stringify(limits)],
+  )
+  return group!.group_id
+}
+
+async function overlapping(
+  tx: Transaction,
+  { site_id, start_at, end_at, now }: Command,
+  { group_id, logger_ids }: { group_id: string; logger_ids: readonly number[] },
+): Promise<string[]> {
+  const groups = await tx.query<{ group_id: string }>(
+    `select group_id, min(start_at) as start_at from curtailment_rows
+     where site_id = $1 and group_id <> $2 and logger_id = any($3) and released_at is null
+       and end_at > greatest($4::timestamptz, $6) and start_at < $5
+     group by group_id order by 2, 1 limit ${warned_overlaps_max}`,
+    [site_id, group_id, logger_ids, start_at, end_at, now],
+  )
+  return groups.map((other) => other.group_id)
+}
+
+async function isEdgeConnected(tx: Transaction, { site_id, now }: Command): Promise<boolean> {
+  const [edge] = await tx.query<{
+    edge_id: string
+    last_seen_at: Date
+    journal_oldest_at: Date | null
+  }>(
+    `select edge_id, last_seen_at, journal_oldest_at from edges
+     where site_id = $1 and revoked_at is null and last_seen_at is not null
+     order by last_seen_at desc limit 1`,
+    [site_id],
+  )
+  if (!edge || edgeCommState(edge, now) === 'disconnected') return false
+  const source = { site_id, source_kind: 'edge', source_id: edge.edge_id } as const
+  return (await lastEvent(tx, { ...source, code: 'edge_offline' }))?.edge !== 'rising'
+}
+
+/**
+ * Releases every row of a group that is not over; one that was released stays as it was. False
+ * where there is no such group.
+ */
+export async function releaseGroup(
+  tx: Transaction,
+  { site_id, group_id, now, by }: { site_id: string; group_id: string; now: Date; by: string },
+): Promise<boolean> {
+  const found = await tx.query(
+    'select from curtailment_groups where site_id = $1 and group_id = $2',
+    [site_id, group_id],
+  )
+  if (found.length === 0) return false
+  await noteChange(tx, site_id)
+  const released = await tx.execute(
+    `update curtailment_rows set released_at = $3
+     where site_id = $1 and group_id = $2 and released_at is null and end_at > $3`,
+    [site_id, group_id, now],
+  )
+  if (released > 0) {
+    await tx.execute(
+      `update curtailment_groups set cancelled_by = coalesce(cancelled_by, $3)
+       where site_id = $1 and group_id = $2`,
+      [site_id, group_id, by],
+    )
+  }
+  return true
+}

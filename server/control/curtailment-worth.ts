@@ -1,0 +1,185 @@
+/**
+ * What the energy that rows of curtailment kept back was worth: by the quarter, at the price of the
+ * contract, as accounts count what curtailment lost. A quarter of a plant is rounded once; of rows
+ * that share it each has the difference of rounded sums, so that rows add up to the plant.
+ */
+
+import type { MoneyReason } from '../contracts/accounting.ts'
+import { converted, type Micro, sameCurrency, worth } from '../contracts/money.ts'
+import { type PriceAt, readPlantPrices, type SitePrices } from '../contracts/plant-prices.ts'
+import { quarter_ms } from '../contracts/plant-quarters.ts'
+import type { Queries } from '../storage/database.ts'
+import { hour_ms } from '../telemetry/touched-hours.ts'
+
+export interface CurtailedRow {
+  /** Unique within the site. */
+  id: number
+  logger_id: number
+  start_at: Date
+  end_at: Date
+}
+
+export interface RowWorth {
+  /** In micro of the currency; null for the reason. */
+  amounts: { lost: Micro; avoided: Micro; currency: string } | null
+  reason: MoneyReason | null
+}
+
+/** By the id of the row; those that kept back no energy that is known are absent. */
+export async function readCurtailmentWorth(
+  db: Queries,
+  site_id: string,
+  rows: readonly CurtailedRow[],
+): Promise<Map<number, RowWorth>> {
+  const plants = await readPlants(db, site_id, rows)
+  if (plants.length === 0) return new Map()
+  const [site] = await db.query<{ currency: string | null }>(
+    "select inventory->>'currency' as currency from sites where site_id = $1",
+    [site_id],
+  )
+  const prices = await readPlantPrices(db, {
+    ...{ site_id, site_currency: site!.currency },
+    logger_id: plants.length === 1 ? plants[0]!.logger_id : null,
+    from_ms: Math.min(...plants.map(({ from_ms }) => from_ms)),
+    to_ms: Math.max(...plants.map(({ to_ms }) => to_ms)) + hour_ms,
+  })
+  return new Map(plants.flatMap((plant) => [...worthOfRows(plant, prices)]))
+}
+
+interface PlantHours {
+  logger_id: number
+  /** Begin of the first and of the last hour, Unix ms. */
+  from_ms: number
+  to_ms: number
+  /** By hour and row. */
+  hours: Buffer
+}
+
+const ms = (instant: string) => `(extract(epoch from ${instant}) * 1000)::float8`
+/** Of an hour of a row, 8-byte floats: its begin, the id of the row, and Wh by the quarter. */
+const packed = [
+  ms('h.hour_at'),
+  'r.row_id',
+  ...[1, 2, 3, 4].map((nth) => `h.quarter_wh[${nth}]`),
+].map((value) => `float8send((${value})::float8)`)
+const packed_bytes = 8 * packed.length
+
+/** A row whose end the edge confirms late has hours beyond its end. */
+const lastHour = `
+  select max(own.hour_at) from curtailment_hours own
+  join curtailment_rows of_row using (site_id, group_id, logger_id)
+  where own.site_id = $1 and of_row.row_id = any($5)`
+
+/** All hours of the plants in the time of the rows: other rows may share quarters with them. */
+function readPlants(
+  db: Queries,
+  site_id: string,
+  rows: readonly CurtailedRow[],
+): Promise<PlantHours[]> {
+  const from_ms = Math.min(...rows.map(({ start_at }) => start_at.getTime()))
+  const to_ms = Math.max(...rows.map(({ end_at }) => end_at.getTime()))
+  return db.query<PlantHours>(
+    `select h.logger_id, ${ms('min(h.hour_at)')} as from_ms, ${ms('max(h.hour_at)')} as to_ms,
+            string_agg(${packed.join(' || ')}, ''::bytea order by h.hour_at, r.row_id) as hours
+     from curtailment_hours h
+     join curtailment_rows r
+       on r.site_id = $1 and r.group_id = h.group_id and r.logger_id = h.logger_id
+     where h.site_id = $1 and h.logger_id = any($2) and h.hour_at >= $3
+       and h.hour_at < greatest($4, (${lastHour}) + interval '1 hour')
+       and h.quarter_wh is not null
+     group by h.logger_id`,
+    [
+      ...[site_id, [...new Set(rows.map(({ logger_id }) => logger_id))]],
+      ...[new Date(Math.floor(from_ms / hour_ms) * hour_ms), new Date(to_ms)],
+      rows.map(({ id }) => id),
+    ],
+  )
+}
+
+/** What a row has lost so far; `parts` are those of one hour and currency each. */
+interface Tally {
+  parts: Part[]
+  reason: MoneyReason | null
+}
+
+interface Part {
+  start_ms: number
+  currency: string
+  lost: number
+  avoided: number
+}
+
+function worthOfRows({ logger_id, hours }: PlantHours, prices: SitePrices): Map<number, RowWorth> {
+  const priceAt = prices.plants.get(logger_id) ?? (() => null)
+  const view = new DataView(hours.buffer, hours.byteOffset, hours.length)
+  const tallies = new Map<number, Tally>()
+  let hour = Number.NaN
+  let before_wh = [0, 0, 0, 0]
+  for (let at = 0; at < hours.length; at += packed_bytes) {
+    const float = (nth: number) => view.getFloat64(at + 8 * nth)
+    const [start_ms, id] = [float(0), float(1)]
+    if (start_ms !== hour) before_wh = [0, 0, 0, 0]
+    hour = start_ms
+    const tally = tallies.get(id) ?? { parts: [], reason: null }
+    tallies.set(id, tally)
+    for (const [nth, before] of before_wh.entries()) {
+      const own = float(2 + nth)
+      addQuarter(tally, { start_ms, at_ms: start_ms + nth * quarter_ms, before, own }, priceAt)
+      before_wh[nth] = before + own
+    }
+  }
+  return new Map([...tallies].map(([id, tally]) => [id, worthOf(tally, prices)]))
+}
+
+interface HeldQuarter {
+  /** Of its hour, and its own; Unix ms. */
+  start_ms: number
+  at_ms: number
+  /** Kept back by rows before this one, and by it; Wh. */
+  before: number
+  own: number
+}
+
+/** A quarter that lost nothing needs no price. */
+function addQuarter(
+  tally: Tally,
+  { start_ms, at_ms, before, own }: HeldQuarter,
+  priceAt: PriceAt,
+): void {
+  const quarter = priceAt(at_ms)
+  if (quarter === null || (own > 0 && quarter.price === null)) {
+    if (own > 0) tally.reason ??= quarter?.reason ?? 'no_contract'
+    return
+  }
+  const { currency, price } = quarter
+  let part = tally.parts.at(-1)
+  if (part?.start_ms !== start_ms || part.currency !== currency) {
+    part = { start_ms, currency, lost: 0, avoided: 0 }
+    tally.parts.push(part)
+  }
+  if (own === 0 || price === null) return
+  const amount = worth(before + own, price) - worth(before, price)
+  if (price > 0) part.lost += amount
+  else part.avoided -= amount
+}
+
+/** In the currency of its contract; of several in that of the site. */
+function worthOf(
+  { parts, reason }: Tally,
+  { currency: site_currency, rateAt }: SitePrices,
+): RowWorth {
+  if (reason !== null) return { amounts: null, reason }
+  const [first, ...others] = parts
+  if (first === undefined) return { amounts: null, reason: 'no_contract' }
+  const is_mixed = others.some((part) => part.currency !== first.currency)
+  const currency = is_mixed ? site_currency! : first.currency
+  let [lost, avoided] = [0n, 0n]
+  for (const part of parts) {
+    const is_same = part.currency === currency
+    const rate = is_same ? sameCurrency : rateAt(part.currency, currency, part.start_ms)
+    if (rate === null) return { amounts: null, reason: 'no_exchange_rate' }
+    lost += BigInt(converted(part.lost, rate))
+    avoided += BigInt(converted(part.avoided, rate))
+  }
+  return { amounts: { lost, avoided, currency }, reason: null }
+}

@@ -1,0 +1,68 @@
+/** Closes the record of a curtailment whose end no edge will confirm. */
+import { Type } from 'typebox'
+import type { PlatformNeeds } from '../access/people-endpoints.ts'
+import { isGiven } from '../http/authorize.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { invalid } from '../http/errors.ts'
+import { closeGroup } from '../storage/curtailment.ts'
+
+const closed = { additionalProperties: false } as const
+const SiteId = Type.String({ minLength: 1, maxLength: 64, description: 'A site of the client.' })
+const GroupId = Type.String({ minLength: 1, maxLength: 100, description: 'Of the command.' })
+
+const example = { site_id: 'demo', group_id: '0d9c7d3e-6a58-4f3f-9f2e-4f1f3b1c7a52' }
+
+const unknown = (field: string, message: string) =>
+  invalid({ location: 'body', field, code: 'unknown_reference', message })
+
+export const closeCurtailment = endpoint({
+  tag: 'Platform',
+  scope: null,
+  module: null,
+  role: 'operator',
+  method: 'POST',
+  path: '/platform/curtailment/close',
+  operation_id: 'platform_curtailment_close',
+  summary: 'Close the record of a curtailment that the edge does not confirm',
+  description:
+    'Closes the rows of a group that are `releasing`, with the reason in `note`. Nothing is sent ' +
+    'to the plant, which may still be limited. Other rows stay as they are; a group without a ' +
+    'releasing row answers `closed_count` 0. A confirmation that comes later is still recorded.',
+  body: Type.Object(
+    {
+      site_id: SiteId,
+      group_id: GroupId,
+      note: Type.String({
+        minLength: 3,
+        maxLength: 500,
+        pattern: '\\S.*\\S.*\\S',
+        description: 'Why the record is closed, typed by the person.',
+      }),
+    },
+    closed,
+  ),
+  returns: Type.Object(
+    { site_id: SiteId, group_id: GroupId, closed_count: Type.Integer({ minimum: 0 }) },
+    { ...closed, $id: 'PlatformCurtailmentClosing' },
+  ),
+  example: {
+    body: { ...example, note: 'Edge destroyed by lightning; inverters checked on site.' },
+    answer: { ...example, closed_count: 1 },
+  },
+  async handle({ tx, caller, body: { site_id, group_id, note } }, { clock }: PlatformNeeds) {
+    const sites = await tx.query('select from sites where client_id = $1 and site_id = $2', [
+      caller.client_id,
+      site_id,
+    ])
+    if (sites.length === 0 || !isGiven(site_id, caller)) {
+      throw unknown('site_id', 'is no site of the client that you may see')
+    }
+    const groups = await tx.query(
+      'select from curtailment_groups where site_id = $1 and group_id = $2',
+      [site_id, group_id],
+    )
+    if (groups.length === 0) throw unknown('group_id', 'is no command of the site')
+    const order = { site_id, group_id, now: clock.now(), by: caller.key_name, note }
+    return { site_id, group_id, closed_count: await closeGroup(tx, order) }
+  },
+})

@@ -1,0 +1,197 @@
+/**
+ * What the hours of a window are worth under the contract of a plant, and when delivering in them
+ * costs more than it pays. Money is that of whole quarters of an hour, of expected energy. Pure.
+ */
+import { rounded, significant } from '@heliograph/domain/significant'
+import type { MoneyReason } from '../contracts/accounting.ts'
+import { majorUnits, worth } from '../contracts/money.ts'
+import type { PriceAt, QuarterPrice } from '../contracts/plant-prices.ts'
+import { quarter_ms } from './clear-sky-energy.ts'
+import { limitsOf, type Plant } from './limits.ts'
+import type { ExpectedHour, Span } from './suggest.ts'
+
+/** The lowest that a command in whole percent can ask for: it cannot ask for 0. */
+const least_limit_pct = 1
+
+export interface PricedQuarter extends Span {
+  /** Expected power, kW; null where it is not known. */
+  p50_kw: number | null
+  /** null: under no contract. */
+  price: QuarterPrice | null
+}
+
+export function pricedQuarters(hours: readonly ExpectedHour[], priceAt: PriceAt): PricedQuarter[] {
+  return hours.flatMap(({ start_ms, end_ms, p50_kw }) =>
+    Array.from({ length: (end_ms - start_ms) / quarter_ms }, (_, nth) => {
+      const at_ms = start_ms + nth * quarter_ms
+      return { start_ms: at_ms, end_ms: at_ms + quarter_ms, p50_kw, price: priceAt(at_ms) }
+    }),
+  )
+}
+
+/** What there is to say of prices; means are null unless every quarter has one. */
+export function priceFigures(quarters: readonly PricedQuarter[]) {
+  const market_prices = quarters.map(({ price }) => price?.market_price ?? null)
+  const is_estimate = quarters.some(({ price }) => price?.is_estimate)
+  const money_reason = reasonOf(quarters)
+  const is_unknown = quarters.every(({ price }) => (price?.price ?? null) === null)
+  const basis = is_unknown ? 'none' : is_estimate ? 'price_forecast' : 'day_ahead'
+  return {
+    price_basis: basis as 'day_ahead' | 'price_forecast' | 'none',
+    currency: currencyOf(quarters),
+    avg_price_per_mwh: meanPrice(quarters, 'price'),
+    negative_price_min: market_prices.includes(null)
+      ? null
+      : market_prices.filter((micro) => micro! < 0).length * (quarter_ms / 60_000),
+    money_reason,
+  }
+}
+
+/** Over a span of them. */
+export function meanPrice(
+  quarters: readonly PricedQuarter[],
+  name: 'price' | 'net_price' | 'market_price',
+  { start_ms, end_ms }: Span = { start_ms: -Infinity, end_ms: Infinity },
+): number | null {
+  const within = quarters.filter((one) => one.start_ms >= start_ms && one.end_ms <= end_ms)
+  const currency = currencyOf(within)
+  let sum = 0
+  for (const { price } of within) {
+    const micro = price?.currency === currency ? price[name] : null
+    if (micro === null) return null
+    sum += micro
+  }
+  return rounded(sum / within.length / 1e6, 4)
+}
+
+/** The first thing that keeps a price from being known. */
+function reasonOf(quarters: readonly PricedQuarter[]): MoneyReason | null {
+  const currency = currencyOf(quarters)
+  for (const { price } of quarters) {
+    if (price === null) return 'no_contract'
+    if (price.reason !== null) return price.reason
+    // Nobody knows what fees in another currency leave of it.
+    if (price.currency !== currency || price.net_price === null) return 'no_exchange_rate'
+  }
+  return null
+}
+
+const currencyOf = (quarters: readonly PricedQuarter[]): string | null =>
+  quarters.find(({ price }) => price !== null)?.price?.currency ?? null
+
+/**
+ * What the energy above a limit would have been paid, and what it would have cost where the price
+ * is negative: at the price of the contract, as earnings count what curtailment loses. null where
+ * a price of such energy is not known.
+ */
+export function lostTo(limit_kw: number, quarters: readonly PricedQuarter[]) {
+  const currency = currencyOf(quarters)
+  let [lost, avoided] = [0, 0]
+  for (const { p50_kw, price } of quarters) {
+    const kept_wh = keptWh(p50_kw ?? 0, limit_kw)
+    if (kept_wh === 0) continue
+    if (price === null || price.price === null || price.currency !== currency) return null
+    const amount = worth(kept_wh, price.price)
+    if (amount > 0) lost += amount
+    else avoided -= amount
+  }
+  return {
+    expected_lost_revenue_amount: majorUnits(lost),
+    avoided_cost_amount: majorUnits(avoided),
+  }
+}
+
+const quarterWh = (power_kw: number) => Math.round((1000 * power_kw * quarter_ms) / 3_600_000)
+const keptWh = (power_kw: number, limit_kw: number) => quarterWh(Math.max(0, power_kw - limit_kw))
+
+export const windowReasons = ['negative_price', 'fees_above_price'] as const
+export const windowBases = ['day_ahead', 'price_forecast'] as const
+
+type WindowReason = (typeof windowReasons)[number]
+type WindowBasis = (typeof windowBases)[number]
+
+export interface PriceWindow {
+  start_at: string
+  end_at: string
+  reason: WindowReason
+  basis: WindowBasis
+  suggested_limit_pct: number
+  suggested_limit_kw: number
+  avg_price_per_mwh: number
+  avg_net_price_per_mwh: number
+  expected_energy_kwh: number | null
+  expected_net_amount: number | null
+  expected_curtailed_energy_kwh: number | null
+  expected_saving_amount: number | null
+  currency: string
+}
+
+/**
+ * When the plant would pay for what it delivers: quarters with more than the least limit to deliver
+ * of which, less fees that go by energy, something below 0 is left. Those in a row of one reason
+ * and one basis are one window, whatever the periods of the market.
+ */
+export function priceWindows(quarters: readonly PricedQuarter[], plant: Plant): PriceWindow[] {
+  const [limit] = limitsOf({ limit_mode: 'percent', limit_value: least_limit_pct }, [plant])
+  const limit_kw = limit!.max_power_kw
+  const windows: LosingQuarter[][] = []
+  for (const quarter of quarters) {
+    const losing = losingQuarter(quarter, limit_kw)
+    if (losing === null) continue
+    const before = windows.at(-1)?.at(-1)
+    const is_next =
+      before?.end_ms === losing.start_ms &&
+      before.reason === losing.reason &&
+      before.basis === losing.basis &&
+      before.price.currency === losing.price.currency
+    if (is_next) windows.at(-1)!.push(losing)
+    else windows.push([losing])
+  }
+  return windows.map((window) => windowOf(window, limit_kw))
+}
+
+interface LosingQuarter extends PricedQuarter {
+  price: QuarterPrice
+  net_price: number
+  reason: WindowReason
+  basis: WindowBasis
+}
+
+function losingQuarter(quarter: PricedQuarter, limit_kw: number): LosingQuarter | null {
+  const { price, p50_kw } = quarter
+  if (price === null || price.net_price === null || price.net_price >= 0) return null
+  if (p50_kw !== null && p50_kw <= limit_kw) return null
+  const is_negative = price.market_price !== null && price.market_price < 0
+  return {
+    ...quarter,
+    price,
+    net_price: price.net_price,
+    reason: is_negative ? 'negative_price' : 'fees_above_price',
+    basis: price.is_estimate ? 'price_forecast' : 'day_ahead',
+  }
+}
+
+function windowOf(quarters: readonly LosingQuarter[], limit_kw: number): PriceWindow {
+  const [first, last] = [quarters[0]!, quarters.at(-1)!]
+  const sum = (of: (p50_kw: number, net_price: number) => number) =>
+    quarters.reduce<number | null>((total, { p50_kw, net_price }) => {
+      return total === null || p50_kw === null ? null : total + of(p50_kw, net_price)
+    }, 0)
+  const kwh = (wh: number | null) => wh && significant(wh / 1000)
+  const money = (micro: number | null) => (micro === null ? null : majorUnits(micro))
+  return {
+    start_at: new Date(first.start_ms).toISOString(),
+    end_at: new Date(last.end_ms).toISOString(),
+    reason: first.reason,
+    basis: first.basis,
+    suggested_limit_pct: least_limit_pct,
+    suggested_limit_kw: limit_kw,
+    avg_price_per_mwh: meanPrice(quarters, 'price')!,
+    avg_net_price_per_mwh: meanPrice(quarters, 'net_price')!,
+    expected_energy_kwh: kwh(sum((p50_kw) => quarterWh(p50_kw))),
+    expected_net_amount: money(sum((p50_kw, net) => worth(quarterWh(p50_kw), net))),
+    expected_curtailed_energy_kwh: kwh(sum((p50_kw) => keptWh(p50_kw, limit_kw))),
+    expected_saving_amount: money(sum((p50_kw, net) => -worth(keptWh(p50_kw, limit_kw), net) + 0)),
+    currency: first.price.currency,
+  }
+}

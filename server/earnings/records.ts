@@ -1,0 +1,247 @@
+/** Accounts as they are served: a window of them in sum, and hour by hour. */
+import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
+import { addDays, day_ms, utcDate } from '@heliograph/domain/utc-day'
+import type { HourAccount } from '../contracts/accounting.ts'
+import type { Books, PlantAccounts } from '../contracts/books.ts'
+import type { RateSpan } from '../contracts/exchange-rates.ts'
+import { majorUnits } from '../contracts/money.ts'
+import { addHour, inCurrency, noSums, type Sums } from '../contracts/sums.ts'
+import { asciiText } from '../http/ascii-text.ts'
+import { hour_ms } from '../http/time-windows.ts'
+import type { spanMeta } from '../http/windows.ts'
+import type { Arbitrage } from './arbitrage.ts'
+import {
+  addCoverage,
+  type Coverage,
+  completenessPct,
+  dayOf,
+  figuresOf,
+  isPartial,
+  kwhOrNull,
+  type Now,
+  noCoverage,
+  price,
+  priceStatus,
+  ratesOf,
+} from './figures.ts'
+
+export interface Days {
+  /** YYYY-MM-DD, both inclusive. */
+  start: string
+  end: string
+  /** IANA name; `UTC` unless others were asked for. */
+  timezone: string
+}
+
+const startOf = (date: string, timezone: string): number =>
+  timezone === 'UTC' ? Date.parse(date) : hoursOfLocalDate(date, timezone).from_ms
+
+const endOf = (date: string, timezone: string): number =>
+  timezone === 'UTC' ? Date.parse(date) + day_ms : hoursOfLocalDate(date, timezone).to_ms
+
+/** The hours of whole days, up to the one that is running. */
+export function hoursOfDays({ start, end, timezone }: Days, now_ms: number) {
+  const from_ms = startOf(start, timezone)
+  const until_ms = Math.ceil(now_ms / hour_ms) * hour_ms
+  const to_ms = Math.max(from_ms, Math.min(endOf(end, timezone), until_ms))
+  return { from_ms, to_ms }
+}
+
+interface Account {
+  sums: Sums
+  coverage: Coverage
+}
+
+const noAccount = (): Account => ({ sums: noSums(), coverage: noCoverage() })
+
+/** Ascending. */
+function daysBegun(days: Days, { now_ms }: Now): Map<string, Sums> {
+  const { from_ms, to_ms } = hoursOfDays(days, now_ms)
+  const found = new Map<string, Sums>()
+  if (to_ms <= from_ms) return found
+  const last = dateIn(days.timezone)(to_ms - hour_ms)
+  for (let date = days.start; date <= last; date = addDays(date, 1)) found.set(date, noSums())
+  return found
+}
+
+const dateIn = (timezone: string) => (start_ms: number) =>
+  timezone === 'UTC' ? utcDate(start_ms) : localDate(start_ms, timezone)
+
+/** Sums of plants, of days, and of all: each hour goes into one of each. */
+export function accountsOf(
+  { plants, currency, rateAt }: Books,
+  { days, dateAt }: { days: ReadonlyMap<string, Sums>; dateAt(start_ms: number): string },
+  now: Now,
+) {
+  const all = noAccount()
+  const of_plants = plants.map((plant) => {
+    const of_plant = noAccount()
+    const fee_ids = plant.fees.map(({ fee_id }) => fee_id)
+    for (const hour of plant.hours()) {
+      const awake_s = now.awake(hour.start_ms, now.now_ms)
+      const account = currency === null ? hour : inCurrency(hour, currency, rateAt)
+      const of_day = days.get(dateAt(hour.start_ms))!
+      for (const sums of [all.sums, of_plant.sums, of_day]) addHour(sums, account, fee_ids)
+      for (const { coverage } of [all, of_plant]) {
+        addCoverage(coverage, awake_s, hour, plant.inverter_count)
+      }
+    }
+    return { plant, ...of_plant }
+  })
+  return { all, of_plants }
+}
+
+export function summaryOf(
+  books: Books,
+  arbitrage: Arbitrage,
+  { start, end, timezone, logger_id }: Days & { logger_id: number | null },
+  now: Now,
+) {
+  const { plants, currency, rates } = books
+  const days = daysBegun({ start, end, timezone }, now)
+  const { all, of_plants } = accountsOf(books, { days, dateAt: dateIn(timezone) }, now)
+  const fees = plants[0]?.fees ?? []
+  const end_ms = endOf(end, timezone)
+  const served = ({ sums, coverage }: Account, of: number | null) =>
+    figuresOf(sums, {
+      ...{ fees, coverage, end_ms, now_ms: now.now_ms },
+      ...{ currency: currency ?? arbitrage.currency, arbitrage: arbitrage.of(of) },
+    })
+  const figures = served(all, null)
+  const is_ahead = all.sums.hours_under_contract > 0 || startOf(start, timezone) >= now.now_ms
+  const nothing = is_ahead ? 'not_yet' : 'no_contract'
+  return {
+    start_date: start,
+    end_date: end,
+    timezone,
+    logger_id,
+    ...figures,
+    reason: figures.unknown[0]?.reason ?? (all.sums.known_hours > 0 ? null : nothing),
+    by_logger:
+      logger_id !== null
+        ? null
+        : of_plants.map(({ plant, ...account }) => ({
+            logger_id: plant.logger_id,
+            logger_name: plant.logger_name,
+            ...served(account, plant.logger_id),
+          })),
+    exchange_rates: ratesOf(joined(rates, arbitrage.rates)),
+    by_day: [...days].map(([date, sums]) => dayOf(date, sums)),
+    calculated_at: new Date(now.now_ms).toISOString(),
+  }
+}
+
+/** Each pair of currencies once. */
+function joined(rates: readonly RateSpan[], others: readonly RateSpan[]): RateSpan[] {
+  const pairOf = ({ currency, into }: RateSpan) => `${currency} ${into}`
+  const known = new Set(rates.map(pairOf))
+  return [...rates, ...others.filter((rate) => !known.has(pairOf(rate)))]
+}
+
+/** The hours of plants, by time and plant, each made when it comes to it. */
+export function* earningsHours({ plants }: Books, now: Now): Generator<EarnedHour> {
+  const textOf = hourTexts()
+  const accounts = plants.map((plant) => {
+    const hours = plant.hours()
+    return { plant, hours, next: hours.next().value }
+  })
+  // Plants are in service at different times.
+  for (;;) {
+    const start_ms = Math.min(...accounts.map(({ next }) => next?.start_ms ?? Infinity))
+    if (start_ms === Infinity) return
+    for (const account of accounts) {
+      if (account.next?.start_ms !== start_ms) continue
+      yield hourOf(account.next, account.plant, now, textOf)
+      account.next = account.hours.next().value
+    }
+  }
+}
+
+const items_at_once = 24
+
+type SpanMeta = ReturnType<typeof spanMeta>
+
+/** The answer of them all, some at a time: to make all items of a year first is megabytes more. */
+export function hoursText(books: Books, now: Now, span: SpanMeta): Buffer {
+  const text = asciiText()
+  text.addText('{"data":[')
+  let count = 0
+  for (const items of chunksOf(earningsHours(books, now), items_at_once)) {
+    if (count > 0) text.addText(',')
+    text.addText(JSON.stringify(items).slice(1, -1))
+    count += items.length
+  }
+  const meta = JSON.stringify({ count, ...span, exchange_rates: ratesOf(books.rates) })
+  text.addText(`],"meta":${meta}}`)
+  return text.take()
+}
+
+function* chunksOf<Item>(items: Iterable<Item>, length: number): Generator<Item[]> {
+  let chunk: Item[] = []
+  for (const item of items) {
+    if (chunk.push(item) < length) continue
+    yield chunk
+    chunk = []
+  }
+  if (chunk.length > 0) yield chunk
+}
+
+/** Whole hours as ISO 8601, many of one day after the other: that takes a tenth of their Date. */
+function hourTexts(): (hour: number) => string {
+  let known = { day: Number.NaN, date: '' }
+  return (hour) => {
+    const day = Math.floor(hour / day_ms)
+    if (day !== known.day) known = { day, date: utcDate(hour) }
+    return `${known.date}T${String((hour / hour_ms) % 24).padStart(2, '0')}:00:00.000Z`
+  }
+}
+
+/** Inverters that were measured all the time need no sun to tell how long they must be. */
+function completenessOfHour(
+  hour: HourAccount,
+  usual_count: number,
+  { now_ms, awake }: Now,
+): number | null {
+  const { awake_covered_s, inverter_count } = hour
+  const most_s = 3600 * (inverter_count ?? usual_count)
+  if (awake_covered_s > 0 && awake_covered_s >= most_s) return 100
+  const coverage = noCoverage()
+  addCoverage(coverage, awake(hour.start_ms, now_ms), hour, usual_count)
+  return completenessPct(coverage)
+}
+
+export type EarnedHour = ReturnType<typeof hourOf>
+
+function hourOf(
+  hour: HourAccount,
+  { inverter_count }: PlantAccounts,
+  { now_ms, awake }: Now,
+  textOf: (hour: number) => string,
+) {
+  const { start_ms, gross, reason, curtailed_wh } = hour
+  const end_ms = start_ms + hour_ms
+  const completeness_pct = completenessOfHour(hour, inverter_count, { now_ms, awake })
+  const fees = hour.fees.reduce((sum, amount) => sum + amount, 0)
+  const is_priced = reason === null || reason === 'no_energy'
+  const is_known = is_priced && gross !== null
+  const is_settled = is_priced && !hour.may_come
+  return {
+    start_at: textOf(start_ms),
+    end_at: textOf(end_ms),
+    logger_id: hour.logger_id,
+    market_code: hour.market_code,
+    energy_kwh: kwhOrNull(hour.energy_wh),
+    price_per_mwh: price(hour.price_micro),
+    market_price_per_mwh: price(hour.market_price_micro),
+    gross_amount: is_known ? majorUnits(gross) : null,
+    fees_amount: is_priced ? majorUnits(fees) : null,
+    net_amount: is_known ? majorUnits(gross - fees) : null,
+    curtailed_energy_kwh: kwhOrNull(curtailed_wh),
+    lost_amount: is_priced && curtailed_wh !== null ? majorUnits(hour.lost - hour.avoided) : null,
+    currency: hour.currency,
+    price_status: priceStatus(is_settled, end_ms, now_ms),
+    reason,
+    completeness_pct,
+    is_partial: isPartial(end_ms <= now_ms, completeness_pct),
+  }
+}

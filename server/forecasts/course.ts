@@ -1,0 +1,180 @@
+/** What a plant or the site gave, quarter hour by quarter hour, packed to cross into a thread. */
+import { day_ms } from '@heliograph/domain/utc-day'
+import { type PlantQuarter, quarter_ms, readPlantQuarters } from '../contracts/plant-quarters.ts'
+import { heldUntil } from '../storage/curtailment.ts'
+import type { Queries } from '../storage/database.ts'
+
+/** Quarter hours from `from_ms` on, one element each. */
+export interface Course {
+  from_ms: number
+  /** With what curtailment kept back; NaN where it is not known. */
+  available_wh: Float64Array
+  energy_wh: Float64Array
+  completeness_pct: Float32Array
+  /** Of `flags`. */
+  flags: Uint8Array
+}
+
+export const flag = { curtailed: 1, clipped: 2, faulty: 4, estimated: 8 } as const
+
+/** Of a plant with so many quarters at once that reading them holds up no request. */
+const piece_ms = 30 * day_ms
+
+interface CourseAsked {
+  site_id: string
+  logger_ids: readonly number[]
+  from_ms: number
+  to_ms: number
+}
+
+/**
+ * The plants by id and the site as their sum, which is known where each plant is. Reads a month of
+ * a plant at a time.
+ */
+export async function readCourses(
+  db: Queries,
+  { site_id, logger_ids, from_ms, to_ms }: CourseAsked,
+  signal?: AbortSignal,
+): Promise<{ site: Course; plants: Map<number, Course> }> {
+  const count = Math.max(0, Math.ceil((to_ms - from_ms) / quarter_ms))
+  const plants = new Map(logger_ids.map((logger_id) => [logger_id, emptyCourse(from_ms, count)]))
+  for (const [logger_id, course] of plants) {
+    const held = await heldSpans(db, { site_id, logger_id }, { from_ms, to_ms })
+    const out = await outageSpans(db, { site_id, logger_id }, { from_ms, to_ms })
+    for (let at = from_ms; at < to_ms; at += piece_ms) {
+      signal?.throwIfAborted()
+      const asked = {
+        site_id,
+        logger_id,
+        from: new Date(at),
+        to: new Date(Math.min(to_ms, at + piece_ms)),
+      }
+      for (const quarter of await readPlantQuarters(db, asked)) {
+        const nth = (quarter.start_ms - from_ms) / quarter_ms
+        course.available_wh[nth] = availableWh(quarter, held) ?? Number.NaN
+        course.energy_wh[nth] = quarter.energy_wh ?? Number.NaN
+        course.completeness_pct[nth] = quarter.completeness_pct
+        course.flags[nth] =
+          (isCurtailed(quarter, held) ? flag.curtailed : 0) |
+          (quarter.is_clipped ? flag.clipped : 0) |
+          (quarter.is_faulty || isWithin(out, quarter) ? flag.faulty : 0) |
+          (quarter.is_estimated ? flag.estimated : 0)
+      }
+    }
+  }
+  return { site: sumOf([...plants.values()], from_ms, count), plants }
+}
+
+interface HeldSpan {
+  from_ms: number
+  to_ms: number
+}
+
+/** When rows of curtailment held a plant. */
+const heldSpans = (
+  db: Queries,
+  { site_id, logger_id }: { site_id: string; logger_id: number },
+  { from_ms, to_ms }: HeldSpan,
+): Promise<HeldSpan[]> =>
+  db.query<HeldSpan>(
+    `select (extract(epoch from greatest(start_at, applied_at)) * 1000)::float8 as from_ms,
+            (extract(epoch from ${heldUntil('$4::timestamptz')}) * 1000)::float8 as to_ms
+     from curtailment_rows r
+     where site_id = $1 and logger_id = $2 and applied_at is not null and start_at < $4
+       and ${heldUntil('$4::timestamptz')} > $3`,
+    [site_id, logger_id, new Date(from_ms).toISOString(), new Date(to_ms).toISOString()],
+  )
+
+/** When a part of a plant was planned to be out of service: what it gave tells nothing of it. */
+const outageSpans = (
+  db: Queries,
+  { site_id, logger_id }: { site_id: string; logger_id: number },
+  { from_ms, to_ms }: HeldSpan,
+): Promise<HeldSpan[]> =>
+  db.query<HeldSpan>(
+    `select (extract(epoch from start_at) * 1000)::float8 as from_ms,
+            (extract(epoch from end_at) * 1000)::float8 as to_ms
+     from planned_outages
+     where site_id = $1 and (logger_id is null or logger_id = $2)
+       and end_at > $3 and start_at < $4`,
+    [site_id, logger_id, new Date(from_ms).toISOString(), new Date(to_ms).toISOString()],
+  )
+
+const isWithin = (spans: readonly HeldSpan[], { start_ms }: PlantQuarter): boolean =>
+  spans.some((span) => span.from_ms < start_ms + quarter_ms && span.to_ms > start_ms)
+
+/** Without light that was measured it is what was delivered, but of what a row held not known. */
+const availableWh = (quarter: PlantQuarter, held: readonly HeldSpan[]): number | null =>
+  quarter.curtailed_wh === null && isWithin(held, quarter)
+    ? null
+    : (quarter.available_wh ?? quarter.energy_wh)
+
+/** Where it is not known what a row kept back, it may have been anything. */
+const isCurtailed = (quarter: PlantQuarter, held: readonly HeldSpan[]): boolean =>
+  quarter.curtailed_wh !== null ? quarter.curtailed_wh > 0 : isWithin(held, quarter)
+
+export function emptyCourse(from_ms: number, count: number): Course {
+  return {
+    from_ms,
+    available_wh: new Float64Array(count).fill(Number.NaN),
+    energy_wh: new Float64Array(count).fill(Number.NaN),
+    completeness_pct: new Float32Array(count),
+    flags: new Uint8Array(count),
+  }
+}
+
+/** Known where each is known; as complete as the least, and with the flags of any. */
+export function sumOf(courses: readonly Course[], from_ms: number, count: number): Course {
+  const sum = emptyCourse(from_ms, count)
+  const [first, ...others] = courses
+  if (!first) return sum
+  sum.available_wh.set(first.available_wh)
+  sum.energy_wh.set(first.energy_wh)
+  sum.completeness_pct.set(first.completeness_pct)
+  sum.flags.set(first.flags)
+  for (const course of others) {
+    for (let nth = 0; nth < count; nth += 1) {
+      sum.available_wh[nth]! += course.available_wh[nth]!
+      sum.energy_wh[nth]! += course.energy_wh[nth]!
+      sum.completeness_pct[nth] = Math.min(
+        sum.completeness_pct[nth]!,
+        course.completeness_pct[nth]!,
+      )
+      sum.flags[nth]! |= course.flags[nth]!
+    }
+  }
+  return sum
+}
+
+/** What a course says of a step of one quarter hour or several. */
+interface Outcome {
+  available_kwh: number | null
+  energy_kwh: number | null
+  completeness_pct: number
+  is_curtailed: boolean
+  is_clipped: boolean
+  is_faulty: boolean
+  is_estimated: boolean
+}
+
+/** [start_ms, end_ms) of whole quarters; what lies outside of the course is not known. */
+export function outcomeOf(course: Course, start_ms: number, end_ms: number): Outcome {
+  const first = (start_ms - course.from_ms) / quarter_ms
+  const end = (end_ms - course.from_ms) / quarter_ms
+  let [available_wh, energy_wh, completeness, flags] = [0, 0, 0, 0]
+  for (let nth = first; nth < end; nth += 1) {
+    available_wh += course.available_wh[nth] ?? Number.NaN
+    energy_wh += course.energy_wh[nth] ?? Number.NaN
+    completeness += course.completeness_pct[nth] ?? 0
+    flags |= course.flags[nth] ?? 0
+  }
+  return {
+    available_kwh: Number.isNaN(available_wh) ? null : available_wh / 1000,
+    energy_kwh: Number.isNaN(energy_wh) ? null : energy_wh / 1000,
+    completeness_pct: completeness / (end - first),
+    is_curtailed: (flags & flag.curtailed) > 0,
+    is_clipped: (flags & flag.clipped) > 0,
+    is_faulty: (flags & flag.faulty) > 0,
+    is_estimated: (flags & flag.estimated) > 0,
+  }
+}

@@ -1,0 +1,252 @@
+/** Trains and runs the forecasts of prices, for every market that a plant is assigned to. */
+import { type Clock, systemStopwatch } from '@heliograph/domain/clock'
+import { localDate } from '@heliograph/domain/local-day'
+import { rounded } from '@heliograph/domain/significant'
+import { addDays, day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { seedOf } from '@heliograph/forecast/seeded-random'
+import { deliveryDay } from '../markets/periods.ts'
+import { createPriceStore, type Market, type PricePeriod } from '../markets/price-store.ts'
+import type { Database, Log } from '../storage/database.ts'
+import { eachOf } from './each-of.ts'
+import { gateClosureOf, usualGate } from './gate-closure.ts'
+import { packPrices } from './perform-prices.ts'
+import { inPieces } from './pieces.ts'
+import { type KnownPrice, priceScorer } from './price-scores.ts'
+import {
+  type PriceRun,
+  priceModelInUse,
+  priceVintages,
+  storePriceModel,
+  storePriceRun,
+} from './price-store.ts'
+import { scored_days_max } from './score-runs.ts'
+import type { PriceLimits } from './tasks.ts'
+import type { ForecastThread } from './thread.ts'
+
+/** The longest window that the model looks at, and its calibration. */
+const history_days_max = 1200
+/** Enough for all that a forecast looks back to. */
+const known_days = 30
+const hold_out_days = 14
+const days_ahead = 2
+
+interface PriceNeeds {
+  db: Database
+  clock: Clock
+  log: Log
+  thread: ForecastThread
+  signal: AbortSignal
+}
+
+/**
+ * Those that plants are or will be assigned to; `only_untried`: of these, those without a model
+ * that were never tried, or of which prices came since.
+ */
+async function eachMarket(
+  needs: PriceNeeds,
+  { only_untried }: { only_untried: boolean },
+  work: (market: Market) => Promise<void>,
+) {
+  const { db, clock } = needs
+  const codes = await db.query<{ market_code: string }>(
+    `select distinct coalesce(sold_market_code, market_code) as market_code
+     from market_assignments
+     where (valid_to is null or valid_to >= $1) and not ($2 and exists (
+       select from price_trainings t
+       where t.market_code = coalesce(sold_market_code, market_assignments.market_code)
+         and (exists (
+             select from price_models m where m.market_code = t.market_code and m.state = 'in_use')
+           or not exists (
+             select from market_prices p
+             where p.market_code = t.market_code and p.kind = 'day_ahead' and p.is_current
+               and p.fetched_at > t.ended_at))))
+     order by 1`,
+    [utcDate(clock.now()), only_untried],
+  )
+  const store = createPriceStore(db)
+  const failure = 'prices were not forecast'
+  await eachOf(codes, { ...needs, failure }, async ({ market_code }) => {
+    const market = await store.market(market_code)
+    if (market) await work(market)
+  })
+}
+
+const gateOfMarket = ({ timezone, gate_closure_local }: Market) => ({
+  timezone,
+  gate_closure_local: gate_closure_local ?? usualGate.gate_closure_local,
+})
+
+const limitsOf = ({ price_min_per_mwh, price_max_per_mwh }: Market): PriceLimits => ({
+  price_min_per_mwh,
+  price_max_per_mwh,
+})
+
+const inUnits = ({ start_ms, end_ms, price_micro }: PricePeriod): KnownPrice => ({
+  ...{ start_ms, end_ms },
+  price_per_mwh: price_micro / 1_000_000,
+})
+
+export const trainPriceForecasts = (
+  needs: PriceNeeds,
+  which: { only_untried: boolean },
+): Promise<void> =>
+  eachMarket(needs, which, async (market) => {
+    const { db, clock } = needs
+    const { market_code } = market
+    const noted = (error: string | null, day_count: number) =>
+      db.execute(
+        `insert into price_trainings (market_code, ended_at, error, day_count)
+         values ($1, $2, $3, $4)
+         on conflict (market_code) do update set ended_at = excluded.ended_at,
+           error = excluded.error, day_count = excluded.day_count`,
+        [market_code, clock.now().toISOString(), error, day_count],
+      )
+    try {
+      await noted(null, await trainMarket(needs, market))
+    } catch (error) {
+      await noted((error as Error).message, 0)
+      throw error
+    }
+    await scoreMarket(needs, market)
+  })
+
+/** How many delivery days there were to learn from. */
+async function trainMarket({ db, clock, thread }: PriceNeeds, market: Market): Promise<number> {
+  const { market_code, timezone } = market
+  const began = clock.now()
+  const began_ms = systemStopwatch.elapsedMs()
+  // Whole delivery days that are over: those of today and tomorrow come into the next training.
+  const today_ms = deliveryDay(localDate(began.getTime(), timezone), timezone).start_ms
+  const past = { from_ms: today_ms - history_days_max * day_ms, to_ms: today_ms }
+  const store = createPriceStore(db)
+  const prices = await inPieces(past, async ({ from_ms, to_ms }) => {
+    const span = { from: new Date(from_ms), to: new Date(to_ms) }
+    const periods = await store.dayAhead(market_code, span)
+    // One across the border is of the piece that it begins in.
+    return packPrices(periods.filter(({ start_ms }) => start_ms >= from_ms).map(inUnits))
+  })
+  if (prices.length === 0) return 0
+  const version = await nextVersion(db, market_code)
+  const { trained, day_count } = await thread.run({
+    kind: 'train_prices',
+    prices,
+    ...{ timezone, limits: limitsOf(market), hold_out_days },
+    previous: (await priceModelInUse(db, market_code))?.model ?? null,
+    seed: seedOf(`${market_code} ${version}`),
+  })
+  if (trained) {
+    const gate = gateOfMarket(market)
+    await storePriceModel(db, market_code, {
+      version,
+      trained_at: clock.now(),
+      facts: {
+        from_at: new Date(trained.from_ms).toISOString(),
+        to_at: new Date(trained.to_ms).toISOString(),
+        sample_count: trained.day_count,
+        hold_out_days,
+        method: trained.method,
+        training_s: rounded((systemStopwatch.elapsedMs() - began_ms) / 1000, 3),
+      },
+      sums: trained.sums,
+      model: trained.model,
+      is_worse: trained.is_worse,
+      hindcasts: trained.hindcasts.map(
+        (day): PriceRun => ({
+          ...day,
+          issued_at: new Date(gateClosureOf(day.start_ms, gate)),
+          is_hindcast: true,
+          model_version: version,
+          known_until_at: new Date(day.start_ms),
+        }),
+      ),
+    })
+  }
+  return day_count
+}
+
+async function nextVersion(db: Database, market_code: string): Promise<number> {
+  const [row] = await db.query<{ version: number }>(
+    'select coalesce(max(version), 0) + 1 as version from price_models where market_code = $1',
+    [market_code],
+  )
+  return row!.version
+}
+
+/**
+ * Forecasts the delivery days from today on that have no prices yet, where new prices or a new
+ * model came since they were last forecast.
+ */
+export const runPriceForecasts = (needs: PriceNeeds): Promise<void> =>
+  eachMarket(needs, { only_untried: false }, async (market) => {
+    const { db, clock, thread } = needs
+    const { market_code, timezone } = market
+    const model = await priceModelInUse(db, market_code)
+    if (!model) return
+    const now = clock.now()
+    const from = new Date(now.getTime() - known_days * day_ms)
+    const to = new Date(now.getTime() + (days_ahead + 2) * day_ms)
+    const prices = await createPriceStore(db).dayAhead(market_code, { from, to })
+    const newest_ms = prices.at(-1)?.end_ms
+    if (newest_ms === undefined) return
+    const today = localDate(now.getTime(), timezone)
+    const open = Array.from({ length: days_ahead + 1 }, (_, ahead) => addDays(today, ahead)).filter(
+      (date) => deliveryDay(date, timezone).start_ms >= newest_ms,
+    )
+    const asked = open.map((delivery_date) => ({ delivery_date, before: now }))
+    const is_new = ({ model_version, known_until_at, is_hindcast }: PriceRun) =>
+      !is_hindcast && model_version === model.version && known_until_at.getTime() === newest_ms
+    const found = await priceVintages(db, market_code, asked)
+    const done = new Set(found.filter(is_new).map(({ delivery_date }) => delivery_date))
+    const delivery_dates = open.filter((date) => !done.has(date))
+    if (delivery_dates.length === 0) return
+    const last = prices.at(-1)!
+    const days = await thread.run({
+      kind: 'predict_prices',
+      model: model.model,
+      prices: packPrices(prices.map(inUnits)),
+      ...{ timezone, limits: limitsOf(market) },
+      delivery_dates,
+      resolution_minutes: (last.end_ms - last.start_ms) / 60_000,
+    })
+    for (const day of days) {
+      await storePriceRun(db, market_code, {
+        ...day,
+        issued_at: now,
+        is_hindcast: false,
+        model_version: model.version,
+        known_until_at: new Date(newest_ms),
+      })
+    }
+  })
+
+/** The delivery days before today, each by the last forecast before its gate closed. */
+async function scoreMarket({ db, clock }: PriceNeeds, market: Market): Promise<void> {
+  const { market_code, timezone } = market
+  const today = localDate(clock.now().getTime(), timezone)
+  const dates = Array.from({ length: scored_days_max }, (_, nth) => addDays(today, -1 - nth))
+  const gate = gateOfMarket(market)
+  const runs = await priceVintages(
+    db,
+    market_code,
+    dates.map((delivery_date) => {
+      const { start_ms } = deliveryDay(delivery_date, timezone)
+      return { delivery_date, before: new Date(gateClosureOf(start_ms, gate)) }
+    }),
+  )
+  const first = runs[0]
+  if (!first) return
+  const prices = await createPriceStore(db).dayAhead(market_code, {
+    from: new Date(first.start_ms - day_ms),
+    to: new Date(deliveryDay(today, timezone).start_ms),
+  })
+  const score = priceScorer(prices.map(inUnits))
+  await db.execute(
+    `insert into price_scores (market_code, delivery_date, sums)
+     select $1, * from unnest($2::date[], $3::jsonb[])
+     on conflict (market_code, delivery_date) do update set sums = excluded.sums`,
+    [
+      ...[market_code, runs.map(({ delivery_date }) => delivery_date)],
+      runs.map((run) => JSON.stringify(score(run, run.is_hindcast))),
+    ],
+  )
+}

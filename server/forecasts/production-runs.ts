@@ -1,0 +1,247 @@
+/** Makes forecasts of production from the newest weather forecast, and keeps them as issued. */
+import type { Clock } from '@heliograph/domain/clock'
+import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import type { Plant } from '@heliograph/forecast/plant'
+import type { Database, Log, Queries } from '../storage/database.ts'
+import { type Course, readCourses } from './course.ts'
+import { eachOf } from './each-of.ts'
+import { modelInUse, setAside } from './model-store.ts'
+import { isOutdated, readRunBasis } from './run-basis.ts'
+import { type ForecastRun, type NewRun, newestRuns, seriesOf, storeRuns } from './run-store.ts'
+import {
+  type ForecastSite,
+  type ForecastTarget,
+  readForecastSite,
+  readPlants,
+  type Target,
+  targetsOf,
+} from './targets.ts'
+import type { Grid, History, PredictItem } from './tasks.ts'
+import type { ForecastThread } from './thread.ts'
+import type { KnownStep } from './weather/run.ts'
+import { createWeatherForecastStore } from './weather/store.ts'
+import { onGrid, packSteps } from './weather-grid.ts'
+
+const minute_ms = 60_000
+const hour_ms = 60 * minute_ms
+/** Days after today that are forecast. */
+const days_ahead = 2
+/** Of history that tells how far physics is off at a plant without a model. */
+const history_ms = 30 * day_ms
+/** How long before each of its steps the weather of that history was known. */
+const history_leads_h = [1, 12, 36, 60] as const
+
+interface RunNeeds {
+  db: Database
+  clock: Clock
+  thread: ForecastThread
+}
+
+/** Whether a day, midnight UTC in Unix ms, is one of those that are forecast. */
+export function isWithinReach(day: number, now: Date): boolean {
+  const today = utcDayStart(now)
+  return day >= today && day <= today + days_ahead * day_ms
+}
+
+/** The arrays and ratings that a model needs; null where they are not known. */
+export function plantOf(site: ForecastSite, target: ForecastTarget): Plant | null {
+  const arrays = target.panels.filter(({ dc_capacity_kwp }) => dc_capacity_kwp > 0)
+  if (site.place === null || arrays.length === 0) return null
+  const { rated_power_kw } = target
+  const dc_capacity_kwp = arrays.reduce((sum, array) => sum + array.dc_capacity_kwp, 0)
+  return { rated_power_kw, dc_capacity_kwp, place: site.place, arrays }
+}
+
+/**
+ * The newest runs of targets for a day, and whether they are to be made anew, for requests and the
+ * job alike: where one no longer stands, or a target that can be forecast has none.
+ */
+export async function readIssued(
+  db: Queries,
+  site_id: string,
+  { targets, day, now }: { targets: readonly Target[]; day: number; now: Date },
+): Promise<{ runs: ForecastRun[]; is_due: boolean }> {
+  const until = new Date(now.getTime() + 1)
+  const [runs, basis] = await Promise.all([
+    newestRuns(db, site_id, { targets, target_date: utcDate(day), until }),
+    readRunBasis(db, site_id, { targets, day, now }),
+  ])
+  if (runs.some((run) => isOutdated(run, basis.get(run.target)!))) return { runs, is_due: true }
+  if (runs.length === targets.length) return { runs, is_due: false }
+  const made = new Set(runs.map(({ target }) => target))
+  const site = await readForecastSite(db, site_id)
+  const isMissing = (target: ForecastTarget) =>
+    targets.includes(target.target) && !made.has(target.target)
+  const missing = site?.targets.filter(isMissing) ?? []
+  return { runs, is_due: missing.some((target) => plantOf(site!, target) !== null) }
+}
+
+/**
+ * Makes and keeps a run of every target of a site for each of some days (midnights UTC, Unix ms)
+ * from what is known now; targets whose panels or position are not known have none. All runs of a
+ * day are kept, or none.
+ */
+export async function makeRuns(
+  needs: RunNeeds,
+  site_id: string,
+  days: readonly number[],
+): Promise<void> {
+  const { db, clock, thread } = needs
+  const site = await readForecastSite(db, site_id)
+  if (!site) return
+  const wanted = site.targets.flatMap((target) => {
+    const plant = plantOf(site, target)
+    return plant ? [{ target, plant }] : []
+  })
+  if (wanted.length === 0 || days.length === 0) return
+  const issued_at = clock.now()
+  const weather = await weatherOf(db, site_id, { days, at: issued_at })
+  const items = await itemsOf(needs, site, { wanted, weather })
+  const forecasts = await thread.run({ kind: 'predict', items })
+  const unread = items.filter((_, nth) => forecasts[nth] === null)
+  for (const { target, version } of unread) {
+    await setAside(db, site_id, { target, version: version!, at: issued_at })
+  }
+  // They are without a model now.
+  if (unread.length > 0) return makeRuns(needs, site_id, days)
+  const targets = items.map(({ target }) => target)
+  const basis = await readRunBasis(db, site_id, { targets, day: days[0]!, now: issued_at })
+  for (const [at, { day, known }] of weather.entries()) {
+    const runs = items.map(({ target, version, days }, nth): NewRun => {
+      const { grid, weather: of_day } = days[at]!
+      const absence = version === null ? (basis.get(target)!.absence ?? 'no_model_yet') : null
+      return {
+        ...seriesOf(forecasts[nth]![at]!),
+        ...newest(known),
+        target,
+        target_date: utcDate(day),
+        issued_at,
+        is_hindcast: false,
+        model: version === null ? 'physical' : 'blend',
+        model_version: version,
+        fallback_reason: of_day.length === 0 ? 'no_weather_forecast' : absence,
+        resolution_minutes: grid.step_ms / minute_ms,
+      }
+    })
+    await db.transaction((tx) => storeRuns(tx, site_id, runs))
+  }
+}
+
+type Item = PredictItem & { target: Target; version: number | null }
+
+interface DayWeather {
+  day: number
+  known: KnownStep[]
+}
+
+/** Of each target its model, read once for all days, or what physics missed lately. */
+async function itemsOf(
+  needs: RunNeeds,
+  site: ForecastSite,
+  of: { wanted: { target: ForecastTarget; plant: Plant }[]; weather: readonly DayWeather[] },
+): Promise<Item[]> {
+  const items: Item[] = []
+  let past: Past | null = null
+  for (const { target, plant } of of.wanted) {
+    const model = await modelInUse(needs.db, site.site_id, target.target)
+    if (!model) past ??= await recentPast(needs, site)
+    items.push({
+      plant,
+      days: of.weather.map(({ day, known }) => {
+        const step_ms = (model?.facts.step_minutes ?? stepMinutes(known)) * minute_ms
+        const grid = { from_ms: day, to_ms: day + day_ms, step_ms }
+        return { grid, weather: packSteps(onGrid(known, grid)) }
+      }),
+      model: model?.model ?? null,
+      history: model ? null : historyOf(past!, target),
+      target: target.target,
+      version: model?.version ?? null,
+    })
+  }
+  return items
+}
+
+async function weatherOf(
+  db: Queries,
+  site_id: string,
+  { days, at }: { days: readonly number[]; at: Date },
+): Promise<DayWeather[]> {
+  const store = createWeatherForecastStore(db)
+  const weather: DayWeather[] = []
+  for (const day of days) {
+    const window = { from: new Date(day), to: new Date(day + day_ms) }
+    weather.push({ day, known: await store.knownAt(site_id, at, window) })
+  }
+  return weather
+}
+
+/** Whose weather it is, and when the newest of it was issued. */
+function newest(known: readonly KnownStep[]): Pick<NewRun, 'weather_source' | 'weather_issued_at'> {
+  const step = known.reduce<KnownStep | null>(
+    (best, other) => (best === null || other.issued_at > best.issued_at ? other : best),
+    null,
+  )
+  return { weather_source: step?.source ?? null, weather_issued_at: step?.issued_at ?? null }
+}
+
+/** Of most of the time that is known; an hour where nothing is. */
+export function stepMinutes(known: readonly KnownStep[]): number {
+  const lengths = new Map<number, number>()
+  for (const { start_ms, end_ms } of known) {
+    const length = end_ms - start_ms
+    lengths.set(length, (lengths.get(length) ?? 0) + length)
+  }
+  const [most] = [...lengths].sort((a, b) => b[1] - a[1])
+  return (most?.[0] ?? hour_ms) / minute_ms
+}
+
+interface Past {
+  courses: { site: Course; plants: Map<number, Course> }
+  weather: Float64Array[]
+  grid: Grid
+}
+
+/** What the plants of a site did lately, and how the weather had been forecast at several leads. */
+async function recentPast({ db, clock }: RunNeeds, site: ForecastSite): Promise<Past> {
+  const { site_id, targets } = site
+  const to_ms = Math.floor(clock.now().getTime() / hour_ms) * hour_ms
+  const grid = { from_ms: to_ms - history_ms, to_ms, step_ms: hour_ms }
+  const logger_ids = targets.flatMap(({ logger_id }) => logger_id ?? [])
+  const courses = await readCourses(db, { site_id, logger_ids, ...grid })
+  const window = { from: new Date(grid.from_ms), to: new Date(to_ms) }
+  const store = createWeatherForecastStore(db)
+  const weather: Float64Array[] = []
+  for (const lead_h of history_leads_h) {
+    const known = await store.history(site_id, window, (start_ms) => start_ms - lead_h * hour_ms)
+    weather.push(packSteps(onGrid(known, grid)))
+  }
+  return { courses, weather, grid }
+}
+
+function historyOf({ courses, weather, grid }: Past, { logger_id }: ForecastTarget): History {
+  const course = logger_id === null ? courses.site : courses.plants.get(logger_id)!
+  return { course, weather, grid }
+}
+
+/** Today and the days ahead of every site, where what was issued no longer stands. */
+export async function runForecasts(
+  needs: RunNeeds & { log: Log; signal: AbortSignal },
+): Promise<void> {
+  const { db, clock } = needs
+  const now = clock.now()
+  const sites = await db.query<{ site_id: string }>(
+    'select distinct site_id from loggers where retired_at is null order by site_id',
+  )
+  const today = utcDayStart(now)
+  const days = Array.from({ length: days_ahead + 1 }, (_, ahead) => today + ahead * day_ms)
+  const failure = 'forecasts were not made'
+  await eachOf(sites, { ...needs, failure }, async ({ site_id }) => {
+    const targets = targetsOf(await readPlants(db, site_id))
+    const due: number[] = []
+    for (const day of days) {
+      const { is_due } = await readIssued(db, site_id, { targets, day, now })
+      if (is_due) due.push(day)
+    }
+    await makeRuns(needs, site_id, due)
+  })
+}

@@ -1,0 +1,94 @@
+/** When plants were in service: what the site was at a time, which later changes do not rewrite. */
+
+import { quarter_ms } from '../contracts/plant-quarters.ts'
+import type { Queries } from '../storage/database.ts'
+import { type Course, emptyCourse, sumOf } from './course.ts'
+
+interface Span {
+  from_ms: number
+  to_ms: number
+}
+
+/** A plant over its service [from_ms, to_ms), Unix ms; infinite until it is retired. */
+export interface PlantService extends Span {
+  logger_id: number
+  rated_power_kw: number
+}
+
+/**
+ * The plants of a site that were in service in a part of a span, by id: from the first energy that
+ * is known of them, or when they came into the inventory if that was earlier, until they retired.
+ */
+export async function readServices(
+  db: Queries,
+  site_id: string,
+  { from_ms, to_ms }: Span,
+): Promise<PlantService[]> {
+  const plants = await db.query<Omit<PlantService, 'to_ms'> & { to_ms: number | null }>(
+    `select logger_id, rated_power_kw,
+            (extract(epoch from least(created_at, first_at)) * 1000)::float8 as from_ms,
+            (extract(epoch from retired_at) * 1000)::float8 as to_ms
+     from loggers l, lateral (
+       select min(hour_at) as first_at from logger_hours h
+       where h.site_id = l.site_id and h.logger_id = l.logger_id
+     ) as known
+     where site_id = $1 and rated_power_kw > 0
+     order by logger_id`,
+    [site_id],
+  )
+  return plants
+    .map((plant) => ({ ...plant, to_ms: plant.to_ms ?? Number.POSITIVE_INFINITY }))
+    .filter((plant) => plant.from_ms < to_ms && plant.to_ms > from_ms)
+}
+
+/** The rated power of the plants that are in service at an instant, kW. */
+export const ratedPowerAt = (services: readonly PlantService[], at_ms: number): number =>
+  services
+    .filter((service) => isWithin(service, at_ms))
+    .reduce((sum, { rated_power_kw }) => sum + rated_power_kw, 0)
+
+const isWithin = ({ from_ms, to_ms }: Span, at_ms: number): boolean =>
+  from_ms <= at_ms && at_ms < to_ms
+
+/**
+ * The sum, at any time, of the plants that were in service then, over a span of whole quarters that
+ * their courses cover; not known where none was.
+ */
+export function siteInService(
+  plants: ReadonlyMap<number, Course>,
+  services: readonly PlantService[],
+  { from_ms, to_ms }: Span,
+): Course {
+  const site = emptyCourse(from_ms, (to_ms - from_ms) / quarter_ms)
+  const changes = services.flatMap((service) => [service.from_ms, service.to_ms])
+  const borders = [from_ms, ...changes.map(quarterFrom), to_ms]
+    .filter((at_ms) => at_ms >= from_ms && at_ms <= to_ms)
+    .sort((a, b) => a - b)
+  for (const [nth, start_ms] of borders.slice(0, -1).entries()) {
+    const end_ms = borders[nth + 1]!
+    const serving = services.filter((service) => isWithin(service, start_ms))
+    const parts = serving.map(({ logger_id }) => partOf(plants.get(logger_id), start_ms, end_ms))
+    const sum = sumOf(parts, start_ms, (end_ms - start_ms) / quarter_ms)
+    const at = (start_ms - from_ms) / quarter_ms
+    site.available_wh.set(sum.available_wh, at)
+    site.energy_wh.set(sum.energy_wh, at)
+    site.completeness_pct.set(sum.completeness_pct, at)
+    site.flags.set(sum.flags, at)
+  }
+  return site
+}
+
+/** Of a change within a quarter hour, the quarter that follows. */
+const quarterFrom = (at_ms: number): number => Math.ceil(at_ms / quarter_ms) * quarter_ms
+
+function partOf(course: Course | undefined, start_ms: number, end_ms: number): Course {
+  if (course === undefined) return emptyCourse(start_ms, (end_ms - start_ms) / quarter_ms)
+  const [first, end] = [start_ms, end_ms].map((ms) => (ms - course.from_ms) / quarter_ms)
+  return {
+    from_ms: start_ms,
+    available_wh: course.available_wh.subarray(first, end),
+    energy_wh: course.energy_wh.subarray(first, end),
+    completeness_pct: course.completeness_pct.subarray(first, end),
+    flags: course.flags.subarray(first, end),
+  }
+}

@@ -1,0 +1,207 @@
+/** Every job of the server. A line here is all that a new one needs beside its code. */
+import { systemTimers } from '@heliograph/domain/clock'
+import { readingKinds } from '@heliograph/domain/readings'
+import { forgetSignIns } from './access/sign-in-lock.ts'
+import { evaluateEverySite } from './alerts/rounds.ts'
+import { sumBatteryDays } from './batteries/battery-days-job.ts'
+import { sumCurtailedEnergy } from './control/curtailed-energy.ts'
+import { runAll, trainAll } from './forecasts/jobs.ts'
+import { fetchWeather } from './forecasts/weather/fetch-weather.ts'
+import { deleteExpired } from './http/idempotency.ts'
+import { forgetWrites } from './http/write-audit.ts'
+import { defineJob, type JobContext } from './jobs/job.ts'
+import { forgetAbandonedJournals, forgetReplicas } from './link/abandoned-journals.ts'
+import { forgetMails } from './mail/deliveries.ts'
+import { sendMails } from './mail/send.ts'
+import { openMailer } from './mail/transport.ts'
+import { fetchPrices } from './markets/fetch.ts'
+import { createCatalog } from './reports/catalog.ts'
+import { makeReports } from './reports/making.ts'
+import { planReports } from './reports/planning.ts'
+import { isWithheld } from './reports/reader.ts'
+import { createReportWriter } from './reports/writers/write.ts'
+import { ensurePartitions, weeksAhead } from './storage/partitions.ts'
+import { watchGaps } from './telemetry/gaps/watch.ts'
+import { keepTiers } from './telemetry/retention.ts'
+import { watchWorkOrders } from './work/overdue.ts'
+
+/** Beside those that late readings marked, as the ratings of a unit may have been corrected. */
+const battery_days_again = 15
+
+const reading_tables = Object.values(readingKinds).map(({ table }) => table)
+
+export const jobs = [
+  defineJob({
+    name: 'make_partitions',
+    schedule: '7 * * * *',
+    seconds_max: 300,
+    run: makePartitions,
+  }),
+  defineJob({
+    name: 'keep_tiers',
+    schedule: '20 2 * * *',
+    seconds_max: 21_600,
+    run: keepTiers,
+  }),
+  defineJob({
+    name: 'forget_abandoned_journals',
+    schedule: '50 2 * * *',
+    seconds_max: 600,
+    run: ({ db }) => forgetAbandonedJournals(db),
+  }),
+  defineJob({
+    name: 'forget_request_records',
+    schedule: '*/10 * * * *',
+    seconds_max: 300,
+    async run({ db, clock }) {
+      await deleteExpired(db, clock.now())
+      await forgetReplicas(db)
+    },
+  }),
+  defineJob({
+    name: 'forget_writes',
+    schedule: '10 3 * * *',
+    seconds_max: 600,
+    run: ({ db, clock }) => forgetWrites(db, clock.now()),
+  }),
+  defineJob({
+    name: 'forget_sign_ins',
+    schedule: '35 * * * *',
+    seconds_max: 300,
+    run: ({ db, clock }) => forgetSignIns(db, clock.now()),
+  }),
+  // Also whenever a mail was queued.
+  defineJob({
+    name: 'send_mail',
+    schedule: '* * * * *',
+    seconds_max: 3600,
+    own_turn: true,
+    run: sendQueued,
+  }),
+  defineJob({
+    name: 'forget_mails',
+    schedule: '15 3 * * *',
+    seconds_max: 600,
+    run: ({ db, clock }) => forgetMails(db, clock.now()),
+  }),
+  defineJob({
+    name: 'watch_gaps',
+    schedule: '* * * * *',
+    seconds_max: 600,
+    run: ({ db, clock, signal }) => watchGaps(db, clock.now(), signal),
+  }),
+  defineJob({
+    name: 'evaluate_alerts',
+    schedule: '* * * * *',
+    seconds_max: 600,
+    own_turn: true,
+    run: ({ db, clock, log, signal }) =>
+      evaluateEverySite({ db, log }, { now: () => clock.now(), signal }),
+  }),
+  defineJob({
+    name: 'watch_work_orders',
+    schedule: '*/10 * * * *',
+    seconds_max: 600,
+    run: ({ db, clock, signal }) => watchWorkOrders(db, { now: clock.now(), signal }),
+  }),
+  defineJob({
+    name: 'sum_curtailed_energy',
+    schedule: '* * * * *',
+    seconds_max: 600,
+    run: (context) => sumCurtailed(context, 2),
+  }),
+  // Once more, with the readings that an edge kept through an outage.
+  defineJob({
+    name: 'sum_curtailed_energy_again',
+    schedule: '40 1 * * *',
+    seconds_max: 21_600,
+    run: (context) => sumCurtailed(context, 8 * 24),
+  }),
+  defineJob({
+    name: 'sum_battery_days',
+    schedule: '35 * * * *',
+    seconds_max: 3600,
+    run: (context) => sumBatteries(context, 0),
+  }),
+  // Once more, with the readings that came late.
+  defineJob({
+    name: 'sum_battery_days_again',
+    schedule: '5 2 * * *',
+    seconds_max: 21_600,
+    run: (context) => sumBatteries(context, battery_days_again),
+  }),
+  defineJob({
+    name: 'fetch_prices',
+    schedule: '*/10 * * * *',
+    seconds_max: 3600,
+    run: ({ settings, ...context }) => fetchPrices({ ...context, settings: settings.prices }),
+  }),
+  // Looks often, so that a new site does not wait for long; it asks an hour at most.
+  defineJob({
+    name: 'fetch_weather',
+    schedule: '*/5 * * * *',
+    seconds_max: 3600,
+    run: ({ db, clock, log, signal, settings }) =>
+      fetchWeather({ db, clock, log, signal, settings: settings.weather_forecast }),
+  }),
+  // After the day's last hours were summed up, in the zones of most plants.
+  defineJob({
+    name: 'train_forecasts',
+    schedule: '50 0 * * *',
+    seconds_max: 21_600,
+    run: ({ db, clock, log, signal }) => trainAll({ db, clock, log, signal }),
+  }),
+  // Soon after the weather was fetched, with a site's first model where its history has come.
+  defineJob({
+    name: 'run_forecasts',
+    schedule: '2-59/5 * * * *',
+    seconds_max: 3600,
+    run: ({ db, clock, log, signal }) => runAll({ db, clock, log, signal }),
+  }),
+  defineJob({
+    name: 'plan_reports',
+    schedule: '* * * * *',
+    seconds_max: 600,
+    run: planReports,
+  }),
+  // Also at once, when a run is queued: see main.ts.
+  defineJob({
+    name: 'run_reports',
+    schedule: '* * * * *',
+    seconds_max: 600,
+    run: (context) =>
+      makeReports({
+        ...context,
+        catalog: createCatalog(),
+        openWriter: () => createReportWriter({ timers: systemTimers }),
+      }),
+  }),
+]
+
+function sendQueued({ settings: { mail }, ...context }: JobContext): Promise<void> {
+  const { db, clock } = context
+  return sendMails({
+    ...context,
+    mail: mail && { settings: mail, mailer: openMailer(mail) },
+    isWithheld: (run) => isWithheld(db, run, clock.now()),
+  })
+}
+
+function sumCurtailed({ db, clock, signal }: JobContext, hours: number): Promise<void> {
+  const now = clock.now()
+  const since = new Date(now.getTime() - hours * 3_600_000)
+  return sumCurtailedEnergy(db, { since, now, signal })
+}
+
+/** Never of days whose readings may be down to one an hour, which tells less than the sum has. */
+function sumBatteries({ db, clock, signal, settings }: JobContext, days: number): Promise<void> {
+  const { retention_minute_days: kept_days } = settings
+  return sumBatteryDays(db, { again_days: days, kept_days, now: clock.now(), signal })
+}
+
+/** The partitions of readings from now to four weeks ahead; those of late ones come with them. */
+async function makePartitions({ db, clock, log }: JobContext): Promise<void> {
+  const { from, to } = weeksAhead(clock.now())
+  const made = await ensurePartitions(db, reading_tables, from, to)
+  if (made.length > 0) log.info({ made }, 'partitions were made')
+}

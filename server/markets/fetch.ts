@@ -1,0 +1,179 @@
+/** The job that keeps the prices of the markets that are followed. */
+import type { Clock } from '@heliograph/domain/clock'
+import type { Database, Log } from '../storage/database.ts'
+import { limitFault } from './auction-limits.ts'
+import { backOff, dueDays, type FetchedDay } from './due.ts'
+import { deliveryDay, holesIn, type PeriodSpan } from './periods.ts'
+import { createPriceStore, type FollowedSource, type Market, readPrices } from './price-store.ts'
+import { inCurrency, storePrices } from './publications.ts'
+import { energyChartsSource } from './sources/energy-charts.ts'
+import { entsoeSource } from './sources/entsoe.ts'
+import { createGet } from './sources/http-get.ts'
+import { simulatedSource } from './sources/simulated.ts'
+import type { Get, Outcome, Source } from './sources/source.ts'
+
+export interface PriceSettings {
+  /** Of ENTSO-E's web API; a secret. null: none. */
+  entsoe_token: string | null
+  entsoe_url: string
+  energy_charts_url: string
+}
+
+export interface FetchContext {
+  db: Database
+  clock: Clock
+  log: Log
+  settings: PriceSettings
+  signal: AbortSignal
+}
+
+/** Of one market in one run: a long past is filled in over several, where a service is asked. */
+const days_at_once = 40
+/** So many days that fail in one run speak of the source, and not of the days. */
+const failures_at_once = 3
+
+/** Asks the sources for what is due, market by market; what fails is kept and told, not thrown. */
+export async function fetchPrices(context: FetchContext, get: Get = createGet()): Promise<void> {
+  const { db, clock, signal } = context
+  const waiting = await db.query<{ market_code: string }>(
+    'select market_code from price_fetches where next_attempt_at > $1',
+    [clock.now()],
+  )
+  const resting = new Set(waiting.map(({ market_code }) => market_code))
+  for (const market of await createPriceStore(db).markets()) {
+    if (signal.aborted) return
+    if (market.source === null || resting.has(market.market_code)) continue
+    try {
+      await fetchMarket(market, context, get)
+    } catch (error) {
+      // A request that was cut short because the server stops is asked again by the next run.
+      if (!signal.aborted) throw error
+    }
+  }
+}
+
+/** What is due of one market. A day that fails does not keep others from being asked for. */
+export async function fetchMarket(
+  market: Market,
+  context: FetchContext,
+  get: Get = createGet(),
+): Promise<void> {
+  const { db, clock, signal } = context
+  const source = sourceOf(market.source!, context.settings)
+  const failures: string[] = []
+  let understood_count = 0
+  const due = await readDue(db, market, clock.now())
+  for (const date of market.source === 'simulated' ? due : due.slice(0, days_at_once)) {
+    if (signal.aborted || failures.length === failures_at_once) break
+    const now = clock.now()
+    const day = deliveryDay(date, market.timezone)
+    const answer = await source.fetchDay(market, day, { get, now, signal })
+    const stored = answer.outcome === 'published' ? await keep(db, market, { answer, now }) : null
+    const failure = answer.outcome === 'failed' ? answer.reason : stored
+    if (failure !== null) failures.push(`${date}: ${failure}`)
+    else {
+      understood_count += 1
+      await noteDay(db, market, { date, day, now })
+    }
+  }
+  if (failures.length > 0) await noteFailure(context, market, { failures, understood_count })
+  else if (understood_count > 0) await noteSuccess(context, market)
+}
+
+function sourceOf(name: FollowedSource, settings: PriceSettings): Source {
+  const { entsoe_token, entsoe_url, energy_charts_url } = settings
+  if (name === 'entsoe') return entsoeSource({ url: entsoe_url, token: entsoe_token })
+  return name === 'simulated' ? simulatedSource : energyChartsSource({ url: energy_charts_url })
+}
+
+async function readDue(db: Database, market: Market, now: Date): Promise<string[]> {
+  const days = await db.query<FetchedDay & { delivery_date: string }>(
+    'select delivery_date, fetched_at, is_complete from price_days where market_code = $1',
+    [market.market_code],
+  )
+  const fetched = new Map(days.map((day) => [day.delivery_date, day]))
+  return dueDays(market, { from: market.followed_from!, fetched, now })
+}
+
+/** Stores what was published; returns why it cannot be, else null. */
+async function keep(
+  db: Database,
+  market: Market,
+  { answer, now }: { answer: Extract<Outcome, { outcome: 'published' }>; now: Date },
+): Promise<string | null> {
+  const { market_code, currency } = market
+  return db.transaction(async (tx) => {
+    const periods = await inCurrency(tx, answer.periods, { from: answer.currency, to: currency })
+    if (periods === null) return `prices in ${answer.currency}, and no rate to ${currency} is set`
+    for (const { start_ms, price_micro } of periods) {
+      const fault = limitFault(price_micro, market)
+      if (fault !== null) return `the price at ${new Date(start_ms).toISOString()}: ${fault}`
+    }
+    await storePrices(tx, {
+      market_code,
+      kind: 'day_ahead',
+      source: market.source!,
+      document_id: answer.document_id,
+      published_at: answer.published_at,
+      fetched_at: now,
+      periods,
+    })
+    return null
+  })
+}
+
+async function noteDay(
+  db: Database,
+  { market_code }: Market,
+  { date, day, now }: { date: string; day: PeriodSpan; now: Date },
+): Promise<void> {
+  const span = { from: new Date(day.start_ms), to: new Date(day.end_ms) }
+  const known = await readPrices(db, { market_code, kind: 'day_ahead' }, span)
+  await db.execute(
+    `insert into price_days (market_code, delivery_date, fetched_at, is_complete)
+     values ($1, $2, $3, $4)
+     on conflict (market_code, delivery_date)
+     do update set fetched_at = excluded.fetched_at, is_complete = excluded.is_complete`,
+    [market_code, date, now, holesIn(known, day).length === 0],
+  )
+}
+
+async function noteSuccess({ db, clock }: FetchContext, { market_code }: Market): Promise<void> {
+  await db.execute(
+    `insert into price_fetches (market_code, attempted_at, succeeded_at, next_attempt_at)
+     values ($1, $2, $2, $2)
+     on conflict (market_code) do update set attempted_at = excluded.attempted_at,
+       succeeded_at = excluded.succeeded_at, next_attempt_at = excluded.next_attempt_at,
+       failure_count = 0`,
+    [market_code, clock.now()],
+  )
+}
+
+/** A source that was understood at all is asked again as usual; one that was not is given time. */
+async function noteFailure(
+  { db, clock, log }: FetchContext,
+  { market_code, source }: Market,
+  { failures, understood_count }: { failures: readonly string[]; understood_count: number },
+): Promise<void> {
+  const now = clock.now()
+  const [reason] = failures
+  const [row] = await db.query<{ failure_count: number }>(
+    `insert into price_fetches (market_code, attempted_at, succeeded_at, failure_count, failed_at,
+       last_failure, next_attempt_at)
+     values ($1, $2, $3, 1, $2, $4, $2)
+     on conflict (market_code) do update set attempted_at = excluded.attempted_at,
+       succeeded_at = coalesce(excluded.succeeded_at, price_fetches.succeeded_at),
+       failure_count = price_fetches.failure_count + 1, failed_at = excluded.failed_at,
+       last_failure = excluded.last_failure, next_attempt_at = excluded.next_attempt_at
+     returning failure_count`,
+    [market_code, now, understood_count > 0 ? now : null, reason],
+  )
+  const { failure_count } = row!
+  if (understood_count === 0) {
+    await db.execute('update price_fetches set next_attempt_at = $2 where market_code = $1', [
+      market_code,
+      new Date(now.getTime() + backOff(failure_count)),
+    ])
+  }
+  log.warn({ market_code, source, failure_count, failures }, 'prices could not be fetched')
+}

@@ -1,0 +1,186 @@
+/** What was published goes into the table of prices; what it replaces stays, no longer current. */
+import { utcDate } from '@heliograph/domain/utc-day'
+import type { Transaction } from '../storage/database.ts'
+import { decimalOf } from './micro.ts'
+import type { PeriodSpan, PricePeriod } from './periods.ts'
+import { type PriceKind, type PriceSource, readRate } from './price-store.ts'
+
+export interface Publication {
+  market_code: string
+  kind: PriceKind
+  source: PriceSource
+  document_id: string | null
+  published_at: Date | null
+  fetched_at: Date
+  /** Ascending, without overlap. */
+  periods: readonly PricePeriod[]
+}
+
+export interface Stored {
+  added_count: number
+  /** Of the new prices, those that replaced another price. */
+  changed_count: number
+  unchanged_count: number
+  /** Not taken: finer periods are known for that time. */
+  coarser_count: number
+}
+
+interface Known extends PricePeriod {
+  revision: number
+}
+
+export interface Revision {
+  replaced: Known[]
+  taken: Known[]
+  unchanged_count: number
+  coarser_count: number
+}
+
+/**
+ * What a publication changes of the prices that are current, pure; both ascending, each without
+ * overlap. Equal prices of equal periods change nothing. A finer period or one as long replaces
+ * every one that it overlaps; one that is coarser than any that it overlaps is not taken. `past`
+ * are prices that were replaced before: a revision is above all that there were at its time.
+ */
+export function reviseBy(
+  { current, past }: { current: readonly Known[]; past: readonly Known[] },
+  news: readonly PricePeriod[],
+): Revision {
+  const replaced = new Set<Known>()
+  const newestOf = revisionsOf([...current, ...past])
+  const revision: Revision = { replaced: [], taken: [], unchanged_count: 0, coarser_count: 0 }
+  let first = 0
+  for (const period of news) {
+    while (first < current.length && current[first]!.end_ms <= period.start_ms) first += 1
+    const overlapped: Known[] = []
+    for (let index = first; index < current.length; index += 1) {
+      if (current[index]!.start_ms >= period.end_ms) break
+      overlapped.push(current[index]!)
+    }
+    const [one] = overlapped
+    if (overlapped.some((known) => lengthOf(known) < lengthOf(period))) revision.coarser_count += 1
+    else if (one && isSame(one, period)) revision.unchanged_count += 1
+    else {
+      for (const known of overlapped) replaced.add(known)
+      revision.taken.push({ ...period, revision: newestOf(period) + 1 })
+    }
+  }
+  return { ...revision, replaced: [...replaced] }
+}
+
+const slot_ms = 900_000
+
+/** The highest revision that there was at any time of a period, to a quarter of an hour; else 0. */
+function revisionsOf(known: readonly Known[]): (period: PeriodSpan) => number {
+  const bySlot = new Map<number, number>()
+  for (const { revision, ...period } of known) {
+    for (const slot of slotsIn(period)) bySlot.set(slot, Math.max(revision, bySlot.get(slot) ?? 0))
+  }
+  return (period) => Math.max(...slotsIn(period).map((slot) => bySlot.get(slot) ?? 0))
+}
+
+function slotsIn({ start_ms, end_ms }: PeriodSpan): number[] {
+  const first = Math.floor(start_ms / slot_ms)
+  return Array.from({ length: Math.ceil(end_ms / slot_ms) - first }, (_, nth) => first + nth)
+}
+
+const lengthOf = ({ start_ms, end_ms }: PricePeriod) => end_ms - start_ms
+const isSame = (a: PricePeriod, b: PricePeriod) =>
+  a.start_ms === b.start_ms && a.end_ms === b.end_ms && a.price_micro === b.price_micro
+
+const iso = (time_ms: number) => new Date(time_ms).toISOString()
+/** Of PostgreSQL's advisory locks, ours for the prices of a market: `hgmp`. */
+const advisory_class = 0x68676d70
+
+/** Stores a publication as new revisions where it differs; all of it, or nothing. */
+export async function storePrices(tx: Transaction, publication: Publication): Promise<Stored> {
+  const { market_code, kind, periods } = publication
+  const [first, last] = [periods[0], periods.at(-1)]
+  if (!first || !last) {
+    return { added_count: 0, changed_count: 0, unchanged_count: 0, coarser_count: 0 }
+  }
+  await tx.execute('select pg_advisory_xact_lock($1, hashtext($2))', [advisory_class, market_code])
+  const known = await tx.query<Known & { is_current: boolean }>(
+    `select (extract(epoch from start_at) * 1000)::float8 as start_ms,
+       (extract(epoch from end_at) * 1000)::float8 as end_ms,
+       (price * 1000000)::bigint as price_micro, revision, is_current
+     from market_prices where market_code = $1 and kind = $2
+       and start_at < $4 and end_at > $3 and start_at > $3::timestamptz - interval '1 day'
+     order by start_at`,
+    [market_code, kind, iso(first.start_ms), iso(last.end_ms)],
+  )
+  const stored = {
+    current: known.filter(({ is_current }) => is_current),
+    past: known.filter(({ is_current }) => !is_current),
+  }
+  const { replaced, taken, unchanged_count, coarser_count } = reviseBy(stored, periods)
+  await retire(tx, { market_code, kind }, replaced)
+  await insert(tx, publication, taken)
+  const changed_count = taken.filter(({ revision }) => revision > 1).length
+  return {
+    added_count: taken.length - changed_count,
+    changed_count,
+    unchanged_count,
+    coarser_count,
+  }
+}
+
+async function retire(
+  tx: Transaction,
+  { market_code, kind }: Pick<Publication, 'market_code' | 'kind'>,
+  replaced: readonly Known[],
+): Promise<void> {
+  if (replaced.length === 0) return
+  await tx.execute(
+    `update market_prices set is_current = false
+     where market_code = $1 and kind = $2 and is_current and start_at = any($3::timestamptz[])`,
+    [market_code, kind, replaced.map(({ start_ms }) => iso(start_ms))],
+  )
+}
+
+async function insert(
+  tx: Transaction,
+  publication: Publication,
+  taken: readonly Known[],
+): Promise<void> {
+  if (taken.length === 0) return
+  const { market_code, kind, source, document_id, published_at, fetched_at } = publication
+  await tx.execute(
+    `insert into market_prices (market_code, kind, source, document_id, published_at, fetched_at,
+       start_at, end_at, price, revision)
+     select $1, $2, $3, $4, $5, $6, d.*
+     from unnest($7::timestamptz[], $8::timestamptz[], $9::numeric[], $10::int[]) as d`,
+    [
+      ...[market_code, kind, source, document_id, published_at, fetched_at],
+      taken.map(({ start_ms }) => iso(start_ms)),
+      taken.map(({ end_ms }) => iso(end_ms)),
+      taken.map(({ price_micro }) => decimalOf(price_micro)),
+      taken.map(({ revision }) => revision),
+    ],
+  )
+}
+
+/**
+ * The periods in the currency of a market, by the rate of the UTC day that each begins on, rounded
+ * to a millionth. null where a day has no rate.
+ */
+export async function inCurrency(
+  tx: Transaction,
+  periods: readonly PricePeriod[],
+  { from, to }: { from: string; to: string },
+): Promise<PricePeriod[] | null> {
+  if (from === to) return [...periods]
+  const rates = new Map<string, number | null>()
+  const converted: PricePeriod[] = []
+  for (const period of periods) {
+    const date = utcDate(period.start_ms)
+    let rate = rates.get(date)
+    if (rate === undefined) {
+      rate = await readRate(tx, { currency: from, base: to, on: new Date(period.start_ms) })
+      rates.set(date, rate)
+    }
+    if (rate === null) return null
+    converted.push({ ...period, price_micro: Math.round(period.price_micro * rate) || 0 })
+  }
+  return converted
+}

@@ -1,0 +1,228 @@
+/** The whole plant now: sums and counts over the devices in service. */
+import { significant } from '@heliograph/domain/significant'
+import { type Static, Type } from 'typebox'
+import { Nullable } from '../http/params.ts'
+import { inverterCommState, isOffline } from '../plant/communication.ts'
+import { energyToday, sumAll, sumKnown } from '../plant/energy-today.ts'
+import { At, ageInSeconds, isStale, liveQualities } from '../plant/frame.ts'
+import { type HealthAlerts, siteHealth } from '../plant/health.ts'
+import type { InverterRow } from '../plant/inverter.ts'
+import { energyOf, type LoggerRow } from '../plant/logger.ts'
+import type { StringStatus } from '../plant/pv-string.ts'
+import { quantity } from '../plant/quantities.ts'
+import { health } from '../plant/site.ts'
+import { isNight, type Situation } from '../plant/situation.ts'
+import { curtailmentNow } from './curtailment.ts'
+import { PlantEnergy } from './energy.ts'
+import type { MeterRow, StationRow } from './store.ts'
+
+const Count = (description: string) => Type.Integer({ minimum: 0, description })
+const Power = (description: string) => Nullable(Type.Number({ description }))
+
+export type PlantStatus = Static<typeof PlantStatus>
+export const PlantStatus = Type.Object(
+  {
+    measured_at: Nullable(At('The oldest reading in the sums; null if none is fresh.')),
+    age_s: Nullable(Type.Number({ minimum: 0, description: 'Seconds since then.' })),
+    quality: Type.Enum([...liveQualities], {
+      description:
+        '`good`: every inverter that is not asleep is in the sums, with a good reading; ' +
+        '`suspect`: some are not; `estimated`: none is, and the sun is below the horizon, so that ' +
+        '`ac_power_kw` is 0; `stale`: none is; `missing`: nothing was ever measured.',
+    }),
+    ac_power_kw: Power(
+      'Sum over the inverters with a fresh reading, kW; towards the grid. Without any: 0 while the ' +
+        'sun is below the horizon, else null.',
+    ),
+    dc_power_kw: Power(
+      'Sum of the DC power of the inverters in `ac_power_kw`, kW; null unless each of them gives it.',
+    ),
+    reactive_power_kvar: Power('Likewise of the reactive power, kvar; positive is injected.'),
+    power_inverter_count: Count('Inverters whose power is in `ac_power_kw`.'),
+    available_power_kw: Power(
+      'Sum of what the inverters in `ac_power_kw` could deliver without limits, kW; null unless ' +
+        'each of them gives it.',
+    ),
+    curtailed_power_kw: Power(
+      'What inverters of plants that a row of /curtailment limits could deliver more than they ' +
+        'do, kW: of those that report it, so that it may be more.',
+    ),
+    export_power_kw: Power('At the meter of the grid connection, kW; 0 while importing.'),
+    import_power_kw: Power('At the meter of the grid connection, kW; 0 while exporting.'),
+    grid_frequency_hz: Power('At that meter, else the mean of the inverters, Hz.'),
+    ...energyToday,
+    energy_today_inverter_count: Count('Inverters whose energy is in `energy_today_kwh`.'),
+    ...PlantEnergy.properties,
+    specific_yield_today_kwh_kwp: Nullable(
+      Type.Number({
+        minimum: 0,
+        description: '`energy_today_kwh` by the installed power of the inverters in it.',
+      }),
+    ),
+    day_start_at: At('Midnight at the site, where today began.'),
+    poa_irradiance_w_m2: quantity('poa_irradiance_w_m2'),
+    module_temperature_c: quantity('module_temperature_c'),
+    ambient_temperature_c: quantity('ambient_temperature_c'),
+    loggers_online: Count('Loggers with data of the last 15 minutes, or asleep.'),
+    loggers_total: Count('Loggers in service.'),
+    inverters_producing: Count('Connected and delivering power.'),
+    inverters_standby: Count('Connected, neither delivering power nor in fault.'),
+    inverters_faulted: Count('Connected and in fault.'),
+    inverters_asleep: Count('Not answering, as at night.'),
+    inverters_offline: Count('Not answering by day.'),
+    inverters_unknown: Count('Never heard of, or their logger delivers nothing.'),
+    inverters_total: Count('Inverters in service: the sum of the six before.'),
+    strings_ok: Count('Strings with status `ok`.'),
+    strings_zero_current: Count('Strings with status `zero_current`.'),
+    strings_reverse_current: Count('Strings with status `reverse_current`.'),
+    strings_asleep: Count('Strings with status `asleep`.'),
+    strings_no_data: Count('Strings with status `no_data`.'),
+    strings_total: Count('Strings that are connected: the sum of the five before.'),
+    ...health,
+    is_daylight: Nullable(
+      Type.Boolean({ description: 'The sun is 3° or more above the horizon; inverters wake.' }),
+    ),
+    sun_elevation_deg: Nullable(
+      Type.Number({ description: 'Of the sun as seen from the site, degrees.' }),
+    ),
+  },
+  { additionalProperties: false, $id: 'PlantStatus' },
+)
+
+export interface PlantReadings {
+  loggers: readonly LoggerRow[]
+  inverters: readonly InverterRow[]
+  strings: readonly { status: StringStatus }[]
+  meters: readonly MeterRow[]
+  stations: readonly StationRow[]
+  energy: PlantEnergy
+  alerts: HealthAlerts
+}
+
+/** Of devices in service. */
+export function plantStatus(readings: PlantReadings, situation: Situation): PlantStatus {
+  const { loggers, inverters } = readings
+  const { sun_elevation_deg } = situation
+  return {
+    ...sumsOf(inverters, situation),
+    curtailed_power_kw: curtailmentNow(readings, situation).curtailed_now_kw,
+    ...gridOf(readings, situation),
+    ...energyOf(inverters, situation),
+    ...readings.energy,
+    day_start_at: situation.day_start_at.toISOString(),
+    ...weatherOf(readings.stations, situation),
+    ...countsOf(inverters, situation),
+    ...stringCounts(readings.strings),
+    ...siteHealth(readings, situation),
+    loggers_online: loggers.filter((logger) => isOnline(logger, situation)).length,
+    loggers_total: loggers.length,
+    is_daylight: sun_elevation_deg === null ? null : !isNight(situation),
+    sun_elevation_deg: sun_elevation_deg === null ? null : significant(sun_elevation_deg),
+  }
+}
+
+const isOnline = (logger: LoggerRow, situation: Situation) => !isOffline(logger.data_at, situation)
+
+const isFresh = ({ measured_at }: { measured_at: Date | null }, poll_s: number, now: Date) =>
+  !isStale(measured_at, poll_s, now)
+
+function sumsOf(inverters: readonly InverterRow[], situation: Situation) {
+  const { now, poll } = situation
+  const fresh = inverters.filter((inverter) => isFresh(inverter, poll.inverter_s, now))
+  const powered = fresh.filter(({ ac_power_kw }) => ac_power_kw !== null)
+  const oldest_ms = Math.min(...fresh.map(({ measured_at }) => measured_at!.getTime()))
+  const expected = inverters.filter((one) => inverterCommState(one, situation) !== 'asleep')
+  const is_whole = powered.length >= expected.length
+  const is_good = is_whole && fresh.every(({ quality }) => quality === 'good')
+  const was_measured = inverters.some(({ measured_at }) => measured_at !== null)
+  const { sun_elevation_deg } = situation
+  const is_dark = sun_elevation_deg !== null && sun_elevation_deg < 0
+  const is_estimated = powered.length === 0 && was_measured && is_dark
+  return {
+    measured_at: fresh.length > 0 ? new Date(oldest_ms).toISOString() : null,
+    age_s: fresh.length > 0 ? ageInSeconds(new Date(oldest_ms), now) : null,
+    quality: is_estimated
+      ? 'estimated'
+      : qualityOf({ is_good, is_fresh: fresh.length > 0, was_measured }),
+    ac_power_kw: is_estimated ? 0 : sumKnown(fresh.map(({ ac_power_kw }) => ac_power_kw)),
+    dc_power_kw: sumAll(powered.map(({ dc_power_kw }) => dc_power_kw)),
+    reactive_power_kvar: sumAll(powered.map(({ reactive_power_kvar }) => reactive_power_kvar)),
+    available_power_kw: sumAll(powered.map(({ available_power_kw }) => available_power_kw)),
+    power_inverter_count: powered.length,
+  }
+}
+
+function qualityOf(seen: {
+  is_good: boolean
+  is_fresh: boolean
+  was_measured: boolean
+}): PlantStatus['quality'] {
+  if (!seen.was_measured) return 'missing'
+  if (!seen.is_fresh) return 'stale'
+  return seen.is_good ? 'good' : 'suspect'
+}
+
+function gridOf({ meters, inverters }: PlantReadings, { now, poll }: Situation) {
+  const fresh = meters.filter((meter) => isFresh(meter, poll.meter_s, now))
+  // A sum that lacks one of the meters would be no sum.
+  const is_whole = fresh.length === meters.length
+  const power_kw = is_whole ? sumAll(fresh.map(({ active_power_kw }) => active_power_kw)) : null
+  const awake = inverters.filter((inverter) => isFresh(inverter, poll.inverter_s, now))
+  return {
+    export_power_kw: power_kw === null ? null : Math.max(0, power_kw),
+    import_power_kw: power_kw === null ? null : Math.max(0, -power_kw),
+    grid_frequency_hz:
+      meanKnown(fresh.map(({ frequency_hz }) => frequency_hz)) ??
+      meanKnown(awake.map(({ frequency_hz }) => frequency_hz)),
+  }
+}
+
+function weatherOf(stations: readonly StationRow[], { now, poll }: Situation) {
+  const fresh = stations.filter((station) => isFresh(station, poll.weather_s, now))
+  return {
+    poa_irradiance_w_m2: meanKnown(fresh.map((station) => station.poa_irradiance_w_m2)),
+    module_temperature_c: meanKnown(fresh.map((station) => station.module_temperature_c)),
+    ambient_temperature_c: meanKnown(fresh.map((station) => station.ambient_temperature_c)),
+  }
+}
+
+function countsOf(inverters: readonly InverterRow[], situation: Situation) {
+  const counts = {
+    inverters_producing: 0,
+    inverters_standby: 0,
+    inverters_faulted: 0,
+    inverters_asleep: 0,
+    inverters_offline: 0,
+    inverters_unknown: 0,
+    inverters_total: inverters.length,
+  }
+  for (const inverter of inverters) counts[countedAs(inverter, situation)] += 1
+  return counts
+}
+
+function countedAs(inverter: InverterRow, situation: Situation) {
+  const comm_state = inverterCommState(inverter, situation)
+  if (comm_state === 'asleep') return 'inverters_asleep'
+  if (comm_state === 'disconnected') return 'inverters_offline'
+  if (comm_state === 'unknown') return 'inverters_unknown'
+  if (inverter.state === 'fault') return 'inverters_faulted'
+  return (inverter.ac_power_kw ?? 0) > 0 ? 'inverters_producing' : 'inverters_standby'
+}
+
+function stringCounts(strings: readonly { status: StringStatus }[]) {
+  const count = (status: StringStatus) => strings.filter((one) => one.status === status).length
+  return {
+    strings_ok: count('ok'),
+    strings_zero_current: count('zero_current'),
+    strings_reverse_current: count('reverse_current'),
+    strings_asleep: count('asleep'),
+    strings_no_data: count('no_data'),
+    strings_total: strings.length - count('disconnected'),
+  }
+}
+
+function meanKnown(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null)
+  const sum = sumKnown(known)
+  return sum === null ? null : significant(sum / known.length)
+}

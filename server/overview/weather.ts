@@ -1,0 +1,72 @@
+/** A met station as it measured last: what takes no look back. */
+import { type Instrument, instrumentQuantities } from '@heliograph/domain/site'
+import { type Static, Type } from 'typebox'
+import { LoggerId, Nullable } from '../http/params.ts'
+import { frame, frameOf } from '../plant/frame.ts'
+import { quantity } from '../plant/quantities.ts'
+import { sensorQuantities } from '../plant/sensor-quantities.ts'
+import type { Situation } from '../plant/situation.ts'
+import type { StationRow } from './store.ts'
+
+const closed = { additionalProperties: false } as const
+const listed = Object.values(sensorQuantities)
+
+const InstrumentNow = Type.Object(
+  {
+    sensor_id: Type.String({ description: 'Unique within its station.' }),
+    name: Type.String(),
+    quantity: Type.Enum(
+      listed.map((each) => each.quantity),
+      { description: 'What it measures; `rain` is the counter of the gauge as it stands.' },
+    ),
+    value: Nullable(Type.Number({ description: 'In `unit`; null where it was not measured.' })),
+    unit: Type.Enum([...new Set(listed.map((each) => each.unit))]),
+  },
+  { ...closed, $id: 'InstrumentNow' },
+)
+
+const averages = instrumentQuantities.filter((name) => name !== 'rain_mm')
+type Average = (typeof averages)[number]
+
+export type StationNow = Static<typeof StationNow>
+export const StationNow = Type.Object(
+  {
+    station_id: Type.Integer({ minimum: 0 }),
+    logger_id: LoggerId,
+    name: Type.String(),
+    ...frame,
+    ...(Object.fromEntries(averages.map((name) => [name, quantity(name)])) as Record<
+      Average,
+      ReturnType<typeof quantity>
+    >),
+    sensors: Type.Array(InstrumentNow, { description: 'Every instrument in service.' }),
+  },
+  {
+    ...closed,
+    $id: 'StationNow',
+    description:
+      'As measured last: means over its instruments, whether they are believed or not; /weather ' +
+      'says which are, and looks back for it.',
+  },
+)
+
+export function stationNow(row: StationRow, { now, poll }: Situation): StationNow {
+  const { station_id, logger_id, name, instruments, instrument_values } = row
+  return {
+    station_id,
+    logger_id,
+    name,
+    ...frameOf(row, poll.weather_s, now),
+    ...(Object.fromEntries(averages.map((each) => [each, row[each]])) as Pick<StationRow, Average>),
+    sensors: instruments.map((instrument, index) =>
+      instrumentNow(instrument, instrument_values?.[index] ?? null),
+    ),
+  }
+}
+
+const instrumentNow = ({ sensor_id, name, quantity }: Instrument, value: number | null) => ({
+  sensor_id,
+  name,
+  ...sensorQuantities[quantity],
+  value,
+})

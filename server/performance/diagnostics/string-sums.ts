@@ -1,0 +1,400 @@
+import {
+  type Interval,
+  type IntervalOptions,
+  intervals,
+  type Span,
+} from '../../telemetry/energy.ts'
+import { mediansOfOthers } from './peer-medians.ts'
+import { staleSamples } from './stale.ts'
+
+/** What is known of a string of an inverter before anything is measured. */
+export interface StringLayout {
+  string_index: number
+  mppt_index: number
+  /** Rated power of its panels, above 0. */
+  rated_kw: number
+  /**
+   * Strings of one group compare: the same orientation and kind of panel, and as many rows in
+   * parallel. They may be of different lengths.
+   */
+  group: string
+  /** How the string faces is assumed: the group is divided by `withMeasuredGroups`. */
+  is_orientation_assumed?: boolean
+  /** An input without a string is false: it shows the voltage of its MPPT and carries nothing. */
+  is_connected: boolean
+}
+
+/** One instant of an inverter; lists are by `string_index`, null where not measured. */
+export interface StringSample {
+  time_ms: number
+  current_a: readonly (number | null)[]
+  voltage_v: readonly (number | null)[]
+  /** What the physics says the string should give; null without an irradiance. */
+  expected_kw: readonly (number | null)[] | null
+  /** Irradiance in the plane of the plant's sensor, which need not be that of every group. */
+  poa_w_m2: number | null
+  /**
+   * The inverter was clipped, curtailed or not feeding: its strings were not at their best power.
+   */
+  is_limited: boolean
+  /** False with the sun down; what is measured then says nothing of a string. */
+  is_daylight?: boolean
+}
+
+/**
+ * Sums of a span, one number for each `string_index`. All but the maximum add up over time; a sum
+ * of nothing is 0, and the seconds beside it say so.
+ */
+export interface StringSums {
+  /** V I, by the trapezoidal rule, over all that is covered by day, in any light. */
+  energy_kwh: number[]
+  charge_ah: number[]
+  /** Volt seconds: by `covered_s` the mean voltage. */
+  voltage_vs: number[]
+  /** Seconds by day for which current and voltage are both known. */
+  covered_s: number[]
+  /** Null when never measured. */
+  current_a_max: (number | null)[]
+  /** Light on the group, nothing limited: the time at which a string can be judged. */
+  light_s: number[]
+  /** Limited, and not known to be dark. */
+  limited_s: number[]
+  /**
+   * Of the light: hardly any current, while others of the group (or the light) say there should be.
+   */
+  zero_current_s: number[]
+  /** Of the light: the current repeats itself, and counts as not measured. */
+  stale_s: number[]
+  /** Of the light: a current and a voltage are known, and no repeats. */
+  known_s: number[]
+  /** The samples of `known_s`. */
+  sample_count: number[]
+  /** Of the light: the string and at least three others of its group are known. */
+  compared_s: number[]
+  compared_kwh: number[]
+  /** Over the same instants: the rated power by the median specific power of the others. */
+  peer_kwh: number[]
+  compared_ah: number[]
+  /** Likewise the median current of the others. */
+  peer_ah: number[]
+  compared_vs: number[]
+  /** Likewise the rated power by the median voltage per rated power of the others. */
+  peer_vs: number[]
+  /** Of the light: the string and what it should give are known. */
+  with_expected_s: number[]
+  compared_with_expected_kwh: number[]
+  expected_kwh: number[]
+  /** Samples in the span, by day, with a current and a voltage; NaN where nobody counted them. */
+  energy_sample_count: number[]
+}
+
+/** The quantities that add up over time, all but `current_a_max`. */
+export const additive_quantities = [
+  'energy_kwh',
+  'charge_ah',
+  'voltage_vs',
+  'covered_s',
+  'light_s',
+  'limited_s',
+  'zero_current_s',
+  'stale_s',
+  'known_s',
+  'sample_count',
+  'compared_s',
+  'compared_kwh',
+  'peer_kwh',
+  'compared_ah',
+  'peer_ah',
+  'compared_vs',
+  'peer_vs',
+  'with_expected_s',
+  'compared_with_expected_kwh',
+  'expected_kwh',
+  'energy_sample_count',
+] as const satisfies readonly (keyof StringSums)[]
+
+/** Below these shares of the rated power a string is not in light, and carries nothing. */
+const light_ratio = 0.15
+const zero_ratio = 0.01
+const poa_light_w_m2 = 150
+
+const joules_per_kwh = 3_600_000
+
+/**
+ * Sums of one span over the strings of one inverter. The pieces of a span, given the same samples,
+ * add up to the span. `samples` ascend in time and should reach `reach_ms` of domain beyond both
+ * ends. The lists are as long as the largest `string_index` of the layout asks; one that it does
+ * not name sums to 0, and one that is not connected has energies, but is never compared.
+ *
+ * An instant compares a string when the group is in light (some string of it gives 15 % of its
+ * rated power, or should by `expected_kw`, or none gives anything at 150 W/m² and more), the
+ * inverter is not limited, the string's current and voltage are known and no repeats, and the
+ * median of the specific power V I / rated of at least three others is in light too, so that dead
+ * peers prove nothing.
+ */
+export function sumStrings(
+  layout: readonly StringLayout[],
+  samples: readonly StringSample[],
+  span: Span,
+  options: IntervalOptions = {},
+): StringSums {
+  const sums = noSums(1 + Math.max(-1, ...layout.map(({ string_index }) => string_index)))
+  const times_ms = samples.map(({ time_ms }) => time_ms)
+  const covered = intervals(times_ms, span, options)
+  const moments = momentsOf(samples, covered, span)
+  for (const { string_index } of layout) {
+    sumEnergy(string_index, samples, covered, sums)
+    for (const { index, is_in_span } of moments) {
+      if (!is_in_span) continue
+      const sample = samples[index] as StringSample
+      const current_a = sample.current_a[string_index] ?? null
+      raise(sums.current_a_max, string_index, current_a)
+      const is_known = current_a !== null && (sample.voltage_v[string_index] ?? null) !== null
+      if (is_known && sample.is_daylight !== false) add(sums.energy_sample_count, string_index, 1)
+    }
+  }
+  for (const members of groupsOf(layout)) {
+    const repeats = members.map(({ string_index }) => repeatsOf(string_index, samples, times_ms))
+    compareGroup(members, samples, moments, repeats, sums)
+  }
+  return sums
+}
+
+/**
+ * Adds sums of one inverter up, of hours to a day or of days to a window; shorter lists count as 0.
+ */
+export function addSums(parts: readonly StringSums[]): StringSums {
+  const total = noSums(Math.max(0, ...parts.map(({ energy_kwh }) => energy_kwh.length)))
+  for (const part of parts) {
+    for (const quantity of additive_quantities) {
+      const values = part[quantity]
+      const sums = total[quantity]
+      for (let index = 0; index < values.length; index += 1) {
+        sums[index] = (sums[index] as number) + (values[index] as number)
+      }
+    }
+    for (let index = 0; index < part.current_a_max.length; index += 1) {
+      raise(total.current_a_max, index, part.current_a_max[index] ?? null)
+    }
+  }
+  return total
+}
+
+function noSums(length: number): StringSums {
+  const zeros = Object.fromEntries(
+    additive_quantities.map((quantity) => [quantity, new Array<number>(length).fill(0)]),
+  ) as Omit<StringSums, 'current_a_max'>
+  return { ...zeros, current_a_max: new Array<null>(length).fill(null) }
+}
+
+function add(list: number[], index: number, value: number): void {
+  list[index] = (list[index] as number) + value
+}
+
+function raise(list: (number | null)[], index: number, value: number | null): void {
+  const highest = list[index] ?? null
+  if (value !== null && (highest === null || value > highest)) list[index] = value
+}
+
+/** The connected strings, those that compare together. */
+function groupsOf(layout: readonly StringLayout[]): StringLayout[][] {
+  return [
+    ...Map.groupBy(
+      layout.filter(({ is_connected }) => is_connected),
+      ({ group }) => group,
+    ).values(),
+  ]
+}
+
+/** The samples in which its current repeats itself; a limited one may. */
+function repeatsOf(
+  index: number,
+  samples: readonly StringSample[],
+  times_ms: readonly number[],
+): boolean[] {
+  const currents = new Array<number | null>(samples.length)
+  for (let nth = 0; nth < samples.length; nth += 1) {
+    const { is_limited, current_a } = samples[nth] as StringSample
+    currents[nth] = is_limited ? null : (current_a[index] ?? null)
+  }
+  return staleSamples(currents, times_ms)
+}
+
+/**
+ * By the trapezoidal rule, as `integratePower`: an interval with a null at either end is not
+ * covered.
+ */
+function sumEnergy(
+  index: number,
+  samples: readonly StringSample[],
+  covered: readonly Interval[],
+  sums: StringSums,
+): void {
+  for (const { from, to, start_ms, end_ms } of covered) {
+    const before = samples[from] as StringSample
+    const after = samples[to] as StringSample
+    const current_a = before.current_a[index] ?? null
+    const voltage_v = before.voltage_v[index] ?? null
+    const next_current_a = after.current_a[index] ?? null
+    const next_voltage_v = after.voltage_v[index] ?? null
+    if (current_a === null || voltage_v === null) continue
+    if (next_current_a === null || next_voltage_v === null) continue
+    if (before.is_daylight === false && after.is_daylight === false) continue
+    // Where the middle of the covered part lies between the two samples.
+    const after_share =
+      ((start_ms + end_ms) / 2 - before.time_ms) / (after.time_ms - before.time_ms)
+    const before_share = 1 - after_share
+    const duration_s = (end_ms - start_ms) / 1000
+    const power_w =
+      before_share * current_a * voltage_v + after_share * next_current_a * next_voltage_v
+    add(sums.covered_s, index, duration_s)
+    add(sums.energy_kwh, index, (power_w * duration_s) / joules_per_kwh)
+    const mean_a = before_share * current_a + after_share * next_current_a
+    add(sums.charge_ah, index, (mean_a * duration_s) / 3600)
+    const mean_v = before_share * voltage_v + after_share * next_voltage_v
+    add(sums.voltage_vs, index, mean_v * duration_s)
+  }
+}
+
+/** A sample, and the seconds of the span that it stands for. */
+interface Moment {
+  index: number
+  weight_s: number
+  is_in_span: boolean
+}
+
+/** What lies between two samples counts half for each, whatever strings they know. */
+function momentsOf(
+  samples: readonly StringSample[],
+  covered: readonly Interval[],
+  span: Span,
+): Moment[] {
+  const weights_s = new Float64Array(samples.length)
+  for (const { from, to, start_ms, end_ms } of covered) {
+    const half_s = (end_ms - start_ms) / 2000
+    weights_s[from] = (weights_s[from] as number) + half_s
+    weights_s[to] = (weights_s[to] as number) + half_s
+  }
+  return samples
+    .map(({ time_ms }, index) => ({
+      index,
+      weight_s: weights_s[index] as number,
+      is_in_span: time_ms >= span.start_ms && time_ms < span.end_ms,
+    }))
+    .filter(({ weight_s, is_in_span }) => weight_s > 0 || is_in_span)
+}
+
+/**
+ * What the strings of a group do at a moment, by their place in the group; not a number where that
+ * is unknown. Flat and made once, for it is filled at every moment.
+ */
+interface Points {
+  current_a: Float64Array
+  /** Voltage per rated kW, so that strings of different lengths compare. */
+  voltage_v_kw: Float64Array
+  /** Power by rated power. */
+  specific: Float64Array
+}
+
+function pointsFor(count: number): Points {
+  return {
+    current_a: new Float64Array(count),
+    voltage_v_kw: new Float64Array(count),
+    specific: new Float64Array(count),
+  }
+}
+
+/** Sums all that compares the connected strings of one group. */
+function compareGroup(
+  members: readonly StringLayout[],
+  samples: readonly StringSample[],
+  moments: readonly Moment[],
+  repeats: readonly (readonly boolean[])[],
+  sums: StringSums,
+): void {
+  const points = pointsFor(members.length)
+  const others = pointsFor(members.length)
+  for (const moment of moments) {
+    const sample = samples[moment.index] as StringSample
+    const is_dark = sample.poa_w_m2 !== null && sample.poa_w_m2 < poa_light_w_m2
+    if (sample.is_limited) {
+      if (is_dark) continue
+      for (const { string_index } of members) add(sums.limited_s, string_index, moment.weight_s)
+      continue
+    }
+    const highest = readPoints(members, sample, moment.index, repeats, points)
+    const is_silent = highest < zero_ratio && sample.poa_w_m2 !== null && !is_dark
+    const is_light = highest >= light_ratio || is_silent
+    mediansOfOthers(points.current_a, others.current_a)
+    mediansOfOthers(points.voltage_v_kw, others.voltage_v_kw)
+    mediansOfOthers(points.specific, others.specific)
+    for (let at = 0; at < members.length; at += 1) {
+      const member = members[at] as StringLayout
+      const expected_kw = sample.expected_kw?.[member.string_index] ?? null
+      const is_expected = expected_kw !== null && expected_kw >= light_ratio * member.rated_kw
+      if (!is_light && !is_expected) continue
+      add(sums.light_s, member.string_index, moment.weight_s)
+      if (repeats[at]?.[moment.index]) add(sums.stale_s, member.string_index, moment.weight_s)
+      comparePoint(member, at, moment, points, others, expected_kw, sums)
+    }
+  }
+}
+
+/** Fills `points` with what the sample says; returns the highest specific power, at least 0. */
+function readPoints(
+  members: readonly StringLayout[],
+  { current_a, voltage_v }: StringSample,
+  index: number,
+  repeats: readonly (readonly boolean[])[],
+  points: Points,
+): number {
+  let highest = 0
+  for (let at = 0; at < members.length; at += 1) {
+    const { string_index, rated_kw } = members[at] as StringLayout
+    const is_repeat = repeats[at]?.[index] === true
+    const current = is_repeat ? Number.NaN : (current_a[string_index] ?? Number.NaN)
+    const voltage = voltage_v[string_index] ?? Number.NaN
+    const specific = (current * voltage) / 1000 / rated_kw
+    const is_known = !Number.isNaN(specific)
+    points.current_a[at] = is_known ? current : Number.NaN
+    points.voltage_v_kw[at] = is_known ? voltage / rated_kw : Number.NaN
+    points.specific[at] = specific
+    if (specific > highest) highest = specific
+  }
+  return highest
+}
+
+/** Sums what one string in light does beside the others of its group, and beside what it should. */
+function comparePoint(
+  { string_index, rated_kw }: StringLayout,
+  at: number,
+  { weight_s, is_in_span }: Moment,
+  points: Points,
+  others: Points,
+  expected_kw: number | null,
+  sums: StringSums,
+): void {
+  const specific = points.specific[at] as number
+  if (Number.isNaN(specific)) return
+  const hours = weight_s / 3600
+  const power_kw = specific * rated_kw
+  add(sums.known_s, string_index, weight_s)
+  if (is_in_span) add(sums.sample_count, string_index, 1)
+  if (specific < zero_ratio) add(sums.zero_current_s, string_index, weight_s)
+  if (expected_kw !== null) {
+    add(sums.with_expected_s, string_index, weight_s)
+    add(sums.compared_with_expected_kwh, string_index, power_kw * hours)
+    add(sums.expected_kwh, string_index, expected_kw * hours)
+  }
+  const usual = others.specific[at] as number
+  // Not so when the median is not known, or when most of the others are dead.
+  if (!(usual >= light_ratio)) return
+  add(sums.compared_s, string_index, weight_s)
+  add(sums.compared_kwh, string_index, power_kw * hours)
+  add(sums.peer_kwh, string_index, usual * rated_kw * hours)
+  add(sums.compared_ah, string_index, (points.current_a[at] as number) * hours)
+  add(sums.peer_ah, string_index, (others.current_a[at] as number) * hours)
+  const voltage_v_kw = points.voltage_v_kw[at] as number
+  add(sums.compared_vs, string_index, voltage_v_kw * rated_kw * weight_s)
+  add(sums.peer_vs, string_index, (others.voltage_v_kw[at] as number) * rated_kw * weight_s)
+}

@@ -1,0 +1,219 @@
+import { rounded } from '@heliograph/domain/significant'
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { endpoint } from '../../http/endpoint.ts'
+import { List, list } from '../../http/envelope.ts'
+import { ApiError } from '../../http/errors.ts'
+import { LoggerId } from '../../http/params.ts'
+import { type Period, periodNote, periodRecord } from '../period.ts'
+import { askedOf, diagnostics, type PeriodNeeds } from './asked.ts'
+import {
+  inverterEfficiencyExample,
+  inverterLossesExample,
+  loggerEfficiencyExample,
+} from './examples.ts'
+import type { EfficiencyStore, InverterSumsRow } from './inverter-sums.ts'
+import { efficiencyPct, europeanEfficiencyPct, loadBins, lossesOf } from './losses.ts'
+import { plantYields } from './plant-yields.ts'
+import { comparable, ranked } from './ranking.ts'
+import {
+  InverterEfficiency,
+  InverterLosses,
+  InverterRanking,
+  type inverterRankings,
+  LoggerEfficiency,
+  LoggerRanking,
+  type loggerRankings,
+} from './schemas.ts'
+import { type Yields, yieldsOf } from './yields.ts'
+
+export interface Needs extends PeriodNeeds {
+  loggers: { exists(site_id: string, logger_id: number): Promise<boolean> }
+  efficiency: EfficiencyStore
+}
+
+export const rankLoggers = endpoint({
+  ...diagnostics,
+  path: '/efficiency/loggers',
+  operation_id: 'efficiency_loggers_list',
+  summary: 'Loggers (plants) ranked by specific yield or capacity factor',
+  description: `The best first, with performance ratios and availability. ${periodNote}`,
+  query: { rank_by: LoggerRanking },
+  heavy: true,
+  returns: List(LoggerEfficiency),
+  example: { answer: { data: [loggerEfficiencyExample], meta: { count: 1 } } },
+  async handle({ site: { site_id }, query, window }, needs: Needs) {
+    const { period } = await askedOf(site_id, window, needs)
+    const rows = await needs.efficiency.inverters(site_id, period)
+    const plants = [...Map.groupBy(rows, ({ logger_id }) => logger_id).values()]
+    return list(byRank(loggerItems(plants, period, query.rank_by ?? 'specific_yield')))
+  },
+})
+
+export const rankInverters = endpoint({
+  ...diagnostics,
+  path: '/efficiency/inverters',
+  operation_id: 'efficiency_inverters_list',
+  summary: 'Inverters ranked by specific yield, capacity factor or efficiency',
+  description: `The best first, with faults and clipping. ${periodNote}`,
+  query: { logger_id: Type.Optional(LoggerId), rank_by: InverterRanking },
+  heavy: true,
+  returns: List(InverterEfficiency),
+  example: { answer: { data: [inverterEfficiencyExample], meta: { count: 1 } } },
+  async handle({ site: { site_id }, query, window }, needs: Needs) {
+    const { logger_id, rank_by = 'specific_yield' } = query
+    if (logger_id !== undefined && !(await needs.loggers.exists(site_id, logger_id))) {
+      throw new ApiError('not_found', { logger_id })
+    }
+    const { period } = await askedOf(site_id, window, needs)
+    const rows = await needs.efficiency.inverters(site_id, period, logger_id)
+    return list(byRank(inverterItems(rows, period, rank_by)))
+  },
+})
+
+export const analyseLosses = endpoint({
+  ...diagnostics,
+  path: '/efficiency/loss-analysis',
+  operation_id: 'efficiency_losses_list',
+  summary: 'DC to AC losses of each inverter, by cause',
+  description: `By inverter: conversion, clipping, curtailment, downtime, night. ${periodNote}`,
+  heavy: true,
+  returns: List(InverterLosses),
+  example: { answer: { data: [inverterLossesExample], meta: { count: 1 } } },
+  async handle({ site: { site_id }, window }, needs: Needs) {
+    const { period } = await askedOf(site_id, window, needs)
+    const rows = await needs.efficiency.inverters(site_id, period)
+    return list(rows.map((row) => lossItem(row, period)))
+  },
+})
+
+type LoggerItem = Static<typeof LoggerEfficiency>
+type InverterItem = Static<typeof InverterEfficiency>
+
+/** The dead last, and among equals the order that they came in. */
+const byRank = <Item extends { rank: number | null }>(items: Item[]): Item[] =>
+  items.sort((a, b) => (a.rank ?? items.length + 1) - (b.rank ?? items.length + 1))
+
+function loggerItems(
+  plants: readonly InverterSumsRow[][],
+  period: Period,
+  rank_by: (typeof loggerRankings)[number],
+): LoggerItem[] {
+  const yields = plants.map((inverters) => plantYields(inverters, period))
+  const ranks = yieldRanks(yields)
+  return plants.map((inverters, nth) => {
+    const { dc_energy_kwh: _, ...figures } = yields[nth]!
+    const logger = inverters[0]!
+    const guaranteed_pct = logger.guaranteed_performance_ratio_pct
+    return {
+      ...periodRecord(period),
+      logger_id: logger.logger_id,
+      logger_name: logger.logger_name,
+      dc_capacity_kwp: logger.logger_dc_capacity_kwp,
+      rated_power_kw: logger.logger_rated_power_kw,
+      ...figures,
+      deviation_from_fleet_pct: ranks.specific_yield[nth]!.deviation_pct,
+      guaranteed_yield_kwh_kwp: logger.guaranteed_yield_kwh_kwp,
+      guaranteed_performance_ratio_pct: guaranteed_pct,
+      performance_ratio_to_guaranteed_pct: ratioPct(figures.performance_ratio_pct, guaranteed_pct),
+      rank: ranks[rank_by][nth]!.rank,
+      percentile_pct: ranks[rank_by][nth]!.percentile,
+      specific_yield_rank: ranks.specific_yield[nth]!.rank,
+      capacity_factor_rank: ranks.capacity_factor[nth]!.rank,
+    }
+  })
+}
+
+const rankedBy = (
+  yields: readonly Yields[],
+  name: 'specific_yield_kwh_kwp' | 'capacity_factor_pct',
+) =>
+  ranked(
+    comparable(
+      yields.map((each) => each[name]),
+      yields.map(({ completeness_pct }) => completeness_pct),
+    ),
+  )
+
+const yieldRanks = (yields: readonly Yields[]) => ({
+  specific_yield: rankedBy(yields, 'specific_yield_kwh_kwp'),
+  capacity_factor: rankedBy(yields, 'capacity_factor_pct'),
+})
+
+const ratioPct = (value: number | null, to: number | null): number | null =>
+  value === null || to === null ? null : rounded((100 * value) / to, 3)
+
+function inverterItems(
+  rows: readonly InverterSumsRow[],
+  period: Period,
+  rank_by: (typeof inverterRankings)[number],
+): InverterItem[] {
+  const yields = rows.map((row) => yieldsOf(row, row, period, 1))
+  const efficiencies = rows.map((row, nth) =>
+    yields[nth]!.excluded_reason === null
+      ? efficiencyPct(row.conversion_ac_kwh, row.conversion_dc_kwh)
+      : null,
+  )
+  const ranks = { ...yieldRanks(yields), efficiency: ranked(efficiencies) }
+  const groups = rows.map(peerGroup)
+  const deviations = deviationsWithin(groups, yields)
+  return rows.map((row, nth) => {
+    const figures = yields[nth]!
+    const known = figures.excluded_reason === null
+    const bins = loadBins(row)
+    return {
+      ...periodRecord(period),
+      inverter_id: row.inverter_id,
+      inverter_name: row.inverter_name,
+      logger_id: row.logger_id,
+      dc_capacity_kwp: row.dc_capacity_kwp,
+      rated_ac_power_kw: row.rated_ac_power_kw,
+      ...figures,
+      conversion_efficiency_pct: efficiencies[nth]!,
+      weighted_efficiency_pct: known ? europeanEfficiencyPct(bins) : null,
+      peak_power_kw: row.peak_power_kw,
+      fault_min: row.covered_s > 0 ? rounded(row.fault_s / 60, 1) : null,
+      derated_min: row.covered_s > 0 ? rounded(row.derated_s / 60, 1) : null,
+      clipped_energy_kwh:
+        figures.curtailed_energy_kwh === null ? null : rounded(row.clipping_loss_kwh, 3),
+      peer_group: groups[nth]!,
+      deviation_from_peers_pct: deviations[nth]!,
+      rank: ranks[rank_by][nth]!.rank,
+      percentile_pct: ranks[rank_by][nth]!.percentile,
+      specific_yield_rank: ranks.specific_yield[nth]!.rank,
+      capacity_factor_rank: ranks.capacity_factor[nth]!.rank,
+      efficiency_rank: ranks.efficiency[nth]!.rank,
+    }
+  })
+}
+
+/** Inverters compare with those whose panels all face the same way. */
+function peerGroup(row: InverterSumsRow): string {
+  const { azimuth_min_deg, azimuth_max_deg, tilt_min_deg, tilt_max_deg } = row
+  if (azimuth_min_deg === null) return 'none'
+  const range = (low: number | null, high: number | null) =>
+    low === high ? `${low}` : `${low}-${high}`
+  return `${range(azimuth_min_deg, azimuth_max_deg)}/${range(tilt_min_deg, tilt_max_deg)}`
+}
+
+function deviationsWithin(groups: readonly string[], yields: readonly Yields[]): (number | null)[] {
+  const deviations = new Array<number | null>(groups.length).fill(null)
+  const places = Map.groupBy(groups.keys(), (nth) => groups[nth]!)
+  for (const members of places.values()) {
+    const of_members = members.map((nth) => yields[nth]!)
+    const ranks = rankedBy(of_members, 'specific_yield_kwh_kwp')
+    for (const [at, nth] of members.entries()) deviations[nth] = ranks[at]!.deviation_pct
+  }
+  return deviations
+}
+
+function lossItem(row: InverterSumsRow, period: Period): Static<typeof InverterLosses> {
+  return {
+    ...periodRecord(period),
+    inverter_id: row.inverter_id,
+    inverter_name: row.inverter_name,
+    logger_id: row.logger_id,
+    ...lossesOf(row, row.nominal_efficiency_pct !== null, period),
+    load_bins: loadBins(row),
+  }
+}

@@ -1,0 +1,131 @@
+import { localDate } from '@heliograph/domain/local-day'
+import { Type } from 'typebox'
+import { endpoint } from '../../http/endpoint.ts'
+import { List, list } from '../../http/envelope.ts'
+import { ApiError } from '../../http/errors.ts'
+import { AnyCase, IdList, InverterId, idsOf } from '../../http/params.ts'
+import { orientations } from '../../plant/orientation.ts'
+import { health_thresholds } from '../diagnostics/string-health.ts'
+import { periodNote } from '../period.ts'
+import { askedOf, diagnostics, type PeriodNeeds } from './asked.ts'
+import {
+  comparedStringExample,
+  stringEfficiencyExample,
+  stringHealthExample,
+} from './string-examples.ts'
+import { judgeSite } from './string-health.ts'
+import { healthItems } from './string-health-items.ts'
+import { comparedItems, efficiencyItems } from './string-items.ts'
+import {
+  ComparedString,
+  HealthThresholds,
+  healthRule,
+  StringEfficiency,
+  StringHealth,
+} from './string-schemas.ts'
+import type { StringSumsStore } from './string-store.ts'
+
+export interface Needs extends PeriodNeeds {
+  inverters: { exists(site_id: string, inverter_id: number): Promise<boolean> }
+  stringSums: StringSumsStore
+}
+
+async function demandInverter(site_id: string, inverter_id: number, needs: Needs): Promise<void> {
+  if (!(await needs.inverters.exists(site_id, inverter_id))) {
+    throw new ApiError('not_found', { inverter_id })
+  }
+}
+
+export const rankStrings = endpoint({
+  ...diagnostics,
+  path: '/efficiency/strings',
+  operation_id: 'efficiency_strings_list',
+  summary: 'Strings by specific yield, among those that face the same way',
+  description:
+    'Group by group, the best first; unconnected inputs are left out. `orientation` keeps the ' +
+    `groups that face that way. ${periodNote}`,
+  query: {
+    inverter_ids: Type.Optional(IdList('Only strings of these inverters: `1,2,3`.')),
+    orientation: Type.Optional(
+      AnyCase(orientations, { description: 'Only strings that face this way.' }),
+    ),
+  },
+  heavy: true,
+  returns: List(StringEfficiency),
+  example: { answer: { data: [stringEfficiencyExample], meta: { count: 1 } } },
+  async handle({ site: { site_id }, query, window }, needs: Needs) {
+    const { inverter_ids, orientation } = query
+    const ids = inverter_ids === undefined ? undefined : idsOf(inverter_ids)
+    for (const inverter_id of ids ?? []) await demandInverter(site_id, inverter_id, needs)
+    const { site, period } = await askedOf(site_id, window, needs)
+    const items = efficiencyItems(await judgeSite(needs.stringSums, site, period, ids), period)
+    return list(
+      orientation === undefined ? items : items.filter((item) => item.orientation === orientation),
+    )
+  },
+})
+
+export const healthMatrix = endpoint({
+  ...diagnostics,
+  path: '/efficiency/health-matrix',
+  operation_id: 'efficiency_health_list',
+  summary: 'How each string does beside its peers, and what may be wrong',
+  description: `By inverter and string, unconnected inputs among them. ${healthRule} ${periodNote}`,
+  heavy: true,
+  returns: Type.Object(
+    {
+      data: Type.Array(StringHealth),
+      meta: Type.Object(
+        { count: Type.Integer({ minimum: 0 }), thresholds: HealthThresholds },
+        { additionalProperties: false, $id: 'StringHealthMeta' },
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  example: {
+    answer: { data: [stringHealthExample], meta: { count: 1, thresholds: thresholds() } },
+  },
+  async handle({ site: { site_id }, window }, needs: Needs) {
+    const { site, period } = await askedOf(site_id, window, needs)
+    // The last instant of the period, whose end is exclusive.
+    const last_date = localDate(period.end_at.getTime() - 1, site.timezone)
+    const [inverters, steps] = await Promise.all([
+      judgeSite(needs.stringSums, site, period),
+      needs.stringSums.steps(site_id, last_date),
+    ])
+    const data = healthItems(inverters, steps, period)
+    return { data, meta: { count: data.length, thresholds: thresholds() } }
+  },
+})
+
+function thresholds() {
+  const { watch, underperforming, critical, dead } = health_thresholds
+  return {
+    watch_pct: 100 * watch,
+    underperforming_pct: 100 * underperforming,
+    critical_pct: 100 * critical,
+    dead_pct: 100 * dead,
+  }
+}
+
+export const compareStrings = endpoint({
+  ...diagnostics,
+  path: '/strings/inverter/{inverter_id}/compare',
+  operation_id: 'strings_compare_list',
+  summary: 'All strings of an inverter side by side',
+  description: `By index. ${healthRule} ${periodNote}`,
+  params: { inverter_id: InverterId },
+  heavy: true,
+  returns: List(ComparedString),
+  example: { answer: { data: [comparedStringExample], meta: { count: 1 } } },
+  async handle({ site: { site_id }, params: { inverter_id }, window }, needs: Needs) {
+    await demandInverter(site_id, inverter_id, needs)
+    const { site, period } = await askedOf(site_id, window, needs)
+    const [[inverter], hours] = await Promise.all([
+      judgeSite(needs.stringSums, site, period, [inverter_id]),
+      needs.stringSums.hours(site_id, period, [inverter_id]),
+    ])
+    if (!inverter) return list([])
+    return list(comparedItems(inverter, hours.get(inverter_id) ?? [], period, site.timezone))
+  },
+})

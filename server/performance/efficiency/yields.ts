@@ -1,0 +1,194 @@
+/**
+ * Yields, performance ratios and availability from hourly sums, in the terms of IEC 61724-1: final
+ * yield Yf, reference yield Yr, array yield YA, performance ratio Yf / Yr.
+ */
+import { rounded } from '@heliograph/domain/significant'
+import {
+  coverageOf,
+  type ExcludedReason,
+  excludedReason,
+  type Period,
+  periodHours,
+} from '../period.ts'
+import { type InverterSum, inverterSums } from '../rollups/inverter-hour.ts'
+
+export interface Sums extends Record<InverterSum, number> {
+  /** Rise of the energy counters over gaps in the readings; in no other sum. */
+  gap_energy_kwh: number
+}
+
+export interface Rated {
+  dc_capacity_kwp: number
+  rated_ac_power_kw: number
+}
+
+export interface Yields {
+  completeness_pct: number | null
+  excluded_reason: ExcludedReason | null
+  energy_kwh: number | null
+  dc_energy_kwh: number | null
+  expected_energy_kwh: number | null
+  energy_performance_index_pct: number | null
+  specific_yield_kwh_kwp: number | null
+  reference_yield_kwh_kwp: number | null
+  array_yield_kwh_kwp: number | null
+  capture_loss_kwh_kwp: number | null
+  system_loss_kwh_kwp: number | null
+  poa_insolation_kwh_m2: number | null
+  performance_ratio_pct: number | null
+  performance_ratio_temp_corrected_pct: number | null
+  performance_ratio_uncurtailed_pct: number | null
+  capacity_factor_pct: number | null
+  availability_time_pct: number | null
+  availability_energy_pct: number | null
+  curtailed_energy_kwh: number | null
+  suspect_sensors: SuspectSensor[]
+}
+
+export const suspectSensors = ['irradiance', 'dc_power'] as const
+export type SuspectSensor = (typeof suspectSensors)[number]
+
+/** More energy than irradiance can have given: a sensor under snow, or a wrong one. */
+const performance_ratio_max = 1.1
+/** More AC than DC beyond what sampling them apart explains. */
+export const efficiency_max = 1.02
+/** Less sun than this (kWh/m²) carries no ratio: a few minutes of dawn. */
+const insolation_min_kwh_m2 = 0.05
+/** From this part of the daylight on a sum stands for all of it. */
+export const whole_ratio = 0.95
+
+/**
+ * `devices` is of how many inverters `sums` are the sum: each could have been heard all day.
+ */
+export function yieldsOf(sums: Sums, rated: Rated, period: Period, devices: number): Yields {
+  const daylight_s = period.daylight_s === null ? null : period.daylight_s * devices
+  const coverage = coverageOf(sums.daylight_covered_s, daylight_s)
+  const excluded_reason = excludedReason(coverage)
+  const sun = excludedReason(coverageOf(sums.sun_covered_s, daylight_s)) === null
+  const known = excluded_reason === null
+  const per_kwp = (energy_kwh: number) => rounded(energy_kwh / rated.dc_capacity_kwp, 4)
+  const energy_kwh = known ? sums.ac_energy_kwh + sums.gap_energy_kwh : null
+  // The sun of several inverters is the mean of what each saw, by their capacity; see the store.
+  const reference = sun ? sums.insolation_kwh_m2 : null
+  const ratios = known ? ratiosOf(sums, rated) : noRatios
+  const dc_known = known && sums.dc_energy_kwh > 0
+  // A difference of two yields is one only if both are of nearly all of the day.
+  const is_whole = isWhole(sums.daylight_covered_s) && isWhole(sums.sun_covered_s)
+  const hours = periodHours(period)
+  function isWhole(covered_s: number): boolean {
+    return (coverageOf(covered_s, daylight_s) ?? 0) >= whole_ratio
+  }
+  return {
+    completeness_pct: coverage === null ? null : rounded(100 * coverage, 2),
+    excluded_reason,
+    energy_kwh: rounded(energy_kwh, 3),
+    dc_energy_kwh: dc_known ? rounded(sums.dc_energy_kwh, 3) : null,
+    expected_energy_kwh: sun ? rounded(sums.expected_energy_kwh, 3) : null,
+    specific_yield_kwh_kwp: energy_kwh === null ? null : per_kwp(energy_kwh),
+    reference_yield_kwh_kwp: rounded(reference, 4),
+    array_yield_kwh_kwp: dc_known ? per_kwp(sums.dc_energy_kwh) : null,
+    capture_loss_kwh_kwp:
+      dc_known && reference !== null && is_whole
+        ? rounded(reference - sums.dc_energy_kwh / rated.dc_capacity_kwp, 4)
+        : null,
+    system_loss_kwh_kwp: dc_known ? per_kwp(sums.dc_energy_kwh - sums.ac_energy_kwh) : null,
+    poa_insolation_kwh_m2: rounded(reference, 4),
+    ...ratios,
+    capacity_factor_pct:
+      energy_kwh === null || hours <= 0
+        ? null
+        : rounded((100 * energy_kwh) / (rated.rated_ac_power_kw * hours), 3),
+    availability_time_pct:
+      known && sums.demanded_s > 0 ? rounded(100 * (1 - sums.down_s / sums.demanded_s), 3) : null,
+    availability_energy_pct:
+      known && sun && sums.ac_energy_kwh + sums.downtime_loss_kwh > 0
+        ? rounded((100 * sums.ac_energy_kwh) / (sums.ac_energy_kwh + sums.downtime_loss_kwh), 3)
+        : null,
+    curtailed_energy_kwh: known && sun ? rounded(sums.curtailment_loss_kwh, 3) : null,
+  }
+}
+
+type Ratios = Pick<
+  Yields,
+  | 'performance_ratio_pct'
+  | 'performance_ratio_temp_corrected_pct'
+  | 'performance_ratio_uncurtailed_pct'
+  | 'energy_performance_index_pct'
+  | 'suspect_sensors'
+>
+
+const noRatios: Ratios = {
+  performance_ratio_pct: null,
+  performance_ratio_temp_corrected_pct: null,
+  performance_ratio_uncurtailed_pct: null,
+  energy_performance_index_pct: null,
+  suspect_sensors: [],
+}
+
+/**
+ * Ratios of energy to sun over the same instants. The temperature is corrected to 25 °C (IEC
+ * 61724-1, PR at STC): a correction to the mean temperature of the window itself would change
+ * nothing.
+ */
+function ratiosOf(sums: Sums, { dc_capacity_kwp }: Rated): Ratios {
+  const ratio = (ac_kwh: number, sun_kwh_m2: number) =>
+    sun_kwh_m2 >= insolation_min_kwh_m2 ? ac_kwh / (sun_kwh_m2 * dc_capacity_kwp) : null
+  const performance = ratio(sums.reference_ac_kwh, sums.reference_kwh_m2)
+  if (performance !== null && performance > performance_ratio_max) {
+    return { ...noRatios, suspect_sensors: ['irradiance'] }
+  }
+  const pct = (value: number | null) => (value === null ? null : rounded(100 * value, 3))
+  return {
+    performance_ratio_pct: pct(performance),
+    performance_ratio_temp_corrected_pct: pct(
+      ratio(sums.warm_reference_ac_kwh, sums.warm_reference_kwh_m2),
+    ),
+    performance_ratio_uncurtailed_pct: pct(
+      ratio(
+        sums.reference_ac_kwh - sums.curtailed_reference_ac_kwh,
+        sums.reference_kwh_m2 - sums.curtailed_reference_kwh_m2,
+      ),
+    ),
+    energy_performance_index_pct:
+      sums.reference_expected_kwh > 0
+        ? rounded((100 * sums.reference_ac_kwh) / sums.reference_expected_kwh, 3)
+        : null,
+    suspect_sensors: [],
+  }
+}
+
+const perArea = [
+  'insolation_kwh_m2',
+  'reference_kwh_m2',
+  'warm_reference_kwh_m2',
+  'curtailed_reference_kwh_m2',
+] as const satisfies readonly InverterSum[]
+
+/**
+ * Sums of several inverters as those of one plant: energies and times add up, irradiation is the
+ * mean over their capacity. The insolation leaves those out that no met station speaks for.
+ */
+export function combined(parts: readonly (Rated & { sums: Sums })[]): Sums & Rated {
+  const total = { ...emptySums(), dc_capacity_kwp: 0, rated_ac_power_kw: 0 }
+  let lit_kwp = 0
+  for (const { sums, dc_capacity_kwp, rated_ac_power_kw } of parts) {
+    for (const name of inverterSums) {
+      const weight = perArea.includes(name as never) ? dc_capacity_kwp : 1
+      total[name] += sums[name] * weight
+    }
+    total.gap_energy_kwh += sums.gap_energy_kwh
+    total.dc_capacity_kwp += dc_capacity_kwp
+    total.rated_ac_power_kw += rated_ac_power_kw
+    if (sums.sun_covered_s > 0) lit_kwp += dc_capacity_kwp
+  }
+  for (const name of perArea) {
+    const capacity_kwp = name === 'insolation_kwh_m2' ? lit_kwp : total.dc_capacity_kwp
+    total[name] = capacity_kwp > 0 ? total[name] / capacity_kwp : 0
+  }
+  return total
+}
+
+export const emptySums = () =>
+  Object.fromEntries(
+    [...inverterSums, 'gap_energy_kwh'].map((name) => [name, 0]),
+  ) as unknown as Sums

@@ -1,0 +1,62 @@
+/** What a plant did over whole hours, such as those of a day. */
+import { rounded } from '@heliograph/domain/significant'
+import { type Bounds, byHour, figuresOf, type Now } from './figures.ts'
+import type { LoggerHourInFull, LoggerInService } from './logger-hours.ts'
+
+/** `rows` are the hours of the logger in the span. */
+export function loggerSpan(
+  span: Bounds,
+  logger: LoggerInService,
+  rows: readonly LoggerHourInFull[],
+  now: Now,
+) {
+  const { dc_capacity_kwp } = logger
+  const { figures, is_lit } = figuresOf([{ logger, rows: byHour(rows) }], span, now)
+  const { energy_kwh } = figures
+  const peak = rows.reduce<LoggerHourInFull | null>(
+    (best, row) =>
+      row.peak_power_kw !== null && row.peak_power_kw > (best?.peak_power_kw ?? -Infinity)
+        ? row
+        : best,
+    null,
+  )
+  return {
+    ...figures,
+    specific_yield_kwh_kwp:
+      energy_kwh === null || !(dc_capacity_kwp > 0)
+        ? null
+        : rounded(energy_kwh / dc_capacity_kwp, 4),
+    poa_insolation_kwh_m2: is_lit ? insolationOf(rows) : null,
+    peak_power_kw: rounded(peak?.peak_power_kw ?? null, 3),
+    peak_power_at: peak?.peak_power_at?.toISOString() ?? null,
+    ...productionOf(rows),
+    sample_count: samplesOf(rows),
+  }
+}
+
+/** Null where no met station was heard. */
+export function insolationOf(rows: readonly LoggerHourInFull[]): number | null {
+  const known = rows.flatMap(({ insolation_kwh_m2 }) => insolation_kwh_m2 ?? [])
+  return known.length === 0
+    ? null
+    : rounded(
+        known.reduce((sum, value) => sum + value, 0),
+        4,
+      )
+}
+
+function samplesOf(rows: readonly LoggerHourInFull[]): number | null {
+  const known = rows.flatMap(({ sample_count }) => sample_count ?? [])
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
+}
+
+export function productionOf(rows: readonly LoggerHourInFull[]) {
+  const times = (name: 'first_production_at' | 'last_production_at') =>
+    rows.flatMap((row) => row[name]?.getTime() ?? [])
+  const [first, last] = [times('first_production_at'), times('last_production_at')]
+  const instant = (time_ms: number) => new Date(time_ms).toISOString()
+  return {
+    first_production_at: first.length === 0 ? null : instant(Math.min(...first)),
+    last_production_at: last.length === 0 ? null : instant(Math.max(...last)),
+  }
+}

@@ -1,0 +1,117 @@
+/** Items of the energy endpoints, out of hours of loggers. */
+import { rounded } from '@heliograph/domain/significant'
+import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import type { Static } from 'typebox'
+import { hour_ms } from '../../http/time-windows.ts'
+import { decodeStrings, type StoredStrings } from '../rollups/string-codec.ts'
+import { type Bounds, byHour, figuresOf, type Now } from './figures.ts'
+import type { LoggerHourInFull, LoggerInService } from './logger-hours.ts'
+import { insolationOf, loggerSpan, productionOf } from './logger-span.ts'
+import type { DaySummary, LoggerDay, LoggerHourRecord, StringHour } from './schemas.ts'
+
+const instant = (time_ms: number) => new Date(time_ms).toISOString()
+
+export function daySummary(
+  day: number,
+  loggers: readonly LoggerInService[],
+  rows: readonly LoggerHourInFull[],
+  now: Now,
+): Static<typeof DaySummary> {
+  const by_logger = Map.groupBy(rows, ({ logger_id }) => logger_id)
+  const data = loggers.map((logger) =>
+    loggerDay(day, logger, by_logger.get(logger.logger_id) ?? [], now),
+  )
+  const parts = loggers.map((logger) => ({
+    logger,
+    rows: byHour(by_logger.get(logger.logger_id) ?? []),
+  }))
+  return {
+    data,
+    meta: {
+      count: data.length,
+      totals: {
+        ...figuresOf(parts, { start_ms: day, end_ms: day + day_ms }, now).figures,
+        ...productionOf(rows),
+        loggers_known: data.filter(({ energy_kwh }) => energy_kwh !== null).length,
+      },
+    },
+  }
+}
+
+function loggerDay(
+  day: number,
+  logger: LoggerInService,
+  rows: readonly LoggerHourInFull[],
+  now: Now,
+): Static<typeof LoggerDay> {
+  return {
+    date: utcDate(day),
+    day_start_at: instant(day),
+    day_end_at: instant(day + day_ms),
+    logger_id: logger.logger_id,
+    logger_name: logger.logger_name,
+    ...loggerSpan({ start_ms: day, end_ms: day + day_ms }, logger, rows, now),
+  }
+}
+
+const power = (value: number | null) => rounded(value, 3)
+
+/** Every hour from `start_ms` on that has begun, whether anything is known of it or not. */
+export function loggerHours(
+  { start_ms, end_ms }: Bounds,
+  logger: LoggerInService,
+  rows: readonly LoggerHourInFull[],
+  now: Now,
+): Static<typeof LoggerHourRecord>[] {
+  const known = byHour(rows)
+  const items: Static<typeof LoggerHourRecord>[] = []
+  for (let hour = start_ms; hour < end_ms; hour += hour_ms) {
+    const span = { start_ms: hour, end_ms: hour + hour_ms }
+    const { figures, is_lit } = figuresOf([{ logger, rows: known }], span, now)
+    const row = known.get(hour)
+    items.push({
+      logger_id: logger.logger_id,
+      start_at: instant(hour),
+      end_at: instant(hour + hour_ms),
+      ...figures,
+      poa_insolation_kwh_m2: is_lit && row ? insolationOf([row]) : null,
+      avg_power_kw: figures.is_partial ? null : figures.energy_kwh,
+      max_power_kw: power(row?.peak_power_kw ?? null),
+      sample_count: row?.sample_count ?? null,
+    })
+  }
+  return items
+}
+
+const known = (value: number) => (Number.isNaN(value) ? null : Math.round(value))
+
+/** The strings of an inverter in one hour; `daylight_s`: in which it must be awake. */
+export function stringHours(
+  stored: StoredStrings & { hour_at: Date },
+  strings: readonly { string_index: number; dc_capacity_kwp: number }[],
+  now: Now,
+): Static<typeof StringHour>[] {
+  const sums = decodeStrings(stored)
+  const start_ms = stored.hour_at.getTime()
+  const awake_s = now.awake(start_ms, now.now_ms)
+  return strings.flatMap(({ string_index, dc_capacity_kwp }) => {
+    const covered_s = sums.covered_s[string_index] ?? 0
+    if (covered_s === 0) return []
+    const energy_kwh = sums.energy_kwh[string_index]!
+    const completeness = awake_s === null || awake_s === 0 ? null : Math.min(1, covered_s / awake_s)
+    return {
+      string_index,
+      start_at: instant(start_ms),
+      end_at: instant(start_ms + hour_ms),
+      energy_kwh: rounded(energy_kwh, 4),
+      avg_current_a: rounded((3600 * sums.charge_ah[string_index]!) / covered_s, 3),
+      max_current_a: power(sums.current_a_max[string_index] ?? null),
+      avg_voltage_v: rounded(sums.voltage_vs[string_index]! / covered_s, 2),
+      specific_yield_kwh_kwp: dc_capacity_kwp > 0 ? rounded(energy_kwh / dc_capacity_kwp, 4) : null,
+      sample_count: known(sums.energy_sample_count[string_index]!),
+      completeness_pct: completeness === null ? null : rounded(100 * completeness, 2),
+      is_partial: start_ms + hour_ms > now.now_ms || (completeness !== null && completeness < 0.95),
+      method: 'current_times_voltage' as const,
+    }
+  })
+}

@@ -1,0 +1,216 @@
+import type { Clock } from '@heliograph/domain/clock'
+import { Type } from 'typebox'
+import { pageOf, RowId } from '../../http/cursor.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { CursorList, cursorList, List, list } from '../../http/envelope.ts'
+import { ApiError } from '../../http/errors.ts'
+import { pageItems } from '../../http/export-items.ts'
+import { InverterId, limit, StringIndex } from '../../http/params.ts'
+import { default_hours, type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
+import { rowsWindow } from '../../http/windows.ts'
+import type { SiteFacts } from '../../plant/situation.ts'
+import type { StringDiagnosis } from '../diagnostics/iv-diagnosis.ts'
+import { nameKey } from '../panels/names.ts'
+import { query_characters_max } from '../panels/search.ts'
+import type { PanelStore } from '../panels/store.ts'
+import { diagnosePoints, expectationOf, pointRecord } from './comparison.ts'
+import {
+  expectedMetaExample,
+  expectedPointExample,
+  panelMatchExamples,
+  panelModelExample,
+  panelModelExamples,
+} from './examples.ts'
+import { pointsAt, pointsExport } from './exports.ts'
+import { libraryRecord, siteRecord } from './panel-record.ts'
+import { IvExpectedSeries, PanelModel, PanelModelMatch, ParamsId } from './schemas.ts'
+import type { IvStore, ReadingsRequest, SiteModelRow } from './store.ts'
+
+export interface Needs {
+  clock: Clock
+  sites: { facts(site_id: string): Promise<SiteFacts> }
+  iv: IvStore
+  panels: PanelStore
+}
+
+const iv = {
+  method: 'GET',
+  tag: 'I-V curves',
+  scope: 'diagnostics:read',
+  module: 'basic_scada',
+} as const
+
+export const listPanelModels = endpoint({
+  ...iv,
+  path: '/iv/modules',
+  operation_id: 'iv_modules_list',
+  summary: 'The panel models that the strings of the site are made of',
+  description:
+    'By id. What the site announced comes first; what it leaves out is that of the library, and ' +
+    '`null` where nobody knows it.',
+  returns: List(PanelModel),
+  example: { answer: { data: panelModelExamples, meta: { count: 2 } } },
+  async handle({ site: { site_id } }, { iv, panels }: Needs) {
+    const rows = await iv.modelsInUse(site_id)
+    return list(await Promise.all(rows.map((row) => siteModel(row, panels))))
+  },
+})
+
+async function siteModel(row: SiteModelRow, panels: PanelStore) {
+  const library =
+    (await panels.get(row.params_id)) ??
+    (row.a_ref_v === null ? null : await panels.named(row.name))
+  return { ...siteRecord(row, library), used_by_string_count: row.used_by_string_count }
+}
+
+export const search_rows = { max: 50, by_default: 20 } as const
+
+export const searchPanelModels = endpoint({
+  ...iv,
+  path: '/iv/modules/search',
+  operation_id: 'iv_modules_search',
+  summary: 'Panel models of the library by name, the best matches first',
+  description:
+    'Searches the names of the models that come with the program and of all lists that were ' +
+    'imported. A name matches that has every word of `q`, anywhere in it; case, accents, ' +
+    "hyphens and punctuation do not count, and a maker's other names do. Where no name has all " +
+    'words, those that have some. `meta.count` counts all matches.',
+  query: {
+    q: Type.String({
+      minLength: 1,
+      maxLength: query_characters_max,
+      description: 'Words of the name. Nothing in it is a wildcard.',
+      examples: ['ja solar 455'],
+    }),
+    limit: limit(search_rows.max, search_rows.by_default),
+  },
+  cursor: { rank: RowId },
+  returns: CursorList(PanelModelMatch),
+  example: {
+    answer: cursorList({ rows: panelMatchExamples, next_cursor: null }),
+  },
+  async handle({ site: { site_id }, query, after }, { iv, panels }: Needs) {
+    const { q, limit = search_rows.by_default } = query
+    const offset = after?.rank ?? 0
+    const [{ rows, count }, used] = await Promise.all([
+      panels.search(q, limit + 1, offset),
+      iv.modelsInUse(site_id),
+    ])
+    const ids = new Set(used.map(({ params_id }) => params_id))
+    const names = new Set(used.map(({ name }) => nameKey(name)))
+    const matches = rows.map((model, nth) => ({
+      ...libraryRecord(model),
+      in_library: ids.has(model.params_id) || names.has(nameKey(model.name)),
+      rank: offset + nth + 1,
+    }))
+    const placeOf = ({ rank }: { rank: number }) => ({ rank })
+    return cursorList(pageOf(matches, limit, placeOf), count)
+  },
+})
+
+export const getPanelModel = endpoint({
+  ...iv,
+  path: '/iv/modules/{params_id}',
+  operation_id: 'iv_modules_get',
+  summary: 'One panel model, of the site or of the library',
+  description: 'The model that the site announced under this id, else that of the library.',
+  params: { params_id: ParamsId },
+  cache: 'resource',
+  returns: PanelModel,
+  example: { answer: panelModelExample },
+  async handle({ site: { site_id }, params: { params_id } }, { iv, panels }: Needs) {
+    const row = await iv.model(site_id, params_id)
+    if (row) return siteModel(row, panels)
+    const model = await panels.get(params_id)
+    if (!model) throw new ApiError('not_found', { params_id })
+    return { ...libraryRecord(model), used_by_string_count: 0 }
+  },
+})
+
+export const expected_rows = { max: 5000, by_default: 1000 } as const
+
+export const compareWithExpected = endpoint({
+  ...iv,
+  path: '/iv/strings/{inverter_id}/{string_index}/expected',
+  operation_id: 'iv_expected_list',
+  summary: 'What a string should have delivered, beside what it did',
+  description:
+    'One item for each reading of the string, ascending. Without a window: the last 24 hours. ' +
+    'The expectation is the CEC single-diode model of the panels that the string has now, at the ' +
+    'irradiance and cell temperature of the nearest reading of the met station, at most 150 s ' +
+    'off, without the instruments that /weather rejects. `current_deviation_at_voltage_pct` compares at the measured voltage and holds while ' +
+    'the inverter is limited, too. What stands still and the diagnosis are judged by the points ' +
+    'of this page alone: ask for a day or more of light at once. The other strings of the MPPT ' +
+    'count for the diagnosis as far as they are alike and measured together with this one. Where ' +
+    'nothing can be expected `data` is empty, and `meta.reason` says why.',
+  params: { inverter_id: InverterId, string_index: StringIndex },
+  window: rowsWindow(default_hours.telemetry),
+  query: { limit: limit(expected_rows.max, expected_rows.by_default) },
+  heavy: true,
+  returns: IvExpectedSeries,
+  example: { answer: { data: [expectedPointExample], meta: expectedMetaExample } },
+  async handle({ site: { site_id }, params, query, window }, needs: Needs) {
+    const { setting, expectation, wanted } = await demandComparison(site_id, params, window, needs)
+    const { params_id, module_count } = setting.string
+    const model = { model: 'cec_single_diode', params_id, module_count } as const
+    if (typeof expectation === 'string') {
+      const none = { count: 0, returned: 0, first_time: null, last_time: null }
+      const meta = { ...seriesMeta(window, none), ...model, reason: expectation }
+      return { data: [], meta: { ...meta, ...diagnosisRecord(null) } }
+    }
+    const request = { ...wanted, limit: query.limit ?? expected_rows.by_default }
+    const instants = await needs.iv.readings(request)
+    const points = await pointsAt(instants, expectation, request, needs.iv)
+    const rows = {
+      count: await countOf(request, instants.length, needs),
+      returned: instants.length,
+      first_time: instants[0]?.measured_at.toISOString() ?? null,
+      last_time: instants.at(-1)?.measured_at.toISOString() ?? null,
+    }
+    const diagnosis = diagnosisRecord(diagnosePoints(expectation, points))
+    return {
+      data: points.map(pointRecord),
+      meta: { ...seriesMeta(window, rows), ...model, reason: null, ...diagnosis },
+    }
+  },
+  async exports({ site: { site_id }, params, query, window }, needs: Needs) {
+    const { expectation, wanted } = await demandComparison(site_id, params, window, needs)
+    if (typeof expectation === 'string') return pageItems([])
+    return pointsExport(expectation, { ...wanted, limit: query.limit ?? null })
+  },
+})
+
+/** What is to be compared, of a string that exists; or why nothing is. */
+async function demandComparison(
+  site_id: string,
+  { inverter_id, string_index }: { inverter_id: number; string_index: number },
+  window: SeriesWindow,
+  { iv, sites }: Needs,
+) {
+  const setting = await iv.setting(site_id, inverter_id, string_index)
+  if (!setting) throw new ApiError('not_found', { inverter_id, string_index })
+  const facts = await sites.facts(site_id)
+  const stations = await iv.stations(site_id)
+  const { partner_indexes } = setting
+  const wanted = { site_id, inverter_id, string_index, partner_indexes, window }
+  return { setting, expectation: expectationOf(setting, facts, stations), wanted }
+}
+
+/** A page that is not full holds all there is. A reading may arrive between two statements. */
+async function countOf(request: ReadingsRequest, returned: number, { iv }: Needs): Promise<number> {
+  if (returned < request.limit) return returned
+  return Math.max(returned, await iv.readingCount(request))
+}
+
+function diagnosisRecord(made: StringDiagnosis | null) {
+  const rounded = (value: number | null | undefined) =>
+    value == null ? null : Math.round(value * 100) / 100 + 0
+  return {
+    diagnosis: made?.diagnosis ?? null,
+    diagnosis_reason: made?.reason ?? null,
+    current_loss_pct: rounded(made?.current_loss_pct),
+    voltage_loss_pct: rounded(made?.voltage_loss_pct),
+    confidence_pct: rounded(made?.confidence_pct),
+    diagnosed_point_count: made?.point_count ?? 0,
+  }
+}

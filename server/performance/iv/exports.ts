@@ -1,0 +1,113 @@
+/** The comparison of a string as a file, and the points of some of its readings. */
+import { reach_ms } from '@heliograph/domain/reach'
+import { day_ms } from '@heliograph/domain/utc-day'
+import type { ExportItems } from '../../http/export-items.ts'
+import { hour_ms } from '../../http/time-windows.ts'
+import { apart_ms_max, believedReadings } from '../rollups/plant-light.ts'
+import type { RawWeather } from '../rollups/raw.ts'
+import {
+  type ComparedPoint,
+  comparePoints,
+  type Expectation,
+  pointRecord,
+  spansAround,
+} from './comparison.ts'
+import { createIvStore, type IvStore, type ReadingsRequest, type StringInstant } from './store.ts'
+
+/** Read at a time: some thousand readings at the usual intervals. */
+const part_ms = 6 * hour_ms
+/** What stands still is told by the half hour around it. */
+const margin_ms = hour_ms
+/** No bound: the time is one. */
+const readings_max = 1_000_000
+
+type Wanted = Omit<ReadingsRequest, 'limit'> & {
+  /** null: the whole window. */
+  limit: number | null
+}
+
+export const pointsExport = (
+  expectation: Expectation,
+  { limit, ...wanted }: Wanted,
+): ExportItems => ({
+  async *items(queries) {
+    const iv = createIvStore(queries)
+    if (limit === null) {
+      yield* wholeWindow(expectation, wanted, iv)
+      return
+    }
+    const instants = await iv.readings({ ...wanted, limit })
+    yield (await pointsAt(instants, expectation, wanted, iv)).map(pointRecord)
+  },
+})
+
+async function* wholeWindow(
+  expectation: Expectation,
+  wanted: Omit<ReadingsRequest, 'limit'>,
+  iv: IvStore,
+) {
+  const { end } = wanted.window
+  const first_ms = wanted.window.start === null ? -Infinity : Date.parse(wanted.window.start)
+  const within = (start: string | null, before: string, limit: number) =>
+    iv.readings({ ...wanted, window: { start, end: before, newest: false }, limit })
+  for (let start = wanted.window.start; start === null || start < end; ) {
+    const [next] = await within(start, end, 1)
+    if (!next) return
+    const from_ms = next.measured_at.getTime()
+    const to_ms = Math.min(from_ms + part_ms, Date.parse(end))
+    const last = iso(Math.min(to_ms + margin_ms, Date.parse(end)))
+    const instants = await within(iso(Math.max(first_ms, from_ms - margin_ms)), last, readings_max)
+    const points = await pointsAt(instants, expectation, wanted, iv)
+    yield points
+      .filter((_, nth) => isBetween(instants[nth]!.measured_at.getTime(), from_ms, to_ms))
+      .map(pointRecord)
+    start = iso(to_ms)
+  }
+}
+
+const iso = (time_ms: number) => new Date(time_ms).toISOString()
+const isBetween = (time_ms: number, from_ms: number, to_ms: number) =>
+  time_ms >= from_ms && time_ms < to_ms
+
+/** A point for each of the instants. */
+export async function pointsAt(
+  instants: readonly StringInstant[],
+  expectation: Expectation,
+  { site_id, inverter_id }: Pick<ReadingsRequest, 'site_id' | 'inverter_id'>,
+  iv: IvStore,
+): Promise<ComparedPoint[]> {
+  // One after the other: the transaction of an export has one connection.
+  const readings = await iv.inverterReadings(site_id, inverter_id, spansAround(instants))
+  const weather = await believedAround(instants, expectation, site_id, iv)
+  return comparePoints(expectation, { instants, readings, weather })
+}
+
+/**
+ * What is believed of the met stations around the instants: a day at a time, as others have their
+ * turn between two.
+ */
+async function believedAround(
+  instants: readonly StringInstant[],
+  { place, stations_around }: Expectation,
+  site_id: string,
+  iv: IvStore,
+): Promise<Map<number, RawWeather[]>> {
+  const ids = stations_around.map(({ station_id }) => station_id)
+  const believed = new Map<number, RawWeather[]>(ids.map((id) => [id, []]))
+  const dayOf = ({ measured_at }: StringInstant) => Math.floor(measured_at.getTime() / day_ms)
+  for (const day of Map.groupBy(instants, dayOf).values()) {
+    const readings = await iv.weather(site_id, ids, spansAround(day, reach_ms))
+    const from_ms = day[0]!.measured_at.getTime() - apart_ms_max
+    const to_ms = day.at(-1)!.measured_at.getTime() + apart_ms_max
+    for (const [id, own] of believedReadings(place, stations_around, readings)) {
+      const known = believed.get(id)!
+      // Around midnight the day before has them, too.
+      const after_ms = known.at(-1)?.time_ms ?? Number.NEGATIVE_INFINITY
+      for (const reading of own) {
+        const { time_ms } = reading
+        if (time_ms > after_ms && time_ms >= from_ms && time_ms <= to_ms) known.push(reading)
+      }
+    }
+  }
+  return believed
+}

@@ -1,0 +1,79 @@
+/** A panel model as it is served: what the site says of it first, then what the library does. */
+import { significant } from '@heliograph/domain/significant'
+import {
+  type CecModule,
+  cecSingleDiode,
+  maximumPowerPoint,
+  openCircuitVoltage,
+  shortCircuitCurrent,
+} from '@heliograph/physics/single-diode'
+import type { PanelModel as LibraryModel } from '../panels/store.ts'
+import type { PanelFields } from './schemas.ts'
+import type { SiteModelRow } from './store.ts'
+
+const stc = { irradiance_w_m2: 1000, temperature_c: 25 } as const
+/** Coefficients are means from there to here, where panels work. */
+const warm_c = 50
+
+/** A model of the library. */
+export function libraryRecord({ is_bundled: _, ...model }: LibraryModel): PanelFields {
+  return model
+}
+
+/**
+ * A model that the site announced. `library` is the library's model that it is, null where there is
+ * none: of its id, or, where the site announced the circuit, of its name.
+ */
+export function siteRecord(row: SiteModelRow, library: LibraryModel | null): PanelFields {
+  const { params_id, name, manufacturer, technology, power_stc_w } = row
+  const cells_in_series = row.cells_in_series ?? library?.cells_in_series ?? null
+  const own = { params_id, name, manufacturer, technology, power_stc_w, cells_in_series }
+  const model = name.startsWith(`${manufacturer} `) ? name.slice(manufacturer.length + 1) : null
+  const listed =
+    library === null ? { ...own, ...unlisted, model } : { ...libraryRecord(library), ...own }
+  const circuit = circuitOf(row)
+  if (circuit === null) return listed
+  const from = { source: 'site', source_version: null, source_date: null } as const
+  return { ...listed, ...circuit, ...curveOf(circuit), ...from }
+}
+
+const unlisted: Omit<PanelFields, keyof Announced> = {
+  ...{ model: null, bifacial: null, power_ptc_w: null },
+  ...{ area_m2: null, length_m: null, width_m: null, noct_c: null },
+  ...{ i_sc_a: null, v_oc_v: null, i_mp_a: null, v_mp_v: null },
+  ...{ alpha_sc_a_per_c: null, beta_oc_v_per_c: null, gamma_pmp_pct_per_c: null },
+  ...{ a_ref_v: null, i_l_ref_a: null, i_o_ref_a: null },
+  ...{ r_s_ohm: null, r_sh_ref_ohm: null, adjust_pct: null },
+  ...{ source: 'site' as const, source_version: null, source_date: null },
+}
+
+type Announced = Pick<
+  SiteModelRow,
+  'params_id' | 'name' | 'manufacturer' | 'technology' | 'power_stc_w' | 'cells_in_series'
+>
+
+function circuitOf(row: SiteModelRow): CecModule | null {
+  const { alpha_sc_a_per_c, a_ref_v, i_l_ref_a, i_o_ref_a, r_s_ohm, r_sh_ref_ohm } = row
+  const circuit = { alpha_sc_a_per_c, a_ref_v, i_l_ref_a, i_o_ref_a, r_s_ohm, r_sh_ref_ohm }
+  const whole = { ...circuit, adjust_pct: row.adjust_pct }
+  return Object.values(whole).includes(null) ? null : (whole as CecModule)
+}
+
+/** The data of a datasheet, from the circuit. */
+function curveOf(circuit: CecModule) {
+  const at = (temperature_c: number) => {
+    const diode = cecSingleDiode(circuit, stc.irradiance_w_m2, temperature_c)
+    return { ...maximumPowerPoint(diode), v_oc_v: openCircuitVoltage(diode), diode }
+  }
+  const rated = at(stc.temperature_c)
+  const warm = at(warm_c)
+  const kelvin = warm_c - stc.temperature_c
+  return {
+    i_sc_a: significant(shortCircuitCurrent(rated.diode)),
+    v_oc_v: significant(rated.v_oc_v),
+    i_mp_a: significant(rated.current_a),
+    v_mp_v: significant(rated.voltage_v),
+    beta_oc_v_per_c: significant((warm.v_oc_v - rated.v_oc_v) / kelvin),
+    gamma_pmp_pct_per_c: significant((100 * (warm.power_w / rated.power_w - 1)) / kelvin),
+  }
+}

@@ -1,0 +1,237 @@
+import type { Quality } from '@heliograph/domain/readings'
+import type { SeriesWindow } from '../../http/time-windows.ts'
+import type { Queries } from '../../storage/database.ts'
+import {
+  type PlantInverter,
+  type PlantStation,
+  type PlantString,
+  type RawInverter,
+  type RawWeather,
+  readPanels,
+} from '../rollups/raw.ts'
+
+/** A panel model as the site announced it. */
+export interface SiteModelRow {
+  params_id: number
+  name: string
+  manufacturer: string
+  technology: string
+  power_stc_w: number
+  cells_in_series: number | null
+  alpha_sc_a_per_c: number | null
+  a_ref_v: number | null
+  i_l_ref_a: number | null
+  i_o_ref_a: number | null
+  r_s_ohm: number | null
+  r_sh_ref_ohm: number | null
+  adjust_pct: number | null
+  used_by_string_count: number
+}
+
+/** One string and what stands around it. */
+export interface StringSetting {
+  /** In service or not. */
+  string: PlantString
+  /** With its strings in service. */
+  inverter: PlantInverter
+  /** Connected strings in service of the same MPPT, alike in panels and orientation; ascending. */
+  partner_indexes: number[]
+}
+
+export interface ReadingsRequest {
+  site_id: string
+  inverter_id: number
+  string_index: number
+  /** Their currents are wanted, too, as far as the same reading has them. */
+  partner_indexes: readonly number[]
+  window: SeriesWindow
+  limit: number
+}
+
+export interface StringInstant {
+  measured_at: Date
+  quality: Quality
+  /** Currents from this string on. */
+  from_index: number
+  current_a: readonly (number | null)[] | null
+  /** Of the string that was asked for. */
+  voltage_v: number | null
+}
+
+export type InverterInstant = Pick<
+  RawInverter,
+  'time_ms' | 'state' | 'ac_power_kw' | 'power_limit_pct'
+>
+
+export interface Span {
+  from_ms: number
+  /** Inclusive. */
+  to_ms: number
+}
+
+export interface IvStore {
+  /** The models that strings in service are made of, by id. */
+  modelsInUse(site_id: string): Promise<SiteModelRow[]>
+  /** A model that the site announced, in use or not. */
+  model(site_id: string, params_id: number): Promise<SiteModelRow | null>
+  /** Null where the inverter has no such string, or there is no such inverter. */
+  setting(site_id: string, inverter_id: number, string_index: number): Promise<StringSetting | null>
+  /** The met stations of the site, those in service first. */
+  stations(site_id: string): Promise<PlantStation[]>
+  /** Ascending; from the end of the window where the newest are wanted. */
+  readings(request: ReadingsRequest): Promise<StringInstant[]>
+  readingCount(request: ReadingsRequest): Promise<number>
+  /** What was measured within spans, which ascend and do not overlap; ascending. */
+  inverterReadings(
+    site_id: string,
+    inverter_id: number,
+    spans: readonly Span[],
+  ): Promise<InverterInstant[]>
+  weather(
+    site_id: string,
+    station_ids: readonly number[],
+    spans: readonly Span[],
+  ): Promise<Map<number, RawWeather[]>>
+}
+
+export function createIvStore(db: Queries): IvStore {
+  return {
+    modelsInUse: async (site_id) =>
+      (await db.query<SiteModelRow>(siteModels, [site_id, null])).filter(
+        ({ used_by_string_count }) => used_by_string_count > 0,
+      ),
+    async model(site_id, params_id) {
+      const [row] = await db.query<SiteModelRow>(siteModels, [site_id, params_id])
+      return row ?? null
+    },
+    setting: (site_id, inverter_id, string_index) =>
+      readSetting(db, { site_id, inverter_id, string_index }),
+    stations: (site_id) =>
+      db.query<PlantStation>(
+        `SELECT station_id, logger_id, instruments FROM stations
+         WHERE site_id = $1 ORDER BY retired_at IS NOT NULL, station_id`,
+        [site_id],
+      ),
+    async readings(request) {
+      const { newest } = request.window
+      const indexes = [request.string_index, ...request.partner_indexes]
+      const rows = await db.query<StringInstant>(
+        `SELECT measured_at, quality, from_index,
+                current_a[from_index - first_string_index + 1 : $7 - first_string_index + 1]
+                  AS current_a,
+                voltage_v[$5 - first_string_index + 1] AS voltage_v
+         FROM string_readings, greatest(first_string_index, $6::int) AS from_index
+         WHERE ${readingsOf}
+         ORDER BY measured_at ${newest ? 'DESC' : 'ASC'} LIMIT $8`,
+        [...boundsOf(request), Math.min(...indexes), Math.max(...indexes), request.limit],
+      )
+      return newest ? rows.reverse() : rows
+    },
+    async readingCount(request) {
+      const [row] = await db.query<{ count: number }>(
+        `SELECT count(*) AS count FROM string_readings WHERE ${readingsOf}`,
+        boundsOf(request),
+      )
+      return row!.count
+    },
+    inverterReadings: (site_id, inverter_id, spans) =>
+      spans.length === 0
+        ? Promise.resolve([])
+        : db.query<InverterInstant>(
+            `SELECT ${time_ms}, state, ac_power_kw, power_limit_pct
+             FROM ${spansOf}
+             JOIN inverter_readings ON ${within}
+             WHERE site_id = $1 AND inverter_id = $2
+             ORDER BY measured_at`,
+            [site_id, inverter_id, ...valuesOf(spans)],
+          ),
+    async weather(site_id, station_ids, spans) {
+      if (spans.length === 0) return new Map()
+      const rows = await db.query<RawWeather & { station_id: number }>(
+        `SELECT station_id, ${time_ms}, coalesce(instrument_values, '{}') AS instrument_values
+         FROM ${spansOf}
+         JOIN weather_readings ON ${within}
+         WHERE site_id = $1 AND station_id = ANY($2)
+         ORDER BY station_id, measured_at`,
+        [site_id, station_ids, ...valuesOf(spans)],
+      )
+      return Map.groupBy(rows, ({ station_id }) => station_id)
+    },
+  }
+}
+
+const siteModels = `
+  SELECT m.params_id, m.name, m.manufacturer, m.technology, m.power_stc_w, m.cells_in_series,
+         m.alpha_sc_a_per_c, m.a_ref_v, m.i_l_ref_a, m.i_o_ref_a, m.r_s_ohm, m.r_sh_ref_ohm,
+         m.adjust_pct, count(s.string_index) AS used_by_string_count
+  FROM panel_models m
+  LEFT JOIN strings s ON s.site_id = m.site_id AND s.params_id = m.params_id AND s.connected
+    AND s.retired_at IS NULL
+  WHERE m.site_id = $1 AND ($2::int IS NULL OR m.params_id = $2)
+  GROUP BY m.site_id, m.params_id
+  ORDER BY m.params_id`
+
+type Asked = Pick<ReadingsRequest, 'site_id' | 'inverter_id' | 'string_index'>
+
+async function readSetting(db: Queries, asked: Asked): Promise<StringSetting | null> {
+  const { site_id, inverter_id, string_index } = asked
+  const rows = await db.query<Omit<PlantString, 'panel'> & { in_service: boolean }>(
+    `SELECT inverter_id, string_index, mppt_index, connected, module_count, params_id,
+            dc_capacity_kwp, azimuth_deg, tilt_deg, retired_at IS NULL AS in_service
+     FROM strings WHERE site_id = $1 AND inverter_id = $2 ORDER BY string_index`,
+    [site_id, inverter_id],
+  )
+  if (!rows.some((row) => row.string_index === string_index)) return null
+  const [inverter] = await db.query<Omit<PlantInverter, 'strings'>>(
+    `SELECT inverter_id, logger_id, rated_ac_power_kw, nominal_efficiency_pct, dc_capacity_kwp
+     FROM inverters WHERE site_id = $1 AND inverter_id = $2`,
+    [site_id, inverter_id],
+  )
+  if (!inverter) return null
+  const panels = await readPanels(db, site_id)
+  const all = rows.map((row) => ({ ...row, panel: panels.get(row.params_id) ?? null }))
+  const strings = all.filter(({ in_service }) => in_service)
+  const string = all.find((each) => each.string_index === string_index)!
+  const partners = strings.filter((each) => each !== string && isPartner(each, string))
+  return {
+    string,
+    inverter: { ...inverter, strings },
+    partner_indexes: partners.map((each) => each.string_index),
+  }
+}
+
+const alike = ['mppt_index', 'params_id', 'module_count', 'azimuth_deg', 'tilt_deg'] as const
+
+const isPartner = (one: PlantString, other: PlantString) =>
+  one.connected && alike.every((name) => one[name] === other[name])
+
+/** Readings of the range of strings that holds the one asked for. */
+const readingsOf = `
+  site_id = $1 AND inverter_id = $2 AND measured_at < $3
+  AND measured_at >= coalesce($4::timestamptz, '-infinity')
+  AND first_string_index <= $5
+  AND first_string_index + greatest(cardinality(current_a), cardinality(voltage_v), 0) > $5`
+
+const boundsOf = ({ site_id, inverter_id, string_index, window }: ReadingsRequest) => [
+  site_id,
+  inverter_id,
+  window.end,
+  window.start,
+  string_index,
+]
+
+const time_ms = '(extract(epoch FROM measured_at) * 1000)::float8 AS time_ms'
+const spansOf = 'unnest($3::timestamptz[], $4::timestamptz[]) AS span (from_at, to_at)'
+/** The outer bounds let the planner pass over partitions. */
+const within = `
+  measured_at >= span.from_at AND measured_at <= span.to_at
+  AND measured_at >= ($3::timestamptz[])[1] AND measured_at <= $5`
+
+function valuesOf(spans: readonly Span[]) {
+  const iso = (ms: number) => new Date(ms).toISOString()
+  return [
+    spans.map(({ from_ms }) => iso(from_ms)),
+    spans.map(({ to_ms }) => iso(to_ms)),
+    iso(spans.at(-1)!.to_ms),
+  ]
+}

@@ -1,0 +1,116 @@
+/** Taking a list of panel models into the database. */
+import type { Database, Queries } from '../../storage/database.ts'
+import { type Duplicate, isNewer, type PanelList, type Refusal } from './csv.ts'
+import type { ListedModel } from './model.ts'
+import { nameKey, numberNames } from './names.ts'
+import { ownModels } from './own-library.ts'
+
+export interface ImportReport {
+  /** The sound rows of the list: the sum of the four that follow. */
+  taken: number
+  added: number
+  changed: number
+  unchanged: number
+  /** Rows of an older edition than that of the row that is there, which stays. */
+  outdated: number
+  refused: Refusal[]
+  duplicates: Duplicate[]
+}
+
+type StoredModel = ListedModel & { params_id: number; name_key: string }
+
+export const modelColumns = [
+  ...['name', 'manufacturer', 'model', 'technology', 'bifacial', 'power_stc_w', 'power_ptc_w'],
+  ...['area_m2', 'length_m', 'width_m', 'cells_in_series', 'i_sc_a', 'v_oc_v', 'i_mp_a', 'v_mp_v'],
+  ...['alpha_sc_a_per_c', 'beta_oc_v_per_c', 'gamma_pmp_pct_per_c', 'noct_c', 'a_ref_v'],
+  ...['i_l_ref_a', 'i_o_ref_a', 'r_s_ohm', 'r_sh_ref_ohm', 'adjust_pct'],
+  ...['source_version', 'source_date'],
+] as readonly (keyof ListedModel)[]
+
+const rows_per_statement = 2000
+
+/**
+ * Brings the table up to a list, in one transaction. A model that is there keeps its `params_id`
+ * and takes the list's values, unless its own are of a newer edition; models that the list leaves
+ * out stay. `source` is told to whoever asks later where the rows came from. Again with the same
+ * list it changes nothing.
+ */
+export async function importList(
+  db: Database,
+  list: PanelList,
+  { source, at }: { source: string; at: Date },
+): Promise<ImportReport> {
+  const { models, refused, duplicates } = list
+  return db.transaction(async (transaction) => {
+    // One import at a time: the next one must see the numbers that this one gives.
+    await transaction.execute('lock table panel_library in share row exclusive mode')
+    const stored = await transaction.query<StoredModel>(
+      `select params_id, name_key, ${modelColumns} from panel_library`,
+    )
+    const plan = planImport(models, stored)
+    const changes = [...plan.added, ...plan.changed]
+    for (let from = 0; from < changes.length; from += rows_per_statement) {
+      await writeModels(transaction, changes.slice(from, from + rows_per_statement))
+    }
+    const [added, changed] = [plan.added.length, plan.changed.length]
+    if (changes.length > 0) {
+      await transaction.execute(
+        'insert into panel_imports (at, source, added, changed) values ($1, $2, $3, $4)',
+        [at, source, added, changed],
+      )
+    }
+    const { outdated } = plan
+    const unchanged = models.length - added - changed - outdated
+    return { taken: models.length, added, changed, unchanged, outdated, refused, duplicates }
+  })
+}
+
+/** What has to be written for `models` where `stored` is there and `own` comes with the program. */
+export function planImport(
+  models: readonly ListedModel[],
+  stored: readonly StoredModel[],
+  own: readonly Pick<StoredModel, 'name' | 'params_id'>[] = ownModels,
+) {
+  const byKey = new Map(stored.map((model) => [model.name_key, model]))
+  const known: { before: StoredModel; model: StoredModel }[] = []
+  const unknown: Omit<StoredModel, 'params_id'>[] = []
+  for (const listed of models) {
+    const model = { ...listed, name_key: nameKey(listed.name) }
+    const before = byKey.get(model.name_key)
+    if (before) known.push({ before, model: { ...model, params_id: before.params_id } })
+    else unknown.push(model)
+  }
+  const numbers = newNumbers(unknown, stored, own)
+  const differing = known.filter(({ before, model }) =>
+    modelColumns.some((column) => model[column] !== before[column]),
+  )
+  const changed = differing.filter(({ before, model }) => !isNewer(before, model))
+  return {
+    added: unknown.map((model) => ({ ...model, params_id: numbers.get(model.name_key)! })),
+    changed: changed.map(({ model }) => model),
+    outdated: differing.length - changed.length,
+  }
+}
+
+/** A model that comes with the program has its number, whether a list names it or not. */
+function newNumbers(
+  unknown: readonly Pick<StoredModel, 'name_key'>[],
+  stored: readonly StoredModel[],
+  own: readonly Pick<StoredModel, 'name' | 'params_id'>[],
+): Map<string, number> {
+  const given = new Map(own.map(({ name, params_id }) => [nameKey(name), params_id]))
+  const others = unknown.map(({ name_key }) => name_key).filter((key) => !given.has(key))
+  const taken = [...stored.map(({ params_id }) => params_id), ...given.values()]
+  return new Map([...given, ...numberNames(others, new Set(taken))])
+}
+
+async function writeModels(db: Queries, models: readonly StoredModel[]): Promise<void> {
+  const columns = ['params_id', 'name_key', ...modelColumns]
+  await db.execute(
+    `insert into panel_library (${columns})
+     select ${columns} from jsonb_populate_recordset(null::panel_library, $1)
+     on conflict (params_id) do update
+       set ${modelColumns.map((column) => `${column} = excluded.${column}`)}`,
+    [JSON.stringify(models)],
+  )
+}

@@ -1,0 +1,169 @@
+/** The energy that a counter tells of a gap over several hours, shared out to these hours. */
+import { day_ms } from '@heliograph/domain/utc-day'
+import { hour_ms } from '../../telemetry/touched-hours.ts'
+import { type CounterReading, isCounterGap, riseBetween, stoodStill } from './counter-hour.ts'
+
+/** Of a longer silence nobody can say in which hour the energy came. */
+export const gap_days_max = 7
+const gap_ms_max = gap_days_max * day_ms
+/** Steps in which the height of the sun is taken. */
+const step_ms = 300_000
+/** The part of the daylight for which the light must be known to go by it. */
+const light_min_ratio = 0.5
+
+/** An hour of an inverter, as its sums and its counter have it. */
+export interface GapSource {
+  hour_at: Date
+  ac_energy_kwh: number
+  covered_s: number
+  sun_covered_s: number
+  expected_energy_kwh: number
+  counter_first_at: Date | null
+  counter_first_kwh: number | null
+  counter_last_at: Date | null
+  counter_last_kwh: number | null
+  head_kwh: number | null
+  head_covered_s: number | null
+  tail_kwh: number | null
+  tail_covered_s: number | null
+}
+
+export interface GapHour {
+  gap_start_at: Date
+  hour_at: Date
+  energy_kwh: number
+}
+
+/** Sine of the height of the sun, 0 below the horizon; null where the place is not known. */
+export type SunHeight = ((time_ms: number) => number) | null
+
+/**
+ * Shares out what the counter rose by across each gap between hours that follow one another in
+ * `hours` (ascending), less what was measured by power meanwhile: by the energy expected of the
+ * time that is not known, where the met station was heard; else by the height of the sun; else
+ * by time. So the hours add up to the rise of the counter. A gap of more than 7 days, a reset, and
+ * an overflow that cannot be told from one give nothing.
+ */
+export function shareGaps(
+  hours: readonly GapSource[],
+  { rated_kw, sun }: { rated_kw: number; sun: SunHeight },
+): GapHour[] {
+  const shared: GapHour[] = []
+  let from = -1
+  for (const [to, hour] of hours.entries()) {
+    if (hour.counter_first_at === null) continue
+    if (from >= 0) shared.push(...shareGap(hours.slice(from, to + 1), { rated_kw, sun }))
+    from = to
+  }
+  return shared
+}
+
+function shareGap(
+  hours: readonly GapSource[],
+  { rated_kw, sun }: { rated_kw: number; sun: SunHeight },
+): GapHour[] {
+  const [first, last] = [hours[0]!, hours.at(-1)!]
+  const before = reading(first.counter_last_at, first.counter_last_kwh)
+  const after = reading(last.counter_first_at, last.counter_first_kwh)
+  const first_ms = first.hour_at.getTime()
+  const is_gap = isCounterGap(before, after, { start_ms: first_ms, end_ms: first_ms + hour_ms })
+  if (!is_gap || after.time_ms - before.time_ms > gap_ms_max) return []
+  const rise_kwh = riseBetween(before, after, rated_kw)
+  if (rise_kwh === null) return []
+  const parts = partsOf(hours, before.time_ms, after.time_ms)
+  const known_kwh = parts.reduce((sum, part) => sum + part.known_kwh, 0)
+  const known_s = parts.reduce((sum, part) => sum + part.known_s, 0)
+  // Of time that is not known a counter that stood still says nothing.
+  const meanwhile = { rise_kwh, by_power_kwh: known_kwh, measured_s: known_s }
+  if (stoodStill(before.energy_total_kwh, meanwhile, rated_kw)) return []
+  const left_kwh = Math.max(0, rise_kwh - known_kwh)
+  const weights = weightsOf(parts, sun)
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  return parts.map(({ hour, start_ms, end_ms }, nth) => ({
+    gap_start_at: new Date(before.time_ms),
+    hour_at: new Date(hour),
+    energy_kwh:
+      total > 0
+        ? (left_kwh * weights[nth]!) / total
+        : (left_kwh * (end_ms - start_ms)) / (after.time_ms - before.time_ms),
+  }))
+}
+
+const reading = (at: Date | null, energy_total_kwh: number | null): CounterReading => ({
+  time_ms: at!.getTime(),
+  energy_total_kwh: energy_total_kwh!,
+})
+
+/** What of a gap lies in one hour. */
+interface Part {
+  hour: number
+  start_ms: number
+  end_ms: number
+  /** Measured by power in this time, and the seconds of it. */
+  known_kwh: number
+  known_s: number
+  /** Null where the hour has no sums. */
+  source: GapSource | null
+}
+
+function partsOf(hours: readonly GapSource[], start_ms: number, end_ms: number): Part[] {
+  const sources = new Map(hours.map((source) => [source.hour_at.getTime(), source]))
+  const [first, last] = [hours[0]!, hours.at(-1)!]
+  const parts: Part[] = []
+  const first_ms = first.hour_at.getTime()
+  for (let hour = first_ms; hour < end_ms; hour += hour_ms) {
+    const source = sources.get(hour) ?? null
+    parts.push({
+      hour,
+      start_ms: Math.max(hour, start_ms),
+      end_ms: Math.min(hour + hour_ms, end_ms),
+      ...measuredIn(source, source === first ? 'tail' : source === last ? 'head' : 'whole'),
+      source,
+    })
+  }
+  return parts
+}
+
+function measuredIn(source: GapSource | null, part: 'tail' | 'head' | 'whole') {
+  if (source === null) return { known_kwh: 0, known_s: 0 }
+  if (part === 'whole') return { known_kwh: source.ac_energy_kwh, known_s: source.covered_s }
+  const known_kwh = part === 'tail' ? source.tail_kwh : source.head_kwh
+  const known_s = part === 'tail' ? source.tail_covered_s : source.head_covered_s
+  return { known_kwh: known_kwh ?? 0, known_s: known_s ?? 0 }
+}
+
+function weightsOf(parts: readonly Part[], sun: SunHeight): number[] {
+  const free_s = parts.map(({ start_ms, end_ms, known_s }) =>
+    Math.max(0, (end_ms - start_ms) / 1000 - known_s),
+  )
+  const byTime = () => free_s
+  if (sun === null) return byTime()
+  const heights = parts.map((part) => meanHeight(part.start_ms, part.end_ms, sun))
+  const is_lit = parts.every(({ hour, source }, nth) => {
+    if (heights[nth]! === 0) return true
+    return source !== null && source.sun_covered_s >= light_min_ratio * daylightOf(hour, sun)
+  })
+  const rates = is_lit ? parts.map(({ source }) => source?.expected_energy_kwh ?? 0) : heights
+  for (const candidates of [rates, heights]) {
+    const weights = candidates.map((rate, nth) => rate * free_s[nth]!)
+    if (weights.some((weight) => weight > 0)) return weights
+  }
+  return byTime()
+}
+
+function meanHeight(start_ms: number, end_ms: number, sun: NonNullable<SunHeight>): number {
+  const steps = Math.max(1, Math.ceil((end_ms - start_ms) / step_ms))
+  const length_ms = (end_ms - start_ms) / steps
+  let sum = 0
+  for (let nth = 0; nth < steps; nth += 1) sum += sun(start_ms + (nth + 0.5) * length_ms)
+  return sum / steps
+}
+
+/** Seconds of an hour with the sun above the horizon. */
+function daylightOf(hour: number, sun: NonNullable<SunHeight>): number {
+  let daylight_ms = 0
+  for (let at = hour; at < hour + hour_ms; at += step_ms) {
+    if (sun(at + step_ms / 2) > 0) daylight_ms += step_ms
+  }
+  return daylight_ms / 1000
+}

@@ -1,0 +1,247 @@
+/**
+ * What follows from the sums of inverters' hours: the energy of gaps between them, and the hours of
+ * the loggers. Both are made of what is stored alone, for all hours that may have changed, so that
+ * they do not depend on the order in which hours were summed up.
+ */
+import type { Transaction } from '../../storage/database.ts'
+import {
+  type GapHour,
+  type GapSource,
+  gap_days_max,
+  type SunHeight,
+  shareGaps,
+} from './counter-gaps.ts'
+import { slot_ms } from './hour-facts.ts'
+import { storeLoggerDays } from './logger-days.ts'
+import { quartersOf } from './quarter-shares.ts'
+import type { Plant } from './raw.ts'
+
+/** Hours of one inverter that were summed up anew. */
+export interface SummedHours {
+  inverter_id: number
+  first_ms: number
+  last_ms: number
+}
+
+/** To be called in the transaction that stored the sums of the hours. */
+export async function storeEnergyHours(
+  transaction: Transaction,
+  site_id: string,
+  { plant, sun }: { plant: Plant; sun: SunHeight },
+  summed: ReadonlyMap<number, readonly number[]>,
+): Promise<void> {
+  const ranges = [...summed].map(([inverter_id, hours]) => ({
+    inverter_id,
+    first_ms: Math.min(...hours),
+    last_ms: Math.max(...hours),
+  }))
+  const reaches = await reachOf(transaction, site_id, ranges)
+  const sources = await readSources(transaction, site_id, reaches)
+  const shared = reaches.flatMap(({ inverter_id }) =>
+    shareGaps(sources.get(inverter_id) ?? [], {
+      rated_kw: plant.inverters.get(inverter_id)!.rated_ac_power_kw,
+      sun,
+    }).map((hour) => ({ inverter_id, ...hour })),
+  )
+  const gone = await replaceGaps(transaction, site_id, reaches, shared)
+  const hours = new Set([
+    ...[...summed.values()].flat(),
+    ...gone,
+    ...shared.map(({ hour_at }) => hour_at.getTime()),
+  ])
+  await storeLoggerHours(transaction, site_id, [...hours])
+}
+
+/**
+ * From the hour before in which the counter was read to the one after: gaps that begin in between,
+ * the last hour left out, are those that can have changed.
+ */
+interface Reach {
+  inverter_id: number
+  from_at: Date
+  to_at: Date
+}
+
+const columnsOf = (reaches: readonly Reach[]) => [
+  reaches.map(({ inverter_id }) => inverter_id),
+  reaches.map(({ from_at }) => from_at.toISOString()),
+  reaches.map(({ to_at }) => to_at.toISOString()),
+]
+
+function reachOf(
+  transaction: Transaction,
+  site_id: string,
+  ranges: readonly SummedHours[],
+): Promise<Reach[]> {
+  const nearest = (where: string, order: 'asc' | 'desc') => `
+    left join lateral (
+      select hour_at from inverter_hours
+      where site_id = $1 and inverter_id = t.inverter_id and counter_first_at is not null
+        and ${where}
+      order by hour_at ${order} limit 1)`
+  const days = `interval '${gap_days_max} days'`
+  return transaction.query<Reach>(
+    `select t.inverter_id, coalesce(b.hour_at, t.first_at - ${days} - interval '1 hour') as from_at,
+            coalesce(a.hour_at, t.last_at + interval '1 hour') as to_at
+     from unnest($2::int[], $3::timestamptz[], $4::timestamptz[])
+       as t (inverter_id, first_at, last_at)
+     ${nearest(`hour_at < t.first_at and hour_at >= t.first_at - ${days}`, 'desc')} b on true
+     ${nearest(`hour_at > t.last_at and hour_at <= t.last_at + ${days} + interval '1 hour'`, 'asc')}
+       a on true
+     order by t.inverter_id`,
+    [
+      site_id,
+      ranges.map(({ inverter_id }) => inverter_id),
+      ranges.map(({ first_ms }) => new Date(first_ms).toISOString()),
+      ranges.map(({ last_ms }) => new Date(last_ms).toISOString()),
+    ],
+  )
+}
+
+async function readSources(
+  transaction: Transaction,
+  site_id: string,
+  reaches: readonly Reach[],
+): Promise<Map<number, GapSource[]>> {
+  const rows = await transaction.query<GapSource & { inverter_id: number }>(
+    `select h.inverter_id, h.hour_at, ac_energy_kwh, covered_s, sun_covered_s, expected_energy_kwh,
+            counter_first_at, counter_first_kwh, counter_last_at, counter_last_kwh,
+            head_kwh, head_covered_s, tail_kwh, tail_covered_s
+     from unnest($2::int[], $3::timestamptz[], $4::timestamptz[]) as t (inverter_id, from_at, to_at)
+     join inverter_hours h on h.site_id = $1 and h.inverter_id = t.inverter_id
+       and h.hour_at >= t.from_at and h.hour_at <= t.to_at
+     order by h.inverter_id, h.hour_at`,
+    [site_id, ...columnsOf(reaches)],
+  )
+  return Map.groupBy(rows, ({ inverter_id }) => inverter_id)
+}
+
+/** Puts gaps in place of those that began in the reach before; returns the hours of these. */
+async function replaceGaps(
+  transaction: Transaction,
+  site_id: string,
+  reaches: readonly Reach[],
+  shared: readonly ({ inverter_id: number } & GapHour)[],
+): Promise<number[]> {
+  const gone = await transaction.query<{ hour_at: Date }>(
+    `delete from inverter_gap_hours g
+     using unnest($2::int[], $3::timestamptz[], $4::timestamptz[]) as t (inverter_id, from_at, to_at)
+     where g.site_id = $1 and g.inverter_id = t.inverter_id
+       and g.gap_start_at >= t.from_at and g.gap_start_at < t.to_at
+     returning g.hour_at`,
+    [site_id, ...columnsOf(reaches)],
+  )
+  await transaction.execute(
+    `insert into inverter_gap_hours (site_id, inverter_id, hour_at, gap_start_at, energy_kwh)
+     select $1, * from unnest($2::int[], $3::timestamptz[], $4::timestamptz[], $5::float8[])`,
+    [
+      site_id,
+      shared.map(({ inverter_id }) => inverter_id),
+      shared.map(({ hour_at }) => hour_at.toISOString()),
+      shared.map(({ gap_start_at }) => gap_start_at.toISOString()),
+      shared.map(({ energy_kwh }) => energy_kwh),
+    ],
+  )
+  return gone.map(({ hour_at }) => hour_at.getTime())
+}
+
+/** The hours of all loggers, anew from those of their inverters in service. */
+async function storeLoggerHours(
+  transaction: Transaction,
+  site_id: string,
+  hours: readonly number[],
+): Promise<void> {
+  const touched = hours.map((hour) => new Date(hour).toISOString())
+  const values = [site_id, touched]
+  await transaction.execute(
+    'delete from logger_hours where site_id = $1 and hour_at = any($2::timestamptz[])',
+    values,
+  )
+  await transaction.execute(loggerHours, values)
+  await storeLoggerDays(transaction, site_id, touched)
+}
+
+const columns = [
+  'hour_at',
+  'logger_id',
+  'inverter_count',
+  'known_count',
+  'energy_kwh',
+  'estimated_energy_kwh',
+  'energy_source',
+  'sample_count',
+  'awake_covered_s',
+  'sun_covered_s',
+  'expected_energy_kwh',
+  'curtailment_loss_kwh',
+  'insolation_kwh_m2',
+  'first_production_at',
+  'last_production_at',
+  'clipped_s',
+  'fault_s',
+].join(', ')
+
+/** Of those that are heard: without the others the power is rather more. */
+const peaks = `
+  select distinct on (logger_id, hour_at) logger_id, hour_at, power_kw as peak_power_kw,
+         hour_at + (slot - 1) * interval '${slot_ms} milliseconds' as peak_power_at
+  from (
+    select logger_id, hour_at, slot, sum(power_kw order by inverter_id) as power_kw
+    from parts, unnest(slot_power_kw) with ordinality as s (power_kw, slot)
+    where power_kw is not null
+    group by logger_id, hour_at, slot
+  ) as slots
+  order by logger_id, hour_at, power_kw desc, slot`
+
+/** In one order always: in another one the last digits would differ. */
+const sum = (of: string) => `sum(${of} order by inverter_id)`
+
+const loggerHours = `
+  with parts as (
+    select i.inverter_id, i.logger_id, i.dc_capacity_kwp, t.hour_at, h.*, g.gap_kwh,
+           coalesce(h.ac_energy_kwh, 0) + coalesce(g.gap_kwh, 0) as kwh,
+           case when h.energy_source is null then
+                  case when g.gap_kwh is not null then 'counter_over_gap' end
+                when coalesce(g.gap_kwh, 0) = 0 then h.energy_source
+                else 'mixed' end as source
+    from unnest($2::timestamptz[]) as t (hour_at)
+    join inverters i on i.site_id = $1 and (i.retired_at is null or i.retired_at > t.hour_at)
+    left join lateral (
+      select ac_energy_kwh, energy_source, sample_count,
+             coalesce(awake_covered_s, daylight_covered_s) as awake_covered_s, sun_covered_s,
+             expected_energy_kwh, curtailment_loss_kwh, insolation_kwh_m2, slot_power_kw,
+             first_production_at, last_production_at, clipped_s, fault_s
+      from inverter_hours
+      where site_id = $1 and inverter_id = i.inverter_id and hour_at = t.hour_at
+    ) as h on true
+    left join lateral (
+      select sum(energy_kwh order by gap_start_at) as gap_kwh from inverter_gap_hours
+      where site_id = $1 and inverter_id = i.inverter_id and hour_at = t.hour_at
+    ) as g on true
+  ), peaks as (${peaks}), quarters as (${quartersOf('parts')}), totals as (
+    select hour_at, logger_id, count(*)::int as inverter_count, count(source)::int as known_count,
+           ${sum('kwh')} filter (where source is not null) as energy_kwh,
+           coalesce(${sum('gap_kwh')}, 0) as estimated_energy_kwh,
+           case count(distinct source) when 0 then null when 1 then min(source) else 'mixed' end
+             as energy_source,
+           sum(sample_count)::int as sample_count,
+           coalesce(${sum('awake_covered_s')}, 0) as awake_covered_s,
+           coalesce(${sum('sun_covered_s')}, 0) as sun_covered_s,
+           ${sum('expected_energy_kwh')} filter (where sun_covered_s > 0) as expected_energy_kwh,
+           ${sum('curtailment_loss_kwh')} filter (where sun_covered_s > 0) as curtailment_loss_kwh,
+           ${sum('insolation_kwh_m2 * dc_capacity_kwp')} filter (where sun_covered_s > 0)
+             / nullif(${sum('dc_capacity_kwp')} filter (where sun_covered_s > 0), 0)
+             as insolation_kwh_m2,
+           min(first_production_at) as first_production_at,
+           max(last_production_at) as last_production_at,
+           ${sum('clipped_s')} filter (where source is not null) as clipped_s,
+           ${sum('fault_s')} filter (where source is not null) as fault_s,
+           count(sun_covered_s) + count(source) as heard
+    from parts group by hour_at, logger_id
+  )
+  insert into logger_hours (site_id, ${columns}, peak_power_kw, peak_power_at, quarter_kwh,
+    quarter_slot_count)
+  select $1, ${columns}, peak_power_kw, peak_power_at, quarter_kwh, quarter_slot_count
+  from totals left join peaks using (hour_at, logger_id)
+    left join quarters using (hour_at, logger_id)
+  where heard > 0`

@@ -1,0 +1,241 @@
+/** The sums of one inverter and its strings over a span, from what was measured around it. */
+
+import { pvwattsAcPower } from '@heliograph/physics/inverter-efficiency'
+import type { Span } from '../../telemetry/energy.ts'
+import { isImpossibleModulePower, isImpossiblePower } from '../../telemetry/weather/outliers.ts'
+import {
+  type StringLayout,
+  type StringSample,
+  type StringSums,
+  sumStrings,
+} from '../diagnostics/string-sums.ts'
+import { addCounter, addFacts } from './hour-facts.ts'
+import {
+  addSamples,
+  addSun,
+  emptyHour,
+  heldBy,
+  type InverterHour,
+  type InverterRating,
+  type InverterSample,
+} from './inverter-hour.ts'
+import { type InverterSun, nearest } from './plant-light.ts'
+import type { PlantInverter, PlantString, RawInverter, RawStrings } from './raw.ts'
+import { sampleWeights } from './weights.ts'
+
+/** Where the inventory does not say: usual of inverters for plants. */
+const nominal_efficiency_ratio_usual = 0.975
+/** Below this share of its rating an inverter does not feed: its strings are not at work. */
+const feeding_ratio = 0.005
+
+export interface InverterSpan {
+  inverter: InverterHour | null
+  strings: StringSums | null
+}
+
+export interface Measured {
+  readings: readonly RawInverter[]
+  ranges: readonly RawStrings[]
+  /** Null where the plant has no met station that was heard, or its place is not known. */
+  sun: InverterSun | null
+  /** Whether the sun is up; null where the place is not known. */
+  isDay: ((time_ms: number) => boolean) | null
+  /** Whether it stands so high that an inverter must be awake; null likewise. */
+  isAwake: ((time_ms: number) => boolean) | null
+}
+
+/**
+ * Null where nothing was measured within reach of the span. Power that cannot be, of the inverter
+ * or of a string, counts as not measured.
+ */
+export function sumInverter(
+  inverter: PlantInverter,
+  { readings, ranges, sun, isDay, isAwake }: Measured,
+  span: Span,
+): InverterSpan {
+  const rating = ratingOf(inverter)
+  const times_ms = readings.map(({ time_ms }) => time_ms)
+  const light = sun === null ? null : nearest(times_ms, sun.times_ms)
+  const samples = readings.map(
+    (reading, nth): InverterSample => ({
+      ...possible(reading, inverter),
+      is_daylight: isDay?.(reading.time_ms) ?? null,
+      light: sun === null || light![nth]! < 0 ? null : sun.lights[light![nth]!]!,
+    }),
+  )
+  return {
+    inverter: inverterHour(samples, { sun, isAwake }, span, rating),
+    strings: stringSums(inverter, { samples, ranges, sun, isDay }, span, rating),
+  }
+}
+
+function possible(
+  reading: RawInverter,
+  { rated_ac_power_kw, dc_capacity_kwp }: PlantInverter,
+): RawInverter {
+  const { ac_power_kw, dc_power_kw } = reading
+  const is_dc_impossible =
+    dc_capacity_kwp > 0 && isImpossibleModulePower(dc_power_kw, dc_capacity_kwp)
+  return {
+    ...reading,
+    ac_power_kw: isImpossiblePower(ac_power_kw, rated_ac_power_kw) ? null : ac_power_kw,
+    dc_power_kw: is_dc_impossible ? null : dc_power_kw,
+  }
+}
+
+function inverterHour(
+  samples: readonly InverterSample[],
+  { sun, isAwake }: Pick<Measured, 'sun' | 'isAwake'>,
+  span: Span,
+  rating: InverterRating,
+): InverterHour | null {
+  const sums = emptyHour()
+  const weights_s = sampleWeights(samples.map(timeOf), span)
+  addSamples(sums, samples, weights_s, rating)
+  addFacts(sums, samples, weights_s, { span, isAwake })
+  if (sun !== null) addSun(sums, sun.lights, sampleWeights(sun.times_ms, span), rating)
+  addCounter(sums, samples, span, rating.rated_ac_power_kw)
+  const is_empty =
+    sums.energy_source === null && sums.counter_first_at === null && sums.sun_covered_s === 0
+  return is_empty ? null : sums
+}
+
+const timeOf = ({ time_ms }: { time_ms: number }) => time_ms
+
+export function ratingOf({
+  rated_ac_power_kw,
+  nominal_efficiency_pct,
+}: Pick<PlantInverter, 'rated_ac_power_kw' | 'nominal_efficiency_pct'>): InverterRating {
+  const nominal_efficiency_ratio =
+    nominal_efficiency_pct === null ? nominal_efficiency_ratio_usual : nominal_efficiency_pct / 100
+  const rated_dc_power_kw = rated_ac_power_kw / nominal_efficiency_ratio
+  const model = { rated_dc_w: rated_dc_power_kw, nominal_efficiency_ratio }
+  return {
+    rated_ac_power_kw,
+    rated_dc_power_kw,
+    acPower: (dc_power_kw) =>
+      dc_power_kw >= rated_dc_power_kw
+        ? dc_power_kw * nominal_efficiency_ratio
+        : pvwattsAcPower(dc_power_kw, model),
+  }
+}
+
+function stringSums(
+  inverter: PlantInverter,
+  {
+    samples,
+    ranges,
+    sun,
+    isDay,
+  }: Omit<Measured, 'readings' | 'isAwake'> & { samples: readonly InverterSample[] },
+  span: Span,
+  rating: InverterRating,
+): StringSums | null {
+  const instants = instantsOf(ranges)
+  if (instants.length === 0 || inverter.strings.length === 0) return null
+  for (const instant of instants) dropImpossible(instant, inverter.strings)
+  const times_ms = instants.map(timeOf)
+  const held = nearest(times_ms, samples.map(timeOf))
+  const lit = sun === null ? null : nearest(times_ms, sun.times_ms)
+  const assumed = inverter.strings.filter((string) => string.orientation_assumed)
+  /** What the sun allows a string is known for how it faces, not for how it may face. */
+  const expectedAt = (light: number) => {
+    const expected_kw = sun!.expected_kw[light]!
+    if (assumed.length === 0) return expected_kw
+    const known = [...expected_kw]
+    for (const { string_index } of assumed) known[string_index] = null
+    return known
+  }
+  const strings = instants.map((instant, nth): StringSample => {
+    const sample = samples[held[nth]!]
+    const light = lit?.[nth] ?? -1
+    return {
+      ...instant,
+      expected_kw: light < 0 ? null : expectedAt(light),
+      poa_w_m2: light < 0 ? null : sun!.lights[light]!.poa_w_m2,
+      is_limited: sample !== undefined && isLimited(sample, rating),
+      is_daylight: isDay?.(instant.time_ms) ?? true,
+    }
+  })
+  return sumStrings(layoutOf(inverter.strings), strings, span)
+}
+
+/** Its strings do not give what they could: held back, or not fed from at all. */
+function isLimited(sample: InverterSample, rating: InverterRating): boolean {
+  const { ac_power_kw } = sample
+  if (ac_power_kw === null) return false
+  return heldBy(sample, rating) !== null || ac_power_kw < feeding_ratio * rating.rated_ac_power_kw
+}
+
+/**
+ * Strings compare with those that face the same way, of the same kind of panel; where the way is
+ * assumed, all of the kind are one group until it is divided by what was measured.
+ */
+export function layoutOf(
+  strings: readonly Omit<PlantString, 'panel' | 'module_count'>[],
+): StringLayout[] {
+  return strings.map((string) => ({
+    string_index: string.string_index,
+    mppt_index: string.mppt_index,
+    rated_kw: string.dc_capacity_kwp > 0 ? string.dc_capacity_kwp : 1,
+    group: string.orientation_assumed
+      ? `assumed/${string.params_id}`
+      : [string.azimuth_deg, string.tilt_deg, string.params_id].join('/'),
+    is_orientation_assumed: string.orientation_assumed,
+    is_connected: string.connected,
+  }))
+}
+
+interface Instant {
+  time_ms: number
+  current_a: (number | null)[]
+  voltage_v: (number | null)[]
+}
+
+/** Voltage and current are both let go: nobody knows which of them is wrong. */
+function dropImpossible(
+  { current_a, voltage_v }: Instant,
+  strings: readonly Pick<PlantString, 'string_index' | 'dc_capacity_kwp'>[],
+): void {
+  for (const { string_index, dc_capacity_kwp } of strings) {
+    const current = current_a[string_index] ?? null
+    const voltage = voltage_v[string_index] ?? null
+    if (current === null || voltage === null || !(dc_capacity_kwp > 0)) continue
+    if (isImpossibleModulePower((current * voltage) / 1000, dc_capacity_kwp)) {
+      current_a[string_index] = null
+      voltage_v[string_index] = null
+    }
+  }
+}
+
+/**
+ * Strings by instant. Where several boxes measure the strings of an inverter, each at its own pace,
+ * the instants are those of the first box, with the nearest of each of the others.
+ */
+function instantsOf(ranges: readonly RawStrings[]): Instant[] {
+  const boxes = [...Map.groupBy(ranges, ({ first_string_index }) => first_string_index).values()]
+  const [first, ...others] = boxes.toSorted(
+    (a, b) => a[0]!.first_string_index - b[0]!.first_string_index,
+  )
+  if (!first) return []
+  const times_ms = first.map(timeOf)
+  const instants = first.map(
+    ({ time_ms }) => ({ time_ms, current_a: [], voltage_v: [] }) as Instant,
+  )
+  for (const [nth, range] of first.entries()) put(instants[nth]!, range)
+  for (const box of others) {
+    for (const [nth, at] of nearest(times_ms, box.map(timeOf)).entries()) {
+      if (at >= 0) put(instants[nth]!, box[at]!)
+    }
+  }
+  return instants
+}
+
+function put(instant: Instant, { first_string_index, current_a, voltage_v }: RawStrings): void {
+  const place = (into: (number | null)[], values: readonly (number | null)[] | null) => {
+    while (into.length < first_string_index) into.push(null)
+    for (const [nth, value] of (values ?? []).entries()) into[first_string_index + nth] = value
+  }
+  place(instant.current_a, current_a)
+  place(instant.voltage_v, voltage_v)
+}

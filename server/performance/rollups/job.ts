@@ -1,0 +1,384 @@
+/**
+ * Keeps the hourly sums of inverters and strings in step with the readings: takes hours that were
+ * touched and sums them up from what is stored, so that late, repeated and corrected readings lead
+ * to the same sums as readings in order. Days that have ended are then looked at for small lasting
+ * losses of strings.
+ */
+
+import { setImmediate } from 'node:timers/promises'
+import type { Clock, Timers } from '@heliograph/domain/clock'
+import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
+import { placeOf } from '@heliograph/domain/place'
+import { reach_ms } from '@heliograph/domain/reach'
+import { readingKinds } from '@heliograph/domain/readings'
+import { tryLock } from '../../storage/advisory-lock.ts'
+import type { Database, Log, Transaction } from '../../storage/database.ts'
+import { closedBefore } from '../../storage/partitions.ts'
+import { readFinalWeeks } from '../../telemetry/final-weeks.ts'
+import { reconcileHours } from '../../telemetry/gaps/job.ts'
+import {
+  countRunning,
+  dueHours,
+  hour_ms,
+  type Mark,
+  readSettled,
+  settleHours,
+  sitesWithDueHours,
+} from '../../telemetry/touched-hours.ts'
+import { storeEnergyHours } from './energy-hours.ts'
+import { type InverterSpan, sumInverter } from './inverter-span.ts'
+import {
+  believedReadings,
+  type Daylight,
+  daylightAt,
+  type InverterSun,
+  inverterSun,
+  type PlantLight,
+  plantLight,
+  stationsAround,
+  stationsFor,
+  stringsInWords,
+} from './plant-light.ts'
+import {
+  type Plant,
+  type PlantInverter,
+  type RawWindow,
+  readInverters,
+  readPlant,
+  readStringRanges,
+  readWeather,
+} from './raw.ts'
+import { touchAround } from './station-marks.ts'
+import { lookForSteps } from './step-looks.ts'
+import { readStringHours, storeInverterHours, storeStringDays, storeStringHours } from './store.ts'
+import { encodeStrings, sumStored } from './string-codec.ts'
+
+/** Of PostgreSQL's advisory locks, ours for one roll-up of a site at a time: `hg-roll`. */
+const advisory_class = 0x68676c6c
+
+/** Marks of one transaction, two for each inverter: a second or two of work at a large site. */
+const marks_most = 200
+/** Marks of met stations of one transaction, each of which marks the inverters around it. */
+const station_marks_most = 20
+/** Inverters whose readings are in memory at once. */
+const inverters_at_once = 16
+/** A running hour is summed up again no more often than this, */
+const running_ms = 300_000
+/** and no more often than after so many times what it takes. */
+const running_rest = 4
+const settle_ms = 20_000
+const idle_ms = 5_000
+const failed_ms = 30_000
+/** Inverters whose days are looked at between two rounds of hours. */
+const looks_max = 8
+/** Whether there are days to look at is asked this often: once a day there are. */
+const looks_idle_ms = 600_000
+
+export interface Rollups {
+  /** Deals with marks that are due, and days to look at, until none is left; how many marks. */
+  runDue(): Promise<number>
+  /** Goes on by itself until `stop` resolves, at most half of the time. */
+  start(): void
+  stop(): Promise<void>
+}
+
+export function createRollups(
+  db: Database,
+  { clock, timers, log }: { clock: Clock; timers: Timers; log: Pick<Log, 'error'> },
+): Rollups {
+  let is_stopping = false
+  let running: Promise<unknown> = Promise.resolve()
+  let cancel: (() => void) | null = null
+  const lookAtDays = createLooks(db, clock)
+
+  /** Some marks of every site that has any, and then some days. */
+  async function round(): Promise<{ marks: number; looks: number }> {
+    let marks = 0
+    const behind = new Set<string>()
+    for (const site_id of await sitesWithDueHours(db, clock.now())) {
+      if (is_stopping) break
+      const turn = await locked(db, site_id, (transaction) => rollUp(transaction, site_id, clock))
+      if (!turn || turn.is_behind) behind.add(site_id)
+      marks += turn?.marks ?? 0
+    }
+    return { marks, looks: is_stopping ? 0 : await lookAtDays(behind) }
+  }
+
+  function next(delay_ms: number): void {
+    if (is_stopping) return
+    cancel = timers.after(delay_ms, () => {
+      const began_ms = clock.now().getTime()
+      running = round().then(
+        // Requests come first: as long as it worked it rests.
+        ({ marks, looks }) =>
+          next(marks + looks === 0 ? idle_ms : clock.now().getTime() - began_ms),
+        (error: unknown) => {
+          log.error(
+            { err: error },
+            'hours could not be summed up, or days looked at; they stay due',
+          )
+          next(failed_ms)
+        },
+      )
+    })
+  }
+
+  return {
+    async runDue() {
+      let all = 0
+      for (;;) {
+        const { marks, looks } = await round()
+        if (marks + looks === 0) return all
+        all += marks
+      }
+    },
+    start: () => next(idle_ms),
+    async stop() {
+      is_stopping = true
+      cancel?.()
+      await running
+    },
+  }
+}
+
+/**
+ * Looks at the days of some inverters of one site at each call, of site after site, and begins anew
+ * from time to time; returns how many inverters that were. Sites that are behind with their hours
+ * are passed over until then.
+ */
+function createLooks(db: Database, clock: Clock): (behind: ReadonlySet<string>) => Promise<number> {
+  let to_look: string[] = []
+  let due_ms = Number.NEGATIVE_INFINITY
+  return async (behind) => {
+    const now = clock.now()
+    if (to_look.length === 0) {
+      if (now.getTime() < due_ms) return 0
+      due_ms = now.getTime() + looks_idle_ms
+      to_look = await sitesWithInventory(db)
+    }
+    for (;;) {
+      const at = to_look.findLastIndex((site_id) => !behind.has(site_id))
+      if (at < 0) return 0
+      const site_id = to_look[at]!
+      const looks = await locked(db, site_id, (transaction) =>
+        lookForSteps(transaction, site_id, now, looks_max),
+      )
+      if (looks) return looks
+      to_look.splice(at, 1)
+    }
+  }
+}
+
+/** Does some work on the sums of a site, one process at a time; null where another one is at it. */
+function locked<Result>(
+  db: Database,
+  site_id: string,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result | null> {
+  return db.transaction(async (transaction) => {
+    const is_ours = await tryLock(transaction, advisory_class, site_id)
+    return is_ours ? work(transaction) : null
+  })
+}
+
+async function sitesWithInventory(db: Database): Promise<string[]> {
+  const rows = await db.query<{ site_id: string }>(
+    'select site_id from sites where inventory is not null order by site_id desc',
+  )
+  return rows.map(({ site_id }) => site_id)
+}
+
+interface Turn {
+  /** How many were dealt with. */
+  marks: number
+  /** More are due: as many were taken as a turn takes, or stations have marked their inverters. */
+  is_behind: boolean
+}
+
+/** Sums up some hours of a site that are due. */
+async function rollUp(transaction: Transaction, site_id: string, clock: Clock): Promise<Turn> {
+  const now = clock.now()
+  const settled_at = await readSettled(transaction)
+  const due = (kinds: readonly string[], most: number) =>
+    dueHours(transaction, site_id, { now, kinds, most })
+  const heard = await due(['weather'], station_marks_most)
+  const marks = heard.length > 0 ? heard : await due(device_kinds, marks_most)
+  if (marks.length === 0) return { marks: 0, is_behind: false }
+  const whole = await withReadings(transaction, marks)
+  if (heard.length > 0) await touchAround(transaction, site_id, whole, now)
+  else await sumMarkedHours(transaction, site_id, whole)
+  await reconcileHours(transaction, site_id, whole, now)
+  const each_ms = (clock.now().getTime() - now.getTime()) / marks.length
+  const running = await countRunning(transaction, site_id, now)
+  await settleHours(transaction, site_id, marks, {
+    ...{ now, settled_at, settle_ms },
+    running_ms: Math.max(running_ms, running_rest * running * each_ms),
+  })
+  return { marks: marks.length, is_behind: heard.length > 0 || marks.length >= marks_most }
+}
+
+const device_kinds = ['inverter', 'string', 'meter', 'node']
+
+/** Without the hours whose sums are final, since readings of them were thinned or dropped. */
+async function withReadings(transaction: Transaction, marks: readonly Mark[]): Promise<Mark[]> {
+  const dropped_before = await closedBefore(transaction, readingKinds.inverter.table)
+  const first_ms = (dropped_before?.getTime() ?? Number.NEGATIVE_INFINITY) + reach_ms
+  const final = await readFinalWeeks(transaction)
+  return marks.filter(({ hour_at }) => {
+    const hour_at_ms = hour_at.getTime()
+    return hour_at_ms >= first_ms && !final.holds(hour_at_ms)
+  })
+}
+
+async function sumMarkedHours(
+  transaction: Transaction,
+  site_id: string,
+  marks: readonly Mark[],
+): Promise<void> {
+  const measured = marks.filter(({ kind }) => kind === 'inverter' || kind === 'string')
+  const ids = new Set(measured.map(({ device_id }) => device_id))
+  const plant = ids.size > 0 ? await readPlant(transaction, site_id, [...ids]) : null
+  if (!plant) return
+  const days = new Map<string, { inverter_id: number; date: string }>()
+  const summed = new Map<number, number[]>()
+  const daylight = daylightAt(placeOf(plant.facts))
+  for (const [hour, hour_marks] of Map.groupBy(measured, ({ hour_at }) => hour_at.getTime())) {
+    const inverters = invertersOf(hour_marks, plant)
+    if (inverters.length === 0) continue
+    await sumHour(transaction, site_id, plant, { hour_ms: hour, inverters, daylight })
+    const date = localDate(hour, plant.facts.timezone)
+    for (const { inverter_id } of inverters) {
+      days.set(`${inverter_id}/${date}`, { inverter_id, date })
+      summed.set(inverter_id, [...(summed.get(inverter_id) ?? []), hour])
+    }
+  }
+  const sun = daylight?.height ?? null
+  await storeEnergyHours(transaction, site_id, { plant, sun }, summed)
+  await sumDays(transaction, site_id, plant.facts.timezone, [...days.values()])
+}
+
+function invertersOf(marks: readonly Mark[], plant: Plant): PlantInverter[] {
+  const ids = new Set(marks.map(({ device_id }) => device_id))
+  return [...ids].flatMap((inverter_id) => plant.inverters.get(inverter_id) ?? [])
+}
+
+async function sumHour(
+  transaction: Transaction,
+  site_id: string,
+  plant: Plant,
+  {
+    hour_ms: start_ms,
+    inverters,
+    daylight,
+  }: { hour_ms: number; inverters: readonly PlantInverter[]; daylight: Daylight | null },
+): Promise<void> {
+  const span = { start_ms, end_ms: start_ms + hour_ms }
+  const around = { site_id, from_ms: span.start_ms - reach_ms, to_ms: span.end_ms + reach_ms + 1 }
+  const sunOf = await plantSuns(transaction, plant, around, inverters)
+  for (let first = 0; first < inverters.length; first += inverters_at_once) {
+    const some = inverters.slice(first, first + inverters_at_once)
+    const window: RawWindow = { ...around, ids: some.map(({ inverter_id }) => inverter_id) }
+    const readings = await readInverters(transaction, window)
+    const ranges = await readStringRanges(transaction, window)
+    const sums: ({ inverter_id: number } & InverterSpan)[] = []
+    for (const inverter of some) {
+      const { inverter_id } = inverter
+      const measured = {
+        readings: readings.get(inverter_id) ?? [],
+        ranges: ranges.get(inverter_id) ?? [],
+        sun: sunOf(inverter),
+        isDay: daylight?.isDay ?? null,
+        isAwake: daylight?.isAwake ?? null,
+      }
+      sums.push({ inverter_id, ...sumInverter(inverter, measured, span) })
+      // Some milliseconds of pure work: whoever else waits has a turn.
+      await setImmediate()
+    }
+    await storeHour(transaction, site_id, new Date(start_ms), sums)
+  }
+}
+
+async function storeHour(
+  transaction: Transaction,
+  site_id: string,
+  hour_at: Date,
+  sums: readonly ({ inverter_id: number } & InverterSpan)[],
+): Promise<void> {
+  await storeInverterHours(
+    transaction,
+    site_id,
+    sums.flatMap(({ inverter_id, inverter }) =>
+      inverter === null ? [] : [{ inverter_id, hour_at, ...inverter }],
+    ),
+    sums.flatMap(({ inverter_id, inverter }) =>
+      inverter === null ? [{ inverter_id, hour_at }] : [],
+    ),
+  )
+  await storeStringHours(
+    transaction,
+    site_id,
+    sums.flatMap(({ inverter_id, strings }) =>
+      strings === null ? [] : [{ inverter_id, hour_at, ...encodeStrings(strings) }],
+    ),
+    sums.flatMap(({ inverter_id, strings }) =>
+      strings === null ? [{ inverter_id, hour_at }] : [],
+    ),
+  )
+}
+
+/** What the sun allowed each inverter; what is alike of several is computed once. */
+async function plantSuns(
+  transaction: Transaction,
+  plant: Plant,
+  around: Omit<RawWindow, 'ids'>,
+  inverters: readonly PlantInverter[],
+): Promise<(inverter: PlantInverter) => InverterSun | null> {
+  const place = placeOf(plant.facts)
+  if (place === null) return () => null
+  const asked = new Set(inverters.flatMap((each) => stationsAround(each, plant.stations)))
+  const stations = plant.stations.filter((station) => asked.has(station))
+  const ids = stations.map(({ station_id }) => station_id)
+  const readings = believedReadings(
+    place,
+    stations,
+    await readWeather(transaction, { ...around, ids }),
+  )
+  const lights = new Map<number, PlantLight>()
+  const suns = new Map<string, InverterSun>()
+  return (inverter) => {
+    const heard = stationsFor(inverter, plant.stations).find(({ station_id }) =>
+      readings.has(station_id),
+    )
+    if (!heard) return null
+    const { station_id } = heard
+    const light = lights.get(station_id) ?? plantLight(place, heard, readings.get(station_id) ?? [])
+    lights.set(station_id, light)
+    const key = `${station_id}: ${stringsInWords(inverter)}`
+    const sun = suns.get(key) ?? inverterSun(inverter, light)
+    suns.set(key, sun)
+    return sun
+  }
+}
+
+/** A day of strings is the sum of its hours: those that begin on its date at the site. */
+async function sumDays(
+  transaction: Transaction,
+  site_id: string,
+  timezone: string,
+  days: readonly { inverter_id: number; date: string }[],
+): Promise<void> {
+  for (const [local_date, members] of Map.groupBy(days, ({ date }) => date)) {
+    const rows = await readStringHours(transaction, site_id, {
+      inverter_ids: members.map(({ inverter_id }) => inverter_id),
+      ...hoursOfLocalDate(local_date, timezone),
+    })
+    const totals = [...Map.groupBy(rows, ({ inverter_id }) => inverter_id)].map(
+      ([inverter_id, hours]) => ({
+        inverter_id,
+        local_date,
+        ...encodeStrings(sumStored(hours)),
+      }),
+    )
+    await storeStringDays(transaction, site_id, totals)
+  }
+}

@@ -1,0 +1,259 @@
+/** What the sun allowed the strings of an inverter, instant by instant of the met station. */
+
+import { plotAverages } from '@heliograph/domain/instruments'
+import { asleep_below_deg, type Place } from '@heliograph/domain/place'
+import { type SolarPosition, solarPosition } from '@heliograph/physics/solar-position'
+import type { Surface } from '@heliograph/physics/transposition'
+import { skiesOf } from '../../telemetry/weather/instrument-limits.ts'
+import {
+  type PlaneLight,
+  planeLightOf,
+  type StationSample,
+} from '../../telemetry/weather/plane-light.ts'
+import { believed, witnessesOf } from '../../telemetry/weather/station-screening.ts'
+import { expectedPowerKw } from '../diagnostics/expected-string.ts'
+import type { InverterLight } from './inverter-hour.ts'
+import type { PlantInverter, PlantStation, PlantString, RawWeather } from './raw.ts'
+
+/**
+ * An instant of the sun and an instant of a device further apart than this say nothing together.
+ */
+export const apart_ms_max = 150_000
+const minute_ms = 60_000
+
+/** Where the sun stands; each minute is computed once. */
+function sunAt(place: Place): (time_ms: number) => SolarPosition {
+  const { latitude, longitude, elevation_m } = place
+  const known = new Map<number, SolarPosition>()
+  return (time_ms) => {
+    const minute = Math.floor(time_ms / minute_ms)
+    let sun = known.get(minute)
+    if (sun === undefined) {
+      sun = solarPosition((minute + 0.5) * minute_ms, latitude, longitude, { elevation_m })
+      known.set(minute, sun)
+    }
+    return sun
+  }
+}
+
+export interface Daylight {
+  /** Whether the centre of the sun is above the horizon. */
+  isDay(time_ms: number): boolean
+  /** Whether it is so high that an inverter must be awake. */
+  isAwake(time_ms: number): boolean
+  /** Sine of its height, 0 below the horizon. */
+  height(time_ms: number): number
+}
+
+export function daylightAt(place: Place | null): Daylight | null {
+  if (place === null) return null
+  const sun = sunAt(place)
+  return {
+    isDay: (time_ms) => sun(time_ms).elevation_deg > 0,
+    isAwake: (time_ms) => sun(time_ms).apparent_elevation_deg >= asleep_below_deg,
+    height: (time_ms) => Math.max(0, Math.sin((sun(time_ms).elevation_deg * Math.PI) / 180)),
+  }
+}
+
+/** The light on any surface of a plant at the instants of its station. */
+export interface PlantLight {
+  times_ms: readonly number[]
+  on(surface: Surface): readonly PlaneLight[]
+}
+
+/** The met stations of the plant of an inverter; where it has none, all of the site. */
+export function stationsFor(
+  { logger_id }: Pick<PlantInverter, 'logger_id'>,
+  stations: readonly PlantStation[],
+): readonly PlantStation[] {
+  const own = stations.filter((station) => station.logger_id === logger_id)
+  return own.length > 0 ? own : stations
+}
+
+/** These, and those that are asked whether to believe them. */
+export function stationsAround(
+  inverter: Pick<PlantInverter, 'logger_id'>,
+  stations: readonly PlantStation[],
+): PlantStation[] {
+  const own = stationsFor(inverter, stations)
+  return [...own, ...witnessesOf(own, stations)]
+}
+
+/**
+ * The readings of stations without what is not to be believed, as in the weather of their plant:
+ * the readings of a plant are screened together. `readings` reach 30 minutes beyond what is asked.
+ */
+export function believedReadings(
+  place: Place,
+  stations: readonly PlantStation[],
+  readings: ReadonlyMap<number, readonly RawWeather[]>,
+): Map<number, RawWeather[]> {
+  const series = stations.map(({ station_id, instruments, logger_id }) => {
+    const own = readings.get(station_id) ?? []
+    const values = instruments.map((_, index) =>
+      Float64Array.from(own, ({ instrument_values }) => instrument_values[index] ?? Number.NaN),
+    )
+    return { station_id, logger_id, instruments, times_ms: own.map((each) => each.time_ms), values }
+  })
+  const skies = skiesOf(place)
+  const plants = [...Map.groupBy(series, ({ logger_id }) => logger_id).values()]
+  const screened = plants.flatMap((own) => believed(own, witnessesOf(own, series), skies))
+  return new Map(
+    screened
+      .filter(({ station_id }) => readings.has(station_id))
+      .map(({ station_id, times_ms, values }) => [
+        station_id,
+        times_ms.map((time_ms, at) => ({
+          time_ms,
+          instrument_values: values.map((own) => (Number.isNaN(own[at]!) ? null : own[at]!)),
+        })),
+      ]),
+  )
+}
+
+/** The light as one station saw it; each surface is computed once. */
+export function plantLight(
+  place: Place,
+  station: PlantStation,
+  readings: readonly RawWeather[],
+): PlantLight {
+  const samples = readings.map(
+    ({ time_ms, instrument_values }): StationSample => ({
+      time_ms,
+      instrument_values,
+      ...plotAverages(station.instruments, instrument_values),
+    }),
+  )
+  const known = new Map<string, PlaneLight[]>()
+  return {
+    times_ms: samples.map(({ time_ms }) => time_ms),
+    on(surface) {
+      const key = `${surface.azimuth_deg}/${surface.tilt_deg}`
+      let lights = known.get(key)
+      if (!lights) {
+        lights = samples.map(planeLightOf(place, station, surface))
+        known.set(key, lights)
+      }
+      return lights
+    },
+  }
+}
+
+/** What the sun allows an inverter and each of its strings at the instants of the station. */
+export interface InverterSun {
+  times_ms: readonly number[]
+  lights: readonly InverterLight[]
+  /** kW by `string_index`; null for a string whose panel or whose light is not known. */
+  expected_kw: readonly (readonly (number | null)[])[]
+}
+
+export function inverterSun(inverter: PlantInverter, plant: PlantLight): InverterSun {
+  const strings = inverter.strings.filter(({ connected }) => connected)
+  const alike = [...Map.groupBy(strings, kindOf).values()].map((members) => ({
+    members,
+    lights: plant.on(members[0]!),
+    gamma_per_c: temperatureCoefficient(members[0]!),
+    capacity_kwp: members.reduce((sum, { dc_capacity_kwp }) => sum + dc_capacity_kwp, 0),
+  }))
+  const string_count = 1 + Math.max(-1, ...inverter.strings.map((each) => each.string_index))
+  const lights: InverterLight[] = []
+  const expected_kw: (number | null)[][] = []
+  for (let nth = 0; nth < plant.times_ms.length; nth += 1) {
+    const of_strings = new Array<number | null>(string_count).fill(null)
+    const parts = alike.map(({ members, lights, gamma_per_c, capacity_kwp }) => {
+      const light = lights[nth]!
+      const expected = expectedOf(members[0]!, light)
+      for (const { string_index } of members) of_strings[string_index] = expected
+      return { light, gamma_per_c, capacity_kwp, expected_kw: times(expected, members.length) }
+    })
+    lights.push(inverterLight(parts))
+    expected_kw.push(of_strings)
+  }
+  return { times_ms: plant.times_ms, lights, expected_kw }
+}
+
+interface Part {
+  light: PlaneLight
+  gamma_per_c: number | null
+  capacity_kwp: number
+  expected_kw: number | null
+}
+
+function inverterLight(parts: readonly Part[]): InverterLight {
+  const capacity_kwp = parts.reduce((sum, part) => sum + part.capacity_kwp, 0)
+  const weighted = (of: (part: Part) => number | null): number | null => {
+    let sum = 0
+    for (const part of parts) {
+      const value = of(part)
+      if (value === null) return null
+      sum += (value * part.capacity_kwp) / capacity_kwp
+    }
+    return parts.length === 0 ? null : sum
+  }
+  const expected_dc_kw = parts.reduce<number | null>(
+    (sum, part) => (sum === null || part.expected_kw === null ? null : sum + part.expected_kw),
+    0,
+  )
+  return {
+    is_daylight: parts.some(({ light }) => !light.is_night),
+    poa_w_m2: weighted(({ light }) => light.poa_irradiance_w_m2),
+    temperature_factor: weighted(({ light, gamma_per_c }) =>
+      gamma_per_c === null || light.cell_temperature_c === null
+        ? null
+        : 1 + gamma_per_c * (light.cell_temperature_c - 25),
+    ),
+    expected_dc_kw: parts.length === 0 ? null : expected_dc_kw,
+  }
+}
+
+function expectedOf({ panel, module_count }: PlantString, light: PlaneLight): number | null {
+  const { effective_irradiance_w_m2, cell_temperature_c, is_night } = light
+  if (is_night) return 0
+  if (panel === null || effective_irradiance_w_m2 === null || cell_temperature_c === null) {
+    return null
+  }
+  return expectedPowerKw(
+    { module: panel, module_count },
+    { effective_irradiance_w_m2, cell_temperature_c },
+  )
+}
+
+/** Power per degree, relative to 25 °C, by the model of the panel between 25 and 50 °C. */
+function temperatureCoefficient({ panel }: PlantString): number | null {
+  if (panel === null) return null
+  const power = (cell_temperature_c: number) =>
+    expectedPowerKw(
+      { module: panel, module_count: 1 },
+      { effective_irradiance_w_m2: 1000, cell_temperature_c },
+    )
+  return (power(50) / power(25) - 1) / 25
+}
+
+const times = (value: number | null, count: number) => (value === null ? null : value * count)
+
+const kindOf = ({ azimuth_deg, tilt_deg, panel, module_count, dc_capacity_kwp }: PlantString) =>
+  [azimuth_deg, tilt_deg, panel?.params_id ?? 'unknown', module_count, dc_capacity_kwp].join('/')
+
+/** Equal for inverters of which the sun allows the same. */
+export const stringsInWords = ({ strings }: PlantInverter): string =>
+  strings
+    .map((string) => `${string.string_index} ${string.connected ? kindOf(string) : 'none'}`)
+    .join(', ')
+
+/**
+ * For each of `times_ms` the index of the nearest of `known_ms`, -1 where none is near enough. Both
+ * ascend.
+ */
+export function nearest(times_ms: readonly number[], known_ms: readonly number[]): number[] {
+  let at = 0
+  return times_ms.map((time_ms) => {
+    while (
+      at + 1 < known_ms.length &&
+      Math.abs(known_ms[at + 1]! - time_ms) <= Math.abs(known_ms[at]! - time_ms)
+    ) {
+      at += 1
+    }
+    const known = known_ms[at]
+    return known !== undefined && Math.abs(known - time_ms) <= apart_ms_max ? at : -1
+  })
+}

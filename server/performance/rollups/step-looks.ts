@@ -1,0 +1,179 @@
+/**
+ * The nightly look at the days of strings for small lasting losses: each day of an inverter is gone
+ * through once, by whichever process comes first, and remembered.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { addDays, day_ms } from '@heliograph/domain/utc-day'
+import { sunEvents } from '@heliograph/physics/sun-events'
+import type { Queries, Transaction } from '../../storage/database.ts'
+import { layoutOf } from './inverter-span.ts'
+import { type PlantInverter, readPlant, type SiteFacts } from './raw.ts'
+import type { StringDayRow } from './store.ts'
+import { decodeQuantities } from './string-codec.ts'
+import { type StepDay, type StringStep, step_quantities, stepsAfter } from './string-steps.ts'
+
+/** How far back a look goes: a year tells the swing of a string from a loss. */
+const window_days = 365
+/** Days that are gone through at once, some ten milliseconds each of an inverter of 24 strings. */
+const days_max = 40
+
+interface Due {
+  inverter_id: number
+  looked_date: string | null
+  /** The newest day that has ended and is summed up. */
+  newest_date: string
+}
+
+/**
+ * Looks at up to `limit` inverters of a site that have days which are not looked at; returns how
+ * many that were. The caller holds the lock of the site.
+ */
+export async function lookForSteps(
+  transaction: Transaction,
+  site_id: string,
+  now: Date,
+  limit: number,
+): Promise<number> {
+  const due = await dueLooks(transaction, site_id, now, limit)
+  if (due.length === 0) return 0
+  const plant = await readPlant(transaction, site_id)
+  if (!plant) return 0
+  const daylights = daylightsOf(plant.facts)
+  let looks = 0
+  let days_left = days_max
+  for (const each of due) {
+    if (days_left <= 0) break
+    const inverter = plant.inverters.get(each.inverter_id)!
+    days_left -= await look(transaction, site_id, { inverter, due: each, daylights, days_left })
+    looks += 1
+  }
+  return looks
+}
+
+function dueLooks(db: Queries, site_id: string, now: Date, limit: number): Promise<Due[]> {
+  return db.query<Due>(
+    `select i.inverter_id, l.looked_date, d.newest_date
+     from sites s
+     join inverters i on i.site_id = s.site_id
+     left join step_looks l on l.site_id = i.site_id and l.inverter_id = i.inverter_id
+     cross join lateral (
+       select max(local_date) as newest_date from string_days d
+       where d.site_id = i.site_id and d.inverter_id = i.inverter_id
+         and d.local_date < ($2::timestamptz at time zone (s.inventory->>'timezone'))::date
+     ) as d
+     where s.site_id = $1 and i.site_id = $1 and i.retired_at is null
+       and d.newest_date > coalesce(l.looked_date, '-infinity')
+     order by i.inverter_id
+     limit $3`,
+    [site_id, now.toISOString(), limit],
+  )
+}
+
+interface Look {
+  inverter: PlantInverter
+  due: Due
+  daylights: (date: string) => number | null
+  days_left: number
+}
+
+/** Returns how many days it went through, at least one and at most `days_left`. */
+async function look(
+  transaction: Transaction,
+  site_id: string,
+  { inverter, due: { inverter_id, looked_date, newest_date }, daylights, days_left }: Look,
+): Promise<number> {
+  const since = addDays(newest_date, 1 - window_days)
+  const rows = await readDays(transaction, site_id, { inverter_id, from: since, to: newest_date })
+  const days = rows.map((row): StepDay => {
+    const { local_date } = row
+    const sums = decodeQuantities(row, step_quantities)
+    return { local_date, daylight_s: daylights(local_date), sums }
+  })
+  const first = days.findIndex(({ local_date }) => local_date > (looked_date ?? ''))
+  const last = Math.min(days.length, first + days_left)
+  const layout = layoutOf(inverter.strings)
+  const known = await readSteps(transaction, site_id, inverter_id)
+  let steps = known
+  for (let end = first + 1; end <= last; end += 1) {
+    steps = stepsAfter(layout, days.slice(0, end), steps)
+    // Whoever else waits has a turn.
+    await setImmediate()
+  }
+  if (known.length > 0 || steps.length > 0) {
+    await storeSteps(transaction, site_id, inverter_id, steps)
+  }
+  await transaction.execute(
+    `insert into step_looks (site_id, inverter_id, looked_date) values ($1, $2, $3)
+     on conflict (site_id, inverter_id) do update set looked_date = excluded.looked_date`,
+    [site_id, inverter_id, days[last - 1]!.local_date],
+  )
+  return last - first
+}
+
+function readDays(
+  db: Queries,
+  site_id: string,
+  { inverter_id, from, to }: { inverter_id: number; from: string; to: string },
+): Promise<StringDayRow[]> {
+  return db.query<StringDayRow>(
+    `select inverter_id, local_date, string_count, layout, sums from string_days
+     where site_id = $1 and inverter_id = $2 and local_date between $3 and $4
+     order by local_date`,
+    [site_id, inverter_id, from, to],
+  )
+}
+
+function readSteps(db: Queries, site_id: string, inverter_id: number): Promise<StringStep[]> {
+  return db.query<StringStep>(
+    `select string_index, onset_date, detected_date, loss_ratio, end_date from string_steps
+     where site_id = $1 and inverter_id = $2 order by string_index, detected_date`,
+    [site_id, inverter_id],
+  )
+}
+
+async function storeSteps(
+  transaction: Transaction,
+  site_id: string,
+  inverter_id: number,
+  steps: readonly StringStep[],
+): Promise<void> {
+  await transaction.execute('delete from string_steps where site_id = $1 and inverter_id = $2', [
+    site_id,
+    inverter_id,
+  ])
+  await transaction.execute(
+    `insert into string_steps
+       (site_id, inverter_id, string_index, onset_date, detected_date, loss_ratio, end_date)
+     select $1, $2, string_index, onset_date, detected_date, loss_ratio, end_date
+     from unnest($3::int[], $4::date[], $5::date[], $6::float8[], $7::date[])
+       as t (string_index, onset_date, detected_date, loss_ratio, end_date)`,
+    [
+      site_id,
+      inverter_id,
+      steps.map(({ string_index }) => string_index),
+      steps.map(({ onset_date }) => onset_date),
+      steps.map(({ detected_date }) => detected_date),
+      steps.map(({ loss_ratio }) => loss_ratio),
+      steps.map(({ end_date }) => end_date),
+    ],
+  )
+}
+
+/** Seconds from sunrise to sunset of a date; each is computed once. */
+function daylightsOf({ latitude, longitude }: SiteFacts): (date: string) => number | null {
+  if (latitude === null || longitude === null) return () => null
+  const known = new Map<string, number>()
+  return (date) => {
+    let daylight_s = known.get(date)
+    if (daylight_s === undefined) {
+      // The day by the sun: how long it is light does not depend on the clocks of the place.
+      const from_ms = Date.parse(date) - (longitude / 360) * day_ms
+      const sun = sunEvents({ from_ms, to_ms: from_ms + day_ms }, latitude, longitude)
+      const { sunrise_ms, sunset_ms, course } = sun
+      if (sunrise_ms !== null && sunset_ms !== null) daylight_s = (sunset_ms - sunrise_ms) / 1000
+      else daylight_s = course === 'always_up' ? day_ms / 1000 : 0
+      known.set(date, daylight_s)
+    }
+    return daylight_s
+  }
+}

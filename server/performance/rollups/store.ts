@@ -1,0 +1,156 @@
+/** The sums of hours and days in the database. */
+import type { Queries, Transaction } from '../../storage/database.ts'
+import { type InverterHour, inverterSums } from './inverter-hour.ts'
+import { type StoredStrings, string_layout } from './string-codec.ts'
+
+const inverter_columns = [
+  ...inverterSums,
+  'energy_source',
+  'peak_power_kw',
+  'sample_count',
+  'awake_covered_s',
+  'first_production_at',
+  'last_production_at',
+  'slot_power_kw',
+  'counter_first_at',
+  'counter_first_kwh',
+  'counter_last_at',
+  'counter_last_kwh',
+  'head_kwh',
+  'head_covered_s',
+  'tail_kwh',
+  'tail_covered_s',
+  'load_s',
+  'load_dc_kwh',
+  'load_ac_kwh',
+] as const
+
+export interface InverterHourRow extends InverterHour {
+  inverter_id: number
+  hour_at: Date
+}
+
+/** Stores the sums of hours in place of those before; `gone` are hours in which nothing is left. */
+export async function storeInverterHours(
+  transaction: Transaction,
+  site_id: string,
+  rows: readonly InverterHourRow[],
+  gone: readonly { inverter_id: number; hour_at: Date }[],
+): Promise<void> {
+  const columns = ['inverter_id', 'hour_at', ...inverter_columns]
+  await transaction.execute(
+    `insert into inverter_hours (site_id, ${columns.join(', ')})
+     select $1, ${columns.join(', ')}
+     from jsonb_populate_recordset(null::inverter_hours, $2::jsonb)
+     order by inverter_id, hour_at
+     on conflict (site_id, inverter_id, hour_at) do update
+       set ${inverter_columns.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+    [site_id, JSON.stringify(rows)],
+  )
+  await forget(transaction, 'inverter_hours', site_id, gone)
+}
+
+export interface StringHourRow extends StoredStrings {
+  inverter_id: number
+  hour_at: Date
+}
+
+export async function storeStringHours(
+  transaction: Transaction,
+  site_id: string,
+  rows: readonly StringHourRow[],
+  gone: readonly { inverter_id: number; hour_at: Date }[],
+): Promise<void> {
+  const at = rows.map(({ hour_at }) => hour_at.toISOString())
+  await storeStrings(transaction, 'string_hours', { site_id, rows, at })
+  await forget(transaction, 'string_hours', site_id, gone)
+}
+
+/** When a row of sums is of, and how SQL calls it. */
+const times = {
+  string_hours: { column: 'hour_at', type: 'timestamptz' },
+  string_days: { column: 'local_date', type: 'date' },
+} as const
+
+async function storeStrings(
+  transaction: Transaction,
+  table: keyof typeof times,
+  {
+    site_id,
+    rows,
+    at,
+  }: {
+    site_id: string
+    rows: readonly (StoredStrings & { inverter_id: number })[]
+    at: readonly string[]
+  },
+): Promise<void> {
+  const { column, type } = times[table]
+  await transaction.execute(
+    `insert into ${table} (site_id, inverter_id, ${column}, string_count, layout, sums)
+     select $1, inverter_id, ${column}, string_count, $5, decode(sums, 'hex')
+     from unnest($2::int[], $3::${type}[], $4::int[], $6::text[])
+       as t (inverter_id, ${column}, string_count, sums)
+     order by inverter_id, ${column}
+     on conflict (site_id, inverter_id, ${column}) do update
+       set string_count = excluded.string_count, layout = excluded.layout, sums = excluded.sums`,
+    [
+      site_id,
+      rows.map(({ inverter_id }) => inverter_id),
+      at,
+      rows.map(({ string_count }) => string_count),
+      string_layout,
+      rows.map(({ sums }) => sums.toString('hex')),
+    ],
+  )
+}
+
+async function forget(
+  transaction: Transaction,
+  table: string,
+  site_id: string,
+  gone: readonly { inverter_id: number; hour_at: Date }[],
+): Promise<void> {
+  if (gone.length === 0) return
+  await transaction.execute(
+    `delete from ${table} t using unnest($2::int[], $3::timestamptz[]) as g (inverter_id, hour_at)
+     where t.site_id = $1 and t.inverter_id = g.inverter_id and t.hour_at = g.hour_at`,
+    [
+      site_id,
+      gone.map(({ inverter_id }) => inverter_id),
+      gone.map(({ hour_at }) => hour_at.toISOString()),
+    ],
+  )
+}
+
+/** The sums of strings of hours that begin in a window, by inverter and hour; null: of all. */
+export function readStringHours(
+  db: Queries,
+  site_id: string,
+  {
+    inverter_ids,
+    from_ms,
+    to_ms,
+  }: { inverter_ids: readonly number[] | null; from_ms: number; to_ms: number },
+): Promise<StringHourRow[]> {
+  return db.query<StringHourRow>(
+    `select inverter_id, hour_at, string_count, layout, sums from string_hours
+     where site_id = $1 and ($2::int[] is null or inverter_id = any($2)) and hour_at >= $3 and hour_at < $4
+     order by inverter_id, hour_at`,
+    [site_id, inverter_ids, new Date(from_ms).toISOString(), new Date(to_ms).toISOString()],
+  )
+}
+
+export interface StringDayRow extends StoredStrings {
+  inverter_id: number
+  local_date: string
+}
+
+export function storeStringDays(
+  transaction: Transaction,
+  site_id: string,
+  rows: readonly StringDayRow[],
+): Promise<void> {
+  const at = rows.map(({ local_date }) => local_date)
+  return storeStrings(transaction, 'string_days', { site_id, rows, at })
+}

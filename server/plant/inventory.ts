@@ -1,0 +1,255 @@
+import { createHash } from 'node:crypto'
+import { default_report_s } from '@heliograph/domain/node'
+import type { PanelModel } from '@heliograph/domain/panel-model'
+import { listedDevicesOf } from '@heliograph/domain/positions'
+import { significant } from '@heliograph/domain/significant'
+import {
+  type Inverter,
+  type Logger,
+  mpptCount,
+  type PvString,
+  type Site,
+  stringsOf,
+} from '@heliograph/domain/site'
+import type { Transaction } from '../storage/database.ts'
+import { isoTime } from '../telemetry/store-readings.ts'
+import { tellMovedPositions } from './inventory-positions.ts'
+import { tellRetirements } from './retirements.ts'
+
+/** Code of the event that an inventory has values which this server does not know. */
+export const unknown_words = 'inventory_values_unknown'
+
+/** The frame that brought an inventory. */
+export interface Announcement {
+  /** `site` as JSON that `jsonb` takes. */
+  json: string
+  epoch: string
+  seq: number
+  /** Unix ms. */
+  at: number
+}
+
+interface Table {
+  name: string
+  keys: readonly string[]
+  columns: readonly string[]
+  /** Which of `created_at`, `updated_at` and `retired_at` the table has. */
+  is_dated: boolean
+  is_retired: boolean
+}
+
+type Row = Record<string, unknown>
+
+const tables = {
+  locations: dated(
+    'locations',
+    ['location_id'],
+    [
+      ...['parent_location_id', 'type', 'name', 'code', 'latitude', 'longitude', 'elevation_m'],
+      ...['address', 'access_notes'],
+    ],
+  ),
+  panel_models: {
+    name: 'panel_models',
+    keys: ['params_id'],
+    columns: [
+      ...['name', 'manufacturer', 'technology', 'power_stc_w', 'cells_in_series'],
+      ...['alpha_sc_a_per_c', 'a_ref_v', 'i_l_ref_a', 'i_o_ref_a', 'r_s_ohm', 'r_sh_ref_ohm'],
+      'adjust_pct',
+    ],
+    is_dated: false,
+    is_retired: false,
+  },
+  loggers: dated(
+    'loggers',
+    ['logger_id'],
+    [
+      ...['name', 'plant_code', 'location_id', 'rated_power_kw', 'dc_capacity_kwp'],
+      ...['commissioned_date', 'guaranteed_yield_kwh_kwp', 'guaranteed_performance_ratio_pct'],
+    ],
+  ),
+  inverters: dated(
+    'inverters',
+    ['inverter_id'],
+    [
+      ...['logger_id', 'location_id', 'name', 'manufacturer', 'model', 'serial_number'],
+      ...['installed_date', 'rated_ac_power_kw', 'max_dc_voltage_v', 'phase_count', 'mppt_count'],
+      ...['string_count', 'dc_capacity_kwp', 'driver', 'modbus_unit_id', 'nominal_efficiency_pct'],
+    ],
+  ),
+  strings: {
+    name: 'strings',
+    keys: ['inverter_id', 'string_index'],
+    columns: [
+      ...['mppt_index', 'combiner_id', 'combiner_input', 'connected', 'module_count', 'params_id'],
+      ...['dc_capacity_kwp', 'azimuth_deg', 'tilt_deg', 'orientation_assumed'],
+    ],
+    is_dated: false,
+    is_retired: true,
+  },
+  stations: dated(
+    'stations',
+    ['station_id'],
+    [
+      ...['logger_id', 'location_id', 'name', 'manufacturer', 'model', 'serial_number'],
+      'instruments',
+    ],
+  ),
+  meters: dated(
+    'meters',
+    ['meter_id'],
+    [...['logger_id', 'role', 'name', 'manufacturer', 'model', 'serial_number']],
+  ),
+  nodes: dated(
+    'nodes',
+    ['node_id'],
+    [
+      ...['node_number', 'name', 'type', 'location_id', 'logger_id', 'manufacturer', 'model'],
+      ...['serial_number', 'report_s', 'channels'],
+    ],
+  ),
+  batteries: dated(
+    'batteries',
+    ['bess_id'],
+    [
+      ...['name', 'location_id', 'logger_id', 'manufacturer', 'model', 'serial_number'],
+      ...['chemistry', 'coupling', 'rated_energy_kwh', 'usable_energy_kwh'],
+      ...['rated_charge_power_kw', 'rated_discharge_power_kw', 'rated_capacity_ah'],
+      ...['nominal_voltage_v', 'roundtrip_efficiency_pct', 'soc_min_pct', 'soc_max_pct'],
+      ...['soc_reserve_pct', 'ramp_rate_kw_s', 'cycles_per_day_max', 'degradation_cost_per_mwh'],
+      ...['market_code', 'cluster_count', 'modules_per_cluster', 'cells_per_module'],
+      ...['temperature_sensors_per_module', 'commissioned_date', 'warranty_end_date'],
+      ...['warranty_throughput_kwh', 'warranty_cycles', 'power_curve', 'pcs'],
+    ],
+  ),
+} as const satisfies Record<string, Table>
+
+function dated(name: string, keys: readonly string[], columns: readonly string[]): Table {
+  return { name, keys, columns, is_dated: true, is_retired: true }
+}
+
+/**
+ * Makes the tables say what an announced `site.yaml` says. What it no longer names is retired and
+ * stays readable; what it names again is revived. Rows that do not change are not written. An
+ * announcement older than the one in force, of the same journal, changes nothing.
+ */
+export async function applyInventory(
+  transaction: Transaction,
+  site: Site,
+  { json, epoch, seq, at }: Announcement,
+): Promise<void> {
+  const now = isoTime(at)
+  const sha256 = createHash('sha256').update(json).digest()
+  const moved = await transaction.execute(
+    `update sites
+     set name = $2, inventory = $3::jsonb, inventory_sha256 = $4, inventory_at = $5,
+       inventory_epoch = $6, inventory_seq = $7, updated_at = $5
+     where site_id = $1 and (inventory_epoch is distinct from $6 or inventory_seq < $7)`,
+    [site.site_id, site.name, json, sha256, now, epoch, seq],
+  )
+  if (moved === 0) return
+  const rows = rowsOf(site)
+  const told = { site_id: site.site_id, at: new Date(at) }
+  await tellRetirements(transaction, { ...told, rows })
+  await tellMovedPositions(transaction, { ...told, announced: listedDevicesOf(site) })
+  for (const [name, table] of Object.entries(tables)) {
+    await putRows(transaction, table, site.site_id, rows[name as keyof typeof tables], now)
+  }
+}
+
+async function putRows(
+  transaction: Transaction,
+  { name, keys, columns, is_dated, is_retired }: Table,
+  site_id: string,
+  rows: readonly Row[],
+  now: string,
+): Promise<void> {
+  const announced = [...keys, ...columns]
+  const stamps = [...(is_dated ? ['created_at'] : []), ...(is_retired ? ['updated_at'] : [])]
+  const changes = [
+    ...columns.map((column) => `${column} = excluded.${column}`),
+    ...(is_retired ? ['updated_at = excluded.updated_at', 'retired_at = null'] : []),
+  ]
+  const tuple = (of: string) => `(${columns.map((column) => `${of}.${column}`).join(', ')})`
+  await transaction.execute(
+    `insert into ${name} as known (${['site_id', ...announced, ...stamps].join(', ')})
+     select ${['$1', ...announced, ...stamps.map(() => '$3::timestamptz')].join(', ')}
+     from jsonb_populate_recordset(null::${name}, $2::jsonb)
+     on conflict (site_id, ${keys.join(', ')}) do update set ${changes.join(', ')}
+     where ${tuple('known')} is distinct from ${tuple('excluded')}
+       ${is_retired ? 'or known.retired_at is not null' : ''}`,
+    stamps.length > 0 ? [site_id, JSON.stringify(rows), now] : [site_id, JSON.stringify(rows)],
+  )
+  if (!is_retired) return
+  // `not in` is looked up in a hash. The planner takes the announced rows for a hundred and would
+  // join tens of thousands of strings pair by pair, which takes minutes. No key of theirs is null.
+  await transaction.execute(
+    `update ${name} set retired_at = $3, updated_at = $3
+     where site_id = $1 and retired_at is null and (${keys.join(', ')}) not in (
+       select ${keys.join(', ')} from jsonb_populate_recordset(null::${name}, $2::jsonb))`,
+    [site_id, JSON.stringify(rows), now],
+  )
+}
+
+function rowsOf(site: Site): Record<keyof typeof tables, Row[]> {
+  const models = new Map(site.panel_models.map((model) => [model.params_id, model]))
+  const inverters = site.loggers.flatMap((logger) =>
+    logger.inverters.map((inverter) => ({ logger, inverter })),
+  )
+  return {
+    locations: site.locations.map((location) => ({ ...location })),
+    panel_models: site.panel_models.map((model) => ({ ...model })),
+    loggers: site.loggers.map((logger) => loggerRow(logger, models)),
+    inverters: inverters.map(({ logger, inverter }) => inverterRow(logger, inverter, models)),
+    strings: inverters.flatMap(({ inverter }) =>
+      stringsOf(inverter).map((string) => stringRow(inverter, string, models)),
+    ),
+    stations: site.loggers.flatMap(({ logger_id, stations }) =>
+      (stations ?? []).map((station) => ({ ...station, logger_id })),
+    ),
+    meters: (site.meters ?? []).map((meter) => ({ ...meter })),
+    nodes: (site.nodes ?? []).map((node) => ({ report_s: default_report_s, ...node })),
+    batteries: (site.batteries ?? []).map((battery) => ({ ...battery })),
+  }
+}
+
+type Models = ReadonlyMap<number, PanelModel>
+
+function loggerRow(logger: Logger, models: Models): Row {
+  const capacities = logger.inverters.map((inverter) => inverterCapacity(inverter, models))
+  return { ...logger, dc_capacity_kwp: significant(capacities.reduce((a, b) => a + b, 0)) }
+}
+
+function inverterRow({ logger_id }: Logger, inverter: Inverter, models: Models): Row {
+  return {
+    ...inverter,
+    logger_id,
+    phase_count: inverter.phase_count ?? 3,
+    mppt_count: mpptCount(inverter),
+    string_count: stringsOf(inverter).length,
+    dc_capacity_kwp: inverterCapacity(inverter, models),
+    modbus_unit_id: inverter.unit_id,
+  }
+}
+
+function stringRow(inverter: Inverter, string: PvString, models: Models): Row {
+  const combiner = inverter.combiners?.find(({ combiner_id }) => combiner_id === string.combiner_id)
+  return {
+    ...string,
+    inverter_id: inverter.inverter_id,
+    // Inputs are numbered from 1, as they are on the box.
+    combiner_input: combiner ? string.string_index - combiner.first_string_index + 1 : null,
+    dc_capacity_kwp: stringCapacity(string, models),
+  }
+}
+
+/** kWp of all strings to which modules are connected. */
+function inverterCapacity(inverter: Inverter, models: Models): number {
+  const strings = stringsOf(inverter)
+  return significant(strings.reduce((sum, string) => sum + stringCapacity(string, models), 0))
+}
+
+function stringCapacity({ connected, module_count, params_id }: PvString, models: Models): number {
+  if (!connected) return 0
+  return (module_count * models.get(params_id)!.power_stc_w) / 1000
+}

@@ -1,0 +1,180 @@
+/** What the writes do to subscriptions, each within the transaction of its request. */
+import type { Caller, Request, WriteParts } from '../http/endpoint.ts'
+import { ApiError, invalid } from '../http/errors.ts'
+import { requireMatch } from '../http/etag.ts'
+import { askRecipients } from '../mail/recipients.ts'
+import type { Transaction } from '../storage/database.ts'
+import { requireRoom, takeTurn } from './asked-runs.ts'
+import type { Catalog } from './catalog.ts'
+import { failureOf } from './faults.ts'
+import { loggerFaults } from './ordered-plants.ts'
+import { knownTimezone } from './periods.ts'
+import { failQueuedRuns, queueRun } from './runs.ts'
+import type { NewSubscription, SubscriptionChange } from './schemas.ts'
+import {
+  orderFaults,
+  type ReportSubscription,
+  type StoredOrder,
+  type StoredSubscription,
+  type SubscriptionOrder,
+  subscriptionRecord,
+} from './subscription.ts'
+import {
+  countRecipients,
+  countSubscriptions,
+  deleteSubscription,
+  insertSubscription,
+  lockSubscription,
+  readSubscription,
+  updateSubscription,
+} from './subscriptions.ts'
+
+/** Of a site. */
+const subscriptions_max = 200
+/** Addresses of a client, over all its subscriptions. */
+const client_recipients_max = 100
+/** Addresses that are there already may go on, also where they are too many. */
+async function limitRecipients(
+  { tx, site_id }: Actor,
+  sub_id: number | null,
+  { recipients }: SubscriptionOrder | StoredOrder,
+): Promise<void> {
+  const { before, after } = await countRecipients(tx, { site_id, sub_id }, recipients)
+  if (after <= Math.max(before, client_recipients_max)) return
+  const message = `a client has ${client_recipients_max} recipients at most: remove some`
+  throw new ApiError('conflict_state', {
+    current_state: 'too_many_recipients',
+    recipients_max: client_recipients_max,
+    message,
+  })
+}
+
+export interface Actor {
+  tx: Transaction
+  site_id: string
+  caller: Caller
+  if_match: string | null
+  catalog: Catalog
+  now: Date
+}
+
+export function actorOf(
+  { site, caller, tx, if_match }: Request<unknown, unknown, unknown> & WriteParts,
+  catalog: Catalog,
+  now: Date,
+): Actor {
+  return { tx, site_id: site.site_id, caller, if_match, catalog, now }
+}
+
+export async function create(
+  actor: Actor,
+  { timezone, ...body }: NewSubscription & { timezone: string },
+): Promise<ReportSubscription> {
+  const { tx, site_id, caller, now } = actor
+  const order = await checked(actor, {
+    enabled: true,
+    day_of_week: null,
+    day_of_month: null,
+    time_of_day: '06:00',
+    timezone,
+    language: 'en',
+    webhook_id: null,
+    parameters: {},
+    logger_ids: null,
+    ...body,
+  })
+  await takeTurn(tx, caller.client_id)
+  if ((await countSubscriptions(tx, site_id)) >= subscriptions_max) {
+    const message = `a site has ${subscriptions_max} subscriptions at most: delete some`
+    throw new ApiError('conflict_state', { current_state: 'full', message })
+  }
+  await limitRecipients(actor, null, order)
+  const sub_id = await insertSubscription(tx, site_id, order, { by: caller, now })
+  await askRecipients(tx, { site_id, recipients: order.recipients }, now)
+  return present(actor, sub_id)
+}
+
+export async function change(
+  actor: Actor,
+  sub_id: number,
+  body: SubscriptionChange,
+): Promise<ReportSubscription> {
+  const { tx, site_id, caller, now } = actor
+  const before = await demand(actor, sub_id)
+  if (Object.keys(body).length === 0) return subscriptionRecord(before)
+  const order = await checked(actor, changed(before, body))
+  await takeTurn(tx, caller.client_id)
+  await limitRecipients(actor, sub_id, order)
+  await updateSubscription(tx, { site_id, sub_id }, { before, order, by: caller, now })
+  await askRecipients(tx, { site_id, recipients: order.recipients }, now)
+  if (!order.enabled) {
+    const failure = failureOf('subscription_disabled')
+    await failQueuedRuns(tx, { site_id, sub_id }, { failure, now, triggers: ['schedule'] })
+  }
+  return present(actor, sub_id)
+}
+
+/** What a change does not say stays, unless it would not fit what it says. */
+function changed(before: StoredSubscription, body: SubscriptionChange): SubscriptionOrder {
+  const { frequency = before.frequency, template_id = before.template_id } = body
+  return {
+    ...before,
+    webhook_id: null,
+    ...(frequency !== 'weekly' && { day_of_week: null }),
+    ...((frequency === 'daily' || frequency === 'weekly') && { day_of_month: null }),
+    ...(template_id !== before.template_id && { parameters: {} }),
+    ...body,
+  }
+}
+
+export async function remove(actor: Actor, sub_id: number): Promise<void> {
+  const { tx, site_id, now, if_match } = actor
+  const before = await lockSubscription(tx, { site_id, sub_id }, now)
+  if (before === null) throw new ApiError('not_found', { sub_id })
+  requireMatch(if_match, subscriptionRecord(before))
+  await deleteSubscription(tx, { site_id, sub_id })
+  const failure = failureOf('subscription_deleted')
+  await failQueuedRuns(tx, { site_id, sub_id }, { failure, now, triggers: ['schedule', 'api'] })
+}
+
+/** Queues a run beside those of the schedule; returns its id. */
+export async function runNow(actor: Actor, sub_id: number): Promise<string> {
+  const { tx, site_id, caller, now } = actor
+  const subscription = await demand(actor, sub_id)
+  await takeTurn(tx, caller.client_id)
+  await requireRoom(tx, site_id)
+  const requested_by = caller.key_name
+  const run_id = await queueRun(tx, { site_id, subscription, requested_by, due: null, now })
+  return run_id!
+}
+
+/** The subscription, held for this write. */
+async function demand(actor: Actor, sub_id: number): Promise<StoredSubscription> {
+  const { tx, site_id, if_match, now } = actor
+  const found = await lockSubscription(tx, { site_id, sub_id }, now)
+  if (found === null) throw new ApiError('not_found', { sub_id })
+  requireMatch(if_match, subscriptionRecord(found))
+  return found
+}
+
+async function present({ tx, site_id, now }: Actor, sub_id: number): Promise<ReportSubscription> {
+  return subscriptionRecord((await readSubscription(tx, { site_id, sub_id }, now))!)
+}
+
+/** What is stored of an order; throws 422 with everything that is wrong. */
+async function checked(
+  { tx, site_id, catalog }: Actor,
+  order: SubscriptionOrder,
+): Promise<StoredOrder> {
+  const template = catalog.find(order.template_id)
+  const { parameters, violations } = template
+    ? catalog.checkParameters(template, order.parameters)
+    : { parameters: order.parameters, violations: [] }
+  const faults = [
+    ...orderFaults(order, catalog),
+    ...violations,
+    ...(await loggerFaults(tx, site_id, order.logger_ids)),
+  ]
+  if (faults.length > 0) throw invalid(...faults)
+  return { ...order, parameters, timezone: knownTimezone(order.timezone)! }
+}

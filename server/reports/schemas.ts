@@ -1,0 +1,115 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { modules, scopes } from '../http/endpoint.ts'
+import { id_max, Nullable } from '../http/params.ts'
+import { At } from '../plant/frame.ts'
+import { ReportRun, RunId, reportFormats } from './run.ts'
+import { SubscriptionOrder } from './subscription.ts'
+import {
+  type ReportTemplate,
+  scopesOfParts,
+  templateCategories,
+  templatePeriods,
+} from './template.ts'
+
+const closed = { additionalProperties: false } as const
+
+export const SubId = Type.Integer({
+  minimum: 0,
+  maximum: id_max,
+  description: 'A report subscription of the site.',
+  examples: [7],
+})
+
+export type CatalogTemplate = Static<typeof CatalogTemplate>
+export const CatalogTemplate = Type.Object(
+  {
+    template_id: Type.String({ description: 'Stable.', examples: ['performance_monthly'] }),
+    name: Type.String(),
+    description: Type.String({ description: 'What it tells, and after which standard.' }),
+    category: Type.Enum([...templateCategories]),
+    formats: Type.Array(Type.Enum([...reportFormats])),
+    periods: Type.Array(Type.Enum([...templatePeriods]), {
+      description: 'The lengths of time that it makes sense over.',
+    }),
+    parameters_schema: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'JSON Schema of `parameters` of a subscription, with the defaults.',
+    }),
+    required_scopes: Type.Array(Type.Enum([...scopes]), {
+      description:
+        'Scopes of its sections. A run leaves out the sections whose scopes the key or person that ' +
+        'ordered the report lacks.',
+    }),
+    required_module: Type.Enum([...modules], { description: 'The module it belongs to.' }),
+    languages: Type.Array(Type.Enum(['en'])),
+    version: Type.String({ description: 'Of the contents.', examples: ['1.0.0'] }),
+    sample_url: Type.Null({ description: 'Null: there are no samples.' }),
+  },
+  { ...closed, $id: 'ReportTemplate' },
+)
+
+/** As the catalogue shows it. */
+export const catalogTemplate = (template: ReportTemplate): CatalogTemplate => ({
+  template_id: template.template_id,
+  name: template.name,
+  description: template.description,
+  category: template.category,
+  formats: [...template.formats],
+  periods: [...template.periods],
+  parameters_schema: { ...template.parameters },
+  required_scopes: scopesOfParts(template.parts),
+  required_module: template.required_module,
+  languages: ['en'],
+  version: template.version,
+  sample_url: null,
+})
+
+export const ReportsOverview = Type.Object(
+  {
+    templates_total: Type.Integer({ minimum: 0 }),
+    subscriptions_active: Type.Integer({ minimum: 0, description: 'Those that are enabled.' }),
+    runs_last_30d: Type.Integer({ minimum: 0, description: 'Queued within 30 days.' }),
+    runs_failed_last_30d: Type.Integer({ minimum: 0, description: 'Of these, those that failed.' }),
+    last_run_at: Nullable(At('When the newest run was queued.')),
+    next_run_at: Nullable(At('When the next subscription is due.')),
+    recent_runs: Type.Array(ReportRun, { description: 'The newest five, the newest first.' }),
+  },
+  { ...closed, $id: 'ReportsOverview' },
+)
+
+const order = SubscriptionOrder.properties
+
+const optional = <Of extends TSchema>(schema: Of, value?: unknown) =>
+  Type.Optional((value === undefined ? schema : { ...schema, default: value }) as Of)
+
+export type NewSubscription = Static<typeof NewSubscription>
+export const NewSubscription = Type.Object(
+  {
+    name: order.name,
+    template_id: order.template_id,
+    enabled: optional(order.enabled, true),
+    frequency: order.frequency,
+    day_of_week: optional(order.day_of_week),
+    day_of_month: optional(order.day_of_month),
+    time_of_day: optional(order.time_of_day, '06:00'),
+    timezone: optional(order.timezone),
+    period: order.period,
+    format: order.format,
+    language: optional(order.language, 'en'),
+    recipients: order.recipients,
+    webhook_id: optional(order.webhook_id),
+    parameters: optional(order.parameters),
+    logger_ids: optional(order.logger_ids),
+  },
+  { ...closed, $id: 'NewReportSubscription' },
+)
+
+export type SubscriptionChange = Static<typeof SubscriptionChange>
+export const SubscriptionChange = Type.Partial(SubscriptionOrder, {
+  ...closed,
+  $id: 'ReportSubscriptionChange',
+})
+
+export const QueuedRun = Type.Object(
+  { run_id: RunId, status: Type.Enum(['queued']) },
+  { ...closed, $id: 'QueuedReportRun' },
+)

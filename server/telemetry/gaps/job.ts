@@ -1,0 +1,207 @@
+/**
+ * Keeps the gaps of a site in step with its readings: whenever hours are summed up, in the same
+ * transaction, and from time to time for sources that are silent and gaps that are not settled.
+ */
+import { default_report_s } from '@heliograph/domain/node'
+import type { Queries, Transaction } from '../../storage/database.ts'
+import { type FinalWeeks, readFinalWeeks } from '../final-weeks.ts'
+import { hour_ms } from '../touched-hours.ts'
+import { type Expectation, holesBetween, holeUntilNow, partOf, steps_aside } from './holes.ts'
+import { type Region, reconcile } from './reconcile.ts'
+import {
+  readingsOf,
+  readSources,
+  type SiteSources,
+  type Source,
+  type SourceType,
+} from './sources.ts'
+import {
+  type Instants,
+  keyOf,
+  readInstants,
+  readLiving,
+  readLosses,
+  readStates,
+  storeChanges,
+} from './store.ts'
+
+/** Of PostgreSQL's advisory locks, ours for whoever changes the gaps of a site: `hg-g`. */
+export const gap_lock_class = 0x68672d67
+
+export interface TouchedHour {
+  kind: string
+  device_id: number
+  hour_at: Date
+}
+
+const types: Readonly<Record<string, SourceType>> = {
+  inverter: 'inverter',
+  string: 'string',
+  meter: 'meter',
+  weather: 'weather_sensor',
+  node: 'sensor_node',
+}
+
+/**
+ * Tells the gaps anew of the sources that were heard in some hours, and of the loggers of the site.
+ * Runs where those hours are summed up.
+ */
+export async function reconcileHours(
+  transaction: Transaction,
+  site_id: string,
+  marks: readonly TouchedHour[],
+  now: Date,
+): Promise<void> {
+  await transaction.query('select pg_advisory_xact_lock($1, hashtext($2))', [
+    gap_lock_class,
+    site_id,
+  ])
+  const site = await readSources(transaction, site_id)
+  if (!site) return
+  for (const [start_ms, heard] of Map.groupBy(marks, ({ hour_at }) => hour_at.getTime())) {
+    const keys = new Set(heard.map(({ kind, device_id }) => `${types[kind]} ${device_id}`))
+    const sources = site.sources.filter(
+      ({ source_type, device_id }) =>
+        source_type === 'logger' || keys.has(`${source_type} ${device_id}`),
+    )
+    await reconcileHour(transaction, { site_id, site, now }, { start_ms, sources })
+  }
+}
+
+export interface Context {
+  site_id: string
+  site: SiteSources
+  now: Date
+}
+
+/** Tells the gaps anew of sources, in an hour and as far around as its readings have a say in. */
+export async function reconcileHour(
+  transaction: Transaction,
+  context: Context,
+  { start_ms, sources }: { start_ms: number; sources: readonly Source[] },
+): Promise<void> {
+  const { site_id } = context
+  const span = { start_ms, end_ms: start_ms + hour_ms }
+  const final = await readFinalWeeks(transaction)
+  for (const [type, alike] of Map.groupBy(sources, ({ source_type }) => source_type)) {
+    const of = { type, sources: alike }
+    const instants = await readInstants(transaction, site_id, of, span)
+    const views = alike.flatMap((source) => {
+      const read = instants.get(keyOf(source))
+      const whole = read ? withoutFinal(read, start_ms, final) : null
+      return whole ? [{ source, ...viewOf(whole, source) }] : []
+    })
+    if (views.length === 0) continue
+    const from_ms = Math.min(...views.map(({ region }) => region.from_ms))
+    const lost_after_ms = await readLosses(transaction, site_id, from_ms)
+    const rests = await readRests(transaction, context, views, lost_after_ms)
+    const living = await readLiving(transaction, site_id, of, {
+      from_ms,
+      to_ms: Math.max(...views.map(({ region }) => region.to_ms)),
+    })
+    for (const view of views) {
+      const { source, region } = view
+      const expectation = { ...expectationOf(source, context, rests(source)), lost_after_ms }
+      const changes = reconcile(
+        living.get(keyOf(source)) ?? [],
+        holesOf(view, expectation, context.now),
+        region,
+        (gap, extent) => partOf(gap, extent, expectation),
+      )
+      const { hasDaylight } = context.site.wakefulness
+      await storeChanges(transaction, changes, { site_id, source, now: context.now, hasDaylight })
+    }
+  }
+}
+
+/**
+ * Without the readings of final weeks, between which most are gone, but for the newest: it is where
+ * a silence begins. Null for an hour in whose gaps only a silence that lasts can still change.
+ */
+function withoutFinal(
+  { times_ms, before_count, after_count }: Instants,
+  start_ms: number,
+  final: FinalWeeks,
+): Instants | null {
+  if (final.holds(start_ms)) {
+    return after_count > 0 ? null : { times_ms: times_ms.slice(-1), before_count: 0, after_count }
+  }
+  const final_until_ms = final.endBefore(start_ms) ?? Number.NEGATIVE_INFINITY
+  const gone = Math.max(0, times_ms.filter((time_ms) => time_ms < final_until_ms).length - 1)
+  return { times_ms: times_ms.slice(gone), before_count: before_count - gone, after_count }
+}
+
+interface View {
+  times_ms: readonly number[]
+  first: number
+  last: number
+  region: Region
+}
+
+/** All steps in whose judgement a reading of the span has a say, and what is needed to judge. */
+function viewOf({ times_ms, before_count, after_count }: Instants, { retired_at }: Source): View {
+  const beside = steps_aside + 1
+  const first = Math.max(0, before_count - beside)
+  const is_last = after_count < beside
+  const all_ms = [...times_ms]
+  // Nothing is missed of a device that was taken away.
+  const retired_ms = retired_at?.getTime() ?? null
+  const ends_retired = is_last && retired_ms !== null
+  if (ends_retired && retired_ms > all_ms.at(-1)!) all_ms.push(retired_ms)
+  const last = is_last ? all_ms.length - 1 : times_ms.length - after_count + beside - 1
+  return {
+    times_ms: all_ms,
+    first,
+    last,
+    region: {
+      from_ms: all_ms[first]!,
+      to_ms: is_last ? Number.POSITIVE_INFINITY : all_ms[last]!,
+    },
+  }
+}
+
+function holesOf(view: View & { source: Source }, expectation: Expectation, now: Date) {
+  const holes = holesBetween(view.times_ms, view, expectation)
+  const lasts = view.region.to_ms === Number.POSITIVE_INFINITY && view.source.retired_at === null
+  const open = lasts ? holeUntilNow(view.times_ms, now.getTime(), expectation) : null
+  return open ? [...holes, open] : holes
+}
+
+export function expectationOf(
+  { source_type, poll_s, sleeps: all_sleep }: Source,
+  { site }: Pick<Context, 'site'>,
+  wentToRest: (time_ms: number) => boolean = () => false,
+): Expectation {
+  const { poll, sleeps } = readingsOf[source_type]
+  return {
+    poll_s: poll_s ?? (poll ? site.poll[poll] : default_report_s),
+    // A logger is composed of what answers, at night perhaps of nothing.
+    sleeps: (all_sleep ?? sleeps) ? site.wakefulness : null,
+    wentToRest,
+  }
+}
+
+const resting = new Set<string | null | undefined>(['off', 'sleeping', 'standby'])
+
+/** Whether inverters went to rest, at the instants at which that makes a difference. */
+async function readRests(
+  db: Queries,
+  context: Context,
+  views: readonly (View & { source: Source })[],
+  lost_after_ms: readonly number[],
+): Promise<(source: Source) => (time_ms: number) => boolean> {
+  const asked: { device_id: number; time_ms: number }[] = []
+  for (const view of views) {
+    const { source_type, device_id } = view.source
+    if (source_type !== 'inverter') continue
+    const expectation = expectationOf(view.source, context, (time_ms) => {
+      asked.push({ device_id, time_ms })
+      return false
+    })
+    holesOf(view, { ...expectation, lost_after_ms }, context.now)
+  }
+  const states = await readStates(db, context.site_id, asked)
+  return ({ device_id, source_type }) =>
+    (time_ms) =>
+      source_type === 'inverter' && resting.has(states.get(`${device_id}/${time_ms}`))
+}

@@ -1,0 +1,213 @@
+/** Gaps in the database, and the instants of readings that they are told from. */
+import { ahead_ms_max } from '@heliograph/domain/link'
+import type { Queries, Transaction } from '../../storage/database.ts'
+import { readings_aside } from './holes.ts'
+import type { Changes, LivingGap } from './reconcile.ts'
+import { readingsOf, type Source, type SourceType } from './sources.ts'
+
+export type SourceKey = Pick<Source, 'device_id' | 'sub_id'>
+export const keyOf = ({ device_id, sub_id }: SourceKey): string => `${device_id}/${sub_id}`
+
+const ids = (sources: readonly SourceKey[]) => [
+  sources.map(({ device_id }) => device_id),
+  sources.map(({ sub_id }) => sub_id),
+]
+const iso = (time_ms: number) => new Date(time_ms).toISOString()
+const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
+
+/** The instants of readings around a span of time. */
+export interface Instants {
+  /** Ascending: all within the span, and up to `readings_aside` on either side. */
+  times_ms: number[]
+  before_count: number
+  after_count: number
+}
+
+/** Those of some sources of one type, by `keyOf`. */
+export async function readInstants(
+  db: Queries,
+  site_id: string,
+  { type, sources }: { type: SourceType; sources: readonly SourceKey[] },
+  { start_ms, end_ms }: { start_ms: number; end_ms: number },
+): Promise<Map<string, Instants>> {
+  const { table, key, sub_key } = readingsOf[type]
+  const from = `from ${table} where site_id = $1 and ${key} = d.device_id
+    ${sub_key ? `and ${sub_key} = d.sub_id` : ''} and measured_at`
+  const rows = await db.query<SourceKey & Instants>(
+    `select d.device_id, d.sub_id, t.*
+     from unnest($2::int[], $3::int[]) as d (device_id, sub_id)
+     cross join lateral (
+       select array_agg(${ms('measured_at')} order by measured_at) as times_ms,
+         count(*) filter (where measured_at < $4) as before_count,
+         count(*) filter (where measured_at >= $5) as after_count
+       from (
+         (select measured_at ${from} < $4 order by measured_at desc limit ${readings_aside})
+         union all (select measured_at ${from} >= $4 and measured_at < $5)
+         union all (select measured_at ${from} >= $5 order by measured_at limit ${readings_aside})
+       ) as read
+     ) as t
+     where t.times_ms is not null`,
+    [site_id, ...ids(sources), iso(start_ms), iso(end_ms)],
+  )
+  return new Map(rows.map((row) => [keyOf(row), row]))
+}
+
+/** What inverters said of their state at some instants: by `inverter_id/time_ms`. */
+export async function readStates(
+  db: Queries,
+  site_id: string,
+  instants: readonly { device_id: number; time_ms: number }[],
+): Promise<Map<string, string | null>> {
+  if (instants.length === 0) return new Map()
+  const rows = await db.query<{ inverter_id: number; time_ms: number; state: string | null }>(
+    `select r.inverter_id, ${ms('r.measured_at')} as time_ms, r.state
+     from unnest($2::int[], $3::timestamptz[]) as d (inverter_id, measured_at)
+       join inverter_readings r on r.site_id = $1 and r.inverter_id = d.inverter_id
+         and r.measured_at = d.measured_at`,
+    [
+      site_id,
+      instants.map(({ device_id }) => device_id),
+      instants.map(({ time_ms }) => iso(time_ms)),
+    ],
+  )
+  return new Map(rows.map((row) => [`${row.inverter_id}/${row.time_ms}`, row.state]))
+}
+
+/** After which instants readings are lost for good, Unix ms: all from `from_ms` on. */
+export async function readLosses(db: Queries, site_id: string, from_ms: number): Promise<number[]> {
+  const rows = await db.query<{ lost_after: unknown }>(
+    `select details->'lost_after' as lost_after from events
+     where site_id = $1 and code = 'frames_missing' and at >= $2`,
+    [site_id, iso(from_ms - ahead_ms_max)],
+  )
+  return rows.flatMap(({ lost_after }) => instantsOf(lost_after))
+}
+
+/** Instants in the details of an event: what is none tells nothing. */
+export const instantsOf = (value: unknown): number[] =>
+  Array.isArray(value) ? value.filter((each) => Number.isFinite(each)) : []
+
+const living = `gap_id, coalesce(root_gap_id, gap_id) as root_gap_id,
+  ${ms('start_at')} as start_ms, ${ms('end_at')} as end_ms,
+  ${ms('widest_start_at')} as widest_start_ms, ${ms('widest_end_at')} as widest_end_ms,
+  step_s, expected_count, widest_expected_count`
+
+/** The gaps of some sources that are still holes near a span, with all of the same root. */
+export async function readLiving(
+  db: Queries,
+  site_id: string,
+  { type, sources }: { type: SourceType; sources: readonly SourceKey[] },
+  { from_ms, to_ms }: { from_ms: number; to_ms: number },
+): Promise<Map<string, LivingGap[]>> {
+  const rows = await db.query<SourceKey & LivingGap>(
+    `with roots as (
+       select coalesce(root_gap_id, gap_id) as root
+       from gaps join unnest($3::int[], $4::int[]) as d (device_id, sub_id)
+         using (device_id, sub_id)
+       where site_id = $1 and source_type = $2 and status <> 'backfilled'
+         and start_at < $6 and coalesce(end_at, 'infinity') > $5
+     )
+     select device_id, sub_id, ${living} from gaps
+     where site_id = $1 and status <> 'backfilled'
+       and (gap_id in (select root from roots) or root_gap_id in (select root from roots))
+     order by start_at, gap_id`,
+    [site_id, type, ...ids(sources), bound(from_ms), bound(to_ms)],
+  )
+  return Map.groupBy(rows, keyOf)
+}
+
+const bound = (time_ms: number) => (Number.isFinite(time_ms) ? iso(time_ms) : `${time_ms}`)
+
+interface Writing {
+  site_id: string
+  source: Source
+  now: Date
+  hasDaylight(start_ms: number, end_ms: number): boolean
+}
+
+export async function storeChanges(
+  transaction: Transaction,
+  changes: Changes,
+  { site_id, source, now, hasDaylight }: Writing,
+): Promise<void> {
+  const daylight = ({ start_ms, end_ms }: { start_ms: number; end_ms: number | null }) =>
+    hasDaylight(start_ms, end_ms ?? now.getTime())
+  const gone = changes.absorbed.map(({ gap_id }) => gap_id)
+  if (gone.length > 0) {
+    await transaction.execute('delete from gaps where site_id = $1 and gap_id = any($2)', [
+      site_id,
+      gone,
+    ])
+  }
+  for (const gap of changes.moved) {
+    await transaction.execute(
+      `update gaps set start_at = $3, end_at = $4, widest_start_at = $5, widest_end_at = $6,
+         step_s = $7, expected_count = $8, during_daylight = $9, updated_at = $10,
+         widest_expected_count = $11,
+         status = case when $4::timestamptz is null then 'open' else 'backfilling' end
+       where site_id = $1 and gap_id = $2`,
+      [
+        ...[site_id, gap.gap_id, ...extents(gap), gap.step_s, gap.expected_count, daylight(gap)],
+        ...[now, gap.widest_expected_count],
+      ],
+    )
+  }
+  for (const { root_gap_id, ...hole } of changes.opened) {
+    await transaction.execute(
+      `insert into gaps (site_id, root_gap_id, logger_id, source_type, device_id, sub_id, source_id,
+         start_at, end_at, widest_start_at, widest_end_at, step_s, expected_count,
+         widest_expected_count, during_daylight, status, detected_at, updated_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14,
+         case when $9::timestamptz is null then 'open' else 'backfilling' end, $15, $15)`,
+      [
+        ...[site_id, root_gap_id, source.logger_id, source.source_type, source.device_id],
+        ...[source.sub_id, source.source_id],
+        ...extents({ ...hole, widest_start_ms: hole.start_ms, widest_end_ms: hole.end_ms }),
+        ...[hole.step_s, hole.expected_count, daylight(hole), now],
+      ],
+    )
+  }
+  for (const gap of changes.vanished) await closeGap(transaction, gap, { site_id, source, now })
+}
+
+function extents(
+  gap: Pick<LivingGap, 'start_ms' | 'end_ms' | 'widest_start_ms' | 'widest_end_ms'>,
+) {
+  const end = (time_ms: number | null) => (time_ms === null ? null : iso(time_ms))
+  return [iso(gap.start_ms), end(gap.end_ms), iso(gap.widest_start_ms), end(gap.widest_end_ms)]
+}
+
+/**
+ * A gap without any hole left is back-filled. One that was never seen to end ended when it was seen
+ * last; one in which nothing was read never was: what is usual there is another now.
+ */
+async function closeGap(
+  transaction: Transaction,
+  gap: LivingGap,
+  { site_id, source, now }: Omit<Writing, 'hasDaylight'>,
+): Promise<void> {
+  const { table, key, sub_key } = readingsOf[source.source_type]
+  const values = [site_id, gap.gap_id, source.device_id, ...(sub_key ? [source.sub_id] : [])]
+  const read = `select count(*) from ${table} r where r.site_id = $1 and r.${key} = $3
+    ${sub_key ? `and r.${sub_key} = $4` : ''} and r.measured_at > g.widest_start_at
+    and r.measured_at < coalesce(g.widest_end_at, g.updated_at)`
+  const [counted] = await transaction.query<{ count: number }>(
+    `select (${read}) as count from gaps g where g.site_id = $1 and g.gap_id = $2`,
+    values,
+  )
+  if (counted!.count === 0) {
+    await transaction.execute('delete from gaps where site_id = $1 and gap_id = $2', [
+      site_id,
+      gap.gap_id,
+    ])
+    return
+  }
+  await transaction.execute(
+    `update gaps set status = 'backfilled', start_at = widest_start_at,
+       end_at = coalesce(widest_end_at, greatest(updated_at, widest_start_at)),
+       received_count = $3, backfilled_count = $3, backfilled_at = $4, updated_at = $4,
+       expected_count = greatest($3, widest_expected_count)
+     where site_id = $1 and gap_id = $2`,
+    [site_id, gap.gap_id, counted!.count, now],
+  )
+}

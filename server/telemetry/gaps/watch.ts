@@ -1,0 +1,245 @@
+/** Opens the gaps of silent sources, and settles those that have ended, by what was noticed. */
+import { day_ms } from '@heliograph/domain/utc-day'
+import { tryLock } from '../../storage/advisory-lock.ts'
+import type { Database, Queries, Transaction } from '../../storage/database.ts'
+import { hour_ms } from '../touched-hours.ts'
+import {
+  causeOf,
+  type EdgeReport,
+  type EvidenceEvent,
+  type Extent,
+  evidenceCodes,
+  holds,
+  mayStillCome,
+} from './evidence.ts'
+import { holeUntilNow } from './holes.ts'
+import { type Context, expectationOf, gap_lock_class, reconcileHour } from './job.ts'
+import { readingsOf, readSources, type Source, type SourceType } from './sources.ts'
+import { instantsOf, keyOf } from './store.ts'
+
+/** An inverter that fell silent in the evening may have been reported then. */
+const events_before_ms = day_ms
+
+/** Looks after every site that no other process is looking after. */
+export async function watchGaps(db: Database, now: Date, signal?: AbortSignal): Promise<void> {
+  const sites = await db.query<{ site_id: string }>(
+    'select site_id from sites where inventory is not null order by site_id',
+  )
+  for (const { site_id } of sites) {
+    if (signal?.aborted) return
+    await db.transaction(async (transaction) => {
+      const is_ours = await tryLock(transaction, gap_lock_class, site_id)
+      if (is_ours) await watchSite(transaction, site_id, now)
+    })
+  }
+}
+
+async function watchSite(transaction: Transaction, site_id: string, now: Date): Promise<void> {
+  const site = await readSources(transaction, site_id)
+  if (!site) return
+  const context = { site_id, site, now }
+  const unsettled = await readUnsettled(transaction, site_id)
+  const due = new Map<string, { start_ms: number; source: Source }>()
+  const add = (source: Source | undefined, time_ms: number) => {
+    if (!source) return
+    const start_ms = Math.floor(time_ms / hour_ms) * hour_ms
+    due.set(`${start_ms} ${nameOf(source)}`, { start_ms, source })
+  }
+  const sources = new Map(site.sources.map((source) => [nameOf(source), source]))
+  for (const gap of unsettled) add(sources.get(nameOf(gap)), gap.start_ms)
+  for (const source of site.sources) {
+    if (isSilent(source, context)) add(source, source.latest_at!.getTime())
+  }
+  for (const [start_ms, some] of Map.groupBy(due.values(), ({ start_ms }) => start_ms)) {
+    const hour = { start_ms, sources: some.map(({ source }) => source) }
+    await reconcileHour(transaction, context, hour)
+  }
+  await settle(transaction, context, sources)
+}
+
+const nameOf = (source: Pick<Source, 'source_type' | 'device_id' | 'sub_id'>) =>
+  `${source.source_type} ${keyOf(source)}`
+
+/** As far as its newest reading tells; what is usual for it decides later. */
+function isSilent(source: Source, context: Context): boolean {
+  if (source.latest_at === null || source.retired_at !== null) return false
+  const newest_ms = [source.latest_at.getTime()]
+  return holeUntilNow(newest_ms, context.now.getTime(), expectationOf(source, context)) !== null
+}
+
+interface Unsettled {
+  gap_id: number
+  source_type: SourceType
+  device_id: number
+  sub_id: number
+  source_id: string
+  start_ms: number
+  end_ms: number | null
+  last_state: string | null
+  was_wider: boolean
+}
+
+function readUnsettled(db: Queries, site_id: string): Promise<Unsettled[]> {
+  return db.query<Unsettled>(
+    `select gap_id, source_type, device_id, sub_id, source_id,
+       (extract(epoch from start_at) * 1000)::float8 as start_ms,
+       (extract(epoch from end_at) * 1000)::float8 as end_ms,
+       widest_start_at <> start_at or widest_end_at is distinct from end_at as was_wider,
+       case when source_type = 'inverter' then
+         (select state from inverter_readings r
+          where r.site_id = g.site_id and r.inverter_id = g.device_id
+            and r.measured_at <= g.start_at order by measured_at desc limit 1)
+       end as last_state
+     from gaps g
+     where site_id = $1 and status in ('open', 'backfilling') order by gap_id`,
+    [site_id],
+  )
+}
+
+/** Says of every gap why it is and, where nothing can fill it any more, that it stays. */
+async function settle(
+  transaction: Transaction,
+  { site_id, now }: Context,
+  sources: ReadonlyMap<string, Source>,
+): Promise<void> {
+  const gaps = await readUnsettled(transaction, site_id)
+  if (gaps.length === 0) return
+  const edges = await readEdges(transaction, site_id)
+  const since_ms = Math.min(...gaps.map(({ start_ms }) => start_ms)) - events_before_ms
+  const events = await readEvents(transaction, site_id, new Date(since_ms))
+  const silencesBeside = await readSilences(transaction, site_id, events)
+  const judged = gaps.map((gap) => {
+    const { end_ms } = gap
+    const may_come = end_ms === null || mayStillCome(end_ms, edges)
+    const device = `${readingsOf[gap.source_type].event_kind} ${gap.source_id}`
+    const evidence = {
+      ...gap,
+      retired_ms: sources.get(nameOf(gap))?.retired_at?.getTime() ?? null,
+      events: [...(events.get('edge') ?? []), ...(events.get(device) ?? [])],
+      ...silencesBeside(device),
+    }
+    return { ...gap, may_come, cause: causeOf(evidence, may_come) }
+  })
+  await transaction.execute(
+    `update gaps g
+     set cause = t.cause, updated_at = $5,
+       status = case when t.may_come then g.status else 'unrecoverable' end
+     from unnest($2::bigint[], $3::text[], $4::boolean[]) as t (gap_id, cause, may_come)
+     where g.site_id = $1 and g.gap_id = t.gap_id`,
+    [
+      site_id,
+      judged.map(({ gap_id }) => gap_id),
+      judged.map(({ cause }) => cause),
+      judged.map(({ may_come }) => may_come),
+      now,
+    ],
+  )
+  for (const { gap_id, source_type, may_come, was_wider } of judged) {
+    if (!may_come && was_wider) await countBackfilled(transaction, site_id, gap_id, source_type)
+  }
+}
+
+/**
+ * How many readings came into a gap that was wider before. In a final week most of them are gone:
+ * the count stays as it was.
+ */
+async function countBackfilled(
+  transaction: Transaction,
+  site_id: string,
+  gap_id: number,
+  type: SourceType,
+): Promise<void> {
+  const { table, key, sub_key } = readingsOf[type]
+  await transaction.execute(
+    `update gaps g set backfilled_count = (
+       select count(*) from ${table} r where r.site_id = $1 and r.${key} = g.device_id
+         ${sub_key ? `and r.${sub_key} = g.sub_id` : ''} and r.measured_at > g.widest_start_at
+         and r.measured_at < g.widest_end_at)
+     where g.site_id = $1 and g.gap_id = $2
+       and not exists (
+         select from final_weeks
+         where week_at < g.widest_end_at and week_at + interval '7 days' > g.widest_start_at)`,
+    [site_id, gap_id],
+  )
+}
+
+function readEdges(db: Queries, site_id: string): Promise<EdgeReport[]> {
+  return db.query<EdgeReport>(
+    `select (extract(epoch from last_seen_at) * 1000)::float8 as last_seen_ms,
+            (extract(epoch from journal_oldest_at) * 1000)::float8 as journal_oldest_ms
+     from edges where site_id = $1 and last_seen_at is not null and revoked_at is null`,
+    [site_id],
+  )
+}
+
+/** Those of the edges together, and those of each device by kind and id; in the order of time. */
+async function readEvents(
+  db: Queries,
+  site_id: string,
+  since: Date,
+): Promise<Map<string, EvidenceEvent[]>> {
+  const rows = await db.query<EventRow>(
+    `select (extract(epoch from at) * 1000)::float8 as at_ms, code, edge, source_kind, source_id,
+       details
+     from events where site_id = $1 and at >= $2 and code = any($3) order by at, event_id`,
+    [site_id, since, evidenceCodes],
+  )
+  const events = Map.groupBy(rows, ({ source_kind, source_id }) =>
+    source_kind === 'edge' ? 'edge' : `${source_kind} ${source_id}`,
+  )
+  return new Map([...events].map(([source, some]) => [source, some.map(evidenceOf)]))
+}
+
+/** When the devices beside a device, by kind and id, did not answer; itself is among them. */
+async function readSilences(
+  db: Queries,
+  site_id: string,
+  events: ReadonlyMap<string, readonly EvidenceEvent[]>,
+): Promise<(device: string) => { bus: Extent[][]; site: Extent[][] }> {
+  const rows = await db.query<{ device: string; bus: string }>(
+    `select kind || ' ' || (device->>id) as device,
+       coalesce('wire ' || (device->>'connection'), 'mqtt') as bus
+     from sites, (values
+         ('inverter', 'inverter_id', '$.loggers[*].inverters[*]'::jsonpath),
+         ('combiner', 'combiner_id', '$.loggers[*].inverters[*].combiners[*]'),
+         ('station', 'station_id', '$.loggers[*].stations[*]'),
+         ('meter', 'meter_id', '$.meters[*]'),
+         ('node', 'node_id', '$.nodes[*]')) as kinds (kind, id, path),
+       jsonb_path_query(inventory, path) as device
+     where site_id = $1`,
+    [site_id],
+  )
+  const silent = rows.map(({ device, bus }) => {
+    return { device, bus, held: holds('device_offline', events.get(device) ?? []) }
+  })
+  const site = silent.map(({ held }) => held)
+  const busOf = new Map(rows.map(({ device, bus }) => [device, bus]))
+  const buses = new Map(
+    [...Map.groupBy(silent, ({ bus }) => bus)].map(([bus, all]) => [
+      bus,
+      all.map(({ held }) => held),
+    ]),
+  )
+  return (device) => ({ bus: buses.get(busOf.get(device) ?? '') ?? [], site })
+}
+
+interface EventRow extends Pick<EvidenceEvent, 'at_ms' | 'code' | 'edge'> {
+  source_kind: string
+  source_id: string
+  details: Readonly<Record<string, unknown>> | null
+}
+
+/** Details are what an edge sent, in whatever form: what is no number tells nothing. */
+function evidenceOf({ at_ms, code, edge, details }: EventRow): EvidenceEvent {
+  const number = (value: unknown) => (typeof value === 'number' ? value : null)
+  const since_ms = Date.parse(String(details?.['last_seen_at']))
+  return {
+    ...{ at_ms, code, edge },
+    jump_ms: number(details?.['jump_ms']),
+    lost_from_ms: number(details?.['from_at']) ?? (Number.isNaN(since_ms) ? null : since_ms),
+    lost_to_ms: number(details?.['to_at']),
+    lost_after_ms: details?.['lost_after'] === undefined ? null : instantsOf(details['lost_after']),
+    down_from_ms: number(details?.['down_from_at']),
+    lost_power: details?.['unclean'] === true && details['rebooted'] === true,
+  }
+}

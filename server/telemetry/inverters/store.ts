@@ -1,0 +1,136 @@
+import { readingKinds } from '@heliograph/domain/readings'
+import type { ExportRows } from '../../http/export-rows.ts'
+import type { JsonText } from '../../http/json-text.ts'
+import type { AlarmingDevice } from '../../plant/alarm-tables.ts'
+import type { InverterFilter, InverterRow } from '../../plant/inverter.ts'
+import type { Queries } from '../../storage/database.ts'
+import { type HistoryExport, type HistoryRequest, historyRows, readHistory } from '../history.ts'
+
+export interface InverterStore {
+  /**
+   * Inverters by id, with what they measured last and their counter where the day began: the last
+   * value of the two days before `day_start_at`, else the first since. Where that counter cannot
+   * tell the energy of the day, as after a rise in a silence over midnight, there is that of the
+   * hours.
+   */
+  live(site_id: string, day_start_at: Date, filter?: InverterFilter): Promise<InverterRow[]>
+  exists(site_id: string, inverter_id: number): Promise<boolean>
+  history(request: HistoryRequest): Promise<JsonText>
+  historyRows(request: HistoryExport): ExportRows
+  /** What is in service, each pair once. */
+  /** Of the inverters in service, or of one. */
+  devices(site_id: string, inverter_id?: number): Promise<AlarmingDevice[]>
+}
+
+export function createInverterStore(db: Queries): InverterStore {
+  return {
+    live: (site_id, day_start_at, { inverter_id, logger_id, in_service = false } = {}) =>
+      db.query<InverterRow>({ name: 'inverters_live', text: live }, [
+        site_id,
+        day_start_at,
+        inverter_id ?? null,
+        logger_id ?? null,
+        in_service,
+      ]),
+    async exists(site_id, inverter_id) {
+      const rows = await db.query('SELECT FROM inverters WHERE site_id = $1 AND inverter_id = $2', [
+        site_id,
+        inverter_id,
+      ])
+      return rows.length > 0
+    },
+    history: (request) => readHistory(db, 'inverter', request),
+    historyRows: (request) => historyRows('inverter', request),
+    devices: (site_id, inverter_id) =>
+      db.query<AlarmingDevice>(
+        `SELECT DISTINCT i.driver, coalesce(i.manufacturer, d.manufacturer) AS manufacturer
+         FROM inverters i
+         LEFT JOIN device_status d
+           ON d.site_id = i.site_id AND d.kind = 'inverter' AND d.id = i.inverter_id::text
+         WHERE i.site_id = $1
+           AND CASE WHEN $2::int IS NULL THEN i.retired_at IS NULL ELSE i.inverter_id = $2 END
+         ORDER BY 1, 2`,
+        [site_id, inverter_id ?? null],
+      ),
+  }
+}
+
+const measured = Object.keys(readingKinds.inverter.columns).map((name) => `l.${name}`)
+
+const counterOfDay = `
+  SELECT r.measured_at, r.energy_total_kwh FROM inverter_readings r
+  WHERE r.site_id = i.site_id AND r.inverter_id = i.inverter_id AND r.energy_total_kwh IS NOT NULL`
+
+const live = `
+  -- Once and not once per inverter, whatever the planner knows of the tables.
+  WITH plants AS MATERIALIZED (
+    SELECT p.logger_id, greatest(max(g.measured_at), max(l.measured_at)) AS data_at
+    FROM inverters p
+    LEFT JOIN inverter_latest l ON l.site_id = p.site_id AND l.inverter_id = p.inverter_id
+    LEFT JOIN logger_latest g ON g.site_id = p.site_id AND g.logger_id = p.logger_id
+    WHERE p.site_id = $1
+    GROUP BY p.logger_id
+  ), by_power AS MATERIALIZED (
+    SELECT DISTINCT inverter_id FROM inverter_hours
+    WHERE site_id = $1 AND hour_at >= $2 AND energy_source <> 'inverter_counter'
+  )
+  SELECT
+    i.inverter_id, i.logger_id, i.location_id, i.name,
+    coalesce(i.manufacturer, d.manufacturer) AS manufacturer,
+    coalesce(i.model, d.model) AS model,
+    coalesce(d.serial_number, i.serial_number) AS serial_number,
+    d.firmware_version, i.driver, i.modbus_unit_id, i.installed_date, i.phase_count,
+    i.rated_ac_power_kw, i.max_dc_voltage_v, i.mppt_count, i.string_count, i.dc_capacity_kwp,
+    i.created_at, i.updated_at, i.retired_at,
+    l.measured_at, l.received_at, l.quality, ${measured.join(', ')},
+    d.comm_state AS edge_comm_state, plants.data_at AS logger_data_at,
+    since.measured_at AS day_first_at, since.energy_total_kwh AS day_first_energy_kwh,
+    hours.energy_kwh AS day_hours_energy_kwh
+  FROM inverters i
+  JOIN plants ON plants.logger_id = i.logger_id
+  LEFT JOIN inverter_latest l ON l.site_id = i.site_id AND l.inverter_id = i.inverter_id
+  LEFT JOIN device_status d
+    ON d.site_id = i.site_id AND d.kind = 'inverter' AND d.id = i.inverter_id::text
+  LEFT JOIN LATERAL (
+    ${counterOfDay}
+      AND r.measured_at < $2 AND r.measured_at >= $2::timestamptz - interval '2 days'
+    ORDER BY r.measured_at DESC LIMIT 1
+  ) before ON true
+  LEFT JOIN LATERAL (
+    ${counterOfDay} AND r.measured_at >= $2
+      AND (before.measured_at IS NULL OR before.measured_at < $2 - interval '1 hour')
+    ORDER BY r.measured_at LIMIT 1
+  ) first ON true
+  -- What it rose in a silence over midnight, by more than inverters do that fall asleep and wake
+  -- (three minutes of rated power), is not of today alone.
+  CROSS JOIN LATERAL (
+    SELECT coalesce(first.energy_total_kwh - before.energy_total_kwh
+      > 0.05 * i.rated_ac_power_kw, false) AS is_shared
+  ) midnight
+  CROSS JOIN LATERAL (
+    SELECT CASE WHEN NOT is_shared THEN coalesce(before.measured_at, first.measured_at) END
+        AS measured_at,
+      CASE WHEN NOT is_shared THEN coalesce(before.energy_total_kwh, first.energy_total_kwh) END
+        AS energy_total_kwh
+  ) since
+  -- Only where the counter cannot tell: it fell, or rose by more than the rated power gives, or may
+  -- have stood still.
+  LEFT JOIN LATERAL (
+    SELECT sum(parts.energy_kwh) AS energy_kwh FROM (
+      SELECT ac_energy_kwh AS energy_kwh FROM inverter_hours
+      WHERE site_id = i.site_id AND inverter_id = i.inverter_id AND hour_at >= $2
+        AND energy_source IS NOT NULL
+      UNION ALL
+      SELECT energy_kwh FROM inverter_gap_hours
+      WHERE site_id = i.site_id AND inverter_id = i.inverter_id AND hour_at >= $2
+    ) parts
+    WHERE midnight.is_shared OR l.energy_total_kwh < since.energy_total_kwh
+      OR l.energy_total_kwh - since.energy_total_kwh
+        > i.rated_ac_power_kw / 3600 * date_part('epoch', l.measured_at - since.measured_at)
+      OR i.inverter_id IN (SELECT inverter_id FROM by_power)
+  ) hours ON true
+  WHERE i.site_id = $1
+    AND ($3::int IS NULL OR i.inverter_id = $3)
+    AND ($4::int IS NULL OR i.logger_id = $4)
+    AND (NOT $5::boolean OR i.retired_at IS NULL)
+  ORDER BY i.inverter_id`

@@ -1,0 +1,287 @@
+/** Checks a frame's readings and writes them as the text that `COPY` reads. Pure. */
+import {
+  array_length_max,
+  type ColumnType,
+  columnsOf,
+  qualities,
+  type ReadingKind,
+  readingKinds,
+  readingWords,
+} from '@heliograph/domain/readings'
+import {
+  type CopyText,
+  copyText,
+  makeRoom,
+  writeByte,
+  writeNumber,
+  writeWord,
+  written,
+} from './copy-text.ts'
+import { Refused, shown } from './refused.ts'
+import { addTouchedHours } from './touched-hours.ts'
+
+/** What is dated further ahead of its arrival was stamped by a wrong clock. */
+export const believed_ahead_ms_max = 5000
+
+const int4_max = 2_147_483_647
+const alarm_word_max = 4_294_967_295
+const real_max = 3.4028234663852886e38
+/** The smallest normal float4: PostgreSQL refuses text that would round to nothing. */
+const real_min = 1.1754943508222875e-38
+
+const [tab, line_feed, comma, opening, closing] = Buffer.from('\t\n,{}') as unknown as [
+  ...[number, number, number, number, number],
+]
+const empty = Buffer.alloc(0)
+/** A guess that saves growing: figures are short and many are null. */
+const bytes_per_value = 10
+
+/** What the rows of one device touch: the newest instant for each of its rows, and the hours. */
+export interface Trace {
+  /** By `first_string_index`, 0 where the device has one row per instant; of what may be now. */
+  newest_at: Map<number, number>
+  /** Hours since the Unix epoch. */
+  hours: Set<number>
+}
+
+export interface EncodedTable {
+  kind: ReadingKind
+  row_count: number
+  /** Lines for `COPY` of `copyColumns(kind)`. */
+  text: Buffer
+  first_at: number
+  last_at: number
+  devices: Map<number, Trace>
+}
+
+export interface ReadingBounds {
+  site_id: string
+  /** Unix ms; a reading outside of [first, last] is refused. */
+  first_at: number
+  last_at: number
+  /**
+   * What is dated later is kept as `suspect`. Sent live it is the newest that there is; of what
+   * comes late nobody knows when it was measured, and it is never the latest.
+   */
+  believed_until: number
+  is_live: boolean
+}
+
+/** The columns of a kind's table in the order in which `encodeTable` writes them. */
+export function copyColumns(kind: ReadingKind): readonly string[] {
+  return ['site_id', ...columnsOf(kind)]
+}
+
+/** Writes a value that is not null; false when the column cannot hold it. */
+type Write = (text: CopyText, value: unknown) => boolean
+
+interface Column {
+  name: string
+  write: Write
+  nullable: boolean
+}
+
+const writers: Record<ColumnType, Write> = {
+  real,
+  double,
+  integer: integer(-int4_max - 1, int4_max),
+  // Every bigint column is a 32-bit alarm word.
+  bigint: integer(0, alarm_word_max),
+  // Text is only ever one of listed words, so that nothing needs escaping.
+  text: () => false,
+  'real[]': arrayOf(real),
+  'double[]': arrayOf(double),
+}
+
+const wordsOf: Partial<Record<ReadingKind, Readonly<Record<string, readonly string[]>>>> =
+  readingWords
+
+const columnsByKind = Object.fromEntries(
+  (Object.keys(readingKinds) as ReadingKind[]).map((kind) => [kind, columnEncoders(kind)]),
+) as unknown as Record<ReadingKind, readonly Column[]>
+
+/**
+ * Checks and writes one table of a frame. Columns may come in any order; those that an older edge
+ * does not know become null. Throws `Refused` naming the row and the column that is wrong; rows are
+ * counted from `first_row`.
+ */
+export function encodeTable(
+  kind: ReadingKind,
+  table: { columns: readonly string[]; rows: readonly (readonly unknown[])[] },
+  bounds: ReadingBounds,
+  first_row = 0,
+): EncodedTable {
+  const columns = columnsByKind[kind]
+  const sources = sourcesOf(kind, table.columns)
+  const encoded: EncodedTable = {
+    kind,
+    row_count: table.rows.length,
+    text: empty,
+    first_at: Number.POSITIVE_INFINITY,
+    last_at: Number.NEGATIVE_INFINITY,
+    devices: new Map(),
+  }
+  const { keys } = readingKinds[kind]
+  const id_source = sources[0]!
+  const sub_source = keys.length > 1 ? sources[1]! : -1
+  const at_source = sources[keys.length]!
+  const quality_index = keys.length + 1
+  const text = copyText(table.rows.length * columns.length * bytes_per_value)
+  for (let nth = 0; nth < table.rows.length; nth += 1) {
+    const row = table.rows[nth]!
+    if (row.length !== table.columns.length) {
+      throw new Refused(
+        `${kind} row ${first_row + nth}: ${row.length} values in ${table.columns.length} columns`,
+      )
+    }
+    const at = row[at_source] as number
+    if (!(at >= bounds.first_at && at <= bounds.last_at)) {
+      throw new Refused(`${kind} row ${first_row + nth}: measured_at: ${shown(at)} is out of range`)
+    }
+    const is_ahead = at > bounds.believed_until
+    writeSite(text, bounds.site_id)
+    for (let index = 0; index < columns.length; index += 1) {
+      const source = sources[index]!
+      let value = source < 0 ? null : row[source]
+      const column = columns[index]!
+      if (is_ahead && index === quality_index && value === 'good') value = 'suspect'
+      makeRoom(text)
+      writeByte(text, tab)
+      if (value === null && column.nullable) writeWord(text, '\\N')
+      else if (value === null || !column.write(text, value)) {
+        throw new Refused(
+          `${kind} row ${first_row + nth}: ${column.name}: ${shown(value)} is not valid`,
+        )
+      }
+    }
+    makeRoom(text)
+    writeByte(text, line_feed)
+    const sub = sub_source < 0 ? 0 : (row[sub_source] as number)
+    trace(encoded, { device_id: row[id_source] as number, sub, at }, !is_ahead || bounds.is_live)
+  }
+  encoded.text = written(text)
+  return encoded
+}
+
+function trace(
+  encoded: EncodedTable,
+  { device_id, sub, at }: { device_id: number; sub: number; at: number },
+  may_be_latest: boolean,
+): void {
+  let device = encoded.devices.get(device_id)
+  if (device === undefined) {
+    device = { newest_at: new Map(), hours: new Set() }
+    encoded.devices.set(device_id, device)
+  }
+  if (may_be_latest && !(device.newest_at.get(sub)! >= at)) device.newest_at.set(sub, at)
+  addTouchedHours(device.hours, at)
+  if (at < encoded.first_at) encoded.first_at = at
+  if (at > encoded.last_at) encoded.last_at = at
+}
+
+/** Where each column of the kind stands in the rows; -1 where the frame does not have it. */
+function sourcesOf(kind: ReadingKind, given: readonly string[]): number[] {
+  const columns = columnsByKind[kind]
+  const known = new Set(columns.map(({ name }) => name))
+  const unknown = given.filter((name) => !known.has(name))
+  if (unknown.length > 0) throw new Refused(`${kind}: unknown column ${shown(unknown[0])}`)
+  if (new Set(given).size !== given.length) throw new Refused(`${kind}: a column is named twice`)
+  const missing = columns.find(({ name, nullable }) => !nullable && !given.includes(name))
+  if (missing) throw new Refused(`${kind}: column ${missing.name} is missing`)
+  return columns.map(({ name }) => given.indexOf(name))
+}
+
+function columnEncoders(kind: ReadingKind): Column[] {
+  const { keys, columns } = readingKinds[kind]
+  // The second key counts within the device, from 0.
+  const device = (name: string, nth: number): Column => ({
+    name,
+    nullable: false,
+    write: nth > 0 ? integer(0, array_length_max) : integer(1, int4_max),
+  })
+  const words = wordsOf[kind] ?? {}
+  return [
+    ...keys.map(device),
+    { name: 'measured_at', nullable: false, write: instants() },
+    { name: 'quality', nullable: false, write: oneOf(qualities) },
+    ...Object.entries(columns as Record<string, ColumnType>).map(([name, type]) => ({
+      name,
+      nullable: true,
+      write: type === 'text' ? oneOf(words[name] ?? []) : writers[type],
+    })),
+  ]
+}
+
+function real(text: CopyText, value: unknown): boolean {
+  if (typeof value !== 'number') return false
+  const magnitude = Math.abs(value)
+  if (!(magnitude <= real_max)) return false
+  writeNumber(text, magnitude < real_min ? 0 : value)
+  return true
+}
+
+function double(text: CopyText, value: unknown): boolean {
+  if (!Number.isFinite(value)) return false
+  writeNumber(text, value as number)
+  return true
+}
+
+function integer(minimum: number, maximum: number): Write {
+  return (text, value) => {
+    if (!Number.isInteger(value)) return false
+    if ((value as number) < minimum || (value as number) > maximum) return false
+    writeNumber(text, value as number)
+    return true
+  }
+}
+
+function oneOf(words: readonly string[]): Write {
+  const allowed = new Set<unknown>(words)
+  return (text, value) => {
+    if (!allowed.has(value)) return false
+    writeWord(text, value as string)
+    return true
+  }
+}
+
+function arrayOf(write: Write): Write {
+  return (text, value) => {
+    if (!Array.isArray(value) || value.length > array_length_max) return false
+    writeByte(text, opening)
+    for (let index = 0; index < value.length; index += 1) {
+      makeRoom(text)
+      if (index > 0) writeByte(text, comma)
+      if (value[index] === null) writeWord(text, 'NULL')
+      else if (!write(text, value[index])) return false
+    }
+    makeRoom(text)
+    writeByte(text, closing)
+    return true
+  }
+}
+
+/** Rows of one frame share few seconds: the text of the last one is kept, up to its point. */
+function instants(): Write {
+  let last_second = Number.NaN
+  let word = ''
+  return (text, value) => {
+    if (!Number.isInteger(value)) return false
+    const second = Math.floor((value as number) / 1000)
+    if (second !== last_second) {
+      word = new Date(second * 1000).toISOString().slice(0, -'000Z'.length)
+      last_second = second
+    }
+    writeWord(text, word)
+    writeWord(text, `${(value as number) - second * 1000}`.padStart(3, '0'))
+    writeWord(text, 'Z')
+    return true
+  }
+}
+
+/** The site's id, up to 64 characters. */
+function writeSite(text: CopyText, site_id: string): void {
+  makeRoom(text)
+  writeWord(text, site_id.slice(0, 32))
+  makeRoom(text)
+  writeWord(text, site_id.slice(32))
+}

@@ -1,0 +1,349 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { readingKinds } from '@heliograph/domain/readings'
+import { day_ms } from '@heliograph/domain/utc-day'
+import fc from 'fast-check'
+import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
+import { testSettings } from '../fixtures/job-settings.ts'
+import { edge_id, foundSite, inverterFrame, site_id } from '../link/fixtures/plant.ts'
+import { ingestInto } from '../link/ingest.ts'
+import { emptyHour } from '../performance/rollups/inverter-hour.ts'
+import { createRollups } from '../performance/rollups/job.ts'
+import { storeInverterHours, storeStringHours } from '../performance/rollups/store.ts'
+import type { Log } from '../storage/log.ts'
+import { closedBefore, ensurePartitions, oldestWeek } from '../storage/partitions.ts'
+import { keepTiers, summed_tables } from './retention.ts'
+
+const week_ms = 7 * day_ms
+/** A Monday. */
+const first_ms = Date.UTC(2024, 0, 1)
+
+let database: TestDatabase
+
+before(async () => {
+  database = await testDatabase()
+  await foundSite(database.db)
+})
+after(() => database.drop())
+beforeEach(clear)
+
+async function clear(): Promise<void> {
+  const { db } = database
+  const partitions = await db.query<{ name: string }>(
+    `select inhrelid::regclass::text as name from pg_inherits join pg_class on oid = inhparent
+     where relkind = 'p'`,
+  )
+  for (const { name } of partitions) await db.execute(`drop table ${name}`)
+  await db.execute(
+    `truncate inverter_hours, string_hours, string_days, logger_hours, touched_hours, gaps,
+       final_weeks, thinned_partitions, late_devices, inverter_latest, string_latest,
+       weather_latest, link_frames, rejected_frames, events`,
+  )
+}
+
+const states = ['summed', 'marked', 'unknown'] as const
+type WeekState = (typeof states)[number]
+interface Filled {
+  week: number
+  kind: 'inverter' | 'string'
+  state: WeekState
+}
+
+/** A day of readings in a week: summed up, marked, or of a device that was never summed up. */
+async function fill({ week, kind, state }: Filled): Promise<void> {
+  const { db } = database
+  const start = new Date(first_ms + week * week_ms + (week % 7) * day_ms)
+  const end = new Date(first_ms + (week + 1) * week_ms)
+  await ensurePartitions(db, summed_tables, new Date(first_ms + week * week_ms), end)
+  const { table } = readingKinds[kind]
+  const [names, values] =
+    kind === 'inverter' ? ['ac_power_kw', '5'] : ['first_string_index, current_a', `0, '{8}'`]
+  await db.execute(
+    `insert into ${table} (site_id, inverter_id, measured_at, quality, ${names})
+     select '${site_id}', 1, $1::timestamptz + n * interval '50 minutes', 'good', ${values}
+     from generate_series(0, 27) as n`,
+    [start.toISOString()],
+  )
+  await db.execute(
+    `insert into ${kind}_latest (site_id, inverter_id, measured_at, received_at, quality, ${names})
+     select site_id, inverter_id, measured_at, measured_at, quality, ${names} from ${table}
+     order by measured_at desc limit 1 on conflict do nothing`,
+  )
+  if (state === 'marked') {
+    await db.execute(
+      `insert into touched_hours (site_id, kind, device_id, hour_at) values ('${site_id}', $2, 1, $1)
+       on conflict do nothing`,
+      [start.toISOString(), kind],
+    )
+  }
+  if (state !== 'unknown') await sum(kind, start)
+}
+
+async function sum(kind: 'inverter' | 'string', hour_at: Date): Promise<void> {
+  const hour = { inverter_id: 1, hour_at }
+  await database.db.transaction(async (transaction) => {
+    if (kind === 'inverter') {
+      const sums = { ...hour, ...emptyHour(), covered_s: 1 }
+      await storeInverterHours(transaction, site_id, [sums], [])
+    } else {
+      const sums = { ...hour, string_count: 0, layout: 1, sums: Buffer.alloc(0) }
+      await storeStringHours(transaction, site_id, [sums], [])
+    }
+  })
+}
+
+/** Where nothing else is given no minutes are kept, only hours. */
+const run = (
+  now_ms: number,
+  retention_raw_days: number | null,
+  {
+    minute_days = retention_raw_days,
+    log = silent,
+  }: { minute_days?: number | null; log?: Log } = {},
+) =>
+  keepTiers({
+    db: database.db,
+    clock: { now: () => new Date(now_ms) },
+    log,
+    settings: { ...testSettings, retention_raw_days, retention_minute_days: minute_days },
+    signal: new AbortController().signal,
+  })
+
+const remaining = async () =>
+  database.db.query<{ week: number; kind: string; rows: number }>(
+    `select ((extract(epoch from date_trunc('week', measured_at)) * 1000 - $1) / $2)::int as week,
+            kind, count(*) as rows
+     from (select 'inverter' as kind, measured_at from inverter_readings
+           union all select 'string', measured_at from string_readings) r
+     group by 1, 2 order by 1, 2`,
+    [first_ms, week_ms],
+  )
+
+const count = async (table: string) =>
+  (await database.db.query<{ count: number }>(`select count(*) from ${table}`))[0]!.count
+
+test('nothing newer than the bound and nothing that is not summed up is ever dropped', async () => {
+  const filled = fc.uniqueArray(
+    fc.record({
+      week: fc.integer({ min: 0, max: 9 }),
+      kind: fc.constantFrom('inverter', 'string'),
+      state: fc.oneof({ weight: 2, arbitrary: fc.constant('summed') }, fc.constantFrom(...states)),
+    }) as fc.Arbitrary<Filled>,
+    { minLength: 1, maxLength: 5, selector: ({ week, kind }) => `${week} ${kind}` },
+  )
+  const setting = fc.record({
+    retention_raw_days: fc.integer({ min: 35, max: 80 }),
+    now_ms: fc.integer({ min: first_ms + 35 * day_ms, max: first_ms + 150 * day_ms }),
+  })
+  let [dropped, held] = [0, 0]
+  const property = fc.asyncProperty(filled, setting, async (weeks, { now_ms, ...days }) => {
+    await clear()
+    for (const each of weeks) await fill(each)
+    const sums = [await count('inverter_hours'), await count('string_hours')]
+    await run(now_ms, days.retention_raw_days)
+
+    const bound_ms = now_ms - days.retention_raw_days * day_ms
+    const isOver = (week: number) => first_ms + (week + 1) * week_ms <= bound_ms
+    const first_held = Math.min(
+      ...weeks.flatMap(({ week, state }) => (state === 'summed' ? [] : [week])),
+    )
+    // A mark in the first hour of a week waits for readings of the week before it.
+    const is_early = weeks.some(
+      ({ week, state }) => week === first_held && state === 'marked' && week % 7 === 0,
+    )
+    const stays = (week: number) => !isOver(week) || week >= first_held - (is_early ? 1 : 0)
+    const expected = weeks
+      .filter(({ week }) => stays(week))
+      .map(({ week, kind }) => ({ week, kind, rows: 28 }))
+      .sort((a, b) => a.week - b.week || a.kind.localeCompare(b.kind))
+    assert.deepEqual(await remaining(), expected)
+    assert.deepEqual([await count('inverter_hours'), await count('string_hours')], sums)
+    dropped += weeks.length - expected.length
+    held += expected.filter(({ week }) => isOver(week)).length
+  })
+  const old = { retention_raw_days: 35, now_ms: first_ms + 120 * day_ms }
+  const inOrder = (...states: WeekState[]): Filled[] =>
+    states.map((state, week) => ({ week, kind: week % 2 ? 'string' : 'inverter', state }))
+  await fc.assert(property, {
+    numRuns: 15,
+    endOnFailure: true,
+    examples: [
+      [inOrder('summed', 'summed', 'marked', 'summed'), old],
+      [inOrder('summed', 'unknown', 'summed'), old],
+      [inOrder('summed'), { ...old, now_ms: first_ms + 42 * day_ms - 1 }],
+      [inOrder('summed'), { ...old, now_ms: first_ms + 42 * day_ms }],
+    ],
+  })
+  assert.ok(dropped > 0 && held > 0, `${dropped} dropped, ${held} held: the property says nothing`)
+})
+
+test('without a setting everything stays', async () => {
+  await fill({ week: 0, kind: 'inverter', state: 'summed' })
+  await run(first_ms + 9000 * day_ms, null)
+  assert.equal((await remaining()).length, 1)
+})
+
+test('what holds a week up is told', async () => {
+  const told: unknown[] = []
+  const log = { ...silent, warn: (what: unknown) => void told.push(what) }
+  await fill({ week: 1, kind: 'string', state: 'unknown' })
+  await run(first_ms + 200 * day_ms, 35, { log })
+  const held_by = `${site_id}: string readings of inverter 1 on 2024-01-09 have no sums`
+  assert.deepEqual(told, [{ week: new Date(first_ms + week_ms), held_by }])
+})
+
+test('sums of dropped hours stay as they are, whatever arrives or is marked afterwards', async () => {
+  const { db } = database
+  await fill({ week: 0, kind: 'inverter', state: 'summed' })
+  await fill({ week: 1, kind: 'inverter', state: 'summed' })
+  const now_ms = first_ms + week_ms + 35 * day_ms
+  await run(now_ms, 35)
+  assert.deepEqual(
+    (await remaining()).map(({ week }) => week),
+    [1],
+  )
+  const bound = await closedBefore(db, 'inverter_readings')
+  assert.deepEqual(bound, new Date(first_ms + week_ms))
+
+  // A reading of a dropped week is kept aside, and the week stays dropped.
+  const ingest = ingestInto(db)
+  const batch = { site_id, edge_id, epoch: 'late', lane: 'backlog', received_at: now_ms } as const
+  const frames = [
+    inverterFrame(1, first_ms + day_ms),
+    inverterFrame(2, first_ms + week_ms + 60_000),
+  ]
+  const { stored_rows, refused_frames } = await ingest.ingest({ ...batch, frames })
+  assert.deepEqual({ stored_rows, refused_frames }, { stored_rows: 1, refused_frames: 1 })
+  const [refused] = await db.query<{ reason: string }>('select reason from rejected_frames')
+  assert.match(refused!.reason, /older_than_readings_are_kept/)
+  assert.equal(await oldestWeek(db, summed_tables, bound!), null)
+
+  // The second one marked the last hour of the dropped week, too. Its sum is final.
+  await announce()
+  await db.execute('update touched_hours set due_at = hour_at')
+  const dropped_hour = new Date(first_ms + week_ms - 3_600_000)
+  await sum('inverter', dropped_hour)
+  const sums = await count('inverter_hours')
+  const marked = { clock: { now: () => new Date(now_ms) }, timers: { after: () => () => {} } }
+  await createRollups(db, { ...marked, log: silent }).runDue()
+  assert.equal(await count('touched_hours'), 0)
+  assert.equal(await count('inverter_hours'), sums)
+  const [kept] = await db.query('select covered_s from inverter_hours where hour_at = $1', [
+    dropped_hour.toISOString(),
+  ])
+  assert.deepEqual(kept, { covered_s: 1 })
+})
+
+/** An inventory with the inverter, so that its hours are summed up. */
+async function announce(): Promise<void> {
+  await database.db.execute(
+    `update sites set inventory = '{"timezone": "UTC"}' where site_id = '${site_id}';
+     insert into inverters (site_id, inverter_id, logger_id, name, rated_ac_power_kw, phase_count,
+       mppt_count, string_count, dc_capacity_kwp, driver, modbus_unit_id, created_at, updated_at)
+     values ('${site_id}', 1, 1, 'one', 100, 3, 1, 1, 110, 'sunspec', 1, now(), now())`,
+  )
+}
+
+test('every table of readings steps down: to minutes, then to hours or to their sums', async () => {
+  const { db } = database
+  const partitioned = await db.query<{ table: string }>(
+    'select partrelid::regclass::text as "table" from pg_partitioned_table order by 1',
+  )
+  const kinds = Object.values(readingKinds)
+  assert.deepEqual(
+    partitioned.map(({ table }) => table),
+    kinds.map(({ table }) => table).sort(),
+    'a table of weekly partitions that is of no kind of readings is never thinned',
+  )
+  const end = new Date(first_ms + week_ms)
+  await ensurePartitions(
+    db,
+    kinds.map(({ table }) => table),
+    new Date(first_ms),
+    end,
+  )
+  const counts = async () => {
+    const found: Record<string, number> = {}
+    for (const { table } of kinds) found[table] = await count(table)
+    return found
+  }
+  // Four minutes with three readings each, and two hours.
+  for (const { table, keys } of kinds) {
+    await db.execute(
+      `insert into ${table} (site_id, ${keys.join(', ')}, measured_at, quality)
+       select '${site_id}', ${keys.map(() => '1').join(', ')}, $1::timestamptz + at, 'good'
+       from unnest(array[0, 20, 40, 60, 80, 100, 3600, 3620, 3640, 3660, 3680, 3700]) as second,
+         make_interval(secs => second) as at`,
+      [new Date(first_ms).toISOString()],
+    )
+  }
+  const all = (rows: number) => Object.fromEntries(kinds.map(({ table }) => [table, rows]))
+  const days = { minute_days: 100 }
+  const finals = () => count('final_weeks')
+  await run(first_ms + week_ms + 7 * day_ms - 1, 35, days)
+  assert.deepEqual(await counts(), all(12))
+  // Cells go down to hours first, and make no sum final.
+  await run(first_ms + week_ms + 7 * day_ms, 35, days)
+  assert.deepEqual(await counts(), { ...all(12), cells_readings: 2 })
+  assert.equal(await finals(), 0)
+  await run(first_ms + week_ms + 35 * day_ms - 1, 35, days)
+  assert.deepEqual(await counts(), { ...all(12), cells_readings: 2 })
+  await run(first_ms + week_ms + 35 * day_ms, 35, days)
+  assert.deepEqual(await counts(), { ...all(4), cells_readings: 2 })
+  assert.equal(await finals(), 1)
+  await run(first_ms + week_ms + 100 * day_ms - 1, 35, days)
+  assert.deepEqual(await counts(), { ...all(4), cells_readings: 2 })
+  await run(first_ms + week_ms + 100 * day_ms, 35, days)
+  assert.deepEqual(await counts(), {
+    ...all(2),
+    inverter_readings: 0,
+    string_readings: 0,
+  })
+  const stepsOf = async () => {
+    const rows = await db.query<{ name: string; step_s: number }>(
+      'select name, step_s from thinned_partitions order by name',
+    )
+    return rows.map(({ name, step_s }) => `${name} ${step_s}`)
+  }
+  const hourly = kinds.filter(({ table }) => !(summed_tables as string[]).includes(table))
+  assert.deepEqual(await stepsOf(), hourly.map(({ table }) => `${table}_20240101 3600`).sort())
+})
+
+test('cells of a week are thinned cluster by cluster, also while an hour is marked', async () => {
+  const { db } = database
+  await fill({ week: 0, kind: 'inverter', state: 'marked' })
+  const { table } = readingKinds.cells
+  await ensurePartitions(db, [table], new Date(first_ms), new Date(first_ms + week_ms))
+  await db.execute(
+    `insert into ${table} (site_id, bess_id, cluster_idx, measured_at, quality, cell_voltage_mv)
+     select '${site_id}', unit, cluster, $1::timestamptz + minute * interval '1 minute', 'good',
+       array[3300 + minute, null]
+     from generate_series(1, 2) as unit, generate_series(0, 2) as cluster,
+       generate_series(0, 179) as minute`,
+    [new Date(first_ms).toISOString()],
+  )
+  await run(first_ms + week_ms + 60 * day_ms, 35, { minute_days: 760 })
+  const left = await db.query(
+    `select bess_id, cluster_idx, array_agg(cell_voltage_mv[1]::int order by measured_at) as left
+     from ${table} group by 1, 2 order by 1, 2`,
+  )
+  assert.deepEqual(
+    left,
+    [1, 2].flatMap((bess_id) =>
+      [0, 1, 2].map((cluster_idx) => ({ bess_id, cluster_idx, left: [3359, 3419, 3479] })),
+    ),
+  )
+})
+
+test('a week with marks stays whole until its hours are summed up', async () => {
+  await fill({ week: 0, kind: 'inverter', state: 'marked' })
+  await fill({ week: 2, kind: 'inverter', state: 'summed' })
+  const minutes = { minute_days: 1000 }
+  const final = () =>
+    database.db.query<{ week_at: Date }>('select week_at from final_weeks order by 1')
+  await run(first_ms + 60 * day_ms, 35, minutes)
+  assert.deepEqual(await final(), [{ week_at: new Date(first_ms + 2 * week_ms) }])
+  await database.db.execute('truncate touched_hours')
+  await run(first_ms + 60 * day_ms, 35, minutes)
+  assert.equal((await final()).length, 2)
+})

@@ -1,0 +1,165 @@
+import type { Clock } from '@heliograph/domain/clock'
+import { Type } from 'typebox'
+import { RowId } from '../../http/cursor.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { CursorList, cursorList, List, list, Series } from '../../http/envelope.ts'
+import { ApiError } from '../../http/errors.ts'
+import { pageItems } from '../../http/export-items.ts'
+import { limit, Nullable, Timestamp, telemetry_rows, telemetryLimit } from '../../http/params.ts'
+import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
+import { rowsWindow } from '../../http/windows.ts'
+import { nodeNowExample } from '../../plant/device-examples.ts'
+import { measured, readingFrame } from '../../plant/quantities.ts'
+import { NodeId, nodeNow, SensorNow } from '../../plant/sensor-node.ts'
+import { nodeExample, nodeReadingExample, switchingExample } from './examples.ts'
+import { switchingsExport } from './exports.ts'
+import { nodeRecord, SensorNode } from './node.ts'
+import { RelaySwitching, switchingRecord } from './relays.ts'
+import type { SensorStore } from './store.ts'
+
+export interface Needs {
+  clock: Clock
+  sensors: SensorStore
+}
+
+const sensors = {
+  method: 'GET',
+  tag: 'Sensors',
+  scope: 'plant:read',
+  module: 'basic_scada',
+} as const
+
+export const listSensors = endpoint({
+  ...sensors,
+  path: '/sensors',
+  operation_id: 'sensors_list',
+  summary: 'The sensor and fan nodes of the transformer stations',
+  description:
+    'By id, with the channels that each measures and their last values; retired ones carry ' +
+    '`retired_at`. The API switches nothing on them.',
+  returns: List(SensorNode),
+  example: { answer: { data: [nodeExample], meta: { count: 1 } } },
+  async handle({ site: { site_id } }, { clock, sensors }: Needs) {
+    const now = clock.now()
+    return list((await sensors.live(site_id)).map((row) => nodeRecord(row, now)))
+  },
+})
+
+export const getSensorNow = endpoint({
+  ...sensors,
+  path: '/sensors/{node_id}/current',
+  operation_id: 'sensors_current_get',
+  summary: 'What a sensor node measured last',
+  params: { node_id: NodeId },
+  returns: SensorNow,
+  example: { answer: nodeNowExample },
+  async handle({ site: { site_id }, params: { node_id } }, { clock, sensors }: Needs) {
+    const [[row], switchings] = await Promise.all([
+      sensors.live(site_id, node_id),
+      sensors.lastSwitchings(site_id, node_id),
+    ])
+    if (!row) throw new ApiError('not_found', { node_id })
+    return nodeNow(row, switchings, clock.now())
+  },
+})
+
+async function demandNode(
+  site_id: string,
+  node_id: string,
+  sensors: Pick<SensorStore, 'numberOf'>,
+): Promise<number> {
+  const device_id = await sensors.numberOf(site_id, node_id)
+  if (device_id === null) throw new ApiError('not_found', { node_id })
+  return device_id
+}
+
+async function demandHistory(
+  site_id: string,
+  node_id: string,
+  window: SeriesWindow,
+  { sensors }: Needs,
+) {
+  const [node] = await sensors.live(site_id, node_id)
+  const device_id = await demandNode(site_id, node_id, sensors)
+  return { site_id, device_id, window, channels: node!.channels }
+}
+
+export const SensorReading = Type.Object(
+  {
+    ...readingFrame,
+    ...measured('node'),
+    values: Type.Record(Type.String(), Nullable(Type.Number()), {
+      description:
+        'The same by the names of the channels; null where a channel was not measured, or did not ' +
+        'exist yet.',
+    }),
+  },
+  { additionalProperties: false, $id: 'SensorReading' },
+)
+
+export const sensorHistory = endpoint({
+  ...sensors,
+  path: '/sensors/{node_id}/history',
+  operation_id: 'sensors_history_list',
+  summary: 'What a sensor node measured, over time',
+  description:
+    'Ascending. Without a window: the last 24 hours. `values` has the value of each channel by its ' +
+    'name, in the units of /sensors; of a door 1 for open, of a relay 1 for on, else 0. ' +
+    '`channel_values` has them in the order of `channels`; channels that were added later are ' +
+    'missing at its end.',
+  params: { node_id: NodeId },
+  window: rowsWindow(default_hours.telemetry),
+  query: { limit: telemetryLimit },
+  heavy: true,
+  returns: Series(SensorReading),
+  example: {
+    answer: {
+      data: [nodeReadingExample],
+      meta: { count: 1, truncated: false, next_start: null, previous_end: null },
+    },
+  },
+  async handle({ site, params, query, window }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.node_id, window, needs)
+    return needs.sensors.history({ ...wanted, limit: query.limit ?? telemetry_rows.by_default })
+  },
+  async exports({ site, params, query, window }, needs: Needs) {
+    const wanted = await demandHistory(site.site_id, params.node_id, window, needs)
+    return needs.sensors.historyRows({ ...wanted, limit: query.limit ?? null })
+  },
+})
+
+const switching_rows = { max: 500, by_default: 100 } as const
+
+export const relayHistory = endpoint({
+  method: 'GET',
+  path: '/commands/relay-history',
+  operation_id: 'commands_relay_history_list',
+  tag: 'Curtailment',
+  scope: 'curtailment:read',
+  module: 'basic_scada',
+  summary: 'How the relays of sensor nodes were switched, and by whom',
+  description:
+    'Newest first. Relays switch fans and the like by rules of the node, by hand or from afar; ' +
+    'each switching is told once, with what the node says of its cause.',
+  query: {
+    node_id: Type.Optional(NodeId),
+    limit: limit(switching_rows.max, switching_rows.by_default),
+  },
+  cursor: { switched_at: Timestamp, command_id: RowId },
+  returns: CursorList(RelaySwitching),
+  example: { answer: cursorList({ rows: [switchingExample], next_cursor: null }) },
+  async handle({ site: { site_id }, query, after }, { sensors }: Needs) {
+    const { node_id = null, limit = switching_rows.by_default } = query
+    if (node_id !== null) await demandNode(site_id, node_id, sensors)
+    const found = await sensors.switchings(site_id, { node_id, after, limit })
+    const { rows, next_cursor, count } = found
+    return cursorList({ rows: rows.map(switchingRecord), next_cursor }, count)
+  },
+  async exports({ site: { site_id }, query, after }, { sensors }: Needs) {
+    const { node_id = null, limit } = query
+    if (node_id !== null) await demandNode(site_id, node_id, sensors)
+    if (limit === undefined && after === null) return switchingsExport(site_id, node_id)
+    const page = { node_id, after, limit: limit ?? switching_rows.by_default }
+    return pageItems((await sensors.switchings(site_id, page)).rows.map(switchingRecord))
+  },
+})

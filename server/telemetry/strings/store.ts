@@ -1,0 +1,192 @@
+import { type ExportColumn, type ExportRows, itemJson } from '../../http/export-rows.ts'
+import type { SeriesWindow } from '../../http/time-windows.ts'
+import type { PvStringRow, StringRangeRow, StringsRow } from '../../plant/pv-string.ts'
+import type { Queries } from '../../storage/database.ts'
+
+export interface StringHistoryRequest {
+  site_id: string
+  inverter_id: number
+  /** null: all strings of the inverter. */
+  string_index: number | null
+  window: SeriesWindow
+  limit: number
+}
+
+export type StringHistoryExport = Omit<StringHistoryRequest, 'limit'> & {
+  /** null: the whole window. */
+  limit: number | null
+}
+
+/** The items of one instant, as JSON text separated by commas; `limit` of them at most. */
+export interface StringInstant {
+  measured_at: Date
+  returned: number
+  /** Whether the limit left strings of this instant out. */
+  is_cut: boolean
+  items: string
+}
+
+export interface StringStore {
+  configuration(site_id: string, inverter_id: number): Promise<PvStringRow[]>
+  /** Whether the inverter has the string, or had it before it was retired. */
+  exists(site_id: string, inverter_id: number, string_index: number): Promise<boolean>
+  /** The strings in service of one inverter, or of all, retired inverters among them. */
+  inService(site_id: string, inverter_id?: number): Promise<StringsRow[]>
+  latest(site_id: string, inverter_id?: number): Promise<StringRangeRow[]>
+  /** Whole instants, ascending, with at least `limit` items if there are as many. */
+  history(request: StringHistoryRequest): Promise<StringInstant[]>
+  historyCount(request: StringHistoryRequest): Promise<number>
+  historyRows(request: StringHistoryExport): ExportRows
+}
+
+export function createStringStore(db: Queries): StringStore {
+  return {
+    configuration: (site_id, inverter_id) =>
+      db.query<PvStringRow>(
+        `SELECT s.inverter_id, s.string_index, s.mppt_index, s.combiner_id, s.combiner_input,
+                s.connected, s.module_count, s.params_id, m.name AS panel_model,
+                m.power_stc_w AS module_power_wp, s.dc_capacity_kwp, s.azimuth_deg, s.tilt_deg,
+                s.updated_at, s.retired_at
+         FROM strings s
+         LEFT JOIN panel_models m ON m.site_id = s.site_id AND m.params_id = s.params_id
+         WHERE s.site_id = $1 AND s.inverter_id = $2
+         ORDER BY s.string_index`,
+        [site_id, inverter_id],
+      ),
+    async exists(site_id, inverter_id, string_index) {
+      const rows = await db.query(
+        'SELECT FROM strings WHERE site_id = $1 AND inverter_id = $2 AND string_index = $3',
+        [site_id, inverter_id, string_index],
+      )
+      return rows.length > 0
+    },
+    inService: (site_id, inverter_id) =>
+      db.query<StringsRow>(
+        {
+          name: 'strings_in_service',
+          text: `
+            SELECT inverter_id, array_agg(string_index ORDER BY string_index) AS string_indexes,
+                   coalesce(array_agg(string_index) FILTER (WHERE NOT connected), '{}')
+                     AS unconnected_indexes
+            FROM strings
+            WHERE site_id = $1 AND ($2::int IS NULL OR inverter_id = $2) AND retired_at IS NULL
+            GROUP BY inverter_id
+            ORDER BY inverter_id`,
+        },
+        [site_id, inverter_id ?? null],
+      ),
+    latest: (site_id, inverter_id) =>
+      db.query<StringRangeRow>(
+        `SELECT inverter_id, first_string_index, measured_at, received_at, quality, current_a,
+                voltage_v
+         FROM string_latest
+         WHERE site_id = $1 AND ($2::int IS NULL OR inverter_id = $2)
+         ORDER BY inverter_id, first_string_index`,
+        [site_id, inverter_id ?? null],
+      ),
+    history: (request) =>
+      db.query<StringInstant>(historyStatement(request.window), [
+        ...boundsOf(request),
+        request.limit,
+      ]),
+    async historyCount(request) {
+      const [row] = await db.query<{ count: number }>(
+        `SELECT coalesce(sum(strings), 0)::bigint AS count FROM (${rangesIn(request.window)}) AS r`,
+        boundsOf(request),
+      )
+      return row!.count
+    },
+    historyRows: ({ limit, ...request }) => ({
+      columns: stringColumns,
+      from: limit === null ? wholeWindow(request.window) : page(request.window),
+      values: limit === null ? boundsOf(request) : [...boundsOf(request), limit],
+    }),
+  }
+}
+
+const boundsOf = ({
+  site_id,
+  inverter_id,
+  string_index,
+  window,
+}: Omit<StringHistoryRequest, 'limit'>) => [
+  site_id,
+  inverter_id,
+  string_index,
+  window.end,
+  window.start,
+]
+
+/** Readings of ranges of strings, and how many strings of each are wanted. */
+const rangesIn = ({ start }: SeriesWindow) => `
+  SELECT measured_at, first_string_index, quality, current_a, voltage_v,
+         CASE WHEN $3::int IS NULL THEN length ELSE 1 END AS strings
+  FROM string_readings,
+    LATERAL (SELECT greatest(cardinality(current_a), cardinality(voltage_v), 0) AS length) AS l
+  WHERE site_id = $1 AND inverter_id = $2 AND measured_at < $4
+    AND ${start === null ? '$5::timestamptz IS NULL' : 'measured_at >= $5'}
+    AND length > 0
+    AND ($3::int IS NULL OR $3 >= first_string_index AND $3 < first_string_index + length)`
+
+/** A range taken apart: one row for each string that is wanted. */
+const stringsOf = (ranges: string) => `
+  SELECT r.*, first_string_index + i - 1 AS string_index, current_a[i] AS amperes,
+         voltage_v[i] AS volts
+  FROM ${ranges} AS r,
+    LATERAL generate_series(1, greatest(cardinality(current_a), cardinality(voltage_v))) AS i
+  WHERE $3::int IS NULL OR first_string_index + i - 1 = $3`
+
+/**
+ * Reads ranges from the near end of the window until they hold enough strings, and takes them
+ * apart: whole instants, but for one that alone has more strings than the limit.
+ */
+function nearestStrings(window: SeriesWindow): string {
+  const direction = window.newest ? 'DESC' : 'ASC'
+  return `
+    WITH ranges AS (
+      SELECT *, sum(strings) OVER (
+        ORDER BY measured_at ${direction}, first_string_index
+        ROWS UNBOUNDED PRECEDING) - strings AS strings_before
+      FROM (${rangesIn(window)} ORDER BY measured_at ${direction}, first_string_index
+            LIMIT $6::int + 1) AS nearest
+    )
+    SELECT *, row_number() OVER (PARTITION BY measured_at ORDER BY string_index) AS nth,
+           count(*) OVER (PARTITION BY measured_at) AS strings_at_once
+    FROM (${stringsOf('(SELECT * FROM ranges WHERE strings_before <= $6::int)')}) AS one`
+}
+
+/** Writes each instant as text. */
+const historyStatement = (window: SeriesWindow) => `
+  SELECT measured_at, count(*)::int AS returned, max(strings_at_once) > $6::int AS is_cut,
+         string_agg(${itemJson(stringColumns)}, ',' ORDER BY string_index) AS items
+  FROM (${nearestStrings(window)}) AS items
+  WHERE nth <= $6::int
+  GROUP BY measured_at
+  ORDER BY measured_at`
+
+const wholeWindow = (window: SeriesWindow) =>
+  `FROM (${stringsOf(`(${rangesIn(window)})`)}) AS items ORDER BY measured_at, string_index`
+
+/** As many whole instants as a page of the history has: see page.ts. */
+const page = (window: SeriesWindow) => `
+  FROM (
+    SELECT *, count(*) OVER (ORDER BY measured_at ${window.newest ? 'DESC' : 'ASC'}) AS up_to_instant
+    FROM (${nearestStrings(window)}) AS items
+    WHERE nth <= $6::int
+  ) AS counted
+  WHERE up_to_instant <= $6::int
+  ORDER BY measured_at, string_index`
+
+const stringColumns: readonly ExportColumn[] = [
+  { name: 'measured_at', sql: 'measured_at', type: 'instant' },
+  { name: 'string_index', sql: 'string_index', type: 'number' },
+  { name: 'current_a', sql: 'amperes', type: 'number' },
+  { name: 'voltage_v', sql: 'volts', type: 'number' },
+  // To 0.1 W, as of strings now; zero is added since a rounded loss of nothing would be -0.
+  {
+    name: 'power_kw',
+    sql: '(round(amperes::float8 * volts * 10) / 10000 + 0)',
+    type: 'number',
+  },
+  { name: 'quality', sql: 'quality', type: 'word' },
+]

@@ -1,0 +1,216 @@
+/** What the met stations of a plant say now, instrument by instrument and on average. */
+import { plotAverages } from '@heliograph/domain/instruments'
+import { significant } from '@heliograph/domain/significant'
+import { instrumentQuantities } from '@heliograph/domain/site'
+import { frameOf, iso, type liveQualities } from '../../plant/frame.ts'
+import { sensorQuantities } from '../../plant/sensor-quantities.ts'
+import { bearing, mean, scalars, type WeatherBucket } from './buckets.ts'
+import { clearIrradiance, type Quantity, type Skies, surfaceOf } from './instrument-limits.ts'
+import {
+  isDistrust,
+  type Judged,
+  judgedAt,
+  type PlantWeather,
+  type Surroundings,
+  unmeasured,
+} from './instruments.ts'
+import { planeLight } from './plane-light.ts'
+import type { Weather, WeatherSensor } from './schemas.ts'
+import type { RejectReason } from './station-screening.ts'
+import type { StationRow } from './store.ts'
+
+type Averages = Record<Quantity, number | null>
+
+/** Below this a quotient by the clear sky says nothing. */
+const clear_sky_min_w_m2 = 50
+/** Of these a deviation in per cent has a meaning. */
+const relative = ['W/m²', '%', 'hPa', 'm/s']
+
+export function weatherRecord(plant: PlantWeather, around: Surroundings): Weather {
+  const { situation, skies } = around
+  const newest = newestOf(plant.stations)
+  const time_ms = newest?.measured_at?.getTime() ?? null
+  const judged = time_ms === null ? [] : judgedAt(time_ms, plant, around)
+  const averages = averagesOf(plant.stations, judged)
+  const frame = frameOf(
+    newest ?? { measured_at: null, received_at: null, quality: null },
+    situation.poll.weather_s,
+    situation.now,
+  )
+  const included = judged.filter(({ reject_reason }) => reject_reason === null)
+  const sky = skies(situation.now.getTime())
+  const sensors =
+    time_ms === null
+      ? plant.stations.flatMap((station) =>
+          station.instruments.map((_, index): Judged => unmeasured(station, index)),
+        )
+      : judged
+  return {
+    logger_id: plant.logger_id,
+    ...frame,
+    quality: plantQuality(frame.quality, judged),
+    ...rounded(pick(averages)),
+    ...rounded(lightOf(plant, included, averages, around)),
+    ...rounded(sinceMidnight(plant.today)),
+    ...rounded(clearSky(plant, included, averages, time_ms ?? situation.now.getTime(), skies)),
+    ...rounded({
+      sun_elevation_deg: sky?.sun.apparent_elevation_deg ?? null,
+      sun_azimuth_deg: sky?.sun.azimuth_deg ?? null,
+    }),
+    sensors_used: included.length,
+    sensors_rejected: sensors.length - included.length,
+    sensors: sensors.map((each) => sensorRecord(each, averages, frame.quality)),
+  }
+}
+
+/** As of a bucket: an instrument that is not believed makes the whole suspect, a silent one not. */
+const plantQuality = (quality: (typeof liveQualities)[number], judged: readonly Judged[]) =>
+  quality === 'good' && judged.some(({ reject_reason: reason }) => isDistrust(reason))
+    ? 'suspect'
+    : quality
+
+function newestOf(stations: readonly StationRow[]): StationRow | undefined {
+  return stations.reduce<StationRow | undefined>(
+    (newest, one) =>
+      one.measured_at !== null && !(newest?.measured_at && newest.measured_at >= one.measured_at)
+        ? one
+        : newest,
+    undefined,
+  )
+}
+
+/** The mean over the stations of their plot averages. */
+function averagesOf(stations: readonly StationRow[], judged: readonly Judged[]): Averages {
+  const plots = stations.map((station) => {
+    const own = judged.filter((each) => each.station === station)
+    return plotAverages(
+      own.map(({ index }) => station.instruments[index]!),
+      own.map(({ value, reject_reason }) => (reject_reason === null ? value : null)),
+    )
+  })
+  const known = (quantity: Quantity) =>
+    plots.map((plot) => plot[quantity]).filter((value) => value !== null)
+  const averages = Object.fromEntries(
+    instrumentQuantities.map((quantity) => [quantity, mean(known(quantity))]),
+  ) as Averages
+  const turns = known('wind_direction_deg').map((degrees) => (degrees * Math.PI) / 180)
+  return {
+    ...averages,
+    wind_direction_deg: bearing(mean(turns.map(Math.cos)), mean(turns.map(Math.sin))),
+  }
+}
+
+function pick(averages: Averages) {
+  const own = [...scalars, 'wind_direction_deg' as const]
+  return Object.fromEntries(own.map((name) => [name, averages[name]])) as Pick<
+    Weather,
+    (typeof own)[number]
+  >
+}
+
+/** What reaches the cells in the plane in which most of the plant's power stands. */
+function lightOf(
+  { stations, surface }: PlantWeather,
+  included: readonly Judged[],
+  averages: Averages,
+  { place }: Surroundings,
+): Pick<Weather, 'effective_irradiance_w_m2' | 'cell_temperature_c'> {
+  const time_ms = newestOf(stations)?.measured_at?.getTime()
+  if (place === null || surface === null || time_ms === undefined) {
+    return { effective_irradiance_w_m2: null, cell_temperature_c: null }
+  }
+  const instruments = included.map(({ station, index }) => station.instruments[index]!)
+  const sample = { time_ms, instrument_values: included.map(({ value }) => value), ...averages }
+  const light = planeLight(place, { instruments }, sample, surface)
+  return {
+    effective_irradiance_w_m2: light.effective_irradiance_w_m2,
+    cell_temperature_c: light.cell_temperature_c,
+  }
+}
+
+/** What is summed up since midnight, and what tells whether to believe it. */
+export const summed_today = ['poa_irradiance_w_m2', 'ghi_w_m2', 'dhi_w_m2', 'rain_mm'] as const
+
+function sinceMidnight(today: readonly WeatherBucket[]) {
+  const total = (of: (bucket: WeatherBucket) => number | null) => {
+    const known = today.map(of).filter((value) => value !== null)
+    return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
+  }
+  return {
+    rain_today_mm: total(({ rain_mm }) => rain_mm),
+    poa_insolation_today_kwh_m2: total((bucket) => bucket.poa_insolation_kwh_m2),
+    ghi_insolation_today_kwh_m2: total((bucket) => bucket.ghi_insolation_kwh_m2),
+  }
+}
+
+function clearSky(
+  { surface }: PlantWeather,
+  included: readonly Judged[],
+  { poa_irradiance_w_m2 }: Averages,
+  time_ms: number,
+  skies: Skies,
+): Pick<Weather, 'clear_sky_poa_w_m2' | 'clear_sky_index'> {
+  const sky = skies(time_ms)
+  const instruments = included
+    .map(({ station, index }) => station.instruments[index]!)
+    .filter(({ quantity }) => quantity === 'poa_irradiance_w_m2')
+  const surfaces = instruments.length > 0 ? instruments.map(surfaceOf) : [surface]
+  const known = surfaces.filter((each) => each !== null)
+  if (sky === null || known.length < surfaces.length) {
+    return { clear_sky_poa_w_m2: null, clear_sky_index: null }
+  }
+  const clear_w_m2 = mean(known.map((each) => clearIrradiance(each, sky)))!
+  const says = instruments.length > 0 && clear_w_m2 >= clear_sky_min_w_m2
+  return {
+    clear_sky_poa_w_m2: clear_w_m2,
+    clear_sky_index: says && poa_irradiance_w_m2 !== null ? poa_irradiance_w_m2 / clear_w_m2 : null,
+  }
+}
+
+function sensorRecord(
+  { station, index, value, time_ms, reject_reason }: Judged,
+  averages: Averages,
+  quality: (typeof liveQualities)[number],
+): WeatherSensor {
+  const instrument = station.instruments[index]!
+  const { quantity, unit } = sensorQuantities[instrument.quantity]
+  const average = averages[instrument.quantity]
+  const compares = relative.includes(unit) && value !== null && average !== null && average !== 0
+  return {
+    sensor_id: instrument.sensor_id,
+    station_id: station.station_id,
+    name: instrument.name,
+    type: instrument.type,
+    quantity,
+    value,
+    unit,
+    azimuth_deg: instrument.azimuth_deg ?? null,
+    tilt_deg: instrument.tilt_deg ?? null,
+    accuracy_class: instrument.accuracy_class ?? null,
+    calibrated_date: instrument.calibrated_date ?? null,
+    serial_number: instrument.serial_number ?? null,
+    measured_at: iso(time_ms === null ? null : new Date(time_ms)),
+    quality: sensorQuality(value, reject_reason, quality),
+    deviation_from_average_pct: compares ? significant((100 * (value - average)) / average) : null,
+    included_in_average: reject_reason === null,
+    reject_reason,
+  }
+}
+
+function sensorQuality(
+  value: number | null,
+  reason: RejectReason | null,
+  quality: (typeof liveQualities)[number],
+): WeatherSensor['quality'] {
+  if (value === null) return 'missing'
+  if (reason === null) return quality
+  return reason === 'not_measured' ? 'stale' : 'suspect'
+}
+
+function rounded<Of extends Record<string, number | null>>(values: Of): Of {
+  const entries = Object.entries(values).map(([name, value]) => [
+    name,
+    value === null ? null : significant(value),
+  ])
+  return Object.fromEntries(entries) as Of
+}

@@ -1,0 +1,236 @@
+/** What the writes do to defects, each within the transaction of its request. */
+import type { Clock } from '@heliograph/domain/clock'
+import type { Caller } from '../../http/endpoint.ts'
+import { ApiError, invalid } from '../../http/errors.ts'
+import { requireMatch } from '../../http/etag.ts'
+import { askedChange, requireUnchanged } from '../../http/read-only.ts'
+import type { Transaction } from '../../storage/database.ts'
+import { attached, nothingAttached } from '../attachments.ts'
+import { currencyOf } from '../currency.ts'
+import {
+  type DefectState,
+  defectStates,
+  defectTransitions,
+  enteredDefect,
+  isFinal,
+  newDefectState,
+} from '../defect-states.ts'
+import { takeNumber } from '../numbers.ts'
+import { holdLinks, holdOrders, type LinkedOrder, touchOrders } from '../order-links.ts'
+import {
+  demandDevices,
+  devicesOfAlerts,
+  linkAlerts,
+  movedBy,
+  namesDevices,
+  unknown,
+} from '../references.ts'
+import { areOthers, changedColumns, insertRow, updateRow } from '../rows.ts'
+import { finalStates, workOrderStates } from '../work-order-states.ts'
+import type { Defect, DefectChange, NewDefect } from './schemas.ts'
+import { defectRecord, readDefect, type StoredDefect } from './store.ts'
+import { tellChanged, tellCreated } from './telling.ts'
+
+/** Who does what at which site, and when. */
+export interface Actor extends Pick<Caller, 'key_name'> {
+  site_id: string
+  if_match: string | null
+  /** Read-only fields that the body has of the defect. */
+  read_only: Readonly<Record<string, unknown>>
+  /** When the request came. */
+  now: Date
+  clock: Clock
+}
+
+const blank = {
+  ...{ location_id: null, logger_id: null, inverter_id: null, string_index: null, bess_id: null },
+  ...{ latitude: null, longitude: null, estimated_loss_amount_year: null, currency: null },
+  wo_id: null,
+}
+
+export async function createDefect(
+  tx: Transaction,
+  actor: Actor,
+  body: NewDefect,
+): Promise<Defect> {
+  const { site_id, key_name } = actor
+  const { alert_ids = [], attachments = [], ...given } = body
+  const asked = { ...blank, detected_at: actor.now, ...given }
+  demandSound(asked, actor.now)
+  await holdOrder(tx, site_id, asked.wo_id)
+  const of = { ...asked, node_id: null }
+  const about = await devicesOfAlerts(tx, site_id, { of, alert_ids })
+  const { node_id: _node, ...fields } = await demandDevices(tx, site_id, about)
+  const currency = await lossCurrency(tx, site_id, asked)
+  const { number, now } = await takeNumber(tx, actor, 'defect')
+  const defect_id = await insertRow(tx, 'defects', {
+    ...{ site_id, number, ...fields, currency, ...newDefectState },
+    detected_at: given.detected_at ?? now,
+    ...{ reported_by: key_name, created_at: now, updated_at: now },
+    ...attached(nothingAttached, attachments, now),
+  })
+  if (asked.wo_id !== null) await touchOrders(tx, { site_id, now }, [asked.wo_id])
+  if (alert_ids.length > 0) await linkDefectAlerts(tx, { site_id, defect_id }, alert_ids)
+  const made = (await readDefect(tx, { site_id, defect_id }))!
+  await tellCreated(tx, { site_id, now }, made)
+  return defectRecord(made)
+}
+
+export async function changeDefect(
+  tx: Transaction,
+  actor: Actor,
+  defect_id: number,
+  sent: DefectChange,
+): Promise<Defect> {
+  const { site_id, now, read_only } = actor
+  // The orders before the defect, as a change of an order takes them.
+  const orders = await holdOrdersOf(tx, site_id, { defect_id, wo_id: sent.wo_id })
+  const before = await demandDefect(tx, actor, defect_id)
+  const present = defectRecord(before)
+  requireUnchanged(read_only, present)
+  const body = askedChange(sent, read_only, present)
+  if (Object.keys(body).length === 0) return present
+  const { alert_ids, attachments, status = before.status, ...given } = body
+  demandTransition(before, body.status)
+  const merged = { ...before, ...given, ...movedBy(before, given) }
+  demandSound(merged, now)
+  const moved = merged.wo_id === before.wo_id ? [] : [before.wo_id, merged.wo_id]
+  if (moved.length > 0) demandMovable(before, merged.wo_id, orders)
+  const about = { ...merged, node_id: null }
+  const { logger_id, location_id, string_index } = namesDevices(given)
+    ? await demandDevices(tx, site_id, about)
+    : before
+  const currency = await lossCurrency(tx, site_id, merged)
+  const changes = changedColumns(before, {
+    ...{ ...given, logger_id, location_id, string_index, currency },
+    ...(status !== before.status && enteredDefect(before, status, actor)),
+    ...(attachments && attached(before, attachments, now)),
+  })
+  if (Object.keys(changes).length === 0 && !areOthers(alert_ids, before.alert_ids)) {
+    return defectRecord(before)
+  }
+  const columns = { ...changes, updated_at: now }
+  await updateRow(tx, { table: 'defects', site_id, id: defect_id }, columns)
+  const touched = moved.filter((wo_id) => wo_id !== null)
+  await touchOrders(tx, { site_id, now }, touched)
+  if (alert_ids) await linkDefectAlerts(tx, { site_id, defect_id }, alert_ids)
+  const after = (await readDefect(tx, { site_id, defect_id }))!
+  await tellChanged(tx, actor, { before, after })
+  return defectRecord(after)
+}
+
+/** Kept from others until the transaction ends: 404, or 412 where another was seen. */
+async function demandDefect(
+  tx: Transaction,
+  { site_id, if_match }: Actor,
+  defect_id: number,
+): Promise<StoredDefect> {
+  await tx.query('select from defects where site_id = $1 and defect_id = $2 for update', [
+    site_id,
+    defect_id,
+  ])
+  const stored = await readDefect(tx, { site_id, defect_id })
+  if (stored === null) throw new ApiError('not_found', { defect_id })
+  requireMatch(if_match, defectRecord(stored))
+  return stored
+}
+
+/** 409 with what may come next, or with the states in which other fields may change. */
+function demandTransition(
+  { defect_id, status }: StoredDefect,
+  next: DefectState | undefined,
+): void {
+  const of = { defect_id, current_state: status }
+  if (isFinal(status) && next === undefined) {
+    const allowed_from = defectStates.filter((state) => !isFinal(state))
+    throw new ApiError('conflict_state', { ...of, allowed_from })
+  }
+  const allowed = defectTransitions[status]
+  if (isFinal(status) || (next !== undefined && next !== status && !allowed.includes(next))) {
+    throw new ApiError('conflict_state', { ...of, allowed })
+  }
+}
+
+type Orders = ReadonlyMap<number, LinkedOrder>
+
+/** Its state stays until the transaction ends; 422 where it gets no defect. */
+async function holdOrder(tx: Transaction, site_id: string, wo_id: number | null): Promise<void> {
+  if (wo_id === null) return
+  await holdLinks(tx, site_id)
+  demandUnfinished(wo_id, await holdOrders(tx, site_id, [wo_id]))
+}
+
+/** That which has it and that which shall have it, if a request says anything of that. */
+async function holdOrdersOf(
+  tx: Transaction,
+  site_id: string,
+  { defect_id, wo_id }: { defect_id: number; wo_id: number | null | undefined },
+): Promise<Orders> {
+  if (wo_id === undefined) return new Map()
+  await holdLinks(tx, site_id)
+  const [linked] = await tx.query<{ wo_id: number | null }>(
+    'select wo_id from defects where site_id = $1 and defect_id = $2',
+    [site_id, defect_id],
+  )
+  const ids = [linked?.wo_id ?? null, wo_id].filter((id) => id !== null)
+  return await holdOrders(tx, site_id, ids)
+}
+
+/** 409 where the order that has it is approved, 422 where the next one is over. */
+function demandMovable(
+  { defect_id, wo_id }: StoredDefect,
+  next: number | null,
+  orders: Orders,
+): void {
+  const order = wo_id === null ? undefined : orders.get(wo_id)
+  if (order?.status === 'approved') {
+    const { number, status: current_state } = order
+    throw new ApiError('conflict_state', {
+      ...{ defect_id, wo_id, current_state },
+      allowed_from: workOrderStates.filter((state) => state !== 'approved'),
+      message: `${number} is approved: it keeps the defects that it saw to`,
+    })
+  }
+  if (next !== null) demandUnfinished(next, orders)
+}
+
+function demandUnfinished(wo_id: number, orders: Orders): void {
+  const order = orders.get(wo_id)
+  if (order === undefined) throw invalid(unknown('wo_id', 'is no work order of this site'))
+  if (!finalStates.includes(order.status)) return
+  throw fault('wo_id', 'not_allowed_value', `${order.number} is ${order.status}`)
+}
+
+const clock_slack_ms = 300_000
+
+/** A place has both coordinates, and nothing is found before it is there. */
+function demandSound(
+  of: { latitude: number | null; longitude: number | null; detected_at: Date | string },
+  now: Date,
+): void {
+  if ((of.latitude === null) !== (of.longitude === null)) {
+    const absent = of.latitude === null ? 'latitude' : 'longitude'
+    throw fault(absent, 'required', 'latitude and longitude go together')
+  }
+  // Clocks of clients go ahead by a little.
+  if (new Date(of.detected_at).getTime() <= now.getTime() + clock_slack_ms) return
+  throw fault('detected_at', 'not_allowed_value', 'must not lie in the future')
+}
+
+const fault = (field: string, code: string, message: string) =>
+  invalid({ location: 'body', field, code, message })
+
+const lossCurrency = (
+  tx: Transaction,
+  site_id: string,
+  of: { estimated_loss_amount_year: number | null; currency: string | null },
+) => {
+  const beside = 'estimated_loss_amount_year'
+  return currencyOf(tx, site_id, { amount: of[beside], currency: of.currency, beside })
+}
+
+const linkDefectAlerts = (
+  tx: Transaction,
+  { site_id, defect_id }: { site_id: string; defect_id: number },
+  ids: readonly number[],
+) => linkAlerts(tx, { site_id, table: 'defect_alerts', of: { defect_id } }, ids)

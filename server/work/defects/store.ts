@@ -1,0 +1,86 @@
+import type { Database, Queries } from '../../storage/database.ts'
+import type { DefectSeverity, DefectState } from '../defect-states.ts'
+import { demandFilters } from '../references.ts'
+import { type Stored, served } from '../rows.ts'
+import { Defect } from './schemas.ts'
+
+export interface StoredDefect extends Stored<Defect> {
+  last_attachment_id: number
+}
+
+export interface DefectFilter {
+  site_id: string
+  status?: DefectState | undefined
+  severity?: DefectSeverity | undefined
+  location_id?: number | undefined
+  logger_id?: number | undefined
+  offset: number
+  limit: number
+}
+
+export interface DefectStore {
+  /**
+   * A page by id, and how many match on all of them, at one time.
+   * @throws ApiError not_found for an unknown location or logger
+   */
+  page(filter: DefectFilter): Promise<{ rows: Defect[]; count: number }>
+  /** null where the site has none of that id. */
+  one(of: { site_id: string; defect_id: number }): Promise<Defect | null>
+}
+
+export function createDefectStore(db: Database): DefectStore {
+  return {
+    page: (filter) => readPage(db, filter),
+    async one(of) {
+      const stored = await readDefect(db, of)
+      return stored && defectRecord(stored)
+    },
+  }
+}
+
+/** Of a row `d` of defects. */
+const linked = `array(select alert_id from defect_alerts a
+  where a.site_id = d.site_id and a.defect_id = d.defect_id order by alert_id) as alert_ids`
+
+/**
+ * Both the count and the ids of the page are read from indexes that hold every filter, the rest of
+ * the page by its ids; all in one statement, which sees one state of the table.
+ */
+async function readPage(db: Queries, filter: DefectFilter) {
+  await demandFilters(db, filter)
+  const { site_id, offset, limit } = filter
+  const values: unknown[] = [site_id]
+  const equal = (['status', 'severity', 'location_id', 'logger_id'] as const).flatMap((name) =>
+    filter[name] === undefined ? [] : [`${name} = $${values.push(filter[name])}`],
+  )
+  const matching = ['site_id = $1', ...equal].join(' and ')
+  const rows = await db.query<{ count: number } & (StoredDefect | { defect_id: null })>(
+    `select c.count, p.*
+     from (select count(*) as count from defects where ${matching}) c
+       left join (
+         select d.*, ${linked}
+         from defects d
+         where d.site_id = $1 and d.defect_id in (
+           select defect_id from defects where ${matching}
+           order by defect_id limit ${limit} offset ${offset})
+       ) p on true
+     order by p.defect_id`,
+    values,
+  )
+  const found = rows.filter((row) => row.defect_id !== null) as StoredDefect[]
+  return { rows: found.map(defectRecord), count: rows[0]!.count }
+}
+
+export async function readDefect(
+  db: Queries,
+  { site_id, defect_id }: { site_id: string; defect_id: number },
+): Promise<StoredDefect | null> {
+  const [defect] = await db.query<StoredDefect>(
+    `select d.*, ${linked} from defects d where d.site_id = $1 and d.defect_id = $2`,
+    [site_id, defect_id],
+  )
+  return defect ?? null
+}
+
+const fields = Object.keys(Defect.properties)
+export const defectRecord = (row: StoredDefect) => served(fields, row) as Defect

@@ -1,0 +1,115 @@
+import type { Database, Queries } from '../../storage/database.ts'
+import {
+  type NotificationType,
+  notificationTypes,
+  type notifiedResources,
+} from '../notifications.ts'
+import { type Stored, served } from '../rows.ts'
+import { OmNotification, type UnreadCount } from './schemas.ts'
+
+type StoredNotification = Stored<Omit<OmNotification, 'is_read' | 'url'>> & { site_id: string }
+
+/** What a client is told of at one of its sites, by now. */
+export interface Reader {
+  site_id: string
+  client_id: number
+  now: Date
+}
+
+export interface NotificationStore {
+  /** A page, the newest first, and how many match on all of them, at one time. */
+  page(
+    reader: Reader,
+    asked: { unread_only: boolean; offset: number; limit: number },
+  ): Promise<{ rows: OmNotification[]; count: number }>
+  unread(reader: Reader): Promise<UnreadCount>
+}
+
+export const createNotificationStore = (db: Database): NotificationStore => ({
+  page: (reader, asked) => readPage(db, reader, asked),
+  unread: (reader) => countUnread(db, reader),
+})
+
+/** One of a client whose site it is: a row of `n`, with when that client read it. */
+const record = `select n.*, r.read_at
+  from om_notifications n
+    join notification_reads r
+      on r.site_id = n.site_id and r.notification_id = n.notification_id and r.client_id = $2`
+
+/** A site is that of one client, who is told of all: so many are listed as are stored. */
+const all = 'om_notifications where site_id = $1 and expires_at > $3'
+const unread = `notification_reads
+  where site_id = $1 and client_id = $2 and read_at is null and expires_at > $3`
+
+/** As of work orders: count and ids from indexes, the rest by the ids, all in one statement. */
+async function readPage(
+  db: Queries,
+  { site_id, client_id, now }: Reader,
+  { unread_only, offset, limit }: { unread_only: boolean; offset: number; limit: number },
+) {
+  const matching = unread_only ? unread : all
+  const rows = await db.query<{ count: number } & (StoredNotification | { site_id: null })>(
+    `select c.count, p.*
+     from (select count(*) as count from ${matching}) c
+       left join (
+         ${record}
+         where n.site_id = $1 and n.notification_id in (
+           select notification_id from ${matching}
+           order by notification_id desc limit ${limit} offset ${offset})
+       ) p on true
+     order by p.notification_id desc`,
+    [site_id, client_id, now],
+  )
+  const found = rows.filter((row) => row.site_id !== null) as StoredNotification[]
+  return { rows: found.map(notificationRecord), count: rows[0]!.count }
+}
+
+async function countUnread(db: Queries, { site_id, client_id, now }: Reader): Promise<UnreadCount> {
+  const rows = await db.query<{ type: NotificationType; count: number; oldest_at: Date }>(
+    `select type, count(*) as count, min(created_at) as oldest_at from ${unread} group by type`,
+    [site_id, client_id, now],
+  )
+  const counts = new Map(rows.map(({ type, count }) => [type, count]))
+  const oldest_ms = Math.min(...rows.map(({ oldest_at }) => oldest_at.getTime()))
+  return {
+    unread_count: rows.reduce((sum, { count }) => sum + count, 0),
+    by_type: Object.fromEntries(
+      notificationTypes.map((type) => [type, counts.get(type) ?? 0]),
+    ) as UnreadCount['by_type'],
+    oldest_unread_at: rows.length === 0 ? null : new Date(oldest_ms).toISOString(),
+  }
+}
+
+/** Read from now on, unless it was before; null where the client has none of that id. */
+export async function markRead(
+  db: Queries,
+  { site_id, client_id, now }: Reader,
+  notification_id: number,
+): Promise<OmNotification | null> {
+  await db.execute(
+    `update notification_reads set read_at = $4
+     where site_id = $1 and client_id = $2 and notification_id = $3 and read_at is null
+       and expires_at > $4`,
+    [site_id, client_id, notification_id, now],
+  )
+  const [row] = await db.query<StoredNotification>(
+    `${record} where n.site_id = $1 and n.notification_id = $3 and n.expires_at > $4`,
+    [site_id, client_id, notification_id, now],
+  )
+  return row ? notificationRecord(row) : null
+}
+
+const paths: Readonly<Record<(typeof notifiedResources)[number], string | null>> = {
+  ...{ work_order: 'work-orders', defect: 'defects' },
+  // They are read in lists alone.
+  ...{ alert: null, report_run: null },
+}
+
+const fields = Object.keys(OmNotification.properties)
+
+export function notificationRecord(row: StoredNotification): OmNotification {
+  const { site_id, resource_type, resource_id, read_at } = row
+  const path = resource_type && paths[resource_type]
+  const url = path && resource_id && `/v1/sites/${site_id}/${path}/${resource_id}`
+  return served(fields, { ...row, is_read: read_at !== null, url }) as OmNotification
+}

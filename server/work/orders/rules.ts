@@ -1,0 +1,134 @@
+/** What a change of a work order may be; 409 and 422 for what it may not. */
+import { day_ms } from '@heliograph/domain/utc-day'
+import { ApiError, invalid } from '../../http/errors.ts'
+import { planned_days_max } from '../service-levels.ts'
+import {
+  changesFrom,
+  finalStates,
+  type WorkOrderState,
+  workOrderStates,
+} from '../work-order-states.ts'
+import type { WorkOrderChange } from './schemas.ts'
+import type { StoredWhole, StoredWorkOrder } from './store.ts'
+
+type Assignment = Pick<StoredWorkOrder, 'assigned_to' | 'team' | 'contractor'>
+type Named = Pick<StoredWorkOrder, 'assigned_to' | 'assigned_to_name'>
+
+/** The name goes with whose it is: with another it is another, or none. 422 for one of nobody. */
+export function nameOf(
+  before: Named,
+  assigned_to: string | null,
+  given: string | null | undefined,
+): string | null {
+  if (assigned_to === null && given) {
+    throw fault('assigned_to', 'required', 'is required beside assigned_to_name')
+  }
+  if (given !== undefined) return given
+  return assigned_to === before.assigned_to ? before.assigned_to_name : null
+}
+
+export const whose = ({ assigned_to, team, contractor }: Assignment) =>
+  JSON.stringify([assigned_to, team, contractor])
+export const isAssigned = ({ assigned_to, team, contractor }: Assignment) =>
+  (assigned_to ?? team ?? contractor) !== null
+
+/** Until work begins the status says whether it is somebody's, unless the request says more. */
+export function nextStatus(
+  current: WorkOrderState,
+  asked: WorkOrderState | undefined,
+  merged: Assignment,
+): WorkOrderState {
+  if (asked !== undefined) return asked
+  if (current !== 'open' && current !== 'assigned') return current
+  return isAssigned(merged) ? 'assigned' : 'open'
+}
+
+const nobody = { assigned_to: null, team: null, contractor: null } as const
+
+/**
+ * Whose it is by a status that was asked for: `open` takes it from whoever has it, `assigned`
+ * gives what nobody has to who asks. 422 where the same request says otherwise.
+ */
+export function assignmentBy(
+  asked: WorkOrderState | undefined,
+  merged: Assignment,
+  { given, key_name }: { given: WorkOrderChange; key_name: string },
+): Partial<Assignment> {
+  const named = [given.assigned_to, given.team, given.contractor]
+  if (asked === 'open' && isAssigned(merged)) {
+    if (named.every((name) => name === undefined || name === null)) return nobody
+    throw fault('status', 'not_allowed_value', 'what is assigned is not open')
+  }
+  if (asked === 'assigned' && !isAssigned(merged)) {
+    if (named.every((name) => name === undefined)) return { assigned_to: key_name }
+    throw fault('assigned_to', 'required', 'is required for this status, or team or contractor')
+  }
+  return {}
+}
+
+export const fault = (field: string, code: string, message: string) =>
+  invalid({ location: 'body', field, code, message })
+
+export function refusedChange(order: StoredWorkOrder, asked: WorkOrderState | undefined) {
+  const { wo_id, status: current_state } = order
+  const allowed_from = workOrderStates.filter((state) => !finalStates.includes(state))
+  const why = asked === undefined ? { allowed_from } : { allowed: [] }
+  return new ApiError('conflict_state', { wo_id, current_state, ...why })
+}
+
+/** 409 with what may come next; before completion no required item is pending. */
+export function demandTransition({ order, items }: StoredWhole, next: WorkOrderState): void {
+  const { wo_id, status: current_state } = order
+  const allowed = changesFrom(current_state)
+  if (!allowed.includes(next)) {
+    throw new ApiError('conflict_state', { wo_id, current_state, allowed })
+  }
+  const pending = items.filter(({ required, status }) => required && status === 'pending')
+  if (next !== 'completed' || pending.length === 0) return
+  throw new ApiError('conflict_state', {
+    ...{ wo_id, current_state, allowed: allowed.filter((state) => state !== 'completed') },
+    pending_item_ids: pending.map(({ item_id }) => item_id),
+    message: 'required items of the checklist are pending',
+  })
+}
+
+export function demandCancelled({ cancel_reason }: WorkOrderChange, status: WorkOrderState): void {
+  if (cancel_reason === undefined || cancel_reason === null || status === 'cancelled') return
+  throw fault('cancel_reason', 'not_allowed_field', 'is given with status "cancelled" alone')
+}
+
+/** When it was promised stays once it is done, so that nothing that was missed is met. */
+export function demandDueTime(order: StoredWorkOrder, due_at: string | null | undefined): void {
+  if (order.completed_at === null || due_at === undefined) return
+  if (Date.parse(due_at ?? '') === order.due_at?.getTime() || due_at === order.due_at) return
+  throw fault('due_at', 'not_allowed_field', 'is fixed once the work is completed')
+}
+
+/** Nothing new was promised for a time that is over. */
+export function demandAhead(due_at: string | null | undefined, now: Date): void {
+  if (!due_at || Date.parse(due_at) >= now.getTime()) return
+  throw fault('due_at', 'not_allowed_value', 'must not lie in the past')
+}
+
+/** Both or neither, the end later, but not by more than planned work may take. */
+export function demandPlannedTimes(of: {
+  scheduled_start_at: Date | string | null
+  scheduled_end_at: Date | string | null
+}): void {
+  const [start_ms, end_ms] = [of.scheduled_start_at, of.scheduled_end_at].map(
+    (at) => at && new Date(at).getTime(),
+  )
+  if (start_ms === null && end_ms === null) return
+  const field = 'scheduled_end_at'
+  if (start_ms === null || end_ms === null) {
+    const absent = start_ms === null ? 'scheduled_start_at' : field
+    throw fault(absent, 'required', 'planned work has a start and an end')
+  }
+  const span_ms = Number(end_ms) - Number(start_ms)
+  if (span_ms <= 0) {
+    throw fault(field, 'end_not_after_start', 'must be later than scheduled_start_at')
+  }
+  if (span_ms <= planned_days_max * day_ms) return
+  const message = `must be at most ${planned_days_max} days later than scheduled_start_at`
+  throw fault(field, 'window_too_long', message)
+}

@@ -1,0 +1,138 @@
+import type { Database, Queries } from '../../storage/database.ts'
+import { withinLimits } from '../checklists.ts'
+import { demandFilters } from '../references.ts'
+import { type Stored, served } from '../rows.ts'
+import { isBreached } from '../service-levels.ts'
+import type { WorkOrderState } from '../work-order-states.ts'
+import { ChecklistItem } from './item-schemas.ts'
+import { type WholeWorkOrder, WorkOrder } from './schemas.ts'
+
+export interface StoredWorkOrder extends Stored<Omit<WorkOrder, 'sla_breached'>> {
+  completed_by_key_id: string | null
+  last_attachment_id: number
+}
+export interface StoredItem extends Stored<Omit<ChecklistItem, 'within_limits'>> {
+  is_limit_open: boolean
+}
+
+export interface WorkOrderFilter {
+  site_id: string
+  status?: WorkOrderState | undefined
+  location_id?: number | undefined
+  logger_id?: number | undefined
+  assigned_to?: string | undefined
+  /** Created in [start, end). */
+  start: string | null
+  end: string | null
+  offset: number
+  limit: number
+}
+
+export interface WorkOrderStore {
+  /**
+   * A page by id, and how many match on all of them, at one time.
+   * @throws ApiError not_found for an unknown location or logger
+   */
+  page(filter: WorkOrderFilter, now: Date): Promise<{ rows: WorkOrder[]; count: number }>
+  /** null where the site has none of that id. */
+  one(of: { site_id: string; wo_id: number }, now: Date): Promise<WholeWorkOrder | null>
+}
+
+export function createWorkOrderStore(db: Database): WorkOrderStore {
+  return {
+    page: (filter, now) => readPage(db, filter, now),
+    async one(of, now) {
+      const snapshot = { isolation: 'repeatable read', read_only: true } as const
+      const stored = await db.transaction((tx) => readStored(tx, of), snapshot)
+      return stored && wholeRecord(stored, now)
+    },
+  }
+}
+
+/** Of a row `w` of work_orders: what is counted and linked. */
+const joined = `
+  array(select alert_id from work_order_alerts a
+        where a.site_id = w.site_id and a.wo_id = w.wo_id order by alert_id) as alert_ids,
+  array(select defect_id from defects d
+        where d.site_id = w.site_id and d.wo_id = w.wo_id order by defect_id) as defect_ids,
+  i.*`
+const counted = `lateral (
+    select count(*) as checklist_total,
+           count(*) filter (where status <> 'pending') as checklist_done,
+           count(*) filter (where status = 'failed') as checklist_failed
+    from work_order_items i where i.site_id = w.site_id and i.wo_id = w.wo_id) i`
+
+/**
+ * Both the count and the ids of the page are read from indexes that hold every filter, the rest of
+ * the page by its ids; all in one statement, which sees one state of the table.
+ */
+async function readPage(db: Queries, filter: WorkOrderFilter, now: Date) {
+  await demandFilters(db, filter)
+  const { site_id, offset, limit } = filter
+  const values: unknown[] = [site_id]
+  const add = (value: unknown) => `$${values.push(value)}`
+  const equal = (['status', 'location_id', 'logger_id', 'assigned_to'] as const).flatMap((name) =>
+    filter[name] === undefined ? [] : [`${name} = ${add(filter[name])}`],
+  )
+  const matching = [
+    'site_id = $1',
+    ...equal,
+    ...(filter.start === null ? [] : [`created_at >= ${add(filter.start)}`]),
+    ...(filter.end === null ? [] : [`created_at < ${add(filter.end)}`]),
+  ].join(' and ')
+  const rows = await db.query<{ count: number } & (StoredWorkOrder | { wo_id: null })>(
+    `select c.count, p.*
+     from (select count(*) as count from work_orders where ${matching}) c
+       left join (
+         select w.*, ${joined}
+         from work_orders w cross join ${counted}
+         where w.site_id = $1 and w.wo_id in (
+           select wo_id from work_orders where ${matching}
+           order by wo_id limit ${limit} offset ${offset})
+       ) p on true
+     order by p.wo_id`,
+    values,
+  )
+  const found = rows.filter((row) => row.wo_id !== null) as StoredWorkOrder[]
+  return { rows: found.map((row) => workOrderRecord(row, now)), count: rows[0]!.count }
+}
+
+export interface StoredWhole {
+  order: StoredWorkOrder
+  items: StoredItem[]
+}
+
+/**
+ * null where the site has none of that id. Two statements, which see the same where a transaction
+ * has a snapshot or the lock of the work order.
+ */
+export async function readStored(
+  db: Queries,
+  { site_id, wo_id }: { site_id: string; wo_id: number },
+): Promise<StoredWhole | null> {
+  const [order] = await db.query<StoredWorkOrder>(
+    `select w.*, ${joined} from work_orders w cross join ${counted}
+     where w.site_id = $1 and w.wo_id = $2`,
+    [site_id, wo_id],
+  )
+  if (!order) return null
+  const items = await db.query<StoredItem>(
+    `select * from work_order_items where site_id = $1 and wo_id = $2 order by position, item_id`,
+    [site_id, wo_id],
+  )
+  return { order, items }
+}
+
+export const wholeRecord = ({ order, items }: StoredWhole, now: Date): WholeWorkOrder => ({
+  ...workOrderRecord(order, now),
+  checklist: items.map(itemRecord),
+})
+
+const workOrderFields = Object.keys(WorkOrder.properties)
+const itemFields = Object.keys(ChecklistItem.properties)
+
+const workOrderRecord = (row: StoredWorkOrder, now: Date) =>
+  served(workOrderFields, { ...row, sla_breached: isBreached(row, now) }) as WorkOrder
+
+const itemRecord = (row: StoredItem) =>
+  served(itemFields, { ...row, within_limits: withinLimits(row) }) as ChecklistItem
