@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { dayStart, hoursOfLocalDate, localDate, localInstant, shownAt } from './local-day.ts'
+import {
+  dayStart,
+  hoursOfLocalDate,
+  knownTimezone,
+  localDate,
+  localInstant,
+  shownAt,
+} from './local-day.ts'
 
 const start = (instant: string, timezone: string) =>
   dayStart(new Date(instant), timezone).toISOString()
@@ -96,4 +103,11 @@ test('what clocks show, through both changes of them', () => {
     ['2026-10-25T00:15:00Z', '2026-10-25T01:15:00Z'].map((instant) => shown(instant)),
     ['2026-10-25T02:15', '2026-10-25T02:15'],
   )
+})
+
+test('a zone is one of the IANA database, in its spelling; an offset is none', () => {
+  const found = ['europe/berlin', 'UTC', 'Etc/GMT+5', '+02:00', 'Foo/Bar', '', 'Z'].map(
+    knownTimezone,
+  )
+  assert.deepEqual(found, ['Europe/Berlin', 'UTC', 'Etc/GMT+5', null, null, null, null])
 })

@@ -1,4 +1,5 @@
 /** Days at a site, by its IANA time zone: 23, 24 or 25 hours long. */
+/// <reference lib="esnext.temporal" />
 import { day_ms } from './utc-day.ts'
 
 const minute_ms = 60_000
@@ -91,4 +92,16 @@ export function localInstant(date: string, time: string, timezone: string): numb
   if (isShown(before_ms)) return before_ms
   const after_ms = byOffsetAt(wanted_ms + day_ms)
   return isShown(after_ms) ? after_ms : before_ms
+}
+
+/** The name as the IANA database writes it; null where it has none such. */
+export function knownTimezone(name: string): string | null {
+  // Temporal takes an offset for a zone, which knows no summer.
+  if (!/^[A-Za-z]/.test(name)) return null
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
 }

@@ -3,9 +3,9 @@ import test from 'node:test'
 import { Ajv } from 'ajv'
 import formatsModule from 'ajv-formats'
 import type { TSchema } from 'typebox'
-import { platformEndpoints } from './access/platform.ts'
 import { endpoints as ofSites } from './endpoints.ts'
 import { anonymous } from './http/anonymous-schema.ts'
+import { platformEndpoints } from './platform-endpoints.ts'
 
 const endpoints = [...ofSites, ...platformEndpoints]
 

@@ -4,12 +4,17 @@ import { Registry } from 'prom-client'
 import { silent, type TestDatabase, testDatabase } from '../test/postgres.ts'
 import { testSettings } from './fixtures/job-settings.ts'
 import { createJobs, type Jobs } from './jobs/queue.ts'
-import { jobs } from './jobs.ts'
+import { createJobTable } from './jobs.ts'
 import { edge_id, foundSite, site_id } from './link/fixtures/plant.ts'
 
 const now = new Date('2026-11-21T12:00:00Z')
 let database: TestDatabase
 let queue: Jobs
+const jobs = createJobTable({
+  ...testSettings,
+  retention_raw_days: 35,
+  retention_minute_days: 760,
+})
 
 before(async () => {
   database = await testDatabase()
@@ -19,7 +24,6 @@ before(async () => {
     clock: { now: () => now },
     log: silent,
     registry: new Registry(),
-    settings: { ...testSettings, retention_raw_days: 35, retention_minute_days: 760 },
     jobs,
   })
 })

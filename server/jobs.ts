@@ -7,14 +7,17 @@ import { sumBatteryDays } from './batteries/battery-days-job.ts'
 import { sumCurtailedEnergy } from './control/curtailed-energy.ts'
 import { runAll, trainAll } from './forecasts/jobs.ts'
 import { fetchWeather } from './forecasts/weather/fetch-weather.ts'
+import type { WeatherSettings } from './forecasts/weather/settings.ts'
 import { deleteExpired } from './http/idempotency.ts'
+import { forgetReplicas } from './http/replicas.ts'
 import { forgetWrites } from './http/write-audit.ts'
-import { defineJob, type JobContext } from './jobs/job.ts'
-import { forgetAbandonedJournals, forgetReplicas } from './link/abandoned-journals.ts'
+import { defineJob, type Job, type JobContext } from './jobs/job.ts'
+import { forgetAbandonedJournals } from './link/abandoned-journals.ts'
 import { forgetMails } from './mail/deliveries.ts'
 import { sendMails } from './mail/send.ts'
+import type { MailSettings } from './mail/settings.ts'
 import { openMailer } from './mail/transport.ts'
-import { fetchPrices } from './markets/fetch.ts'
+import { fetchPrices, type PriceSettings } from './markets/fetch.ts'
 import { createCatalog } from './reports/catalog.ts'
 import { makeReports } from './reports/making.ts'
 import { planReports } from './reports/planning.ts'
@@ -22,7 +25,7 @@ import { isWithheld } from './reports/reader.ts'
 import { createReportWriter } from './reports/writers/write.ts'
 import { ensurePartitions, weeksAhead } from './storage/partitions.ts'
 import { watchGaps } from './telemetry/gaps/watch.ts'
-import { keepTiers } from './telemetry/retention.ts'
+import { keepTiers, type RetentionSettings } from './telemetry/retention.ts'
 import { watchWorkOrders } from './work/overdue.ts'
 
 /** Beside those that late readings marked, as the ratings of a unit may have been corrected. */
@@ -30,7 +33,15 @@ const battery_days_again = 15
 
 const reading_tables = Object.values(readingKinds).map(({ table }) => table)
 
-export const jobs = [
+export interface JobSettings extends RetentionSettings {
+  prices: PriceSettings
+  /** null: no weather forecasts are fetched. */
+  weather_forecast: WeatherSettings | null
+  /** null: no mail is sent. */
+  mail: MailSettings | null
+}
+
+export const createJobTable = (settings: JobSettings): readonly Job[] => [
   defineJob({
     name: 'make_partitions',
     schedule: '7 * * * *',
@@ -41,7 +52,7 @@ export const jobs = [
     name: 'keep_tiers',
     schedule: '20 2 * * *',
     seconds_max: 21_600,
-    run: keepTiers,
+    run: (context) => keepTiers(context, settings),
   }),
   defineJob({
     name: 'forget_abandoned_journals',
@@ -76,7 +87,7 @@ export const jobs = [
     schedule: '* * * * *',
     seconds_max: 3600,
     own_turn: true,
-    run: sendQueued,
+    run: (context) => sendQueued(context, settings.mail),
   }),
   defineJob({
     name: 'forget_mails',
@@ -121,27 +132,27 @@ export const jobs = [
     name: 'sum_battery_days',
     schedule: '35 * * * *',
     seconds_max: 3600,
-    run: (context) => sumBatteries(context, 0),
+    run: (context) => sumBatteries(context, settings, 0),
   }),
   // Once more, with the readings that came late.
   defineJob({
     name: 'sum_battery_days_again',
     schedule: '5 2 * * *',
     seconds_max: 21_600,
-    run: (context) => sumBatteries(context, battery_days_again),
+    run: (context) => sumBatteries(context, settings, battery_days_again),
   }),
   defineJob({
     name: 'fetch_prices',
     schedule: '*/10 * * * *',
     seconds_max: 3600,
-    run: ({ settings, ...context }) => fetchPrices({ ...context, settings: settings.prices }),
+    run: (context) => fetchPrices({ ...context, settings: settings.prices }),
   }),
   // Looks often, so that a new site does not wait for long; it asks an hour at most.
   defineJob({
     name: 'fetch_weather',
     schedule: '*/5 * * * *',
     seconds_max: 3600,
-    run: ({ db, clock, log, signal, settings }) =>
+    run: ({ db, clock, log, signal }) =>
       fetchWeather({ db, clock, log, signal, settings: settings.weather_forecast }),
   }),
   // After the day's last hours were summed up, in the zones of most plants.
@@ -178,7 +189,7 @@ export const jobs = [
   }),
 ]
 
-function sendQueued({ settings: { mail }, ...context }: JobContext): Promise<void> {
+function sendQueued(context: JobContext, mail: MailSettings | null): Promise<void> {
   const { db, clock } = context
   return sendMails({
     ...context,
@@ -194,8 +205,11 @@ function sumCurtailed({ db, clock, signal }: JobContext, hours: number): Promise
 }
 
 /** Never of days whose readings may be down to one an hour, which tells less than the sum has. */
-function sumBatteries({ db, clock, signal, settings }: JobContext, days: number): Promise<void> {
-  const { retention_minute_days: kept_days } = settings
+function sumBatteries(
+  { db, clock, signal }: JobContext,
+  { retention_minute_days: kept_days }: JobSettings,
+  days: number,
+): Promise<void> {
   return sumBatteryDays(db, { again_days: days, kept_days, now: clock.now(), signal })
 }
 

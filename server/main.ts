@@ -6,7 +6,7 @@ import { systemClock, systemTimers } from '@heliograph/domain/clock'
 import { boundedLine } from '@heliograph/domain/log-line'
 import closeWithGrace from 'close-with-grace'
 import { type Logger, pino } from 'pino'
-import { openPlatform, platformEndpoints } from './access/platform.ts'
+import { openPlatform } from './access/platform.ts'
 import { readConfig, type ServerConfig } from './config.ts'
 import { createDeps } from './deps.ts'
 import { endpoints } from './endpoints.ts'
@@ -18,12 +18,13 @@ import { shutDown } from './http/shutdown.ts'
 import { readWebPages } from './http/web-pages.ts'
 import { createJobs } from './jobs/queue.ts'
 import { requestWhenNotified } from './jobs/wake.ts'
-import { jobs } from './jobs.ts'
+import { createJobTable } from './jobs.ts'
 import { attachLink } from './link/serve.ts'
 import { observeMails } from './mail/metrics.ts'
 import { queued_channel as mails_channel } from './mail/outbox.ts'
 import { observePriceSources } from './markets/metrics.ts'
 import { createRollups } from './performance/rollups/job.ts'
+import { platformEndpoints } from './platform-endpoints.ts'
 import { createReadThreads, type ReadThreads } from './read-threads.ts'
 import { queued_channel as reports_channel } from './reports/runs.ts'
 import { type Database, openDatabase } from './storage/database.ts'
@@ -184,8 +185,7 @@ async function startJobs(
     clock: systemClock,
     log,
     registry: metrics.registry,
-    jobs,
-    settings: config,
+    jobs: createJobTable(config),
   })
   stops.unshift(() => queue.stop())
   await queue.start()

@@ -8,6 +8,7 @@ import {
   trainProduction,
 } from '../forecast/production-model.ts'
 import { seededRandom } from '../forecast/seeded-random.ts'
+import { testSettings } from '../server/fixtures/job-settings.ts'
 import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 import { addPast, hour_ms } from '../server/forecasts/fixtures/history.ts'
 import { nextRun } from '../server/forecasts/forecast-records.ts'
@@ -16,7 +17,7 @@ import { plantOf, runForecasts } from '../server/forecasts/production-runs.ts'
 import { readForecastSite, type Target } from '../server/forecasts/targets.ts'
 import { createThread, type ForecastThread } from '../server/forecasts/thread.ts'
 import { sitesToTrain } from '../server/forecasts/train.ts'
-import { jobs } from '../server/jobs.ts'
+import { createJobTable } from '../server/jobs.ts'
 import { silent } from './postgres.ts'
 
 const today = Date.parse('2026-06-21T00:00:00Z')
@@ -198,7 +199,7 @@ test('the model of a plant is read once for all days', async () => {
 })
 
 test('the next run is told as the job is planned', () => {
-  const { schedule } = jobs.find(({ name }) => name === 'run_forecasts')!
+  const { schedule } = createJobTable(testSettings).find(({ name }) => name === 'run_forecasts')!
   const [, first, step] = /^([0-9]+)-59[/]([0-9]+) [*] [*] [*] [*]$/.exec(schedule!)!
   const isPlanned = (minute: number) =>
     minute >= Number(first) && (minute - Number(first)) % Number(step) === 0

@@ -15,179 +15,26 @@ const mayImport: Record<string, readonly string[]> = {
   edge: ['domain'],
   simulator: ['domain', 'physics'],
   sdk: [],
-  'server/storage': ['domain'],
-  'server/threads': ['domain'],
-  'server/http': ['domain', 'server/storage'],
-  'server/records': ['domain', 'physics', 'server/storage', 'server/http'],
-  'server/diagnostics': ['domain', 'physics'],
-  'server/panels': ['domain', 'physics', 'server/storage'],
-  'server/gaps': ['domain', 'physics', 'server/storage', 'server/records'],
-  'server/rollups': [
-    'domain',
-    'physics',
-    'server/storage',
-    'server/diagnostics',
-    'server/panels',
-    'server/gaps',
-  ],
-  'server/prices': ['domain', 'server/storage'],
-  'server/weather-forecasts': ['domain', 'physics', 'forecast', 'server/storage'],
-  'server/earnings': ['domain', 'server/storage', 'server/prices'],
-  'server/predictions': [
-    'domain',
-    'physics',
-    'forecast',
-    'server/storage',
-    'server/threads',
-    'server/records',
-    'server/prices',
-    'server/weather-forecasts',
-    'server/earnings',
-  ],
-  'server/batteries': [
-    'server/http',
-    'domain',
-    'optimize',
-    'server/storage',
-    'server/threads',
-    'server/records',
-    'server/prices',
-    'server/predictions',
-  ],
-  'server/mail': ['domain', 'server/storage'],
-  'server/maintenance': ['domain', 'server/storage', 'server/http'],
-  'server/figures': [
-    'domain',
-    'physics',
-    'server/storage',
-    'server/http',
-    'server/records',
-    'server/diagnostics',
-    'server/rollups',
-    'server/prices',
-    'server/earnings',
-    'server/predictions',
-    'server/batteries',
-  ],
-  'server/alerts': [
-    'server/maintenance',
-    'domain',
-    'physics',
-    'server/storage',
-    'server/http',
-    'server/mail',
-    'server/records',
-    'server/diagnostics',
-    'server/gaps',
-    'server/rollups',
-    'server/prices',
-    'server/earnings',
-    'server/batteries',
-  ],
-  'server/reports': [
-    'domain',
-    'server/storage',
-    'server/threads',
-    'server/http',
-    'server/records',
-    'server/mail',
-    'server/maintenance',
-    'server/figures',
-    'server/batteries',
-    'server/earnings',
-    'server/rollups',
-  ],
-  'server/features': [
-    'server/maintenance',
-    'server/reports',
-    'server/mail',
-    'server/alerts',
-    'server/figures',
-    'domain',
-    'server/batteries',
-    'physics',
-    'forecast',
-    'server/prices',
-    'server/weather-forecasts',
-    'server/earnings',
-    'server/predictions',
-    'server/storage',
-    'server/http',
-    'server/records',
-    'server/diagnostics',
-    'server/panels',
-    'server/gaps',
-    'server/rollups',
-  ],
-  'server/link': ['domain', 'server/storage'],
-  'server/jobs': [
-    'server/maintenance',
-    'server/reports',
-    'server/alerts',
-    'domain',
-    'server/storage',
-    'server/http',
-    'server/gaps',
-    'server/prices',
-    'server/weather-forecasts',
-    'server/predictions',
-    'server/batteries',
-    'server/mail',
-    'server/platform',
-  ],
-  'server/admin': [
-    'server/alerts',
-    'domain',
-    'server/storage',
-    'server/http',
-    'server/panels',
-    'server/prices',
-    'server/earnings',
-    'server/predictions',
-    'server/mail',
-  ],
-  'server/platform': [
-    'domain',
-    'server/storage',
-    'server/http',
-    'server/admin',
-    'server/mail',
-    'server/reports',
-  ],
-  server: [
-    'server/threads',
-    'server/platform',
-    'server/maintenance',
-    'domain',
-    'physics',
-    'server/storage',
-    'server/http',
-    'server/records',
-    'server/features',
-    'server/link',
-    'server/jobs',
-    'server/reports',
-    'server/admin',
-    'server/diagnostics',
-    'server/panels',
-    'server/gaps',
-    'server/alerts',
-    'server/mail',
-    'server/rollups',
-    'server/figures',
-    'server/prices',
-    'server/weather-forecasts',
-    'server/earnings',
-    'server/predictions',
-    'server/batteries',
-  ],
-  cli: ['sdk', 'server/admin', 'server/storage', 'server/platform', 'server/http', 'server'],
+  server: ['domain', 'physics', 'forecast', 'optimize'],
+  cli: ['sdk', 'domain', 'server'],
   web: ['sdk'],
 }
+
+/** The folders of the server: each may import those before it. Its own files may import them all. */
+const server_order = [
+  // Infrastructure.
+  ...['storage', 'threads', 'http', 'mail', 'jobs'],
+  // Slices: a concept of the field each, with everything that belongs to it.
+  ...['access', 'plant', 'telemetry', 'performance', 'markets', 'contracts', 'forecasts'],
+  ...['control', 'batteries', 'link', 'earnings', 'work', 'alerts', 'reports', 'overview'],
+]
 
 /** Single files of a folder that another may import, and no other file of it. */
 const mayImportFile: Record<string, readonly string[]> = {
   edge: ['physics/solar-position.ts'],
+  // Gaps and alarms of batteries name the alert that reports them.
+  'server/telemetry': ['server/alerts/gap-alerts.ts'],
+  'server/batteries': ['server/alerts/battery-alerts.ts'],
 }
 
 /** Folders of programs that only start, prove or measure: they may import everything. */
@@ -324,10 +171,13 @@ test('what this file forbids is found', () => {
   assert.deepEqual(bad('domain/bad.ts', "import { connect } from '@heliograph/sdk'"), [
     'domain/bad.ts may not import sdk',
   ])
-  assert.deepEqual(bad('server/features/a/b.ts', "import '../c/store.ts'"), [
-    'server/features/a/b.ts: a feature imports no other feature',
+  assert.deepEqual(bad('server/plant/b.ts', "import '../alerts/store.ts'"), [
+    'server/plant/b.ts may not import server/alerts',
   ])
-  assert.deepEqual(bad('server/features/a/b.ts', "import '../../http/params.ts'"), [])
+  assert.deepEqual(bad('server/alerts/b.ts', "import '../plant/store.ts'"), [])
+  assert.deepEqual(bad('server/http/b.ts', "import '../main.ts'"), [
+    'server/http/b.ts may not import server',
+  ])
   const text = `function long() {${'\n'.repeat(130)}}`
   assert.equal(longFunctions({ path: 'x.ts', text }).length, 1)
 })
@@ -340,13 +190,21 @@ function forbiddenImports({ path, text }: Source): string[] {
       ? specifier.replace('@heliograph/', '')
       : join(dirname(path), specifier)
     const to = folderOf(target)
-    if (from === 'server/features' && to === from && chapterOf(path) !== chapterOf(target)) {
-      return [`${path}: a feature imports no other feature`]
-    }
     const file = `${target.replace(/\.ts$/, '')}.ts`
-    const may = from === to || mayImport[from]?.includes(to) || mayImportFile[from]?.includes(file)
-    return may ? [] : [`${path} may not import ${to}`]
+    return isAllowed(from, to) || mayImportFile[from]?.includes(file)
+      ? []
+      : [`${path} may not import ${to}`]
   })
+}
+
+function isAllowed(from: string, to: string): boolean {
+  if (from === to) return true
+  const [from_program = '', from_slice] = from.split('/')
+  const [to_program = '', to_slice] = to.split('/')
+  if (from_program !== to_program) return mayImport[from_program]?.includes(to_program) ?? false
+  // Files of the server itself wire its folders.
+  if (!from_slice) return true
+  return to_slice !== undefined && server_order.indexOf(to_slice) < server_order.indexOf(from_slice)
 }
 
 /** Static and dynamic imports, and exports from elsewhere. */
@@ -386,10 +244,8 @@ function longFunctions({ path, text }: Source): string[] {
 const parse = (path: string, text: string) =>
   ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true)
 
-/** The longest folder of the table that holds the path. */
+/** `server/<folder>` within the server, else the program. */
 function folderOf(path: string): string {
-  const holders = Object.keys(mayImport).filter((folder) => `${path}/`.startsWith(`${folder}/`))
-  return holders.sort((a, b) => b.length - a.length)[0] ?? dirname(path)
+  const [program = '', folder = ''] = path.split('/')
+  return program === 'server' && server_order.includes(folder) ? `server/${folder}` : program
 }
-
-const chapterOf = (path: string) => path.split('/')[2]

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
 import { addKey } from '../fixtures/served-site.ts'
 import { roles } from '../http/endpoint.ts'
+import { platformEndpoints } from '../platform-endpoints.ts'
 import { type Browser, type ServedPlatform, servedPlatform } from './fixtures/served-platform.ts'
-import { platformEndpoints } from './platform.ts'
 
 const ids: Record<string, string> = {
   user_id: 'user_000000000000',

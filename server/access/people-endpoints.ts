@@ -7,7 +7,6 @@ import { ApiError, invalid } from '../http/errors.ts'
 import { scopeModules } from '../http/scope-modules.ts'
 import { isMailAddress } from '../mail/address.ts'
 import { confirmByLink } from '../mail/recipients.ts'
-import type { Catalog } from '../reports/catalog.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import {
   acceptedExample,
@@ -55,7 +54,6 @@ import {
 export interface PlatformNeeds {
   clock: Clock
   db: Database
-  reportCatalog: Catalog
   /** Whether mails are sent, and where browsers reach this server; null: not told. */
   mail: { is_sent: boolean; public_url: string | null }
 }

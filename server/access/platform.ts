@@ -1,29 +1,12 @@
-/** The owner's platform of a server: its operations, signing in, and who signed in. */
+/** Sign-in to the platform: accounts and sessions. */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '@heliograph/domain/clock'
-import * as curtailment from '../control/platform-endpoints.ts'
-import type { Endpoint } from '../http/endpoint.ts'
 import type { Sessions, Subtree } from '../http/serve-options.ts'
-import * as reports from '../reports/platform-endpoints.ts'
 import type { Database, Log } from '../storage/database.ts'
-import * as audit from './audit-endpoints.ts'
 import { auth_operations, createAuth } from './auth.ts'
-import * as keys from './key-endpoints.ts'
-import type { PlatformNeeds } from './people-endpoints.ts'
-import * as people from './people-endpoints.ts'
 import { createSessions } from './sessions.ts'
 import { auth_path } from './sign-in-hooks.ts'
 import { createSignInLock } from './sign-in-lock.ts'
-import * as sites from './site-endpoints.ts'
-
-export const platformEndpoints: readonly Endpoint<PlatformNeeds>[] = [
-  ...Object.values(people),
-  ...Object.values(keys),
-  ...Object.values(audit),
-  ...Object.values(sites),
-  ...Object.values(curtailment),
-  ...Object.values(reports),
-]
 
 export interface Platform {
   sessions: Sessions

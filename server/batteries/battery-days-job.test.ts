@@ -3,7 +3,7 @@ import test from 'node:test'
 import { silent } from '../../test/postgres.ts'
 import { testSettings } from '../fixtures/job-settings.ts'
 import { servedSite } from '../fixtures/served-site.ts'
-import { jobs } from '../jobs.ts'
+import { createJobTable } from '../jobs.ts'
 import { markBatteryDays } from '../telemetry/battery-day-marks.ts'
 import { addBatteries, addUnitDay } from './fixtures/battery-site.ts'
 
@@ -14,7 +14,8 @@ test('days of batteries are summed up', async (t) => {
   const run = (name: string, instant: string, settings = testSettings, aborted = false) => {
     const signal = aborted ? AbortSignal.abort() : new AbortController().signal
     const clock = { now: () => new Date(instant) }
-    return jobs.find((job) => job.name === name)!.run({ db, clock, log: silent, settings, signal })
+    const job = createJobTable(settings).find((one) => one.name === name)!
+    return job.run({ db, clock, log: silent, signal })
   }
   const sum = (instant: string) => run('sum_battery_days', instant)
   const sumAgain = (instant: string, settings = testSettings) =>

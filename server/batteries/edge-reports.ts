@@ -4,9 +4,9 @@ import { ControlNote, DispatchReport } from '@heliograph/domain/dispatch'
 import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { Transaction } from '../storage/database.ts'
+import { isoTime } from '../storage/values.ts'
 import { type Checker, firstFault } from '../telemetry/first-fault.ts'
 import { isUnstorableJson, Refused, shown } from '../telemetry/refused.ts'
-import { isoTime } from '../telemetry/store-readings.ts'
 
 const listOf = <Of extends TSchema>(item: Of) => Compile(Type.Array(item, { maxItems: 20_000 }))
 const dispatches = listOf(DispatchReport)

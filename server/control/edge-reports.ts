@@ -9,9 +9,9 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { noteReport } from '../storage/curtailment.ts'
 import type { Transaction } from '../storage/database.ts'
+import { isoTime } from '../storage/values.ts'
 import { firstFault } from '../telemetry/first-fault.ts'
 import { isUnstorableJson, Refused, shown } from '../telemetry/refused.ts'
-import { isoTime } from '../telemetry/store-readings.ts'
 
 const checker = Compile(Type.Array(RowReport, { maxItems: curtailment_rows_max }))
 /** Instants end with the year 2999, as those do that are asked for. */

@@ -1,4 +1,4 @@
-import { localDate } from '@heliograph/domain/local-day'
+import { knownTimezone, localDate } from '@heliograph/domain/local-day'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
 import type { Assignment, Fee } from '../contracts/contract-store.ts'
@@ -11,7 +11,6 @@ import { daysSpan, daysSum, pastDaysSpan, spanMeta, type WholeWindow } from '../
 import type { PriceStore } from '../markets/price-store.ts'
 import { awakeTime } from '../plant/daylight.ts'
 import type { SiteFacts } from '../plant/situation.ts'
-import { knownTimezone } from '../reports/periods.ts'
 import { pairOf, type Reads, readCompared } from './compare-markets.ts'
 import { crossBorderPrices } from './cross-border.ts'
 import {

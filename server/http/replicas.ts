@@ -235,3 +235,9 @@ export async function takeShared(
   if (!row) return { granted: false, window: { at_ms: [], counts: [] } }
   return { granted: taken !== undefined, window: inTimeOf(now_ms, row) }
 }
+
+/** Replicas that have gone and windows of requests that are over, by the database's clock. */
+export async function forgetReplicas(db: Database): Promise<void> {
+  await db.execute(`delete from replicas where seen_at < now() - interval '1 hour'`)
+  await db.execute(`delete from rate_windows where updated_at < now() - interval '5 minutes'`)
+}

@@ -1,7 +1,4 @@
 import type { Clock } from '@heliograph/domain/clock'
-import type { WeatherSettings } from '../forecasts/weather/settings.ts'
-import type { MailSettings } from '../mail/settings.ts'
-import type { PriceSettings } from '../markets/fetch.ts'
 import type { Database, Log } from '../storage/database.ts'
 
 /** What every job may use. */
@@ -9,21 +6,8 @@ export interface JobContext {
   db: Database
   clock: Clock
   log: Log
-  settings: JobSettings
   /** Aborted when the server stops or the run is taken from this process: end between two steps. */
   signal: AbortSignal
-}
-
-export interface JobSettings {
-  /** All readings are kept this many days, to whole weeks; null: for ever. */
-  retention_raw_days: number | null
-  /** One reading a minute of each device is kept this many days, no fewer; null: for ever. */
-  retention_minute_days: number | null
-  prices: PriceSettings
-  /** null: no weather forecasts are fetched. */
-  weather_forecast: WeatherSettings | null
-  /** null: no mail is sent. */
-  mail: MailSettings | null
 }
 
 /**

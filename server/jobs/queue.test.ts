@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 import { Registry } from 'prom-client'
 import { eventually, virtualTime } from '../../test/conventions/virtual-time.ts'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
-import { testSettings } from '../fixtures/job-settings.ts'
 import type { Log } from '../storage/log.ts'
 import { defineJob, type Job } from './job.ts'
 import { createJobs, JobRunning } from './queue.ts'
@@ -29,7 +28,6 @@ function queueOf(jobs: readonly Job[], needs: { log?: Log } = {}) {
     clock: time.clock,
     log: silent,
     registry,
-    settings: testSettings,
     options: { poll_s: 0.5, retries_max: 3, retry_delay_s: 0 },
     jobs,
     ...needs,
@@ -110,9 +108,8 @@ test('two run at once beside those that have a turn of their own', async () => {
 
 test('a job runs by name on a virtual clock, and tells when and how long', async () => {
   const { queue, time, figure, runs } = queueOf([
-    job('slow', async ({ clock, settings }) => {
+    job('slow', async ({ clock }) => {
       assert.deepEqual(clock.now(), time.clock.now())
-      assert.equal(settings.retention_raw_days, null)
       time.jump(90_000)
     }),
     job('broken', () => Promise.reject(new Error('why'))),

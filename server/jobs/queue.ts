@@ -5,7 +5,7 @@ import { type JobWithMetadata, PgBoss } from 'pg-boss'
 import type { Registry } from 'prom-client'
 import { tryLock } from '../storage/advisory-lock.ts'
 import type { Database, Log } from '../storage/database.ts'
-import type { Job, JobSettings } from './job.ts'
+import type { Job } from './job.ts'
 import { jobMetrics, type Outcome } from './metrics.ts'
 
 /** Of PostgreSQL's advisory locks, ours for one run of a job at a time: `hgjb`. */
@@ -51,7 +51,6 @@ export interface QueueNeeds {
   log: Log
   registry: Registry
   jobs: readonly Job[]
-  settings: JobSettings
   options?: QueueOptions
 }
 
@@ -103,7 +102,7 @@ export function createJobs(needs: QueueNeeds): Jobs {
 }
 
 /** Runs jobs, some at a time, each under its lock, and counts what becomes of them. */
-function createRunner({ db, clock, log, registry, jobs, settings }: QueueNeeds) {
+function createRunner({ db, clock, log, registry, jobs }: QueueNeeds) {
   const metrics = jobMetrics(
     registry,
     jobs.map(({ name }) => name),
@@ -119,7 +118,7 @@ function createRunner({ db, clock, log, registry, jobs, settings }: QueueNeeds) 
       metrics.observe(job.name, outcome, now_ms, now_ms - began_ms)
     }
     try {
-      await locked(db, job.name, () => job.run({ db, clock, log, settings, signal }))
+      await locked(db, job.name, () => job.run({ db, clock, log, signal }))
       ended('succeeded')
     } catch (error) {
       ended('failed')

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Registry } from 'prom-client'
 import { silent, testDatabase } from '../../test/postgres.ts'
-import { testSettings } from '../fixtures/job-settings.ts'
 import { defineJob } from './job.ts'
 import { createJobs } from './queue.ts'
 import { requestWhenNotified } from './wake.ts'
@@ -24,7 +23,6 @@ test('a job that nothing schedules runs soon after its channel was notified', as
     clock: { now: () => new Date('2026-06-21T10:00:00Z') },
     log: silent,
     registry: new Registry(),
-    settings: testSettings,
     jobs: [woken],
     options: { poll_s: 0.5, retries_max: 0, retry_delay_s: 0 },
   })

@@ -1,4 +1,3 @@
-/** What is of no use any more, outside of readings. */
 import type { Database } from '../storage/database.ts'
 
 /** The epoch of an edge's journal. Importers name theirs otherwise. */
@@ -17,10 +16,4 @@ export async function forgetAbandonedJournals(db: Database): Promise<void> {
        and e.acked_epoch is not null and f.epoch <> e.acked_epoch and f.epoch ~ $1`,
     [journal_epoch],
   )
-}
-
-/** Replicas that have gone and windows of requests that are over, by the database's clock. */
-export async function forgetReplicas(db: Database): Promise<void> {
-  await db.execute(`delete from replicas where seen_at < now() - interval '1 hour'`)
-  await db.execute(`delete from rate_windows where updated_at < now() - interval '5 minutes'`)
 }

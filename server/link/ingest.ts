@@ -6,8 +6,9 @@ import { applyInventory, unknown_words } from '../plant/inventory.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { lastEvent, recordEvent } from '../storage/events.ts'
 import { keepPartitions, type PartitionKeeper } from '../storage/partitions.ts'
+import { isoTime } from '../storage/values.ts'
 import { storeRelayEvents } from '../telemetry/relay-events.ts'
-import { isoTime, mergeTables, storeReadings } from '../telemetry/store-readings.ts'
+import { mergeTables, storeReadings } from '../telemetry/store-readings.ts'
 import { type Content, type PreparedFrame, prepareFrame, refuseFrame } from './frames.ts'
 
 /** Who sends: the journal that numbers the frames. */

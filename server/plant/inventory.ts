@@ -12,7 +12,7 @@ import {
   stringsOf,
 } from '@heliograph/domain/site'
 import type { Transaction } from '../storage/database.ts'
-import { isoTime } from '../telemetry/store-readings.ts'
+import { isoTime } from '../storage/values.ts'
 import { tellMovedPositions } from './inventory-positions.ts'
 import { tellRetirements } from './retirements.ts'
 

@@ -1,4 +1,6 @@
 /** What the writes do to subscriptions, each within the transaction of its request. */
+
+import { knownTimezone } from '@heliograph/domain/local-day'
 import type { Caller, Request, WriteParts } from '../http/endpoint.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { requireMatch } from '../http/etag.ts'
@@ -8,7 +10,6 @@ import { requireRoom, takeTurn } from './asked-runs.ts'
 import type { Catalog } from './catalog.ts'
 import { failureOf } from './faults.ts'
 import { loggerFaults } from './ordered-plants.ts'
-import { knownTimezone } from './periods.ts'
 import { failQueuedRuns, queueRun } from './runs.ts'
 import type { NewSubscription, SubscriptionChange } from './schemas.ts'
 import {

@@ -160,20 +160,8 @@ export function localDays(
   }
 }
 
-/** The name as the IANA database writes it; null where it has none such. */
-export function knownTimezone(name: string): string | null {
-  // Temporal takes an offset for a zone, which knows no summer.
-  if (!/^[A-Za-z]/.test(name)) return null
-  try {
-    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId
-  } catch (error) {
-    if (error instanceof RangeError) return null
-    throw error
-  }
-}
+const localDay = (at: Date, timezone: string) =>
+  Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(timezone).toPlainDate()
 
 /** YYYY-MM-DD. */
 export const localDate = (at: Date, timezone: string): string => localDay(at, timezone).toString()
-
-const localDay = (at: Date, timezone: string) =>
-  Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(timezone).toPlainDate()

@@ -1,15 +1,21 @@
 /** Reports that a person orders once, over dates of their own. */
+import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
-import type { PlatformNeeds } from '../access/people-endpoints.ts'
 import { SiteId } from '../access/schemas.ts'
 import { isGiven, loadSites, requireModule, siteKey } from '../http/authorize.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { invalid } from '../http/errors.ts'
 import { refuseInSafeMode } from '../http/safe-mode.ts'
+import type { Catalog } from './catalog.ts'
 import { one_off_fields, orderOnce } from './one-off.ts'
 import { RunId } from './run.ts'
 
 const closed = { additionalProperties: false } as const
+
+export interface ReportOrderNeeds {
+  clock: Clock
+  reportCatalog: Catalog
+}
 
 export const orderReport = endpoint({
   tag: 'Platform',
@@ -39,7 +45,7 @@ export const orderReport = endpoint({
     },
     answer: { run_id: '5b1f0c1e-6f0b-4c55-8a53-0f6f3f4f2f11', status: 'queued' },
   },
-  async handle({ tx, caller, body }, { clock, reportCatalog }: PlatformNeeds) {
+  async handle({ tx, caller, body }, { clock, reportCatalog }: ReportOrderNeeds) {
     const { site_id, ...order } = body
     requireModule(caller, 'basic_scada')
     const key = siteKey(caller.client_id, site_id)

@@ -1,4 +1,5 @@
 /** A subscription to a report: its record, and what must hold of what is ordered. */
+import { knownTimezone } from '@heliograph/domain/local-day'
 import { type Static, Type } from 'typebox'
 import type { Violation } from '../http/errors.ts'
 import { id_max, Nullable } from '../http/params.ts'
@@ -6,13 +7,7 @@ import { isMailAddress } from '../mail/address.ts'
 import { At, iso } from '../plant/frame.ts'
 import { Name } from '../work/fields.ts'
 import type { Catalog } from './catalog.ts'
-import {
-  frequencies,
-  knownTimezone,
-  type ReportSchedule,
-  reportPeriods,
-  templatePeriodOf,
-} from './periods.ts'
+import { frequencies, type ReportSchedule, reportPeriods, templatePeriodOf } from './periods.ts'
 import { RunId, type RunStatus, reportFormats, runStatuses } from './run.ts'
 import type { ReportTemplate } from './template.ts'
 

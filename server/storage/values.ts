@@ -90,3 +90,6 @@ export const types: pg.CustomTypesConfig = {
       format as 'text',
     )) as unknown as pg.CustomTypesConfig['getTypeParser'],
 }
+
+/** An instant as SQL takes it. */
+export const isoTime = (at_ms: number): string => new Date(at_ms).toISOString()

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
-import { testSettings } from '../fixtures/job-settings.ts'
 import {
   edge_id,
   foundSite,
@@ -38,13 +37,15 @@ const count = async (table: string) =>
   (await database.db.query<{ count: number }>(`select count(*) from ${table}`))[0]!.count
 
 const thin = () =>
-  keepTiers({
-    db: database.db,
-    clock: { now: () => new Date(now_ms) },
-    log: silent,
-    settings: { ...testSettings, retention_raw_days: 35, retention_minute_days: 100 },
-    signal: new AbortController().signal,
-  })
+  keepTiers(
+    {
+      db: database.db,
+      clock: { now: () => new Date(now_ms) },
+      log: silent,
+      signal: new AbortController().signal,
+    },
+    { retention_raw_days: 35, retention_minute_days: 100 },
+  )
 
 async function ingest(seq: number, ...frames: { kind: string; payload: unknown }[]) {
   const batch = { site_id, edge_id, epoch: 'tiers', lane: 'backlog', received_at: now_ms } as const

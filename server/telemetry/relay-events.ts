@@ -3,8 +3,8 @@ import type { LinkEvent } from '@heliograph/domain/link'
 import { RelayChange, relayCodePrefix } from '@heliograph/domain/node'
 import { Compile } from 'typebox/compile'
 import type { Transaction } from '../storage/database.ts'
+import { isoTime } from '../storage/values.ts'
 import { Refused, shown } from './refused.ts'
-import { isoTime } from './store-readings.ts'
 
 const change = Compile(RelayChange)
 

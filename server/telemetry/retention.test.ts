@@ -4,7 +4,6 @@ import { readingKinds } from '@heliograph/domain/readings'
 import { day_ms } from '@heliograph/domain/utc-day'
 import fc from 'fast-check'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
-import { testSettings } from '../fixtures/job-settings.ts'
 import { edge_id, foundSite, inverterFrame, site_id } from '../link/fixtures/plant.ts'
 import { ingestInto } from '../link/ingest.ts'
 import { emptyHour } from '../performance/rollups/inverter-hour.ts'
@@ -101,13 +100,15 @@ const run = (
     log = silent,
   }: { minute_days?: number | null; log?: Log } = {},
 ) =>
-  keepTiers({
-    db: database.db,
-    clock: { now: () => new Date(now_ms) },
-    log,
-    settings: { ...testSettings, retention_raw_days, retention_minute_days: minute_days },
-    signal: new AbortController().signal,
-  })
+  keepTiers(
+    {
+      db: database.db,
+      clock: { now: () => new Date(now_ms) },
+      log,
+      signal: new AbortController().signal,
+    },
+    { retention_raw_days, retention_minute_days: minute_days },
+  )
 
 const remaining = async () =>
   database.db.query<{ week: number; kind: string; rows: number }>(

@@ -55,9 +55,18 @@ export function keptFrom(now: Date, retention_days: number): Date {
   return new Date(now.getTime() - retention_days * day_ms)
 }
 
+export interface RetentionSettings {
+  /** All readings are kept this many days, to whole weeks; null: for ever. */
+  retention_raw_days: number | null
+  /** One reading a minute of each device is kept this many days, no fewer; null: for ever. */
+  retention_minute_days: number | null
+}
+
 /** Takes every week down to the tier that its age is of, except those that are not summed up. */
-export async function keepTiers(context: JobContext): Promise<void> {
-  const { retention_raw_days: raw_days, retention_minute_days: minute_days } = context.settings
+export async function keepTiers(
+  context: JobContext,
+  { retention_raw_days: raw_days, retention_minute_days: minute_days }: RetentionSettings,
+): Promise<void> {
   if (raw_days === null) return
   const now = context.clock.now()
   const minutes_from = minute_days === null ? null : keptFrom(now, minute_days)

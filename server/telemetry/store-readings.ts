@@ -1,5 +1,6 @@
 import { columnsOf, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Transaction } from '../storage/database.ts'
+import { isoTime } from '../storage/values.ts'
 import { markBatteryDays } from './battery-day-marks.ts'
 import { believed_ahead_ms_max, copyColumns, type EncodedTable, type Trace } from './readings.ts'
 import { touchHours } from './touched-hours.ts'
@@ -183,7 +184,3 @@ async function moveLatest(
 
 const minimum = (values: readonly number[]) => values.reduce((a, b) => Math.min(a, b))
 const maximum = (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b))
-
-export function isoTime(at_ms: number): string {
-  return new Date(at_ms).toISOString()
-}

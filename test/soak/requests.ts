@@ -4,10 +4,10 @@
  */
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { auth_operations } from '@heliograph/server/access/auth'
-import { platformEndpoints } from '@heliograph/server/access/platform'
 import { auth_path } from '@heliograph/server/access/sign-in-hooks'
 import { endpoints } from '@heliograph/server/endpoints'
 import { scopes } from '@heliograph/server/http/endpoint'
+import { platformEndpoints } from '@heliograph/server/platform-endpoints'
 import type { Queries } from '@heliograph/server/storage/database'
 import fc from 'fast-check'
 import type { AnyEndpoint } from '../conventions/calls.ts'

@@ -1,0 +1,19 @@
+/** Every operation of the owner's platform: by session and role, for its pages alone. */
+import * as audit from './access/audit-endpoints.ts'
+import * as keys from './access/key-endpoints.ts'
+import type { PlatformNeeds } from './access/people-endpoints.ts'
+import * as people from './access/people-endpoints.ts'
+import * as sites from './access/site-endpoints.ts'
+import * as curtailment from './control/platform-endpoints.ts'
+import type { Endpoint } from './http/endpoint.ts'
+import type { ReportOrderNeeds } from './reports/platform-endpoints.ts'
+import * as reports from './reports/platform-endpoints.ts'
+
+export const platformEndpoints: readonly Endpoint<PlatformNeeds & ReportOrderNeeds>[] = [
+  ...Object.values(people),
+  ...Object.values(keys),
+  ...Object.values(audit),
+  ...Object.values(sites),
+  ...Object.values(curtailment),
+  ...Object.values(reports),
+]
