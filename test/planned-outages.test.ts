@@ -84,6 +84,7 @@ test('an outage lowers what its plant and the site will give, from the next answ
   }
   // The run is kept as it was issued, and none was made for it.
   assert.equal(held.one.run_id, free.one.run_id)
+  site.clock.set('2026-06-21T09:01:00Z')
   const next = await forecast('&refresh=true')
   assert.ok(next.one.run_id > held.one.run_id)
   assert.deepEqual(leftOf(next.one, free.one), [1, 0.6, 0.8, 1])

@@ -231,7 +231,7 @@ test('limits and outages that are known lower what is left, and nothing else', a
   assert.deepEqual(await both(), free)
   await site.db.execute(
     `insert into planned_outages (site_id, start_at, end_at, unavailable_pct, created_at)
-     values ('demo', '2026-06-22T00:00Z', '2026-06-23T00:00Z', 40, now())`,
+     values ('demo', '2026-06-22T00:00Z', '2026-06-23T00:00Z', 40, '2026-06-21T09:40Z')`,
   )
   const out = await both()
   for (const name of ['p10_kw', 'p50_kw', 'p90_kw', 'limited_p50_kw'] as const) {

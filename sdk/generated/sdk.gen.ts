@@ -1226,7 +1226,7 @@ export class Operations extends HeyApiClient {
     /**
      * What every plant and the site will produce on a day
      *
-     * One item for each plant by id; the site is `meta.site`. Forecasts are made for today and the two days that follow, when a new weather forecast has come, and kept; of a day that is over it is the last that was issued. `limited_p50_kw` is `p50_kw` lowered to what curtailment rows and planned outages that are known now leave of it; the site by what its plants lose. P10, P50 and P90 are quantiles: with a probability of 10 % the power stays below `p10_kw`, with 90 % below `p90_kw`, so that p10 <= p50 <= p90. They do not add: the site has a model of its own, and the quantiles of a day are no sums of those of its steps. `refresh` makes a new one now, which all who ask for it meanwhile share.
+     * One item for each plant by id; the site is `meta.site`. Forecasts are made for today and the two days that follow, when a new weather forecast has come, and kept; of a day that is over it is the last that was issued. Steps that had begun when a forecast was issued keep what the forecast before it had for them; only the first forecast of a day covers the whole day. `limited_p50_kw` is `p50_kw` lowered to what curtailment rows and planned outages that are known now leave of it; the site by what its plants lose. P10, P50 and P90 are quantiles: with a probability of 10 % the power stays below `p10_kw`, with 90 % below `p90_kw`, so that p10 <= p50 <= p90. They do not add: the site has a model of its own, and the quantiles of a day are no sums of those of its steps. `refresh` makes a new one now, at most one a minute for each plant: within a minute of the last forecast, that one is returned.
      */
     public predictionsForecastList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
@@ -1249,7 +1249,7 @@ export class Operations extends HeyApiClient {
     /**
      * What a logger (plant) will produce on a day
      *
-     * Forecasts are made for today and the two days that follow, when a new weather forecast has come, and kept; of a day that is over it is the last that was issued. `limited_p50_kw` is `p50_kw` lowered to what curtailment rows and planned outages that are known now leave of it; the site by what its plants lose. P10, P50 and P90 are quantiles: with a probability of 10 % the power stays below `p10_kw`, with 90 % below `p90_kw`, so that p10 <= p50 <= p90. They do not add: the site has a model of its own, and the quantiles of a day are no sums of those of its steps.
+     * Forecasts are made for today and the two days that follow, when a new weather forecast has come, and kept; of a day that is over it is the last that was issued. Steps that had begun when a forecast was issued keep what the forecast before it had for them; only the first forecast of a day covers the whole day. `limited_p50_kw` is `p50_kw` lowered to what curtailment rows and planned outages that are known now leave of it; the site by what its plants lose. P10, P50 and P90 are quantiles: with a probability of 10 % the power stays below `p10_kw`, with 90 % below `p90_kw`, so that p10 <= p50 <= p90. They do not add: the site has a model of its own, and the quantiles of a day are no sums of those of its steps.
      */
     public predictionsForecastGet<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;

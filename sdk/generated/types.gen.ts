@@ -14703,7 +14703,7 @@ export type PredictionsForecastListData = {
          */
         date?: string;
         /**
-         * Makes a new forecast instead of giving the last one.
+         * Makes a new forecast where the last one is a minute old or older.
          */
         refresh?: boolean;
     };

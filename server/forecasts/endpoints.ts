@@ -62,7 +62,9 @@ const whole = { truncated: false, next_start: null }
 
 const forecastRules =
   'Forecasts are made for today and the two days that follow, when a new weather forecast has ' +
-  'come, and kept; of a day that is over it is the last that was issued. ' +
+  'come, and kept; of a day that is over it is the last that was issued. Steps that had begun ' +
+  'when a forecast was issued keep what the forecast before it had for them; only the first ' +
+  'forecast of a day covers the whole day. ' +
   `\`limited_p50_kw\` is ${limitedRule} ${quantileRule}`
 
 export const listForecasts = endpoint({
@@ -72,12 +74,13 @@ export const listForecasts = endpoint({
   summary: 'What every plant and the site will produce on a day',
   description:
     `One item for each plant by id; the site is \`meta.site\`. ${forecastRules} \`refresh\` makes ` +
-    'a new one now, which all who ask for it meanwhile share.',
+    'a new one now, at most one a minute for each plant: within a minute of the last forecast, ' +
+    'that one is returned.',
   query: {
     date: Day,
     refresh: Type.Optional(
       Type.Boolean({
-        description: 'Makes a new forecast instead of giving the last one.',
+        description: 'Makes a new forecast where the last one is a minute old or older.',
         examples: [false],
       }),
     ),

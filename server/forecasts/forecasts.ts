@@ -5,10 +5,13 @@ import type { Database } from '../storage/database.ts'
 import { runForAll } from '../storage/reader.ts'
 import { isOutage, type KnownLimit, readKnownLimits } from './limits.ts'
 import { withoutOutages } from './outages.ts'
-import { isWithinReach, makeRuns, readIssued } from './production-runs.ts'
+import { type Issued, isWithinReach, makeRuns, readIssued } from './production-runs.ts'
 import { type ForecastRun, newestRuns } from './run-store.ts'
 import { readForecastSite, readPlants, type Target, targetsOf } from './targets.ts'
 import type { ForecastThread } from './thread.ts'
+
+/** A request for a new run is answered from the last one for so long. */
+const refresh_interval_ms = 60_000
 
 interface PlantName {
   logger_id: number
@@ -43,13 +46,20 @@ export function createForecasts(needs: {
   thread: ForecastThread
 }): Forecasts {
   const { db, clock } = needs
-  const underway = new Map<string, Promise<void>>()
+  const underway = new Map<string, Promise<boolean>>()
 
-  function make(site_id: string, day: number): Promise<void> {
+  /** Returns whether new runs were kept. */
+  function make(
+    site_id: string,
+    day: number,
+    isWanted: (issued: Issued) => boolean,
+  ): Promise<boolean> {
     const key = `${site_id} ${day}`
     let making = underway.get(key)
     if (!making) {
-      making = runForAll(() => makeRuns(needs, site_id, [day])).finally(() => underway.delete(key))
+      making = runForAll(() => makeRuns(needs, site_id, { days: [day], isWanted })).finally(() =>
+        underway.delete(key),
+      )
       underway.set(key, making)
     }
     return making
@@ -64,11 +74,14 @@ export function createForecasts(needs: {
         readKnownLimits(db, site_id, { from: new Date(day), to: new Date(day + day_ms) }),
       ])
       const targets = targetsOf(plants)
-      let { runs, is_due } = await readIssued(db, site_id, { targets, day, now })
+      const isWanted = (issued: Issued) =>
+        issued.is_due || (refresh && !isFresh(issued.runs, clock.now()))
+      const issued = await readIssued(db, site_id, { targets, day, now })
+      let { runs } = issued
       const is_within_reach = isWithinReach(day, now)
-      const is_new = is_within_reach && plants.length > 0 && (refresh || is_due)
-      if (is_new) {
-        await make(site_id, day)
+      let is_new = false
+      if (is_within_reach && plants.length > 0 && isWanted(issued)) {
+        is_new = await make(site_id, day, isWanted)
         const until = new Date(clock.now().getTime() + 1)
         runs = await newestRuns(db, site_id, { targets, target_date: date, until })
       }
@@ -92,6 +105,9 @@ export function createForecasts(needs: {
     },
   }
 }
+
+const isFresh = (runs: readonly ForecastRun[], now: Date): boolean =>
+  runs.some(({ issued_at }) => now.getTime() - issued_at.getTime() < refresh_interval_ms)
 
 function apart(known: readonly KnownLimit[]) {
   return {

@@ -17,14 +17,20 @@ export interface PlantShare {
   power(span: Span): number
 }
 
-/** Of a plant: the greatest of the outages at once counts. */
+/**
+ * Of a plant: the greatest of the outages at once counts. An outage that was reported after a span
+ * had begun changes nothing of its forecast.
+ */
 const plantInService =
   (logger_id: number, outages: readonly KnownLimit[]): InService =>
   (span) =>
     limitedPower(
       1,
       span,
-      outages.filter((outage) => outage.logger_id === logger_id),
+      outages.filter(
+        ({ logger_id: id, told_ms }) =>
+          id === logger_id && (told_ms === null || told_ms <= span.start_ms),
+      ),
     )
 
 /** Of a plant, or of the site by what its plants give of the whole. */

@@ -2,24 +2,18 @@
 import type { Clock } from '@heliograph/domain/clock'
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Plant } from '@heliograph/forecast/plant'
-import type { Database, Log, Queries } from '../storage/database.ts'
+import type { Database, Log, Queries, Transaction } from '../storage/database.ts'
+import type { KnownStep } from './weather/run.ts'
+import { createWeatherForecastStore } from './weather/store.ts'
+import { keepBegunSteps } from './begun-steps.ts'
 import { type Course, readCourses } from './course.ts'
 import { eachOf } from './each-of.ts'
 import { modelInUse, setAside } from './model-store.ts'
 import { isOutdated, readRunBasis } from './run-basis.ts'
 import { type ForecastRun, type NewRun, newestRuns, seriesOf, storeRuns } from './run-store.ts'
-import {
-  type ForecastSite,
-  type ForecastTarget,
-  readForecastSite,
-  readPlants,
-  type Target,
-  targetsOf,
-} from './targets.ts'
+import { type ForecastSite, type ForecastTarget, readForecastSite, readPlants, type Target, targetsOf } from './targets.ts'
 import type { Grid, History, PredictItem } from './tasks.ts'
 import type { ForecastThread } from './thread.ts'
-import type { KnownStep } from './weather/run.ts'
-import { createWeatherForecastStore } from './weather/store.ts'
 import { onGrid, packSteps } from './weather-grid.ts'
 
 const minute_ms = 60_000
@@ -28,6 +22,8 @@ const hour_ms = 60 * minute_ms
 const days_ahead = 2
 /** Of history that tells how far physics is off at a plant without a model. */
 const history_ms = 30 * day_ms
+/** Of PostgreSQL's advisory locks, ours for whoever stores the runs of a site and day: `hgfr`. */
+const advisory_class = 0x68676672
 /** How long before each of its steps the weather of that history was known. */
 const history_leads_h = [1, 12, 36, 60] as const
 
@@ -52,6 +48,13 @@ export function plantOf(site: ForecastSite, target: ForecastTarget): Plant | nul
   return { rated_power_kw, dc_capacity_kwp, place: site.place, arrays }
 }
 
+/** The newest runs of targets for a day. */
+export interface Issued {
+  runs: ForecastRun[]
+  /** Whether they are to be made anew. */
+  is_due: boolean
+}
+
 /**
  * The newest runs of targets for a day, and whether they are to be made anew, for requests and the
  * job alike: where one no longer stands, or a target that can be forecast has none.
@@ -60,7 +63,7 @@ export async function readIssued(
   db: Queries,
   site_id: string,
   { targets, day, now }: { targets: readonly Target[]; day: number; now: Date },
-): Promise<{ runs: ForecastRun[]; is_due: boolean }> {
+): Promise<Issued> {
   const until = new Date(now.getTime() + 1)
   const [runs, basis] = await Promise.all([
     newestRuns(db, site_id, { targets, target_date: utcDate(day), until }),
@@ -76,24 +79,31 @@ export async function readIssued(
   return { runs, is_due: missing.some((target) => plantOf(site!, target) !== null) }
 }
 
+interface RunsWanted {
+  /** Midnights UTC, Unix ms. */
+  days: readonly number[]
+  /** Asked again of what is issued when the runs of a day are stored, as others may have run. */
+  isWanted(issued: Issued): boolean
+}
+
 /**
- * Makes and keeps a run of every target of a site for each of some days (midnights UTC, Unix ms)
- * from what is known now; targets whose panels or position are not known have none. All runs of a
- * day are kept, or none.
+ * Makes and keeps a run of every target of a site for each of some days from what is known now;
+ * targets whose panels or position are not known have none. All runs of a day are kept, or none.
+ * Returns whether any were kept.
  */
 export async function makeRuns(
   needs: RunNeeds,
   site_id: string,
-  days: readonly number[],
-): Promise<void> {
+  { days, isWanted }: RunsWanted,
+): Promise<boolean> {
   const { db, clock, thread } = needs
   const site = await readForecastSite(db, site_id)
-  if (!site) return
+  if (!site) return false
   const wanted = site.targets.flatMap((target) => {
     const plant = plantOf(site, target)
     return plant ? [{ target, plant }] : []
   })
-  if (wanted.length === 0 || days.length === 0) return
+  if (wanted.length === 0 || days.length === 0) return false
   const issued_at = clock.now()
   const weather = await weatherOf(db, site_id, { days, at: issued_at })
   const items = await itemsOf(needs, site, { wanted, weather })
@@ -103,9 +113,10 @@ export async function makeRuns(
     await setAside(db, site_id, { target, version: version!, at: issued_at })
   }
   // They are without a model now.
-  if (unread.length > 0) return makeRuns(needs, site_id, days)
+  if (unread.length > 0) return makeRuns(needs, site_id, { days, isWanted })
   const targets = items.map(({ target }) => target)
   const basis = await readRunBasis(db, site_id, { targets, day: days[0]!, now: issued_at })
+  let are_kept = false
   for (const [at, { day, known }] of weather.entries()) {
     const runs = items.map(({ target, version, days }, nth): NewRun => {
       const { grid, weather: of_day } = days[at]!
@@ -123,8 +134,30 @@ export async function makeRuns(
         resolution_minutes: grid.step_ms / minute_ms,
       }
     })
-    await db.transaction((tx) => storeRuns(tx, site_id, runs))
+    const kept = await db.transaction((tx) => keepRuns(tx, site_id, { day, runs, clock, isWanted }))
+    are_kept ||= kept
   }
+  return are_kept
+}
+
+/** Stores the runs of a day unless they are no longer wanted; returns whether they were. */
+async function keepRuns(
+  tx: Transaction,
+  site_id: string,
+  order: Pick<RunsWanted, 'isWanted'> & { day: number; runs: readonly NewRun[]; clock: Clock },
+): Promise<boolean> {
+  const { day, runs, clock, isWanted } = order
+  await tx.query('select pg_advisory_xact_lock($1, hashtext($2))', [
+    advisory_class,
+    `${site_id} ${utcDate(day)}`,
+  ])
+  const targets = runs.map(({ target }) => target)
+  const issued = await readIssued(tx, site_id, { targets, day, now: clock.now() })
+  if (!isWanted(issued)) return false
+  const earlier = new Map(issued.runs.map((run) => [run.target, run]))
+  const whole = runs.map((run) => keepBegunSteps(run, earlier.get(run.target)))
+  await storeRuns(tx, site_id, whole)
+  return true
 }
 
 type Item = PredictItem & { target: Target; version: number | null }
@@ -242,6 +275,6 @@ export async function runForecasts(
       const { is_due } = await readIssued(db, site_id, { targets, day, now })
       if (is_due) due.push(day)
     }
-    await makeRuns(needs, site_id, due)
+    await makeRuns(needs, site_id, { days: due, isWanted: ({ is_due }) => is_due })
   })
 }

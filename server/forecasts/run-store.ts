@@ -1,4 +1,7 @@
-/** Forecasts as they were issued. None is ever changed, so that what was said when stays known. */
+/**
+ * Forecasts as they were issued. None is ever changed, so that what was said when stays known, for
+ * as long as forecasts are scored. Of older days what was sold and what was said last stay.
+ */
 import { rounded } from '@heliograph/domain/significant'
 import type {
   Confidence,
@@ -35,7 +38,7 @@ interface RunHead {
 }
 
 /** A value for each step from 00:00Z of the day on. */
-interface RunSeries {
+export interface RunSeries {
   p10_kw: number[]
   p50_kw: number[]
   p90_kw: number[]

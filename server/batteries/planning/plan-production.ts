@@ -4,6 +4,7 @@ import { isOutage, readKnownLimits } from '../../forecasts/limits.ts'
 import { withoutOutages } from '../../forecasts/outages.ts'
 import { newestRuns } from '../../forecasts/run-store.ts'
 import { readPlants, targetOf, targetsOf } from '../../forecasts/targets.ts'
+import { meanOver } from '../../forecasts/step-means.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { PlanDay } from './plan-prices.ts'
 
@@ -41,13 +42,4 @@ export async function readDayProduction(
       meanOver(run.p50_kw, (nth * step_ms) / run_step_ms, ((nth + 1) * step_ms) / run_step_ms),
     ),
   }
-}
-
-/** Of steps `from` until before `to`, which need not be whole; beyond the last there is nothing. */
-function meanOver(values: readonly number[], from: number, to: number): number {
-  let sum = 0
-  for (let nth = Math.floor(from); nth < to; nth += 1) {
-    sum += (values[nth] ?? 0) * (Math.min(to, nth + 1) - Math.max(from, nth))
-  }
-  return sum / (to - from)
 }
