@@ -12,7 +12,7 @@ import { deleteExpired } from './http/idempotency.ts'
 import { forgetReplicas } from './http/replicas.ts'
 import { forgetWrites } from './http/write-audit.ts'
 import { defineJob, type Job, type JobContext } from './jobs/job.ts'
-import { forgetAbandonedJournals } from './link/abandoned-journals.ts'
+import { forgetAbandonedJournals, forgetReplicas } from './link/abandoned-journals.ts'
 import { forgetMails } from './mail/deliveries.ts'
 import { sendMails } from './mail/send.ts'
 import type { MailSettings } from './mail/settings.ts'
@@ -27,6 +27,7 @@ import { ensurePartitions, weeksAhead } from './storage/partitions.ts'
 import { watchGaps } from './telemetry/gaps/watch.ts'
 import { keepTiers, type RetentionSettings } from './telemetry/retention.ts'
 import { watchWorkOrders } from './work/overdue.ts'
+import { thinRuns } from './forecasts/thin-runs.ts'
 
 /** Beside those that late readings marked, as the ratings of a unit may have been corrected. */
 const battery_days_again = 15
@@ -168,6 +169,12 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => [
     schedule: '2-59/5 * * * *',
     seconds_max: 3600,
     run: ({ db, clock, log, signal }) => runAll({ db, clock, log, signal }),
+  }),
+  defineJob({
+    name: 'thin_forecasts',
+    schedule: '25 3 * * *',
+    seconds_max: 3600,
+    run: ({ db, clock, signal }) => thinRuns(db, clock.now(), signal),
   }),
   defineJob({
     name: 'plan_reports',
