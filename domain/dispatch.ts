@@ -67,7 +67,7 @@ export const DispatchReport = Type.Object(
     schedule_id: Type.Union([Id, Type.Null()]),
     /** Of the hour or quarter that asks for it. */
     interval_start_at: When,
-    source: Type.Enum(['schedule', 'operator', 'optimizer', 'safety', 'grid_service']),
+    source: Type.Enum(['schedule', 'operator']),
     requested_power_kw: Power,
     /** Null where the grid permit clamps: no message carries a figure of it. */
     clamped_power_kw: SomePower,
@@ -84,7 +84,7 @@ export const DispatchReport = Type.Object(
 )
 
 /** Who decides over a unit, the highest first. */
-export const controlTiers = ['protection', 'permit', 'operator', 'dispatch', 'optimizer'] as const
+export const controlTiers = ['protection', 'permit', 'operator', 'dispatch'] as const
 export type ControlTier = (typeof controlTiers)[number]
 
 /**
@@ -107,7 +107,6 @@ export const ControlNote = Type.Object(
       'start',
       'clamp',
       'release',
-      'mode_change',
       'handover',
       'watchdog',
     ]),

@@ -1681,7 +1681,7 @@ export class Operations extends HeyApiClient {
     public bessControlLogList<ThrowOnError extends boolean = true>(parameters: {
         site_id: string;
         bess_id: number;
-        tier?: 'protection' | 'permit' | 'operator' | 'dispatch' | 'optimizer';
+        tier?: 'protection' | 'permit' | 'operator' | 'dispatch';
         limit?: number;
         cursor?: string;
     }, options?: Options<never, ThrowOnError>): RequestResult<BessControlLogListResponses, BessControlLogListErrors, ThrowOnError, 'data'> {

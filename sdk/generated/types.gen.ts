@@ -469,9 +469,9 @@ export type BatteryAlarmState = {
     message: string | null;
     description: string | null;
     /**
-     * Where it comes from: `bms`, the management system of the unit; `ems`, the edge; `communication`: something of the unit does not answer, or shows no sign of life. `hvac` and `meter` are kept for devices that tell of these.
+     * Where it comes from: `bms`, the management system of the unit; `ems`, the edge; `communication`: something of the unit does not answer, or shows no sign of life. `meter` is not filled yet: needs meters that report alarms.
      */
-    source: 'bms' | 'cluster' | 'pcs' | 'hvac' | 'fire' | 'meter' | 'ems' | 'communication';
+    source: 'bms' | 'cluster' | 'pcs' | 'fire' | 'meter' | 'ems' | 'communication';
     /**
      * The cluster; null for what is of none, and for an alarm that is set in no cluster.
      */
@@ -544,9 +544,9 @@ export type BatteryAlarmTransition = {
      */
     message: string;
     /**
-     * Where it comes from: `bms`, the management system of the unit; `ems`, the edge; `communication`: something of the unit does not answer, or shows no sign of life. `hvac` and `meter` are kept for devices that tell of these.
+     * Where it comes from: `bms`, the management system of the unit; `ems`, the edge; `communication`: something of the unit does not answer, or shows no sign of life. `meter` is not filled yet: needs meters that report alarms.
      */
-    source: 'bms' | 'cluster' | 'pcs' | 'hvac' | 'fire' | 'meter' | 'ems' | 'communication';
+    source: 'bms' | 'cluster' | 'pcs' | 'fire' | 'meter' | 'ems' | 'communication';
     /**
      * The cluster; null for what is of none.
      */
@@ -624,10 +624,6 @@ export type BatteryAlarmsBySource = {
     /**
      * Alarms of it that are set.
      */
-    hvac: number;
-    /**
-     * Alarms of it that are set.
-     */
     fire: number;
     /**
      * Alarms of it that are set.
@@ -655,12 +651,12 @@ export type BatteryControlNote = {
     /**
      * Who decides, the highest first: `protection` of battery and PCS, the grid `permit`, an `operator`, the `dispatch` of approved schedules, an `optimizer`.
      */
-    tier: 'protection' | 'permit' | 'operator' | 'dispatch' | 'optimizer';
+    tier: 'protection' | 'permit' | 'operator' | 'dispatch';
     /**
      * The rule or the schedule that decided, or the name of the key or person.
      */
     actor: string;
-    action: 'setpoint' | 'hold' | 'stop' | 'start' | 'clamp' | 'release' | 'mode_change' | 'handover' | 'watchdog' | 'approve' | 'reject';
+    action: 'setpoint' | 'hold' | 'stop' | 'start' | 'clamp' | 'release' | 'handover' | 'watchdog' | 'approve' | 'reject';
     /**
      * Before; null where not known, or where the grid permit held it.
      */
@@ -677,7 +673,7 @@ export type BatteryControlNote = {
     /**
      * Who decides, the highest first: `protection` of battery and PCS, the grid `permit`, an `operator`, the `dispatch` of approved schedules, an `optimizer`.
      */
-    overrode_tier: 'protection' | 'permit' | 'operator' | 'dispatch' | 'optimizer' | null;
+    overrode_tier: 'protection' | 'permit' | 'operator' | 'dispatch' | null;
     /**
      * See /bess/schedules/{schedule_id}.
      */
@@ -833,7 +829,7 @@ export type BatteryDispatch = {
     /**
      * Who decided on it: a schedule, or an `operator` where a curtailment leaves less than the schedule asks for.
      */
-    source: 'schedule' | 'operator' | 'optimizer' | 'safety' | 'grid_service';
+    source: 'schedule' | 'operator';
     /**
      * Asked for; positive discharges.
      */
@@ -1092,9 +1088,9 @@ export type BatteryGlance = {
      */
     status: 'online' | 'standby' | 'fault' | 'maintenance' | 'offline' | 'unknown';
     /**
-     * Who commands it, by what was measured and reported last; the first that applies. `maintenance`: someone in front of it. `off`: it is off or disconnected. `schedule`, `manual`, `grid_service`: the source of the last setpoint in this hour but for those of safety: an approved schedule, an operator, a service to the grid. `idle`: nobody.
+     * Who commands it, by what was measured and reported last; the first that applies. `maintenance`: someone in front of it. `off`: it is off or disconnected. `schedule`, `manual`: the source of the last setpoint in this hour, an approved schedule or an operator. `idle`: nobody.
      */
-    operating_mode: 'idle' | 'schedule' | 'manual' | 'grid_service' | 'maintenance' | 'off';
+    operating_mode: 'idle' | 'schedule' | 'manual' | 'maintenance' | 'off';
     /**
      * When the edge measured this; null if nothing was ever measured.
      */
@@ -1286,10 +1282,6 @@ export type BatteryNow = {
      * Temperature of the coolant, °C.
      */
     coolant_temperature_c: number | null;
-    /**
-     * Null: no device that is read tells of its air conditioning.
-     */
-    hvac_state: null;
     /**
      * The main contactors of the battery.
      */
@@ -1520,10 +1512,6 @@ export type BatteryReading = {
      */
     coolant_temperature_c: number | null;
     /**
-     * Null: no device that is read tells of its air conditioning.
-     */
-    hvac_state: null;
-    /**
      * The main contactors of the battery.
      */
     contactor_state: 'open' | 'closed' | 'precharge' | null;
@@ -1596,41 +1584,9 @@ export type BatterySetup = {
      */
     ramp_rate_kw_s: number | null;
     /**
-     * By how much a setpoint has to differ for it to follow, kW. Null: no device that is read tells.
-     */
-    deadband_kw: number | null;
-    /**
-     * How it sets its reactive power. Null: no device that is read tells.
-     */
-    power_factor_mode: 'unity' | 'fixed_pf' | 'fixed_q' | 'volt_var' | null;
-    /**
-     * The power factor that it is set to. Null: no device that is read tells.
-     */
-    fixed_power_factor: number | null;
-    /**
-     * The grid code that it is set to. Null: no device that is read tells.
-     */
-    grid_code: string | null;
-    /**
-     * Of its grid, Hz. Null: no device that is read tells.
-     */
-    nominal_frequency_hz: number | null;
-    /**
      * How long it goes on without a heartbeat, s: as the device says, else how long its own may stand still until the edge holds it for lost.
      */
     heartbeat_timeout_s: number | null;
-    /**
-     * What it does without the edge. Null: no device that is read tells.
-     */
-    on_comm_loss: 'hold' | 'ramp_to_zero' | 'stop' | null;
-    /**
-     * Whether it may balance its cells. Null: no device that is read tells.
-     */
-    balancing_enabled: boolean | null;
-    /**
-     * What its air conditioning is set to, °C. Null: no device that is read tells.
-     */
-    hvac_setpoint_c: number | null;
     /**
      * Of its management system.
      */
@@ -1820,9 +1776,9 @@ export type BatteryUnit = {
      */
     status: 'online' | 'standby' | 'fault' | 'maintenance' | 'offline' | 'unknown';
     /**
-     * Who commands it, by what was measured and reported last; the first that applies. `maintenance`: someone in front of it. `off`: it is off or disconnected. `schedule`, `manual`, `grid_service`: the source of the last setpoint in this hour but for those of safety: an approved schedule, an operator, a service to the grid. `idle`: nobody.
+     * Who commands it, by what was measured and reported last; the first that applies. `maintenance`: someone in front of it. `off`: it is off or disconnected. `schedule`, `manual`: the source of the last setpoint in this hour, an approved schedule or an operator. `idle`: nobody.
      */
-    operating_mode: 'idle' | 'schedule' | 'manual' | 'grid_service' | 'maintenance' | 'off';
+    operating_mode: 'idle' | 'schedule' | 'manual' | 'maintenance' | 'off';
     /**
      * When it was read last; null if never.
      */
@@ -2728,7 +2684,7 @@ export type CrossBorderPrice = {
      */
     spread_per_mwh: number | null;
     /**
-     * Of cross-border capacity by explicit auction: not known here.
+     * Of cross-border capacity by explicit auction. Not filled yet: needs prices of that capacity.
      */
     capacity_price_per_mwh: null;
     /**
@@ -3269,7 +3225,7 @@ export type CurtailmentSuggestion = {
     /**
      * What the limit is derived from. `forecast_p50`: the production forecast. `clear_sky`: a sky without clouds, scaled by the output of the last days. `none`: nothing is known to derive it from.
      */
-    basis: 'forecast_p50' | 'forecast_p90' | 'price' | 'clear_sky' | 'none';
+    basis: 'forecast_p50' | 'clear_sky' | 'none';
     /**
      * When the forecast was made; null while there is no forecast.
      */
@@ -7575,10 +7531,6 @@ export type PcsNow = {
      */
     grid_mode: 'on_grid' | 'off_grid' | 'islanding' | null;
     /**
-     * How it makes its voltage; null: no device that is read tells.
-     */
-    mode: 'grid_following' | 'grid_forming' | null;
-    /**
      * AC active power, kW; positive towards the grid.
      */
     ac_power_kw: number | null;
@@ -7683,10 +7635,6 @@ export type PcsNow = {
      */
     transformer_temperature_c: number | null;
     /**
-     * Speed of its fans, %; null: no device that is read tells.
-     */
-    fan_speed_pct: number | null;
-    /**
      * Whether the breaker to the grid is closed.
      */
     ac_breaker_closed: boolean | null;
@@ -7737,10 +7685,6 @@ export type PcsReading = {
      * How the device works with the grid.
      */
     grid_mode: 'on_grid' | 'off_grid' | 'islanding' | null;
-    /**
-     * How it makes its voltage; null: no device that is read tells.
-     */
-    mode: 'grid_following' | 'grid_forming' | null;
     /**
      * AC active power, kW; positive towards the grid.
      */
@@ -7841,10 +7785,6 @@ export type PcsReading = {
      * Temperature of the transformer, °C.
      */
     transformer_temperature_c: number | null;
-    /**
-     * Speed of its fans, %; null: no device that is read tells.
-     */
-    fan_speed_pct: number | null;
     /**
      * Whether the breaker to the grid is closed.
      */
@@ -8636,10 +8576,6 @@ export type ReportTemplate = {
      * Of the contents.
      */
     version: string;
-    /**
-     * Null: there are no samples.
-     */
-    sample_url: null;
 };
 
 export type ReportTemplateList = {
@@ -9049,10 +8985,6 @@ export type SensorNode = {
     channels: Array<SensorChannel>;
     relay_count: number;
     fan_count: number;
-    /**
-     * Whether the API switches its relays: it does not.
-     */
-    controllable: boolean;
     /**
      * When the device was first announced.
      */
@@ -9641,9 +9573,9 @@ export type StringHealth = {
      */
     affected_by_string_index: number | null;
     /**
-     * What the pattern of the loss over hours, current and voltage speaks for; a hint.
+     * What the pattern of the loss over hours, current and voltage speaks for; a hint. Not filled yet: `tracker` needs tracker devices, `snow` a snow sensor.
      */
-    suspected_cause: 'soiling' | 'shading' | 'fuse' | 'connector' | 'module_failure' | 'bypass_diode' | 'pid' | 'tracker' | 'snow' | 'unknown' | null;
+    suspected_cause: 'soiling' | 'shading' | 'fuse' | 'connector' | 'bypass_diode' | 'tracker' | 'snow' | 'unknown' | null;
     /**
      * How far to trust that hint: coarse, from simulated faults.
      */
@@ -16257,7 +16189,7 @@ export type BessControlLogListData = {
         /**
          * Who decides, the highest first: `protection` of battery and PCS, the grid `permit`, an `operator`, the `dispatch` of approved schedules, an `optimizer`.
          */
-        tier?: 'protection' | 'permit' | 'operator' | 'dispatch' | 'optimizer';
+        tier?: 'protection' | 'permit' | 'operator' | 'dispatch';
         /**
          * How many items at most. Above 10000 it is 10000.
          */

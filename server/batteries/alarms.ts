@@ -21,7 +21,6 @@ export const alarmSources = [
   'bms',
   'cluster',
   'pcs',
-  'hvac',
   'fire',
   'meter',
   'ems',
@@ -33,8 +32,8 @@ export const AlarmSeverity = Type.Enum([...batterySeverities])
 export const AlarmSourceName = Type.Enum([...alarmSources], {
   description:
     'Where it comes from: `bms`, the management system of the unit; `ems`, the edge; ' +
-    '`communication`: something of the unit does not answer, or shows no sign of life. `hvac` ' +
-    'and `meter` are kept for devices that tell of these.',
+    '`communication`: something of the unit does not answer, or shows no sign of life. ' +
+    '`meter` is not filled yet: needs meters that report alarms.',
 })
 export const ClusterIdx = (description: string) =>
   Nullable(Type.Integer({ minimum: 0, description }))

@@ -156,7 +156,7 @@ function causeOfSetpoint(setpoint: ToldSetpoint): Cause | null {
   if (clamp_reason !== null) return source === 'operator' ? 'operator' : causeOfClamp[clamp_reason]
   if (status === 'failed' || status === 'expired') return causeOfCode(failure_code ?? '')
   if (source === 'operator') return 'operator'
-  return source === 'grid_service' ? 'grid_limit' : null
+  return null
 }
 
 function causeOfNote({ tier, reason_code, alarm_code }: ToldNote): Cause | null {

@@ -78,9 +78,6 @@ export const batteryMeasured = {
   insulation_resistance_kohm: quantity('insulation_resistance_kohm'),
   ambient_temperature_c: quantity('ambient_temperature_c'),
   coolant_temperature_c: quantity('coolant_temperature_c'),
-  hvac_state: Type.Null({
-    description: 'Null: no device that is read tells of its air conditioning.',
-  }),
   contactor_state: Nullable(
     Type.Enum([...contactorStates], { description: 'The main contactors of the battery.' }),
   ),
@@ -156,7 +153,6 @@ function measuredOf(row: UnitRow) {
     insulation_resistance_kohm: row.insulation_resistance_kohm,
     ambient_temperature_c: row.ambient_temperature_c,
     coolant_temperature_c: row.coolant_temperature_c,
-    hvac_state: null,
     contactor_state: row.contactor_state,
     fire_system_state: row.fire_system_state,
     local_remote: row.control_place,

@@ -160,11 +160,11 @@ const counters = `
   WHERE r.site_id = b.site_id AND r.bess_id = b.bess_id
     AND (r.charged_total_kwh IS NOT NULL OR r.discharged_total_kwh IS NOT NULL)`
 
-const lastDispatch = (where: string) => `
+const lastDispatch = `
   SELECT t.source, t.clamp_reason, coalesce(t.interval_start_at, t.issued_at) AS from_at
   FROM battery_dispatches t
   WHERE t.site_id = b.site_id AND t.bess_id = b.bess_id AND t.issued_at <= $3
-    AND t.status NOT IN ('failed', 'expired') ${where}
+    AND t.status NOT IN ('failed', 'expired')
   ORDER BY t.issued_at DESC`
 
 const units = {
@@ -192,7 +192,7 @@ const units = {
       since.charged_total_kwh AS day_first_charged_kwh,
       since.discharged_total_kwh AS day_first_discharged_kwh,
       newest.clamp_reason, newest.from_at AS clamped_from_at,
-      command.source AS command_source, command.from_at AS command_from_at,
+      newest.source AS command_source, newest.from_at AS command_from_at,
       today.state AS schedule_state,
       CASE WHEN today.approved_at IS NOT NULL THEN ${dispatchedOf('today')} END
         AS schedule_dispatched
@@ -215,8 +215,7 @@ const units = {
         AND p.target_date = ($3::timestamptz AT TIME ZONE 'UTC')::date
       ORDER BY state = 'approved' DESC, state = 'proposed' DESC, schedule_id DESC LIMIT 1
     ) today ON true
-    LEFT JOIN LATERAL (${lastDispatch('')} LIMIT 1) newest ON true
-    LEFT JOIN LATERAL (${lastDispatch("AND t.source <> 'safety'")} LIMIT 1) command ON true
+    LEFT JOIN LATERAL (${lastDispatch} LIMIT 1) newest ON true
     WHERE b.site_id = $1
       AND ($4::int IS NULL OR b.bess_id = $4)
       AND (NOT $5::boolean OR b.retired_at IS NULL)

@@ -31,7 +31,6 @@ test('who commands it is the source of the last setpoint of this hour', () => {
   const command_from_at = ago(3599)
   assert.equal(modeOf({ command_source: 'schedule', command_from_at }), 'schedule')
   assert.equal(modeOf({ command_source: 'operator', command_from_at }), 'manual')
-  assert.equal(modeOf({ command_source: 'grid_service', command_from_at }), 'grid_service')
   assert.equal(modeOf({ command_source: 'schedule', command_from_at: ago(3600) }), 'idle')
   const commanded = { command_source: 'schedule', command_from_at } as const
   assert.equal(modeOf({ ...commanded, control_place: 'local' }), 'maintenance')

@@ -36,21 +36,14 @@ const statusRule =
   'only be commanded by someone in front of it. `standby`: it is off, starting, disconnected or ' +
   'in standby. `online`: all else.'
 
-export const operatingModes = [
-  'idle',
-  'schedule',
-  'manual',
-  'grid_service',
-  'maintenance',
-  'off',
-] as const
+export const operatingModes = ['idle', 'schedule', 'manual', 'maintenance', 'off'] as const
 export type OperatingMode = (typeof operatingModes)[number]
 
 const modeRule =
   'Who commands it, by what was measured and reported last; the first that applies. ' +
-  '`maintenance`: someone in front of it. `off`: it is off or disconnected. `schedule`, `manual`, ' +
-  '`grid_service`: the source of the last setpoint in this hour but for those of safety: an ' +
-  'approved schedule, an operator, a service to the grid. `idle`: nobody.'
+  '`maintenance`: someone in front of it. `off`: it is off or disconnected. `schedule`, `manual`: ' +
+  'the source of the last setpoint in this hour, an approved schedule or an operator. `idle`: ' +
+  'nobody.'
 
 export type BatteryUnit = Static<typeof BatteryUnit>
 export const BatteryUnit = Type.Object(
@@ -203,12 +196,9 @@ export function operatingMode(row: UnitRow, now: Date): OperatingMode {
   if (!isInForce(row.command_from_at, now)) return 'idle'
   switch (row.command_source) {
     case 'schedule':
-    case 'optimizer':
       return 'schedule'
     case 'operator':
       return 'manual'
-    case 'grid_service':
-      return 'grid_service'
     default:
       return 'idle'
   }

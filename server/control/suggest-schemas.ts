@@ -101,7 +101,7 @@ export const Suggestion = Type.Object(
     ),
     limit_mode: Type.Enum([...limitModes], { description: 'Its `limit_mode`.' }),
     rated_power_kw: Type.Number({ description: 'Rated power of the plant, kW.' }),
-    basis: Type.Enum(['forecast_p50', 'forecast_p90', 'price', 'clear_sky', 'none'], {
+    basis: Type.Enum(['forecast_p50', 'clear_sky', 'none'], {
       description:
         'What the limit is derived from. `forecast_p50`: the production forecast. `clear_sky`: a sky without clouds, scaled by the output ' +
         'of the last days. `none`: nothing is known to derive it from.',

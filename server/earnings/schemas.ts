@@ -334,7 +334,8 @@ export const CrossBorderPrice = Type.Object(
     sold_price_per_mwh: money('There, converted into `currency`; the mean, as above.'),
     spread_per_mwh: money('Sold less base.'),
     capacity_price_per_mwh: Type.Null({
-      description: 'Of cross-border capacity by explicit auction: not known here.',
+      description:
+        'Of cross-border capacity by explicit auction. Not filled yet: needs prices of that capacity.',
     }),
     net_spread_per_mwh: money(
       'The spread less fees of `cross_border` that go by energy (`per_mwh`, and `percent` of the ' +

@@ -42,7 +42,6 @@ export const CatalogTemplate = Type.Object(
     required_module: Type.Enum([...modules], { description: 'The module it belongs to.' }),
     languages: Type.Array(Type.Enum(['en'])),
     version: Type.String({ description: 'Of the contents.', examples: ['1.0.0'] }),
-    sample_url: Type.Null({ description: 'Null: there are no samples.' }),
   },
   { ...closed, $id: 'ReportTemplate' },
 )
@@ -60,7 +59,6 @@ export const catalogTemplate = (template: ReportTemplate): CatalogTemplate => ({
   required_module: template.required_module,
   languages: ['en'],
   version: template.version,
-  sample_url: null,
 })
 
 export const ReportsOverview = Type.Object(

@@ -257,7 +257,6 @@ test('logs and alarms of batteries', async (t) => {
         bms: 2,
         cluster: 2,
         pcs: 2,
-        hvac: 0,
         fire: 0,
         meter: 0,
         ems: 0,

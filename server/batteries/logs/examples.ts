@@ -77,7 +77,7 @@ export const countsExample: AlarmCounts = {
   active: { info: 0, warning: 1, major: 1, critical: 0 },
   total_active: 2,
   last_24h: { info: 0, warning: 3, major: 1, critical: 0 },
-  by_source: { bms: 1, cluster: 0, pcs: 1, hvac: 0, fire: 0, meter: 0, ems: 0, communication: 0 },
+  by_source: { bms: 1, cluster: 0, pcs: 1, fire: 0, meter: 0, ems: 0, communication: 0 },
   unacknowledged: 2,
 }
 

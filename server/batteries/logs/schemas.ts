@@ -206,7 +206,7 @@ export const ControlEntry = Type.Object(
       description: 'The rule or the schedule that decided, or the name of the key or person.',
     }),
     action: Type.Enum([
-      ...['setpoint', 'hold', 'stop', 'start', 'clamp', 'release', 'mode_change'],
+      ...['setpoint', 'hold', 'stop', 'start', 'clamp', 'release'],
       ...['handover', 'watchdog', 'approve', 'reject'],
     ]),
     from_power_kw: SomeKw('Before; null where not known, or where the grid permit held it.'),

@@ -102,18 +102,10 @@ test('what is left to discharge and to charge is the same wherever it is told', 
   assert.equal(fleet.available_energy_kwh, 226)
 })
 
-test('what no device tells is there, and null', async () => {
-  const now = await get('/bess/1/current')
-  const [pcs] = (await get('/bess/1/pcs/current')).pcs
-  assert.deepEqual([now.hvac_state, pcs.mode, pcs.fan_speed_pct], [null, null, null])
+test('what the device does not report is of the inventory and the edge', async () => {
   const setup = await get('/bess/1/setup')
   // Of the inventory, and of the edge, which gives up a heartbeat that stands for five polls.
   assert.deepEqual([setup.ramp_rate_kw_s, setup.heartbeat_timeout_s], [50, 10])
-  const untold = [
-    ...['deadband_kw', 'power_factor_mode', 'fixed_power_factor', 'grid_code', 'hvac_setpoint_c'],
-    ...['nominal_frequency_hz', 'on_comm_loss', 'balancing_enabled'],
-  ]
-  for (const name of untold) assert.equal(setup[name], null, name)
 })
 
 test('what plans go by stands in the envelope', async () => {

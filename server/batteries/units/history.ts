@@ -54,7 +54,6 @@ const energyLeft = (span_pct: string, told_kwh: string): Column => ({
     WHERE b.site_id = bess_readings.site_id AND b.bess_id = bess_readings.bess_id)`,
   type: 'number',
 })
-const untold: Column = { sql: 'null::text', type: 'word' }
 
 const unitComputed: Readonly<Record<string, Column>> = {
   available_energy_kwh: energyLeft(
@@ -62,7 +61,6 @@ const unitComputed: Readonly<Record<string, Column>> = {
     'available_energy_kwh',
   ),
   energy_to_full_kwh: energyLeft('b.soc_max_pct::numeric - soc_pct::numeric', 'energy_to_full_kwh'),
-  hvac_state: untold,
   dod_pct: less('100', 'soc_pct'),
   cell_voltage_spread_mv: less('cell_voltage_max_mv', 'cell_voltage_min_mv'),
   cell_temperature_spread_c: less('cell_temperature_max_c', 'cell_temperature_min_c'),
@@ -75,8 +73,6 @@ const unitComputed: Readonly<Record<string, Column>> = {
 }
 
 const pcsComputed: Readonly<Record<string, Column>> = {
-  mode: untold,
-  fan_speed_pct: { sql: 'null::float8', type: 'number' },
   ac_breaker_closed: flag('ac_breaker_closed'),
   dc_contactor_closed: flag('dc_contactor_closed'),
   local_remote: { sql: 'control_place', type: 'word' },

@@ -201,11 +201,10 @@ test('the last setpoint tells who commands, and that the connection is at its li
   const clamped = await get('/bess/fleet/summary')
   assert.deepEqual([clamped.max_charge_power_kw, clamped.max_discharge_power_kw], [180, null])
 
-  // Its protection takes over from the schedule, which is still what commands.
-  const safety = { ...report, issued_at: hour_ms + 9000, reported_at: hour_ms + 9000 }
+  const next = { ...report, issued_at: hour_ms + 9000, reported_at: hour_ms + 9000 }
   await send({
     kind: 'dispatch',
-    payload: [{ ...safety, source: 'safety', clamp_reason: null, clamped_power_kw: 0 }],
+    payload: [{ ...next, clamp_reason: null, clamped_power_kw: 0 }],
   })
   assert.equal((await get('/bess/1')).operating_mode, 'schedule')
   const free = await get('/bess/1/envelope')

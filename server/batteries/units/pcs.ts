@@ -32,11 +32,6 @@ export const pcsMeasured = {
   grid_mode: Nullable(
     Type.Enum([...gridModes], { description: 'How the device works with the grid.' }),
   ),
-  mode: Nullable(
-    Type.Enum(['grid_following', 'grid_forming'], {
-      description: 'How it makes its voltage; null: no device that is read tells.',
-    }),
-  ),
   ac_power_kw: quantity('ac_power_kw'),
   reactive_power_kvar: quantity('reactive_power_kvar'),
   apparent_power_kva: quantity('apparent_power_kva'),
@@ -65,7 +60,6 @@ export const pcsMeasured = {
   cabinet_temperature_c: quantity('cabinet_temperature_c'),
   ambient_temperature_c: quantity('ambient_temperature_c'),
   transformer_temperature_c: quantity('transformer_temperature_c'),
-  fan_speed_pct: Figure('Speed of its fans, %; null: no device that is read tells.'),
   ac_breaker_closed: Flag('Whether the breaker to the grid is closed.'),
   dc_contactor_closed: Flag('Whether the contactor to the battery is closed.'),
   insulation_resistance_kohm: quantity('insulation_resistance_kohm'),
@@ -171,8 +165,6 @@ function pcsNow(row: PcsRow, { now, poll }: Pick<Situation, 'now' | 'poll'>): Pc
     ...own,
     ...frameOf(row, poll.battery_s, now),
     state: row.state as PcsNow['state'],
-    mode: null,
-    fan_speed_pct: null,
     efficiency_pct: efficiencyOf(row),
     ac_breaker_closed: flag(row.ac_breaker_closed),
     dc_contactor_closed: flag(row.dc_contactor_closed),

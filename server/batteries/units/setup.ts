@@ -11,7 +11,6 @@ import { BessId } from '../units.ts'
 
 const closed = { additionalProperties: false } as const
 const Figure = (description: string) => Nullable(Type.Number({ description }))
-const Untold = (description: string) => Figure(`${description} Null: no device that is read tells.`)
 
 export type Protection = Static<typeof Protection>
 export const Protection = Type.Object(
@@ -58,34 +57,10 @@ export const Setup = Type.Object(
     ramp_rate_kw_s: Figure(
       'How fast it follows a setpoint, kW/s: as the device says, else of the inventory.',
     ),
-    deadband_kw: Untold('By how much a setpoint has to differ for it to follow, kW.'),
-    power_factor_mode: Nullable(
-      Type.Enum(['unity', 'fixed_pf', 'fixed_q', 'volt_var'], {
-        description: 'How it sets its reactive power. Null: no device that is read tells.',
-      }),
-    ),
-    fixed_power_factor: Untold('The power factor that it is set to.'),
-    grid_code: Nullable(
-      Type.String({
-        description: 'The grid code that it is set to. Null: no device that is read tells.',
-      }),
-    ),
-    nominal_frequency_hz: Untold('Of its grid, Hz.'),
     heartbeat_timeout_s: Figure(
       'How long it goes on without a heartbeat, s: as the device says, else how long its own may ' +
         'stand still until the edge holds it for lost.',
     ),
-    on_comm_loss: Nullable(
-      Type.Enum(['hold', 'ramp_to_zero', 'stop'], {
-        description: 'What it does without the edge. Null: no device that is read tells.',
-      }),
-    ),
-    balancing_enabled: Nullable(
-      Type.Boolean({
-        description: 'Whether it may balance its cells. Null: no device that is read tells.',
-      }),
-    ),
-    hvac_setpoint_c: Untold('What its air conditioning is set to, °C.'),
     bms_firmware: Nullable(Type.String({ description: 'Of its management system.' })),
     bms_address: Nullable(
       Type.String({ description: 'Connection and Modbus unit of its management system.' }),
@@ -128,7 +103,6 @@ export function setupRecord(
     soc_reserve_pct: setup?.soc_reserve_pct ?? null,
     ramp_rate_kw_s: setup?.ramp_rate_kw_s ?? unit.ramp_rate_kw_s,
     heartbeat_timeout_s: setup?.heartbeat_timeout_s ?? heartbeatTimeout(battery_s),
-    ...untold,
     bms_firmware: setup?.bms_firmware ?? null,
     bms_address: bms_connection === null ? null : `${bms_connection}/${bms_unit_id}`,
     timezone: row.timezone,
@@ -136,12 +110,6 @@ export function setupRecord(
     // jsonb has one order of keys, whatever order they came in.
     config_hash: setup && hash('sha256', JSON.stringify(setup), 'hex'),
   }
-}
-
-const untold = {
-  ...{ deadband_kw: null, power_factor_mode: null, fixed_power_factor: null, grid_code: null },
-  ...{ nominal_frequency_hz: null, on_comm_loss: null, balancing_enabled: null },
-  hvac_setpoint_c: null,
 }
 
 const levels = ['pre_alarm', 'level_1', 'level_2'] as const

@@ -36,9 +36,7 @@ const suspectedCauses = [
   'shading',
   'fuse',
   'connector',
-  'module_failure',
   'bypass_diode',
-  'pid',
   'tracker',
   'snow',
   'unknown',
@@ -130,7 +128,8 @@ export const StringHealth = Type.Object(
     suspected_cause: Nullable(
       Type.Enum([...suspectedCauses], {
         description:
-          'What the pattern of the loss over hours, current and voltage speaks for; a hint.',
+          'What the pattern of the loss over hours, current and voltage speaks for; a hint. Not ' +
+          'filled yet: `tracker` needs tracker devices, `snow` a snow sensor.',
       }),
     ),
     confidence_pct: number('How far to trust that hint: coarse, from simulated faults.'),

@@ -72,7 +72,7 @@ test('sensors', async (t) => {
     const [first, , third] = body.data
     assert.equal(first.last_seen_at, '2026-06-21T09:59:30.500Z')
     assert.equal(third.last_seen_at, null)
-    assert.deepEqual([first.relay_count, first.fan_count, first.controllable], [1, 2, false])
+    assert.deepEqual([first.relay_count, first.fan_count], [1, 2])
     assert.deepEqual(
       first.channels.map(({ unit, value }: Row) => [value, unit]),
       [

@@ -46,7 +46,6 @@ export const nodeExample: SensorNode = {
   ],
   relay_count: 1,
   fan_count: 1,
-  controllable: false,
   created_at: '2026-01-05T08:00:00.000Z',
   updated_at: '2026-05-11T14:30:00.000Z',
   retired_at: null,

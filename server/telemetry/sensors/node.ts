@@ -49,9 +49,6 @@ export const SensorNode = Type.Object(
     channels: Type.Array(NodeChannel, { description: 'In the order of `channel_values`.' }),
     relay_count: Type.Integer(),
     fan_count: Type.Integer(),
-    controllable: Type.Boolean({
-      description: 'Whether the API switches its relays: it does not.',
-    }),
     ...inventoried,
   },
   { ...closed, $id: 'SensorNode' },
@@ -89,7 +86,6 @@ export function nodeRecord(row: NodeRow, now: Date): SensorNode {
     })),
     relay_count: count('relay'),
     fan_count: count('fan_current'),
-    controllable: false,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     retired_at: iso(row.retired_at),

@@ -15,7 +15,6 @@ const tiers: Record<BatteryControlNote['tier'], string> = {
   permit: 'Grid permit',
   operator: 'Operator',
   dispatch: 'Approved plan',
-  optimizer: 'Optimizer',
 }
 
 function whatOf({ action, from_power_kw: from, to_power_kw: to, success }: BatteryControlNote) {

@@ -7,14 +7,12 @@ import { Facts } from '../../ui/facts.tsx'
 import { formatNumber, formatPower, formatQuantity } from '../../ui/format.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import { inWords } from '../../ui/words.ts'
 import { useSetup } from '../battery/reads.ts'
 
 /** Null: no device tells, and there is nothing to show. */
 const told = (value: number | null, unit: string, digits = 0) =>
   value === null ? null : formatQuantity(value, unit, digits)
 const power = (kw: number | null) => (kw === null ? null : formatPower(kw))
-const words = (code: string | null) => (code === null ? null : inWords(code))
 
 const rowsOf = (setup: BatterySetup): [string, ReactNode][] => [
   ['Energy, rated', told(setup.rated_energy_kwh, 'kWh')],
@@ -26,20 +24,10 @@ const rowsOf = (setup: BatterySetup): [string, ReactNode][] => [
   ['Charge window, to', told(setup.soc_max_pct, '%')],
   ['Reserve', told(setup.soc_reserve_pct, '%')],
   ['Follows with', told(setup.ramp_rate_kw_s, 'kW/s')],
-  ['Does not follow below', told(setup.deadband_kw, 'kW', 1)],
-  ['Reactive power', words(setup.power_factor_mode)],
-  ['Power factor', told(setup.fixed_power_factor, 'cos φ', 3)],
-  ['Grid code', setup.grid_code],
-  ['Frequency, nominal', told(setup.nominal_frequency_hz, 'Hz')],
   ['Goes on without a heartbeat for', told(setup.heartbeat_timeout_s, 's')],
-  ['Without the edge', words(setup.on_comm_loss)],
-  ['Balances its cells', setup.balancing_enabled === null ? null : inYesNo(setup)],
-  ['Air conditioning', told(setup.hvac_setpoint_c, '°C')],
   ['Firmware', setup.bms_firmware],
   ['Address', setup.bms_address],
 ]
-
-const inYesNo = ({ balancing_enabled }: BatterySetup) => (balancing_enabled ? 'Yes' : 'No')
 
 const columns: Column<BatterySetupRegister>[] = [
   { name: 'Address', is_number: true, cell: ({ address }) => address },

@@ -24,9 +24,7 @@ const causes: Record<string, string> = {
   shading: 'shade',
   fuse: 'a blown fuse',
   connector: 'a bad connector',
-  module_failure: 'a broken panel',
   bypass_diode: 'a bypass diode',
-  pid: 'potential-induced degradation',
   tracker: 'a tracker that stands wrong',
   snow: 'snow',
 }
