@@ -1,4 +1,4 @@
-/** Steps that had begun when a forecast was issued keep the forecast that was issued before them. */
+/** Begun steps keep the forecast that was issued before they began. */
 import { rounded } from '@heliograph/domain/significant'
 import type { NewRun, RunSeries } from './run-store.ts'
 import { meanOver } from './step-means.ts'

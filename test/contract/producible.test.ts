@@ -1,7 +1,7 @@
 /**
- * The document offers no value that nothing can produce. Approximate: a word of an enumeration of an
- * answer must stand in a source that is not its declaration, and a nullable field must not be `null`
- * wherever the server sets it.
+ * The document offers no value that nothing can produce. Approximate: a word of an enumeration
+ * must stand in a source beside its declaration, and a nullable field must not be `null` wherever
+ * the server sets it.
  */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
