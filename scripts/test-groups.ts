@@ -5,6 +5,7 @@
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { importsIn } from './imports.ts'
 
 /** Modules that open sockets, start processes or start threads. */
 const outside = new Set([
@@ -59,14 +60,13 @@ function reachedFrom(file: string): Set<string> {
 }
 
 const imports = new Map<string, string[]>()
-const type_import = /^(?:import|export) type [\s\S]*?from '[^']+'/gm
-const specifier = /(?:\bfrom|\bimport\(|^import) *'([^']+)'/gm
 
 function importsOf(file: string): string[] {
   const known = imports.get(file)
   if (known) return known
-  const text = readFileSync(file, 'utf8').replace(type_import, '')
-  const found = [...text.matchAll(specifier)].map(([, name]) => resolved(file, name!))
+  const found = importsIn(file, readFileSync(file, 'utf8'))
+    .filter(({ is_type }) => !is_type)
+    .map(({ specifier }) => resolved(file, specifier))
   imports.set(file, found)
   return found
 }

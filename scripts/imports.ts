@@ -1,0 +1,64 @@
+/** The imports and exports of a source, as the compiler reads them. */
+import ts from 'typescript'
+
+export interface Import {
+  specifier: string
+  /** Leaves nothing in the program that runs. */
+  is_type: boolean
+  /** The names that are taken from the other file; `all` where that cannot be told. */
+  names: readonly string[] | 'all'
+}
+
+/** Static and dynamic imports, and exports from other files. */
+export function importsIn(path: string, text: string): Import[] {
+  const found: Import[] = []
+  const add = (specifier: ts.Node | undefined, is_type: boolean, names: Import['names']) => {
+    if (specifier && ts.isStringLiteral(specifier)) {
+      found.push({ specifier: specifier.text, is_type, names })
+    }
+  }
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) {
+      const { importClause: clause, moduleSpecifier } = node
+      const is_type = clause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+      add(moduleSpecifier, is_type, namesOf(clause?.namedBindings))
+    } else if (ts.isExportDeclaration(node)) {
+      add(node.moduleSpecifier, node.isTypeOnly, namesOf(node.exportClause))
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      add(node.arguments[0], false, 'all')
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(parseSource(path, text))
+  return found
+}
+
+function namesOf(bindings: ts.NamedImportBindings | ts.NamedExportBindings | undefined) {
+  if (!bindings || !(ts.isNamedImports(bindings) || ts.isNamedExports(bindings))) return 'all'
+  return bindings.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
+}
+
+/** The names that a source exports, without the default one. */
+export function exportsIn(path: string, text: string): string[] {
+  return parseSource(path, text).statements.flatMap((statement) => {
+    const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : []
+    const has = (kind: ts.SyntaxKind) => modifiers.some((modifier) => modifier.kind === kind)
+    if (!has(ts.SyntaxKind.ExportKeyword) || has(ts.SyntaxKind.DefaultKeyword)) return []
+    if (ts.isVariableStatement(statement)) {
+      return statement.declarationList.declarations.flatMap(({ name }) => boundNames(name))
+    }
+    const { name } = statement as { name?: ts.Identifier }
+    return name ? [name.text] : []
+  })
+}
+
+const boundNames = (name: ts.BindingName): string[] =>
+  ts.isIdentifier(name)
+    ? [name.text]
+    : name.elements.flatMap((element) =>
+        ts.isBindingElement(element) ? boundNames(element.name) : [],
+      )
+
+export function parseSource(path: string, text: string): ts.SourceFile {
+  return ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true)
+}
