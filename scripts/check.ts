@@ -130,7 +130,6 @@ await run('Format and lint', ['biome', 'ci', '--error-on-warnings'])
 await run('Types', ['tsc', '-p', '.'])
 await run('Types of the pages', ['tsc', '-p', 'web'])
 await run('Generated files', ['node', 'scripts/generate.ts', '--check'])
-await run('OpenAPI by Spectral', ['spectral', 'lint', '--fail-severity=hint', 'openapi.json'])
 await run('OpenAPI by Redocly', ['redocly', 'lint', 'openapi.json'])
 // One process takes them all: a process for each file would take longer than its tests.
 const inOneProcess = (half: number) => [
