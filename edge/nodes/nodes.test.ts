@@ -118,14 +118,27 @@ test('a node on the broker of the edge: readings, a last will, and nobody withou
 
 test('a message outside the prefix is not let in', async (t) => {
   const needs = { host: '127.0.0.1', port: 0, prefix: 'heliograph', credentials, log }
-  const onMessage = async () => {}
+  const heard: string[] = []
+  const onMessage = async ({ topic }: { topic: string }) => {
+    heard.push(topic)
+  }
   const broker = await startBroker({ ...needs, onMessage })
   t.after(() => broker.close())
   const url = `mqtt://127.0.0.1:${broker.port}`
-  const client = await mqtt.connectAsync(url, { ...credentials, reconnectPeriod: 0 })
-  client.publish('$SYS/broker', 'x', { qos: 1 })
-  await new Promise<void>((resolve) => client.once('close', resolve))
-  client.end(true)
+  for (const topic of ['$SYS/broker', 'heliograph', 'other/ts-1/state']) {
+    const client = await mqtt.connectAsync(url, { ...credentials, reconnectPeriod: 0 })
+    const closed = once(client, 'close').then(() => 'closed')
+    const taken = client.publishAsync(topic, 'x', { qos: 1 }).then(
+      () => 'taken',
+      () => closed,
+    )
+    assert.equal(await Promise.race([closed, taken]), 'closed', topic)
+    client.end(true)
+  }
+  const node = await mqtt.connectAsync(url, { ...credentials, reconnectPeriod: 0 })
+  await node.publishAsync('heliograph/ts-1/state', 'x', { qos: 1 })
+  assert.deepEqual(heard, ['heliograph/ts-1/state'])
+  await node.endAsync()
 })
 
 test('without credentials there is no broker, and that is told', async (t) => {

@@ -6,6 +6,8 @@ import type { History } from './history.ts'
 // The pages are asked for from where they came.
 globalThis.location = { origin: 'http://plant.example' } as Location
 const { aligned, inverterHistory, means } = await import('./history.ts')
+// Other test files of the process have no page.
+Reflect.deleteProperty(globalThis, 'location')
 
 const start_ms = Date.parse('2026-03-29T00:00:00Z')
 const span = { start_ms, end_ms: start_ms + 3_600_000 }

@@ -93,6 +93,23 @@ const day = span('2026-06-20T22:00Z', '2026-06-21T22:00Z')
 const whole = { start: '2026-06-20T22:00Z', end: '2026-06-21T22:00Z' }
 const flat = (price: number) => ({ ...whole, resolution: 'PT60M', prices: [price] })
 
+test('a position that is left out has the price before it, and none lies beyond the end', () => {
+  const hours = { ...whole, resolution: 'PT60M', prices: [50, 51, 55, 56, 57, 60] }
+  const kept = document(series(hours)).replaceAll(/<Point><position>[245]<.*?<\/Point>/g, '')
+  const prices = [...pricesOf(kept, day).values()]
+  assert.deepEqual(prices.slice(0, 7), [50, 50, 55, 55, 55, 60, 60])
+  assert.equal(prices.length, 24)
+  const short = { ...hours, end: '2026-06-20T23:00Z', resolution: 'PT15M' }
+  assert.throws(() => readDocument(document(series(short)), zone, day), /position 5 in a/)
+})
+
+test('an acknowledgement without data means none yet', () => {
+  const none = acknowledgement('999', 'No matching data found for Data item')
+  assert.deepEqual(readDocument(none, zone, day), { outcome: 'none_yet' })
+  const unknown = '<Unknown_MarketDocument></Unknown_MarketDocument>'
+  assert.throws(() => readDocument(unknown, zone, day), /answered with a Unknown_MarketDocument/)
+})
+
 test('of several auctions only the own one counts, also where it has holes', () => {
   const own = series({ position: 1, ...flat(10), end: '2026-06-21T00:00Z' })
   const other = series({ position: 2, ...flat(99) })

@@ -194,6 +194,16 @@ test('no bytes make it fail in another way', () => {
   )
 })
 
+test('a list of thousands of rows is read whole, each name with a number of its own', () => {
+  const rows = Array.from({ length: 4000 }, (_, nth) =>
+    cellsOf(nth % ownModels.length, { Name: `Maker Model ${nth}` }),
+  )
+  const { models, refused, duplicates } = readPanelList(Buffer.from(csvOf(rows)))
+  assert.deepEqual([models.length, refused, duplicates], [4000, [], []])
+  assert.equal(models[3999]?.power_stc_w, ownModels[3999 % ownModels.length]?.power_stc_w)
+  assert.equal(new Set(models.map(({ name }) => paramsId(nameKey(name)))).size, 4000)
+})
+
 test('the published list is read whole, each name with a number of its own', (t) => {
   const file = new URL('../../../../shared/data/panels/cec-modules-merged.csv', import.meta.url)
   if (!existsSync(file)) return t.skip('LEFT OUT: ../shared/data/panels is not there')
