@@ -7,18 +7,15 @@ import { alertSources } from '@heliograph/server/alerts/alert-sources'
 import type { SourceContext } from '@heliograph/server/alerts/finding'
 import { settingsInForce } from '@heliograph/server/alerts/settings'
 import { sumStrings } from '@heliograph/server/performance/diagnostics/string-sums'
-import {
-  encodeStrings,
-  string_layout,
-  sumStored,
-} from '@heliograph/server/performance/rollups/string-codec'
+import { encodeStrings, string_layout, sumStored } from '@heliograph/server/performance/rollups/string-codec'
+import { quickOr } from './fixtures/quick.ts'
 import { inverterValues, servedPlant } from './fixtures/served-plant.ts'
 import { layoutOf } from './fixtures/string-layout.ts'
 
 const limit_ms = 200
-const inverters = 500
+const inverters = quickOr(50, 500)
 const strings = 24
-const rounds = 40
+const rounds = quickOr(2, 40)
 const hour_ms = 3_600_000
 const now = new Date('2026-06-21T11:30:00Z')
 /** One inverter of so many is in fault, reports an alarm, or is silent. */

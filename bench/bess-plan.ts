@@ -9,6 +9,7 @@ import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
 import { figuresOf, startClient, type Timed, waitsOf } from './fixtures/beside-peer.ts'
 import { median, tell } from './fixtures/figures.ts'
+import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 const unit_median_ms = 100
@@ -16,8 +17,8 @@ const unit_worst_ms = 1000
 const site_worst_ms = 2000
 /** Of the slowest in a hundred: the plan needs the database and the main thread as they do. */
 const wait_ratio = 2
-const units = 50
-const rounds = 12
+const units = quickOr(2, 50)
+const rounds = quickOr(1, 12)
 const asked = '/loggers'
 const quarter_ms = 900_000
 const tomorrow = utcDayStart(Date.now()) + day_ms
@@ -33,7 +34,7 @@ try {
   for (let warming = 0; warming < 3; warming += 1) await planOne()
 
   const alone: number[] = []
-  for (let seed = 1; seed <= 30; seed += 1) {
+  for (let seed = 1; seed <= quickOr(2, 30); seed += 1) {
     await addPrices(seed)
     alone.push(await planOne())
   }

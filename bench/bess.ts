@@ -5,13 +5,14 @@
 
 import { loadavg } from 'node:os'
 import { addBatteryDay } from './fixtures/battery-day.ts'
+import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
-const clusters = 400
+const clusters = quickOr(8, 400)
 const [modules, cells_per_module] = [26, 16]
 const cells = modules * cells_per_module
-const warmings = 30
-const requests = 400
+const warmings = quickOr(1, 30)
+const requests = quickOr(5, 400)
 
 interface Measured {
   what: string

@@ -15,11 +15,12 @@ import { controlledSite, type FakeInverter, rowOf } from '@heliograph/edge/fixtu
 import { parseFault } from '@heliograph/simulator/faults'
 import { dayWith } from '@heliograph/simulator/fixtures/days'
 import { createSimulation } from '@heliograph/simulator/site'
+import { quickOr } from './fixtures/quick.ts'
 
 const { values: options } = parseArgs({
   options: {
     seed: { type: 'string', default: '7' },
-    hours: { type: 'string', default: '4' },
+    hours: { type: 'string', default: quickOr('0.05', '4') },
   },
 })
 const seed = Number(options.seed)

@@ -14,11 +14,12 @@ import type { LimitControl, LimitState } from '@heliograph/edge/drivers/limit-co
 import { rowOf, start, start_at } from '@heliograph/edge/fixtures/controlled-site'
 import { virtualClock } from '@heliograph/edge/fixtures/virtual-clock'
 import { inverter_count, largeSite, logger_count } from './fixtures/large-site.ts'
+import { quickOr } from './fixtures/quick.ts'
 
 const limit_ms = 5
-const warming = 500
-const rounds = 1000
-const tick_rounds = 300
+const warming = quickOr(2, 500)
+const rounds = quickOr(5, 1000)
+const tick_rounds = quickOr(2, 300)
 const poll_ms = 5000
 const traits = {
   survives_power_loss: false,

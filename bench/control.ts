@@ -22,11 +22,12 @@ import { site_id as large_site_id } from './fixtures/large-site.ts'
 import { startLargeSiteEdge } from './fixtures/large-site-edge.ts'
 import { type LimitedField, serveLimitedField } from './fixtures/limited-field.ts'
 import { endAll, figuresAt, type Program, startProgram, until } from './fixtures/programs.ts'
+import { quickOr } from './fixtures/quick.ts'
 import { enrol, onDatabase, type ServerProgram, startServer } from './fixtures/server-program.ts'
 
 const { values: options } = parseArgs({
   options: {
-    commands: { type: 'string', default: '100' },
+    commands: { type: 'string', default: quickOr('2', '100') },
     seed: { type: 'string', default: '1' },
   },
 })

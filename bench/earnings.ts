@@ -7,10 +7,11 @@
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { Pool } from 'pg'
 import { besidePeer, figuresOf, startClient, waitsOf } from './fixtures/beside-peer.ts'
+import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 const limit_ms = 100
-const days = 365
+const days = quickOr(10, 365)
 const loggers = 4
 
 const today = utcDayStart(Date.now())

@@ -26,13 +26,14 @@ import {
   startProgram,
   until,
 } from './fixtures/programs.ts'
+import { quickOr } from './fixtures/quick.ts'
 
-const gateways = 25
+const gateways = quickOr(2, 25)
 const units = 20
 const inverters = gateways * units
 const interval_ms = 1000
-const warm_up_ms = 8000
-const measured_s = 30
+const warm_up_ms = quickOr(3000, 8000)
+const measured_s = quickOr(3, 30)
 const rss_mb_max = 300
 const edge_core = 0
 const other_core = 1

@@ -7,12 +7,13 @@ import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { storeLoggerDays } from '@heliograph/server/performance/rollups/logger-days'
 import { Pool } from 'pg'
 import { besidePeer, startClient } from './fixtures/beside-peer.ts'
+import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 const limit_ms = 50
-const loggers = 28
-const inverters_of_each = 50
-const days = 30
+const loggers = quickOr(2, 28)
+const inverters_of_each = quickOr(2, 50)
+const days = quickOr(9, 30)
 
 const today = utcDayStart(Date.now())
 const instant = (time_ms: number) => new Date(time_ms).toISOString()

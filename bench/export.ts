@@ -10,12 +10,13 @@ import { historyRows } from '@heliograph/server/telemetry/history'
 import { Pool } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { median } from './fixtures/figures.ts'
+import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 /** At least half the speed of the peer. */
 const limit = 2
-const rows = 1_000_000
-const rounds = 3
+const rows = quickOr(10_000, 1_000_000)
+const rounds = quickOr(1, 3)
 const grown_mib_max = 64
 
 const plant = await servedPlant({ inverters: 1, strings: 24 })

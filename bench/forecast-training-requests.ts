@@ -10,11 +10,12 @@ import { systemClock } from '@heliograph/domain/clock'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { addPast } from '@heliograph/server/forecasts/fixtures/history'
 import { trainAll } from '@heliograph/server/forecasts/jobs'
+import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 const limits = { ratio: 2, thread_s: 15 } as const
-const idle_ms = 10_000
-const days = 729
+const idle_ms = quickOr(500, 10_000)
+const days = quickOr(60, 729)
 const paths = ['/overview', '/predictions/forecast']
 const log = { info() {}, warn() {}, error() {} }
 

@@ -9,9 +9,10 @@ import { type FeatureTable, featureTable } from '@heliograph/forecast/feature-ta
 import { coverage } from '@heliograph/forecast/scores'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
 import { gefcom_options } from '../scripts/gefcom-replay.ts'
+import { quickOr } from './fixtures/quick.ts'
 
 const limits = { training_s: 15, prediction_ms: 200, coverage: [0.75, 0.9] } as const
-const rows = 2 * 365 * 12
+const rows = quickOr(40, 2 * 365) * 12
 const asked_rows = 7 * 24
 const features = 26
 const levels = [0.1, 0.5, 0.9]

@@ -1,18 +1,15 @@
 /** How long the health matrix of a week takes: 500 inverters of 24 strings each. */
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { sumStrings } from '@heliograph/server/performance/diagnostics/string-sums'
-import {
-  encodeStrings,
-  string_layout,
-  sumStored,
-} from '@heliograph/server/performance/rollups/string-codec'
+import { encodeStrings, string_layout, sumStored } from '@heliograph/server/performance/rollups/string-codec'
+import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 import { layoutOf } from './fixtures/string-layout.ts'
 
 const limit_ms = 1000
-const inverters = 500
+const inverters = quickOr(25, 500)
 const strings = 24
-const requests = 40
+const requests = quickOr(3, 40)
 const days = 8
 const hour_ms = 3_600_000
 /** One string of so many is ill. */

@@ -12,14 +12,15 @@ import { startClient } from './fixtures/beside-peer.ts'
 import { quantile, tell } from './fixtures/figures.ts'
 import { fillPlant, inverters, strings } from './fixtures/heavy-plant.ts'
 import type { Load } from './fixtures/load-client.ts'
+import { quickOr } from './fixtures/quick.ts'
 import { addTenant, servedPlant } from './fixtures/served-plant.ts'
 
 const ratio_max = 3
 const held_ms_max = 50
-const days = 400
+const days = quickOr(20, 400)
 const connections = 4
-const quiet_requests = 12
-const requests = 40
+const quiet_requests = quickOr(2, 12)
+const requests = quickOr(4, 40)
 
 const csv = { accept: 'text/csv' }
 const heavyReads = readsOf(new Date())

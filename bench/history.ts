@@ -6,11 +6,12 @@
 import { columnsOf } from '@heliograph/domain/readings'
 import { Pool } from 'pg'
 import { median } from './fixtures/figures.ts'
+import { quickOr } from './fixtures/quick.ts'
 import { inverterValues, servedPlant } from './fixtures/served-plant.ts'
 
 const limit = 1
-const rows = 10_000
-const rounds = 31
+const rows = quickOr(100, 10_000)
+const rounds = quickOr(1, 31)
 
 const plant = await servedPlant({ inverters: 1, strings: 24 })
 const pool = new Pool({ connectionString: plant.url })

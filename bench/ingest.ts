@@ -30,11 +30,12 @@ import { migrate } from '../server/storage/migrate.ts'
 import { ensurePartitions } from '../server/storage/partitions.ts'
 import { copyColumns, encodeTable } from '../server/telemetry/readings.ts'
 import { median } from './fixtures/figures.ts'
+import { quickOr } from './fixtures/quick.ts'
 
 const limit_ratio = 0.35
 const aim_ratio = 0.5
-const turns = 5
-const frames_per_turn = 700
+const turns = quickOr(1, 5)
+const frames_per_turn = quickOr(20, 700)
 const frames_per_batch = 20
 const frames_under_way = 500
 const inverters = 12

@@ -16,15 +16,16 @@ import { fieldOf } from './fixtures/field.ts'
 import { quantile } from './fixtures/figures.ts'
 import { postgresMb } from './fixtures/postgres-usage.ts'
 import { endAll, figuresAt, type Program, startProgram, until } from './fixtures/programs.ts'
+import { quickOr } from './fixtures/quick.ts'
 import { enrol, onDatabase, type ServerProgram, startServer } from './fixtures/server-program.ts'
 
 const site_id = 'live'
-const gateways = 10
+const gateways = quickOr(2, 10)
 const units = 22
 const inverter_s = 3
-const warm_up_ms = 8000
-const measured_ms = 60_000
-const window_ms = 15_000
+const warm_up_ms = quickOr(3000, 8000)
+const measured_ms = quickOr(4000, 60_000)
+const window_ms = quickOr(1000, 15_000)
 const look_ms = 100
 const rows_per_s_min = 140
 const rss_mb_max = 300

@@ -1,11 +1,13 @@
 /** How long the overview of a great plant takes: 500 inverters of 24 strings each. */
+
+import { quickOr } from './fixtures/quick.ts'
 import { inverterValues, servedPlant } from './fixtures/served-plant.ts'
 
 const limit_ms = 100
 const limit_mb = 300
-const inverters = 500
+const inverters = quickOr(20, 500)
 const strings = 24
-const requests = 300
+const requests = quickOr(3, 300)
 
 const plant = await servedPlant({ inverters, strings })
 try {
@@ -20,9 +22,10 @@ try {
        generate_series(now() - interval '60 h', now(), interval '5 min') AS at`,
   )
   await db.execute(
-    `INSERT INTO inverter_latest
-     SELECT DISTINCT ON (inverter_id) r.*, r.measured_at FROM inverter_readings r
-     ORDER BY inverter_id, r.measured_at DESC`,
+    `INSERT INTO inverter_latest (site_id, inverter_id, measured_at, quality, ${names}, received_at)
+     SELECT DISTINCT ON (inverter_id) site_id, inverter_id, measured_at, quality, ${names},
+       measured_at
+     FROM inverter_readings ORDER BY inverter_id, measured_at DESC`,
   )
   await db.execute(
     `INSERT INTO string_latest (site_id, inverter_id, first_string_index, measured_at, quality,

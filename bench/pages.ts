@@ -11,11 +11,12 @@ import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { buildWeb } from '../scripts/build-web.ts'
 import { noBrowser, openBrowser } from '../test/browser/browser.ts'
+import { quickOr } from './fixtures/quick.ts'
 
 const lines_ms_max = 100
 const map_ms_max = 300
 const script_kb_max = 250
-const rounds = 11
+const rounds = quickOr(1, 11)
 /** No other machine: every address of it is answered from the folder that was built. */
 const origin = 'http://bench.invalid'
 

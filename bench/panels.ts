@@ -11,9 +11,10 @@ import { createPanelStore } from '@heliograph/server/performance/panels/store'
 import { openDatabase } from '@heliograph/server/storage/database'
 import { startEmbedded } from '@heliograph/server/storage/embedded'
 import { migrate } from '@heliograph/server/storage/migrate'
+import { quickOr } from './fixtures/quick.ts'
 
 const limit_ms = 15
-const rounds = 40
+const rounds = quickOr(1, 40)
 const queries = [
   ...['a', '0', 'solar', 'trina', 'cs3w400', 'Q.PEAK DUO G8+', 'longi solar lr5 550', '%'],
   ...['canadian solar cs6k', 'jinko 540 nonsense', 'q cells 400 blk ml', 'sunpower x22 360 com'],

@@ -21,12 +21,13 @@ import { clearSkyPower } from '@heliograph/physics/chain'
 import { ineichenPerez } from '@heliograph/physics/clear-sky'
 import { singleDiodePoints } from '@heliograph/physics/iv-curve'
 import { solarPositions } from '@heliograph/physics/solar-position'
+import { quickOr } from './fixtures/quick.ts'
 
-const rounds = 12
+const rounds = quickOr(1, 12)
 
 /** What both sides are given. */
 const inputs = {
-  count: 100_000,
+  count: quickOr(1000, 100_000),
   seed: 12_345,
   place: {
     latitude_deg: 42.15,

@@ -3,11 +3,12 @@
  * every hour of the last days, as they are in service.
  */
 import { seededRandom } from '@heliograph/forecast/seeded-random'
+import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 const limit_ms = 20
-const plants = 50
-const requests = 300
+const plants = quickOr(3, 50)
+const requests = quickOr(3, 300)
 const hour_ms = 3_600_000
 const day_ms = 24 * hour_ms
 
@@ -17,6 +18,11 @@ try {
   const random = seededRandom(1)
   const power = Array.from({ length: 24 }, () => Math.round(900_000 * random()) / 1000)
   const today = Math.floor(Date.now() / day_ms) * day_ms
+  await db.execute(
+    `insert into forecast_models (site_id, target, version, trained_at, state, facts, scores)
+     select 'plant', target, 1, now() - interval '10 days', 'in_use', '{}', '{}'
+     from (select 'site' as target union all select 'logger:' || logger_id from loggers) as t`,
+  )
   await db.execute(
     `insert into forecast_runs (site_id, target, target_date, issued_at, model, model_version,
        weather_source, weather_issued_at, resolution_minutes, p10_kw, p50_kw, p90_kw,

@@ -9,12 +9,13 @@ import { monthly } from '@heliograph/server/reports/writers/fixtures/sample-docu
 import { createReportWriter } from '@heliograph/server/reports/writers/write'
 import { figuresOf, startClient, type Timed, waitsOf } from './fixtures/beside-peer.ts'
 import { median, tell } from './fixtures/figures.ts'
+import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 const limit_ms = 5000
 /** Of the slowest in a hundred: the thread that writes gives way to the one that answers. */
 const wait_ratio = 2
-const rounds = 8
+const rounds = quickOr(1, 8)
 const asked = '/loggers'
 
 const plant = await servedPlant({ inverters: 100, strings: 4 })

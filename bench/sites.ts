@@ -21,10 +21,11 @@ import { serve } from '@heliograph/server/http/serve'
 import { openDatabase } from '@heliograph/server/storage/database'
 import { startEmbedded } from '@heliograph/server/storage/embedded'
 import { migrate } from '@heliograph/server/storage/migrate'
+import { quickOr } from './fixtures/quick.ts'
 
 const limit = 0.5
-const rounds = 5
-const round_ms = 2000
+const rounds = quickOr(1, 5)
+const round_ms = quickOr(200, 2000)
 const connections = 8
 const pipelined = 8
 const silent = {

@@ -12,11 +12,12 @@ import type { Database } from '@heliograph/server/storage/database'
 import { weeksOf } from '@heliograph/server/storage/partitions'
 import { thinWeek } from '@heliograph/server/telemetry/thinning'
 import { touchReadingsSince } from '@heliograph/server/telemetry/touched-hours'
+import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
-const inverters = 12
-const strings = 12
-const poll_s = 5
+const inverters = quickOr(1, 12)
+const strings = quickOr(1, 12)
+const poll_s = quickOr(300, 5)
 const hour_ms = 3_600_000
 /** A day that ended some hours ago, so that none of it is still being summed up. */
 const start_ms = Math.floor(Date.now() / hour_ms) * hour_ms - 30 * hour_ms

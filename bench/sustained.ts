@@ -23,22 +23,23 @@ import { site_id, storeHistory } from './fixtures/large-site.ts'
 import { type Offer, type Offered, startLargeSiteEdge } from './fixtures/large-site-edge.ts'
 import { postgresCpuSeconds } from './fixtures/postgres-usage.ts'
 import { can_pin, endAll, figuresAt, type Program } from './fixtures/programs.ts'
+import { quickOr } from './fixtures/quick.ts'
 import { enrol, onDatabase, type ServerProgram, startServer } from './fixtures/server-program.ts'
 
 const { values: options } = parseArgs({
   options: {
-    minutes: { type: 'string', default: '10' },
-    'history-minutes': { type: 'string', default: '60' },
+    minutes: { type: 'string', default: quickOr('0.1', '10') },
+    'history-minutes': { type: 'string', default: quickOr('1', '60') },
   },
 })
 const minute_ms = 60_000
 const measured_ms = Number(options.minutes) * minute_ms
 const history_ms = Number(options['history-minutes']) * minute_ms
-const warm_up_ms = 15_000
-const sample_ms = 5000
-const pace_ms = 20_000
+const warm_up_ms = quickOr(2000, 15_000)
+const sample_ms = quickOr(1000, 5000)
+const pace_ms = quickOr(2000, 20_000)
 const pace_step = Math.SQRT2
-const pace_max = 64
+const pace_max = quickOr(2, 64)
 
 const rows_per_s_min = 1400
 const lag_p99_ms_max = 2000

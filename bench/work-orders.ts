@@ -4,12 +4,13 @@
  * `--each` tells of every list; a path, such as `/defects`, measures those below it alone.
  */
 import type { Database } from '@heliograph/server/storage/database'
+import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
-const rows_of_each = 100_000
+const rows_of_each = quickOr(1_000, 100_000)
 const items_of_each = 6
 const limit_ms = 50
-const rounds = 50
+const rounds = quickOr(2, 50)
 
 const plant = await servedPlant({ inverters: 280, strings: 1 })
 try {

@@ -13,13 +13,13 @@ for (const [name, rule] of Object.entries(documentRules)) {
 }
 
 /** A document with one schema, and what a rule says of it. */
-const withSchema = (schema: object): Document => ({
+const withSchema = (schema: Record<string, unknown>): Document => ({
   paths: {},
   components: { schemas: { X: schema } },
 })
-const withProperty = (name: string, schema: object) =>
+const withProperty = (name: string, schema: Record<string, unknown>) =>
   withSchema({ properties: { [name]: schema } })
-const withOperation = (operation: object): Document => ({
+const withOperation = (operation: Record<string, unknown>): Document => ({
   paths: { '/x': { get: { ...operation } } },
   components: { schemas: {} },
 })
