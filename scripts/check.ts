@@ -5,9 +5,9 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
+import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { availableParallelism, freemem, tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import { testGroups } from './test-groups.ts'
 
 const peers = [
@@ -70,6 +70,10 @@ const peers = [
   },
 ]
 
+/** What the databases, journals and logs of a whole run need, with room to spare. */
+const memory_bytes_min = 6e9
+/** The database server of the tests lingers for some seconds. */
+const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 500 }
 const started_at = performance.now()
 
 /** Runs commands side by side and prints how long they took. Ends the process when one fails. */
@@ -92,6 +96,18 @@ async function run(title: string, ...commands: readonly (readonly string[])[]): 
   process.exit(failure.code || 1)
 }
 
+/** A directory in memory; null where there is too little of it. */
+function dirInMemory(): string | null {
+  const shared_memory = '/dev/shm'
+  if (!existsSync(shared_memory)) return null
+  const { bavail, bsize } = statfsSync(shared_memory)
+  if (Math.min(bavail * bsize, freemem()) < memory_bytes_min) return null
+  const directory = mkdtempSync(join(shared_memory, 'heliograph-check-'))
+  // PostgreSQL runs as another user where this runs as root.
+  chmodSync(directory, 0o711)
+  return directory
+}
+
 function installPeers(): void {
   const missing = peers.filter(({ file }) => !existsSync(file))
   if (missing.length === 0) return
@@ -110,40 +126,67 @@ function installPeers(): void {
 const filesOf = (folders: readonly string[]) => folders.map((folder) => `${folder}/**/*.test.ts`)
 const tests = testGroups([
   'test/*.test.ts',
-  ...filesOf(['test/contract', 'test/conventions', 'domain', 'physics', 'forecast', 'optimize']),
-  ...filesOf(['server', 'cli', 'web']),
+  ...filesOf(['test/contract', 'test/conventions', 'test/end-to-end']),
+  ...filesOf(['domain', 'physics', 'forecast', 'optimize', 'server', 'cli', 'web']),
+  ...filesOf(['edge', 'simulator']),
 ])
-const programs = testGroups(filesOf(['edge', 'simulator', 'test/end-to-end']))
-const pure = [...tests.pure, ...programs.pure]
-/** Programs that poll and are polled: beside another test they would be late. */
-const tests_in_real_time = [...programs.database, ...programs.outside]
+/** Programs that poll and are polled: beside many tests they would be late. */
+const isInRealTime = (file: string) =>
+  /^(edge\/(?!drivers\/|control\/)|test\/end-to-end\/)/.test(file)
+const beside_others = [...tests.database, ...tests.outside].filter((file) => !isInRealTime(file))
+const in_real_time = [...tests.database, ...tests.outside].filter(isInRealTime)
+/** Tests of the dialect: storage, bulk writes and exports, and every read of the API. */
+const on_postgres15 = tests.database.filter((file) =>
+  /^server\/(storage|jobs|link)\/|^test\/conventions\/|\/(store|export-rows)\.test\.ts$/.test(file),
+)
 
 const runTests = ['node', '--test', '--test-timeout=180000']
-// Much of the time they wait for the database: one at a time leaves two processors half idle.
-const at_once = `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`
+const atOnce = (count: number) => `--test-concurrency=${count}`
+// Much of the time they wait for the database.
+const database_tests = atOnce(2 * availableParallelism())
+// Most of the time they wait for their next poll.
+const real_time_tests = atOnce(availableParallelism())
 
 // Each of hundreds of test files is a process that would translate the same sources again.
 process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/compiled')
+// Hundreds of databases are copied, file by file; on a disk that takes six times as long.
+const memory_dir = process.env['TMPDIR'] === undefined ? dirInMemory() : null
+if (memory_dir !== null) process.env['TMPDIR'] = memory_dir
+process.on('exit', () => memory_dir && rmSync(memory_dir, removal))
 
 installPeers()
-await run('Format and lint', ['biome', 'ci', '--error-on-warnings'])
-await run('Types', ['tsc', '-p', '.'])
-await run('Types of the pages', ['tsc', '-p', 'web'])
-await run('Generated files', ['node', 'scripts/generate.ts', '--check'])
-await run('OpenAPI by Redocly', ['redocly', 'lint', 'openapi.json'])
+await run(
+  'Format, lint, types, generated files and the API document',
+  ['biome', 'ci', '--error-on-warnings'],
+  ['tsc', '-p', '.'],
+  ['tsc', '-p', 'web'],
+  ['node', 'scripts/generate.ts', '--check'],
+  ['redocly', 'lint', 'openapi.json'],
+)
 // One process takes them all: a process for each file would take longer than its tests.
 const inOneProcess = (half: number) => [
-  ...runTests,
+  ...['node', '--max-semi-space-size=64', '--test', '--test-timeout=180000'],
   '--test-isolation=none',
-  ...pure.filter((_, nth) => nth % 2 === half),
+  ...tests.pure.filter((_, nth) => nth % 2 === half),
 ]
 await run('Tests without sockets, processes and threads', inOneProcess(0), inOneProcess(1))
+const statements = join(mkdtempSync(join(tmpdir(), 'heliograph-statements-')), 'statements.jsonl')
+process.env['STATEMENTS_FILE'] = statements
+const recordStatements = ['--import', resolve('test/record-statements.ts')]
+await run('Tests', [
+  ...['node', ...recordStatements, '--test', '--test-timeout=180000', database_tests],
+  ...beside_others,
+])
+delete process.env['STATEMENTS_FILE']
 if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
-  const storage = tests.database.filter((file) => /^(server|test\/conventions)\//.test(file))
   const postgres15 = ['node', 'scripts/postgres15.ts', '--']
-  await run('PostgreSQL 15', [...postgres15, ...runTests, at_once, ...storage])
+  await run('PostgreSQL 15', [...postgres15, ...runTests, database_tests, ...on_postgres15])
+  await run('PostgreSQL 15, every statement of the tests', [
+    ...[...postgres15, 'node', 'scripts/prepare-statements.ts', statements],
+  ])
 }
-await run('Tests', [...runTests, at_once, ...tests.database, ...tests.outside])
-await run('Tests in real time', [...runTests, '--test-concurrency=1', ...tests_in_real_time])
+rmSync(dirname(statements), { recursive: true })
+await run('Tests in real time', [...runTests, real_time_tests, ...in_real_time])
 // By itself: it runs the whole demo beside a browser and a shell.
 await run('Pages and examples', [...runTests, 'test/browser/platform.browser.ts'])
+await run('Benches, to see that they work', ['node', 'scripts/bench.ts', '--quick'])

@@ -127,7 +127,7 @@ test('a message outside the prefix is not let in', async (t) => {
   const url = `mqtt://127.0.0.1:${broker.port}`
   for (const topic of ['$SYS/broker', 'heliograph', 'other/ts-1/state']) {
     const client = await mqtt.connectAsync(url, { ...credentials, reconnectPeriod: 0 })
-    const closed = once(client, 'close').then(() => 'closed')
+    const closed = new Promise<string>((resolve) => client.once('close', () => resolve('closed')))
     const taken = client.publishAsync(topic, 'x', { qos: 1 }).then(
       () => 'taken',
       () => closed,

@@ -9,7 +9,7 @@ export type AnyEndpoint = Endpoint<never>
 export interface Subject {
   app: FastifyInstance
   fixtures: Fixtures
-  /** Puts back what writes can do once only; called before each convention. */
+  /** Puts back what writes can do once only; called before each convention that follows a write. */
   restore?(): Promise<void>
   drop(): Promise<void>
 }

@@ -360,6 +360,7 @@ export function testConventions(
 ): void {
   describe('conventions', () => {
     let subject: Subject
+    let is_changed = true
     before(async () => {
       subject = await setUp()
     })
@@ -369,7 +370,8 @@ export function testConventions(
         if (!applies(endpoint)) continue
         test(`${endpoint.method} ${endpoint.path} ${name}`, async () => {
           const { app, fixtures } = subject
-          await subject.restore?.()
+          if (is_changed) await subject.restore?.()
+          is_changed = isWrite(endpoint)
           return holds({
             endpoint,
             fixtures,

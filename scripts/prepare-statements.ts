@@ -1,0 +1,53 @@
+/**
+ * Has the server of TEST_DATABASE_URL prepare every statement that tests sent to the embedded
+ * PostgreSQL (see test/record-statements.ts), on a database with all migrations:
+ *
+ *     node scripts/postgres15.ts -- node scripts/prepare-statements.ts statements.jsonl
+ *
+ * Parsing and analysis find each keyword, function, operator and type that an older version lacks.
+ * A statement that the embedded server refuses as well was wrong on purpose, or reads a table that
+ * a test makes for itself.
+ */
+import { readFileSync } from 'node:fs'
+import type { Database } from '@heliograph/server/storage/database'
+import { testDatabase } from '../test/postgres.ts'
+
+/** Only these can be prepared. Migrations and COPY run in the tests of storage. */
+const preparable = /^(\s|--.*\n|\()*(select|insert|update|delete|merge|values|with)\b/i
+
+const [file] = process.argv.slice(2)
+if (file === undefined || process.env['TEST_DATABASE_URL'] === undefined) {
+  process.stderr.write('usage: TEST_DATABASE_URL=… node scripts/prepare-statements.ts <file>\n')
+  process.exit(2)
+}
+const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+const statements = [...new Set(lines)]
+  .map((line): string => JSON.parse(line))
+  .filter((text) => preparable.test(text) && !/;\s*\S/.test(text))
+
+const older = await testDatabase()
+delete process.env['TEST_DATABASE_URL']
+const embedded = await testDatabase()
+let refused = 0
+for (const text of statements) {
+  const reason = await refusal(older.db, text)
+  if (reason === null || (await refusal(embedded.db, text)) !== null) continue
+  refused += 1
+  process.stderr.write(`${reason}:\n${text}\n\n`)
+}
+process.stdout.write(`${statements.length} statements prepared, ${refused} refused\n`)
+await Promise.all([older.drop(), embedded.drop()])
+process.exitCode = refused === 0 && statements.length > 0 ? 0 : 1
+
+/** Why the server does not prepare the statement; null where it does. */
+async function refusal(db: Database, text: string): Promise<string | null> {
+  try {
+    await db.transaction(async ({ execute }) => {
+      await execute(`prepare one as ${text}`)
+      await execute('deallocate one')
+    })
+    return null
+  } catch (error) {
+    return (error as Error).message
+  }
+}
