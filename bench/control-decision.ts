@@ -200,7 +200,8 @@ async function timed(work: () => unknown): Promise<Took> {
 
 /** Without a limit everything counts: a tick gives the processor back several times by itself. */
 function tell(name: string, took: readonly Took[], limit?: number): void {
-  const counted = took.filter(({ was_interrupted }) => limit === undefined || !was_interrupted)
+  const judged_ms = quickOr(undefined, limit)
+  const counted = took.filter(({ was_interrupted }) => judged_ms === undefined || !was_interrupted)
   if (counted.length < took.length / 4) throw new Error('other programs take the whole machine')
   const sorted = counted.map(({ wall_ms }) => wall_ms).toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1]!
