@@ -31,7 +31,7 @@ try {
   const to_ms = (Math.floor(Date.now() / day_ms) - 1) * day_ms
   await addPast(db, { site_id: 'plant', from_ms: to_ms - days * day_ms, to_ms })
   await db.execute('vacuum analyze')
-  await askFor(2000)
+  await askFor(quickOr(200, 2000))
 
   const before = await askFor(idle_ms)
   const began_ms = threadMs()
