@@ -7,7 +7,11 @@ import { alertSources } from '@heliograph/server/alerts/alert-sources'
 import type { SourceContext } from '@heliograph/server/alerts/finding'
 import { settingsInForce } from '@heliograph/server/alerts/settings'
 import { sumStrings } from '@heliograph/server/performance/diagnostics/string-sums'
-import { encodeStrings, string_layout, sumStored } from '@heliograph/server/performance/rollups/string-codec'
+import {
+  encodeStrings,
+  string_layout,
+  sumStored,
+} from '@heliograph/server/performance/rollups/string-codec'
 import { quickOr } from './fixtures/quick.ts'
 import { inverterValues, servedPlant } from './fixtures/served-plant.ts'
 import { layoutOf } from './fixtures/string-layout.ts'
@@ -84,10 +88,15 @@ try {
   const totals: number[] = []
   for (let round = -5; round < rounds; round += 1) {
     const context: SourceContext = {
-      ...{ db, now, settings: settingsInForce({}) },
+      db,
+      now,
+      settings: settingsInForce({}),
       site: {
-        ...{ site_id: 'plant', timezone: 'Europe/Berlin', currency: 'EUR' },
-        ...{ latitude: 48.6, longitude: 12.2 },
+        site_id: 'plant',
+        timezone: 'Europe/Berlin',
+        currency: 'EUR',
+        latitude: 48.6,
+        longitude: 12.2,
       },
     }
     const began = performance.now()
@@ -190,8 +199,12 @@ async function addSums() {
        AND column_name NOT IN ('site_id', 'inverter_id', 'hour_at')`,
   )
   const known: Record<string, string> = {
-    ...{ covered_s: '3600', daylight_covered_s: '3600', sun_covered_s: '3600' },
-    ...{ insolation_kwh_m2: '0.85', reference_kwh_m2: '0.85', reference_expected_kwh: '90' },
+    covered_s: '3600',
+    daylight_covered_s: '3600',
+    sun_covered_s: '3600',
+    insolation_kwh_m2: '0.85',
+    reference_kwh_m2: '0.85',
+    reference_expected_kwh: '90',
     reference_ac_kwh: `CASE WHEN id % ${ill_of} = 4 THEN 60 ELSE 85 END`,
   }
   const columns = zeros.map(({ column_name }) => column_name)

@@ -102,8 +102,13 @@ async function benchTick(): Promise<void> {
   const permit = { plant_w: new Map(permits), site_w: site_permit_w }
   const applied = new Set<number>()
   const controller = new Controller({
-    ...{ clock, stopwatch: clock, timers: clock, store: memoryControlStore() },
-    ...{ permit: () => permit, log: { write: () => Promise.resolve() }, onEvent() {} },
+    clock,
+    stopwatch: clock,
+    timers: clock,
+    store: memoryControlStore(),
+    permit: () => permit,
+    log: { write: () => Promise.resolve() },
+    onEvent() {},
     conditions: await Conditions.open('/nonexistent/conditions.json'),
     source: { source_kind: 'edge', source_id: 'bench' },
     onReport(reports) {
@@ -160,8 +165,13 @@ async function benchTick(): Promise<void> {
 function loopedSite(): Site {
   const { connection_id } = site.connections[0]!
   const meters = plants.map(({ logger_id }) => ({
-    ...{ meter_id: logger_id, logger_id, name: 'Plant meter', role: 'plant' as const },
-    ...{ connection: connection_id, unit_id: 200, driver: 'sunspec' as const },
+    meter_id: logger_id,
+    logger_id,
+    name: 'Plant meter',
+    role: 'plant' as const,
+    connection: connection_id,
+    unit_id: 200,
+    driver: 'sunspec' as const,
   }))
   return { ...site, meters, control: { closed_loop: true } }
 }
@@ -174,7 +184,10 @@ interface Served extends LimitControl {
 function controlOf(logger_id: number, rated_w: number): Served {
   let state: LimitState = { limit_w: null, static_max_w: rated_w, revert: null }
   return {
-    ...{ logger_id, rated_w, traits, settable },
+    logger_id,
+    rated_w,
+    traits,
+    settable,
     readLimit: () => Promise.resolve(state),
     writeLimit(limit_w) {
       state = { ...state, limit_w }

@@ -68,8 +68,11 @@ async function startAll(dir: string, programs: Program[], field: LimitedField, s
   writeFileSync(files.site, JSON.stringify(site))
   writeFileSync(files.permit, permitOf(site))
   const edge_settings = {
-    ...{ SITE_FILE: files.site, PERMIT_FILE: files.permit, EDGE_DATA_DIR: join(dir, 'edge') },
-    ...{ EDGE_TOKEN: tokens[0]!, SERVER_URL: `ws://127.0.0.1:${server.port}` },
+    SITE_FILE: files.site,
+    PERMIT_FILE: files.permit,
+    EDGE_DATA_DIR: join(dir, 'edge'),
+    EDGE_TOKEN: tokens[0]!,
+    SERVER_URL: `ws://127.0.0.1:${server.port}`,
     METRICS_PORT: String(await freePort()),
   }
   programs.unshift(startProgram('edge', { dir, settings: edge_settings }))
@@ -86,7 +89,8 @@ async function startAll(dir: string, programs: Program[], field: LimitedField, s
 function permitOf({ loggers: plants }: Site): string {
   const sealed = sealPermitFile(
     JSON.stringify({
-      ...{ version: 1, site_id },
+      version: 1,
+      site_id,
       plants: plants.map(({ logger_id, rated_power_kw }) => ({
         logger_id,
         permit_kw: rated_power_kw * permit_ratio,

@@ -44,7 +44,10 @@ try {
     return JSON.stringify(answer)
   }
   await besidePeer(client, {
-    ...{ name: 'hourly earnings of a year, one plant', path, requests: 15, limit_ms },
+    name: 'hourly earnings of a year, one plant',
+    path,
+    requests: 15,
+    limit_ms,
     peer: { name: 'bare queries and JSON.stringify', work: byPeer },
   })
   const month = `/earnings/summary?start=${utcDate(today - 30 * day_ms)}&end=${end}`

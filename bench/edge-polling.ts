@@ -102,11 +102,10 @@ async function startAll(dir: string, started: Program[], sink: Sink): Promise<Be
   const simulator = startProgram('simulator', { dir, settings: { SITE_FILE: site_file } })
   started.push(simulator)
   const settings = {
-    ...{ SITE_FILE: site_file, EDGE_DATA_DIR: join(dir, 'edge') },
-    ...{
-      METRICS_PORT: String(metrics_port),
-      EDGE_TOKEN: `edge_${'0'.repeat(12)}_${'0'.repeat(64)}`,
-    },
+    SITE_FILE: site_file,
+    EDGE_DATA_DIR: join(dir, 'edge'),
+    METRICS_PORT: String(metrics_port),
+    EDGE_TOKEN: `edge_${'0'.repeat(12)}_${'0'.repeat(64)}`,
     SERVER_URL: `ws://127.0.0.1:${await sink.listen()}`,
   }
   const edge = startProgram('edge', { dir, settings, core: edge_core })

@@ -91,7 +91,9 @@ async function measure(
   }
   await besidePeer(client, {
     name: `${name}, ${loggers} loggers of ${inverters_of_each} inverters`,
-    ...{ path, requests: 30, limit_ms },
+    path,
+    requests: 30,
+    limit_ms,
     peer: { name: 'bare query and JSON.stringify', work: byPeer },
   })
 }

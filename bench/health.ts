@@ -1,7 +1,11 @@
 /** How long the health matrix of a week takes: 500 inverters of 24 strings each. */
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { sumStrings } from '@heliograph/server/performance/diagnostics/string-sums'
-import { encodeStrings, string_layout, sumStored } from '@heliograph/server/performance/rollups/string-codec'
+import {
+  encodeStrings,
+  string_layout,
+  sumStored,
+} from '@heliograph/server/performance/rollups/string-codec'
 import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 import { layoutOf } from './fixtures/string-layout.ts'

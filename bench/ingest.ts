@@ -62,12 +62,13 @@ function frameOf(seq: number): Frame {
     const sun = 0.2 + 0.7 * Math.abs(Math.sin(seq / 900 + nth / 7))
     rows.inverter.push(inverterRow(inverter_id, measured_at, sun))
     const currents = Array.from({ length: 12 }, (_, index) => round(9.3 * sun + index / 90, 2))
-    const string = { ...{ inverter_id, first_string_index: 0, measured_at, quality: 'good' } }
+    const string = { inverter_id, first_string_index: 0, measured_at, quality: 'good' }
     rows.string.push(rowOf('string', { ...string, current_a: currents }))
   }
   const table = (kind: (typeof kinds)[number]) => ({ columns: columnsOf(kind), rows: rows[kind] })
   return {
-    ...{ seq, kind: 'readings' },
+    seq,
+    kind: 'readings',
     payload: { inverter: table('inverter'), string: table('string') },
   }
 }
@@ -76,19 +77,40 @@ function inverterRow(inverter_id: number, measured_at: number, sun: number): unk
   const volts = (of: number) => round(of + sun, 1)
   const each = (of: number) => Array.from({ length: 6 }, (_, nth) => round(of * sun + nth / 7, 2))
   return rowOf('inverter', {
-    ...{ inverter_id, measured_at, quality: 'good', state: 'mppt' },
-    ...{ ac_power_kw: round(98 * sun, 2), reactive_power_kvar: round(3 * sun, 2) },
-    ...{ apparent_power_kva: round(98.1 * sun, 2), power_factor: 0.999, frequency_hz: 50.01 },
-    ...{ voltage_l1_l2_v: volts(801), voltage_l2_l3_v: volts(799), voltage_l3_l1_v: volts(800) },
-    ...{ voltage_l1_n_v: volts(462), voltage_l2_n_v: volts(461), voltage_l3_n_v: volts(463) },
-    ...{ current_l1_a: round(71 * sun, 1), current_l2_a: round(72 * sun, 1) },
-    ...{ current_l3_a: round(70 * sun, 1), dc_power_kw: round(99.5 * sun, 2) },
-    ...{ dc_voltage_v: volts(1043), dc_current_a: round(95 * sun, 1) },
-    ...{ energy_total_kwh: 402_113 + (measured_at % 86_400_000) / 1e6 },
-    ...{ cabinet_temperature_c: round(41 + sun, 1), heatsink_temperature_c: round(55 + sun, 1) },
-    ...{ insulation_resistance_kohm: 1450, power_limit_pct: 100 },
-    ...{ alarm_1: 0, alarm_2: 0, alarm_3: 0, alarm_4: 0, alarm_5: 0 },
-    ...{ mppt_voltage_v: each(1043), mppt_current_a: each(16), mppt_power_kw: each(17) },
+    inverter_id,
+    measured_at,
+    quality: 'good',
+    state: 'mppt',
+    ac_power_kw: round(98 * sun, 2),
+    reactive_power_kvar: round(3 * sun, 2),
+    apparent_power_kva: round(98.1 * sun, 2),
+    power_factor: 0.999,
+    frequency_hz: 50.01,
+    voltage_l1_l2_v: volts(801),
+    voltage_l2_l3_v: volts(799),
+    voltage_l3_l1_v: volts(800),
+    voltage_l1_n_v: volts(462),
+    voltage_l2_n_v: volts(461),
+    voltage_l3_n_v: volts(463),
+    current_l1_a: round(71 * sun, 1),
+    current_l2_a: round(72 * sun, 1),
+    current_l3_a: round(70 * sun, 1),
+    dc_power_kw: round(99.5 * sun, 2),
+    dc_voltage_v: volts(1043),
+    dc_current_a: round(95 * sun, 1),
+    energy_total_kwh: 402_113 + (measured_at % 86_400_000) / 1e6,
+    cabinet_temperature_c: round(41 + sun, 1),
+    heatsink_temperature_c: round(55 + sun, 1),
+    insulation_resistance_kohm: 1450,
+    power_limit_pct: 100,
+    alarm_1: 0,
+    alarm_2: 0,
+    alarm_3: 0,
+    alarm_4: 0,
+    alarm_5: 0,
+    mppt_voltage_v: each(1043),
+    mppt_current_a: each(16),
+    mppt_power_kw: each(17),
   })
 }
 

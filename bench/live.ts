@@ -114,7 +114,9 @@ async function rowsStored(db: Database, from: number, to: number): Promise<numbe
         where site_id = $1 and measured_at >= $2 and measured_at < $3)`,
   )
   const [row] = await db.query<{ rows: number }>(`select ${counts.join(' + ')} as rows`, [
-    ...[site_id, new Date(from), new Date(to)],
+    site_id,
+    new Date(from),
+    new Date(to),
   ])
   return Number(row!.rows)
 }
@@ -124,11 +126,11 @@ async function measure(place: Place, db: Database, programs: Program[]) {
   const { key, tokens } = await enrol(db, { site_ids: [site_id], scopes: ['plant:read'] })
   programs.unshift(startProgram('simulator', { dir, settings: { SITE_FILE: site_file } }))
   const settings = {
-    ...{ SITE_FILE: site_file, EDGE_DATA_DIR: join(dir, 'edge'), EDGE_TOKEN: tokens[0]! },
-    ...{
-      METRICS_PORT: String(place.edge_metrics),
-      SERVER_URL: `ws://127.0.0.1:${place.server.port}`,
-    },
+    SITE_FILE: site_file,
+    EDGE_DATA_DIR: join(dir, 'edge'),
+    EDGE_TOKEN: tokens[0]!,
+    METRICS_PORT: String(place.edge_metrics),
+    SERVER_URL: `ws://127.0.0.1:${place.server.port}`,
   }
   programs.unshift(startProgram('edge', { dir, settings }))
   const stored = async () => {

@@ -36,17 +36,27 @@ const highs = await loadSolver()
 
 /** 1 MW for two hours; 90 % from the grid to the grid, ageing of 5 per MWh. */
 const unit: Unit = {
-  ...{ bess_id: 1, capacity_kwh: 2200, soc_start_pct: 5, soc_min_pct: 5, soc_max_pct: 95 },
-  ...{ soc_end_pct: 5, charge_efficiency: Math.sqrt(0.9), discharge_efficiency: Math.sqrt(0.9) },
+  bess_id: 1,
+  capacity_kwh: 2200,
+  soc_start_pct: 5,
+  soc_min_pct: 5,
+  soc_max_pct: 95,
+  soc_end_pct: 5,
+  charge_efficiency: Math.sqrt(0.9),
+  discharge_efficiency: Math.sqrt(0.9),
   charge_limits: [{ soc_pct: 0, power_kw: 1000 }],
   discharge_limits: [{ soc_pct: 0, power_kw: 1000 }],
-  ...{ degradation_cost_per_mwh: 5, cycles_max: null },
+  degradation_cost_per_mwh: 5,
+  cycles_max: null,
 }
 
 type Day = number[]
 
 const problemOf = (day: Day, units: readonly Unit[] = [unit]): DispatchProblem => ({
-  ...{ objective: 'arbitrage', units, export_limit_kw: null, import_limit_kw: null },
+  objective: 'arbitrage',
+  units,
+  export_limit_kw: null,
+  import_limit_kw: null,
   periods: day.map((price, nth): Period => {
     const length_ms = day_ms / day.length
     const start_ms = nth * length_ms
@@ -219,7 +229,9 @@ async function besideGlpsol(
 async function wholeSite(days: readonly Day[]): Promise<void> {
   const units = Array.from({ length: quickOr(2, 50) }, (_, nth) => ({
     ...unit,
-    ...{ bess_id: nth + 1, capacity_kwh: 2000 + nth * 20, soc_start_pct: 5 + nth / 2 },
+    bess_id: nth + 1,
+    capacity_kwh: 2000 + nth * 20,
+    soc_start_pct: 5 + nth / 2,
   }))
   const lowest = (day: Day) => Math.min(...day)
   const negative = days.toSorted((a, b) => lowest(a) - lowest(b))[0]!

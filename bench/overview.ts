@@ -48,8 +48,11 @@ try {
        interval '1 h') AS hour_at`,
   )
   const instruments = Array.from({ length: 10 }, (_, nth) => ({
-    ...{ sensor_id: `s-${nth}`, name: `Sensor ${nth}`, type: 'pyranometer' },
-    ...{ quantity: 'poa_irradiance_w_m2', point: `302[${nth}].POAI` },
+    sensor_id: `s-${nth}`,
+    name: `Sensor ${nth}`,
+    type: 'pyranometer',
+    quantity: 'poa_irradiance_w_m2',
+    point: `302[${nth}].POAI`,
   }))
   await db.execute(
     `INSERT INTO stations (site_id, station_id, logger_id, name, instruments, created_at, updated_at)
@@ -63,7 +66,9 @@ try {
      FROM loggers`,
   )
   const channels = ['oil', 'room', 'door', 'fans'].map((channel, nth) => ({
-    ...{ channel, label: channel, kind: ['temperature', 'temperature', 'door', 'relay'][nth] },
+    channel,
+    label: channel,
+    kind: ['temperature', 'temperature', 'door', 'relay'][nth],
   }))
   await db.execute(
     `INSERT INTO nodes (site_id, node_id, node_number, name, type, report_s, channels, created_at,

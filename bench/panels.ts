@@ -16,10 +16,21 @@ import { quickOr } from './fixtures/quick.ts'
 const limit_ms = 15
 const rounds = quickOr(1, 40)
 const queries = [
-  ...['a', '0', 'solar', 'trina', 'cs3w400', 'Q.PEAK DUO G8+', 'longi solar lr5 550', '%'],
-  ...['canadian solar cs6k', 'jinko 540 nonsense', 'q cells 400 blk ml', 'sunpower x22 360 com'],
+  'a',
+  '0',
+  'solar',
+  'trina',
+  'cs3w400',
+  'Q.PEAK DUO G8+',
+  'longi solar lr5 550',
+  '%',
+  'canadian solar cs6k',
+  'jinko 540 nonsense',
+  'q cells 400 blk ml',
+  'sunpower x22 360 com',
   // The worst: many words that most names have, and one that none has.
-  ...['a e i o s t 0 1 2 3 4 5 zzzz', 'solar co ltd energy technology new zzzz power inc'],
+  'a e i o s t 0 1 2 3 4 5 zzzz',
+  'solar co ltd energy technology new zzzz power inc',
 ]
 
 const list = new URL('../../shared/data/panels/cec-modules-merged.csv', import.meta.url)

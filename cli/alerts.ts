@@ -48,7 +48,10 @@ function alertId(text: string): number {
 
 function historyText({ alert_id, title, message, transitions }: AlertHistory): string {
   const rows = transitions.map(({ at, to_status, changed_by, note }) => [
-    ...[minute(at), to_status, changed_by, note ?? '-'],
+    minute(at),
+    to_status,
+    changed_by,
+    note ?? '-',
   ])
   return [
     visible(`Alert ${alert_id}: ${title}. ${message}`),
@@ -60,9 +63,11 @@ function settingsText({ site_id, set_at, set_by, settings, in_force }: Alerting)
   const of_rules = table(
     ['', 'RULE', 'SEVERITY', 'RAISES AFTER', 'CLEARS AFTER', 'THRESHOLDS'],
     Object.entries(in_force.rules).map(([code, rule]) => [
-      ...[code in (settings.rules ?? {}) ? '*' : '', code],
-      ...[rule.enabled ? (rule.severity ?? 'as found') : 'off'],
-      ...[`${rule.raise_delay_s} s`, `${rule.clear_delay_s} s`],
+      code in (settings.rules ?? {}) ? '*' : '',
+      code,
+      rule.enabled ? (rule.severity ?? 'as found') : 'off',
+      `${rule.raise_delay_s} s`,
+      `${rule.clear_delay_s} s`,
       Object.entries(rule.thresholds)
         .map(([name, value]) => `${name} ${value}`)
         .join(', ') || '-',

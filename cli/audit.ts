@@ -39,12 +39,25 @@ export function addAuditCommand(program: Command, { terminal, withAdmin }: Cli):
 function auditTable(writes: readonly AuditedWrite[]): string {
   return table(
     [
-      ...['AT', 'CLIENT', 'SITE', 'KEY', 'NAME', 'ADDRESS'],
-      ...['WRITE', 'STATUS', 'OUTCOME', 'REQUEST', 'BODY'],
+      'AT',
+      'CLIENT',
+      'SITE',
+      'KEY',
+      'NAME',
+      'ADDRESS',
+      'WRITE',
+      'STATUS',
+      'OUTCOME',
+      'REQUEST',
+      'BODY',
     ],
     writes.map((write) => [
       `${write.at.toISOString().slice(0, 19).replace('T', ' ')}Z`,
-      ...[write.client, write.site_id ?? '-', write.key_id, write.key_name, write.address ?? '-'],
+      write.client,
+      write.site_id ?? '-',
+      write.key_id,
+      write.key_name,
+      write.address ?? '-',
       shortened(`${write.method} ${write.path}`),
       write.status === null ? '-' : String(write.status),
       outcomeOf(write),

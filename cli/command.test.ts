@@ -53,21 +53,35 @@ test('the help of every command describes it and shows an example of itself', ()
   })
   const commands = leaves(program)
   assert.deepEqual(commands.map(([name]) => name).sort(), [
-    ...['alerts history', 'alerts settings'],
-    ...['audit', 'clients create', 'clients list', 'clients modules'],
-    ...['edges enrol', 'edges list', 'edges revoke'],
-    ...['forecasts list', 'forecasts show'],
-    ...['keys create', 'keys list', 'keys revoke', 'keys rotate'],
-    ...['mail confirm', 'mail list', 'mail test'],
-    ...['outages add', 'outages list', 'outages remove'],
-    ...['panels import', 'panels list', 'panels search'],
-    ...[
-      'sites create',
-      'sites list',
-      'sites safe-mode off',
-      'sites safe-mode on',
-      'sites sum-again',
-    ],
+    'alerts history',
+    'alerts settings',
+    'audit',
+    'clients create',
+    'clients list',
+    'clients modules',
+    'edges enrol',
+    'edges list',
+    'edges revoke',
+    'forecasts list',
+    'forecasts show',
+    'keys create',
+    'keys list',
+    'keys revoke',
+    'keys rotate',
+    'mail confirm',
+    'mail list',
+    'mail test',
+    'outages add',
+    'outages list',
+    'outages remove',
+    'panels import',
+    'panels list',
+    'panels search',
+    'sites create',
+    'sites list',
+    'sites safe-mode off',
+    'sites safe-mode on',
+    'sites sum-again',
     'work-orders approval',
   ])
   for (const [name, command] of commands) {
@@ -94,8 +108,14 @@ test('values are read strictly', () => {
     assert.throws(() => decimal(bad), InvalidArgumentError, bad)
   }
   for (const bad of [
-    ...['', '2027-01-31', '2027-01-31T00:00:00', '2027-01-31T00:00:00+01:00', '1 Jan 2027'],
-    ...['2027-02-30T00:00:00Z', '2027-13-01T00:00:00Z', '2027-01-31T24:00:00Z'],
+    '',
+    '2027-01-31',
+    '2027-01-31T00:00:00',
+    '2027-01-31T00:00:00+01:00',
+    '1 Jan 2027',
+    '2027-02-30T00:00:00Z',
+    '2027-13-01T00:00:00Z',
+    '2027-01-31T24:00:00Z',
   ]) {
     assert.throws(() => utcInstant(bad), InvalidArgumentError, bad)
   }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { AdminError } from '@heliograph/server/access/admin'
 
-export interface ClientSettings {
+interface ClientSettings {
   url: string
   api_key: string
   /** null: to be said with `--site`. */

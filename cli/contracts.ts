@@ -54,11 +54,16 @@ function listText({ assignments, fees }: Contracts): string {
   const of_plants = table(
     ['LOGGER', 'FROM', 'TO', 'MARKET', 'TYPE', 'FIXED', 'FLOOR', 'CURRENCY', 'OFFTAKER'],
     assignments.map((item) => [
-      ...[String(item.logger_id), item.valid_from, item.valid_to ?? '-'],
+      String(item.logger_id),
+      item.valid_from,
+      item.valid_to ?? '-',
       item.sold_market_code === null
         ? item.market_code
         : `${item.market_code} > ${item.sold_market_code}`,
-      ...[item.contract_type, item.fixed_price ?? '-', item.floor_price ?? '-', item.currency],
+      item.contract_type,
+      item.fixed_price ?? '-',
+      item.floor_price ?? '-',
+      item.currency,
       item.offtaker ?? '-',
     ]),
   )
@@ -66,8 +71,12 @@ function listText({ assignments, fees }: Contracts): string {
   const of_fees = table(
     ['LOGGER', 'FROM', 'TO', 'CODE', 'BASIS', 'VALUE', 'NAME'],
     fees.map((fee) => [
-      ...[fee.logger_id === null ? 'each' : String(fee.logger_id), fee.valid_from],
-      ...[fee.valid_to ?? '-', fee.code, fee.basis, `${fee.value} ${fee.currency ?? '%'}`],
+      fee.logger_id === null ? 'each' : String(fee.logger_id),
+      fee.valid_from,
+      fee.valid_to ?? '-',
+      fee.code,
+      fee.basis,
+      `${fee.value} ${fee.currency ?? '%'}`,
       fee.name,
     ]),
   )

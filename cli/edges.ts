@@ -64,8 +64,13 @@ function edgeTable(edges: readonly Edge[]): string {
   return table(
     ['EDGE', 'SITE', 'NAME', 'STATE', 'CREATED', 'LAST SEEN', 'VERSION'],
     edges.map(({ edge_id, site_id, name, revoked_at, created_at, last_seen_at, agent_version }) => [
-      ...[edge_id, site_id, name, revoked_at ? 'revoked' : 'active'],
-      ...[minute(created_at), minute(last_seen_at), agent_version ?? '-'],
+      edge_id,
+      site_id,
+      name,
+      revoked_at ? 'revoked' : 'active',
+      minute(created_at),
+      minute(last_seen_at),
+      agent_version ?? '-',
     ]),
   )
 }

@@ -49,8 +49,10 @@ const asking = (to: Command) =>
     .option('--as-of <time>', 'without what was issued later, UTC', utcInstant)
 
 const askedOf = ({ site, logger, date, asOf }: Options) => ({
-  ...{ site_id: site, logger_id: logger ?? null },
-  ...{ date, as_of: asOf ?? null },
+  site_id: site,
+  logger_id: logger ?? null,
+  date,
+  as_of: asOf ?? null,
 })
 
 /** A day that exists, `2027-01-31`. */
@@ -67,9 +69,14 @@ function runTable(runs: readonly ForecastRun[]): string {
   return table(
     ['RUN', 'ISSUED', 'MODEL', 'VERSION', 'WEATHER', 'P10 KWH', 'P50 KWH', 'P90 KWH', 'REASON'],
     runs.map((run) => [
-      ...[String(run.run_id), minute(run.issued_at), run.model, String(run.model_version ?? '-')],
+      String(run.run_id),
+      minute(run.issued_at),
+      run.model,
+      String(run.model_version ?? '-'),
       minute(run.weather_issued_at),
-      ...[power(run.total_p10_kwh), power(run.total_p50_kwh), power(run.total_p90_kwh)],
+      power(run.total_p10_kwh),
+      power(run.total_p50_kwh),
+      power(run.total_p90_kwh),
       run.fallback_reason ?? '-',
     ]),
   )
@@ -82,7 +89,9 @@ function showText(run: ForecastRun): string {
     ['FROM', 'P10 KW', 'P50 KW', 'P90 KW'],
     run.p50_kw.map((p50_kw, nth) => [
       minute(new Date(start_ms + nth * step_ms)),
-      ...[power(run.p10_kw[nth]!), power(p50_kw), power(run.p90_kw[nth]!)],
+      power(run.p10_kw[nth]!),
+      power(p50_kw),
+      power(run.p90_kw[nth]!),
     ]),
   )
   return `${runTable([run])}\n\n${steps}`

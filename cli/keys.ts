@@ -102,7 +102,10 @@ function addCreate(keys: Command, { terminal, withAdmin, operator }: Cli): void 
       const { client, name, scopes, sites, expiresAt, generalPerMinute, writePerMinute } = options
       const key = await withAdmin((admin) =>
         createKey(admin, {
-          ...{ client, name, scopes, created_by: operator },
+          client,
+          name,
+          scopes,
+          created_by: operator,
           site_ids: sites ?? null,
           expires_at: expiresAt ?? null,
           general_per_minute: generalPerMinute ?? null,
@@ -165,8 +168,14 @@ function keyTable(keys: readonly ApiKeyRecord[]): string {
   return table(
     ['KEY', 'CLIENT', 'NAME', 'STATE', 'EXPIRES', 'LAST USED', 'SITES', 'SCOPES'],
     keys.map(({ key_id, client, name, state, expires_at, last_used_at, site_ids, scopes }) => [
-      ...[key_id, client, name, state, minute(expires_at), minute(last_used_at)],
-      ...[site_ids?.join(' ') ?? 'all', scopes.join(' ')],
+      key_id,
+      client,
+      name,
+      state,
+      minute(expires_at),
+      minute(last_used_at),
+      site_ids?.join(' ') ?? 'all',
+      scopes.join(' '),
     ]),
   )
 }

@@ -35,7 +35,10 @@ export function addMailCommands(
     'mail test operations@example.com',
   ).action(async (recipient: string, { json }: JsonOption) => {
     const { outcome, said } = await sendTestMail({
-      ...{ settings: config().mail, recipient, now: clock.now(), randomBytes },
+      settings: config().mail,
+      recipient,
+      now: clock.now(),
+      randomBytes,
     })
     if (outcome !== 'sent') throw new Error(`the mail was not taken (${outcome}): ${said}`)
     print(terminal, { json: { outcome, said }, text: `The mail server took it: ${said}` }, !!json)
@@ -75,8 +78,14 @@ function mailTable(mails: readonly UnsentMail[]): string {
   return table(
     ['SITE', 'MAIL', 'STATE', 'QUEUED', 'TRIES', 'NEXT TRY', 'RECIPIENT', 'SUBJECT', 'LAST ERROR'],
     mails.map((mail) => [
-      ...[mail.site_id, String(mail.mail_id), mail.state, minute(mail.queued_at)],
-      ...[String(mail.tries), minute(mail.next_try_at), mail.recipient, mail.subject],
+      mail.site_id,
+      String(mail.mail_id),
+      mail.state,
+      minute(mail.queued_at),
+      String(mail.tries),
+      minute(mail.next_try_at),
+      mail.recipient,
+      mail.subject,
       mail.last_error ?? '-',
     ]),
   )

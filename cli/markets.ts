@@ -43,7 +43,10 @@ function marketTable(markets: readonly ListedMarket[]): string {
   return table(
     ['CODE', 'SOURCE', 'FROM', 'FETCHED', 'STATE', 'NAME'],
     markets.map(({ market_code, name, source, followed_from, ...fetch }) => [
-      ...[market_code, source ?? '-', followed_from ?? '-', minute(fetch.succeeded_at)],
+      market_code,
+      source ?? '-',
+      followed_from ?? '-',
+      minute(fetch.succeeded_at),
       fetch.failure_count > 0 ? `failed ${fetch.failure_count} times: ${fetch.last_failure}` : '-',
       name,
     ]),

@@ -84,8 +84,12 @@ function outageTable(outages: readonly Outage[]): string {
   return table(
     ['OUTAGE', 'LOGGER', 'FROM', 'TO', 'UNAVAILABLE', 'REASON'],
     outages.map(({ outage_id, logger_id, start_at, end_at, unavailable_pct, reason }) => [
-      ...[String(outage_id), logger_id === null ? 'all' : String(logger_id)],
-      ...[minute(start_at), minute(end_at), `${unavailable_pct} %`, reason ?? '-'],
+      String(outage_id),
+      logger_id === null ? 'all' : String(logger_id),
+      minute(start_at),
+      minute(end_at),
+      `${unavailable_pct} %`,
+      reason ?? '-',
     ]),
   )
 }

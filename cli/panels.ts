@@ -89,7 +89,10 @@ function libraryText({ bundled, imported_count, imports }: PanelLibrary): string
       : `${imported_count} models of lists:\n\n${table(
           ['IMPORTED', 'NEW', 'CHANGED', 'FROM'],
           imports.map(({ at, source, added, changed }) => [
-            ...[minute(at), String(added), String(changed), source],
+            minute(at),
+            String(added),
+            String(changed),
+            source,
           ]),
         )}`
   return `${modelTable(bundled)}\n\n${history}`
@@ -99,7 +102,10 @@ function modelTable(models: readonly PanelModel[]): string {
   return table(
     ['PARAMS_ID', 'POWER', 'TECHNOLOGY', 'NAME', 'SOURCE'],
     models.map(({ params_id, power_stc_w, technology, name, source, source_version }) => [
-      ...[String(params_id), `${Number(power_stc_w.toFixed(1))} W`, technology, name],
+      String(params_id),
+      `${Number(power_stc_w.toFixed(1))} W`,
+      technology,
+      name,
       source_version ?? source,
     ]),
   )

@@ -102,7 +102,9 @@ function siteTable(sites: readonly Site[]): string {
   return table(
     ['SITE', 'CLIENT', 'NAME', 'SAFE MODE', 'INVENTORY'],
     sites.map(({ site_id, client, name, safe_mode_since_at, inventory_at }) => [
-      ...[site_id, client, name],
+      site_id,
+      client,
+      name,
       safe_mode_since_at ? `since ${minute(safe_mode_since_at)}` : 'off',
       minute(inventory_at),
     ]),

@@ -16,7 +16,7 @@ export interface Terminal {
   is_interactive: boolean
 }
 
-export interface Result {
+interface Result {
   /** The document that `--json` prints. */
   json: unknown
   /** The same for people. */

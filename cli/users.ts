@@ -77,7 +77,11 @@ const userTable = (users: readonly User[]) =>
   table(
     ['EMAIL', 'NAME', 'ROLE', 'SECOND FACTOR', 'DISABLED', 'SIGNED IN'],
     users.map((user) => [
-      ...[user.email, user.name, user.role, user.two_factor_enabled ? 'yes' : 'no'],
-      ...[user.is_disabled ? 'yes' : 'no', user.signed_in_at ? minute(user.signed_in_at) : '-'],
+      user.email,
+      user.name,
+      user.role,
+      user.two_factor_enabled ? 'yes' : 'no',
+      user.is_disabled ? 'yes' : 'no',
+      user.signed_in_at ? minute(user.signed_in_at) : '-',
     ]),
   )

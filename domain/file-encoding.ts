@@ -1,6 +1,6 @@
 /** Tells that a text file was not saved as UTF-8, from its text as decoded from UTF-8. */
 
-export interface EncodingFault {
+interface EncodingFault {
   /** Of the first character that shows it. */
   offset: number
   message: string

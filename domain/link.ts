@@ -67,7 +67,7 @@ export const Readings = Type.Object(
 )
 
 /** The kinds of thing that an event or a communication state can be about. */
-export const deviceKinds = [
+const deviceKinds = [
   'edge',
   'logger',
   'inverter',
@@ -213,7 +213,7 @@ export const Welcome = Type.Object(
   closed,
 )
 
-export const Ack = Type.Object(
+const Ack = Type.Object(
   { type: Type.Literal('ack'), seqs: Type.Array(Seq, { minItems: 1 }) },
   closed,
 )
@@ -222,7 +222,7 @@ export const Ack = Type.Object(
  * Frames that were acknowledged and are not in force, with the reason. Only for an edge that named
  * `refused` in the header `heliograph-link` of its request: others know no such message.
  */
-export const RefusedFrames = Type.Object(
+const RefusedFrames = Type.Object(
   {
     type: Type.Literal('refused'),
     frames: Type.Array(
@@ -237,7 +237,7 @@ export const RefusedFrames = Type.Object(
 export const linkHeader = 'heliograph-link'
 
 /** Sent before the server closes a connection that it will not serve. */
-export const Refusal = Type.Object(
+const Refusal = Type.Object(
   {
     type: Type.Literal('refusal'),
     code: Type.Enum([

@@ -14,7 +14,10 @@ test('a short line says the same, with nothing a terminal obeys', () => {
 test('a long line is cut field by field', () => {
   const long = 'x'.repeat(1_000_000)
   const fields = {
-    ...{ level: 50, time: 1, name: 'server', msg: long },
+    level: 50,
+    time: 1,
+    name: 'server',
+    msg: long,
     err: { message: long, stack: long, path: [long, { deep: { deeper: long } }] },
   }
   const line = boundedLine(lineOf(fields))

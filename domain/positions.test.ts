@@ -49,7 +49,8 @@ test('an instrument is the same by id, type and quantity, whatever its serial nu
 test('devices are the same by the number of their readings', () => {
   assert.deepEqual(movedDevices(nodeOf([oil]), nodeOf([air], 'ts-2')), [
     {
-      ...{ kind: 'node', id: 'ts-2' },
+      kind: 'node',
+      id: 'ts-2',
       positions: [{ position: 0, was: 'oil temperature', now: 'air humidity' }],
     },
   ])

@@ -16,7 +16,7 @@ export interface ListedDevice {
 }
 
 /** What was measured as `was` is told as `now` from here on. */
-export interface MovedPosition {
+interface MovedPosition {
   /** From 0. */
   position: number
   was: string
@@ -24,7 +24,7 @@ export interface MovedPosition {
   now: string | null
 }
 
-export interface MovedDevice {
+interface MovedDevice {
   kind: ListedDevice['kind']
   id: string
   positions: MovedPosition[]
@@ -38,11 +38,15 @@ interface Devices {
 export function listedDevices({ stations, nodes }: Devices): ListedDevice[] {
   return [
     ...stations.map(({ station_id, instruments }) => ({
-      ...{ kind: 'station' as const, id: String(station_id), number: station_id },
+      kind: 'station' as const,
+      id: String(station_id),
+      number: station_id,
       places: instruments.map(instrumentPlace),
     })),
     ...nodes.map(({ node_id, node_number, channels }) => ({
-      ...{ kind: 'node' as const, id: node_id, number: node_number },
+      kind: 'node' as const,
+      id: node_id,
+      number: node_number,
       places: channels.map(channelPlace),
     })),
   ]

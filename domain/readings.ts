@@ -56,7 +56,7 @@ export const inverterStates = [
 export type InverterState = (typeof inverterStates)[number]
 
 /** What keeps the power of an inverter down: nothing, a row of ours, the permit, someone else. */
-export const limiters = ['none', 'curtailment', 'permit', 'external', 'unknown'] as const
+const limiters = ['none', 'curtailment', 'permit', 'external', 'unknown'] as const
 export type Limiter = (typeof limiters)[number]
 
 const inverter = {

@@ -30,7 +30,7 @@ export interface SiteFileProblem {
   message: string
 }
 
-export type SiteFile = { site: Site } | { problems: SiteFileProblem[] }
+type SiteFile = { site: Site } | { problems: SiteFileProblem[] }
 
 /**
  * Parses and checks the text of a site file. All problems are reported at once, by line: those of

@@ -37,8 +37,11 @@ async function placeOf(t: TestContext) {
   makeLimitable(inverter)
   const pcs = { setpoint_w: 0 }
   const power = (): PowerState => ({
-    ...{ setpoint_w: pcs.setpoint_w, discharge_max_w: 100_000, charge_max_w: 100_000 },
-    ...{ revert: null, is_remote: true },
+    setpoint_w: pcs.setpoint_w,
+    discharge_max_w: 100_000,
+    charge_max_w: 100_000,
+    revert: null,
+    is_remote: true,
   })
   const control: PowerControl = {
     traits: { stops_after_ms: null, applies_within_ms: 0, ramp_ms: 0 },

@@ -85,8 +85,11 @@ test("a limit that an operator says is nobody's is forgotten, by an agent that r
   const data_dir = join(dir, 'data')
   const ask = (external_w: number) =>
     askToForget(data_dir, {
-      ...{ request_id: randomUUID(), inverter_id: 1, external_w },
-      ...{ asked_at: Date.now(), asked_by: 'operator' },
+      request_id: randomUUID(),
+      inverter_id: 1,
+      external_w,
+      asked_at: Date.now(),
+      asked_by: 'operator',
     })
   device.limit = { limit_w: 20_000, static_max_w: 100_000, revert: null }
   device.values['ac_power_kw'] = 7

@@ -107,7 +107,10 @@ test('a server that comes back with an older inventory, or none, is told anew', 
 test('a site file that moves instruments is told of, running and at the start', async (t) => {
   const { server, write, start, sites, logged } = await placeOf(t)
   const instrument = (sensor_id: 'POAI' | 'GHI') => ({
-    ...{ sensor_id, name: sensor_id, type: 'pyranometer', point: `302[0].${sensor_id}` },
+    sensor_id,
+    name: sensor_id,
+    type: 'pyranometer',
+    point: `302[0].${sensor_id}`,
     quantity: sensor_id === 'GHI' ? 'ghi_w_m2' : 'poa_irradiance_w_m2',
   })
   const withInstruments = (...ids: ('POAI' | 'GHI')[]) => {

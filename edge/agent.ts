@@ -28,7 +28,7 @@ import { Recorder } from './recorder.ts'
 import { openRunMark, type RunMark, startedEvent } from './run-mark.ts'
 import { SiteWatch } from './site-watch.ts'
 
-export interface AgentNeeds {
+interface AgentNeeds {
   config: Omit<EdgeConfig, 'metrics_port' | 'log_level'>
   agent_version: string
   clock: Clock
@@ -50,7 +50,7 @@ const default_stop_ms_max = 5000
 /** Batteries that left site.yaml are to be told 0 W within this. */
 const release_ms_max = 3000
 
-export interface Agent {
+interface Agent {
   figures(): Figures
   /**
    * Stops polling, journals what was gathered, and ends the link. False: something hangs, above all
@@ -213,7 +213,11 @@ async function assembleControl(
   const onFault = (error: Error) => log.error({ err: error }, 'control is disturbed')
   const { permit } = files
   const dispatcher = new Dispatcher({
-    ...{ ...rest, stopwatch, permit, onEvent, onFault },
+    ...rest,
+    stopwatch,
+    permit,
+    onEvent,
+    onFault,
     store: await openDispatchStore({ dir: config.data_dir, onFault }),
     log: files.log,
     onReport: (report) =>

@@ -8,7 +8,7 @@ import type { Journal } from './journal.ts'
 import type { JournalNotice } from './journal-notice.ts'
 import type { Log } from './log.ts'
 
-export interface AnnouncerNeeds {
+interface AnnouncerNeeds {
   /** Remembers what the server acknowledged; without it the same is announced again. */
   path: string
   journal: Pick<Journal, 'append' | 'epoch'>

@@ -13,7 +13,7 @@ export interface Source {
   source_id: string
 }
 
-export interface Condition extends Source {
+interface Condition extends Source {
   /** `device_offline`, `alarm:sunspec-inverter:1:3`: with the source it names the condition. */
   code: string
   severity: Severity
@@ -26,7 +26,7 @@ export interface Said {
 }
 
 /** How a relay of a node stood last, and since when that is known. */
-export interface RelayState {
+interface RelayState {
   on: boolean
   at: number
 }

@@ -1,6 +1,6 @@
 import type { Clock, Timers } from '@heliograph/domain/clock'
 
-export interface Grid {
+interface Grid {
   interval_ms: number
   /** How long after each full interval since the epoch. */
   phase_ms: number

@@ -290,8 +290,11 @@ test('what an operator asked to forget is in the proof', async (t) => {
   const { dir, run } = placeOf(t)
   const asked = {
     ...({ is: 'forgotten' } as const),
-    ...{ inverter_id: 1, external_w: 20_000, request_id: 'x' },
-    ...{ asked_at: start_at, asked_by: 'ann as root' },
+    inverter_id: 1,
+    external_w: 20_000,
+    request_id: 'x',
+    asked_at: start_at,
+    asked_by: 'ann as root',
   }
   await writeLog(dir, [
     [5, { ...asked, refusal: null }],

@@ -15,12 +15,12 @@ export interface HistoryFrame {
   payload: unknown
 }
 
-export interface ImportProgress {
+interface ImportProgress {
   /** Frames that the server has, those of earlier attempts among them. */
   frames_done: number
 }
 
-export interface ImportNeeds {
+interface ImportNeeds {
   url: string
   token: string
   site_id: string

@@ -21,7 +21,11 @@ function needsIn(dir: string, more: Partial<JournalNeeds> = {}) {
   const clock = virtualClock('2026-06-01T10:00:00Z')
   const notices: JournalNotice[] = []
   const needs: JournalNeeds = {
-    ...{ dir, bytes_max: 64 * 2 ** 20, segment_bytes: 64 * 1024, clock, timers: clock },
+    dir,
+    bytes_max: 64 * 2 ** 20,
+    segment_bytes: 64 * 1024,
+    clock,
+    timers: clock,
     newEpoch: () => 'epoch-1',
     onNotice: (notice) => notices.push(notice),
     ...more,

@@ -68,7 +68,7 @@ export interface JournalNeeds {
   openFile?(path: string, flags: string): Promise<FileHandle>
 }
 
-export interface JournalStatus {
+interface JournalStatus {
   depth_frames: number
   depth_bytes: number
   oldest_at: number | null

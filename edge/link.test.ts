@@ -309,7 +309,8 @@ test('what the server refused stands in the log of the edge, with the reason', a
   const journal = await journalOf(t)
   const lines: unknown[] = []
   const link = linkOf(t, {
-    ...{ journal, url },
+    journal,
+    url,
     log: pino({ level: 'error' }, { write: (line: string) => lines.push(JSON.parse(line)) }),
   })
   await appendEach(journal, 1, 3)

@@ -23,7 +23,7 @@ import { pollPlans } from './poll-plans.ts'
 import { PolledDevice, type PollResult } from './polled-device.ts'
 import type { Recorder } from './recorder.ts'
 
-export interface LoopNeeds {
+interface LoopNeeds {
   openBus(connection: Connection): Bus
   driverOf(name: DriverName): Driver
   recorder: Pick<Recorder, 'reading' | 'event' | 'tell'>

@@ -18,7 +18,7 @@ export interface Figures {
   site_file_rejected: boolean
 }
 
-export interface Metrics {
+interface Metrics {
   registry: Registry
   onPoll(kind: DeviceKind, result: PollResult, took_ms: number): void
 }

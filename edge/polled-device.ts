@@ -10,7 +10,7 @@ import type { Stamp, Stamps } from './plant-clock.ts'
 
 export type PollResult = 'ok' | 'failed' | 'skipped'
 
-export interface PolledDeviceNeeds<Of> {
+interface PolledDeviceNeeds<Of> {
   kind: DeviceKind
   id: string
   interval_ms: number

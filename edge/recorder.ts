@@ -16,7 +16,7 @@ import { onGrid } from './grid.ts'
 import type { Entry, Journal } from './journal.ts'
 import type { Log } from './log.ts'
 
-export interface RecorderNeeds {
+interface RecorderNeeds {
   /** The edge itself, as a source of events. */
   source: Source
   journal: Pick<Journal, 'append' | 'epoch' | 'last_seq'>
@@ -27,7 +27,7 @@ export interface RecorderNeeds {
 }
 
 /** How a reading is to be treated that cannot be written. */
-export interface Care {
+interface Care {
   /** Whoever sent it sends it again: then it is not lost. */
   is_sent_again: boolean
 }
@@ -43,7 +43,7 @@ interface Row extends Care {
 }
 
 /** Kinds of frames that are lists of statements about batteries; see the link. */
-export type ToldKind = 'dispatch' | 'control_notes' | 'battery_setup'
+type ToldKind = 'dispatch' | 'control_notes' | 'battery_setup'
 type Told = Map<ToldKind, Map<string, object>>
 
 const flush_ms = 1000

@@ -46,10 +46,18 @@ test('the event of a start says since when the agent had not run', () => {
     return [code, edge, severity, message, details!['down_from_at']]
   }
   assert.deepEqual(told({ unclean: false, rebooted: false, stopped_at: 1000 }), [
-    ...['agent_started', 'once', 'info', 'The agent started: it had been stopped', 1000],
+    'agent_started',
+    'once',
+    'info',
+    'The agent started: it had been stopped',
+    1000,
   ])
   assert.deepEqual(told({ unclean: true, rebooted: true, stopped_at: null }), [
-    ...['agent_started', 'once', 'warning', 'The agent started: its machine had gone down', 900],
+    'agent_started',
+    'once',
+    'warning',
+    'The agent started: its machine had gone down',
+    900,
   ])
   assert.equal(
     told({ unclean: true, rebooted: false, stopped_at: null })[3],

@@ -7,7 +7,7 @@ import type { Log } from './log.ts'
 /** What Linux calls the time since it was started by: another after every boot. */
 const boot_id_file = '/proc/sys/kernel/random/boot_id'
 
-export interface LastRun {
+interface LastRun {
   /** Whether it ended without being stopped; null where none is known of. */
   unclean: boolean | null
   /** Whether the machine has been started since; null where that is not known. */

@@ -10,17 +10,17 @@ import { describeProblems, parseSiteFile } from '@heliograph/domain/site-file'
 import { readIfThere, writeDurably } from './durable-file.ts'
 import { type FileWatch, watchFile } from './file-watch.ts'
 
-export interface SitePaths {
+interface SitePaths {
   site_file: string
   /** The copy of what was accepted last. */
   accepted_file: string
 }
 
-export interface SiteWatchNeeds extends SitePaths {
+interface SiteWatchNeeds extends SitePaths {
   timers: Timers
 }
 
-export interface SiteListener {
+interface SiteListener {
   onAccepted(site: Site): void
   /** Lines that say what is wrong with the file; the site in force stays. */
   onRejected(problems: readonly string[]): void

@@ -12,7 +12,7 @@ export interface StringPlan {
   own: readonly { first: number; count: number }[]
 }
 
-export type StringRow = Values<StringReading> & { first_string_index: number }
+type StringRow = Values<StringReading> & { first_string_index: number }
 
 type Measured = readonly (number | null)[] | null
 

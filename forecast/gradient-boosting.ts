@@ -65,7 +65,7 @@ export function trainBoosting(
 }
 
 /** A table with its bins, which models of it may share. */
-export interface BinnedOnce {
+interface BinnedOnce {
   bins: HistogramBins
   table: BinnedTable
 }

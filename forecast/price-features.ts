@@ -16,7 +16,7 @@ export interface PriceScale {
 }
 
 /** What drives prices and is forecast before the auction. */
-export const drivers = ['load', 'renewables', 'residual_load'] as const
+const drivers = ['load', 'renewables', 'residual_load'] as const
 export type Driver = (typeof drivers)[number]
 
 /** A day's curves, the price transformed. */

@@ -90,9 +90,13 @@ export function naivePriceModel(days: readonly MarketDay[]): PriceModel {
   const [first, ...observed] = priced.slice(-calibration_days - 1)
   if (!first || observed.length === 0) throw new RangeError('days: fewer than two with prices')
   const model: PriceModel = {
-    ...{ kind, scale: priceScale(priced.slice(-scale_days)), learned: null },
-    ...{ calibration: uncalibrated, trained_days: priced.length },
-    ...{ trained_to_day: priced.at(-1)!.day, observed_to_day: first.day },
+    kind,
+    scale: priceScale(priced.slice(-scale_days)),
+    learned: null,
+    calibration: uncalibrated,
+    trained_days: priced.length,
+    trained_to_day: priced.at(-1)!.day,
+    observed_to_day: first.day,
   }
   return observed.reduce((before, day) => observePriceDay(before, days, day), model)
 }

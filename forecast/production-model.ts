@@ -35,7 +35,7 @@ interface ProductionFacts {
 }
 
 /** How a model did on days that were held out of its training. */
-export interface ProductionTrial {
+interface ProductionTrial {
   /** How many of a hundred outcomes lay from P10 to P90. */
   coverage_pct: number
   /** What was tried, where it was trained again on those days since; null: this very model. */

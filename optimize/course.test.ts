@@ -8,20 +8,30 @@ import { instanceOf, randomOf } from './fixtures/instances.ts'
 const hour_ms = 3_600_000
 const hours = (count: number): Period[] =>
   Array.from({ length: count }, (_, nth) => ({
-    ...{ start_ms: nth * hour_ms, end_ms: (nth + 1) * hour_ms },
-    ...{ price: 50, pv_kw: 0, load_kw: 0 },
+    start_ms: nth * hour_ms,
+    end_ms: (nth + 1) * hour_ms,
+    price: 50,
+    pv_kw: 0,
+    load_kw: 0,
   }))
 
 /** 100 kWh, 10 to 90 %; charging loses a tenth, discharging a fifth. */
 const unit: Unit = {
-  ...{ bess_id: 1, capacity_kwh: 100, soc_start_pct: 50, soc_min_pct: 10, soc_max_pct: 90 },
-  ...{ soc_end_pct: null, charge_efficiency: 0.9, discharge_efficiency: 0.8 },
+  bess_id: 1,
+  capacity_kwh: 100,
+  soc_start_pct: 50,
+  soc_min_pct: 10,
+  soc_max_pct: 90,
+  soc_end_pct: null,
+  charge_efficiency: 0.9,
+  discharge_efficiency: 0.8,
   charge_limits: [
     { soc_pct: 50, power_kw: 40 },
     { soc_pct: 100, power_kw: 20 },
   ],
   discharge_limits: [{ soc_pct: 0, power_kw: 40 }],
-  ...{ degradation_cost_per_mwh: 0, cycles_max: null },
+  degradation_cost_per_mwh: 0,
+  cycles_max: null,
 }
 
 test('a course loses what charging and discharging lose', () => {

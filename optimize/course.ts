@@ -42,7 +42,7 @@ export function addedKwh(unit: Unit, power_kw: number, hours: number): number {
 }
 
 /** The power that adds so much. */
-export function powerAdding(unit: Unit, added_kwh: number, hours: number): number {
+function powerAdding(unit: Unit, added_kwh: number, hours: number): number {
   return added_kwh > 0
     ? -added_kwh / unit.charge_efficiency / hours
     : (-added_kwh * unit.discharge_efficiency) / hours

@@ -26,7 +26,9 @@ const rounding_then = 0.05
 const gap = 1e-4
 
 const wishes = Array.from({ length: 40 }, (_, seed): Wish & { seed: number } => ({
-  ...{ seed, objective: objectives[seed % 5]!, isNegative: seed % 2 === 0 },
+  seed,
+  objective: objectives[seed % 5]!,
+  isNegative: seed % 2 === 0,
   ...(seed % 4 === 3
     ? ({ grid: 'quarters', units: 1 } as const)
     : seed % 4 === 1

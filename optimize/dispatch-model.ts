@@ -22,7 +22,7 @@ export interface Pair {
 }
 
 /** A column that is above 0 where a demand is not met. */
-export interface Slack {
+interface Slack {
   column: number
   /** How bad, beside the others: see `weights`. */
   weight: number

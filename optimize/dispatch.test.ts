@@ -20,17 +20,28 @@ const hour_ms = 3_600_000
 
 const periodsOf = (prices: readonly (number | null)[], rest: Partial<Period>[] = []): Period[] =>
   prices.map((price, nth) => ({
-    ...{ start_ms: nth * hour_ms, end_ms: (nth + 1) * hour_ms, price, pv_kw: 0, load_kw: 0 },
+    start_ms: nth * hour_ms,
+    end_ms: (nth + 1) * hour_ms,
+    price,
+    pv_kw: 0,
+    load_kw: 0,
     ...rest[nth],
   }))
 
 /** 100 kWh, all of it, 50 kW; a fifth is lost when charging. */
 const unit: Unit = {
-  ...{ bess_id: 1, capacity_kwh: 100, soc_start_pct: 0, soc_min_pct: 0, soc_max_pct: 100 },
-  ...{ soc_end_pct: 0, charge_efficiency: 0.8, discharge_efficiency: 1 },
+  bess_id: 1,
+  capacity_kwh: 100,
+  soc_start_pct: 0,
+  soc_min_pct: 0,
+  soc_max_pct: 100,
+  soc_end_pct: 0,
+  charge_efficiency: 0.8,
+  discharge_efficiency: 1,
   charge_limits: [{ soc_pct: 0, power_kw: 50 }],
   discharge_limits: [{ soc_pct: 0, power_kw: 50 }],
-  ...{ degradation_cost_per_mwh: 0, cycles_max: null },
+  degradation_cost_per_mwh: 0,
+  cycles_max: null,
 }
 
 const problemOf = (
@@ -38,8 +49,12 @@ const problemOf = (
   change: Partial<Unit> = {},
   more: Partial<DispatchProblem> = {},
 ): DispatchProblem => ({
-  ...{ objective: 'arbitrage', periods, units: [{ ...unit, ...change }] },
-  ...{ export_limit_kw: null, import_limit_kw: null, ...more },
+  objective: 'arbitrage',
+  periods,
+  units: [{ ...unit, ...change }],
+  export_limit_kw: null,
+  import_limit_kw: null,
+  ...more,
 })
 
 const powersOf = (problem: DispatchProblem) => {
@@ -112,7 +127,8 @@ test('peak shaving lowers the highest power taken, and of export where asked', (
     periodsOf([90, 10, 50], [{}, { pv_kw: 80 }]),
     {},
     {
-      ...{ objective: 'peak_shaving' as Objective, shave_export: true },
+      objective: 'peak_shaving' as Objective,
+      shave_export: true,
     },
   )
   const exported = planDispatch(highs, sunny).flows.map(({ net_kw }) => net_kw)

@@ -11,7 +11,7 @@ import { boundsOfEnd } from './relaxation.ts'
 import { findBest, type Search, within } from './search.ts'
 import { isOutside } from './unit-columns.ts'
 
-export interface UnitPlan {
+interface UnitPlan {
   bess_id: number
   /** By period: kW at the connection, positive discharges; whole watts, but what is fixed. */
   power_kw: number[]
@@ -80,8 +80,13 @@ export function planDispatch(
   const { values, gaps, demands } = found
   if (values === null) {
     return {
-      ...{ status: 'timeout', gap_pct: null, ...solver, units: [], flows: [] },
-      ...{ demands, violations: [] },
+      status: 'timeout',
+      gap_pct: null,
+      ...solver,
+      units: [],
+      flows: [],
+      demands,
+      violations: [],
     }
   }
   const units = model.units.map((columns) => planOf(problem, columns, values))
@@ -92,8 +97,10 @@ export function planDispatch(
     status: is_optimal ? 'optimal' : 'feasible',
     gap_pct: is_whole && Number.isFinite(most_pct) ? rounded(most_pct, 1e-6) : null,
     ...solver,
-    ...{ units, flows: flowsOf(problem, units).map(tidyFlow) },
-    ...{ demands, violations: violationsOf(search, values) },
+    units,
+    flows: flowsOf(problem, units).map(tidyFlow),
+    demands,
+    violations: violationsOf(search, values),
   }
 }
 

@@ -86,7 +86,7 @@ export function goalTerms(model: DispatchModel, goal: Goal): Term[] {
  *
  * @param sharesOf what counts of a kW that a unit charges, and discharges
  */
-export function rampTerms(
+function rampTerms(
   { problem, program, units }: DispatchModel,
   sharesOf: (unit: Unit) => { charge: number; discharge: number },
 ): Term[] {

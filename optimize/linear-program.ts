@@ -4,7 +4,7 @@
  */
 import type { Highs } from 'highs'
 
-export interface Column {
+interface Column {
   cost: number
   lower: number
   upper: number
@@ -44,7 +44,7 @@ export class LinearProgram {
 export const totalOf = (terms: readonly Term[], values: ArrayLike<number>) =>
   terms.reduce((sum, [column, coefficient]) => sum + coefficient * (values[column] ?? 0), 0)
 
-export interface Solution {
+interface Solution {
   status: 'optimal' | 'feasible' | 'infeasible' | 'timeout'
   /** Of each column; null where none was found. */
   values: Float64Array | null
@@ -129,7 +129,9 @@ function modelData(highs: Highs, { columns, rows, binaries }: LinearProgram) {
       format: 'csr' as const,
       numRows: rows.length,
       numCols: columns.length,
-      ...{ starts, indices, values },
+      starts,
+      indices,
+      values,
     },
     ...(binaries.size > 0 && {
       integrality: Int32Array.from(columns, (_, nth) => (binaries.has(nth) ? 1 : 0)),

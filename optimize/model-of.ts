@@ -9,7 +9,13 @@ export function createModel(problem: DispatchProblem): DispatchModel {
   const model: DispatchModel = {
     program: new LinearProgram(),
     problem,
-    ...{ units: [], feed_in: [], taken: [], spilled: [], pairs: [], slacks: [], wear: [] },
+    units: [],
+    feed_in: [],
+    taken: [],
+    spilled: [],
+    pairs: [],
+    slacks: [],
+    wear: [],
   }
   for (const unit of problem.units) addUnit(model, unit)
   addConnections(model)

@@ -21,18 +21,26 @@ const periodsOf = (prices: readonly number[], from = 0): Period[] =>
 
 /** 100 kWh, all of it, 50 kW; a fifth is lost when charging. */
 const unit: Unit = {
-  ...{ bess_id: 1, capacity_kwh: 100, soc_start_pct: 50, soc_min_pct: 0, soc_max_pct: 100 },
-  ...{ soc_end_pct: 50, charge_efficiency: 0.8, discharge_efficiency: 1 },
+  bess_id: 1,
+  capacity_kwh: 100,
+  soc_start_pct: 50,
+  soc_min_pct: 0,
+  soc_max_pct: 100,
+  soc_end_pct: 50,
+  charge_efficiency: 0.8,
+  discharge_efficiency: 1,
   charge_limits: [{ soc_pct: 0, power_kw: 50 }],
   discharge_limits: [{ soc_pct: 0, power_kw: 50 }],
-  ...{ degradation_cost_per_mwh: 0, cycles_max: null },
+  degradation_cost_per_mwh: 0,
+  cycles_max: null,
 }
 
 const problemOf = (prices: readonly number[], change: Partial<Unit> = {}): DispatchProblem => ({
   objective: 'arbitrage',
   periods: periodsOf(prices),
   units: [{ ...unit, ...change }],
-  ...{ export_limit_kw: null, import_limit_kw: null },
+  export_limit_kw: null,
+  import_limit_kw: null,
 })
 
 function endOf(day: readonly number[], after: readonly number[], change: Partial<Unit> = {}) {

@@ -4,7 +4,7 @@ import { type PlanOptions, planDispatch } from './dispatch.ts'
 import type { DispatchProblem, Period, Unit } from './dispatch-problem.ts'
 
 /** What follows on the periods of a problem. */
-export interface Outlook {
+interface Outlook {
   /** May be none; each has a price. */
   periods: readonly Period[]
   /** Full cycles of each unit in that time, in the order of the units; null: no bound. */

@@ -19,7 +19,7 @@ export interface Search {
   solves: number
 }
 
-export interface Found {
+interface Found {
   /** Of each column, no pair mixed; null: there is none, or none was found in time. */
   values: Float64Array | null
   cost: number

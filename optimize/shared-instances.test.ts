@@ -54,8 +54,12 @@ function problemOf(request: Request): DispatchProblem {
     end_ms += seconds * 1000
     const kw = (wh: number) => (wh * 3.6) / seconds
     return {
-      ...{ start_ms, end_ms, price: p_E[nth]! * 1e6, import_price: p_N[nth]! * 1e6 },
-      ...{ pv_kw: kw(ft[nth]!), load_kw: kw(gt[nth]!) },
+      start_ms,
+      end_ms,
+      price: p_E[nth]! * 1e6,
+      import_price: p_N[nth]! * 1e6,
+      pv_kw: kw(ft[nth]!),
+      load_kw: kw(gt[nth]!),
     }
   })
   const units = request.batteries.map((battery, nth): Unit => {
@@ -66,18 +70,28 @@ function problemOf(request: Request): DispatchProblem {
       { soc_pct: 0, power_kw: battery.s_max > 0 ? watts / 1000 : 0 },
     ]
     return {
-      ...{ bess_id: nth + 1, capacity_kwh, soc_start_pct: pct(battery.s_initial) },
-      ...{ soc_min_pct: pct(battery.s_min), soc_max_pct: 100, soc_end_pct: 0 },
-      ...{ charge_limits: limit(battery.c_max), discharge_limits: limit(battery.d_max) },
-      ...{ charge_efficiency: request.eta_c, discharge_efficiency: request.eta_d },
-      ...{ degradation_cost_per_mwh: 0, cycles_max: null },
+      bess_id: nth + 1,
+      capacity_kwh,
+      soc_start_pct: pct(battery.s_initial),
+      soc_min_pct: pct(battery.s_min),
+      soc_max_pct: 100,
+      soc_end_pct: 0,
+      charge_limits: limit(battery.c_max),
+      discharge_limits: limit(battery.d_max),
+      charge_efficiency: request.eta_c,
+      discharge_efficiency: request.eta_d,
+      degradation_cost_per_mwh: 0,
+      cycles_max: null,
     }
   })
   const { p_max_exp, p_max_imp } = request.grid ?? {}
   const kw = (watts: number | undefined) => (watts === undefined ? null : watts / 1000)
   return {
-    ...{ objective: 'arbitrage', periods, units },
-    ...{ export_limit_kw: kw(p_max_exp), import_limit_kw: kw(p_max_imp) },
+    objective: 'arbitrage',
+    periods,
+    units,
+    export_limit_kw: kw(p_max_exp),
+    import_limit_kw: kw(p_max_imp),
   }
 }
 
@@ -216,17 +230,28 @@ for (const file of shared) {
 /** Instances of two hours that are small enough to be solved by hand. */
 const hour_s = 3600
 const home: Battery = {
-  ...{ s_min: 0, s_max: 1000, s_initial: 0, c_min: 0, c_max: 1000, d_max: 1000 },
-  ...{ p_a: 0, charge_from_grid: true },
+  s_min: 0,
+  s_max: 1000,
+  s_initial: 0,
+  c_min: 0,
+  c_max: 1000,
+  d_max: 1000,
+  p_a: 0,
+  charge_from_grid: true,
 }
 
 test('cheap energy of the grid serves the dear hour, through the losses of the battery', () => {
   // 625 Wh at 0.10 a kWh are the 500 Wh of the second hour, less a fifth.
   const money = moneyOf({
-    ...{ batteries: [home], eta_c: 1, eta_d: 0.8 },
+    batteries: [home],
+    eta_c: 1,
+    eta_d: 0.8,
     time_series: {
-      ...{ dt: [hour_s, hour_s], gt: [0, 500], ft: [0, 0] },
-      ...{ p_N: [0.0001, 0.0003], p_E: [0, 0] },
+      dt: [hour_s, hour_s],
+      gt: [0, 500],
+      ft: [0, 0],
+      p_N: [0.0001, 0.0003],
+      p_E: [0, 0],
     },
   })
   assert.ok(Math.abs(money + 0.0625) < 1e-6, `${money}`)
@@ -236,10 +261,14 @@ test('the sun fills the battery before the grid, and what is left has its value'
   // 667 Wh of 1000 fill 600 Wh, 333 Wh are sold at 0.05 a kWh, 300 Wh of 600 are left at 0.20.
   const money = moneyOf({
     batteries: [{ ...home, s_max: 600, p_a: 0.0002, charge_from_grid: false }],
-    ...{ eta_c: 0.9, eta_d: 1 },
+    eta_c: 0.9,
+    eta_d: 1,
     time_series: {
-      ...{ dt: [hour_s, hour_s], gt: [0, 300], ft: [1000, 0] },
-      ...{ p_N: [0.0003, 0.0003], p_E: [0.00005, 0.00005] },
+      dt: [hour_s, hour_s],
+      gt: [0, 300],
+      ft: [1000, 0],
+      p_N: [0.0003, 0.0003],
+      p_E: [0.00005, 0.00005],
     },
   })
   assert.ok(Math.abs(money - (0.05 / 3 + 0.06)) < 1e-6, `${money}`)
@@ -249,7 +278,9 @@ test('the export limit is sold up to, and the battery takes the rest', () => {
   // 400 W are sold at 0.05 a kWh; 300 of the 500 Wh have room in the battery, at 0.02 a kWh.
   const money = moneyOf({
     batteries: [{ ...home, s_max: 300, p_a: 0.00002, charge_from_grid: false }],
-    ...{ eta_c: 1, eta_d: 1, grid: { p_max_exp: 400 } },
+    eta_c: 1,
+    eta_d: 1,
+    grid: { p_max_exp: 400 },
     time_series: { dt: [hour_s], gt: [0], ft: [900], p_N: [0.0003], p_E: [0.00005] },
   })
   assert.ok(Math.abs(money - (0.02 + 0.006)) < 1e-6, `${money}`)

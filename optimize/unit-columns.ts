@@ -87,14 +87,17 @@ function addPower(model: DispatchModel, columns: UnitColumns, period: Period, nt
   if (fixed_kw === null && from_kw > 0 && to_kw > 0) {
     const { charge_efficiency, discharge_efficiency } = unit
     pairs.push({
-      ...{ one: charge, one_share: charge_efficiency },
-      ...{ other: discharge, other_share: 1 / discharge_efficiency },
+      one: charge,
+      one_share: charge_efficiency,
+      other: discharge,
+      other_share: 1 / discharge_efficiency,
     })
   }
   if (fixed_kw !== null && fixed_kw !== 0) {
     const less = addSlack(model, {
       violation: { constraint: 'fixed_power', bess_id: unit.bess_id, period: nth },
-      ...{ weight: weights.fixed * hours, share: 1 },
+      weight: weights.fixed * hours,
+      share: 1,
     })
     program.row(
       [
@@ -248,7 +251,8 @@ function addEnd(model: DispatchModel, { unit, energy_kwh }: UnitColumns): void {
   const end_pct = soc_end_pct ?? Math.min(soc_max_pct, Math.max(soc_min_pct, soc_start_pct))
   const slack = addSlack(model, {
     violation: soc_end_pct === null ? null : { constraint: 'soc_end', bess_id, period: null },
-    ...{ weight: weights.soc_end, share: 100 / capacity_kwh },
+    weight: weights.soc_end,
+    share: 100 / capacity_kwh,
   })
   model.program.row(
     [
@@ -278,7 +282,8 @@ function addDrawn(
   if (upper === Number.POSITIVE_INFINITY) return
   const slack = addSlack(model, {
     violation: { constraint: 'cycles', bess_id: unit.bess_id, period: null },
-    ...{ weight: weights.cycles, share: 1 },
+    weight: weights.cycles,
+    share: 1,
   })
   const drawn = columns.map((column, nth) => {
     const hours = hoursOf(model.problem.periods[first + nth]!)

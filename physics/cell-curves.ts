@@ -23,7 +23,7 @@ export const grid_steps = 400
 const reference_k = 298.15
 export const zero_c_in_k = 273.15
 
-export type Points = readonly (readonly [soc: number, value: number])[]
+type Points = readonly (readonly [soc: number, value: number])[]
 
 /**
  * LiFePO4 against graphite, Sony US26650FTC1: M. Naumann, "Techno-economic evaluation of stationary

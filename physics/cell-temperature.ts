@@ -8,7 +8,7 @@ export interface FaimanCoefficients {
 export const faiman_mean: FaimanCoefficients = { u0_w_m2_k: 25, u1_w_s_m3_k: 6.84 }
 
 /** What warms and cools a module. */
-export interface ModuleWeather {
+interface ModuleWeather {
   /** Irradiance in the plane of the array. */
   poa_w_m2: number
   air_temperature_c: number
@@ -29,7 +29,7 @@ export function faiman(weather: ModuleWeather, coefficients = faiman_mean): numb
 }
 
 /** How a module is built and mounted, in the terms of the Sandia model. */
-export interface SapmMounting {
+interface SapmMounting {
   a: number
   b_s_m: number
   /** How much the cell is warmer than the back of the module at 1000 W/m2. */
@@ -68,7 +68,7 @@ export function sapmCellTemperature(
 }
 
 /** How a module gives off heat in PVsyst: at rest, and more with the wind. */
-export interface PvsystCoefficients {
+interface PvsystCoefficients {
   constant_w_m2_k: number
   wind_w_s_m3_k: number
 }
@@ -80,7 +80,7 @@ export const pvsyst_mountings = {
   insulated: { constant_w_m2_k: 15, wind_w_s_m3_k: 0 },
 } as const satisfies Record<string, PvsystCoefficients>
 
-export interface PvsystModule {
+interface PvsystModule {
   /** Share of the light that becomes electricity, 0 to 1; 0.1 is PVsyst's default. */
   efficiency_ratio: number
   /** Share of the light that is absorbed, 0 to 1; 0.9 is PVsyst's default. */
@@ -103,7 +103,7 @@ export function pvsystCellTemperature(weather: ModuleWeather, module: PvsystModu
   return weather.air_temperature_c + (loss <= 0 ? 0 : heating / loss)
 }
 
-export interface NoctModule {
+interface NoctModule {
   /** Nominal operating cell temperature: at 800 W/m2, 20 Celsius and 1 m/s of wind. */
   noct_c: number
   /** Share of the light that becomes electricity, 0 to 1. */

@@ -30,14 +30,14 @@ export interface ClearSkyModule {
 }
 
 /** Instants, ms since 1970 and in any order, and the weather at each of them: equally long. */
-export interface WeatherSeries {
+interface WeatherSeries {
   times_ms: Float64Array
   air_temperature_c: Float64Array
   wind_speed_m_s: Float64Array
 }
 
 /** One element for each instant; night is 0 power at air temperature. */
-export interface ClearSkySeries {
+interface ClearSkySeries {
   ghi_w_m2: Float64Array
   /** Global irradiance in the plane of the module, before reflection at its glass. */
   poa_w_m2: Float64Array

@@ -7,7 +7,7 @@ export interface ClearSky {
   dhi_w_m2: number
 }
 
-export interface IneichenPerezInput {
+interface IneichenPerezInput {
   apparent_zenith_deg: number
   /** Null with the sun below the horizon, as `relativeAirmass` gives it. */
   absolute_airmass: number | null
@@ -69,7 +69,7 @@ export function haurwitz(apparent_zenith_deg: number): number {
   return cos_zenith <= 0 ? 0 : 1098 * cos_zenith * Math.exp(-0.059 / cos_zenith)
 }
 
-export interface SimplifiedSolisInput {
+interface SimplifiedSolisInput {
   apparent_zenith_deg: number
   /** Optical depth of the aerosols at 700 nm: 0.05 in clean, 0.1 in usual, 0.3 in hazy air. */
   aerosol_depth_700nm: number

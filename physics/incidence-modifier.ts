@@ -16,7 +16,7 @@ export function ashraeModifier(incidence_deg: number, b = 0.05): number {
 }
 
 /** A pane of glass. */
-export interface Cover {
+interface Cover {
   /** Refractive index, 1 and more; held to that. */
   refractive_index: number
   /** Extinction coefficient, 0 and more. */
@@ -27,7 +27,7 @@ export interface Cover {
 }
 
 /** "Water white" glass of 2 mm, from the paper named at `physicalModifier`. */
-export const white_glass: Cover = {
+const white_glass: Cover = {
   refractive_index: 1.526,
   extinction_per_m: 4,
   thickness_m: 0.002,
@@ -91,7 +91,7 @@ export function schlickModifier(incidence_deg: number): number {
 }
 
 /** One measured point of a modifier; 1 at 0 degrees. */
-export interface ModifierPoint {
+interface ModifierPoint {
   incidence_deg: number
   modifier_ratio: number
 }
@@ -153,7 +153,7 @@ export function martinRuizDiffuseModifier(
 }
 
 /** The modifier of diffuse light by where it comes from. */
-export interface DiffuseModifier {
+interface DiffuseModifier {
   sky_ratio: number
   /** The half degree above the horizon, where the sky is brighter. */
   horizon_ratio: number

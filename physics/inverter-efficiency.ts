@@ -1,4 +1,4 @@
-export interface PvwattsInverter {
+interface PvwattsInverter {
   /** Direct current power at which the alternating current rating is reached, above 0. */
   rated_dc_w: number
   /** Efficiency at that power, 0 to 1. */

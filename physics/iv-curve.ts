@@ -24,7 +24,7 @@ export interface CharacteristicPoints {
 }
 
 /** The same of many circuits, one element for each. */
-export type CharacteristicSeries = { [point in keyof CharacteristicPoints]: Float64Array }
+type CharacteristicSeries = { [point in keyof CharacteristicPoints]: Float64Array }
 
 /** Points of a curve in ascending voltage. */
 export interface IvCurve {

@@ -1,7 +1,7 @@
 /** The array form of the models: their arguments as columns, one row after the other. */
 
 /** An argument of a model, in which any number may be a column of them. */
-export type Columns<T> = T extends number
+type Columns<T> = T extends number
   ? T | Float64Array
   : T extends readonly unknown[] | ((...args: never[]) => unknown)
     ? T
@@ -10,9 +10,7 @@ export type Columns<T> = T extends number
       : T
 
 /** What a model returns, with a column in place of each number. */
-export type Filled<R> = [R] extends [number | null]
-  ? Float64Array
-  : { [field in keyof R]: Float64Array }
+type Filled<R> = [R] extends [number | null] ? Float64Array : { [field in keyof R]: Float64Array }
 
 /** A column of the arguments, and where its number of the current row goes. */
 interface Source {

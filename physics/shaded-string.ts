@@ -27,7 +27,7 @@ export interface SubstringGroup {
   is_bypassed?: boolean
 }
 
-export interface StringFaults {
+interface StringFaults {
   /** Of cables and connectors, beyond that of the modules; 0 and more. */
   series_resistance_ohm?: number
   /** No current flows and no voltage shows. */
@@ -51,7 +51,7 @@ interface Section {
   readonly voltage_min_v: number
 }
 
-export interface StringPeaks {
+interface StringPeaks {
   /** The highest of the local ones; all zero in the dark and on an open string. */
   global: OperatingPoint
   /** In descending order of voltage. */

@@ -35,7 +35,7 @@ export interface CecModule extends ReferenceCircuit {
 }
 
 /** What De Soto's model knows of a module. */
-export interface DeSotoModule extends ReferenceCircuit {
+interface DeSotoModule extends ReferenceCircuit {
   /** Band gap, above 0: 1.121 of silicon, 1.475 of cadmium telluride. */
   gap_ref_ev: number
   /** Relative change of the band gap with temperature: -0.0002677 of silicon. */

@@ -15,7 +15,7 @@ export interface SolarPosition {
   distance_au: number
 }
 
-export interface SolarPositionOptions {
+interface SolarPositionOptions {
   /** Height of the observer above sea level; 0 by default. */
   elevation_m?: number
   /** Air pressure, yearly mean; by default that of the standard atmosphere at `elevation_m`. */
@@ -149,7 +149,7 @@ export function solarPosition(
 }
 
 /** The same of many instants, one element for each. */
-export type SolarPositionSeries = { [part in keyof SolarPosition]: Float64Array }
+type SolarPositionSeries = { [part in keyof SolarPosition]: Float64Array }
 
 const parts = [
   'zenith_deg',

@@ -2,7 +2,7 @@ import { interpolatedSunVector } from './solar-ephemeris.ts'
 import { delta_t_s_now, siderealTime } from './solar-position.ts'
 
 /** A local date as UTC instants: from its midnight to the next one, 23 to 25 hours. */
-export interface LocalDay {
+interface LocalDay {
   from_ms: number
   to_ms: number
 }

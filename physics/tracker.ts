@@ -19,7 +19,7 @@ export interface TrackerAxis {
   cross_axis_tilt_deg?: number
 }
 
-export interface TrackerPosition {
+interface TrackerPosition {
   /** Right-handed about the axis: 0 facing up; with an axis to the south positive faces west. */
   rotation_deg: number
   surface: Surface

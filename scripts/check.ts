@@ -165,7 +165,10 @@ await run(
 )
 // One process takes them all: a process for each file would take longer than its tests.
 const inOneProcess = (half: number) => [
-  ...['node', '--max-semi-space-size=64', '--test', '--test-timeout=180000'],
+  'node',
+  '--max-semi-space-size=64',
+  '--test',
+  '--test-timeout=180000',
   '--test-isolation=none',
   ...tests.pure.filter((_, nth) => nth % 2 === half),
 ]
@@ -174,7 +177,11 @@ const statements = join(mkdtempSync(join(tmpdir(), 'heliograph-statements-')), '
 process.env['STATEMENTS_FILE'] = statements
 const recordStatements = ['--import', resolve('test/record-statements.ts')]
 await run('Tests', [
-  ...['node', ...recordStatements, '--test', '--test-timeout=180000', database_tests],
+  'node',
+  ...recordStatements,
+  '--test',
+  '--test-timeout=180000',
+  database_tests,
   ...beside_others,
 ])
 delete process.env['STATEMENTS_FILE']
@@ -182,7 +189,10 @@ if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
   const postgres15 = ['node', 'scripts/postgres15.ts', '--']
   await run('PostgreSQL 15', [...postgres15, ...runTests, database_tests, ...on_postgres15])
   await run('PostgreSQL 15, every statement of the tests', [
-    ...[...postgres15, 'node', 'scripts/prepare-statements.ts', statements],
+    ...postgres15,
+    'node',
+    'scripts/prepare-statements.ts',
+    statements,
   ])
 }
 rmSync(dirname(statements), { recursive: true })

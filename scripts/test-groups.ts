@@ -28,7 +28,7 @@ const outside = new Set([
 /** The file through which a test gets a database. */
 const database_fixture = 'test/postgres.ts'
 
-export interface TestGroups {
+interface TestGroups {
   /** Reach a database. */
   database: string[]
   /** Reach a socket, a process or a thread, and no database. */

@@ -57,7 +57,10 @@ test('weather comes from nowhere unless it is asked for', () => {
     WEATHER_FORECAST_KEY: 'secret',
   })
   assert.deepEqual(weather_forecast, {
-    ...{ source: 'open_meteo', url: 'http://127.0.0.1:15026', key: 'secret', contact: null },
+    source: 'open_meteo',
+    url: 'http://127.0.0.1:15026',
+    key: 'secret',
+    contact: null,
   })
 })
 

@@ -109,7 +109,9 @@ async function serveAll(
   if (web === null) log.warn('the pages of the platform are not built: npm run build-web')
   const guarded = await guardedDatabase(config, { db, log, metrics }, stops)
   const platform = await openPlatform(guarded, {
-    ...{ clock: systemClock, log, public_url: config.public_url },
+    clock: systemClock,
+    log,
+    public_url: config.public_url,
     is_encrypted: config.tls !== null,
   })
   const app = await serve({

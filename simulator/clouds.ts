@@ -8,7 +8,7 @@
  */
 import { noise } from './noise.ts'
 
-export interface Clouds {
+interface Clouds {
   /** Share of the clear sky's global irradiance that arrives: 0.02 overcast, 1.3 beside clouds. */
   clear_sky_index: number
   /** Share of the sky that is covered, 0 to 1. */

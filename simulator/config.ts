@@ -4,7 +4,7 @@ import { type MqttCredentials, parseMqttCredentials } from '@heliograph/domain/n
 import { type Settings, settingsOf } from '@heliograph/domain/settings'
 import { type Fault, parseFault } from './faults.ts'
 
-export interface SimulatorConfig {
+interface SimulatorConfig {
   site_file: string
   seed: number
   /** How fast simulated time passes. */

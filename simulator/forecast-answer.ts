@@ -4,13 +4,13 @@ import type { Place } from '@heliograph/domain/place'
 import { rounded } from '@heliograph/domain/significant'
 import { issued_every_ms, type SkyForecast } from './forecast-sky.ts'
 
-export interface ForecastAnswer {
+interface ForecastAnswer {
   status: number
   body: unknown
 }
 
 /** What the service knows. */
-export interface Forecaster {
+interface Forecaster {
   sky: SkyForecast
   place: Place
   /** The present, Unix ms: nothing issued later is told. */
@@ -185,8 +185,12 @@ function document(
   const is_unix = query.get('timeformat') === 'unixtime'
   const { latitude, longitude, elevation_m } = place
   return {
-    ...{ latitude, longitude, elevation: elevation_m, utc_offset_seconds: 0 },
-    ...{ timezone: 'GMT', timezone_abbreviation: 'GMT' },
+    latitude,
+    longitude,
+    elevation: elevation_m,
+    utc_offset_seconds: 0,
+    timezone: 'GMT',
+    timezone_abbreviation: 'GMT',
     hourly_units: {
       time: is_unix ? 'unixtime' : 'iso8601',
       ...Object.fromEntries(columns.map(([name, unit]) => [name, unit])),

@@ -10,7 +10,7 @@ import { createSkyForecast } from './forecast-sky.ts'
 import type { Log, Served } from './modbus.ts'
 import type { Simulation } from './site.ts'
 
-export interface ServedForecasts extends Served {
+interface ServedForecasts extends Served {
   port: number
 }
 

@@ -16,14 +16,14 @@ import { horizontalIrradiance, sunAt } from './sky.ts'
 import { weatherAt } from './weather.ts'
 
 /** Means over an hour. */
-export interface Radiation {
+interface Radiation {
   ghi_w_m2: number
   dni_w_m2: number
   dhi_w_m2: number
 }
 
 /** At an instant. */
-export interface PointWeather {
+interface PointWeather {
   temperature_c: number
   relative_humidity_pct: number
   cloud_cover_pct: number

@@ -46,7 +46,8 @@ test('an hour of many inverters is several frames, none longer than a frame is',
   const [group] = plant!.inverters[0]!.string_groups
   const inverters = Array.from({ length: 17 }, (_, nth) => ({
     ...plant!.inverters[0]!,
-    ...{ inverter_id: nth + 1, unit_id: nth + 1 },
+    inverter_id: nth + 1,
+    unit_id: nth + 1,
     string_groups: [{ ...group!, strings: 24, strings_per_mppt: 2 }],
   }))
   const site = { ...smallSite, loggers: [{ ...plant!, inverters }] }

@@ -29,7 +29,7 @@ const minute_ms = 60_000
 const day_min = 24 * 60
 const day_ms = day_min * minute_ms
 
-export interface HistorySpan {
+interface HistorySpan {
   /** The live plant's counters as they stood at the end of the history. */
   counters: Counters
   days: number

@@ -62,7 +62,9 @@ export function inverterOutput(
   const lit = model.mppts.map((strings) => litStrings(strings, around, ailments))
   const idle = (state: InverterState, ac_power_kw: number) => ({
     ...idling(model, lit.map(openVoltage)),
-    ...{ state, ac_power_kw, power_limit_pct },
+    state,
+    ac_power_kw,
+    power_limit_pct,
   })
   if (ailments.is_dead) return idle('fault', 0)
 

@@ -50,8 +50,21 @@ async function pyRead(port: number, unit: number, address: number, count: number
 test('mbpoll reads the SunSpec marker and the common model', { skip: needsMbpoll }, async (t) => {
   const { port } = await served(t)
   const { stdout } = await run(mbpoll, [
-    ...['-m', 'tcp', '-p', String(port), '-a', '1', '-0', '-r', '40000', '-c', '4', '-1'],
-    ...['-t', '4:hex', '127.0.0.1'],
+    '-m',
+    'tcp',
+    '-p',
+    String(port),
+    '-a',
+    '1',
+    '-0',
+    '-r',
+    '40000',
+    '-c',
+    '4',
+    '-1',
+    '-t',
+    '4:hex',
+    '127.0.0.1',
   ])
   const registers = [...stdout.matchAll(/\[\d+\]:\s+0x([0-9A-F]{4})/g)].map(([, hex]) => hex)
   assert.deepEqual(registers, ['5375', '6E53', '0001', '0042'])

@@ -12,7 +12,7 @@ import { sungrowSg } from './devices/sungrow-sg.ts'
 import { nominal_voltage_v } from './devices/sunspec.ts'
 import type { Plant } from './plant.ts'
 
-export interface RegisterUnit {
+interface RegisterUnit {
   read(address: number, count: number): Uint16Array
   readInput(address: number, count: number): Uint16Array
   write(address: number, words: readonly number[]): void

@@ -28,7 +28,7 @@ export interface InverterSnapshot extends InverterOutput {
   insulation_resistance_kohm: number
 }
 
-export interface StationSnapshot {
+interface StationSnapshot {
   station_id: number
   /** In the order of the station's instruments, at the resolution of their registers. */
   instrument_values: number[]
@@ -202,7 +202,11 @@ function stringModel(
   const nth = inverter.inverter_id * 1000 + string.string_index
   const { string_index, mppt_index, module_count, connected, azimuth_deg, tilt_deg } = string
   return {
-    ...{ string_index, mppt_index, module, module_count, connected },
+    string_index,
+    mppt_index,
+    module,
+    module_count,
+    connected,
     surface: surfaceIndex({ azimuth_deg, tilt_deg }),
     mismatch_ratio: 1 + spread(seed, channel.mismatch, nth, mismatch_sigma),
     lasting_soiling_ratio: lasting_soiling_ratio * (1 + spread(seed, channel.dirt, nth, 1 / 6)),
@@ -247,7 +251,9 @@ function plantAt(plant: PlantModel, moment: Moment) {
     }
   })
   const truth = {
-    ...{ surfaces: plant.surfaces, planes, weather },
+    surfaces: plant.surfaces,
+    planes,
+    weather,
     ghi_w_m2: horizontal.ghi_w_m2,
     dhi_w_m2: horizontal.dhi_w_m2,
     rain_mm: Math.floor(soiling.rain_mm(time_ms)),

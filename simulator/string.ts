@@ -63,7 +63,7 @@ export const sound: StringAilment = {
 }
 
 /** What falls on a surface. */
-export interface Light {
+interface Light {
   /** After reflection at the glass. */
   effective_irradiance_w_m2: number
   /** The same where something hides the sun and the bright sky around it. */

@@ -124,7 +124,8 @@ export async function tell(db: Database, faults: readonly FaultSpan[], now_ms: n
     return { inverter_id, state, ac_power_kw, limited_by: 'none' }
   })
   const currents = answering.map(({ inverter_id }) => ({
-    ...{ inverter_id, first_string_index: 1 },
+    inverter_id,
+    first_string_index: 1,
     current_a: strings.map((string_index) =>
       holding.some(
         (fault) =>

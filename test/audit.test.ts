@@ -30,7 +30,8 @@ async function write(
   { key = owner, payload, id }: { key?: string; payload?: object; id: string },
 ) {
   const { statusCode, json } = await site.app.inject({
-    ...{ method, url: `/v1/sites/demo/curtailment${path}` },
+    method,
+    url: `/v1/sites/demo/curtailment${path}`,
     headers: { authorization: `Bearer ${key}`, 'x-request-id': id, 'idempotency-key': `k-${id}` },
     ...(payload && { payload }),
   })
@@ -183,8 +184,14 @@ test('who signed in, to which client and from where, and what the operator did',
   assert.equal(count, 3)
   assert.deepEqual(
     writes.map((each: Record<string, unknown>) => [
-      ...[each['client'], each['site_id'], each['key_name'], each['path'], each['status']],
-      ...[each['address'], each['request_id'], each['curtailment']],
+      each['client'],
+      each['site_id'],
+      each['key_name'],
+      each['path'],
+      each['status'],
+      each['address'],
+      each['request_id'],
+      each['curtailment'],
     ]),
     [
       ['Owner', null, 'Ada', asked.path, 200, asked.address, 'r8', null],

@@ -19,15 +19,19 @@ const curve = (...points: [soc_pct: number, power_kw: number][]) =>
   points.map(([soc_pct, power_kw]) => ({ soc_pct, power_kw }))
 
 const unit: Unit = {
-  ...{ bess_id: 1, capacity_kwh: battery.rated_energy_kwh, soc_start_pct },
-  ...{ soc_min_pct: battery.soc_min_pct, soc_max_pct: battery.soc_max_pct },
+  bess_id: 1,
+  capacity_kwh: battery.rated_energy_kwh,
+  soc_start_pct,
+  soc_min_pct: battery.soc_min_pct,
+  soc_max_pct: battery.soc_max_pct,
   soc_end_pct: soc_start_pct,
   // As a datasheet would have them; below what the simulated battery can, as is checked.
   charge_limits: curve([0, 100], [91.5, 100], [100, 0]),
   discharge_limits: curve([0, 0], [8.5, 100], [100, 100]),
   charge_efficiency: facts.charge_efficiency,
   discharge_efficiency: facts.discharge_efficiency,
-  ...{ degradation_cost_per_mwh: 2, cycles_max: null },
+  degradation_cost_per_mwh: 2,
+  cycles_max: null,
 }
 
 /** Two waves and noise: several full cycles of the window in a day. */
@@ -53,8 +57,11 @@ test('the limits that plans go by are below those of the battery', () => {
 for (const seed of [1, 2, 3, 4]) {
   test(`a day of quarter hours is followed, seed ${seed}`, () => {
     const plan = planDispatch(highs, {
-      ...{ objective: 'arbitrage', periods: periodsOf(seed), units: [unit] },
-      ...{ export_limit_kw: null, import_limit_kw: null },
+      objective: 'arbitrage',
+      periods: periodsOf(seed),
+      units: [unit],
+      export_limit_kw: null,
+      import_limit_kw: null,
     })
     assert.equal(plan.status, 'optimal')
     const { power_kw, soc_pct } = plan.units[0]!

@@ -102,7 +102,10 @@ async function begin(seed: number): Promise<Week> {
     const state = initialBattery(model, { soc_pct: 50, temperature_c: 22 })
     states.set(battery.bess_id, state)
     const physics: BatteryPhysics = {
-      ...{ soc_pct: 50, max_charge_w: 0, max_discharge_w: 0, is_alarmed: false },
+      soc_pct: 50,
+      max_charge_w: 0,
+      max_discharge_w: 0,
+      is_alarmed: false,
       advance(setpoints_w) {
         const open_until_ms = opens(battery.bess_id)?.open_until_ms ?? 0
         advanceBattery(model, state, {
@@ -144,8 +147,16 @@ async function begin(seed: number): Promise<Week> {
   const energy = { charged_kwh: 0, discharged_kwh: 0, pv_kwh: 0, lost_pv_kwh: 0 }
   const counts = { seconds: 0, reports: 0, notes: {}, restarts: 0 }
   return {
-    ...{ site, units, chance, rows: [], unheard: [], is_linked: true, schedule_id: 0 },
-    ...{ changed_ms: 0, exceeded_s: 0, outcome: { ...energy, ...counts } },
+    site,
+    units,
+    chance,
+    rows: [],
+    unheard: [],
+    is_linked: true,
+    schedule_id: 0,
+    changed_ms: 0,
+    exceeded_s: 0,
+    outcome: { ...energy, ...counts },
   }
 }
 
@@ -220,8 +231,11 @@ function curtail({ site, chance, rows }: Week): void {
   const start_at = site.clock.now().getTime()
   const row: CurtailmentRow = {
     group_id: `00000000-0000-4000-8000-${String(rows.length).padStart(12, '0')}`,
-    ...{ logger_id: 1, start_at, end_at: start_at + 1000 * chance.between(60, 1800) },
-    ...{ max_power_kw: chance.between(20, 150), released_at: null },
+    logger_id: 1,
+    start_at,
+    end_at: start_at + 1000 * chance.between(60, 1800),
+    max_power_kw: chance.between(20, 150),
+    released_at: null,
   }
   rows.push(row)
   site.row(row)

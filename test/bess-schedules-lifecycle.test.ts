@@ -62,7 +62,11 @@ test('what is approved reaches the edge at once, and nothing else does', async (
   assert.ok(hours.every(({ schedule_id }) => schedule_id === proposed.schedule_id))
   assert.deepEqual(
     hours.map(({ bess_id, start_at, end_at, power_kw, ended_at }) => ({
-      ...{ bess_id, start_at, end_at, power_kw, ended_at },
+      bess_id,
+      start_at,
+      end_at,
+      power_kw,
+      ended_at,
     })),
     body.hours.slice(12).map((hour: Answer) => ({
       bess_id: 1,
@@ -99,8 +103,8 @@ test('the control log has approvals and rejections, with who', async () => {
   }
   const of = ['operator', 'control room']
   assert.deepEqual(body.data.map(shown), [
-    ...[[...of, 'reject', tomorrow_id, 'schedule_rejected', told('rejected', tomorrow)]],
-    ...[[...of, 'approve', today_id, 'schedule_approved', told('approved', today)]],
+    [...of, 'reject', tomorrow_id, 'schedule_rejected', told('rejected', tomorrow)],
+    [...of, 'approve', today_id, 'schedule_approved', told('approved', today)],
   ])
 })
 

@@ -257,8 +257,12 @@ async function forecastPrices(delivery_date: string, first: readonly number[]) {
        negative_probability)
      values ($1, $2, $3, false, 1, $3, $4, 60, $5, $5, $5, $6)`,
     [
-      ...[market_code, delivery_date, made, new Date(Date.parse(delivery_date) - 2 * hour_ms)],
-      ...[prices, prices.map(() => null)],
+      market_code,
+      delivery_date,
+      made,
+      new Date(Date.parse(delivery_date) - 2 * hour_ms),
+      prices,
+      prices.map(() => null),
     ],
   )
 }

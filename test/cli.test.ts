@@ -96,8 +96,15 @@ test('from a client to a key: results as JSON, the key once and never again', as
   await json('sites', 'create', 'sf-1', '--client', 'Sunny Fields', '--name', 'North')
   const order = ['keys', 'create', '--client', 'Sunny Fields', '--name', 'dashboard']
   const created = await json(
-    ...[...order, '--scopes', 'plant:read,om:read', '--sites', 'sf-1'],
-    ...['--expires-at', '2099-01-31T00:00:00Z', '--write-per-minute', '5'],
+    ...order,
+    '--scopes',
+    'plant:read,om:read',
+    '--sites',
+    'sf-1',
+    '--expires-at',
+    '2099-01-31T00:00:00Z',
+    '--write-per-minute',
+    '5',
   )
   const [, key_id, secret] = key_pattern.exec(created.key)!
   const { key: _, ...record } = created

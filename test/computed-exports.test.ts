@@ -30,8 +30,13 @@ const instruments = [
   ['T', 'module_thermometer', 'module_temperature_c'],
   ['R', 'rain_gauge', 'rain_mm'],
 ].map(([sensor_id, type, quantity]) => ({
-  ...{ sensor_id, name: sensor_id, type, quantity, point: '302[0].POAI' },
-  ...{ azimuth_deg: 180, tilt_deg: 25 },
+  sensor_id,
+  name: sensor_id,
+  type,
+  quantity,
+  point: '302[0].POAI',
+  azimuth_deg: 180,
+  tilt_deg: 25,
 }))
 
 /** A reading every two minutes, hours of silence, a current and a temperature that stand still. */

@@ -132,7 +132,12 @@ async function startReplica(needs: {
 }): Promise<Replica> {
   const { db, clock, timers } = needs
   const app = await serve({
-    ...{ endpoints, needs: createDeps(db, clock, timers), db, clock, timers, log: silent },
+    endpoints,
+    needs: createDeps(db, clock, timers),
+    db,
+    clock,
+    timers,
+    log: silent,
     newId: randomUUID,
   })
   const link = attachLink({ server: app.server, ...needs, log: silent, metrics: new Registry() })

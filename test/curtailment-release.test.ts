@@ -106,7 +106,9 @@ test('a release is not over as long as an edge may hold what it was told of', as
   plant.clock.pass(24 * hour_ms)
   assert.deepEqual(
     (await plant.listed()).map(({ status, cancelled_at, releasing_reason }) => [
-      ...[status, cancelled_at, releasing_reason],
+      status,
+      cancelled_at,
+      releasing_reason,
     ]),
     [['releasing', null, 'edge_unreachable']],
   )

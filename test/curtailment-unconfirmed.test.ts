@@ -57,7 +57,10 @@ async function impatient() {
 
 const stateOf = async (path?: string) =>
   (await plant.listed(path)).map((row) => [
-    ...[row['status'], row['release_requested_at'], row['cancelled_at'], row['completed_at']],
+    row['status'],
+    row['release_requested_at'],
+    row['cancelled_at'],
+    row['completed_at'],
   ])
 
 test('a release that the edge never confirms stays open on every server, however late', async () => {

@@ -47,21 +47,36 @@ test('a window reaches the edge, and what the edge makes of it is told', async (
   const rows = await untilDesired(edge, hasGroup(group_id))
   assert.deepEqual(rows, [
     {
-      ...{ group_id, logger_id: 1, start_at: noon, end_at: noon + 2 * hour_ms },
-      ...{ max_power_kw: 120, released_at: null },
+      group_id,
+      logger_id: 1,
+      start_at: noon,
+      end_at: noon + 2 * hour_ms,
+      max_power_kw: 120,
+      released_at: null,
     },
     {
-      ...{ group_id, logger_id: 2, start_at: noon, end_at: noon + 2 * hour_ms },
-      ...{ max_power_kw: 60, released_at: null },
+      group_id,
+      logger_id: 2,
+      start_at: noon,
+      end_at: noon + 2 * hour_ms,
+      max_power_kw: 60,
+      released_at: null,
     },
   ])
   plant.clock.pass(2000)
   await plant.report(
     edge,
     reportOf(rows[0]!, noon + 2000, {
-      ...{ acknowledged_at: noon + 50, applied_at: noon + 800, verified_at: noon + 1500 },
-      ...{ last_checked_at: noon + 2000, observed_limit_kw: 120, observed_power_kw: 119 },
-      ...{ samples: 4, compliant_samples: 3, violation_s: 1.5, retry_count: 1 },
+      acknowledged_at: noon + 50,
+      applied_at: noon + 800,
+      verified_at: noon + 1500,
+      last_checked_at: noon + 2000,
+      observed_limit_kw: 120,
+      observed_power_kw: 119,
+      samples: 4,
+      compliant_samples: 3,
+      violation_s: 1.5,
+      retry_count: 1,
     }),
     reportOf(rows[1]!, noon + 2000, { failure_code: 'timeout', failure_message: 'no answer' }),
   )

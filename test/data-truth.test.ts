@@ -34,7 +34,10 @@ const site: Site = {
   mqtt: { listen: { port: 1883 } },
   nodes: [
     {
-      ...{ node_id: 'ts-1', node_number: 7, name: 'TS 1', type: 'transformer_station' },
+      node_id: 'ts-1',
+      node_number: 7,
+      name: 'TS 1',
+      type: 'transformer_station',
       channels: [{ channel: 'oil', kind: 'temperature', label: 'Oil' }],
     },
   ],
@@ -132,8 +135,12 @@ test('a jump in the numbers of frames is a gap of what was really lost', async (
     (await get('/gaps')).data
       .filter(({ end_at }: { end_at: string | null }) => end_at !== null)
       .map((gap: Record<string, unknown>) => [
-        ...[`${gap.source_type} ${gap.source_id}`, gap.start_at, gap.end_at],
-        ...[gap.expected_sample_count, gap.cause, gap.status],
+        `${gap.source_type} ${gap.source_id}`,
+        gap.start_at,
+        gap.end_at,
+        gap.expected_sample_count,
+        gap.cause,
+        gap.status,
       ])
       .sort()
   time.now = noon + 322 * 5 * second
@@ -238,7 +245,9 @@ test('buckets are half-open: a reading on a bound is in the later one, and once'
   time.now = noon + hour
   const { data } = await get('/weather/logger/1/history')
   const told = data.map((bucket: Record<string, unknown>) => [
-    ...[bucket.start_at, bucket.end_at, bucket.sample_count],
+    bucket.start_at,
+    bucket.end_at,
+    bucket.sample_count,
   ])
   const at = (minutes: number) => new Date(noon + minutes * minute).toISOString()
   assert.deepEqual(told, [

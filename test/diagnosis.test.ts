@@ -86,8 +86,13 @@ before(async () => {
   await createRollups(db, { clock: later, timers, log: silent }).runDue()
   const clock = { now: () => new Date(end) }
   app = await serve({
-    ...{ endpoints, needs: createDeps(db, clock), db, clock, timers },
-    ...{ newId: () => 'test', log: silent },
+    endpoints,
+    needs: createDeps(db, clock),
+    db,
+    clock,
+    timers,
+    newId: () => 'test',
+    log: silent,
   })
 })
 after(async () => {

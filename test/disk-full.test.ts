@@ -79,7 +79,10 @@ test('writes of the API get 503 while there is no room, and succeed with the sam
   t.after(() => server.drop())
   let free_bytes = 0
   const guard = await guardDisk(server.database.db, {
-    ...{ data_dir: '/', timers, log: silent, metrics: new Registry() },
+    data_dir: '/',
+    timers,
+    log: silent,
+    metrics: new Registry(),
     freeBytes: async () => free_bytes,
   })
   const app = await server.replica({ db: guard.db })

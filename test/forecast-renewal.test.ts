@@ -31,14 +31,22 @@ before(async () => {
   site.clock.set('2026-06-21T09:00:00Z')
   thread = createThread()
   const truth = await addPast(site.db, {
-    ...{ site_id: 'demo', from_ms: today - 30 * day_ms, to_ms: today },
+    site_id: 'demo',
+    from_ms: today - 30 * day_ms,
+    to_ms: today,
   })
   const known = (await readForecastSite(site.db, 'demo'))!
   const plant = plantOf(known, known.targets[1]!)!
   const samples = truth.map((weather) => ({
-    ...{ start_ms: weather.start_ms, end_ms: weather.end_ms, weather, lead_time_h: 24 },
+    start_ms: weather.start_ms,
+    end_ms: weather.end_ms,
+    weather,
+    lead_time_h: 24,
     available_kwh: (weather.ghi_w_m2! / 1000) * plant.rated_power_kw,
-    ...{ completeness_pct: 100, is_curtailed: false, is_clipped: false, is_faulty: false },
+    completeness_pct: 100,
+    is_curtailed: false,
+    is_clipped: false,
+    is_faulty: false,
   }))
   model = trainProduction(samples, plant, seededRandom(1)).model!
 })
@@ -65,7 +73,10 @@ const told = (all: Told[]) =>
   all.map(({ model, model_version, fallback_reason }) => [model, model_version, fallback_reason])
 const job = (through = thread) =>
   runForecasts({
-    ...{ db: site.db, clock: site.clock, log: silent, thread: through },
+    db: site.db,
+    clock: site.clock,
+    log: silent,
+    thread: through,
     signal: new AbortController().signal,
   })
 const runsOf = async (date = tomorrow) => {
@@ -76,20 +87,36 @@ const runsOf = async (date = tomorrow) => {
   return rows.map(({ target }) => target)
 }
 const facts = {
-  ...{ step_minutes: 60, sample_count: 400, excluded: {}, hold_out_days: 7, training_s: 1 },
-  ...{ from_at: '2026-05-22T04:00:00.000Z', to_at: '2026-06-14T00:00:00.000Z' },
+  step_minutes: 60,
+  sample_count: 400,
+  excluded: {},
+  hold_out_days: 7,
+  training_s: 1,
+  from_at: '2026-05-22T04:00:00.000Z',
+  to_at: '2026-06-14T00:00:00.000Z',
 }
 const scores = {
-  ...{ sample_count: 84, pinball_loss_kw: 5.5, previous_pinball_loss_kw: 4.25, mae_kw: 12 },
-  ...{ bias_kw: 1, p10_p90_coverage_pct: 70 },
+  sample_count: 84,
+  pinball_loss_kw: 5.5,
+  previous_pinball_loss_kw: 4.25,
+  mae_kw: 12,
+  bias_kw: 1,
+  p10_p90_coverage_pct: 70,
 }
 const trained = (target: Target, change: Partial<NewModel> = {}) =>
   site.db.transaction(async (tx) => {
     await noteTraining(tx, 'demo', {
-      ...{ target, ended_at: site.clock.now(), error: null, sample_count: 400 },
+      target,
+      ended_at: site.clock.now(),
+      error: null,
+      sample_count: 400,
     })
     return storeModel(tx, 'demo', {
-      ...{ target, trained_at: site.clock.now(), facts, scores, is_worse: false },
+      target,
+      trained_at: site.clock.now(),
+      facts,
+      scores,
+      is_worse: false,
       model: serialiseProduction(model),
       ...change,
     })

@@ -41,7 +41,9 @@ before(async () => {
 after(() => site.close())
 
 const context = () => ({
-  ...{ db: site.db, clock: site.clock, log: silent },
+  db: site.db,
+  clock: site.clock,
+  log: silent,
   signal: new AbortController().signal,
 })
 

@@ -39,14 +39,27 @@ const each = <Value>(value: Value): Value[] => Array.from({ length: 24 }, () => 
 function run(change: Partial<NewRun>): NewRun {
   const total_p50_kwh = change.total_p50_kwh ?? 24
   return {
-    ...{ target: 'logger:3', target_date: date, is_hindcast: false, model: 'physical' },
-    ...{ issued_at: new Date('2026-06-20T09:00Z'), model_version: null },
-    ...{ fallback_reason: null, weather_source: 'open_meteo', resolution_minutes: 60 },
+    target: 'logger:3',
+    target_date: date,
+    is_hindcast: false,
+    model: 'physical',
+    issued_at: new Date('2026-06-20T09:00Z'),
+    model_version: null,
+    fallback_reason: null,
+    weather_source: 'open_meteo',
+    resolution_minutes: 60,
     weather_issued_at: new Date('2026-06-20T06:00Z'),
-    ...{ p10_kw: each(0.5), p50_kw: each(total_p50_kwh / 24), p90_kw: each(4) },
-    ...{ poa_irradiance_w_m2: each(null), ambient_temperature_c: each(null) },
-    ...{ cloud_cover_pct: each(null), is_night: each(false), confidence: 'medium' },
-    ...{ total_p10_kwh: 12, total_p50_kwh, total_p90_kwh: 96 },
+    p10_kw: each(0.5),
+    p50_kw: each(total_p50_kwh / 24),
+    p90_kw: each(4),
+    poa_irradiance_w_m2: each(null),
+    ambient_temperature_c: each(null),
+    cloud_cover_pct: each(null),
+    is_night: each(false),
+    confidence: 'medium',
+    total_p10_kwh: 12,
+    total_p50_kwh,
+    total_p90_kwh: 96,
     ...change,
   }
 }
@@ -57,7 +70,9 @@ function cli(...args: string[]) {
   const env = { DATABASE_URL: database.url }
   const all = [main, 'forecasts', ...args, '--site', 'a', '--date', date]
   const { status, stdout, stderr } = spawnSync(process.execPath, all, {
-    ...{ cwd: folder, encoding: 'utf8', env },
+    cwd: folder,
+    encoding: 'utf8',
+    env,
   })
   return { status, stdout, stderr }
 }

@@ -99,7 +99,9 @@ test('power that was lost is told from an agent that was stopped', async () => {
   await store(plantFrames(times.filter((time) => !down(time, 30) && !down(time, 90))))
   const started = (at: number, unclean: boolean) =>
     event(at, 'agent_started', 'once', undefined, {
-      ...{ unclean, rebooted: unclean, down_from_at: at - 20 * minute },
+      unclean,
+      rebooted: unclean,
+      down_from_at: at - 20 * minute,
     })
   await store([started(ten + 50 * minute, true), started(ten + 110 * minute, false)])
   await heard(ten + 4 * hour)
@@ -136,7 +138,10 @@ test('a device that was out of the site file for a while', async () => {
   assert.deepEqual(
     await query('select code, source_kind, source_id, edge from events order by at'),
     ['rising', 'falling'].map((edge) => ({
-      ...{ code: 'device_retired', source_kind: 'inverter', source_id: '2', edge },
+      code: 'device_retired',
+      source_kind: 'inverter',
+      source_id: '2',
+      edge,
     })),
   )
 })

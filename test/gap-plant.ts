@@ -18,8 +18,12 @@ export const site: Site = {
   mqtt: { listen: { port: 1883 } },
   nodes: [
     {
-      ...{ node_id: 'ts-1', node_number: 7, name: 'TS 1', type: 'transformer_station' },
-      ...{ report_s: 1200, channels: [{ channel: 'oil', kind: 'temperature', label: 'Oil' }] },
+      node_id: 'ts-1',
+      node_number: 7,
+      name: 'TS 1',
+      type: 'transformer_station',
+      report_s: 1200,
+      channels: [{ channel: 'oil', kind: 'temperature', label: 'Oil' }],
     },
   ],
 }
@@ -64,8 +68,11 @@ export const minutes = (from: number, until: number) =>
   Array.from({ length: Math.ceil((until - from) / minute) }, (_, nth) => from + nth * minute)
 
 const keys = {
-  ...{ inverter: 'inverter_id', weather: 'station_id', logger: 'logger_id' },
-  ...{ meter: 'meter_id', node: 'node_number' },
+  inverter: 'inverter_id',
+  weather: 'station_id',
+  logger: 'logger_id',
+  meter: 'meter_id',
+  node: 'node_number',
 }
 type Kind = keyof typeof keys
 

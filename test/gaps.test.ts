@@ -86,11 +86,22 @@ test('an outage of the link opens gaps, and back-fill in any order closes them',
   const closed = await gaps()
   assert.deepEqual(
     closed.map(({ gap_id, source, start, end, status, backfilled, expected }) => ({
-      ...{ gap_id, source, start, end, status, backfilled, expected },
+      gap_id,
+      source,
+      start,
+      end,
+      status,
+      backfilled,
+      expected,
     })),
     opened.map(({ gap_id, source }) => ({
-      ...{ gap_id, source, start: '21 10:00', end: '21 12:00', status: 'backfilled' },
-      ...{ backfilled: 119, expected: 119 },
+      gap_id,
+      source,
+      start: '21 10:00',
+      end: '21 12:00',
+      status: 'backfilled',
+      backfilled: 119,
+      expected: 119,
     })),
   )
 })
@@ -123,7 +134,8 @@ test('meters and sensor nodes have gaps of their own, and no night', async () =>
     frame('node', [7], silent(hour, 3 * hour).filter(isReport)),
     event(night, 'device_offline', 'rising', { source_kind: 'meter', source_id: '1' }),
     event(night + 30 * minute, 'device_offline', 'falling', {
-      ...{ source_kind: 'meter', source_id: '1' },
+      source_kind: 'meter',
+      source_id: '1',
     }),
     event(night + hour, 'device_offline', 'rising', { source_kind: 'node', source_id: 'ts-1' }),
   ])

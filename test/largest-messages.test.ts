@@ -50,19 +50,29 @@ function inverterOf(id: number): Inverter {
     limit: { ramp_s: 60, latency_s: 5, step_pct: 1, tolerance_pct: 1, least_pct: 5 },
     string_groups: nth(4).map(() => ({ ...model!.string_groups[0]!, strings: 6, connected: true })),
     combiners: nth(2).map((box) => ({
-      ...{ combiner_id: `CB-${id}-${box}`, first_string_index: 12 * box, string_count: 12 },
-      ...{ connection: `gateway-${id % 50}`, unit_id: 100 + 2 * Math.floor(id / 50) + box },
+      combiner_id: `CB-${id}-${box}`,
+      first_string_index: 12 * box,
+      string_count: 12,
+      connection: `gateway-${id % 50}`,
+      unit_id: 100 + 2 * Math.floor(id / 50) + box,
       driver: 'sunspec',
     })),
   }
 }
 
 const nodeOf = (id: number): Node => ({
-  ...{ node_id: `ts-${id}`, node_number: id, name: name('Station', id), location_id: 1 },
+  node_id: `ts-${id}`,
+  node_number: id,
+  name: name('Station', id),
+  location_id: 1,
   type: 'transformer_station',
   channels: nth(20).map((channel) => ({
-    ...{ channel: `oil-${channel}`, kind: 'temperature', label: name('Oil', channel) },
-    ...{ role: 'oil', warn_high_c: 85, alarm_high_c: 95 },
+    channel: `oil-${channel}`,
+    kind: 'temperature',
+    label: name('Oil', channel),
+    role: 'oil',
+    warn_high_c: 85,
+    alarm_high_c: 95,
   })),
 })
 
@@ -70,20 +80,28 @@ const inverters = nth(1000).map((index) => inverterOf(index + 1))
 const site: Site = {
   ...smallSite,
   locations: nth(101).map((index) => ({
-    ...{ location_id: index + 1, type: 'transformer_station', name: name('Place', index) },
+    location_id: index + 1,
+    type: 'transformer_station',
+    name: name('Place', index),
     access_notes: 'Key at the gate house. '.repeat(10),
   })),
   connections: nth(50).map((gateway) => ({
-    ...{ connection_id: `gateway-${gateway}`, protocol: 'modbus_tcp' as const },
-    ...{ host: `10.0.0.${gateway + 1}`, port: 502 },
+    connection_id: `gateway-${gateway}`,
+    protocol: 'modbus_tcp' as const,
+    host: `10.0.0.${gateway + 1}`,
+    port: 502,
   })),
   loggers: nth(10).map((logger) => ({
-    ...{ logger_id: logger + 1, name: name('Plant', logger), rated_power_kw: 3300 },
+    logger_id: logger + 1,
+    name: name('Plant', logger),
+    rated_power_kw: 3300,
     inverters: inverters.filter(({ inverter_id }) => inverter_id % 10 === logger),
   })),
   meters: nth(10).map((index) => ({
     ...smallSite.meters![0]!,
-    ...{ meter_id: index + 1, connection: 'gateway-1', unit_id: 150 + index },
+    meter_id: index + 1,
+    connection: 'gateway-1',
+    unit_id: 150 + index,
   })),
   nodes: nth(100).map((index) => nodeOf(index + 1)),
   batteries: nth(20).map((index) => ({
@@ -119,7 +137,8 @@ async function recorded(handIn: (recorder: Recorder) => void): Promise<Entry[]> 
 
 const reading = <Kind extends ReadingKind>(kind: Kind, values: Partial<ReadingOf[Kind]>) => ({
   ...(emptyReading(kind) as ReadingOf[Kind]),
-  ...{ measured_at: at, quality: 'good' },
+  measured_at: at,
+  quality: 'good',
   ...values,
 })
 
@@ -149,19 +168,32 @@ test('the inventory of a thousand inverters has room', () => {
 test('the status of all its devices has room, with none of them answering', () => {
   const ids = (kind: DeviceKind, count: number) =>
     nth(count).map((id) => ({
-      ...{ kind, id: `${kind}-${id}`, comm_state: 'disconnected', since: at, last_ok_at: at },
+      kind,
+      id: `${kind}-${id}`,
+      comm_state: 'disconnected',
+      since: at,
+      last_ok_at: at,
       error: 'connect ETIMEDOUT 10.0.0.1:502 after 3 attempts; the connection rests for 30 s',
       identity: {
-        ...{ manufacturer: '測'.repeat(16), model: '測'.repeat(16) },
-        ...{ serial_number: '測'.repeat(16), firmware_version: '測'.repeat(16) },
+        manufacturer: '測'.repeat(16),
+        model: '測'.repeat(16),
+        serial_number: '測'.repeat(16),
+        firmware_version: '測'.repeat(16),
       },
     }))
   const report = {
-    ...{ type: 'status', at, lowest_unacked_seq: 1 },
+    type: 'status',
+    at,
+    lowest_unacked_seq: 1,
     journal: { depth_frames: 1, depth_bytes: 1, oldest_at: null },
     devices: [
-      ...[...ids('inverter', 1000), ...ids('combiner', 2000), ...ids('station', 20)],
-      ...[...ids('meter', 10), ...ids('node', 100), ...ids('bess', 20), ...ids('pcs', 20)],
+      ...ids('inverter', 1000),
+      ...ids('combiner', 2000),
+      ...ids('station', 20),
+      ...ids('meter', 10),
+      ...ids('node', 100),
+      ...ids('bess', 20),
+      ...ids('pcs', 20),
     ],
   }
   const text = JSON.stringify(report)
@@ -203,14 +235,30 @@ test('a second in which all is measured is split into frames, each row in one of
 
 test('as many notes and events as can wait are split, and keep their order', async () => {
   const note = (count: number): ControlNote => ({
-    ...{ bess_id: 1, at, nth: count, tier: 'permit', actor: 'edge', action: 'clamp' },
-    ...{ from_power_kw: 100.25, to_power_kw: 50.125, reason_code: 'permit', success: true },
-    ...{ message: '測'.repeat(500), overrode_tier: null, schedule_id: null, alarm_code: null },
+    bess_id: 1,
+    at,
+    nth: count,
+    tier: 'permit',
+    actor: 'edge',
+    action: 'clamp',
+    from_power_kw: 100.25,
+    to_power_kw: 50.125,
+    reason_code: 'permit',
+    success: true,
+    message: '測'.repeat(500),
+    overrode_tier: null,
+    schedule_id: null,
+    alarm_code: null,
     soc_pct: 50,
   })
   const event = (count: number): LinkEvent => ({
-    ...{ at, source_kind: 'inverter', source_id: `${count}`, code: 'device_offline' },
-    ...{ edge: 'rising', severity: 'major', message: '測'.repeat(1000) },
+    at,
+    source_kind: 'inverter',
+    source_id: `${count}`,
+    code: 'device_offline',
+    edge: 'rising',
+    severity: 'major',
+    message: '測'.repeat(1000),
     details: { values: nth(50).map((value) => `value ${value} ${'測'.repeat(20)}`) },
   })
   const entries = await recorded((recorder) => {

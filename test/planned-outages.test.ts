@@ -63,7 +63,10 @@ test('an outage lowers what its plant and the site will give, from the next answ
   const free = await forecast()
   assert.deepEqual(leftOf(free.one, free.one), [1, 1, 1, 1])
   const { outage_id } = await addOutage(site, {
-    ...{ site_id: 'demo', logger_id: 1, unavailable_pct: 40, reason: null },
+    site_id: 'demo',
+    logger_id: 1,
+    unavailable_pct: 40,
+    reason: null,
     start_at: new Date('2026-06-22T09:00Z'),
     end_at: new Date('2026-06-22T10:30Z'),
   })
@@ -102,7 +105,10 @@ test('beside the actual stands what was said at the gate, with the outages told 
   await site.db.execute("update forecast_runs set issued_at = '2026-06-21T09:59Z'")
   const [one, other, whole] = await Promise.all(['&logger_id=1', '&logger_id=2', ''].map(shares))
   const { outage_id } = await addOutage(site, {
-    ...{ site_id: 'demo', logger_id: 1, unavailable_pct: 50, reason: null },
+    site_id: 'demo',
+    logger_id: 1,
+    unavailable_pct: 50,
+    reason: null,
     start_at: new Date('2026-06-22T09:00Z'),
     end_at: new Date('2026-06-22T10:00Z'),
   })
@@ -121,7 +127,9 @@ test('what a plant gave in an outage is neither learned from nor scored', async 
   const span = { from_ms: yesterday, to_ms: today }
   const teaches = async () => {
     const { site: whole, plants } = await readCourses(site.db, {
-      ...{ site_id: 'demo', logger_ids: [1, 2], ...span },
+      site_id: 'demo',
+      logger_ids: [1, 2],
+      ...span,
     })
     return [plants.get(1)!, plants.get(2)!, whole].map((course) =>
       [8, 9, 10].map((hour) => {
@@ -133,7 +141,9 @@ test('what a plant gave in an outage is neither learned from nor scored', async 
   const all = [true, true, true]
   assert.deepEqual(await teaches(), [all, all, all])
   const order = {
-    ...{ site_id: 'demo', unavailable_pct: 20, reason: null },
+    site_id: 'demo',
+    unavailable_pct: 20,
+    reason: null,
     start_at: new Date(yesterday + 9 * hour_ms),
     end_at: new Date(yesterday + 10 * hour_ms),
   }

@@ -19,7 +19,9 @@ before(async () => {
 after(() => site.close())
 
 const context = () => ({
-  ...{ db: site.db, clock: site.clock, log: silent },
+  db: site.db,
+  clock: site.clock,
+  log: silent,
   signal: new AbortController().signal,
 })
 
@@ -71,11 +73,15 @@ test('each delivery day has the market that the site is assigned to on it', asyn
   )
   const { data } = await ask('/prices?start=2026-06-19T20:00:00Z&end=2026-06-20T00:00:00Z')
   const priced = (code: string, start_at: string, more: number) => [
-    ...[code, start_at, priceAt(Date.parse(start_at)) + more],
+    code,
+    start_at,
+    priceAt(Date.parse(start_at)) + more,
   ]
   assert.deepEqual(
     data.map((item: Record<string, unknown>) => [
-      ...[item['market_code'], item['start_at'], item['actual_price_per_mwh']],
+      item['market_code'],
+      item['start_at'],
+      item['actual_price_per_mwh'],
     ]),
     [
       priced('DE-LU', '2026-06-19T20:00:00.000Z', 0),

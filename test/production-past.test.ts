@@ -34,8 +34,12 @@ before(async () => {
     update logger_hours set curtailment_loss_kwh = null, sun_covered_s = 0
     where logger_id = 1 and hour_at >= '${day}T09:00Z'`)
   await addOutage(site, {
-    ...{ site_id: 'demo', logger_id: 2, unavailable_pct: 50, reason: null },
-    ...{ start_at: at('12:00'), end_at: at('13:00') },
+    site_id: 'demo',
+    logger_id: 2,
+    unavailable_pct: 50,
+    reason: null,
+    start_at: at('12:00'),
+    end_at: at('13:00'),
   })
   clock.set('2026-06-24T00:00:00Z')
 })
@@ -60,7 +64,11 @@ async function production(query = ''): Promise<Item[]> {
 }
 
 const outcome = (item: Item) => [
-  ...[item.actual_available_kwh, item.error_kwh, item.error_pct, item.inside_band, item.curtailed],
+  item.actual_available_kwh,
+  item.error_kwh,
+  item.error_pct,
+  item.inside_band,
+  item.curtailed,
 ]
 
 test('of what was held by nobody knows how much there is no available energy', async () => {

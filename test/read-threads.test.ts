@@ -71,8 +71,10 @@ before(async () => {
     await db.execute(`CREATE TABLE ${table}_any PARTITION OF ${table} DEFAULT`)
   }
   authorization = await addTenant(db, {
-    ...{ site_id: 'plant', key_id: '0123456789ab' },
-    ...{ inverters, strings },
+    site_id: 'plant',
+    key_id: '0123456789ab',
+    inverters,
+    strings,
   })
   await fillPlant(db, days)
   await addOthers()

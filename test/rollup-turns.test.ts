@@ -20,8 +20,11 @@ async function site(t: TestContext): Promise<Database> {
 /** One met station; `eyes` are its irradiance instruments. */
 function addStation(db: Database, station_id: number, logger_id: number, eyes: number) {
   const instruments = Array.from({ length: eyes }, (_, nth) => ({
-    ...{ sensor_id: `G${nth}`, name: 'Pyranometer', type: 'pyranometer' },
-    ...{ quantity: 'ghi_w_m2', point: '302[0].GHI' },
+    sensor_id: `G${nth}`,
+    name: 'Pyranometer',
+    type: 'pyranometer',
+    quantity: 'ghi_w_m2',
+    point: '302[0].GHI',
   }))
   return db.execute(
     `insert into stations (site_id, station_id, logger_id, name, instruments, created_at,
@@ -53,7 +56,10 @@ test('a station marks the inverters that look to it, and those of plants that as
   const heard = async (...marks: [station_id: number, nth: number][]) => {
     await db.execute('delete from touched_hours')
     const of = marks.map(([device_id, nth]) => ({
-      ...{ kind: 'weather', device_id, hour_at: hourAt(nth), touches: 1 },
+      kind: 'weather',
+      device_id,
+      hour_at: hourAt(nth),
+      touches: 1,
     }))
     await db.transaction((tx) => touchAround(tx, 'demo', of, new Date(first_ms)))
     return markedInverters(db)
@@ -151,7 +157,10 @@ test('days are not looked at before all that was heard of them is summed up', as
   await addStation(db, 1, 1, 2)
   for (let minute = 0; minute <= 10; minute += 1) {
     await addReading(db, 'string', {
-      ...{ inverter_id: 1, first_string_index: 0, current_a: [8, 8], voltage_v: [700, 700] },
+      inverter_id: 1,
+      first_string_index: 0,
+      current_a: [8, 8],
+      voltage_v: [700, 700],
       measured_at: new Date(hourAt(249).getTime() + minute * 60_000).toISOString(),
     })
   }

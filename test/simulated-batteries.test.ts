@@ -21,7 +21,10 @@ function told(power_kw: number) {
   const site = { ...smallSite, batteries: [battery] }
   const states = initialUnits(site, { seed: 1, time_ms: begin_ms })
   const { units } = createBatteries(site, states, {
-    ...{ seed: 1, now_ms: () => now_ms, faults: () => [], ambient_c: () => 20 },
+    seed: 1,
+    now_ms: () => now_ms,
+    faults: () => [],
+    ambient_c: () => 20,
   })
   const [unit] = units as [(typeof units)[number]]
   const devices = [...bmsUnits(unit), pcsUnit(unit, pcs, () => grid)]

@@ -4,7 +4,7 @@ import { MutationCache, QueryCache, QueryClient, useQuery } from '@tanstack/reac
 import { askPlatform, heliograph, type SessionUser } from './api.ts'
 import { knownNow } from './ui/known-now.ts'
 
-export const live_ms = 5000
+const live_ms = 5000
 
 /** Where a session has ended, the next request tells, whatever it asks for. */
 function noticeEnd(error: unknown): void {

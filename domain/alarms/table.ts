@@ -19,11 +19,11 @@ export const alarmCategories = [
   'battery',
   'other',
 ] as const
-export type AlarmCategory = (typeof alarmCategories)[number]
+type AlarmCategory = (typeof alarmCategories)[number]
 
 /** Which part of a battery an alarm comes from. */
-export const alarmSources = ['bms', 'cluster', 'pcs'] as const
-export type AlarmSource = (typeof alarmSources)[number]
+const alarmSources = ['bms', 'cluster', 'pcs'] as const
+type AlarmSource = (typeof alarmSources)[number]
 
 export const alarm_words_max = 5
 

@@ -4,7 +4,7 @@ import { type AlarmRow, type AlarmTable, alarm_words_max } from './table.ts'
 /** A bit that changed; `row` is null for one that the table does not explain. */
 export type AlarmChange = BitPlace & { row: AlarmRow | null }
 
-export interface AlarmTransitions {
+interface AlarmTransitions {
   rising: AlarmChange[]
   falling: AlarmChange[]
 }

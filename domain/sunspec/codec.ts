@@ -28,7 +28,7 @@ export interface Content<Of extends Model> {
   groups: GroupOf<Of>[]
 }
 
-export interface Complaint {
+interface Complaint {
   /** Model and point: `103.W`, `160.module[2].DCA`. */
   point: string
   reason: string

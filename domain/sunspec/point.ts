@@ -34,7 +34,7 @@ export type Point = readonly [
 ]
 
 /** Points that repeat to the end of the model; their offsets count from the start of the group. */
-export interface Group {
+interface Group {
   name: string
   length: number
   /** The point of the fixed block that says how often; without it L says so. */

@@ -21,7 +21,7 @@ export interface Sum {
   is_known: boolean
 }
 
-export interface Asker {
+interface Asker {
   bess_id: number
   /** null: it feeds in at the common connection alone. */
   logger_id: number | null
@@ -72,7 +72,9 @@ export class BatteryRoom {
     const bounded = [...sums].filter(([, { ceiling_w }]) => Number.isFinite(ceiling_w))
     const booksOf = (key: number | null): Books => ({
       askers: askers.filter(({ logger_id }) => key === null || logger_id === key),
-      ...{ kept, wanted, now_ms },
+      kept,
+      wanted,
+      now_ms,
     })
     for (const [key, sum] of bounded) {
       for (const [id, kept_w] of this.#leftOf(key, sum, booksOf(key))) kept.set(id, kept_w)

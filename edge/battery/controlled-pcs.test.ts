@@ -12,8 +12,11 @@ function pcsWith(write: (power_w: number, mayStill: () => boolean) => Promise<vo
   const clock = virtualClock('2026-06-21T10:00:00Z')
   const pcs = new ControlledPcs({ pcs_idx: 0, facts }, 0, clock)
   const state: PowerState = {
-    ...{ setpoint_w: 0, discharge_max_w: 100, charge_max_w: 100 },
-    ...{ revert: null, is_remote: true },
+    setpoint_w: 0,
+    discharge_max_w: 100,
+    charge_max_w: 100,
+    revert: null,
+    is_remote: true,
   }
   const control: PowerControl = {
     traits: { stops_after_ms: null, applies_within_ms: 0, ramp_ms: 0 },

@@ -18,8 +18,11 @@ function unitOf(more: Partial<Battery>, step_w: number) {
   const battery = batteryOf(1, { pcs: [{ pcs_idx: 0, rated_power_kw: 100, ...at }], ...more })
   const unit = new ControlledUnit(battery, { interval_s: 2, stopwatch: clock }, () => 0)
   const state: PowerState = {
-    ...{ setpoint_w: 0, discharge_max_w: 100_000, charge_max_w: 100_000 },
-    ...{ revert: null, is_remote: true },
+    setpoint_w: 0,
+    discharge_max_w: 100_000,
+    charge_max_w: 100_000,
+    revert: null,
+    is_remote: true,
   }
   let pcs_values: Partial<PcsAnswer['pcs']> = { state: 'running' }
   let beats = 0
@@ -187,7 +190,8 @@ test('the protection of the state of charge bars only the way that led there', a
   const under_soc_min = 2 ** 13
   const over_soc_max = 2 ** 15
   const limits = (charge_kw: number, discharge_kw: number) => ({
-    ...{ max_charge_power_kw: charge_kw, max_discharge_power_kw: discharge_kw },
+    max_charge_power_kw: charge_kw,
+    max_discharge_power_kw: discharge_kw,
   })
   type Case = [soc_pct: number, alarm_1: number, more: object, charges: boolean, gives: boolean]
   const cases: Case[] = [

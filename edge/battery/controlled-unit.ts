@@ -115,7 +115,10 @@ export class ControlledUnit {
     const is_apart = is_off && values.ac_breaker_closed === 0
     const is_dead = is_apart || dead_pcs_states.includes(values.state)
     this.#of(pcs_idx)?.onRead({
-      ...{ control, power, is_lost: heartbeat_ok === false, is_off },
+      control,
+      power,
+      is_lost: heartbeat_ok === false,
+      is_off,
       power_w: values.ac_power_kw === null ? null : Math.round(values.ac_power_kw * 1000),
       alarm_code: criticalsOf(alarm_table, values)[0] ?? (is_dead ? `pcs_${values.state}` : null),
     })
@@ -312,7 +315,9 @@ export class ControlledUnit {
 }
 
 const alarm = (code: string, alarm_code: string | null = null): Stop => ({
-  ...{ code, clamp_reason: 'alarm', alarm_code },
+  code,
+  clamp_reason: 'alarm',
+  alarm_code,
 })
 
 const doubt = (code: string): Stop => ({ code, clamp_reason: null, alarm_code: null })

@@ -15,7 +15,7 @@ import type { ControlledUnit } from './controlled-unit.ts'
 import type { PcsPlaces } from './removed-pcs.ts'
 import type { StandingUnit } from './standing-room.ts'
 
-export interface CountedNeeds {
+interface CountedNeeds {
   stopwatch: Stopwatch
   removed: PcsPlaces
   units(): readonly ControlledUnit[]

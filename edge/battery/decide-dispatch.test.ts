@@ -5,19 +5,29 @@ import { decideDispatch, type Stop, type UnitNow } from './decide-dispatch.ts'
 
 const unit = (more: Partial<UnitNow> = {}): UnitNow => ({
   facts: {
-    ...{ soc_min_pct: 10, soc_max_pct: 90, rated_charge_w: 100_000, rated_discharge_w: 100_000 },
-    ...{ discharge_ratio: 1, ramp_w_s: null },
+    soc_min_pct: 10,
+    soc_max_pct: 90,
+    rated_charge_w: 100_000,
+    rated_discharge_w: 100_000,
+    discharge_ratio: 1,
+    ramp_w_s: null,
   },
   asked_w: 50_000,
   battery: {
-    ...{ soc_pct: 50, max_charge_w: 100_000, max_discharge_w: 100_000 },
-    ...{ cell_temperature_min_c: 20, cell_temperature_max_c: 25 },
+    soc_pct: 50,
+    max_charge_w: 100_000,
+    max_discharge_w: 100_000,
+    cell_temperature_min_c: 20,
+    cell_temperature_max_c: 25,
   },
   stops: [],
-  ...{ pcs_charge_w: 100_000, pcs_discharge_w: 100_000, full_or_empty: null },
+  pcs_charge_w: 100_000,
+  pcs_discharge_w: 100_000,
+  full_or_empty: null,
   room: { discharge_w: Number.POSITIVE_INFINITY, tier: 'permit' },
   granted_w: Number.POSITIVE_INFINITY,
-  ...{ told_w: 0, passed_s: 1 },
+  told_w: 0,
+  passed_s: 1,
   ...more,
 })
 

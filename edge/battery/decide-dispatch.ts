@@ -7,7 +7,7 @@
  */
 import { type ControlTier, controlTiers, type DispatchReport } from '@heliograph/domain/dispatch'
 
-export type ClampReason = NonNullable<DispatchReport['clamp_reason']>
+type ClampReason = NonNullable<DispatchReport['clamp_reason']>
 
 export interface DispatchFacts {
   soc_min_pct: number
@@ -116,9 +116,14 @@ export function decideDispatch(unit: UnitNow): DispatchDecision {
 }
 
 const stopped = ({ code, clamp_reason, alarm_code }: Stop): DispatchDecision => ({
-  ...{ aim_w: 0, setpoint_w: 0, is_held: false },
-  ...{ tier: 'protection', overrode_tier: 'dispatch' },
-  ...{ clamp_reason, code, alarm_code },
+  aim_w: 0,
+  setpoint_w: 0,
+  is_held: false,
+  tier: 'protection',
+  overrode_tier: 'dispatch',
+  clamp_reason,
+  code,
+  alarm_code,
 })
 
 function dischargeBounds({ facts, room, ...unit }: UnitNow, battery: BatteryNow): Bound[] {
@@ -153,7 +158,10 @@ function chargeBounds({ facts, ...unit }: UnitNow, battery: BatteryNow): Bound[]
 const infinite = Number.POSITIVE_INFINITY
 
 const protection = (most_w: number, clamp_reason: ClampReason, code: string): Bound => ({
-  ...{ most_w: Math.max(0, most_w), tier: 'protection', clamp_reason, code },
+  most_w: Math.max(0, most_w),
+  tier: 'protection',
+  clamp_reason,
+  code,
 })
 
 function ofCells(battery: BatteryNow): ClampReason {

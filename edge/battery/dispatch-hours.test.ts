@@ -18,7 +18,9 @@ test('hours in any order, and however often, ask for the same', () => {
         const from = start_at + hour * 3_600_000
         const when = { start_at: from, end_at: from + 3_600_000 }
         return hourOf(10 * schedule_id + hour, {
-          ...{ schedule_id, ...when, ended_at: is_ended ? from : null },
+          schedule_id,
+          ...when,
+          ended_at: is_ended ? from : null,
         })
       })
       const known = new DispatchHours([])

@@ -20,8 +20,12 @@ const entriesOf = ({ reports }: MixedSite): DispatchReport[] => [
 ]
 
 const rowOf = (max_power_kw: number) => ({
-  ...{ group_id: '0193a1de-0000-7000-8000-000000000001', logger_id: 1, max_power_kw },
-  ...{ start_at, end_at: start_at + 600_000, released_at: null },
+  group_id: '0193a1de-0000-7000-8000-000000000001',
+  logger_id: 1,
+  max_power_kw,
+  start_at,
+  end_at: start_at + 600_000,
+  released_at: null,
 })
 
 test('what a curtailment leaves is told as a setpoint of an operator, with what came of it', async () => {
@@ -161,18 +165,34 @@ test('what a clamp leaves is told again where it moved', async () => {
 test('what it came to is not taken back while it is written again', () => {
   const reports: DispatchReport[] = []
   const log = new DispatchLog({
-    ...{ bess_id: 1, report: null, onNote: () => {} },
+    bess_id: 1,
+    report: null,
+    onNote: () => {},
     onReport: (report) => reports.push(report),
   })
   const seen: Seen = {
-    ...{ now: start_at, now_ms: 0, is_hidden: false, is_aim_hidden: false },
+    now: start_at,
+    now_ms: 0,
+    is_hidden: false,
+    is_aim_hidden: false,
     asked: { power_w: 60, schedule_id: 1, interval_start_at: start_at },
     decision: {
-      ...{ aim_w: 60, setpoint_w: 60, is_held: false, tier: 'dispatch', code: 'schedule' },
-      ...{ overrode_tier: null, clamp_reason: null, alarm_code: null },
+      aim_w: 60,
+      setpoint_w: 60,
+      is_held: false,
+      tier: 'dispatch',
+      code: 'schedule',
+      overrode_tier: null,
+      clamp_reason: null,
+      alarm_code: null,
     },
-    ...{ told_w: 60, is_proven: true, written: [], measured_w: 60, failure: null },
-    ...{ soc_pct: 50, tolerance_w: 1 },
+    told_w: 60,
+    is_proven: true,
+    written: [],
+    measured_w: 60,
+    failure: null,
+    soc_pct: 50,
+    tolerance_w: 1,
   }
   log.look(seen)
   log.look({ ...seen, now_ms: 1000, now: start_at + 1000, is_proven: false })

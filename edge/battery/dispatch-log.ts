@@ -31,14 +31,14 @@ export interface Seen {
   tolerance_w: number
 }
 
-export interface PcsWritten {
+interface PcsWritten {
   /** Put on the line; null: never. */
   sent_ms: number | null
   /** null: it was not read back yet. */
   taken_ms: number | null
 }
 
-export interface DispatchLogNeeds {
+interface DispatchLogNeeds {
   bess_id: number
   /** Of an earlier run: it goes on where the same is asked. */
   report: DispatchReport | null
@@ -138,7 +138,11 @@ export class DispatchLog {
     const was_overridden = this.#told?.was_overridden ?? false
     const to_power_kw = this.#left.power_kw
     onNote({
-      ...{ bess_id, at, nth, tier: decision.tier, actor: 'edge' },
+      bess_id,
+      at,
+      nth,
+      tier: decision.tier,
+      actor: 'edge',
       action: actionOf(decision, was_overridden),
       from_power_kw: this.#told?.to_power_kw ?? null,
       to_power_kw,
@@ -146,7 +150,9 @@ export class DispatchLog {
       message: messageOf(decision),
       overrode_tier: asked === null ? null : decision.overrode_tier,
       schedule_id: asked?.schedule_id ?? null,
-      ...{ alarm_code: decision.alarm_code, soc_pct, success: failure === null },
+      alarm_code: decision.alarm_code,
+      soc_pct,
+      success: failure === null,
     })
     const is_severe = decision.tier !== 'dispatch'
     this.#told = { key, is_severe, to_power_kw, was_overridden: is_severe }
@@ -201,8 +207,14 @@ export class DispatchLog {
       interval_start_at: asked.interval_start_at,
       source: 'schedule',
       requested_power_kw: kw(asked.power_w),
-      ...{ clamped_power_kw: null, clamp_reason: null, sent_at: null, acknowledged_at: null },
-      ...{ achieved_power_kw: null, achieved_at: null, soc_pct, failure_code: null },
+      clamped_power_kw: null,
+      clamp_reason: null,
+      sent_at: null,
+      acknowledged_at: null,
+      achieved_power_kw: null,
+      achieved_at: null,
+      soc_pct,
+      failure_code: null,
       status: 'sent',
     }
   }
@@ -250,7 +262,10 @@ export class DispatchLog {
     const reported_at = Math.max(now, report.reported_at)
     const ended: DispatchReport = is_on_its_way
       ? {
-          ...{ ...report, reported_at, status: 'clamped', achieved_power_kw: power_kw },
+          ...report,
+          reported_at,
+          status: 'clamped',
+          achieved_power_kw: power_kw,
           clamp_reason: is_hidden ? 'permit' : 'ramp',
           clamped_power_kw: is_hidden ? null : power_kw,
         }

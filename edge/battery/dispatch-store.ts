@@ -11,7 +11,7 @@ import { Value } from 'typebox/value'
 import { readIfThere, writeDurably } from '../durable-file.ts'
 import type { PcsRecord } from './removed-pcs.ts'
 
-export interface DispatchState {
+interface DispatchState {
   hours: readonly DispatchHour[]
   /** By `${bess_id}.${pcs_idx}`, whole watts. */
   most_w: ReadonlyMap<string, number>

@@ -143,8 +143,12 @@ test('a curtailment bounds what plant and battery deliver together, and is told 
   site.hours(hourOf(60))
   await site.pass(30)
   const row = {
-    ...{ group_id: '0193a1de-0000-7000-8000-000000000001', logger_id: 1, max_power_kw: 40 },
-    ...{ start_at, end_at: start_at + 600_000, released_at: null },
+    group_id: '0193a1de-0000-7000-8000-000000000001',
+    logger_id: 1,
+    max_power_kw: 40,
+    start_at,
+    end_at: start_at + 600_000,
+    released_at: null,
   }
   site.row(row)
   await site.pass(60)
@@ -236,8 +240,12 @@ test('a row of a site that nobody asked to hold is about its plants alone', asyn
   const site = await onePlant({ permit: null })
   await site.pass(20)
   const row = {
-    ...{ group_id: '0193a1de-0000-7000-8000-000000000001', logger_id: 1, max_power_kw: 80 },
-    ...{ start_at, end_at: start_at + 600_000, released_at: null },
+    group_id: '0193a1de-0000-7000-8000-000000000001',
+    logger_id: 1,
+    max_power_kw: 80,
+    start_at,
+    end_at: start_at + 600_000,
+    released_at: null,
   }
   site.row(row)
   await site.pass(20)

@@ -29,7 +29,7 @@ import { checkSums, isCut, type PcsTarget, RoomLeft, splitOver } from './pcs-tar
 import { PcsPlaces } from './removed-pcs.ts'
 import { UnitRooms } from './unit-rooms.ts'
 
-export interface DispatcherNeeds extends BatteryAlertsNeeds {
+interface DispatcherNeeds extends BatteryAlertsNeeds {
   clock: Clock
   stopwatch: Stopwatch
   store: DispatchStore
@@ -81,7 +81,8 @@ export class Dispatcher implements Batteries, BatteryHooks {
     this.#notes = new PcsNotes(needs)
     this.removed = new PcsPlaces(needs.store.state.pcs)
     this.#counted = new CountedBatteries({
-      ...{ stopwatch: needs.stopwatch, removed: this.removed },
+      stopwatch: needs.stopwatch,
+      removed: this.removed,
       units: () => [...this.#units.values()].map(({ unit }) => unit),
       isAskedFor: () => this.#isAskedFor(),
     })
@@ -321,7 +322,14 @@ export class Dispatcher implements Batteries, BatteryHooks {
     const { measured_w, failure, soc_pct } = unit
     const { rated_charge_w, rated_discharge_w } = unit.facts
     log.look({
-      ...{ now, now_ms, ...decided, is_hidden, is_aim_hidden, measured_w, failure, soc_pct },
+      now,
+      now_ms,
+      ...decided,
+      is_hidden,
+      is_aim_hidden,
+      measured_w,
+      failure,
+      soc_pct,
       asked: this.#hours.askedOf(unit.bess_id, joint),
       told_w: sum(targets, ({ power_w }) => power_w),
       written: unit.pcs.map(({ written }) => written),
@@ -340,7 +348,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
           ? this.#isWanted(pcs, power_w, permit)
           : power_w <= Math.max(0, this.#targets?.get(pcs) ?? power_w)
       const { pcs_idx } = pcs
-      void this.#notes.carryOut({ ...{ pcs, bess_id, pcs_idx }, is_raise, power_w, mayStill })
+      void this.#notes.carryOut({ pcs, bess_id, pcs_idx, is_raise, power_w, mayStill })
     }
   }
 

@@ -4,8 +4,14 @@ import type { DispatchDecision } from './decide-dispatch.ts'
 import { areHeldByRows, HiddenFigures, type Shown } from './hidden-figures.ts'
 
 const decided = (more: Partial<DispatchDecision> = {}): DispatchDecision => ({
-  ...{ aim_w: 60, setpoint_w: 60, is_held: false, tier: 'dispatch', overrode_tier: null },
-  ...{ clamp_reason: null, code: 'schedule', alarm_code: null },
+  aim_w: 60,
+  setpoint_w: 60,
+  is_held: false,
+  tier: 'dispatch',
+  overrode_tier: null,
+  clamp_reason: null,
+  code: 'schedule',
+  alarm_code: null,
   ...more,
 })
 

@@ -164,7 +164,9 @@ test('a log of before there were batteries is read as it was', () => {
     { at: start_at, is: 'site', plants: [{ logger_id: 1, inverters: [] }] },
     {
       at: start_at,
-      ...{ is: 'permit', plants: [{ logger_id: 1, permit_w: 1000 }], site_w: 1000 },
+      is: 'permit',
+      plants: [{ logger_id: 1, permit_w: 1000 }],
+      site_w: 1000,
     },
     { at: start_at, is: 'power', logger_id: 1, power_w: 10 },
   ]

@@ -9,14 +9,14 @@ import { type PcsKey, pcsId } from '../control/pcs-name.ts'
 import type { ControlledPcs, PcsOrder } from './controlled-pcs.ts'
 import type { ControlledUnit } from './controlled-unit.ts'
 
-export interface PcsNotesNeeds {
+interface PcsNotesNeeds {
   clock: Clock
   stopwatch: Stopwatch
   log: ControlLog
   onFault?(error: Error): void
 }
 
-export interface NotedOrder extends PcsOrder, PcsKey {
+interface NotedOrder extends PcsOrder, PcsKey {
   pcs: ControlledPcs
   is_raise: boolean
 }
@@ -92,7 +92,9 @@ export class PcsNotes {
     const obeys = why === null ? 'yes' : why === 'lost' ? 'silent' : why
     const announced_w = this.#announced.get(pcsId(key)) ?? 0
     return {
-      ...{ ...key, obeys, setpoint_w: state?.setpoint_w ?? null },
+      ...key,
+      obeys,
+      setpoint_w: state?.setpoint_w ?? null,
       held_max_w: Math.max(power.mayHold_w(now_ms), announced_w),
       discharge_max_w: unwatched_w,
       falls_back_to_w: state?.revert?.to_w ?? null,

@@ -5,7 +5,11 @@ import { PcsPower } from './pcs-power.ts'
 
 const facts = { rated_w: 100, fresh_ms: 6000, revert_margin_ms: 4000, first_ms: 6000 }
 const state = (setpoint_w: number | null, more: Partial<PowerState> = {}): PowerState => ({
-  ...{ setpoint_w, discharge_max_w: 90, charge_max_w: 90, revert: null, is_remote: true },
+  setpoint_w,
+  discharge_max_w: 90,
+  charge_max_w: 90,
+  revert: null,
+  is_remote: true,
   ...more,
 })
 /** Of a program that ran on for long. */

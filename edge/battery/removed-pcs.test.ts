@@ -19,8 +19,12 @@ const told = ({ events }: MixedSite) =>
     .filter(({ code }) => code.startsWith('removed_device_counts'))
     .map(({ code, edge }) => `${code} ${edge}`)
 const requestOf = (pcs_idx = 0, nth = 0) => ({
-  ...{ request_id: `0193a1de-0000-7000-8000-00000000000${nth}`, bess_id: 1, pcs_idx },
-  ...{ asked_at: start_at, asked_by: 'operator', is_disconnected: true as const },
+  request_id: `0193a1de-0000-7000-8000-00000000000${nth}`,
+  bess_id: 1,
+  pcs_idx,
+  asked_at: start_at,
+  asked_by: 'operator',
+  is_disconnected: true as const,
 })
 const outcomes = ({ entries }: MixedSite) =>
   entries.flatMap((entry) => (entry.is === 'pcs_disconnected' ? [entry.refusal] : []))
@@ -159,7 +163,8 @@ test('the other batteries make room for it, also at the common connection', asyn
     const { logger_id: _, ...free } = battery
     const held = logger_id === undefined ? permit(1e6, 130_000) : permit(130_000)
     const of = (bess_id: number) => ({
-      ...{ ...free, bess_id },
+      ...free,
+      bess_id,
       ...(logger_id === undefined ? {} : { logger_id }),
     })
     const site = await siteOf({ batteries: [of(1), of(2)], permit: held })

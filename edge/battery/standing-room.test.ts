@@ -13,7 +13,10 @@ const pcs = [{ pcs_idx: 0, rated_power_kw: 40, ...at }]
 async function siteOf(more: Partial<Parameters<typeof mixedSite>[0]> = {}): Promise<MixedSite> {
   const batteries = [batteryOf(1, { logger_id: 1, rated_discharge_power_kw: 40, pcs })]
   return mixedSite({
-    ...{ plants: [plant], batteries, permit: permit(100_000), without_timer: [1] },
+    plants: [plant],
+    batteries,
+    permit: permit(100_000),
+    without_timer: [1],
     ...more,
   })
 }

@@ -14,7 +14,7 @@ import { type Line, openLine } from './line.ts'
 import { createRest, type Rest, type RestNeeds } from './rest.ts'
 
 /** Longer than the second that gateways commonly wait for a device before they answer for it. */
-export const timeout_ms_default = 2000
+const timeout_ms_default = 2000
 export const registers_per_request_max = 125
 /** Modbus application protocol specification V1.1b3, section 6.12. */
 const registers_per_write_max = 123

@@ -10,7 +10,7 @@ export interface ConnectionNeeds extends RestNeeds {
   timeout_ms: number
 }
 
-export interface Connection {
+interface Connection {
   /** Asks one question; the caller waits for its answer before it asks the next. */
   ask<Of>(question: (line: Line) => Promise<Of>): Promise<Of>
   close(): void

@@ -37,7 +37,7 @@ const quiet_ms = 100
 const quiet_wait_ms_max = 500
 const tick_ms = 5
 
-export interface LineOptions {
+interface LineOptions {
   /** Closes the line, open or opening. */
   signal: AbortSignal
   timers: Timers

@@ -8,7 +8,7 @@ import type { ControlledPlants, Plant } from './controlled-plants.ts'
 import { type Permit, shareOfPermit } from './permit-terms.ts'
 
 /** Devices without a share, whose permit is not known, are left as they are. */
-export function armingShares(
+function armingShares(
   plants: readonly Plant[],
   permit: Permit | null,
   standing_w: (logger_id: number | null) => number = () => 0,
@@ -38,7 +38,7 @@ function permitBeside(permit: Permit, standing_w: (logger_id: number | null) => 
   return { plant_w: new Map(plant_w), site_w }
 }
 
-export interface ArmingNeeds {
+interface ArmingNeeds {
   plants: ControlledPlants
   batteries?: Batteries
   notArmed(inverter_id: number, complaints: readonly string[]): void

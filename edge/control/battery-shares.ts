@@ -128,7 +128,9 @@ export function jointCeilings(
     const asleep_w = sum(asleep.map(({ limits }) => limits.worst_w(now_ms)))
     const asleep_most_w = sum(asleep.map(({ limits }) => limits.ceiling_w))
     return {
-      ...{ ...joint, is_known, power_w: pressingPower(plant, now_ms) - asleep_w },
+      ...joint,
+      is_known,
+      power_w: pressingPower(plant, now_ms) - asleep_w,
       most_w: removed_w + sum(devices.map(({ limits }) => limits.ceiling_w)) - asleep_most_w,
       falls_w: removed_w + sum(devices.map(({ limits }) => limits.falls_w)),
     }

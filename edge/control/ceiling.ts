@@ -11,7 +11,7 @@ export interface Ceiling {
   is_kept?: boolean
 }
 
-export interface PlantFacts {
+interface PlantFacts {
   logger_id: number
   rated_w: number
   /** The permit less its guard; null while it is not known. */

@@ -8,8 +8,13 @@ const interval_ms = 10_000
 /** Of 100 kW, read at `at_ms`. */
 function device(inverter_id: number, bound_w: number, power_w: number, at_ms = 10_000): LoopDevice {
   return {
-    ...{ inverter_id, rated_w: 100_000, max_w: 100_000, bound_w },
-    ...{ measured: { power_w, at_ms }, is_obeying: true, is_free: true },
+    inverter_id,
+    rated_w: 100_000,
+    max_w: 100_000,
+    bound_w,
+    measured: { power_w, at_ms },
+    is_obeying: true,
+    is_free: true,
   }
 }
 
@@ -17,8 +22,13 @@ function device(inverter_id: number, bound_w: number, power_w: number, at_ms = 1
 function plantOf(row_w: number, devices: LoopDevice[], more: Partial<LoopPlant> = {}): LoopPlant {
   const power_w = devices.reduce((sum, { measured }) => sum + measured!.power_w, 0)
   return {
-    ...{ row_w, rated_w: devices.length * 100_000, metered: { power_w, at_ms: 10_000 } },
-    ...{ devices, now_ms: 10_000, interval_ms, ...more },
+    row_w,
+    rated_w: devices.length * 100_000,
+    metered: { power_w, at_ms: 10_000 },
+    devices,
+    now_ms: 10_000,
+    interval_ms,
+    ...more,
   }
 }
 

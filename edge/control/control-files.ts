@@ -14,7 +14,7 @@ import { permitEntry, permitSiteOf } from './permit-file.ts'
 import type { Permit } from './permit-terms.ts'
 import { PermitWatch } from './permit-watch.ts'
 
-export interface ControlFilesNeeds {
+interface ControlFilesNeeds {
   config: EdgeFiles
   clock: Clock
   timers: Timers

@@ -54,7 +54,7 @@ export function lineOf(entry: ControlEntry, before: ChainEnd): { line: string; e
   return { line: `${body.slice(0, -1)},"chain":"${digest}"}\n`, end: { nth, digest } }
 }
 
-export type ReadLine =
+type ReadLine =
   | { entry: ControlEntry; end: ChainEnd; fault: string | null }
   /** It is no whole line. */
   | { entry: null; end: null; fault: string }

@@ -279,8 +279,14 @@ test('what an operator asked for is written once, however often it is given mean
   const place = placeOf(t)
   const log = await place.start()
   const asked = (at: number, refusal: string | null = null): ControlEntry => ({
-    ...{ at, is: 'forgotten', inverter_id: 1, external_w: 20_000, refusal },
-    ...{ request_id: 'one', asked_at: start_at, asked_by: 'operator' },
+    at,
+    is: 'forgotten',
+    inverter_id: 1,
+    external_w: 20_000,
+    refusal,
+    request_id: 'one',
+    asked_at: start_at,
+    asked_by: 'operator',
   })
   symlinkSync('/dev/full', join(place.dir, name))
   await assert.rejects(async () => log.write(asked(start_at)), /ENOSPC/)

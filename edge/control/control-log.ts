@@ -24,7 +24,7 @@ import {
 } from './control-log-file.ts'
 import { ControlState } from './control-state.ts'
 
-export interface DiskLogNeeds {
+interface DiskLogNeeds {
   dir: string
   timers: Timers
   /** null: it is written again. Once for each change. */

@@ -7,7 +7,7 @@ import type { Sun } from './night-watch.ts'
 import type { Permit } from './permit-terms.ts'
 import { PowerPace } from './power-pace.ts'
 
-export interface NotesNeeds {
+interface NotesNeeds {
   clock: Clock
   stopwatch: Stopwatch
   log: ControlLog

@@ -5,7 +5,7 @@ import { type PcsKey, pcsId } from './pcs-name.ts'
 
 type Of<Is extends ControlEntry['is']> = Extract<ControlEntry, { is: Is }>
 
-export interface DeviceState {
+interface DeviceState {
   /** As read last; null: never. */
   found: Found | null
   /** Raises that were begun since. */
@@ -15,7 +15,7 @@ export interface DeviceState {
 }
 
 /** The newest entries of a PCS that still count. */
-export interface PcsState {
+interface PcsState {
   found?: Of<'pcs'>
   /** The highest that was begun since. */
   begun?: Of<'pcs_order'>
@@ -89,8 +89,10 @@ export class ControlState {
   carried(now: number): ControlEntry[] {
     const rows = [...this.rows.values()].filter(({ row }) => row.end_at > now)
     const devices = [...this.#devices.values()].flatMap(({ found, begun, order, gone }) => [
-      ...[found, begun],
-      ...[order, gone],
+      found,
+      begun,
+      order,
+      gone,
     ])
     const pcs = [...this.#pcs.values()].flatMap(({ found, begun }) => [found, begun])
     const of_devices = [...this.decisions.values(), ...devices, ...this.powers.values()]

@@ -15,7 +15,10 @@ function dirOf(t: TestContext): string {
 
 const none = (error: Error) => assert.fail(error)
 const record = {
-  ...{ static_max_w: 100_000, written_w: 50_000, before_w: 60_000, external_w: null },
+  static_max_w: 100_000,
+  written_w: 50_000,
+  before_w: 60_000,
+  external_w: null,
   intents: [70_000, 50_000],
 }
 
@@ -52,8 +55,10 @@ test('what is known of a device is read back as it was, and nothing else is beli
   const doubt = { asked_w: 80_000, got_w: 79_000, gap_w: 1000, external_w: null }
   const known = {
     ...record,
-    ...{ made_w: 49_000, habits: { rounds_by_w: 1000, doubt } },
-    ...{ exceeds: { power_w: 110_000, limit_w: 90_000 }, unheard_ms: 9000 },
+    made_w: 49_000,
+    habits: { rounds_by_w: 1000, doubt },
+    exceeds: { power_w: 110_000, limit_w: 90_000 },
+    unheard_ms: 9000,
   }
   const open = async (device: object) => {
     const dir = dirOf(t)

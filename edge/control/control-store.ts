@@ -25,7 +25,7 @@ export interface ControlStore {
   saveDevices(devices: ReadonlyMap<number, DeviceRecord>): Promise<void>
 }
 
-export interface ControlStoreNeeds {
+interface ControlStoreNeeds {
   dir: string
   /** A file is lost; `error` says which, and nothing that it held. */
   onFault(error: Error): void

@@ -43,7 +43,7 @@ interface Known {
   place: Place
 }
 
-export interface PlantsNeeds {
+interface PlantsNeeds {
   stopwatch: Stopwatch
   /** By inverter_id, of an earlier run. */
   records: ReadonlyMap<number, DeviceRecord>
@@ -384,7 +384,9 @@ export class ControlledPlants {
       ids,
       { facts, record },
       {
-        ...{ stopwatch, note, onChange },
+        stopwatch,
+        note,
+        onChange,
         onForeign: (foreign) => {
           this.#loops.disturb(logger_id, stopwatch.elapsedMs())
           onForeign(key, foreign)
@@ -406,7 +408,11 @@ export class ControlledPlants {
     this.#gone = [...counting.keys()]
       .filter((logger_id) => !this.#plants.has(logger_id))
       .map((logger_id) => ({
-        ...{ logger_id, rated_w: 0, devices: [], meter_id: null, since_ms: 0 },
+        logger_id,
+        rated_w: 0,
+        devices: [],
+        meter_id: null,
+        since_ms: 0,
         removed: removedOf(logger_id),
         ramp: { budget_w: 0, ceiling_w: 0, at_ms: 0 },
       }))

@@ -141,7 +141,10 @@ const whole = { written_w: 20_000, before_w: null, external_w: null, intents: []
 const broken = {
   'control-rows.json': ['', '{}', 'null', '[1]', '[{}]', '[null]'],
   'control-devices.json': [
-    ...['{}', 'null', '[1]', '[{}]'],
+    '{}',
+    'null',
+    '[1]',
+    '[{}]',
     JSON.stringify([[1, whole]]),
     JSON.stringify([[1, { ...whole, static_max_w: null }]]),
     JSON.stringify([[1, { ...whole, static_max_w: 1e5, intents: null }]]),

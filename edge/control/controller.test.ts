@@ -177,7 +177,10 @@ test('when a row is found to be applied does not tell whether it holds anything'
       await site.controller.hear([{ ...row, released_at: start_at + 14_000 }])
       await site.clock.advance(3000)
       return site.reports.map((report) => [
-        ...[report.reported_at, report.acknowledged_at, report.applied_at, report.restored_at],
+        report.reported_at,
+        report.acknowledged_at,
+        report.applied_at,
+        report.restored_at,
         report.observed_limit_kw === null ? null : 'own',
       ])
     }),

@@ -101,7 +101,8 @@ export class Controller {
       work: (job) => this.#work(job),
     })
     this.#arming = new Arming({
-      ...{ plants: this.#plants, ...(needs.batteries && { batteries: needs.batteries }) },
+      plants: this.#plants,
+      ...(needs.batteries && { batteries: needs.batteries }),
       notArmed: (inverter_id, complaints) => this.#alerts.notArmed(inverter_id, complaints),
       work: (job) => this.#work(job),
     })

@@ -58,7 +58,7 @@ export interface Decision {
   raise_in_ms: number
 }
 
-export interface PlantDecision {
+interface PlantDecision {
   /** Of all its devices, and of those that cannot be commanded now. */
   worst_w: number
   fixed_w: number

@@ -5,8 +5,10 @@ import { DeviceLimits } from './device-limits.ts'
 import type { DeviceRecord } from './device-record.ts'
 
 const facts = {
-  ...{ rated_w: 100_000, default_max_w: 100_000 },
-  ...{ fresh_ms: 15_000, revert_margin_ms: 10_000 },
+  rated_w: 100_000,
+  default_max_w: 100_000,
+  fresh_ms: 15_000,
+  revert_margin_ms: 10_000,
 }
 const traits: LimitTraits = {
   survives_power_loss: false,

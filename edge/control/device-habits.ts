@@ -23,7 +23,7 @@ export interface Habits {
 }
 
 /** What was read while it had not shown the newest limit yet. */
-export interface Answer {
+interface Answer {
   found_w: number
   asked_w: number
   /** The lower limit of another that is known; null: none. */
@@ -163,7 +163,9 @@ export class DeviceHabits {
 }
 
 const asBefore = ({ external_w }: Answer): Verdict => ({
-  ...{ is_proof: false, external_w, foreign: null },
+  is_proof: false,
+  external_w,
+  foreign: null,
 })
 
 const lowest = (external_w: number | null, found_w: number) =>

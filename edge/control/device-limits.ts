@@ -487,7 +487,11 @@ export class DeviceLimits {
       return { is_proof: true, foreign: null, ...repeated }
     }
     const verdict = this.#habits.judge({
-      ...{ found_w, asked_w, external_w, is_new, rated_w: this.facts.rated_w },
+      found_w,
+      asked_w,
+      external_w,
+      is_new,
+      rated_w: this.facts.rated_w,
       is_applying: this.#isComing(now_ms),
     })
     if (!verdict) return null

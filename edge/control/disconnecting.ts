@@ -8,7 +8,7 @@ import type { ControlNotes } from './control-notes.ts'
 import type { ControlledPlants } from './controlled-plants.ts'
 import type { DisconnectPcsRequest, DisconnectRequest } from './limit-requests.ts'
 
-export interface DisconnectingNeeds {
+interface DisconnectingNeeds {
   plants: Pick<ControlledPlants, 'removed' | 'countRemoved'>
   batteries?: Pick<Batteries, 'removed' | 'save'> | undefined
   notes: Pick<ControlNotes, 'write'>

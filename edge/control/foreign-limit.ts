@@ -5,7 +5,7 @@ import type { DeviceRecord } from './device-record.ts'
 /** What a read showed beside what we set: another master, or a device that lost its limit. */
 export type Foreign = 'lowered' | 'raised' | 'lost'
 
-export interface Found {
+interface Found {
   found_w: number
   /** As read before in the same contact; null: it may have changed without being seen. */
   seen_w: number | null

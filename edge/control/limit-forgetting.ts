@@ -9,7 +9,7 @@ import type { ControlNotes } from './control-notes.ts'
 import type { ControlledPlants } from './controlled-plants.ts'
 import type { ForgetRequest } from './limit-requests.ts'
 
-export interface LimitForgettingNeeds {
+interface LimitForgettingNeeds {
   plants: Pick<ControlledPlants, 'device'>
   notes: Pick<ControlNotes, 'write'>
   /** Makes durable what is known of the devices. */

@@ -180,17 +180,17 @@ test('its record is another object only when something in it changed', () => {
 
 test('what is found while it had not shown its limit yet has no origin', () => {
   const facts = {
-    ...{ rated_w: 100_000, default_max_w: 100_000 },
-    ...{ fresh_ms: 15_000, revert_margin_ms: 10_000 },
+    rated_w: 100_000,
+    default_max_w: 100_000,
+    fresh_ms: 15_000,
+    revert_margin_ms: 10_000,
   }
   const traits = {
-    ...{
-      survives_power_loss: false,
-      min_interval_ms: 0,
-      applies_within_ms: 0,
-      ramp_ms: 0,
-      min_limit_w: 0,
-    },
+    survives_power_loss: false,
+    min_interval_ms: 0,
+    applies_within_ms: 0,
+    ramp_ms: 0,
+    min_limit_w: 0,
   }
   const at = (limit_w: number | null) => ({ limit_w, static_max_w: 100_000, revert: null })
   const limits = new TracedLimits(facts, null)
@@ -206,13 +206,11 @@ test('what is found while it had not shown its limit yet has no origin', () => {
 test('what may be its own doing is not told as another’s when it went along with a ceiling', () => {
   const facts = { rated_w: 100_000, default_max_w: 100_000, fresh_ms: 15_000, revert_margin_ms: 0 }
   const traits = {
-    ...{
-      survives_power_loss: false,
-      min_interval_ms: 0,
-      applies_within_ms: 6000,
-      ramp_ms: 0,
-      min_limit_w: 0,
-    },
+    survives_power_loss: false,
+    min_interval_ms: 0,
+    applies_within_ms: 6000,
+    ramp_ms: 0,
+    min_limit_w: 0,
   }
   const met = (is_of_row: boolean) => {
     const limits = new TracedLimits(facts, null)

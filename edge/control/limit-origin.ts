@@ -7,10 +7,10 @@ import { DeviceLimits } from './device-limits.ts'
 import type { DeviceFacts, DeviceRecord } from './device-record.ts'
 import type { Foreign } from './foreign-limit.ts'
 
-export type WrittenFor = 'curtailment' | 'permit'
+type WrittenFor = 'curtailment' | 'permit'
 
 /** Survives a restart with the rest of the record. */
-export interface Origin {
+interface Origin {
   /** What `written_w` was written for. */
   written_for: WrittenFor | null
   /** No limit stood when it was first met: what stands there later and is not ours is another's. */

@@ -38,7 +38,8 @@ test('a request is there until it is done, and is asked for again until then', a
   const answers = ['later', 'fails', 'fails', 'done']
   const over = Promise.withResolvers<void>()
   const watch = watchRequests({
-    ...{ dir, timers },
+    dir,
+    timers,
     async take({ inverter_id = 0 }) {
       asked.push(inverter_id)
       if (inverter_id === 2) return true
@@ -67,7 +68,8 @@ test('what is no request is dropped, told of, and holds up no other', async (t) 
   const faults: string[] = []
   const taken = Promise.withResolvers<OperatorRequest>()
   const watch = watchRequests({
-    ...{ dir, timers },
+    dir,
+    timers,
     async take(request) {
       taken.resolve(request)
       return true

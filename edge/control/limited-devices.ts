@@ -4,7 +4,7 @@ import { controllerKey } from './controlled-device.ts'
 import { type DeclaredTraits, declaredOf } from './declared-traits.ts'
 import type { Place } from './device-record.ts'
 
-export interface LimitedDevice {
+interface LimitedDevice {
   key: number
   place: Place
   declared: DeclaredTraits

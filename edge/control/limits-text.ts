@@ -50,7 +50,7 @@ function textOf(record: DeviceRecord, is_asked: boolean): string {
 }
 
 /** What is remembered of a PCS of a battery. */
-export interface SavedPcs extends PcsKey {
+interface SavedPcs extends PcsKey {
   max_w: number
   place: { logger_id: number | null } | null
   left: readonly (number | null)[]

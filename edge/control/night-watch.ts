@@ -19,7 +19,7 @@ const night_elevation_deg = -6
 /** Inverters fall asleep and wake below this, under heavy clouds too. */
 const low_elevation_deg = 5
 /** The night ends so much before dawn, so that batteries come down before inverters wake. */
-export const lead_ms_min = 240_000
+const lead_ms_min = 240_000
 const agreement_ms = 60_000
 /** After a start: until then each device and meter that answers was read, and the server asked. */
 const settle_ms = 60_000
@@ -34,7 +34,7 @@ const bright_ms = 600_000
 /** With that power at night, the coordinates or the clocks are wrong: so long there is no night. */
 const refuted_ms = 86_400_000
 
-export interface SunTimes {
+interface SunTimes {
   /** By the wall clock. */
   now: number
   /** By all clocks that count: it is night when each of them says so. */

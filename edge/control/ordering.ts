@@ -13,7 +13,7 @@ import type { DeviceRecord } from './device-record.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { isSamePermit, type Permit } from './permit-terms.ts'
 
-export interface OrderingNeeds {
+interface OrderingNeeds {
   timers: Timers
   store: Pick<ControlStore, 'saveDevices'>
   notes: Pick<ControlNotes, 'write'>

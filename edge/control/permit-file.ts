@@ -66,7 +66,7 @@ export function permitSiteOf({ site_id, loggers, batteries = [] }: Site): Permit
   return { site_id, plants, rated_kw: sum([...plants.values()]) + discharge_kw() }
 }
 
-export type ParsedPermit = { file: PermitFile } | { problems: string[] }
+type ParsedPermit = { file: PermitFile } | { problems: string[] }
 
 /** All problems at once, as `line:column: field: what is wrong`; those of YAML hide the others. */
 export function parsePermitFile(text: string, site: PermitSite | null): ParsedPermit {

@@ -4,7 +4,7 @@ import type { ControlledPlants, Plant } from './controlled-plants.ts'
 import type { PlantLook } from './row-watch.ts'
 
 /** What only the controller knows of it. */
-export type Circumstances = WallTime &
+type Circumstances = WallTime &
   Pick<PlantLook, 'now_ms' | 'is_free'> & {
     /** By the decision. */
     is_settled(logger_id: number): boolean
@@ -39,7 +39,12 @@ export function lookAtPlant(
   const is_known = plants.isKnown(plant, now_ms)
   const failures = devices.map(({ failure }) => failure).filter((failure) => failure !== null)
   return {
-    ...{ now, earliest, latest, now_ms, is_free, rated_w },
+    now,
+    earliest,
+    latest,
+    now_ms,
+    is_free,
+    rated_w,
     held_w: plants.heldOf(plant, now_ms),
     is_ramping: plants.isRamping(plant, now_ms),
     is_known,

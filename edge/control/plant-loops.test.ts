@@ -5,8 +5,12 @@ import fc from 'fast-check'
 import { type ControlledSite, controlledSite, powerOf, rowOf } from '../fixtures/controlled-site.ts'
 
 const meter: Meter = {
-  ...{ meter_id: 1, name: 'M', role: 'plant' },
-  ...{ connection: 'a', unit_id: 99, driver: 'sunspec' },
+  meter_id: 1,
+  name: 'M',
+  role: 'plant',
+  connection: 'a',
+  unit_id: 99,
+  driver: 'sunspec',
 }
 const fair = [20_000, 20_000, 20_000]
 

@@ -10,14 +10,14 @@ export interface Looped extends Controlled {
   power: { power_w: number | null; at_ms: number } | null
 }
 
-export interface LoopedPlant {
+interface LoopedPlant {
   logger_id: number
   rated_w: number
   devices: readonly Looped[]
 }
 
 /** What counts of a site here. */
-export interface LoopedSite extends Pick<Site, 'control' | 'poll'> {
+interface LoopedSite extends Pick<Site, 'control' | 'poll'> {
   loggers: readonly Pick<Logger, 'logger_id'>[]
   meters?: readonly Pick<Meter, 'meter_id' | 'role' | 'logger_id'>[]
   batteries?: readonly Pick<Battery, 'logger_id'>[]

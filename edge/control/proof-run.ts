@@ -12,7 +12,7 @@ import {
   verdictText,
 } from './proof-text.ts'
 
-export interface ProofResult {
+interface ProofResult {
   verdict: Verdict
   breaks: readonly LogBreak[]
 }

@@ -85,7 +85,7 @@ test('an hour in which nothing exceeded anything', () => {
     verdict.quarters.map(({ from_at, ...quarter }) => [(from_at - start_at) / minute_ms, quarter]),
     [0, 15, 30, 45].map((nth) => [
       nth,
-      { ...{ logger_id: 1, samples: 15, incomplete: 0 }, ...hundred, permit_w: 150_000 },
+      { logger_id: 1, samples: 15, incomplete: 0, ...hundred, permit_w: 150_000 },
     ]),
   )
 })

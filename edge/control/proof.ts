@@ -31,7 +31,7 @@ export interface Overstep {
 }
 
 /** More was measured than permitted, other than while coming down. */
-export interface Overpower {
+interface Overpower {
   from_at: number
   to_at: number | null
   logger_id: number | null
@@ -40,7 +40,7 @@ export interface Overpower {
 }
 
 /** What was measured may come to more than was permitted, and need not. */
-export interface PossibleExcess {
+interface PossibleExcess {
   from_at: number
   to_at: number | null
   logger_id: number | null
@@ -79,7 +79,7 @@ export interface Verdict {
   read_backs: number
 }
 
-export interface DeviceOrders {
+interface DeviceOrders {
   inverter_id: number
   orders: number
   /** On the day (UTC) with the most of the period. */

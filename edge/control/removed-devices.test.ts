@@ -26,8 +26,11 @@ const told = ({ events }: ControlledSite) =>
     .filter(({ code }) => code.startsWith('removed_device_counts'))
     .map(({ code, edge }) => `${code} ${edge}`)
 const requestOf = (inverter_id: number, nth = 0) => ({
-  ...{ request_id: `0193a1de-0000-7000-8000-00000000000${nth}`, inverter_id },
-  ...{ asked_at: start_at, asked_by: 'operator', is_disconnected: true as const },
+  request_id: `0193a1de-0000-7000-8000-00000000000${nth}`,
+  inverter_id,
+  asked_at: start_at,
+  asked_by: 'operator',
+  is_disconnected: true as const,
 })
 const outcomes = ({ entries }: ControlledSite) =>
   entries.flatMap((entry) => (entry.is === 'disconnected' ? [entry.refusal] : []))

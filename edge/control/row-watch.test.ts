@@ -185,16 +185,17 @@ test('before all devices were asked after a restart nothing is sampled, and noth
   const watch = new RowWatch(before.watch.held, 7000)
   const look = (at_ms: number, is_known: boolean, unmeasured_w: number) =>
     watch.look({
-      ...{ ...wall(start_at + at_ms), now_ms: at_ms, rated_w: 300_000, held_w: 180_000 },
-      ...{
-        is_ramping: false,
-        below: null,
-        is_known,
-        is_settled: false,
-        is_free: false,
-        refusal: null,
-        failed_attempts: 0,
-      },
+      ...wall(start_at + at_ms),
+      now_ms: at_ms,
+      rated_w: 300_000,
+      held_w: 180_000,
+      is_ramping: false,
+      below: null,
+      is_known,
+      is_settled: false,
+      is_free: false,
+      refusal: null,
+      failed_attempts: 0,
       failure: { code: 'timeout', message: 'inverter 1 does not answer' },
       ...powerAt(at_ms, 30_000, unmeasured_w),
     })

@@ -1,6 +1,6 @@
 /** How a power that may not be exceeded is shared out. All power in whole watts. */
 
-export interface Part {
+interface Part {
   /** In proportion to which the parts get theirs, from 0. */
   weight: number
   max_w: number
@@ -34,7 +34,7 @@ export function waterFill(total_w: number, parts: readonly Part[]): number[] {
   return shares
 }
 
-export interface PlantPart {
+interface PlantPart {
   rated_w: number
   /** What the plant may do by itself. */
   ceiling_w: number

@@ -4,13 +4,13 @@
  */
 import { isRefusal } from '../bus/bus-error.ts'
 
-export interface PartialNeeds<Request> {
+interface PartialNeeds<Request> {
   ask(request: Request): Promise<Uint16Array>
   /** Smaller requests for the same values; the request alone where it cannot be split. */
   partsOf(request: Request): Request[]
 }
 
-export interface PartialAnswer<Request> {
+interface PartialAnswer<Request> {
   answers: [Request, Uint16Array][]
   /** The smallest requests that the device refuses; larger ones after 200 that were split. */
   refused: readonly Request[]

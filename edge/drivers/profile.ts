@@ -32,7 +32,7 @@ export const units = {
   '%': { column: '_pct', multiply: 1, divide: 1 },
   ratio: { column: 'power_factor', multiply: 1, divide: 1 },
 } as const
-export type Unit = keyof typeof units
+type Unit = keyof typeof units
 
 export type NumberType = 'u16' | 'i16' | 'u32' | 'i32' | 'u64'
 
@@ -58,7 +58,7 @@ export interface NumberRegister extends At {
 }
 
 /** Text of two characters to a register, ended by a zero. */
-export interface TextRegister extends At {
+interface TextRegister extends At {
   type: 'text'
   words: number
 }
@@ -144,7 +144,7 @@ export interface LimitProfile {
 }
 
 /** Alike inputs in a row: voltage and current of the first, the next ones `stride` further on. */
-export interface Inputs {
+interface Inputs {
   of: 'strings' | 'mppts'
   voltage: NumberRegister
   current: NumberRegister
@@ -153,7 +153,7 @@ export interface Inputs {
 }
 
 /** Columns that hold one number. */
-export type Column = {
+type Column = {
   [Name in keyof InverterReading]: InverterReading[Name] extends number | null ? Name : never
 }[keyof InverterReading]
 

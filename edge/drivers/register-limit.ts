@@ -16,7 +16,7 @@ import {
 import { isAbsent, type WordOrder, wordsOfNumber } from './register-codec.ts'
 import { createRegisterReader, describeRegister, type RegisterValues } from './register-reader.ts'
 
-export interface LimitedDevice {
+interface LimitedDevice {
   bus: Bus
   unit_id: number
   word_order: WordOrder

@@ -8,7 +8,7 @@ import { isAbsent, rawNumber, textIn, type WordOrder } from './register-codec.ts
 /** Registers that nobody wants cost less time than another request, up to about so many. */
 const gap_max = 20
 
-export interface Request {
+interface Request {
   table: 'holding' | 'input'
   address: number
   count: number

@@ -4,7 +4,7 @@ import type { Bus, DeviceIdentity } from './driver.ts'
 import { openUnit, type Unit } from './sunspec-battery-unit.ts'
 import type { Chain } from './sunspec-chain.ts'
 
-export interface Units<Found> {
+interface Units<Found> {
   /** Of the first that answered. */
   readonly identity: DeviceIdentity
   members: readonly Member<Found>[]

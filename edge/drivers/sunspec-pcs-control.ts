@@ -20,7 +20,7 @@ import {
 } from './sunspec-pcs-registers.ts'
 import { createReader, type Snapshot } from './sunspec-snapshot.ts'
 
-export interface CommandedDevice {
+interface CommandedDevice {
   bus: Bus
   unit_id: number
   models: readonly FoundModel[]

@@ -90,7 +90,7 @@ export const powerParts: Parts = {
  * Long enough for some writes to fail, short enough to end what nobody stands behind any more: the
  * edge writes several times within it.
  */
-export const revert_s = 30
+const revert_s = 30
 /** A timer that ran out between two writes in time would make it stutter. */
 const revert_s_min = 10
 

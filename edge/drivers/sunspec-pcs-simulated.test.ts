@@ -43,7 +43,10 @@ async function commanded(t: TestContext) {
   const pcs = await sunspec.openPcs!(bus, battery.pcs[0]!)
   const bms = await sunspec.openBattery!(bus, battery)
   return {
-    ...{ unit, pcs, battery, foreign },
+    unit,
+    pcs,
+    battery,
+    foreign,
     /** Time passes, and both are read. */
     async pass(seconds: number) {
       for (let nth = 0; nth < seconds; nth += 2) {
@@ -98,8 +101,11 @@ test('it is never asked to charge, and a schedule that asks is told that the PCS
   assert.deepEqual(
     { setpoint_w, tier, overrode_tier, clamp_reason, code },
     {
-      ...{ setpoint_w: 0, tier: 'protection', overrode_tier: 'dispatch' },
-      ...{ clamp_reason: 'power_limit', code: 'pcs_limit' },
+      setpoint_w: 0,
+      tier: 'protection',
+      overrode_tier: 'dispatch',
+      clamp_reason: 'power_limit',
+      code: 'pcs_limit',
     },
   )
   assert.equal(decide(50_000).code, 'schedule')

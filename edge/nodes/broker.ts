@@ -9,7 +9,7 @@ import type { Log } from '../log.ts'
 import type { MqttMessage } from './session.ts'
 import { payload_bytes_max } from './state-message.ts'
 
-export interface BrokerNeeds {
+interface BrokerNeeds {
   host: string
   /** 0 for any that is free. */
   port: number

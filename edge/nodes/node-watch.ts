@@ -16,7 +16,7 @@ export interface Delivery {
   is_sent_again: boolean
 }
 
-export interface NodeWatchNeeds {
+interface NodeWatchNeeds {
   recorder: Pick<Recorder, 'reading' | 'event'>
   conditions: Conditions
   stamps: Stamps

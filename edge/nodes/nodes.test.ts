@@ -197,8 +197,23 @@ test('mosquitto_pub as a node on the broker of the edge', async (t) => {
   const port = await freePort()
   const { readings, until } = await listening(t, { listen: { port } })
   const child = spawn(mosquitto_pub, [
-    ...['-h', '127.0.0.1', '-p', String(port), '-u', 'node', '-P', 'open-sesame', '-q', '1'],
-    ...['-V', 'mqttv311', '-t', 'heliograph/ts-1/state', '-m', stateOf(55), '-r'],
+    '-h',
+    '127.0.0.1',
+    '-p',
+    String(port),
+    '-u',
+    'node',
+    '-P',
+    'open-sesame',
+    '-q',
+    '1',
+    '-V',
+    'mqttv311',
+    '-t',
+    'heliograph/ts-1/state',
+    '-m',
+    stateOf(55),
+    '-r',
   ])
   const [code] = await once(child, 'exit')
   assert.equal(code, 0)
@@ -256,7 +271,10 @@ test('on the broker of the edge a node hears nothing of what is not in the journ
   disk.is_full = true
   const node = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, {
     ...credentials,
-    ...{ clientId: 'ts-1', clean: false, protocolVersion: 4, reconnectPeriod: 20 },
+    clientId: 'ts-1',
+    clean: false,
+    protocolVersion: 4,
+    reconnectPeriod: 20,
   })
   t.after(() => node.endAsync(true))
   let acknowledged = 0
@@ -318,9 +336,23 @@ test('mosquitto as the broker: what came while the edge was away is delivered, o
   execFileSync(
     'openssl',
     [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-      ...['-days', '2', '-subj', '/CN=broker', '-addext', 'subjectAltName=IP:127.0.0.1'],
-      ...['-keyout', key, '-out', ca_file],
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=broker',
+      '-addext',
+      'subjectAltName=IP:127.0.0.1',
+      '-keyout',
+      key,
+      '-out',
+      ca_file,
     ],
     { stdio: 'ignore' },
   )

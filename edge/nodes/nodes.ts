@@ -21,7 +21,7 @@ export interface MqttAccess {
   ca_file: string | null
 }
 
-export interface NodesNeeds {
+interface NodesNeeds {
   access: MqttAccess
   recorder: Pick<Recorder, 'reading' | 'event' | 'persist'>
   conditions: Conditions

@@ -10,7 +10,7 @@ export interface MqttMessage extends Delivery {
   payload: Buffer
 }
 
-export interface SessionNeeds {
+interface SessionNeeds {
   /** mqtt:// or mqtts://, without user and password. */
   url: string
   client_id: string

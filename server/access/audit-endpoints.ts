@@ -53,8 +53,13 @@ export const getAudit = endpoint({
   async handle({ caller, query, after }, { db }: PlatformNeeds) {
     const { site_id = null, before = null, limit: at_most = 100 } = query
     const rows = await db.query<AuditRow>(selectAudit, [
-      ...[caller.client_id, site_id, before, at_most + 1],
-      ...[after?.at ?? null, after?.audit_id ?? null, after?.site_id ?? null],
+      caller.client_id,
+      site_id,
+      before,
+      at_most + 1,
+      after?.at ?? null,
+      after?.audit_id ?? null,
+      after?.site_id ?? null,
     ])
     const placeOf = ({ at, audit_id, site_id }: AuditRow) => ({ at, audit_id, site_id })
     const page = pageOf(rows, at_most, placeOf)

@@ -7,7 +7,7 @@ import type { Admin } from './admin.ts'
 import { findSite } from './sites.ts'
 
 /** How far the edge has come with one plant of a limit; every instant null until it is. */
-export interface LimitedPlant {
+interface LimitedPlant {
   logger_id: number
   start_at: string
   end_at: string
@@ -55,7 +55,7 @@ export interface AuditedWrite {
   } | null
 }
 
-export interface AuditAsked {
+interface AuditAsked {
   site_id?: string | undefined
   /** Inclusive; 30 days before `to` where none is given. */
   from?: Date | undefined

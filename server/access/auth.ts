@@ -26,7 +26,7 @@ const cookie_s = 400 * day_s
 
 export const newUserId = () => `user_${randomBytes(6).toString('hex')}`
 
-export interface AuthParts extends SignInParts {
+interface AuthParts extends SignInParts {
   pool: pg.Pool
   secret: string
   is_encrypted: boolean
@@ -134,8 +134,10 @@ const tables = {
     modelName: 'user_sessions',
     fields: {
       ...stamps,
-      ...{ userId: 'user_id', expiresAt: 'expires_at' },
-      ...{ ipAddress: 'ip_address', userAgent: 'user_agent' },
+      userId: 'user_id',
+      expiresAt: 'expires_at',
+      ipAddress: 'ip_address',
+      userAgent: 'user_agent',
     },
     // The library would end the cookie with the session, and renew it only where a page asks for
     // it by name. So the cookie stays; the session ends by its row (`sessionEnd`), and each
@@ -148,8 +150,12 @@ const tables = {
     modelName: 'user_accounts',
     fields: {
       ...stamps,
-      ...{ userId: 'user_id', accountId: 'account_id', providerId: 'provider_id' },
-      ...{ accessToken: 'access_token', refreshToken: 'refresh_token', idToken: 'id_token' },
+      userId: 'user_id',
+      accountId: 'account_id',
+      providerId: 'provider_id',
+      accessToken: 'access_token',
+      refreshToken: 'refresh_token',
+      idToken: 'id_token',
       accessTokenExpiresAt: 'access_token_expires_at',
       refreshTokenExpiresAt: 'refresh_token_expires_at',
     },
@@ -166,7 +172,9 @@ const twoFactorTable = {
   twoFactor: {
     modelName: 'user_two_factors',
     fields: {
-      ...{ userId: 'user_id', backupCodes: 'backup_codes', lockedUntil: 'locked_until' },
+      userId: 'user_id',
+      backupCodes: 'backup_codes',
+      lockedUntil: 'locked_until',
       failedVerificationCount: 'failed_verification_count',
     },
   },
@@ -174,11 +182,21 @@ const twoFactorTable = {
 
 /** What of the library is asked: nothing else of it exists. */
 export const auth_operations: ReadonlySet<string> = new Set([
-  ...['/sign-in/email', '/sign-out', '/get-session', '/list-sessions', '/revoke-session'],
-  ...['/revoke-sessions', '/revoke-other-sessions', '/change-password'],
-  ...['/request-password-reset', '/reset-password'],
-  ...['/two-factor/enable', '/two-factor/disable', '/two-factor/verify-totp'],
-  ...['/two-factor/verify-backup-code', '/two-factor/generate-backup-codes'],
+  '/sign-in/email',
+  '/sign-out',
+  '/get-session',
+  '/list-sessions',
+  '/revoke-session',
+  '/revoke-sessions',
+  '/revoke-other-sessions',
+  '/change-password',
+  '/request-password-reset',
+  '/reset-password',
+  '/two-factor/enable',
+  '/two-factor/disable',
+  '/two-factor/verify-totp',
+  '/two-factor/verify-backup-code',
+  '/two-factor/generate-backup-codes',
 ])
 
 const sessionEnd = (clock: Clock) => new Date(clock.now().getTime() + session_s * 1000)

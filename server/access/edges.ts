@@ -47,7 +47,7 @@ export async function listEdges(
   return admin.db.query<Edge>(`select ${columns} from edges where site_id = $1 ${order}`, [site_id])
 }
 
-export interface EdgeName {
+interface EdgeName {
   site_id: string
   edge_id: string
 }
@@ -80,8 +80,13 @@ export async function revokeEdge(admin: Admin, which: EdgeName): Promise<Edge> {
     )
     if (revoked === 0) return
     await recordEvent(transaction, {
-      ...{ site_id, at, source_kind: 'edge', source_id: edge_id },
-      ...{ code: 'edge_token_revoked', edge: 'once', severity: 'warning' },
+      site_id,
+      at,
+      source_kind: 'edge',
+      source_id: edge_id,
+      code: 'edge_token_revoked',
+      edge: 'once',
+      severity: 'warning',
       message: 'the token of the edge was revoked',
     })
     const others = await transaction.query(

@@ -21,7 +21,7 @@ export interface Invitation {
   revoked_at: Date | null
 }
 
-export type InvitationState = 'open' | 'accepted' | 'expired' | 'revoked'
+type InvitationState = 'open' | 'accepted' | 'expired' | 'revoked'
 
 export function invitationState(invitation: Invitation, now: Date): InvitationState {
   if (invitation.accepted_at !== null) return 'accepted'
@@ -29,7 +29,7 @@ export function invitationState(invitation: Invitation, now: Date): InvitationSt
   return invitation.expires_at <= now ? 'expired' : 'open'
 }
 
-export interface InvitationOrder {
+interface InvitationOrder {
   client_id: number
   role: Role
   site_ids: readonly string[] | null
@@ -55,8 +55,15 @@ export async function createInvitation(
        created_at, created_by, expires_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${columns}`,
     [
-      ...[invitation_id, client_id, secretDigest(secret), role, site_ids, email],
-      ...[now, created_by, expires_at],
+      invitation_id,
+      client_id,
+      secretDigest(secret),
+      role,
+      site_ids,
+      email,
+      now,
+      created_by,
+      expires_at,
     ],
   )
   return { ...made!, token: `${invitation_id}${secret}` }
@@ -100,7 +107,7 @@ export async function findInvitation(
   return is_right && invitationState(invitation, now) === 'open' ? invitation : null
 }
 
-export interface NewAccount {
+interface NewAccount {
   email: string
   name: string
   password_hash: string

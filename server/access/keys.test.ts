@@ -18,8 +18,12 @@ const hour_ms = 3_600_000
 const after = (hours: number) => new Date(noon.getTime() + hours * hour_ms)
 
 const order: KeyOrder = {
-  ...{ client: 'A', name: 'dashboard', scopes: ['plant:read'], created_by: 'ada' },
-  ...{ site_ids: null, expires_at: null },
+  client: 'A',
+  name: 'dashboard',
+  scopes: ['plant:read'],
+  created_by: 'ada',
+  site_ids: null,
+  expires_at: null,
 }
 
 /** Clients A (basic_scada, om; sites a-1, a-2) and B (every module; site b-1), and a clock. */
@@ -80,11 +84,21 @@ test('a new key works, and the list shows all of it but its secret', async (t) =
     'invalid_api_key',
   )
   assert.deepEqual(record, {
-    ...{ key_id: key.split('_')[2], client: 'A', name: 'dashboard', state: 'active' },
-    ...{ scopes: ['plant:read', 'om:write'], site_ids: ['a-2'] },
-    ...{ general_per_minute: 600, write_per_minute: null },
-    ...{ created_at: noon, created_by: 'ada', rotated_at: null, previous_until: null },
-    ...{ expires_at: after(1), revoked_at: null, last_used_at: null },
+    key_id: key.split('_')[2],
+    client: 'A',
+    name: 'dashboard',
+    state: 'active',
+    scopes: ['plant:read', 'om:write'],
+    site_ids: ['a-2'],
+    general_per_minute: 600,
+    write_per_minute: null,
+    created_at: noon,
+    created_by: 'ada',
+    rotated_at: null,
+    previous_until: null,
+    expires_at: after(1),
+    revoked_at: null,
+    last_used_at: null,
   })
   const other = await createKey(admin, { ...order, client: 'B' })
   assert.deepEqual(await listKeys(admin, { client: 'A' }), [record])

@@ -13,7 +13,7 @@ import {
 import { type Client, findClient } from './clients.ts'
 
 /** `rotating`: the secret before the rotation is still accepted, until `previous_until`. */
-export type KeyState = 'active' | 'expired' | 'revoked' | 'rotating'
+type KeyState = 'active' | 'expired' | 'revoked' | 'rotating'
 
 /** A key as it may be shown: without anything of its secrets. */
 export interface ApiKeyRecord {
@@ -88,8 +88,17 @@ export async function createKey(admin: Admin, order: KeyOrder): Promise<ShownOnc
        created_by, expires_at, general_per_minute, write_per_minute)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
-      ...[key_id, client.client_id, name, secret_sha256, chosen, site_ids, now, created_by],
-      ...[expires_at, general_per_minute, write_per_minute],
+      key_id,
+      client.client_id,
+      name,
+      secret_sha256,
+      chosen,
+      site_ids,
+      now,
+      created_by,
+      expires_at,
+      general_per_minute,
+      write_per_minute,
     ],
   )
   return { ...(await findKey(admin, key_id)), key: fullKey(key_id, secret) }

@@ -54,7 +54,7 @@ export async function confirmRecipient(
 /** An operator waits for the answer. */
 const test_limits: MailerLimits = { silence_ms: 15_000, mail_ms: 30_000 }
 
-export interface TestMail {
+interface TestMail {
   settings: MailSettings | null
   recipient: string
   now: Date
@@ -83,8 +83,12 @@ export async function sendTestMail(test: TestMail): Promise<Handover> {
     ...(public_url === null ? [] : [`This server:    ${public_url}`]),
   ]
   const mail = {
-    ...{ message_id: `${id}@${from.split('@')[1]}`, recipient, subject: 'Heliograph: a test mail' },
-    ...{ text: `${text.join('\n')}\n`, written_at: now, attachment: null },
+    message_id: `${id}@${from.split('@')[1]}`,
+    recipient,
+    subject: 'Heliograph: a test mail',
+    text: `${text.join('\n')}\n`,
+    written_at: now,
+    attachment: null,
   }
   return openMailer(settings, test_limits).send(mail, new AbortController().signal)
 }

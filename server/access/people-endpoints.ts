@@ -75,7 +75,11 @@ export const getSession = endpoint({
     const user = (await findUser(db, { client_id: caller.client_id, user_id: caller.key_id }))!
     const { user_id, name, email, role, two_factor_enabled } = user
     return {
-      ...{ user_id, name, email, role, two_factor_enabled },
+      user_id,
+      name,
+      email,
+      role,
+      two_factor_enabled,
       client: await clientName(db, caller),
       modules: [...caller.modules],
       scopes: [...caller.scopes].filter((scope) => caller.modules.has(scopeModules[scope])),
@@ -117,7 +121,9 @@ async function requireUser(db: Database, { caller }: Asked, user_id: string) {
 function requireWhole(role: Role, site_ids: readonly string[] | null): void {
   if (role !== 'administrator' || site_ids === null) return
   throw invalid({
-    ...{ location: 'body', field: 'site_ids', code: 'not_allowed_value' },
+    location: 'body',
+    field: 'site_ids',
+    code: 'not_allowed_value',
     message: 'must be null for an administrator, who looks after all sites of the client',
   })
 }
@@ -132,7 +138,9 @@ async function requireSites(tx: Transaction, { caller }: Asked, site_ids: string
   const unknown = site_ids.find((id) => !known.some(({ site_id }) => site_id === id))
   if (unknown === undefined) return
   throw invalid({
-    ...{ location: 'body', field: 'site_ids', code: 'unknown_site' },
+    location: 'body',
+    field: 'site_ids',
+    code: 'unknown_site',
     message: `${JSON.stringify(unknown)} is no site of the client`,
   })
 }
@@ -343,8 +351,13 @@ export const acceptInvitationEndpoint = endpoint({
     const user_id = await acceptInvitation(tx, found, account, now)
     if (user_id === null) throw badEmail('has an account already')
     await noteSignIn(tx, {
-      ...{ who: user_id, at: now, path: '/platform/invitations/accept', status: 201 },
-      ...{ address: caller.key_name, request_id, details: { email, role: found.role } },
+      who: user_id,
+      at: now,
+      path: '/platform/invitations/accept',
+      status: 201,
+      address: caller.key_name,
+      request_id,
+      details: { email, role: found.role },
     })
     return { user_id, email }
   },

@@ -8,12 +8,12 @@ import { createSessions } from './sessions.ts'
 import { auth_path } from './sign-in-hooks.ts'
 import { createSignInLock } from './sign-in-lock.ts'
 
-export interface Platform {
+interface Platform {
   sessions: Sessions
   subtree: Subtree
 }
 
-export interface PlatformSettings {
+interface PlatformSettings {
   clock: Clock
   log: Log
   /** Where browsers reach this server; without it no mail has a link. */
@@ -30,7 +30,11 @@ export async function openPlatform(
     pool: db.pool,
     secret: await signingSecret(db),
     lock: createSignInLock(db, clock),
-    ...{ db, clock, log, public_url, is_encrypted },
+    db,
+    clock,
+    log,
+    public_url,
+    is_encrypted,
   })
   return {
     sessions: createSessions(auth, db),

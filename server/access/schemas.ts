@@ -3,7 +3,7 @@ import { modules, roles, scopes } from '../http/endpoint.ts'
 import { Nullable } from '../http/params.ts'
 
 const closed = { additionalProperties: false } as const
-export const At = (description: string) => Type.String({ format: 'date-time', description })
+const At = (description: string) => Type.String({ format: 'date-time', description })
 
 export const SiteId = Type.String({
   minLength: 1,

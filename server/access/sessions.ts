@@ -13,7 +13,7 @@ import type { Sessions } from '../http/serve-options.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Auth } from './auth.ts'
 
-export const session_header = 'x-heliograph-session'
+const session_header = 'x-heliograph-session'
 const session_cookie = /(?:^|;\s*)(?:__Secure-)?heliograph\.session_token=/
 
 /** A page asks many things at once; a person does not write more than that. */
@@ -52,7 +52,7 @@ export function createSessions(auth: Pick<Auth, 'api'>, db: Queries): Sessions {
 }
 
 /** Browsers tell both; what tells neither is no browser, and has no cookie of one. */
-export function isFromOwnPage(headers: IncomingHttpHeaders): boolean {
+function isFromOwnPage(headers: IncomingHttpHeaders): boolean {
   const { origin, host } = headers
   const site = headers['sec-fetch-site']
   if (headers[session_header] !== '1') return false
@@ -71,7 +71,11 @@ const callerOf = (user_id: string, person: PersonRow): ApiKey => ({
     modules: new Set(person.modules),
     site_ids: person.site_ids && new Set(person.site_ids),
   },
-  ...{ secret_sha256: Buffer.alloc(0), previous_secret_sha256: null, previous_until_ms: 0 },
-  ...{ expires_at_ms: Number.POSITIVE_INFINITY, revoked: false },
-  ...{ general_per_minute, write_per_minute },
+  secret_sha256: Buffer.alloc(0),
+  previous_secret_sha256: null,
+  previous_until_ms: 0,
+  expires_at_ms: Number.POSITIVE_INFINITY,
+  revoked: false,
+  general_per_minute,
+  write_per_minute,
 })

@@ -27,15 +27,24 @@ const use_reset = '/reset-password'
 
 /** What is noted, beside trying a password. */
 const noted: ReadonlySet<string> = new Set([
-  ...['/sign-out', '/revoke-session', '/revoke-sessions', '/revoke-other-sessions'],
-  ...['/change-password', '/reset-password'],
-  ...['/two-factor/enable', '/two-factor/disable', '/two-factor/verify-totp'],
-  ...['/two-factor/verify-backup-code', '/two-factor/generate-backup-codes'],
+  '/sign-out',
+  '/revoke-session',
+  '/revoke-sessions',
+  '/revoke-other-sessions',
+  '/change-password',
+  '/reset-password',
+  '/two-factor/enable',
+  '/two-factor/disable',
+  '/two-factor/verify-totp',
+  '/two-factor/verify-backup-code',
+  '/two-factor/generate-backup-codes',
 ])
 
 /** What proves whose browser it is, beside a password without a second factor. */
 const proving: ReadonlySet<string> = new Set([
-  ...['/reset-password', '/two-factor/verify-totp', '/two-factor/verify-backup-code'],
+  '/reset-password',
+  '/two-factor/verify-totp',
+  '/two-factor/verify-backup-code',
 ])
 
 export function signInHooks(parts: SignInParts) {

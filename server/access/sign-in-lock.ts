@@ -14,7 +14,7 @@ const longest_lock_s = 3600
 const forgotten_s = 86_400
 
 /** Whose password is tried, and from where. */
-export interface Try {
+interface Try {
   email: string
   /** The known browser; '': one that never signed in to this account. */
   device: string
@@ -47,7 +47,7 @@ export interface SignInLock {
 }
 
 /** How long an address is locked out after so many failures in a row. */
-export const lockSeconds = (failures: number): number =>
+const lockSeconds = (failures: number): number =>
   failures < free_failures
     ? 0
     : Math.min(longest_lock_s, first_lock_s * 2 ** Math.min(20, failures - free_failures))

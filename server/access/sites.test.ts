@@ -45,7 +45,10 @@ test('a client has a name of its own and a plan of known modules', async (t) => 
   const client = await createClient(admin, { name: 'Zeta', modules })
   const { client_id } = client
   assert.deepEqual(client, {
-    ...{ client_id, name: 'Zeta', modules: ['basic_scada', 'om'], created_at: noon },
+    client_id,
+    name: 'Zeta',
+    modules: ['basic_scada', 'om'],
+    created_at: noon,
   })
   const other = await createClient(admin, { name: 'Alpha', modules: plan })
   assert.deepEqual(await listClients(admin), [other, client])
@@ -99,8 +102,12 @@ test('a site has an id of its own and belongs to a client', async (t) => {
     createSite(admin, { client, site_id, name })
   const site = await create('a-1')
   assert.deepEqual(site, {
-    ...{ site_id: 'a-1', client: 'A', name: 'North', created_at: noon },
-    ...{ safe_mode_since_at: noon, inventory_at: null },
+    site_id: 'a-1',
+    client: 'A',
+    name: 'North',
+    created_at: noon,
+    safe_mode_since_at: noon,
+    inventory_at: null,
   })
   const second = await create('b-1', 'B')
   assert.deepEqual(await listSites(admin), [site, second])
@@ -136,7 +143,10 @@ test('safe mode goes on and off, and the servers hear of it', { timeout: 30_000 
   await refuses('not_found', /there is no site "x"/, clearSafeMode(admin, 'x'))
   const { at, ...first } = (await eventsOf(admin))[0]!
   assert.deepEqual(first, {
-    ...{ source_kind: 'site', source_id: 'a-1', code: 'safe_mode', edge: 'rising' },
+    source_kind: 'site',
+    source_id: 'a-1',
+    code: 'safe_mode',
+    edge: 'rising',
     severity: 'info',
   })
   assert.deepEqual(at, noon)
@@ -168,8 +178,12 @@ test('an edge connects with the token of its enrolment, until it is revoked', as
   assert.equal(await authenticateEdge(admin.db, `Bearer ${token}`), null)
   assert.deepEqual(await eventsOf(admin), [
     {
-      ...{ at: noon, source_kind: 'edge', source_id: edge_id, code: 'edge_token_revoked' },
-      ...{ edge: 'once', severity: 'warning' },
+      at: noon,
+      source_kind: 'edge',
+      source_id: edge_id,
+      code: 'edge_token_revoked',
+      edge: 'once',
+      severity: 'warning',
     },
   ])
 

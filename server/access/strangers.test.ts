@@ -79,14 +79,14 @@ test('an address has sixty requests a minute over all sign-in paths together', a
   nextMinute()
   const stranger = platform.browser()
   const paths = [
-    ...['/sign-in/email', '/two-factor/verify-totp', '/two-factor/verify-backup-code'],
-    ...[
-      '/change-password',
-      '/reset-password',
-      '/sign-out',
-      '/revoke-sessions',
-      '/two-factor/enable',
-    ],
+    '/sign-in/email',
+    '/two-factor/verify-totp',
+    '/two-factor/verify-backup-code',
+    '/change-password',
+    '/reset-password',
+    '/sign-out',
+    '/revoke-sessions',
+    '/two-factor/enable',
   ].map((path) => `/platform/auth${path}`)
   paths.push('/platform/invitations/look')
   let refused = 0

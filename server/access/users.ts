@@ -31,7 +31,7 @@ export async function findUser(
   return row ?? null
 }
 
-export interface UserChange {
+interface UserChange {
   name?: string
   role?: Role
   site_ids?: readonly string[] | null

@@ -46,19 +46,21 @@ function alertKey(bess_id: number, alarm: NamedAlarm): AlertKey | null {
   const alert = alertOf({ ...told, at: new Date(0) })
   return (
     alert && {
-      ...{ code: alert.code, source_type: kind, source_id },
+      code: alert.code,
+      source_type: kind,
+      source_id,
       ...(alert.part !== null && { part: alert.part }),
     }
   )
 }
 
-export interface BatteryAlert {
+interface BatteryAlert {
   alert_id: number
   status: AlertStatus
 }
 
 /** The alert of an alarm that is not resolved; undefined where there is none. */
-export type FindBatteryAlert = (alarm: NamedAlarm) => BatteryAlert | undefined
+type FindBatteryAlert = (alarm: NamedAlarm) => BatteryAlert | undefined
 
 export async function readBatteryAlerts(
   db: Queries,

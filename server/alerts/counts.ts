@@ -12,7 +12,10 @@ export interface AlertCounts extends HealthAlerts {
 }
 
 export const noAlerts: AlertCounts = {
-  ...{ active: 0, acknowledged: 0, critical: 0, highest_active: null },
+  active: 0,
+  acknowledged: 0,
+  critical: 0,
+  highest_active: null,
   underperforming_logger_ids: [],
 }
 

@@ -9,9 +9,16 @@ import type { Finding } from './finding.ts'
 const minutes = (count: number) => new Date(noon.getTime() + 60_000 * count)
 
 const fault = (inverter_id: number, changes: Partial<Finding> = {}): Finding => ({
-  ...{ code: 'inverter_fault', source_type: 'inverter', source_id: String(inverter_id) },
-  ...{ inverter_id, since: minutes(-inverter_id), message: `Inverter ${inverter_id} is in fault.` },
-  ...{ value: 3, unit: 'code', affected_power_kw: 60, vendor_codes: ['E14'] },
+  code: 'inverter_fault',
+  source_type: 'inverter',
+  source_id: String(inverter_id),
+  inverter_id,
+  since: minutes(-inverter_id),
+  message: `Inverter ${inverter_id} is in fault.`,
+  value: 3,
+  unit: 'code',
+  affected_power_kw: 60,
+  vendor_codes: ['E14'],
   ...changes,
 })
 
@@ -37,7 +44,10 @@ beforeEach(() =>
 function round(minute: number, findings: Finding[]) {
   served.clock.set(minutes(minute))
   const parts: RoundParts = {
-    ...{ db, log: silent, listeners: [], readSuppression: async () => () => null },
+    db,
+    log: silent,
+    listeners: [],
+    readSuppression: async () => () => null,
     sources: [
       {
         name: 'test',
@@ -110,7 +120,9 @@ test('the money of an alert is shown to nobody without `earnings:read`', async (
     scopes: ['alerts:read', 'alerts:write'],
   })
   const moneyOf = ({ lost_amount, lost_amount_reason, currency }: Record<string, unknown>) => [
-    ...[lost_amount, lost_amount_reason, currency],
+    lost_amount,
+    lost_amount_reason,
+    currency,
   ]
   assert.deepEqual(moneyOf((await get('/alerts')).body.data[0]), [0.73, null, 'EUR'])
   const hidden = [null, 'forbidden_scope', null]
@@ -146,26 +158,39 @@ test('an alert tells what, where, since when and how much, and what sees to it',
     status: 'active',
     source_type: 'inverter',
     source_id: '1',
-    ...{ logger_id: 1, inverter_id: 1, string_index: null, bess_id: null, node_id: null },
+    logger_id: 1,
+    inverter_id: 1,
+    string_index: null,
+    bess_id: null,
+    node_id: null,
     location_id: 2,
     started_at: minutes(-1).toISOString(),
     detected_at: minutes(1).toISOString(),
     last_seen_at: minutes(3).toISOString(),
-    ...{ ended_at: null, duration_s: 240, occurrence_count: 1 },
-    ...{ value: 3, threshold: null, unit: 'code' },
-    ...{
-      affected_power_kw: 60,
-      lost_energy_kwh: 2,
-      lost_amount: null,
-      lost_amount_reason: null,
-      currency: null,
-    },
-    ...{ acknowledged_at: null, acknowledged_by: null, ack_note: null },
-    ...{ resolved_at: null, resolved_by: null, resolution: null, resolution_note: null },
-    ...{ suppressed: false, suppressed_reason: null },
+    ended_at: null,
+    duration_s: 240,
+    occurrence_count: 1,
+    value: 3,
+    threshold: null,
+    unit: 'code',
+    affected_power_kw: 60,
+    lost_energy_kwh: 2,
+    lost_amount: null,
+    lost_amount_reason: null,
+    currency: null,
+    acknowledged_at: null,
+    acknowledged_by: null,
+    ack_note: null,
+    resolved_at: null,
+    resolved_by: null,
+    resolution: null,
+    resolution_note: null,
+    suppressed: false,
+    suppressed_reason: null,
     vendor_codes: ['E14'],
     recommended_action: "Look up its codes in the maker's manual; reset it only when that is safe.",
-    ...{ work_order_id: 2, defect_id: 1 },
+    work_order_id: 2,
+    defect_id: 1,
     created_at: minutes(1).toISOString(),
     updated_at: minutes(3).toISOString(),
   })

@@ -34,13 +34,22 @@ async function site(t: TestContext) {
 }
 
 const fault = (changes: Partial<Finding> = {}): Finding => ({
-  ...{ code: 'inverter_fault', source_type: 'inverter', source_id: '7', inverter_id: 7 },
-  ...{ since: began, message: 'Inverter 7 is in fault.', affected_power_kw: 60 },
+  code: 'inverter_fault',
+  source_type: 'inverter',
+  source_id: '7',
+  inverter_id: 7,
+  since: began,
+  message: 'Inverter 7 is in fault.',
+  affected_power_kw: 60,
   ...changes,
 })
 const fire = (): Finding => ({
-  ...{ code: 'battery_fire', source_type: 'bess', source_id: '1', bess_id: 1 },
-  ...{ since: began, message: 'The fire alarm system tells: alarm.' },
+  code: 'battery_fire',
+  source_type: 'bess',
+  source_id: '1',
+  bess_id: 1,
+  since: began,
+  message: 'The fire alarm system tells: alarm.',
 })
 
 /** The fields of an error in the log. */
@@ -90,8 +99,11 @@ test('a round stores what it found, with plant and place of the device, and ever
   assert.deepEqual(kinds(await evaluateSite(parts, 'demo', minutes(1))), ['raised inverter_fault'])
   assert.deepEqual(await stored(db, 'logger_id, location_id, status, title, category'), [
     {
-      ...{ logger_id: 2, location_id: 4, status: 'active' },
-      ...{ title: 'An inverter is in fault', category: 'equipment' },
+      logger_id: 2,
+      location_id: 4,
+      status: 'active',
+      title: 'An inverter is in fault',
+      category: 'equipment',
     },
   ])
   assert.deepEqual(kinds(await evaluateSite(parts, 'demo', minutes(2))), [])
@@ -349,7 +361,9 @@ test('a site whose first inventory was refused has the alert of that', async (t)
   await evaluateAlerts(all, { now: () => minutes(2) })
   assert.deepEqual(await stored(db, 'site_id, code, severity, message'), [
     {
-      ...{ site_id: 'empty', code: 'edge_condition', severity: 'major' },
+      site_id: 'empty',
+      code: 'edge_condition',
+      severity: 'major',
       message: 'The inventory is refused: why.',
     },
   ])

@@ -85,7 +85,9 @@ export async function evaluateSite(
     const resolved_since = new Date(now.getTime() - window_ms)
     const known = await holdAlerts(tx, site_id, { resolved_since, findings: look.findings })
     const { raised, updates } = reconcile(known, look, {
-      ...{ settings, now, priceOf },
+      settings,
+      now,
+      priceOf,
       suppression: suppression ?? asBefore(known.open),
     })
     const added = raised.length > 0 ? await addAlerts(tx, site_id, raised, now) : []
@@ -181,8 +183,11 @@ async function readPrices(
   const hour_ms = 4 * quarter_ms
   const from_ms = Math.floor(now.getTime() / hour_ms) * hour_ms
   const { plants } = await readPlantPrices(db, {
-    ...{ site_id: site.site_id, logger_id: null, site_currency: site.currency },
-    ...{ from_ms, to_ms: from_ms + hour_ms },
+    site_id: site.site_id,
+    logger_id: null,
+    site_currency: site.currency,
+    from_ms,
+    to_ms: from_ms + hour_ms,
   })
   const at_ms = Math.floor(now.getTime() / quarter_ms) * quarter_ms
   return ({ logger_id }) => {
@@ -200,12 +205,20 @@ async function recordTransitions(
   const by = { changed_by: 'system' }
   const transitions: Transition[] = [
     ...round.added.map(({ alert_id, status }) => ({
-      ...{ alert_id, from_status: null, to_status: status, note: null, ...by },
+      alert_id,
+      from_status: null,
+      to_status: status,
+      note: null,
+      ...by,
     })),
     ...round.updates
       .filter(({ alert, from_status }) => alert.status !== from_status)
       .map(({ alert: { alert_id, status, resolution_note: note }, from_status }) => ({
-        ...{ alert_id, from_status, to_status: status, note, ...by },
+        alert_id,
+        from_status,
+        to_status: status,
+        note,
+        ...by,
       })),
   ]
   if (transitions.length > 0) await addTransitions(tx, site_id, transitions, round.now)

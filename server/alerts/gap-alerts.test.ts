@@ -4,12 +4,23 @@ import { alertOfGap, type GapAlert, type ToldGap } from './gap-alerts.ts'
 
 const at = (hour: number) => new Date(Date.UTC(2026, 5, 21, hour))
 const gap = (of: Partial<ToldGap> = {}): ToldGap => ({
-  ...{ logger_id: 1, source_type: 'inverter', source_id: '7', cause: 'unknown' },
-  ...{ start_at: at(10), end_at: at(12), ...of },
+  logger_id: 1,
+  source_type: 'inverter',
+  source_id: '7',
+  cause: 'unknown',
+  start_at: at(10),
+  end_at: at(12),
+  ...of,
 })
 const alert = (alert_id: number, of: Partial<GapAlert>): GapAlert => ({
-  ...{ alert_id, code: 'inverter_offline', source_type: 'inverter', source_id: '7', part: null },
-  ...{ started_at: at(10), ended_at: at(12), ...of },
+  alert_id,
+  code: 'inverter_offline',
+  source_type: 'inverter',
+  source_id: '7',
+  part: null,
+  started_at: at(10),
+  ended_at: at(12),
+  ...of,
 })
 const logger = { source_type: 'logger', source_id: '1' } as const
 

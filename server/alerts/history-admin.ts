@@ -2,7 +2,7 @@ import { type Admin, AdminError } from '../access/admin.ts'
 import { findSite } from '../access/sites.ts'
 import type { AlertStatus } from './listener.ts'
 
-export interface AlertTransition {
+interface AlertTransition {
   at: Date
   /** null: it was raised. */
   from_status: AlertStatus | null

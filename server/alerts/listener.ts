@@ -8,7 +8,7 @@ export const alertStatuses = ['active', 'acknowledged', 'resolved'] as const
 export type AlertStatus = (typeof alertStatuses)[number]
 
 export const resolutions = ['auto', 'manual'] as const
-export type Resolution = (typeof resolutions)[number]
+type Resolution = (typeof resolutions)[number]
 
 /** An alert as it is stored. */
 export interface StoredAlert extends Concerned {
@@ -64,8 +64,8 @@ export interface StoredAlert extends Concerned {
  * What became of an alert in a round: `raised` and `reopened` may be suppressed, `unsuppressed` is
  * one that is not any more, `worsened` has a higher severity than before.
  */
-export const changeKinds = ['raised', 'reopened', 'unsuppressed', 'worsened', 'resolved'] as const
-export type ChangeKind = (typeof changeKinds)[number]
+const changeKinds = ['raised', 'reopened', 'unsuppressed', 'worsened', 'resolved'] as const
+type ChangeKind = (typeof changeKinds)[number]
 
 export interface AlertChange {
   kind: ChangeKind

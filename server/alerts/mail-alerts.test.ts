@@ -14,8 +14,12 @@ import { settingsInForce } from './settings.ts'
 import { addAlerts } from './store.ts'
 
 const site = {
-  ...{ site_id: 'north-field', name: 'North field', timezone: 'Europe/Berlin' },
-  ...{ latitude: 50, longitude: 10, currency: null },
+  site_id: 'north-field',
+  name: 'North field',
+  timezone: 'Europe/Berlin',
+  latitude: 50,
+  longitude: 10,
+  currency: null,
 }
 const start = new Date('2026-06-01T10:00:00Z')
 const mail: MailInFile = {
@@ -134,8 +138,10 @@ test('what nobody acknowledged is mailed on and is a notification, once', async 
   )
   assert.deepEqual(notifications, [
     {
-      ...{ type: 'alert_escalated', title: 'Not acknowledged: Inverter does not answer' },
-      ...{ severity: 'critical', resource_type: 'alert' },
+      type: 'alert_escalated',
+      title: 'Not acknowledged: Inverter does not answer',
+      severity: 'critical',
+      resource_type: 'alert',
       resource_id: String(open[0]!.alert_id),
       created_at: new Date('2026-06-01T10:15:00Z'),
     },
@@ -152,7 +158,9 @@ test('an alert arrives at a mail server, with names of any letters and a link', 
   const settings = { ...sink.settings, public_url: 'https://solar.example.com' }
   await sendMails({
     isWithheld: async () => false,
-    ...{ db: database.db, clock: { now: () => start }, log: silent },
+    db: database.db,
+    clock: { now: () => start },
+    log: silent,
     signal: new AbortController().signal,
     mail: { settings, mailer: openMailer(settings) },
   })

@@ -96,8 +96,12 @@ async function remember(db: Queries, site_id: string, tellings: readonly Telling
        $2::bigint[], $3::integer[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])`,
     [
       site_id,
-      ...[column('alert_id'), column('occurrence'), column('kind'), column('recipient')],
-      ...[column('told_at'), column('severity')],
+      column('alert_id'),
+      column('occurrence'),
+      column('kind'),
+      column('recipient'),
+      column('told_at'),
+      column('severity'),
     ],
   )
 }

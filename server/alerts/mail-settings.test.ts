@@ -7,8 +7,12 @@ test('what a site does not say is as usual', () => {
   assert.deepEqual(mailInForce(undefined), { recipients: [], escalation: null, storm_count: 5 })
   assert.deepEqual(mailInForce({ recipients: [{ address: 'ops@example.com' }] }).recipients, [
     {
-      ...{ address: 'ops@example.com', min_severity: 'critical', quiet_hours: null },
-      ...{ digest: 'immediate', digest_at: '07:00', critical_at_once: true },
+      address: 'ops@example.com',
+      min_severity: 'critical',
+      quiet_hours: null,
+      digest: 'immediate',
+      digest_at: '07:00',
+      critical_at_once: true,
     },
   ])
 })

@@ -10,8 +10,8 @@ const Address = Type.String({ minLength: 3, maxLength: 254 })
 /** HH:MM at the site. */
 const TimeOfDay = Type.String({ minLength: 5, maxLength: 5 })
 
-export const digests = ['immediate', 'hourly', 'daily'] as const
-export type Digest = (typeof digests)[number]
+const digests = ['immediate', 'hourly', 'daily'] as const
+type Digest = (typeof digests)[number]
 
 export const MailInFile = Type.Object(
   {

@@ -30,9 +30,16 @@ What to do:     ${action}
 test('the end of an alert says when and by whom, and nothing that is left to do', () => {
   const ended_at = new Date('2026-10-25T01:30:00Z')
   const alert = storedAlert({
-    ...{ status: 'resolved', resolution: 'manual', resolved_by: 'control room' },
-    ...{ resolution_note: 'fuse replaced', ended_at, resolved_at: ended_at, occurrence_count: 3 },
-    ...{ affected_power_kw: 50, source_type: 'site', source_id: 'north-field' },
+    status: 'resolved',
+    resolution: 'manual',
+    resolved_by: 'control room',
+    resolution_note: 'fuse replaced',
+    ended_at,
+    resolved_at: ended_at,
+    occurrence_count: 3,
+    affected_power_kw: 50,
+    source_type: 'site',
+    source_id: 'north-field',
   })
   const { subject, text } = mailText([{ alert, kind: 'resolved' }], site, now)
   assert.equal(subject, 'North field: [over] Inverter does not answer')
@@ -78,8 +85,14 @@ test('a storm is told up to a length that can be read', () => {
 test('what others wrote makes no line of its own', () => {
   const evil = 'a\r\nBcc: all@example.com\n\u2028What to do:     pay\u202e'
   const alert = storedAlert({
-    ...{ title: evil, message: evil, source_id: evil, status: 'resolved', resolution: 'manual' },
-    ...{ resolved_by: evil, resolution_note: evil, resolved_at: now },
+    title: evil,
+    message: evil,
+    source_id: evil,
+    status: 'resolved',
+    resolution: 'manual',
+    resolved_by: evil,
+    resolution_note: evil,
+    resolved_at: now,
   })
   const items = [{ alert, kind: 'resolved' as const }]
   for (const all of [items, [...items, ...items]]) {

@@ -6,14 +6,14 @@ import type { MailItem } from './mailing.ts'
 import { alertSeverities } from './rule.ts'
 import { isAlertCode, ruleOf } from './rules.ts'
 
-export interface MailSite {
+interface MailSite {
   site_id: string
   name: string
   /** IANA name. */
   timezone: string
 }
 
-export interface MailText {
+interface MailText {
   subject: string
   text: string
 }

@@ -10,7 +10,7 @@ import { type AlertSeverity, alertSeverities } from './rule.ts'
  * - `worsened`: to a recipient who was told of less, that it is critical now;
  * - `escalated`: to somebody whom it is escalated to, and, of no recipient, as a notification.
  */
-export type TellingKind = 'noticed' | 'raised' | 'worsened' | 'escalated' | 'resolved'
+type TellingKind = 'noticed' | 'raised' | 'worsened' | 'escalated' | 'resolved'
 
 /** That somebody was told something of an occurrence of an alert. */
 export interface Telling {
@@ -30,13 +30,13 @@ export interface MailItem {
   kind: Exclude<TellingKind, 'noticed'>
 }
 
-export interface PlannedMail {
+interface PlannedMail {
   recipient: string
   /** One, or several as a digest; never none. */
   items: readonly MailItem[]
 }
 
-export interface Situation {
+interface Situation {
   settings: MailSettings
   timezone: string
   now: Date
@@ -46,7 +46,7 @@ export interface Situation {
   tellings: readonly Telling[]
 }
 
-export interface Decision {
+interface Decision {
   mails: PlannedMail[]
   /** Alerts that are escalated with this round, for a notification. */
   escalated: StoredAlert[]

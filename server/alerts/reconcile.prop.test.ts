@@ -48,8 +48,11 @@ interface Truth {
 }
 
 const unknown: Truth = {
-  ...{ since: null, gone_since_ms: null, silenced_until_ms: null },
-  ...{ held_ms: 0, resolved_ms: 0 },
+  since: null,
+  gone_since_ms: null,
+  silenced_until_ms: null,
+  held_ms: 0,
+  resolved_ms: 0,
 }
 
 function check(
@@ -96,8 +99,12 @@ function check(
 }
 
 const findingOf = (source_id: string, since: Date, affected_power_kw: number): Finding => ({
-  ...{ code: 'inverter_fault', source_type: 'inverter', source_id, since },
-  ...{ message: 'It is in fault.', affected_power_kw },
+  code: 'inverter_fault',
+  source_type: 'inverter',
+  source_id,
+  since,
+  message: 'It is in fault.',
+  affected_power_kw,
 })
 
 function learn(truth: Truth, state: State, now_ms: number, rule: { clear_delay_s: number }): void {

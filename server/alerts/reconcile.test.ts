@@ -322,9 +322,15 @@ test('nothing counts as lost while the condition is gone', () => {
 test('alerts about the grid permit keep no figure, whatever a finding says', () => {
   const table = alertTable()
   const told: Finding = {
-    ...{ code: 'permit_clamp', source_type: 'logger', source_id: '1', since: began },
-    ...{ message: 'Plant 1 is held by its permit.', affected_power_kw: 12 },
-    ...{ value: 480, threshold: 480, unit: 'kW' },
+    code: 'permit_clamp',
+    source_type: 'logger',
+    source_id: '1',
+    since: began,
+    message: 'Plant 1 is held by its permit.',
+    affected_power_kw: 12,
+    value: 480,
+    threshold: 480,
+    unit: 'kW',
   }
   table.round(300, { findings: [told] })
   table.round(60, { findings: [told] })

@@ -34,7 +34,7 @@ export interface Price {
   currency: string
 }
 
-export interface Round {
+interface Round {
   settings: AlertSettings
   now: Date
   suppression: Suppression
@@ -52,7 +52,7 @@ export interface Update {
   kind: AlertChange['kind'] | null
 }
 
-export interface Reconciled {
+interface Reconciled {
   raised: NewAlert[]
   /** Without those of which nothing changed. */
   updates: Update[]
@@ -198,7 +198,13 @@ function raise(finding: Finding, before: StoredAlert | undefined, round: Round):
   const { title, category } = ruleOf(code)
   const shown = shownOf(finding, round)
   return {
-    ...{ dedup_key: dedupKey(finding), code, source_type, source_id, part, title, category },
+    dedup_key: dedupKey(finding),
+    code,
+    source_type,
+    source_id,
+    part,
+    title,
+    category,
     ...shown,
     logger_id: finding.logger_id ?? null,
     inverter_id: finding.inverter_id ?? null,
@@ -212,10 +218,14 @@ function raise(finding: Finding, before: StoredAlert | undefined, round: Round):
     last_seen_at: now,
     ended_at: null,
     occurrence_count: 1,
-    ...{ reopened_at: null, held_before_s: 0 },
+    reopened_at: null,
+    held_before_s: 0,
     lost_energy_kwh: shown.affected_power_kw === null ? null : 0,
-    ...{ lost_amount: null, currency: null },
-    ...{ acknowledged_at: null, acknowledged_by: null, ack_note: null },
+    lost_amount: null,
+    currency: null,
+    acknowledged_at: null,
+    acknowledged_by: null,
+    ack_note: null,
     urgent_since: urgentSince(null, { ...shown, status: 'active' }, now),
     ...unresolved,
   }
@@ -241,7 +251,10 @@ function reopened(before: StoredAlert, finding: Finding, round: Round): Update {
 }
 
 const unresolved = {
-  ...{ resolved_at: null, resolved_by: null, resolution: null, resolution_note: null },
+  resolved_at: null,
+  resolved_by: null,
+  resolution: null,
+  resolution_note: null,
   awaits_end: false,
 }
 
@@ -294,11 +307,21 @@ function lossOf(
 }
 
 /** As sources are asked about it. */
-export function openAlertOf(alert: StoredAlert): OpenAlert {
+function openAlertOf(alert: StoredAlert): OpenAlert {
   const { alert_id, code, source_type, source_id, part, started_at: since } = alert
   const { logger_id, inverter_id, string_index, bess_id, node_id, location_id } = alert
   return {
-    ...{ alert_id, code: code as AlertCode, source_type, source_id, part, since },
-    ...{ logger_id, inverter_id, string_index, bess_id, node_id, location_id },
+    alert_id,
+    code: code as AlertCode,
+    source_type,
+    source_id,
+    part,
+    since,
+    logger_id,
+    inverter_id,
+    string_index,
+    bess_id,
+    node_id,
+    location_id,
   }
 }

@@ -22,7 +22,9 @@ test('no source fails on a site, and a fault of an inverter becomes an alert and
       const values = { ac_power_kw: 50, energy_total_kwh: 1000 + minute }
       const faulted = inverter_id === 2 && state === 'fault'
       await addReading(db, 'inverter', {
-        ...{ inverter_id, measured_at, ...values },
+        inverter_id,
+        measured_at,
+        ...values,
         ...(faulted ? { state, ac_power_kw: 0 } : { state: 'mppt' }),
       })
     }

@@ -22,7 +22,7 @@ export type AlertSeverity = (typeof alertSeverities)[number]
 export const suppressors = ['night', 'maintenance', 'curtailment'] as const
 export type Suppressor = (typeof suppressors)[number]
 
-export interface Threshold {
+interface Threshold {
   value: number
   unit: string
   /** What a site may set it to. */

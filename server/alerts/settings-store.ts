@@ -2,7 +2,7 @@ import type { Queries } from '../storage/database.ts'
 import { type AlertingFile, type AlertSettings, settingsInForce } from './settings.ts'
 
 /** What a site says of its alerts, when and by whom it was set. */
-export interface StoredAlerting {
+interface StoredAlerting {
   settings: AlertingFile
   set_at: Date
   set_by: string

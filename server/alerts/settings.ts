@@ -68,7 +68,7 @@ export interface AlertingFile {
 }
 
 /** A rule as it is in force at a site. */
-export interface RuleSettings<Code extends AlertCode = AlertCode> {
+interface RuleSettings<Code extends AlertCode = AlertCode> {
   enabled: boolean
   /** null: as the finding has it, else the rule. */
   severity: AlertSeverity | null
@@ -110,7 +110,7 @@ function ruleInForce(code: AlertCode, override: RuleOverride): RuleSettings {
   }
 }
 
-export interface AlertingFault {
+interface AlertingFault {
   /** `rules.soc_low.raise_delay_s`; empty for the file as a whole. */
   field: string
   message: string

@@ -84,7 +84,8 @@ export async function holdAlerts(
        and (a.resolved_at > $2 or a.dedup_key = any ($4))
      order by a.resolved_at, a.alert_id for update`,
     [
-      ...[site_id, resolved_since],
+      site_id,
+      resolved_since,
       new Date(Math.min(resolved_since.getTime(), ...began_ms)),
       fresh.map(dedupKey),
     ],

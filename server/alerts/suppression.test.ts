@@ -27,16 +27,27 @@ const devices: Devices = {
 }
 
 const nothing: Concerned = {
-  ...{ logger_id: null, inverter_id: null, string_index: null },
-  ...{ bess_id: null, node_id: null, location_id: null },
+  logger_id: null,
+  inverter_id: null,
+  string_index: null,
+  bess_id: null,
+  node_id: null,
+  location_id: null,
 }
 const explanations = (changes: Partial<Explanations> = {}): Explanations => ({
-  ...{ is_night: false, works: [], devices, curtailed_loggers: new Set() },
+  is_night: false,
+  works: [],
+  devices,
+  curtailed_loggers: new Set(),
   ...changes,
 })
 const finding = (changes: Partial<Finding> = {}): Finding => ({
-  ...{ code: 'inverter_offline', source_type: 'inverter', source_id: '7', inverter_id: 7 },
-  ...{ since: noon, message: 'm' },
+  code: 'inverter_offline',
+  source_type: 'inverter',
+  source_id: '7',
+  inverter_id: 7,
+  since: noon,
+  message: 'm',
   ...changes,
 })
 const string = { code: 'string_zero_current', inverter_id: 7, string_index: 3 } as const
@@ -112,7 +123,9 @@ test('night and curtailment explain what their rules say, and of their plant alo
 
 test('nothing is ever explained by what its rule does not name', () => {
   const all = explanations({
-    ...{ is_night: true, works: [{ ...nothing, logger_id: 2 }], curtailed_loggers: new Set([2]) },
+    is_night: true,
+    works: [{ ...nothing, logger_id: 2 }],
+    curtailed_loggers: new Set([2]),
   })
   fc.assert(
     fc.property(fc.constantFrom(...alertCodes), fc.boolean(), (code, is_night) => {

@@ -22,7 +22,7 @@ export const readSuppression: ReadSuppression = async (context) => {
 }
 
 /** What a work order is of; without any of these it is of nothing that an alert could be of. */
-export type PlannedWork = Concerned
+type PlannedWork = Concerned
 
 /** Where devices belong to, by their ids. */
 export interface Devices {
@@ -34,7 +34,7 @@ export interface Devices {
   parents: ReadonlyMap<number, number | null>
 }
 
-export interface Belonging {
+interface Belonging {
   logger_id: number | null
   location_id: number | null
 }
@@ -159,7 +159,10 @@ async function readCurtailed(db: Queries, site_id: string, now: Date): Promise<S
 }
 
 const noDevices: Devices = {
-  ...{ inverters: new Map(), batteries: new Map(), nodes: new Map(), loggers: new Map() },
+  inverters: new Map(),
+  batteries: new Map(),
+  nodes: new Map(),
+  loggers: new Map(),
   parents: new Map(),
 }
 

@@ -1,14 +1,14 @@
 /** What people do with an alert: acknowledge it, resolve it. Pure. */
 import type { AlertStatus, StoredAlert } from './listener.ts'
 
-export interface Decision {
+interface Decision {
   /** The name of the key. */
   by: string
   note: string | null
   now: Date
 }
 
-export interface RefusedTransition {
+interface RefusedTransition {
   current_state: AlertStatus
   allowed_from: readonly AlertStatus[]
 }

@@ -19,7 +19,7 @@ export interface ActiveAlarm {
   severity: BatterySeverity
 }
 
-export type AlarmingValues = Partial<Pick<BessReading, 'heartbeat_ok' | 'fire_system_state'>>
+type AlarmingValues = Partial<Pick<BessReading, 'heartbeat_ok' | 'fire_system_state'>>
 
 /** Of a unit: those that its edge told of, and those that it did not tell of yet. */
 export function activeAlarms(

@@ -21,7 +21,7 @@ export type Measures = Partial<
   Record<(typeof measures)[number], number | null> & Pick<BessReading, 'fire_system_state'>
 >
 
-export const measures = [
+const measures = [
   ...(['power_kw', 'soc_pct', 'dc_voltage_v', 'dc_current_a'] as const),
   ...(['cell_voltage_min_mv', 'cell_voltage_max_mv'] as const),
   ...(['cell_temperature_min_c', 'cell_temperature_max_c'] as const),

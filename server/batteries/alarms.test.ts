@@ -11,20 +11,36 @@ const battery = findAlarmTable('sunspec-battery-802')!
 const string = findAlarmTable('sunspec-string-804')!
 
 const unit = (...words: (number | null)[]): AlarmedPart => ({
-  ...{ measured_at, table: battery, words, alarm_source: 'bms' },
-  ...{ pcs_idx: null, cluster_idx: null },
+  measured_at,
+  table: battery,
+  words,
+  alarm_source: 'bms',
+  pcs_idx: null,
+  cluster_idx: null,
 })
 const cluster = (cluster_idx: number, word: number | null): AlarmedPart => ({
-  ...{ measured_at, table: string, words: [word, null], alarm_source: 'cluster' },
-  ...{ pcs_idx: null, cluster_idx },
+  measured_at,
+  table: string,
+  words: [word, null],
+  alarm_source: 'cluster',
+  pcs_idx: null,
+  cluster_idx,
 })
 const wordsOf = (...parts: AlarmedPart[]): UnitWords => ({
-  ...{ measured_at, parts, measured: {}, protection: [] },
+  measured_at,
+  parts,
+  measured: {},
+  protection: [],
 })
 
 const condition = (source_id: string, code: string, over: Partial<Condition> = {}): Condition => ({
-  ...{ source_kind: 'bess', source_id, code, edge: 'rising', severity: 'warning' },
-  ...{ message: 'as told', at: new Date('2026-06-21T09:00:00Z') },
+  source_kind: 'bess',
+  source_id,
+  code,
+  edge: 'rising',
+  severity: 'warning',
+  message: 'as told',
+  at: new Date('2026-06-21T09:00:00Z'),
   ...over,
 })
 const falling = (hour: number): Partial<Condition> => ({
@@ -81,7 +97,10 @@ test('minor is a warning, and grave what nothing says the effect of', () => {
   const states = alarmStates(wordsOf(), [minor, major])
   assert.deepEqual(
     states.map(({ code, source, severity, affects_power }) => [
-      ...[code, source, severity, affects_power],
+      code,
+      source,
+      severity,
+      affects_power,
     ]),
     [
       ['something', 'ems', 'warning', false],
@@ -96,13 +115,19 @@ test('sources are named for the part that they are', () => {
     code: codeOf({ source_kind, source_id, code: 'device_offline' }),
   })
   assert.deepEqual(source('bess', '7'), {
-    ...{ pcs_idx: null, cluster_idx: null, code: 'device_offline' },
+    pcs_idx: null,
+    cluster_idx: null,
+    code: 'device_offline',
   })
   assert.deepEqual(source('bess', '7.cluster.12'), {
-    ...{ pcs_idx: null, cluster_idx: 12, code: 'device_offline' },
+    pcs_idx: null,
+    cluster_idx: 12,
+    code: 'device_offline',
   })
   assert.deepEqual(source('pcs', '7.1'), {
-    ...{ pcs_idx: 1, cluster_idx: null, code: 'device_offline' },
+    pcs_idx: 1,
+    cluster_idx: null,
+    code: 'device_offline',
   })
   assert.equal(source('bess', '7.setup').code, 'device_offline:setup')
 })

@@ -204,7 +204,9 @@ function bitState({ part, at, is_set, condition }: Bit, words: UnitWords): Alarm
   return {
     ...(row ? known(row) : unknown(word, bit)),
     ...(row ? thresholdOf(row, words.protection, measured) : noThreshold),
-    ...{ source, cluster_idx, pcs_idx },
+    source,
+    cluster_idx,
+    pcs_idx,
     ...sinceWhen(is_set, condition),
   }
 }
@@ -243,7 +245,10 @@ const unknown = (word: number, bit: number) => ({
 })
 
 const unexplained = {
-  ...{ description: null, level: null, latching: false, recommended_action: null },
+  description: null,
+  level: null,
+  latching: false,
+  recommended_action: null,
 } as const
 
 function sinceWhen(is_set: boolean, condition: Condition | undefined) {
@@ -267,7 +272,10 @@ function told({
 }: Pick<AlarmState, 'code' | 'name'> & { severity: Severity; place: Place }) {
   const severity = batterySeverity(of.severity)
   return {
-    ...{ code, name, severity, source: sourceOf(place, code) },
+    code,
+    name,
+    severity,
+    source: sourceOf(place, code),
     ...unexplained,
     ...noThreshold,
     ...place,

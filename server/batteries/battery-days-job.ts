@@ -8,7 +8,7 @@ import type { Unit } from './unit-energy.ts'
 /** Counters are read across midnight: its last quarter is known from readings up to then. */
 const settled_ms = 3_600_000
 
-export interface Run {
+interface Run {
   /** Days that were summed before are summed anew for so many days, whether marked or not. */
   again_days: number
   /** Of older ones the readings may be thinned to one an hour: their sums stay. Null: none are. */

@@ -20,7 +20,7 @@ export interface UnitDays extends MarketedUnit {
   days: Map<number, BatteryDay>
 }
 
-export interface DaysAsked extends Span {
+interface DaysAsked extends Span {
   site_id: string
   /** Only units of this plant; null: all. */
   logger_id: number | null

@@ -16,7 +16,7 @@ export const causes = [
   'temperature_derating',
   'power_limit',
 ] as const
-export type Cause = (typeof causes)[number]
+type Cause = (typeof causes)[number]
 
 export interface CauseSpan extends Span {
   cause: Cause

@@ -64,7 +64,7 @@ export const ofUnit = (bess_id: string, events = 'events') =>
 export const unitOf = ({ source_id }: Pick<Source, 'source_id'>) =>
   Number(source_id.split('.', 1)[0])
 
-export interface ConditionsAsked {
+interface ConditionsAsked {
   site_id: string
   /** Null: of all units. */
   bess_id: number | null

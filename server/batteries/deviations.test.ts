@@ -12,7 +12,9 @@ const hour_ms = 3_600_000
 
 /** Without losses: 25 kWh are a tenth of it. */
 const battery = {
-  ...{ capacity_kwh: 250, charge_efficiency: 1, discharge_efficiency: 1 },
+  capacity_kwh: 250,
+  charge_efficiency: 1,
+  discharge_efficiency: 1,
 } as ApprovedPlan['battery']
 
 const plan = (
@@ -24,7 +26,11 @@ const plan = (
   superseded_at: null,
   battery,
   hours: hours.map(([hour, power_kw, quarter_power_kw = null]) => ({
-    ...{ hour, power_kw, quarter_power_kw, soc_start_pct: 40, soc_end_pct: 50 + hour },
+    hour,
+    power_kw,
+    quarter_power_kw,
+    soc_start_pct: 40,
+    soc_end_pct: 50 + hour,
   })),
   ...over,
 })
@@ -48,8 +54,12 @@ const hourOf = (power_kw: number | null) => [power_kw, power_kw, power_kw, power
 
 const day = (over: Partial<UnitDay>): UnitDay => ({
   unit: {
-    ...{ site_id: 'demo', bess_id: 1, logger_id: null, market_code: null },
-    ...{ rated_charge_power_kw: 100, rated_discharge_power_kw: 200 },
+    site_id: 'demo',
+    bess_id: 1,
+    logger_id: null,
+    market_code: null,
+    rated_charge_power_kw: 100,
+    rated_discharge_power_kw: 200,
   },
   start_ms,
   now_ms: start_ms + 24 * hour_ms,
@@ -75,14 +85,26 @@ test('what keeps to its plan within the tolerance has no reason', () => {
   )
   assert.deepEqual(others, [])
   assert.deepEqual(hour, {
-    ...{ hour: 0, start_at: '2026-06-21T00:00:00.000Z', end_at: '2026-06-21T01:00:00.000Z' },
-    ...{ planned_power_kw: 100, actual_avg_power_kw: 96, deviation_kw: -4 },
-    ...{ planned_energy_kwh: 100, actual_energy_kwh: 96, deviation_kwh: -4, deviation_pct: -4 },
-    ...{ planned_soc_end_pct: 50, actual_soc_end_pct: 40 },
+    hour: 0,
+    start_at: '2026-06-21T00:00:00.000Z',
+    end_at: '2026-06-21T01:00:00.000Z',
+    planned_power_kw: 100,
+    actual_avg_power_kw: 96,
+    deviation_kw: -4,
+    planned_energy_kwh: 100,
+    actual_energy_kwh: 96,
+    deviation_kwh: -4,
+    deviation_pct: -4,
+    planned_soc_end_pct: 50,
+    actual_soc_end_pct: 40,
     // The larger of 2 % of 200 kW and 5 % of 100 kW.
-    ...{ within_tolerance: true, tolerance_kw: 5, reason: 'none' },
+    within_tolerance: true,
+    tolerance_kw: 5,
+    reason: 'none',
     // 1 kWh too little in each quarter, of 10, 20, 30 and 40 EUR/MWh.
-    ...{ cost_amount: 0.1, currency: 'EUR', completeness_pct: 100 },
+    cost_amount: 0.1,
+    currency: 'EUR',
+    completeness_pct: 100,
   })
 })
 
@@ -176,8 +198,11 @@ const hour = { start_ms, end_ms: start_ms + hour_ms }
 const reasonIn = (over: Partial<Told>) => causeIn(causeSpans(told(over), hour.end_ms), hour)
 
 const setpoint = (time: string, over: object) => ({
-  ...{ at: at(time), source: 'schedule', status: 'achieved', clamp_reason: null },
-  ...{ failure_code: null },
+  at: at(time),
+  source: 'schedule',
+  status: 'achieved',
+  clamp_reason: null,
+  failure_code: null,
   ...over,
 })
 
@@ -218,7 +243,9 @@ test('notes of tiers and failures tell the reason, each in its words', () => {
   const notes = [{ ...noted, alarm_code: null }]
   assert.equal(reasonIn({ setpoints: [clamped], notes }), 'grid_limit')
   const curtailed = setpoint('00:00:00', {
-    ...{ source: 'operator', clamp_reason: 'power_limit', status: 'clamped' },
+    source: 'operator',
+    clamp_reason: 'power_limit',
+    status: 'clamped',
   })
   assert.equal(reasonIn({ setpoints: [curtailed] }), 'operator')
   const failed = setpoint('00:00:00', { status: 'failed', failure_code: 'pcs_fault' })
@@ -227,8 +254,12 @@ test('notes of tiers and failures tell the reason, each in its words', () => {
 
 test('alarms and silence count where nothing held the setpoint down', () => {
   const condition = (source_kind: string, code: string, severity: string, edge: string) => ({
-    ...{ at: at(edge === 'rising' ? '00:05:00' : '00:20:00'), source_id: '1', source_kind },
-    ...{ code, severity, edge: edge as 'rising' | 'falling' },
+    at: at(edge === 'rising' ? '00:05:00' : '00:20:00'),
+    source_id: '1',
+    source_kind,
+    code,
+    severity,
+    edge: edge as 'rising' | 'falling',
   })
   const both = (kind: string, code: string, severity: string) => [
     condition(kind, code, severity, 'rising'),

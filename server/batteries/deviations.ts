@@ -13,8 +13,8 @@ const hour_ms = 3_600_000
 /** The larger of the two, kW: of the rated power, and of what was planned. */
 const tolerated = { of_rated: 0.02, of_planned: 0.05 } as const
 
-export const deviationReasons = ['none', ...causes, 'unplanned', 'unknown'] as const
-export type DeviationReason = (typeof deviationReasons)[number]
+const deviationReasons = ['none', ...causes, 'unplanned', 'unknown'] as const
+type DeviationReason = (typeof deviationReasons)[number]
 
 const Kw = (description: string) => Type.Number({ description })
 const SomeKw = (description: string) => Nullable(Type.Number({ description }))

@@ -66,11 +66,7 @@ async function readMarketedUnit(
 }
 
 /** Of a day (YYYY-MM-DD); null without one. */
-export async function marketOfUnit(
-  db: Queries,
-  unit: MarketOf,
-  date: string,
-): Promise<UnitMarket | null> {
+async function marketOfUnit(db: Queries, unit: MarketOf, date: string): Promise<UnitMarket | null> {
   return (await marketsOfUnit(db, unit, [date])).get(date) ?? null
 }
 

@@ -13,7 +13,7 @@ const dispatches = listOf(DispatchReport)
 const notes = listOf(ControlNote)
 const setups = listOf(SetupReport)
 
-export interface Bounds {
+interface Bounds {
   /** Unix ms. */
   first_at: number
   last_at: number
@@ -72,9 +72,20 @@ export async function storeDispatches(
 }
 
 const told = [
-  ...['reported_at', 'schedule_id', 'interval_start_at', 'source', 'requested_power_kw'],
-  ...['clamped_power_kw', 'clamp_reason', 'sent_at', 'acknowledged_at', 'achieved_power_kw'],
-  ...['achieved_at', 'soc_pct', 'status', 'failure_code'],
+  'reported_at',
+  'schedule_id',
+  'interval_start_at',
+  'source',
+  'requested_power_kw',
+  'clamped_power_kw',
+  'clamp_reason',
+  'sent_at',
+  'acknowledged_at',
+  'achieved_power_kw',
+  'achieved_at',
+  'soc_pct',
+  'status',
+  'failure_code',
 ]
 
 const putDispatches = `

@@ -16,7 +16,7 @@ import { capacityOf, isInForce } from './units.ts'
 const Power = (description: string) => Nullable(Type.Number({ minimum: 0, description }))
 const Percent = (description: string) => Type.Number({ description })
 
-export const limitSources = [
+const limitSources = [
   'none',
   'communication',
   'alarm',
@@ -26,7 +26,7 @@ export const limitSources = [
   'bms',
   'site',
 ] as const
-export type LimitSource = (typeof limitSources)[number]
+type LimitSource = (typeof limitSources)[number]
 
 const limitedBy = (of: string) =>
   Type.Enum([...limitSources], {

@@ -12,9 +12,17 @@ const { state, power_kw, setpoint_kw, soc_pct, alarm_count } = BatteryNow.proper
 export type BatteryGlance = Static<typeof BatteryGlance>
 export const BatteryGlance = Type.Object(
   {
-    ...{ bess_id, name, rated_energy_kwh, status, operating_mode },
+    bess_id,
+    name,
+    rated_energy_kwh,
+    status,
+    operating_mode,
     ...frame,
-    ...{ state, power_kw, setpoint_kw, soc_pct, alarm_count },
+    state,
+    power_kw,
+    setpoint_kw,
+    soc_pct,
+    alarm_count,
   },
   { additionalProperties: false, $id: 'BatteryGlance' },
 )

@@ -12,7 +12,9 @@ function samplesOf(
   one_way: number,
 ): CounterSample[] {
   let now = {
-    ...{ measured_ms: 0, charged_total_kwh: 1000, discharged_total_kwh: 900 },
+    measured_ms: 0,
+    charged_total_kwh: 1000,
+    discharged_total_kwh: 900,
     stored_kwh: 5000,
   }
   return [

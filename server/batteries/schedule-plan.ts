@@ -9,7 +9,7 @@ const Percent = (description: string) => Type.Number({ minimum: 0, maximum: 100,
 const Amount = (description: string) => Nullable(Type.Number({ description }))
 const Energy = (description: string) => Type.Number({ minimum: 0, description })
 
-export const ScheduleOptimizer = Type.Object(
+const ScheduleOptimizer = Type.Object(
   {
     name: Type.String({ examples: ['highs'] }),
     version: Type.String(),
@@ -123,7 +123,7 @@ export const ScheduleTotals = Type.Object(
 )
 
 /** What may not be held: by a plan, or of a plan by the unit as it is found at its approval. */
-export const constraints = [
+const constraints = [
   'soc_min',
   'soc_max',
   'soc_end',

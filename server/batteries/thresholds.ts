@@ -24,14 +24,16 @@ const subjects: readonly [code: RegExp, ...Subject[]][] = [
   [
     /^OVER_TEMP_/,
     {
-      ...{ parameter: 'cell_over_temperature', unit: 'C' },
+      parameter: 'cell_over_temperature',
+      unit: 'C',
       measure: (measured) => measured.cell_temperature_max_c,
     },
   ],
   [
     /^UNDER_TEMP_/,
     {
-      ...{ parameter: 'cell_under_temperature', unit: 'C' },
+      parameter: 'cell_under_temperature',
+      unit: 'C',
       measure: (measured) => measured.cell_temperature_min_c,
     },
   ],
@@ -43,22 +45,26 @@ const subjects: readonly [code: RegExp, ...Subject[]][] = [
   [
     /^OVER_VOLT_/,
     {
-      ...{ parameter: 'cell_over_voltage', unit: 'mV' },
+      parameter: 'cell_over_voltage',
+      unit: 'mV',
       measure: (measured) => measured.cell_voltage_max_mv,
     },
     {
-      ...{ parameter: 'system_over_voltage', unit: 'V' },
+      parameter: 'system_over_voltage',
+      unit: 'V',
       measure: (measured) => measured.dc_voltage_v,
     },
   ],
   [
     /^UNDER_VOLT_/,
     {
-      ...{ parameter: 'cell_under_voltage', unit: 'mV' },
+      parameter: 'cell_under_voltage',
+      unit: 'mV',
       measure: (measured) => measured.cell_voltage_min_mv,
     },
     {
-      ...{ parameter: 'system_under_voltage', unit: 'V' },
+      parameter: 'system_under_voltage',
+      unit: 'V',
       measure: (measured) => measured.dc_voltage_v,
     },
   ],
@@ -73,14 +79,16 @@ const subjects: readonly [code: RegExp, ...Subject[]][] = [
   [
     /^VOLTAGE_IMBALANCE_/,
     {
-      ...{ parameter: 'cell_voltage_difference', unit: 'mV' },
+      parameter: 'cell_voltage_difference',
+      unit: 'mV',
       measure: (measured) => difference(measured.cell_voltage_max_mv, measured.cell_voltage_min_mv),
     },
   ],
   [
     /^TEMPERATURE_IMBALANCE_/,
     {
-      ...{ parameter: 'temperature_difference', unit: 'C' },
+      parameter: 'temperature_difference',
+      unit: 'C',
       measure: (measured) =>
         difference(measured.cell_temperature_max_c, measured.cell_temperature_min_c),
     },
@@ -88,13 +96,14 @@ const subjects: readonly [code: RegExp, ...Subject[]][] = [
   [
     /^GROUND_FAULT$/,
     {
-      ...{ parameter: 'insulation_low', unit: 'kohm' },
+      parameter: 'insulation_low',
+      unit: 'kohm',
       measure: (measured) => measured.insulation_resistance_kohm,
     },
   ],
 ]
 
-export interface Threshold {
+interface Threshold {
   raw_value: number | null
   threshold_value: number | null
   threshold_unit: Unit | null

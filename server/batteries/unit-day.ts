@@ -39,7 +39,7 @@ export interface ApprovedPlan {
   battery: PlannedUnit
 }
 
-export interface PlannedHour {
+interface PlannedHour {
   hour: number
   power_kw: number
   quarter_power_kw: readonly number[] | null

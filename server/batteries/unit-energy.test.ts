@@ -32,8 +32,10 @@ test('the mean power of an hour needs all of it', () => {
   const quarters = quartersOf({ start_ms: ms('00:00:00'), end_ms: ms('03:50:00') }).map(
     (span, nth): UnitQuarter => ({
       ...span,
-      ...{ charged_kwh: nth === 9 ? null : 5, discharged_kwh: nth < 4 ? 5 : 2 },
-      ...{ soc_start_pct: null, soc_end_pct: null },
+      charged_kwh: nth === 9 ? null : 5,
+      discharged_kwh: nth < 4 ? 5 : 2,
+      soc_start_pct: null,
+      soc_end_pct: null,
     }),
   )
   // Hour 2 has a quarter that nobody knows, hour 3 is not over.

@@ -64,14 +64,14 @@ export interface UnitFacts {
 }
 
 /** Counters where the local day began, as near as they were read. */
-export interface DayCounters {
+interface DayCounters {
   day_first_at: Date | null
   day_first_charged_kwh: number | null
   day_first_discharged_kwh: number | null
 }
 
 /** Of the setpoints that an edge told of; they count from when the hour or quarter began. */
-export interface LastDispatch {
+interface LastDispatch {
   /** Of the last one, whoever it is of. */
   clamp_reason: DispatchReport['clamp_reason']
   clamped_from_at: Date | null

@@ -20,15 +20,8 @@ export const BessId = Type.Integer({
   description: 'A battery unit of the site.',
 })
 
-export const unitStatuses = [
-  'online',
-  'standby',
-  'fault',
-  'maintenance',
-  'offline',
-  'unknown',
-] as const
-export type UnitStatus = (typeof unitStatuses)[number]
+const unitStatuses = ['online', 'standby', 'fault', 'maintenance', 'offline', 'unknown'] as const
+type UnitStatus = (typeof unitStatuses)[number]
 
 const statusRule =
   'The first that applies. `unknown`: nothing was ever measured. `offline`: the newest reading is ' +
@@ -36,8 +29,8 @@ const statusRule =
   'only be commanded by someone in front of it. `standby`: it is off, starting, disconnected or ' +
   'in standby. `online`: all else.'
 
-export const operatingModes = ['idle', 'schedule', 'manual', 'maintenance', 'off'] as const
-export type OperatingMode = (typeof operatingModes)[number]
+const operatingModes = ['idle', 'schedule', 'manual', 'maintenance', 'off'] as const
+type OperatingMode = (typeof operatingModes)[number]
 
 const modeRule =
   'Who commands it, by what was measured and reported last; the first that applies. ' +

@@ -23,7 +23,7 @@ export type MoneyReason = (typeof moneyReasons)[number]
 export const accountReasons = [...moneyReasons, 'no_energy', 'not_yet'] as const
 export type AccountReason = (typeof accountReasons)[number]
 
-export interface PlantBooks {
+interface PlantBooks {
   logger_id: number
   /** Ascending; see `termsOf`. */
   terms: readonly Terms[]

@@ -85,7 +85,9 @@ export async function openBooks(db: Queries, asked: BooksAsked): Promise<Books> 
     }
     const { logger_name, inverter_count } = plant
     accounts.push({
-      ...{ logger_id: plant.logger_id, logger_name, inverter_count },
+      logger_id: plant.logger_id,
+      logger_name,
+      inverter_count,
       terms: of_plant,
       fees: contracts.fees,
       hours: () => hourAccounts(books, { from_ms, to_ms: Math.min(to_ms, service.to_ms) }),

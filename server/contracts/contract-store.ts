@@ -88,7 +88,7 @@ export async function readKnown(db: Queries, site_id: string): Promise<Known> {
   }
 }
 
-export interface Replaced {
+interface Replaced {
   added: number
   changed: number
   unchanged: number

@@ -89,7 +89,7 @@ export interface Known {
   market_codes: ReadonlySet<string>
 }
 
-export interface ContractFault {
+interface ContractFault {
   /** `assignments[0].valid_to`; empty for the file as a whole. */
   field: string
   message: string

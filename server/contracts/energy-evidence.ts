@@ -47,14 +47,14 @@ export async function readEnergyStates(
   return (id) => energyStateAt(gaps.get(id) ?? new Map(), asked)
 }
 
-export interface GapHour {
+interface GapHour {
   /** Readings of one of the gaps may still come. */
   may_come: boolean
   /** Within the hour an inverter fell silent, or was heard again, and no counter tells the rest. */
   is_torn: boolean
 }
 
-export function energyStateAt(
+function energyStateAt(
   gaps: ReadonlyMap<number, GapHour>,
   { now_ms, awake }: Pick<EvidenceAsked, 'now_ms' | 'awake'>,
 ): EnergyStateAt {

@@ -15,7 +15,7 @@ import { quarter_ms } from './plant-quarters.ts'
 import { type QuarterPrices, quarterPrices } from './quarter-prices.ts'
 import type { Terms } from './terms.ts'
 
-export interface PricesAsked extends TermsWindow {
+interface PricesAsked extends TermsWindow {
   /** Prices that stand in where none is published, such as a forecast of them. */
   readEstimates?: (market: Market, span: Span) => Promise<PricePeriod[]>
 }

@@ -27,7 +27,7 @@ export interface PlantQuarter {
   is_faulty: boolean
 }
 
-export interface QuartersAsked {
+interface QuartersAsked {
   site_id: string
   /** Of all plants where it is not given. */
   logger_id?: number | undefined
@@ -37,7 +37,7 @@ export interface QuartersAsked {
 }
 
 /** Four quarters, in whole Wh; null where it is not known. */
-export type Quarters = readonly (number | null)[]
+type Quarters = readonly (number | null)[]
 
 export interface PlantHour {
   start_ms: number

@@ -39,7 +39,7 @@ export interface Sums {
   may_come: boolean
 }
 
-export interface Unknown {
+interface Unknown {
   reason: AccountReason
   /** Of the market whose price or rate is not known. */
   market_code: string | null

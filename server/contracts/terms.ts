@@ -28,7 +28,7 @@ export interface Terms {
   fees: readonly TermsOfFee[]
 }
 
-export interface TermsAsked {
+interface TermsAsked {
   /** Of one plant, by time. */
   assignments: readonly Assignment[]
   /** All that may be of the plant. */

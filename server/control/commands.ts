@@ -22,10 +22,10 @@ export interface Command extends AskedLimit {
   idempotency_key: string | null
 }
 
-export interface Created extends Pick<CurtailmentGroup, 'group_id' | 'warnings' | 'skipped'> {}
+interface Created extends Pick<CurtailmentGroup, 'group_id' | 'warnings' | 'skipped'> {}
 
 /** Rows of a site that are not over, at most: an edge is told all of them in one message. */
-export const open_rows_max = 10_000
+const open_rows_max = 10_000
 const warned_overlaps_max = 100
 
 /**
@@ -114,8 +114,15 @@ async function insertGroup(
         idempotency_key, request_id)
      values ($1, 'api', $2, $3, $4, $5, $6, $7, $8, $9) returning group_id`,
     [
-      ...[site_id, command.scope, command.limit_mode, command.limit_value, command.hold_until_at],
-      ...[command.now, command.created_by, command.idempotency_key, command.request_id],
+      site_id,
+      command.scope,
+      command.limit_mode,
+      command.limit_value,
+      command.hold_until_at,
+      command.now,
+      command.created_by,
+      command.idempotency_key,
+      command.request_id,
     ],
   )
   await tx.execute(

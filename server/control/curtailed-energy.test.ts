@@ -11,7 +11,11 @@ const minute_ms = 60_000
 
 test('of rows that hold at once the lowest has it', () => {
   const row = (group_id: string, max_power_kw: number, from_ms: number, to_ms: number) => ({
-    ...{ group_id, max_power_kw, from_ms, to_ms, row_id: group_id.charCodeAt(0) },
+    group_id,
+    max_power_kw,
+    from_ms,
+    to_ms,
+    row_id: group_id.charCodeAt(0),
   })
   const spans = (...rows: Parameters<typeof lowestSpans>[0]) =>
     lowestSpans(rows).map(({ group_id, from_ms, to_ms }) => `${group_id} ${from_ms}-${to_ms}`)
@@ -142,10 +146,7 @@ test('energy that was kept back', async (t) => {
     await row('b', 50, 30, 45)
     await sum(100)
     assert.deepEqual(await energies(), { a: 25, b: 5 })
-    assert.deepEqual(await quarters(), [
-      ...['a 5000 5000 0 5000', 'b 0 0 5000 0'],
-      'a 5000 5000 0 0',
-    ])
+    assert.deepEqual(await quarters(), ['a 5000 5000 0 5000', 'b 0 0 5000 0', 'a 5000 5000 0 0'])
     await db.execute(`update curtailment_rows set released_at = '${iso(60)}' where group_id = 'a'`)
     await sum(100)
     assert.deepEqual(await energies(), { a: 15, b: 5 })

@@ -16,7 +16,7 @@ interface Plant {
   logger_id: number
 }
 
-export interface AppliedRow {
+interface AppliedRow {
   group_id: string
   max_power_kw: number
   row_id: number
@@ -25,7 +25,7 @@ export interface AppliedRow {
   to_ms: number
 }
 
-export interface Span {
+interface Span {
   group_id: string
   from_ms: number
   to_ms: number
@@ -43,7 +43,7 @@ export function lowestSpans(rows: readonly AppliedRow[]): Span[] {
   })
 }
 
-export interface Run {
+interface Run {
   /** Hours that begin before are left as they are. */
   since: Date
   now: Date
@@ -115,7 +115,11 @@ async function sumHour(
     )
     if (spans.length === 0) return
     await tx.execute(insertHour, [
-      ...[site_id, logger_id, new Date(hour), gap_s_min, defaultPollIntervals.inverter_s],
+      site_id,
+      logger_id,
+      new Date(hour),
+      gap_s_min,
+      defaultPollIntervals.inverter_s,
       spans.map(({ group_id }) => group_id),
       spans.map(({ from_ms }) => new Date(from_ms).toISOString()),
       spans.map(({ to_ms }) => new Date(to_ms).toISOString()),

@@ -59,7 +59,11 @@ test('an operator closes a record that waits for the edge, and nobody else does'
 
   const { body } = await operator.ask('GET', `/v1/sites/${site_id}/curtailment/history`)
   const rows = body.data.map((row: Record<string, unknown>) => [
-    ...[row['group_id'], row['logger_id'], row['status'], row['closed_reason'], row['close_note']],
+    row['group_id'],
+    row['logger_id'],
+    row['status'],
+    row['closed_reason'],
+    row['close_note'],
   ])
   assert.deepEqual(rows.sort(), [
     ['over', 1, 'failed', null, null],

@@ -77,8 +77,10 @@ const cases: readonly Case[] = [
   {
     what: 'a row released before any edge was told of it, which one hears of and may not raise',
     row: {
-      ...{ released_at: at('10:30:00'), is_release_heard: true },
-      ...{ acknowledged_at: at('11:00:00'), failure_code: 'raise_refused' },
+      released_at: at('10:30:00'),
+      is_release_heard: true,
+      acknowledged_at: at('11:00:00'),
+      failure_code: 'raise_refused',
     },
     is: [['11:00:00', 'cancelled']],
   },
@@ -94,8 +96,11 @@ const cases: readonly Case[] = [
   {
     what: 'a row that an edge was told of and first heard of as released',
     row: {
-      ...{ told_at: at('10:29:59'), released_at: at('10:30:00'), is_release_heard: true },
-      ...{ acknowledged_at: at('10:31:00'), restored_at: at('10:31:00') },
+      told_at: at('10:29:59'),
+      released_at: at('10:30:00'),
+      is_release_heard: true,
+      acknowledged_at: at('10:31:00'),
+      restored_at: at('10:31:00'),
     },
     is: [['10:31:00', 'cancelled']],
   },
@@ -119,8 +124,10 @@ const cases: readonly Case[] = [
   {
     what: 'a row whose release nobody confirms, and whose record is closed',
     row: {
-      ...{ ...applied, released_at: at('10:30:00') },
-      ...{ closed_at: at('11:00:00'), closed_reason: 'operator' },
+      ...applied,
+      released_at: at('10:30:00'),
+      closed_at: at('11:00:00'),
+      closed_reason: 'operator',
     },
     is: [['11:00:00', 'cancelled']],
   },
@@ -240,8 +247,12 @@ test('a row', async (t) => {
     const time = fc.constantFrom(null, '09:20', '09:50', '10:20', '11:50', '12:20', '13:00')
     const generated = fc.sample(
       fc.record({
-        ...{ told_at: time, applied_at: time, restored_at: time, closed_at: time },
-        ...{ reported_at: time, is_release_heard: fc.boolean() },
+        told_at: time,
+        applied_at: time,
+        restored_at: time,
+        closed_at: time,
+        reported_at: time,
+        is_release_heard: fc.boolean(),
         // A row past its end takes no release.
         released_at: fc.constantFrom(null, '09:20', '10:20', '11:50'),
       }),

@@ -12,7 +12,7 @@ const Count = (description: string) => Type.Integer({ minimum: 0, description })
 /** Without a sign of the edge for so long after its start a row says so. */
 const answer_s = 30
 
-export const sources = ['api', 'edge_local'] as const
+const sources = ['api', 'edge_local'] as const
 export const rowScopes = ['site', 'logger'] as const
 export const limitModes = ['percent', 'kw'] as const
 export const rowStatuses = [
@@ -38,7 +38,7 @@ export const releasingReasons = [
   'awaiting_confirmation',
 ] as const
 
-export const closedReasons = ['operator', 'edge_removed', 'end_at'] as const
+const closedReasons = ['operator', 'edge_removed', 'end_at'] as const
 
 export const statusRule =
   '`scheduled`: before its start. `active`: in force. `releasing`: its release was requested or ' +

@@ -11,7 +11,7 @@ import { quarter_ms } from '../contracts/plant-quarters.ts'
 import type { Queries } from '../storage/database.ts'
 import { hour_ms } from '../telemetry/touched-hours.ts'
 
-export interface CurtailedRow {
+interface CurtailedRow {
   /** Unique within the site. */
   id: number
   logger_id: number
@@ -38,7 +38,8 @@ export async function readCurtailmentWorth(
     [site_id],
   )
   const prices = await readPlantPrices(db, {
-    ...{ site_id, site_currency: site!.currency },
+    site_id,
+    site_currency: site!.currency,
     logger_id: plants.length === 1 ? plants[0]!.logger_id : null,
     from_ms: Math.min(...plants.map(({ from_ms }) => from_ms)),
     to_ms: Math.max(...plants.map(({ to_ms }) => to_ms)) + hour_ms,
@@ -89,8 +90,10 @@ function readPlants(
        and h.quarter_wh is not null
      group by h.logger_id`,
     [
-      ...[site_id, [...new Set(rows.map(({ logger_id }) => logger_id))]],
-      ...[new Date(Math.floor(from_ms / hour_ms) * hour_ms), new Date(to_ms)],
+      site_id,
+      [...new Set(rows.map(({ logger_id }) => logger_id))],
+      new Date(Math.floor(from_ms / hour_ms) * hour_ms),
+      new Date(to_ms),
       rows.map(({ id }) => id),
     ],
   )

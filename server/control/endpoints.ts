@@ -152,8 +152,15 @@ async function create(
   const { scope, logger_id, limit_mode, limit_value } = body
   const { site_id } = site
   const made = await createGroup(tx, {
-    ...{ site_id, scope, logger_id, limit_mode, limit_value, ...times },
-    ...{ created_by: caller.key_name, request_id, idempotency_key },
+    site_id,
+    scope,
+    logger_id,
+    limit_mode,
+    limit_value,
+    ...times,
+    created_by: caller.key_name,
+    request_id,
+    idempotency_key,
   })
   const reader = readerOf({ site, caller })
   const rows = await groupRecords(tx, { ...reader, group_id: made.group_id }, times.now)

@@ -4,7 +4,7 @@ const hour_ms = 3_600_000
 /** Since 1972 every time zone is whole quarters of an hour from UTC. */
 const step_ms = hour_ms / 4
 
-export interface LocalHours {
+interface LocalHours {
   /** YYYY-MM-DD, of the calendar at the site. */
   date: string
   /** 0 to 23. */

@@ -162,8 +162,10 @@ test('what rows kept back, in money', async (t) => {
       // Not paid while the price is negative.
       const paid = [1501, 1502, 1503, 1504].map((wh) => wh * 61.5)
       assert.deepEqual(await moneyOf('day', 2), [
-        ...[paid.reduce((total, each) => total + Math.round(each), 0) / 1e6, 0],
-        ...['EUR', null],
+        paid.reduce((total, each) => total + Math.round(each), 0) / 1e6,
+        0,
+        'EUR',
+        null,
       ])
       for (const logger_id of [1, 2]) await assertSums(logger_id)
     },

@@ -125,5 +125,8 @@ const past = `
   ${rowsWhere(`${overAt} >= $4`)} order by over_at desc, id desc`
 
 const pastValues = (site_id: string, since: Date, at: Date) => [
-  ...[site_id, at, rowStatuses.filter((status) => !isOpen(status)), since],
+  site_id,
+  at,
+  rowStatuses.filter((status) => !isOpen(status)),
+  since,
 ]

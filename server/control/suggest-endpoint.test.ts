@@ -178,7 +178,9 @@ test('what is asked wrongly is refused by name', async () => {
     'end_hour',
   ])
   assert.deepEqual(await fieldsOf('logger_id=1&date=2026-06-31&start_hour=24&end_hour=25'), [
-    ...['date', 'start_hour', 'end_hour'],
+    'date',
+    'start_hour',
+    'end_hour',
   ])
   assert.deepEqual((await fieldsOf('')).sort(), ['date', 'end_hour', 'logger_id', 'start_hour'])
   assert.equal((await ask(noon.replace('logger_id=1', 'logger_id=9'))).status, 404)

@@ -113,7 +113,7 @@ test('a price that is missing makes unknown what needs it, and no more', () => {
   const bare = priceFigures(quartersOf([100], []))
   assert.deepEqual(
     [bare.price_basis, bare.currency, bare.money_reason],
-    [...['none', null, 'no_contract']],
+    ['none', null, 'no_contract'],
   )
   const mixed = [priced(1), priced(1), priced(1, { currency: 'BGN' }), priced(1)]
   const figures = priceFigures(quartersOf([100], mixed))

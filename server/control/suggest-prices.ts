@@ -110,7 +110,7 @@ export const windowBases = ['day_ahead', 'price_forecast'] as const
 type WindowReason = (typeof windowReasons)[number]
 type WindowBasis = (typeof windowBases)[number]
 
-export interface PriceWindow {
+interface PriceWindow {
   start_at: string
   end_at: string
   reason: WindowReason

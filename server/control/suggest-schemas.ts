@@ -175,8 +175,12 @@ export const Suggestion = Type.Object(
 const hour = (from: number, p10_kw: number, p50_kw: number, p90_kw: number) => ({
   start_at: `2026-06-21T${String(from).padStart(2, '0')}:00:00.000Z`,
   end_at: `2026-06-21T${String(from + 1).padStart(2, '0')}:00:00.000Z`,
-  ...{ p10_kw, p50_kw, p90_kw, suggested_limit_kw: 276 },
-  ...{ price_per_mwh: from === 9 ? 12.5 : -4, market_price_per_mwh: from === 9 ? 12.5 : -4 },
+  p10_kw,
+  p50_kw,
+  p90_kw,
+  suggested_limit_kw: 276,
+  price_per_mwh: from === 9 ? 12.5 : -4,
+  market_price_per_mwh: from === 9 ? 12.5 : -4,
 })
 
 export const suggestionExample: CurtailmentSuggestion = {

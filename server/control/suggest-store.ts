@@ -68,8 +68,11 @@ export function createSuggestStore(db: Pick<Database, 'query' | 'execute'>): Sug
     },
     async prices({ site_id, logger_id }, span, now) {
       const { plants } = await readPlantPrices(db, {
-        ...{ site_id, logger_id, site_currency: null },
-        ...{ from_ms: span.start_ms, to_ms: span.end_ms },
+        site_id,
+        logger_id,
+        site_currency: null,
+        from_ms: span.start_ms,
+        to_ms: span.end_ms,
         readEstimates: (market) => forecastPrices(db, market, { span, now }),
       })
       return plants.get(logger_id) ?? (() => null)

@@ -38,7 +38,10 @@ function recentOf(parts: readonly number[]): Map<number, number> {
 }
 
 const known = (parts: readonly number[]) => ({
-  ...{ clear, recent: recentOf(parts), rated_power_kw, until_ms: midnight },
+  clear,
+  recent: recentOf(parts),
+  rated_power_kw,
+  until_ms: midnight,
 })
 
 test('the clear sky is that of a summer day, at most the rated power', () => {
@@ -105,14 +108,21 @@ test('a half hour at dawn needs no sum of the night before it', () => {
     by_day(start_ms) || by_day(end_ms - 1) ? 20 * (by_day(start_ms) ? 1 : 0.5) : 0
   const recent = new Map([1, 2, 3].map((nth) => [midnight - nth * day_ms + 4 * hour_ms, 10]))
   const { days } = expectedHour(rising, {
-    ...{ clear: dawn, recent, rated_power_kw, until_ms: midnight },
+    clear: dawn,
+    recent,
+    rated_power_kw,
+    until_ms: midnight,
   })
   assert.equal(days, 3)
 })
 
 test('a night and a dim hour have no limit', () => {
   const hour = (p50_kw: number | null): ExpectedHour => ({
-    ...{ ...span(9, 10), p10_kw: null, p50_kw, p90_kw: null, days: 9 },
+    ...span(9, 10),
+    p10_kw: null,
+    p50_kw,
+    p90_kw: null,
+    days: 9,
   })
   assert.equal(suggestedLimit([hour(0)], plant), null)
   assert.equal(suggestedLimit([hour(null)], plant), null)
@@ -149,7 +159,11 @@ test('a limit is a whole percent below the best hour, and always keeps something
 
 test('what makes it doubtful is named', () => {
   const hour = (from_h: number, days: number | null): ExpectedHour => ({
-    ...{ ...span(from_h, from_h + 1), p10_kw: 1, p50_kw: 1, p90_kw: 1, days },
+    ...span(from_h, from_h + 1),
+    p10_kw: 1,
+    p50_kw: 1,
+    p90_kw: 1,
+    days,
   })
   assert.deepEqual(doubtsOf([hour(9, 7)], midnight), [])
   assert.deepEqual(doubtsOf([hour(23, null)], midnight), ['no_daylight'])

@@ -111,7 +111,7 @@ function quantile(ascending: readonly number[], share: number): number {
   return below + (place - Math.floor(place)) * (ascending[Math.ceil(place)]! - below)
 }
 
-export interface SuggestedLimit {
+interface SuggestedLimit {
   /** Whole percent of rated power, 1 to 90. */
   limit_pct: number
   /** What a command of that percentage allows, kW. */

@@ -11,7 +11,9 @@ test('what batteries earned', async (t) => {
   const { db, clock, get } = site
   const sum = (again_days = 0) =>
     sumBatteryDays(db, {
-      ...{ again_days, kept_days: null, now: clock.now() },
+      again_days,
+      kept_days: null,
+      now: clock.now(),
       signal: new AbortController().signal,
     })
   const summary = async (query: string) => (await get(`/earnings/summary?${query}`)).body
@@ -26,7 +28,9 @@ test('what batteries earned', async (t) => {
   const of_day = 0.12 + 6.048
   const whole = (amount: number): Figures => ({ amount, reason: null, completeness: 100 })
   const unknown = (reason: string, completeness: number | null = 100): Figures => ({
-    ...{ amount: null, reason, completeness },
+    amount: null,
+    reason,
+    completeness,
   })
 
   await t.test('nothing without batteries, or before there was one', async () => {

@@ -23,7 +23,7 @@ export const arbitrageReasons = [
   'no_energy',
   'not_yet',
 ] as const
-export type ArbitrageReason = (typeof arbitrageReasons)[number]
+type ArbitrageReason = (typeof arbitrageReasons)[number]
 
 export interface ArbitrageAsked {
   site_id: string
@@ -64,7 +64,7 @@ export interface Arbitrage {
   of(logger_id: number | null): { figures: ArbitrageFigures; is_settled: boolean }
 }
 
-export interface ArbitrageFigures {
+interface ArbitrageFigures {
   bess_arbitrage_amount: number | null
   bess_arbitrage_reason: ArbitrageReason | null
   bess_completeness_pct: number | null
@@ -75,8 +75,11 @@ export async function readArbitrage(db: Queries, asked: ArbitrageAsked): Promise
   const { from_ms, to_ms, now_ms } = asked
   const span = { from_ms, to_ms: Math.max(from_ms, Math.min(to_ms, now_ms)) }
   const units = await readBatteryDays(db, {
-    ...{ site_id: asked.site_id, logger_id: asked.logger_id, now_ms },
-    ...{ start_ms: span.from_ms, end_ms: span.to_ms },
+    site_id: asked.site_id,
+    logger_id: asked.logger_id,
+    now_ms,
+    start_ms: span.from_ms,
+    end_ms: span.to_ms,
   })
   const markets = await readMarkets(db, units, span)
   const pricesOf = await readMarketPrices(db, markets.values(), span)
@@ -168,7 +171,9 @@ function unitDays(unit: UnitDays, priced: Priced): UnitDay[] {
     const prices = market && priced.pricesOf.get(market.market_code)!
     const { is_priced, ...money } = dayMoney(unit.days.get(at), at, span, prices)
     days.push({
-      ...{ logger_id, start_ms: at, currency: market?.currency ?? null },
+      logger_id,
+      start_ms: at,
+      currency: market?.currency ?? null,
       reason: market === null ? 'no_market' : is_priced ? null : 'no_price',
       demanded_ms: span.to_ms - span.from_ms,
       is_summed: unit.days.has(at),

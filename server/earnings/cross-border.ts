@@ -10,7 +10,7 @@ import type { Market, PricePeriod } from '../markets/price-store.ts'
 import { price } from './figures.ts'
 import type { CrossBorderPrice, CrossBorderPrices } from './schemas.ts'
 
-export interface MarketSeries {
+interface MarketSeries {
   market: Market
   periods: readonly PricePeriod[]
 }
@@ -31,7 +31,7 @@ export interface Compared {
 }
 
 /** A fee with the time in which it is due, Unix ms, by days of the market that is sold into. */
-export type DueFee = Fee & { from_ms: number; to_ms: number }
+type DueFee = Fee & { from_ms: number; to_ms: number }
 
 /** A plant in the base market by a contract that sells into some market. */
 export interface Stay {

@@ -51,14 +51,14 @@ export function completenessPct({ demanded_s, covered_s }: Coverage): number | n
 export const isPartial = (is_over: boolean, completeness_pct: number | null): boolean =>
   !is_over || (completeness_pct !== null && completeness_pct < 100 * whole_ratio)
 
-export const kwh = (wh: number): number => wh / 1000
+const kwh = (wh: number): number => wh / 1000
 export const kwhOrNull = (wh: number | null): number | null => (wh === null ? null : kwh(wh))
 
 /** A price that was computed: to the tenth of a cent's cent. */
 export const price = (micro: number | null): number | null =>
   micro === null ? null : rounded(micro / 1e6, 4)
 
-export interface Judged {
+interface Judged {
   currency: string | null
   arbitrage: ReturnType<Arbitrage['of']>
   fees: readonly Fee[]

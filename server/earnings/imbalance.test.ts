@@ -50,8 +50,12 @@ test('what an outage was told to take was not sold, and no deviation is charged 
   assert.ok(whole.production.p50_kwh > 20)
   assert.ok(Math.abs(whole.hour.fees_amount - feeOf(whole.production.p50_kwh)) < 1e-3)
   const outage = (from: string, to: string) => ({
-    ...{ site_id: 'demo', logger_id: 1, unavailable_pct: 100, reason: null },
-    ...{ start_at: new Date(from), end_at: new Date(to) },
+    site_id: 'demo',
+    logger_id: 1,
+    unavailable_pct: 100,
+    reason: null,
+    start_at: new Date(from),
+    end_at: new Date(to),
   })
   // Told after the gate: what was offered then was offered.
   clock.set('2026-06-21T12:00:00Z')

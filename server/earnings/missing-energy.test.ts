@@ -17,7 +17,9 @@ async function addContract(db: Database) {
 /** In each hour from 04:00Z to 19:00Z of 1 June, but for some. */
 const addEnergy = (db: Database, but: readonly number[]) =>
   addPlantHours(db, {
-    ...{ logger_ids: [1], from: '2026-06-01T04:00Z', to: '2026-06-01T18:00Z' },
+    logger_ids: [1],
+    from: '2026-06-01T04:00Z',
+    to: '2026-06-01T18:00Z',
     hours: Array.from({ length: 24 }, (_, hour) => hour).filter((hour) => !but.includes(hour)),
     energy_source: 'integrated_power',
   })
@@ -226,7 +228,9 @@ test('energy that nobody measured is not 0, whatever else is not known', async (
   await addContract(db)
   await db.execute("UPDATE market_assignments SET contract_type = 'spot', fixed_price = NULL")
   const energyOf = ({ body }: Awaited<ReturnType<typeof get>>) => [
-    ...[body.energy_sold_kwh, body.negative_price_energy_kwh, body.by_day[0].energy_kwh],
+    body.energy_sold_kwh,
+    body.negative_price_energy_kwh,
+    body.by_day[0].energy_kwh,
     body.known?.energy_kwh,
   ]
 

@@ -25,7 +25,7 @@ import {
   ratesOf,
 } from './figures.ts'
 
-export interface Days {
+interface Days {
   /** YYYY-MM-DD, both inclusive. */
   start: string
   end: string
@@ -104,8 +104,12 @@ export function summaryOf(
   const end_ms = endOf(end, timezone)
   const served = ({ sums, coverage }: Account, of: number | null) =>
     figuresOf(sums, {
-      ...{ fees, coverage, end_ms, now_ms: now.now_ms },
-      ...{ currency: currency ?? arbitrage.currency, arbitrage: arbitrage.of(of) },
+      fees,
+      coverage,
+      end_ms,
+      now_ms: now.now_ms,
+      currency: currency ?? arbitrage.currency,
+      arbitrage: arbitrage.of(of),
     })
   const figures = served(all, null)
   const is_ahead = all.sums.hours_under_contract > 0 || startOf(start, timezone) >= now.now_ms
@@ -210,7 +214,7 @@ function completenessOfHour(
   return completenessPct(coverage)
 }
 
-export type EarnedHour = ReturnType<typeof hourOf>
+type EarnedHour = ReturnType<typeof hourOf>
 
 function hourOf(
   hour: HourAccount,

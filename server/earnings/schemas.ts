@@ -233,7 +233,7 @@ export const EarningsSummary = Type.Object(
   closed('EarningsSummary'),
 )
 
-export const EarningsHour = Type.Object(
+const EarningsHour = Type.Object(
   {
     start_at: instant('Start of the hour, inclusive.'),
     end_at: instant('End of the hour, exclusive.'),

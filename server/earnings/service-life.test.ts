@@ -22,7 +22,9 @@ async function addContracts(db: Database) {
 /** From 04:00Z to 18:00Z of 31 May to 5 June. */
 const addEnergy = (db: Database) =>
   addPlantHours(db, {
-    ...{ logger_ids: [1, 2], from: '2026-05-31T00:00Z', to: '2026-06-05T23:00Z' },
+    logger_ids: [1, 2],
+    from: '2026-05-31T00:00Z',
+    to: '2026-06-05T23:00Z',
     hours: Array.from({ length: 15 }, (_, nth) => 4 + nth),
   })
 
@@ -111,8 +113,11 @@ test('plants earn and pay from the day of commissioning to their retirement', as
     assert.deepEqual([whole.reason, whole.unknown, whole.price_status], [null, [], 'final'])
     assert.ok(whole.data_completeness_pct > 95)
     const { plants } = await readPlantPrices(db, {
-      ...{ site_id: 'demo', logger_id: 2, site_currency: 'EUR' },
-      ...{ from_ms: Date.parse('2026-06-04'), to_ms: Date.parse('2026-06-05') },
+      site_id: 'demo',
+      logger_id: 2,
+      site_currency: 'EUR',
+      from_ms: Date.parse('2026-06-04'),
+      to_ms: Date.parse('2026-06-05'),
     })
     const [before, after] = ['T11:45Z', 'T12:00Z'].map((time) =>
       plants.get(2)!(Date.parse(`2026-06-04${time}`)),

@@ -5,7 +5,7 @@ import { readSoldSteps } from '../forecasts/sold-steps.ts'
 import type { Queries } from '../storage/database.ts'
 import { type Arbitrage, type ArbitrageAsked, readArbitrage } from './arbitrage.ts'
 
-export interface SiteTerms {
+interface SiteTerms {
   /** Of the inventory; null until there is one. */
   currency: string | null
   country_code: string | null

@@ -7,7 +7,7 @@ import { targetOf } from './targets.ts'
 
 export type { ForecastRun }
 
-export interface ForecastsAsked {
+interface ForecastsAsked {
   site_id: string
   /** null: the site as a whole. */
   logger_id: number | null

@@ -19,7 +19,7 @@ interface Asked {
 }
 
 /** A day as asked, with the instants of its steps, which plants share: their texts cost most. */
-export interface AskedDay extends Asked {
+interface AskedDay extends Asked {
   instantsOf(step_ms: number): readonly string[]
 }
 
@@ -89,10 +89,23 @@ export function forecastOf(day: DayForecasts, target: Target, asked: AskedDay): 
 }
 
 const noForecast = {
-  ...{ run_id: null, run_at: null, horizon_h: null, model: null, model_version: null },
-  ...{ weather_source: null, weather_run_at: null, resolution_minutes: null, cached: false },
-  ...{ points: [], total_p10_kwh: null, total_p50_kwh: null, total_p90_kwh: null },
-  ...{ peak_p50_kw: null, peak_at: null, confidence: 'low', status: 'fallback' },
+  run_id: null,
+  run_at: null,
+  horizon_h: null,
+  model: null,
+  model_version: null,
+  weather_source: null,
+  weather_run_at: null,
+  resolution_minutes: null,
+  cached: false,
+  points: [],
+  total_p10_kwh: null,
+  total_p50_kwh: null,
+  total_p90_kwh: null,
+  peak_p50_kw: null,
+  peak_at: null,
+  confidence: 'low',
+  status: 'fallback',
 } as const satisfies Partial<Forecast> & { points: [] }
 
 const iso = (ms: number) => new Date(ms).toISOString()
@@ -132,7 +145,9 @@ function pointsOf(day: DayForecasts, run: ForecastRun, asked: AskedDay): Forecas
     return {
       start_at: instants[nth]!,
       end_at: instants[nth + 1]!,
-      ...{ p10_kw: kw(p10_kw), p50_kw: kw(p50_kw), p90_kw: kw(p90_kw) },
+      p10_kw: kw(p10_kw),
+      p50_kw: kw(p50_kw),
+      p90_kw: kw(p90_kw),
       p10_kwh: rounded(p10_kw * step_h, 6),
       p50_kwh: rounded(p50_kw * step_h, 6),
       p90_kwh: rounded(p90_kw * step_h, 6),

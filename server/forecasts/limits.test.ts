@@ -5,7 +5,11 @@ import { type KnownLimit, limitedPower } from './limits.ts'
 
 const step = { start_ms: 0, end_ms: 3_600_000 }
 const limit = (given: Partial<KnownLimit>): KnownLimit => ({
-  ...{ logger_id: 1, start_ms: 0, end_ms: 3_600_000, max_power_kw: null, available_ratio: 1 },
+  logger_id: 1,
+  start_ms: 0,
+  end_ms: 3_600_000,
+  max_power_kw: null,
+  available_ratio: 1,
   told_ms: null,
   ...given,
 })

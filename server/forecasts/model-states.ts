@@ -74,7 +74,10 @@ export async function readModelStates(
     const training = trainings.find(({ target }) => target === name)
     const trial = trials.find(({ target }) => target === name)
     return {
-      ...{ kind: 'production', name, logger_id, rated_power_kw },
+      kind: 'production',
+      name,
+      logger_id,
+      rated_power_kw,
       model: model
         ? { version: model.version, trained_at: model.trained_at, method: null, ...model.facts }
         : null,
@@ -152,11 +155,15 @@ async function priceState(db: Queries, site_id: string, today: number): Promise<
     ),
   ])
   return {
-    ...{ kind: 'price', name: market_code, logger_id: null, rated_power_kw: null },
+    kind: 'price',
+    name: market_code,
+    logger_id: null,
+    rated_power_kw: null,
     model: model
       ? { version: model.version, trained_at: model.trained_at, excluded: null, ...model.facts }
       : null,
-    ...{ absence: null, trial: null },
+    absence: null,
+    trial: null,
     training: training ?? null,
     last_run_at: run?.at ?? null,
     windows: windowsOf('day_ahead', days, today),

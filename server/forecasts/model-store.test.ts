@@ -11,8 +11,12 @@ test('a model is in use until one follows that is no worse', async (t) => {
   const target = 'logger:1'
   const store = (bytes: string, is_worse: boolean) => {
     const model = {
-      ...{ target, trained_at: new Date(), model: Buffer.from(bytes), is_worse },
-      ...{ facts: { step_minutes: 60 }, scores: {} },
+      target,
+      trained_at: new Date(),
+      model: Buffer.from(bytes),
+      is_worse,
+      facts: { step_minutes: 60 },
+      scores: {},
     }
     return db.transaction((tx) => storeModel(tx, site_id, model as unknown as NewModel))
   }

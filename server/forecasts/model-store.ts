@@ -131,8 +131,14 @@ export async function storeModel(
        (site_id, target, version, trained_at, state, facts, scores, model)
      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [
-      ...[site_id, target, version, trained_at.toISOString(), is_worse ? 'worse' : 'in_use'],
-      ...[JSON.stringify(facts), JSON.stringify(scores), is_worse ? null : model],
+      site_id,
+      target,
+      version,
+      trained_at.toISOString(),
+      is_worse ? 'worse' : 'in_use',
+      JSON.stringify(facts),
+      JSON.stringify(scores),
+      is_worse ? null : model,
     ],
   )
   return version

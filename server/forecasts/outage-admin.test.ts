@@ -20,7 +20,10 @@ after(() => database.drop())
 const now = '2026-06-21T10:00:00.000Z'
 const admin = () => ({ db: database.db, clock: { now: () => new Date(now) } })
 const order = (change: Partial<NewOutage> = {}): NewOutage => ({
-  ...{ site_id: 'a', logger_id: 1, unavailable_pct: 50, reason: 'transformer 2' },
+  site_id: 'a',
+  logger_id: 1,
+  unavailable_pct: 50,
+  reason: 'transformer 2',
   start_at: new Date('2026-06-22T06:00Z'),
   end_at: new Date('2026-06-22T14:00Z'),
   ...change,

@@ -86,7 +86,9 @@ function lowered(run: ForecastRun, left: InService): ForecastRun {
   const share = whole > 0 ? sum(p50_kw) / whole : 1
   return {
     ...run,
-    ...{ p10_kw: scaled(run.p10_kw), p50_kw, p90_kw: scaled(run.p90_kw) },
+    p10_kw: scaled(run.p10_kw),
+    p50_kw,
+    p90_kw: scaled(run.p90_kw),
     total_p10_kwh: run.total_p10_kwh * share,
     total_p50_kwh: run.total_p50_kwh * share,
     total_p90_kwh: run.total_p90_kwh * share,

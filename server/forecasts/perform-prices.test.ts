@@ -35,9 +35,13 @@ const train = (
   held: typeof limits = limits,
 ) =>
   trainPrices({
-    ...{ kind: 'train_prices', prices: packPrices(prices), timezone, hold_out_days: 14 },
+    kind: 'train_prices',
+    prices: packPrices(prices),
+    timezone,
+    hold_out_days: 14,
     limits: held,
-    ...{ previous, seed: 1 },
+    previous,
+    seed: 1,
   })
 
 const prices = hoursOf()

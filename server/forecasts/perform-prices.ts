@@ -143,8 +143,11 @@ function forecastDay(
   const { start_ms, end_ms } = deliveryDay(delivery_date, timezone)
   const step_ms = resolution_minutes * minute_ms
   const periods = Array.from({ length: (end_ms - start_ms) / step_ms }, (_, nth) => ({
-    ...{ start_ms: start_ms + nth * step_ms, end_ms: start_ms + (nth + 1) * step_ms },
-    ...{ price_per_mwh: null, load_mw: null, renewables_mw: null },
+    start_ms: start_ms + nth * step_ms,
+    end_ms: start_ms + (nth + 1) * step_ms,
+    price_per_mwh: null,
+    load_mw: null,
+    renewables_mw: null,
   }))
   const [day] = marketDays(periods, timezone)
   const forecast = forecastPriceDay(model, known, day!)
@@ -152,7 +155,9 @@ function forecastDay(
   const highest = limits.price_max_per_mwh ?? Number.POSITIVE_INFINITY
   const held = (price: number) => Math.min(highest, Math.max(lowest, price))
   return {
-    ...{ delivery_date, start_ms, resolution_minutes },
+    delivery_date,
+    start_ms,
+    resolution_minutes,
     p10_price: forecast.map(({ p10 }) => held(p10)),
     p50_price: forecast.map(({ p50 }) => held(p50)),
     p90_price: forecast.map(({ p90 }) => held(p90)),

@@ -36,8 +36,13 @@ function weatherOf(): GridStep[] {
     ...step,
     issued_ms: step.start_ms - day_ms,
     ghi_w_m2: clear[nth]! * (0.2 + 0.8 * random()),
-    ...{ dni_w_m2: null, dhi_w_m2: null, temperature_c: 15, wind_speed_m_s: 2 },
-    ...{ cloud_cover_pct: null, relative_humidity_pct: null, ghi_spread_w_m2: null },
+    dni_w_m2: null,
+    dhi_w_m2: null,
+    temperature_c: 15,
+    wind_speed_m_s: 2,
+    cloud_cover_pct: null,
+    relative_humidity_pct: null,
+    ghi_spread_w_m2: null,
   }))
 }
 const weather = weatherOf()
@@ -59,7 +64,11 @@ function courseOf(partOf: (day: number, hour: number) => number): Course {
 function train(course: Course, change: Partial<TrainTask> = {}): Answers['train'] {
   const packed = packSteps(weather)
   return perform({
-    ...{ kind: 'train', plant, hold_out_days: 7, previous: null, seed: 1 },
+    kind: 'train',
+    plant,
+    hold_out_days: 7,
+    previous: null,
+    seed: 1,
     history: { course, weather: [packed], grid },
     ...change,
   }) as Answers['train']

@@ -18,7 +18,7 @@ export interface PricesAsked {
   now: Date
 }
 
-export interface PricePoint {
+interface PricePoint {
   start_ms: number
   end_ms: number
   p10_price: number | null
@@ -123,8 +123,15 @@ function pointsOf(run: PriceVintage): PricePoint[] {
 }
 
 const unforecast = ({ start_ms, end_ms }: PricePeriod): PricePoint => ({
-  ...{ start_ms, end_ms, p10_price: null, p50_price: null, p90_price: null },
-  ...{ negative_probability: null, actual_price: null, issued_at: null, model_version: null },
+  start_ms,
+  end_ms,
+  p10_price: null,
+  p50_price: null,
+  p90_price: null,
+  negative_probability: null,
+  actual_price: null,
+  issued_at: null,
+  model_version: null,
   method: null,
 })
 

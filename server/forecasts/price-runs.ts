@@ -82,7 +82,8 @@ const limitsOf = ({ price_min_per_mwh, price_max_per_mwh }: Market): PriceLimits
 })
 
 const inUnits = ({ start_ms, end_ms, price_micro }: PricePeriod): KnownPrice => ({
-  ...{ start_ms, end_ms },
+  start_ms,
+  end_ms,
   price_per_mwh: price_micro / 1_000_000,
 })
 
@@ -130,7 +131,9 @@ async function trainMarket({ db, clock, thread }: PriceNeeds, market: Market): P
   const { trained, day_count } = await thread.run({
     kind: 'train_prices',
     prices,
-    ...{ timezone, limits: limitsOf(market), hold_out_days },
+    timezone,
+    limits: limitsOf(market),
+    hold_out_days,
     previous: (await priceModelInUse(db, market_code))?.model ?? null,
     seed: seedOf(`${market_code} ${version}`),
   })
@@ -204,7 +207,8 @@ export const runPriceForecasts = (needs: PriceNeeds): Promise<void> =>
       kind: 'predict_prices',
       model: model.model,
       prices: packPrices(prices.map(inUnits)),
-      ...{ timezone, limits: limitsOf(market) },
+      timezone,
+      limits: limitsOf(market),
       delivery_dates,
       resolution_minutes: (last.end_ms - last.start_ms) / 60_000,
     })
@@ -245,7 +249,8 @@ async function scoreMarket({ db, clock }: PriceNeeds, market: Market): Promise<v
      select $1, * from unnest($2::date[], $3::jsonb[])
      on conflict (market_code, delivery_date) do update set sums = excluded.sums`,
     [
-      ...[market_code, runs.map(({ delivery_date }) => delivery_date)],
+      market_code,
+      runs.map(({ delivery_date }) => delivery_date),
       runs.map((run) => JSON.stringify(score(run, run.is_hindcast))),
     ],
   )

@@ -27,7 +27,9 @@ export function priceScorer(
       const price = priceAt.get(start_ms)
       if (!price || price.end_ms - price.start_ms !== step_ms) return sums
       const step = {
-        ...{ p10: day.p10_price[nth]!, p50, p90: day.p90_price[nth]! },
+        p10: day.p10_price[nth]!,
+        p50,
+        p90: day.p90_price[nth]!,
         actual: price.price_per_mwh,
         persistence: priceAt.get(start_ms - day_ms)?.price_per_mwh ?? null,
         is_hindcast,

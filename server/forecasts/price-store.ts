@@ -58,8 +58,13 @@ export async function storePriceModel(
       `insert into price_models (market_code, version, trained_at, state, facts, scores, model)
        values ($1, $2, $3, $4, $5, $6, $7)`,
       [
-        ...[market_code, version, trained_at.toISOString(), is_worse ? 'worse' : 'in_use'],
-        ...[JSON.stringify(facts), JSON.stringify(sums), is_worse ? null : Buffer.from(model)],
+        market_code,
+        version,
+        trained_at.toISOString(),
+        is_worse ? 'worse' : 'in_use',
+        JSON.stringify(facts),
+        JSON.stringify(sums),
+        is_worse ? null : Buffer.from(model),
       ],
     )
   })
@@ -76,10 +81,18 @@ export async function storePriceRun(
        negative_probability)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [
-      ...[market_code, run.delivery_date, run.issued_at.toISOString(), run.is_hindcast],
-      ...[run.model_version, run.known_until_at.toISOString()],
-      ...[new Date(run.start_ms).toISOString(), run.resolution_minutes],
-      ...[run.p10_price, run.p50_price, run.p90_price, run.negative_probability],
+      market_code,
+      run.delivery_date,
+      run.issued_at.toISOString(),
+      run.is_hindcast,
+      run.model_version,
+      run.known_until_at.toISOString(),
+      new Date(run.start_ms).toISOString(),
+      run.resolution_minutes,
+      run.p10_price,
+      run.p50_price,
+      run.p90_price,
+      run.negative_probability,
     ],
   )
 }

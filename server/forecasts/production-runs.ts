@@ -3,17 +3,24 @@ import type { Clock } from '@heliograph/domain/clock'
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Plant } from '@heliograph/forecast/plant'
 import type { Database, Log, Queries, Transaction } from '../storage/database.ts'
-import type { KnownStep } from './weather/run.ts'
-import { createWeatherForecastStore } from './weather/store.ts'
 import { keepBegunSteps } from './begun-steps.ts'
 import { type Course, readCourses } from './course.ts'
 import { eachOf } from './each-of.ts'
 import { modelInUse, setAside } from './model-store.ts'
 import { isOutdated, readRunBasis } from './run-basis.ts'
 import { type ForecastRun, type NewRun, newestRuns, seriesOf, storeRuns } from './run-store.ts'
-import { type ForecastSite, type ForecastTarget, readForecastSite, readPlants, type Target, targetsOf } from './targets.ts'
+import {
+  type ForecastSite,
+  type ForecastTarget,
+  readForecastSite,
+  readPlants,
+  type Target,
+  targetsOf,
+} from './targets.ts'
 import type { Grid, History, PredictItem } from './tasks.ts'
 import type { ForecastThread } from './thread.ts'
+import type { KnownStep } from './weather/run.ts'
+import { createWeatherForecastStore } from './weather/store.ts'
 import { onGrid, packSteps } from './weather-grid.ts'
 
 const minute_ms = 60_000

@@ -60,8 +60,12 @@ export async function readRunBasis(
   { targets, day, now }: { targets: readonly Target[]; day: number; now: Date },
 ): Promise<Map<Target, RunBasis>> {
   const rows = await db.query<BasisRow>(basis, [
-    ...[site_id, targets, new Date(day).toISOString(), new Date(day + day_ms).toISOString()],
-    ...[now.toISOString(), new Date(day - weather_days_max * day_ms).toISOString()],
+    site_id,
+    targets,
+    new Date(day).toISOString(),
+    new Date(day + day_ms).toISOString(),
+    now.toISOString(),
+    new Date(day - weather_days_max * day_ms).toISOString(),
   ])
   return new Map(
     rows.map((row) => [

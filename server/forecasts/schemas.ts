@@ -9,7 +9,7 @@ const kw = (description: string) => Type.Number({ minimum: 0, description })
 const maybe = (description: string) => Nullable(Type.Number({ description }))
 
 /** Why there is a simpler forecast than usual, or none. */
-export const reasons = [...fallbackReasons, 'beyond_horizon', 'not_issued'] as const
+const reasons = [...fallbackReasons, 'beyond_horizon', 'not_issued'] as const
 
 export const quantileRule =
   'P10, P50 and P90 are quantiles: with a probability of 10 % the power stays below `p10_kw`, with ' +

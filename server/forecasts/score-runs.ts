@@ -87,8 +87,11 @@ async function storeScores(
      select $1, $2, * from unnest($3::text[], $4::date[], $5::jsonb[])
      on conflict (site_id, target, lead_time, target_date) do update set sums = excluded.sums`,
     [
-      ...[site_id, target, days.map(({ lead_time }) => lead_time)],
-      ...[days.map(({ target_date }) => target_date), days.map(({ sums }) => JSON.stringify(sums))],
+      site_id,
+      target,
+      days.map(({ lead_time }) => lead_time),
+      days.map(({ target_date }) => target_date),
+      days.map(({ sums }) => JSON.stringify(sums)),
     ],
   )
 }

@@ -6,7 +6,7 @@ import { inService, type PlantShare } from './outages.ts'
 import { targetOf } from './targets.ts'
 import { leadSpans, readVintageSteps, type VintageStep } from './vintage-steps.ts'
 
-export interface SoldAsked {
+interface SoldAsked {
   site_id: string
   /** null: the site, of which these are the plants. */
   logger_id: number | null

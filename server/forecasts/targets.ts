@@ -13,7 +13,7 @@ export function loggerOf(target: Target): number | null {
 }
 
 /** Panels that face one way. */
-export interface Panels {
+interface Panels {
   azimuth_deg: number
   tilt_deg: number
   dc_capacity_kwp: number

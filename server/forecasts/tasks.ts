@@ -57,7 +57,7 @@ export interface PredictItem {
   history: History | null
 }
 
-export interface PredictDay {
+interface PredictDay {
   grid: Grid
   /** Of `packSteps`, on the grid as far as it is known. */
   weather: Float64Array

@@ -33,7 +33,9 @@ beforeEach(async () => {
 
 const trained = (site_id: string, target: Target, ended_ms: number, error: string | null = null) =>
   noteTraining(database.db, site_id, {
-    ...{ target, error, sample_count: 0 },
+    target,
+    error,
+    sample_count: 0,
     ended_at: new Date(ended_ms),
   })
 
@@ -41,14 +43,25 @@ const trained = (site_id: string, target: Target, ended_ms: number, error: strin
 function archived(date: string, fetched_ms: number) {
   const from_ms = Date.parse(date)
   return createWeatherForecastStore(database.db).save({
-    ...{ site_id: 'a', source: 'open_meteo', kind: 'previous', model: 'icon', lead_minutes: 1440 },
+    site_id: 'a',
+    source: 'open_meteo',
+    kind: 'previous',
+    model: 'icon',
+    lead_minutes: 1440,
     issued_at: new Date(from_ms),
     fetched_at: new Date(fetched_ms),
     steps: Array.from({ length: 24 }, (_, hour) => ({
-      ...{ start_ms: from_ms + hour * hour_ms, end_ms: from_ms + (hour + 1) * hour_ms },
-      ...{ ghi_w_m2: 100, dni_w_m2: null, dhi_w_m2: null, temperature_c: 15 },
-      ...{ wind_speed_m_s: 2, cloud_cover_pct: null, relative_humidity_pct: null },
-      ...{ ghi_p10_w_m2: null, ghi_p90_w_m2: null },
+      start_ms: from_ms + hour * hour_ms,
+      end_ms: from_ms + (hour + 1) * hour_ms,
+      ghi_w_m2: 100,
+      dni_w_m2: null,
+      dhi_w_m2: null,
+      temperature_c: 15,
+      wind_speed_m_s: 2,
+      cloud_cover_pct: null,
+      relative_humidity_pct: null,
+      ghi_p10_w_m2: null,
+      ghi_p90_w_m2: null,
     })),
   })
 }
@@ -57,8 +70,12 @@ function archived(date: string, fetched_ms: number) {
 const learned = (date: string, is_worse = false) =>
   database.db.transaction((tx) =>
     storeModel(tx, 'a', {
-      ...{ target: 'site', trained_at: new Date(trained_at), model: Buffer.from('m'), is_worse },
-      ...{ facts: { from_at: `${date}T04:00:00.000Z` }, scores: {} },
+      target: 'site',
+      trained_at: new Date(trained_at),
+      model: Buffer.from('m'),
+      is_worse,
+      facts: { from_at: `${date}T04:00:00.000Z` },
+      scores: {},
     } as unknown as NewModel),
   )
 

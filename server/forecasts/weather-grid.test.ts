@@ -7,14 +7,25 @@ const hour_ms = 3_600_000
 
 function step(start_h: number, hours: number, ghi_w_m2: number | null, issued_h = -24): KnownStep {
   return {
-    ...{ start_ms: start_h * hour_ms, end_ms: (start_h + hours) * hour_ms, ghi_w_m2 },
-    ...{ dni_w_m2: null, dhi_w_m2: 50, temperature_c: 20, wind_speed_m_s: 2 },
-    ...{ cloud_cover_pct: 30, relative_humidity_pct: 60, ghi_p10_w_m2: 100, ghi_p90_w_m2: 356.3 },
-    ...{ issued_at: new Date(issued_h * hour_ms), source: 'open_meteo' },
+    start_ms: start_h * hour_ms,
+    end_ms: (start_h + hours) * hour_ms,
+    ghi_w_m2,
+    dni_w_m2: null,
+    dhi_w_m2: 50,
+    temperature_c: 20,
+    wind_speed_m_s: 2,
+    cloud_cover_pct: 30,
+    relative_humidity_pct: 60,
+    ghi_p10_w_m2: 100,
+    ghi_p90_w_m2: 356.3,
+    issued_at: new Date(issued_h * hour_ms),
+    source: 'open_meteo',
   }
 }
 const grid = (to_h: number, step_h: number) => ({
-  ...{ from_ms: 0, to_ms: to_h * hour_ms, step_ms: step_h * hour_ms },
+  from_ms: 0,
+  to_ms: to_h * hour_ms,
+  step_ms: step_h * hour_ms,
 })
 
 test('steps become those of the grid, by their mean', () => {

@@ -14,7 +14,7 @@ export const answerChecks = ['strict', 'lenient'] as const
  */
 export type AnswerCheck = (typeof answerChecks)[number]
 
-export interface WrittenAnswer {
+interface WrittenAnswer {
   text: string | Buffer
   faults: AnswerFaults | null
 }

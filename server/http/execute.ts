@@ -69,7 +69,7 @@ function fileOf({ operation_id, file_types }: Endpoint<never>, value: unknown): 
 type WriteRequest = AnyRequest & Omit<WriteParts, 'tx' | 'idempotency_key'>
 
 /** What the records of a write are kept under. */
-export interface WriteRecords {
+interface WriteRecords {
   claim: Claim | null
   /** null for who has no name: of those nothing is noted. */
   asked: AskedWrite | null

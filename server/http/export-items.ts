@@ -45,7 +45,7 @@ export async function* fetched<Row>(
 
 const fetched_rows = 1000
 
-export interface CsvForm {
+interface CsvForm {
   columns: readonly string[]
   lines(item: ExportItem): readonly ExportItem[]
 }

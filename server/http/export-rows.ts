@@ -30,7 +30,7 @@ export interface ExportRows {
  * RFC 3339 in UTC with milliseconds, as everywhere in the API; faster than to_char. PostgreSQL
  * leaves out zeros at the end: with a microsecond more none is at the end, and it is cut off again.
  */
-export const instantText = (sql: string) =>
+const instantText = (sql: string) =>
   `replace(left((${sql} AT TIME ZONE 'UTC' + interval '1 microsecond')::text, 23), ' ', 'T') || 'Z'`
 
 /** An SQL expression: the JSON text of an item. PostgreSQL writes numbers as JSON does. */

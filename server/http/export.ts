@@ -54,7 +54,7 @@ export function chooseFormat(accept: string | undefined): ExportFormat | null {
   return csv === best ? 'csv' : 'ndjson'
 }
 
-export interface ExportOrder {
+interface ExportOrder {
   /** As it is valid; `limit` in its query is a default unless the request has one. */
   asked: Request<unknown, Asked, unknown, Bounds | Span | undefined> & { has_limit: boolean }
   format: ExportFormat
@@ -66,7 +66,7 @@ interface Asked {
   limit?: number
 }
 
-export interface ExportFile {
+interface ExportFile {
   headers: Record<string, string>
   /** Empty for HEAD, which is judged like GET and reads no rows. */
   bytes: Readable
@@ -214,7 +214,7 @@ function compressed(bytes: Readable, encoding: Encoding): Duplex {
  * Each export holds a connection of the pool: they may not take all of it, nor those of one client
  * all that exports may take.
  */
-export function exportSlots() {
+function exportSlots() {
   const running = new Map<string, number>()
   const count = (name: string, change: number) => {
     const after = (running.get(name) ?? 0) + change

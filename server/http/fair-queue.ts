@@ -16,7 +16,7 @@ export interface QueueBounds {
   held_bytes_per_client: number
 }
 
-export interface Asker {
+interface Asker {
   client: string
   key: string
   /** Aborted where nobody waits for the result any more: a waiting work is then not begun. */

@@ -1,7 +1,7 @@
 /** Answers that are a file: bytes as they are stored, and not JSON. */
 import { Type } from 'typebox'
 
-export interface FileParts {
+interface FileParts {
   bytes: Buffer
   content_type: string
   /** Letters, digits, `.`, `_` and `-`, so that it stands in a header as it is. */

@@ -10,7 +10,7 @@ const refresh_ms = 400
 const idle_ms = 60_000
 const entries_max = 10_000
 
-export interface FreshCache<Row> {
+interface FreshCache<Row> {
   /** The row, null when there is none, undefined when it must be read first. */
   peek(id: string): Row | null | undefined
   /** Reads now; rejects when the database does not answer, or not within the second. */

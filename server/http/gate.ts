@@ -21,7 +21,7 @@ import { type Bearer, openKeyring } from './keyring.ts'
 import { limited, networkOf, per_minute, type RateLimits, type Standing } from './rate-limit.ts'
 
 /** What the gate looks at, free of the framework. */
-export interface Arrival extends Bearer {
+interface Arrival extends Bearer {
   /** null above the sites. */
   site_id: string | null
   /** Who signed in; null where the request presents a key or nothing, and no role is asked for. */
@@ -143,10 +143,18 @@ const stranger = (address: string): ApiKey =>
 
 const nobody = (key_id: string, at_most: number, key_name = key_id): ApiKey => ({
   caller: {
-    ...{ key_id, key_name, client_id: 0 },
-    ...{ scopes: new Set(), modules: new Set(), site_ids: new Set() },
+    key_id,
+    key_name,
+    client_id: 0,
+    scopes: new Set(),
+    modules: new Set(),
+    site_ids: new Set(),
   },
-  ...{ secret_sha256: Buffer.alloc(0), previous_secret_sha256: null, previous_until_ms: 0 },
-  ...{ expires_at_ms: Number.POSITIVE_INFINITY, revoked: false },
-  ...{ general_per_minute: at_most, write_per_minute: at_most },
+  secret_sha256: Buffer.alloc(0),
+  previous_secret_sha256: null,
+  previous_until_ms: 0,
+  expires_at_ms: Number.POSITIVE_INFINITY,
+  revoked: false,
+  general_per_minute: at_most,
+  write_per_minute: at_most,
 })

@@ -88,7 +88,10 @@ after(async () => {
 function ask(name: string, key = fixtures.keys.full, site = fixtures.sites.live) {
   const { port } = app.server.address() as AddressInfo
   const request = get({
-    ...{ host: '127.0.0.1', port, path: `/v1/sites/${site}/long/${name}`, agent: false },
+    host: '127.0.0.1',
+    port,
+    path: `/v1/sites/${site}/long/${name}`,
+    agent: false,
     headers: { authorization: `Bearer ${key}` },
   })
   const response = once(request, 'response').then(([one]) => one as IncomingMessage)

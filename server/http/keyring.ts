@@ -12,7 +12,7 @@ export interface Bearer {
   address(): string
 }
 
-export interface Keyring {
+interface Keyring {
   /** The key, at once where it is known; throws or rejects with 401, 429 or 503. */
   authenticate(bearer: Bearer): ApiKey | Promise<ApiKey>
   stop(): Promise<void>

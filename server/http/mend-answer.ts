@@ -16,7 +16,7 @@ export interface AnswerFaults {
   field: string
 }
 
-export interface Mended {
+interface Mended {
   value: unknown
   faults: AnswerFaults
 }
@@ -27,7 +27,7 @@ interface Envelope {
 }
 
 /** The answer of a 503 for a value that can be neither null nor left out. */
-export const unservable_reason = 'value_outside_schema'
+const unservable_reason = 'value_outside_schema'
 const retry_after_s = 60
 
 /**
@@ -57,7 +57,7 @@ export function refusedFault({ details }: ApiError): AnswerFaults | null {
 }
 
 /** The schema of an item of `data` in an envelope with `meta`. */
-export function itemOf(returns: TSchema): TSchema | null {
+function itemOf(returns: TSchema): TSchema | null {
   const { properties } = returns as { properties?: Record<string, { items?: TSchema }> }
   return (properties?.['meta'] && properties['data']?.items) ?? null
 }

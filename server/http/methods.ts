@@ -1,5 +1,5 @@
 /** Which methods a path has, for 405 and its `Allow`. */
-export interface Route {
+interface Route {
   method: string
   /** With `{name}` where a value stands. */
   path: string

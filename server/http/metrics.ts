@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { AnswerFaults } from './mend-answer.ts'
 
-export interface PoolCounts {
+interface PoolCounts {
   total: number
   idle: number
   waiting: number

@@ -178,7 +178,10 @@ test('412 stands where If-Match is honoured, whatever the method, 304 where a co
 test('a file is told by its media types, with its name and the 409 while there is none', () => {
   const file = {
     ...write,
-    ...{ method: 'GET', path: '/file', body: undefined, if_match: undefined },
+    method: 'GET',
+    path: '/file',
+    body: undefined,
+    if_match: undefined,
     file_types: ['application/pdf', 'text/csv'],
   } as never
   const told = openApi([file], errorCatalog).paths['/v1/sites/{site_id}/file']!['get']!

@@ -1,7 +1,7 @@
 import type { Timers } from '@heliograph/domain/clock'
 import type { Log } from '../storage/database.ts'
 
-export interface Periodic {
+interface Periodic {
   /** Ends it; resolves when a run under way is over. */
   stop(): Promise<void>
 }

@@ -35,7 +35,7 @@ export interface SharedStanding {
 }
 
 /** Grants one request among all servers. */
-export type TakeShared = (order: RateOrder, now_ms: number) => Promise<SharedStanding>
+type TakeShared = (order: RateOrder, now_ms: number) => Promise<SharedStanding>
 
 export type RateWindow = Omit<RateOrder, 'limit'> & TimedCounts
 

@@ -17,7 +17,9 @@ export function requireUnchanged(read_only: Fields, current: object): void {
   const errors = Object.keys(read_only)
     .filter((field) => !isSame(field, read_only[field], stored[field]))
     .map((field) => ({
-      ...{ location: 'body', field, code: 'read_only_field' },
+      location: 'body',
+      field,
+      code: 'read_only_field',
       message: 'is read-only and differs from what is stored',
     }))
   if (errors.length > 0) throw new ApiError('validation_error', { errors })

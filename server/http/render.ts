@@ -5,13 +5,13 @@ import { etagFor, etagOf, matches } from './etag.ts'
 import { type Answer, bytesOf } from './execute.ts'
 
 /** What of the request decides how the answer is written. */
-export interface Asked {
+interface Asked {
   accept_encoding: string | undefined
   if_none_match: string | undefined
   is_read: boolean
 }
 
-export interface Rendered {
+interface Rendered {
   status: number
   headers: Record<string, string>
   body: string | Buffer

@@ -222,7 +222,7 @@ const look_statement = `
   select at_ms, counts, ${database_ms} as now_ms from rate_windows
    where subject = $1 and policy = $2`
 
-export async function takeShared(
+async function takeShared(
   db: Database,
   { subject, policy, limit }: RateOrder,
   now_ms: number,

@@ -12,7 +12,7 @@ const timestamp =
 const first_ms = Date.UTC(1970, 0, 1)
 const end_ms = Date.UTC(3000, 0, 1)
 
-export type TimeFault = 'naive_timestamp' | 'invalid_timestamp' | 'invalid_date' | 'out_of_range'
+type TimeFault = 'naive_timestamp' | 'invalid_timestamp' | 'invalid_date' | 'out_of_range'
 
 /**
  * RFC 3339 with an offset, cut to milliseconds; 1970 to 2999. Days and hours that do not exist are

@@ -26,7 +26,7 @@ export interface Input {
   body_bytes: number
 }
 
-export interface Valid {
+interface Valid {
   params: Fields
   /** Without the cursor, which is read into `after`. */
   query: Fields

@@ -21,7 +21,11 @@ async function servedPages(t: TestContext) {
   const web = readWebPages(folder)!
   const { db, drop } = await testDatabase()
   const app = await serve({
-    ...{ endpoints: [], needs: {}, db, log: silent, newId: () => 'test' },
+    endpoints: [],
+    needs: {},
+    db,
+    log: silent,
+    newId: () => 'test',
     clock: { now: () => new Date('2026-06-21T10:00:00Z') },
     timers: { after: () => () => {} },
     options: { documents: web.documents, page: web.page },

@@ -8,7 +8,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { Document } from './serve-options.ts'
 
-export interface WebPages {
+interface WebPages {
   documents: Document[]
   /** The page itself, anew for each who asks: its nonce is good once. */
   page(): Document

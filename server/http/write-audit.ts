@@ -31,7 +31,7 @@ export interface AskedWrite {
 }
 
 /** '' where it has no body. */
-export interface GivenAnswer {
+interface GivenAnswer {
   status: number
   text: string | Buffer
 }
@@ -53,7 +53,9 @@ export function askedWrite(request: {
   return {
     site_id: admission.site?.site_id ?? null,
     caller,
-    ...{ method, url, body },
+    method,
+    url,
+    body,
     request_id: request.id,
     address: request.ip.slice(0, 64),
     idempotency_key: claim?.idempotency_key ?? null,
@@ -92,10 +94,18 @@ export async function noteWrite(
        address, idempotency_key)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning audit_id::text`,
     [
-      ...[of, at, caller.key_id, caller.key_name, write.method, pathOf(write.url)],
-      ...[write.body === undefined ? null : kept(JSON.stringify(write.body, hidden))],
-      ...[answer?.status ?? null, keptAnswer(answer)],
-      ...[write.request_id, write.address, write.idempotency_key && kept(write.idempotency_key)],
+      of,
+      at,
+      caller.key_id,
+      caller.key_name,
+      write.method,
+      pathOf(write.url),
+      write.body === undefined ? null : kept(JSON.stringify(write.body, hidden)),
+      answer?.status ?? null,
+      keptAnswer(answer),
+      write.request_id,
+      write.address,
+      write.idempotency_key && kept(write.idempotency_key),
     ],
   )
   return noted!.audit_id

@@ -1,9 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
-export const outcomes = ['succeeded', 'failed'] as const
+const outcomes = ['succeeded', 'failed'] as const
 export type Outcome = (typeof outcomes)[number]
 
-export interface JobMetrics {
+interface JobMetrics {
   observe(job: string, outcome: Outcome, at_ms: number, elapsed_ms: number): void
 }
 

@@ -96,7 +96,9 @@ test('two run at once beside those that have a turn of their own', async () => {
     ...more,
   })
   const { queue } = queueOf([
-    ...[work('first'), work('second'), work('third')],
+    work('first'),
+    work('second'),
+    work('third'),
     work('soon', { own_turn: true }),
   ])
   const runs = ['first', 'second', 'third', 'soon'].map((name) => queue.runNow(name))

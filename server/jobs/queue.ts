@@ -34,7 +34,7 @@ export interface Jobs {
 /** Another process, or this one, is at the same job. */
 export class JobRunning extends Error {}
 
-export interface QueueOptions {
+interface QueueOptions {
   /** How often a replica looks for runs, 0.5 or more. */
   poll_s: number
   retries_max: number
@@ -45,7 +45,7 @@ export interface QueueOptions {
 /** Some quarter of an hour of retries; the next scheduled run comes all the same. */
 const usual: QueueOptions = { poll_s: 5, retries_max: 5, retry_delay_s: 30 }
 
-export interface QueueNeeds {
+interface QueueNeeds {
   db: Database
   clock: Clock
   log: Log

@@ -41,7 +41,7 @@ const closing_ms_max = 5000
 const logged_max = 10
 const beat_ms = silence_ms_max / 3
 
-export interface ConnectionNeeds {
+interface ConnectionNeeds {
   db: Database
   ingest: Ingest
   clock: Clock
@@ -57,7 +57,7 @@ export interface ConnectionNeeds {
   takeOver(edge: EdgeIdentity, connection: Connection): Promise<void>
 }
 
-export type RefusalCode = Extract<DownMessage, { type: 'refusal' }>['code']
+type RefusalCode = Extract<DownMessage, { type: 'refusal' }>['code']
 
 const closeCodes: Record<RefusalCode, number> = {
   unknown_edge: 1008,

@@ -50,7 +50,7 @@ export type Content =
   | { is: 'refused'; kind: string; reason: string; json: string | null; span: Span | null }
 
 /** From when to when, by their own stamps, the readings or events of a frame are; Unix ms. */
-export interface Span {
+interface Span {
   from_at: number
   to_at: number
 }

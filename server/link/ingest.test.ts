@@ -293,8 +293,14 @@ test('a frame that fails its check is kept aside whole, with an event, and block
 
 test('an event of a kind of device that only a newer edge knows is one of the edge', async () => {
   const event = {
-    ...{ at: noon, source_kind: 'tracker', source_id: '7', code: 'device_offline' },
-    ...{ edge: 'rising', severity: 'major', message: 'it is silent', details: null },
+    at: noon,
+    source_kind: 'tracker',
+    source_id: '7',
+    code: 'device_offline',
+    edge: 'rising',
+    severity: 'major',
+    message: 'it is silent',
+    details: null,
   }
   const frames = [{ seq: 1, kind: 'events', payload: [event, { ...event, source_kind: 'meter' }] }]
   assert.equal((await give(frames)).refused_frames, 0)

@@ -18,13 +18,13 @@ export interface Source {
   epoch: string
 }
 
-export interface PreparedBatch extends Source {
+interface PreparedBatch extends Source {
   frames: readonly PreparedFrame[]
   /** Unix ms. */
   received_at: number
 }
 
-export interface Batch extends Source {
+interface Batch extends Source {
   lane: Lane
   frames: readonly Frame[]
   received_at: number
@@ -41,7 +41,7 @@ export interface Ingested {
   repeated_rows: number
 }
 
-export interface RefusedFrame {
+interface RefusedFrame {
   seq: number
   kind: string
   reason: string
@@ -232,7 +232,10 @@ async function storeRefused(
     )
     const is_inventory = kind === 'inventory'
     await recordEvent(transaction, {
-      ...{ site_id, at: new Date(received_at), source_kind: 'edge', source_id: edge_id },
+      site_id,
+      at: new Date(received_at),
+      source_kind: 'edge',
+      source_id: edge_id,
       ...(is_inventory
         ? { code: 'inventory_rejected', edge: 'rising', severity: 'major' }
         : { code: 'frame_rejected', edge: 'once', severity: 'warning' }),
@@ -252,7 +255,10 @@ async function endRejection(
   const source = { site_id, source_kind: 'edge', source_id: edge_id, code } as const
   if ((await lastEvent(transaction, source))?.edge !== 'rising') return
   await recordEvent(transaction, {
-    ...{ ...source, at: new Date(received_at), edge: 'falling', severity: 'info' },
+    ...source,
+    at: new Date(received_at),
+    edge: 'falling',
+    severity: 'info',
     message: 'the inventory of the edge is accepted',
   })
 }
@@ -275,7 +281,9 @@ async function tellUnknownWords(
   const is_rising = unknown.length > 0
   if (is_rising ? last?.message === message : last?.edge !== 'rising') return
   await recordEvent(transaction, {
-    ...{ ...source, at: new Date(received_at), message },
+    ...source,
+    at: new Date(received_at),
+    message,
     ...(is_rising
       ? { edge: 'rising', severity: 'warning', details: { unknown: unknown.slice(0, 1000) } }
       : { edge: 'falling', severity: 'info' }),

@@ -72,7 +72,9 @@ test('late readings of a battery mark the days that were summed up', async (t) =
   await t.test('who sums a day up has the readings, or finds it marked', async () => {
     await summed()
     const { content } = prepareFrame(frameOf(1, noon - 5 * day_ms), {
-      ...{ site_id, lane: 'live', received_at: noon },
+      site_id,
+      lane: 'live',
+      received_at: noon,
     })
     const { tables } = content as Extract<typeof content, { is: 'readings' }>
     const store = (transaction: Parameters<typeof storeReadings>[0]) =>

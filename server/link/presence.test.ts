@@ -112,7 +112,9 @@ test('an edge that drops is offline until its next hello', async () => {
   const second = await connect(replica)
   const outage = [
     {
-      ...{ edge: 'rising', at: new Date(noon + 1000), severity: 'major' },
+      edge: 'rising',
+      at: new Date(noon + 1000),
+      severity: 'major',
       reason: 'connection_lost',
     },
     { edge: 'falling', at: new Date(noon + 2000), severity: 'info', reason: null },

@@ -70,7 +70,7 @@ export async function inventoryFrame(
   return row ?? null
 }
 
-export interface Greeting {
+interface Greeting {
   agent_version: string
   sent_at: number
   /** Unix ms of the server's clock. */
@@ -111,7 +111,9 @@ export function recordHello(
     if (last?.edge === 'rising') {
       await recordEvent(transaction, {
         ...source,
-        ...{ at: later(new Date(received_at), last.at), edge: 'falling', severity: 'info' },
+        at: later(new Date(received_at), last.at),
+        edge: 'falling',
+        severity: 'info',
         message: 'the edge is connected again',
       })
     }
@@ -140,7 +142,9 @@ export async function recordOffline(
     if (!current || last?.edge === 'rising') return
     await recordEvent(transaction, {
       ...source,
-      ...{ at: later(at, last?.at), edge: 'rising', severity: 'major' },
+      at: later(at, last?.at),
+      edge: 'rising',
+      severity: 'major',
       message: 'the connection of the edge has ended',
       details: { reason },
     })
@@ -233,7 +237,7 @@ function record({ kind, id, comm_state, since, last_ok_at, error, identity }: De
   }
 }
 
-export interface Heard {
+interface Heard {
   /** When the connection began, the database knew of no later sign of the edge. */
   last_seen_at: Date | null
   at: Date
@@ -343,11 +347,20 @@ async function tellMissing(
   await touchAllIn(transaction, site_id, hours)
   const frames = ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0)
   await recordEvent(transaction, {
-    ...{ site_id, at, source_kind: 'edge', source_id: edge_id },
-    ...{ code: 'frames_missing', edge: 'once', severity: 'major' },
+    site_id,
+    at,
+    source_kind: 'edge',
+    source_id: edge_id,
+    code: 'frames_missing',
+    edge: 'once',
+    severity: 'major',
     message: `frames ${first_seq} to ${last_seq}: ${frames} never came and the edge holds them no more`,
     details: {
-      ...{ epoch, frames, first_seq, last_seq, last_seen_at },
+      epoch,
+      frames,
+      first_seq,
+      last_seq,
+      last_seen_at,
       ranges: ranges.slice(0, missing_ranges_max).map(({ first, last }) => [first, last]),
       lost_after,
     },

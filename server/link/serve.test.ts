@@ -121,7 +121,11 @@ test('hello is answered by the welcome and recorded', async () => {
   const edge = await connect({ ...hello, sent_at: noon - 1500, lowest_unacked_seq: 4 })
   const welcome = await edge.until('welcome')
   assert.deepEqual(welcome, {
-    ...{ type: 'welcome', server_time: noon, window_frames: 1000, have: [], inventory: null },
+    type: 'welcome',
+    server_time: noon,
+    window_frames: 1000,
+    have: [],
+    inventory: null,
   })
   assert.deepEqual(
     await database.db.query(
@@ -129,8 +133,11 @@ test('hello is answered by the welcome and recorded', async () => {
     ),
     [
       {
-        ...{ connected_at: new Date(noon), last_seen_at: new Date(noon), agent_version: '1.0.0' },
-        ...{ clock_offset_ms: -1500, acked_below_seq: 1 },
+        connected_at: new Date(noon),
+        last_seen_at: new Date(noon),
+        agent_version: '1.0.0',
+        clock_offset_ms: -1500,
+        acked_below_seq: 1,
       },
     ],
   )
@@ -241,7 +248,12 @@ const status = () => ({
 })
 
 const device = (id: string, error: string | null) => ({
-  ...{ kind: 'inverter', id, comm_state: 'connected', since: noon - 9, last_ok_at: noon, error },
+  kind: 'inverter',
+  id,
+  comm_state: 'connected',
+  since: noon - 9,
+  last_ok_at: noon,
+  error,
   identity: { manufacturer: 'Maker', model: null, serial_number: 'S\0', firmware_version: '1' },
 })
 
@@ -261,7 +273,9 @@ test('a status tells of devices and journal, and frames below its mark are forgo
     ),
     [
       {
-        ...{ clock_offset_ms: 20, journal_depth_frames: 7, journal_depth_bytes: 900 },
+        clock_offset_ms: 20,
+        journal_depth_frames: 7,
+        journal_depth_bytes: 900,
         journal_oldest_at: new Date(noon - 5),
       },
     ],
@@ -415,11 +429,18 @@ test('a status with a device of a kind that only a newer edge knows has the othe
   const client = await connectEdge(port, hello)
   clients.push(client)
   const device = {
-    ...{ kind: 'tracker', id: '7', comm_state: 'connected', since: noon },
-    ...{ last_ok_at: noon, error: null, identity: null },
+    kind: 'tracker',
+    id: '7',
+    comm_state: 'connected',
+    since: noon,
+    last_ok_at: noon,
+    error: null,
+    identity: null,
   }
   client.send({
-    ...{ type: 'status', at: noon, lowest_unacked_seq: 1 },
+    type: 'status',
+    at: noon,
+    lowest_unacked_seq: 1,
     journal: { depth_frames: 0, depth_bytes: 0, oldest_at: null },
     devices: [device, { ...device, kind: 'meter' }],
   })
@@ -437,7 +458,10 @@ test('no claim of what was acknowledged makes the server drop frames that never 
   liar.batch('live', [inverterFrame(1, noon, 1)])
   await liar.untilAcked(1)
   liar.send({
-    ...{ type: 'status', at: noon, lowest_unacked_seq: Number.MAX_SAFE_INTEGER, devices: [] },
+    type: 'status',
+    at: noon,
+    lowest_unacked_seq: Number.MAX_SAFE_INTEGER,
+    devices: [],
     journal: { depth_frames: 0, depth_bytes: 0, oldest_at: null },
   })
   liar.batch('live', [inverterFrame(2, noon + 1, 2)])

@@ -15,7 +15,7 @@ import { authenticateEdge, type EdgeIdentity } from './presence.ts'
 /** Connections of one edge beside that of its agent: importers, and who has said no hello yet. */
 const others_max = 3
 
-export interface LinkNeeds {
+interface LinkNeeds {
   /** The API's own server; no one else takes its upgrades. */
   server: HttpServer | HttpsServer
   db: Database

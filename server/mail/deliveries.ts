@@ -64,8 +64,14 @@ export async function settleMail(
        last_error = $7, ended_at = $8
      where site_id = $1 and mail_id = $2 and tries = $3 and state = 'waiting'`,
     [
-      ...[site_id, mail_id, tries, state, again_at],
-      ...[is_sent ? said : null, is_sent ? null : said, state === 'waiting' ? null : now],
+      site_id,
+      mail_id,
+      tries,
+      state,
+      again_at,
+      is_sent ? said : null,
+      is_sent ? null : said,
+      state === 'waiting' ? null : now,
     ],
   )
 }
@@ -88,7 +94,7 @@ export async function forgetMails(db: Queries, now: Date): Promise<void> {
 }
 
 /** The file that goes with a mail; null when it is no longer kept. */
-export interface ReportFile {
+interface ReportFile {
   bytes: Uint8Array
   file_name: string
   content_type: string

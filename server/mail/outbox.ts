@@ -37,10 +37,16 @@ export async function queueMail(db: Queries, mail: QueuedMail): Promise<void> {
        case when $10::text is not null then now() end)
      on conflict (site_id, dedup_key, recipient) do nothing`,
     [
-      ...[mail.site_id, mail.dedup_key, mail.recipient.replaceAll('\0', '')],
-      ...[singleLine(mail.subject, subject_characters_max), plainText(mail.text)],
-      ...[mail.attach_run_id ?? null, mail.link_path ?? null, mail.not_before ?? null],
-      ...[reason === null ? 'waiting' : 'unsendable', reason],
+      mail.site_id,
+      mail.dedup_key,
+      mail.recipient.replaceAll('\0', ''),
+      singleLine(mail.subject, subject_characters_max),
+      plainText(mail.text),
+      mail.attach_run_id ?? null,
+      mail.link_path ?? null,
+      mail.not_before ?? null,
+      reason === null ? 'waiting' : 'unsendable',
+      reason,
     ],
   )
   if (queued > 0) await db.execute(`select pg_notify($1, '')`, [queued_channel])

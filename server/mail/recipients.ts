@@ -7,7 +7,7 @@ import { hash, randomBytes } from 'node:crypto'
 import type { Queries } from '../storage/database.ts'
 import { queueMail } from './outbox.ts'
 
-export const link_days = 7
+const link_days = 7
 const day_ms = 86_400_000
 /** Questions of a client a day: a key that changes its recipients again and again asks no more. */
 const asked_per_day_max = 100

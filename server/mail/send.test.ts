@@ -27,14 +27,23 @@ after(() => database.drop())
 beforeEach(() => database.db.execute('delete from mail_outbox'))
 
 const mailOf = (given: Partial<QueuedMail> = {}): QueuedMail => ({
-  ...{ site_id, dedup_key: 'one', recipient: 'ops@example.com', subject: 'One', text: 'Text' },
+  site_id,
+  dedup_key: 'one',
+  recipient: 'ops@example.com',
+  subject: 'One',
+  text: 'Text',
   ...given,
 })
 const queue = (given?: Partial<QueuedMail>) => queueMail(database.db, mailOf(given))
 
 const settings: MailSettings = {
-  ...{ host: '127.0.0.1', port: 1, tls: 'off', ca: null, login: null },
-  ...{ from: 'plants@heliograph.example', public_url: null },
+  host: '127.0.0.1',
+  port: 1,
+  tls: 'off',
+  ca: null,
+  login: null,
+  from: 'plants@heliograph.example',
+  public_url: null,
 }
 
 /** A mail server that answers as it is told, by recipient. */
@@ -49,7 +58,10 @@ function scripted(answers: Record<string, Handover> = {}) {
     },
   }
   const sending: Sending = {
-    ...{ db: database.db, clock: time.clock, log: silent, mail: { settings, mailer } },
+    db: database.db,
+    clock: time.clock,
+    log: silent,
+    mail: { settings, mailer },
     signal: new AbortController().signal,
     isWithheld: async ({ run_id }) => withheld.has(run_id),
   }

@@ -97,7 +97,9 @@ async function compose(
     ...(link_path === null || public_url === null ? [] : [public_url + link_path]),
   ]
   return {
-    ...{ message_id: messageIdOf(delivery, from), recipient, subject },
+    message_id: messageIdOf(delivery, from),
+    recipient,
+    subject,
     text: `${paragraphs.join('\n\n')}\n`,
     written_at: delivery.queued_at,
     attachment: fits ? file : null,

@@ -21,14 +21,22 @@ const wayOf = (environment: Record<string, string>) => {
 test('no mail server is as good a setting as one', () => {
   assert.equal(read({}), null)
   assert.deepEqual(read({ SMTP_HOST: 'mail.example.com' }), {
-    ...{ host: 'mail.example.com', port: 587, tls: 'starttls', ca: null, login: null },
-    ...{ from: 'plants@example.com', public_url: null },
+    host: 'mail.example.com',
+    port: 587,
+    tls: 'starttls',
+    ca: null,
+    login: null,
+    from: 'plants@example.com',
+    public_url: null,
   })
 })
 
 test('TLS is required but on loopback, unless it is switched off', () => {
   assert.deepEqual(wayOf({ SMTP_HOST: 'mail.example.com', SMTP_PORT: '465' }), [
-    ...['mail.example.com', 465, 'implicit', null],
+    'mail.example.com',
+    465,
+    'implicit',
+    null,
   ])
   assert.deepEqual(wayOf({ SMTP_HOST: 'mail.example.com', SMTP_TLS: 'implicit' })[1], 465)
   assert.deepEqual(wayOf({ SMTP_HOST: 'mail.example.com', SMTP_TLS: 'off' })[2], 'off')
@@ -48,7 +56,10 @@ test('an address says it all in one', () => {
     ['mail.example.com', 465, 'implicit', login],
   )
   assert.deepEqual(wayOf({ SMTP_URL: 'smtp://mail.example.com:2525/' }), [
-    ...['mail.example.com', 2525, 'starttls', null],
+    'mail.example.com',
+    2525,
+    'starttls',
+    null,
   ])
   assert.deepEqual(wayOf({ SMTP_URL: 'smtp://[::1]:2525' }), ['::1', 2525, 'off', null])
   assert.deepEqual(wayOf({ SMTP_URL: 'smtp://mail.example.com', SMTP_TLS: 'off' })[2], 'off')

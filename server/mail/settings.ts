@@ -5,8 +5,8 @@ import { createSecureContext } from 'node:tls'
 import type { Settings } from '@heliograph/domain/settings'
 import { isMailAddress } from './address.ts'
 
-export const tlsKinds = ['starttls', 'implicit', 'off'] as const
-export type TlsKind = (typeof tlsKinds)[number]
+const tlsKinds = ['starttls', 'implicit', 'off'] as const
+type TlsKind = (typeof tlsKinds)[number]
 
 export interface MailSettings {
   host: string

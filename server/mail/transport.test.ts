@@ -20,8 +20,15 @@ const mail: OutgoingMail = {
 }
 
 const header_names = new Set([
-  ...['from', 'to', 'subject', 'date', 'message-id', 'auto-submitted'],
-  ...['mime-version', 'content-type', 'content-transfer-encoding'],
+  'from',
+  'to',
+  'subject',
+  'date',
+  'message-id',
+  'auto-submitted',
+  'mime-version',
+  'content-type',
+  'content-transfer-encoding',
 ])
 
 async function sinkOf(t: TestContext, options: SMTPServerOptions = {}) {
@@ -206,15 +213,13 @@ test('a server that says nothing, or never enough, is left', { timeout: 10_000 }
     })
     const { port } = server.address() as AddressInfo
     const settings: MailSettings = {
-      ...{
-        host: '127.0.0.1',
-        port,
-        tls: 'off',
-        ca: null,
-        login: null,
-        from: 'a@b.example',
-        public_url: null,
-      },
+      host: '127.0.0.1',
+      port,
+      tls: 'off',
+      ca: null,
+      login: null,
+      from: 'a@b.example',
+      public_url: null,
     }
     return openMailer(settings, limits).send(mail, forever)
   }

@@ -22,7 +22,7 @@ export interface OutgoingMail {
  * - `deferred`: it may take this mail later;
  * - `unreachable`: no mail can be handed over now: it does not answer, or refuses us.
  */
-export type Outcome = 'sent' | 'refused' | 'deferred' | 'unreachable'
+type Outcome = 'sent' | 'refused' | 'deferred' | 'unreachable'
 
 export interface Handover {
   outcome: Outcome

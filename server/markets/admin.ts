@@ -190,7 +190,7 @@ export async function createSimulatedMarket(
   return demandMarket({ db }, simulated_market)
 }
 
-export interface ExchangeRate {
+interface ExchangeRate {
   currency: string
   /** YYYY-MM-DD. */
   valid_from: string

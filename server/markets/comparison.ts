@@ -5,7 +5,7 @@ import { priceOf } from './micro.ts'
 import type { Market } from './price-store.ts'
 import type { MarketComparison, SpreadReason } from './schemas.ts'
 
-export interface Compared {
+interface Compared {
   market: Market
   day: DayOfMarket
   /** What one of its currency is in the base currency; null: no rate is set. */

@@ -104,10 +104,14 @@ export function dayOf(
   return {
     slots,
     statistics: priceStatistics(slots, {
-      ...{ timezone: market.timezone, light, until_ms: base_until_ms },
+      timezone: market.timezone,
+      light,
+      until_ms: base_until_ms,
     }),
     facts: {
-      ...{ target_date, currency: market.currency, resolution_minutes },
+      target_date,
+      currency: market.currency,
+      resolution_minutes,
       ...counts,
       base_until_at: counts.due_period_count > 0 ? iso(base_until_ms) : null,
       status: statusOf({ ...counts, known_due_count }),

@@ -11,8 +11,12 @@ import { storePrices } from './publications.ts'
 const store = (db: Database, market_code: string, periods: PricePeriod[]) =>
   db.transaction((tx) =>
     storePrices(tx, {
-      ...{ market_code, kind: 'day_ahead', source: 'csv', document_id: 'd0c' },
-      ...{ published_at: new Date('2026-06-20T10:57Z'), fetched_at: new Date('2026-06-20T11:00Z') },
+      market_code,
+      kind: 'day_ahead',
+      source: 'csv',
+      document_id: 'd0c',
+      published_at: new Date('2026-06-20T10:57Z'),
+      fetched_at: new Date('2026-06-20T11:00Z'),
       periods,
     }),
   )
@@ -265,7 +269,10 @@ test('the list of markets', async (t) => {
     const run = (text: string) =>
       fetchPrices(
         {
-          ...{ db, clock, log, signal: new AbortController().signal },
+          db,
+          clock,
+          log,
+          signal: new AbortController().signal,
           settings: { entsoe_token: null, entsoe_url: 'http://x', energy_charts_url: 'http://x' },
         },
         async () => ({ status: 200, text }),
@@ -327,14 +334,21 @@ test('markets beside each other', async (t) => {
   const compare = async () => (await get('/markets/compare')).body
   const brief = (body: { data: Record<string, unknown>[] }) =>
     body.data.map((each) => [
-      ...[each['market_code'], each['rank'], each['base_price_per_mwh'], each['fx_rate_to_base']],
-      ...[each['spread_to_home_per_mwh'], each['spread_reason']],
+      each['market_code'],
+      each['rank'],
+      each['base_price_per_mwh'],
+      each['fx_rate_to_base'],
+      each['spread_to_home_per_mwh'],
+      each['spread_reason'],
     ])
 
   await t.test('without an assignment there is no home, without a rate no rank', async () => {
     const body = await compare()
     assert.deepEqual(body.meta, {
-      ...{ count: 5, target_date: '2026-06-21', home_market_code: null, base_currency: 'EUR' },
+      count: 5,
+      target_date: '2026-06-21',
+      home_market_code: null,
+      base_currency: 'EUR',
     })
     assert.deepEqual(brief(body), [
       ['AT', 1, 70, 1, null, 'no_home_market'],
@@ -349,9 +363,7 @@ test('markets beside each other', async (t) => {
     await assign(db, 1, 'DE-LU', '2026-01-01')
     const without_rate = await compare()
     assert.equal(without_rate.meta.home_market_code, 'DE-LU')
-    assert.deepEqual(brief(without_rate).at(-1), [
-      ...['PLX', null, 425, null, null, 'no_exchange_rate'],
-    ])
+    assert.deepEqual(brief(without_rate).at(-1), ['PLX', null, 425, null, null, 'no_exchange_rate'])
     await db.execute(
       "insert into exchange_rates (currency, valid_from, per_eur) values ('PLN', '2026-01-01', 4.25)",
     )

@@ -53,7 +53,10 @@ async function followed(t: TestContext) {
       asked.length = 0
       await fetchPrices(
         {
-          ...{ db, clock, log, signal: new AbortController().signal },
+          db,
+          clock,
+          log,
+          signal: new AbortController().signal,
           settings: { entsoe_token: 'sesame', entsoe_url: url, energy_charts_url: url },
         },
         createGet({ timeout_ms, bytes_max: 100_000 }),
@@ -124,7 +127,8 @@ const nonsense: [name: string, answer: Answer, why: RegExp][] = [
     'another currency without a rate',
     xml(
       series({
-        ...{ start: '2026-06-21T22:00Z', end: '2026-06-22T22:00Z' },
+        start: '2026-06-21T22:00Z',
+        end: '2026-06-22T22:00Z',
         resolution: 'PT60M',
         prices: [1],
         currency: 'UAH',

@@ -19,7 +19,7 @@ export interface PriceSettings {
   energy_charts_url: string
 }
 
-export interface FetchContext {
+interface FetchContext {
   db: Database
   clock: Clock
   log: Log

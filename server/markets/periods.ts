@@ -51,7 +51,7 @@ export function deliveryDates({ start_ms, end_ms }: PeriodSpan, timezone: string
 /** A curve that contradicts itself. */
 export class CurveFault extends Error {}
 
-export interface Curve extends PeriodSpan {
+interface Curve extends PeriodSpan {
   resolution_ms: number
   /** Positions count from 1, in any order. */
   points: readonly { position: number; price_micro: number }[]

@@ -75,7 +75,11 @@ test('prices in force never overlap, only finer or equal ones replace, revisions
 const store = (market_code: string, periods: PricePeriod[], fetched_at = '2026-06-20T11:00Z') =>
   database.db.transaction((tx) =>
     storePrices(tx, {
-      ...{ market_code, kind: 'day_ahead', source: 'csv', document_id: null, published_at: null },
+      market_code,
+      kind: 'day_ahead',
+      source: 'csv',
+      document_id: null,
+      published_at: null,
       fetched_at: new Date(fetched_at),
       periods,
     }),
@@ -86,12 +90,18 @@ test('a changed price is a new revision, the old one is kept, reads give the new
   const prices = createPriceStore(database.db)
   const first = [period(0, 1, 10_000), period(1, 1, -1), period(2, 1, 4_000_000_000)]
   assert.deepEqual(await store('BG', first), {
-    ...{ added_count: 3, changed_count: 0, unchanged_count: 0, coarser_count: 0 },
+    added_count: 3,
+    changed_count: 0,
+    unchanged_count: 0,
+    coarser_count: 0,
   })
   assert.deepEqual(await prices.dayAhead('BG', all), first)
   const second = [first[0]!, period(1, 1, 20), period(3, 1, 5)]
   assert.deepEqual(await store('BG', second, '2026-06-22T08:00Z'), {
-    ...{ added_count: 1, changed_count: 1, unchanged_count: 1, coarser_count: 0 },
+    added_count: 1,
+    changed_count: 1,
+    unchanged_count: 1,
+    coarser_count: 0,
   })
   assert.deepEqual(await prices.dayAhead('BG', all), [first[0], second[1], first[2], second[2]])
   const kept = await database.db.query(

@@ -5,7 +5,7 @@ import { decimalOf } from './micro.ts'
 import type { PeriodSpan, PricePeriod } from './periods.ts'
 import { type PriceKind, type PriceSource, readRate } from './price-store.ts'
 
-export interface Publication {
+interface Publication {
   market_code: string
   kind: PriceKind
   source: PriceSource
@@ -29,7 +29,7 @@ interface Known extends PricePeriod {
   revision: number
 }
 
-export interface Revision {
+interface Revision {
   replaced: Known[]
   taken: Known[]
   unchanged_count: number
@@ -151,7 +151,12 @@ async function insert(
      select $1, $2, $3, $4, $5, $6, d.*
      from unnest($7::timestamptz[], $8::timestamptz[], $9::numeric[], $10::int[]) as d`,
     [
-      ...[market_code, kind, source, document_id, published_at, fetched_at],
+      market_code,
+      kind,
+      source,
+      document_id,
+      published_at,
+      fetched_at,
       taken.map(({ start_ms }) => iso(start_ms)),
       taken.map(({ end_ms }) => iso(end_ms)),
       taken.map(({ price_micro }) => decimalOf(price_micro)),

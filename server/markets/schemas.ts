@@ -65,7 +65,7 @@ export const MarketRecord = Type.Object(
   closed('Market'),
 )
 
-export const MarketPrice = Type.Object(
+const MarketPrice = Type.Object(
   {
     start_at: At('Start of the period, inclusive.'),
     end_at: At('End of the period, exclusive.'),
@@ -162,7 +162,7 @@ const ComparedPeriod = Type.Object(
 const reasons = ['no_exchange_rate', 'no_home_market', 'prices_incomplete'] as const
 export type SpreadReason = (typeof reasons)[number]
 
-export const ComparedMarket = Type.Object(
+const ComparedMarket = Type.Object(
   {
     market_code: Type.String(),
     name: Type.String(),

@@ -20,7 +20,8 @@ const figures = (
   until_ms = day_end_ms,
 ) =>
   priceStatistics(slots, {
-    ...{ timezone: 'Europe/Berlin', until_ms },
+    timezone: 'Europe/Berlin',
+    until_ms,
     light: light && (({ start_ms }) => light(new Date(start_ms).getUTCHours())),
   })
 const ascending = Array.from({ length: 24 }, (_, hour) => hour * 1_000_000)

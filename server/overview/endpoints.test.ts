@@ -136,7 +136,9 @@ test('plant', async (t) => {
 
   await t.test('alerts that are not resolved are counted, for who may read them', async () => {
     assert.deepEqual((await get('/overview')).body.alerts, {
-      ...{ active: 0, acknowledged: 0, critical: 0 },
+      active: 0,
+      acknowledged: 0,
+      critical: 0,
     })
     await db.query(`
       INSERT INTO alerts (site_id, dedup_key, code, title, message, category, severity, status,

@@ -25,8 +25,8 @@ export const PlantEnergy = Type.Object({
 })
 
 /** A year of many loggers takes a while to add up, and its hours change every few minutes. */
-export const fresh_ms = 60_000
-export const oldest_ms = 180_000
+const fresh_ms = 60_000
+const oldest_ms = 180_000
 
 /** By site. */
 export function createPlantEnergy(

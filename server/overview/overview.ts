@@ -17,12 +17,11 @@ import { PlantStatus, plantStatus } from './status.ts'
 import { StationNow, stationNow } from './weather.ts'
 
 /** Sections beyond those of the specification: each needs a scope of its own. */
-export const sections = ['curtailment', 'bess', 'alerts'] as const
-export type Section = (typeof sections)[number]
+const sections = ['curtailment', 'bess', 'alerts'] as const
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
-export const AlertsNow = Type.Object(
+const AlertsNow = Type.Object(
   {
     active: Count('Alerts that are active, suppressed ones among them.'),
     acknowledged: Count('Alerts that are acknowledged.'),
@@ -60,7 +59,7 @@ export const Overview = Type.Object(
   { additionalProperties: false, $id: 'Overview' },
 )
 
-export interface OverviewParts {
+interface OverviewParts {
   live: LivePlant
   nodes: readonly LiveNode[]
   site: Site
@@ -88,9 +87,12 @@ export function overviewOf(parts: OverviewParts): Overview {
   return {
     // The site as it was listed, with health and alerts of this very moment.
     site: {
-      ...{ ...site, health_status, health_reasons },
+      ...site,
+      health_status,
+      health_reasons,
       ...(parts.may_read_alerts && {
-        ...{ active_alert_count: active, highest_alert_severity: highest_active },
+        active_alert_count: active,
+        highest_alert_severity: highest_active,
       }),
     },
     generated_at: situation.now.toISOString(),

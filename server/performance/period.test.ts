@@ -92,7 +92,8 @@ test('one part in a hundred that is missing is seen', () => {
       const gap = new Set(light.slice(light.length >> 1).slice(0, Math.ceil(light.length / 100)))
       if (gap.size < 5) continue
       const covered_s = coveredOf(date, place, {
-        ...{ step_ms: 10_000, from_ms: 0 },
+        step_ms: 10_000,
+        from_ms: 0,
         is_read: (time_ms) => !gap.has(Math.floor(time_ms / minute_ms) * minute_ms),
       })
       const coverage = coverageOf(covered_s, daylight_s)!

@@ -59,7 +59,7 @@ export const loggerStatusRule =
   '`online`: all else.'
 
 export const edgeCommStates = ['connected', 'backfilling', 'disconnected', 'unknown'] as const
-export type EdgeCommState = (typeof edgeCommStates)[number]
+type EdgeCommState = (typeof edgeCommStates)[number]
 
 export const edgeCommRule =
   'The link of the edge agent that serves the logger. `connected`: heard of in the last 60 s. ' +
@@ -67,7 +67,7 @@ export const edgeCommRule =
   '`disconnected`: not heard of. `unknown`: never heard of.'
 
 /** Of the edge agent, as the server has heard of it. */
-export interface EdgeVitals {
+interface EdgeVitals {
   last_seen_at: Date | null
   journal_oldest_at: Date | null
 }

@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
 
 const energyTodaySources = ['inverter_counter', 'hourly_sums', 'mixed'] as const
-export type EnergyTodaySource = (typeof energyTodaySources)[number]
+type EnergyTodaySource = (typeof energyTodaySources)[number]
 
 export const energyToday = {
   energy_today_kwh: Nullable(
@@ -30,7 +30,7 @@ export const energyToday = {
   ),
 }
 
-export interface EnergyToday {
+interface EnergyToday {
   energy_today_kwh: number | null
   energy_source: EnergyTodaySource | null
 }

@@ -16,7 +16,7 @@ export const At = (description: string) => Type.String({ format: 'date-time', de
 
 export const liveQualities = [...qualities, 'stale', 'missing'] as const
 
-export type Frame = Static<typeof Frame>
+type Frame = Static<typeof Frame>
 const Frame = Type.Object({
   measured_at: Nullable(At('When the edge measured this; null if nothing was ever measured.')),
   received_at: Nullable(At('When the server received it.')),

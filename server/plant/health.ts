@@ -9,7 +9,7 @@ import {
 import type { Situation } from './situation.ts'
 
 export const healthStatuses = ['healthy', 'degraded', 'offline', 'unknown'] as const
-export type HealthStatus = (typeof healthStatuses)[number]
+type HealthStatus = (typeof healthStatuses)[number]
 
 export const healthRule =
   '`unknown`: no logger ever delivered a reading. `offline`: none did for 15 minutes, not ' +
@@ -27,7 +27,7 @@ export interface LoggerVitals {
   data_at: Date | null
 }
 
-export interface Health {
+interface Health {
   health_status: HealthStatus
   /**
    * `edge_offline`, `critical_alerts:2` (how many), `logger_offline:3`, `logger_no_data:3`,
@@ -36,7 +36,7 @@ export interface Health {
   health_reasons: string[]
 }
 
-export interface Judged {
+interface Judged {
   /** Those in the inventory; retired ones are not among them. */
   loggers: readonly LoggerVitals[]
   inverters: readonly InverterVitals[]

@@ -97,7 +97,9 @@ test('moved channels and instruments', async (t) => {
        where code = 'channels_renumbered' and source_kind = 'node'`,
     )
     assert.deepEqual(event, {
-      ...{ at: new Date(noon + seq), edge: 'once', severity: 'warning' },
+      at: new Date(noon + seq),
+      edge: 'once',
+      severity: 'warning',
       message:
         'the site file moves channels of node ts-1: readings until now at positions ' +
         '0, 1 stand under another name or none',

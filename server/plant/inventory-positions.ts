@@ -36,8 +36,13 @@ export async function tellMovedPositions(
   for (const { kind, id, positions } of movedDevices(former, announced)) {
     const list = kind === 'station' ? 'instruments' : 'channels'
     await recordEvent(transaction, {
-      ...{ site_id, at, source_kind: kind, source_id: id, code },
-      ...{ edge: 'once', severity: 'warning' },
+      site_id,
+      at,
+      source_kind: kind,
+      source_id: id,
+      code,
+      edge: 'once',
+      severity: 'warning',
       message:
         `the site file moves ${list} of ${kind} ${id}: readings until now at positions ` +
         `${positions.map(({ position }) => position).join(', ')} stand under another name or none`,

@@ -28,7 +28,10 @@ const announce = (
   { at = noon, epoch = 'a', lane = 'live' }: Arrival = {},
 ) =>
   ingest.ingest({
-    ...{ site_id, edge_id, epoch, lane },
+    site_id,
+    edge_id,
+    epoch,
+    lane,
     frames: [inventoryFrame(seq, site)],
     received_at: at,
   })
@@ -47,8 +50,12 @@ test('an announced site is in the tables, with the capacity of its modules', asy
     ),
     [[1, 'South', 54, '2024-05-01'] as const, [2, 'East', 18, null] as const].map(
       ([logger_id, name, dc_capacity_kwp, commissioned_date]) => ({
-        ...{ logger_id, name, dc_capacity_kwp, commissioned_date },
-        ...{ created_at: new Date(noon), retired_at: null },
+        logger_id,
+        name,
+        dc_capacity_kwp,
+        commissioned_date,
+        created_at: new Date(noon),
+        retired_at: null,
       }),
     ),
   )
@@ -59,7 +66,12 @@ test('an announced site is in the tables, with the capacity of its modules', asy
     ),
     [[1, 3, 3, 5, 36, 1] as const, [1, 3, 2, 2, 18, 2] as const, [2, 3, 1, 2, 18, 3] as const].map(
       ([logger_id, phase_count, mppt_count, string_count, dc_capacity_kwp, modbus_unit_id]) => ({
-        ...{ logger_id, phase_count, mppt_count, string_count, dc_capacity_kwp, modbus_unit_id },
+        logger_id,
+        phase_count,
+        mppt_count,
+        string_count,
+        dc_capacity_kwp,
+        modbus_unit_id,
       }),
     ),
   )
@@ -76,7 +88,12 @@ test('an announced site is in the tables, with the capacity of its modules', asy
       [4, 2, null, null, false, 0] as const,
     ].map(
       ([string_index, mppt_index, combiner_id, combiner_input, connected, dc_capacity_kwp]) => ({
-        ...{ string_index, mppt_index, combiner_id, combiner_input, connected, dc_capacity_kwp },
+        string_index,
+        mppt_index,
+        combiner_id,
+        combiner_input,
+        connected,
+        dc_capacity_kwp,
       }),
     ),
   )
@@ -186,7 +203,10 @@ test('a value that only a newer edge knows costs its field or its device alone',
   logger!.stations!.push(other_station)
   Object.assign(newer.meters![0]!, { role: 'storage' })
   const node = (node_id: string, node_number: number, kind: string) => ({
-    ...{ node_id, node_number, name: node_id, type: 'tracker' as never },
+    node_id,
+    node_number,
+    name: node_id,
+    type: 'tracker' as never,
     channels: [{ channel: 'c', kind: kind as never, label: 'C' }],
   })
   newer.nodes = [node('known', 1, 'door'), node('newer', 2, 'vibration')]
@@ -215,7 +235,9 @@ test('a value that only a newer edge knows costs its field or its device alone',
   assert.deepEqual(
     [risen!['source_id'], risen!['edge'], risen!['severity'], risen!['details']],
     [
-      ...[edge_id, 'rising', 'warning'],
+      edge_id,
+      'rising',
+      'warning',
       {
         unknown: [
           `locations[${announced.locations.length - 1}].type 'lake' (taken for other)`,

@@ -25,8 +25,8 @@ const {
   ...measuredOfInverter
 } = measured('inverter')
 
-export type Mppt = Static<typeof Mppt>
-export const Mppt = Type.Object(
+type Mppt = Static<typeof Mppt>
+const Mppt = Type.Object(
   {
     mppt_index: Type.Integer({ minimum: 0, description: 'MPPT input, counted from 0.' }),
     dc_voltage_v: quantity('dc_voltage_v'),

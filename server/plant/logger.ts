@@ -125,7 +125,7 @@ export interface EdgeRow {
 }
 
 /** What a logger is judged and summed by, of each inverter in service. */
-export interface InverterOfLogger extends InverterVitals, DayCounter {
+interface InverterOfLogger extends InverterVitals, DayCounter {
   dc_capacity_kwp: number
 }
 

@@ -1,7 +1,7 @@
 /** Which way panels face, in a word. */
 
 export const orientations = ['north', 'east', 'south', 'west', 'flat', 'mixed'] as const
-export type Orientation = (typeof orientations)[number]
+type Orientation = (typeof orientations)[number]
 
 /** Panels this flat face the sky, whatever their azimuth. */
 const flat_below_deg = 3

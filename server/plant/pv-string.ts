@@ -48,7 +48,7 @@ export function pvStringRecord(row: PvStringRow): PvString {
   }
 }
 
-export const stringStatuses = [
+const stringStatuses = [
   'ok',
   'zero_current',
   'reverse_current',
@@ -58,7 +58,7 @@ export const stringStatuses = [
 ] as const
 export type StringStatus = (typeof stringStatuses)[number]
 
-export const stringStatusRule =
+const stringStatusRule =
   '`disconnected`: nothing is connected to the input. `asleep`: not measured, or no current, ' +
   'with the sun less than 3° above the horizon. `no_data`: not measured, or not lately. ' +
   '`reverse_current`: below -0.5 A. `zero_current`: below 0.1 A while the median of the ' +

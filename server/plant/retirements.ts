@@ -29,8 +29,13 @@ export async function tellRetirements(
     )
     for (const { id, leaves } of changed) {
       await recordEvent(transaction, {
-        ...{ site_id, at, source_kind: kind, source_id: id, code: 'device_retired' },
-        ...{ edge: leaves ? 'rising' : 'falling', severity: 'info' },
+        site_id,
+        at,
+        source_kind: kind,
+        source_id: id,
+        code: 'device_retired',
+        edge: leaves ? 'rising' : 'falling',
+        severity: 'info',
         message: leaves
           ? `${kind} ${id} is no longer in the site file`
           : `${kind} ${id} is in the site file again`,

@@ -25,7 +25,10 @@ test('the sun tells night from day; without a position nobody knows', () => {
 
 test('a logger is offline after a quarter of an hour without a reading, the night not counted', () => {
   const facts = {
-    ...{ timezone: 'Europe/Berlin', latitude: 48.62, longitude: 12.17, elevation_m: 410 },
+    timezone: 'Europe/Berlin',
+    latitude: 48.62,
+    longitude: 12.17,
+    elevation_m: 410,
     poll: null,
   }
   /** Hours and minutes of UTC since when silence means offline, with the edge heard so long ago. */

@@ -39,7 +39,7 @@ export interface Catalog {
 
 export type Parameters = Record<string, unknown>
 
-export interface CheckedParameters {
+interface CheckedParameters {
   /** To be used where there are no violations. */
   parameters: Parameters
   violations: readonly Violation[]

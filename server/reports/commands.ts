@@ -50,7 +50,7 @@ async function limitRecipients(
   })
 }
 
-export interface Actor {
+interface Actor {
   tx: Transaction
   site_id: string
   caller: Caller

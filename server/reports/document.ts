@@ -25,7 +25,7 @@ export interface Figure {
 }
 
 /** A line of a bar or line chart: one value per entry of the chart's `x`, null where unknown. */
-export interface ChartSeries {
+interface ChartSeries {
   label: string
   values: (number | null)[]
   kind?: 'bar' | 'line'

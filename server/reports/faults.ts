@@ -37,7 +37,7 @@ const faults = {
   },
 } as const satisfies Record<string, { is_final: boolean; message: string }>
 
-export type FaultCode = keyof typeof faults
+type FaultCode = keyof typeof faults
 
 export const failureOf = (code: FaultCode): RunFailure => ({ code, message: faults[code].message })
 

@@ -87,7 +87,8 @@ test('a subscription that is due is made, mailed and told, and is due again', as
     first_mail!.text.includes('can be downloaded') && !first_mail!.text.includes('attached'),
   )
   const mail = {
-    ...{ subject: 'Every morning: Park, 2026-06-20', attach_run_id: run.run_id },
+    subject: 'Every morning: Park, 2026-06-20',
+    attach_run_id: run.run_id,
     link_path: `/sites/a/reports`,
   }
   assert.deepEqual(mails, [

@@ -35,13 +35,13 @@ import {
 } from './template.ts'
 
 /** Shorter than the lease, so that no run is taken over that is still being made. */
-export const run_ms_max = 150_000
+const run_ms_max = 150_000
 /** The job makes room for others then, though runs wait, and asks to go on. */
 const job_ms_max = 30_000
 /** Before the second attempt, and twice that before the third. */
 const retry_ms = 60_000
 
-export interface ReportWriter {
+interface ReportWriter {
   write: WriteReport
   close(): Promise<void> | void
 }

@@ -36,7 +36,7 @@ export const one_off_fields = {
   ),
 }
 const OneOffOrder = Type.Object(one_off_fields)
-export type OneOffOrder = Static<typeof OneOffOrder>
+type OneOffOrder = Static<typeof OneOffOrder>
 
 const longest_days: Readonly<Record<TemplatePeriod, number>> = {
   day: 1,

@@ -6,7 +6,7 @@
 import type { TemplatePeriod } from './template.ts'
 
 export const frequencies = ['daily', 'weekly', 'monthly', 'quarterly'] as const
-export type Frequency = (typeof frequencies)[number]
+type Frequency = (typeof frequencies)[number]
 
 export const reportPeriods = [
   'previous_day',
@@ -26,7 +26,7 @@ export const templatePeriodOf: Readonly<Record<ReportPeriod, TemplatePeriod>> = 
   year_to_date: 'year',
 }
 
-export type DayOfMonth = number | 'last'
+type DayOfMonth = number | 'last'
 
 export interface ReportSchedule {
   frequency: Frequency

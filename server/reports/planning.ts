@@ -14,7 +14,7 @@ import {
   setNextRun,
 } from './subscriptions.ts'
 
-export interface PlanningContext {
+interface PlanningContext {
   db: Database
   clock: Clock
   log: Log

@@ -7,7 +7,11 @@ import type { ClaimedRun, FinishedFile } from './runs.ts'
 
 function subjectOf(name: string, site_name: string): string {
   const run = {
-    ...{ site_id: 'a', run_id: 'r', name, timezone: 'UTC', recipients: ['one@example.com'] },
+    site_id: 'a',
+    run_id: 'r',
+    name,
+    timezone: 'UTC',
+    recipients: ['one@example.com'],
     period_start_at: new Date('2026-06-01T00:00:00Z'),
     period_end_at: new Date('2026-07-01T00:00:00Z'),
   } as ClaimedRun

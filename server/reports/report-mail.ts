@@ -62,7 +62,11 @@ function subjectOf(run: ClaimedRun, site_name: string): string {
 }
 
 const about = ({ site_id, run_id }: ClaimedRun, at: Date) => ({
-  ...{ site_id, at, recipient: null, resource_type: 'report_run' as const, resource_id: run_id },
+  site_id,
+  at,
+  recipient: null,
+  resource_type: 'report_run' as const,
+  resource_id: run_id,
 })
 
 export const readyNotice = (run: ClaimedRun, file: FinishedFile, at: Date): NewNotification => ({

@@ -8,7 +8,7 @@ import type { ReportFormat } from './document.ts'
 export const runStatuses = ['queued', 'running', 'succeeded', 'failed', 'expired'] as const
 export type RunStatus = (typeof runStatuses)[number]
 
-export const runTriggers = ['schedule', 'manual', 'api'] as const
+const runTriggers = ['schedule', 'manual', 'api'] as const
 
 export const reportFormats = ['pdf', 'xlsx', 'csv'] as const satisfies readonly ReportFormat[]
 

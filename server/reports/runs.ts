@@ -22,7 +22,7 @@ export interface RunKey {
   run_id: string
 }
 
-export interface AskedRun {
+interface AskedRun {
   site_id: string
   subscription: StoredSubscription
   /** Who asked for it; null where it came due. */
@@ -51,9 +51,15 @@ export async function queueRun(db: Queries, asked: AskedRun): Promise<string | n
      from report_subscriptions where site_id = $1 and sub_id = $2
      on conflict (site_id, sub_id, due_at) do nothing returning run_id`,
     [
-      ...[site_id, subscription.sub_id, due ? 'schedule' : 'api'],
-      ...[due?.due_at ?? null, due?.missed_count ?? 0, start_at, end_at],
-      ...[requested_by ?? 'system', now],
+      site_id,
+      subscription.sub_id,
+      due ? 'schedule' : 'api',
+      due?.due_at ?? null,
+      due?.missed_count ?? 0,
+      start_at,
+      end_at,
+      requested_by ?? 'system',
+      now,
     ],
   )
   if (!row) return null
@@ -64,7 +70,7 @@ export async function queueRun(db: Queries, asked: AskedRun): Promise<string | n
 /** Stored for runs of no subscription: ids of subscriptions count from 1. */
 const no_subscription = 0
 
-export interface OneOffRun {
+interface OneOffRun {
   site_id: string
   name: string
   template_id: string
@@ -256,8 +262,16 @@ export async function succeedRun(
        data_completeness_pct = $10, required_scopes = $11, omitted_sections = $12
      where ${held}`,
     [
-      ...[...heldBy(run), now, file.file_name, file.bytes.length, file.sha256, file.expires_at],
-      ...[file.page_count, file.data_completeness_pct, file.required_scopes, file.omitted_sections],
+      ...heldBy(run),
+      now,
+      file.file_name,
+      file.bytes.length,
+      file.sha256,
+      file.expires_at,
+      file.page_count,
+      file.data_completeness_pct,
+      file.required_scopes,
+      file.omitted_sections,
     ],
   )
   if (ended === 0) return false

@@ -13,7 +13,7 @@ import {
 import type { StoredSubscription } from './subscription.ts'
 import { readSubscriptions } from './subscriptions.ts'
 
-export interface RunList extends Paged<StoredRun> {
+interface RunList extends Paged<StoredRun> {
   counts: RunCounts
 }
 

@@ -11,7 +11,7 @@ import { frequencies, type ReportSchedule, reportPeriods, templatePeriodOf } fro
 import { RunId, type RunStatus, reportFormats, runStatuses } from './run.ts'
 import type { ReportTemplate } from './template.ts'
 
-export const recipients_max = 50
+const recipients_max = 50
 export const loggers_max = 1000
 
 /** What a client decides of a subscription. */
@@ -110,7 +110,7 @@ export const SubscriptionOrder = Type.Object(
   { additionalProperties: false },
 )
 
-export const endedReasons = [
+const endedReasons = [
   'key_revoked',
   'key_expired',
   'person_disabled',
@@ -229,7 +229,10 @@ export function orderFaults(order: SubscriptionOrder, catalog: Catalog): Violati
 }
 
 const fault = (field: string, code: string, message: string): Violation => ({
-  ...{ location: 'body', field, code, message },
+  location: 'body',
+  field,
+  code,
+  message,
 })
 
 const oneOf = (values: readonly string[]) =>

@@ -104,7 +104,7 @@ export async function lockSubscription(
 }
 
 /** The key or the person that orders, without whom nothing is run. */
-export interface OrderedBy {
+interface OrderedBy {
   key_id: string
   key_name: string
 }

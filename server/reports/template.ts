@@ -17,7 +17,7 @@ export const templateCategories = [
   'alerts',
   'curtailment',
 ] as const
-export type TemplateCategory = (typeof templateCategories)[number]
+type TemplateCategory = (typeof templateCategories)[number]
 
 /** The lengths of time that a template makes sense over. */
 export const templatePeriods = ['day', 'week', 'month', 'quarter', 'year', 'custom'] as const

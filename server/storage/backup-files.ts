@@ -18,7 +18,7 @@ export interface BackupTarget {
   abandon(): Promise<void>
 }
 
-export interface BackupEntry {
+interface BackupEntry {
   name: string
   /** Has to be read to its end before the next entry comes. */
   content: AsyncIterable<Buffer>

@@ -22,7 +22,7 @@ export interface RestoreOrder {
   log: Log
 }
 
-export interface RestoreReport {
+interface RestoreReport {
   /** What was committed until then is there. */
   backup_finished_at: string
   files: number
@@ -206,8 +206,13 @@ async function tellSites(db: Database, { finished_at, migrations }: Manifest, at
     const sites = await transaction.query<{ site_id: string }>('SELECT site_id FROM sites')
     for (const { site_id } of sites) {
       await recordEvent(transaction, {
-        ...{ site_id, at, source_kind: 'site', source_id: site_id },
-        ...{ code: 'server_restored', edge: 'once', severity: 'major' },
+        site_id,
+        at,
+        source_kind: 'site',
+        source_id: site_id,
+        code: 'server_restored',
+        edge: 'once',
+        severity: 'major',
         message: `the database was restored from a backup of ${finished_at}`,
         details: { backup_finished_at: finished_at },
       })

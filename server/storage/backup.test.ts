@@ -130,7 +130,9 @@ for (const name of ['directory', 'file.tar']) {
     assert.ok(kept.every(({ number, is_whole }, index) => number === index + 1 && is_whole))
     assert.deepEqual(events, [
       {
-        ...{ site_id: 'park', at: new Date(at), code: 'server_restored' },
+        site_id: 'park',
+        at: new Date(at),
+        code: 'server_restored',
         details: { backup_finished_at: at },
       },
     ])
@@ -272,9 +274,16 @@ test('of a backup that was killed nothing looks whole, and the next one succeeds
 
 test('a manifest says what it said', () => {
   const manifest: Manifest = {
-    ...{ format: 'heliograph-backup-1', postgres_major: 18, system_identifier: '1' },
-    ...{ migrations: ['0001-a'], started_at: at, finished_at: at, start_lsn: '0/1' },
-    ...{ stop_lsn: '0/2', directories: ['base'], files: [] },
+    format: 'heliograph-backup-1',
+    postgres_major: 18,
+    system_identifier: '1',
+    migrations: ['0001-a'],
+    started_at: at,
+    finished_at: at,
+    start_lsn: '0/1',
+    stop_lsn: '0/2',
+    directories: ['base'],
+    files: [],
   }
   const text = manifestText(manifest)
   assert.deepEqual(readManifest(text), manifest)

@@ -13,7 +13,7 @@ import { type BackupTarget, newBackup } from './backup-files.ts'
 import { type BackedUpFile, type Manifest, manifestText } from './backup-manifest.ts'
 import type { Log } from './log.ts'
 
-export interface BackupOrder {
+interface BackupOrder {
   /** Of the running embedded database of this data directory; its superuser. */
   url: string
   data_dir: string
@@ -23,7 +23,7 @@ export interface BackupOrder {
   log: Log
 }
 
-export interface BackupReport {
+interface BackupReport {
   backup: string
   started_at: string
   finished_at: string
@@ -37,8 +37,15 @@ const chunk_bytes = 256 * 1024
 
 /** What PostgreSQL makes anew or must not find: the directories stay, empty. */
 const emptied = new Set([
-  ...['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notify', 'pg_serial', 'pg_snapshots'],
-  ...['pg_stat_tmp', 'pg_subtrans', 'log'],
+  'pg_wal',
+  'pg_replslot',
+  'pg_dynshmem',
+  'pg_notify',
+  'pg_serial',
+  'pg_snapshots',
+  'pg_stat_tmp',
+  'pg_subtrans',
+  'log',
 ])
 const wal_directories = ['pg_wal', 'pg_wal/archive_status', 'pg_wal/summaries']
 const left_out = [
@@ -114,8 +121,14 @@ async function writeBackup(
   }
   const directories = [...new Set([...found.directories, ...wal_directories])]
   const manifest: Manifest = {
-    ...{ format: 'heliograph-backup-1', ...about, started_at, finished_at, start_lsn, stop_lsn },
-    ...{ directories, files },
+    format: 'heliograph-backup-1',
+    ...about,
+    started_at,
+    finished_at,
+    start_lsn,
+    stop_lsn,
+    directories,
+    files,
   }
   const text = Buffer.from(manifestText(manifest))
   await target.add('manifest.json', text.length, inMemory(text).chunks)

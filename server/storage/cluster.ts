@@ -62,10 +62,17 @@ async function initialise(
   const locale =
     programs.major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []
   const args = [
-    ...['-D', await nameFor(maker, making), '-U', superuser, '--encoding=UTF8', '--locale=C'],
+    '-D',
+    await nameFor(maker, making),
+    '-U',
+    superuser,
+    '--encoding=UTF8',
+    '--locale=C',
     ...locale,
     // The socket lies in a directory that only this account can enter; there is no other way in.
-    ...['--auth-local=trust', '--auth-host=reject', '--no-instructions'],
+    '--auth-local=trust',
+    '--auth-host=reject',
+    '--no-instructions',
     ...(durable ? [] : ['--no-sync']),
   ]
   try {

@@ -9,7 +9,7 @@ import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import type { Database, Transaction } from './database.ts'
 
-export interface OutOrder {
+interface OutOrder {
   /** Bound on each statement, the reader's time included. */
   timeout_ms: number
   /** A reader that makes the source wait this long for less than `bytes_min` is given up. */

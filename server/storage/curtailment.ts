@@ -23,7 +23,7 @@ export const isUnconfirmed = `(
   and not (r.is_release_heard and r.released_at < r.start_at))`
 
 /** SQL: the release of row `r` was requested, or its end has come. */
-export const isPastEnd = (now: string) => `(r.released_at is not null or r.end_at <= ${now})`
+const isPastEnd = (now: string) => `(r.released_at is not null or r.end_at <= ${now})`
 
 /** SQL: row `r` is over and the plant may still be limited by it. */
 export const isReleasing = (now: string) => `(${isPastEnd(now)} and ${isUnconfirmed})`

@@ -14,7 +14,7 @@ const server_version_min = 15
 /**
  * A named statement is prepared once per connection; use it where the same text runs very often.
  */
-export type Statement = string | { readonly name: string; readonly text: string }
+type Statement = string | { readonly name: string; readonly text: string }
 
 export interface Queries {
   /** The rows of one statement, or of several without values, one after the other. */
@@ -28,7 +28,7 @@ export interface Queries {
   execute(statement: Statement, values?: readonly unknown[]): Promise<number>
 }
 
-export type CopyLines = Iterable<string | Buffer> | AsyncIterable<string | Buffer>
+type CopyLines = Iterable<string | Buffer> | AsyncIterable<string | Buffer>
 
 export interface Transaction extends Queries {
   /**
@@ -39,7 +39,7 @@ export interface Transaction extends Queries {
   readonly client: pg.PoolClient
 }
 
-export interface TransactionOptions {
+interface TransactionOptions {
   isolation?: 'read committed' | 'repeatable read' | 'serializable'
   read_only?: boolean
 }
@@ -60,7 +60,7 @@ export interface Database extends Queries {
   close(): Promise<void>
 }
 
-export interface DatabaseSettings {
+interface DatabaseSettings {
   url: string
   log: Log
   application_name: string

@@ -10,7 +10,7 @@ import { Gauge, type Registry } from 'prom-client'
 import type { Database } from './database.ts'
 import type { Log } from './log.ts'
 
-export interface DiskSettings {
+interface DiskSettings {
   /** Of the embedded database. */
   data_dir: string
   timers: Timers
@@ -22,7 +22,7 @@ export interface DiskSettings {
   freeBytes?(directory: string): Promise<number>
 }
 
-export interface DiskGuard {
+interface DiskGuard {
   /** The database, whose transactions throw `DiskFull` while the disk is full. */
   db: Database
   /** Looks now instead of at the next of the looks every two seconds. */
@@ -31,7 +31,7 @@ export interface DiskGuard {
 }
 
 /** The code is that of PostgreSQL for a disk that is full. */
-export class DiskFull extends Error {
+class DiskFull extends Error {
   readonly code = '53100'
 
   constructor(free_bytes: number) {

@@ -17,7 +17,7 @@ import type { Log } from './database.ts'
 import { takeLock } from './lock.ts'
 import { endOrphans } from './orphans.ts'
 
-export interface EmbeddedSettings {
+interface EmbeddedSettings {
   data_dir: string
   log: Log
   /** A directory with `bin/postgres` and `bin/initdb`, instead of the installed package. */
@@ -29,7 +29,7 @@ export interface EmbeddedSettings {
   stop_timeout_s?: number
 }
 
-export interface EmbeddedExit {
+interface EmbeddedExit {
   /** True after `stop()`. */
   expected: boolean
   reason: string
@@ -112,7 +112,10 @@ interface Postmaster {
 async function spawnPostmaster(cluster: Cluster): Promise<Postmaster> {
   const { home, directory, name, account, programs, socket_dir } = cluster
   const args = [
-    ...['-D', await nameFor(account, directory), '-c', `cluster_name=${name}`],
+    '-D',
+    await nameFor(account, directory),
+    '-c',
+    `cluster_name=${name}`,
     ...(socket_dir === directory ? [] : ['-c', `unix_socket_directories=${socket_dir}`]),
   ]
   const messages = await open(path.join(home, 'start.log'), 'w', 0o600)

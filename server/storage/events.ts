@@ -2,7 +2,7 @@
 import type { LinkEvent, Severity } from '@heliograph/domain/link'
 import type { Queries } from './database.ts'
 
-export interface ServerEvent {
+interface ServerEvent {
   site_id: string
   at: Date
   /** `site` for what concerns a site as a whole; `source_id` is the site_id then. */

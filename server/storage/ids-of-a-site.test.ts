@@ -160,7 +160,7 @@ test('a new id of a sequence follows the highest of its site, or of its client',
     for (const [index, kind] of kinds.entries()) {
       assert.deepEqual(
         [await add(db, kind, 'here'), await add(db, kind, 'there')],
-        [...[3 + index, 4 + index]],
+        [3 + index, 4 + index],
       )
     }
     assert.deepEqual(await db.query(audit(1)), [{ audit_id: 4 }])

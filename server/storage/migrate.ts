@@ -6,7 +6,7 @@ import type { Database, Transaction } from './database.ts'
 
 export const migrations_dir = fileURLToPath(new URL('migrations', import.meta.url))
 
-export interface Migration {
+interface Migration {
   /** From 1, without a hole. */
   number: number
   /** `0001-plants` */

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-export interface Orphan {
+interface Orphan {
   pid: number
   /** A postmaster still has its command line; its children show a title in that place. */
   is_postmaster: boolean
@@ -16,7 +16,7 @@ const poll_ms = 20
  * the postmaster's command line and of its children's titles, which every user may read; a process
  * number in a file proves nothing, since numbers are used again.
  */
-export async function clusterProcesses(cluster_name: string): Promise<Orphan[]> {
+async function clusterProcesses(cluster_name: string): Promise<Orphan[]> {
   const found: Orphan[] = []
   for (const { pid, words } of await commandLines()) {
     if (words[0]?.startsWith(`postgres: ${cluster_name}: `)) {

@@ -11,7 +11,7 @@ import { hour_ms } from './touched-hours.ts'
 /** `summed_at` of a day that is to be summed anew, as SQL. */
 export const marked_day = `timestamptz '-infinity'`
 
-export interface BatteryHour {
+interface BatteryHour {
   bess_id: number
   /** Counted from 1970. */
   hour: number

@@ -22,7 +22,7 @@ export interface PowerSample {
   power_kw: number | null
 }
 
-export interface Energy {
+interface Energy {
   energy_kwh: number | null
   /** Seconds of the span that the energy stands for. */
   covered_s: number

@@ -75,7 +75,10 @@ async function measure(): Promise<void> {
       0,
       'inverter',
       at.map(({ s, ...key }) => ({
-        ...{ ...key, state: 'mppt', ac_power_kw: 60, energy_total_kwh: 1000 + s / 60 },
+        ...key,
+        state: 'mppt',
+        ac_power_kw: 60,
+        energy_total_kwh: 1000 + s / 60,
       })),
     ),
     readingsFrame(
@@ -143,7 +146,10 @@ test('a silence that began in a thinned week ends where readings come again', as
   assert.deepEqual(open, { start_at, end_at: null, step_s: 5 })
   const again_ms = first_ms + week_ms + 9 * hour_ms
   const readings = Array.from({ length: 60 }, (_, n) => ({
-    ...{ inverter_id: 1, measured_at: again_ms + n * 5000, state: 'mppt', ac_power_kw: 50 },
+    inverter_id: 1,
+    measured_at: again_ms + n * 5000,
+    state: 'mppt',
+    ac_power_kw: 50,
   }))
   await ingest(20, readingsFrame(0, 'inverter', readings))
   await rollUp()

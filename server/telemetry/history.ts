@@ -11,7 +11,7 @@ import { type SeriesWindow, seriesMeta } from '../http/time-windows.ts'
 import type { Queries } from '../storage/database.ts'
 
 /** Kinds whose readings are of one device by an integer id. */
-export type DeviceKind = Exclude<ReadingKind, 'string'>
+type DeviceKind = Exclude<ReadingKind, 'string'>
 
 export interface HistoryRequest {
   site_id: string

@@ -54,7 +54,7 @@ export interface EncodedTable {
   devices: Map<number, Trace>
 }
 
-export interface ReadingBounds {
+interface ReadingBounds {
   site_id: string
   /** Unix ms; a reading outside of [first, last] is refused. */
   first_at: number

@@ -51,7 +51,7 @@ export const summed_tables = Object.keys(summedKinds).map(
 )
 
 /** Weeks that ended before this are no longer in the tier. */
-export function keptFrom(now: Date, retention_days: number): Date {
+function keptFrom(now: Date, retention_days: number): Date {
   return new Date(now.getTime() - retention_days * day_ms)
 }
 

@@ -8,7 +8,7 @@ import { touchHours } from './touched-hours.ts'
 const unique_violation = '23505'
 
 /** The readings of one kind in all frames of a batch. */
-export interface KindBatch {
+interface KindBatch {
   kind: ReadingKind
   row_count: number
   first_at: number
@@ -17,7 +17,7 @@ export interface KindBatch {
   devices: Map<number, Trace>
 }
 
-export interface StoredReadings {
+interface StoredReadings {
   stored: number
   /** Rows whose device and instant had been stored before: the first one stays. */
   repeated: number

@@ -45,9 +45,13 @@ interface Sample {
 type Row = Readonly<Record<string, unknown>> & { measured_at: string; quality: string }
 
 const anything: Record<ColumnType, string> = {
-  ...{ real: 'random()', double: 'random() * 1e9', integer: '1 + (random() * 9)::int' },
-  ...{ bigint: '(random() * 1e9)::bigint', text: `md5(random()::text)` },
-  ...{ 'real[]': 'array[random(), null]', 'double[]': 'array[random() * 1e9]' },
+  real: 'random()',
+  double: 'random() * 1e9',
+  integer: '1 + (random() * 9)::int',
+  bigint: '(random() * 1e9)::bigint',
+  text: `md5(random()::text)`,
+  'real[]': 'array[random(), null]',
+  'double[]': 'array[random() * 1e9]',
 }
 
 /** Stores what is not there yet, with values of all sorts; returns it. */

@@ -12,7 +12,7 @@ import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { boundsOf, partitionName, type Week } from '../storage/partitions.ts'
 
 /** The last step of the tiers is the longest: what is thinned to it is thinned to the others. */
-export const thinning_steps_s = [60, 3600] as const
+const thinning_steps_s = [60, 3600] as const
 export type ThinningStep = (typeof thinning_steps_s)[number]
 
 export interface Thinning {

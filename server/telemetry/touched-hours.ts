@@ -17,7 +17,7 @@ import { in_final_week } from './final-weeks.ts'
 
 export const hour_ms = 3_600_000
 
-export interface TouchedHour {
+interface TouchedHour {
   kind: string
   device_id: number
   hour_at: Date

@@ -33,8 +33,12 @@ export async function setWorkApproval(
     )
     if (changed === 0) return
     await recordEvent(tx, {
-      ...{ site_id, at: admin.clock.now(), source_kind: 'site', source_id: site_id },
-      ...{ code: 'work_approval', edge: approver_not_completer ? 'rising' : 'falling' },
+      site_id,
+      at: admin.clock.now(),
+      source_kind: 'site',
+      source_id: site_id,
+      code: 'work_approval',
+      edge: approver_not_completer ? 'rising' : 'falling',
       severity: 'info',
       message: approver_not_completer
         ? 'work orders are approved by another key than completed them'

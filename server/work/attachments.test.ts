@@ -59,8 +59,11 @@ test('an id that is not there, or stands twice, is refused', () => {
 test('under its id it becomes no other file', () => {
   const before = attached(nothingAttached, [one, { ...one, size_bytes: 9 }], monday)
   for (const other of [
-    ...[{ file_name: 'b.jpg' }, { content_type: 'image/png' }, { url: 'https://example.com/b' }],
-    ...[{ size_bytes: 8 }, { size_bytes: null }],
+    { file_name: 'b.jpg' },
+    { content_type: 'image/png' },
+    { url: 'https://example.com/b' },
+    { size_bytes: 8 },
+    { size_bytes: null },
   ]) {
     const [name] = Object.keys(other)
     refused(before, [{ ...one, ...other, attachment_id: 2 }], `0.${name}`)

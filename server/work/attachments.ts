@@ -5,11 +5,13 @@ import { id_max, Nullable } from '../http/params.ts'
 import { textForms } from '../http/text-forms.ts'
 
 const closed = { additionalProperties: false } as const
-export const attachments_max = 100
+const attachments_max = 100
 
 const parts = {
   file_name: Type.String({
-    ...{ minLength: 1, maxLength: 255, pattern: textForms.file_name.pattern },
+    minLength: 1,
+    maxLength: 255,
+    pattern: textForms.file_name.pattern,
     examples: ['string-7-3.jpg'],
   }),
   content_type: Type.String({

@@ -19,13 +19,26 @@ type Extras = Partial<Pick<ChecklistLine, 'instruction' | 'required' | 'min_valu
 const blank = { instruction: null, required: true, unit: null, min_value: null, max_value: null }
 
 const check = (title: string, extras: Extras = {}): ChecklistLine => ({
-  ...{ code: null, title, type: 'check', ...blank, ...extras },
+  code: null,
+  title,
+  type: 'check',
+  ...blank,
+  ...extras,
 })
 const photo = (title: string, extras: Extras = {}): ChecklistLine => ({
-  ...{ code: null, title, type: 'photo', ...blank, required: false, ...extras },
+  code: null,
+  title,
+  type: 'photo',
+  ...blank,
+  required: false,
+  ...extras,
 })
 const text = (title: string, extras: Extras = {}): ChecklistLine => ({
-  ...{ code: null, title, type: 'text', ...blank, ...extras },
+  code: null,
+  title,
+  type: 'text',
+  ...blank,
+  ...extras,
 })
 const measured = (
   code: string,
@@ -35,12 +48,16 @@ const measured = (
 ): ChecklistLine => ({ code, title, type: 'measurement', ...blank, unit, ...extras })
 
 const signature: ChecklistLine = {
-  ...{ code: null, title: 'Inspected and recorded by', type: 'signature', ...blank },
+  code: null,
+  title: 'Inspected and recorded by',
+  type: 'signature',
+  ...blank,
 }
 
 const irradiance = (min_value: number, instruction: string) =>
   measured('poa_irradiance_w_m2', 'Irradiance in the plane of the array', 'W/m2', {
-    ...{ min_value, instruction },
+    min_value,
+    instruction,
   })
 const module_temperature = measured('module_temperature_c', 'Temperature of the modules', '°C')
 
@@ -55,7 +72,8 @@ export const stringTest: readonly ChecklistLine[] = [
   module_temperature,
   {
     ...check('Polarity of the string', { instruction: 'Before anything is connected.' }),
-    ...{ code: 'polarity_ok', type: 'pass_fail' },
+    code: 'polarity_ok',
+    type: 'pass_fail',
   },
   measured('voc_v', 'Open-circuit voltage', 'V', {
     instruction: 'Limits: 5 % around the expected voltage at this temperature.',
@@ -64,7 +82,8 @@ export const stringTest: readonly ChecklistLine[] = [
     instruction: 'Limits: 5 % around the expected current at this irradiance.',
   }),
   measured('insulation_test_voltage_v', 'Test voltage of the insulation', 'V', {
-    ...{ min_value: 250, max_value: 1500 },
+    min_value: 250,
+    max_value: 1500,
     instruction: '250 V below 120 V of the string, 500 V up to 500 V, 1000 V above, 1500 V beyond.',
   }),
   measured('insulation_positive_mohm', 'Insulation of the positive pole to earth', 'MΩ', {
@@ -74,7 +93,8 @@ export const stringTest: readonly ChecklistLine[] = [
     min_value: 1,
   }),
   measured('fuse_rating_a', 'Rating of the string fuses', 'A', {
-    ...{ required: false, instruction: 'Limits: the range that the modules allow.' },
+    required: false,
+    instruction: 'Limits: the range that the modules allow.',
   }),
   signature,
 ]
@@ -119,7 +139,8 @@ export const thermography: readonly ChecklistLine[] = [
   check('Sky without clouds moving before the sun; modules clean enough'),
   check('Modules: no hot cells, strings or junction boxes beyond what was known'),
   measured('temperature_delta_k', 'Largest difference to like cells or connections', 'K', {
-    ...{ required: false, instruction: 'Record a defect for each abnormality.' },
+    required: false,
+    instruction: 'Record a defect for each abnormality.',
   }),
   check('Combiner boxes, fuses and connections at load'),
   photo('Infrared and visible pictures of each abnormality'),
@@ -163,7 +184,8 @@ export const transformer: readonly ChecklistLine[] = [
   check('Low- and medium-voltage connections free of heat marks and partial discharge'),
   text('Result of the oil analysis', { required: false }),
   measured('earth_resistance_ohm', 'Resistance of the station earth', 'Ω', {
-    ...{ required: false, instruction: 'Limit: that of the earthing design.' },
+    required: false,
+    instruction: 'Limit: that of the earthing design.',
   }),
   signature,
 ]
@@ -193,7 +215,8 @@ export const metStation: readonly ChecklistLine[] = [
   check('Sensors level, or in the plane of the array'),
   check('Nothing shades them; desiccant dry'),
   measured('irradiance_deviation_pct', 'Deviation from a reference sensor', '%', {
-    ...{ required: false, instruction: 'Limits: both uncertainties together.' },
+    required: false,
+    instruction: 'Limits: both uncertainties together.',
   }),
   check('Temperature sensors stick to the modules; wind and rain sensors move freely'),
   text('Instruments whose calibration is due, with the date', { required: false }),

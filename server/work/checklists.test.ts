@@ -7,9 +7,17 @@ import { type ItemState, itemFaults, itemTypes, possibleRange, withinLimits } fr
 const today = '2026-06-21'
 
 const item = (change: Partial<ItemState>): ItemState => ({
-  ...{ code: null, calibration_due_date: null },
-  ...{ type: 'measurement', required: true, status: 'pending', value_number: null },
-  ...{ value_text: null, value_bool: null, min_value: null, max_value: null, note: null },
+  code: null,
+  calibration_due_date: null,
+  type: 'measurement',
+  required: true,
+  status: 'pending',
+  value_number: null,
+  value_text: null,
+  value_bool: null,
+  min_value: null,
+  max_value: null,
+  note: null,
   photo_ids: [],
   ...change,
 })

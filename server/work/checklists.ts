@@ -9,10 +9,10 @@ export const itemTypes = [
   'photo',
   'signature',
 ] as const
-export type ItemType = (typeof itemTypes)[number]
+type ItemType = (typeof itemTypes)[number]
 
 export const itemStatuses = ['pending', 'passed', 'failed', 'not_applicable'] as const
-export type ItemStatus = (typeof itemStatuses)[number]
+type ItemStatus = (typeof itemStatuses)[number]
 
 /** Of an item, what decides about its status. */
 export interface ItemState {
@@ -71,7 +71,7 @@ function isImpossible({ code, value_number }: ItemState): boolean {
     : false
 }
 
-export interface ItemFault {
+interface ItemFault {
   field: keyof ItemState
   code: 'required' | 'not_allowed_value' | 'not_allowed_field' | 'out_of_range'
   message: string
@@ -146,7 +146,9 @@ function statusFaults(item: ItemState): ItemFault[] {
     return absent('value_text', `is required before a ${type} passes`)
   }
   return contradictions(item).map((message) => ({
-    ...{ field: 'status', code: 'not_allowed_value', message },
+    field: 'status',
+    code: 'not_allowed_value',
+    message,
   }))
 }
 

@@ -58,8 +58,10 @@ test('whatever the way, the record says when and by whom', () => {
       const by = (minute: number | null) => (minute === null ? null : `name ${minute}`)
       const { status: _, ...rest } = record
       assert.deepEqual(rest, {
-        ...{ resolved_at: at(resolved), resolved_by: by(resolved) },
-        ...{ verified_at: at(verified), verified_by: by(verified) },
+        resolved_at: at(resolved),
+        resolved_by: by(resolved),
+        verified_at: at(verified),
+        verified_by: by(verified),
       })
     }),
   )

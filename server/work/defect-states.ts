@@ -33,7 +33,7 @@ export const defectRule = defectStates
   .join('; ')
 
 /** What the table writes when a state is reached. */
-export interface DefectStateRecord {
+interface DefectStateRecord {
   status: DefectState
   resolved_at: Date | null
   resolved_by: string | null
@@ -44,7 +44,10 @@ export interface DefectStateRecord {
 /** Nothing of it happened yet. */
 export const newDefectState: DefectStateRecord = {
   status: 'open',
-  ...{ resolved_at: null, resolved_by: null, verified_at: null, verified_by: null },
+  resolved_at: null,
+  resolved_by: null,
+  verified_at: null,
+  verified_by: null,
 }
 
 /** The record after a transition that the table allows: taken back, it is no longer resolved. */

@@ -4,7 +4,10 @@ import type { DefectSeverity } from './defect-states.ts'
 import { type NewNotification, type NotificationSeverity, notify } from './notifications.ts'
 
 const severities: Readonly<Record<DefectSeverity, NotificationSeverity>> = {
-  ...{ low: 'info', medium: 'warning', high: 'major', critical: 'critical' },
+  low: 'info',
+  medium: 'warning',
+  high: 'major',
+  critical: 'critical',
 }
 
 export interface ToldDefect {
@@ -22,8 +25,13 @@ export function tellDefect(
   told: Pick<NewNotification, 'type' | 'title'>,
 ): Promise<void> {
   return notify(tx, {
-    ...{ site_id, at: now, severity: severities[defect.severity], body: defect.title },
-    ...{ recipient: defect.assigned_to, resource_type: 'defect', ...told },
+    site_id,
+    at: now,
+    severity: severities[defect.severity],
+    body: defect.title,
+    recipient: defect.assigned_to,
+    resource_type: 'defect',
+    ...told,
     resource_id: String(defect.defect_id),
   })
 }

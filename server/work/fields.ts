@@ -13,7 +13,9 @@ export const Text = (maxLength: number, example: string, description?: string) =
 /** One line with something to see. */
 export const Line = (maxLength: number, example?: string, description?: string) =>
   Type.String({
-    ...{ minLength: 1, maxLength, pattern: textForms.visible_line.pattern },
+    minLength: 1,
+    maxLength,
+    pattern: textForms.visible_line.pattern,
     ...(description && { description }),
     ...(example && { examples: [example] }),
   })
@@ -24,7 +26,9 @@ export const Time = (description: string, example: string) =>
   Type.String({ format: 'date-time', description, examples: [example] })
 export const Ids = (description: string) =>
   Type.Array(Type.Integer({ minimum: 0, maximum: id_max }), {
-    ...{ maxItems: linked_max, uniqueItems: true, description },
+    maxItems: linked_max,
+    uniqueItems: true,
+    description,
   })
 export const Title = (example: string) => Line(200, example, 'In one line, with something to see.')
 export const Currency = Type.String({
@@ -33,7 +37,8 @@ export const Currency = Type.String({
   examples: ['EUR'],
 })
 export const Tags = Type.Array(Line(50), {
-  ...{ maxItems: 50, uniqueItems: true },
+  maxItems: 50,
+  uniqueItems: true,
 })
 
 type Fields = Record<string, TSchema>

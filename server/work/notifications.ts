@@ -51,8 +51,15 @@ export async function notify(db: Queries, told: NewNotification): Promise<void> 
      select site_id, client_id, notification_id, type, told.created_at, expires_at
      from told join sites using (site_id)`,
     [
-      ...[told.site_id, told.at, told.type, told.title, told.body, told.severity, told.recipient],
-      ...[told.resource_type ?? null, told.resource_id ?? null],
+      told.site_id,
+      told.at,
+      told.type,
+      told.title,
+      told.body,
+      told.severity,
+      told.recipient,
+      told.resource_type ?? null,
+      told.resource_id ?? null,
       new Date(told.at.getTime() + notification_days * 86_400_000),
     ],
   )

@@ -2,10 +2,10 @@ import type { Clock } from '@heliograph/domain/clock'
 import type { Transaction } from '../storage/database.ts'
 
 const prefixes = { work_order: 'WO', defect: 'DEF' } as const
-export type NumberedKind = keyof typeof prefixes
+type NumberedKind = keyof typeof prefixes
 
 /** WO-2026-00042: at least five digits, more where a year has more than 99,999. */
-export const numberOf = (kind: NumberedKind, year: number, nth: number) =>
+const numberOf = (kind: NumberedKind, year: number, nth: number) =>
   `${prefixes[kind]}-${year}-${String(nth).padStart(5, '0')}`
 
 /**

@@ -31,10 +31,7 @@ const addOrder = (number: string, more: { status?: string; acknowledged?: boolea
        assigned_to, created_by, created_at, updated_at, acknowledged_at, response_due_at,
        resolution_due_at)
      values ('demo', $1, 'Fuse', '', 'corrective', 'urgent', $2, 'Ada', 'x', $3, $3, $4, $5, $6)`,
-    [
-      ...[number, more.status ?? 'open', noon, more.acknowledged ? noon : null],
-      ...[after_h(4), after_h(24)],
-    ],
+    [number, more.status ?? 'open', noon, more.acknowledged ? noon : null, after_h(4), after_h(24)],
   )
 const watch = (hours: number) => watchWorkOrders(db, { now: after_h(hours), signal })
 const told = () =>
@@ -91,7 +88,12 @@ test('one that somebody is changing waits for the next look', async () => {
 test('what expired is forgotten with who read it, and the rest stays', async () => {
   const tell = (site_id: string, hours: number) =>
     notify(db, {
-      ...{ site_id, at: after_h(hours), type: 'system', title: 'x', body: 'x', severity: 'info' },
+      site_id,
+      at: after_h(hours),
+      type: 'system',
+      title: 'x',
+      body: 'x',
+      severity: 'info',
       recipient: null,
     })
   await tell('demo', 0)

@@ -42,9 +42,15 @@ function tellOverdue(db: Database, now: Date): Promise<number> {
     )
     for (const { site_id, wo_id, number, title, recipient, is_taken_up } of orders) {
       await notify(tx, {
-        ...{ site_id, at: now, type: 'work_order_overdue', severity: 'major', recipient },
+        site_id,
+        at: now,
+        type: 'work_order_overdue',
+        severity: 'major',
+        recipient,
         title: `${number} is overdue: ${is_taken_up ? 'not done' : 'not taken up'} in time`,
-        ...{ body: title, resource_type: 'work_order', resource_id: String(wo_id) },
+        body: title,
+        resource_type: 'work_order',
+        resource_id: String(wo_id),
       })
       await tx.execute(
         'update work_orders set overdue_notified_at = $3 where site_id = $1 and wo_id = $2',

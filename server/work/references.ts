@@ -2,7 +2,7 @@
 import { ApiError, invalid, type Violation } from '../http/errors.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 
-export interface Devices {
+interface Devices {
   location_id: number | null
   logger_id: number | null
   inverter_id: number | null
@@ -12,7 +12,10 @@ export interface Devices {
 }
 
 export const unknown = (field: string, message: string): Violation => ({
-  ...{ location: 'body', field, code: 'unknown_reference', message },
+  location: 'body',
+  field,
+  code: 'unknown_reference',
+  message,
 })
 
 /**
@@ -162,8 +165,10 @@ export async function devicesOfAlerts<Of extends Devices>(
     return first && alerts.every((alert) => alert[field] === first[field]) ? first[field] : null
   }
   const devices = {
-    ...{ logger_id: agreed('logger_id'), inverter_id: agreed('inverter_id') },
-    ...{ bess_id: agreed('bess_id'), node_id: agreed('node_id') },
+    logger_id: agreed('logger_id'),
+    inverter_id: agreed('inverter_id'),
+    bess_id: agreed('bess_id'),
+    node_id: agreed('node_id'),
   }
   const string_index = devices.inverter_id === null ? null : agreed('string_index')
   const is_device = Object.values(devices).some((id) => id !== null)

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Transaction } from '../storage/database.ts'
 
 /** The names are those of closed schemas and of the code, never of a request. */
-export type Columns = Readonly<Record<string, unknown>>
+type Columns = Readonly<Record<string, unknown>>
 
 const keys = { work_orders: 'wo_id', defects: 'defect_id' } as const
 

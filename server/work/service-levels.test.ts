@@ -11,7 +11,9 @@ import {
 const created_at = new Date('2026-06-20T09:00:00Z')
 const after = (hours: number) => new Date(created_at.getTime() + hours * 3_600_000)
 const record = {
-  ...{ acknowledged_at: null, completed_at: null, cancelled_at: null },
+  acknowledged_at: null,
+  completed_at: null,
+  cancelled_at: null,
   ...serviceTimes('urgent', created_at),
   due_at: null,
 }

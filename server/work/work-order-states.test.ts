@@ -17,11 +17,19 @@ import {
 
 const untouched: StateRecord = {
   status: 'open',
-  ...{ acknowledged_at: null, started_at: null, completed_at: null, completed_by: null },
-  ...{ completed_by_key_id: null, approved_at: null, approved_by: null, cancelled_at: null },
+  acknowledged_at: null,
+  started_at: null,
+  completed_at: null,
+  completed_by: null,
+  completed_by_key_id: null,
+  approved_at: null,
+  approved_by: null,
+  cancelled_at: null,
 }
 const actor = (minute: number) => ({
-  ...{ key_id: `key ${minute}`, key_name: `name ${minute}`, now: new Date(minute * 60_000) },
+  key_id: `key ${minute}`,
+  key_name: `name ${minute}`,
+  now: new Date(minute * 60_000),
 })
 
 test('every state is reached, the final ones are approved and cancelled', () => {

@@ -62,7 +62,7 @@ export interface StateRecord {
 }
 
 /** Who does it, and when. */
-export interface Actor {
+interface Actor {
   key_id: string
   key_name: string
   now: Date

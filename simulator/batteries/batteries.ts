@@ -65,7 +65,7 @@ export interface Batteries {
   energy_kwh(): number
 }
 
-export interface BatterySurroundings {
+interface BatterySurroundings {
   seed: number
   now_ms: () => number
   faults: () => readonly Fault[]

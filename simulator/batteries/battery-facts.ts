@@ -10,7 +10,7 @@ import { curvesOf } from './cell-curves.ts'
 import { dcPowerAt } from './converter.ts'
 import { idleSupply } from './thermal.ts'
 
-export interface BatteryFacts {
+interface BatteryFacts {
   /** On the AC side, with cells of 25 °C, without what its own supply takes. */
   curve: readonly LimitPoint[]
   /** Stored of what is taken from the grid, and delivered of what was stored; 0 to 1. */
@@ -23,7 +23,7 @@ export interface BatteryFacts {
   auxiliary_power_kw: number
 }
 
-export interface LimitPoint {
+interface LimitPoint {
   soc_pct: number
   max_charge_power_kw: number
   max_discharge_power_kw: number

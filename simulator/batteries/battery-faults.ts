@@ -33,7 +33,7 @@ export const isBatteryFault = <Of extends { kind: string }>(
     (kind) => kind === fault.kind,
   )
 
-export interface Written {
+interface Written {
   kind: string
   bess_id: number | null
   /** Behind the slash. */
@@ -67,7 +67,7 @@ export function batteryFaultOf(written: Written): BatteryFault | null {
   return null
 }
 
-export interface CellPlace {
+interface CellPlace {
   cluster_idx: number
   /** Within the cluster. */
   index: number

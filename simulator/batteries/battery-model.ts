@@ -26,7 +26,7 @@ export interface BatteryAilments {
   contactors_open?: boolean
 }
 
-export interface BatteryInput {
+interface BatteryInput {
   seconds: number
   /** Of each PCS, in the order of `battery.pcs`; null: it was told nothing, and rests. */
   setpoint_kw: readonly (number | null)[]

@@ -15,7 +15,7 @@ export interface BatteryCounters {
   discharged_ah: number[]
 }
 
-export interface BatteryTold {
+interface BatteryTold {
   model: BatteryModel
   snapshot: BatterySnapshot
   /** What each PCS was told; null: nothing. */
@@ -35,12 +35,17 @@ export function bessReading(
     snapshot.pcs.reduce((total, one) => total + one[name], 0)
   return {
     ...emptyReading('bess'),
-    ...{ bess_id: battery.bess_id, measured_at: at, quality: 'good', state },
+    bess_id: battery.bess_id,
+    measured_at: at,
+    quality: 'good',
+    state,
     power_kw: snapshot.ac_power_kw,
     setpoint_kw: setpoint_kw.includes(null)
       ? null
       : setpoint_kw.reduce<number>((total, one) => total + one!, 0),
-    ...{ soc_pct, soh_pct: snapshot.soh_pct, dc_voltage_v },
+    soc_pct,
+    soh_pct: snapshot.soh_pct,
+    dc_voltage_v,
     // At rest what is left of the sum over clusters is noise.
     dc_current_a: Math.round(snapshot.dc_current_a * 100) / 100 + 0,
     available_energy_kwh: energyOf(soc_pct),
@@ -49,12 +54,17 @@ export function bessReading(
     max_discharge_power_kw: powerOf(dc_limits.discharge_a, rated_dc_kw.discharge),
     max_charge_current_a: dc_limits.charge_a,
     max_discharge_current_a: dc_limits.discharge_a,
-    ...{ charged_total_kwh: sum('absorbed_kwh'), discharged_total_kwh: sum('injected_kwh') },
+    charged_total_kwh: sum('absorbed_kwh'),
+    discharged_total_kwh: sum('injected_kwh'),
     cycle_count: snapshot.cycle_count,
     ...cellValues(snapshot),
     contactor_state: state === 'standby' ? null : 'closed',
-    ...{ control_place: 'remote', heartbeat_ok: 1 },
-    ...{ alarm_1: snapshot.event_word, alarm_2: 0, alarm_3: 0, alarm_4: 0 },
+    control_place: 'remote',
+    heartbeat_ok: 1,
+    alarm_1: snapshot.event_word,
+    alarm_2: 0,
+    alarm_3: 0,
+    alarm_4: 0,
   }
 }
 
@@ -91,20 +101,32 @@ function pcsReading({ model, snapshot, setpoint_kw }: BatteryTold, nth: number, 
   const load = Math.abs(ac_power_kw) / rated_power_kw
   return {
     ...emptyReading('pcs'),
-    ...{ bess_id: battery.bess_id, pcs_idx, measured_at: at, quality: 'good' as const },
-    ...{ state: mode, grid_mode: mode === 'off' ? 'off_grid' : 'on_grid' },
-    ...{ ac_power_kw, reactive_power_kvar: 0, apparent_power_kva: Math.abs(ac_power_kw) },
+    bess_id: battery.bess_id,
+    pcs_idx,
+    measured_at: at,
+    quality: 'good' as const,
+    state: mode,
+    grid_mode: mode === 'off' ? 'off_grid' : 'on_grid',
+    ac_power_kw,
+    reactive_power_kvar: 0,
+    apparent_power_kva: Math.abs(ac_power_kw),
     power_factor: ac_power_kw === 0 ? null : 1,
-    ...{ dc_voltage_v, dc_power_kw, setpoint_kw: setpoint_kw[nth]! },
+    dc_voltage_v,
+    dc_power_kw,
+    setpoint_kw: setpoint_kw[nth]!,
     dc_current_a: (dc_power_kw * 1000) / Math.max(1, dc_voltage_v),
-    ...{ max_charge_power_kw: rated_power_kw, max_discharge_power_kw: rated_power_kw },
+    max_charge_power_kw: rated_power_kw,
+    max_discharge_power_kw: rated_power_kw,
     energy_injected_total_kwh: one.injected_kwh,
     energy_absorbed_total_kwh: one.absorbed_kwh,
     heatsink_temperature_c: ambient_c + 8 + 34 * load,
     cabinet_temperature_c: ambient_c + 6 + 18 * load,
     ambient_temperature_c: ambient_c,
-    ...{ ac_breaker_closed: mode === 'off' ? 0 : 1, control_place: 'remote', alarm_1: 0 },
-    ...{ throttle_pct: 0, throttle_source: 0 },
+    ac_breaker_closed: mode === 'off' ? 0 : 1,
+    control_place: 'remote',
+    alarm_1: 0,
+    throttle_pct: 0,
+    throttle_source: 0,
   }
 }
 
@@ -118,7 +140,11 @@ export function onGrid(
   return {
     ...pcs,
     frequency_hz,
-    ...{ voltage_l1_l2_v: line_v, voltage_l2_l3_v: line_v, voltage_l3_l1_v: line_v },
-    ...{ current_l1_a: current_a, current_l2_a: current_a, current_l3_a: current_a },
+    voltage_l1_l2_v: line_v,
+    voltage_l2_l3_v: line_v,
+    voltage_l3_l1_v: line_v,
+    current_l1_a: current_a,
+    current_l2_a: current_a,
+    current_l3_a: current_a,
   }
 }

@@ -17,7 +17,7 @@ const ageing_every_s = 3600
 /** A turn of the current ends a half cycle once so much was moved. */
 const turn_soc = 0.005
 
-export interface Care {
+interface Care {
   seconds: number
   is_held_open: boolean
   /** Open-circuit voltage of the connected clusters; 0 without any. */

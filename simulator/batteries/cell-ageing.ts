@@ -11,7 +11,7 @@ export interface Ageing {
   resistance_growth: number
 }
 
-export interface HalfCycle {
+interface HalfCycle {
   /** 0 to 1. */
   depth: number
   /** Mean of it, multiples of the capacity per hour. */
@@ -19,14 +19,14 @@ export interface HalfCycle {
   mean_v: number
 }
 
-export interface Rest {
+interface Rest {
   seconds: number
   soc: number
   temperature_c: number
   open_circuit_v: number
 }
 
-export interface AgeingLaw {
+interface AgeingLaw {
   rest(ageing: Ageing, rest: Rest): Ageing
   cycle(ageing: Ageing, cycle: HalfCycle): Ageing
 }

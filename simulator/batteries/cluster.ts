@@ -115,13 +115,13 @@ export interface Sums {
   discharge_max_a: number
 }
 
-export interface Move {
+interface Move {
   current_a: number
   seconds: number
 }
 
 /** Energy that went elsewhere than into the cells and the terminals, kWh. */
-export interface Spent {
+interface Spent {
   heat_kwh: number
   bled_kwh: number
 }

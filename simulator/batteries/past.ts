@@ -46,14 +46,14 @@ const shareOf = (pcs: readonly { rated_power_kw: number }[], nth: number) =>
   pcs[nth]!.rated_power_kw / pcs.reduce((sum, { rated_power_kw }) => sum + rated_power_kw, 0)
 
 /** All batteries of the site at a minute. What PCS tell of the grid is not in it. */
-export interface PastMinute {
+interface PastMinute {
   bess: BessReading[]
   pcs: PcsReading[]
   /** At the connection, what the units take themselves included. */
   power_kw: number
 }
 
-export interface PastSpan {
+interface PastSpan {
   seed: number
   /** Unix ms, whole minutes: [end_ms - days, end_ms). */
   end_ms: number

@@ -6,7 +6,6 @@ import type { BatterySetup } from '@heliograph/domain/battery'
 import type { Derating } from './derating.ts'
 
 type Protection = BatterySetup['protection'][number]
-export type Watched = (typeof watched)[number]['parameter']
 
 /** 0: nothing, 1: pre-alarm, 2: level 1, 3: level 2. */
 export type AlarmLevel = 0 | 1 | 2 | 3

@@ -6,7 +6,7 @@ import type { Logger } from '@heliograph/domain/site'
 import { Refusal } from './refusal.ts'
 import { createImage, type RegisterDevice } from './register-device.ts'
 
-export interface SmartLoggerState {
+interface SmartLoggerState {
   /** Tenths of a percent, as written last. */
   stored: number
   /** Tenths of a percent, that stood before. */
@@ -16,7 +16,7 @@ export interface SmartLoggerState {
   mode: number
 }
 
-export interface SmartLoggerNow {
+interface SmartLoggerNow {
   plant_power_kw: number
 }
 

@@ -4,7 +4,7 @@ import type { InverterSnapshot } from '../site.ts'
 import { Refusal } from './refusal.ts'
 import { createImage, type InverterNow, numberOf, type RegisterDevice } from './register-device.ts'
 
-export interface HuaweiState {
+interface HuaweiState {
   /** The register of the command in force; at first it is the maximum, 42178. */
   command: 40_120 | 40_125 | 40_126 | 42_178
   /** As written, before gains. */

@@ -12,12 +12,12 @@ export interface InverterNow {
 }
 
 /** Words by their address on the wire. */
-export interface RegisterImage {
+interface RegisterImage {
   holding: ReadonlyMap<number, number>
   input: ReadonlyMap<number, number>
 }
 
-export interface RegisterWrite {
+interface RegisterWrite {
   address: number
   values: readonly number[]
   now_ms: number

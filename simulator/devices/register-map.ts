@@ -14,7 +14,7 @@ interface Placed extends Part {
   from: number
 }
 
-export interface RegisterMap {
+interface RegisterMap {
   /** The last register of the map, counted from the marker. */
   readonly length: number
   /**

@@ -4,7 +4,7 @@ import type { InverterSnapshot } from '../site.ts'
 import { Refusal } from './refusal.ts'
 import { createImage, type InverterNow, numberOf, type RegisterDevice } from './register-device.ts'
 
-export interface SmaState {
+interface SmaState {
   /** 802: setpoints from outside are heeded; 803: they are taken and ignored. */
   control: 802 | 803
   setpoint_w: number

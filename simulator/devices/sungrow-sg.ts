@@ -4,7 +4,7 @@ import type { InverterSnapshot } from '../site.ts'
 import { Refusal } from './refusal.ts'
 import { createImage, type InverterNow, type RegisterDevice } from './register-device.ts'
 
-export interface SungrowState {
+interface SungrowState {
   is_on: boolean
   /** Tenths of a percent of the nominal power. */
   setting: number

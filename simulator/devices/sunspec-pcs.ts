@@ -23,7 +23,7 @@ interface PcsUnit {
   isAway(): boolean
 }
 
-export interface Grid {
+interface Grid {
   frequency_hz: number
   voltage_ratio: number
 }
@@ -132,27 +132,45 @@ const measurement: Maker = (now) => {
   const scale = powerScale(pcs)
   return encode(models[701], {
     values: {
-      ...{
-        ACType: 2,
-        St: mode === 'off' || mode === 'fault' ? 0 : 1,
-        ConnSt: mode === 'off' ? 0 : 1,
-      },
+      ACType: 2,
+      St: mode === 'off' || mode === 'fault' ? 0 : 1,
+      ConnSt: mode === 'off' ? 0 : 1,
       InvSt: mode === 'running' && is_throttled ? 4 : inv_st[mode],
-      ...{ Alrm: mode === 'fault' ? fault_bit : 0, DERMode: 1 },
-      ...{ W: power_w, W_SF: scale, VA: Math.abs(power_w), VA_SF: scale, Var: 0, Var_SF: scale },
-      ...{
-        PF: power_w === 0 ? null : 1,
-        PF_SF: -2,
-        A: 3 * current_a,
-        A_SF: scaleFor(rated_a * 4.5),
-      },
-      ...{ LLV: line_v, LNV: phase_v, V_SF: -1, Hz: grid.frequency_hz, Hz_SF: -2 },
-      ...{ VL1L2: line_v, VL2L3: line_v, VL3L1: line_v, VL1: phase_v, VL2: phase_v, VL3: phase_v },
-      ...{ AL1: current_a, AL2: current_a, AL3: current_a },
+      Alrm: mode === 'fault' ? fault_bit : 0,
+      DERMode: 1,
+      W: power_w,
+      W_SF: scale,
+      VA: Math.abs(power_w),
+      VA_SF: scale,
+      Var: 0,
+      Var_SF: scale,
+      PF: power_w === 0 ? null : 1,
+      PF_SF: -2,
+      A: 3 * current_a,
+      A_SF: scaleFor(rated_a * 4.5),
+      LLV: line_v,
+      LNV: phase_v,
+      V_SF: -1,
+      Hz: grid.frequency_hz,
+      Hz_SF: -2,
+      VL1L2: line_v,
+      VL2L3: line_v,
+      VL3L1: line_v,
+      VL1: phase_v,
+      VL2: phase_v,
+      VL3: phase_v,
+      AL1: current_a,
+      AL2: current_a,
+      AL3: current_a,
       TotWhInj: Math.round(measured.injected_kwh * 1000),
       TotWhAbs: Math.round(measured.absorbed_kwh * 1000),
-      ...{ TotWh_SF: 0, TmpAmb: ambient_c, TmpCab: cabinet_c, TmpSnk: heatsink_c, Tmp_SF: -1 },
-      ...{ ThrotSrc: is_throttled ? derated_bit : 0, ThrotPct: is_throttled ? shortfall(now) : 0 },
+      TotWh_SF: 0,
+      TmpAmb: ambient_c,
+      TmpCab: cabinet_c,
+      TmpSnk: heatsink_c,
+      Tmp_SF: -1,
+      ThrotSrc: is_throttled ? derated_bit : 0,
+      ThrotPct: is_throttled ? shortfall(now) : 0,
     },
   })
 }
@@ -167,8 +185,13 @@ const ratings: Maker = ({ pcs }) => {
   const rated_w = pcs.rated_power_kw * 1000
   return encode(models[702], {
     values: {
-      ...{ WMaxRtg: rated_w, WMax: rated_w, WChaRteMaxRtg: rated_w, WDisChaRteMaxRtg: rated_w },
-      ...{ WChaRteMax: rated_w, WDisChaRteMax: rated_w, W_SF: powerScale(pcs) },
+      WMaxRtg: rated_w,
+      WMax: rated_w,
+      WChaRteMaxRtg: rated_w,
+      WDisChaRteMaxRtg: rated_w,
+      WChaRteMax: rated_w,
+      WDisChaRteMax: rated_w,
+      W_SF: powerScale(pcs),
     },
   })
 }
@@ -178,9 +201,14 @@ const controls: Maker = ({ unit, control }) => {
   const left_ms = reverts_at_ms === null ? 0 : reverts_at_ms - unit.now_ms()
   return encode(models[704], {
     values: {
-      ...{ WMaxLimPctEna: 0, WSetEna: control.is_enabled ? 1 : 0, WSetMod: 1 },
-      ...{ WSet: control.setpoint_w, WSetRvrt: control.revert_w, WSet_SF: 0 },
-      ...{ WSetEnaRvrt: control.revert_enabled ? 1 : 0, WSetRvrtTms: control.revert_s },
+      WMaxLimPctEna: 0,
+      WSetEna: control.is_enabled ? 1 : 0,
+      WSetMod: 1,
+      WSet: control.setpoint_w,
+      WSetRvrt: control.revert_w,
+      WSet_SF: 0,
+      WSetEnaRvrt: control.revert_enabled ? 1 : 0,
+      WSetRvrtTms: control.revert_s,
       WSetRvrtRem: Math.max(0, Math.ceil(left_ms / 1000)),
     },
   })
@@ -211,7 +239,8 @@ const access: Maker = ({ unit, control }) => {
   return encode(models[715], {
     values: {
       LocRemCtl: faults.some(({ kind }) => kind === 'local_control') ? 1 : 0,
-      ...{ DERHb: beatAt(faults, unit.now_ms()), ControllerHb: control.controller_beat },
+      DERHb: beatAt(faults, unit.now_ms()),
+      ControllerHb: control.controller_beat,
     },
   })
 }
@@ -226,17 +255,44 @@ const classic: Maker = (now) => {
   const dc_w = measured.dc_power_kw * 1000
   return encode(models[103], {
     values: {
-      ...{ A: current_a, AphA: current_a, AphB: current_a, AphC: current_a },
-      ...{ A_SF: scaleFor(rated_a * 1.5), PPVphAB: line_v, PPVphBC: line_v, PPVphCA: line_v },
-      ...{ PhVphA: phase_v, PhVphB: phase_v, PhVphC: phase_v, V_SF: -1 },
-      ...{ W: power_w, W_SF: scale, VA: Math.abs(power_w), VA_SF: scale, VAr: 0, VAr_SF: scale },
-      ...{ Hz: grid.frequency_hz, Hz_SF: -2, PF: power_w === 0 ? null : 100, PF_SF: -1 },
-      ...{ WH: Math.round(measured.injected_kwh * 1000) % 2 ** 32, WH_SF: 0 },
-      ...{ DCV: dc_voltage_v, DCV_SF: -1, DCW: dc_w, DCW_SF: scale },
-      ...{ TmpCab: cabinet_c, TmpSnk: heatsink_c, Tmp_SF: -1 },
+      A: current_a,
+      AphA: current_a,
+      AphB: current_a,
+      AphC: current_a,
+      A_SF: scaleFor(rated_a * 1.5),
+      PPVphAB: line_v,
+      PPVphBC: line_v,
+      PPVphCA: line_v,
+      PhVphA: phase_v,
+      PhVphB: phase_v,
+      PhVphC: phase_v,
+      V_SF: -1,
+      W: power_w,
+      W_SF: scale,
+      VA: Math.abs(power_w),
+      VA_SF: scale,
+      VAr: 0,
+      VAr_SF: scale,
+      Hz: grid.frequency_hz,
+      Hz_SF: -2,
+      PF: power_w === 0 ? null : 100,
+      PF_SF: -1,
+      WH: Math.round(measured.injected_kwh * 1000) % 2 ** 32,
+      WH_SF: 0,
+      DCV: dc_voltage_v,
+      DCV_SF: -1,
+      DCW: dc_w,
+      DCW_SF: scale,
+      TmpCab: cabinet_c,
+      TmpSnk: heatsink_c,
+      Tmp_SF: -1,
       St: mode === 'running' && is_throttled ? 5 : st[mode],
-      ...{ Evt1: mode === 'fault' ? hardware_bit : 0, Evt2: 0 },
-      ...{ EvtVnd1: 0, EvtVnd2: 0, EvtVnd3: 0, EvtVnd4: 0 },
+      Evt1: mode === 'fault' ? hardware_bit : 0,
+      Evt2: 0,
+      EvtVnd1: 0,
+      EvtVnd2: 0,
+      EvtVnd3: 0,
+      EvtVnd4: 0,
     },
   })
 }
@@ -248,9 +304,13 @@ const nameplate: Maker = ({ pcs }) => {
   const scale = powerScale(pcs)
   return encode(models[120], {
     values: {
-      ...{ DERTyp: storage_der, WRtg: rated_w, WRtg_SF: scale },
-      ...{ MaxChaRte: rated_w, MaxChaRte_SF: scale },
-      ...{ MaxDisChaRte: rated_w, MaxDisChaRte_SF: scale },
+      DERTyp: storage_der,
+      WRtg: rated_w,
+      WRtg_SF: scale,
+      MaxChaRte: rated_w,
+      MaxChaRte_SF: scale,
+      MaxDisChaRte: rated_w,
+      MaxDisChaRte_SF: scale,
     },
   })
 }
@@ -265,12 +325,20 @@ const storage: Maker = ({ unit, pcs, control }) => {
   const now = unit.snapshot()
   return encode(models[124], {
     values: {
-      ...{ WChaMax: pcs.rated_power_kw * 1000, WChaMax_SF: powerScale(pcs) },
+      WChaMax: pcs.rated_power_kw * 1000,
+      WChaMax_SF: powerScale(pcs),
       StorCtl_Mod:
         (bounds.charge_is_set ? charge_bit : 0) + (bounds.discharge_is_set ? discharge_bit : 0),
-      ...{ ChaState: now.soc_pct, ChaState_SF: -2, InBatV: now.dc_voltage_v, InBatV_SF: -1 },
-      ...{ OutWRte: bounds.out_pct, InWRte: bounds.in_pct, InOutWRte_SF: bound_scale },
-      ...{ InOutWRte_WinTms: 0, InOutWRte_RvrtTms: control.revert_s, ChaGriSet: from_grid },
+      ChaState: now.soc_pct,
+      ChaState_SF: -2,
+      InBatV: now.dc_voltage_v,
+      InBatV_SF: -1,
+      OutWRte: bounds.out_pct,
+      InWRte: bounds.in_pct,
+      InOutWRte_SF: bound_scale,
+      InOutWRte_WinTms: 0,
+      InOutWRte_RvrtTms: control.revert_s,
+      ChaGriSet: from_grid,
     },
   })
 }
@@ -288,9 +356,12 @@ const limit: Maker = ({ pcs, control }) => {
   const is_over = revert_s > 0 && reverts_at_ms === null
   return encode(models[123], {
     values: {
-      ...{ Conn: 1, WMaxLimPct: setpoint_w / (10 * pcs.rated_power_kw) },
-      ...{ WMaxLimPct_SF: percent_scale, WMaxLim_Ena: is_enabled && !is_over ? 1 : 0 },
-      ...{ WMaxLimPct_WinTms: 0, WMaxLimPct_RvrtTms: revert_s },
+      Conn: 1,
+      WMaxLimPct: setpoint_w / (10 * pcs.rated_power_kw),
+      WMaxLimPct_SF: percent_scale,
+      WMaxLim_Ena: is_enabled && !is_over ? 1 : 0,
+      WMaxLimPct_WinTms: 0,
+      WMaxLimPct_RvrtTms: revert_s,
     },
   })
 }

@@ -6,7 +6,7 @@ import type { Simulation } from '../site.ts'
 import { type StationState, stateMessage } from './station.ts'
 import { type NodeSpan, stationMinutes } from './surroundings.ts'
 
-export interface NodeDay {
+interface NodeDay {
   readings: NodeReading[]
   /** One for each relay that was switched. */
   events: LinkEvent[]

@@ -13,7 +13,7 @@ import type { Plant } from '../plant.ts'
 import { type StationState, stateMessage, stationAt } from './station.ts'
 import { stationMinutes, surroundings } from './surroundings.ts'
 
-export interface PublisherNeeds {
+interface PublisherNeeds {
   credentials: MqttCredentials | null
   log: Pick<BaseLogger, 'debug'>
 }

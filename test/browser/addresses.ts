@@ -23,9 +23,15 @@ const readTable = async (): Promise<PageTable> =>
 export async function everyPage(window: Window, invitation: string): Promise<PageAddress[]> {
   const { openPages, adminPages, sitePages } = await readTable()
   const ids: Record<string, string | number> = {
-    ...{ site_id, logger_id: 1, inverter_id: 1, string_index: 3, string_id: 3, bess_id: 1 },
+    site_id,
+    logger_id: 1,
+    inverter_id: 1,
+    string_index: 3,
+    string_id: 3,
+    bess_id: 1,
     node_id: 'ts-south',
-    ...{ wo_id: await newWorkOrder(window), defect_id: await newDefect(window) },
+    wo_id: await newWorkOrder(window),
+    defect_id: await newDefect(window),
   }
   const fill = (pattern: string) =>
     pattern.replaceAll(/:(\w+)\??/g, (_, name: string) => {

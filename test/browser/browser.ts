@@ -86,7 +86,8 @@ export async function openWindow(browser: Browser, options: WindowOptions): Prom
     if (why !== 'net::ERR_ABORTED') add(`${why} ${request.method()} ${request.url()}`)
   })
   return {
-    ...{ context, page },
+    context,
+    page,
     faults() {
       const told = [...new Set(found)]
       found = []
@@ -166,7 +167,8 @@ export async function ask<Answer>(
   const answer = await context.request.fetch(address, {
     method,
     headers: {
-      ...{ 'x-heliograph-session': '1', accept: 'application/json' },
+      'x-heliograph-session': '1',
+      accept: 'application/json',
       ...(body && { 'idempotency-key': `browser-${performance.now()}` }),
     },
     ...(body && { data: body }),

@@ -26,7 +26,8 @@ for (const size of ['desktop', 'phone'] as const) {
   test(`a second factor being set up, ${size}: axe finds nothing`, { skip }, async () => {
     const person = await newPersonOf('operator')
     await asAdministrator(({ page }) => lookAtSecondFactor(page, person.password), {
-      ...{ size, signed_in: person.cookies },
+      size,
+      signed_in: person.cookies,
     })
   })
 }

@@ -8,7 +8,11 @@ import { noCurl, shell } from './shell.ts'
 import { stage } from './stage.ts'
 
 const entities: Record<string, string> = {
-  ...{ '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" },
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
 }
 
 const callsIn = (html: string) =>
@@ -32,7 +36,8 @@ test('the server takes every call of the reference', {
   const count = Object.values(paths).reduce((sum, methods) => sum + Object.keys(methods).length, 0)
   assert.equal(calls.length, count)
   const environment = {
-    ...{ BASE_URL: base_url, API_KEY: readFileSync(key_file, 'utf8').trim() },
+    BASE_URL: base_url,
+    API_KEY: readFileSync(key_file, 'utf8').trim(),
   }
   const here = { cwd: tmpdir(), environment, curl: "-sS -w '\\n%{http_code} %header{retry-after}'" }
   const refused: string[] = []

@@ -23,7 +23,8 @@ export interface Said {
 export async function shell({ cwd, environment, curl }: Shell, typed: string): Promise<Said> {
   const script = `curl() { command curl ${curl} "$@"; }\n${typed}`
   const child = spawn('sh', ['-e', '-c', script], {
-    ...{ cwd, env: { ...process.env, ...environment } },
+    cwd,
+    env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const closed = once(child, 'close') as Promise<[number | null]>

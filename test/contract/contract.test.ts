@@ -315,7 +315,11 @@ function endpointOf(operation: Operation): DeclaredEndpoint {
         ? body.fields.map((name) => field(name, true))
         : null
   return {
-    ...{ method, path, scope, module, status },
+    method,
+    path,
+    scope,
+    module,
+    status,
     params: Object.fromEntries(params.map((name) => [name, Type.String()])),
     query: Object.fromEntries(schemas),
     ...(fields && { body: Type.Object(Object.fromEntries(fields)) }),

@@ -29,8 +29,13 @@ const minutes = ['09:00', '09:05', '09:10', '09:15', '09:20'].map(
 )
 
 const pyranometer = {
-  ...{ sensor_id: 'G', name: 'G', type: 'pyranometer', quantity: 'poa_irradiance_w_m2' },
-  ...{ point: '302[0].POAI', azimuth_deg: 180, tilt_deg: 25 },
+  sensor_id: 'G',
+  name: 'G',
+  type: 'pyranometer',
+  quantity: 'poa_irradiance_w_m2',
+  point: '302[0].POAI',
+  azimuth_deg: 180,
+  tilt_deg: 25,
 }
 
 let site: ServedSite
@@ -114,8 +119,14 @@ async function addRows() {
     from generate_series(1, 5) n`)
   for (const nth of [1, 2, 3, 4, 5]) {
     await notify(db, {
-      ...{ site_id: 'demo', at: clock.now(), type: 'defect_created', severity: 'info' },
-      ...{ recipient: null, title: `Defect ${nth}`, body: 'Crack', resource_type: 'defect' },
+      site_id: 'demo',
+      at: clock.now(),
+      type: 'defect_created',
+      severity: 'info',
+      recipient: null,
+      title: `Defect ${nth}`,
+      body: 'Crack',
+      resource_type: 'defect',
       resource_id: String(nth),
     })
   }

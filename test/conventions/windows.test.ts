@@ -62,8 +62,13 @@ async function addHours() {
   )
   const sums = {
     ...Object.fromEntries(inverterSums.map((name) => [name, 0])),
-    ...{ covered_s: measured_s, daylight_covered_s: measured_s, sun_covered_s: measured_s },
-    ...{ ac_energy_kwh: 16, conversion_dc_kwh: 17, conversion_ac_kwh: 16, fault_s: 60 },
+    covered_s: measured_s,
+    daylight_covered_s: measured_s,
+    sun_covered_s: measured_s,
+    ac_energy_kwh: 16,
+    conversion_dc_kwh: 17,
+    conversion_ac_kwh: 16,
+    fault_s: 60,
   }
   const names = Object.keys(sums)
   await db.execute(

@@ -123,9 +123,14 @@ test('every refusal of a known key on its site is noted, once', async () => {
   assert.deepEqual(
     rows.map(({ body }) => body),
     [
-      ...[null, '{"text":""}', null, null],
+      null,
+      '{"text":""}',
+      null,
+      null,
       ...['missing', 'state', 'state'].map((fail) => `{"text":"x","fail":"${fail}"}`),
-      ...['{"text":"y"}', '{"text":"x","fail":"crash"}', '{"text":"x","fail":"commit"}'],
+      '{"text":"y"}',
+      '{"text":"x","fail":"crash"}',
+      '{"text":"x","fail":"commit"}',
       '{"text":"x"}',
     ],
   )

@@ -88,7 +88,9 @@ export async function serveBattery(): Promise<BatteryPeer> {
   }
   const living = live()
   return {
-    ...{ port, pcs, setpoints },
+    port,
+    pcs,
+    setpoints,
     async untilPcs(isThere, bound_ms) {
       const late = Date.now() + bound_ms
       for (;;) {

@@ -238,7 +238,12 @@ function inverterOf({ name, unit_id, rated_w }: Device): Inverter {
   const goes_further = driver === 'huawei_sun2000' || driver === 'sungrow_sg'
   return {
     ...template!,
-    ...{ inverter_id: unit_id, unit_id, name, driver, rated_ac_power_kw, connection: 'field-1' },
+    inverter_id: unit_id,
+    unit_id,
+    name,
+    driver,
+    rated_ac_power_kw,
+    connection: 'field-1',
     ...(goes_further && { max_ac_power_kw: rated_ac_power_kw * max_ratio }),
     ...(driver === 'sunspec' && { model: name }),
     limit: { ramp_s: 0 },
@@ -248,8 +253,12 @@ function inverterOf({ name, unit_id, rated_w }: Device): Inverter {
 const behind = [30, 40].map(
   (rated_ac_power_kw, nth): Inverter => ({
     ...template!,
-    ...{ inverter_id: 11 + nth, name: `Behind ${nth + 1}`, unit_id: nth + 1, rated_ac_power_kw },
-    ...{ driver: 'huawei_sun2000', connection: 'field-2' },
+    inverter_id: 11 + nth,
+    name: `Behind ${nth + 1}`,
+    unit_id: nth + 1,
+    rated_ac_power_kw,
+    driver: 'huawei_sun2000',
+    connection: 'field-2',
     max_ac_power_kw: rated_ac_power_kw,
   }),
 )

@@ -17,7 +17,11 @@ function figureIn(watts: number): RegExp {
 
 /** A value for each parameter of a path, and for each that is required of a query. */
 const parameters: Readonly<Record<string, string>> = {
-  ...{ logger_id: '1', inverter_id: '1', string_index: '0', start_hour: '8', end_hour: '20' },
+  logger_id: '1',
+  inverter_id: '1',
+  string_index: '0',
+  start_hour: '8',
+  end_hour: '20',
   date: new Date().toISOString().slice(0, 10),
 }
 

@@ -139,7 +139,10 @@ async function slowReaders({ plant, key, signal, count }: Noise): Promise<void> 
   const one = async (path: string) => {
     while (!signal.aborted) {
       const sent = request({
-        ...{ hostname, port, agent: false, signal },
+        hostname,
+        port,
+        agent: false,
+        signal,
         path: `/v1/sites/${plant.fixtures.sites.live}${path}`,
         headers: { accept: 'text/csv', authorization: `Bearer ${key}` },
       })

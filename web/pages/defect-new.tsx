@@ -68,7 +68,11 @@ function NewDefectForm({ site_id, given }: { site_id: string; given: Partial<Def
       const alert_ids = alert_id === undefined ? [] : [alert_id]
       return withFields(form, () =>
         heliograph.defectCreate({
-          ...{ site_id, ...given, title: title.trim(), severity, alert_ids },
+          site_id,
+          ...given,
+          title: title.trim(),
+          severity,
+          alert_ids,
           'Idempotency-Key': idempotency_key,
         }),
       )

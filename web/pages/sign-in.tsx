@@ -90,7 +90,11 @@ function useSignIn() {
     }
   }, leadTo(form))
   return {
-    ...{ step, form, problem, is_busy, submit },
+    step,
+    form,
+    problem,
+    is_busy,
+    submit,
     turnTo(next: Step) {
       setStep(next)
       setProblem(null)

@@ -68,7 +68,9 @@ function NewOrder({ site_id, origin }: { site_id: string; origin: Origin }) {
       const given = givenOnly({ ...bodyOf(values, timezone), category_id, alert_ids, defect_ids })
       return withFields(form, () =>
         heliograph.workOrderCreate({
-          ...{ site_id, ...given, title: values.title.trim() },
+          site_id,
+          ...given,
+          title: values.title.trim(),
           'Idempotency-Key': idempotency_key,
         }),
       )

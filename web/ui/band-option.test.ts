@@ -4,8 +4,11 @@ import { bandOption } from './band-option.ts'
 
 const optionOf = () =>
   bandOption({
-    ...{ labels: ['10:00', '11:00', '12:00'], unit: 'EUR/MWh' },
-    ...{ p10: [-20, null, 5], p50: [-5, 8, 10], p90: [-10, 12, null] },
+    labels: ['10:00', '11:00', '12:00'],
+    unit: 'EUR/MWh',
+    p10: [-20, null, 5],
+    p50: [-5, 8, 10],
+    p90: [-10, 12, null],
     lines: [{ name: 'Was', values: [null, 9, 11] }],
   }) as {
     series: { name: string; data: (number | null)[]; markLine?: object }[]
@@ -36,8 +39,12 @@ test('where nothing is expected, the legend names only what is known', () => {
   const nothing = [null, null]
   const legendOf = (p50: (number | null)[]) => {
     const option = bandOption({
-      ...{ labels: ['10:00', '11:00'], unit: 'EUR/MWh', lines: [known] },
-      ...{ p10: nothing, p50, p90: nothing },
+      labels: ['10:00', '11:00'],
+      unit: 'EUR/MWh',
+      lines: [known],
+      p10: nothing,
+      p50,
+      p90: nothing,
     })
     return (option.legend as { data: (string | { name: string })[] }).data.length
   }
@@ -48,7 +55,13 @@ test('where nothing is expected, the legend names only what is known', () => {
 test('the axis of many days names each day once, at its midnight', () => {
   const labels = ['Sun 15 Nov 00:00', 'Sun 15 Nov 01:00', 'Mon 16 Nov 00:00']
   const { xAxis } = bandOption({
-    ...{ labels, p10: [], p50: [], p90: [], lines: [], unit: 'kWh', by_day: true },
+    labels,
+    p10: [],
+    p50: [],
+    p90: [],
+    lines: [],
+    unit: 'kWh',
+    by_day: true,
   }) as { xAxis: { axisLabel: typeof labelled } }
   const { interval, formatter } = xAxis.axisLabel
   const named = labels.filter((label, nth) => interval(nth, label)).map(formatter)

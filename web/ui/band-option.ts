@@ -4,7 +4,7 @@ import { formatNumber } from './format.ts'
 
 type Values = readonly (number | null)[]
 
-export interface BandOrder {
+interface BandOrder {
   labels: readonly string[]
   p10: Values
   p50: Values
@@ -52,7 +52,9 @@ export function bandOption(order: BandOrder): ChartOption {
       ],
     },
     xAxis: {
-      ...{ type: 'category', data: [...labels], boundaryGap: false },
+      type: 'category',
+      data: [...labels],
+      boundaryGap: false,
       ...(by_day && { axisLabel: midnights, axisTick: { interval: midnights.interval } }),
     },
     yAxis: { type: 'value', name: unit },
@@ -65,22 +67,33 @@ export function bandOption(order: BandOrder): ChartOption {
     series: [
       { ...band, ...none, name: 'P10', data: [...p10] },
       {
-        ...{ ...band, ...none, name: 'Band of 80 %', data: height },
-        ...{ areaStyle: { opacity: 0.25 }, itemStyle: { color: '#1c7ed6' } },
+        ...band,
+        ...none,
+        name: 'Band of 80 %',
+        data: height,
+        areaStyle: { opacity: 0.25 },
+        itemStyle: { color: '#1c7ed6' },
       },
       {
-        ...{ ...line, name: 'Expected', data: [...p50], itemStyle: { color: '#1c7ed6' } },
+        ...line,
+        name: 'Expected',
+        data: [...p50],
+        itemStyle: { color: '#1c7ed6' },
         lineStyle: { width: 2 },
         ...(now !== null && {
           markLine: {
-            ...{ symbol: 'none', silent: true, data: [{ xAxis: now }] },
+            symbol: 'none',
+            silent: true,
+            data: [{ xAxis: now }],
             label: { formatter: 'now', color: '#868e96' },
             lineStyle: { color: '#868e96' },
           },
         }),
       },
       ...lines.map(({ name, values, dashed }, nth) => ({
-        ...{ ...line, name, data: [...values] },
+        ...line,
+        name,
+        data: [...values],
         itemStyle: { color: nth === 0 ? '#e8590c' : '#868e96' },
         lineStyle: { width: 2, ...(dashed && { type: 'dashed' }) },
       })),

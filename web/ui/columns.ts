@@ -2,7 +2,7 @@
 import type { ChartOption } from './echart.tsx'
 import { formatNumber } from './format.ts'
 
-export interface Columns {
+interface Columns {
   name: string
   values: readonly (number | null)[]
   /** Columns of one stack stand upon each other. */
@@ -13,7 +13,7 @@ export interface Columns {
   is_second?: true
 }
 
-export interface ColumnsOrder {
+interface ColumnsOrder {
   categories: readonly string[]
   columns: readonly Columns[]
   unit: string
@@ -52,12 +52,17 @@ export function columnsOption(order: ColumnsOrder): ChartOption {
   return {
     xAxis: { type: 'category', data: [...categories] },
     yAxis: units.map((name, nth) => ({
-      ...{ type: 'value', name, nameLocation: 'end' },
+      type: 'value',
+      name,
+      nameLocation: 'end',
       ...(nth > 0 && { splitLine: { show: false } }),
       ...ends[nth],
     })) as never,
     series: columns.map(({ name, values, stack, as = 'bar', color, is_second }) => ({
-      ...{ name, data: [...values], stack, barMaxWidth: 46 },
+      name,
+      data: [...values],
+      stack,
+      barMaxWidth: 46,
       type: as === 'bar' ? ('bar' as const) : ('line' as const),
       ...(as === 'steps' && { step: 'middle' as const }),
       ...(as !== 'bar' && { symbol: 'none', lineStyle: { width: 2, type: 'dashed' as const } }),

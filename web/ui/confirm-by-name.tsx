@@ -3,7 +3,7 @@ import { type FormEvent, type ReactNode, useState } from 'react'
 import { Modal } from './modal.tsx'
 import { Problem } from './problem.tsx'
 
-export interface ConfirmProps {
+interface ConfirmProps {
   title: string
   /** What is to be typed. */
   name: string

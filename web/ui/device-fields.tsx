@@ -2,7 +2,7 @@ import { NumberInput, Select } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useDevices } from './devices.tsx'
 
-export interface DeviceValues {
+interface DeviceValues {
   logger_id: string | null
   inverter_id: string | null
   string_index: number | string

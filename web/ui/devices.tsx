@@ -3,7 +3,7 @@ import { Anchor, Group, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import { useOverview } from '../queries.ts'
 
-export interface Choice {
+interface Choice {
   value: string
   label: string
 }
@@ -39,7 +39,7 @@ export function useDevices(site_id: string): Devices {
 }
 
 /** What names a device, as alerts, orders and defects do. */
-export interface Named {
+interface Named {
   logger_id: number | null
   inverter_id: number | null
   string_index: number | null

@@ -15,7 +15,12 @@ import { CanvasRenderer } from 'echarts/renderers'
 import { useEffect, useRef } from 'react'
 
 use([
-  ...[BarChart, LineChart, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent],
+  BarChart,
+  LineChart,
+  GridComponent,
+  LegendComponent,
+  MarkLineComponent,
+  TooltipComponent,
   CanvasRenderer,
 ])
 

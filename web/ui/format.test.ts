@@ -43,12 +43,22 @@ test('times are those of the site', () => {
 test('an age is told in the unit that suits it, also where clocks differ', () => {
   const ages = [-3, 59.4, 59.6, 3599, 86_400, 172_800]
   assert.deepEqual(ages.map(format.formatAge), [
-    ...['0 s ago', '59 s ago', '1 min ago', '1 h ago', '24 h ago', '2 days ago'],
+    '0 s ago',
+    '59 s ago',
+    '1 min ago',
+    '1 h ago',
+    '24 h ago',
+    '2 days ago',
   ])
 })
 
 test('a duration has its two largest parts', () => {
   assert.deepEqual([-1, 59.4, 59.6, 3599, 7500, 187_200].map(formatDuration), [
-    ...['0 s', '59 s', '1 min', '59 min', '2 h 05 min', '2 days 4 h'],
+    '0 s',
+    '59 s',
+    '1 min',
+    '59 min',
+    '2 h 05 min',
+    '2 days 4 h',
   ])
 })

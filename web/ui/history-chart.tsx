@@ -100,7 +100,9 @@ function chartsOf(history: History, quantities: readonly Quantity[]) {
     }))
     const { at_ms, columns } = aligned(series)
     const lines: Line[] = own.map(({ name, label, digits }, nth) => ({
-      ...{ label, unit, values: columns[nth]! },
+      label,
+      unit,
+      values: columns[nth]!,
       ...lineStyle(nth),
       ...(name === 'available_power_kw' && { dash: true }),
       ...(digits !== undefined && { digits }),

@@ -70,7 +70,9 @@ function answering(t: test.TestContext, rows: Row[]): string[] {
 test('a window is read once, and then only what is new', async (t) => {
   const row = (s: number, figures: object): Row => ({
     measured_at: new Date(at(s)).toISOString(),
-    ...{ inverter_id: 1, state: 'mppt', ...figures },
+    inverter_id: 1,
+    state: 'mppt',
+    ...figures,
   })
   const rows = [
     row(0, { ac_power_kw: 5, mppt_power_kw: [2, null] }),

@@ -14,17 +14,20 @@ const columns: readonly Column<Inverter>[] = [
   },
   { name: 'Power', is_number: true, cell: ({ ac_power_kw }) => formatPower(ac_power_kw) },
   {
-    ...{ name: 'Possible', is_number: true },
+    name: 'Possible',
+    is_number: true,
     cell: ({ available_power_kw }) => formatPower(available_power_kw),
   },
   { name: 'Limited by', cell: ({ limited_by }) => limitWords(limited_by) },
   {
-    ...{ name: 'Efficiency', is_number: true },
+    name: 'Efficiency',
+    is_number: true,
     cell: ({ efficiency_pct }) => formatQuantity(efficiency_pct, '%'),
   },
   { name: 'Today', is_number: true, cell: (inverter) => formatEnergy(inverter.energy_today_kwh) },
   {
-    ...{ name: 'Yield today', is_number: true },
+    name: 'Yield today',
+    is_number: true,
     cell: (inverter) => formatQuantity(inverter.specific_yield_today_kwh_kwp, 'kWh/kWp', 2),
   },
   { name: 'Data', is_number: true, cell: ({ age_s }) => formatAge(age_s) },

@@ -106,7 +106,8 @@ function optionsOf({ lines, timezone, scheme, width, height, band }: Drawn): uPl
   const grid = { stroke: scheme === 'dark' ? '#424242' : '#e9ecef', width: 1 }
   const axis = { stroke: text, grid, ticks: grid }
   return {
-    ...{ width, height },
+    width,
+    height,
     tzDate: (s) => asLocal(s * 1000, timezone),
     cursor: { sync: { key: 'time' } },
     legend: { live: true },

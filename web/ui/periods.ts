@@ -28,6 +28,7 @@ export function daysOf({ start_date, end_date }: Period, today: string): string[
 
 export const monthName = (date: string, month: 'long' | 'short') =>
   new Date(`${date.slice(0, 7)}-01T00:00:00Z`).toLocaleDateString('en-GB', {
-    ...{ month, timeZone: 'UTC' },
+    month,
+    timeZone: 'UTC',
     ...(month === 'long' && { year: 'numeric' }),
   })

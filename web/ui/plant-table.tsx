@@ -12,11 +12,13 @@ const columns: readonly Column<Logger>[] = [
   { name: 'Possible', is_number: true, cell: (plant) => formatPower(plant.available_power_kw) },
   { name: 'Today', is_number: true, cell: (plant) => formatEnergy(plant.energy_today_kwh) },
   {
-    ...{ name: 'Yield today', is_number: true },
+    name: 'Yield today',
+    is_number: true,
     cell: (plant) => formatQuantity(plant.specific_yield_today_kwh_kwp, 'kWh/kWp', 2),
   },
   {
-    ...{ name: 'Inverters online', is_number: true },
+    name: 'Inverters online',
+    is_number: true,
     cell: (plant) => `${plant.inverters_online ?? '–'} of ${plant.inverter_count}`,
   },
   { name: 'Data', is_number: true, cell: (plant) => formatAge(plant.age_s) },

@@ -11,7 +11,8 @@ const mppt = (name: string, label: string, unit: string, digits: number, count: 
   Array.from({ length: count }, (_, nth) => ({
     name: `${name}:${nth}`,
     label: `${label}, MPPT ${nth}`,
-    ...{ unit, digits },
+    unit,
+    digits,
   }))
 
 const power: readonly Quantity[] = [

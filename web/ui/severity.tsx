@@ -5,8 +5,15 @@ import { inWords } from './words.ts'
 const whole = { flexShrink: 0, minWidth: 'max-content' }
 
 const colors: Record<string, string> = {
-  ...{ critical: 'red', major: 'orange', warning: 'yellow', info: 'blue' },
-  ...{ urgent: 'red', high: 'orange', normal: 'blue', medium: 'yellow', low: 'gray' },
+  critical: 'red',
+  major: 'orange',
+  warning: 'yellow',
+  info: 'blue',
+  urgent: 'red',
+  high: 'orange',
+  normal: 'blue',
+  medium: 'yellow',
+  low: 'gray',
 }
 
 /** How bad an alert or a defect is, or how soon work is to be done. */
@@ -17,12 +24,29 @@ export const SeverityBadge = ({ severity }: { severity: string }) => (
 )
 
 const states: Record<string, string> = {
-  ...{ active: 'red', acknowledged: 'yellow', resolved: 'teal', open: 'red', assigned: 'orange' },
-  ...{ in_progress: 'blue', on_hold: 'yellow', completed: 'teal', approved: 'green' },
-  ...{ verified: 'green', dismissed: 'gray', cancelled: 'gray' },
-  ...{ queued: 'gray', running: 'blue', succeeded: 'teal', failed: 'red', expired: 'gray' },
-  ...{ backfilling: 'blue', backfilled: 'teal', unrecoverable: 'gray' },
-  ...{ pending: 'gray', passed: 'teal', not_applicable: 'gray' },
+  active: 'red',
+  acknowledged: 'yellow',
+  resolved: 'teal',
+  open: 'red',
+  assigned: 'orange',
+  in_progress: 'blue',
+  on_hold: 'yellow',
+  completed: 'teal',
+  approved: 'green',
+  verified: 'green',
+  dismissed: 'gray',
+  cancelled: 'gray',
+  queued: 'gray',
+  running: 'blue',
+  succeeded: 'teal',
+  failed: 'red',
+  expired: 'gray',
+  backfilling: 'blue',
+  backfilled: 'teal',
+  unrecoverable: 'gray',
+  pending: 'gray',
+  passed: 'teal',
+  not_applicable: 'gray',
 }
 
 export const StateBadge = ({ state }: { state: string }) => (

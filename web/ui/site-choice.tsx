@@ -1,7 +1,7 @@
 import { MultiSelect, Radio, Stack } from '@mantine/core'
 import { useSites } from '../queries.ts'
 
-export interface SiteChoiceProps {
+interface SiteChoiceProps {
   /** Null: all sites, later ones too. */
   value: string[] | null
   onChange(value: string[] | null): void

@@ -8,8 +8,16 @@ import { isWithin, utcDays } from './site-days.ts'
 const berlin = 'Europe/Berlin'
 const hour_ms = 3_600_000
 const zones = [
-  ...['UTC', berlin, 'America/St_Johns', 'Asia/Kolkata', 'Asia/Kathmandu', 'Pacific/Kiritimati'],
-  ...['Australia/Lord_Howe', 'America/Santiago', 'Africa/Cairo', 'Pacific/Apia'],
+  'UTC',
+  berlin,
+  'America/St_Johns',
+  'Asia/Kolkata',
+  'Asia/Kathmandu',
+  'Pacific/Kiritimati',
+  'Australia/Lord_Howe',
+  'America/Santiago',
+  'Africa/Cairo',
+  'Pacific/Apia',
 ]
 const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
 

@@ -7,7 +7,12 @@ function formatOf(timezone: string): Intl.DateTimeFormat {
   if (!format) {
     const two = '2-digit'
     format = new Intl.DateTimeFormat('en-GB', {
-      ...{ year: 'numeric', month: two, day: two, hour: two, minute: two, hourCycle: 'h23' },
+      year: 'numeric',
+      month: two,
+      day: two,
+      hour: two,
+      minute: two,
+      hourCycle: 'h23',
       timeZone: timezone,
     })
     formats.set(timezone, format)

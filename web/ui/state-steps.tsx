@@ -30,7 +30,8 @@ export function StateSteps<State extends string, Whole extends object>(
   const { steps, subject, write } = props
   const [asked, setAsked] = useState<Step<State> | null>(null)
   const { run, is_pending, reset, ...outcome } = useSeenWrite<State, Whole>({
-    ...{ ...subject, done: 'Saved' },
+    ...subject,
+    done: 'Saved',
     write: (to, condition) => write(to, '', condition),
   })
   const choose = (step: Step<State>) => {
@@ -79,7 +80,8 @@ function Asked<State extends string, Whole extends object>({
 }: AskedProps<State, Whole>) {
   const [note, setNote, draft] = useDraft(`step ${to}`, ask?.given ?? '')
   const { run, is_pending, error, differences } = useSeenWrite<string, Whole>({
-    ...{ ...subject, done: 'Saved' },
+    ...subject,
+    done: 'Saved',
     write: (text, condition) => write(to, text, condition),
     onDone: () => {
       draft.drop()

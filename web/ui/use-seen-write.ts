@@ -26,7 +26,10 @@ export function useSeenWrite<Input, Whole extends object>(asked: SeenWrite<Input
   const { run, is_pending, error, reset } = useWrite<Input, Whole>({
     write: (input, idempotency_key) =>
       writeSeen({
-        ...{ seen, read, idempotency_key, ...(part && { part }) },
+        seen,
+        read,
+        idempotency_key,
+        ...(part && { part }),
         write: (condition) => write(input, condition),
         onConflict: (fresh, found) => {
           setDifferences(found)
@@ -34,7 +37,8 @@ export function useSeenWrite<Input, Whole extends object>(asked: SeenWrite<Input
           onConflict?.(fresh)
         },
       }),
-    ...{ changes, ...(done !== undefined && { done }) },
+    changes,
+    ...(done !== undefined && { done }),
     onDone: (whole) => {
       setDifferences(null)
       queries.setQueryData(key, whole)

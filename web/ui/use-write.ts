@@ -5,7 +5,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { newKey } from './new-key.ts'
 
-export interface Write<Input, Output> {
+interface Write<Input, Output> {
   /** The same input has the same key while it is not known whether the last one has arrived. */
   write(input: Input, idempotency_key: string): Promise<Output>
   /** Told when it is done; null: there is nothing to tell. */

@@ -14,11 +14,17 @@ export interface Condition {
 
 /** They follow from others, and tell nobody anything. */
 const untold = [
-  ...['version', 'updated_at', 'done_at', 'sla_breached'],
-  ...['checklist', 'checklist_total', 'checklist_done', 'checklist_failed'],
+  'version',
+  'updated_at',
+  'done_at',
+  'sla_breached',
+  'checklist',
+  'checklist_total',
+  'checklist_done',
+  'checklist_failed',
 ]
 
-export function differencesOf(before: object, now: object): Difference[] {
+function differencesOf(before: object, now: object): Difference[] {
   const old = before as Record<string, unknown>
   return Object.entries(now)
     .filter(([field]) => !untold.includes(field))

@@ -1,6 +1,6 @@
 /** Polls one device as the edge's loop does: it gives it up, looks for it again, meets it anew. */
 
-export interface ContactNeeds<Contact, Of> {
+interface ContactNeeds<Contact, Of> {
   open(): Contact
   /** null: no answer. */
   read(): Promise<Of | null>

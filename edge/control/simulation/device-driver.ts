@@ -28,7 +28,7 @@ export const traitsOf = (device: SimulatedDevice): LimitTraits => ({
 })
 
 /** What is declared of it. */
-export function roundingOf({ build, quirks }: SimulatedDevice) {
+function roundingOf({ build, quirks }: SimulatedDevice) {
   const { coarse_units, least_units, is_declared } = quirks
   if (!is_declared) return { min_limit_w: 0, tolerance_w: 0 }
   const tolerance_w = coarse_units > 1 ? wattsOf(coarse_units, build.step_w) : 0

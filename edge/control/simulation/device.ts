@@ -15,7 +15,7 @@ export type Answer = 'done' | 'refused' | 'lost'
 /** Whose doing a change was; or what is in percent of a ceiling went along with that. */
 export type Cause = 'ours' | 'foreign' | { ratio: number }
 
-export interface Timer {
+interface Timer {
   ends_ms: number
   /** null: no limit. */
   to_units: number | null
@@ -69,7 +69,7 @@ export const no_quirks: Quirks = {
   fall_ms: 0,
 }
 
-export type Trouble = 'silent' | 'refusing' | 'ignoring' | 'lossy' | 'nonsense'
+type Trouble = 'silent' | 'refusing' | 'ignoring' | 'lossy' | 'nonsense'
 
 export class SimulatedDevice {
   build: Build

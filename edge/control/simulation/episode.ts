@@ -40,7 +40,7 @@ export const edges: Readonly<Record<EdgeName, EdgeKind>> = {
   },
 }
 
-export interface Outcome {
+interface Outcome {
   ticks: number
   /** What did not hold; null: all did. */
   broken: string | null
@@ -116,7 +116,7 @@ export interface Failure extends Outcome {
   seed: number
 }
 
-export interface Simulated {
+interface Simulated {
   ticks: number
   failure: Failure | null
 }

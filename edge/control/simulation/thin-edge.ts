@@ -76,7 +76,9 @@ export class ThinEdge {
       poll: { inverter_s: poll_ms / 1000, meter_s: poll_ms / 1000 },
       loggers: world.plants,
       meters: world.plants.map(({ logger_id }) => ({
-        ...{ meter_id: logger_id, logger_id, role: 'plant' },
+        meter_id: logger_id,
+        logger_id,
+        role: 'plant',
       })),
     })
   }

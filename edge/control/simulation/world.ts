@@ -58,7 +58,7 @@ type Rates = Record<
   number
 >
 
-export interface Watcher {
+interface Watcher {
   changed(device: SimulatedDevice, cause: Cause, before_w: number): void
   note(text: () => string): void
 }
@@ -402,30 +402,31 @@ export class World {
     const rounds = chance.pick<Quirks['rounds']>(['up', 'nearest', 'down'])
     const none = no_quirks
     return chance.pick<Quirks>([
-      ...[none, none, none],
-      ...[
-        { ...none, coarse_units },
-        { ...none, least_units },
-      ],
-      ...[
-        { ...none, ramp_units },
-        { ...none, beyond_ratio },
-      ],
-      ...[
-        { ...none, fall_ms },
-        { ...none, fall_ms },
-      ],
-      ...[
-        { ...none, is_declared: true, coarse_units: coarse_declared, rounds },
-        { ...none, is_declared: true, least_units },
-      ],
+      none,
+      none,
+      none,
+      { ...none, coarse_units },
+      { ...none, least_units },
+      { ...none, ramp_units },
+      { ...none, beyond_ratio },
+      { ...none, fall_ms },
+      { ...none, fall_ms },
+      { ...none, is_declared: true, coarse_units: coarse_declared, rounds },
+      { ...none, is_declared: true, least_units },
     ])
   }
 }
 
 /** No trouble with devices, nor with the edge. */
 const quiet: Partial<Rates> = {
-  ...{ silent: 0, refusing: 0, ignoring: 0, lossy: 0, reboot: 0, blink: 0, master: 0, crash: 0 },
+  silent: 0,
+  refusing: 0,
+  ignoring: 0,
+  lossy: 0,
+  reboot: 0,
+  blink: 0,
+  master: 0,
+  crash: 0,
 }
 
 /** Orders last, and clocks jump under them. */

@@ -27,7 +27,7 @@ const measuredCodes: readonly AlertCode[] = [
   'soc_low',
 ]
 
-export interface AlertedUnit {
+interface AlertedUnit {
   bess_id: number
   name: string
   soc_min_pct: number
@@ -71,7 +71,10 @@ export const findBatteries: AlertSource = async (context) => {
 }
 
 const silentUnit = ({ bess_id, name, measured_at, created_at }: Unit): Finding => ({
-  ...{ code: 'bess_offline', source_type: 'bess', source_id: String(bess_id), bess_id },
+  code: 'bess_offline',
+  source_type: 'bess',
+  source_id: String(bess_id),
+  bess_id,
   since: measured_at ?? created_at,
   message: measured_at
     ? `The management system of ${name} has not answered the edge since ${utc(measured_at)}.`
@@ -79,7 +82,10 @@ const silentUnit = ({ bess_id, name, measured_at, created_at }: Unit): Finding =
 })
 
 const silentPcs = ({ unit: { bess_id, name }, pcs }: Silence['pcs'][number]): Finding => ({
-  ...{ code: 'bess_offline', source_type: 'pcs', source_id: pcs.id, bess_id },
+  code: 'bess_offline',
+  source_type: 'pcs',
+  source_id: pcs.id,
+  bess_id,
   since: pcs.since_at,
   message: `PCS ${pcs.id} of ${name} has not answered the edge since ${utc(pcs.since_at)}.`,
 })
@@ -95,7 +101,7 @@ const readUnits = ({ db, site }: SourceContext) =>
   )
 
 /** Of all that its words and values tell, what is set; pure. */
-export function alarmsOf(
+function alarmsOf(
   unit: AlertedUnit,
   words: UnitWords,
   conditions: readonly Condition[],
@@ -148,7 +154,10 @@ async function readStaleUnits({ db, site }: SourceContext, silence: Silence): Pr
   )
   const told = notes.filter(({ bess_id, reason_code }) => !silence.explains(bess_id, reason_code))
   return told.map(({ bess_id, name, at, reason_code }) => ({
-    ...{ code: 'battery_stale', source_type: 'bess', source_id: String(bess_id), bess_id },
+    code: 'battery_stale',
+    source_type: 'bess',
+    source_id: String(bess_id),
+    bess_id,
     since: later(at, silence.wholeSince(bess_id)),
     message:
       `${reason_code === 'pcs_stale' ? 'The PCS of' : 'The management system of'} ${name} ` +
@@ -189,9 +198,14 @@ async function findLowCharge(
   )
   const began = new Map(since.map((one) => [one.bess_id, one.since]))
   return low.map(({ bess_id, name, soc_pct, soc_min_pct, threshold }) => ({
-    ...{ code: 'soc_low', source_type: 'bess', source_id: String(bess_id), bess_id },
+    code: 'soc_low',
+    source_type: 'bess',
+    source_id: String(bess_id),
+    bess_id,
     since: began.get(bess_id) ?? now,
     message: `${name} has ${soc_pct} %; it is to keep ${soc_min_pct} %.`,
-    ...{ value: soc_pct, threshold, unit: '%' },
+    value: soc_pct,
+    threshold,
+    unit: '%',
   }))
 }

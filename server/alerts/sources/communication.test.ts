@@ -14,19 +14,31 @@ const found = (changes: Plant) =>
   )
 
 const open = (of: Partial<OpenAlert>): OpenAlert => ({
-  ...{ alert_id: 1, code: 'inverter_offline', source_type: 'inverter', source_id: '1', part: null },
-  ...{ logger_id: 1, inverter_id: 1, string_index: null, bess_id: null, node_id: null },
-  ...{ location_id: null, since: before(60), ...of },
+  alert_id: 1,
+  code: 'inverter_offline',
+  source_type: 'inverter',
+  source_id: '1',
+  part: null,
+  logger_id: 1,
+  inverter_id: 1,
+  string_index: null,
+  bess_id: null,
+  node_id: null,
+  location_id: null,
+  since: before(60),
+  ...of,
 })
 
 const device = (changes: Partial<DeviceNow>): DeviceNow => ({
-  ...{ kind: 'meter', id: '5', name: 'Grid', logger_id: null, inverter_id: null },
-  ...{
-    comm_state: 'disconnected',
-    since_at: before(30),
-    error: 'not asked again yet: no answer within 2000 ms',
-    ...changes,
-  },
+  kind: 'meter',
+  id: '5',
+  name: 'Grid',
+  logger_id: null,
+  inverter_id: null,
+  comm_state: 'disconnected',
+  since_at: before(30),
+  error: 'not asked again yet: no answer within 2000 ms',
+  ...changes,
 })
 const combiner = device({ kind: 'combiner', id: 'GAK-1', logger_id: 1, inverter_id: 2 })
 const silent = [1, 2, 3].map((id) => silentInverter(id, 20))

@@ -59,7 +59,10 @@ function silentEdge(edge: EdgeNow, now: Date): Finding[] {
   if (last_seen_at === null || edgeCommState(edge, now) !== 'disconnected') return []
   return [
     {
-      ...{ code: 'edge_offline', source_type: 'edge', source_id: edge_id, since: last_seen_at },
+      code: 'edge_offline',
+      source_type: 'edge',
+      source_id: edge_id,
+      since: last_seen_at,
       message: `The edge agent '${name}' was heard of last at ${utc(last_seen_at)}.`,
     },
   ]
@@ -150,8 +153,12 @@ function silentInverters(
     const { inverter_id, logger_id, name, measured_at } = inverter
     const how = measured_at ? `has not answered since ${utc(measured_at)}` : 'has never answered'
     return {
-      ...{ code: 'inverter_offline', source_type: 'inverter', source_id: `${inverter_id}` },
-      ...{ inverter_id, logger_id, since: later(lastHeard(inverter), awake_since_at) },
+      code: 'inverter_offline',
+      source_type: 'inverter',
+      source_id: `${inverter_id}`,
+      inverter_id,
+      logger_id,
+      since: later(lastHeard(inverter), awake_since_at),
       message: `Inverter '${name}' of plant '${logger.name}' ${how}.`,
     } satisfies Finding
   })
@@ -171,7 +178,8 @@ function silentDevices(plant: PlantNow, plants: readonly PlantState[]): Finding[
       const reason = error?.replace(/^not asked again yet: /, '')
       const why = reason ? `; when it was asked last: ${reason}` : ''
       return {
-        ...{ code: 'device_offline', ...sourceOf(device) },
+        code: 'device_offline',
+        ...sourceOf(device),
         ...(logger_id !== null && { logger_id }),
         ...(inverter_id !== null && { inverter_id }),
         since: kind === 'combiner' ? later(since_at, plant.awake_since_at) : since_at,

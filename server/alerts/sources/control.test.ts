@@ -4,12 +4,26 @@ import { after, contextOf, noon, openAlert, sourceSite } from '../fixtures/sourc
 import { findControl, findingsOf, type JudgedRow } from './control.ts'
 
 const row = (changes: Partial<JudgedRow> = {}): JudgedRow => ({
-  ...{ id: 17, logger_id: 2, status: 'active', created_at: after(-60), told_at: after(-60) },
-  ...{ start_at: after(-30), end_at: after(60), reported_at: after(-1) },
-  ...{ release_requested_at: null, releasing_reason: null },
-  ...{ applied_at: after(-29), verified_at: after(-28), restored_at: null },
-  ...{ last_checked_at: after(-1), max_power_kw: 100, rated_power_kw: 200 },
-  ...{ observed_power_kw: 90, violation_s: 0, failure_code: null, failure_message: null },
+  id: 17,
+  logger_id: 2,
+  status: 'active',
+  created_at: after(-60),
+  told_at: after(-60),
+  start_at: after(-30),
+  end_at: after(60),
+  reported_at: after(-1),
+  release_requested_at: null,
+  releasing_reason: null,
+  applied_at: after(-29),
+  verified_at: after(-28),
+  restored_at: null,
+  last_checked_at: after(-1),
+  max_power_kw: 100,
+  rated_power_kw: 200,
+  observed_power_kw: 90,
+  violation_s: 0,
+  failure_code: null,
+  failure_message: null,
   ...changes,
 })
 
@@ -155,7 +169,10 @@ test('that the permit holds a plant is told, since when, and without a figure', 
   const { findings, cannotTell } = await findControl(contextOf(db))
   assert.deepEqual(findings, [
     {
-      ...{ code: 'permit_clamp', source_type: 'logger', source_id: '2', logger_id: 2 },
+      code: 'permit_clamp',
+      source_type: 'logger',
+      source_id: '2',
+      logger_id: 2,
       since: new Date('2026-06-21T09:53:30Z'),
       message: 'What holds the output of plant 2 is its grid permit.',
     },

@@ -109,7 +109,10 @@ const isUnheard = ({ status, applied_at, reported_at }: JudgedRow, now: Date) =>
   (reported_at === null || now.getTime() - reported_at.getTime() > told_ms_max)
 
 const ofRow = ({ id, logger_id }: JudgedRow) => ({
-  ...{ source_type: 'logger' as const, source_id: String(logger_id), part: String(id), logger_id },
+  source_type: 'logger' as const,
+  source_id: String(logger_id),
+  part: String(id),
+  logger_id,
 })
 
 const why = ({ failure_code, failure_message }: JudgedRow) => {
@@ -126,7 +129,9 @@ function notApplied(row: JudgedRow, since: Date): Finding {
   }
   const what = status === 'failed' || status === 'releasing' ? ends[status] : 'is not applied'
   return {
-    ...{ code: 'curtailment_not_applied', ...ofRow(row), since },
+    code: 'curtailment_not_applied',
+    ...ofRow(row),
+    since,
     message: `${limit} ${what}${why(row)}.`,
     threshold: max_power_kw,
     unit: 'kW',
@@ -146,7 +151,10 @@ function notVerified(row: JudgedRow, now: Date): Finding | null {
   const name = `Curtailment ${id} of plant ${logger_id}`
   if (!is_above) {
     return {
-      ...{ code: 'curtailment_not_verified', ...ofRow(row), since: row.applied_at!, ...figures },
+      code: 'curtailment_not_verified',
+      ...ofRow(row),
+      since: row.applied_at!,
+      ...figures,
       message: `${name} is applied, and no power was measured that proves it.`,
       ...(observed_power_kw !== null && { value: observed_power_kw }),
     }
@@ -156,7 +164,10 @@ function notVerified(row: JudgedRow, now: Date): Finding | null {
   const above_since_ms = seen_at.getTime() - 1000 * violation_s
   const since = new Date(Math.max(row.applied_at!.getTime(), above_since_ms))
   return {
-    ...{ code: 'curtailment_not_verified', ...ofRow(row), since, ...figures },
+    code: 'curtailment_not_verified',
+    ...ofRow(row),
+    since,
+    ...figures,
     message: `${name} to ${max_power_kw} kW is applied, and ${observed_power_kw} kW were measured.`,
     value: observed_power_kw,
   }
@@ -174,7 +185,9 @@ function notReleased(row: JudgedRow, since: Date): Finding {
   const is_unreachable = releasing_reason === 'edge_unreachable' || failure_message === null
   const reason = is_unreachable ? releasingWords[releasing_reason!] : why(row)
   return {
-    ...{ code: 'curtailment_not_released', ...ofRow(row), since },
+    code: 'curtailment_not_released',
+    ...ofRow(row),
+    since,
     message:
       `Curtailment ${id} of plant ${logger_id} is over, and the edge did not confirm that its ` +
       `limits are lifted${reason}. The plant may still be limited.`,
@@ -223,7 +236,10 @@ function clampOf({ logger_id, since }: Clamp): Finding[] {
   if (since === null) return []
   return [
     {
-      ...{ code: 'permit_clamp', source_type: 'logger', source_id: String(logger_id), logger_id },
+      code: 'permit_clamp',
+      source_type: 'logger',
+      source_id: String(logger_id),
+      logger_id,
       since,
       message: `What holds the output of plant ${logger_id} is its grid permit.`,
     },

@@ -4,8 +4,16 @@ import { before, noon, plantNow } from '../fixtures/plant-at-noon.ts'
 import { type GapNow, judgeGaps, type Outage } from './data-gaps.ts'
 
 const gap = (changes: Partial<GapNow> = {}): GapNow => ({
-  ...{ logger_id: 1, source_type: 'inverter', source_id: '7', cause: 'unknown', status: 'open' },
-  ...{ start_at: before(90), end_at: null, known_at: null, is_answering: true, ...changes },
+  logger_id: 1,
+  source_type: 'inverter',
+  source_id: '7',
+  cause: 'unknown',
+  status: 'open',
+  start_at: before(90),
+  end_at: null,
+  known_at: null,
+  is_answering: true,
+  ...changes,
 })
 const lost = (changes: Partial<GapNow> = {}) =>
   gap({ status: 'unrecoverable', end_at: before(30), is_answering: false, ...changes })
@@ -17,8 +25,13 @@ const judge = (
   seen_to: Record<string, Date> = {},
 ) =>
   judgeGaps(gaps, {
-    ...{ site_id: 'demo', now: noon, length_ms_min: 1_800_000, is_heard },
-    ...{ loggers: plantNow().loggers, outages, seenTo: (key) => seen_to[key] },
+    site_id: 'demo',
+    now: noon,
+    length_ms_min: 1_800_000,
+    is_heard,
+    loggers: plantNow().loggers,
+    outages,
+    seenTo: (key) => seen_to[key],
   })
 const said = (...gaps: GapNow[]) =>
   judge(gaps).map(({ source_type, source_id, part, message }) => [
@@ -90,8 +103,13 @@ test('of many devices three are named', () => {
 })
 
 const outage = (changes: Partial<Outage> = {}): Outage => ({
-  ...{ source_type: 'logger', source_id: '1', part: null, logger_id: 1 },
-  ...{ started_at: before(90), ended_at: before(30), ...changes },
+  source_type: 'logger',
+  source_id: '1',
+  part: null,
+  logger_id: 1,
+  started_at: before(90),
+  ended_at: before(30),
+  ...changes,
 })
 const logger = lost({ source_type: 'logger', source_id: '1' })
 const meter = lost({ source_type: 'meter', source_id: '5', logger_id: null })

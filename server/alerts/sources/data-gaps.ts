@@ -65,7 +65,10 @@ export const findDataGaps: AlertSource = async (context) => {
   const [plant, gaps, outages, seenTo] = await Promise.all([
     readPlantNow(context),
     db.query<GapNow>(gapsNow, [
-      ...[site.site_id, told_since, new Date(told_since.getTime() - longest_ms), now],
+      site.site_id,
+      told_since,
+      new Date(told_since.getTime() - longest_ms),
+      now,
     ]),
     db.query<Outage>(outagesOf, [
       site.site_id,
@@ -78,8 +81,13 @@ export const findDataGaps: AlertSource = async (context) => {
   const length_ms_min = 1000 * settings.rules.data_gap.raise_delay_s
   return {
     findings: judgeGaps(gaps, {
-      ...{ site_id: site.site_id, now, length_ms_min, is_heard },
-      ...{ loggers: plant.loggers, outages, seenTo },
+      site_id: site.site_id,
+      now,
+      length_ms_min,
+      is_heard,
+      loggers: plant.loggers,
+      outages,
+      seenTo,
     }),
     // While the edge is silent nobody knows what it still holds.
     cannotTell: () => !is_heard,
@@ -103,7 +111,11 @@ const gapsNow = `
   order by g.start_at, g.gap_id`
 
 const outage_codes = [
-  ...['edge_offline', 'logger_offline', 'inverter_offline', 'device_offline', 'node_offline'],
+  'edge_offline',
+  'logger_offline',
+  'inverter_offline',
+  'device_offline',
+  'node_offline',
 ] satisfies readonly string[]
 const outagesOf = `
   select source_type, source_id, part, logger_id, started_at,
@@ -210,7 +222,10 @@ function findingOf(
     : `since ${utc(first.start_at)}`
   const end = is_lost ? ' They are lost for good.' : ''
   return {
-    ...{ code: 'data_gap', ...source, part, since: first.start_at },
+    code: 'data_gap',
+    ...source,
+    part,
+    since: first.start_at,
     ...(logger && { logger_id: logger.logger_id }),
     message: `Readings of ${inWords.format(of)} are missing ${when}: ${toldCauses[first.cause]}.${end}`,
   }

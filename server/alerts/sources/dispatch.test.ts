@@ -6,7 +6,9 @@ import { deviationOf, findDispatch } from './dispatch.ts'
 
 /** Discharges at 100 kW from 09:45 to 11:00, a unit of 200 kW. */
 const plan = {
-  ...{ schedule_id: 1, approved_at: after(-300), superseded_at: null },
+  schedule_id: 1,
+  approved_at: after(-300),
+  superseded_at: null,
   hours: [
     { hour: 9, power_kw: 0, quarter_power_kw: [0, 0, 0, 100], soc_start_pct: 60, soc_end_pct: 55 },
     { hour: 10, power_kw: 100, quarter_power_kw: null, soc_start_pct: 55, soc_end_pct: 20 },
@@ -15,7 +17,8 @@ const plan = {
 const unit = { bess_id: 1, name: 'South', rated_power_kw: 200, plans: [plan as never] }
 const minutes = (powers: number[]) =>
   powers.map((power_kw, nth) => ({
-    ...{ bess_id: 1, power_kw },
+    bess_id: 1,
+    power_kw,
     start_ms: after(nth - powers.length).getTime(),
   }))
 
@@ -58,10 +61,15 @@ test('of the database: approved schedules of the day, by means of whole minutes'
   const { findings, cannotTell } = await findDispatch(contextOf(db))
   assert.deepEqual(findings, [
     {
-      ...{ code: 'dispatch_deviation', source_type: 'bess', source_id: '1', bess_id: 1 },
+      code: 'dispatch_deviation',
+      source_type: 'bess',
+      source_id: '1',
+      bess_id: 1,
       since: after(-5),
       message: 'Battery South delivers 40 kW, 60 kW below its approved schedule.',
-      ...{ value: 60, threshold: 20, unit: 'kW' },
+      value: 60,
+      threshold: 20,
+      unit: 'kW',
     },
   ])
   const open = openAlert('dispatch_deviation', { bess_id: 1 })

@@ -17,7 +17,7 @@ interface PlannedUnit {
 }
 
 /** Mean power of a minute. */
-export interface MinutePower {
+interface MinutePower {
   bess_id: number
   start_ms: number
   power_kw: number
@@ -32,7 +32,8 @@ export const findDispatch: AlertSource = async (context) => {
   const looked_back = Math.max(looked_back_minutes_min, Math.ceil(raise_delay_s / 30))
   const end_ms = Math.floor(now.getTime() / minute_ms) * minute_ms
   const minutes = await readMinutes(context, {
-    ...{ ids: units.map(({ bess_id }) => bess_id), end_ms },
+    ids: units.map(({ bess_id }) => bess_id),
+    end_ms,
     // Plans are those of today.
     start_ms: Math.max(end_ms - looked_back * minute_ms, utcDayStart(now.getTime())),
   })
@@ -118,9 +119,14 @@ export function deviationOf(
   const by_kw = Math.round(10 * Math.abs(last.by_kw)) / 10
   const way = last.by_kw > 0 ? 'above' : 'below'
   return {
-    ...{ code: 'dispatch_deviation', source_type: 'bess', source_id: String(bess_id), bess_id },
+    code: 'dispatch_deviation',
+    source_type: 'bess',
+    source_id: String(bess_id),
+    bess_id,
     since: new Date(deviations[last_kept + 1]!.start_ms),
     message: `${name} delivers ${power_kw} kW, ${by_kw} kW ${way} its approved schedule.`,
-    ...{ value: by_kw, threshold, unit: 'kW' },
+    value: by_kw,
+    threshold,
+    unit: 'kW',
   }
 }

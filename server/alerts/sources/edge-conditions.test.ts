@@ -21,7 +21,10 @@ interface Told {
 async function told(events: Told[]) {
   const db = await sourceSite()
   const rows = events.map(({ at, received_at, ...event }) => ({
-    ...{ kind: 'inverter', id: '7', at: after(at), ...event },
+    kind: 'inverter',
+    id: '7',
+    at: after(at),
+    ...event,
     ...(received_at !== undefined && { received_at: after(received_at) }),
   }))
   await db.execute(insert, [JSON.stringify(rows)])

@@ -68,7 +68,9 @@ function findingOf(event: ToldEvent): Finding | null {
   if (!alert) return null
   const { code, part, severity, message } = alert
   return {
-    ...{ code, message, since: event.at },
+    code,
+    message,
+    since: event.at,
     ...(part !== null && { part }),
     ...(severity !== null && { severity }),
     ...concerned(event),
@@ -129,9 +131,14 @@ async function findClocks({ db, site, settings, now }: SourceContext): Promise<F
     const way = offset_s > 0 ? 'ahead of' : 'behind'
     return {
       code: 'clock_untrusted' as const,
-      ...{ source_type: 'edge' as const, source_id: edge_id, part: 'offset', since },
+      source_type: 'edge' as const,
+      source_id: edge_id,
+      part: 'offset',
+      since,
       message: `The clock of edge ${name} is ${Math.abs(offset_s).toFixed(1)} s ${way} the server's.`,
-      ...{ value: Math.abs(offset_s), threshold, unit: 's' },
+      value: Math.abs(offset_s),
+      threshold,
+      unit: 's',
     }
   })
 }

@@ -12,8 +12,12 @@ const familyOf = (code: string) => code.split(':', 1)[0]!
 const families = Object.keys(eventAlerts)
 
 const event = (changes: Partial<ToldEvent> = {}): ToldEvent => ({
-  ...{ source_kind: 'inverter', source_id: '7', code: 'rating_differs', severity: 'warning' },
-  ...{ message: 'inverter 7 is rated otherwise', at: new Date(0) },
+  source_kind: 'inverter',
+  source_id: '7',
+  code: 'rating_differs',
+  severity: 'warning',
+  message: 'inverter 7 is rated otherwise',
+  at: new Date(0),
   ...changes,
 })
 
@@ -79,21 +83,27 @@ const cases: [Partial<ToldEvent>, ReturnType<typeof alertOf>][] = [
   [
     {},
     {
-      ...{ code: 'edge_condition', part: 'rating_differs', severity: 'warning' },
+      code: 'edge_condition',
+      part: 'rating_differs',
+      severity: 'warning',
       message: 'Inverter 7 is rated otherwise.',
     },
   ],
   [
     { code: 'nonsense_value:wh', severity: 'minor', message: 'WH makes no sense' },
     {
-      ...{ code: 'edge_condition', part: 'nonsense_value:wh', severity: 'warning' },
+      code: 'edge_condition',
+      part: 'nonsense_value:wh',
+      severity: 'warning',
       message: 'WH makes no sense.',
     },
   ],
   [
     { code: 'of_a_newer_edge', severity: 'critical', message: 'it burns!' },
     {
-      ...{ code: 'edge_condition', part: 'of_a_newer_edge', severity: 'critical' },
+      code: 'edge_condition',
+      part: 'of_a_newer_edge',
+      severity: 'critical',
       message: 'It burns!',
     },
   ],
@@ -104,21 +114,27 @@ const cases: [Partial<ToldEvent>, ReturnType<typeof alertOf>][] = [
   [
     { code: 'permit_missing', source_kind: 'logger', source_id: '3', message: 'at 512 kW' },
     {
-      ...{ code: 'permit_missing', part: null, severity: null },
+      code: 'permit_missing',
+      part: null,
+      severity: null,
       message: 'No permit is known for plant 3: nothing of it is raised.',
     },
   ],
   [
     { code: 'journal_dropped', source_kind: 'edge', severity: 'critical', message: 'lost' },
     {
-      ...{ code: 'journal_overflow', part: 'journal_dropped', severity: 'critical' },
+      code: 'journal_overflow',
+      part: 'journal_dropped',
+      severity: 'critical',
       message: 'Lost.',
     },
   ],
   [
     { code: 'pcs_contrary', source_kind: 'pcs', source_id: '1.0', severity: 'major' },
     {
-      ...{ code: 'setpoint_not_taken', part: 'pcs_contrary', severity: null },
+      code: 'setpoint_not_taken',
+      part: 'pcs_contrary',
+      severity: null,
       message: 'Inverter 7 is rated otherwise.',
     },
   ],

@@ -152,7 +152,7 @@ export const alertsOfEvents: readonly AlertCode[] = [
   ),
 ]
 
-export interface EventAlert {
+interface EventAlert {
   code: AlertCode
   /** What tells it from alerts of the same code and source that other events make. */
   part: string | null
@@ -177,7 +177,7 @@ export function alertOf(event: ToldEvent): EventAlert | null {
 }
 
 /** Alerts know no `minor`: what devices in general call so is a warning. */
-export const alertSeverity = (severity: Severity): AlertSeverity =>
+const alertSeverity = (severity: Severity): AlertSeverity =>
   severity === 'minor' ? 'warning' : severity
 
 function nameOf({ source_kind, source_id }: ToldEvent): string {
@@ -186,7 +186,7 @@ function nameOf({ source_kind, source_id }: ToldEvent): string {
 }
 
 /** Of words that a device or a program says: with a capital and a full stop. */
-export function sentence(text: string): string {
+function sentence(text: string): string {
   const trimmed = text.trim()
   const end = /[.!?…]$/.test(trimmed) ? '' : '.'
   return trimmed.charAt(0).toUpperCase() + trimmed.slice(1) + end

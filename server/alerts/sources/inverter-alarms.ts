@@ -40,7 +40,7 @@ export const findInverterAlarms: AlertSource = async (context) => {
 }
 
 /** An alarm that is set, in words. */
-export interface SetAlarm {
+interface SetAlarm {
   code: string
   text: string
   severity: AlertSeverity
@@ -50,7 +50,7 @@ export interface SetAlarm {
 }
 
 /** What is wrong with an inverter now: a fault with all its alarms, or one alarm. */
-export interface Condition {
+interface Condition {
   code: 'inverter_fault' | 'inverter_alarm'
   source_type: 'inverter'
   source_id: string
@@ -69,7 +69,11 @@ export function conditionsOf({ inverters }: Pick<PlantNow, 'inverters'>): Condit
       return [{ code: 'inverter_fault', ...source, inverter, alarms, stops: true }]
     }
     return alarms.map((alarm) => ({
-      ...{ code: 'inverter_alarm', ...source, part: alarm.code, inverter, alarms: [alarm] },
+      code: 'inverter_alarm',
+      ...source,
+      part: alarm.code,
+      inverter,
+      alarms: [alarm],
       stops: alarm.stops_production,
     }))
   })
@@ -79,13 +83,20 @@ export function setAlarms(inverter: Pick<InverterNow, 'driver' | 'alarm_words'>)
   if (inverter.alarm_words.every((word) => !word)) return []
   const decoded = decodeAlarms(alarmTableOf(inverter) ?? noTable, inverter.alarm_words)
   const known = decoded.alarms.map(({ code, name, severity, stops_production, word, bit }) => ({
-    ...{ code, text: `${code} (${name})`, severity: gradeOf(severity), word, bit },
+    code,
+    text: `${code} (${name})`,
+    severity: gradeOf(severity),
+    word,
+    bit,
     stops_production: stops_production ?? false,
   }))
   const unknown = decoded.unknown_bits.map(({ word, bit }) => ({
-    ...{ code: unknownCode(word, bit), severity: 'warning' as const, stops_production: false },
+    code: unknownCode(word, bit),
+    severity: 'warning' as const,
+    stops_production: false,
     text: `bit ${bit} of alarm word ${word}, which no table explains`,
-    ...{ word, bit },
+    word,
+    bit,
   }))
   const all = [...known, ...unknown]
   // Some makers raise one alarm by several bits.
@@ -111,7 +122,10 @@ function findingOf(
   const severity = is_fault && worst !== 'critical' ? undefined : worst
   const fault = said === '' ? `${of} is in fault.` : `${of} is in fault: ${said}.`
   return {
-    ...{ ...condition, inverter_id, logger_id, since: round.since },
+    ...condition,
+    inverter_id,
+    logger_id,
+    since: round.since,
     message: is_fault ? fault : `${of} reports ${said}.`,
     ...(severity && { severity }),
     ...(missing_kw !== null && { affected_power_kw: missing_kw }),

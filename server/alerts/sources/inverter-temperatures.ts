@@ -25,7 +25,8 @@ export async function findHotInverters(context: SourceContext): Promise<Look> {
     cabinet_c,
     cabinet_c - hysteresis_k,
     new Date(now.getTime() - 1000 * looked_back_s),
-    ...[now, new Date(now.getTime() - 1000 * stale_s)],
+    now,
+    new Date(now.getTime() - 1000 * stale_s),
   ])
   // Those that are not as warm, and those that do not say so.
   const isFresh = ({ measured_at }: HotInverter) => !isStale(measured_at, poll.inverter_s, now)
@@ -38,12 +39,19 @@ export async function findHotInverters(context: SourceContext): Promise<Look> {
     findings: warm
       .filter((one) => isFresh(one) && one.since !== null)
       .map(({ inverter_id, logger_id, cabinet_temperature_c: value, since }) => ({
-        ...{ code: 'temperature_high', source_type: 'inverter', source_id: String(inverter_id) },
-        ...{ part: 'cabinet', inverter_id, logger_id, since: since! },
+        code: 'temperature_high',
+        source_type: 'inverter',
+        source_id: String(inverter_id),
+        part: 'cabinet',
+        inverter_id,
+        logger_id,
+        since: since!,
         message:
           `The cabinet of inverter ${inverter_id} has ${value} °C, the limit is ` +
           `${cabinet_c} °C.`,
-        ...{ value: value!, threshold: cabinet_c, unit: '°C' },
+        value: value!,
+        threshold: cabinet_c,
+        unit: '°C',
       })),
     cannotTell: ({ source_id }) => unsure.has(source_id),
   }

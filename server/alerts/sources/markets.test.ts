@@ -5,7 +5,10 @@ import { after, contextOf, noon, sourceSite } from '../fixtures/source-site.ts'
 import { findMarkets, missing, negativeNow } from './markets.ts'
 
 const market = {
-  ...{ market_code: 'DE-LU', name: 'Germany', currency: 'EUR', timezone: 'Europe/Berlin' },
+  market_code: 'DE-LU',
+  name: 'Germany',
+  currency: 'EUR',
+  timezone: 'Europe/Berlin',
   publication_local: '12:57',
 }
 const hour_ms = 3_600_000

@@ -89,12 +89,16 @@ export function negativeNow(
   const value = periods[nth]!.price_micro / micro
   return [
     {
-      ...{ code: 'price_negative', source_type: 'market', source_id: market_code },
+      code: 'price_negative',
+      source_type: 'market',
+      source_id: market_code,
       since: new Date(periods[first]!.start_ms),
       message:
         `The price of ${market_code} is ${value} ${unit}, below ${below} until ` +
         `${at(periods[last]!.end_ms)} UTC; the lowest is ${lowest / micro}.`,
-      ...{ value, threshold: below, unit },
+      value,
+      threshold: below,
+      unit,
     },
   ]
 }
@@ -119,7 +123,9 @@ export function missing(
   const missing_h = holes.reduce((sum, hole) => sum + hole.end_ms - hole.start_ms, 0) / hour_ms
   return [
     {
-      ...{ code: 'prices_missing', source_type: 'market', source_id: market_code },
+      code: 'prices_missing',
+      source_type: 'market',
+      source_id: market_code,
       since: new Date(dueAt(localDate(first.start_ms, timezone))),
       message:
         `Of the day-ahead prices of ${market_code} those of ${Math.round(10 * missing_h) / 10} ` +

@@ -17,8 +17,13 @@ type Values = [
 const usual: Values = [30, 60, 0.8, 1, 0]
 
 const node = (channel_values: Values | null): AlertedNode => ({
-  ...{ node_id: 'ts-1', node_number: 1, name: 'TS 1', report_s: 60, channel_values },
-  ...{ created_at: new Date(0), measured_at: noon },
+  node_id: 'ts-1',
+  node_number: 1,
+  name: 'TS 1',
+  report_s: 60,
+  channel_values,
+  created_at: new Date(0),
+  measured_at: noon,
   channels: [
     { channel: 'air', kind: 'temperature', label: 'Air', role: 'ambient' },
     { channel: 'oil', kind: 'temperature', label: 'Oil', warn_high_c: 80, alarm_high_c: 90 },
@@ -90,7 +95,9 @@ test('since when each holds: from the first reading after the last that was othe
       code,
       part,
       (since.getTime() - noon.getTime()) / 60_000,
-      ...[value, threshold, unit],
+      value,
+      threshold,
+      unit,
     ]),
     [
       ['temperature_high', 'air', -6, 53.5, 50, '°C'],

@@ -85,7 +85,10 @@ async function areNodesAudible(context: SourceContext): Promise<boolean> {
 }
 
 const silentNode = ({ node_id, name, measured_at, created_at }: AlertedNode): Finding => ({
-  ...{ code: 'node_offline', source_type: 'node', source_id: node_id, node_id },
+  code: 'node_offline',
+  source_type: 'node',
+  source_id: node_id,
+  node_id,
   since: measured_at ?? created_at,
   message:
     measured_at === null
@@ -93,7 +96,7 @@ const silentNode = ({ node_id, name, measured_at, created_at }: AlertedNode): Fi
       : `Sensor node '${name}' has sent nothing since ${utc(measured_at)}.`,
 })
 
-export interface Judged {
+interface Judged {
   node: AlertedNode
   channel: Channel
   code: (typeof channelCodes)[number]
@@ -143,7 +146,11 @@ function judgeTemperature({ node, channel, value, settings }: Measured): Judged 
   const threshold = is_alarm ? alarm_c : lowest_c
   const is_below = value !== null && value < lowest_c - thresholds.hysteresis_k
   return {
-    ...{ node, channel, code: 'temperature_high', value, threshold },
+    node,
+    channel,
+    code: 'temperature_high',
+    value,
+    threshold,
     holds: value !== null && value >= lowest_c ? true : is_below ? false : null,
     message: `${channel.label} of ${node.name}: ${value} °C, the limit is ${threshold} °C.`,
     ...(!is_alarm && { severity: 'warning' }),
@@ -162,7 +169,11 @@ function judgeFan({ node, channel, value }: Measured): Judged | null {
   const runs = value !== null && value > threshold
   const is_known = commanded !== null && value !== null
   return {
-    ...{ node, channel, code: 'fan_failure', value, threshold },
+    node,
+    channel,
+    code: 'fan_failure',
+    value,
+    threshold,
     holds: commanded === 0 || runs ? false : is_known ? true : null,
     message: `${channel.label} of ${node.name} is switched on and draws ${value} A.`,
     within: { low: -Infinity, high: threshold, relay_index },
@@ -171,7 +182,10 @@ function judgeFan({ node, channel, value }: Measured): Judged | null {
 
 function judgeDoor({ node, channel, value }: Measured): Judged {
   return {
-    ...{ node, channel, code: 'door_open', value: null },
+    node,
+    channel,
+    code: 'door_open',
+    value: null,
     holds: value === null ? null : value === 1,
     message: `${channel.label} of ${node.name} is open.`,
     within: { low: 1, high: 1, relay_index: null },
@@ -182,8 +196,13 @@ function findingOf(judged: Judged, since: Date): Finding {
   const { node, channel, code, message, severity, value, threshold } = judged
   const unit = channelUnits[channel.kind]
   return {
-    ...{ code, source_type: 'node', source_id: node.node_id, node_id: node.node_id },
-    ...{ part: channel.channel, since, message },
+    code,
+    source_type: 'node',
+    source_id: node.node_id,
+    node_id: node.node_id,
+    part: channel.channel,
+    since,
+    message,
     ...(severity && { severity }),
     ...(value !== null && { value }),
     ...(threshold !== undefined && { threshold }),
@@ -202,7 +221,9 @@ async function readSince(
   const delays_s = channelCodes.map((code) => settings.rules[code].raise_delay_s)
   const looked_back_s = 2 * Math.max(looked_back_s_min, ...delays_s)
   const asked = holding.map(({ node, channel, within }, nth) => ({
-    ...{ nth, node_number: node.node_number, position: node.channels.indexOf(channel) + 1 },
+    nth,
+    node_number: node.node_number,
+    position: node.channels.indexOf(channel) + 1,
     low: Number.isFinite(within.low) ? within.low : null,
     high: Number.isFinite(within.high) ? within.high : null,
     relay_position: within.relay_index === null ? null : within.relay_index + 1,

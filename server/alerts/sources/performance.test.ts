@@ -17,9 +17,15 @@ interface Course {
 const hoursOf = (inverters: readonly Course[]): HourInLight[] =>
   inverters.flatMap(({ ratios, changes }, nth) =>
     ratios.map((ratio, hour) => ({
-      ...{ inverter_id: nth + 1, logger_id: 1, hour_at: new Date(Date.UTC(2026, 5, 21, 8 + hour)) },
-      ...{ irradiance_w_m2: 700, light_s: 3600, expected_kwh: 70, is_excused: false },
-      ...{ delivered_kwh: 70 * ratio, ...changes },
+      inverter_id: nth + 1,
+      logger_id: 1,
+      hour_at: new Date(Date.UTC(2026, 5, 21, 8 + hour)),
+      irradiance_w_m2: 700,
+      light_s: 3600,
+      expected_kwh: 70,
+      is_excused: false,
+      delivered_kwh: 70 * ratio,
+      ...changes,
     })),
   )
 const found = (...inverters: Course[]) =>

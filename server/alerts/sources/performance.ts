@@ -94,7 +94,7 @@ interface Thresholds {
 }
 
 /** An inverter, or with `inverter_id` null a plant, that had enough light to be judged. */
-export interface Judged {
+interface Judged {
   logger_id: number
   inverter_id: number | null
   is_short: boolean
@@ -220,8 +220,15 @@ function inverterFinding(
   const { inverter_id, logger_id, name, limited_by } = inverter
   const missing_kw = held.has(limited_by ?? '') ? null : missingPower(inverter, possible)
   return {
-    ...{ code: 'inverter_underperformance', source_type: 'inverter', source_id: `${inverter_id}` },
-    ...{ inverter_id, logger_id, since, value: shortfall_pct, threshold: threshold_pct, unit: '%' },
+    code: 'inverter_underperformance',
+    source_type: 'inverter',
+    source_id: `${inverter_id}`,
+    inverter_id,
+    logger_id,
+    since,
+    value: shortfall_pct,
+    threshold: threshold_pct,
+    unit: '%',
     message:
       `Inverter '${name}' delivers ${shortfall_pct.toFixed(0)} % less for its panels than the ` +
       `others of plant '${logger.name}'.`,
@@ -240,8 +247,14 @@ function plantFinding(
   )
   const known = missing.filter((kw) => kw !== null)
   return {
-    ...{ code: 'logger_underperformance', source_type: 'logger', source_id: `${logger_id}` },
-    ...{ logger_id, since, value: shortfall_pct, threshold: threshold_pct, unit: '%' },
+    code: 'logger_underperformance',
+    source_type: 'logger',
+    source_id: `${logger_id}`,
+    logger_id,
+    since,
+    value: shortfall_pct,
+    threshold: threshold_pct,
+    unit: '%',
     message:
       `Plant '${name}' delivers ${shortfall_pct.toFixed(0)} % less than the sun allows its ` +
       'inverters.',

@@ -103,7 +103,10 @@ async function readAll({ db, site: { site_id }, now }: SourceContext): Promise<P
   const data_at = new Map<number, Date | null>()
   for (const logger of loggers) data_at.set(logger.logger_id, newest(logger, inverters))
   return {
-    ...{ situation, place, edges, devices },
+    situation,
+    place,
+    edges,
+    devices,
     awake_since_at: awakeSince(place, now),
     loggers: new Map(
       loggers.map(({ light_at, ...logger }) => {

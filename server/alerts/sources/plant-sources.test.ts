@@ -95,11 +95,19 @@ async function site(t: TestContext): Promise<Database> {
 async function addStation(db: Database) {
   const instruments = [
     {
-      ...{ sensor_id: 'poa', name: 'POA', type: 'reference_cell', point: '302[0].POAI' },
-      ...{ quantity: 'poa_irradiance_w_m2', azimuth_deg: 180, tilt_deg: 25 },
+      sensor_id: 'poa',
+      name: 'POA',
+      type: 'reference_cell',
+      point: '302[0].POAI',
+      quantity: 'poa_irradiance_w_m2',
+      azimuth_deg: 180,
+      tilt_deg: 25,
     },
     {
-      ...{ sensor_id: 'air', name: 'Air', type: 'thermometer', point: '307.TmpAmb' },
+      sensor_id: 'air',
+      name: 'Air',
+      type: 'thermometer',
+      point: '307.TmpAmb',
       quantity: 'ambient_temperature_c',
     },
   ]
@@ -119,7 +127,11 @@ async function addStation(db: Database) {
 async function addSums(db: Database) {
   const layout = [0, 1, 2, 3].map(
     (string_index): StringLayout => ({
-      ...{ string_index, mppt_index: string_index, rated_kw: 10, group: '', is_connected: true },
+      string_index,
+      mppt_index: string_index,
+      rated_kw: 10,
+      group: '',
+      is_connected: true,
     }),
   )
   const samples = Array.from({ length: 62 }, (_, minute) => ({
@@ -129,7 +141,9 @@ async function addSums(db: Database) {
         (string_index === 1 ? 6 : 9) * (1 + ((minute + string_index) % 5) / 500),
     ),
     voltage_v: [800, 800, 800, 800],
-    ...{ expected_kw: null, poa_w_m2: 800, is_limited: false },
+    expected_kw: null,
+    poa_w_m2: 800,
+    is_limited: false,
   }))
   const sums = encodeStrings(sumStrings(layout, samples, { start_ms: 0, end_ms: hour_ms }))
   const stored = [string_layout, sums.sums.toString('hex')]
@@ -150,7 +164,9 @@ async function addSums(db: Database) {
        and column_name not in ('site_id', 'inverter_id', 'hour_at')`,
   )
   const known: Record<string, string> = {
-    ...{ daylight_covered_s: '3600', sun_covered_s: '3600', insolation_kwh_m2: '0.8' },
+    daylight_covered_s: '3600',
+    sun_covered_s: '3600',
+    insolation_kwh_m2: '0.8',
     reference_expected_kwh: '30',
     reference_ac_kwh: 'case id when 4 then 19 when 3 then 5 else 29 end',
     // 3 was in fault for a time, and held back for another: its hours say nothing.
@@ -177,10 +193,15 @@ const sources = {
 
 async function lookAt(db: Database, when = now) {
   const context = {
-    ...{ db, now: when, settings: settingsInForce({}) },
+    db,
+    now: when,
+    settings: settingsInForce({}),
     site: {
-      ...{ site_id: 'demo', timezone: 'Europe/Berlin', currency: 'EUR' },
-      ...{ latitude: 48.6, longitude: 12.2 },
+      site_id: 'demo',
+      timezone: 'Europe/Berlin',
+      currency: 'EUR',
+      latitude: 48.6,
+      longitude: 12.2,
     },
   }
   const looks = new Map<string, Awaited<ReturnType<AlertSource>>>()
@@ -233,9 +254,19 @@ test('behind a silent edge nothing is found that needs fresh readings, and nothi
     ['edge_offline', 'data_gap'],
   )
   const open = (of: Partial<OpenAlert>): OpenAlert => ({
-    ...{ alert_id: 1, code: 'inverter_offline', source_type: 'inverter', source_id: '2' },
-    ...{ part: null, logger_id: 1, inverter_id: 2, string_index: null, bess_id: null },
-    ...{ node_id: null, location_id: null, since: now, ...of },
+    alert_id: 1,
+    code: 'inverter_offline',
+    source_type: 'inverter',
+    source_id: '2',
+    part: null,
+    logger_id: 1,
+    inverter_id: 2,
+    string_index: null,
+    bess_id: null,
+    node_id: null,
+    location_id: null,
+    since: now,
+    ...of,
   })
   const string = {
     source_type: 'string',
@@ -275,9 +306,18 @@ test('what is well again clears, and what is open keeps its beginning', async (t
   const codes = findingsOf(looks).map(({ code }) => code)
   assert.ok(!codes.some((code) => /fault|alarm|zero/.test(code)), codes.join())
   const open: OpenAlert = {
-    ...{ alert_id: 1, code: 'string_zero_current', source_type: 'string', source_id: '5.3' },
-    ...{ part: null, logger_id: 1, inverter_id: 5, string_index: 3, bess_id: null, node_id: null },
-    ...{ location_id: null, since: now },
+    alert_id: 1,
+    code: 'string_zero_current',
+    source_type: 'string',
+    source_id: '5.3',
+    part: null,
+    logger_id: 1,
+    inverter_id: 5,
+    string_index: 3,
+    bess_id: null,
+    node_id: null,
+    location_id: null,
+    since: now,
   }
   assert.equal(looks.get('findStrings')!.cannotTell(open), false)
   // Nobody carries current: it may be the light.
@@ -319,7 +359,8 @@ test('what a person resolved is not found again by what was before', async (t) =
   const before = { [string]: '04:59:00', [inverter]: '07:59:00', [gap]: '08:30:00' }
   assert.deepEqual(await found(before), all, 'it was known only later, or lasts since')
   assert.deepEqual(await found({ 'data_gap:site:demo:unrecoverable_agent_stopped': '10:55:00' }), [
-    ...[string, inverter],
+    string,
+    inverter,
   ])
 })
 

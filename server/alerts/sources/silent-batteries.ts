@@ -16,7 +16,7 @@ export interface Unit {
   pcs: Pcs[]
 }
 
-export interface Pcs {
+interface Pcs {
   /** `1.0` of PCS 0 of battery 1. */
   id: string
   comm_state: CommState
@@ -63,7 +63,7 @@ export async function readSilence({ db, site, now }: SourceContext): Promise<Sil
 }
 
 /** Pure. */
-export function silenceOf(all: readonly Unit[], now: Date): Silence {
+function silenceOf(all: readonly Unit[], now: Date): Silence {
   const isSilent = ({ measured_at }: Unit) =>
     isStale(measured_at, defaultPollIntervals.battery_s, now)
   const isBack = ({ since_at }: Unit) =>

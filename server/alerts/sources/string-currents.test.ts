@@ -8,8 +8,15 @@ const thresholds = { current_a: 0.1, peer_current_a: 1 }
 const strings = (currents_a: readonly (number | null)[], changes: Partial<LiveString> = {}) =>
   currents_a.map(
     (current_a, string_index): LiveString => ({
-      ...{ string_index, mppt_index: 0, rated_kw: 10, group: 'south', is_connected: true },
-      ...{ first_string_index: 0, current_a, voltage_v: 800, ...changes },
+      string_index,
+      mppt_index: 0,
+      rated_kw: 10,
+      group: 'south',
+      is_connected: true,
+      first_string_index: 0,
+      current_a,
+      voltage_v: 800,
+      ...changes,
     }),
   )
 const zeros = (all: readonly LiveString[]) =>

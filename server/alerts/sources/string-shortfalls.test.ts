@@ -6,7 +6,11 @@ import { judgeShortfalls } from './string-shortfalls.ts'
 const thresholds = { shortfall_pct: 15, peer_hours: 3 }
 const layout = [0, 1, 2, 3, 4].map(
   (string_index): StringLayout => ({
-    ...{ string_index, mppt_index: string_index, rated_kw: 10, group: 'south', is_connected: true },
+    string_index,
+    mppt_index: string_index,
+    rated_kw: 10,
+    group: 'south',
+    is_connected: true,
   }),
 )
 
@@ -29,7 +33,9 @@ function hoursOf(hours: readonly Hour[]) {
           12 * light * (string_index === 2 ? share : 1) * (1 + ((minute + string_index) % 5) / 500),
       ),
       voltage_v: layout.map(() => 833),
-      ...{ expected_kw: null, poa_w_m2: 1000 * light, is_limited },
+      expected_kw: null,
+      poa_w_m2: 1000 * light,
+      is_limited,
     }))
     const sums = sumStrings(layout, samples, { start_ms, end_ms: start_ms + 3_600_000 })
     return { hour_at: new Date(start_ms), sums }

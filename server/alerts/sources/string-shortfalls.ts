@@ -16,7 +16,7 @@ export interface StringHour {
   sums: StringSums
 }
 
-export interface ShortfallThresholds {
+interface ShortfallThresholds {
   shortfall_pct: number
   /** Hours of full sun on the peers that it takes to judge. */
   peer_hours: number
@@ -72,7 +72,9 @@ export function judgeShortfalls(
     const is_short = lacking_pct >= shortfall_pct
     return [
       {
-        ...{ string_index, is_short, shortfall_pct: lacking_pct },
+        string_index,
+        is_short,
+        shortfall_pct: lacking_pct,
         since: beganAt(compared, string_index, shortfall_pct),
         cause: suspected_cause === 'unknown' ? null : suspected_cause,
       },

@@ -297,11 +297,14 @@ function zeroFinding(
   { settings, now }: SourceContext,
 ): Finding {
   return {
-    ...{ code: 'string_zero_current', ...ofString(inverter, string), since: since ?? now },
+    code: 'string_zero_current',
+    ...ofString(inverter, string),
+    since: since ?? now,
     message:
       `String ${string.string_index} (counted from 0) of inverter '${inverter.name}' carries no current while its ` +
       `neighbours carry ${amperes(peer_current_a)}.`,
-    ...{ value: current_a, unit: 'A' },
+    value: current_a,
+    unit: 'A',
     threshold: settings.rules.string_zero_current.thresholds.current_a,
     ...(missing_kw !== null && { affected_power_kw: missing_kw }),
   }
@@ -317,11 +320,14 @@ function shortFinding(
   const peers_kw = peersPower(string, own)
   const pattern = cause === null ? '' : ` The pattern is that of: ${cause.replaceAll('_', ' ')}.`
   return {
-    ...{ code: 'string_underperformance', ...ofString(inverter, string), since },
+    code: 'string_underperformance',
+    ...ofString(inverter, string),
+    since,
     message:
       `String ${string_index} (counted from 0) of inverter '${inverter.name}' delivered ` +
       `${shortfall_pct.toFixed(0)} % less than its peers in the last day.${pattern}`,
-    ...{ value: shortfall_pct, unit: '%' },
+    value: shortfall_pct,
+    unit: '%',
     threshold: settings.rules.string_underperformance.thresholds.shortfall_pct,
     ...(peers_kw !== null && { affected_power_kw: (peers_kw * shortfall_pct) / 100 }),
   }

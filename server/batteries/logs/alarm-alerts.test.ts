@@ -16,7 +16,9 @@ test('an alarm has its alert, and counts until that is acknowledged', async (t) 
   await addBatteries(db)
   await addAlarms(db)
   const { findings } = await findBatteries({
-    ...{ db, now: noon, settings: settingsInForce({}) },
+    db,
+    now: noon,
+    settings: settingsInForce({}),
     site: { site_id: 'demo', timezone: 'UTC', latitude: 48, longitude: 12, currency: 'EUR' },
   })
   const keys = findings
@@ -63,16 +65,21 @@ test('an alarm has its alert, and counts until that is acknowledged', async (t) 
 /** Of unit 1: two alarms of the whole, two of PCS 0, two of cluster 1, and PCS 1 that is silent. */
 async function addAlarms(db: Database) {
   await addReading(db, 'bess', {
-    ...{ bess_id: 1, measured_at: '2026-06-21T09:59:58Z' },
+    bess_id: 1,
+    measured_at: '2026-06-21T09:59:58Z',
     ...bessValues({ alarm_1: 2 ** 2 + 2 ** 27, alarm_2: 0, alarm_3: 0, alarm_4: 0 }),
-    ...{ heartbeat_ok: 0, fire_system_state: 'normal' },
+    heartbeat_ok: 0,
+    fire_system_state: 'normal',
   })
   await addReading(db, 'pcs', {
-    ...{ bess_id: 1, measured_at: '2026-06-21T09:59:50Z' },
+    bess_id: 1,
+    measured_at: '2026-06-21T09:59:50Z',
     ...pcsValues({ pcs_idx: 0, alarm_1: 2 ** 7 + 2 ** 23 }),
   })
   await addReading(db, 'cluster', {
-    ...{ bess_id: 1, cluster_idx: 1, measured_at: '2026-06-21T09:59:55Z' },
+    bess_id: 1,
+    cluster_idx: 1,
+    measured_at: '2026-06-21T09:59:55Z',
     alarm_1: 2 ** 21 + 2 ** 2,
   })
   await db.execute(

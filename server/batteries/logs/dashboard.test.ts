@@ -7,17 +7,36 @@ import { addBatteries, addBatteryReadings, bessValues } from '../fixtures/batter
 const plan = {
   optimizer: { name: 'highs', version: '1', solver_status: 'optimal', solve_ms: 6, gap_pct: null },
   inputs: {
-    ...{ planned_from_at: '2026-06-21T00:00:00Z', forecast_run_at: null, market_code: 'DE' },
-    ...{ price_source: 'csv', price_status: 'published', price_step_min: 60 },
-    ...{ soc_start_pct: 60, soc_start_source: 'measured', soc_end_target_pct: null },
-    ...{ soc_min_pct: 5, soc_max_pct: 95, capacity_kwh: 400, efficiency_pct: 88 },
-    ...{ efficiency_is_assumed: false, degradation_cost_per_mwh: 8, export_plan_limit_kw: null },
+    planned_from_at: '2026-06-21T00:00:00Z',
+    forecast_run_at: null,
+    market_code: 'DE',
+    price_source: 'csv',
+    price_status: 'published',
+    price_step_min: 60,
+    soc_start_pct: 60,
+    soc_start_source: 'measured',
+    soc_end_target_pct: null,
+    soc_min_pct: 5,
+    soc_max_pct: 95,
+    capacity_kwh: 400,
+    efficiency_pct: 88,
+    efficiency_is_assumed: false,
+    degradation_cost_per_mwh: 8,
+    export_plan_limit_kw: null,
   },
   totals: {
-    ...{ charge_kwh: 0, discharge_kwh: 0, cycles: 0, expected_revenue_amount: 0 },
-    ...{ expected_cost_amount: 0, expected_degradation_amount: 0, expected_net_amount: 0 },
-    ...{ expected_without_battery_amount: 0, expected_connection_amount: 0, currency: 'EUR' },
-    ...{ soc_min_pct: 36, soc_max_pct: 60 },
+    charge_kwh: 0,
+    discharge_kwh: 0,
+    cycles: 0,
+    expected_revenue_amount: 0,
+    expected_cost_amount: 0,
+    expected_degradation_amount: 0,
+    expected_net_amount: 0,
+    expected_without_battery_amount: 0,
+    expected_connection_amount: 0,
+    currency: 'EUR',
+    soc_min_pct: 36,
+    soc_max_pct: 60,
   },
   constraint_violations: [],
 }
@@ -40,12 +59,22 @@ const addSchedule = (
       JSON.stringify(plan),
       JSON.stringify(
         Array.from({ length: 24 }, (_, hour) => ({
-          ...{ hour, power_kw: powers_kw[hour] ?? 0, quarter_power_kw: null },
+          hour,
+          power_kw: powers_kw[hour] ?? 0,
+          quarter_power_kw: null,
           start_at: new Date(Date.parse(target_date) + hour * 3_600_000),
           end_at: new Date(Date.parse(target_date) + (hour + 1) * 3_600_000),
-          ...{ soc_start_pct: 60 - hour, soc_end_pct: 59 - hour, price_per_mwh: 50 },
-          ...{ pv_forecast_kw: null, expected_amount: 0, min_power_kw: -200, max_power_kw: 200 },
-          ...{ original_power_kw: null, edited_by: null, edited_at: null, edit_note: null },
+          soc_start_pct: 60 - hour,
+          soc_end_pct: 59 - hour,
+          price_per_mwh: 50,
+          pv_forecast_kw: null,
+          expected_amount: 0,
+          min_power_kw: -200,
+          max_power_kw: 200,
+          original_power_kw: null,
+          edited_by: null,
+          edited_at: null,
+          edit_note: null,
         })),
       ),
       target_date,
@@ -85,9 +114,13 @@ test('the day of a battery against its plan', async (t) => {
     assert.ok(body.power_series.every((point: Row) => point['power_kw'] === null))
     assert.ok(body.soc_series.every((point: Row) => point['planned_soc_pct'] === null))
     assert.deepEqual(body.today, {
-      ...{ charged_kwh: null, discharged_kwh: null },
-      ...{ planned_charged_kwh: 0, planned_discharged_kwh: 0 },
-      ...{ earnings_amount: null, earnings_reason: null, currency: null },
+      charged_kwh: null,
+      discharged_kwh: null,
+      planned_charged_kwh: 0,
+      planned_discharged_kwh: 0,
+      earnings_amount: null,
+      earnings_reason: null,
+      currency: null,
     })
     assert.equal((await get('/bess/9/dashboard')).status, 404)
   })
@@ -132,7 +165,10 @@ test('the day of a battery against its plan', async (t) => {
       assert.equal(body.meta.count, 4)
       assert.deepEqual(
         body.data.map((one: Row) => [
-          ...[one['hour'], one['planned_power_kw'], one['reason'], one['completeness_pct']],
+          one['hour'],
+          one['planned_power_kw'],
+          one['reason'],
+          one['completeness_pct'],
         ]),
         [
           [0, 100, 'none', 100],

@@ -24,7 +24,8 @@ test('logs and alarms of batteries', async (t) => {
   const warm = ['bess', '1', 'alarm:sunspec-battery-802:1:2'] as [string, string, string]
   const said = { alarm_code: 'OVER_TEMP_WARNING', name: 'Overtemperature, pre-alarm' }
   await addReading(db, 'bess', {
-    ...{ bess_id: 1, measured_at: '2026-06-21T08:59:30Z' },
+    bess_id: 1,
+    measured_at: '2026-06-21T08:59:30Z',
     ...bessValues({ soc_pct: 64.5, power_kw: 180 }),
   })
   await event(warm, 'rising', '2026-06-19T09:00:00Z', ['warning', 'Overtemperature', said])
@@ -60,19 +61,25 @@ test('logs and alarms of batteries', async (t) => {
   // Not of this unit, though its id begins alike.
   await event(['bess', '10', 'device_offline'], 'rising', '2026-06-21T07:00:00Z', ['major', 'x'])
   await addReading(db, 'bess', {
-    ...{ bess_id: 1, measured_at: '2026-06-21T09:59:58Z' },
+    bess_id: 1,
+    measured_at: '2026-06-21T09:59:58Z',
     ...bessValues({ alarm_1: 2 ** 2 + 2 ** 27, alarm_2: 0, alarm_3: 2 ** 31 + 8, alarm_4: null }),
-    ...{ heartbeat_ok: 0, cell_temperature_max_c: 46.5, fire_system_state: 'normal' },
+    heartbeat_ok: 0,
+    cell_temperature_max_c: 46.5,
+    fire_system_state: 'normal',
   })
   for (const [index, alarm_1] of [2 ** 7 + 2 ** 23, 2 ** 32 - 1].entries()) {
     await addReading(db, 'pcs', {
-      ...{ bess_id: 1, measured_at: `2026-06-21T09:59:5${index}Z` },
+      bess_id: 1,
+      measured_at: `2026-06-21T09:59:5${index}Z`,
       ...pcsValues({ pcs_idx: index, alarm_1 }),
     })
   }
   for (const cluster_idx of [0, 1]) {
     await addReading(db, 'cluster', {
-      ...{ bess_id: 1, cluster_idx, measured_at: '2026-06-21T09:59:55Z' },
+      bess_id: 1,
+      cluster_idx,
+      measured_at: '2026-06-21T09:59:55Z',
       alarm_1: cluster_idx * (2 ** 21 + 2 ** 2),
     })
   }
@@ -82,17 +89,24 @@ test('logs and alarms of batteries', async (t) => {
       {
         protection: [
           {
-            ...{ parameter: 'cell_over_temperature', level: 'level_1', trip_value: 55, unit: 'C' },
-            ...{ recover_value: 45, delay_ms: null, action: 'stop', source: 'bms' },
+            parameter: 'cell_over_temperature',
+            level: 'level_1',
+            trip_value: 55,
+            unit: 'C',
+            recover_value: 45,
+            delay_ms: null,
+            action: 'stop',
+            source: 'bms',
           },
           {
-            ...{
-              parameter: 'cell_over_temperature',
-              level: 'pre_alarm',
-              trip_value: 45,
-              unit: 'C',
-            },
-            ...{ recover_value: 40, delay_ms: null, action: 'warn', source: 'bms' },
+            parameter: 'cell_over_temperature',
+            level: 'pre_alarm',
+            trip_value: 45,
+            unit: 'C',
+            recover_value: 40,
+            delay_ms: null,
+            action: 'warn',
+            source: 'bms',
           },
         ],
       },
@@ -101,9 +115,7 @@ test('logs and alarms of batteries', async (t) => {
 
   type Row = Record<string, unknown>
   const codesOf = ({ body }: { body: { data: Row[] } }) =>
-    body.data.map(({ code, source, cluster_idx, pcs_idx }) => [
-      ...[code, source, cluster_idx, pcs_idx],
-    ])
+    body.data.map(({ code, source, cluster_idx, pcs_idx }) => [code, source, cluster_idx, pcs_idx])
 
   await t.test('what is set is told with where, since when and against what', async () => {
     const { status, body } = await get('/bess/1/alarms/states?only_set=true')
@@ -136,9 +148,7 @@ test('logs and alarms of batteries', async (t) => {
     const named = (code: string, source: string) =>
       body.data.filter((state: Row) => state.code === code && state.source === source)
     assert.deepEqual(
-      named('GROUND_FAULT', 'cluster').map(({ is_set, cluster_idx }: Row) => [
-        ...[is_set, cluster_idx],
-      ]),
+      named('GROUND_FAULT', 'cluster').map(({ is_set, cluster_idx }: Row) => [is_set, cluster_idx]),
       [[false, null]],
     )
     assert.equal(named('FAN_ERROR', 'cluster').length, 1)
@@ -178,7 +188,9 @@ test('logs and alarms of batteries', async (t) => {
     )
     assert.deepEqual(
       first.bits.map(({ code, severity, asserted_since_at }: Row) => [
-        ...[code, severity, asserted_since_at],
+        code,
+        severity,
+        asserted_since_at,
       ]),
       [
         ['OVER_TEMP', 'major', '2026-06-21T09:58:12.000Z'],
@@ -211,7 +223,10 @@ test('logs and alarms of batteries', async (t) => {
       ],
     )
     assert.deepEqual(body.meta, {
-      ...{ count: 8, truncated: false, next_start: null, previous_end: null },
+      count: 8,
+      truncated: false,
+      next_start: null,
+      previous_end: null,
       next_cursor: null,
     })
     const [hot, fan, warm, back, gone] = body.data.slice(2, 7).reverse()
@@ -382,7 +397,8 @@ test('dispatch and control logs of batteries', async (t) => {
     const { body } = await get('/bess/1/control-log')
     assert.deepEqual(
       body.data.map(({ tier, request_id }: { tier: string; request_id: null }) => [
-        ...[tier, request_id],
+        tier,
+        request_id,
       ]),
       [
         ['permit', null],

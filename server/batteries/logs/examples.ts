@@ -20,9 +20,15 @@ export const faultsExample: PcsFaults = {
   measured_at: '2026-06-21T10:00:04.000Z',
   words: [
     {
-      ...{ pcs_idx: 0, word_index: 1, register: null, raw: 128, hex: '0x00000080' },
-      ...{ is_available: true, bits: [fault] },
-      ...{ table_id: 'sunspec-inverter', table_version: '1' },
+      pcs_idx: 0,
+      word_index: 1,
+      register: null,
+      raw: 128,
+      hex: '0x00000080',
+      is_available: true,
+      bits: [fault],
+      table_id: 'sunspec-inverter',
+      table_version: '1',
     },
   ],
   active: [{ pcs_idx: 0, word_index: 1, ...fault }],

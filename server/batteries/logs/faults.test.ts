@@ -6,12 +6,21 @@ import type { Condition } from '../conditions.ts'
 import { pcsFaults } from './faults.ts'
 
 const part = (pcs_idx: number, at: string, ...words: (number | null)[]): AlarmedPart => ({
-  ...{ measured_at: new Date(`2026-06-21T${at}Z`), table: findAlarmTable('sinexcel-pws')! },
-  ...{ words, alarm_source: 'pcs', pcs_idx, cluster_idx: null },
+  measured_at: new Date(`2026-06-21T${at}Z`),
+  table: findAlarmTable('sinexcel-pws')!,
+  words,
+  alarm_source: 'pcs',
+  pcs_idx,
+  cluster_idx: null,
 })
 const told = (source_id: string, place: string, edge: 'rising' | 'falling'): Condition => ({
-  ...{ source_kind: 'pcs', source_id, code: `alarm:sinexcel-pws:${place}`, edge },
-  ...{ severity: 'major', message: 'x', at: new Date('2026-06-21T09:00:00Z') },
+  source_kind: 'pcs',
+  source_id,
+  code: `alarm:sinexcel-pws:${place}`,
+  edge,
+  severity: 'major',
+  message: 'x',
+  at: new Date('2026-06-21T09:00:00Z'),
 })
 
 test('a bit is asserted since the edge told so of its PCS, its word and itself', () => {
@@ -29,7 +38,10 @@ test('words that were not read are left out, and the oldest reading is told', ()
   assert.equal(faults.measured_at, '2026-06-21T09:00:00.000Z')
   assert.deepEqual(
     faults.words.map(({ pcs_idx, word_index, hex, bits }) => [
-      ...[pcs_idx, word_index, hex, bits.length],
+      pcs_idx,
+      word_index,
+      hex,
+      bits.length,
     ]),
     [
       [0, 2, '0x00000000', 0],

@@ -23,7 +23,8 @@ test('a lost heartbeat and a fire alarm have a beginning and an end', async (t) 
   await event('bess 1', 'fire_system_alarm', 'rising', '09:40:00', 'critical')
   const read = (time: string, values: Parameters<typeof bessValues>[0]) =>
     addReading(db, 'bess', {
-      ...{ bess_id: 1, measured_at: `2026-06-21T${time}Z` },
+      bess_id: 1,
+      measured_at: `2026-06-21T${time}Z`,
       ...bessValues(values),
     })
   await read('09:41:00', { heartbeat_ok: 1, fire_system_state: 'alarm' })
@@ -36,12 +37,24 @@ test('a lost heartbeat and a fire alarm have a beginning and an end', async (t) 
     )
   const heartbeat = 'The heartbeat stands still'
   const lost_pcs = [
-    ...['heartbeat_lost', 'communication', 1, 'major', true],
-    ...['2026-06-21T09:30:00.000Z', null, heartbeat],
+    'heartbeat_lost',
+    'communication',
+    1,
+    'major',
+    true,
+    '2026-06-21T09:30:00.000Z',
+    null,
+    heartbeat,
   ]
   const fire = [
-    ...['fire_system_alarm', 'fire', null, 'critical', true],
-    ...['2026-06-21T09:40:00.000Z', null, 'The fire alarm system tells: alarm'],
+    'fire_system_alarm',
+    'fire',
+    null,
+    'critical',
+    true,
+    '2026-06-21T09:40:00.000Z',
+    null,
+    'The fire alarm system tells: alarm',
   ]
   const countOf = async () => {
     const { body } = await get('/bess/1/alarms/counts')
@@ -57,8 +70,14 @@ test('a lost heartbeat and a fire alarm have a beginning and an end', async (t) 
       major.filter(([code]: [string]) => code === 'heartbeat_lost'),
       [
         [
-          ...['heartbeat_lost', 'communication', null, 'major', false],
-          ...[null, '2026-06-21T09:02:00.000Z', heartbeat],
+          'heartbeat_lost',
+          'communication',
+          null,
+          'major',
+          false,
+          null,
+          '2026-06-21T09:02:00.000Z',
+          heartbeat,
         ],
         lost_pcs,
       ],
@@ -79,7 +98,10 @@ test('a lost heartbeat and a fire alarm have a beginning and an end', async (t) 
       ],
     )
     assert.deepEqual((await get('/bess/1/alarms/counts')).body.last_24h, {
-      ...{ info: 0, warning: 0, major: 2, critical: 1 },
+      info: 0,
+      warning: 0,
+      major: 2,
+      critical: 1,
     })
     assert.deepEqual(await countOf(), [{ info: 0, warning: 0, major: 1, critical: 1 }, 1, 1, 2])
   })
@@ -96,7 +118,9 @@ test('a lost heartbeat and a fire alarm have a beginning and an end', async (t) 
       await read('09:43:00', { heartbeat_ok: 0, fire_system_state: 'normal' })
       assert.deepEqual(
         (await states('only_set=true')).map(([code, , pcs_idx, , , set_at]: unknown[]) => [
-          ...[code, pcs_idx, set_at],
+          code,
+          pcs_idx,
+          set_at,
         ]),
         [
           ['heartbeat_lost', null, null],

@@ -206,8 +206,16 @@ export const ControlEntry = Type.Object(
       description: 'The rule or the schedule that decided, or the name of the key or person.',
     }),
     action: Type.Enum([
-      ...['setpoint', 'hold', 'stop', 'start', 'clamp', 'release'],
-      ...['handover', 'watchdog', 'approve', 'reject'],
+      'setpoint',
+      'hold',
+      'stop',
+      'start',
+      'clamp',
+      'release',
+      'handover',
+      'watchdog',
+      'approve',
+      'reject',
     ]),
     from_power_kw: SomeKw('Before; null where not known, or where the grid permit held it.'),
     to_power_kw: SomeKw(

@@ -56,7 +56,7 @@ type ReportedAt = 'sent_at' | 'acknowledged_at' | 'achieved_at'
 export type NoteRow = Omit<ControlEntry, 'occurred_at'> & { at: Date; nth: number }
 
 /** A page of a log, ascending; `count` is of all pages. */
-export type LogPage<Row> = Paged<Row> & { count: number }
+type LogPage<Row> = Paged<Row> & { count: number }
 
 /** All that a unit can raise, and when it was read last. */
 export interface UnitAlarms {
@@ -66,7 +66,7 @@ export interface UnitAlarms {
   unacknowledged: number
 }
 
-export interface UnitNow {
+interface UnitNow {
   live: LiveUnit
   alarms: UnitAlarms
 }

@@ -27,14 +27,23 @@ function proposal(setting: Setting): StoredSchedule {
   const from_ms = day + first_hour * hour_ms
   const count = ((24 - first_hour) * 60) / minutes
   const periods = Array.from({ length: count }, (_, nth) => ({
-    ...{ start_ms: from_ms + nth * step_ms, end_ms: from_ms + (nth + 1) * step_ms },
-    ...{ price: price[nth % price.length]!, pv_kw: nth % 7 === 3 ? 90 : 0, load_kw: 0 },
+    start_ms: from_ms + nth * step_ms,
+    end_ms: from_ms + (nth + 1) * step_ms,
+    price: price[nth % price.length]!,
+    pv_kw: nth % 7 === 3 ? 90 : 0,
+    load_kw: 0,
   }))
   const problem: StoredProblem = {
-    ...{ objective: 'arbitrage', periods, import_limit_kw: null, usable_kwh: 360 },
+    objective: 'arbitrage',
+    periods,
+    import_limit_kw: null,
+    usable_kwh: 360,
     export_limit_kw: setting.export_limit_kw,
     unit: {
-      ...{ bess_id: 1, capacity_kwh: 400, soc_min_pct: 5, soc_max_pct: 95 },
+      bess_id: 1,
+      capacity_kwh: 400,
+      soc_min_pct: 5,
+      soc_max_pct: 95,
       soc_start_pct: setting.soc_start_pct,
       soc_end_pct: setting.soc_end_pct,
       charge_limits: [
@@ -45,8 +54,10 @@ function proposal(setting: Setting): StoredSchedule {
         { soc_pct: 0, power_kw: 40 },
         { soc_pct: 20, power_kw: 200 },
       ],
-      ...{ charge_efficiency: 0.95, discharge_efficiency: 0.93 },
-      ...{ degradation_cost_per_mwh: 5, cycles_max: 2 },
+      charge_efficiency: 0.95,
+      discharge_efficiency: 0.93,
+      degradation_cost_per_mwh: 5,
+      cycles_max: 2,
     },
     others_kw: periods.map((_, nth) => (nth % 5 === 0 ? 60 : -20)),
   }
@@ -54,10 +65,19 @@ function proposal(setting: Setting): StoredSchedule {
     const quarters = { quarter_power_kw: null, soc_start_pct: null, soc_end_pct: null }
     const span = { start_at: iso(day + hour * hour_ms), end_at: iso(day + (hour + 1) * hour_ms) }
     return {
-      ...{ hour, ...span, power_kw: 0, ...quarters },
-      ...{ price_per_mwh: 50, pv_forecast_kw: 0, expected_amount: 0 },
-      ...{ min_power_kw: 0, max_power_kw: 0, original_power_kw: null },
-      ...{ edited_by: null, edited_at: null, edit_note: null },
+      hour,
+      ...span,
+      power_kw: 0,
+      ...quarters,
+      price_per_mwh: 50,
+      pv_forecast_kw: 0,
+      expected_amount: 0,
+      min_power_kw: 0,
+      max_power_kw: 0,
+      original_power_kw: null,
+      edited_by: null,
+      edited_at: null,
+      edit_note: null,
     }
   })
   const { hours } = withPowers(

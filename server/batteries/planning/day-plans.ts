@@ -50,5 +50,5 @@ export function amongNewest(plans: DayPlans, row: StoredSchedule, now: Date): St
   return besideOthers(row, newestBeside(plans, row.bess_id), now)
 }
 
-export const newestBeside = (plans: DayPlans, bess_id: number): Beside =>
+const newestBeside = (plans: DayPlans, bess_id: number): Beside =>
   besideOf(plans, bess_id, (other) => plans.proposed.get(other) ?? plans.approved.get(other))

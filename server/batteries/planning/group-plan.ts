@@ -15,7 +15,7 @@ import type { ScheduleTotals } from '../schedule-plan.ts'
 import type { StoredProblem } from '../schedules.ts'
 import { totalsOf, withPowers } from './day-hours.ts'
 
-export interface GroupUnit {
+interface GroupUnit {
   unit: Unit
   usable_kwh: number
   /** `unit.soc_end_pct` gives way to what energy is worth after the day, in a plan for money. */
@@ -57,7 +57,8 @@ export function planOfGroup(highs: Highs, task: GroupTask, time_limit_s: number)
   const limits = { export_limit_kw, import_limit_kw }
   const began_ms = performance.now()
   const open: DispatchProblem = {
-    ...{ objective, ...limits },
+    objective,
+    ...limits,
     periods: periods.map((period, nth) => besides(period, fixed_kw[nth]!)),
     units: task.units.map(({ unit }) => unit),
   }
@@ -77,7 +78,10 @@ export function planOfGroup(highs: Highs, task: GroupTask, time_limit_s: number)
     const power_kw = powers[place]!
     const unit = problem.units[place]!
     const stored: StoredProblem = {
-      ...{ objective, periods, ...limits, usable_kwh },
+      objective,
+      periods,
+      ...limits,
+      usable_kwh,
       unit: { ...unit, soc_end_pct: task.has_end_target ? unit.soc_end_pct : null },
       others_kw: all_kw.map((sum, nth) => Math.round((sum - power_kw[nth]!) * 1e6) / 1e6),
     }

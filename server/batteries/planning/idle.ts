@@ -26,11 +26,18 @@ export function idlePlan(approved: StoredSchedule, now: Date): PlannedUnit {
     powers,
   )
   return {
-    ...{ bess_id, objective, problem, hours },
+    bess_id,
+    objective,
+    problem,
+    hours,
     plan: {
       ...plan,
       optimizer: {
-        ...{ name: 'idle', version: '1', solver_status: 'feasible', solve_ms: 0, gap_pct: null },
+        name: 'idle',
+        version: '1',
+        solver_status: 'feasible',
+        solve_ms: 0,
+        gap_pct: null,
       },
       totals: totalsOf(hours, problem, plan.totals),
       constraint_violations: [],
@@ -43,7 +50,10 @@ const unedited = { original_power_kw: null, edited_by: null, edited_at: null, ed
 /** One that ran already when the approved schedule was planned. */
 const idleHour = (hour: StoredHour): StoredHour => ({
   ...hour,
-  ...{ power_kw: 0, quarter_power_kw: null, min_power_kw: 0, max_power_kw: 0 },
+  power_kw: 0,
+  quarter_power_kw: null,
+  min_power_kw: 0,
+  max_power_kw: 0,
   soc_end_pct: hour.soc_start_pct,
   expected_amount: hour.price_per_mwh === null ? null : 0,
 })

@@ -5,7 +5,7 @@ import type { ScheduleHours } from '../schedules.ts'
 import { powersOf, utcHour } from './day-hours.ts'
 import { hour_ms } from './plan-prices.ts'
 
-export interface Connected {
+interface Connected {
   bess_id: number
   logger_id: number | null
   is_retired: boolean

@@ -56,8 +56,10 @@ const unit1Kw = (at_ms: number) => (hourOf(at_ms) === 10 ? -8 : hourOf(at_ms) ==
 async function addHistory({ meter_id = 1, logger_id = null as number | null } = {}) {
   const { db } = site
   await addPlantHours(db, {
-    ...{ logger_ids: [1, 2], hours: sunny },
-    ...{ from: '2026-05-24T00:00Z', to: '2026-06-20T23:00Z' },
+    logger_ids: [1, 2],
+    hours: sunny,
+    from: '2026-05-24T00:00Z',
+    to: '2026-06-20T23:00Z',
   })
   const wh = (sign: 1 | -1) => (_: unknown, nth: number) =>
     Math.max(0, (sign * 1000 * unit1Kw(today + nth * quarter_ms)) / 4)
@@ -147,8 +149,12 @@ test('what was not measured is a gap, whoever did not measure it', async () => {
   assert.deepEqual(
     found.filter((at) => !at.startsWith('06-06')),
     [
-      ...['06-03T09:00', '06-03T09:15'],
-      ...['06-04T11:00', '06-04T11:15', '06-04T11:30', '06-04T11:45'],
+      '06-03T09:00',
+      '06-03T09:15',
+      '06-04T11:00',
+      '06-04T11:15',
+      '06-04T11:30',
+      '06-04T11:45',
       '06-05T20:00',
     ],
   )
@@ -165,9 +171,15 @@ test('what a counter told later, and half of the inverters, are no measurement',
   )
   assert.deepEqual(await unknown(), [
     '06-04T11:15',
-    ...['06-05T11:00', '06-05T11:15', '06-05T11:30', '06-05T11:45'],
+    '06-05T11:00',
+    '06-05T11:15',
+    '06-05T11:30',
+    '06-05T11:45',
     // The sun was still up, if not for all of that hour.
-    ...['06-20T18:00', '06-20T18:15', '06-20T18:30', '06-20T18:45'],
+    '06-20T18:00',
+    '06-20T18:15',
+    '06-20T18:30',
+    '06-20T18:45',
   ])
 })
 

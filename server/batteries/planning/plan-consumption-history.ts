@@ -13,7 +13,7 @@ import type { Queries } from '../../storage/database.ts'
 import { readBatteryDays, type UnitDays } from '../battery-days.ts'
 import { quarter_ms, type Span } from '../unit-energy.ts'
 
-export interface ConsumptionAsked {
+interface ConsumptionAsked {
   site_id: string
   /** The connection of a plant; null: the common one of the site. */
   logger_id: number | null
@@ -165,7 +165,10 @@ async function readTaken(
   span: Span,
 ): Promise<Energies> {
   const edges = await db.query<MeterEdge>(meterEdges, [
-    ...[site_id, meter_id, new Date(span.start_ms), new Date(span.end_ms)],
+    site_id,
+    meter_id,
+    new Date(span.start_ms),
+    new Date(span.end_ms),
   ])
   // What a connection may carry is not known here: twice of what was seen there is no energy.
   const rated_kw = 2 * Math.max(0, ...edges.map(({ power_kw }) => Math.abs(power_kw ?? 0)))

@@ -103,7 +103,7 @@ export const efficiencyOf = (unit: UnitRow): number =>
 export const usableOf = (unit: UnitRow): number =>
   (capacityOf(unit) * (unit.soc_max_pct - unit.soc_min_pct)) / 100
 
-export interface UnitPlanned {
+interface UnitPlanned {
   soc_start_pct: number
   soc_end_pct: number
   degradation_cost_per_mwh: number

@@ -23,7 +23,7 @@ import { type DayProduction, readDayProduction } from './plan-production.ts'
 import { Refusal } from './refusal.ts'
 import { createSolverThread, type Solved } from './solver-thread.ts'
 
-export interface Order extends PlanAsked {
+interface Order extends PlanAsked {
   objective: Objective
   /** null: all of the site. */
   bess_ids: readonly number[] | null
@@ -71,7 +71,13 @@ export function createBatteryPlanner({ timers }: { timers: Timers }): BatteryPla
         const outlook = await readOutlook(db, { basis, connection, prices, pv, load })
         const others = othersOf(basis, group, planned)
         const outcome = await planGroup(thread.solve, {
-          ...{ basis, order, group, pv, load, outlook, others },
+          basis,
+          order,
+          group,
+          pv,
+          load,
+          outlook,
+          others,
         })
         planned.push(...outcome.planned)
         refused.push(...outcome.refused)
@@ -136,8 +142,12 @@ async function planGroup(
   const periods = periodsOf(of)
   const has_end_target = order.soc_end_target_pct !== null
   const solved = await solve({
-    ...{ objective: order.objective, periods, outlook: of.outlook, has_end_target },
-    ...{ export_limit_kw: basis.site.export_plan_limit_kw, import_limit_kw: null },
+    objective: order.objective,
+    periods,
+    outlook: of.outlook,
+    has_end_target,
+    export_limit_kw: basis.site.export_plan_limit_kw,
+    import_limit_kw: null,
     units: group.map((draft) => ({
       unit: draft.unit,
       usable_kwh: draft.usable_kwh,
@@ -233,7 +243,10 @@ function plannedUnit(
   const { problem, hours, totals, soc_end_pct } = units[nth]!
   const { version, status: solver_status, solve_ms, gap_pct } = solved
   return {
-    ...{ bess_id, objective: order.objective, problem, hours },
+    bess_id,
+    objective: order.objective,
+    problem,
+    hours,
     plan: {
       optimizer: { name: 'highs', version, solver_status, solve_ms, gap_pct },
       inputs: { ...inputsOf(of, draft, problem.periods), soc_end_target_pct: soc_end_pct },

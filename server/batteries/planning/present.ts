@@ -98,12 +98,20 @@ export function courseBreach({ hours, problem }: StoredSchedule): Breach | null 
 }
 
 const exportViolation = ({ constraint, hour, by_kw }: Breach): ScheduleViolation => ({
-  ...{ constraint, hour, by_pct: null, by_kw: null, by_kwh: null },
+  constraint,
+  hour,
+  by_pct: null,
+  by_kw: null,
+  by_kwh: null,
   message: `${by_kw} kW more than the other units leave of export_plan_limit_kw now`,
 })
 
 const courseViolation = ({ constraint, hour }: Breach, soc_pct: number): ScheduleViolation => ({
-  ...{ constraint, hour, by_pct: null, by_kw: null, by_kwh: null },
+  constraint,
+  hour,
+  by_pct: null,
+  by_kw: null,
+  by_kwh: null,
   message: `cannot be followed whole from the ${rounded(soc_pct, 1)} % that the day begins with`,
 })
 

@@ -11,7 +11,7 @@ export const refusalCodes = [
   'infeasible',
   'nothing_approved',
 ] as const
-export type RefusalCode = (typeof refusalCodes)[number]
+type RefusalCode = (typeof refusalCodes)[number]
 
 export class Refusal extends Error {
   readonly code: RefusalCode

@@ -13,7 +13,7 @@ import type { StoredProblem, StoredSchedule } from '../schedules.ts'
 import { lockedHour, powersOf, spanOf, totalsOf, unitInRoom, withPowers } from './day-hours.ts'
 import { hour_ms } from './plan-prices.ts'
 
-export interface Revision {
+interface Revision {
   hour: number
   power_kw: number
   note: string | null
@@ -23,7 +23,7 @@ export interface Revision {
 
 type Parts = Pick<StoredSchedule, 'hours' | 'plan'>
 
-export type Revised =
+type Revised =
   | { is: 'revised'; parts: Parts }
   /** Past or running. */
   | { is: 'locked' }

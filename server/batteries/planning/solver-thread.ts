@@ -10,7 +10,7 @@ export interface Solved extends GroupPlan {
   version: string
 }
 
-export interface SolverThread {
+interface SolverThread {
   /** Throws what the solver threw; 503 where it was given up. */
   solve(group: GroupTask): Promise<Solved>
   /** Ends it, whatever it is at. */

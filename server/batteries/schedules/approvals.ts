@@ -38,7 +38,7 @@ interface Candidate {
   unfollowed: Breach | null
 }
 
-export interface Approval {
+interface Approval {
   row: StoredSchedule
   broken: BrokenSchedule[]
 }
@@ -145,7 +145,10 @@ async function approveRow(
        hours = $5::jsonb, plan = $6::json, problem = $7::jsonb, version = version + 1
      where site_id = $1 and schedule_id = $2`,
     [
-      ...[site_id, schedule_id, now, actor.caller.key_name],
+      site_id,
+      schedule_id,
+      now,
+      actor.caller.key_name,
       ...[hours, plan, row.problem].map((part) => JSON.stringify(part)),
     ],
   )
@@ -184,10 +187,7 @@ async function followOn(
         `update battery_schedules
          set hours = $3::jsonb, plan = $4::json, problem = $5::jsonb, version = version + 1
          where site_id = $1 and schedule_id = $2`,
-        [
-          ...[site_id, row.schedule_id],
-          ...[hours, plan, problem].map((part) => JSON.stringify(part)),
-        ],
+        [site_id, row.schedule_id, ...[hours, plan, problem].map((part) => JSON.stringify(part))],
       )
     }
   }

@@ -67,7 +67,7 @@ export async function presentOf(
   return amongNewest(plans ?? (await readDayPlans(db, { site_id, date })), row, now)
 }
 
-export interface Ordered {
+interface Ordered {
   made: Schedule[]
   refused: { bess_id: number; refusal: Refusal }[]
 }
@@ -87,7 +87,10 @@ export async function propose(
   const { planned, refused } = body.idle
     ? await planIdle(tx, { site_id, now, date, bess_ids })
     : await planner.plan(tx, {
-        ...{ site_id, now, date, bess_ids },
+        site_id,
+        now,
+        date,
+        bess_ids,
         objective: body.objective ?? 'arbitrage',
         soc_end_target_pct: body.soc_end_target_pct ?? null,
       })
@@ -168,7 +171,12 @@ async function storeProposal(
      values ($1, $2, $3, 'proposed', $4, $5, $6, $7::jsonb, $8::json, $9::jsonb)
      returning schedule_id::int as schedule_id`,
     [
-      ...[site_id, bess_id, target_date, objective, now, of.created_by],
+      site_id,
+      bess_id,
+      target_date,
+      objective,
+      now,
+      of.created_by,
       ...[problem, plan, hours].map((part) => JSON.stringify(part)),
     ],
   )
@@ -265,8 +273,14 @@ export async function noteDecision(
        ), 'operator', $4, $5, $6, $7 || to_char(target_date, 'YYYY-MM-DD'), schedule_id, $8, true
      from battery_schedules s where site_id = $1 and schedule_id = $2`,
     [
-      ...[site_id, schedule_id, now, caller.key_name, action, `schedule_${done}`],
-      ...[`${caller.key_name} ${done} the schedule of `, request_id],
+      site_id,
+      schedule_id,
+      now,
+      caller.key_name,
+      action,
+      `schedule_${done}`,
+      `${caller.key_name} ${done} the schedule of `,
+      request_id,
     ],
   )
 }

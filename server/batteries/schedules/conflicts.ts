@@ -6,7 +6,7 @@ import type { Breach } from '../planning/present.ts'
 /** A status of a schedule other than `proposed`, or what else stands against it. */
 type State = string
 
-export interface ConflictFacts {
+interface ConflictFacts {
   breach?: Breach
   /** The schedule that took the place of a superseded one. */
   superseded_by?: number | null
@@ -16,7 +16,7 @@ export interface ConflictFacts {
   hour?: number
 }
 
-export interface Advice {
+interface Advice {
   message: string
   remedy: string
 }

@@ -194,7 +194,10 @@ export const optimizeAll = endpoint({
   async handle(request, needs: Needs) {
     const { made, refused } = await plan(request, { body: request.body, bess_id: null }, needs)
     const skipped = refused.map(({ bess_id, refusal: { code, message, details } }) => ({
-      ...{ bess_id, code, message, details },
+      bess_id,
+      code,
+      message,
+      details,
     }))
     if (made.length === 0) throw nonePlanned(skipped)
     return { ...list(made), skipped }

@@ -152,7 +152,7 @@ test('histories come as files, too', async () => {
   const at = (name: string) => line!.split(',')[head!.split(',').indexOf(name)]
   assert.deepEqual(
     [at('measured_at'), at('dod_pct'), at('heartbeat_ok')],
-    [...[measured_at, '40', 'true']],
+    [measured_at, '40', 'true'],
   )
   assert.deepEqual([at('cell_voltage_spread_mv'), at('cell_voltage_min_id')], ['14', '1.2'])
   assert.deepEqual(rest, [])
@@ -234,7 +234,10 @@ test('cells have an age of their own', async () => {
   const later = '2026-06-21T10:03:10Z'
   site.clock.set(later)
   await addReading(site.db, 'cluster', {
-    ...{ bess_id: 1, cluster_idx: 0, measured_at: '2026-06-21T10:03:05Z', voltage_v: 721 },
+    bess_id: 1,
+    cluster_idx: 0,
+    measured_at: '2026-06-21T10:03:05Z',
+    voltage_v: 721,
   })
   const cluster = await get('/bess/1/clusters/0')
   assert.deepEqual([cluster.quality, cluster.age_s, cluster.voltage_v], ['good', 5, 721])
@@ -244,8 +247,16 @@ test('cells have an age of their own', async () => {
 
 test('what does not exist is 404, a bad form 422', async () => {
   const below = [
-    ...['', '/current', '/history', '/clusters', '/clusters/0', '/pcs/current', '/pcs/history'],
-    ...['/envelope', '/protection', '/setup'],
+    '',
+    '/current',
+    '/history',
+    '/clusters',
+    '/clusters/0',
+    '/pcs/current',
+    '/pcs/history',
+    '/envelope',
+    '/protection',
+    '/setup',
   ]
   for (const path of below) {
     assert.equal((await site.get(`/bess/9${path}`)).status, 404, path)
@@ -300,7 +311,8 @@ test('pages of PCS end with a whole instant, and going on leaves nothing out', a
 test('energy of today is what the counters rose by since midnight at the site', async () => {
   const add = (measured_at: string, charged_total_kwh: number, discharged_total_kwh: number) =>
     addReading(site.db, 'bess', {
-      ...{ bess_id: 1, measured_at },
+      bess_id: 1,
+      measured_at,
       ...bessValues({ charged_total_kwh, discharged_total_kwh }),
     })
   // Midnight at the site is 22:00Z of the day before.

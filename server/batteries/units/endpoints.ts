@@ -136,7 +136,7 @@ async function demandHistory(site_id: string, bess_id: number, window: SeriesWin
   return { site_id, device_id: bess_id, window }
 }
 
-export const BatteryReading = Type.Object(
+const BatteryReading = Type.Object(
   { ...readingFrame, ...batteryMeasured },
   { additionalProperties: false, $id: 'BatteryReading' },
 )
@@ -230,7 +230,7 @@ export const getPcsNow = endpoint({
 })
 
 const { efficiency_pct: _now, ...pcsMeasuredThen } = pcsMeasured
-export const PcsReading = Type.Object(
+const PcsReading = Type.Object(
   {
     measured_at: readingFrame.measured_at,
     pcs_idx: PcsIdx,

@@ -95,7 +95,8 @@ test('what they earned today is at the prices of their market, a minute old at m
   // 50 kWh charged from 04:00Z to 04:15Z, at 76 a MWh, and 45 kWh discharged until 04:30Z.
   const add = (minute: number, charged_kwh: number, discharged_kwh: number) =>
     addReading(site.db, 'bess', {
-      ...{ bess_id: 1, measured_at: `2026-06-21T04:${String(minute).padStart(2, '0')}:00Z` },
+      bess_id: 1,
+      measured_at: `2026-06-21T04:${String(minute).padStart(2, '0')}:00Z`,
       ...bessValues({
         charged_total_kwh: 51_690 + charged_kwh,
         discharged_total_kwh: 46_350 + discharged_kwh,

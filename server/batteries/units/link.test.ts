@@ -83,14 +83,28 @@ test('readings of a unit, its PCS, clusters and cells', async () => {
 })
 
 const threshold: BatterySetup['protection'][number] = {
-  ...{ parameter: 'cell_over_voltage', level: 'level_1', trip_value: 3600, recover_value: 3500 },
-  ...{ unit: 'mV', delay_ms: 2000, action: 'stop', source: 'bms' },
+  parameter: 'cell_over_voltage',
+  level: 'level_1',
+  trip_value: 3600,
+  recover_value: 3500,
+  unit: 'mV',
+  delay_ms: 2000,
+  action: 'stop',
+  source: 'bms',
 }
 
 const setup: BatterySetup = {
-  ...{ bess_id: 1, read_at: read_ms, rated_energy_kwh: 401, rated_charge_power_kw: 200 },
-  ...{ rated_discharge_power_kw: 210, rated_capacity_ah: 560, soc_min_pct: 2, soc_max_pct: 98 },
-  ...{ soc_reserve_pct: null, ramp_rate_kw_s: null, heartbeat_timeout_s: 10 },
+  bess_id: 1,
+  read_at: read_ms,
+  rated_energy_kwh: 401,
+  rated_charge_power_kw: 200,
+  rated_discharge_power_kw: 210,
+  rated_capacity_ah: 560,
+  soc_min_pct: 2,
+  soc_max_pct: 98,
+  soc_reserve_pct: null,
+  ramp_rate_kw_s: null,
+  heartbeat_timeout_s: 10,
   bms_firmware: '3.2',
   protection: [threshold, { ...threshold, level: 'pre_alarm', action: 'warn', trip_value: 3500 }],
   raw_registers: [{ address: 40_070, name: 'WHRtg', value: 401_000, unit: 'Wh' }],
@@ -158,8 +172,14 @@ test('alarms count while they are set, by the newest of each', async () => {
     [source_kind, source_id, code]: [LinkEvent['source_kind'], string, string],
     severity: LinkEvent['severity'],
   ): LinkEvent => ({
-    ...{ at: read_ms + 1000 * (at_s - 60), source_kind, source_id, code, edge, severity },
-    ...{ message: code, details: null },
+    at: read_ms + 1000 * (at_s - 60),
+    source_kind,
+    source_id,
+    code,
+    edge,
+    severity,
+    message: code,
+    details: null,
   })
   const hot = ['bess', '1', 'over_temperature'] as const
   await send({
@@ -187,11 +207,22 @@ test('alarms count while they are set, by the newest of each', async () => {
 test('the last setpoint tells who commands, and that the connection is at its limit', async () => {
   const hour_ms = noon.getTime() - 600_000
   const report: DispatchReport = {
-    ...{ bess_id: 1, issued_at: hour_ms + 1000, reported_at: hour_ms + 3000, schedule_id: 7 },
-    ...{ interval_start_at: hour_ms, source: 'schedule', requested_power_kw: 150 },
-    ...{ clamped_power_kw: null, clamp_reason: 'permit', sent_at: hour_ms + 1000 },
-    ...{ acknowledged_at: null, achieved_power_kw: null, achieved_at: null, soc_pct: 60 },
-    ...{ status: 'clamped', failure_code: null },
+    bess_id: 1,
+    issued_at: hour_ms + 1000,
+    reported_at: hour_ms + 3000,
+    schedule_id: 7,
+    interval_start_at: hour_ms,
+    source: 'schedule',
+    requested_power_kw: 150,
+    clamped_power_kw: null,
+    clamp_reason: 'permit',
+    sent_at: hour_ms + 1000,
+    acknowledged_at: null,
+    achieved_power_kw: null,
+    achieved_at: null,
+    soc_pct: 60,
+    status: 'clamped',
+    failure_code: null,
   }
   await send({ kind: 'dispatch', payload: [report] })
   assert.equal((await get('/bess/1')).operating_mode, 'schedule')

@@ -173,7 +173,7 @@ function pcsNow(row: PcsRow, { now, poll }: Pick<Situation, 'now' | 'poll'>): Pc
 }
 
 /** Near zero the quotient is noise. */
-export const efficiency_load_ratio_min = 0.02
+const efficiency_load_ratio_min = 0.02
 
 function efficiencyOf({ ac_power_kw, dc_power_kw, rated_power_kw }: PcsRow): number | null {
   if (ac_power_kw === null || dc_power_kw === null) return null

@@ -3,7 +3,7 @@
 /** Says in words what a source did wrong, without the address that was asked: it may hold a key. */
 export class SourceError extends Error {}
 
-export interface Answer {
+interface Answer {
   status: number
   headers: Headers
   /** Null without a body, as with 304. */

@@ -36,7 +36,8 @@ const placeAt = (position: object) =>
   database.db.execute('update sites set inventory = $1', [JSON.stringify(position)])
 
 const log = {
-  ...{ info() {}, error() {} },
+  info() {},
+  error() {},
   warn: (facts: object) => void warned.push((facts as { failure: string }).failure),
 }
 const iso = (time_ms: number) => new Date(time_ms).toISOString()
@@ -78,7 +79,9 @@ async function following(t: TestContext, settings: Partial<WeatherSettings> = {}
     fetchWeather({
       db: database.db,
       clock: { now: () => new Date(time_ms) },
-      ...{ log, settings: all, signal: new AbortController().signal },
+      log,
+      settings: all,
+      signal: new AbortController().signal,
     })
   return { service, light, fetchAt }
 }

@@ -49,7 +49,7 @@ interface Site {
   readings_from: Date | null
 }
 
-export function sourceOf(settings: WeatherSettings): WeatherSource {
+function sourceOf(settings: WeatherSettings): WeatherSource {
   return { open_meteo: openMeteo, met_norway: metNorway }[settings.source](settings)
 }
 
@@ -109,8 +109,13 @@ async function fetchSite({ place, ...site }: Site, fetching: Fetching): Promise<
 }
 
 const initialState = (source: string, now: Date): FetchState => ({
-  ...{ source, succeeded_at: null, failed_at: null, failure: null, failure_count: 0 },
-  ...{ due_at: now, last_modified: null },
+  source,
+  succeeded_at: null,
+  failed_at: null,
+  failure: null,
+  failure_count: 0,
+  due_at: now,
+  last_modified: null,
 })
 
 function failedAgain(state: FetchState, now: Date, failure: string): FetchState {
@@ -146,7 +151,9 @@ async function fetchForecast(
   const shortcoming = forecast?.shortcoming ?? null
   return {
     ...state,
-    ...{ succeeded_at: fetched_at, failure_count: 0, last_modified },
+    succeeded_at: fetched_at,
+    failure_count: 0,
+    last_modified,
     due_at: new Date(Math.min(due_ms, now.getTime() + patience_ms_max)),
     ...(shortcoming !== null && { failed_at: now, failure: shortcoming }),
   }
@@ -162,7 +169,12 @@ async function keep(run: NewRun, { store }: Fetching): Promise<void> {
 function liveRun(site_id: string, source: string, forecast: Forecast, fetched_at: Date): NewRun {
   const { issued_at, model, steps } = forecast
   return {
-    ...{ site_id, source, kind: 'live', model, steps, lead_minutes: null },
+    site_id,
+    source,
+    kind: 'live',
+    model,
+    steps,
+    lead_minutes: null,
     issued_at: issued_at === null || issued_at > fetched_at ? fetched_at : issued_at,
     fetched_at,
   }
@@ -215,7 +227,12 @@ function daysOf(
 ): NewRun[] {
   const days = Map.groupBy(steps, ({ start_ms }) => utcDayStart(start_ms))
   return [...days.values()].map((of_day) => ({
-    ...{ site_id, source: source.name, kind: 'previous', model, lead_minutes, fetched_at },
+    site_id,
+    source: source.name,
+    kind: 'previous',
+    model,
+    lead_minutes,
+    fetched_at,
     issued_at: new Date(of_day.at(-1)!.end_ms - lead_minutes * minute_ms),
     steps: of_day,
   }))

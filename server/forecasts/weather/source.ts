@@ -19,7 +19,7 @@ export interface Forecast {
   shortcoming: string | null
 }
 
-export interface ForecastAnswer {
+interface ForecastAnswer {
   /** Null: nothing new since `last_modified`. */
   forecast: Forecast | null
   /** The source wants to be asked with it next time. */

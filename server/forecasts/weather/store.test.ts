@@ -115,8 +115,13 @@ test('a history over many pieces has each step once', async () => {
 test('how the fetching goes is kept', async () => {
   assert.equal(await store.state(site_id), null)
   const state = {
-    ...{ source: 'open_meteo', succeeded_at: null, failed_at: date(1), failure: 'no answer' },
-    ...{ failure_count: 3, due_at: date(2), last_modified: null },
+    source: 'open_meteo',
+    succeeded_at: null,
+    failed_at: date(1),
+    failure: 'no answer',
+    failure_count: 3,
+    due_at: date(2),
+    last_modified: null,
   }
   await store.saveState(site_id, state)
   assert.deepEqual(await store.state(site_id), state)

@@ -15,7 +15,7 @@ import {
 } from './run.ts'
 
 /** The instants of [from, to). */
-export interface Window {
+interface Window {
   from: Date
   to: Date
 }
@@ -155,8 +155,16 @@ async function saveRun(db: Queries, run: NewRun): Promise<number> {
   const { resolution_minutes } = checkRun(run)
   const { site_id, source, kind, issued_at, fetched_at, model, lead_minutes, steps } = run
   const values = [
-    ...[site_id, source, kind, issued_at, fetched_at, model, lead_minutes, resolution_minutes],
-    ...[new Date(steps[0]!.start_ms), new Date(steps.at(-1)!.end_ms)],
+    site_id,
+    source,
+    kind,
+    issued_at,
+    fetched_at,
+    model,
+    lead_minutes,
+    resolution_minutes,
+    new Date(steps[0]!.start_ms),
+    new Date(steps.at(-1)!.end_ms),
     ...quantities.map((quantity) => steps.map((step) => step[quantity])),
   ]
   const columns = facts_columns.replace(' run_id,', '')
@@ -182,7 +190,7 @@ async function saveState(db: Queries, site_id: string, state: FetchState): Promi
        succeeded_at = excluded.succeeded_at, failed_at = excluded.failed_at,
        failure = excluded.failure, failure_count = excluded.failure_count,
        due_at = excluded.due_at, last_modified = excluded.last_modified`,
-    [...[site_id, source, succeeded_at, failed_at, failure, failure_count, due_at], last_modified],
+    [site_id, source, succeeded_at, failed_at, failure, failure_count, due_at, last_modified],
   )
 }
 

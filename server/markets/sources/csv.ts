@@ -18,7 +18,7 @@ export interface LineFault {
   reason: string
 }
 
-export interface PriceFile {
+interface PriceFile {
   /** Ascending by their start. */
   rows: PriceRow[]
   /** By line. */

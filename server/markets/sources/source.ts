@@ -26,7 +26,7 @@ export interface Answer {
 /** One GET; throws `SourceFault` where no whole answer came. */
 export type Get = (url: URL, signal: AbortSignal) => Promise<Answer>
 
-export interface FetchNeeds {
+interface FetchNeeds {
   get: Get
   now: Date
   signal: AbortSignal

@@ -13,8 +13,8 @@ import type { SiteVitals } from '../../plant/vitals.ts'
 import { createSnapshots } from '../../telemetry/snapshots.ts'
 import type { SiteRow, SiteStore } from './store.ts'
 
-export const fresh_ms = 1000
-export const oldest_ms = 5000
+const fresh_ms = 1000
+const oldest_ms = 5000
 
 /** A site without what depends on the key that asks. */
 interface Summary {
@@ -22,7 +22,7 @@ interface Summary {
   alerts: AlertCounts
 }
 
-export interface Stores {
+interface Stores {
   sites: Pick<SiteStore, 'ofClient' | 'vitals'>
   alerts: Pick<AlertStore, 'counts'>
 }

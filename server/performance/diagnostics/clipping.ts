@@ -18,7 +18,7 @@ export interface Output {
   expected_kw: number | null
 }
 
-export type OutputState = 'free' | 'clipped' | 'curtailed'
+type OutputState = 'free' | 'clipped' | 'curtailed'
 
 /** Share of a limit from which on the output is held by it: accuracy of meters and setpoints. */
 const at_limit_ratio = 0.985
@@ -47,7 +47,7 @@ export function outputState(output: Output, limits: OutputLimits): OutputState |
   return is_curtailed ? 'curtailed' : 'clipped'
 }
 
-export interface LimitLoss {
+interface LimitLoss {
   clipping_kw: number
   curtailment_kw: number
 }
@@ -74,7 +74,7 @@ export function limitLoss(output: Output, limits: OutputLimits): LimitLoss | nul
   return { clipping_kw, curtailment_kw: missing_kw - clipping_kw }
 }
 
-export interface PlateauOptions {
+interface PlateauOptions {
   /** How far the powers of a plateau may lie apart, relative to the highest. */
   flat_ratio?: number
   /** A plateau below this share of the day's highest power is not one of clipping. */

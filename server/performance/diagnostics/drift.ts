@@ -12,7 +12,7 @@
  * changes", Prentice Hall, 1993, chapter 2.4, which also says when the step was and how large.
  */
 
-export interface DriftOptions {
+interface DriftOptions {
   /** Standard errors by which a loss must stand out. */
   alarm_z?: number
   /** Smaller losses are not reported however sure they are. */

@@ -20,7 +20,7 @@ export interface StringModel {
 }
 
 /** What the cells have: irradiance behind the glass, and their temperature. */
-export interface CellConditions {
+interface CellConditions {
   effective_irradiance_w_m2: number
   cell_temperature_c: number
 }

@@ -44,14 +44,14 @@ export const ivDiagnoses = [
   'shading_or_mismatch',
   'open',
 ] as const
-export type IvDiagnosis = (typeof ivDiagnoses)[number]
+type IvDiagnosis = (typeof ivDiagnoses)[number]
 
 /**
  * `insufficient_data`: fewer than 12 points in good light. `more_than_expected`: the string gives
  * so much more than expected that the irradiance or the panel model must be wrong. `ambiguous`: no
  * fault is likely enough to be named, and neither is soundness; the losses are told all the same.
  */
-export type NoDiagnosisReason = 'insufficient_data' | 'more_than_expected' | 'ambiguous'
+type NoDiagnosisReason = 'insufficient_data' | 'more_than_expected' | 'ambiguous'
 
 export interface StringDiagnosis {
   diagnosis: IvDiagnosis | null

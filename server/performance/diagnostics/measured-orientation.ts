@@ -6,7 +6,7 @@
 import { mediansOfOthers } from './peer-medians.ts'
 import type { StringLayout, StringSums } from './string-sums.ts'
 
-export interface HourOfSums {
+interface HourOfSums {
   hour_at: Date
   sums: StringSums
 }

@@ -1,4 +1,4 @@
-export interface StaleOptions {
+interface StaleOptions {
   /** A run of fewer samples is not stale. */
   samples_min?: number
   /** Nor is one that spans less, so that a fast series need not be noisy to be believed. */

@@ -21,7 +21,7 @@ export interface HourOfString {
   affected_by_string_index: number | null
 }
 
-export interface Suspicion {
+interface Suspicion {
   suspected_cause: SuspectedCause
   confidence_pct: number
 }

@@ -9,7 +9,7 @@ import { currentAtVoltage, type SingleDiode } from '@heliograph/physics/single-d
  * How a string differs from the expected one; all 0 when it does not. The shaded two hold only at
  * the points that are `is_shaded`, on top of the first three.
  */
-export const parameterNames = [
+const parameterNames = [
   /** Share of irradiance more (or, negative, less) than expected. */
   'gain',
   /** Share of the modules that gives no voltage. */
@@ -19,8 +19,8 @@ export const parameterNames = [
   'shaded_gain',
   'shaded_voltage',
 ] as const
-export type Parameter = (typeof parameterNames)[number]
-export type Parameters = Readonly<Record<Parameter, number>>
+type Parameter = (typeof parameterNames)[number]
+type Parameters = Readonly<Record<Parameter, number>>
 
 /** Standard deviation of each parameter around 0 before anything is measured; absent: it is 0. */
 export type Prior = Readonly<Partial<Record<Parameter, number>>>

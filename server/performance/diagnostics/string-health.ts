@@ -8,7 +8,7 @@ import {
 } from './string-comparison.ts'
 import type { StringLayout, StringSums } from './string-sums.ts'
 
-export type StringStatus = 'healthy' | 'watch' | 'underperforming' | 'critical' | 'dead' | 'no_data'
+type StringStatus = 'healthy' | 'watch' | 'underperforming' | 'critical' | 'dead' | 'no_data'
 
 /** Shares of what the peers give below which a string has the status of the name. */
 export const health_thresholds = {

@@ -18,7 +18,7 @@ export interface PeriodNeeds {
   sites: { facts(site_id: string): Promise<SiteFacts> }
 }
 
-export interface Asked {
+interface Asked {
   site: { site_id: string; timezone: string }
   period: Period
 }

@@ -84,8 +84,12 @@ test('yields and losses', async (t) => {
     const order = async (query: string) => {
       const { body } = await get(`/efficiency/inverters?${window}&logger_id=1${query}`)
       return body.data.map((one: Record<string, number>) => [
-        ...[one['inverter_id'], one['rank'], one['percentile_pct']],
-        ...[one['specific_yield_rank'], one['capacity_factor_rank'], one['efficiency_rank']],
+        one['inverter_id'],
+        one['rank'],
+        one['percentile_pct'],
+        one['specific_yield_rank'],
+        one['capacity_factor_rank'],
+        one['efficiency_rank'],
       ])
     }
     const [first, second] = [

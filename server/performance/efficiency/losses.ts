@@ -11,7 +11,7 @@ export interface LoadSums {
   load_ac_kwh: readonly number[]
 }
 
-export interface LoadBin {
+interface LoadBin {
   load_from_pct: number
   load_to_pct: number
   duration_h: number | null

@@ -3,7 +3,7 @@
 import { median } from '@heliograph/domain/median'
 import { rounded } from '@heliograph/domain/significant'
 
-export interface Ranked {
+interface Ranked {
   /** 1 is the best; equal values share a rank, and without a value there is none. */
   rank: number | null
   /** Share of the others that are no better, 0 to 100; null for one alone. */

@@ -78,7 +78,8 @@ export const comparedStringExample = {
   affected_by_string_index: null,
   series: [
     {
-      ...{ start_at: '2026-06-14T10:00:00.000Z', end_at: '2026-06-14T11:00:00.000Z' },
+      start_at: '2026-06-14T10:00:00.000Z',
+      end_at: '2026-06-14T11:00:00.000Z',
       avg_current_a: 9.412,
     },
   ],

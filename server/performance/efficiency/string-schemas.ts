@@ -7,7 +7,7 @@ import { periodFields } from '../period.ts'
 const closed = { additionalProperties: false } as const
 const number = (description: string) => Nullable(Type.Number({ description }))
 
-export const healthStatuses = [
+const healthStatuses = [
   'healthy',
   'watch',
   'underperforming',

@@ -17,7 +17,7 @@ export interface Sums extends Record<InverterSum, number> {
   gap_energy_kwh: number
 }
 
-export interface Rated {
+interface Rated {
   dc_capacity_kwp: number
   rated_ac_power_kw: number
 }
@@ -55,7 +55,7 @@ export const efficiency_max = 1.02
 /** Less sun than this (kWh/m²) carries no ratio: a few minutes of dawn. */
 const insolation_min_kwh_m2 = 0.05
 /** From this part of the daylight on a sum stands for all of it. */
-export const whole_ratio = 0.95
+const whole_ratio = 0.95
 
 /**
  * `devices` is of how many inverters `sums` are the sum: each could have been heard all day.

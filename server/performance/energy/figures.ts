@@ -9,7 +9,7 @@ import type { LoggerHourInFull, LoggerInService } from './logger-hours.ts'
 const whole_ratio = 0.95
 export const lit_ratio = 0.5
 
-export interface Figures {
+interface Figures {
   energy_kwh: number | null
   estimated_energy_kwh: number | null
   energy_source: EnergySource | null
@@ -19,14 +19,14 @@ export interface Figures {
   is_partial: boolean
 }
 
-export interface Judged {
+interface Judged {
   figures: Figures
   /** The met station was heard long enough to speak for the bucket. */
   is_lit: boolean
 }
 
 /** Sums of hours before they are judged. */
-export interface Sums {
+interface Sums {
   energy_kwh: number | null
   estimated_kwh: number
   source: EnergySource | null
@@ -51,7 +51,7 @@ export const nothing = (): Sums => ({
   is_over: true,
 })
 
-export interface Hours {
+interface Hours {
   logger: Pick<LoggerInService, 'inverter_count'>
   /** By the hour's beginning, Unix ms; hours of which nothing is known have none. */
   rows: ReadonlyMap<number, LoggerHour>

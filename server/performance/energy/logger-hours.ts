@@ -22,7 +22,7 @@ export interface LoggerHourInFull extends LoggerHour {
   last_production_at: Date | null
 }
 
-export interface HoursAsked {
+interface HoursAsked {
   start_at: Date
   end_at: Date
   /** null: all. */

@@ -147,7 +147,7 @@ const HourOfDay = Type.Object(
   closed('HourOfDay'),
 )
 
-export const EnergyDay = Type.Object(
+const EnergyDay = Type.Object(
   {
     date: Type.String({ format: 'date', description: 'The day, UTC.' }),
     logger_id: LoggerId,

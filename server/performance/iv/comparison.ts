@@ -78,7 +78,7 @@ export function spansAround(instants: readonly StringInstant[], beyond_ms = 0): 
   return spans
 }
 
-export interface Measured {
+interface Measured {
   /** Ascending, as all that follows. */
   instants: readonly StringInstant[]
   readings: readonly InverterInstant[]

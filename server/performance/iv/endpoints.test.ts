@@ -24,8 +24,13 @@ const instruments = [
   ['G', 'reference_cell', 'poa_irradiance_w_m2'],
   ['T', 'module_thermometer', 'module_temperature_c'],
 ].map(([sensor_id, type, quantity]) => ({
-  ...{ sensor_id, name: sensor_id, type, quantity, point: '302[0].POAI' },
-  ...{ azimuth_deg: 180, tilt_deg: 25 },
+  sensor_id,
+  name: sensor_id,
+  type,
+  quantity,
+  point: '302[0].POAI',
+  azimuth_deg: 180,
+  tilt_deg: 25,
 }))
 
 async function addStation({ db }: ServedSite): Promise<void> {
@@ -209,7 +214,9 @@ test('expected against measured', async (t) => {
     await add(0, [1, 2])
     await add(2, [3, i_mp_a])
     await addReading(db, 'weather', {
-      ...{ station_id: 1, measured_at: at(41), instrument_values: clear },
+      station_id: 1,
+      measured_at: at(41),
+      instrument_values: clear,
     })
     const currents = [0, 1, 2, 3].map(async (index) => {
       const { body } = await get(`/iv/strings/2/${index}/expected`)
@@ -260,7 +267,10 @@ test('the diagnosis of a page', async (t) => {
     const low_v = 0.95 * expected_v_mp_v
     const low_a = expectedCurrentAtVoltage(string, cells, low_v)!
     await addReading(db, 'string', {
-      ...{ inverter_id: 2, first_string_index: 0, measured_at: at, voltage_v: [low_v, low_v] },
+      inverter_id: 2,
+      first_string_index: 0,
+      measured_at: at,
+      voltage_v: [low_v, low_v],
       current_a: [0.985 * low_a, 0.9 * low_a],
     })
   }

@@ -63,7 +63,7 @@ async function siteModel(row: SiteModelRow, panels: PanelStore) {
   return { ...siteRecord(row, library), used_by_string_count: row.used_by_string_count }
 }
 
-export const search_rows = { max: 50, by_default: 20 } as const
+const search_rows = { max: 50, by_default: 20 } as const
 
 export const searchPanelModels = endpoint({
   ...iv,
@@ -127,7 +127,7 @@ export const getPanelModel = endpoint({
   },
 })
 
-export const expected_rows = { max: 5000, by_default: 1000 } as const
+const expected_rows = { max: 5000, by_default: 1000 } as const
 
 export const compareWithExpected = endpoint({
   ...iv,

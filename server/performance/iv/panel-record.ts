@@ -38,13 +38,29 @@ export function siteRecord(row: SiteModelRow, library: LibraryModel | null): Pan
 }
 
 const unlisted: Omit<PanelFields, keyof Announced> = {
-  ...{ model: null, bifacial: null, power_ptc_w: null },
-  ...{ area_m2: null, length_m: null, width_m: null, noct_c: null },
-  ...{ i_sc_a: null, v_oc_v: null, i_mp_a: null, v_mp_v: null },
-  ...{ alpha_sc_a_per_c: null, beta_oc_v_per_c: null, gamma_pmp_pct_per_c: null },
-  ...{ a_ref_v: null, i_l_ref_a: null, i_o_ref_a: null },
-  ...{ r_s_ohm: null, r_sh_ref_ohm: null, adjust_pct: null },
-  ...{ source: 'site' as const, source_version: null, source_date: null },
+  model: null,
+  bifacial: null,
+  power_ptc_w: null,
+  area_m2: null,
+  length_m: null,
+  width_m: null,
+  noct_c: null,
+  i_sc_a: null,
+  v_oc_v: null,
+  i_mp_a: null,
+  v_mp_v: null,
+  alpha_sc_a_per_c: null,
+  beta_oc_v_per_c: null,
+  gamma_pmp_pct_per_c: null,
+  a_ref_v: null,
+  i_l_ref_a: null,
+  i_o_ref_a: null,
+  r_s_ohm: null,
+  r_sh_ref_ohm: null,
+  adjust_pct: null,
+  source: 'site' as const,
+  source_version: null,
+  source_date: null,
 }
 
 type Announced = Pick<

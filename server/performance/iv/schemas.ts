@@ -18,7 +18,7 @@ export const ParamsId = Type.Integer({
   examples: [1],
 })
 
-export const panelSources = ['site', 'cec', 'fitted'] as const
+const panelSources = ['site', 'cec', 'fitted'] as const
 
 const ofCircuit = 'Where the site announced the circuit: computed from it.'
 
@@ -103,7 +103,7 @@ export const PanelModelMatch = Type.Object(
 )
 
 /** `inverter_off` beside those of the comparison itself. */
-export const pointFlags = [...ivFlags, 'inverter_off'] as const
+const pointFlags = [...ivFlags, 'inverter_off'] as const
 
 const Expected = (what: string) => Known(`Expected ${what}; null without irradiance, 0 at night.`)
 const atMaximum = 'null while limited, stale, or below 5 % of the rated power.'
@@ -158,7 +158,7 @@ export const IvExpectedPoint = Type.Object(
   { ...closed, $id: 'IvExpectedPoint' },
 )
 
-export const noExpectationReasons = [
+const noExpectationReasons = [
   'not_connected',
   'no_panel_model',
   'no_position',
@@ -166,7 +166,7 @@ export const noExpectationReasons = [
 ] as const
 export type NoExpectationReason = (typeof noExpectationReasons)[number]
 
-export const noDiagnosisReasons = ['insufficient_data', 'more_than_expected', 'ambiguous'] as const
+const noDiagnosisReasons = ['insufficient_data', 'more_than_expected', 'ambiguous'] as const
 
 export type IvExpectedMeta = Static<typeof IvExpectedMeta>
 export const IvExpectedMeta = Type.Object(

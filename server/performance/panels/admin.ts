@@ -7,7 +7,7 @@ import { createPanelStore, type PanelModel } from './store.ts'
 
 export type { ImportReport, PanelModel }
 
-export interface PanelImport {
+interface PanelImport {
   at: Date
   /** The name of the file, or the address. */
   source: string

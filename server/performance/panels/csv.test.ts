@@ -17,8 +17,11 @@ test('a row becomes a model', () => {
   const { params_id: _, ...own } = ownModels[0]!
   assert.deepEqual(model, {
     ...own,
-    ...{ name: `Maker ${own.model}`, manufacturer: 'Maker', technology: 'mono_c_si' },
-    ...{ source_version: 'SAM 2020.11.29 r1', source_date: '2020-11-29' },
+    name: `Maker ${own.model}`,
+    manufacturer: 'Maker',
+    technology: 'mono_c_si',
+    source_version: 'SAM 2020.11.29 r1',
+    source_date: '2020-11-29',
   })
   assert.equal(plain.models.length, 3)
   assert.deepEqual([plain.refused, plain.duplicates], [[], []])

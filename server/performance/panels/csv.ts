@@ -55,7 +55,9 @@ const numberColumns = [
 ] as const satisfies readonly (readonly [keyof ListedModel, string, 'optional'?])[]
 
 const required = [
-  ...['Name', 'Manufacturer', 'Technology'],
+  'Name',
+  'Manufacturer',
+  'Technology',
   ...numberColumns.flatMap(([, column, optional]) => (optional ? [] : [column])),
 ]
 
@@ -74,8 +76,15 @@ const technologyNames: Record<string, Technology> = {
 }
 
 const truths: Record<string, boolean | null> = {
-  ...{ '': null, '0': false, '1': true, n: false, y: true, no: false, yes: true },
-  ...{ false: false, true: true },
+  '': null,
+  '0': false,
+  '1': true,
+  n: false,
+  y: true,
+  no: false,
+  yes: true,
+  false: false,
+  true: true,
 }
 
 /** The cell of a column in the row being read, trimmed; undefined where there is no such column. */

@@ -1,7 +1,7 @@
 /** A panel model of a list, and what it must obey to be taken. */
 import { cecSingleDiode, maximumPowerPoint } from '@heliograph/physics/single-diode'
 
-export const technologies = [
+const technologies = [
   'mono_c_si',
   'multi_c_si',
   'thin_film',

@@ -4,10 +4,14 @@ import { type Datasheet, fitCecModule } from '@heliograph/physics/cec-fit'
 import { type DatasheetModel, datasheets } from './datasheets.ts'
 
 /** The curve of a datasheet with its coefficients in A, V and percent. */
-export function curveOf(sheet: DatasheetModel): Datasheet {
+function curveOf(sheet: DatasheetModel): Datasheet {
   const { i_sc_a, v_oc_v, i_mp_a, v_mp_v, gamma_pmp_pct_per_c } = sheet
   return {
-    ...{ i_sc_a, v_oc_v, i_mp_a, v_mp_v, gamma_pmp_pct_per_c },
+    i_sc_a,
+    v_oc_v,
+    i_mp_a,
+    v_mp_v,
+    gamma_pmp_pct_per_c,
     alpha_sc_a_per_c: significant((sheet.alpha_pct_per_c / 100) * i_sc_a),
     beta_oc_v_per_c: significant((sheet.beta_pct_per_c / 100) * v_oc_v),
   }

@@ -22,11 +22,17 @@ function fromDatasheet(sheet: DatasheetModel): OwnModel {
   const circuit = circuits[name]
   if (!circuit) throw new Error(`no circuit of ${name}: run node scripts/generate.ts`)
   return {
-    ...{ params_id: paramsId(nameKey(name)), name, manufacturer, model, ...listed },
+    params_id: paramsId(nameKey(name)),
+    name,
+    manufacturer,
+    model,
+    ...listed,
     alpha_sc_a_per_c: significant((alpha_pct_per_c / 100) * sheet.i_sc_a),
     beta_oc_v_per_c: significant((beta_pct_per_c / 100) * sheet.v_oc_v),
     ...circuit,
     area_m2: significant(sheet.length_m * sheet.width_m),
-    ...{ power_ptc_w: null, source_version: source, source_date: null },
+    power_ptc_w: null,
+    source_version: source,
+    source_date: null,
   }
 }

@@ -21,7 +21,7 @@ interface IndexedName {
   starts: string
 }
 
-export interface Found {
+interface Found {
   /** The best matches, best first, at most `limit`. */
   params_ids: number[]
   /** Of all matches. */

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { PanelListError } from './csv.ts'
 
-export interface Source {
+interface Source {
   bytes: Uint8Array
   /** What to remember it by: a file's name, or the address without what may be secret in it. */
   name: string

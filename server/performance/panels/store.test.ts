@@ -59,7 +59,11 @@ test('what is read is what the list says, to the last digit', async () => {
   const params_id = paramsId(nameKey(names[4]!))
   assert.deepEqual(await store.get(params_id), {
     ...list.models[0],
-    ...{ params_id, technology: 'hjt', bifacial: true, source: 'cec', is_bundled: false },
+    params_id,
+    technology: 'hjt',
+    bifacial: true,
+    source: 'cec',
+    is_bundled: false,
   })
 })
 
@@ -122,7 +126,9 @@ test('a new name whose number is taken gets another; the one that is there keeps
   const { models } = listOf(cellsOf(0, { Name: 'Maker new' }))
   const stored = {
     ...models[0]!,
-    ...{ name: 'Maker old', name_key: 'makerold', params_id: paramsId('makernew') },
+    name: 'Maker old',
+    name_key: 'makerold',
+    params_id: paramsId('makernew'),
   }
   for (const [rows, own] of [
     [[stored], []],

@@ -4,7 +4,7 @@ import { findSite } from '../../access/sites.ts'
 import { readFinalWeeks } from '../../telemetry/final-weeks.ts'
 import { touchReadingsSince } from '../../telemetry/touched-hours.ts'
 
-export interface SumAgain {
+interface SumAgain {
   /** Hours of devices that were marked. */
   hours: number
   /** Sums of weeks before this are final, where the days reach into such; else null. */

@@ -9,7 +9,7 @@ export interface CounterReading {
 }
 
 /** A reading of the counter, and what the power said meanwhile. */
-export interface CounterSample extends CounterReading {
+interface CounterSample extends CounterReading {
   /** Energy by the power measured since the first of the samples, kWh. */
   by_power_kwh: number
 }
@@ -28,9 +28,9 @@ const caught_up_ratio = 0.5
  * Two readings on either side of a bound between hours belong together up to this far apart: both
  * hours see both of them, and share the rise by time. What lies further apart is a gap.
  */
-export const counter_near_ms = reach_ms
+const counter_near_ms = reach_ms
 
-export interface CounterHour {
+interface CounterHour {
   /** Null when it says nothing, or stops saying what is true (a reset). */
   energy_kwh: number | null
   /** The parts of the span of which it says nothing, ascending. */

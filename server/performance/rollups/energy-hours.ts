@@ -17,7 +17,7 @@ import { quartersOf } from './quarter-shares.ts'
 import type { Plant } from './raw.ts'
 
 /** Hours of one inverter that were summed up anew. */
-export interface SummedHours {
+interface SummedHours {
   inverter_id: number
   first_ms: number
   last_ms: number

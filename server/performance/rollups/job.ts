@@ -74,7 +74,7 @@ const looks_max = 8
 /** Whether there are days to look at is asked this often: once a day there are. */
 const looks_idle_ms = 600_000
 
-export interface Rollups {
+interface Rollups {
   /** Deals with marks that are due, and days to look at, until none is left; how many marks. */
   runDue(): Promise<number>
   /** Goes on by itself until `stop` resolves, at most half of the time. */
@@ -211,7 +211,9 @@ async function rollUp(transaction: Transaction, site_id: string, clock: Clock): 
   const each_ms = (clock.now().getTime() - now.getTime()) / marks.length
   const running = await countRunning(transaction, site_id, now)
   await settleHours(transaction, site_id, marks, {
-    ...{ now, settled_at, settle_ms },
+    now,
+    settled_at,
+    settle_ms,
     running_ms: Math.max(running_ms, running_rest * running * each_ms),
   })
   return { marks: marks.length, is_behind: heard.length > 0 || marks.length >= marks_most }

@@ -25,7 +25,7 @@ const inverter_columns = [
   'load_ac_kwh',
 ] as const
 
-export interface InverterHourRow extends InverterHour {
+interface InverterHourRow extends InverterHour {
   inverter_id: number
   hour_at: Date
 }

@@ -123,7 +123,11 @@ function cells(
 function siteFigures(site: Yields, inverters: readonly InverterSumsRow[], period: Period): Section {
   const { down_h, unknown_h } = timesOf(inverters, period)
   const hours = (label: string, value: number | null, note: string) => ({
-    ...{ label, value, unit: 'h', digits: 1, note },
+    label,
+    value,
+    unit: 'h',
+    digits: 1,
+    note,
   })
   return {
     kind: 'figures',

@@ -7,7 +7,9 @@ export const numberColumn = (
   digits: number,
   unit?: string,
 ): Column => ({
-  ...{ key, label, digits },
+  key,
+  label,
+  digits,
   kind: 'number',
   ...(unit ? { unit } : {}),
 })

@@ -96,7 +96,10 @@ async function readRows(db: Queries, frame: Frame): Promise<CurtailmentRow[]> {
        and r.logger_id = any ($5)
      order by r.start_at desc, r.row_id desc`,
     [
-      ...[site_id, new Date(frame.now.now_ms), period.start_at, period.end_at],
+      site_id,
+      new Date(frame.now.now_ms),
+      period.start_at,
+      period.end_at,
       plants.map(({ logger_id }) => logger_id),
     ],
   )
@@ -120,8 +123,10 @@ async function readDays(db: Queries, { site_id, days, plants }: Frame): Promise<
      where site_id = $1 and hour_at >= $3 and hour_at < $4 and logger_id = any ($5)
      group by 1, 2`,
     [
-      ...[site_id, bounds.map((ms) => new Date(ms).toISOString())],
-      ...[new Date(bounds[0]!), new Date(bounds.at(-1)!)],
+      site_id,
+      bounds.map((ms) => new Date(ms).toISOString()),
+      new Date(bounds[0]!),
+      new Date(bounds.at(-1)!),
       plants.map(({ logger_id }) => logger_id),
     ],
   )
@@ -191,7 +196,9 @@ function figures(
 ): Section {
   const unit = currencyOf(rows)
   const money = (label: string, name: Parameters<typeof moneyOf>[1]) => ({
-    ...{ label, value: moneyOf(rows, name), digits: 2 },
+    label,
+    value: moneyOf(rows, name),
+    digits: 2,
     ...(unit === null ? {} : { unit }),
     note: 'of all time of the commands',
   })

@@ -7,7 +7,7 @@ interface Charged {
   net_amount: number | null
 }
 
-export interface NotedDay extends Charged {
+interface NotedDay extends Charged {
   /** YYYY-MM-DD */
   date: string
   energy_kwh: number | null
@@ -15,7 +15,7 @@ export interface NotedDay extends Charged {
   due_amount: number
 }
 
-export interface NotedSite {
+interface NotedSite {
   currency: string | null
   net_amount: number | null
   known: object | null

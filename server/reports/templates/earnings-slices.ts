@@ -17,8 +17,11 @@ interface Slice {
 }
 
 const noSlice = (): Slice => ({
-  ...{ energy_wh: 0, gross_micro: 0n, market_price_micro: 0 },
-  ...{ price_hours: 0, negative: new Set() },
+  energy_wh: 0,
+  gross_micro: 0n,
+  market_price_micro: 0,
+  price_hours: 0,
+  negative: new Set(),
 })
 
 function sliceOf<Key>(slices: Map<Key, Slice>, key: Key): Slice {

@@ -71,8 +71,12 @@ async function readEarned(db: Queries, frame: Frame) {
   const by_day = new Map<string, Sums>(days.map(({ date }) => [date, noSums()]))
   const { all, of_plants } = accountsOf(books, { days: by_day, dateAt }, now)
   const judged = (coverage: typeof all.coverage) => ({
-    ...{ currency: books.currency, coverage, end_ms: span.end_ms, now_ms: now.now_ms },
-    ...{ fees: books.plants[0]?.fees ?? [], arbitrage: without_batteries },
+    currency: books.currency,
+    coverage,
+    end_ms: span.end_ms,
+    now_ms: now.now_ms,
+    fees: books.plants[0]?.fees ?? [],
+    arbitrage: without_batteries,
   })
   return {
     site: figuresOf(all.sums, judged(all.coverage)),
@@ -134,12 +138,16 @@ const pricesOf = (sums: Sums) => ({
 
 function figures({ site, negative_hours }: Earned): Section {
   const money = (label: string, value: number | null, note?: string) => ({
-    ...{ label, value, digits: 2 },
+    label,
+    value,
+    digits: 2,
     ...(site.currency === null ? {} : { unit: site.currency }),
     ...(note ? { note } : {}),
   })
   const per_mwh = (label: string, value: number | null) => ({
-    ...{ label, value, digits: 2 },
+    label,
+    value,
+    digits: 2,
     ...(site.currency === null ? {} : { unit: `${site.currency}/MWh` }),
   })
   return {
@@ -280,7 +288,9 @@ const feeTable = ({ site }: Earned): Section => ({
     number('amount', 'Amount', 2, site.currency ?? undefined),
   ],
   rows: site.fees.map(({ name, basis, rate, rate_currency, amount }) => ({
-    ...{ name, rate, amount },
+    name,
+    rate,
+    amount,
     unit: rateUnit(basis, rate_currency),
     basis: basis.replaceAll('_', ' '),
   })),

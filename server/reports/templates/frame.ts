@@ -3,7 +3,7 @@ import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import type { Position } from '@heliograph/domain/place'
 import { rounded } from '@heliograph/domain/significant'
 import { hour_ms } from '../../http/time-windows.ts'
-import { type Bounds, type Now, percent } from '../../performance/energy/figures.ts'
+import { type Bounds, type Now } from '../../performance/energy/figures.ts'
 import { type Period, periodOf } from '../../performance/period.ts'
 import { awakeTime } from '../../plant/daylight.ts'
 import { siteElevation } from '../../plant/site-elevation.ts'
@@ -18,7 +18,7 @@ export interface ReportDay extends Bounds {
   date: string
 }
 
-export interface Plant {
+interface Plant {
   logger_id: number
   logger_name: string
   commissioned_date: string | null
@@ -111,8 +111,10 @@ async function readMeasured(db: Queries, { site_id, days, plants, now }: Asked):
      where site_id = $1 and hour_at >= $3 and hour_at < $4 and logger_id = any ($5)
        and sample_count > 0`,
     [
-      ...[site_id, bounds.map((ms) => new Date(ms).toISOString())],
-      ...[new Date(start_ms), new Date(end_ms)],
+      site_id,
+      bounds.map((ms) => new Date(ms).toISOString()),
+      new Date(start_ms),
+      new Date(end_ms),
       plants.map(({ logger_id }) => logger_id),
     ],
   )
@@ -252,6 +254,3 @@ export function sumOf(values: readonly (number | null)[], decimals = 3): number 
         decimals,
       )
 }
-
-export const shareOf = (part: number, whole: number): number | null =>
-  whole > 0 ? percent(part / whole) : null

@@ -162,7 +162,11 @@ function waterfall(items: readonly Item[]): Section[] {
 }
 
 const kwhFigure = (label: string, value: number, note: string) => ({
-  ...{ label, value, unit: 'kWh', digits: 1, note },
+  label,
+  value,
+  unit: 'kWh',
+  digits: 1,
+  note,
 })
 const pctOf = (part: number, whole: number) => `${((100 * part) / whole).toFixed(1)} % of it`
 

@@ -88,7 +88,10 @@ interface Alert {
 }
 
 const values = ({ site_id, period, order }: Frame) => [
-  ...[site_id, period.start_at, period.end_at, order.logger_ids],
+  site_id,
+  period.start_at,
+  period.end_at,
+  order.logger_ids,
 ]
 
 /** In force at some time of the period, the newest first; those of no plant are of the site. */
@@ -164,12 +167,18 @@ const middle = (hours: readonly (number | null)[]): number | null => {
 }
 
 const count = (label: string, value: number, note?: string) => ({
-  ...{ label, value, digits: 0 },
+  label,
+  value,
+  digits: 0,
   ...(note ? { note } : {}),
 })
 
 const hours = (label: string, value: number | null) => ({
-  ...{ label, value, unit: 'h', digits: 1, note: 'median' },
+  label,
+  value,
+  unit: 'h',
+  digits: 1,
+  note: 'median',
 })
 
 function alertFigures(alerts: readonly Alert[], frame: Frame): Section {

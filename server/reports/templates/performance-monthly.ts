@@ -60,11 +60,18 @@ type Days = readonly DayFigures[]
 
 function siteFigures(site: Yields, plants: readonly PlantFigures[]): Section {
   const pct = (label: string, value: number | null, note?: string) => ({
-    ...{ label, value, unit: '%', digits: 1 },
+    label,
+    value,
+    unit: '%',
+    digits: 1,
     ...(note ? { note } : {}),
   })
   const per_kwp = (label: string, value: number | null, note: string) => ({
-    ...{ label, value, unit: 'kWh/kWp', digits: 2, note },
+    label,
+    value,
+    unit: 'kWh/kWp',
+    digits: 2,
+    note,
   })
   return {
     kind: 'figures',

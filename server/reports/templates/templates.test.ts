@@ -46,8 +46,11 @@ test('figures of reports are those of the API for the same time', async (t) => {
       assert.deepEqual(
         [row['energy'], row['final'], row['reference'], row['ratio'], row['warm'], row['factor']],
         [
-          ...[item.energy_kwh, item.specific_yield_kwh_kwp, item.reference_yield_kwh_kwp],
-          ...[item.performance_ratio_pct, item.performance_ratio_temp_corrected_pct],
+          item.energy_kwh,
+          item.specific_yield_kwh_kwp,
+          item.reference_yield_kwh_kwp,
+          item.performance_ratio_pct,
+          item.performance_ratio_temp_corrected_pct,
           item.capacity_factor_pct,
         ],
       )
@@ -110,8 +113,11 @@ test('figures of reports are those of the API for the same time', async (t) => {
       assert.deepEqual(
         [row['energy'], row['expected'], row['yield'], row['sun'], row['peak']],
         [
-          ...[item.energy_kwh, item.expected_energy_kwh, item.specific_yield_kwh_kwp],
-          ...[item.poa_insolation_kwh_m2, item.peak_power_kw],
+          item.energy_kwh,
+          item.expected_energy_kwh,
+          item.specific_yield_kwh_kwp,
+          item.poa_insolation_kwh_m2,
+          item.peak_power_kw,
         ],
       )
     }

@@ -94,7 +94,9 @@ async function addStringHours(db: Database, poa_w_m2: number): Promise<void> {
     time_ms: (minute - 1) * minute_ms,
     current_a: strings.map((_, nth) => (poa_w_m2 / 100) * (1 + ((minute + nth) % 5) / 500)),
     voltage_v: strings.map(() => 800),
-    ...{ expected_kw: null, poa_w_m2, is_limited: false },
+    expected_kw: null,
+    poa_w_m2,
+    is_limited: false,
   }))
   const sums = sumStrings(layoutOf(strings), samples, { start_ms: 0, end_ms: hour_ms })
   const stored = encodeStrings(sums)
@@ -139,8 +141,11 @@ test('an hour that was not measured is no deviation from the plan', async (t) =>
   await addBatteries(site.db)
   await addUnitDay(site.db, '2026-06-21', { from_hour: 10 })
   const hours = [0, 5, 12, 20].map((hour) => ({
-    ...{ hour, power_kw: hour === 20 ? 100 : -60, quarter_power_kw: null },
-    ...{ soc_start_pct: 50, soc_end_pct: 50 },
+    hour,
+    power_kw: hour === 20 ? 100 : -60,
+    quarter_power_kw: null,
+    soc_start_pct: 50,
+    soc_end_pct: 50,
   }))
   await site.db.execute(
     `insert into battery_schedules (site_id, bess_id, target_date, state, objective, created_at,

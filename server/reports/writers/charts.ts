@@ -20,10 +20,10 @@ import { fitted, oneLine, widthOf } from './typeface.ts'
 use([BarChart, LineChart, HeatmapChart, GridComponent, LegendComponent, VisualMapComponent])
 use([SVGRenderer])
 
-export type SeriesChart = Exclude<Chart, { kind: 'heat' }>
+type SeriesChart = Exclude<Chart, { kind: 'heat' }>
 export type HeatChart = Extract<Chart, { kind: 'heat' }>
 
-export interface ChartPicture {
+interface ChartPicture {
   svg: string
   width_pt: number
   height_pt: number
@@ -50,7 +50,7 @@ export const hasValues = (chart: Chart): boolean =>
     row.some(isValue),
   )
 
-export interface Drawing {
+interface Drawing {
   width_pt: number
   /** Of axes; the height of a heat map follows from its rows. */
   plot_height_pt: number

@@ -79,7 +79,8 @@ test('values of a chart have as many decimals as those of a table that says none
   const noisy = [0.1 + 0.2, 1 / 3, null]
   const lines = linesOf([
     {
-      ...{ kind: 'chart', title: 'Lines' },
+      kind: 'chart',
+      title: 'Lines',
       chart: {
         kind: 'lines',
         left_unit: 'kW',
@@ -88,7 +89,8 @@ test('values of a chart have as many decimals as those of a table that says none
       },
     },
     {
-      ...{ kind: 'chart', title: 'Heat' },
+      kind: 'chart',
+      title: 'Heat',
       chart: { kind: 'heat', unit: '%', x: ['a', 'b', 'c'], y: ['row'], values: [noisy] },
     },
   ])

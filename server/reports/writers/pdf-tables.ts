@@ -15,7 +15,7 @@ export type Orientation = 'portrait' | 'landscape'
 /** The widths that are free of margins. */
 export const free_pt: Record<Orientation, number> = { portrait: 515, landscape: 762 }
 /** What a reader turns pages for; all rows are in the XLSX and the CSV. */
-export const rows_max = 1000
+const rows_max = 1000
 
 /** A row is to fit on a page whatever it says; other formats have all of it. */
 const characters_max = { cell: 300, heading: 100, unit: 40 }

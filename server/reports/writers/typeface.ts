@@ -17,7 +17,7 @@ export const typeface = {
   bolditalics: join(folder, 'Roboto-MediumItalic.ttf'),
 }
 
-export interface TypeSize {
+interface TypeSize {
   size_pt: number
   bold?: boolean
 }

@@ -11,7 +11,7 @@ export interface WriteTask {
   format: ReportFormat
 }
 
-export interface ReportWriter {
+interface ReportWriter {
   /**
    * One report at a time, in the order asked for. Throws why one cannot be written, that it took
    * longer than two minutes, or that the thread ended.

@@ -15,11 +15,24 @@ async function addGap(
 ): Promise<void> {
   const at = (hour: number) => `2026-06-${String(day).padStart(2, '0')}T${hour}:00:00Z`
   const row: Record<string, unknown> = {
-    ...{ site_id: 'demo', logger_id: 1, source_type: 'inverter', device_id: 1, sub_id: 0 },
-    ...{ source_id: '1', start_at: at(from), end_at: to === null ? null : at(to), step_s: 10 },
-    ...{ widest_start_at: at(from), widest_end_at: null, expected_count: 400 },
-    ...{ widest_expected_count: 400, during_daylight: true, detected_at: at(from) },
-    ...{ status: to === null ? 'open' : 'unrecoverable', updated_at: at(from), ...more },
+    site_id: 'demo',
+    logger_id: 1,
+    source_type: 'inverter',
+    device_id: 1,
+    sub_id: 0,
+    source_id: '1',
+    start_at: at(from),
+    end_at: to === null ? null : at(to),
+    step_s: 10,
+    widest_start_at: at(from),
+    widest_end_at: null,
+    expected_count: 400,
+    widest_expected_count: 400,
+    during_daylight: true,
+    detected_at: at(from),
+    status: to === null ? 'open' : 'unrecoverable',
+    updated_at: at(from),
+    ...more,
   }
   const names = Object.keys(row)
   await db.execute(
@@ -35,8 +48,15 @@ test('gaps', async (t) => {
   for (const day of [10, 11, 12, 13, 14]) await addGap(db, { day, from: 10, to: 12 })
   await addGap(db, { day: 20, from: 10, to: null, cause: 'communication' })
   await addGap(db, {
-    ...{ day: 14, from: 11, to: 13, logger_id: 2, source_id: '3', status: 'backfilled' },
-    ...{ received_count: 300, backfilled_count: 300, backfilled_at: '2026-06-15T00:00:00Z' },
+    day: 14,
+    from: 11,
+    to: 13,
+    logger_id: 2,
+    source_id: '3',
+    status: 'backfilled',
+    received_count: 300,
+    backfilled_count: 300,
+    backfilled_at: '2026-06-15T00:00:00Z',
   })
   await db.execute("insert into sites (site_id, client_id, name) values ('other', 1, 'Other')")
   await addGap(db, { day: 12, from: 10, to: 12, site_id: 'other' })
@@ -119,7 +139,9 @@ test('gaps', async (t) => {
     assert.deepEqual(starts(body), ['14T10', '14T11', '20T10'])
     const { next_cursor, ...meta } = body.meta
     assert.deepEqual(meta, {
-      ...{ count: 7, truncated: true, next_start: null },
+      count: 7,
+      truncated: true,
+      next_start: null,
       previous_end: '2026-06-14T10:00:00.000Z',
     })
     const by_cursor = (await get(`/gaps?limit=3&cursor=${next_cursor}`)).body

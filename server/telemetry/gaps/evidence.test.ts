@@ -10,7 +10,12 @@ import {
 } from './evidence.ts'
 
 const gap = {
-  ...{ start_ms: 1000, end_ms: 2000, last_state: 'mppt', retired_ms: null, bus: [], site: [] },
+  start_ms: 1000,
+  end_ms: 2000,
+  last_state: 'mppt',
+  retired_ms: null,
+  bus: [],
+  site: [],
 }
 const event = (at_ms: number, code: string, edge: EvidenceEvent['edge']): EvidenceEvent => ({
   at_ms,
@@ -62,7 +67,8 @@ test('a journal that lost readings while the link was down', () => {
 test('what was lost is of the time that its event tells', () => {
   const lost = (lost_from_ms: number, lost_to_ms: number | null) => ({
     ...event(9000, 'journal_dropped', 'once'),
-    ...{ lost_from_ms, lost_to_ms },
+    lost_from_ms,
+    lost_to_ms,
   })
   assert.equal(cause([lost(1500, 1600)]), 'buffer_overflow')
   assert.equal(cause([lost(2100, 2600)]), 'unknown')

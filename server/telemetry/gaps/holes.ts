@@ -39,7 +39,7 @@ const steps_whole_max = 1.5
 const delivery_ms = 60_000
 
 /** How long a step may be before it is a hole, ms. */
-export const holeBeyondMs = (step_s: number, poll_s: number): number =>
+const holeBeyondMs = (step_s: number, poll_s: number): number =>
   Math.max(hole_ms_min, missed_polls * 1000 * Math.max(step_s, poll_s))
 
 /**

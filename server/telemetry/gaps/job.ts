@@ -28,7 +28,7 @@ import {
 /** Of PostgreSQL's advisory locks, ours for whoever changes the gaps of a site: `hg-g`. */
 export const gap_lock_class = 0x68672d67
 
-export interface TouchedHour {
+interface TouchedHour {
   kind: string
   device_id: number
   hour_at: Date

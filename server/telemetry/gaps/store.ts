@@ -5,7 +5,7 @@ import { readings_aside } from './holes.ts'
 import type { Changes, LivingGap } from './reconcile.ts'
 import { readingsOf, type Source, type SourceType } from './sources.ts'
 
-export type SourceKey = Pick<Source, 'device_id' | 'sub_id'>
+type SourceKey = Pick<Source, 'device_id' | 'sub_id'>
 export const keyOf = ({ device_id, sub_id }: SourceKey): string => `${device_id}/${sub_id}`
 
 const ids = (sources: readonly SourceKey[]) => [
@@ -147,8 +147,14 @@ export async function storeChanges(
          status = case when $4::timestamptz is null then 'open' else 'backfilling' end
        where site_id = $1 and gap_id = $2`,
       [
-        ...[site_id, gap.gap_id, ...extents(gap), gap.step_s, gap.expected_count, daylight(gap)],
-        ...[now, gap.widest_expected_count],
+        site_id,
+        gap.gap_id,
+        ...extents(gap),
+        gap.step_s,
+        gap.expected_count,
+        daylight(gap),
+        now,
+        gap.widest_expected_count,
       ],
     )
   }
@@ -160,10 +166,18 @@ export async function storeChanges(
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14,
          case when $9::timestamptz is null then 'open' else 'backfilling' end, $15, $15)`,
       [
-        ...[site_id, root_gap_id, source.logger_id, source.source_type, source.device_id],
-        ...[source.sub_id, source.source_id],
+        site_id,
+        root_gap_id,
+        source.logger_id,
+        source.source_type,
+        source.device_id,
+        source.sub_id,
+        source.source_id,
         ...extents({ ...hole, widest_start_ms: hole.start_ms, widest_end_ms: hole.end_ms }),
-        ...[hole.step_s, hole.expected_count, daylight(hole), now],
+        hole.step_s,
+        hole.expected_count,
+        daylight(hole),
+        now,
       ],
     )
   }

@@ -234,7 +234,9 @@ function evidenceOf({ at_ms, code, edge, details }: EventRow): EvidenceEvent {
   const number = (value: unknown) => (typeof value === 'number' ? value : null)
   const since_ms = Date.parse(String(details?.['last_seen_at']))
   return {
-    ...{ at_ms, code, edge },
+    at_ms,
+    code,
+    edge,
     jump_ms: number(details?.['jump_ms']),
     lost_from_ms: number(details?.['from_at']) ?? (Number.isNaN(since_ms) ? null : since_ms),
     lost_to_ms: number(details?.['to_at']),

@@ -94,7 +94,7 @@ export const AlarmDecoding = Type.Object(
   { ...closed, $id: 'AlarmDecoding' },
 )
 
-export interface AlarmWordsGiven {
+interface AlarmWordsGiven {
   alarm_1?: number
   alarm_2?: number
   alarm_3?: number

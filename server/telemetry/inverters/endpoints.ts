@@ -65,7 +65,7 @@ export const getInverter = endpoint({
   },
 })
 
-export const InverterReading = Type.Object(
+const InverterReading = Type.Object(
   { ...readingFrame, ...measured('inverter') },
   { additionalProperties: false, $id: 'InverterReading' },
 )

@@ -24,8 +24,12 @@ test('energy of today after the counter was reset is that of the hours, and says
     [2, 5360],
   ]) {
     await addReading(db, 'inverter', {
-      ...{ inverter_id, energy_total_kwh, measured_at: '2026-06-21T10:00:00Z', state: 'mppt' },
-      ...{ ac_power_kw: 60, dc_power_kw: 61 },
+      inverter_id,
+      energy_total_kwh,
+      measured_at: '2026-06-21T10:00:00Z',
+      state: 'mppt',
+      ac_power_kw: 60,
+      dc_power_kw: 61,
     })
   }
   const before = (await get('/inverters/1')).body
@@ -60,8 +64,12 @@ test('what a counter rose in a silence over midnight is shared out as in the sum
        AS days (day, kwh), generate_series(0, 119) AS minute`,
   )
   await addReading(db, 'inverter', {
-    ...{ inverter_id: 1, energy_total_kwh: 5889, measured_at: '2026-06-21T10:00:00Z' },
-    ...{ state: 'mppt', ac_power_kw: 60, dc_power_kw: 61 },
+    inverter_id: 1,
+    energy_total_kwh: 5889,
+    measured_at: '2026-06-21T10:00:00Z',
+    state: 'mppt',
+    ac_power_kw: 60,
+    dc_power_kw: 61,
   })
   clock.set('2026-06-21T10:00:10Z')
   const before = (await get('/inverters/1')).body
@@ -96,8 +104,12 @@ test('energy of today of a counter that stands still is that of the power, and t
     [2, 5360.13],
   ]) {
     await addReading(db, 'inverter', {
-      ...{ inverter_id, energy_total_kwh, measured_at: '2026-06-21T10:00:00Z', state: 'mppt' },
-      ...{ ac_power_kw: 60, dc_power_kw: 61 },
+      inverter_id,
+      energy_total_kwh,
+      measured_at: '2026-06-21T10:00:00Z',
+      state: 'mppt',
+      ac_power_kw: 60,
+      dc_power_kw: 61,
     })
   }
   clock.set('2026-06-21T10:00:10Z')

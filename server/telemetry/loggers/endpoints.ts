@@ -54,7 +54,7 @@ export const listLoggers = endpoint({
   },
 })
 
-export const LoggerReading = Type.Object(
+const LoggerReading = Type.Object(
   { ...readingFrame, ...measured('logger') },
   { additionalProperties: false, $id: 'LoggerReading' },
 )

@@ -84,7 +84,7 @@ async function demandHistory(
   return { site_id, device_id, window, channels: node!.channels }
 }
 
-export const SensorReading = Type.Object(
+const SensorReading = Type.Object(
   {
     ...readingFrame,
     ...measured('node'),

@@ -74,7 +74,7 @@ export const listStringsNow = endpoint({
   },
 })
 
-export const StringReading = Type.Object(
+const StringReading = Type.Object(
   {
     measured_at: readingFrame.measured_at,
     string_index: StringIndex,

@@ -1,7 +1,7 @@
 /** The page of a series in which one instant has several items, one for each string. */
 import type { StringInstant } from './store.ts'
 
-export interface Page {
+interface Page {
   items: string
   returned: number
   first_at: Date | null

@@ -3,7 +3,7 @@ import type { SeriesWindow } from '../../http/time-windows.ts'
 import type { PvStringRow, StringRangeRow, StringsRow } from '../../plant/pv-string.ts'
 import type { Queries } from '../../storage/database.ts'
 
-export interface StringHistoryRequest {
+interface StringHistoryRequest {
   site_id: string
   inverter_id: number
   /** null: all strings of the inverter. */
@@ -12,7 +12,7 @@ export interface StringHistoryRequest {
   limit: number
 }
 
-export type StringHistoryExport = Omit<StringHistoryRequest, 'limit'> & {
+type StringHistoryExport = Omit<StringHistoryRequest, 'limit'> & {
   /** null: the whole window. */
   limit: number | null
 }

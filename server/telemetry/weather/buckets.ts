@@ -144,8 +144,10 @@ function plotChannels({ instruments, values, is_night }: Screened): Plot[] {
     )
   const sources = [
     ...scalars.map(of),
-    ...[turned(Math.cos), turned(Math.sin)],
-    ...[light('poa_irradiance_w_m2'), light('ghi_w_m2')],
+    turned(Math.cos),
+    turned(Math.sin),
+    light('poa_irradiance_w_m2'),
+    light('ghi_w_m2'),
   ]
   return sources.flatMap((source, channel) =>
     source.length === 0 ? [] : { channel, values: average(source) },

@@ -50,7 +50,7 @@ export function isImpossibleIrradiance(value_w_m2: number | null, clear_sky_w_m2
 }
 
 /** What QCRad's physically possible limits need of the sun. */
-export interface SunLimits {
+interface SunLimits {
   /** Solar constant at the earth's distance of the day. */
   dni_extra_w_m2: number
   zenith_deg: number

@@ -36,9 +36,9 @@ export interface StationSample {
   wind_speed_m_s: number | null
 }
 
-export type LightSource = 'reference_cell' | 'pyranometer' | 'transposed'
+type LightSource = 'reference_cell' | 'pyranometer' | 'transposed'
 /** `no_temperature` leaves the irradiance valid; the other two leave nothing. */
-export type NoLightReason = 'no_irradiance' | 'implausible_irradiance' | 'no_temperature'
+type NoLightReason = 'no_irradiance' | 'implausible_irradiance' | 'no_temperature'
 
 export interface PlaneLight {
   /** On the glass, W/m2. */

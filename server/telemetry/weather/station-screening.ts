@@ -65,7 +65,7 @@ export type Screened<Of extends StationSeries = StationSeries> = Of & {
 }
 
 /** The samples of one bucket: those from `from` to before `to`. */
-export interface Samples {
+interface Samples {
   start_ms: number
   from: number
   to: number
@@ -210,7 +210,7 @@ function nightOf(times_ms: readonly number[], buckets: readonly Samples[], skies
 }
 
 /** An instrument and its mean over some minutes; null where it has none, or is rejected already. */
-export interface Vote {
+interface Vote {
   instrument: Instrument
   value: number | null
 }

@@ -29,7 +29,7 @@ export interface StationReadings {
 }
 
 /** The plane in which most of a plant's power stands. */
-export interface PlantSurface extends Surface {
+interface PlantSurface extends Surface {
   logger_id: number
 }
 
@@ -79,7 +79,9 @@ export function createWeatherStore(db: Queries): WeatherStore {
         ],
       )
       return rows.map(({ station_id, times_ms, is_suspect, ...columns }) => ({
-        ...{ station_id, times_ms, is_suspect },
+        station_id,
+        times_ms,
+        is_suspect,
         columns: Array.from(
           { length: instrument_count },
           (_, index) => columns[columnName(index)]!,

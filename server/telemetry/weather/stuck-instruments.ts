@@ -8,7 +8,7 @@
 import type { Quantity } from './instrument-limits.ts'
 
 /** A sample is judged by what lies no further from it, before and after. */
-export const stuck_reach_ms = 1_500_000
+const stuck_reach_ms = 1_500_000
 const samples_min = 6
 /** A sample of each minute may miss the bounds of the reach by one. */
 const duration_min_ms = 1_440_000
@@ -40,7 +40,7 @@ const rules: Readonly<Partial<Record<Quantity, Rule>>> = {
 }
 
 /** What is known of each sample of an instrument. */
-export interface StuckContext {
+interface StuckContext {
   times_ms: readonly number[]
   /** 1 where the sun stands so high that it must move. */
   is_bright: Uint8Array

@@ -43,8 +43,15 @@ export interface Actor extends Pick<Caller, 'key_name'> {
 }
 
 const blank = {
-  ...{ location_id: null, logger_id: null, inverter_id: null, string_index: null, bess_id: null },
-  ...{ latitude: null, longitude: null, estimated_loss_amount_year: null, currency: null },
+  location_id: null,
+  logger_id: null,
+  inverter_id: null,
+  string_index: null,
+  bess_id: null,
+  latitude: null,
+  longitude: null,
+  estimated_loss_amount_year: null,
+  currency: null,
   wo_id: null,
 }
 
@@ -64,9 +71,15 @@ export async function createDefect(
   const currency = await lossCurrency(tx, site_id, asked)
   const { number, now } = await takeNumber(tx, actor, 'defect')
   const defect_id = await insertRow(tx, 'defects', {
-    ...{ site_id, number, ...fields, currency, ...newDefectState },
+    site_id,
+    number,
+    ...fields,
+    currency,
+    ...newDefectState,
     detected_at: given.detected_at ?? now,
-    ...{ reported_by: key_name, created_at: now, updated_at: now },
+    reported_by: key_name,
+    created_at: now,
+    updated_at: now,
     ...attached(nothingAttached, attachments, now),
   })
   if (asked.wo_id !== null) await touchOrders(tx, { site_id, now }, [asked.wo_id])
@@ -102,7 +115,11 @@ export async function changeDefect(
     : before
   const currency = await lossCurrency(tx, site_id, merged)
   const changes = changedColumns(before, {
-    ...{ ...given, logger_id, location_id, string_index, currency },
+    ...given,
+    logger_id,
+    location_id,
+    string_index,
+    currency,
     ...(status !== before.status && enteredDefect(before, status, actor)),
     ...(attachments && attached(before, attachments, now)),
   })
@@ -186,7 +203,9 @@ function demandMovable(
   if (order?.status === 'approved') {
     const { number, status: current_state } = order
     throw new ApiError('conflict_state', {
-      ...{ defect_id, wo_id, current_state },
+      defect_id,
+      wo_id,
+      current_state,
       allowed_from: workOrderStates.filter((state) => state !== 'approved'),
       message: `${number} is approved: it keeps the defects that it saw to`,
     })

@@ -39,16 +39,44 @@ test('what is not said has its default, and every field is served', async () => 
   const { defect_id, number, ...rest } = made
   const at = noon.toISOString()
   assert.deepEqual(rest, {
-    ...{ title: 'Crack', severity: 'low', status: 'open', description: null, type: null },
-    ...{ location_id: null, logger_id: null, inverter_id: null, string_index: null },
-    ...{ module_position: null, bess_id: null, latitude: null, longitude: null },
-    ...{ detection_method: null, temperature_delta_k: null, affected_module_count: null },
-    ...{ affected_power_kw: null, estimated_loss_kwh_year: null, currency: null },
-    ...{ estimated_loss_amount_year: null, warranty_reference: null, wo_id: null },
-    ...{ assigned_to: null, resolution: null, safety_relevant: false, warranty_claim: false },
-    ...{ alert_ids: [], tags: [], attachments: [], reported_by: 'c00000000001' },
-    ...{ resolved_at: null, resolved_by: null, verified_at: null, verified_by: null },
-    ...{ detected_at: at, created_at: at, updated_at: at, version: 1 },
+    title: 'Crack',
+    severity: 'low',
+    status: 'open',
+    description: null,
+    type: null,
+    location_id: null,
+    logger_id: null,
+    inverter_id: null,
+    string_index: null,
+    module_position: null,
+    bess_id: null,
+    latitude: null,
+    longitude: null,
+    detection_method: null,
+    temperature_delta_k: null,
+    affected_module_count: null,
+    affected_power_kw: null,
+    estimated_loss_kwh_year: null,
+    currency: null,
+    estimated_loss_amount_year: null,
+    warranty_reference: null,
+    wo_id: null,
+    assigned_to: null,
+    resolution: null,
+    safety_relevant: false,
+    warranty_claim: false,
+    alert_ids: [],
+    tags: [],
+    attachments: [],
+    reported_by: 'c00000000001',
+    resolved_at: null,
+    resolved_by: null,
+    verified_at: null,
+    verified_by: null,
+    detected_at: at,
+    created_at: at,
+    updated_at: at,
+    version: 1,
   })
   const one = await site.ask('GET', `/defects/${defect_id}`)
   assert.deepEqual([one.etag, one.body], [etag, made])
@@ -63,7 +91,12 @@ test('only what is given changes, null takes back, and who saw another is refuse
   const changed = await change(made.defect_id, body, etag)
   const updated_at = '2026-06-21T11:00:00.000Z'
   assert.deepEqual(changed.body, {
-    ...{ ...made, ...body, logger_id: 1, location_id: 2, updated_at, version: 2 },
+    ...made,
+    ...body,
+    logger_id: 1,
+    location_id: 2,
+    updated_at,
+    version: 2,
   })
   const stale = await change(made.defect_id, { title: 'x' }, etag)
   assert.deepEqual([stale.status, stale.body.error.code], [412, 'precondition_failed'])
@@ -76,7 +109,8 @@ test('what it names must be there', async () => {
       await site.ask('POST', '/defects', { body: { title: 'x', severity: 'low', ...body } }),
     )
   assert.deepEqual(await refused({ location_id: 9, logger_id: 9, bess_id: 9 }), [
-    ...['location_id unknown_reference', 'logger_id unknown_reference'],
+    'location_id unknown_reference',
+    'logger_id unknown_reference',
     'bess_id unknown_reference',
   ])
   assert.deepEqual(await refused({ logger_id: 2, inverter_id: 1 }), ['logger_id unknown_reference'])
@@ -87,7 +121,9 @@ test('what it names must be there', async () => {
     'detected_at not_allowed_value',
   ])
   assert.deepEqual(await refused({ status: 'open', number: 'DEF-1', reported_by: 'x' }), [
-    ...['status unknown_field', 'number unknown_field', 'reported_by unknown_field'],
+    'status unknown_field',
+    'number unknown_field',
+    'reported_by unknown_field',
   ])
   const { defect_id } = await report({ latitude: 48, longitude: 12 })
   assert.deepEqual(violations(await change(defect_id, { longitude: null })), ['longitude required'])

@@ -20,8 +20,12 @@ const writes = { ...tag, scope: 'om:write' } as const
 type Write = Request<unknown, unknown, unknown> & WriteParts
 
 const actorOf = ({ site, caller, if_match, read_only }: Write, { clock }: Needs): Actor => ({
-  ...{ site_id: site.site_id, key_name: caller.key_name, if_match, read_only },
-  ...{ now: clock.now(), clock },
+  site_id: site.site_id,
+  key_name: caller.key_name,
+  if_match,
+  read_only,
+  now: clock.now(),
+  clock,
 })
 
 const transitions =

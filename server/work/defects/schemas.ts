@@ -19,13 +19,37 @@ import {
 
 const closed = { additionalProperties: false } as const
 
-export const defectTypes = [
-  ...['hotspot', 'cell_crack', 'glass_breakage', 'delamination', 'pid', 'snail_trail'],
-  ...['bypass_diode', 'connector', 'cable', 'fuse', 'corrosion', 'soiling', 'shading'],
-  ...['vegetation', 'tracker', 'inverter', 'transformer', 'bess', 'civil', 'security', 'other'],
+const defectTypes = [
+  'hotspot',
+  'cell_crack',
+  'glass_breakage',
+  'delamination',
+  'pid',
+  'snail_trail',
+  'bypass_diode',
+  'connector',
+  'cable',
+  'fuse',
+  'corrosion',
+  'soiling',
+  'shading',
+  'vegetation',
+  'tracker',
+  'inverter',
+  'transformer',
+  'bess',
+  'civil',
+  'security',
+  'other',
 ] as const
 const detectionMethods = [
-  ...['visual', 'thermography', 'iv_curve', 'el', 'monitoring', 'drone', 'customer'],
+  'visual',
+  'thermography',
+  'iv_curve',
+  'el',
+  'monitoring',
+  'drone',
+  'customer',
 ] as const
 
 export const DefectId = Type.Integer({
@@ -50,11 +74,15 @@ const nullables = {
   module_position: Text(100, 'row 12, table 3, module 7', 'Which module, as people find it.'),
   bess_id: Id('A battery unit.', 1),
   latitude: Type.Number({
-    ...{ minimum: -90, maximum: 90, examples: [48.6213] },
+    minimum: -90,
+    maximum: 90,
+    examples: [48.6213],
     description: 'WGS 84, in degrees; with `longitude`.',
   }),
   longitude: Type.Number({
-    ...{ minimum: -180, maximum: 180, examples: [12.1702] },
+    minimum: -180,
+    maximum: 180,
+    examples: [12.1702],
     description: 'WGS 84, in degrees; with `latitude`.',
   }),
   detection_method: Type.Enum([...detectionMethods], {
@@ -79,14 +107,16 @@ const nullables = {
 /** What a client may set, and what is never null. */
 const valued = {
   safety_relevant: Type.Boolean({
-    ...{ description: 'Whether it endangers people or property.', examples: [false] },
+    description: 'Whether it endangers people or property.',
+    examples: [false],
   }),
   detected_at: Time(
     'When it was found; the time of the request unless given.',
     '2026-06-20T08:30:00Z',
   ),
   warranty_claim: Type.Boolean({
-    ...{ description: 'Whether it is claimed from the maker.', examples: [false] },
+    description: 'Whether it is claimed from the maker.',
+    examples: [false],
   }),
   alert_ids: Ids('Alerts that it explains. A new one without a device has that of its alerts.'),
   tags: Tags,

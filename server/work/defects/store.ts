@@ -8,7 +8,7 @@ export interface StoredDefect extends Stored<Defect> {
   last_attachment_id: number
 }
 
-export interface DefectFilter {
+interface DefectFilter {
   site_id: string
   status?: DefectState | undefined
   severity?: DefectSeverity | undefined

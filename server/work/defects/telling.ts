@@ -10,7 +10,8 @@ type At = Pick<Actor, 'site_id' | 'now'>
 
 export const tellCreated = (tx: Transaction, at: At, defect: StoredDefect) =>
   tellDefect(tx, at, defect, {
-    ...{ type: 'defect_created', title: `${defect.number} was reported` },
+    type: 'defect_created',
+    title: `${defect.number} was reported`,
   })
 
 const reached: Readonly<Record<DefectState, string>> = {

@@ -17,8 +17,14 @@ after(() => site.close())
 
 const tell = (more: Partial<NewNotification> = {}) =>
   notify(site.db, {
-    ...{ site_id: 'demo', at: site.clock.now(), type: 'system', title: 'T', body: 'B' },
-    ...{ severity: 'info', recipient: null, ...more },
+    site_id: 'demo',
+    at: site.clock.now(),
+    type: 'system',
+    title: 'T',
+    body: 'B',
+    severity: 'info',
+    recipient: null,
+    ...more,
   })
 const list = async (query = '') => (await site.ask('GET', `/om/notifications${query}`)).body
 const idsOf = ({ data }: { data: { notification_id: number }[] }) =>
@@ -36,9 +42,17 @@ test('the newest first, each with the path of what it is about', async () => {
   assert.ok(notification_id > oldest.notification_id)
   assert.deepEqual(idsOf(await list('?limit=1')), [notification_id])
   assert.deepEqual(newest, {
-    ...{ type: 'alert_escalated', title: 'T', body: 'B', severity: 'info', recipient: 'A' },
-    ...{ is_read: false, read_at: null, created_at: noon.toISOString() },
-    ...{ resource_type: 'alert', resource_id: '7', url: null },
+    type: 'alert_escalated',
+    title: 'T',
+    body: 'B',
+    severity: 'info',
+    recipient: 'A',
+    is_read: false,
+    read_at: null,
+    created_at: noon.toISOString(),
+    resource_type: 'alert',
+    resource_id: '7',
+    url: null,
     expires_at: '2026-09-19T10:00:00.000Z',
   })
   assert.equal(oldest.url, '/v1/sites/demo/work-orders/42')
@@ -99,7 +113,8 @@ test('another client sees nothing of it', async () => {
   assert.deepEqual([own.status, own.body.meta.count], [200, 0])
   const [id] = idsOf(await list())
   const { statusCode } = await site.app.inject({
-    ...{ method: 'PUT', url: `/v1/sites/other/om/notifications/${id}/read` },
+    method: 'PUT',
+    url: `/v1/sites/other/om/notifications/${id}/read`,
     headers: { authorization: `Bearer ${key}` },
   })
   assert.equal(statusCode, 404)

@@ -100,14 +100,16 @@ export async function markRead(
 }
 
 const paths: Readonly<Record<(typeof notifiedResources)[number], string | null>> = {
-  ...{ work_order: 'work-orders', defect: 'defects' },
+  work_order: 'work-orders',
+  defect: 'defects',
   // They are read in lists alone.
-  ...{ alert: null, report_run: null },
+  alert: null,
+  report_run: null,
 }
 
 const fields = Object.keys(OmNotification.properties)
 
-export function notificationRecord(row: StoredNotification): OmNotification {
+function notificationRecord(row: StoredNotification): OmNotification {
   const { site_id, resource_type, resource_id, read_at } = row
   const path = resource_type && paths[resource_type]
   const url = path && resource_id && `/v1/sites/${site_id}/${path}/${resource_id}`

@@ -32,18 +32,36 @@ import { readStored, type StoredWhole, wholeRecord } from './store.ts'
 import { tellApproved, tellChanged, tellCreated } from './telling.ts'
 
 const blank = {
-  ...{ location_id: null, logger_id: null, inverter_id: null, string_index: null },
-  ...{ bess_id: null, node_id: null, assigned_to: null, team: null, contractor: null },
+  location_id: null,
+  logger_id: null,
+  inverter_id: null,
+  string_index: null,
+  bess_id: null,
+  node_id: null,
+  assigned_to: null,
+  team: null,
+  contractor: null,
   assigned_to_name: null,
-  ...{ scheduled_start_at: null, scheduled_end_at: null, cost_amount: null, currency: null },
-  ...{ description: '', type: 'corrective', category_id: null },
+  scheduled_start_at: null,
+  scheduled_end_at: null,
+  cost_amount: null,
+  currency: null,
+  description: '',
+  type: 'corrective',
+  category_id: null,
   priority: 'normal' as Priority,
 }
 
 const untouched: StateRecord = {
   status: 'open',
-  ...{ acknowledged_at: null, started_at: null, completed_at: null, completed_by: null },
-  ...{ completed_by_key_id: null, approved_at: null, approved_by: null, cancelled_at: null },
+  acknowledged_at: null,
+  started_at: null,
+  completed_at: null,
+  completed_by: null,
+  completed_by_key_id: null,
+  approved_at: null,
+  approved_by: null,
+  cancelled_at: null,
 }
 
 export async function createWorkOrder(
@@ -67,8 +85,15 @@ export async function createWorkOrder(
   if (defect_ids.length > 0) await holdLinks(tx, site_id)
   const { number, now } = await takeNumber(tx, actor, 'work_order')
   const wo_id = await insertRow(tx, 'work_orders', {
-    ...{ site_id, number, ...fields, currency, ...state, ...serviceTimes(fields.priority, now) },
-    ...{ created_by: key_name, created_at: now, updated_at: now },
+    site_id,
+    number,
+    ...fields,
+    currency,
+    ...state,
+    ...serviceTimes(fields.priority, now),
+    created_by: key_name,
+    created_at: now,
+    updated_at: now,
     assigned_at: is_assigned ? now : null,
     ...attached(nothingAttached, attachments, now),
   })
@@ -110,8 +135,13 @@ export async function changeWorkOrder(
   const currency = await costCurrency(tx, site_id, merged)
   const assigned_to_name = nameOf(order, merged.assigned_to, given.assigned_to_name)
   const changes = changedColumns(order, {
-    ...{ ...given, ...assignment, assigned_to_name, currency },
-    ...{ logger_id, location_id, string_index },
+    ...given,
+    ...assignment,
+    assigned_to_name,
+    currency,
+    logger_id,
+    location_id,
+    string_index,
     ...(status !== order.status && entered(order, status, actor)),
     ...(whose(order) !== whose(merged) && { assigned_at: isAssigned(merged) ? now : null }),
     ...(given.priority &&

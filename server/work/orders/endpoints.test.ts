@@ -59,12 +59,15 @@ test('any text is kept as it is; what is no text is refused', async () => {
 test('unknown fields and fields of the server are refused by name', async () => {
   const body = { title: 'x', wo_id: 1, number: 'WO-1', status: 'approved', checklists: [] }
   assert.deepEqual(violations(await site.ask('POST', '/work-orders', { body })), [
-    ...['wo_id unknown_field', 'number unknown_field', 'status unknown_field'],
+    'wo_id unknown_field',
+    'number unknown_field',
+    'status unknown_field',
     'checklists unknown_field',
   ])
   const { wo_id } = await site.create()
   assert.deepEqual(violations(await change(wo_id, { category_id: 2, created_by: 'me' })), [
-    ...['category_id read_only_field', 'created_by read_only_field'],
+    'category_id read_only_field',
+    'created_by read_only_field',
   ])
 })
 
@@ -72,11 +75,14 @@ test('what it names must be there', async () => {
   const refused = async (body: object) =>
     violations(await site.ask('POST', '/work-orders', { body: { title: 'x', ...body } }))
   assert.deepEqual(await refused({ location_id: 9, logger_id: 9, inverter_id: 9, bess_id: 9 }), [
-    ...['location_id unknown_reference', 'logger_id unknown_reference'],
-    ...['inverter_id unknown_reference', 'bess_id unknown_reference'],
+    'location_id unknown_reference',
+    'logger_id unknown_reference',
+    'inverter_id unknown_reference',
+    'bess_id unknown_reference',
   ])
   assert.deepEqual(await refused({ inverter_id: 1, string_index: 4, node_id: 'x' }), [
-    ...['node_id unknown_reference', 'string_index unknown_reference'],
+    'node_id unknown_reference',
+    'string_index unknown_reference',
   ])
   assert.deepEqual(await refused({ string_index: 0 }), ['string_index unknown_reference'])
   assert.deepEqual(await refused({ logger_id: 2, inverter_id: 1 }), ['logger_id unknown_reference'])
@@ -131,7 +137,11 @@ test('only what is given changes, and null takes back', async () => {
   const updated_at = '2026-06-21T11:00:00.000Z'
   const { etag: _etag, ...before } = { wo_id, ...made }
   assert.deepEqual(body, {
-    ...{ ...before, labour_h: null, root_cause: 'Fuse', version: 2, updated_at },
+    ...before,
+    labour_h: null,
+    root_cause: 'Fuse',
+    version: 2,
+    updated_at,
   })
   const nothing = await change(wo_id, {})
   assert.deepEqual(nothing.body, body)

@@ -14,35 +14,91 @@ const control_room = { key_id: 'ba9876543210', key_name: 'control room' }
 
 const untouched: StateRecord = {
   status: 'open',
-  ...{ acknowledged_at: null, started_at: null, completed_at: null, completed_by: null },
-  ...{ completed_by_key_id: null, approved_at: null, approved_by: null, cancelled_at: null },
+  acknowledged_at: null,
+  started_at: null,
+  completed_at: null,
+  completed_by: null,
+  completed_by_key_id: null,
+  approved_at: null,
+  approved_by: null,
+  cancelled_at: null,
 }
 
 const items = categoryById(2)!.default_checklist.map(
   (line, index): StoredItem => ({
-    ...{ item_id: 301 + index, wo_id: 42, position: index + 1, category_id: 2, ...line },
-    ...{ status: 'pending', value_number: null, value_text: null, value_bool: null, note: null },
-    ...{ photo_ids: [], instrument: null, instrument_serial: null, calibration_due_date: null },
-    ...{ defect_id: null, done_at: null, done_by: null, is_limit_open: false },
+    item_id: 301 + index,
+    wo_id: 42,
+    position: index + 1,
+    category_id: 2,
+    ...line,
+    status: 'pending',
+    value_number: null,
+    value_text: null,
+    value_bool: null,
+    note: null,
+    photo_ids: [],
+    instrument: null,
+    instrument_serial: null,
+    calibration_due_date: null,
+    defect_id: null,
+    done_at: null,
+    done_by: null,
+    is_limit_open: false,
   }),
 )
 
 const order: StoredWorkOrder = {
-  ...{ wo_id: 42, number: 'WO-2026-00042', ...untouched },
+  wo_id: 42,
+  number: 'WO-2026-00042',
+  ...untouched,
   title: 'String 3 of inverter 1 carries no current',
   description: 'Fuse or connector; take spare fuses of 15 A.',
-  ...{ type: 'corrective', priority: 'high', location_id: null, logger_id: 1, inverter_id: 1 },
-  ...{ string_index: 3, bess_id: null, node_id: null, asset_label: null, category_id: 2 },
-  ...{ assigned_to: null, assigned_to_name: null, assigned_at: null, team: null },
-  ...{ contractor: null, created_by: 'control room', created_at, updated_at: created_at },
-  ...{ scheduled_start_at: null, scheduled_end_at: null, due_at: null },
-  ...{ approval_note: null, cancel_reason: null, ...serviceTimes('high', created_at) },
-  ...{ alert_ids: [], defect_ids: [], labour_h: null, travel_km: null, parts: [] },
-  ...{ cost_amount: null, currency: null, downtime_min: null, lost_energy_kwh: null },
-  ...{ influences_availability: false, influences_performance_ratio: false },
-  ...{ safety_permit_no: null, loto_required: true, root_cause: null, resolution: null },
-  ...{ attachments: [], last_attachment_id: 0, tags: ['fuse'], version: 1 },
-  ...{ checklist_total: items.length, checklist_done: 0, checklist_failed: 0 },
+  type: 'corrective',
+  priority: 'high',
+  location_id: null,
+  logger_id: 1,
+  inverter_id: 1,
+  string_index: 3,
+  bess_id: null,
+  node_id: null,
+  asset_label: null,
+  category_id: 2,
+  assigned_to: null,
+  assigned_to_name: null,
+  assigned_at: null,
+  team: null,
+  contractor: null,
+  created_by: 'control room',
+  created_at,
+  updated_at: created_at,
+  scheduled_start_at: null,
+  scheduled_end_at: null,
+  due_at: null,
+  approval_note: null,
+  cancel_reason: null,
+  ...serviceTimes('high', created_at),
+  alert_ids: [],
+  defect_ids: [],
+  labour_h: null,
+  travel_km: null,
+  parts: [],
+  cost_amount: null,
+  currency: null,
+  downtime_min: null,
+  lost_energy_kwh: null,
+  influences_availability: false,
+  influences_performance_ratio: false,
+  safety_permit_no: null,
+  loto_required: true,
+  root_cause: null,
+  resolution: null,
+  attachments: [],
+  last_attachment_id: 0,
+  tags: ['fuse'],
+  version: 1,
+  checklist_total: items.length,
+  checklist_done: 0,
+  checklist_failed: 0,
 }
 
 export const createdExample: WholeWorkOrder = wholeRecord({ order, items }, created_at)
@@ -51,21 +107,30 @@ const { checklist: _checklist, ...listed } = createdExample
 export const workOrderExample: WorkOrder = listed
 
 const begun: StoredWorkOrder = {
-  ...{ ...order, ...entered(order, 'in_progress', { ...field_crew, now: started_at }) },
-  ...{ team: 'Electrical south', assigned_at: started_at, updated_at: started_at, version: 2 },
+  ...order,
+  ...entered(order, 'in_progress', { ...field_crew, now: started_at }),
+  team: 'Electrical south',
+  assigned_at: started_at,
+  updated_at: started_at,
+  version: 2,
 }
 export const changedExample: WholeWorkOrder = wholeRecord({ order: begun, items }, started_at)
 
 const measured_with = {
-  ...{ instrument: 'Insulation tester', instrument_serial: 'A-1187' },
+  instrument: 'Insulation tester',
+  instrument_serial: 'A-1187',
   calibration_due_date: '2027-03-31',
 }
 const filled = items.map(
   (item): StoredItem =>
     item.code === 'insulation_positive_mohm'
       ? {
-          ...{ ...item, ...measured_with, status: 'passed', value_number: 412 },
-          ...{ done_at: filled_in_at, done_by: 'field crew' },
+          ...item,
+          ...measured_with,
+          status: 'passed',
+          value_number: 412,
+          done_at: filled_in_at,
+          done_by: 'field crew',
         }
       : item,
 )
@@ -75,9 +140,14 @@ export const itemExample: WholeWorkOrder = wholeRecord(
 )
 
 const done: StoredWorkOrder = {
-  ...{ ...begun, ...entered(begun, 'completed', { ...field_crew, now: completed_at }) },
-  ...{ labour_h: 3.5, cost_amount: 245, currency: 'EUR', downtime_min: 130 },
-  ...{ root_cause: 'Fuse blown by a chafed cable.', resolution: 'Cable and fuse replaced.' },
+  ...begun,
+  ...entered(begun, 'completed', { ...field_crew, now: completed_at }),
+  labour_h: 3.5,
+  cost_amount: 245,
+  currency: 'EUR',
+  downtime_min: 130,
+  root_cause: 'Fuse blown by a chafed cable.',
+  resolution: 'Cable and fuse replaced.',
   parts: [{ sku: 'F-15A-1500', name: 'Fuse 15 A, 1500 V', quantity: 2, unit: 'piece' }],
   checklist_done: items.length,
 }
@@ -87,7 +157,10 @@ const signed = filled.map((item): StoredItem => {
   return item.status === 'passed'
     ? item
     : {
-        ...{ ...item, status: 'passed', done_at: completed_at, done_by: 'field crew' },
+        ...item,
+        status: 'passed',
+        done_at: completed_at,
+        done_by: 'field crew',
         value_number: type === 'measurement' ? value.value_number : null,
         value_text: type === 'signature' ? value.value_text : null,
         value_bool: type === 'pass_fail' ? value.value_bool : null,
@@ -96,8 +169,11 @@ const signed = filled.map((item): StoredItem => {
 export const approvedExample: WholeWorkOrder = wholeRecord(
   {
     order: {
-      ...{ ...done, ...entered(done, 'approved', { ...control_room, now: approved_at }) },
-      ...{ approval_note: 'Checked on site.', updated_at: approved_at, version: 17 },
+      ...done,
+      ...entered(done, 'approved', { ...control_room, now: approved_at }),
+      approval_note: 'Checked on site.',
+      updated_at: approved_at,
+      version: 17,
     },
     items: signed,
   },

@@ -35,7 +35,8 @@ const min_value = Figure('In `unit`: at least so much passes.', 1)
 const max_value = Figure('In `unit`: at most so much passes.', 1000)
 const unit = Line(20, 'MΩ')
 const photo_ids = Type.Array(Type.Integer({ minimum: 1, maximum: id_max }), {
-  ...{ maxItems: 100, uniqueItems: true },
+  maxItems: 100,
+  uniqueItems: true,
   description: 'Attachments of the work order.',
 })
 const entered = {
@@ -51,7 +52,9 @@ const entered = {
   ),
   defect_id: Nullable(
     Type.Integer({
-      ...{ minimum: 0, maximum: id_max, description: 'The defect that was found by it.' },
+      minimum: 0,
+      maximum: id_max,
+      description: 'The defect that was found by it.',
       examples: [7],
     }),
   ),

@@ -21,7 +21,11 @@ interface NewLine extends ChecklistLine {
 
 const nothing_entered = {
   status: 'pending',
-  ...{ value_number: null, value_text: null, value_bool: null, note: null, photo_ids: [] },
+  value_number: null,
+  value_text: null,
+  value_bool: null,
+  note: null,
+  photo_ids: [],
   calibration_due_date: null,
 } as const
 
@@ -44,7 +48,9 @@ export function checklistFor(
   const faults = lines.flatMap((line, index) =>
     itemFaults({ ...nothing_entered, ...line }, utcDate(now.getTime())).map(
       ({ field, ...fault }) => ({
-        ...{ location: 'body' as const, field: `checklist.${index}.${field}`, ...fault },
+        location: 'body' as const,
+        field: `checklist.${index}.${field}`,
+        ...fault,
       }),
     ),
   )
@@ -53,8 +59,14 @@ export function checklistFor(
 }
 
 const lineOf = (item: NewItem): ChecklistLine => ({
-  ...{ code: null, instruction: null, unit: null, min_value: null, max_value: null },
-  ...{ type: 'check', required: true, ...item },
+  code: null,
+  instruction: null,
+  unit: null,
+  min_value: null,
+  max_value: null,
+  type: 'check',
+  required: true,
+  ...item,
 })
 
 export async function insertItems(
@@ -154,10 +166,23 @@ async function updateItem(tx: Transaction, item: StoredItem & { site_id: string 
        done_by = $17
      where site_id = $1 and wo_id = $2 and item_id = $3`,
     [
-      ...[item.site_id, item.wo_id, item.item_id, item.status],
-      ...[item.value_number, item.value_text, item.value_bool, item.min_value, item.max_value],
-      ...[item.note, item.photo_ids, item.instrument, item.instrument_serial],
-      ...[item.calibration_due_date, item.defect_id, item.done_at, item.done_by],
+      item.site_id,
+      item.wo_id,
+      item.item_id,
+      item.status,
+      item.value_number,
+      item.value_text,
+      item.value_bool,
+      item.min_value,
+      item.max_value,
+      item.note,
+      item.photo_ids,
+      item.instrument,
+      item.instrument_serial,
+      item.calibration_due_date,
+      item.defect_id,
+      item.done_at,
+      item.done_by,
     ],
   )
 }

@@ -84,7 +84,9 @@ test('an approved order keeps its defects, from both sides', async () => {
     const taken = await put(defect_id, { wo_id: other })
     assert.equal(taken.status, 409)
     assert.deepEqual(taken.body.error.details, {
-      ...{ defect_id, wo_id, current_state: 'approved' },
+      defect_id,
+      wo_id,
+      current_state: 'approved',
       allowed_from: ['open', 'assigned', 'in_progress', 'on_hold', 'completed', 'cancelled'],
       message: `${number} is approved: it keeps the defects that it saw to`,
     })
@@ -124,9 +126,7 @@ test('who asks for a defect while another gets it is told which order has it', a
   const { defect_id } = await report()
   const [first, second] = [await site.create(), await site.create()]
   const asking = await site.db.transaction(async (tx) => {
-    await tx.execute('update defects set wo_id = $2 where defect_id = $1', [
-      ...[defect_id, first.wo_id],
-    ])
+    await tx.execute('update defects set wo_id = $2 where defect_id = $1', [defect_id, first.wo_id])
     const asked = change(second.wo_id, { defect_ids: [defect_id] })
     for (let waiting = 0; waiting === 0; ) {
       const [found] = await site.db.query<{ count: number }>(

@@ -86,7 +86,9 @@ export function demandTransition({ order, items }: StoredWhole, next: WorkOrderS
   const pending = items.filter(({ required, status }) => required && status === 'pending')
   if (next !== 'completed' || pending.length === 0) return
   throw new ApiError('conflict_state', {
-    ...{ wo_id, current_state, allowed: allowed.filter((state) => state !== 'completed') },
+    wo_id,
+    current_state,
+    allowed: allowed.filter((state) => state !== 'completed'),
     pending_item_ids: pending.map(({ item_id }) => item_id),
     message: 'required items of the checklist are pending',
   })

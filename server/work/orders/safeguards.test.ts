@@ -35,23 +35,32 @@ test('a 409 says what may come next, or where it would have to stand already', a
   }
   const item = `/items/${checklist[0]!.item_id}`
   assert.deepEqual(await details('POST', '/approve', {}), {
-    ...{ wo_id, current_state: 'open', allowed_from: ['completed'] },
+    wo_id,
+    current_state: 'open',
+    allowed_from: ['completed'],
   })
   assert.deepEqual(await details('PUT', '', { status: 'completed' }), {
-    ...{ wo_id, current_state: 'open' },
+    wo_id,
+    current_state: 'open',
     allowed: ['assigned', 'in_progress', 'on_hold', 'cancelled'],
   })
   await change(wo_id, { status: 'in_progress' })
   await change(wo_id, { status: 'completed' })
   assert.deepEqual(await details('PUT', item, { note: 'late' }), {
-    ...{ wo_id, current_state: 'completed', allowed_from: working },
+    wo_id,
+    current_state: 'completed',
+    allowed_from: working,
   })
   await site.ask('POST', `/work-orders/${wo_id}/approve`, { body: {} })
   assert.deepEqual(await details('PUT', '', { title: 'Other' }), {
-    ...{ wo_id, current_state: 'approved', allowed_from: [...working, 'completed'] },
+    wo_id,
+    current_state: 'approved',
+    allowed_from: [...working, 'completed'],
   })
   assert.deepEqual(await details('PUT', '', { status: 'open' }), {
-    ...{ wo_id, current_state: 'approved', allowed: [] },
+    wo_id,
+    current_state: 'approved',
+    allowed: [],
   })
 })
 
@@ -152,8 +161,15 @@ test('attachments hold no user and no password', async () => {
 
 test('a change that changes nothing leaves version and ETag', async () => {
   const made = await site.create({
-    ...{ title: 'Same', due_at: '2026-07-01T00:00:00Z', tags: ['b', 'a'], alert_ids: [2, 1] },
-    ...{ team: 'South', cost_amount: 12, category_id: 2, priority: 'high', inverter_id: 1 },
+    title: 'Same',
+    due_at: '2026-07-01T00:00:00Z',
+    tags: ['b', 'a'],
+    alert_ids: [2, 1],
+    team: 'South',
+    cost_amount: 12,
+    category_id: 2,
+    priority: 'high',
+    inverter_id: 1,
     attachments: [{ file_name: 'a.jpg', content_type: 'image/jpeg', url: 'https://example.com' }],
     parts: [{ sku: null, name: 'Fuse', quantity: 2, unit: 'piece' }],
   })
@@ -161,8 +177,17 @@ test('a change that changes nothing leaves version and ETag', async () => {
   const { due_at: _due_at, ...rest } = made
   const { title, tags, team, cost_amount, priority, inverter_id, attachments, parts } = rest
   const same = {
-    ...{ title, tags, team, cost_amount, priority, inverter_id, parts, status: 'assigned' },
-    ...{ due_at: '2026-07-01T02:00:00+02:00', alert_ids: [1, 2], defect_ids: [] },
+    title,
+    tags,
+    team,
+    cost_amount,
+    priority,
+    inverter_id,
+    parts,
+    status: 'assigned',
+    due_at: '2026-07-01T02:00:00+02:00',
+    alert_ids: [1, 2],
+    defect_ids: [],
     attachments: attachments.map(({ uploaded_at: _at, ...one }) => one),
   }
   const unchanged = await change(made.wo_id, same)
@@ -172,7 +197,10 @@ test('a change that changes nothing leaves version and ETag', async () => {
   const { item_id } = made.checklist[3]!
   const item = `/work-orders/${made.wo_id}/items/${item_id}`
   const entered = {
-    ...{ status: 'passed', value_number: 735, min_value: 700, max_value: 770 },
+    status: 'passed',
+    value_number: 735,
+    min_value: 700,
+    max_value: 770,
     calibration_due_date: '2027-03-31',
   }
   const filled = await site.ask('PUT', item, { body: entered })

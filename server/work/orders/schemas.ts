@@ -9,7 +9,7 @@ import { ChecklistItem, NewItem } from './item-schemas.ts'
 
 const closed = { additionalProperties: false } as const
 
-export const workOrderTypes = [
+const workOrderTypes = [
   'corrective',
   'preventive',
   'inspection',
@@ -21,7 +21,7 @@ export const workOrderTypes = [
 ] as const
 
 const linked_max = 200
-export const checklist_max = 200
+const checklist_max = 200
 
 export const WorkOrderId = Type.Integer({
   minimum: 0,
@@ -44,7 +44,9 @@ const Time = (description: string, example: string) =>
   Type.String({ format: 'date-time', description, examples: [example] })
 const Ids = (description: string) =>
   Type.Array(Type.Integer({ minimum: 0, maximum: id_max }), {
-    ...{ maxItems: linked_max, uniqueItems: true, description },
+    maxItems: linked_max,
+    uniqueItems: true,
+    description,
   })
 
 const Part = Type.Object(
@@ -85,7 +87,10 @@ const nullables = {
   labour_h: Amount(1e6, 3.5, 'Hours worked, of all people together.'),
   travel_km: Amount(1e6, 84),
   cost_amount: Type.Number({
-    ...{ minimum: -1e12, maximum: 1e12, description: 'In `currency`.', examples: [245] },
+    minimum: -1e12,
+    maximum: 1e12,
+    description: 'In `currency`.',
+    examples: [245],
   }),
   currency: Currency,
   downtime_min: Amount(1e8, 130, 'How long the device stood still.'),

@@ -11,9 +11,7 @@ before(async () => {
 })
 after(() => site.close())
 
-const states = [
-  ...['open', 'assigned', 'in_progress', 'on_hold', 'completed', 'approved', 'cancelled'],
-]
+const states = ['open', 'assigned', 'in_progress', 'on_hold', 'completed', 'approved', 'cancelled']
 /** By a change of status; by hand, so that the table of the server has something to be held to. */
 const next: Record<string, readonly string[]> = {
   open: ['assigned', 'in_progress', 'on_hold', 'cancelled'],
@@ -75,7 +73,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     arbitrary: fc.record({
       is: fc.constant('fill' as const),
-      ...{ nth, item: fc.nat(2), match, value: fc.integer({ min: -1, max: 3 }) },
+      nth,
+      item: fc.nat(2),
+      match,
+      value: fc.integer({ min: -1, max: 3 }),
       status: fc.constantFrom('pending', 'passed', 'failed', 'not_applicable'),
     }),
     weight: 3,
@@ -115,14 +116,25 @@ async function forgetAll(approver_not_completer: boolean): Promise<void> {
 
 async function create({ items, assigned_to }: Step & { is: 'create' }): Promise<Order> {
   const checklist = items.map((required, at) => ({
-    ...{ title: `Item ${at}`, type: 'measurement', required, unit: 'MΩ', min_value: 1 },
+    title: `Item ${at}`,
+    type: 'measurement',
+    required,
+    unit: 'MΩ',
+    min_value: 1,
   }))
   const { wo_id, etag, ...made } = await site.create({ assigned_to, checklist })
   assert.equal(made.status, assigned_to === null ? 'open' : 'assigned')
   return {
-    ...{ wo_id, status: made.status, assigned_to, completed_by: null, seen: [etag] },
+    wo_id,
+    status: made.status,
+    assigned_to,
+    completed_by: null,
+    seen: [etag],
     items: made.checklist.map(({ item_id, required, status, value_number: value }) => ({
-      ...{ item_id, required, status, value },
+      item_id,
+      required,
+      status,
+      value,
     })),
   }
 }
@@ -226,7 +238,9 @@ async function assertStored(order: Order): Promise<void> {
   assert.equal(body.status, order.status)
   assert.equal(body.assigned_to, order.assigned_to)
   const items = body.checklist.map((item: Item & { value_number: number | null }) => ({
-    ...{ item_id: item.item_id, required: item.required, status: item.status },
+    item_id: item.item_id,
+    required: item.required,
+    status: item.status,
     value: item.value_number,
   }))
   assert.deepEqual(items, order.items)

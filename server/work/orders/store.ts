@@ -15,7 +15,7 @@ export interface StoredItem extends Stored<Omit<ChecklistItem, 'within_limits'>>
   is_limit_open: boolean
 }
 
-export interface WorkOrderFilter {
+interface WorkOrderFilter {
   site_id: string
   status?: WorkOrderState | undefined
   location_id?: number | undefined

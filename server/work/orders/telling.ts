@@ -13,7 +13,10 @@ import type { Actor } from './actor.ts'
 import type { StoredItem, StoredWorkOrder } from './store.ts'
 
 const severities: Readonly<Record<Priority, NotificationSeverity>> = {
-  ...{ low: 'info', normal: 'info', high: 'warning', urgent: 'major' },
+  low: 'info',
+  normal: 'info',
+  high: 'warning',
+  urgent: 'major',
 }
 
 type Told = Pick<NewNotification, 'type' | 'title' | 'recipient'> & Partial<NewNotification>
@@ -22,8 +25,12 @@ type At = Pick<Actor, 'site_id' | 'now'>
 
 function tell(tx: Transaction, { site_id, now }: At, order: StoredWorkOrder, told: Told) {
   return notify(tx, {
-    ...{ site_id, at: now, severity: severities[order.priority], body: order.title },
-    ...{ resource_type: 'work_order', resource_id: String(order.wo_id) },
+    site_id,
+    at: now,
+    severity: severities[order.priority],
+    body: order.title,
+    resource_type: 'work_order',
+    resource_id: String(order.wo_id),
     ...told,
   })
 }
@@ -80,7 +87,8 @@ const reached: Readonly<Record<WorkOrderState, string>> = {
 }
 
 const types: Readonly<Partial<Record<WorkOrderState, NotificationType>>> = {
-  ...{ completed: 'work_order_completed', approved: 'work_order_approved' },
+  completed: 'work_order_completed',
+  approved: 'work_order_approved',
 }
 
 /** Who gets it or loses it, and of a new state that this does not say; not of other fields. */
@@ -102,7 +110,8 @@ export async function tellChanged(
 
 export async function tellApproved(tx: Transaction, actor: Actor, order: StoredWorkOrder) {
   await tell(tx, actor, order, {
-    ...{ type: 'work_order_approved', title: `${order.number} is approved` },
+    type: 'work_order_approved',
+    title: `${order.number} is approved`,
     recipient: recipientOf(order),
   })
 }
@@ -114,7 +123,10 @@ export async function tellFailed(
   item: StoredItem,
 ) {
   await tell(tx, actor, order, {
-    ...{ type: 'system', title: `${order.number}: a check failed`, body: item.title },
-    ...{ severity: 'warning', recipient: null },
+    type: 'system',
+    title: `${order.number}: a check failed`,
+    body: item.title,
+    severity: 'warning',
+    recipient: null,
   })
 }

@@ -18,7 +18,8 @@ export function Password() {
   const change = useWrite({
     write: ({ current, next }: typeof form.values) =>
       askPlatform('POST', '/auth/change-password', {
-        ...{ currentPassword: current, newPassword: next },
+        currentPassword: current,
+        newPassword: next,
         revokeOtherSessions: true,
       }),
     done: 'The password is changed. Elsewhere you are signed out.',

@@ -4,7 +4,7 @@ import { Figure } from '../../ui/figure.tsx'
 import { formatEnergy, formatMoney, formatPower } from '../../ui/format.ts'
 
 /** What all of them cost; null while none of them is known. */
-export function sumOf(alerts: readonly Alert[], field: 'lost_energy_kwh' | 'lost_amount') {
+function sumOf(alerts: readonly Alert[], field: 'lost_energy_kwh' | 'lost_amount') {
   const known = alerts.map((alert) => alert[field]).filter((value) => value !== null)
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
 }

@@ -3,9 +3,17 @@ import test from 'node:test'
 import { type Entry, kindOf, whatOf } from './entry.ts'
 
 const entry = (given: Partial<Entry>): Entry => ({
-  ...{ audit_id: '1', site_id: null, at: '2026-06-21T10:00:00.000Z', address: '203.0.113.7' },
-  ...{ by: 'user_0123456789ab', by_name: 'Ada', method: 'POST', path: '/x', status: 200 },
-  ...{ body: null, request_id: null },
+  audit_id: '1',
+  site_id: null,
+  at: '2026-06-21T10:00:00.000Z',
+  address: '203.0.113.7',
+  by: 'user_0123456789ab',
+  by_name: 'Ada',
+  method: 'POST',
+  path: '/x',
+  status: 200,
+  body: null,
+  request_id: null,
   ...given,
 })
 

@@ -18,8 +18,13 @@ import { CanvasChart } from '../battery/canvas-chart.tsx'
 import { optionOf } from './day-option.ts'
 
 echarts.use([
-  ...[CustomChart, LineChart, GridComponent, LegendComponent, MarkLineComponent],
-  ...[TooltipComponent, CanvasRenderer],
+  CustomChart,
+  LineChart,
+  GridComponent,
+  LegendComponent,
+  MarkLineComponent,
+  TooltipComponent,
+  CanvasRenderer,
 ])
 
 interface DayChartProps {

@@ -27,7 +27,9 @@ export function optionOf({ schedule, timezone, scheme, now_ms }: Drawn): ECharts
   const line = scheme === 'dark' ? '#424242' : '#dee2e6'
   const start_ms = Date.parse(hours[0]?.start_at ?? '')
   const time = {
-    ...{ type: 'time', min: start_ms, max: start_ms + 96 * quarter_ms },
+    type: 'time',
+    min: start_ms,
+    max: start_ms + 96 * quarter_ms,
     axisLine: { onZero: false, lineStyle: { color: line } },
     splitLine: { show: true, lineStyle: { color: line } },
     axisPointer: { show: true, label: { show: false } },
@@ -38,7 +40,10 @@ export function optionOf({ schedule, timezone, scheme, now_ms }: Drawn): ECharts
     formatter: (ms: number) => formatTime(new Date(ms).toISOString(), timezone, 'time'),
   }
   const value = (name: string) => ({
-    ...{ type: 'value', name, nameTextStyle: { color: text }, axisLabel: { color: text } },
+    type: 'value',
+    name,
+    nameTextStyle: { color: text },
+    axisLabel: { color: text },
     splitLine: { lineStyle: { color: line } },
   })
   return {
@@ -50,7 +55,9 @@ export function optionOf({ schedule, timezone, scheme, now_ms }: Drawn): ECharts
     ],
     axisPointer: { link: [{ xAxisIndex: 'all' }] },
     tooltip: {
-      ...{ trigger: 'axis', renderMode: 'richText', confine: true },
+      trigger: 'axis',
+      renderMode: 'richText',
+      confine: true,
       backgroundColor: scheme === 'dark' ? '#2e2e2e' : '#ffffff',
       textStyle: { color: scheme === 'dark' ? '#f1f3f5' : '#212529', fontSize: 12 },
       formatter: (found: { axisValue: number }[]) =>
@@ -81,7 +88,9 @@ function seriesOf(
     [Date.parse(end_at), actual_power_kw],
   ])
   const now = {
-    ...{ silent: true, symbol: 'none', label: { show: false } },
+    silent: true,
+    symbol: 'none',
+    label: { show: false },
     lineStyle: { color: text, type: 'solid', width: 1.5 },
     data: [{ xAxis: now_ms }],
   }
@@ -114,17 +123,25 @@ function seriesOf(
       : []),
     {
       ...lines('State of charge', socPoints(hours)),
-      ...{ yAxisIndex: 1, itemStyle: { color: color.soc } },
+      yAxisIndex: 1,
+      itemStyle: { color: color.soc },
     },
     {
       ...lines('Price', hours.flatMap(pricePoints)),
-      ...{ xAxisIndex: 1, yAxisIndex: 2, step: 'end', itemStyle: { color: color.price } },
+      xAxisIndex: 1,
+      yAxisIndex: 2,
+      step: 'end',
+      itemStyle: { color: color.price },
     },
   ]
 }
 
 const lines = (name: string, data: readonly (number | null)[][]) => ({
-  ...{ name, type: 'line', data, showSymbol: false, connectNulls: false },
+  name,
+  type: 'line',
+  data,
+  showSymbol: false,
+  connectNulls: false,
   lineStyle: { width: 2 },
 })
 
@@ -136,7 +153,10 @@ interface Api {
 
 /** Fields from one instant to another and from one value to another. */
 const boxes = (name: string, data: readonly Box[]) => ({
-  ...{ name, type: 'custom', data, encode: { x: [0, 1], y: [2, 3] } },
+  name,
+  type: 'custom',
+  data,
+  encode: { x: [0, 1], y: [2, 3] },
   renderItem: (_: unknown, api: Api) => {
     const [left, top] = api.coord([api.value(0), Math.max(api.value(2), api.value(3))])
     const [right, bottom] = api.coord([api.value(1), Math.min(api.value(2), api.value(3))])

@@ -63,8 +63,10 @@ function ApproveModal({ site_id, schedule, etag, onClose }: DecisionProps) {
   const approve = useWrite({
     write: (_: undefined, idempotency_key) =>
       heliograph.bessScheduleApprove({
-        ...{ site_id, schedule_id },
-        ...{ 'If-Match': seen, 'Idempotency-Key': idempotency_key },
+        site_id,
+        schedule_id,
+        'If-Match': seen,
+        'Idempotency-Key': idempotency_key,
       }),
     done: ({ broken_schedules: [first_broken] }: ApprovedBessSchedule) =>
       first_broken
@@ -124,8 +126,11 @@ function RejectModal({ site_id, schedule, etag, onClose }: DecisionProps) {
   const reject = useWrite({
     write: (text: string, idempotency_key) =>
       heliograph.bessScheduleReject({
-        ...{ site_id, schedule_id, reason: text },
-        ...{ 'If-Match': seen, 'Idempotency-Key': idempotency_key },
+        site_id,
+        schedule_id,
+        reason: text,
+        'If-Match': seen,
+        'Idempotency-Key': idempotency_key,
       }),
     done: 'Rejected. What is approved for the day stays as it is.',
     changes: [bessKey(site_id)],

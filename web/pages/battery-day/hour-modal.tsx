@@ -99,8 +99,12 @@ function useRevise(asked: Omit<HourModalProps, 'onClose'>, onDone: () => void) {
   return useWrite({
     write: ({ power_kw, note }: { power_kw: number; note: string }, idempotency_key) =>
       heliograph.bessScheduleHourRevise({
-        ...{ site_id, schedule_id, hour: hour.hour, power_kw },
-        ...{ 'If-Match': etag, 'Idempotency-Key': idempotency_key },
+        site_id,
+        schedule_id,
+        hour: hour.hour,
+        power_kw,
+        'If-Match': etag,
+        'Idempotency-Key': idempotency_key,
         ...(note.trim() !== '' && { note: note.trim() }),
       }),
     done: (revised: BessSchedule) => outcomeOf(totals.expected_net_amount, revised),

@@ -9,14 +9,17 @@ import { inWords } from '../../ui/words.ts'
 import { useProtection } from '../battery/reads.ts'
 
 const units: Partial<Record<BatteryProtection['unit'], string>> = {
-  ...{ C: '°C', pct: '%', kohm: 'kΩ' },
+  C: '°C',
+  pct: '%',
+  kohm: 'kΩ',
 }
 
 const quantity = (value: number | null, unit: BatteryProtection['unit']) =>
   formatQuantity(value, units[unit] ?? unit, Number.isInteger(value) ? 0 : 1)
 
 const names: Partial<Record<BatteryProtection['parameter'], string>> = {
-  ...{ soc_low: 'State of charge low', soc_high: 'State of charge high' },
+  soc_low: 'State of charge low',
+  soc_high: 'State of charge high',
 }
 
 const columns: Column<BatteryProtection>[] = [

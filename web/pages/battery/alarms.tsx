@@ -83,8 +83,12 @@ function Alarm({ site_id, alarm }: { site_id: string; alarm: BatteryAlarmState }
 }
 
 const sources: Record<string, string> = {
-  ...{ bms: 'Management system', cluster: 'Cluster', pcs: 'Power conversion', ems: 'Edge agent' },
-  ...{ communication: 'Communication', fire: 'Fire alarm system' },
+  bms: 'Management system',
+  cluster: 'Cluster',
+  pcs: 'Power conversion',
+  ems: 'Edge agent',
+  communication: 'Communication',
+  fire: 'Fire alarm system',
 }
 
 function placeOf({ source, cluster_idx, pcs_idx }: BatteryAlarmState): string {

@@ -17,11 +17,19 @@ export default function DayCourse({ dashboard }: { dashboard: BatteryDashboard }
   const power = useMemo(
     (): Line[] => [
       {
-        ...{ label: 'Power', unit: 'kW', color: 'blue', stepped: true, fill: true },
+        label: 'Power',
+        unit: 'kW',
+        color: 'blue',
+        stepped: true,
+        fill: true,
         values: power_series.map(({ power_kw }) => power_kw),
       },
       {
-        ...{ label: 'Planned', unit: 'kW', color: 'gray', stepped: true, dash: true },
+        label: 'Planned',
+        unit: 'kW',
+        color: 'gray',
+        stepped: true,
+        dash: true,
         values: power_series.map(({ planned_power_kw }) => planned_power_kw),
       },
     ],
@@ -30,11 +38,16 @@ export default function DayCourse({ dashboard }: { dashboard: BatteryDashboard }
   const soc = useMemo(
     (): Line[] => [
       {
-        ...{ label: 'State of charge', unit: '%', color: 'green' },
+        label: 'State of charge',
+        unit: '%',
+        color: 'green',
         values: soc_series.map(({ soc_pct }) => soc_pct),
       },
       {
-        ...{ label: 'Planned', unit: '%', color: 'gray', dash: true },
+        label: 'Planned',
+        unit: '%',
+        color: 'gray',
+        dash: true,
         values: soc_series.map(({ planned_soc_pct }) => planned_soc_pct),
       },
     ],

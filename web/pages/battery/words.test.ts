@@ -15,8 +15,14 @@ const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 test('power that discharges is positive, and almost none is idle', () => {
   const said = [120, -120, -12_000, 0, -0, 0.4, -0.4, null].map((kw) => plain(powerWords(kw)))
   assert.deepEqual(said, [
-    ...['Discharging 120.0 kW', 'Charging 120.0 kW', 'Charging 12.00 MW'],
-    ...['Idle', 'Idle', 'Idle', 'Idle', '–'],
+    'Discharging 120.0 kW',
+    'Charging 120.0 kW',
+    'Charging 12.00 MW',
+    'Idle',
+    'Idle',
+    'Idle',
+    'Idle',
+    '–',
   ])
   assert.equal(plain(inSentence(powerWords(-5))), 'charging 5.0 kW')
 })

@@ -49,13 +49,23 @@ export const deviationReason = (reason: BatteryDeviation['reason']) =>
   reason === null ? none : (reasons[reason] ?? inWords(reason))
 
 export const statusColors: Record<string, string> = {
-  ...{ online: 'teal', standby: 'teal', fault: 'red', maintenance: 'yellow', offline: 'red' },
+  online: 'teal',
+  standby: 'teal',
+  fault: 'red',
+  maintenance: 'yellow',
+  offline: 'red',
   unknown: 'gray',
 }
 
 export const scheduleColors: Record<string, string> = {
-  ...{ proposed: 'yellow', approved: 'teal', dispatching: 'blue', completed: 'gray' },
-  ...{ rejected: 'red', superseded: 'gray', expired: 'gray', failed: 'red' },
+  proposed: 'yellow',
+  approved: 'teal',
+  dispatching: 'blue',
+  completed: 'gray',
+  rejected: 'red',
+  superseded: 'gray',
+  expired: 'gray',
+  failed: 'red',
 }
 
 const scheduleTexts: Record<string, string> = {

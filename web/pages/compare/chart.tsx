@@ -41,7 +41,10 @@ export default function CompareChart(props: Compared) {
     () =>
       drawn.map(
         ({ name, values }, nth): Line => ({
-          ...{ label: name, unit, values, digits },
+          label: name,
+          unit,
+          values,
+          digits,
           ...lineStyle(nth),
         }),
       ),
@@ -113,11 +116,15 @@ function devicesOf(
 ): Device[] {
   if (kind === 'logger') {
     return (overview?.loggers ?? []).map(({ logger_id, name, dc_capacity_kwp }) => ({
-      ...{ id: logger_id, name, dc_capacity_kwp },
+      id: logger_id,
+      name,
+      dc_capacity_kwp,
     }))
   }
   return (overview?.inverters ?? []).map(({ inverter_id, name, dc_capacity_kwp }) => ({
-    ...{ id: inverter_id, name, dc_capacity_kwp },
+    id: inverter_id,
+    name,
+    dc_capacity_kwp,
   }))
 }
 
@@ -126,12 +133,14 @@ const columnsOf = (unit: string, digits: number): Column<Drawn>[] => [
   { name: 'Device', cell: ({ name }) => name },
   ...(['lowest', 'mean', 'highest'] as const).map(
     (kind): Column<Drawn> => ({
-      ...{ name: kind[0]!.toUpperCase() + kind.slice(1), is_number: true },
+      name: kind[0]!.toUpperCase() + kind.slice(1),
+      is_number: true,
       cell: ({ values }) => formatQuantity(figuresOf(values)?.[kind], unit, digits),
     }),
   ),
   {
-    ...{ name: 'Known', is_number: true },
+    name: 'Known',
+    is_number: true,
     cell: ({ values }) => {
       const known = values.filter((value) => value !== null).length
       return `${formatNumber((known / Math.max(1, values.length)) * 100, 0)}\u00a0%`

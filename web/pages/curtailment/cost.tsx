@@ -104,7 +104,9 @@ function costOf(
       others
         .filter((row) => row.logger_id === logger_id)
         .map(({ start_at, end_at, max_power_kw }) => ({
-          ...{ start_ms: Date.parse(start_at), end_ms: Date.parse(end_at), max_power_kw },
+          start_ms: Date.parse(start_at),
+          end_ms: Date.parse(end_at),
+          max_power_kw,
         })),
     )
   })

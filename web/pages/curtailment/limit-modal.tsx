@@ -94,7 +94,10 @@ function send(site_id: string, { wish, span }: { wish: Wish; span: Span }, key: 
       ? ({ scope: 'site' } as const)
       : ({ scope: 'logger', logger_id: Number(where) } as const)
   const command = {
-    ...{ site_id, limit_mode, limit_value: Number(limit_value), ...target },
+    site_id,
+    limit_mode,
+    limit_value: Number(limit_value),
+    ...target,
     'Idempotency-Key': key,
   }
   if (begins === 'now' && duration !== 'until') {

@@ -5,9 +5,14 @@ import { keptBack, type Span } from './limits.ts'
 const at = (clock: string) => Date.parse(`2026-06-21T${clock}:00Z`)
 const span = (from: string, to: string): Span => ({ start_ms: at(from), end_ms: at(to) })
 const hourOf = (hour: number, p50_kw: number | null, price_per_mwh: number | null) => ({
-  ...{ start_at: `2026-06-21T${hour}:00:00Z`, end_at: `2026-06-21T${hour + 1}:00:00Z` },
-  ...{ p10_kw: null, p50_kw, p90_kw: null, price_per_mwh },
-  ...{ market_price_per_mwh: null, suggested_limit_kw: null },
+  start_at: `2026-06-21T${hour}:00:00Z`,
+  end_at: `2026-06-21T${hour + 1}:00:00Z`,
+  p10_kw: null,
+  p50_kw,
+  p90_kw: null,
+  price_per_mwh,
+  market_price_per_mwh: null,
+  suggested_limit_kw: null,
 })
 
 test('what another limit keeps back already is not counted', () => {

@@ -7,7 +7,10 @@ import { allowedOf, dayHoursOf, keptBack, type Plant, type Span, sumOf } from '.
 
 const hour_ms = 3_600_000
 const plant = (logger_id: number, rated_power_kw: number): Plant => ({
-  ...{ logger_id, rated_power_kw, name: `Plant ${logger_id}`, power_kw: null },
+  logger_id,
+  rated_power_kw,
+  name: `Plant ${logger_id}`,
+  power_kw: null,
 })
 
 test('a plant is shown what the server will allow it', () => {
@@ -85,9 +88,14 @@ test('the server finds all of a span in its hours, also when the clocks change',
 })
 
 const hourOf = (start_at: string, p50_kw: number | null, price_per_mwh: number | null) => ({
-  ...{ start_at, end_at: new Date(Date.parse(start_at) + hour_ms).toISOString() },
-  ...{ p10_kw: null, p50_kw, p90_kw: null, price_per_mwh },
-  ...{ market_price_per_mwh: null, suggested_limit_kw: null },
+  start_at,
+  end_at: new Date(Date.parse(start_at) + hour_ms).toISOString(),
+  p10_kw: null,
+  p50_kw,
+  p90_kw: null,
+  price_per_mwh,
+  market_price_per_mwh: null,
+  suggested_limit_kw: null,
 })
 const noon = spanOf('2026-06-21T10:30:00Z', '2026-06-21T12:00:00Z')
 
@@ -100,7 +108,8 @@ test('what is above the limit is kept back, for as long as it holds', () => {
 test('what another limit keeps back already is not counted, while it holds', () => {
   const hours = [hourOf('2026-06-21T10:00:00Z', 300, 50), hourOf('2026-06-21T11:00:00Z', 300, 50)]
   const other = (start: string, end: string, max_power_kw: number) => ({
-    ...{ ...spanOf(`2026-06-21T${start}:00Z`, `2026-06-21T${end}:00Z`), max_power_kw },
+    ...spanOf(`2026-06-21T${start}:00Z`, `2026-06-21T${end}:00Z`),
+    max_power_kw,
   })
   const kept = (...others: ReturnType<typeof other>[]) =>
     keptBack(hours, 100, noon, others).energy_kwh

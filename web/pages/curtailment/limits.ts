@@ -10,7 +10,7 @@ export interface Plant {
   power_kw: number | null
 }
 
-export interface Limit {
+interface Limit {
   limit_mode: 'percent' | 'kw'
   limit_value: number
 }
@@ -53,7 +53,7 @@ export interface Span {
   end_ms: number
 }
 
-export interface DayHours {
+interface DayHours {
   date: string
   start_hour: number
   end_hour: number
@@ -79,11 +79,11 @@ export function dayHoursOf({ start_ms, end_ms }: Span, timezone: string): DayHou
 }
 
 /** Another limit of the same plant. */
-export interface OtherLimit extends Span {
+interface OtherLimit extends Span {
   max_power_kw: number
 }
 
-export interface Kept {
+interface Kept {
   energy_kwh: number | null
   /** What that energy would have earned; below 0: it would have cost. */
   amount: number | null

@@ -16,11 +16,25 @@ import {
 const at = (min: number) => new Date(Date.UTC(2026, 5, 21, 10, min)).toISOString()
 const row = (change: Partial<CurtailmentRow>) =>
   ({
-    ...{ group_id: 'a', status: 'active', scope: 'logger', max_power_kw: 160 },
-    ...{ limit_mode: 'percent', limit_value: 40, start_at: at(0), end_at: at(30) },
-    ...{ created_at: at(0), acknowledged_at: at(1), applied_at: null, verified_at: null },
-    ...{ restore_started_at: null, restored_at: null, cancelled_at: null, completed_at: null },
-    ...{ release_requested_at: null, releasing_reason: null, closed_at: null },
+    group_id: 'a',
+    status: 'active',
+    scope: 'logger',
+    max_power_kw: 160,
+    limit_mode: 'percent',
+    limit_value: 40,
+    start_at: at(0),
+    end_at: at(30),
+    created_at: at(0),
+    acknowledged_at: at(1),
+    applied_at: null,
+    verified_at: null,
+    restore_started_at: null,
+    restored_at: null,
+    cancelled_at: null,
+    completed_at: null,
+    release_requested_at: null,
+    releasing_reason: null,
+    closed_at: null,
     ...change,
   }) as CurtailmentRow
 const steps = (change: Partial<CurtailmentRow>) =>
@@ -51,18 +65,34 @@ test('a limit is told as it was asked for', () => {
 test('the way of a row says what is still to come, and leaves out what will not', () => {
   assert.deepEqual(steps({}), ['Asked for', 'Received on site', 'Devices limited?', 'Verified?'])
   assert.deepEqual(steps({ release_requested_at: at(5), applied_at: at(2) }), [
-    ...['Asked for', 'Received on site', 'Devices limited', 'Release requested', 'Releasing?'],
+    'Asked for',
+    'Received on site',
+    'Devices limited',
+    'Release requested',
+    'Releasing?',
     'Released?',
   ])
   assert.deepEqual(steps({ status: 'releasing', applied_at: at(2) }), [
-    ...['Asked for', 'Received on site', 'Devices limited', 'Releasing?', 'Released?'],
+    'Asked for',
+    'Received on site',
+    'Devices limited',
+    'Releasing?',
+    'Released?',
   ])
   assert.deepEqual(steps({ release_requested_at: at(5), applied_at: at(2), closed_at: at(9) }), [
-    ...['Asked for', 'Received on site', 'Devices limited', 'Release requested', 'Releasing?'],
-    ...['Released?', 'Record closed'],
+    'Asked for',
+    'Received on site',
+    'Devices limited',
+    'Release requested',
+    'Releasing?',
+    'Released?',
+    'Record closed',
   ])
   assert.deepEqual(steps({ restore_started_at: at(30), restored_at: at(31) }), [
-    ...['Asked for', 'Received on site', 'Releasing', 'Released'],
+    'Asked for',
+    'Received on site',
+    'Releasing',
+    'Released',
   ])
 })
 

@@ -49,7 +49,7 @@ export function stateOf(row: CurtailmentRow): { words: string; tone: string } {
   return { words: statusWords[status], tone: statusTones[status] }
 }
 
-export interface Step {
+interface Step {
   label: string
   at: string | null
 }

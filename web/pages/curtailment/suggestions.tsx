@@ -96,7 +96,9 @@ function PriceWindow(props: PriceWindowProps) {
   const { start_at, end_at, expected_saving_amount, expected_curtailed_energy_kwh } = window
   const take = () =>
     onTake({
-      ...{ where: String(logger_id), limit_mode: 'percent', duration: 'until' },
+      where: String(logger_id),
+      limit_mode: 'percent',
+      duration: 'until',
       limit_value: window.suggested_limit_pct,
       begins: Date.parse(start_at) <= now_ms ? 'now' : 'later',
       start: clockAt(Date.parse(start_at), timezone),

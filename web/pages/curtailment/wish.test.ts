@@ -6,7 +6,8 @@ const berlin = 'Europe/Berlin'
 const now_ms = Date.parse('2026-10-24T10:00:00Z')
 const hours = 3_600_000
 const wish = (change: Partial<Wish>): Wish => ({
-  ...{ ...emptyWish('2026-10-24T12:00'), limit_value: 60 },
+  ...emptyWish('2026-10-24T12:00'),
+  limit_value: 60,
   ...change,
 })
 const faults = (change: Partial<Wish>) => Object.keys(faultsOf(wish(change), berlin, now_ms))

@@ -15,7 +15,7 @@ export interface Wish {
   end: string
 }
 
-export const open_days = 7
+const open_days = 7
 
 export const durations = [
   ...[15, 30, 45].map((min) => ({ value: String(min), label: `${min} minutes` })),
@@ -26,8 +26,13 @@ export const durations = [
 ]
 
 export const emptyWish = (now_clock: string): Wish => ({
-  ...{ where: 'site', limit_mode: 'percent', limit_value: '', begins: 'now' },
-  ...{ start: now_clock, duration: '60', end: '' },
+  where: 'site',
+  limit_mode: 'percent',
+  limit_value: '',
+  begins: 'now',
+  start: now_clock,
+  duration: '60',
+  end: '',
 })
 
 /** From when until when; null: it is not said yet, or makes no sense. */

@@ -35,7 +35,10 @@ export function EditDefect({ site_id, defect, onClose }: EditDefectProps) {
     onClose()
   }
   const { run, is_pending, error, differences } = useSeenWrite({
-    ...{ ...defectSubject(site_id, seen), onConflict: setSeen, onDone, done: 'Saved' },
+    ...defectSubject(site_id, seen),
+    onConflict: setSeen,
+    onDone,
+    done: 'Saved',
     write: (values: DefectValues, condition: Condition) => {
       const before = bodyOf(form.getInitialValues(), timezone)
       const changes = changedFields(before, bodyOf(values, timezone))

@@ -27,16 +27,32 @@ export interface DefectValues {
 }
 
 export const noValues: DefectValues = {
-  ...{ title: '', severity: 'medium', type: null, description: '' },
-  ...{ logger_id: null, inverter_id: null, string_index: '', module_position: '' },
-  ...{ detection_method: null, detected_at: '', temperature_delta_k: '' },
-  ...{ affected_module_count: '', affected_power_kw: '', estimated_loss_kwh_year: '' },
-  ...{ estimated_loss_amount_year: '', warranty_claim: false, warranty_reference: '' },
-  ...{ safety_relevant: false, assigned_to: '', resolution: '' },
+  title: '',
+  severity: 'medium',
+  type: null,
+  description: '',
+  logger_id: null,
+  inverter_id: null,
+  string_index: '',
+  module_position: '',
+  detection_method: null,
+  detected_at: '',
+  temperature_delta_k: '',
+  affected_module_count: '',
+  affected_power_kw: '',
+  estimated_loss_kwh_year: '',
+  estimated_loss_amount_year: '',
+  warranty_claim: false,
+  warranty_reference: '',
+  safety_relevant: false,
+  assigned_to: '',
+  resolution: '',
 }
 
 export const valuesOf = (defect: Defect, timezone: string): DefectValues => ({
-  ...{ title: defect.title, severity: defect.severity, type: defect.type },
+  title: defect.title,
+  severity: defect.severity,
+  type: defect.type,
   description: defect.description ?? '',
   logger_id: idText(defect.logger_id),
   inverter_id: idText(defect.inverter_id),
@@ -60,7 +76,9 @@ export const valuesOf = (defect: Defect, timezone: string): DefectValues => ({
 export function bodyOf(values: DefectValues, timezone: string) {
   const at_ms = values.detected_at === '' ? null : instantOf(values.detected_at, timezone)
   return {
-    ...{ title: values.title.trim(), severity: values.severity, type: values.type },
+    title: values.title.trim(),
+    severity: values.severity,
+    type: values.type,
     description: textOf(values.description),
     logger_id: idOf(values.logger_id),
     inverter_id: idOf(values.inverter_id),

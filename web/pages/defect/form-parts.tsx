@@ -8,7 +8,7 @@ import { choices, inWords } from '../../ui/words.ts'
 import type { DefectValues } from './fields.ts'
 import { defectTypes, methods, severities } from './states.ts'
 
-export type DefectForm = UseFormReturnType<DefectValues>
+type DefectForm = UseFormReturnType<DefectValues>
 
 interface PartProps {
   site_id: string

@@ -16,7 +16,10 @@ export function DefectSteps({ site_id, defect }: { site_id: string; defect: Defe
   const { defect_id, status, resolution: given } = defect
   const write = (to: DefectState, note: string, condition: Condition) =>
     heliograph.defectChange({
-      ...{ site_id, defect_id, status: to, ...condition },
+      site_id,
+      defect_id,
+      status: to,
+      ...condition,
       ...(note && { resolution: note }),
     })
   const steps = nextStates[status].map((to) => {

@@ -75,7 +75,9 @@ export function MoneyByHour({ hours, timezone, currency }: MoneyByHourProps) {
       columns: [
         { name: 'Net', values: groups.map(({ net_amount }) => net_amount) },
         {
-          ...{ name: 'Market price', as: 'steps' as const, is_second: true as const },
+          name: 'Market price',
+          as: 'steps' as const,
+          is_second: true as const,
           values: groups.map(({ name }) => prices.get(name) ?? null),
         },
       ],

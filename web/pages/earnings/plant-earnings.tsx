@@ -6,8 +6,16 @@ import { Empty } from '../../ui/states.tsx'
 import { unknownWords } from './reads.ts'
 
 const head = [
-  ...['Plant', 'Sold', 'Gross', 'Fees', 'Net', 'Price earned', 'Market', 'Capture rate'],
-  ...['At negative prices', 'Lost to curtailment'],
+  'Plant',
+  'Sold',
+  'Gross',
+  'Fees',
+  'Net',
+  'Price earned',
+  'Market',
+  'Capture rate',
+  'At negative prices',
+  'Lost to curtailment',
 ]
 
 export function PlantEarnings({ summary }: { summary: EarningsSummary }) {

@@ -4,8 +4,15 @@ import { formatEnergy, formatQuantity } from '../../ui/format.ts'
 import { RowTable } from '../../ui/row-table.tsx'
 
 const head = [
-  ...['Plant', 'Energy', 'Expected', 'Of expected', 'Yield', 'Performance ratio'],
-  ...['Availability', 'Curtailed', 'Measured'],
+  'Plant',
+  'Energy',
+  'Expected',
+  'Of expected',
+  'Yield',
+  'Performance ratio',
+  'Availability',
+  'Curtailed',
+  'Measured',
 ]
 
 const reasons = {

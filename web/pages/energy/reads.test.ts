@@ -33,10 +33,13 @@ function answering(t: test.TestContext, plants: Record<number, Hour>): void {
     const hoursOf = (hour: Hour) =>
       Array.from({ length: count }, (_, nth) => ({
         start_at: new Date(first_ms + nth * hour_ms).toISOString(),
-        ...{ expected_energy_kwh: null, curtailed_energy_kwh: -0, ...hour },
+        expected_energy_kwh: null,
+        curtailed_energy_kwh: -0,
+        ...hour,
       }))
     const data = Object.entries(plants).map(([logger_id, hour]) => ({
-      ...{ logger_id: Number(logger_id), hours: hoursOf(hour) },
+      logger_id: Number(logger_id),
+      hours: hoursOf(hour),
     }))
     return Response.json({ data, meta: { count: data.length } })
   }
@@ -46,8 +49,11 @@ const whole = { energy_kwh: 1, is_partial: false }
 const read = (kind: 'day' | 'month' | 'year', date: string, timezone = 'Europe/Berlin') =>
   readBuckets(
     {
-      ...{ site_id: 'north', period: periodOf(kind, date), timezone },
-      ...{ today: '2026-12-31', plant_count: 400 },
+      site_id: 'north',
+      period: periodOf(kind, date),
+      timezone,
+      today: '2026-12-31',
+      plant_count: 400,
     },
     new AbortController().signal,
   )

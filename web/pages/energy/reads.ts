@@ -30,7 +30,11 @@ interface Asked {
 }
 
 const emptyBucket = (key: string): Bucket => ({
-  ...{ key, by_logger: new Map(), expected_kwh: null, curtailed_kwh: null, is_partial: false },
+  key,
+  by_logger: new Map(),
+  expected_kwh: null,
+  curtailed_kwh: null,
+  is_partial: false,
 })
 
 function keysOf({ period, timezone, today }: Asked): string[] {
@@ -128,6 +132,7 @@ export function labelOf(key: string, { period, timezone }: Pick<Asked, 'period' 
   if (period.kind === 'day') return clockAt(Date.parse(key), timezone).slice(11)
   if (period.kind === 'month') return String(Number(key.slice(8)))
   return new Date(`${key}-01T00:00:00Z`).toLocaleDateString('en-GB', {
-    ...{ month: 'short', timeZone: 'UTC' },
+    month: 'short',
+    timeZone: 'UTC',
   })
 }

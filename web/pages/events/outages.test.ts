@@ -10,8 +10,13 @@ function gap(source_id: string, from: string, to: string | null, more: Partial<G
   const end_at = to && at(to)
   const duration_s = to ? (Date.parse(at(to)) - Date.parse(at(from))) / 1000 : 60
   return {
-    ...{ gap_id: ids, source_type: 'inverter', source_id, cause: 'communication' },
-    ...{ start_at: at(from), end_at, duration_s },
+    gap_id: ids,
+    source_type: 'inverter',
+    source_id,
+    cause: 'communication',
+    start_at: at(from),
+    end_at,
+    duration_s,
     ...more,
   } as Gap
 }

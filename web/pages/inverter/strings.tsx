@@ -71,24 +71,29 @@ function useColumns(site_id: string, inverter_id: number, now: readonly Now[]): 
     now.filter((one) => stringOf(one.string_index)?.orientation === stringOf(index)?.orientation)
   return [
     {
-      ...{ name: 'MPPT', is_number: true },
+      name: 'MPPT',
+      is_number: true,
       cell: ({ string_index }) => stringOf(string_index)?.mppt_index ?? none,
     },
     { name: 'State', cell: ({ status }) => <StringState status={status} /> },
     {
-      ...{ name: 'Current', is_number: true },
+      name: 'Current',
+      is_number: true,
       cell: ({ current_a }) => formatQuantity(current_a, 'A', 2),
     },
     {
-      ...{ name: 'Beside its peers', is_number: true },
+      name: 'Beside its peers',
+      is_number: true,
       cell: (own) => deviation(own, peers(own.string_index)),
     },
     {
-      ...{ name: 'Voltage', is_number: true },
+      name: 'Voltage',
+      is_number: true,
       cell: ({ voltage_v }) => formatQuantity(voltage_v, 'V', 0),
     },
     {
-      ...{ name: 'Power', is_number: true },
+      name: 'Power',
+      is_number: true,
       cell: ({ power_kw }) => formatQuantity(power_kw, 'kW', 2),
     },
     {
@@ -99,7 +104,8 @@ function useColumns(site_id: string, inverter_id: number, now: readonly Now[]): 
       },
     },
     {
-      ...{ name: 'Power in 7 days', is_number: true },
+      name: 'Power in 7 days',
+      is_number: true,
       cell: ({ string_index }) => signed(weekOf(string_index)?.deviation_pct),
     },
     {

@@ -14,8 +14,11 @@ const statusWords = {
   missing: 'missing',
 } as const
 const tones = {
-  ...{ published: 'teal', partial: 'teal', incomplete: 'orange' },
-  ...{ not_yet_published: 'gray', missing: 'red' },
+  published: 'teal',
+  partial: 'teal',
+  incomplete: 'orange',
+  not_yet_published: 'gray',
+  missing: 'red',
 } as const
 
 const spreadWords = {
@@ -25,7 +28,14 @@ const spreadWords = {
 } as const
 
 const head = [
-  ...['Market', 'Prices', 'Base', 'Peak', 'Lowest', 'Highest', 'Negative', 'By the sun'],
+  'Market',
+  'Prices',
+  'Base',
+  'Peak',
+  'Lowest',
+  'Highest',
+  'Negative',
+  'By the sun',
   'To the home market',
 ]
 

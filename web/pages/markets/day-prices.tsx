@@ -153,7 +153,10 @@ function PriceChart({ prices, currency, timezone }: PriceChartProps) {
       ],
       lines: [
         {
-          ...{ label: 'Day-ahead', unit: `${currency}/MWh`, color: 'blue' as const, digits: 2 },
+          label: 'Day-ahead',
+          unit: `${currency}/MWh`,
+          color: 'blue' as const,
+          digits: 2,
           stepped: true as const,
           values: [...values, ...(last ? [last.price_per_mwh] : [])],
         },

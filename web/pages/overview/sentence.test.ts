@@ -5,7 +5,9 @@ import { keptBackWords, sentence, shareOf } from './sentence.ts'
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 
 const noon = {
-  ...{ ac_power_kw: 300, available_power_kw: 400, curtailed_power_kw: 100 },
+  ac_power_kw: 300,
+  available_power_kw: 400,
+  curtailed_power_kw: 100,
   is_daylight: true,
 }
 

@@ -24,7 +24,8 @@ export function LastWeek({ steps, timezone }: LastWeekProps) {
         p50: steps.map(({ p50_kwh }) => p50_kwh),
         p90: steps.map(({ p90_kwh }) => p90_kwh),
         lines: [{ name: 'Could deliver', values: steps.map((step) => step.actual_available_kwh) }],
-        ...{ unit: 'kWh', by_day: true },
+        unit: 'kWh',
+        by_day: true,
       }),
     [steps, timezone],
   )

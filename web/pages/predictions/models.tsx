@@ -21,8 +21,14 @@ const leads = [
 ]
 
 const head = [
-  ...['Of', 'State', 'Mean error', 'Leaning', 'Within the band', 'Better than the day before'],
-  ...['Steps', 'Trained'],
+  'Of',
+  'State',
+  'Mean error',
+  'Leaning',
+  'Within the band',
+  'Better than the day before',
+  'Steps',
+  'Trained',
 ]
 
 interface ModelsProps {

@@ -25,7 +25,9 @@ export function PriceForecast({ prices, timezone }: PriceForecastProps) {
         p50: prices.map((price) => price.p50_price_per_mwh),
         p90: prices.map((price) => price.p90_price_per_mwh),
         lines: [{ name: 'Published', values: prices.map((price) => price.actual_price_per_mwh) }],
-        ...{ unit: `${prices[0]?.currency ?? ''}/MWh`, digits: 2, stepped: true },
+        unit: `${prices[0]?.currency ?? ''}/MWh`,
+        digits: 2,
+        stepped: true,
       }),
     [prices, timezone],
   )

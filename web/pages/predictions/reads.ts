@@ -8,7 +8,7 @@ const iso = (ms: number) => new Date(ms).toISOString()
 const windowOf = ({ start_ms, end_ms }: Span) => ({ start: iso(start_ms), end: iso(end_ms) })
 const minute_ms = 60_000
 
-export interface Forecasts {
+interface Forecasts {
   /** Of the site, by UTC day. */
   site: Forecast[]
   plants: Forecast[]

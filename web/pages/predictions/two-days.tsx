@@ -173,13 +173,15 @@ function PowerChart({ points, production, timezone, now_ms }: PowerChartProps) {
         ...(is_limited
           ? [
               {
-                ...{ name: 'Expected with limits', dashed: true as const },
+                name: 'Expected with limits',
+                dashed: true as const,
                 values: points.map(({ limited_p50_kw }) => limited_p50_kw),
               },
             ]
           : []),
       ],
-      ...{ unit: 'kW', now: now < 0 ? null : now },
+      unit: 'kW',
+      now: now < 0 ? null : now,
     })
   }, [points, production, timezone, now])
   if (points.length === 0) return <Empty title="There is no forecast of these days" />

@@ -5,9 +5,18 @@ import { bodyOf, newValues, rules, valuesOf, whenText } from './schedule.ts'
 
 const subscription = (change: Partial<ReportSubscription>) =>
   ({
-    ...{ name: 'Month', enabled: true, frequency: 'monthly', day_of_week: null, day_of_month: 1 },
-    ...{ time_of_day: '06:00', timezone: 'Europe/Berlin', period: 'previous_month' },
-    ...{ format: 'pdf', recipients: ['owner@example.com'], logger_ids: null, parameters: {} },
+    name: 'Month',
+    enabled: true,
+    frequency: 'monthly',
+    day_of_week: null,
+    day_of_month: 1,
+    time_of_day: '06:00',
+    timezone: 'Europe/Berlin',
+    period: 'previous_month',
+    format: 'pdf',
+    recipients: ['owner@example.com'],
+    logger_ids: null,
+    parameters: {},
     ...change,
   }) as ReportSubscription
 const when = (change: Partial<ReportSubscription>) => whenText(subscription(change))
@@ -50,7 +59,7 @@ test('a new one is about all plants, in a form that the report has', () => {
   const body = bodyOf(newValues(template, 'Europe/Berlin', 'ada@example.com'))
   assert.deepEqual(
     [body.format, body.logger_ids, body.recipients],
-    [...['xlsx', null, ['ada@example.com']]],
+    ['xlsx', null, ['ada@example.com']],
   )
 })
 

@@ -3,7 +3,13 @@ import type { ReportSubscription, ReportTemplate } from '@heliograph/sdk'
 import { inWords } from '../../ui/words.ts'
 
 export const weekdays = [
-  ...['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],
+  'Monday',
+  'Tuesday',
+  'Wednesday',
+  'Thursday',
+  'Friday',
+  'Saturday',
+  'Sunday',
 ].map((label, nth) => ({ value: String(nth + 1), label }))
 
 export const monthDays = [
@@ -50,17 +56,31 @@ export function newValues(
   email: string,
 ): SubscriptionValues {
   return {
-    ...{ name: template.name, enabled: true, frequency: 'monthly' },
-    ...{ day_of_week: '1', day_of_month: '1', time_of_day: '06:00', timezone },
-    ...{ period: 'previous_month', format: template.formats[0] ?? 'pdf' },
-    ...{ recipients: [email], logger_ids: [], parameters: {} },
+    name: template.name,
+    enabled: true,
+    frequency: 'monthly',
+    day_of_week: '1',
+    day_of_month: '1',
+    time_of_day: '06:00',
+    timezone,
+    period: 'previous_month',
+    format: template.formats[0] ?? 'pdf',
+    recipients: [email],
+    logger_ids: [],
+    parameters: {},
   }
 }
 
 export function valuesOf(one: ReportSubscription): SubscriptionValues {
   const { name, enabled, frequency, time_of_day, timezone, period, format } = one
   return {
-    ...{ name, enabled, frequency, time_of_day, timezone, period, format },
+    name,
+    enabled,
+    frequency,
+    time_of_day,
+    timezone,
+    period,
+    format,
     day_of_week: String(one.day_of_week ?? 1),
     day_of_month: String(one.day_of_month ?? 1),
     recipients: one.recipients,

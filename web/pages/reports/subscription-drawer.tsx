@@ -182,11 +182,7 @@ function Fields({ site_id, template, form }: FieldsProps) {
 }
 
 type FormRules = FormRulesRecord<SubscriptionValues>
-export type SubscriptionFormed = UseFormReturnType<
-  SubscriptionValues,
-  SubscriptionValues,
-  FormRules
->
+type SubscriptionFormed = UseFormReturnType<SubscriptionValues, SubscriptionValues, FormRules>
 
 function When({ form }: { form: SubscriptionFormed }) {
   const { frequency } = form.values

@@ -172,7 +172,7 @@ function Told({ one, name }: Pick<SubscriptionProps, 'one' | 'name'>) {
 }
 
 /** What becomes of a file besides its download. */
-export function mailedWords(recipients: readonly string[], mail_is_sent: boolean): string {
+function mailedWords(recipients: readonly string[], mail_is_sent: boolean): string {
   if (recipients.length === 0) return 'Not mailed'
   const addresses = recipients.join(', ')
   return mail_is_sent

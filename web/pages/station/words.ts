@@ -24,7 +24,8 @@ const switched: Partial<Record<string, string>> = { door: '1 is open', relay: '1
 /** What can be drawn of it: its channels, in their order. */
 export const nodeQuantities = ({ channels }: SensorNode): readonly Quantity[] =>
   channels.map(({ label, unit, kind }, nth) => ({
-    ...{ name: `channel_values:${nth}`, label },
+    name: `channel_values:${nth}`,
+    label,
     unit: unit ?? switched[kind] ?? '',
     digits: unit === null ? 0 : 1,
   }))

@@ -45,7 +45,9 @@ export function sizeOf({ rows, columns }: Grid, width: number): Size {
   const cell_width = Math.max(24, Math.min(64, Math.floor(room / Math.max(1, columns.length))))
   const cell_height = rows.length > 40 ? 14 : 26
   return {
-    ...{ cell_width, cell_height, names_px },
+    cell_width,
+    cell_height,
+    names_px,
     width: names_px + columns.length * cell_width,
     height: head_px + rows.length * cell_height + 16,
   }
@@ -64,7 +66,7 @@ export function cellAt(
   return row < rows.length && column < columns.length ? { row, column } : null
 }
 
-export interface Drawing {
+interface Drawing {
   grid: Grid
   size: Size
   place: Place | null

@@ -12,7 +12,7 @@ export const statuses = [
   'no_data',
 ] as const satisfies readonly Status[]
 
-export interface Look {
+interface Look {
   fill: string
   ink: string
   sign: string

@@ -5,9 +5,16 @@ import { open_circuit, reasonOf } from './reason.ts'
 
 const reason = (change: Partial<StringHealth>) =>
   reasonOf({
-    ...{ status: 'healthy', excluded_reason: null, deviation_pct: null, compared_with: 'peers' },
-    ...{ suspected_cause: null, confidence_pct: null, affected_by_string_index: null },
-    ...{ below_since_date: null, step_loss_pct: null, step_loss_since_date: null },
+    status: 'healthy',
+    excluded_reason: null,
+    deviation_pct: null,
+    compared_with: 'peers',
+    suspected_cause: null,
+    confidence_pct: null,
+    affected_by_string_index: null,
+    below_since_date: null,
+    step_loss_pct: null,
+    step_loss_since_date: null,
     ...change,
   } as StringHealth)
 
@@ -31,9 +38,14 @@ test('the verdict says how far it is off, in which direction and beside what', (
 
 test('everything that is known of it is one sentence', () => {
   const text = reason({
-    ...{ status: 'critical', deviation_pct: -22, suspected_cause: 'shading', confidence_pct: 71.6 },
-    ...{ affected_by_string_index: 0, below_since_date: '2026-06-01' },
-    ...{ step_loss_pct: 12, step_loss_since_date: '2026-06-03' },
+    status: 'critical',
+    deviation_pct: -22,
+    suspected_cause: 'shading',
+    confidence_pct: 71.6,
+    affected_by_string_index: 0,
+    below_since_date: '2026-06-01',
+    step_loss_pct: 12,
+    step_loss_since_date: '2026-06-03',
   })
   assert.equal(
     text,

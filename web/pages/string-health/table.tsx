@@ -15,7 +15,12 @@ import { reasonOf } from './reason.ts'
 const limit = 25
 
 const ranks: Record<string, number> = {
-  ...{ dead: 0, critical: 1, underperforming: 2, watch: 3, healthy: 4, no_data: 5 },
+  dead: 0,
+  critical: 1,
+  underperforming: 2,
+  watch: 3,
+  healthy: 4,
+  no_data: 5,
 }
 
 const worstFirst = (a: StringHealth, b: StringHealth) =>
@@ -26,7 +31,8 @@ const worstFirst = (a: StringHealth, b: StringHealth) =>
 const columns: readonly Column<StringHealth>[] = [
   { name: 'Verdict', cell: ({ status }) => <StringHealthBadge status={status} /> },
   {
-    ...{ name: 'Lost', is_number: true },
+    name: 'Lost',
+    is_number: true,
     cell: ({ estimated_loss_kwh }) => formatEnergy(estimated_loss_kwh),
   },
   { name: 'Why', wraps: true, cell: (string) => reasonOf(string) },

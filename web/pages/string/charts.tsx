@@ -12,7 +12,7 @@ export interface StringChartsProps {
   timezone: string
 }
 
-export interface StringValues {
+interface StringValues {
   power: Values
   current: Values
   voltage: Values
@@ -43,7 +43,9 @@ export function StringCharts({
         const drawn = aligned(series.map((values) => ({ at_ms, values: values[kind] })))
         const lines: Line[] = drawn.columns.map((values, nth) => ({
           label: nth === 0 ? label : 'Expected by the sun',
-          ...{ unit, digits, values },
+          unit,
+          digits,
+          values,
           ...(nth === 0
             ? ({ color: 'blue' } as const)
             : ({ color: 'orange', dash: true } as const)),

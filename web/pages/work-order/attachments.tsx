@@ -43,8 +43,13 @@ export function Attachments({ site_id, order }: AttachmentsProps) {
 }
 
 const types: Record<string, string> = {
-  ...{ jpg: 'image/jpeg', jpeg: 'image/jpeg', png: 'image/png', heic: 'image/heic' },
-  ...{ pdf: 'application/pdf', csv: 'text/csv', txt: 'text/plain' },
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  png: 'image/png',
+  heic: 'image/heic',
+  pdf: 'application/pdf',
+  csv: 'text/csv',
+  txt: 'text/plain',
 }
 
 /** By the name of the file: nothing is fetched to look. */
@@ -62,7 +67,8 @@ function AddAttachment({ site_id, order }: AttachmentsProps) {
   const draft = useFormDraft('attachment', form)
   const { run, is_pending, error, differences } = useSeenWrite({
     ...orderSubject(site_id, order),
-    ...{ done: 'The attachment is added', onDone: draft.discard },
+    done: 'The attachment is added',
+    onDone: draft.discard,
     write: (added: GivenAttachment, condition: Condition) => {
       // All of them are sent: who leaves one out removes it.
       const kept = order.attachments.map(({ uploaded_at: _, ...one }) => one)

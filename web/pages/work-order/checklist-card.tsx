@@ -78,7 +78,8 @@ function Answer({ site_id, order, item }: ChecklistCardProps) {
   const is_typed = Object.keys(typed).length > 0
   // An item is changed as it was seen, whatever happened meanwhile to the rest of the order.
   const { run, is_pending, error, differences } = useSeenWrite({
-    ...{ ...orderSubject(site_id, order), changes: [['work-orders', site_id]] },
+    ...orderSubject(site_id, order),
+    changes: [['work-orders', site_id]],
     part: ({ checklist }) => checklist.find(({ item_id }) => item_id === item.item_id) ?? {},
     write: (change: ChecklistItemChange, condition: Condition) => {
       const named = { site_id, wo_id: order.wo_id, item_id: item.item_id }

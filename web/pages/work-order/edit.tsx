@@ -34,7 +34,10 @@ export function EditOrder({ site_id, order, onClose }: EditOrderProps) {
     onClose()
   }
   const { run, is_pending, error, differences } = useSeenWrite({
-    ...{ ...orderSubject(site_id, seen), onConflict: setSeen, onDone, done: 'Saved' },
+    ...orderSubject(site_id, seen),
+    onConflict: setSeen,
+    onDone,
+    done: 'Saved',
     write: (values: OrderValues, condition: Condition) => {
       const before = bodyOf(form.getInitialValues(), timezone)
       const changes = changedFields(before, bodyOf(values, timezone))

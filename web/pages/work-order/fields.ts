@@ -28,12 +28,28 @@ export interface OrderValues {
 }
 
 export const noValues: OrderValues = {
-  ...{ title: '', description: '', type: 'corrective', priority: 'normal' },
-  ...{ logger_id: null, inverter_id: null, string_index: '' },
-  ...{ assigned_to: '', team: '', contractor: '' },
-  ...{ scheduled_start_at: '', scheduled_end_at: '', due_at: '' },
-  ...{ loto_required: false, safety_permit_no: '', labour_h: '', travel_km: '', cost_amount: '' },
-  ...{ downtime_min: '', lost_energy_kwh: '', root_cause: '', resolution: '' },
+  title: '',
+  description: '',
+  type: 'corrective',
+  priority: 'normal',
+  logger_id: null,
+  inverter_id: null,
+  string_index: '',
+  assigned_to: '',
+  team: '',
+  contractor: '',
+  scheduled_start_at: '',
+  scheduled_end_at: '',
+  due_at: '',
+  loto_required: false,
+  safety_permit_no: '',
+  labour_h: '',
+  travel_km: '',
+  cost_amount: '',
+  downtime_min: '',
+  lost_energy_kwh: '',
+  root_cause: '',
+  resolution: '',
 }
 
 export const idText = (id: number | null) => (id === null ? null : String(id))
@@ -41,8 +57,10 @@ export const idText = (id: number | null) => (id === null ? null : String(id))
 export function valuesOf(order: WorkOrder, timezone: string): OrderValues {
   const clock = (at: string | null) => (at === null ? '' : clockAt(Date.parse(at), timezone))
   return {
-    ...{ title: order.title, description: order.description },
-    ...{ type: order.type, priority: order.priority },
+    title: order.title,
+    description: order.description,
+    type: order.type,
+    priority: order.priority,
     logger_id: idText(order.logger_id),
     inverter_id: idText(order.inverter_id),
     string_index: order.string_index ?? '',
@@ -75,8 +93,11 @@ export function bodyOf(values: OrderValues, timezone: string) {
     return at_ms === null ? null : new Date(at_ms).toISOString()
   }
   return {
-    ...{ title: values.title.trim(), description: values.description },
-    ...{ type: values.type, priority: values.priority, loto_required: values.loto_required },
+    title: values.title.trim(),
+    description: values.description,
+    type: values.type,
+    priority: values.priority,
+    loto_required: values.loto_required,
     logger_id: idOf(values.logger_id),
     inverter_id: idOf(values.inverter_id),
     string_index: numberOf(values.string_index),

@@ -7,10 +7,21 @@ import { changeOf, type Draft, draftOf, limitsText, whyNot } from './item-draft.
 
 const item = (change: Partial<ChecklistItem>) =>
   ({
-    ...{ type: 'measurement', required: true, status: 'pending', unit: 'V', code: null },
-    ...{ min_value: null, max_value: null, value_number: null, value_text: null, value_bool: null },
-    ...{ note: null, photo_ids: [], instrument: null, instrument_serial: null },
-    ...{ calibration_due_date: null },
+    type: 'measurement',
+    required: true,
+    status: 'pending',
+    unit: 'V',
+    code: null,
+    min_value: null,
+    max_value: null,
+    value_number: null,
+    value_text: null,
+    value_bool: null,
+    note: null,
+    photo_ids: [],
+    instrument: null,
+    instrument_serial: null,
+    calibration_due_date: null,
     ...change,
   }) as ChecklistItem
 const draft = (of: ChecklistItem, change: Partial<Draft> = {}): Draft => ({
@@ -34,7 +45,11 @@ test('what the page lets pass, the server takes, and the other way round', () =>
   const number = fc.constantFrom(null, -1, 0, 0.5, 1, 2)
   const text = fc.constantFrom('', ' ', 'yes')
   const typed = fc.record({
-    ...{ value_number: number, min_value: number, max_value: number, value_text: text, note: text },
+    value_number: number,
+    min_value: number,
+    max_value: number,
+    value_text: text,
+    note: text,
     photo_ids: fc.constantFrom<number[]>([], [4]),
     calibration_due_date: fc.constantFrom('', '2020-01-01', '2999-12-31'),
   })
@@ -48,10 +63,13 @@ test('what the page lets pass, the server takes, and the other way round', () =>
       verdict,
       (type, required, all, status) => {
         const own = {
-          ...{ note: all.note, photo_ids: type === 'photo' ? all.photo_ids : [] },
+          note: all.note,
+          photo_ids: type === 'photo' ? all.photo_ids : [],
           ...(type === 'measurement' && {
-            ...{ value_number: all.value_number, min_value: all.min_value },
-            ...{ max_value: all.max_value, calibration_due_date: all.calibration_due_date },
+            value_number: all.value_number,
+            min_value: all.min_value,
+            max_value: all.max_value,
+            calibration_due_date: all.calibration_due_date,
           }),
           ...((type === 'text' || type === 'signature') && { value_text: all.value_text }),
         }
@@ -71,7 +89,9 @@ test('only what was typed is sent, with the verdict where it is another', () => 
   const seen = item({ value_number: 5, note: 'old', status: 'passed' })
   assert.deepEqual(changeOf(seen, draft(seen), 'passed'), {})
   assert.deepEqual(changeOf(seen, draft(seen, { value_number: null, note: '' }), 'failed'), {
-    ...{ value_number: null, note: null, status: 'failed' },
+    value_number: null,
+    note: null,
+    status: 'failed',
   })
   const question = item({ type: 'pass_fail' })
   const said = (verdict: ChecklistItem['status']) => changeOf(question, draft(question), verdict)

@@ -85,5 +85,8 @@ export function changeOf(item: ChecklistItem, draft: Draft, verdict: Verdict): C
 }
 
 const answers: Record<Verdict, boolean | null> = {
-  ...{ passed: true, failed: false, not_applicable: null, pending: null },
+  passed: true,
+  failed: false,
+  not_applicable: null,
+  pending: null,
 }

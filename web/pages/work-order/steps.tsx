@@ -28,7 +28,9 @@ export function Steps({ site_id, order }: { site_id: string; order: WholeWorkOrd
     return heliograph.workOrderChange({ ...named, status: to, ...cancel_reason })
   }
   const steps = nextStates[status].map((to) => ({
-    ...{ to, name: stepName(status, to), ask: asks[to] },
+    to,
+    name: stepName(status, to),
+    ask: asks[to],
     is_blocked: to === 'completed' && missing.length > 0,
   }))
   return (

@@ -38,7 +38,8 @@ export function useOrigin(site_id: string, alert_ids: number[], defect_ids: numb
     is_known:
       (alert_ids.length === 0 || alerts.data !== undefined) &&
       (defect_ids.length === 0 || defects.data !== undefined),
-    ...{ alert_ids, defect_ids },
+    alert_ids,
+    defect_ids,
     about: [
       ...(alerts.data ?? []).map(({ alert_id, title, message }) => ({
         text: `${title}: ${message}`,
@@ -54,8 +55,13 @@ export function useOrigin(site_id: string, alert_ids: number[], defect_ids: numb
 }
 
 const priorities: Record<string, OrderValues['priority']> = {
-  ...{ critical: 'urgent', major: 'high', high: 'high', warning: 'normal', medium: 'normal' },
-  ...{ info: 'low', low: 'low' },
+  critical: 'urgent',
+  major: 'high',
+  high: 'high',
+  warning: 'normal',
+  medium: 'normal',
+  info: 'low',
+  low: 'low',
 }
 const order = ['urgent', 'high', 'normal', 'low'] as const
 

@@ -82,7 +82,9 @@ test('it is asked as its terms want it, and told when nothing is new', async (t)
   assert.deepEqual(first.expires_at, new Date('2026-06-21T10:51:00Z'))
   const { last_modified } = first
   assert.deepEqual(await source.forecast(place, { ...asked, last_modified }), {
-    ...{ forecast: null, last_modified, expires_at: first.expires_at },
+    forecast: null,
+    last_modified,
+    expires_at: first.expires_at,
   })
 })
 

@@ -34,7 +34,7 @@ const apart_ms_max = 6 * hour_ms
 const ahead_ms_max = 96 * hour_ms
 
 /** The weather at an instant. */
-export interface Instant {
+interface Instant {
   time_ms: number
   temperature_c: number | null
   wind_speed_m_s: number | null
@@ -97,7 +97,7 @@ interface Document {
 }
 
 /** @throws {SourceError} where it is no forecast */
-export function instantsOf(body: unknown): { issued_at: Date | null; instants: Instant[] } {
+function instantsOf(body: unknown): { issued_at: Date | null; instants: Instant[] } {
   const { meta, timeseries } = (body as Document | null)?.properties ?? {}
   if (!Array.isArray(timeseries)) throw new SourceError(`${by}: an answer without 'timeseries'`)
   const issued_ms = typeof meta?.updated_at === 'string' ? Date.parse(meta.updated_at) : Number.NaN
@@ -119,11 +119,7 @@ export function instantsOf(body: unknown): { issued_at: Date | null; instants: I
 }
 
 /** Whole hours from the present one on, as far as instants follow each other closely enough. */
-export function stepsOf(
-  place: Place,
-  instants: readonly Instant[],
-  now_ms: number,
-): ForecastStep[] {
+function stepsOf(place: Place, instants: readonly Instant[], now_ms: number): ForecastStep[] {
   const first = instants[0]
   if (!first) throw new SourceError(`${by}: an answer without instants`)
   const from_ms = Math.max(
@@ -159,7 +155,8 @@ function stepBetween(place: Place, begin: Instant, end: Instant): ForecastStep {
     wind_speed_m_s: mean('wind_speed_m_s'),
     cloud_cover_pct,
     relative_humidity_pct: mean('relative_humidity_pct'),
-    ...{ ghi_p10_w_m2: null, ghi_p90_w_m2: null },
+    ghi_p10_w_m2: null,
+    ghi_p90_w_m2: null,
   }
 }
 

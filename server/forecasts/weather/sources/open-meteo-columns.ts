@@ -31,8 +31,14 @@ export const columns = {
 
 /** Our unit in one of theirs. */
 const factors: Record<string, number> = {
-  ...{ 'W/m²': 1, 'W/m2': 1, '°C': 1, '%': 1 },
-  ...{ 'm/s': 1, 'km/h': 1 / 3.6, mph: 0.44704, kn: 1852 / 3600 },
+  'W/m²': 1,
+  'W/m2': 1,
+  '°C': 1,
+  '%': 1,
+  'm/s': 1,
+  'km/h': 1 / 3.6,
+  mph: 0.44704,
+  kn: 1852 / 3600,
 }
 
 type Values = readonly (number | null)[]
@@ -68,11 +74,13 @@ export function stepsOf(table: Columns, suffix = ''): ForecastStep[] {
     return [quantity, meansOf(table, column, suffix)] as const
   })
   return times_ms.slice(1).map((end_ms, index) => ({
-    ...{ start_ms: end_ms - step_ms, end_ms },
+    start_ms: end_ms - step_ms,
+    end_ms,
     ...(Object.fromEntries(read.map(([quantity, means]) => [quantity, means[index] ?? null])) as {
       [quantity in keyof typeof columns]: number | null
     }),
-    ...{ ghi_p10_w_m2: null, ghi_p90_w_m2: null },
+    ghi_p10_w_m2: null,
+    ghi_p90_w_m2: null,
   }))
 }
 

@@ -44,14 +44,30 @@ test('radiation is of the hour before its time, all else between two times', asy
   assert.deepEqual(forecast?.steps, [
     {
       // The step before it is over.
-      ...{ start_ms: hour(1), end_ms: hour(2), ghi_w_m2: 200, dni_w_m2: null, dhi_w_m2: null },
-      ...{ temperature_c: 13, wind_speed_m_s: 4, cloud_cover_pct: null },
-      ...{ relative_humidity_pct: null, ghi_p10_w_m2: 10, ghi_p90_w_m2: 80 },
+      start_ms: hour(1),
+      end_ms: hour(2),
+      ghi_w_m2: 200,
+      dni_w_m2: null,
+      dhi_w_m2: null,
+      temperature_c: 13,
+      wind_speed_m_s: 4,
+      cloud_cover_pct: null,
+      relative_humidity_pct: null,
+      ghi_p10_w_m2: 10,
+      ghi_p90_w_m2: 80,
     },
     {
-      ...{ start_ms: hour(2), end_ms: hour(3), ghi_w_m2: 300, dni_w_m2: 600, dhi_w_m2: null },
-      ...{ temperature_c: 14.5, wind_speed_m_s: 6, cloud_cover_pct: null },
-      ...{ relative_humidity_pct: null, ghi_p10_w_m2: null, ghi_p90_w_m2: null },
+      start_ms: hour(2),
+      end_ms: hour(3),
+      ghi_w_m2: 300,
+      dni_w_m2: 600,
+      dhi_w_m2: null,
+      temperature_c: 14.5,
+      wind_speed_m_s: 6,
+      cloud_cover_pct: null,
+      relative_humidity_pct: null,
+      ghi_p10_w_m2: null,
+      ghi_p90_w_m2: null,
     },
   ])
   assert.equal(forecast?.shortcoming, null)
@@ -65,8 +81,13 @@ test('it is asked in units and times that leave no doubt', async (t) => {
   assert.equal(first?.pathname, '/v1/forecast')
   const { hourly: variables, ...rest } = Object.fromEntries(first!.searchParams)
   assert.deepEqual(rest, {
-    ...{ latitude: '48.6212', longitude: '-12.1700', forecast_days: '4', apikey: 'sesame' },
-    ...{ wind_speed_unit: 'ms', timeformat: 'unixtime', timezone: 'GMT' },
+    latitude: '48.6212',
+    longitude: '-12.1700',
+    forecast_days: '4',
+    apikey: 'sesame',
+    wind_speed_unit: 'ms',
+    timeformat: 'unixtime',
+    timezone: 'GMT',
   })
   assert.equal(variables?.split(',').length, 7)
   assert.equal(second?.pathname, '/v1/ensemble')
