@@ -17,6 +17,7 @@ import type { Needs as EarningsNeeds } from './earnings/endpoints.ts'
 import { createEarningsStore } from './earnings/store.ts'
 import type { Needs as PredictionNeeds } from './forecasts/endpoints.ts'
 import { createPredictions } from './forecasts/predictions.ts'
+import type { Context } from './http/context.ts'
 import type { Needs as MarketNeeds } from './markets/endpoints.ts'
 import { createPriceStore } from './markets/price-store.ts'
 import { createMarketStore } from './markets/store.ts'
@@ -45,8 +46,6 @@ import type { Needs as InverterNeeds } from './telemetry/inverters/endpoints.ts'
 import { createInverterStore } from './telemetry/inverters/store.ts'
 import type { Needs as LoggerNeeds } from './telemetry/loggers/endpoints.ts'
 import { createLoggerStore } from './telemetry/loggers/store.ts'
-import type { Needs as SensorNeeds } from './telemetry/sensors/endpoints.ts'
-import { createSensorStore } from './telemetry/sensors/store.ts'
 import type { Needs as StringNeeds } from './telemetry/strings/endpoints.ts'
 import { createStringStore } from './telemetry/strings/store.ts'
 import type { Needs as WeatherNeeds } from './telemetry/weather/endpoints.ts'
@@ -59,13 +58,13 @@ import type { Needs as WorkOrderNeeds } from './work/orders/endpoints.ts'
 import { createWorkOrderStore } from './work/orders/store.ts'
 
 /** Everything the handlers need, built once in main.ts and again in tests. */
-export type Deps = SiteNeeds &
+export type Deps = Context &
+  SiteNeeds &
   PlantNeeds &
   GapNeeds &
   LoggerNeeds &
   InverterNeeds &
   StringNeeds &
-  SensorNeeds &
   WeatherNeeds &
   EfficiencyNeeds &
   StringHealthNeeds &
@@ -91,7 +90,9 @@ export function createDeps(db: Database, clock: Clock, timers = systemTimers): D
   const plants = createPlantStore(db)
   const alerts = createAlertStore(db)
   return {
+    db,
     clock,
+    timers,
     sites,
     siteSummaries: createSiteSummaries({ sites, alerts }, clock),
     plants,
@@ -100,7 +101,6 @@ export function createDeps(db: Database, clock: Clock, timers = systemTimers): D
     loggers: createLoggerStore(db),
     inverters: createInverterStore(db),
     strings: createStringStore(db),
-    sensors: createSensorStore(db),
     weather: createWeatherStore(db),
     efficiency: createEfficiencyStore(db),
     stringSums: createStringSumsStore(db),

@@ -1,6 +1,7 @@
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import type { Forecasts } from '../forecasts/forecasts.ts'
 import { mayRead } from '../http/authorize.ts'
+import type { Context } from '../http/context.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
@@ -11,7 +12,6 @@ import type { Site } from '../plant/site.ts'
 import { locationExample, overviewExample, statusExample } from './examples.ts'
 import {
   type LiveNeeds,
-  type NodeNeeds,
   readLiveNodes,
   readLivePlant,
   readLiveUnits,
@@ -22,7 +22,7 @@ import { Overview, overviewOf } from './overview.ts'
 import { PlantStatus, plantStatus } from './status.ts'
 import type { PlantStore } from './store.ts'
 
-export interface Needs extends LiveNeeds, NodeNeeds, UnitNeeds {
+export interface Needs extends Context, LiveNeeds, UnitNeeds {
   plants: PlantStore
   predictions: { forecasts: Pick<Forecasts, 'issued'> }
   siteSummaries: { find(caller: Caller, site_id: string): Promise<Site | undefined> }

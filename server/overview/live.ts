@@ -3,6 +3,7 @@ import type { Clock } from '@heliograph/domain/clock'
 import { type AlertCounts, noAlerts } from '../alerts/counts.ts'
 import type { AlertStore } from '../alerts/listed.ts'
 import type { LiveUnit, UnitsAsked } from '../batteries/unit-store.ts'
+import type { Context } from '../http/context.ts'
 import type { InverterFilter, InverterRow } from '../plant/inverter.ts'
 import type { EdgeRow, LoggerRow } from '../plant/logger.ts'
 import {
@@ -11,8 +12,8 @@ import {
   type StringsRow,
   stringGlances,
 } from '../plant/pv-string.ts'
-import type { LastSwitching, NodeRow } from '../plant/sensor-node.ts'
 import { type SiteFacts, type Situation, situationOf } from '../plant/situation.ts'
+import { lastSwitchings, liveNodes } from '../telemetry/sensors/store.ts'
 import type { PlantEnergy } from './energy.ts'
 import type { PlantReadings } from './status.ts'
 import type { PlantStore } from './store.ts'
@@ -77,18 +78,11 @@ export async function readLivePlant(site_id: string, needs: LiveNeeds): Promise<
   }
 }
 
-export interface NodeNeeds {
-  sensors: {
-    live(site_id: string): Promise<NodeRow[]>
-    lastSwitchings(site_id: string): Promise<LastSwitching[]>
-  }
-}
-
 /** The sensor nodes in service, each with how its relays were switched last. */
-export async function readLiveNodes(site_id: string, { sensors }: NodeNeeds) {
+export async function readLiveNodes(site_id: string, { db }: Context) {
   const [nodes, switchings] = await Promise.all([
-    sensors.live(site_id),
-    sensors.lastSwitchings(site_id),
+    liveNodes(db, site_id),
+    lastSwitchings(db, site_id),
   ])
   const of = Map.groupBy(switchings, ({ node_id }) => node_id)
   return nodes

@@ -1,6 +1,5 @@
 import type { PollIntervals } from '@heliograph/domain/site'
-import { ApiError } from '../../http/errors.ts'
-import { siteElevation } from '../../plant/site-elevation.ts'
+import { announcedSite, edge_seen_at, siteFacts } from '../../plant/site-facts.ts'
 import type { SiteFacts } from '../../plant/situation.ts'
 import { readVitals, type SiteVitals } from '../../plant/vitals.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -34,30 +33,11 @@ export interface SiteStore {
 
 export function createSiteStore(db: Queries): SiteStore {
   return {
-    async facts(site_id) {
-      const rows = await db.query<SiteFacts>(facts, [site_id])
-      if (!rows[0]) throw new ApiError('not_found', { site_id })
-      return rows[0]
-    },
+    facts: (site_id) => siteFacts(db, site_id),
     ofClient: (client_id) => db.query<SiteRow>(ofClient, [client_id]),
     vitals: (site_ids) => readVitals(db, site_ids),
   }
 }
-
-// The inventory is unpacked once, not once for each field.
-const inventory = (columns: string) =>
-  `LATERAL jsonb_to_record(coalesce(s.inventory, '{}')) AS site (${columns})`
-
-const edge_seen_at =
-  '(SELECT max(e.last_seen_at) FROM edges e WHERE e.site_id = s.site_id) AS edge_seen_at'
-
-const facts = `
-  SELECT coalesce(site.timezone, 'UTC') AS timezone, site.latitude, site.longitude,
-         ${siteElevation('s')} AS elevation_m, site.poll,
-         ${edge_seen_at}
-  FROM sites s,
-    ${inventory('timezone text, latitude float8, longitude float8, poll jsonb')}
-  WHERE s.site_id = $1`
 
 const ofClient = `
   SELECT s.site_id, s.name, s.safe_mode_since_at, s.created_at,
@@ -73,7 +53,7 @@ const ofClient = `
          (SELECT count(*) FROM nodes n WHERE n.site_id = s.site_id AND n.retired_at IS NULL)
            AS sensor_node_count
   FROM sites s
-  CROSS JOIN ${inventory(
+  CROSS JOIN ${announcedSite(
     'timezone text, country_code text, address text, latitude float8, longitude float8, ' +
       'elevation_m float8, currency text, commissioned_date text, simulated boolean, poll jsonb',
   )}

@@ -2,6 +2,7 @@ import { readingKinds } from '@heliograph/domain/readings'
 import type { ExportRows } from '../../http/export-rows.ts'
 import type { JsonText } from '../../http/json-text.ts'
 import type { AlarmingDevice } from '../../plant/alarm-tables.ts'
+import { inverterExists } from '../../plant/device-ids.ts'
 import type { InverterFilter, InverterRow } from '../../plant/inverter.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type HistoryExport, type HistoryRequest, historyRows, readHistory } from '../history.ts'
@@ -32,13 +33,7 @@ export function createInverterStore(db: Queries): InverterStore {
         logger_id ?? null,
         in_service,
       ]),
-    async exists(site_id, inverter_id) {
-      const rows = await db.query('SELECT FROM inverters WHERE site_id = $1 AND inverter_id = $2', [
-        site_id,
-        inverter_id,
-      ])
-      return rows.length > 0
-    },
+    exists: (site_id, inverter_id) => inverterExists(db, site_id, inverter_id),
     history: (request) => readHistory(db, 'inverter', request),
     historyRows: (request) => historyRows('inverter', request),
     devices: (site_id, inverter_id) =>

@@ -1,6 +1,7 @@
 import { readingKinds } from '@heliograph/domain/readings'
 import type { ExportRows } from '../../http/export-rows.ts'
 import type { JsonText } from '../../http/json-text.ts'
+import { loggerExists } from '../../plant/device-ids.ts'
 import type { EdgeRow, LoggerRow } from '../../plant/logger.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type HistoryExport, type HistoryRequest, historyRows, readHistory } from '../history.ts'
@@ -31,13 +32,7 @@ export function createLoggerStore(db: Queries): LoggerStore {
       )
       return rows[0] ?? null
     },
-    async exists(site_id, logger_id) {
-      const rows = await db.query('SELECT FROM loggers WHERE site_id = $1 AND logger_id = $2', [
-        site_id,
-        logger_id,
-      ])
-      return rows.length > 0
-    },
+    exists: (site_id, logger_id) => loggerExists(db, site_id, logger_id),
     history: (request) => readHistory(db, 'logger', request),
     historyRows: (request) => historyRows('logger', request),
   }

@@ -1,5 +1,5 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
+import type { Context } from '../../http/context.ts'
 import { RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { CursorList, cursorList, List, list, Series } from '../../http/envelope.ts'
@@ -11,16 +11,19 @@ import { rowsWindow } from '../../http/windows.ts'
 import { nodeNowExample } from '../../plant/device-examples.ts'
 import { measured, readingFrame } from '../../plant/quantities.ts'
 import { NodeId, nodeNow, SensorNow } from '../../plant/sensor-node.ts'
+import type { Queries } from '../../storage/database.ts'
 import { nodeExample, nodeReadingExample, switchingExample } from './examples.ts'
 import { switchingsExport } from './exports.ts'
 import { nodeRecord, SensorNode } from './node.ts'
 import { RelaySwitching, switchingRecord } from './relays.ts'
-import type { SensorStore } from './store.ts'
-
-export interface Needs {
-  clock: Clock
-  sensors: SensorStore
-}
+import {
+  lastSwitchings,
+  liveNodes,
+  nodeHistory,
+  nodeHistoryRows,
+  nodeNumber,
+  readSwitchings,
+} from './store.ts'
 
 const sensors = {
   method: 'GET',
@@ -39,9 +42,9 @@ export const listSensors = endpoint({
     '`retired_at`. The API switches nothing on them.',
   returns: List(SensorNode),
   example: { answer: { data: [nodeExample], meta: { count: 1 } } },
-  async handle({ site: { site_id } }, { clock, sensors }: Needs) {
+  async handle({ site: { site_id } }, { db, clock }: Context) {
     const now = clock.now()
-    return list((await sensors.live(site_id)).map((row) => nodeRecord(row, now)))
+    return list((await liveNodes(db, site_id)).map((row) => nodeRecord(row, now)))
   },
 })
 
@@ -53,34 +56,28 @@ export const getSensorNow = endpoint({
   params: { node_id: NodeId },
   returns: SensorNow,
   example: { answer: nodeNowExample },
-  async handle({ site: { site_id }, params: { node_id } }, { clock, sensors }: Needs) {
+  async handle({ site: { site_id }, params: { node_id } }, { db, clock }: Context) {
     const [[row], switchings] = await Promise.all([
-      sensors.live(site_id, node_id),
-      sensors.lastSwitchings(site_id, node_id),
+      liveNodes(db, site_id, node_id),
+      lastSwitchings(db, site_id, node_id),
     ])
     if (!row) throw new ApiError('not_found', { node_id })
     return nodeNow(row, switchings, clock.now())
   },
 })
 
-async function demandNode(
-  site_id: string,
-  node_id: string,
-  sensors: Pick<SensorStore, 'numberOf'>,
-): Promise<number> {
-  const device_id = await sensors.numberOf(site_id, node_id)
+async function requireNode(db: Queries, site_id: string, node_id: string): Promise<number> {
+  const device_id = await nodeNumber(db, site_id, node_id)
   if (device_id === null) throw new ApiError('not_found', { node_id })
   return device_id
 }
 
-async function demandHistory(
-  site_id: string,
-  node_id: string,
-  window: SeriesWindow,
-  { sensors }: Needs,
+async function requireHistory(
+  db: Queries,
+  { site_id, node_id, window }: { site_id: string; node_id: string; window: SeriesWindow },
 ) {
-  const [node] = await sensors.live(site_id, node_id)
-  const device_id = await demandNode(site_id, node_id, sensors)
+  const [node] = await liveNodes(db, site_id, node_id)
+  const device_id = await requireNode(db, site_id, node_id)
   return { site_id, device_id, window, channels: node!.channels }
 }
 
@@ -118,13 +115,13 @@ export const sensorHistory = endpoint({
       meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle({ site, params, query, window }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.node_id, window, needs)
-    return needs.sensors.history({ ...wanted, limit: query.limit ?? telemetry_rows.by_default })
+  async handle({ site, params, query, window }, { db }: Context) {
+    const wanted = await requireHistory(db, { site_id: site.site_id, ...params, window })
+    return nodeHistory(db, { ...wanted, limit: query.limit ?? telemetry_rows.by_default })
   },
-  async exports({ site, params, query, window }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.node_id, window, needs)
-    return needs.sensors.historyRows({ ...wanted, limit: query.limit ?? null })
+  async exports({ site, params, query, window }, { db }: Context) {
+    const wanted = await requireHistory(db, { site_id: site.site_id, ...params, window })
+    return nodeHistoryRows({ ...wanted, limit: query.limit ?? null })
   },
 })
 
@@ -148,18 +145,18 @@ export const relayHistory = endpoint({
   cursor: { switched_at: Timestamp, command_id: RowId },
   returns: CursorList(RelaySwitching),
   example: { answer: cursorList({ rows: [switchingExample], next_cursor: null }) },
-  async handle({ site: { site_id }, query, after }, { sensors }: Needs) {
+  async handle({ site: { site_id }, query, after }, { db }: Context) {
     const { node_id = null, limit = switching_rows.by_default } = query
-    if (node_id !== null) await demandNode(site_id, node_id, sensors)
-    const found = await sensors.switchings(site_id, { node_id, after, limit })
+    if (node_id !== null) await requireNode(db, site_id, node_id)
+    const found = await readSwitchings(db, site_id, { node_id, after, limit })
     const { rows, next_cursor, count } = found
     return cursorList({ rows: rows.map(switchingRecord), next_cursor }, count)
   },
-  async exports({ site: { site_id }, query, after }, { sensors }: Needs) {
+  async exports({ site: { site_id }, query, after }, { db }: Context) {
     const { node_id = null, limit } = query
-    if (node_id !== null) await demandNode(site_id, node_id, sensors)
+    if (node_id !== null) await requireNode(db, site_id, node_id)
     if (limit === undefined && after === null) return switchingsExport(site_id, node_id)
     const page = { node_id, after, limit: limit ?? switching_rows.by_default }
-    return pageItems((await sensors.switchings(site_id, page)).rows.map(switchingRecord))
+    return pageItems((await readSwitchings(db, site_id, page)).rows.map(switchingRecord))
   },
 })

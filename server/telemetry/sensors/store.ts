@@ -1,7 +1,6 @@
 import type { Channel } from '@heliograph/domain/node'
 import { type Paged, pageOf } from '../../http/cursor.ts'
 import type { ExportColumn, ExportRows } from '../../http/export-rows.ts'
-import type { JsonText } from '../../http/json-text.ts'
 import type { LastSwitching, NodeRow } from '../../plant/sensor-node.ts'
 import type { Queries } from '../../storage/database.ts'
 import {
@@ -37,60 +36,65 @@ function columnsOf({ channels }: NodeChannels): ExportColumn[] {
   return [...readingColumns('node'), values]
 }
 
-export interface SensorStore {
-  /** Nodes by id, with what they measured last. */
-  live(site_id: string, node_id?: string): Promise<NodeRow[]>
-  /** The number under which the readings of a node are kept; null where there is no such node. */
-  numberOf(site_id: string, node_id: string): Promise<number | null>
-  history(request: HistoryRequest & NodeChannels): Promise<JsonText>
-  historyRows(request: HistoryExport & NodeChannels): ExportRows
-  /** The newest switching of each relay, of a node or of all. */
-  lastSwitchings(site_id: string, node_id?: string): Promise<LastSwitching[]>
-  /** The newest first, of one node or of all; `count` is of all pages. */
-  switchings(
-    site_id: string,
-    page: {
-      node_id: string | null
-      after: { switched_at: string; command_id: number } | null
-      limit: number
-    },
-  ): Promise<Paged<SwitchingRow> & { count: number }>
+/** Nodes by id, with their last values; one of them when `node_id` is given. */
+export const liveNodes = (db: Queries, site_id: string, node_id?: string): Promise<NodeRow[]> =>
+  db.query<NodeRow>(live, [site_id, node_id ?? null])
+
+/** The number under which the readings of a node are stored; null for an unknown node. */
+export async function nodeNumber(
+  db: Queries,
+  site_id: string,
+  node_id: string,
+): Promise<number | null> {
+  const [node] = await db.query<{ node_number: number }>(
+    'SELECT node_number FROM nodes WHERE site_id = $1 AND node_id = $2',
+    [site_id, node_id],
+  )
+  return node?.node_number ?? null
 }
 
-export function createSensorStore(db: Queries): SensorStore {
-  return {
-    live: (site_id, node_id) => db.query<NodeRow>(live, [site_id, node_id ?? null]),
-    async numberOf(site_id, node_id) {
-      const [node] = await db.query<{ node_number: number }>(
-        'SELECT node_number FROM nodes WHERE site_id = $1 AND node_id = $2',
-        [site_id, node_id],
-      )
-      return node?.node_number ?? null
-    },
-    history: (request) => readHistory(db, 'node', request, columnsOf(request)),
-    historyRows: (request) => historyRows('node', request, columnsOf(request)),
-    lastSwitchings: (site_id, node_id) =>
-      db.query<LastSwitching>(lastSwitchings, [site_id, node_id ?? null]),
-    async switchings(site_id, { node_id, after, limit }) {
-      const where = 'e.site_id = $1 AND ($2::text IS NULL OR e.node_id = $2)'
-      const place = after === null ? [] : [after.switched_at, after.command_id]
-      const before =
-        after === null ? '' : 'AND (e.at, e.relay_event_id) < ($4::timestamptz, $5::bigint)'
-      const [rows, [counted]] = await Promise.all([
-        db.query<SwitchingRow>(
-          `SELECT ${switching} WHERE ${where} ${before}
-           ORDER BY e.at DESC, e.relay_event_id DESC LIMIT $3`,
-          [site_id, node_id, limit + 1, ...place],
-        ),
-        db.query<{ count: number }>(`SELECT count(*) AS count FROM relay_events e WHERE ${where}`, [
-          site_id,
-          node_id,
-        ]),
-      ])
-      const placeOf = ({ at, command_id }: SwitchingRow) => ({ switched_at: at, command_id })
-      return { ...pageOf(rows, limit, placeOf), count: counted!.count }
-    },
-  }
+export const nodeHistory = (db: Queries, request: HistoryRequest & NodeChannels) =>
+  readHistory(db, 'node', request, columnsOf(request))
+
+export const nodeHistoryRows = (request: HistoryExport & NodeChannels): ExportRows =>
+  historyRows('node', request, columnsOf(request))
+
+/** The newest switching of each relay, of one node or of all. */
+export const lastSwitchings = (
+  db: Queries,
+  site_id: string,
+  node_id?: string,
+): Promise<LastSwitching[]> => db.query<LastSwitching>(newestByRelay, [site_id, node_id ?? null])
+
+interface SwitchingPage {
+  node_id: string | null
+  after: { switched_at: string; command_id: number } | null
+  limit: number
+}
+
+/** Switchings, newest first, of one node or of all; `count` covers all pages. */
+export async function readSwitchings(
+  db: Queries,
+  site_id: string,
+  { node_id, after, limit }: SwitchingPage,
+): Promise<Paged<SwitchingRow> & { count: number }> {
+  const where = 'e.site_id = $1 AND ($2::text IS NULL OR e.node_id = $2)'
+  const place = after === null ? [] : [after.switched_at, after.command_id]
+  const before =
+    after === null ? '' : 'AND (e.at, e.relay_event_id) < ($4::timestamptz, $5::bigint)'
+  const [rows, [counted]] = await Promise.all([
+    db.query<SwitchingRow>(
+      `SELECT ${switching} WHERE ${where} ${before}
+       ORDER BY e.at DESC, e.relay_event_id DESC LIMIT $3`,
+      [site_id, node_id, limit + 1, ...place],
+    ),
+    db.query<{ count: number }>(`SELECT count(*) AS count FROM relay_events e WHERE ${where}`, [
+      site_id,
+      node_id,
+    ]),
+  ])
+  const placeOf = ({ at, command_id }: SwitchingRow) => ({ switched_at: at, command_id })
+  return { ...pageOf(rows, limit, placeOf), count: counted!.count }
 }
 
 const live = `
@@ -104,8 +108,8 @@ const live = `
   WHERE n.site_id = $1 AND ($2::text IS NULL OR n.node_id = $2)
   ORDER BY n.node_id`
 
-// Relay by relay: their whole past is long.
-const lastSwitchings = `
+// One index look-up for each relay: the history of all of them is long.
+const newestByRelay = `
   SELECT n.node_id, c.channel ->> 'channel' AS channel, e.at, e.cause AS source, e.reason
   FROM nodes n
   CROSS JOIN LATERAL jsonb_array_elements(n.channels) AS c (channel)
@@ -117,7 +121,7 @@ const lastSwitchings = `
   WHERE n.site_id = $1 AND ($2::text IS NULL OR n.node_id = $2)
     AND c.channel ->> 'kind' = 'relay'`
 
-/** Of a switching, from its columns to its tables. */
+/** Columns and tables of a relay switching. */
 export const switching = `
   e.relay_event_id AS command_id, e.node_id, n.location_id, e.channel,
   (SELECT c ->> 'label' FROM jsonb_array_elements(n.channels) c
