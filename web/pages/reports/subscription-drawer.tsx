@@ -26,8 +26,8 @@ import { useWrite } from '../../ui/use-write.ts'
 import { choices } from '../../ui/words.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
 import { useMarketZone } from '../earnings/reads.ts'
-import type { Edited } from '../reports.tsx'
 import { Parameters } from './parameters.tsx'
+import type { Edited } from './reports.tsx'
 import {
   bodyOf,
   frequencies,

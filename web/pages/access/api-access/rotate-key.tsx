@@ -1,0 +1,57 @@
+import { Button, Group, Select, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { askPlatform } from '../../../api.ts'
+import { Modal } from '../../../ui/modal.tsx'
+import { Problem } from '../../../ui/problem.tsx'
+import { useWrite } from '../../../ui/use-write.ts'
+import { type Key, keys_changed, type ShownKey } from './keys.ts'
+
+const overlaps = [
+  { value: '0', label: 'Not at all: it ends now' },
+  { value: '3600', label: 'One hour' },
+  { value: '86400', label: 'One day' },
+  { value: '604800', label: 'One week' },
+  { value: '2592000', label: '30 days' },
+]
+
+interface RotateProps {
+  of: Key
+  onMade(key: ShownKey): void
+  onClose(): void
+}
+
+export function RotateKey({ of, onMade, onClose }: RotateProps) {
+  const [overlap_s, setOverlap] = useState('86400')
+  const rotate = useWrite({
+    write: () =>
+      askPlatform<ShownKey>('POST', `/keys/${of.key_id}/rotate`, { overlap_s: Number(overlap_s) }),
+    changes: keys_changed,
+    onDone: onMade,
+  })
+  return (
+    <Modal opened onClose={onClose} title={`Rotate “${of.name}”`}>
+      <Stack>
+        <Text size="sm">
+          The key gets a new secret; name, sites and what it may do stay. Programs have until the
+          end of the overlap to take the new one.
+        </Text>
+        <Select
+          label="How long the old secret works"
+          data={overlaps}
+          value={overlap_s}
+          onChange={(chosen) => setOverlap(chosen ?? '86400')}
+          allowDeselect={false}
+        />
+        <Problem error={rotate.error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button loading={rotate.is_pending} onClick={() => rotate.run(undefined)}>
+            Make a new secret
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,111 @@
+import { Alert, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useState } from 'react'
+import { askPlatform, type Role } from '../../../api.ts'
+import { CopyText } from '../../../ui/copy-text.tsx'
+import { here } from '../../../ui/here.ts'
+import { Modal } from '../../../ui/modal.tsx'
+import { leadTo, Problem, withFields } from '../../../ui/problem.tsx'
+import { checkSites, SiteChoice } from '../../../ui/site-choice.tsx'
+import { Time } from '../../../ui/time.tsx'
+import { useWrite } from '../../../ui/use-write.ts'
+import { invitations_changed, type NewInvitation, roles } from './people.ts'
+
+interface Order {
+  email: string
+  role: Role
+  site_ids: string[] | null
+}
+
+const initialValues: Order = { email: '', role: 'viewer', site_ids: null }
+
+export function Invite({ onClose }: { onClose(): void }) {
+  const [made, setMade] = useState<NewInvitation | null>(null)
+  if (made) return <TheLink made={made} onClose={onClose} />
+  return <InviteForm onMade={setMade} onClose={onClose} />
+}
+
+interface InviteFormProps {
+  onMade(made: NewInvitation): void
+  onClose(): void
+}
+
+function InviteForm({ onMade, onClose }: InviteFormProps) {
+  const form = useForm<Order>({
+    initialValues,
+    validate: {
+      email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'An e-mail address is needed.'),
+      site_ids: checkSites,
+    },
+  })
+  const invite = useWrite({
+    write: (order: Order) =>
+      withFields(form, () =>
+        askPlatform<NewInvitation>('POST', '/invitations', { ...order, email: order.email.trim() }),
+      ),
+    changes: invitations_changed,
+    onDone: onMade,
+  })
+  return (
+    <Modal opened onClose={onClose} title="Invite somebody" closeOnClickOutside={false}>
+      <form onSubmit={form.onSubmit(invite.run, leadTo(form))} noValidate>
+        <Stack>
+          <TextInput
+            label="E-mail"
+            type="email"
+            autoComplete="off"
+            data-autofocus
+            {...form.getInputProps('email')}
+          />
+          <Select
+            label="Role"
+            data={roles as { value: string; label: string }[]}
+            allowDeselect={false}
+            {...form.getInputProps('role')}
+          />
+          <SiteChoice
+            value={form.values.site_ids}
+            onChange={(chosen) => form.setFieldValue('site_ids', chosen)}
+            error={form.errors['site_ids'] as string | undefined}
+          />
+          <Problem error={invite.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={invite.is_pending}>
+              Invite
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
+
+function TheLink({ made, onClose }: { made: NewInvitation; onClose(): void }) {
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`The link for ${made.email}`}
+      withCloseButton={false}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+    >
+      <Stack>
+        <Alert color="orange" variant="outline">
+          It is shown this once. Whoever has it can make the account: hand it over in private.
+        </Alert>
+        <CopyText label="Link" text={`${location.origin}${made.link_path}`} />
+        <Text size="sm">
+          {made.is_mailed ? 'It was mailed as well.' : 'This server does not mail it.'} It works
+          once, until <Time at={made.expires_at} timezone={here} />.
+        </Text>
+        <Group justify="flex-end">
+          <Button onClick={onClose}>Done</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

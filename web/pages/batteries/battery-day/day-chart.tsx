@@ -1,0 +1,58 @@
+/** The day of a plan: power by the quarter with the bands it may be set in, charge, and prices. */
+
+import type { BessSchedule } from '@heliograph/sdk'
+import { Text, useComputedColorScheme } from '@mantine/core'
+import { CustomChart, LineChart } from 'echarts/charts'
+import {
+  GridComponent,
+  LegendComponent,
+  MarkLineComponent,
+  TooltipComponent,
+} from 'echarts/components'
+import * as echarts from 'echarts/core'
+import { CanvasRenderer } from 'echarts/renderers'
+import { useMemo } from 'react'
+import { useSite } from '../../../shell/site-shell.tsx'
+import { useNow } from '../../../ui/use-now.ts'
+import { CanvasChart } from '../battery/canvas-chart.tsx'
+import { optionOf } from './day-option.ts'
+
+echarts.use([
+  CustomChart,
+  LineChart,
+  GridComponent,
+  LegendComponent,
+  MarkLineComponent,
+  TooltipComponent,
+  CanvasRenderer,
+])
+
+interface DayChartProps {
+  schedule: BessSchedule
+  onPick: (at_ms: number) => void
+}
+
+export default function DayChart({ schedule, onPick }: DayChartProps) {
+  const { timezone } = useSite()
+  const scheme = useComputedColorScheme('light')
+  const now_ms = useNow(60_000)
+  const option = useMemo(
+    () => optionOf({ schedule, timezone, scheme, now_ms }),
+    [schedule, timezone, scheme, now_ms],
+  )
+  return (
+    <div>
+      <CanvasChart
+        title="Power, state of charge and price by the hour; the table below has the same figures"
+        option={option}
+        height={420}
+        onPick={onPick}
+      />
+      <Text size="sm" c="dimmed">
+        Above zero it discharges, below it charges.
+        {schedule.status === 'proposed' &&
+          ' The pale field is how far an hour can be changed while the others stay as they are.'}
+      </Text>
+    </div>
+  )
+}

@@ -1,0 +1,203 @@
+import type { BessSchedule, ScheduleHour } from '@heliograph/sdk'
+import { Alert, Button, Group, Modal, Slider, Stack, Text, TextInput } from '@mantine/core'
+import { type UseFormReturnType, useForm } from '@mantine/form'
+import { useEffect, useState } from 'react'
+import { heliograph } from '../../../api.ts'
+import { useSite } from '../../../shell/site-shell.tsx'
+import { dialog } from '../../../ui/dialog.ts'
+import { useFormDraft } from '../../../ui/draft.ts'
+import { DraftNotice } from '../../../ui/draft-notice.tsx'
+import { formatMoney, formatNumber, formatPower, formatTime } from '../../../ui/format.ts'
+import { NumberField } from '../../../ui/number-field.tsx'
+import { useWrite } from '../../../ui/use-write.ts'
+import { bessKey } from '../battery/reads.ts'
+import { inSentence, powerWords } from '../battery/words.ts'
+import { fieldErrors } from './field-errors.ts'
+import { Refused } from './refused.tsx'
+
+interface HourModalProps {
+  site_id: string
+  schedule: BessSchedule
+  hour: ScheduleHour
+  etag: string | undefined
+  onClose: () => void
+}
+
+interface Revision {
+  power_kw: number | string
+  note: string
+}
+
+export function HourModal({ site_id, schedule, hour, etag, onClose }: HourModalProps) {
+  // Of the plan as it was when the hour was opened, whatever is read meanwhile.
+  const [seen] = useState(etag)
+  const { timezone } = useSite()
+  const { schedule_id, totals } = schedule
+  const { min_power_kw: min, max_power_kw: max } = hour
+  const form = useForm<Revision>({
+    initialValues: { power_kw: hour.power_kw, note: hour.edit_note ?? '' },
+    validate: { power_kw: (value) => faultOf(value, min, max) },
+  })
+  const draft = useFormDraft(`hour ${schedule_id} ${hour.hour}`, form)
+  const revise = useRevise({ site_id, schedule, hour, etag: seen }, () => {
+    draft.drop()
+    onClose()
+  })
+  const { error } = revise
+  // biome-ignore lint/correctness/useExhaustiveDependencies: told once for each answer
+  useEffect(() => form.setErrors(fieldErrors(error)), [error])
+  const [start, end] = [hour.start_at, hour.end_at].map((at) => formatTime(at, timezone, 'time'))
+  const is_fixed = isFixed(min, max)
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`${start}–${end} at the site`}
+      closeOnClickOutside={!form.isDirty()}
+      {...dialog}
+    >
+      <form
+        noValidate
+        onSubmit={form.onSubmit(({ power_kw, note }) =>
+          revise.run({ power_kw: Number(power_kw), note }),
+        )}
+      >
+        <Stack>
+          <DraftNotice {...draft} />
+          <Facts hour={hour} currency={totals.currency} />
+          <PowerFields form={form} min={min} max={max} />
+          <TextInput
+            label="Note (may stay empty)"
+            maxLength={500}
+            {...form.getInputProps('note')}
+          />
+          {hour.original_power_kw !== null && (
+            <Text size="sm" c="dimmed">
+              It was planned with {inSentence(powerWords(hour.original_power_kw))}.
+            </Text>
+          )}
+          {error !== null && Object.keys(fieldErrors(error)).length === 0 && (
+            <Refused error={error} site_id={site_id} onLooked={onClose} />
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Leave it
+            </Button>
+            <Button type="submit" loading={revise.is_pending} disabled={is_fixed}>
+              Change the hour
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
+
+function useRevise(asked: Omit<HourModalProps, 'onClose'>, onDone: () => void) {
+  const { site_id, schedule, hour, etag } = asked
+  const { schedule_id, totals } = schedule
+  return useWrite({
+    write: ({ power_kw, note }: { power_kw: number; note: string }, idempotency_key) =>
+      heliograph.bessScheduleHourRevise({
+        site_id,
+        schedule_id,
+        hour: hour.hour,
+        power_kw,
+        'If-Match': etag,
+        'Idempotency-Key': idempotency_key,
+        ...(note.trim() !== '' && { note: note.trim() }),
+      }),
+    done: (revised: BessSchedule) => outcomeOf(totals.expected_net_amount, revised),
+    changes: [bessKey(site_id)],
+    onDone,
+  })
+}
+
+const isFixed = (min: number, max: number) => max - min < 0.002
+
+interface PowerFieldsProps {
+  form: UseFormReturnType<Revision>
+  min: number
+  max: number
+}
+
+function PowerFields({ form, min, max }: PowerFieldsProps) {
+  const value = form.values.power_kw
+  if (isFixed(min, max)) {
+    return (
+      <Alert color="blue" variant="outline" role="status">
+        As the other hours are, this one cannot be changed: the energy has to come from somewhere.
+        Change a later hour first.
+      </Alert>
+    )
+  }
+  return (
+    <>
+      <NumberField
+        hideControls={false}
+        label="Power"
+        description={
+          <>
+            From {leastOf(min)} to {mostOf(max)}. Above 0 it discharges, below 0 it charges.
+          </>
+        }
+        suffix=" kW"
+        step={10}
+        decimalScale={3}
+        data-autofocus
+        {...form.getInputProps('power_kw')}
+      />
+      <Slider
+        thumbLabel="Power within its band"
+        min={min}
+        max={max}
+        step={0.001}
+        label={(kw) => powerWords(kw)}
+        value={typeof value === 'number' ? Math.min(max, Math.max(min, value)) : min}
+        onChange={(kw) => form.setFieldValue('power_kw', sliderValue(kw, min, max))}
+      />
+    </>
+  )
+}
+
+function Facts({ hour, currency }: { hour: ScheduleHour; currency: string }) {
+  const { price_per_mwh, power_kw, soc_start_pct, soc_end_pct, quarter_power_kw } = hour
+  return (
+    <Text>
+      Planned: {powerWords(power_kw)}
+      {price_per_mwh !== null && ` at ${formatMoney(price_per_mwh, currency)} per MWh`}
+      {soc_start_pct !== null &&
+        `, from ${formatNumber(soc_start_pct)} to ${formatNumber(soc_end_pct)} % of charge`}
+      .
+      {quarter_power_kw !== null &&
+        new Set(quarter_power_kw).size > 1 &&
+        ' Its quarters differ; a change makes them all alike.'}
+    </Text>
+  )
+}
+
+/** Rounded into the band, so that what is told can be typed. */
+const leastOf = (min: number) => formatPower(Math.ceil(10 * min) / 10)
+const mostOf = (max: number) => formatPower(Math.floor(10 * max) / 10)
+
+/** Round kW, but for the ends of the band. */
+function sliderValue(kw: number, min: number, max: number): number {
+  if (kw - min < 0.5) return min
+  if (max - kw < 0.5) return max
+  return Math.round(kw)
+}
+
+function faultOf(value: number | string, min: number, max: number): string | null {
+  if (typeof value !== 'number') return 'How much power, in kW?'
+  if (value < min - 0.0005) return `The least is ${leastOf(min)} while other hours stay.`
+  if (value > max + 0.0005) return `The most is ${mostOf(max)} while other hours stay.`
+  return null
+}
+
+function outcomeOf(before: number | null, { totals, hours }: BessSchedule): string {
+  const { expected_net_amount: net, currency } = totals
+  const end = hours.at(-1)?.soc_end_pct ?? null
+  const earned = `The day should now earn ${formatMoney(net, currency)}`
+  const than = before === null ? '' : ` (${formatMoney(before, currency)} before)`
+  return `${earned}${than} and end at ${formatNumber(end)} %.`
+}

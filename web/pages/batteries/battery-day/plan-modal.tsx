@@ -1,0 +1,103 @@
+import type { BessSchedule } from '@heliograph/sdk'
+import { Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useEffect } from 'react'
+import { heliograph } from '../../../api.ts'
+import { dialog } from '../../../ui/dialog.ts'
+import { useFormDraft } from '../../../ui/draft.ts'
+import { DraftNotice } from '../../../ui/draft-notice.tsx'
+import { formatMoney } from '../../../ui/format.ts'
+import { NumberField } from '../../../ui/number-field.tsx'
+import { Failure } from '../../../ui/states.tsx'
+import { useWrite } from '../../../ui/use-write.ts'
+import { bessKey } from '../battery/reads.ts'
+import { fieldErrors } from './field-errors.ts'
+
+type Objective = BessSchedule['objective']
+
+const objectives: { value: Objective | 'idle'; label: string }[] = [
+  { value: 'arbitrage', label: 'Earn the most (arbitrage)' },
+  { value: 'self_consumption', label: 'Take the least from the grid' },
+  { value: 'peak_shaving', label: 'Lowest peak from the grid' },
+  { value: 'capacity_firming', label: 'Steady power at the connection' },
+  { value: 'combined', label: 'Earnings and a low peak' },
+  { value: 'idle', label: 'Stand still (stops an approved plan)' },
+]
+
+interface PlanModalProps {
+  site_id: string
+  bess_id: number
+  day: string
+  onClose: () => void
+}
+
+export function PlanModal({ site_id, bess_id, day, onClose }: PlanModalProps) {
+  const form = useForm<{ aim: Objective | 'idle'; soc_end_target_pct: number | string }>({
+    initialValues: { aim: 'arbitrage', soc_end_target_pct: '' },
+    validate: {
+      soc_end_target_pct: (value) =>
+        typeof value === 'number' && (value < 0 || value > 100) ? 'From 0 to 100 %.' : null,
+    },
+  })
+  const draft = useFormDraft(`plan ${day}`, form)
+  const plan = useWrite({
+    write: ({ aim, soc_end_target_pct: end }: typeof form.values, idempotency_key) => {
+      const named = { site_id, bess_id, 'Idempotency-Key': idempotency_key }
+      const unit = { ...named, target_date: day }
+      if (aim === 'idle') return heliograph.bessOptimize({ ...unit, idle: true })
+      const target = typeof end === 'number' ? { soc_end_target_pct: end } : {}
+      return heliograph.bessOptimize({ ...unit, objective: aim, ...target })
+    },
+    done: ({ totals }: BessSchedule) =>
+      `Proposed: ${formatMoney(totals.expected_net_amount, totals.currency)} expected.`,
+    changes: [bessKey(site_id)],
+    onDone: () => {
+      draft.drop()
+      onClose()
+    },
+  })
+  const { error } = plan
+  // biome-ignore lint/correctness/useExhaustiveDependencies: told once for each answer
+  useEffect(() => form.setErrors(fieldErrors(error)), [error])
+  return (
+    <Modal opened onClose={onClose} title={`Plan ${day} (UTC)`} {...dialog}>
+      <form noValidate onSubmit={form.onSubmit(plan.run)}>
+        <Stack>
+          <DraftNotice {...draft} />
+          <NativeSelect
+            label="Aim"
+            data={objectives}
+            data-autofocus
+            {...form.getInputProps('aim')}
+          />
+          {form.values.aim !== 'idle' && (
+            <NumberField
+              hideControls={false}
+              label="Left at the end of the day, at least (may stay empty)"
+              description="Without it, as much as the day began with, as far as can be."
+              suffix=" %"
+              min={0}
+              max={100}
+              {...form.getInputProps('soc_end_target_pct')}
+            />
+          )}
+          <Text size="sm" c="dimmed">
+            It is a proposal: nothing happens until it is approved. An open proposal of the day is
+            replaced, with what was changed in it by hand.
+          </Text>
+          {error !== null && Object.keys(fieldErrors(error)).length === 0 && (
+            <Failure error={error} />
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Not now
+            </Button>
+            <Button type="submit" loading={plan.is_pending}>
+              Make the plan
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,178 @@
+import type { BessSchedule, ScheduleHour } from '@heliograph/sdk'
+import { Alert, Badge, Card, Group, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { lazy, Suspense, useCallback, useState } from 'react'
+import { useMay } from '../../../queries.ts'
+import { useSite } from '../../../shell/site-shell.tsx'
+import { Figure } from '../../../ui/figure.tsx'
+import { formatEnergy, formatMoney, formatNumber } from '../../../ui/format.ts'
+import { Loading } from '../../../ui/states.tsx'
+import { Time } from '../../../ui/time.tsx'
+import { inWords } from '../../../ui/words.ts'
+import { progressWords, scheduleColors, scheduleWords } from '../battery/words.ts'
+import { Decide } from './decide.tsx'
+import { HourModal } from './hour-modal.tsx'
+import { Hours } from './hours.tsx'
+import { useSchedule } from './reads.ts'
+
+const DayChart = lazy(() => import('./day-chart.tsx'))
+
+/** A plan with what it comes to; while it is proposed its hours are open to change. */
+export function ScheduleView({ site_id, listed }: { site_id: string; listed: BessSchedule }) {
+  const may = useMay()
+  const { commissioning_safe_mode } = useSite()
+  const { data } = useSchedule(site_id, listed.schedule_id)
+  const schedule = data?.schedule ?? listed
+  const [hour, setHour] = useState<number | null>(null)
+  const may_edit =
+    schedule.status === 'proposed' && may('bess:write') && !commissioning_safe_mode && !!data
+  const open = schedule.hours.find((one) => one.hour === hour)
+  const pick = useCallback(
+    (at_ms: number) => {
+      const found = schedule.hours.find((one) => isAt(one, at_ms))
+      if (found && may_edit && !found.locked) setHour(found.hour)
+    },
+    [schedule, may_edit],
+  )
+  return (
+    <Stack>
+      <Card withBorder padding="sm">
+        <Group justify="space-between" align="flex-start">
+          <Status schedule={schedule} />
+          {schedule.status === 'proposed' && (
+            <Decide site_id={site_id} schedule={schedule} etag={data?.etag} />
+          )}
+        </Group>
+      </Card>
+      <Totals schedule={schedule} />
+      <Violations schedule={schedule} />
+      <Suspense fallback={<Loading />}>
+        <DayChart schedule={schedule} onPick={pick} />
+      </Suspense>
+      {may_edit && (
+        <Text size="sm" c="dimmed">
+          Choose an hour in the chart or below to change it, from the last one towards the first:
+          what it gives less has to go somewhere. Its band says how far it can go while the others
+          stay as they are; without one they leave it no room yet.
+        </Text>
+      )}
+      <Hours schedule={schedule} onEdit={may_edit ? setHour : null} />
+      {open && may_edit && (
+        <HourModal
+          key={open.hour}
+          {...{ site_id, schedule, hour: open, etag: data.etag }}
+          onClose={() => setHour(null)}
+        />
+      )}
+    </Stack>
+  )
+}
+
+const isAt = ({ start_at, end_at }: ScheduleHour, at_ms: number) =>
+  Date.parse(start_at) <= at_ms && at_ms < Date.parse(end_at)
+
+function Status({ schedule }: { schedule: BessSchedule }) {
+  const { timezone } = useSite()
+  const { status, objective, created_at, created_by, approved_at, approved_by, inputs } = schedule
+  const progress = progressWords(schedule)
+  return (
+    <Stack gap={2}>
+      <Group gap="xs">
+        <Title order={2} size="h4">
+          Plan {schedule.schedule_id}
+        </Title>
+        <Badge color={scheduleColors[status] ?? 'gray'}>{scheduleWords(status)}</Badge>
+        {schedule.edited && <Badge color="violet">Changed by hand</Badge>}
+      </Group>
+      {progress && <Text size="sm">{progress}</Text>}
+      <Text size="sm">
+        {inWords(objective)}, proposed by {created_by} <Time at={created_at} timezone={timezone} />
+        {approved_at && (
+          <>
+            ; approved by {approved_by} <Time at={approved_at} timezone={timezone} />
+          </>
+        )}
+      </Text>
+      <Text size="sm" c="dimmed">
+        Prices of {inputs.market_code}: {priceWords[inputs.price_status]}. Begins at{' '}
+        {formatNumber(inputs.soc_start_pct)} %,{' '}
+        {inputs.soc_start_source === 'measured' ? 'as measured' : 'where the day before ends'}.
+        {inputs.efficiency_is_assumed && ' Its efficiency is assumed.'}
+      </Text>
+    </Stack>
+  )
+}
+
+const priceWords = {
+  published: 'published',
+  published_and_forecast: 'published, and forecast for the rest',
+  forecast: 'forecast only, which may prove wrong',
+  incomplete: 'some hours have none and stay idle',
+}
+
+function Totals({
+  schedule: { totals, inputs, constraint_violations },
+}: {
+  schedule: BessSchedule
+}) {
+  const { currency, expected_net_amount: net } = totals
+  const with_amount = totals.expected_connection_amount
+  const without = totals.expected_without_battery_amount
+  const money = (amount: number | null) => formatMoney(amount, currency)
+  const cycles = formatNumber(totals.cycles, 2)
+  const gain = with_amount === null || without === null ? null : with_amount - without
+  return (
+    <SimpleGrid cols={{ base: 2, lg: 4 }} spacing="sm">
+      <Figure
+        label={constraint_violations.length > 0 ? 'Would earn, if feasible' : 'Expected to earn'}
+        value={formatMoney(net, currency)}
+        note={
+          totals.expected_degradation_amount !== null &&
+          `after ${formatMoney(totals.expected_degradation_amount, currency)} of ageing`
+        }
+        {...(net !== null && net < 0 && { tone: 'bad' as const })}
+      />
+      <Figure
+        label="Against no battery"
+        value={gain === null ? '–' : `${gain >= 0 ? '+' : ''}${formatMoney(gain, currency)}`}
+        note={
+          gain === null
+            ? 'not known without a forecast of the plants'
+            : `${money(with_amount)} instead of ${money(without)}, ageing aside`
+        }
+      />
+      <Figure
+        label="Energy"
+        value={`${formatEnergy(totals.discharge_kwh)} out`}
+        note={`${formatEnergy(totals.charge_kwh)} in, ${cycles} full cycles`}
+      />
+      <Figure
+        label="State of charge"
+        value={`${formatNumber(totals.soc_min_pct, 0)}–${formatNumber(totals.soc_max_pct, 0)} %`}
+        note={
+          inputs.soc_end_target_pct !== null &&
+          `at least ${formatNumber(inputs.soc_end_target_pct)} % at its end`
+        }
+      />
+    </SimpleGrid>
+  )
+}
+
+function Violations({ schedule }: { schedule: BessSchedule }) {
+  const { constraint_violations: found } = schedule
+  if (found.length === 0) return null
+  return (
+    <Alert
+      color="red"
+      variant="outline"
+      title="This plan is not feasible as it stands"
+      role="status"
+    >
+      <List size="sm">
+        {found.map(({ constraint, hour, message }) => (
+          <List.Item key={`${constraint} ${hour}`}>{message}</List.Item>
+        ))}
+      </List>
+      The edge holds the limits in any case.
+    </Alert>
+  )
+}

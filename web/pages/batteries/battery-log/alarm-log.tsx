@@ -1,0 +1,64 @@
+import type { BatteryAlarmTransition } from '@heliograph/sdk'
+import { Text } from '@mantine/core'
+import { useSite } from '../../../shell/site-shell.tsx'
+import type { Column } from '../../../ui/data-table.tsx'
+import { formatDuration } from '../../../ui/duration.ts'
+import { formatNumber } from '../../../ui/format.ts'
+import { SeverityBadge } from '../../../ui/severity.tsx'
+import { Answered } from '../../../ui/states.tsx'
+import { Time } from '../../../ui/time.tsx'
+import { useAlarmLog } from '../battery/reads.ts'
+import { powerWords } from '../battery/words.ts'
+import { LogTable } from './log-table.tsx'
+
+const whereOf = ({ source, cluster_idx, pcs_idx }: BatteryAlarmTransition) =>
+  [
+    source.toUpperCase(),
+    cluster_idx !== null && `cluster ${cluster_idx}`,
+    pcs_idx !== null && `power conversion ${pcs_idx}`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+
+/** When alarms were set and cleared. */
+export function AlarmLog({ site_id, bess_id }: { site_id: string; bess_id: number }) {
+  const { timezone } = useSite()
+  const log = useAlarmLog(site_id, bess_id)
+  const columns: Column<BatteryAlarmTransition>[] = [
+    { name: 'When', cell: ({ occurred_at: at }) => <Time {...{ at, timezone }} /> },
+    {
+      name: 'Alarm',
+      wraps: true,
+      cell: (row) => (
+        <>
+          {row.name}
+          <Text size="sm" c="dimmed">
+            {whereOf(row)}
+          </Text>
+        </>
+      ),
+    },
+    { name: 'Severity', cell: ({ severity }) => <SeverityBadge severity={severity} /> },
+    {
+      name: 'Became',
+      cell: ({ transition, duration_s }) =>
+        transition === 'set'
+          ? 'Set'
+          : `Cleared${duration_s === null ? '' : ` after ${formatDuration(duration_s)}`}`,
+    },
+    { name: 'Battery', cell: ({ power_kw }) => powerWords(power_kw) },
+    { name: 'Charge, %', is_number: true, cell: ({ soc_pct }) => formatNumber(soc_pct) },
+  ]
+  return (
+    <Answered query={log}>
+      {(log) => (
+        <LogTable
+          {...{ log, columns, label: 'Alarms, set and cleared' }}
+          nouns={['change', 'changes']}
+          keyOf={({ event_id }) => event_id}
+          none="No alarm was ever set"
+        />
+      )}
+    </Answered>
+  )
+}

@@ -1,0 +1,65 @@
+import type { BatteryControlNote } from '@heliograph/sdk'
+import { Text } from '@mantine/core'
+import { useSite } from '../../../shell/site-shell.tsx'
+import type { Column } from '../../../ui/data-table.tsx'
+import { formatNumber } from '../../../ui/format.ts'
+import { Answered } from '../../../ui/states.tsx'
+import { Time } from '../../../ui/time.tsx'
+import { inWords } from '../../../ui/words.ts'
+import { useControlLog } from '../battery/reads.ts'
+import { inSentence, powerWords } from '../battery/words.ts'
+import { LogTable } from './log-table.tsx'
+
+const tiers: Record<BatteryControlNote['tier'], string> = {
+  protection: 'Protection',
+  permit: 'Grid permit',
+  operator: 'Operator',
+  dispatch: 'Approved plan',
+}
+
+function whatOf({ action, from_power_kw: from, to_power_kw: to, success }: BatteryControlNote) {
+  const failed = success ? '' : ', in vain'
+  if (to === null) return `${inWords(action)}${failed}`
+  const before = from === null ? '' : ` (${inSentence(powerWords(from))} before)`
+  return `${inWords(action)}: ${inSentence(powerWords(to))}${before}${failed}`
+}
+
+/** Who decided over the battery, the newest first. */
+export function Decisions({ site_id, bess_id }: { site_id: string; bess_id: number }) {
+  const { timezone } = useSite()
+  const log = useControlLog(site_id, bess_id)
+  const columns: Column<BatteryControlNote>[] = [
+    { name: 'When', cell: ({ occurred_at: at }) => <Time {...{ at, timezone }} /> },
+    {
+      name: 'Who decided',
+      cell: ({ tier, actor, overrode_tier }) => (
+        <>
+          {tiers[tier]}
+          <Text size="sm" c="dimmed">
+            {inWords(actor)}
+            {overrode_tier && `, over ${inSentence(tiers[overrode_tier])}`}
+          </Text>
+        </>
+      ),
+    },
+    { name: 'What', cell: whatOf, wraps: true },
+    { name: 'Why', cell: ({ message }) => message, wraps: true },
+    {
+      name: 'Charge, %',
+      is_number: true,
+      cell: ({ soc_pct }) => formatNumber(soc_pct),
+    },
+  ]
+  return (
+    <Answered query={log}>
+      {(log) => (
+        <LogTable
+          {...{ log, columns, label: 'Decisions' }}
+          nouns={['decision', 'decisions']}
+          keyOf={({ log_id }) => log_id}
+          none="Nobody has decided anything yet"
+        />
+      )}
+    </Answered>
+  )
+}

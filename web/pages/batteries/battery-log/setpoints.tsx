@@ -1,0 +1,86 @@
+import type { BatteryDispatch } from '@heliograph/sdk'
+import { Stack, Text } from '@mantine/core'
+import { useSite } from '../../../shell/site-shell.tsx'
+import type { Column } from '../../../ui/data-table.tsx'
+import { DayPicker } from '../../../ui/day-picker.tsx'
+import { formatNumber, formatQuantity } from '../../../ui/format.ts'
+import { Answered } from '../../../ui/states.tsx'
+import { Time } from '../../../ui/time.tsx'
+import { useDaySpan } from '../../../ui/use-day-span.ts'
+import { inWords } from '../../../ui/words.ts'
+import { useDispatchLog } from '../battery/reads.ts'
+import { inSentence, powerWords } from '../battery/words.ts'
+import { LogTable } from './log-table.tsx'
+
+const holds: Record<NonNullable<BatteryDispatch['clamp_reason']>, string> = {
+  soc_min: 'the lower end of the charge window',
+  soc_max: 'the upper end of the charge window',
+  power_limit: 'a limit of battery, power conversion or curtailment',
+  temperature: 'the temperature of the cells',
+  permit: 'the grid permit',
+  alarm: 'an alarm',
+  ramp: 'its ramp',
+}
+
+function LeftOf({ row: { clamp_reason, clamped_power_kw } }: { row: BatteryDispatch }) {
+  if (clamp_reason === null) return <>All of it</>
+  return (
+    <>
+      {clamped_power_kw === null ? 'Less' : powerWords(clamped_power_kw)}
+      <Text size="sm" c="dimmed">
+        held by {holds[clamp_reason]}
+      </Text>
+    </>
+  )
+}
+
+/** What the battery was told, and what came of it. */
+export function Setpoints({ site_id, bess_id }: { site_id: string; bess_id: number }) {
+  const { timezone } = useSite()
+  const chosen = useDaySpan(timezone, 7)
+  const log = useDispatchLog(site_id, bess_id, chosen.span)
+  const columns: Column<BatteryDispatch>[] = [
+    { name: 'When', cell: ({ issued_at: at }) => <Time {...{ at, timezone }} /> },
+    {
+      name: 'Asked for',
+      cell: ({ requested_power_kw, source }) => (
+        <>
+          {powerWords(requested_power_kw)}
+          <Text size="sm" c="dimmed">
+            by {source === 'schedule' ? 'the plan' : inSentence(inWords(source))}
+          </Text>
+        </>
+      ),
+    },
+    { name: 'Left of it', cell: (row) => <LeftOf row={row} />, wraps: true },
+    {
+      name: 'How far it came',
+      cell: ({ status, failure_code }) =>
+        failure_code === null ? inWords(status) : `${inWords(status)}: ${inWords(failure_code)}`,
+      wraps: true,
+    },
+    { name: 'Measured', cell: ({ achieved_power_kw: kw }) => powerWords(kw) },
+    {
+      name: 'Taken up after',
+      is_number: true,
+      cell: ({ latency_ms }) => formatQuantity(latency_ms && latency_ms / 1000, 's'),
+    },
+    { name: 'Charge, %', is_number: true, cell: ({ soc_pct }) => formatNumber(soc_pct) },
+  ]
+  return (
+    <Stack>
+      <DayPicker chosen={chosen} choices={[1, 2, 7]} />
+      <Answered query={log}>
+        {(log) => (
+          <LogTable
+            key={`${chosen.day} ${chosen.days}`}
+            {...{ log, columns, label: 'Setpoints' }}
+            nouns={['setpoint', 'setpoints']}
+            keyOf={({ dispatch_id }) => dispatch_id}
+            none="The battery was told nothing in this time"
+          />
+        )}
+      </Answered>
+    </Stack>
+  )
+}

@@ -1,0 +1,72 @@
+import type { BatterySetup, BatterySetupRegister } from '@heliograph/sdk'
+import { Stack, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useSite } from '../../../shell/site-shell.tsx'
+import { type Column, DataTable } from '../../../ui/data-table.tsx'
+import { Facts } from '../../../ui/facts.tsx'
+import { formatNumber, formatPower, formatQuantity } from '../../../ui/format.ts'
+import { Answered, Empty } from '../../../ui/states.tsx'
+import { Time } from '../../../ui/time.tsx'
+import { useSetup } from '../battery/reads.ts'
+
+/** Null: no device tells, and there is nothing to show. */
+const told = (value: number | null, unit: string, digits = 0) =>
+  value === null ? null : formatQuantity(value, unit, digits)
+const power = (kw: number | null) => (kw === null ? null : formatPower(kw))
+
+const rowsOf = (setup: BatterySetup): [string, ReactNode][] => [
+  ['Energy, rated', told(setup.rated_energy_kwh, 'kWh')],
+  ['Capacity, rated', told(setup.rated_capacity_ah, 'Ah')],
+  ['Voltage, nominal', told(setup.nominal_voltage_v, 'V')],
+  ['Charges at most', power(setup.max_charge_power_kw)],
+  ['Discharges at most', power(setup.max_discharge_power_kw)],
+  ['Charge window, from', told(setup.soc_min_pct, '%')],
+  ['Charge window, to', told(setup.soc_max_pct, '%')],
+  ['Reserve', told(setup.soc_reserve_pct, '%')],
+  ['Follows with', told(setup.ramp_rate_kw_s, 'kW/s')],
+  ['Goes on without a heartbeat for', told(setup.heartbeat_timeout_s, 's')],
+  ['Firmware', setup.bms_firmware],
+  ['Address', setup.bms_address],
+]
+
+const columns: Column<BatterySetupRegister>[] = [
+  { name: 'Address', is_number: true, cell: ({ address }) => address },
+  { name: 'Name', cell: ({ name }) => name },
+  {
+    name: 'Value',
+    is_number: true,
+    cell: ({ value }) => formatNumber(value, Number.isInteger(value) ? 0 : 3),
+  },
+  { name: 'Unit', cell: ({ unit }) => unit },
+]
+
+/** What the device is set to; it is set at the device alone. */
+export function Setup({ site_id, bess_id }: { site_id: string; bess_id: number }) {
+  const { timezone } = useSite()
+  return (
+    <Answered query={useSetup(site_id, bess_id)}>
+      {(setup) => (
+        <Stack>
+          <Text size="sm" c="dimmed">
+            Read <Time at={setup.read_at} timezone={timezone} />, set so since{' '}
+            <Time at={setup.changed_at} timezone={timezone} />. It is set at the device alone.
+          </Text>
+          <Facts rows={rowsOf(setup)} cols={4} left_out />
+          <Title order={2} size="h4">
+            Registers
+          </Title>
+          {setup.raw_registers.length === 0 ? (
+            <Empty title="None were read" />
+          ) : (
+            <DataTable
+              label="Registers as they were read"
+              width={420}
+              {...{ columns, rows: setup.raw_registers }}
+              keyOf={({ address, name }) => `${address} ${name}`}
+            />
+          )}
+        </Stack>
+      )}
+    </Answered>
+  )
+}

@@ -1,0 +1,175 @@
+import type { CurtailmentRow } from '@heliograph/sdk'
+import { Badge, Box, Button, Card, Group, Stack, Table, Text, Title } from '@mantine/core'
+import { IconCircle, IconCircleCheck } from '@tabler/icons-react'
+import { useMay } from '../../../queries.ts'
+import { useSite } from '../../../shell/site-shell.tsx'
+import { useDevices } from '../../../ui/devices.tsx'
+import { formatNumber, formatPower, formatQuantity } from '../../../ui/format.ts'
+import { Time } from '../../../ui/time.tsx'
+import { useNow } from '../../../ui/use-now.ts'
+import { WriteButton } from '../../../ui/write-button.tsx'
+import { type Command, isStuck, limitWords, releasingReason, stateOf, stepsOf } from './rows.ts'
+
+interface CommandCardProps {
+  site_id: string
+  command: Command
+  onRelease: () => void
+  onCloseRecord: () => void
+}
+
+/** A command with its plants, and how far each of them has come. */
+export function CommandCard(props: CommandCardProps) {
+  const { site_id, command, onRelease, onCloseRecord } = props
+  const { timezone } = useSite()
+  const may = useMay()
+  const now_ms = useNow(10_000)
+  const { rows } = command
+  const [first] = rows
+  if (!first) return null
+  const { source, created_by, start_at, end_at } = first
+  return (
+    <Card withBorder padding="sm">
+      <Group justify="space-between" align="flex-start">
+        <div>
+          <Title order={3} size="h4">
+            At most {limitWords(first)}
+          </Title>
+          <Text size="sm">
+            <Time at={start_at} timezone={timezone} /> – <Time at={end_at} timezone={timezone} />
+          </Text>
+          <Text size="sm" c="dimmed">
+            {source === 'edge_local' ? 'Learned from the site' : `Asked for by ${created_by}`}
+          </Text>
+        </div>
+        <Group gap="xs">
+          {may('curtailment:write') && rows.some((row) => isStuck(row, now_ms)) && (
+            <Button variant="default" size="sm" onClick={onCloseRecord}>
+              Close record
+            </Button>
+          )}
+          <WriteButton scope="curtailment:write" variant="default" size="sm" onClick={onRelease}>
+            Release
+          </WriteButton>
+        </Group>
+      </Group>
+      <Box visibleFrom="sm">
+        <Rows rows={rows} site_id={site_id} />
+      </Box>
+      <Box hiddenFrom="sm">
+        <NarrowRows rows={rows} site_id={site_id} />
+      </Box>
+    </Card>
+  )
+}
+
+function Rows({ rows, site_id }: { rows: readonly CurtailmentRow[]; site_id: string }) {
+  const { plantName } = useDevices(site_id)
+  const { timezone } = useSite()
+  return (
+    <Table.ScrollContainer
+      minWidth={720}
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'Plants of this limit' } }}
+    >
+      <Table verticalSpacing="xs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Plant</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th ta="right">May deliver</Table.Th>
+            <Table.Th ta="right">Devices allow</Table.Th>
+            <Table.Th ta="right">Delivers</Table.Th>
+            <Table.Th>How far it has come</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody className="figure">
+          {rows.map((row) => (
+            <Table.Tr key={row.id}>
+              <Table.Td style={{ whiteSpace: 'nowrap' }}>{plantName(row.logger_id)}</Table.Td>
+              <Table.Td>
+                <Badge color={stateOf(row).tone} miw="max-content">
+                  {stateOf(row).words}
+                </Badge>
+              </Table.Td>
+              <Table.Td ta="right">
+                {formatPower(row.max_power_kw)}
+                <Text size="sm" c="dimmed">
+                  {formatNumber(row.limit_pct_of_rated)} %
+                </Text>
+              </Table.Td>
+              <Table.Td ta="right">{formatPower(row.observed_limit_kw)}</Table.Td>
+              <Table.Td ta="right">{formatPower(row.observed_power_kw)}</Table.Td>
+              <Table.Td>
+                <Steps row={row} timezone={timezone} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
+
+/** The same on a phone, one below the other. */
+function NarrowRows({ rows, site_id }: { rows: readonly CurtailmentRow[]; site_id: string }) {
+  const { plantName } = useDevices(site_id)
+  const { timezone } = useSite()
+  return (
+    <Stack gap="sm" mt="sm">
+      {rows.map((row) => (
+        <div key={row.id}>
+          <Group gap="xs">
+            <Text fw={600}>{plantName(row.logger_id)}</Text>
+            <Badge color={stateOf(row).tone}>{stateOf(row).words}</Badge>
+          </Group>
+          <Text size="sm" className="figure">
+            May deliver {formatPower(row.max_power_kw)} ({formatNumber(row.limit_pct_of_rated)} %),
+            devices allow {formatPower(row.observed_limit_kw)}, delivers{' '}
+            {formatPower(row.observed_power_kw)}
+          </Text>
+          <Steps row={row} timezone={timezone} />
+        </div>
+      ))}
+    </Stack>
+  )
+}
+
+/** Each step with its time, or that it is still to come; and what keeps it. */
+export function Steps({ row, timezone }: { row: CurtailmentRow; timezone: string }) {
+  return (
+    <Stack gap={4}>
+      <Group gap="sm">
+        {stepsOf(row).map(({ label, at }) => (
+          <Group key={label} gap={4} wrap="nowrap">
+            {at ? (
+              <IconCircleCheck
+                size={16}
+                color="var(--mantine-color-teal-filled)"
+                aria-label="done"
+              />
+            ) : (
+              <IconCircle size={16} color="var(--mantine-color-dimmed)" aria-label="to come" />
+            )}
+            <Text size="sm" {...(!at && { c: 'dimmed' })}>
+              {label}
+              {at && ' '}
+              {at && <Time at={at} timezone={timezone} style="time" />}
+            </Text>
+          </Group>
+        ))}
+      </Group>
+      {row.apply_latency_ms !== null && row.release_requested_at === null && (
+        <Text size="sm" c="dimmed">
+          In force {formatQuantity(row.apply_latency_ms / 1000, 's')} after it began
+        </Text>
+      )}
+      {row.releasing_reason && (
+        <Text size="sm">{releasingReason(row)} The plant may still be limited.</Text>
+      )}
+      {row.failure_message && (
+        <Text size="sm" fw={600}>
+          {row.failure_message}
+        </Text>
+      )}
+    </Stack>
+  )
+}

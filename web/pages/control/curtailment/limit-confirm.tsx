@@ -1,0 +1,178 @@
+import { type CurtailmentRow, isCode } from '@heliograph/sdk'
+import { Button, Group, Stack, Table, Text } from '@mantine/core'
+import { useEffect, useRef } from 'react'
+import { useSite } from '../../../shell/site-shell.tsx'
+import { formatNumber, formatPower } from '../../../ui/format.ts'
+import { Notice } from '../../../ui/notice.tsx'
+import { Failure } from '../../../ui/states.tsx'
+import { Time } from '../../../ui/time.tsx'
+import { CostLine } from './cost.tsx'
+import type { Allowed, Span } from './limits.ts'
+import { durations, type Wish } from './wish.ts'
+
+interface LimitConfirmProps {
+  site_id: string
+  wish: Wish
+  span: Span
+  allowed: readonly Allowed[]
+  rows: readonly CurtailmentRow[] | undefined
+  is_pending: boolean
+  error: unknown
+  onSend: () => void
+  onBack: () => void
+}
+
+/** In words, before anything is sent. */
+export function LimitConfirm(props: LimitConfirmProps) {
+  const { site_id, wish, span, allowed, rows, is_pending, error, onSend, onBack } = props
+  const others = (rows ?? []).filter(
+    (row) =>
+      row.status !== 'releasing' &&
+      allowed.some(({ logger_id }) => logger_id === row.logger_id) &&
+      Date.parse(row.start_at) < span.end_ms &&
+      Date.parse(row.end_at) > span.start_ms,
+  )
+  // The button that was pressed is gone: who reads by ear goes on with what will happen.
+  const summary = useRef<HTMLParagraphElement>(null)
+  useEffect(() => summary.current?.focus(), [])
+  return (
+    <Stack>
+      <Text ref={summary} tabIndex={-1}>
+        <When wish={wish} span={span} /> <What allowed={allowed} />
+      </Text>
+      <AllowedList allowed={allowed} />
+      <Effect allowed={allowed} wish={wish} />
+      <CostLine
+        site_id={site_id}
+        allowed={allowed}
+        span={span}
+        is_open={wish.duration === 'open'}
+        others={others}
+      />
+      {!rows && (
+        <Notice>
+          Other limits could not be read: what they keep back already is counted here, too.
+        </Notice>
+      )}
+      {others.length > 0 && (
+        <Notice>
+          Another limit covers a part of that time. The lowest holds; what the other keeps back
+          already is not counted here.
+        </Notice>
+      )}
+      <Text size="sm" c="dimmed">
+        Before its end it can be released at any time. What the grid permit allows holds as ever.
+      </Text>
+      <Unsent error={error} />
+      <Group justify="space-between">
+        <Button variant="default" onClick={onBack} disabled={is_pending}>
+          Back
+        </Button>
+        {/* The second click of a double click on the button before is no consent. */}
+        <Button onClick={({ detail }) => detail < 2 && onSend()} loading={is_pending}>
+          {wish.begins === 'now' ? 'Limit now' : 'Schedule the limit'}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+function Unsent({ error }: { error: unknown }) {
+  if (error === null) return null
+  if (!isCode(error, 'network_error')) return <Failure error={error} />
+  return (
+    <Notice title="The server cannot be reached">
+      It is not known whether the limit has arrived. Send it again: it is carried out once, however
+      often it is sent.
+    </Notice>
+  )
+}
+
+function When({ wish, span }: { wish: Wish; span: Span }) {
+  const { timezone } = useSite()
+  const until = <Time at={new Date(span.end_ms).toISOString()} timezone={timezone} />
+  const length = durations.find(({ value }) => value === wish.duration)?.label
+  if (wish.duration === 'open') return <>From now until you release it, {until} at the latest,</>
+  const is_plain = wish.duration !== 'until'
+  return (
+    <>
+      {wish.begins === 'now' ? (
+        'From now'
+      ) : (
+        <>
+          From <Time at={new Date(span.start_ms).toISOString()} timezone={timezone} />
+        </>
+      )}{' '}
+      until {until}
+      {is_plain && ` (${length})`},
+    </>
+  )
+}
+
+function What({ allowed }: { allowed: readonly Allowed[] }) {
+  const [only] = allowed
+  if (allowed.length === 1 && only) {
+    return (
+      <>
+        {only.name} delivers <strong>at most {formatPower(only.allowed_kw)}</strong>.
+      </>
+    )
+  }
+  const sum_kw = allowed.reduce((sum, { allowed_kw }) => sum + allowed_kw, 0)
+  return (
+    <>
+      all {allowed.length} plants together deliver <strong>at most {formatPower(sum_kw)}</strong>.
+    </>
+  )
+}
+
+function Effect({ allowed, wish }: { allowed: readonly Allowed[]; wish: Wish }) {
+  if (wish.begins !== 'now') return null
+  if (allowed.some(({ power_kw }) => power_kw === null)) {
+    return <Text>What is delivered now is not known.</Text>
+  }
+  const fall_kw = allowed.reduce(
+    (sum, { power_kw, allowed_kw }) => sum + Math.max(0, (power_kw ?? 0) - allowed_kw),
+    0,
+  )
+  return (
+    <Text>
+      {fall_kw < 0.05
+        ? 'Output is below that now: nothing changes at once.'
+        : `Output falls by about ${formatPower(fall_kw)} within seconds.`}
+    </Text>
+  )
+}
+
+export function AllowedList({ allowed }: { allowed: readonly Allowed[] }) {
+  return (
+    <Table.ScrollContainer
+      minWidth={360}
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'What each plant may' } }}
+    >
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Plant</Table.Th>
+            <Table.Th ta="right">May deliver</Table.Th>
+            <Table.Th ta="right">Of rated</Table.Th>
+            <Table.Th ta="right">Now</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody className="figure">
+          {allowed.map(({ logger_id, name, allowed_kw, rated_power_kw, power_kw }) => (
+            <Table.Tr key={logger_id}>
+              <Table.Td>{name}</Table.Td>
+              <Table.Td ta="right">{formatPower(allowed_kw)}</Table.Td>
+              <Table.Td ta="right">
+                {formatNumber((allowed_kw / rated_power_kw) * 100, 1)} % of{' '}
+                {formatPower(rated_power_kw)}
+              </Table.Td>
+              <Table.Td ta="right">{formatPower(power_kw)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}

@@ -1,0 +1,134 @@
+import { Button, Group, Input, NativeSelect, SegmentedControl, Stack, Text } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import { useSite } from '../../../shell/site-shell.tsx'
+import { DateField } from '../../../ui/date-field.tsx'
+import type { Draft } from '../../../ui/draft.ts'
+import { DraftNotice } from '../../../ui/draft-notice.tsx'
+import { formatPower } from '../../../ui/format.ts'
+import { Notice } from '../../../ui/notice.tsx'
+import { NumberField } from '../../../ui/number-field.tsx'
+import { AllowedList } from './limit-confirm.tsx'
+import { allowedOf, type Plant } from './limits.ts'
+import { PeakSuggestion } from './suggestions.tsx'
+import { durations, spanOf, type Wish } from './wish.ts'
+
+interface LimitFieldsProps {
+  site_id: string
+  form: UseFormReturnType<Wish>
+  draft: Draft
+  plants: readonly Plant[]
+  chosen: readonly Plant[]
+  onDone: () => void
+}
+
+export function LimitFields(props: LimitFieldsProps) {
+  const { site_id, form, draft, plants, chosen, onDone } = props
+  const { timezone } = useSite()
+  const { values } = form
+  const { limit_value, limit_mode, where } = values
+  const span = spanOf(values, timezone, Date.now())
+  const rated_kw = chosen.reduce((sum, plant) => sum + plant.rated_power_kw, 0)
+  const is_idle = limit_mode === 'kw' && typeof limit_value === 'number' && limit_value >= rated_kw
+  return (
+    <form onSubmit={form.onSubmit(onDone)} noValidate>
+      <Stack>
+        <DraftNotice {...draft} />
+        <NativeSelect
+          label="Where"
+          data={[
+            { value: 'site', label: `The whole site (${plants.length} plants)` },
+            ...plants.map(({ logger_id, name, rated_power_kw }) => ({
+              value: String(logger_id),
+              label: `${name} (${formatPower(rated_power_kw)} rated)`,
+            })),
+          ]}
+          {...form.getInputProps('where')}
+        />
+        <AmountFields form={form} rated_kw={rated_kw} />
+        <TimeFields form={form} timezone={timezone} />
+        {where !== 'site' && span && (
+          <PeakSuggestion
+            site_id={site_id}
+            logger_id={Number(where)}
+            span={span}
+            onTake={(limit_pct) =>
+              form.setValues({ limit_mode: 'percent', limit_value: limit_pct })
+            }
+          />
+        )}
+        {typeof limit_value === 'number' && limit_value >= 0 && (
+          <AllowedList allowed={allowedOf(chosen, { limit_mode, limit_value })} />
+        )}
+        {is_idle && <Notice>That is what is rated there: it limits nothing.</Notice>}
+        <Group justify="flex-end">
+          <Button type="submit">Look at what it does</Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+function AmountFields({ form, rated_kw }: { form: UseFormReturnType<Wish>; rated_kw: number }) {
+  const { limit_mode, where } = form.values
+  const is_percent = limit_mode === 'percent'
+  const of_what = where === 'site' ? 'of the rated power of each plant' : 'of its rated power'
+  const shared = where === 'site' ? ', shared by rated power' : ''
+  return (
+    <Group align="flex-start" grow wrap="wrap" preventGrowOverflow={false}>
+      <Input.Wrapper label="Limit in" labelElement="div">
+        <SegmentedControl
+          fullWidth
+          aria-label="Limit in"
+          data={[
+            { value: 'percent', label: 'Percent' },
+            { value: 'kw', label: 'kW' },
+          ]}
+          {...form.getInputProps('limit_mode')}
+        />
+      </Input.Wrapper>
+      <NumberField
+        hideControls={false}
+        label="At most"
+        description={is_percent ? of_what : `of ${formatPower(rated_kw)}${shared}`}
+        inputWrapperOrder={['label', 'input', 'description', 'error']}
+        suffix={is_percent ? ' %' : ' kW'}
+        min={0}
+        {...(is_percent && { max: 100 })}
+        step={is_percent ? 5 : 10}
+        decimalScale={3}
+        data-autofocus
+        {...form.getInputProps('limit_value')}
+      />
+    </Group>
+  )
+}
+
+function TimeFields({ form, timezone }: { form: UseFormReturnType<Wish>; timezone: string }) {
+  const { begins, duration } = form.values
+  const offered = durations.filter(({ value }) => value !== 'open' || begins === 'now')
+  return (
+    <>
+      <Input.Wrapper label="Begins" labelElement="div">
+        <SegmentedControl
+          fullWidth
+          aria-label="Begins"
+          data={[
+            { value: 'now', label: 'At once' },
+            { value: 'later', label: 'At a time' },
+          ]}
+          {...form.getInputProps('begins')}
+          onChange={(value) => {
+            form.setFieldValue('begins', value as Wish['begins'])
+            if (value === 'later' && duration === 'open') form.setFieldValue('duration', '60')
+          }}
+        />
+      </Input.Wrapper>
+      {begins === 'later' && <DateField with_time label="From" {...form.getInputProps('start')} />}
+      <NativeSelect label="For" data={offered} {...form.getInputProps('duration')} />
+      {duration === 'until' && <DateField with_time label="Until" {...form.getInputProps('end')} />}
+      <Text size="sm" c="dimmed">
+        Times are those of the clocks at the site ({timezone}).
+      </Text>
+    </>
+  )
+}

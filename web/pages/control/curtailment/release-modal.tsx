@@ -1,0 +1,114 @@
+import type { CurtailmentRelease, CurtailmentRow } from '@heliograph/sdk'
+import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { heliograph } from '../../../api.ts'
+import { useSite } from '../../../shell/site-shell.tsx'
+import { useDevices } from '../../../ui/devices.tsx'
+import { dialog } from '../../../ui/dialog.ts'
+import { Notice } from '../../../ui/notice.tsx'
+import { Failure } from '../../../ui/states.tsx'
+import { useWrite } from '../../../ui/use-write.ts'
+import { Steps } from './command-card.tsx'
+import { curtailmentKey, useRows } from './reads.ts'
+import { type Command, limitWords } from './rows.ts'
+
+interface ReleaseModalProps {
+  site_id: string
+  command: Command
+  onClose: () => void
+}
+
+export function ReleaseModal({ site_id, command, onClose }: ReleaseModalProps) {
+  const [released, setReleased] = useState<CurtailmentRelease | null>(null)
+  const { group_id, rows } = command
+  // The command as it was when it was opened: it leaves the list once it is released.
+  const [asked] = useState(rows)
+  const release = useWrite({
+    write: () => heliograph.curtailmentGroupRelease({ site_id, group_id }),
+    changes: [curtailmentKey(site_id)],
+    onDone: setReleased,
+  })
+  const live = useRows(site_id, release.is_pending).data?.data
+  const now = asked.map((row) => latestOf(row, live, released))
+  const [first] = asked
+  return (
+    <Modal opened onClose={onClose} title="Release the limit" size="lg" {...dialog}>
+      <Stack>
+        {first && !released && !release.is_pending && (
+          <Text>
+            The limit of <strong>{limitWords(first)}</strong>{' '}
+            {asked.some(({ is_active }) => is_active)
+              ? 'ends now'
+              : 'is withdrawn before it begins'}
+            {' for '}
+            {asked.length === 1 ? 'one plant. It' : `${asked.length} plants. They`} may then deliver
+            what the grid permit and other limits allow.
+          </Text>
+        )}
+        {(released || release.is_pending) && <Progress site_id={site_id} rows={now} />}
+        {released && <Outcome released={released} />}
+        {release.error && <Failure error={release.error} />}
+        <Group justify="flex-end">
+          {released ? (
+            <Button onClick={onClose}>Close</Button>
+          ) : (
+            <>
+              {/* Enter that is held on the button before releases nothing. */}
+              <Button variant="default" onClick={onClose} data-autofocus>
+                {release.is_pending ? 'Close' : 'Keep the limit'}
+              </Button>
+              <Button onClick={() => release.run(undefined)} loading={release.is_pending}>
+                Release now
+              </Button>
+            </>
+          )}
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
+
+function latestOf(
+  row: CurtailmentRow,
+  live: readonly CurtailmentRow[] | undefined,
+  released: CurtailmentRelease | null,
+) {
+  const sameId = ({ id }: CurtailmentRow) => id === row.id
+  return live?.find(sameId) ?? released?.schedules.find(sameId) ?? row
+}
+
+function Progress({ site_id, rows }: { site_id: string; rows: readonly CurtailmentRow[] }) {
+  const { timezone } = useSite()
+  const { plantName } = useDevices(site_id)
+  return (
+    <List listStyleType="none" spacing="xs" role="list">
+      {rows.map((row) => (
+        <List.Item key={row.id}>
+          <Text fw={600} size="sm">
+            {plantName(row.logger_id)}
+          </Text>
+          <Steps row={row} timezone={timezone} />
+        </List.Item>
+      ))}
+    </List>
+  )
+}
+
+function Outcome({ released }: { released: CurtailmentRelease }) {
+  const { pending_restore_count: pending, restored_count: restored } = released
+  if (pending > 0) {
+    return (
+      <Notice title="Not all is confirmed yet">
+        The site has confirmed {restored} of {restored + pending} plants. The others may still be
+        limited. The site goes on by itself; the limit stays listed until it confirms.
+      </Notice>
+    )
+  }
+  return (
+    <Alert color="teal" variant="outline" title="Released" role="status">
+      {restored > 0
+        ? 'The devices show it: the limit is lifted at every plant.'
+        : 'It had not begun: no plant was limited by it.'}
+    </Alert>
+  )
+}

@@ -1,0 +1,117 @@
+/** Rows of curtailment in words: what a command asked for, and how far each plant has come. */
+import type { CurtailmentRow } from '@heliograph/sdk'
+import { formatNumber, formatPower } from '../../../ui/format.ts'
+
+export interface Command {
+  group_id: string
+  rows: CurtailmentRow[]
+}
+
+/** Rows by the command that made them, in the order in which they come. */
+export function commandsOf(rows: readonly CurtailmentRow[]): Command[] {
+  const groups = Map.groupBy(rows, ({ group_id }) => group_id)
+  return [...groups].map(([group_id, rows]) => ({ group_id, rows }))
+}
+
+/** `60 % of rated power`, or `240 kW together`. */
+export function limitWords({ limit_mode, limit_value, scope, max_power_kw }: CurtailmentRow) {
+  if (limit_value === null || limit_mode === null) return formatPower(max_power_kw)
+  if (limit_mode === 'percent') {
+    return `${formatNumber(limit_value, Number.isInteger(limit_value) ? 0 : 1)} % of rated power`
+  }
+  return scope === 'site' ? `${formatPower(limit_value)} together` : formatPower(limit_value)
+}
+
+const statusTones: Record<CurtailmentRow['status'], string> = {
+  scheduled: 'blue',
+  active: 'orange',
+  releasing: 'yellow',
+  completed: 'gray',
+  cancelled: 'gray',
+  failed: 'red',
+}
+
+const statusWords: Record<CurtailmentRow['status'], string> = {
+  scheduled: 'Scheduled',
+  active: 'In force',
+  releasing: 'Being released',
+  completed: 'Over',
+  cancelled: 'Released',
+  failed: 'Failed',
+}
+
+/** Its state as far as the site has confirmed it: a limit is in force once devices have it. */
+export function stateOf(row: CurtailmentRow): { words: string; tone: string } {
+  const { status, acknowledged_at, applied_at } = row
+  if (status === 'active' && applied_at === null) {
+    return { words: acknowledged_at === null ? 'Sending' : 'Applying', tone: 'yellow' }
+  }
+  return { words: statusWords[status], tone: statusTones[status] }
+}
+
+interface Step {
+  label: string
+  at: string | null
+}
+
+/** The way of a row, in order; a step without a time is still to come. */
+export function stepsOf(row: CurtailmentRow): Step[] {
+  const told = [
+    { label: 'Asked for', at: row.created_at },
+    { label: 'Received on site', at: row.acknowledged_at },
+  ]
+  const held = [
+    { label: 'Devices limited', at: row.applied_at },
+    { label: 'Verified', at: row.verified_at },
+  ]
+  const { release_requested_at, restore_started_at, closed_at } = row
+  const is_ending = row.status === 'releasing' || restore_started_at !== null
+  if (release_requested_at === null && !is_ending) return [...told, ...held]
+  const lifted = [
+    ...(release_requested_at ? [{ label: 'Release requested', at: release_requested_at }] : []),
+    { label: 'Releasing', at: restore_started_at },
+    { label: 'Released', at: row.restored_at },
+    ...(closed_at ? [{ label: 'Record closed', at: closed_at }] : []),
+  ]
+  return [...told, ...held.filter(({ at }) => at !== null), ...lifted]
+}
+
+/** When the row no longer held, or is to. */
+export function endOf(row: CurtailmentRow): string {
+  const over_at = row.restored_at ?? row.completed_at ?? row.cancelled_at
+  return over_at ?? row.release_requested_at ?? row.end_at
+}
+
+/** Released before the start: the row limited nothing. */
+export const isWithdrawn = ({
+  status,
+  applied_at,
+  release_requested_at,
+  start_at,
+}: CurtailmentRow) =>
+  status === 'cancelled' &&
+  applied_at === null &&
+  release_requested_at !== null &&
+  Date.parse(release_requested_at) <= Date.parse(start_at)
+
+const releasingWords: Record<NonNullable<CurtailmentRow['releasing_reason']>, string> = {
+  edge_unreachable: 'The site cannot be reached and has not confirmed the release.',
+  raise_refused: 'The site may not raise the plant.',
+  device_not_restored: 'A device is not restored.',
+  awaiting_confirmation: 'The site has not confirmed the release yet.',
+}
+
+/** Why a row is still being released; null for other rows. */
+export const releasingReason = ({ releasing_reason }: CurtailmentRow): string | null =>
+  releasing_reason && releasingWords[releasing_reason]
+
+/** The edge confirms within seconds unless something is wrong. */
+const confirmed_within_ms = 60_000
+
+/** The release waits for so long that the record may have to be closed by a person. */
+export const isStuck = (row: CurtailmentRow, now_ms: number) =>
+  row.status === 'releasing' &&
+  now_ms - Date.parse(row.release_requested_at ?? row.end_at) > confirmed_within_ms
+
+export const isMoving = (row: CurtailmentRow) =>
+  row.status === 'releasing' || (row.status === 'active' && row.verified_at === null)

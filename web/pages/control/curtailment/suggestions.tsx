@@ -1,0 +1,167 @@
+/** When a plant would pay for what it delivers, and the limit that spares that. */
+
+import type { CurtailmentPriceWindow, CurtailmentSuggestion } from '@heliograph/sdk'
+import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { heliograph } from '../../../api.ts'
+import { useMay } from '../../../queries.ts'
+import { useSite } from '../../../shell/site-shell.tsx'
+import { useDevices } from '../../../ui/devices.tsx'
+import { formatEnergy, formatMoney, formatNumber, formatPower } from '../../../ui/format.ts'
+import { clockAt, dayAt } from '../../../ui/site-clock.ts'
+import { Time } from '../../../ui/time.tsx'
+import { useNow } from '../../../ui/use-now.ts'
+import { WriteButton } from '../../../ui/write-button.tsx'
+import { dayHoursOf, type Span } from './limits.ts'
+import { usePlants } from './reads.ts'
+import type { Wish } from './wish.ts'
+
+const plants_max = 12
+const day_ms = 86_400_000
+const renewed_ms = 600_000
+
+interface SuggestionsProps {
+  site_id: string
+  onTake: (wish: Partial<Wish>) => void
+}
+
+export function Suggestions({ site_id, onTake }: SuggestionsProps) {
+  const { timezone } = useSite()
+  const { answers, is_pending } = useSuggestions(site_id)
+  const now_ms = useNow(60_000)
+  const found = answers.flatMap(({ logger_id, price_windows }) =>
+    price_windows
+      .filter(({ end_at }) => Date.parse(end_at) > now_ms)
+      .map((window) => ({ logger_id, window })),
+  )
+  const unknown = answers.filter(({ price_basis }) => price_basis === 'none')
+  if (is_pending || answers.length === 0) return null
+  return (
+    <Stack gap="sm">
+      <Title order={2} size="h3">
+        Worth a limit
+      </Title>
+      {found.length === 0 && (
+        <Text>
+          Until the end of tomorrow no plant is expected to pay for what it delivers
+          {unknown.length > 0 && ', as far as prices are known'}.
+        </Text>
+      )}
+      {found.map(({ logger_id, window }) => (
+        <PriceWindow
+          key={`${logger_id} ${window.start_at}`}
+          {...{ site_id, logger_id, window, timezone, now_ms, onTake }}
+        />
+      ))}
+    </Stack>
+  )
+}
+
+/** Of the rest of today, and of tomorrow. */
+function useSuggestions(site_id: string) {
+  const { timezone } = useSite()
+  const now_ms = useNow(renewed_ms)
+  const plants = (usePlants(site_id) ?? []).slice(0, plants_max)
+  const today = dayAt(now_ms, timezone)
+  const days = [
+    { date: today, start_hour: Number(clockAt(now_ms, timezone).slice(11, 13)), end_hour: 24 },
+    { date: dayAt(now_ms + day_ms, timezone), start_hour: 0, end_hour: 24 },
+  ]
+  return useQueries({
+    queries: plants.flatMap(({ logger_id }) =>
+      days.map((day) => ({
+        queryKey: ['curtailment-suggest', site_id, { logger_id, ...day }],
+        queryFn: ({ signal }: { signal: AbortSignal }) =>
+          heliograph.curtailmentSuggest({ site_id, logger_id, ...day }, { signal }),
+        staleTime: renewed_ms,
+      })),
+    ),
+    combine: (results) => ({
+      is_pending: results.some(({ isPending }) => isPending),
+      answers: results.flatMap(({ data }): CurtailmentSuggestion[] => (data ? [data] : [])),
+    }),
+  })
+}
+
+interface PriceWindowProps extends SuggestionsProps {
+  logger_id: number
+  window: CurtailmentPriceWindow
+  timezone: string
+  now_ms: number
+}
+
+function PriceWindow(props: PriceWindowProps) {
+  const { site_id, logger_id, window, timezone, now_ms, onTake } = props
+  const { plantName } = useDevices(site_id)
+  const { start_at, end_at, expected_saving_amount, expected_curtailed_energy_kwh } = window
+  const take = () =>
+    onTake({
+      where: String(logger_id),
+      limit_mode: 'percent',
+      duration: 'until',
+      limit_value: window.suggested_limit_pct,
+      begins: Date.parse(start_at) <= now_ms ? 'now' : 'later',
+      start: clockAt(Date.parse(start_at), timezone),
+      end: clockAt(Date.parse(end_at), timezone),
+    })
+  return (
+    <Card withBorder padding="sm">
+      <Group justify="space-between">
+        <div>
+          <Text fw={600}>
+            {plantName(logger_id)}, <Time at={start_at} timezone={timezone} style="day" />{' '}
+            <Time at={start_at} timezone={timezone} style="time" />–
+            <Time at={end_at} timezone={timezone} style="time" />
+          </Text>
+          <Text size="sm">
+            It would earn {formatMoney(window.avg_net_price_per_mwh, window.currency)} per MWh
+            {window.basis === 'price_forecast' && ' by the price forecast, which may prove wrong'}.
+            At most {formatNumber(window.suggested_limit_pct, 0)} % (
+            {formatPower(window.suggested_limit_kw)}) keeps back{' '}
+            {formatEnergy(expected_curtailed_energy_kwh)} and saves{' '}
+            {formatMoney(expected_saving_amount, window.currency)}.
+          </Text>
+        </div>
+        <WriteButton scope="curtailment:write" variant="default" size="sm" onClick={take}>
+          Prepare this limit
+        </WriteButton>
+      </Group>
+    </Card>
+  )
+}
+
+interface PeakSuggestionProps {
+  site_id: string
+  logger_id: number
+  span: Span
+  onTake: (limit_pct: number) => void
+}
+
+/** A limit that takes the top off what is expected in the hours that were chosen. */
+export function PeakSuggestion({ site_id, logger_id, span, onTake }: PeakSuggestionProps) {
+  const may = useMay()
+  const { timezone } = useSite()
+  const [day, ...others] = dayHoursOf(span, timezone)
+  const ask = { logger_id, date: '', start_hour: 0, end_hour: 24, ...day }
+  const { data } = useQuery({
+    queryKey: ['curtailment-suggest', site_id, ask],
+    queryFn: ({ signal }) => heliograph.curtailmentSuggest({ site_id, ...ask }, { signal }),
+    enabled: day !== undefined && others.length === 0 && may('curtailment:read'),
+    staleTime: renewed_ms,
+  })
+  const limit_pct = data?.suggested_limit_pct ?? null
+  if (!data || limit_pct === null) return null
+  return (
+    <Alert color="blue" variant="outline" role="status">
+      <Group justify="space-between">
+        <Text size="sm">
+          Up to {formatPower(data.forecast_peak_p50_kw)} are expected. {limit_pct} % takes the top
+          off that.
+        </Text>
+        <Button size="xs" variant="default" onClick={() => onTake(limit_pct)}>
+          Take {limit_pct} %
+        </Button>
+      </Group>
+    </Alert>
+  )
+}

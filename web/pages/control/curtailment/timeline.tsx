@@ -1,0 +1,177 @@
+/** When which plant was, is and will be limited: a lane for each. */
+
+import type { CurtailmentRow } from '@heliograph/sdk'
+import { Card, Group, SegmentedControl, Stack, Text, Title, Tooltip } from '@mantine/core'
+import { useState } from 'react'
+import { useSite } from '../../../shell/site-shell.tsx'
+import { formatPower, formatTime } from '../../../ui/format.ts'
+import { dayAt, instantOf } from '../../../ui/site-clock.ts'
+import { useNow } from '../../../ui/use-now.ts'
+import { useHistory, usePlants } from './reads.ts'
+import { endOf, isWithdrawn, stateOf } from './rows.ts'
+import classes from './timeline.module.css'
+
+const day_ms = 86_400_000
+const spans = { day: { days: 1, before: 1 }, week: { days: 7, before: 7 } } as const
+
+export function Timeline({ site_id, rows }: { site_id: string; rows: CurtailmentRow[] }) {
+  const { timezone } = useSite()
+  const [kind, setKind] = useState<keyof typeof spans>('day')
+  const now_ms = useNow(30_000)
+  const plants = usePlants(site_id)
+  const past = useHistory(site_id, 7)
+  const { days, before } = spans[kind]
+  const today_ms = instantOf(`${dayAt(now_ms, timezone)}T00:00`, timezone) ?? now_ms
+  const start_ms = today_ms - (before - 1) * day_ms
+  const end_ms = today_ms + (kind === 'day' ? 2 : 2 + days - 2) * day_ms
+  // While one is released it may be in both lists for a moment.
+  const all = new Map([...rows, ...(past.data?.data ?? [])].map((row) => [row.id, row]))
+  const shown = [...all.values()].filter(
+    (row) =>
+      !isWithdrawn(row) &&
+      Date.parse(row.start_at) < end_ms &&
+      Date.parse(shownEnd(row, now_ms)) > start_ms,
+  )
+  return (
+    <Card withBorder padding="sm">
+      <Stack gap="xs">
+        <Group justify="space-between">
+          <Title order={2} size="h3">
+            Timeline
+          </Title>
+          <SegmentedControl
+            size="xs"
+            aria-label="How much time"
+            value={kind}
+            onChange={(value) => setKind(value as keyof typeof spans)}
+            data={[
+              { value: 'day', label: 'Today and tomorrow' },
+              { value: 'week', label: 'Two weeks' },
+            ]}
+          />
+        </Group>
+        <Lanes {...{ plants: plants ?? [], rows: shown, start_ms, end_ms, now_ms, timezone }} />
+        <Group gap="md">
+          <Key kind="active">In force</Key>
+          <Key kind="scheduled">Scheduled</Key>
+          <Key kind="past">Over</Key>
+          <Text size="sm" c="dimmed">
+            Without a bar a plant is not limited. The line is now.
+          </Text>
+        </Group>
+      </Stack>
+    </Card>
+  )
+}
+
+function Key({ kind, children }: { kind: string; children: string }) {
+  return (
+    <Group gap={6}>
+      <span className={classes['key']} data-kind={kind} />
+      <Text size="sm">{children}</Text>
+    </Group>
+  )
+}
+
+interface LanesProps {
+  plants: readonly { logger_id: number; name: string }[]
+  rows: readonly CurtailmentRow[]
+  start_ms: number
+  end_ms: number
+  now_ms: number
+  timezone: string
+}
+
+function Lanes({ plants, rows, start_ms, end_ms, now_ms, timezone }: LanesProps) {
+  const percentAt = (at_ms: number) => {
+    const share = (at_ms - start_ms) / (end_ms - start_ms)
+    return Math.min(100, Math.max(0, share * 100))
+  }
+  const is_long = end_ms - start_ms > 4 * day_ms
+  const ticks = Array.from({ length: 8 }, (_, nth) => start_ms + (nth * (end_ms - start_ms)) / 8)
+  return (
+    <div>
+      {plants.map(({ logger_id, name }) => {
+        const own = rows.filter((row) => row.logger_id === logger_id)
+        return (
+          <div key={logger_id} className={classes['row']}>
+            <Text size="sm" className={classes['name']}>
+              {name}
+            </Text>
+            <div
+              className={classes['lane']}
+              role="img"
+              aria-label={`${name}: limited ${own.length} times in this span`}
+            >
+              {own.map((row) => (
+                <Bar
+                  key={row.id}
+                  row={row}
+                  end_at={shownEnd(row, now_ms)}
+                  percentAt={percentAt}
+                  timezone={timezone}
+                />
+              ))}
+              <span className={classes['now']} style={{ left: `${percentAt(now_ms)}%` }} />
+            </div>
+          </div>
+        )
+      })}
+      <div className={classes['row']} aria-hidden>
+        <span className={classes['name']} />
+        <div className={classes['ticks']}>
+          {ticks.map((at_ms, nth) => (
+            <Text
+              key={at_ms}
+              size="xs"
+              c="dimmed"
+              className={classes['tick']}
+              data-main={nth % 4 === 0}
+              style={{ left: `${percentAt(at_ms)}%` }}
+            >
+              {tickText(at_ms, timezone, is_long, nth)}
+            </Text>
+          ))}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function tickText(at_ms: number, timezone: string, is_long: boolean, nth: number): string {
+  const at = new Date(at_ms).toISOString()
+  if (is_long || nth === 0 || nth === 4) return formatTime(at, timezone, 'day')
+  return formatTime(at, timezone, 'time')
+}
+
+/** A row that is being released may hold its plant until now. */
+const shownEnd = (row: CurtailmentRow, now_ms: number) =>
+  row.status === 'releasing' ? new Date(now_ms).toISOString() : endOf(row)
+
+interface BarProps {
+  row: CurtailmentRow
+  end_at: string
+  percentAt: (at_ms: number) => number
+  timezone: string
+}
+
+function Bar({ row, end_at, percentAt, timezone }: BarProps) {
+  const left = percentAt(Date.parse(row.start_at))
+  const width = percentAt(Date.parse(end_at)) - left
+  const kind =
+    row.status === 'active' || row.status === 'releasing'
+      ? 'active'
+      : row.status === 'scheduled'
+        ? 'scheduled'
+        : 'past'
+  const when = [row.start_at, end_at].map((at) => formatTime(at, timezone, 'full')).join(' – ')
+  return (
+    <Tooltip label={`${stateOf(row).words}: at most ${formatPower(row.max_power_kw)}, ${when}`}>
+      <span
+        className={classes['bar']}
+        data-kind={kind}
+        style={{ left: `${left}%`, width: `max(3px, ${width}%)` }}
+      />
+    </Tooltip>
+  )
+}

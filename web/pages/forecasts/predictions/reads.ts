@@ -1,0 +1,75 @@
+import type { Forecast, ModelStatus, PredictedPrice, PredictedProduction } from '@heliograph/sdk'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { heliograph } from '../../../api.ts'
+import type { Span } from '../../../ui/site-day.ts'
+import { utcDays } from '../../../ui/site-days.ts'
+
+const iso = (ms: number) => new Date(ms).toISOString()
+const windowOf = ({ start_ms, end_ms }: Span) => ({ start: iso(start_ms), end: iso(end_ms) })
+const minute_ms = 60_000
+
+interface Forecasts {
+  /** Of the site, by UTC day. */
+  site: Forecast[]
+  plants: Forecast[]
+}
+
+/** The forecasts of the UTC days that a span touches. */
+export const useForecasts = (site_id: string, span: Span) =>
+  useQuery({
+    queryKey: ['predictions', 'forecast', site_id, span],
+    queryFn: async ({ signal }): Promise<Forecasts> => {
+      const days = await Promise.all(
+        utcDays(span).map((date) =>
+          heliograph.predictionsForecastList({ site_id, date }, { signal }),
+        ),
+      )
+      return {
+        site: days.flatMap(({ meta }) => meta.site ?? []),
+        plants: days.flatMap(({ data }) => data),
+      }
+    },
+    staleTime: minute_ms,
+    placeholderData: keepPreviousData,
+    refetchInterval: minute_ms,
+  })
+
+export const useProduction = (site_id: string, span: Span) =>
+  useQuery({
+    queryKey: ['predictions', 'production', site_id, span],
+    queryFn: async ({ signal }): Promise<PredictedProduction[]> =>
+      (await heliograph.predictionsProductionList({ site_id, ...windowOf(span) }, { signal })).data,
+    staleTime: minute_ms,
+    placeholderData: keepPreviousData,
+    refetchInterval: span.end_ms > Date.now() ? minute_ms : false,
+  })
+
+export const usePredictedPrices = (site_id: string, span: Span) =>
+  useQuery({
+    queryKey: ['predictions', 'prices', site_id, span],
+    queryFn: async ({ signal }): Promise<PredictedPrice[]> =>
+      (await heliograph.predictionsPricesList({ site_id, ...windowOf(span) }, { signal })).data,
+    staleTime: minute_ms,
+    placeholderData: keepPreviousData,
+    refetchInterval: minute_ms,
+  })
+
+export const useModels = (site_id: string) =>
+  useQuery({
+    queryKey: ['predictions', 'models', site_id],
+    queryFn: async ({ signal }): Promise<ModelStatus[]> =>
+      (await heliograph.predictionsModelsList({ site_id }, { signal })).data,
+    staleTime: minute_ms,
+    refetchInterval: minute_ms,
+  })
+
+export const fallbackWords: Record<NonNullable<Forecast['fallback_reason']>, string> = {
+  no_position: 'the position of the site is not known',
+  no_panels: 'the panels are not known',
+  no_weather_forecast: 'no weather forecast covers the day',
+  too_little_history: 'there is too little history to learn from; physics stands in',
+  no_model_yet: 'no model is trained yet; physics stands in',
+  physics_was_better: 'physics was better than the model on the days held out',
+  beyond_horizon: 'the day is beyond the reach of forecasts',
+  not_issued: 'none was issued',
+}

@@ -1,0 +1,200 @@
+import type { Forecast, ForecastPoint, PredictedProduction } from '@heliograph/sdk'
+import { Alert, Badge, Text } from '@mantine/core'
+import { useMemo } from 'react'
+import { bandOption } from '../../../ui/band-option.ts'
+import { Figure } from '../../../ui/figure.tsx'
+import { FigureGrid } from '../../../ui/figure-grid.tsx'
+import { formatEnergy, formatPower, formatTime, none } from '../../../ui/format.ts'
+import { Chart } from '../../../ui/lazy-chart.tsx'
+import { Section } from '../../../ui/section.tsx'
+import { clockAt } from '../../../ui/site-clock.ts'
+import { addDays, daysFrom } from '../../../ui/site-day.ts'
+import { isWithin } from '../../../ui/site-days.ts'
+import { Empty } from '../../../ui/states.tsx'
+import { Time } from '../../../ui/time.tsx'
+import { useNow } from '../../../ui/use-now.ts'
+import { inWords } from '../../../ui/words.ts'
+import { fallbackWords } from './reads.ts'
+
+interface TwoDaysProps {
+  /** Of the site, by UTC day. */
+  forecasts: readonly Forecast[]
+  production: readonly PredictedProduction[]
+  today: string
+  timezone: string
+}
+
+const sumOf = (points: readonly ForecastPoint[]) =>
+  points.length === 0 ? null : points.reduce((sum, { p50_kwh }) => sum + p50_kwh, 0)
+
+export function TwoDays({ forecasts, production, today, timezone }: TwoDaysProps) {
+  const now_ms = useNow(60_000)
+  const points = useMemo(() => {
+    const span = daysFrom(today, 2, timezone)
+    return forecasts
+      .flatMap((forecast) => forecast.points)
+      .filter(({ start_at }) => isWithin(span, start_at))
+  }, [forecasts, today, timezone])
+  const main = forecasts.find(({ date }) => date === today)
+  return (
+    <>
+      {main && <HowItIs forecast={main} timezone={timezone} />}
+      <Figures {...{ forecasts, production, points, today, timezone, now_ms }} />
+      <Section title="Power, today and tomorrow">
+        <PowerChart {...{ points, production, timezone, now_ms }} />
+        {main && (
+          <Text size="sm" c="dimmed">
+            Issued <Time at={main.run_at} timezone={timezone} /> on the weather of{' '}
+            {main.weather_source ? inWords(main.weather_source) : 'no source'} (
+            <Time at={main.weather_run_at} timezone={timezone} />
+            ); the next one is due <Time at={main.next_run_at} timezone={timezone} />.
+          </Text>
+        )}
+      </Section>
+    </>
+  )
+}
+
+function HowItIs({ forecast, timezone }: { forecast: Forecast; timezone: string }) {
+  const { status, fallback_reason } = forecast
+  if (status === 'ok') return null
+  return (
+    <Alert
+      color="orange"
+      variant="outline"
+      title={status === 'stale' ? 'The forecast is old' : 'A simpler forecast'}
+    >
+      {status === 'stale' ? (
+        <>
+          It rests on the weather forecast of{' '}
+          <Time at={forecast.weather_run_at} timezone={timezone} />.
+        </>
+      ) : (
+        `Since ${fallback_reason ? fallbackWords[fallback_reason] : 'the model is not there'}.`
+      )}
+    </Alert>
+  )
+}
+
+interface FiguresProps extends TwoDaysProps {
+  points: readonly ForecastPoint[]
+  now_ms: number
+}
+
+function Figures({ forecasts, production, points, today, timezone, now_ms }: FiguresProps) {
+  const inDay = (date: string) => {
+    const span = daysFrom(date, 1, timezone)
+    return points.filter(({ start_at }) => isWithin(span, start_at))
+  }
+  const of_today = inDay(today)
+  const tomorrow = addDays(today, 1)
+  const to_come = of_today.filter(({ start_at }) => Date.parse(start_at) > now_ms)
+  const day = daysFrom(today, 1, timezone)
+  const measured = production.filter(
+    ({ start_at, actual_kwh }) => isWithin(day, start_at) && actual_kwh !== null,
+  )
+  const measured_kwh = measured.reduce((sum, { actual_kwh }) => sum + (actual_kwh ?? 0), 0)
+  const main = forecasts.find(({ date }) => date === today)
+  return (
+    <FigureGrid>
+      <Figure
+        label="Expected today"
+        value={formatEnergy(sumOf(of_today))}
+        note={bandOf(forecasts, today, of_today)}
+      />
+      <Figure
+        label="Measured so far"
+        value={measured.length === 0 ? none : formatEnergy(measured_kwh)}
+        note={`${formatEnergy(to_come.length === 0 ? 0 : sumOf(to_come))} still expected`}
+      />
+      <Figure
+        label="Expected tomorrow"
+        value={formatEnergy(sumOf(inDay(tomorrow)))}
+        note={bandOf(forecasts, tomorrow, inDay(tomorrow))}
+      />
+      <Figure
+        label="Peak today"
+        value={formatPower(main?.peak_p50_kw)}
+        note={
+          main && (
+            <>
+              {main.peak_at && `at ${formatTime(main.peak_at, timezone, 'time')} `}
+              <Badge miw="max-content" color={main.confidence === 'low' ? 'orange' : 'teal'}>
+                {main.confidence} confidence
+              </Badge>
+            </>
+          )
+        }
+      />
+    </FigureGrid>
+  )
+}
+
+/** The band of a UTC day, where all light of the day at the site lies within it. */
+function bandOf(
+  forecasts: readonly Forecast[],
+  date: string,
+  points: readonly ForecastPoint[],
+): string | null {
+  const forecast = forecasts.find((one) => one.date === date)
+  if (!forecast || forecast.total_p10_kwh === null || forecast.total_p90_kwh === null) return null
+  const is_whole = points.every(({ is_night, start_at }) => is_night || start_at.startsWith(date))
+  if (!is_whole) return null
+  return `${formatEnergy(forecast.total_p10_kwh)} to ${formatEnergy(forecast.total_p90_kwh)}`
+}
+
+interface PowerChartProps {
+  points: readonly ForecastPoint[]
+  production: readonly PredictedProduction[]
+  timezone: string
+  now_ms: number
+}
+
+function PowerChart({ points, production, timezone, now_ms }: PowerChartProps) {
+  const now = points.findIndex(
+    ({ start_at, end_at }) => Date.parse(start_at) <= now_ms && now_ms < Date.parse(end_at),
+  )
+  const option = useMemo(() => {
+    const measured = new Map(production.map((step) => [step.start_at, powerOf(step)]))
+    const is_limited = points.some(({ limited_p50_kw, p50_kw }) => limited_p50_kw < p50_kw)
+    return bandOption({
+      labels: points.map(({ start_at }) => labelOf(start_at, timezone)),
+      p10: points.map(({ p10_kw }) => p10_kw),
+      p50: points.map(({ p50_kw }) => p50_kw),
+      p90: points.map(({ p90_kw }) => p90_kw),
+      lines: [
+        {
+          name: 'Measured',
+          // The step that is under way would look like a drop.
+          values: points.map(({ start_at }, nth) =>
+            nth === now ? null : (measured.get(start_at) ?? null),
+          ),
+        },
+        ...(is_limited
+          ? [
+              {
+                name: 'Expected with limits',
+                dashed: true as const,
+                values: points.map(({ limited_p50_kw }) => limited_p50_kw),
+              },
+            ]
+          : []),
+      ],
+      unit: 'kW',
+      now: now < 0 ? null : now,
+    })
+  }, [points, production, timezone, now])
+  if (points.length === 0) return <Empty title="There is no forecast of these days" />
+  return <Chart title="Expected power with its band, and what was measured" option={option} />
+}
+
+function powerOf({ actual_kwh, start_at, end_at }: PredictedProduction): number | null {
+  if (actual_kwh === null) return null
+  return actual_kwh / ((Date.parse(end_at) - Date.parse(start_at)) / 3_600_000)
+}
+
+const labelOf = (at: string, timezone: string) => {
+  const clock = clockAt(Date.parse(at), timezone)
+  const day = formatTime(at, timezone, 'day').split(',')[0]
+  return `${day?.slice(0, 3)} ${clock.slice(11)}`
+}

@@ -1,0 +1,139 @@
+import type { InverterLosses, LoggerEfficiency } from '@heliograph/sdk'
+import { Table, Text } from '@mantine/core'
+import { useMemo } from 'react'
+import type { ChartOption } from '../../../ui/echart.tsx'
+import { formatEnergy, formatNumber, formatQuantity } from '../../../ui/format.ts'
+import { Chart } from '../../../ui/lazy-chart.tsx'
+import { RowTable } from '../../../ui/row-table.tsx'
+import { Empty } from '../../../ui/states.tsx'
+import { kinds, type Loss, lossesOf } from './loss-parts.ts'
+import { sumKnown } from './sums.ts'
+
+interface LossesProps {
+  inverters: readonly InverterLosses[]
+  plants: readonly LoggerEfficiency[]
+}
+
+/** From what could have been to what was delivered. */
+export function Losses({ inverters, plants }: LossesProps) {
+  const delivered_kwh =
+    sumKnown(plants, (plant) => plant.energy_kwh) ?? sumKnown(inverters, (row) => row.ac_energy_kwh)
+  const expected_kwh = sumKnown(plants, (plant) => plant.expected_energy_kwh)
+  const losses = useMemo(
+    () => lossesOf(inverters, { expected_kwh, delivered_kwh }),
+    [inverters, expected_kwh, delivered_kwh],
+  )
+  const option = useMemo(() => waterfall(losses, delivered_kwh ?? 0), [losses, delivered_kwh])
+  if (delivered_kwh === null)
+    return (
+      <Empty title="Too little is known of this time">
+        Losses are told where half of the daylight was measured.
+      </Empty>
+    )
+  return (
+    <>
+      <Chart title="From expected to delivered energy, loss by loss" option={option} height={280} />
+      <Text size="sm" c="dimmed" mb="sm">
+        Bars do not begin at 0. Conversion is DC less AC; the others are by the light that was
+        measured. The rest of what was expected by the light was lost before the inverters: weak
+        strings, dirt, shade, and what the model of the plant does not know.
+      </Text>
+      <LossTable inverters={inverters} />
+    </>
+  )
+}
+
+function waterfall(losses: readonly Loss[], delivered_kwh: number): ChartOption {
+  const total_kwh = losses.reduce((sum, { kwh }) => sum + (kwh ?? 0), delivered_kwh)
+  let left_kwh = total_kwh
+  const below: number[] = [0]
+  const loss: (number | null)[] = [null]
+  for (const { kwh } of losses) {
+    left_kwh -= kwh ?? 0
+    below.push(left_kwh)
+    loss.push(kwh)
+  }
+  const tell = (value: unknown) => `${formatNumber(typeof value === 'number' ? value : null)} kWh`
+  return {
+    legend: { show: false },
+    grid: { left: 8, right: 16, top: 8, bottom: 8, containLabel: true },
+    // Names have more room at the left than below, on a phone above all.
+    yAxis: {
+      type: 'category',
+      inverse: true,
+      data: [
+        `Expected ${formatEnergy(total_kwh)}`,
+        ...losses.map(({ name, kwh }) => `${name} ${formatEnergy(kwh)}`),
+        `Delivered ${formatEnergy(delivered_kwh)}`,
+      ],
+    },
+    // The losses are small beside the whole: the axis begins below them.
+    xAxis: {
+      type: 'value',
+      min: Math.floor((delivered_kwh * 0.9) / 10) * 10,
+      splitNumber: 3,
+      axisLabel: { formatter: (kwh: number) => `${formatNumber(kwh, 0)} kWh`, hideOverlap: true },
+    },
+    series: [
+      {
+        type: 'bar',
+        stack: 'all',
+        data: [...below, 0],
+        itemStyle: { color: 'transparent' },
+        tooltip: { show: false },
+        silent: true,
+        name: '',
+      },
+      {
+        type: 'bar',
+        stack: 'all',
+        name: 'Energy',
+        barMaxWidth: 24,
+        data: [total_kwh, ...losses.map(() => null), delivered_kwh] as never,
+        tooltip: { valueFormatter: tell },
+      },
+      {
+        type: 'bar',
+        stack: 'all',
+        name: 'Lost',
+        barMaxWidth: 24,
+        data: [...loss, null] as never,
+        tooltip: { valueFormatter: tell },
+      },
+    ],
+    tooltip: { trigger: 'item' },
+  }
+}
+
+const head = ['Inverter', 'Delivered', ...kinds.map(({ name }) => name), 'Efficiency', 'At night']
+
+/** Within half a percent an efficiency is as expected. */
+const isLow = ({
+  conversion_efficiency_pct: is_pct,
+  expected_efficiency_pct: of_pct,
+}: InverterLosses) => is_pct !== null && of_pct !== null && of_pct - is_pct > 0.5
+
+function LossTable({ inverters }: { inverters: readonly InverterLosses[] }) {
+  return (
+    <RowTable label="Losses of each inverter" min_width={900} head={head}>
+      {inverters.map((row) => (
+        <Table.Tr key={row.inverter_id}>
+          <Table.Td>{row.inverter_name}</Table.Td>
+          <Table.Td>{formatEnergy(row.ac_energy_kwh)}</Table.Td>
+          {kinds.map(({ name, of }) => (
+            <Table.Td key={name}>{formatEnergy(of(row))}</Table.Td>
+          ))}
+          <Table.Td>
+            {formatQuantity(row.conversion_efficiency_pct, '%', 2)}
+            {isLow(row) && (
+              <Text size="xs" c="dimmed">
+                {formatQuantity(row.expected_efficiency_pct, '%', 2)} expected
+              </Text>
+            )}
+          </Table.Td>
+          <Table.Td>{formatEnergy(row.night_consumption_kwh)}</Table.Td>
+        </Table.Tr>
+      ))}
+    </RowTable>
+  )
+}

@@ -1,0 +1,138 @@
+/** Energy of a period by hours, days or months of the clocks at the site. */
+import type { InverterLosses, LoggerEfficiency } from '@heliograph/sdk'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { heliograph } from '../../../api.ts'
+import { daysOf, type Period } from '../../../ui/periods.ts'
+import { clockAt, dayAt } from '../../../ui/site-clock.ts'
+import { addDays, dayStart } from '../../../ui/site-day.ts'
+import { sum } from './sums.ts'
+
+const iso = (ms: number) => new Date(ms).toISOString()
+const hour_ms = 3_600_000
+
+export interface Bucket {
+  /** The start of the hour, the day or the month. */
+  key: string
+  by_logger: Map<number, number>
+  /** As far as light was measured; null where it never was. */
+  expected_kwh: number | null
+  curtailed_kwh: number | null
+  is_partial: boolean
+}
+
+interface Asked {
+  site_id: string
+  period: Period
+  timezone: string
+  today: string
+  /** Undefined: not known yet. */
+  plant_count: number | undefined
+}
+
+const emptyBucket = (key: string): Bucket => ({
+  key,
+  by_logger: new Map(),
+  expected_kwh: null,
+  curtailed_kwh: null,
+  is_partial: false,
+})
+
+function keysOf({ period, timezone, today }: Asked): string[] {
+  const days = daysOf(period, today)
+  if (period.kind === 'month') return days
+  if (period.kind === 'year') return [...new Set(days.map((day) => day.slice(0, 7)))]
+  // Energy is known by hours of UTC: one belongs to the day in which it begins.
+  const start_ms = Math.ceil(dayStart(period.start_date, timezone) / hour_ms) * hour_ms
+  const end_ms = dayStart(addDays(period.start_date, 1), timezone)
+  const count = Math.ceil((end_ms - start_ms) / hour_ms)
+  return Array.from({ length: count }, (_, nth) => iso(start_ms + nth * hour_ms))
+}
+
+function keyAt(start_at: string, { period, timezone }: Asked): string {
+  if (period.kind === 'day') return new Date(start_at).toISOString()
+  return dayAt(Date.parse(start_at), timezone).slice(0, period.kind === 'year' ? 7 : 10)
+}
+
+/** So many days of plants at once: an answer has the hours of each, and a browser is no server. */
+const plant_days_max = 4400
+
+export async function readBuckets(asked: Asked, signal: AbortSignal): Promise<Bucket[]> {
+  const { site_id, period, timezone, today, plant_count } = asked
+  const buckets = new Map(keysOf(asked).map((key) => [key, emptyBucket(key)]))
+  const days = daysOf(period, today)
+  const at_once = Math.max(31, Math.floor(plant_days_max / Math.max(1, plant_count ?? 1)))
+  for (let nth = 0; nth < days.length; nth += at_once) {
+    const some = days.slice(nth, nth + at_once)
+    const start = iso(dayStart(some[0]!, timezone))
+    const end = iso(dayStart(addDays(some.at(-1)!, 1), timezone))
+    const { data } = await heliograph.energyHourlyList({ site_id, start, end }, { signal })
+    for (const { logger_id, hours } of data) {
+      for (const hour of hours) {
+        if (hour.start_at < start || hour.start_at >= end) continue
+        const bucket = buckets.get(keyAt(hour.start_at, asked))
+        if (!bucket) continue
+        const { energy_kwh, expected_energy_kwh, curtailed_energy_kwh } = hour
+        const before = bucket.by_logger.get(logger_id) ?? null
+        const energy = sum(before, energy_kwh)
+        if (energy !== null) bucket.by_logger.set(logger_id, energy)
+        bucket.expected_kwh = sum(bucket.expected_kwh, expected_energy_kwh)
+        bucket.curtailed_kwh = sum(bucket.curtailed_kwh, curtailed_energy_kwh)
+        if (hour.is_partial) bucket.is_partial = true
+      }
+    }
+  }
+  return [...buckets.values()]
+}
+
+const often = ({ period, today }: Asked) => (period.end_date >= today ? 60_000 : false)
+
+export const useBuckets = (asked: Asked) =>
+  useQuery({
+    queryKey: ['energy', asked.site_id, asked.period, asked.today],
+    queryFn: ({ signal }) => readBuckets(asked, signal),
+    enabled: asked.plant_count !== undefined,
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+    refetchInterval: asked.period.kind === 'year' ? false : often(asked),
+  })
+
+const windowOf = ({ period, timezone }: Asked) => {
+  const end_ms = Math.min(Date.now(), dayStart(addDays(period.end_date, 1), timezone))
+  return { start: iso(dayStart(period.start_date, timezone)), end: iso(end_ms) }
+}
+
+export const usePerformance = (asked: Asked) =>
+  useQuery({
+    queryKey: ['performance', asked.site_id, asked.period],
+    queryFn: async ({ signal }): Promise<LoggerEfficiency[]> => {
+      const { site_id } = asked
+      const window = windowOf(asked)
+      return (await heliograph.efficiencyLoggersList({ site_id, ...window }, { signal })).data
+    },
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+    refetchInterval: often(asked),
+  })
+
+export const useLosses = (asked: Asked) =>
+  useQuery({
+    queryKey: ['losses', asked.site_id, asked.period],
+    queryFn: async ({ signal }): Promise<InverterLosses[]> => {
+      const { site_id } = asked
+      const window = windowOf(asked)
+      return (await heliograph.efficiencyLossesList({ site_id, ...window }, { signal })).data
+    },
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+    refetchInterval: often(asked),
+  })
+
+/** `13:00`, `14`, `Mar`: as the axis has room for it. */
+export function labelOf(key: string, { period, timezone }: Pick<Asked, 'period' | 'timezone'>) {
+  if (period.kind === 'day') return clockAt(Date.parse(key), timezone).slice(11)
+  if (period.kind === 'month') return String(Number(key.slice(8)))
+  return new Date(`${key}-01T00:00:00Z`).toLocaleDateString('en-GB', {
+    month: 'short',
+    timeZone: 'UTC',
+  })
+}

@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { heliograph } from '../../../api.ts'
+import { Facts } from '../../../ui/facts.tsx'
+import { formatEnergy, formatQuantity, none } from '../../../ui/format.ts'
+import { facing, StringHealthBadge } from '../../../ui/plant-words.tsx'
+import { Section } from '../../../ui/section.tsx'
+import { inWords } from '../../../ui/words.ts'
+import { useMayRead } from '../../overview/may-read.ts'
+import { signed } from '../../telemetry/inverter/strings.tsx'
+
+/** What the string is, and how it did in seven days beside its peers. */
+export function StringFacts(props: { site_id: string; inverter_id: number; string_index: number }) {
+  const { site_id, inverter_id, string_index } = props
+  const mayRead = useMayRead()
+  const { data: made } = useQuery({
+    queryKey: ['strings', site_id, inverter_id],
+    staleTime: 600_000,
+    queryFn: ({ signal }) => heliograph.stringsList({ site_id, inverter_id }, { signal }),
+  })
+  const { data: compared } = useQuery({
+    queryKey: ['strings-compared', site_id, inverter_id],
+    enabled: mayRead('diagnostics:read'),
+    staleTime: 300_000,
+    queryFn: ({ signal }) => heliograph.stringsCompareList({ site_id, inverter_id }, { signal }),
+  })
+  const string = made?.data.find((one) => one.string_index === string_index)
+  const week = compared?.data.find((one) => one.string_index === string_index)
+  const rows: [string, ReactNode][] = [
+    ['MPPT', string?.mppt_index ?? none],
+    ['Panels', string ? `${string.module_count} × ${string.panel_model ?? 'not known'}` : none],
+    ['Capacity', formatQuantity(string?.dc_capacity_kwp, 'kWp', 2)],
+    ['Faces', string ? facing(string) : none],
+  ]
+  if (week) {
+    rows.push(
+      ['In 7 days', <StringHealthBadge key="status" status={week.status} />],
+      ['Power beside its peers', signed(week.deviation_pct)],
+      ['Energy in 7 days', formatEnergy(week.energy_kwh)],
+      ['Without current in light', formatQuantity(week.zero_current_min, 'min', 0)],
+    )
+    if (week.excluded_reason) rows.push(['No verdict', inWords(week.excluded_reason)])
+    if (week.affected_by_string_index !== null) {
+      rows.push(['Held back by', `string ${week.affected_by_string_index} of the same MPPT`])
+    }
+  }
+  return (
+    <Section title="What it is and does">
+      <Facts rows={rows} cols={4} />
+    </Section>
+  )
+}

@@ -1,0 +1,161 @@
+import { Text } from '@mantine/core'
+import { useQueries } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { useOverview } from '../../../queries.ts'
+import { type Column, DataTable } from '../../../ui/data-table.tsx'
+import { formatNumber, formatQuantity } from '../../../ui/format.ts'
+import { aligned, inverterHistory, loggerHistory, type Values } from '../../../ui/history.ts'
+import { lineStyle } from '../../../ui/history-chart.tsx'
+import { type Line, LineChart } from '../../../ui/line-chart.tsx'
+import type { Quantity } from '../../../ui/quantities.ts'
+import type { Span } from '../../../ui/site-day.ts'
+import { Empty, Failure, Loading } from '../../../ui/states.tsx'
+
+interface Compared {
+  site_id: string
+  kind: 'inverter' | 'logger'
+  ids: readonly number[]
+  quantity: Quantity
+  span: Span
+  timezone: string
+  /** Power by kWp of panels. */
+  by_rated: boolean
+}
+
+interface Device {
+  id: number
+  name: string
+  dc_capacity_kwp: number
+}
+
+interface Drawn extends Device {
+  values: Values
+}
+
+export default function CompareChart(props: Compared) {
+  const { quantity, by_rated, timezone } = props
+  const { drawn, at_ms, is_pending, error } = useDrawn(props)
+  const unit = by_rated ? 'W/kWp' : quantity.unit
+  const digits = by_rated ? 0 : (quantity.digits ?? 1)
+  const lines = useMemo(
+    () =>
+      drawn.map(
+        ({ name, values }, nth): Line => ({
+          label: name,
+          unit,
+          values,
+          digits,
+          ...lineStyle(nth),
+        }),
+      ),
+    [drawn, unit, digits],
+  )
+  if (error && drawn.length === 0) return <Failure error={error} />
+  if (is_pending && drawn.length === 0) return <Loading />
+  if (at_ms.length === 0) return <Empty title="Nothing was measured on these days" />
+  return (
+    <>
+      {is_pending && (
+        <Text size="sm" role="status">
+          More is being read…
+        </Text>
+      )}
+      <LineChart
+        title={`${quantity.label} of ${drawn.map(({ name }) => name).join(', ')}`}
+        {...{ at_ms, lines, timezone }}
+        height={360}
+      />
+      <DataTable
+        label="Figures of the days shown"
+        width={420}
+        columns={columnsOf(unit, digits)}
+        rows={drawn}
+        keyOf={({ id }) => id}
+      />
+    </>
+  )
+}
+
+function useDrawn({ site_id, kind, ids, quantity, span, by_rated }: Compared) {
+  const { data: overview } = useOverview(site_id)
+  const history = kind === 'logger' ? loggerHistory : inverterHistory
+  const { histories, is_pending, error } = useQueries({
+    queries: ids.map((id) => history(site_id, id, span)),
+    combine: (queries) => ({
+      histories: queries.map(({ data }) => data),
+      is_pending: queries.some(({ isPending }) => isPending),
+      error: queries.find((query) => query.error)?.error ?? null,
+    }),
+  })
+  const devices = devicesOf(kind, overview)
+  const facts = JSON.stringify(ids.map((id) => devices.find((one) => one.id === id) ?? null))
+  return useMemo(() => {
+    const known = JSON.parse(facts) as (Device | null)[]
+    const found = known.flatMap((device, nth) => {
+      const read = histories[nth]
+      return device && read ? [{ device, read }] : []
+    })
+    const { at_ms, columns } = aligned(
+      found.map(({ read }) => ({
+        at_ms: read.at_ms,
+        values: read.columns[quantity.name] ?? [],
+      })),
+    )
+    const drawn = found.map(({ device }, nth): Drawn => {
+      const factor = by_rated ? 1000 / device.dc_capacity_kwp : 1
+      const values = columns[nth]!.map((value) => (value === null ? null : value * factor))
+      return { ...device, values }
+    })
+    return { at_ms, drawn, is_pending, error }
+  }, [facts, histories, quantity.name, by_rated, is_pending, error])
+}
+
+function devicesOf(
+  kind: Compared['kind'],
+  overview: ReturnType<typeof useOverview>['data'],
+): Device[] {
+  if (kind === 'logger') {
+    return (overview?.loggers ?? []).map(({ logger_id, name, dc_capacity_kwp }) => ({
+      id: logger_id,
+      name,
+      dc_capacity_kwp,
+    }))
+  }
+  return (overview?.inverters ?? []).map(({ inverter_id, name, dc_capacity_kwp }) => ({
+    id: inverter_id,
+    name,
+    dc_capacity_kwp,
+  }))
+}
+
+/** Lowest, mean and highest: what the chart shows, for who does not see it. */
+const columnsOf = (unit: string, digits: number): Column<Drawn>[] => [
+  { name: 'Device', cell: ({ name }) => name },
+  ...(['lowest', 'mean', 'highest'] as const).map(
+    (kind): Column<Drawn> => ({
+      name: kind[0]!.toUpperCase() + kind.slice(1),
+      is_number: true,
+      cell: ({ values }) => formatQuantity(figuresOf(values)?.[kind], unit, digits),
+    }),
+  ),
+  {
+    name: 'Known',
+    is_number: true,
+    cell: ({ values }) => {
+      const known = values.filter((value) => value !== null).length
+      return `${formatNumber((known / Math.max(1, values.length)) * 100, 0)}\u00a0%`
+    },
+  },
+]
+
+function figuresOf(values: Values) {
+  let [lowest, highest, sum, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0]
+  for (const value of values) {
+    if (value === null) continue
+    if (value < lowest) lowest = value
+    if (value > highest) highest = value
+    sum += value
+    count += 1
+  }
+  return count === 0 ? null : { lowest, highest, mean: sum / count }
+}

@@ -1,0 +1,46 @@
+import type { Inverter } from '@heliograph/sdk'
+import { Alert, Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { heliograph } from '../../../api.ts'
+import { SeverityBadge } from '../../../ui/severity.tsx'
+
+/** What the inverter itself complains of, in the words of its maker's table. */
+export function Alarms({ site_id, inverter }: { site_id: string; inverter: Inverter }) {
+  const codes = inverter.active_alarm_codes
+  const { data } = useQuery({
+    queryKey: ['alarm-table', site_id],
+    enabled: codes.length > 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => heliograph.invertersAlarmsTableList({ site_id }, { signal }),
+  })
+  if (codes.length === 0) return null
+  const wordsOf = (code: string) => {
+    const rows = data?.data.filter((row) => row.code === code) ?? []
+    return rows.find(({ manufacturer }) => manufacturer === inverter.manufacturer) ?? rows[0]
+  }
+  return (
+    <Alert color="red" variant="outline" title={`Alarms of the inverter: ${codes.length}`}>
+      <Stack gap="sm">
+        {codes.map((code) => {
+          const words = wordsOf(code)
+          return (
+            <div key={code}>
+              <Group gap="xs">
+                {words && <SeverityBadge severity={words.severity} />}
+                <Text fw={600}>{words?.name ?? code}</Text>
+                <Text size="sm" c="dimmed">
+                  {words ? code : data && 'The table of its maker does not name it'}
+                </Text>
+              </Group>
+              {words && <Text size="sm">{words.description}</Text>}
+              {words?.cause && <Text size="sm">Cause: {words.cause}</Text>}
+              {words?.recommended_action && (
+                <Text size="sm">What to do: {words.recommended_action}</Text>
+              )}
+            </div>
+          )
+        })}
+      </Stack>
+    </Alert>
+  )
+}

@@ -1,0 +1,132 @@
+import type { Inverter, Overview } from '@heliograph/sdk'
+import { Anchor } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { heliograph } from '../../../api.ts'
+import { type Column, DataTable } from '../../../ui/data-table.tsx'
+import { formatNumber, formatQuantity, none } from '../../../ui/format.ts'
+import { facing, StringHealthBadge, StringState } from '../../../ui/plant-words.tsx'
+import { Section } from '../../../ui/section.tsx'
+import { Empty } from '../../../ui/states.tsx'
+import { useMayRead } from '../../overview/may-read.ts'
+
+type Now = Overview['strings'][number]
+
+/** Currents of now beside those of strings that face the same way, and the verdict of a week. */
+export function Strings({
+  site_id,
+  inverter,
+  now,
+}: {
+  site_id: string
+  inverter: Inverter
+  now: readonly Now[]
+}) {
+  const { inverter_id } = inverter
+  const href = `/sites/${site_id}/inverters/${inverter_id}/strings`
+  const columns = useColumns(site_id, inverter_id, now)
+  return (
+    <Section title="Strings">
+      {now.length === 0 ? (
+        <Empty title="No strings are known of this inverter" />
+      ) : (
+        <DataTable
+          label="Strings"
+          width={820}
+          columns={[
+            {
+              name: 'String',
+              cell: ({ string_index }) => (
+                <Anchor component={Link} href={`${href}/${string_index}`}>
+                  String {string_index}
+                </Anchor>
+              ),
+            },
+            ...columns,
+          ]}
+          rows={now}
+          keyOf={({ string_index }) => string_index}
+        />
+      )}
+    </Section>
+  )
+}
+
+function useColumns(site_id: string, inverter_id: number, now: readonly Now[]): Column<Now>[] {
+  const mayRead = useMayRead()
+  const { data: made } = useQuery({
+    queryKey: ['strings', site_id, inverter_id],
+    staleTime: 600_000,
+    queryFn: ({ signal }) => heliograph.stringsList({ site_id, inverter_id }, { signal }),
+  })
+  const { data: compared } = useQuery({
+    queryKey: ['strings-compared', site_id, inverter_id],
+    enabled: mayRead('diagnostics:read'),
+    staleTime: 300_000,
+    queryFn: ({ signal }) => heliograph.stringsCompareList({ site_id, inverter_id }, { signal }),
+  })
+  const stringOf = (index: number) => made?.data.find((one) => one.string_index === index)
+  const weekOf = (index: number) => compared?.data.find((one) => one.string_index === index)
+  const peers = (index: number) =>
+    now.filter((one) => stringOf(one.string_index)?.orientation === stringOf(index)?.orientation)
+  return [
+    {
+      name: 'MPPT',
+      is_number: true,
+      cell: ({ string_index }) => stringOf(string_index)?.mppt_index ?? none,
+    },
+    { name: 'State', cell: ({ status }) => <StringState status={status} /> },
+    {
+      name: 'Current',
+      is_number: true,
+      cell: ({ current_a }) => formatQuantity(current_a, 'A', 2),
+    },
+    {
+      name: 'Beside its peers',
+      is_number: true,
+      cell: (own) => deviation(own, peers(own.string_index)),
+    },
+    {
+      name: 'Voltage',
+      is_number: true,
+      cell: ({ voltage_v }) => formatQuantity(voltage_v, 'V', 0),
+    },
+    {
+      name: 'Power',
+      is_number: true,
+      cell: ({ power_kw }) => formatQuantity(power_kw, 'kW', 2),
+    },
+    {
+      name: '7 days',
+      cell: ({ string_index }) => {
+        const week = weekOf(string_index)
+        return week ? <StringHealthBadge status={week.status} /> : none
+      },
+    },
+    {
+      name: 'Power in 7 days',
+      is_number: true,
+      cell: ({ string_index }) => signed(weekOf(string_index)?.deviation_pct),
+    },
+    {
+      name: 'Faces',
+      cell: ({ string_index }) => {
+        const string = stringOf(string_index)
+        return string ? facing(string) : none
+      },
+    },
+  ]
+}
+
+export const signed = (pct: number | null | undefined) =>
+  pct === null || pct === undefined ? none : `${pct > 0 ? '+' : ''}${formatNumber(pct)}\u00a0%`
+
+/** The current to the median of the strings alike; nothing is said of less than half an ampere. */
+function deviation(own: Now, peers: readonly Now[]): string {
+  const currents = peers
+    .flatMap(({ current_a }) => (current_a === null ? [] : [current_a]))
+    .sort((a, b) => a - b)
+  const median = currents[Math.floor(currents.length / 2)]
+  if (own.current_a === null || median === undefined || median < 0.5) return none
+  return signed((own.current_a / median - 1) * 100)
+}

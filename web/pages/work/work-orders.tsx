@@ -1,0 +1,183 @@
+/** What is done about the plant, by whom, until when. */
+
+import type { WorkOrder } from '@heliograph/sdk'
+import { Anchor, Badge, Box, Button, Group, Text, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { heliograph } from '../../api.ts'
+import { useUser } from '../../queries.ts'
+import { useSite } from '../../shell/site-shell.tsx'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { deviceText, useDevices } from '../../ui/devices.tsx'
+import { FilterSelect } from '../../ui/filter-select.tsx'
+import { NewestList } from '../../ui/newest-list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { SeverityBadge, StateBadge } from '../../ui/severity.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
+import { choices, inWords } from '../../ui/words.ts'
+import { WriteButton } from '../../ui/write-button.tsx'
+import type { SitePageProps } from '../pages.ts'
+import { endOf, isWorking, orderStates } from './work-order/states.ts'
+
+export default function WorkOrders({ site_id }: SitePageProps) {
+  const filters = useFilters()
+  const asked = {
+    status: orderStates.find((state) => state === filters.get('status')),
+    logger_id: filters.number('logger_id'),
+    location_id: filters.number('location_id'),
+    assigned_to: filters.get('assigned_to') ?? undefined,
+  }
+  return (
+    <Page
+      title="Work orders"
+      actions={
+        <WriteButton scope="om:write" href={`/sites/${site_id}/work-orders/new`}>
+          New work order
+        </WriteButton>
+      }
+    >
+      <OrderFilters site_id={site_id} />
+      <NewestList<WorkOrder>
+        key_parts={['work-orders', site_id]}
+        asked={asked}
+        read={(part, signal) =>
+          heliograph.workOrdersList({ site_id, ...asked, ...part }, { signal })
+        }
+        nouns={['work order', 'work orders']}
+        none={
+          <Empty title="There are no work orders yet">
+            Make one here, or from an alert, and its checklist comes with its category.
+          </Empty>
+        }
+      >
+        {(orders) => <Orders {...{ site_id, orders }} />}
+      </NewestList>
+    </Page>
+  )
+}
+
+function OrderFilters({ site_id }: { site_id: string }) {
+  const { plants } = useDevices(site_id)
+  const locations = useQuery({
+    queryKey: ['locations', site_id],
+    queryFn: ({ signal }) => heliograph.locationsList({ site_id }, { signal }),
+    staleTime: 300_000,
+  })
+  const places = (locations.data?.data ?? []).map(({ location_id, name }) => ({
+    value: String(location_id),
+    label: name,
+  }))
+  return (
+    <Group gap="xs">
+      <FilterSelect name="status" label="Status" all="All states" data={choices(orderStates)} />
+      <FilterSelect name="logger_id" label="Plant" all="All plants" data={plants} />
+      <FilterSelect name="location_id" label="Place" all="All places" data={places} />
+      <AssignedTo />
+    </Group>
+  )
+}
+
+function AssignedTo() {
+  const { get, set } = useFilters()
+  const { name } = useUser()
+  const [text, setText] = useState(get('assigned_to') ?? '')
+  const apply = useDebouncedCallback(
+    (assigned_to: string) => set({ assigned_to: assigned_to.trim(), page: null }),
+    400,
+  )
+  const ask = (assigned_to: string) => {
+    setText(assigned_to)
+    apply(assigned_to)
+  }
+  const is_mine = text === name
+  return (
+    <Group gap="xs">
+      <TextInput
+        aria-label="Assigned to"
+        placeholder="Assigned to (exactly)"
+        value={text}
+        onChange={(event) => ask(event.currentTarget.value)}
+      />
+      <Button
+        variant={is_mine ? 'filled' : 'default'}
+        aria-pressed={is_mine}
+        onClick={() => ask(is_mine ? '' : name)}
+      >
+        Mine
+      </Button>
+    </Group>
+  )
+}
+
+function Orders({ site_id, orders }: { site_id: string; orders: readonly WorkOrder[] }) {
+  const { timezone } = useSite()
+  const devices = useDevices(site_id)
+  const columns: Column<WorkOrder>[] = [
+    {
+      name: 'Work order',
+      cell: (order) => (
+        <Box w={{ base: '76vw', sm: 'auto' }} style={{ whiteSpace: 'normal' }}>
+          <Anchor component={Link} href={`/sites/${site_id}/work-orders/${order.wo_id}`}>
+            {order.title}
+          </Anchor>
+          <Text size="sm" c="dimmed">
+            {order.number} · {inWords(order.type)} · {deviceText(devices, order) ?? 'whole site'}
+          </Text>
+          {/* On a phone the other columns are scrolled to; this is what one looks for. */}
+          <Group gap="xs" mt={4} hiddenFrom="sm">
+            <StateBadge state={order.status} />
+            <SeverityBadge severity={order.priority} />
+            {order.sla_breached && <Badge color="red">Too late</Badge>}
+            {isWorking(order.status) && (
+              <Text size="sm" span>
+                until <Time at={endOf(order)} timezone={timezone} />
+              </Text>
+            )}
+          </Group>
+        </Box>
+      ),
+    },
+    { name: 'State', is_wide_only: true, cell: ({ status }) => <StateBadge state={status} /> },
+    {
+      name: 'Priority',
+      is_wide_only: true,
+      cell: ({ priority }) => <SeverityBadge severity={priority} />,
+    },
+    {
+      name: 'Assignee',
+      cell: (order) =>
+        order.assigned_to_name ?? order.assigned_to ?? order.team ?? order.contractor ?? '–',
+    },
+    {
+      name: 'Until',
+      cell: (order) => (
+        <>
+          <Time at={isWorking(order.status) ? endOf(order) : null} timezone={timezone} />
+          {order.sla_breached && (
+            <div>
+              <Badge color="red">Too late</Badge>
+            </div>
+          )}
+        </>
+      ),
+    },
+    {
+      name: 'Checklist',
+      cell: ({ checklist_total, checklist_done, checklist_failed }) =>
+        (checklist_total === 0 ? '–' : `${checklist_done} of ${checklist_total}`) +
+        (checklist_failed > 0 ? ` (${checklist_failed} failed)` : ''),
+    },
+  ]
+  return (
+    <DataTable
+      label="Work orders"
+      width={760}
+      {...{ columns, rows: orders }}
+      keyOf={({ wo_id }) => wo_id}
+    />
+  )
+}
