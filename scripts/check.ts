@@ -153,6 +153,7 @@ process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/compiled')
 const memory_dir = process.env['TMPDIR'] === undefined ? dirInMemory() : null
 if (memory_dir !== null) process.env['TMPDIR'] = memory_dir
 process.on('exit', () => memory_dir && rmSync(memory_dir, removal))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 installPeers()
 await run(
