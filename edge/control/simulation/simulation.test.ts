@@ -5,7 +5,7 @@ import test from 'node:test'
 import { type EdgeName, simulate } from './episode.ts'
 import { mutations } from './mutations.ts'
 
-/** Together 200,000 seconds of plants in which everything goes wrong; `npm run simulate-control` plays millions. */
+/** Together 200,000 s of plants in which everything goes wrong; simulate-control plays millions. */
 const fixed = [1, 2, 3]
 const drawn = Math.floor(Math.random() * 1e9)
 const ticks: Readonly<Record<EdgeName, number>> = { thin: 40_000, controller: 10_000 }
