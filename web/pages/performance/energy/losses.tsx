@@ -24,6 +24,7 @@ export function Losses({ inverters, plants }: LossesProps) {
     [inverters, expected_kwh, delivered_kwh],
   )
   const option = useMemo(() => waterfall(losses, delivered_kwh ?? 0), [losses, delivered_kwh])
+  const named = namesOf(losses, delivered_kwh ?? 0).join(', ')
   if (delivered_kwh === null)
     return (
       <Empty title="Too little is known of this time">
@@ -32,7 +33,11 @@ export function Losses({ inverters, plants }: LossesProps) {
     )
   return (
     <>
-      <Chart title="From expected to delivered energy, loss by loss" option={option} height={280} />
+      <Chart
+        title={`From expected to delivered energy, loss by loss: ${named}`}
+        option={option}
+        height={280}
+      />
       <Text size="sm" c="dimmed" mb="sm">
         Bars do not begin at 0. Conversion is DC less AC; the others are by the light that was
         measured. The rest of what was expected by the light was lost before the inverters: weak
@@ -41,6 +46,16 @@ export function Losses({ inverters, plants }: LossesProps) {
       <LossTable inverters={inverters} />
     </>
   )
+}
+
+/** Each bar with its energy. */
+function namesOf(losses: readonly Loss[], delivered_kwh: number): string[] {
+  const expected_kwh = losses.reduce((sum, { kwh }) => sum + (kwh ?? 0), delivered_kwh)
+  return [
+    `Expected ${formatEnergy(expected_kwh)}`,
+    ...losses.map(({ name, kwh }) => `${name} ${formatEnergy(kwh)}`),
+    `Delivered ${formatEnergy(delivered_kwh)}`,
+  ]
 }
 
 function waterfall(losses: readonly Loss[], delivered_kwh: number): ChartOption {
@@ -61,11 +76,7 @@ function waterfall(losses: readonly Loss[], delivered_kwh: number): ChartOption 
     yAxis: {
       type: 'category',
       inverse: true,
-      data: [
-        `Expected ${formatEnergy(total_kwh)}`,
-        ...losses.map(({ name, kwh }) => `${name} ${formatEnergy(kwh)}`),
-        `Delivered ${formatEnergy(delivered_kwh)}`,
-      ],
+      data: namesOf(losses, delivered_kwh),
     },
     // The losses are small beside the whole: the axis begins below them.
     xAxis: {
