@@ -9,7 +9,9 @@ const orderKey = (site_id: string, wo_id: number) => ['work-order', site_id, wo_
 export const orderChanges = (site_id: string) => [
   ['work-orders', site_id],
   ['alerts', site_id],
+  ['alert', site_id],
   ['defects', site_id],
+  ['defect', site_id],
 ]
 
 export const useOrder = (site_id: string, wo_id: number) =>
