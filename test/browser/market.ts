@@ -5,6 +5,7 @@ import type { ComparedMarket, EarningsSummary, MarketPrice } from '@heliograph/s
 import type { Page } from 'playwright-core'
 import { site_id } from './addresses.ts'
 import { ask, settle, visit, type Window } from './browser.ts'
+import { history_ms_max, untilHistoryIsThere } from './history.ts'
 import {
   type Answer,
   assertFigures,
@@ -20,9 +21,11 @@ import { asAdministrator, skip } from './stage.ts'
 
 test('what the site earned on a day and in a month agrees with the API, as do prices', {
   skip,
+  timeout: history_ms_max,
 }, async () => {
   await asAdministrator(async (window) => {
     const { page } = window
+    await untilHistoryIsThere(window)
     await visit(page, `/sites/${site_id}`)
     const menu = page.getByRole('navigation')
     const month = await earningsAfter(page, () =>
