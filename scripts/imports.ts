@@ -5,6 +5,8 @@ export interface Import {
   specifier: string
   /** Leaves nothing in the program that runs. */
   is_type: boolean
+  /** Loaded when the code comes to it, not with the file. */
+  is_dynamic: boolean
   /** The names that are taken from the other file; `all` where that cannot be told. */
   names: readonly string[] | 'all'
 }
@@ -12,20 +14,22 @@ export interface Import {
 /** Static and dynamic imports, and exports from other files. */
 export function importsIn(path: string, text: string): Import[] {
   const found: Import[] = []
-  const add = (specifier: ts.Node | undefined, is_type: boolean, names: Import['names']) => {
+  const add = (specifier: ts.Node | undefined, rest: Omit<Import, 'specifier'>) => {
     if (specifier && ts.isStringLiteral(specifier)) {
-      found.push({ specifier: specifier.text, is_type, names })
+      found.push({ specifier: specifier.text, ...rest })
     }
   }
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node)) {
       const { importClause: clause, moduleSpecifier } = node
       const is_type = clause?.phaseModifier === ts.SyntaxKind.TypeKeyword
-      add(moduleSpecifier, is_type, namesOf(clause?.namedBindings))
+      const names = namesOf(clause?.namedBindings)
+      add(moduleSpecifier, { is_type, is_dynamic: false, names })
     } else if (ts.isExportDeclaration(node)) {
-      add(node.moduleSpecifier, node.isTypeOnly, namesOf(node.exportClause))
+      const names = namesOf(node.exportClause)
+      add(node.moduleSpecifier, { is_type: node.isTypeOnly, is_dynamic: false, names })
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
-      add(node.arguments[0], false, 'all')
+      add(node.arguments[0], { is_type: false, is_dynamic: true, names: 'all' })
     }
     ts.forEachChild(node, visit)
   }

@@ -4,8 +4,8 @@ import { siteElevation } from './site-elevation.ts'
 import type { SiteFacts } from './situation.ts'
 
 /**
- * Columns of the announced site file, as a lateral row `site` beside `sites s`: the file is unpacked
- * once for all of them.
+ * Columns of the announced site file, as a lateral row `site` beside `sites s`: the file is
+ * unpacked once for all of them.
  */
 export const announcedSite = (columns: string) =>
   `LATERAL jsonb_to_record(coalesce(s.inventory, '{}')) AS site (${columns})`

@@ -1,4 +1,4 @@
-/** Readings that are missing at the demo: whether its own history leaves holes is a matter of chance. */
+/** A gap in the readings of the demo, whose own history may have none. */
 import { dirname } from 'node:path'
 import { withDatabase } from '@heliograph/cli/database'
 import { readConfig } from '@heliograph/server/config'

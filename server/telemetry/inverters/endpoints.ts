@@ -1,5 +1,5 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
+import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
@@ -8,6 +8,7 @@ import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import { alarmTableOf, alarmTablesOf, lookedUpTables } from '../../plant/alarm-tables.ts'
 import { inverterExample } from '../../plant/device-examples.ts'
+import { requireInverter } from '../../plant/device-ids.ts'
 import { Inverter, inverterRecord } from '../../plant/inverter.ts'
 import { measured, readingFrame } from '../../plant/quantities.ts'
 import { type SiteFacts, situationOf } from '../../plant/situation.ts'
@@ -15,8 +16,7 @@ import { AlarmDecoding, AlarmTableRow, AlarmWord, decodeByAll } from './alarms.t
 import { alarmRowExample, decodingExample, inverterReadingExample } from './examples.ts'
 import type { InverterStore } from './store.ts'
 
-export interface Needs {
-  clock: Clock
+export interface Needs extends Context {
   sites: { facts(site_id: string): Promise<SiteFacts> }
   loggers: { exists(site_id: string, logger_id: number): Promise<boolean> }
   inverters: InverterStore
@@ -71,15 +71,12 @@ const InverterReading = Type.Object(
 )
 
 /** Which readings are asked for, of a device that exists. */
-async function demandHistory(
+async function requireHistory(
+  { db }: Context,
   site_id: string,
-  device_id: number,
-  window: SeriesWindow,
-  { inverters }: Needs,
+  { device_id, window }: { device_id: number; window: SeriesWindow },
 ) {
-  if (!(await inverters.exists(site_id, device_id))) {
-    throw new ApiError('not_found', { inverter_id: device_id })
-  }
+  await requireInverter(db, site_id, device_id)
   return { site_id, device_id, window }
 }
 
@@ -103,11 +100,17 @@ export const inverterHistory = endpoint({
     },
   },
   async handle({ site, params, query, window }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.inverter_id, window, needs)
+    const wanted = await requireHistory(needs, site.site_id, {
+      device_id: params.inverter_id,
+      window,
+    })
     return needs.inverters.history({ ...wanted, limit: query.limit ?? telemetry_rows.by_default })
   },
   async exports({ site, params, query, window }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.inverter_id, window, needs)
+    const wanted = await requireHistory(needs, site.site_id, {
+      device_id: params.inverter_id,
+      window,
+    })
     return needs.inverters.historyRows({ ...wanted, limit: query.limit ?? null })
   },
 })

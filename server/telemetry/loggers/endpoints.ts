@@ -1,12 +1,12 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
+import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
-import { ApiError } from '../../http/errors.ts'
 import { LoggerId, telemetry_rows, telemetryLimit } from '../../http/params.ts'
 import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import { loggerExample } from '../../plant/device-examples.ts'
+import { requireLogger } from '../../plant/device-ids.ts'
 import type { InverterFilter, InverterRow } from '../../plant/inverter.ts'
 import { Logger, loggerRecord } from '../../plant/logger.ts'
 import { measured, readingFrame } from '../../plant/quantities.ts'
@@ -14,8 +14,7 @@ import { type SiteFacts, situationOf } from '../../plant/situation.ts'
 import { loggerReadingExample } from './examples.ts'
 import type { LoggerStore } from './store.ts'
 
-export interface Needs {
-  clock: Clock
+export interface Needs extends Context {
   sites: { facts(site_id: string): Promise<SiteFacts> }
   loggers: LoggerStore
   inverters: {
@@ -60,15 +59,12 @@ const LoggerReading = Type.Object(
 )
 
 /** Which readings are asked for, of a device that exists. */
-async function demandHistory(
+async function requireHistory(
+  { db }: Context,
   site_id: string,
-  device_id: number,
-  window: SeriesWindow,
-  { loggers }: Needs,
+  { device_id, window }: { device_id: number; window: SeriesWindow },
 ) {
-  if (!(await loggers.exists(site_id, device_id))) {
-    throw new ApiError('not_found', { logger_id: device_id })
-  }
+  await requireLogger(db, site_id, device_id)
   return { site_id, device_id, window }
 }
 
@@ -90,11 +86,17 @@ export const loggerHistory = endpoint({
     },
   },
   async handle({ site, params, query, window }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.logger_id, window, needs)
+    const wanted = await requireHistory(needs, site.site_id, {
+      device_id: params.logger_id,
+      window,
+    })
     return needs.loggers.history({ ...wanted, limit: query.limit ?? telemetry_rows.by_default })
   },
   async exports({ site, params, query, window }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.logger_id, window, needs)
+    const wanted = await requireHistory(needs, site.site_id, {
+      device_id: params.logger_id,
+      window,
+    })
     return needs.loggers.historyRows({ ...wanted, limit: query.limit ?? null })
   },
 })
