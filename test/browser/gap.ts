@@ -1,4 +1,4 @@
-/** A gap in the readings of the demo, whose own history may have none. */
+/** Readings that are missing at the demo, whose own history has holes only by chance. */
 import { dirname } from 'node:path'
 import { withDatabase } from '@heliograph/cli/database'
 import { readConfig } from '@heliograph/server/config'

@@ -1,22 +1,26 @@
 /** The history of the demo, which it sums up by the hour for a while after its start. */
-import type { StringHealth } from '@heliograph/sdk'
+import type { LoggerEfficiency } from '@heliograph/sdk'
 import { site_id } from './addresses.ts'
 import { ask, visit, type Window } from './browser.ts'
 import { nextAnswer } from './shown.ts'
 
 /** For tests that wait for the history. */
 export const history_ms_max = 300_000
+/** The demo has 30 days, and the oldest come last. */
+const history_ms = 28 * 86_400_000
 const complete_pct = 90
 
 async function isSummedUp(window: Window): Promise<boolean> {
-  const { data } = await ask<{ data: StringHealth[] }>(
+  const end_ms = Date.now()
+  const [start, end] = [end_ms - history_ms, end_ms].map((ms) => new Date(ms).toISOString())
+  const { data } = await ask<{ data: LoggerEfficiency[] }>(
     window,
-    `/v1/sites/${site_id}/efficiency/health-matrix`,
+    `/v1/sites/${site_id}/efficiency/loggers?start=${start}&end=${end}`,
   )
-  return data.length > 0 && data.every((string) => (string.completeness_pct ?? 0) > complete_pct)
+  return data.length > 0 && data.every((plant) => (plant.completeness_pct ?? 0) > complete_pct)
 }
 
-/** Until the days of the last week are there. */
+/** Until the last four weeks are there. */
 export async function untilHistoryIsThere(window: Window): Promise<void> {
   if (await isSummedUp(window)) return
   await visit(window.page, `/sites/${site_id}`)
