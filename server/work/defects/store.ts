@@ -1,7 +1,7 @@
 import type { Database, Queries } from '../../storage/database.ts'
+import { type Stored, served } from '../../storage/records.ts'
 import type { DefectSeverity, DefectState } from '../defect-states.ts'
 import { demandFilters } from '../references.ts'
-import { type Stored, served } from '../rows.ts'
 import { Defect } from './schemas.ts'
 
 export interface StoredDefect extends Stored<Defect> {

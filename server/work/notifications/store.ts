@@ -1,10 +1,10 @@
 import type { Database, Queries } from '../../storage/database.ts'
+import { type Stored, served } from '../../storage/records.ts'
 import {
   type NotificationType,
   notificationTypes,
   type notifiedResources,
 } from '../notifications.ts'
-import { type Stored, served } from '../rows.ts'
 import { OmNotification, type UnreadCount } from './schemas.ts'
 
 type StoredNotification = Stored<Omit<OmNotification, 'is_read' | 'url'>> & { site_id: string }

@@ -1,7 +1,7 @@
 import type { Database, Queries } from '../../storage/database.ts'
+import { type Stored, served } from '../../storage/records.ts'
 import { withinLimits } from '../checklists.ts'
 import { demandFilters } from '../references.ts'
-import { type Stored, served } from '../rows.ts'
 import { isBreached } from '../service-levels.ts'
 import type { WorkOrderState } from '../work-order-states.ts'
 import { ChecklistItem } from './item-schemas.ts'

@@ -1,0 +1,90 @@
+/** Examples for the API document, made from the schema that they are an example of. */
+import type { Static, TSchema } from 'typebox'
+
+/** Some fields of an example; arrays are given whole. */
+type Overrides<Of> = Of extends readonly unknown[]
+  ? Of
+  : Of extends object
+    ? { [Name in keyof Of]?: Overrides<Of[Name]> }
+    : Of
+
+/** What a schema says of its values, as far as examples need it. */
+interface Facts {
+  const?: unknown
+  enum?: readonly unknown[]
+  examples?: readonly unknown[]
+  default?: unknown
+  anyOf?: readonly TSchema[]
+  type?: string
+  format?: string
+  minimum?: number
+  items?: TSchema
+  properties?: Record<string, TSchema>
+}
+
+const texts: Readonly<Record<string, string>> = {
+  'date-time': '2026-06-21T10:00:00.000Z',
+  date: '2026-06-21',
+}
+
+/**
+ * An example of a schema, field by field: the field's own `examples`, else its only or first value,
+ * else the simplest value of its type; a nullable field without an example is null. `overrides`
+ * takes the place of fields whose values must agree with one another.
+ */
+export function exampleOf<Of extends TSchema>(
+  schema: Of,
+  overrides?: Overrides<Static<Of>>,
+): Static<Of> {
+  return merged(fieldExample(schema), overrides) as Static<Of>
+}
+
+function fieldExample(schema: TSchema): unknown {
+  const facts = schema as Facts
+  if (facts.examples) return facts.examples[0]
+  if ('const' in facts) return facts.const
+  if (facts.enum) return facts.enum[0]
+  if (facts.default !== undefined) return facts.default
+  if (facts.anyOf) return alternativeOf(facts.anyOf)
+  switch (facts.type) {
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(facts.properties ?? {}).map(([name, field]) => [name, fieldExample(field)]),
+      )
+    case 'array':
+      return facts.items ? [fieldExample(facts.items)] : []
+    case 'string':
+      return texts[facts.format ?? ''] ?? ''
+    case 'boolean':
+      return false
+    case 'null':
+      return null
+    default:
+      return facts.minimum ?? 0
+  }
+}
+
+function alternativeOf(alternatives: readonly TSchema[]): unknown {
+  const is_nullable = alternatives.some((one) => (one as Facts).type === 'null')
+  const told = alternatives.find((one) => {
+    const { examples, properties } = one as Facts
+    return examples !== undefined || properties !== undefined
+  })
+  if (told) return fieldExample(told)
+  return is_nullable ? null : fieldExample(alternatives[0]!)
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function merged(example: unknown, overrides: unknown): unknown {
+  if (overrides === undefined) return example
+  if (!isRecord(example) || !isRecord(overrides)) return overrides
+  const names = new Set([...Object.keys(example), ...Object.keys(overrides)])
+  return Object.fromEntries(
+    [...names].map((name) => [
+      name,
+      name in overrides ? merged(example[name], overrides[name]) : example[name],
+    ]),
+  )
+}
