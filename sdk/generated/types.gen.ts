@@ -1969,7 +1969,7 @@ export type BrokenSchedule = {
      */
     constraint: 'soc_min' | 'soc_max' | 'soc_end' | 'charge_limit' | 'discharge_limit' | 'export_limit' | 'import_limit' | 'room' | 'cycles' | 'ramp' | 'fixed_power';
     /**
-     * The first hour in which.
+     * First hour of the day that cannot be followed, UTC.
      */
     hour: number;
     /**
@@ -9273,7 +9273,7 @@ export type SkippedSchedule = {
      */
     message: string;
     /**
-     * What would make it one that can be approved.
+     * What would make the schedule approvable.
      */
     remedy: string;
 };

@@ -146,8 +146,14 @@ const SkippedSchedule = Type.Object(
         examples: [16],
       }),
     ),
-    message: Type.String({ description: 'Why, in a sentence.' }),
-    remedy: Type.String({ description: 'What would make it one that can be approved.' }),
+    message: Type.String({
+      description: 'Why, in a sentence.',
+      examples: ['The day 2026-06-20 is over.'],
+    }),
+    remedy: Type.String({
+      description: 'What would make the schedule approvable.',
+      examples: ['Plan a later day: POST /bess/{bess_id}/optimize.'],
+    }),
   },
   { ...closed, $id: 'SkippedSchedule' },
 )
@@ -157,18 +163,29 @@ const BrokenSchedule = Type.Object(
   {
     schedule_id: Type.Integer({ minimum: 1, examples: [43] }),
     bess_id: Type.Integer({ minimum: 1, examples: [1] }),
-    target_date: Type.String({ format: 'date', description: 'Its day, UTC.' }),
+    target_date: Type.String({
+      format: 'date',
+      description: 'Its day, UTC.',
+      examples: ['2026-06-22'],
+    }),
     constraint: ScheduleViolation.properties.constraint,
-    hour: Type.Integer({ minimum: 0, maximum: 23, description: 'The first hour in which.' }),
+    hour: Type.Integer({
+      minimum: 0,
+      maximum: 23,
+      description: 'First hour of the day that cannot be followed, UTC.',
+      examples: [18],
+    }),
     soc_start_pct: Type.Number({
       minimum: 0,
       maximum: 100,
       description: 'State of charge that its day begins with now, %.',
+      examples: [34.3],
     }),
     previous_soc_start_pct: Type.Number({
       minimum: 0,
       maximum: 100,
       description: 'State of charge that its day began with before this approval, %.',
+      examples: [50.1],
     }),
   },
   { ...closed, $id: 'BrokenSchedule' },
