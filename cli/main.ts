@@ -1,5 +1,4 @@
-#!/usr/bin/env node
-/** `heliograph`: what operators do on the server's own machine, and clients from anywhere. */
+/** Commands for operators on the server's own machine, and for clients of the API anywhere. */
 import { randomBytes } from 'node:crypto'
 import os from 'node:os'
 import { HeliographError } from '@heliograph/sdk'

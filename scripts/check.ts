@@ -8,6 +8,7 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism, freemem, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { generateSdk } from '@heliograph/sdk/generate'
 import { testGroups } from './test-groups.ts'
 
 const peers = [
@@ -156,6 +157,7 @@ process.on('exit', () => memory_dir && rmSync(memory_dir, removal))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 installPeers()
+await generateSdk()
 await run(
   'Format, lint, types, generated files and the API document',
   ['biome', 'ci', '--error-on-warnings'],

@@ -1,48 +1,37 @@
 /**
  * Writes what is generated from the table of endpoints: openapi.json, and operations.txt, the API
- * on one page for whoever reviews a change to it; `sdk/generated`, its client; and the circuits of
- * the panel models that come with the program, fitted to their datasheets; and docs/site-file.md,
- * the reference of `site.yaml`. With `--check` it writes nothing, names what is out of date and
- * exits 1.
+ * on one page for whoever reviews a change to it; the circuits of the panel models that come with
+ * the program, fitted to their datasheets; docs/site-file.md, the reference of `site.yaml`; and
+ * `sdk/generated`, the client of the API, which is not committed. With `--check` it writes nothing,
+ * names what is out of date and exits 1.
  */
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { generateSdk } from '@heliograph/sdk/generate'
 import { endpoints } from '../server/endpoints.ts'
 import type { Endpoint } from '../server/http/endpoint.ts'
 import { errorCatalog } from '../server/http/errors.ts'
 import { isControl, openApi, openApiText } from '../server/http/openapi.ts'
 import { ownCircuitsText } from '../server/performance/panels/own-circuits.ts'
-import { sdkSources } from './generate-sdk.ts'
 import { siteReference } from './site-reference.ts'
 
 const root = join(import.meta.dirname, '..')
 const is_check = process.argv.includes('--check')
 const document = openApiText(openApi(endpoints, errorCatalog))
-const sdk = (await sdkSources(document)).map(([path, text]) => [`sdk/generated/${path}`, text])
 const generated = [
   ['openapi.json', document],
   ['operations.txt', operationsText(endpoints)],
   ['server/performance/panels/own-circuits.json', ownCircuitsText()],
   ['docs/site-file.md', siteReference()],
-  ...sdk,
 ] as [name: string, text: string][]
-const names = new Set(generated.map(([name]) => name))
-const gone = globSync('sdk/generated/**/*.ts', { cwd: root }).filter((name) => !names.has(name))
 
 for (const [name, text] of generated) {
   const path = join(root, name)
   if (existsSync(path) && readFileSync(path, 'utf8') === text) continue
   if (is_check) outdated(name)
-  else {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, text)
-  }
+  else writeFileSync(path, text)
 }
-for (const name of gone) {
-  if (is_check) outdated(name)
-  else rmSync(join(root, name))
-}
-
+if (!is_check) await generateSdk()
 function outdated(name: string): void {
   process.exitCode = 1
   process.stderr.write(`${name} is out of date: run node scripts/generate.ts\n`)

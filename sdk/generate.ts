@@ -1,8 +1,18 @@
-/** The generated part of the SDK: a method and the types of every operation of openapi.json. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+/**
+ * Writes the generated part of the SDK: a method and the types of every operation of openapi.json.
+ * `npm start`, `npm test` and the command line do it when the files are missing.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createClient } from '@hey-api/openapi-ts'
+import { dirname, join } from 'node:path'
 
 interface Schema {
   $ref?: string
@@ -26,8 +36,24 @@ interface Document {
   components: { schemas: Record<string, Schema> }
 }
 
+const generated = join(import.meta.dirname, 'generated')
+const document_file = join(import.meta.dirname, '../openapi.json')
+
+/** @throws where packages for development are missing, which hold the generator */
+export async function generateSdk({ when_missing = false } = {}): Promise<void> {
+  if (when_missing && existsSync(generated)) return
+  const sources = await sdkSources(readFileSync(document_file, 'utf8'))
+  rmSync(generated, { recursive: true, force: true })
+  for (const [path, text] of sources) {
+    const file = join(generated, path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+  }
+}
+
 /** Every file by its path below `sdk/generated`, the same bytes for the same document. */
-export async function sdkSources(openApiText: string): Promise<[path: string, text: string][]> {
+async function sdkSources(openApiText: string): Promise<[path: string, text: string][]> {
+  const { createClient } = await import('@hey-api/openapi-ts')
   const document = JSON.parse(openApiText) as Document
   const facts = factsText(document)
   flatten(document)
