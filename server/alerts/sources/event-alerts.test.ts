@@ -40,7 +40,7 @@ test('so is every event that the edge has in its code', async () => {
   for await (const file of glob('{edge,server/link}/**/*.ts', { cwd: root })) {
     if (/\.test\.ts$|fixtures|simulation/.test(file)) continue
     const text = await readFile(path.join(root, file), 'utf8')
-    for (const [, code] of text.matchAll(/code: ['`]([a-z_]+)[^'`]*['`], (?:edge|severity)/g)) {
+    for (const [, code] of text.matchAll(/code: ['`]([a-z_]+)[^'`]*['`],\s+(?:edge|severity)/g)) {
       found.add(code!)
     }
   }
