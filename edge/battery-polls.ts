@@ -13,44 +13,11 @@ import type {
   PcsAnswer,
   PcsDevice,
 } from './drivers/driver.ts'
-import type { PowerControl } from './drivers/power-control.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import type { Stamp } from './plant-clock.ts'
 import { fresh_polls, type Plan, type PlanNeeds, plan } from './poll-plan.ts'
 import { pcsRatingEvent } from './rating-watch.ts'
 import { createFireWatch, heartbeatEvents } from './read-alarms.ts'
-
-export interface BatteryRead {
-  /** Whose `beat` is a sign of life of ours; another one after each new contact. */
-  device: BatteryDevice
-  answer: BatteryAnswer
-  /** Whether its count moved within its time; null where it has none, or too little was seen. */
-  heartbeat_ok: boolean | null
-  stamp: Stamp
-}
-
-export interface PcsRead {
-  /** Null: its power cannot be set. Another one after each new contact. */
-  control: PowerControl | null
-  answer: PcsAnswer
-  heartbeat_ok: boolean | null
-  stamp: Stamp
-  /** Unix ms: the instant of the poll grid for which it was polled. */
-  round_at?: number | undefined
-}
-
-/** What goes by the batteries: told of each answer at once, in the order of the answers. */
-export interface BatteryHooks {
-  onBattery(bess_id: number, read: BatteryRead): void
-  onPcs(bess_id: number, pcs_idx: number, read: PcsRead): void
-  /** It does not answer any more; `pcs_idx` null: the management system of the battery. */
-  onGone(bess_id: number, pcs_idx: number | null): void
-  /**
-   * Whether the setpoint of a PCS may stand where the grid permit holds it: then it is not told to
-   * anybody, as a limit of an inverter is not. Asked after `onPcs`.
-   */
-  hidesSetpoint(bess_id: number, pcs_idx: number): boolean
-}
 
 /** What a battery's PCS told last, by `pcs_idx`. */
 type PcsTold = Map<number, Told>

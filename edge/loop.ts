@@ -12,7 +12,7 @@ import {
   type PollIntervals,
   type Site,
 } from '@heliograph/domain/site'
-import type { BatteryHooks } from './battery-polls.ts'
+import type { BatteryHooks } from './battery-reads.ts'
 import type { Conditions } from './conditions.ts'
 import type { Bus, Driver, DriverName } from './drivers/driver.ts'
 import { onGrid } from './grid.ts'

@@ -2,7 +2,7 @@
 import type { DeviceKind, LinkEvent } from '@heliograph/domain/link'
 import type { InverterReading, WeatherReading } from '@heliograph/domain/readings'
 import type { PollIntervals } from '@heliograph/domain/site'
-import type { BatteryHooks } from './battery-polls.ts'
+import type { BatteryHooks } from './battery-reads.ts'
 import type { Conditions } from './conditions.ts'
 import type { Controller } from './control/controller.ts'
 import type { Bus, Device, Driver, DriverName } from './drivers/driver.ts'

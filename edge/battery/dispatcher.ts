@@ -8,7 +8,7 @@
 import type { Clock, Stopwatch } from '@heliograph/domain/clock'
 import type { ControlNote, DispatchHour, DispatchReport } from '@heliograph/domain/dispatch'
 import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
-import type { BatteryHooks, BatteryRead, PcsRead } from '../battery-polls.ts'
+import type { BatteryHooks, BatteryRead, PcsRead } from '../battery-reads.ts'
 import type { Batteries, JointCeilings } from '../control/battery-shares.ts'
 import type { ControlLog } from '../control/control-entry.ts'
 import { oneAtATime } from '../control/one-at-a-time.ts'

@@ -7,7 +7,8 @@ import type { Bus, CellsAnswer, Device } from './driver.ts'
 import { plausible, type Range } from './plausible.ts'
 import { indexOf, milli, modelsOf } from './sunspec-battery.ts'
 import { type Member, openUnits } from './sunspec-battery-units.ts'
-import { type Chain, type FoundModel, readIfThere } from './sunspec-chain.ts'
+import { type Chain, readIfThere } from './sunspec-chain.ts'
+import type { FoundModel } from './sunspec-snapshot.ts'
 import { createReader, type Snapshot } from './sunspec-snapshot.ts'
 
 type Reader = () => Promise<Snapshot>

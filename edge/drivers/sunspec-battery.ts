@@ -12,8 +12,9 @@ import { isRefusal } from '../bus/bus-error.ts'
 import type { Answer, BatteryAnswer, BatteryDevice, Bus, Device, SetupAnswer } from './driver.ts'
 import { plausible, type Range } from './plausible.ts'
 import { openUnit } from './sunspec-battery-unit.ts'
-import { type Chain, describe, type FoundModel } from './sunspec-chain.ts'
+import { type Chain, describe } from './sunspec-chain.ts'
 import { kilo } from './sunspec-grid-side.ts'
+import type { FoundModel } from './sunspec-snapshot.ts'
 import { createReader, type Parts, type Snapshot } from './sunspec-snapshot.ts'
 
 type BatteryValues = BatteryAnswer['battery']

@@ -1,21 +1,12 @@
 /** Finds the SunSpec models of a unit: the marker, then model after model to the end. */
 import { isRefusal } from '../bus/bus-error.ts'
 import type { Bus, DeviceIdentity } from './driver.ts'
-import { ChainMoved, createReader } from './sunspec-snapshot.ts'
+import { ChainMoved, createReader, type FoundModel } from './sunspec-snapshot.ts'
 
 export interface Place {
   unit_id: number
   /** Where the marker is, when it is at none of the addresses of the standard. */
   base_address?: number
-}
-
-/** A model of a device's chain. Models repeat; `occurrence` counts equal ids from 0. */
-export interface FoundModel {
-  model_id: number
-  occurrence: number
-  /** The address of its ID register; its length L counts the registers after ID and L. */
-  address: number
-  length: number
 }
 
 export interface Chain {

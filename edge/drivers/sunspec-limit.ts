@@ -5,7 +5,6 @@ import { BusError, isRefusal, refusalOf } from '../bus/bus-error.ts'
 import { withUrgentReads } from '../bus/urgent-reads.ts'
 import type { Bus } from './driver.ts'
 import type { LimitControl, LimitState } from './limit-control.ts'
-import type { FoundModel } from './sunspec-chain.ts'
 import {
   armingWrites,
   type LimitModel,
@@ -20,6 +19,7 @@ import {
   stepsAt,
   wattsOf,
 } from './sunspec-limit-registers.ts'
+import type { FoundModel } from './sunspec-snapshot.ts'
 import { createReader, type Snapshot } from './sunspec-snapshot.ts'
 
 export interface LimitedDevice {

@@ -9,7 +9,6 @@ import { withUrgentReads } from '../bus/urgent-reads.ts'
 import type { Bus } from './driver.ts'
 import type { PowerControl, PowerState } from './power-control.ts'
 import { createBeat } from './sunspec-battery.ts'
-import type { FoundModel } from './sunspec-chain.ts'
 import {
   type PowerModel,
   type PowerRegisters,
@@ -18,6 +17,7 @@ import {
   powerParts,
   powerRegisters,
 } from './sunspec-pcs-registers.ts'
+import type { FoundModel } from './sunspec-snapshot.ts'
 import { createReader, type Snapshot } from './sunspec-snapshot.ts'
 
 interface CommandedDevice {

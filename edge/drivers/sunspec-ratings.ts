@@ -1,8 +1,8 @@
 /** What a SunSpec inverter says of its size: nameplate (120), or capacity (702). */
 import { isRefusal } from '../bus/bus-error.ts'
 import type { Bus, Complaint, InverterRatings } from './driver.ts'
-import type { FoundModel } from './sunspec-chain.ts'
 import { kilo } from './sunspec-grid-side.ts'
+import type { FoundModel } from './sunspec-snapshot.ts'
 import { createReader, type Snapshot } from './sunspec-snapshot.ts'
 
 export const ratingModels = [120, 702] as const

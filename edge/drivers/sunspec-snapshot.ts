@@ -6,7 +6,15 @@ import { fixedLength, type Model, type Point, sizeOf } from '@heliograph/domain/
 import { registers_per_request_max } from '../bus/bus.ts'
 import type { Bus, Complaint } from './driver.ts'
 import { createPartialReader } from './partial-reader.ts'
-import type { FoundModel } from './sunspec-chain.ts'
+
+/** A model of a device's chain. Models repeat; `occurrence` counts equal ids from 0. */
+export interface FoundModel {
+  model_id: number
+  occurrence: number
+  /** The address of its ID register; its length L counts the registers after ID and L. */
+  address: number
+  length: number
+}
 
 /** Decoded models of one reading. What was wrong with them gathers in `complaints`. */
 export interface Snapshot {
