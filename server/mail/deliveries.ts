@@ -25,15 +25,17 @@ export async function claimMail(
   { now, lease_ms }: { now: Date; lease_ms: number },
 ): Promise<Delivery | null> {
   const [claimed] = await db.query<Delivery>(
-    `update mail_outbox m
-     set tries = tries + 1, claimed_until = $2, first_tried_at = coalesce(first_tried_at, $1)
-     from (
+    // Materialized: as a joined subquery it may run once for each row, and claim them all.
+    `with due as materialized (
        select site_id, mail_id from mail_outbox
        where state = 'waiting' and (next_try_at is null or next_try_at <= $1)
          and (claimed_until is null or claimed_until <= $1)
        order by attach_run_id is not null, next_try_at nulls first, mail_id
        limit 1 for update skip locked
-     ) as due
+     )
+     update mail_outbox m
+     set tries = tries + 1, claimed_until = $2, first_tried_at = coalesce(first_tried_at, $1)
+     from due
      where m.site_id = due.site_id and m.mail_id = due.mail_id
      returning m.site_id, m.mail_id, m.dedup_key, m.recipient, m.subject, m.text, m.attach_run_id,
        m.link_path, m.queued_at, m.tries, m.first_tried_at`,

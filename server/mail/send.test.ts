@@ -153,6 +153,19 @@ test('a server in trouble is asked once a minute, with another mail each time', 
   assert.deepEqual(recipients().sort(), all)
 })
 
+test('one mail is claimed at a time, also with the statistics of an empty table', async () => {
+  await queue({ recipient: 'past@example.com' })
+  await database.db.execute('delete from mail_outbox')
+  // The subquery may now be the inner side of a join and run once for each row of the table.
+  await database.db.execute('analyze mail_outbox')
+  for (const recipient of ['a@example.com', 'b@example.com', 'c@example.com']) {
+    await queue({ recipient })
+  }
+  await claimMail(database.db, { now: new Date('2026-06-01T10:00:00Z'), lease_ms: minute_ms })
+  const claimed = await rows<{ is_claimed: boolean }>('claimed_until is not null as is_claimed')
+  assert.equal(claimed.filter(({ is_claimed }) => is_claimed).length, 1)
+})
+
 test('mails with a file come after the others, and none before its time', async () => {
   const { time, run, handed, recipients } = scripted()
   const bytes = Uint8Array.of(1, 2, 3)
