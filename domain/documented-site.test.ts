@@ -8,8 +8,9 @@ import { parseSiteFile } from './site-file.ts'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
-test('the battery of docs/batteries.md is one that the edge accepts', () => {
-  const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(read('docs/batteries.md')) ?? []
+test('the battery of the guide is one that the edge accepts', () => {
+  const [, yaml = ''] =
+    /```yaml\n([\s\S]*?)```/.exec(read('docs/guides/battery-first-day.md')) ?? []
   const { connections, ...shown } = parse(yaml)
   const demo = parse(read('simulator/demo/site.yaml'), { merge: true })
   const named = new Set(connections.map((one: Connection) => one.connection_id))

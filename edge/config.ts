@@ -1,4 +1,4 @@
-/** The edge agent's settings, read once from the environment; docs/operating.md lists them. */
+/** The edge agent's settings, read once from the environment; docs/settings.md lists them. */
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { resolve } from 'node:path'

@@ -1,8 +1,9 @@
 /**
- * Pictures of every page of the platform, on a desktop, in the dark and on a phone:
- * `npm run screenshots`. They are of the demo, which is started for it, or of a server that runs
- * already: `-- --url http://127.0.0.1:8080 --email ada@example.com --password-file FILE`. What an
- * administrator sees is shown; a work order and a defect are made for their pages.
+ * Pictures of every page of the platform, in three kinds (desktop, dark, phone):
+ * `npm run screenshots`. Starts the demo and waits for its history, or uses a running server:
+ * `-- --url http://127.0.0.1:8080 --email ada@example.com --password-file FILE`. Pages are shown as
+ * an administrator sees them; a work order and a defect are created for their pages.
+ * `--page /sites/:site_id --kind desktop` takes a single picture, of the first screen only.
  */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,6 +19,7 @@ import {
   visit,
 } from '../test/browser/browser.ts'
 import { type Demo, startDemo } from '../test/browser/demo.ts'
+import { untilHistoryIsThere } from '../test/browser/history.ts'
 import { addressOf, firstLink, linkFor, takeInvitation, theSites } from '../test/browser/people.ts'
 
 const kinds = {
@@ -25,6 +27,9 @@ const kinds = {
   dark: { size: 'desktop', scheme: 'dark' },
   phone: { size: 'phone', scheme: 'light' },
 } as const
+
+type Kind = keyof typeof kinds
+const everyKind = Object.keys(kinds) as Kind[]
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
@@ -34,6 +39,8 @@ const { values: given } = parseArgs({
     url: { type: 'string' },
     email: { type: 'string' },
     'password-file': { type: 'string' },
+    page: { type: 'string' },
+    kind: { type: 'string' },
   },
 })
 
@@ -47,8 +54,8 @@ try {
   const cookies = await administratorOf(demo, browser)
   const pages = await pagesOf(demo, browser, cookies)
   mkdirSync(given.to, { recursive: true })
-  for (const kind of Object.keys(kinds) as (keyof typeof kinds)[]) {
-    await picture(kind, pages, cookies)
+  for (const kind of everyKind) {
+    if (kind === (given.kind ?? kind)) await takePictures(kind, pages, cookies)
   }
 } finally {
   await browser.close()
@@ -82,15 +89,17 @@ async function administratorOf(from: Demo, by: Browser): Promise<Cookies> {
 async function pagesOf(from: Demo, by: Browser, cookies: Cookies): Promise<PageAddress[]> {
   const window = await openWindow(by, { base_url: from.base_url, signed_in: cookies })
   try {
-    return await everyPage(window, await linkFor(window, 'viewer', addressOf('pictured')))
+    if (!given.url) await untilHistoryIsThere(window)
+    const pages = await everyPage(window, await linkFor(window, 'viewer', addressOf('pictured')))
+    return pages.filter(({ pattern }) => pattern === (given.page ?? pattern))
   } finally {
     await window.close()
   }
 }
 
-/** A page that does not show is said, and the others are taken. */
-async function picture(
-  kind: keyof typeof kinds,
+/** Reports a page that fails to load, and goes on with the next. */
+async function takePictures(
+  kind: Kind,
   pages: readonly PageAddress[],
   cookies: Cookies,
 ): Promise<void> {
@@ -106,7 +115,7 @@ async function picture(
         process.stderr.write(`${pattern}: ${(error as Error).message.split('\n')[0]}\n`)
         process.exitCode = 1
       }
-      await window.page.screenshot({ path, fullPage: true })
+      await window.page.screenshot({ path, fullPage: !given.page })
       say(path)
       for (const fault of window.faults()) process.stderr.write(`${pattern}: ${fault}\n`)
     }

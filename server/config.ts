@@ -1,4 +1,4 @@
-/** The server's settings, read once from the environment; docs/operating.md lists them. */
+/** The server's settings, read once from the environment; docs/settings.md lists them. */
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'

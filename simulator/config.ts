@@ -1,4 +1,4 @@
-/** The simulator's settings, read once from the environment; docs/operating.md lists them. */
+/** The simulator's settings, read once from the environment; docs/settings.md lists them. */
 import { readFileSync } from 'node:fs'
 import { type MqttCredentials, parseMqttCredentials } from '@heliograph/domain/node'
 import { type Settings, settingsOf } from '@heliograph/domain/settings'

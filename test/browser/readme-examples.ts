@@ -1,4 +1,4 @@
-/** README.md typed into a shell: every example does what the text around it says. */
+/** README.md and the guides typed into a shell: every example does what the text around it says. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,16 +10,25 @@ import { noCurl, type Shell, shell } from './shell.ts'
 import { stage } from './stage.ts'
 
 const root = join(import.meta.dirname, '../..')
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
-const chapters = ['Start', 'Alerts, work, reports', 'From a program']
-/** The demo itself: the tests stand on it. */
+/** Chapters whose examples run on the demo, in the order in which they are typed. */
+const chapters: readonly [document: string, chapter: string][] = [
+  ['README.md', 'Start'],
+  ['docs/guides/use-the-api.md', 'Read'],
+  ['docs/guides/battery-first-day.md', 'Plan, approve, dispatch'],
+  ['docs/guides/curtail-and-prove.md', 'Limit a plant'],
+  ['docs/guides/use-the-api.md', 'Alerts, work, reports'],
+  ['docs/guides/use-the-api.md', 'From a shell'],
+]
+/** Starts the demo, on which this test runs already. */
 const start = 'npm ci && npm start'
 
 /** A statement ends with its line, unless that is continued or within quotes. */
-function statementsOf(chapter: string): string[] {
-  const [, own = ''] = readme.split(`\n## ${chapter}\n`)
+function statementsOf([document, chapter]: (typeof chapters)[number]): string[] {
+  const text = readFileSync(join(root, document), 'utf8')
+  const [, own = ''] = text.split(`\n## ${chapter}\n`)
   const [until = ''] = own.split('\n## ')
   const blocks = [...until.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, code = '']) => code)
+  assert.ok(blocks.length > 0, `${document} has no example under "${chapter}"`)
   return blocks.flatMap(
     (code) => code.match(/^(?:\\\n|[^'"\n]|'[^']*'|"[^"]*")+$/gm) ?? assert.fail(code),
   )
@@ -29,11 +38,11 @@ const setsVariables = (statement: string) => /^(export )?[A-Z_]+=/.test(statemen
 
 interface Answer {
   text: string
-  /** Where files land. */
+  /** The folder in which files are written. */
   cwd: string
 }
 
-/** The first of each name that an answer has: it is filled into the examples that follow. */
+/** The first id of each kind in an answer, which replaces its placeholder in later examples. */
 function idsIn({ text }: Answer): Map<string, string> {
   const [, group_id] = /^Group (\S+)$/m.exec(text) ?? []
   if (group_id) return new Map([['GROUP_ID', group_id]])
@@ -52,11 +61,13 @@ const json =
 const isBroken = ({ status }: { status: string }) => /underperforming|critical|dead/.test(status)
 const some = (list: unknown) => assert.ok(Array.isArray(list) && list.length > 0)
 
-/** Of every example in turn: what it is known by, and what its answer has. */
+/** A part of every example in turn, and the check of its answer. */
 const promised: readonly [part: string, check: Promised][] = [
   ['/v1/sites', json(({ data }) => assert.equal(data[0].site_id, 'demo'))],
-  ['/inverters/1/history?limit=3', json(({ data }) => assert.equal(data.length, 3))],
   ['/plant/status', json(({ quality }) => assert.equal(quality, 'good'))],
+  ['/inverters/1/history?limit=3', json(({ data }) => assert.equal(data.length, 3))],
+  ['/efficiency/health-matrix', json(({ data }) => assert.equal(data.filter(isBroken).length, 4))],
+  ['/predictions/forecast', json(({ data }) => assert.equal(data.length, 3))],
   ['/alarms/decode', json(({ alarms }) => assert.ok(alarms[0].name))],
   ['/efficiency/health-matrix', json(({ data }) => assert.equal(data.filter(isBroken).length, 4))],
   ['/iv/strings/2/4/expected', ({ text }) => assert.match(text, /"meta"/)],
@@ -99,10 +110,13 @@ const promised: readonly [part: string, check: Promised][] = [
   ['heliograph release', ({ text }) => assert.match(text, /^status +(cancelled|releasing)$/m)],
 ]
 
-/** For the plant, the server's jobs and its minutes: they are real. */
+/** Time for the plant and for the jobs of the server, which run each minute. */
 const patience_ms = 90_000
 
-test('the examples of README.md do what it says', { skip: noCurl, timeout: 600_000 }, async (t) => {
+test('the examples of README.md and the guides do what they say', {
+  skip: noCurl,
+  timeout: 600_000,
+}, async (t) => {
   const { base_url, key_file } = stage.demo
   const cwd = mkdtempSync(join(tmpdir(), 'heliograph-readme-'))
   t.after(() => rmSync(cwd, { recursive: true }))
@@ -113,7 +127,7 @@ test('the examples of README.md do what it says', { skip: noCurl, timeout: 600_0
   const ids = new Map<string, string>()
   const fill = (statement: string) =>
     statement
-      // Nobody is there to confirm it.
+      // The prompt for confirmation has nobody to answer it.
       .replace(/ (curtail|release) /, ' $1 --yes ')
       .replaceAll('http://127.0.0.1:8080', base_url)
       .replaceAll(/\b[A-Z]+_ID\b/g, (name) => ids.get(name) ?? assert.fail(`no ${name} yet`))
@@ -148,9 +162,9 @@ interface Typed {
 
 const isWrite = (typed: string) => / -[dX] | (curtail|release) /.test(typed)
 
-/** What only reads is asked again until it has what was promised. */
+/** Repeats a read until its answer passes the check; a write is sent once. */
 async function answered(here: Shell, { before, typed }: Typed, check: Promised): Promise<Answer> {
-  // Before prices of tomorrow are published the server has to foretell them first.
+  // Until prices of tomorrow are published, the server forecasts them some minutes after its start.
   const is_once = isWrite(typed) && !typed.includes('/optimize')
   const until_ms = performance.now() + (is_once ? 0 : patience_ms)
   for (;;) {
