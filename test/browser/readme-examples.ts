@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { raiseAlert } from './alert.ts'
+import { history_ms_max } from './history.ts'
 import { noCurl, type Shell, shell } from './shell.ts'
 import { stage } from './stage.ts'
 
@@ -110,12 +111,12 @@ const promised: readonly [part: string, check: Promised][] = [
   ['heliograph release', ({ text }) => assert.match(text, /^status +(cancelled|releasing)$/m)],
 ]
 
-/** Time for the plant and for the jobs of the server, which run each minute. */
-const patience_ms = 90_000
+/** Time for the jobs of the server, which run each minute, and for the sums of the history. */
+const patience_ms = history_ms_max
 
 test('the examples of README.md and the guides do what they say', {
   skip: noCurl,
-  timeout: 600_000,
+  timeout: 900_000,
 }, async (t) => {
   const { base_url, key_file } = stage.demo
   const cwd = mkdtempSync(join(tmpdir(), 'heliograph-readme-'))
