@@ -35,32 +35,32 @@ export const chemistries = [
 
 export const couplings = ['ac', 'dc', 'hybrid', 'other'] as const
 
-/** A power conversion system: what turns the battery's direct current into alternating current. */
+/** A power conversion system: the converter between the battery and the AC grid. */
 export type Pcs = Static<typeof Pcs>
 export const Pcs = Type.Object(
   {
-    /** From 0 within the unit. */
+    /** Index within the battery, from 0. */
     pcs_idx: Type.Integer({ minimum: 0, maximum: 99 }),
     rated_power_kw: Positive,
     ...Address,
     driver: Type.Enum(['sunspec', 'sinexcel_pws']),
     /**
-     * It delivers what WMaxLimPct of model 123 lets it, and nobody else limits it there: it is told
-     * by that where it has neither model 704 nor 124. It discharges only, as that has no sign.
+     * True if the device delivers what WMaxLimPct of model 123 allows, and nobody else limits it
+     * there. A PCS with neither model 704 nor 124 needs it, and then only discharges.
      */
     wmaxlimpct_is_setpoint: Type.Optional(Type.Boolean()),
-    /** Its power has followed a lower setpoint within this. 60 s where nothing says so. */
+    /** Time within which power follows a lower setpoint. Defaults to 60. */
     ramp_s: Type.Optional(Type.Number({ minimum: 0, maximum: 3600 })),
   },
   closed,
 )
 
-/** A unit that tells of some clusters of a battery: one unit has no room for hundreds of them. */
+/** A Modbus unit with some clusters of a battery: one unit cannot hold hundreds of them. */
 export type ClusterUnit = Static<typeof ClusterUnit>
 export const ClusterUnit = Type.Object(
   {
     ...Address,
-    /** The cluster that this unit calls its first one. */
+    /** Index in the battery of the first cluster of this unit. */
     first_cluster_idx: Type.Integer({ minimum: 0, maximum: 399 }),
   },
   closed,
@@ -78,7 +78,7 @@ export const Battery = Type.Object(
     bess_id: Id,
     name: Name,
     location_id: Type.Optional(Id),
-    /** The plant through whose connection it feeds in; absent: the site's common connection. */
+    /** Plant through whose connection it feeds in. Defaults to the site's common connection. */
     logger_id: Type.Optional(Id),
     manufacturer: Type.Optional(Name),
     model: Type.Optional(Name),
@@ -86,49 +86,49 @@ export const Battery = Type.Object(
     chemistry: Type.Enum([...chemistries]),
     coupling: Type.Enum([...couplings]),
     rated_energy_kwh: Positive,
-    /** Between `soc_min_pct` and `soc_max_pct`, where the datasheet says it. */
+    /** Energy between `soc_min_pct` and `soc_max_pct` by the datasheet. */
     usable_energy_kwh: Type.Optional(Positive),
     rated_charge_power_kw: Positive,
     rated_discharge_power_kw: Positive,
     rated_capacity_ah: Type.Optional(Positive),
     nominal_voltage_v: Type.Optional(Positive),
-    /** From the grid to the grid, at rated power. */
+    /** Efficiency from the grid to the grid, at rated power. Defaults to that of the chemistry. */
     roundtrip_efficiency_pct: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 100 })),
-    /** The window in which it is operated; outside of it only the device's own limits count. */
+    /** Lower end of the window of operation, which the edge enforces. */
     soc_min_pct: Percent,
     soc_max_pct: Percent,
-    /** Not discharged below by any plan; kept for what is not planned. */
+    /** Reserve below which neither plans nor the edge discharge. */
     soc_reserve_pct: Type.Optional(Percent),
     /**
-     * What its datasheet lets it do at a state of charge, on straight lines between the points; it
-     * bends but one way (concave). Without it plans take it to be able to do what is rated.
+     * Power by the datasheet at a state of charge, linear between the points and concave. Used by
+     * plans. Defaults to rated power.
      */
     power_curve: Type.Optional(Type.Array(PowerPoint, { minItems: 1, maxItems: 50 })),
-    /** How fast its setpoint moves. */
+    /** Rate at which its setpoint moves away from zero. */
     ramp_rate_kw_s: Type.Optional(Positive),
-    /** Full cycles of the usable energy that a plan may use in a day. */
+    /** Most full cycles of the usable energy in a plan of a day. */
     cycles_per_day_max: Type.Optional(Positive),
-    /** What a MWh that goes through it costs in ageing, in the currency of the site. */
+    /** Cost of ageing per MWh of throughput, in the currency of the site. */
     degradation_cost_per_mwh: Type.Optional(Type.Number({ minimum: 0 })),
-    /** What it earns is measured by, where that is not the market of its plant. */
+    /** Market of its plans and revenue. Defaults to the market of its plant, else of the site. */
     market_code: Type.Optional(Name),
     cluster_count: Count(400),
     modules_per_cluster: Count(100),
     cells_per_module: Count(200),
-    /** Without it, a temperature for each cell. */
+    /** Defaults to one sensor per cell. */
     temperature_sensors_per_module: Type.Optional(Count(200)),
     commissioned_date: Type.Optional(When),
     warranty_end_date: Type.Optional(When),
     warranty_throughput_kwh: Type.Optional(Positive),
     warranty_cycles: Type.Optional(Positive),
-    /** The battery management system, which knows the cells and their limits. */
+    /** Battery management system, which has the cells and their limits. */
     bms: Type.Object(
       {
         ...Address,
         driver: Type.Enum(['sunspec']),
-        /** When its current and power are positive; without it, when the battery discharges. */
+        /** Direction in which its current and power are positive. Defaults to discharge. */
         positive_current: Type.Optional(Type.Enum(['charge', 'discharge'])),
-        /** Where clusters and cells are told of, when it is not at the unit above. */
+        /** Units with clusters and cells, if they are not at the unit above. */
         clusters: Type.Optional(Type.Array(ClusterUnit, { minItems: 1, maxItems: 400 })),
       },
       closed,

@@ -28,18 +28,18 @@ export const channelUnits = {
 export type Channel = Static<typeof Channel>
 export const Channel = Type.Object(
   {
-    /** As the messages of the node name it. */
+    /** Name of the channel in the messages of the node. */
     channel: Type.String({ pattern: nodeIdPattern }),
     kind: Type.Enum([...channelKinds]),
     label: Name,
-    /** What a temperature is that of. */
+    /** Measured part, of a temperature. */
     role: Type.Optional(Type.Enum(['ambient', 'oil', 'winding', 'busbar'])),
-    /** Of a temperature: from where on it is one to look at, and one to act on. */
+    /** Temperature from which an alert is a warning. */
     warn_high_c: Type.Optional(Type.Number()),
     alarm_high_c: Type.Optional(Type.Number()),
-    /** Of a fan: the channel of the relay that switches it. */
+    /** Channel of the relay that switches the fan. */
     relay: Type.Optional(Type.String()),
-    /** Of a fan: the current above which it runs, A. */
+    /** Current above which the fan runs, A. Defaults to 0.1. */
     running_above_a: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
   },
   closed,
@@ -60,7 +60,7 @@ export type Node = Static<typeof Node>
 export const Node = Type.Object(
   {
     node_id: Type.String({ pattern: nodeIdPattern }),
-    /** What its readings are kept under; like `node_id` unique, and never used again. */
+    /** Number under which its readings are stored. Unique within the site, never reused. */
     node_number: Id,
     name: Name,
     type: Type.Enum([...nodeTypes]),
@@ -69,7 +69,7 @@ export const Node = Type.Object(
     manufacturer: Type.Optional(Name),
     model: Type.Optional(Name),
     serial_number: Type.Optional(Name),
-    /** How often it sends its state, in seconds. */
+    /** Interval at which it sends its state, in seconds. Defaults to 60. */
     report_s: Type.Optional(Type.Number({ minimum: 1, maximum: 3600 })),
     /** Readings are kept in this order: add new ones at the end, and leave dead ones in place. */
     channels: Type.Array(Channel, { minItems: 1, maxItems: 100 }),
@@ -79,7 +79,7 @@ export const Node = Type.Object(
 
 export const default_report_s = 60
 
-/** The broker: `listen` is one within the edge, `url` another that is there already. */
+/** The broker: `listen` starts one within the edge, `url` names an existing one. */
 export type Mqtt = Static<typeof Mqtt>
 export const Mqtt = Type.Object(
   {
@@ -92,7 +92,7 @@ export const Mqtt = Type.Object(
         closed,
       ),
     ),
-    /** Without user and password, which are no part of the inventory. */
+    /** Address of an existing broker, without user and password. */
     url: Type.Optional(Type.String({ pattern: '^mqtts?://[^/@?#]+/?$' })),
     prefix: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$' })),
   },

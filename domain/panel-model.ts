@@ -6,8 +6,8 @@ const Id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 const Name = Type.String({ minLength: 1, maxLength: 120 })
 
 /**
- * A photovoltaic module: its rating, and its equivalent circuit at 1000 W/m² and 25 °C as the CEC
- * list gives it. Without the circuit the server looks for one under `params_id` in its library.
+ * A panel: its rating, and its single-diode circuit at 1000 W/m² and 25 °C as in the CEC list.
+ * Without the circuit the server takes the one of `params_id` in its library.
  */
 export type PanelModel = Static<typeof PanelModel>
 export const PanelModel = Type.Object(

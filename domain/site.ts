@@ -1,8 +1,8 @@
 /**
- * `site.yaml`: the inventory of a site, written by the commissioning engineer and kept at the edge,
- * which announces it to the server. The simulator builds the same site from the same file.
- * Ids are unique within the site and never used again. Instruments of a met station and channels of
- * a sensor node keep their positions as well: `positions.ts` tells what moved.
+ * `site.yaml`: the inventory of a site. The commissioning engineer writes it; the edge stores it
+ * and announces it to the server. The simulator builds the same site from the same file.
+ * Ids are unique within the site and never reused. Instruments of a met station and channels of a
+ * sensor node keep their positions: `positions.ts` detects moved ones.
  */
 import { type Static, Type } from 'typebox'
 import { Battery } from './battery.ts'
@@ -18,7 +18,7 @@ const Tilt = Type.Number({ minimum: 0, maximum: 90 })
 const Seconds = Type.Number({ minimum: 0.2, maximum: 3600 })
 const When = Type.String({ format: 'date' })
 
-/** Where a device answers: a connection of the site, its Modbus unit, the driver that reads it. */
+/** Address of a device: a connection of the site, its Modbus unit, the driver that reads it. */
 const Address = {
   connection: Type.String({ minLength: 1 }),
   unit_id: Type.Integer({ minimum: 0, maximum: 255 }),
@@ -62,7 +62,7 @@ export const Connection = Type.Union([
   ),
 ])
 
-/** Alike strings of one inverter, numbered on from the group before, filling its MPPTs in order. */
+/** Equal strings of one inverter, numbered on from the group before, filling MPPTs in order. */
 export type StringGroup = Static<typeof StringGroup>
 export const StringGroup = Type.Object(
   {
@@ -73,17 +73,17 @@ export const StringGroup = Type.Object(
     azimuth_deg: Azimuth,
     tilt_deg: Tilt,
     /**
-     * Azimuth and tilt are assumed, and may differ from string to string: strings are compared with
-     * those whose energy comes at the same hours.
+     * Azimuth and tilt are assumptions and may differ between strings: strings are compared with
+     * those that deliver their energy at the same hours.
      */
     orientation_assumed: Type.Optional(Type.Boolean()),
-    /** False for inputs of the inverter to which nothing is connected. */
+    /** False for unused inputs of the inverter. Defaults to true. */
     connected: Type.Optional(Type.Boolean()),
   },
   closed,
 )
 
-/** A box that measures the current of some strings of an inverter, as a device of its own. */
+/** A box with its own Modbus unit that measures the currents of some strings of an inverter. */
 export type Combiner = Static<typeof Combiner>
 export const Combiner = Type.Object(
   {
@@ -95,19 +95,19 @@ export const Combiner = Type.Object(
   closed,
 )
 
-/** How a device follows its limit, beside what its registers and its driver say of that. */
+/** How a device follows its limit, in addition to what its registers and its driver say. */
 export type LimitResponse = Static<typeof LimitResponse>
 export const LimitResponse = Type.Object(
   {
-    /** Its power has followed a lower limit within this. 60 s where nothing says so. */
+    /** Time within which power follows a lower limit. Defaults to 60. */
     ramp_s: Type.Optional(Type.Number({ minimum: 0, maximum: 3600 })),
-    /** It acts on a command within this, and shows or follows it no sooner. */
+    /** Time within which the device acts on a command. The command is not repeated meanwhile. */
     latency_s: Type.Optional(Type.Number({ minimum: 0, maximum: 600 })),
-    /** One step of its limit, in percent of its rated power: it is told whole steps only. */
+    /** Step of its limit, in percent of its rated power. Only whole steps are sent. */
     step_pct: Type.Optional(Type.Number({ minimum: 0, maximum: 50 })),
-    /** It rounds a limit by so much at most, up or down, in percent of its rated power. */
+    /** Most that it rounds a limit by, up or down, in percent of its rated power. */
     tolerance_pct: Type.Optional(Type.Number({ minimum: 0, maximum: 50 })),
-    /** It goes no lower than this, whatever it is told, in percent of its rated power. */
+    /** Lowest limit that it follows, in percent of its rated power. */
     least_pct: Type.Optional(Type.Number({ minimum: 0, maximum: 50 })),
   },
   closed,
@@ -121,10 +121,10 @@ export const Inverter = Type.Object(
     location_id: Type.Optional(Id),
     ...Identity,
     rated_ac_power_kw: Type.Number({ exclusiveMinimum: 0 }),
-    /** The most that it may deliver by itself, where that is more than its rated power. */
+    /** Most that it can deliver. Defaults to its rated power. */
     max_ac_power_kw: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
     max_dc_voltage_v: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    /** At its rating, as the datasheet says: what the measured efficiency is compared with. */
+    /** Efficiency at rated power by the datasheet; compared with measured efficiency. */
     nominal_efficiency_pct: Type.Optional(Type.Number({ minimum: 80, maximum: 100 })),
     phase_count: Type.Optional(Type.Enum([1, 2, 3])),
     ...Address,
@@ -167,12 +167,12 @@ export const instrumentTypes = [
 export type Instrument = Static<typeof Instrument>
 export const Instrument = Type.Object(
   {
-    /** Stays when the instrument is exchanged for another of its type and quantity. */
+    /** Id of the instrument. A replacement of the same type and quantity keeps it. */
     sensor_id: Name,
     name: Name,
     type: Type.Enum([...instrumentTypes]),
     quantity: Type.Enum([...instrumentQuantities]),
-    /** The register point: model, occurrence or sensor number from 0, point. `302[0].POAI` */
+    /** Register point: model, occurrence or sensor number from 0, point. Example: `302[0].POAI`. */
     point: Type.String({ pattern: stationPointForm }),
     azimuth_deg: Type.Optional(Azimuth),
     tilt_deg: Type.Optional(Tilt),
@@ -203,9 +203,9 @@ export const Meter = Type.Object(
     meter_id: Id,
     name: Name,
     role: Type.Enum(['grid_connection', 'plant', 'auxiliary', 'other']),
-    /** For the meter of one plant; absent for a meter of the whole site. */
+    /** Plant of the meter. Left out for a meter of the whole site. */
     logger_id: Type.Optional(Id),
-    /** What positive power means at the device, on which makers disagree; without it, export. */
+    /** Direction of positive power at the device. Defaults to export. */
     positive_power: Type.Optional(Type.Enum(['export', 'import'])),
     ...Identity,
     ...Address,
@@ -213,7 +213,7 @@ export const Meter = Type.Object(
   closed,
 )
 
-/** A logger is a plant: what one data logger covers. */
+/** A plant: inverters and stations that one data logger covers. */
 export type Logger = Static<typeof Logger>
 export const Logger = Type.Object(
   {
@@ -223,12 +223,12 @@ export const Logger = Type.Object(
     location_id: Type.Optional(Id),
     rated_power_kw: Type.Number({ exclusiveMinimum: 0 }),
     commissioned_date: Type.Optional(When),
-    /** Per year. */
+    /** Yearly yield guaranteed by contract. */
     guaranteed_yield_kwh_kwp: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
     guaranteed_performance_ratio_pct: Type.Optional(
       Type.Number({ exclusiveMinimum: 0, maximum: 120 }),
     ),
-    /** A device that limits all inverters of the plant by one command, in place of each alone. */
+    /** A device that limits all inverters of the plant by one command. */
     controller: Type.Optional(
       Type.Object(
         {
@@ -283,7 +283,7 @@ export const PollIntervals = Type.Object(
     weather_s: Type.Optional(Seconds),
     meter_s: Type.Optional(Seconds),
     logger_s: Type.Optional(Seconds),
-    /** What is older than three of them stops the battery. */
+    /** Data older than three intervals stop the battery. */
     battery_s: Type.Optional(Type.Number({ minimum: 0.2, maximum: 10 })),
     cluster_s: Type.Optional(Seconds),
     cells_s: Type.Optional(Seconds),
@@ -302,13 +302,13 @@ export const defaultPollIntervals = {
   cells_s: 60,
 } as const satisfies Required<PollIntervals>
 
-/** How limits are set. The grid permit is no part of the site file: it never leaves the edge. */
+/** How limits are set. The grid permit is no part of the site file. */
 export type SiteControl = Static<typeof SiteControl>
 export const SiteControl = Type.Object(
   {
-    /** How fast a plant may come up again, in percent of its rated power; without it, at once. */
+    /** Rate at which a plant may rise, in percent of its rated power. Defaults to no bound. */
     ramp_up_pct_per_min: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 10_000 })),
-    /** Gives the room that inverters under a curtailment do not use to the others of the plant. */
+    /** Assigns unused headroom of a curtailment to other inverters. Defaults to false. */
     closed_loop: Type.Optional(Type.Boolean()),
   },
   closed,
@@ -339,8 +339,8 @@ export const Site = Type.Object(
     nodes: Type.Optional(Type.Array(Node)),
     batteries: Type.Optional(Type.Array(Battery)),
     /**
-     * What plans for batteries let the site feed in. A figure for planning that anyone may read,
-     * not the grid permit, which the edge obeys whatever was planned.
+     * Export that battery plans must not exceed. A planning figure that anyone may read; the grid
+     * permit is a separate bound at the edge.
      */
     export_plan_limit_kw: Type.Optional(Type.Number({ minimum: 0 })),
   },
