@@ -1,6 +1,6 @@
 /**
- * How long a round of looking takes at a site of 500 inverters of 24 strings each, source by
- * source, with something wrong in many places: in all of them at once is the worst hour of a year.
+ * Time of one evaluation of the alert rules at a site of 500 inverters with 24 strings each, by
+ * source. Many conditions hold at once in all sources, as in the worst hour of a year.
  */
 
 import { alertSources } from '@heliograph/server/alerts/alert-sources'

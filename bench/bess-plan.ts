@@ -1,8 +1,7 @@
 /**
- * How long it takes to have batteries planned, to a client: a unit and day of quarter-hour prices,
- * and 50 units of one site behind one limit together; and what the server's other requests wait
- * meanwhile, beside what they wait without: judged is how many times as long the slowest in a
- * hundred take. Where other programs take the processors from all of it, only that ratio tells.
+ * Latency of battery plans for a client: one unit and day of quarter-hour prices, and 50 units of
+ * one site behind one limit. Also the latency of other requests meanwhile. The limit is on the
+ * ratio of their p99 with and without planning, which holds on a busy machine too.
  */
 import { defaultPollIntervals } from '@heliograph/domain/site'
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'

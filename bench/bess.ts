@@ -1,6 +1,6 @@
 /**
- * A battery of 400 clusters of 416 cells each, live: one cluster down to its cells, all clusters in
- * a list, and the dashboard of the unit, beside their limits.
+ * Latency of live reads of a battery with 400 clusters of 416 cells each: one cluster with its
+ * cells, the list of clusters, and the dashboard of the unit, compared with limits.
  */
 
 import { loadavg } from 'node:os'

@@ -1,11 +1,11 @@
 /**
- * What the closed loop saves: the fields of the demo site as one plant, on a day of broken clouds,
- * held to 40 % of its rating: with the static split, with the closed loop, and as if the row were
- * used to the last watt. The fields look south, east and west, clouds pass them one
- * after the other, strings are soiled and shaded, and two inverters have failed but answer, or
- * none has. The controller is the edge's own, on virtual time.
+ * Energy that the closed loop saves. The fields of the demo site are one plant, limited to 40 % of
+ * its rating on a day of broken clouds: with fixed shares, with the closed loop, and with the whole
+ * limit in use. The fields face south, east and west, clouds pass them in turn, strings are soiled
+ * and shaded, and two inverters have failed but answer, or none has. The controller is the edge's
+ * own, on virtual time.
  *
- * `--seed` is another weather, `--hours` the length of the row.
+ * `--seed` sets the weather, `--hours` the length of the order.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

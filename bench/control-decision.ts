@@ -1,7 +1,7 @@
 /**
- * How long control thinks at a site of 500 MW, 2,200 inverters behind 28 plants: the decision
- * alone, and a whole tick of the controller with all that it writes down but the disk. Steady, as
- * a row begins everywhere, and as it ends.
+ * Time of a control decision at a site of 500 MW with 2,200 inverters in 28 plants: the decision
+ * alone, and a tick of the controller with all its writes except for the disk. Measured in steady
+ * state, at the start of an order for all plants, and at its end.
  */
 import type { Site } from '@heliograph/domain/site'
 import { Conditions } from '@heliograph/edge/conditions'

@@ -1,9 +1,9 @@
 /**
- * How long a command takes to the registers: from `POST /curtailment/immediate` until the limit
- * stands in all of 100 inverters behind 4 loggers, and from its release until they are restored.
- * Server, PostgreSQL and edge are the real programs; the inverters are the simulator's, served by
- * this process, which stamps each write. Beside them another edge brings the ingest of 50 MW: a
- * tenth of the rows of the site of 500 MW, 147 a second, though in frames of ten seconds.
+ * Latency of a command: from `POST /curtailment/immediate` until 100 inverters behind 4 loggers
+ * hold the limit, and from its release until they are restored. Server, PostgreSQL and edge are the
+ * real programs; this process serves the simulated inverters and stamps each write. Another edge
+ * adds the ingest of 50 MW: a tenth of the rows of a site of 500 MW, 147 a second, in frames of ten
+ * seconds.
  *
  *   node bench/control.ts [--commands 100] [--seed 1]
  */

@@ -1,8 +1,7 @@
 /**
- * How long the earnings of a year take, hour by hour, of one plant in a market of quarter hours: 35
- * thousand products, exact, and what each fee makes of them. It is asked for by a client in a
- * process of its own, as it is on another machine. Beside it, in turns, a peer: the driver's bare
- * query of the hours and prices, and JSON.stringify of the same answer.
+ * Latency of a year of earnings by hour, for one plant in a market of quarter hours: 35 thousand
+ * exact products, and the amount of each fee. The client is another process. A peer alternates with
+ * it: the driver's bare query of the hours and prices, and JSON.stringify of the same answer.
  */
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { Pool } from 'pg'

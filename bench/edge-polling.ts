@@ -1,7 +1,7 @@
 /**
- * 500 inverters polled once a second by one edge on one core, over Modbus TCP from the simulator:
- * no interval may be missed. Counted twice: by the edge itself, and by what arrived at the far end
- * of its link, where each inverter must have a reading of each second.
+ * One edge on one core polls 500 simulated inverters once a second over Modbus TCP, without missing
+ * an interval. Missed intervals are counted by the edge, and at the far end of its link, where each
+ * inverter must have a reading for each second.
  *
  *   node bench/edge-polling.ts
  */

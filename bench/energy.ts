@@ -1,7 +1,7 @@
 /**
- * How long the energy of a month takes: 28 loggers of 50 inverters, hour by hour, asked for by a
- * client in a process of its own, as it is on another machine. Beside it, in turns, a peer: the
- * driver's bare query of the same rows, and JSON.stringify of the same answer.
+ * Latency of a month of energy by hour, for 28 loggers with 50 inverters each. The client is
+ * another process. A peer alternates with it: the driver's bare query of the same rows, and
+ * JSON.stringify of the same answer.
  */
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { storeLoggerDays } from '@heliograph/server/performance/rollups/logger-days'

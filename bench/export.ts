@@ -1,6 +1,7 @@
 /**
- * A million readings of a logger as CSV through the API, over plain `COPY … TO STDOUT` of the same
- * query by psql, or by the driver where there is no psql, in turns; and the memory it takes.
+ * Time of an export of a million readings as CSV through the API, relative to plain `COPY … TO
+ * STDOUT` of the same query by psql (or by the driver, without psql), in turns; and the memory that
+ * it needs.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

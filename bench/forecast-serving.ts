@@ -1,6 +1,6 @@
 /**
- * How long a production model takes to learn a plant from two years of hours, on one core, and to
- * forecast a day; the plant is a simulated one.
+ * Time to train a production model on two years of hours on one core, and to forecast a day, for a
+ * simulated plant.
  */
 import { history_plant, plantHistory } from '@heliograph/forecast/fixtures/plant-history'
 import {

@@ -1,9 +1,8 @@
 /**
- * What requests notice of a training: two cheap reads, one after the other, while the job trains,
- * stores and scores the models of a site with a plant of two years, and the same reads with nothing
- * beside them, before and after. Judged is how many times as long the slowest in a hundred take.
- * Also what the thread takes of a core for each model as the job makes it: with what was forecast
- * a day and an hour ahead, and the days of the hold-out.
+ * Latency of requests during a training. Two cheap reads alternate while the job trains, stores and
+ * scores the models of a site with two years of history, and run alone before and after. The limit
+ * is on the ratio of their p99. Also the processor time of the thread per model, trained by the job
+ * for a day ahead, an hour ahead and the hold-out.
  */
 import { createHistogram, monitorEventLoopDelay, type RecordableHistogram } from 'node:perf_hooks'
 import { systemClock } from '@heliograph/domain/clock'

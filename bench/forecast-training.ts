@@ -1,8 +1,8 @@
 /**
- * How long a plant's forecast takes to learn on one core: two years of hours of light, a forest and
- * 13 boosted quantiles, the most that is ever asked for. Seconds are of processor time, so that
- * what else the machine does counts little. How much of the future lies between P10 and P90 is
- * judged too: a fast model that learned nothing would not pass.
+ * Time to train the forecast of a plant on one core: two years of daylight hours, a forest and 13
+ * boosted quantiles, the largest training. Seconds are of processor time, so that other programs
+ * have little effect. The share of the future between P10 and P90 is checked too: a fast model that
+ * learned nothing would fail.
  */
 import { predictBlend, trainBlend } from '@heliograph/forecast/blended-trees'
 import { type FeatureTable, featureTable } from '@heliograph/forecast/feature-table'

@@ -1,4 +1,4 @@
-/** How long the health matrix of a week takes: 500 inverters of 24 strings each. */
+/** Latency of the health matrix of a week: 500 inverters with 24 strings each. */
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { sumStrings } from '@heliograph/server/performance/diagnostics/string-sums'
 import {

@@ -1,8 +1,8 @@
 /**
- * How long another tenant waits for its overview while one tenant asks for a heavy read again and
- * again on four connections: p95, beside that of quiet times of the same run. Both clients are
- * other processes. A ratio beyond the limit is measured once more, as other programs of the machine
- * may have caused it. Also the longest that the main thread of the server computed without a pause.
+ * Latency of another tenant's overview (p95) while one tenant repeats a heavy read on four
+ * connections, relative to idle times of the same run. Both clients are other processes. A ratio
+ * beyond the limit is measured once more, as other programs may have caused it. Also the longest
+ * time that the main thread of the server was blocked.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 /**
- * 10,000 rows of an inverter's history through the API, over the driver's own query of the same
- * rows and JSON.stringify, in turns.
+ * Time of 10,000 rows of an inverter's history through the API, relative to the driver's own query
+ * of the same rows and JSON.stringify, in turns.
  */
 
 import { columnsOf } from '@heliograph/domain/readings'

@@ -1,7 +1,7 @@
 /**
- * Readings per second from an edge's socket to its acknowledgement, beside what PostgreSQL takes by
- * a plain COPY of the same rows, as text made beforehand, into tables of the same make. Both in one
- * run, in turns, on a fresh embedded server; the median of the turns counts.
+ * Readings per second from an edge's socket to its acknowledgement, relative to a plain COPY of the
+ * same rows, prepared as text, into equal tables. Both run in turns on a fresh embedded server; the
+ * median of the turns counts.
  *
  *   node bench/ingest.ts
  */

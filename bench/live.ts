@@ -1,7 +1,7 @@
 /**
- * The whole chain at the rate of a 50 MW site for a minute: simulator, edge, server with its own
- * PostgreSQL, and a client that asks for the overview once a second. The time from measurement to
- * commit must not grow: it is seen from outside, by asking the database again and again.
+ * Simulator, edge, server with its own PostgreSQL, and a client that reads the overview once a
+ * second, at the rate of a 50 MW site for a minute. The time from measurement to commit must not
+ * grow; it is observed by polling the database.
  *
  *   node bench/live.ts
  */

@@ -1,4 +1,4 @@
-/** How long the overview of a great plant takes: 500 inverters of 24 strings each. */
+/** Latency of the overview of a large plant: 500 inverters with 24 strings each. */
 
 import { quickOr } from './fixtures/quick.ts'
 import { inverterValues, servedPlant } from './fixtures/served-plant.ts'

@@ -1,7 +1,7 @@
 /**
- * The pages of the platform: how long Chromium takes to draw a day of 5-second data of 12
- * inverters, and a heat map of 12,000 strings, from nothing to what is painted; and how much script
- * a browser loads before the first page shows.
+ * Pages of the platform: time in which Chromium draws a day of 5-second data of 12 inverters, and a
+ * heat map of 12,000 strings, from nothing to the last paint; and the amount of script that a
+ * browser loads before the first page.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

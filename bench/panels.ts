@@ -1,6 +1,6 @@
 /**
- * How long a search among all panel models takes: the published list of 18,871, and those that come
- * with the program. The store is measured with its database, as the endpoint uses it.
+ * Time of a search in all panel models: the published list of 18,871, and those that come with the
+ * program. The store is measured with its database, as the endpoint uses it.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * How long the forecast of a day takes from cache: a site of 50 plants whose forecasts were made
- * every hour of the last days, as they are in service.
+ * Latency of the forecast of a day from cache: a site of 50 plants with a forecast for every hour
+ * of the last days.
  */
 import { seededRandom } from '@heliograph/forecast/seeded-random'
 import { quickOr } from './fixtures/quick.ts'

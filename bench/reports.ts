@@ -1,8 +1,8 @@
 /**
- * How long a report takes to be written: a month of 28 plants with tiles, charts, a heat map, a
- * matrix of days and 840 rows, in each format; and what requests wait while reports are written one
- * after the other, beside what they wait without: judged is how many times as long the slowest in
- * a hundred take. Where other programs take the processors from all of it, only that ratio tells.
+ * Time to write a report in each format: a month of 28 plants with tiles, charts, a heat map, a
+ * matrix of days and 840 rows. Also the latency of requests while reports are written one after the
+ * other. The limit is on the ratio of their p99 with and without reports, which holds on a busy
+ * machine too.
  */
 import type { ReportFormat } from '@heliograph/server/reports/document'
 import { monthly } from '@heliograph/server/reports/writers/fixtures/sample-documents'

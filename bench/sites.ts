@@ -1,7 +1,7 @@
 /**
- * Requests a second of an authenticated `GET /v1/sites`, over those of a bare `node:http` server
- * that answers the same bytes. Both run alone in a process of their own; the load comes from this
- * one over pipelined connections, so that the server is what is measured, in turns.
+ * Requests per second of an authenticated `GET /v1/sites`, relative to a bare `node:http` server
+ * that answers the same bytes. Each runs alone in its process; this process generates the load over
+ * pipelined connections, in turns, so that the server is the bottleneck.
  */
 import { fork } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'

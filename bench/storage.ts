@@ -1,7 +1,7 @@
 /**
- * What a row takes on disk, with its share of the indexes, in each tier of retention: readings of
- * each kind, a day of a plant at the usual pace, as they came, thinned to minutes and to hours, and
- * the hourly sums made of them.
+ * Size of a row on disk, with its share of the indexes, in each tier of retention: readings of each
+ * kind for a day of a plant at the usual rate, raw, thinned to minutes and to hours, and the hourly
+ * sums.
  *
  *   node bench/storage.ts
  */

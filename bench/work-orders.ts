@@ -1,7 +1,7 @@
 /**
- * How long the lists of a site's 100,000 work orders, as many defects and as many notifications
- * take to a client, with every set of their filters, at both ends: the slowest of fifty requests.
- * `--each` tells of every list; a path, such as `/defects`, measures those below it alone.
+ * Latency of the lists of 100,000 work orders, as many defects and as many notifications of a site,
+ * with every set of their filters, at both ends of the list: the slowest of fifty requests.
+ * `--each` prints every list; a path, such as `/defects`, measures those below it alone.
  */
 import type { Database } from '@heliograph/server/storage/database'
 import { quickOr } from './fixtures/quick.ts'
