@@ -61,10 +61,7 @@ const outermost = ['scripts', 'test', 'bench']
 /** The first file of each circle that is still to be opened. This list only shrinks. */
 const circles_left = [
   'edge/control/battery-shares.ts',
-  'server/access/auth.ts',
   'server/contracts/accounting.ts',
-  'server/http/envelope.ts',
-  'server/http/openapi-export.ts',
   'server/overview/curtailment.ts',
   'server/telemetry/gaps/endpoints.ts',
   'server/telemetry/sensors/relays.ts',

@@ -19,12 +19,11 @@ import {
 } from './passwords.ts'
 import { auth_path, type SignInParts, signInHooks } from './sign-in-hooks.ts'
 import { signInLog } from './sign-in-log.ts'
+import { newUserId } from './users.ts'
 
 const day_s = 86_400
 const session_s = 7 * day_s
 const cookie_s = 400 * day_s
-
-export const newUserId = () => `user_${randomBytes(6).toString('hex')}`
 
 interface AuthParts extends SignInParts {
   pool: pg.Pool

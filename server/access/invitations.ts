@@ -3,7 +3,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { secretDigest } from '../http/authenticate.ts'
 import type { Role } from '../http/endpoint.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
-import { newUserId } from './auth.ts'
+import { newUserId } from './users.ts'
 
 export const invitation_days = 7
 const day_ms = 86_400_000

@@ -1,4 +1,5 @@
 /** The people of a client. */
+import { randomBytes } from 'node:crypto'
 import type { Role } from '../http/endpoint.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 
@@ -14,6 +15,8 @@ export interface User {
   /** Of the sessions that are not over, the newest. */
   signed_in_at: Date | null
 }
+
+export const newUserId = () => `user_${randomBytes(6).toString('hex')}`
 
 const selectUsers = `select id as user_id, name, email, role, site_ids, two_factor_enabled,
     disabled_at is not null as is_disabled, created_at,

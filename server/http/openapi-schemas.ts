@@ -2,7 +2,7 @@
  * Schemas as the OpenAPI document holds them: every object a named component, nullable as a type of
  * two, enumerations with their type, the unit of a number beside it.
  */
-import { unitOf } from './openapi-text.ts'
+import { unitOf } from './openapi-units.ts'
 
 /** A JSON object of the document. */
 export interface Json {

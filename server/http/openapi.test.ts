@@ -6,7 +6,7 @@ import { List, Series } from './envelope.ts'
 import { errorCatalog } from './errors.ts'
 import { openApi, openApiText } from './openapi.ts'
 import type { Json } from './openapi-schemas.ts'
-import { unitOf } from './openapi-text.ts'
+import { unitOf } from './openapi-units.ts'
 import { LoggerId, limit, Nullable } from './params.ts'
 import { rowsWindow } from './windows.ts'
 

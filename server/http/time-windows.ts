@@ -1,6 +1,5 @@
 /** Time in requests: what a timestamp may be, which window is meant, and how a cut is told. */
 import { utcDate } from '@heliograph/domain/utc-day'
-import type { SeriesMeta } from './envelope.ts'
 
 export const hour_ms = 3_600_000
 
@@ -124,7 +123,7 @@ const before = (instant: string, span_ms: number) =>
 export function seriesMeta(
   window: Pick<SeriesWindow, 'newest'>,
   rows: { count: number; returned: number; first_time: string | null; last_time: string | null },
-): SeriesMeta {
+) {
   const truncated = rows.count > rows.returned
   const { first_time, last_time } = rows
   return {
