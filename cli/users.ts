@@ -5,7 +5,7 @@ import {
   type OneTimeLink,
   removeSecondFactor,
 } from '@heliograph/server/access/user-admin'
-import type { User } from '@heliograph/server/access/users'
+import type { UserRow } from '@heliograph/server/access/users'
 import type { Role } from '@heliograph/server/http/endpoint'
 import { roles } from '@heliograph/server/http/endpoint'
 import { type Command, Option } from 'commander'
@@ -73,7 +73,7 @@ const linkText = ({ link_path, expires_at }: OneTimeLink) =>
 const namesNobody =
   'It names nobody: it ends as soon as anybody makes an account of this client, by whichever link.'
 
-const userTable = (users: readonly User[]) =>
+const userTable = (users: readonly UserRow[]) =>
   table(
     ['EMAIL', 'NAME', 'ROLE', 'SECOND FACTOR', 'DISABLED', 'SIGNED IN'],
     users.map((user) => [

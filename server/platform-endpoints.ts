@@ -1,8 +1,8 @@
-/** Every operation of the owner's platform: by session and role, for its pages alone. */
+/** All operations of the platform. They take a session and a role, never a key. */
 import * as audit from './access/audit-endpoints.ts'
 import * as keys from './access/key-endpoints.ts'
-import type { PlatformNeeds } from './access/people-endpoints.ts'
 import * as people from './access/people-endpoints.ts'
+import type { PlatformNeeds } from './access/platform-operation.ts'
 import * as sites from './access/site-endpoints.ts'
 import * as curtailment from './control/platform-endpoints.ts'
 import type { Endpoint } from './http/endpoint.ts'

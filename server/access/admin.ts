@@ -1,18 +1,32 @@
-/** What the operator's functions share: what they depend on, how they refuse, how names look. */
+/** Shared parts of the administration: dependencies, refusals and the form of names. */
+import { randomBytes } from 'node:crypto'
 import type { Clock } from '@heliograph/domain/clock'
 import { secretDigest } from '../http/authenticate.ts'
-import type { Database } from '../storage/database.ts'
+import type { Context } from '../http/context.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 
 export interface Admin {
   db: Database
   clock: Clock
-  /** Unpredictable bytes: secrets are made of them. */
+  /** Cryptographically random bytes, for secrets. */
   randomBytes(size: number): Buffer
 }
 
+/** Runs administration functions within the transaction of a request. */
+export const adminOf = (tx: Transaction, { clock, db }: Pick<Context, 'clock' | 'db'>): Admin => ({
+  db: {
+    ...db,
+    query: tx.query.bind(tx),
+    execute: tx.execute.bind(tx),
+    transaction: (work) => work(tx),
+  } as Database,
+  clock,
+  randomBytes,
+})
+
 export type AdminErrorCode = 'not_found' | 'conflict' | 'invalid'
 
-/** A refusal to be told to the operator; nothing was changed. */
+/** A refusal with a message for the operator. Nothing was changed. */
 export class AdminError extends Error {
   readonly code: AdminErrorCode
 
@@ -25,10 +39,10 @@ export class AdminError extends Error {
 
 const name_characters_max = 100
 
-/** Control characters, line ends, halves of characters, and what turns the direction of writing. */
+/** Control characters, lone surrogates, line ends and bidirectional controls. */
 const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u
 
-/** Returns the name, or refuses one that a list or a log could not show; `what` is the subject. */
+/** Returns the name. Refuses names that a list or a log cannot show; `what` starts the message. */
 export function checkName(what: string, name: string): string {
   const refuse = (why: string) => new AdminError('invalid', `${what} ${why}`)
   if (unprintable.test(name)) throw refuse('must not contain control characters')
@@ -41,8 +55,8 @@ export function checkName(what: string, name: string): string {
 }
 
 /**
- * The chosen among `known`, once each and in the order of `known`; `what` is the singular.
- * Refuses an empty choice and names everything unknown.
+ * Returns the chosen names without duplicates, in the order of `known`. Refuses an empty choice and
+ * unknown names; `what` is the singular for the message.
  */
 export function checkChoice<Name extends string>(
   what: string,
@@ -61,16 +75,16 @@ export function checkChoice<Name extends string>(
   return known.filter((name) => chosen.includes(name))
 }
 
-/** Refuses what is not the 12 hex digits of a key or edge, unrepeated: it may be a secret. */
+/** Refuses an id that is not 12 hex digits. The message does not repeat it: it may be a secret. */
 export function checkHexId(what: string, id: string): string {
   if (/^[0-9a-f]{12}$/.test(id)) return id
   throw new AdminError('invalid', `${what} is named by its 12 hex digits, which the list shows`)
 }
 
-/** 12 hex digits that name a key or an edge. */
+/** The id of a new key or edge: 12 hex digits. */
 export const newHexId = ({ randomBytes }: Admin): string => randomBytes(6).toString('hex')
 
-/** 64 hex digits, and the digest that is all that is stored of them. */
+/** A secret of 64 hex digits and its digest, the only part that is stored. */
 export function newSecret({ randomBytes }: Admin): { secret: string; secret_sha256: Buffer } {
   const secret = randomBytes(32).toString('hex')
   return { secret, secret_sha256: secretDigest(secret) }

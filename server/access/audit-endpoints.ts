@@ -1,73 +1,68 @@
-/** Who wrote what to a client and its sites, and who signed in, for its administrators. */
+/** The audit log of a client: writes and sign-ins, for its administrators. */
 import { Type } from 'typebox'
 import { pageOf, RowId } from '../http/cursor.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { CursorList, cursorList } from '../http/envelope.ts'
+import { exampleOf } from '../http/example.ts'
 import { limit, Timestamp } from '../http/params.ts'
-import { auditExample } from './examples.ts'
-import type { PlatformNeeds } from './people-endpoints.ts'
+import { served } from '../storage/records.ts'
+import { forAdministrators, type PlatformNeeds } from './platform-operation.ts'
 import { AuditEntry } from './schemas.ts'
 
-/** '' stands for the client. */
+/** Empty for writes to the client itself. */
 const site_or_none = '^[a-z0-9_-]{0,64}$'
 
-interface AuditRow {
+/** `site_id` is empty for writes to the client itself. */
+type AuditRow = Omit<AuditEntry, 'audit_id' | 'site_id' | 'at'> & {
   audit_id: number
-  /** '': of the client. */
   site_id: string
   at: Date
-  by: string
-  by_name: string
-  method: string
-  path: string
-  body: string | null
-  status: number | null
-  address: string | null
-  request_id: string | null
 }
 
 export const getAudit = endpoint({
-  tag: 'Platform',
-  scope: null,
-  module: null,
-  role: 'administrator',
+  ...forAdministrators,
   method: 'GET',
   path: '/platform/audit',
   operation_id: 'platform_audit_list',
-  summary: 'Who wrote what, and who signed in',
+  summary: 'List the audit log',
   description:
-    'Every write of keys and people and what they did about signing in (`/platform/auth/…`), the ' +
-    'newest first, refused ones too; for 400 days. Of wrong passwords in a row the first and each ' +
-    'lock-out are there, with their number; of links to a new password that were asked for the ' +
-    'first in an hour.',
+    'Returns the writes of keys and users, rejected ones included, and the sign-in operations ' +
+    '(`/platform/auth/…`), newest first. Entries are kept for 400 days. Of consecutive wrong ' +
+    'passwords, the first and each lock-out are logged, with their count. Of requests for a ' +
+    'password reset, the first in an hour is logged.',
   query: {
-    site_id: Type.Optional(Type.String({ maxLength: 64, description: 'Only of this site.' })),
+    site_id: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Returns only writes to this site.' }),
+    ),
     before: Type.Optional(
-      Type.String({ format: 'date-time', description: 'Only what was written before.' }),
+      Type.String({
+        format: 'date-time',
+        description: 'Returns only entries before this instant.',
+      }),
     ),
     limit: limit(500, 100),
   },
   cursor: { at: Timestamp, audit_id: RowId, site_id: Type.String({ pattern: site_or_none }) },
   returns: CursorList(AuditEntry),
-  example: { answer: cursorList({ rows: [auditExample], next_cursor: null }) },
+  example: { answer: cursorList({ rows: [exampleOf(AuditEntry)], next_cursor: null }) },
   async handle({ caller, query, after }, { db }: PlatformNeeds) {
-    const { site_id = null, before = null, limit: at_most = 100 } = query
+    const { site_id = null, before = null, limit: page_size = 100 } = query
     const rows = await db.query<AuditRow>(selectAudit, [
       caller.client_id,
       site_id,
       before,
-      at_most + 1,
+      page_size + 1,
       after?.at ?? null,
       after?.audit_id ?? null,
       after?.site_id ?? null,
     ])
     const placeOf = ({ at, audit_id, site_id }: AuditRow) => ({ at, audit_id, site_id })
-    const page = pageOf(rows, at_most, placeOf)
+    const page = pageOf(rows, page_size, placeOf)
     return cursorList({ ...page, rows: page.rows.map(entryOf) })
   },
 })
 
-/** Whole: of one instant there may be several, and an id is of its site or of the client alone. */
+/** Total order: several entries may share an instant, and ids are unique per site or client only. */
 const order = 'at desc, audit_id desc, site_id desc'
 
 const selectPage = (table: string, condition: string) => `
@@ -93,9 +88,9 @@ const selectAudit = `
     )})
   ) as w order by ${order} limit $4`
 
-const entryOf = (row: AuditRow) => ({
-  ...row,
-  audit_id: String(row.audit_id),
-  site_id: row.site_id || null,
-  at: row.at.toISOString(),
-})
+const entryOf = (row: AuditRow) =>
+  served(Object.keys(AuditEntry.properties), {
+    ...row,
+    audit_id: String(row.audit_id),
+    site_id: row.site_id || null,
+  }) as AuditEntry

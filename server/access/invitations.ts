@@ -1,47 +1,33 @@
-/** One-time links to an account of one's own, made by an administrator or by the first start. */
+/** One-time invitation links, created by an administrator or at the first start of the server. */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { secretDigest } from '../http/authenticate.ts'
-import type { Role } from '../http/endpoint.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
+import type { Stored } from '../storage/records.ts'
+import type { Invitation as InvitationRecord } from './schemas.ts'
 import { newUserId } from './users.ts'
 
 export const invitation_days = 7
 const day_ms = 86_400_000
 
-export interface Invitation {
-  invitation_id: string
+export type Invitation = Stored<Omit<InvitationRecord, 'state'>> & {
   client_id: number
-  role: Role
-  site_ids: string[] | null
-  email: string | null
-  created_at: Date
-  created_by: string
-  expires_at: Date
   accepted_at: Date | null
   revoked_at: Date | null
 }
 
-type InvitationState = 'open' | 'accepted' | 'expired' | 'revoked'
-
-export function invitationState(invitation: Invitation, now: Date): InvitationState {
+export function invitationState(invitation: Invitation, now: Date): InvitationRecord['state'] {
   if (invitation.accepted_at !== null) return 'accepted'
   if (invitation.revoked_at !== null) return 'revoked'
   return invitation.expires_at <= now ? 'expired' : 'open'
 }
 
-interface InvitationOrder {
-  client_id: number
-  role: Role
-  site_ids: readonly string[] | null
-  /** null: of the first link alone. */
-  email: string | null
-  created_by: string
-}
+/** `email` is null only for the first link of a server. */
+type InvitationOrder = Pick<Invitation, 'client_id' | 'role' | 'site_ids' | 'email' | 'created_by'>
 
 const columns = `invitation_id, client_id, role, site_ids, email, created_at, created_by, expires_at,
   accepted_at, revoked_at`
 
-/** `token` is shown once: only its digest is kept. */
+/** Returns `token` this once: only its digest is stored. */
 export async function createInvitation(
   db: Queries,
   { client_id, role, site_ids, email, created_by }: InvitationOrder,
@@ -75,7 +61,7 @@ export const listInvitations = (db: Queries, client_id: number) =>
     [client_id],
   )
 
-/** Null where there is none of this client. */
+/** Null when the client has no such invitation. */
 export async function revokeInvitation(
   db: Queries,
   { client_id, invitation_id }: { client_id: number; invitation_id: string },
@@ -89,7 +75,7 @@ export async function revokeInvitation(
   return row ?? null
 }
 
-/** The open invitation that a token belongs to, kept from all others until the end; null: none. */
+/** The open invitation of a token, locked until the end of the transaction; null when none. */
 export async function findInvitation(
   db: Queries,
   token: string,
@@ -113,7 +99,7 @@ interface NewAccount {
   password_hash: string
 }
 
-/** Makes the account and uses the invitation up. Null where the address is taken. */
+/** Creates the account and marks the invitation accepted. Null when the address has an account. */
 export async function acceptInvitation(
   tx: Transaction,
   { invitation_id, client_id, role, site_ids }: Invitation,
@@ -138,7 +124,7 @@ export async function acceptInvitation(
     'update invitations set accepted_at = $2, accepted_by = $3 where invitation_id = $1',
     [invitation_id, now, user_id],
   )
-  // Of an address, and of those that name nobody, one link is used and the others end with it.
+  // Other links to the same address, or without an address, end with this one.
   await tx.execute(
     `update invitations set revoked_at = $2 where client_id = $1 and accepted_at is null
        and revoked_at is null and coalesce(email, $3) = $3`,

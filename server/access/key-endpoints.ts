@@ -1,14 +1,14 @@
-/** The API keys of a client, made and ended by its administrators. */
+/** The API keys of a client, managed by its administrators. */
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { endpoint, type Request } from '../http/endpoint.ts'
-import { List } from '../http/envelope.ts'
+import { List, list } from '../http/envelope.ts'
 import { ApiError, invalid } from '../http/errors.ts'
+import { exampleOf } from '../http/example.ts'
 import { Nullable } from '../http/params.ts'
 import type { Queries } from '../storage/database.ts'
-import { AdminError } from './admin.ts'
-import { adminOf } from './admin-of.ts'
-import { keyExample, shownKeyExample } from './examples.ts'
+import { served } from '../storage/records.ts'
+import { AdminError, adminOf } from './admin.ts'
 import {
   type ApiKeyRecord,
   createKey,
@@ -18,37 +18,16 @@ import {
   revokeKey,
   rotateKey,
 } from './keys.ts'
-import type { PlatformNeeds } from './people-endpoints.ts'
+import { forAdministrators, type PlatformNeeds } from './platform-operation.ts'
 import { Key, KeyId, Name, Scopes, ShownKey, SiteIds } from './schemas.ts'
 import { clientName } from './users.ts'
 
-const forAdministrators = {
-  tag: 'Platform',
-  scope: null,
-  module: null,
-  role: 'administrator',
-} as const
 type Asked = Pick<Request<unknown, unknown, unknown>, 'caller'>
 
-const iso = (instant: Date | null) => instant?.toISOString() ?? null
+const keyOf = (key: ApiKeyRecord) =>
+  served(Object.keys(Key.properties), { ...key, key_prefix: `svc_live_${key.key_id}` }) as Key
 
-const keyOf = (key: ApiKeyRecord) => ({
-  key_id: key.key_id,
-  key_prefix: `svc_live_${key.key_id}`,
-  name: key.name,
-  state: key.state,
-  scopes: key.scopes,
-  site_ids: key.site_ids,
-  created_at: key.created_at.toISOString(),
-  created_by: key.created_by,
-  last_used_at: iso(key.last_used_at),
-  rotated_at: iso(key.rotated_at),
-  previous_until: iso(key.previous_until),
-  expires_at: iso(key.expires_at),
-  revoked_at: iso(key.revoked_at),
-})
-
-/** Refusals of an operator's function, as an answer. */
+/** Turns refusals of an administration function into answers. */
 async function asAnswer<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
@@ -62,7 +41,7 @@ async function asAnswer<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** A key of another client is not found: ids cannot be probed. */
+/** Answers 404 for keys of other clients too, so that ids cannot be probed. */
 async function requireKey(tx: Queries, { caller }: Asked, key_id: string): Promise<void> {
   const found = await tx.query('select 1 from api_keys where client_id = $1 and key_id = $2', [
     caller.client_id,
@@ -76,14 +55,14 @@ export const getKeys = endpoint({
   method: 'GET',
   path: '/platform/keys',
   operation_id: 'platform_keys_list',
-  summary: 'The API keys of the client',
-  description: 'Without their secrets, which nobody can read again.',
+  summary: 'List the API keys of the client',
+  description: 'Returns all keys of the client. Secrets cannot be read again.',
   returns: List(Key),
-  example: { answer: { data: [keyExample], meta: { count: 1 } } },
+  example: { answer: list([exampleOf(Key)]) },
   async handle(request, { db, clock }: PlatformNeeds) {
     const client = await clientName(db, request.caller)
     const keys = await listKeys({ db, clock, randomBytes }, { client })
-    return { data: keys.map(keyOf), meta: { count: keys.length } }
+    return list(keys.map(keyOf))
   },
 })
 
@@ -92,11 +71,11 @@ export const createKeyEndpoint = endpoint({
   method: 'POST',
   path: '/platform/keys',
   operation_id: 'platform_key_create',
-  summary: 'Make an API key',
+  summary: 'Create an API key',
   description:
-    'The key is in this answer alone: no Idempotency-Key keeps it. Scopes lie within the plan of ' +
-    'the client. Two keys that are in use have different names, so that a form that is sent twice ' +
-    'makes one: 409.',
+    'Returns the new key. The key is in this answer only and is not replayed for an ' +
+    'Idempotency-Key. Rejected with 422 when a scope is outside the plan of the client, and with ' +
+    '409 when a key in force has the same name.',
   body: Type.Object(
     {
       name: Name,
@@ -111,7 +90,7 @@ export const createKeyEndpoint = endpoint({
   returns: ShownKey,
   example: {
     body: { name: 'Energy trader', scopes: ['plant:read', 'markets:read'] },
-    answer: shownKeyExample,
+    answer: exampleOf(ShownKey),
   },
   async handle(request, needs: PlatformNeeds) {
     const { tx, caller, body } = request
@@ -141,8 +120,9 @@ export const rotateKeyEndpoint = endpoint({
   method: 'POST',
   path: '/platform/keys/{key_id}/rotate',
   operation_id: 'platform_key_rotate',
-  summary: 'Give a key a new secret',
-  description: 'The secret before is accepted until the overlap ends. Shown this once.',
+  summary: 'Rotate the secret of a key',
+  description:
+    'Returns the key with a new secret, only once. The previous secret is accepted until the overlap ends.',
   params: { key_id: KeyId },
   body: Type.Object(
     {
@@ -154,7 +134,7 @@ export const rotateKeyEndpoint = endpoint({
   ),
   shown_once: true,
   returns: ShownKey,
-  example: { body: { overlap_s: 86_400 }, answer: shownKeyExample },
+  example: { body: { overlap_s: 86_400 }, answer: exampleOf(ShownKey) },
   async handle(request, needs: PlatformNeeds) {
     const { key_id } = request.params
     await requireKey(request.tx, request, key_id)
@@ -169,11 +149,13 @@ export const revokeKeyEndpoint = endpoint({
   method: 'DELETE',
   path: '/platform/keys/{key_id}',
   operation_id: 'platform_key_revoke',
-  summary: 'End a key for good',
-  description: 'At once, on every server. One that was revoked before stays as it is.',
+  summary: 'Revoke a key',
+  description: 'Revokes the key for good, at once on every server. Has no effect on a revoked key.',
   params: { key_id: KeyId },
   returns: Key,
-  example: { answer: { ...keyExample, state: 'revoked', revoked_at: '2026-06-21T10:00:00.000Z' } },
+  example: {
+    answer: exampleOf(Key, { state: 'revoked', revoked_at: '2026-06-21T10:00:00.000Z' }),
+  },
   async handle(request, needs: PlatformNeeds) {
     const { key_id } = request.params
     await requireKey(request.tx, request, key_id)

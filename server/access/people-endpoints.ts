@@ -1,22 +1,14 @@
-/** Who is signed in, the people of a client, and how they come to be. */
-import type { Clock } from '@heliograph/domain/clock'
+/** The session, the users of a client and their invitations. */
 import { Type } from 'typebox'
 import { endpoint, type Request, type Role } from '../http/endpoint.ts'
-import { List } from '../http/envelope.ts'
+import { List, list } from '../http/envelope.ts'
 import { ApiError, invalid } from '../http/errors.ts'
+import { exampleOf } from '../http/example.ts'
 import { scopeModules } from '../http/scope-modules.ts'
 import { isMailAddress } from '../mail/address.ts'
 import { confirmByLink } from '../mail/recipients.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import {
-  acceptedExample,
-  confirmedExample,
-  invitationExample,
-  newInvitationExample,
-  openInvitationExample,
-  sessionExample,
-  userExample,
-} from './examples.ts'
+import { served } from '../storage/records.ts'
 import {
   acceptInvitation,
   createInvitation,
@@ -28,11 +20,14 @@ import {
 } from './invitations.ts'
 import { mailInvitation } from './mails.ts'
 import { hashPassword, password_characters_max, password_characters_min } from './passwords.ts'
+import { forAdministrators, type PlatformNeeds, platformOperation } from './platform-operation.ts'
 import {
+  ConfirmedRecipient,
   Email,
   Invitation,
   InvitationId,
   Name,
+  NewAccount,
   NewInvitation,
   OpenInvitation,
   RoleName,
@@ -42,35 +37,19 @@ import {
   UserId,
 } from './schemas.ts'
 import { noteSignIn } from './sign-in-audit.ts'
-import {
-  changeUser,
-  clientName,
-  findUser,
-  listUsers,
-  removeUser,
-  type User as UserRow,
-} from './users.ts'
+import { changeUser, clientName, findUser, listUsers, removeUser, type UserRow } from './users.ts'
 
-export interface PlatformNeeds {
-  clock: Clock
-  db: Database
-  /** Whether mails are sent, and where browsers reach this server; null: not told. */
-  mail: { is_sent: boolean; public_url: string | null }
-}
-
-const tag = { tag: 'Platform', scope: null, module: null } as const
-const forAdministrators = { ...tag, role: 'administrator' } as const
 type Asked = Pick<Request<unknown, unknown, unknown>, 'caller'>
 
 export const getSession = endpoint({
-  ...tag,
+  ...platformOperation,
   method: 'GET',
   path: '/platform/session',
   operation_id: 'platform_session_get',
   role: 'viewer',
-  summary: 'Who is signed in',
+  summary: 'Get the signed-in user',
   returns: SessionUser,
-  example: { answer: sessionExample },
+  example: { answer: exampleOf(SessionUser) },
   async handle({ caller }, { db, mail }: PlatformNeeds) {
     const user = (await findUser(db, { client_id: caller.client_id, user_id: caller.key_id }))!
     const { user_id, name, email, role, two_factor_enabled } = user
@@ -88,23 +67,18 @@ export const getSession = endpoint({
   },
 })
 
-const userOf = ({ created_at, signed_in_at, ...user }: UserRow) => ({
-  ...user,
-  created_at: created_at.toISOString(),
-  signed_in_at: signed_in_at?.toISOString() ?? null,
-})
+const userOf = (row: UserRow) => served(Object.keys(User.properties), row) as User
 
 export const getUsers = endpoint({
   ...forAdministrators,
   method: 'GET',
   path: '/platform/users',
   operation_id: 'platform_users_list',
-  summary: 'The people of the client',
+  summary: 'List the users of the client',
   returns: List(User),
-  example: { answer: { data: [userExample], meta: { count: 1 } } },
+  example: { answer: list([exampleOf(User)]) },
   async handle({ caller }, { db }: PlatformNeeds) {
-    const data = (await listUsers(db, caller.client_id)).map(userOf)
-    return { data, meta: { count: data.length } }
+    return list((await listUsers(db, caller.client_id)).map(userOf))
   },
 })
 
@@ -117,18 +91,18 @@ async function requireUser(db: Database, { caller }: Asked, user_id: string) {
   return { ...user, client_id: caller.client_id }
 }
 
-/** Who makes keys and looks after people does so for all sites of the client. */
+/** Keys and users belong to all sites of the client: so do the administrators who manage them. */
 function requireWhole(role: Role, site_ids: readonly string[] | null): void {
   if (role !== 'administrator' || site_ids === null) return
   throw invalid({
     location: 'body',
     field: 'site_ids',
     code: 'not_allowed_value',
-    message: 'must be null for an administrator, who looks after all sites of the client',
+    message: 'must be null for an administrator, who manages all sites of the client',
   })
 }
 
-/** Refuses sites that are none of the client, by name. */
+/** Refuses the first site that does not belong to the client. */
 async function requireSites(tx: Transaction, { caller }: Asked, site_ids: string[] | null) {
   if (site_ids === null) return
   const known = await tx.query<{ site_id: string }>(
@@ -141,7 +115,7 @@ async function requireSites(tx: Transaction, { caller }: Asked, site_ids: string
     location: 'body',
     field: 'site_ids',
     code: 'unknown_site',
-    message: `${JSON.stringify(unknown)} is no site of the client`,
+    message: `${JSON.stringify(unknown)} is not a site of the client`,
   })
 }
 
@@ -150,10 +124,10 @@ export const changeUserEndpoint = endpoint({
   method: 'PATCH',
   path: '/platform/users/{user_id}',
   operation_id: 'platform_user_change',
-  summary: 'Change what a person may do',
+  summary: 'Change a user',
   description:
-    'What is left out stays. Who is disabled is signed out everywhere. The last administrator of ' +
-    'a client stays one: 409.',
+    'Changes only the given fields. Disabling or enabling a user ends all sessions of the user. ' +
+    'Rejected with 409 when the client would have no administrator left.',
   params: { user_id: UserId },
   body: Type.Object(
     {
@@ -165,7 +139,7 @@ export const changeUserEndpoint = endpoint({
     { additionalProperties: false, minProperties: 1 },
   ),
   returns: User,
-  example: { body: { role: 'operator' }, answer: userExample },
+  example: { body: { role: 'operator' }, answer: exampleOf(User) },
   async handle(request, { db, clock }: PlatformNeeds) {
     const { user_id } = request.params
     const user = await requireUser(db, request, user_id)
@@ -183,8 +157,10 @@ export const deleteUser = endpoint({
   method: 'DELETE',
   path: '/platform/users/{user_id}',
   operation_id: 'platform_user_delete',
-  summary: 'Remove a person',
-  description: 'Signed out everywhere; what was done stays under the name.',
+  summary: 'Delete a user',
+  description:
+    'Deletes the account and ends its sessions. Past writes keep the name. Rejected with 409 for the ' +
+    'last administrator.',
   params: { user_id: UserId },
   status: 204,
   returns: Type.Null(),
@@ -196,29 +172,24 @@ export const deleteUser = endpoint({
   },
 })
 
-const invitationOf = (row: InvitationRow, now: Date) => ({
-  invitation_id: row.invitation_id,
-  email: row.email,
-  role: row.role,
-  site_ids: row.site_ids,
-  state: invitationState(row, now),
-  created_at: row.created_at.toISOString(),
-  created_by: row.created_by,
-  expires_at: row.expires_at.toISOString(),
-})
+const invitationOf = (row: InvitationRow, now: Date) =>
+  served(Object.keys(Invitation.properties), {
+    ...row,
+    state: invitationState(row, now),
+  }) as Invitation
 
 export const getInvitations = endpoint({
   ...forAdministrators,
   method: 'GET',
   path: '/platform/invitations',
   operation_id: 'platform_invitations_list',
-  summary: 'The invitations of the client',
+  summary: 'List the invitations of the client',
   returns: List(Invitation),
-  example: { answer: { data: [invitationExample], meta: { count: 1 } } },
+  example: { answer: list([exampleOf(Invitation)]) },
   async handle({ caller }, { db, clock }: PlatformNeeds) {
     const now = clock.now()
     const rows = await listInvitations(db, caller.client_id)
-    return { data: rows.map((row) => invitationOf(row, now)), meta: { count: rows.length } }
+    return list(rows.map((row) => invitationOf(row, now)))
   },
 })
 
@@ -227,10 +198,11 @@ export const invite = endpoint({
   method: 'POST',
   path: '/platform/invitations',
   operation_id: 'platform_invitation_create',
-  summary: 'Invite a person',
+  summary: 'Invite a user',
   description:
-    'Makes a one-time link, good for seven days, and mails it where this server sends mails and ' +
-    'knows its public address. The link is shown this once: no Idempotency-Key keeps it.',
+    'Returns a one-time link that is valid for seven days. The link is mailed too when this server ' +
+    'sends mail and has a `PUBLIC_URL`. The link is in this answer only and is not replayed for an ' +
+    'Idempotency-Key.',
   body: Type.Object(
     { email: Email, role: RoleName, site_ids: Type.Optional(SiteIds) },
     { additionalProperties: false },
@@ -240,13 +212,13 @@ export const invite = endpoint({
   returns: NewInvitation,
   example: {
     body: { email: 'ada@example.com', role: 'operator' },
-    answer: newInvitationExample,
+    answer: exampleOf(NewInvitation),
   },
   async handle(request, { clock, mail }: PlatformNeeds) {
     const { tx, caller, body } = request
     const { role, site_ids = null } = body
     const email = body.email.toLowerCase()
-    if (!isMailAddress(email)) throw badEmail('is no mail address')
+    if (!isMailAddress(email)) throw badEmail('is not a mail address')
     requireWhole(role, site_ids)
     await requireSites(tx, request, site_ids)
     const taken = await tx.query('select 1 from users where email = $1 and client_id = $2', [
@@ -272,10 +244,10 @@ export const revokeInvitationEndpoint = endpoint({
   method: 'DELETE',
   path: '/platform/invitations/{invitation_id}',
   operation_id: 'platform_invitation_revoke',
-  summary: 'Take an invitation back',
+  summary: 'Revoke an invitation',
   params: { invitation_id: InvitationId },
   returns: Invitation,
-  example: { answer: { ...invitationExample, state: 'revoked' } },
+  example: { answer: exampleOf(Invitation, { state: 'revoked' }) },
   async handle({ tx, caller, params }, { clock }: PlatformNeeds) {
     const now = clock.now()
     const of = { client_id: caller.client_id, invitation_id: params.invitation_id }
@@ -285,23 +257,24 @@ export const revokeInvitationEndpoint = endpoint({
   },
 })
 
-const Token = Type.String({ maxLength: 200, description: 'What stands behind # in the link.' })
+const Token = Type.String({ maxLength: 200, description: 'The part of the link after `#`.' })
 
-/** One that was used, has ended or never was: nobody learns which. */
+/** The same answer for used, expired and unknown tokens, so that callers cannot tell them apart. */
 const noInvitation = () => new ApiError('not_found', { field: 'token' })
 
 export const lookAtInvitation = endpoint({
-  ...tag,
+  ...platformOperation,
   method: 'POST',
   path: '/platform/invitations/look',
   operation_id: 'platform_invitation_look',
   role: 'anyone',
-  summary: 'What an invitation is for',
-  description: 'The token goes in the body, so that no log of addresses has it.',
+  summary: 'Look up an invitation',
+  description:
+    'Returns the open invitation of a token. The body carries the token to keep it out of access logs.',
   body: Type.Object({ token: Token }, { additionalProperties: false }),
   shown_once: true,
   returns: OpenInvitation,
-  example: { body: { token: '0123456789ab…' }, answer: openInvitationExample },
+  example: { body: { token: '0123456789ab…' }, answer: exampleOf(OpenInvitation) },
   async handle({ tx, body }, { clock }: PlatformNeeds) {
     const found = await findInvitation(tx, body.token, clock.now())
     if (found === null) throw noInvitation()
@@ -311,13 +284,15 @@ export const lookAtInvitation = endpoint({
 })
 
 export const acceptInvitationEndpoint = endpoint({
-  ...tag,
+  ...platformOperation,
   method: 'POST',
   path: '/platform/invitations/accept',
   operation_id: 'platform_invitation_accept',
   role: 'anyone',
-  summary: 'Make an account by an invitation',
-  description: 'Then sign in with it. `email` is for the first link alone, which names nobody.',
+  summary: 'Accept an invitation',
+  description:
+    'Creates the account; sign in with it afterwards. `email` is needed only for the first link of a ' +
+    'server, which has no address.',
   body: Type.Object(
     {
       token: Token,
@@ -332,13 +307,10 @@ export const acceptInvitationEndpoint = endpoint({
   ),
   status: 201,
   shown_once: true,
-  returns: Type.Object(
-    { user_id: UserId, email: Type.String() },
-    { additionalProperties: false, $id: 'PlatformAccount' },
-  ),
+  returns: NewAccount,
   example: {
     body: { token: '0123456789ab…', name: 'Ada', password: 'a long sentence of mine' },
-    answer: acceptedExample,
+    answer: exampleOf(NewAccount),
   },
   async handle({ tx, body, caller, request_id }, { clock }: PlatformNeeds) {
     const now = clock.now()
@@ -364,20 +336,22 @@ export const acceptInvitationEndpoint = endpoint({
 })
 
 export const confirmRecipientEndpoint = endpoint({
-  ...tag,
+  ...platformOperation,
   method: 'POST',
   path: '/platform/recipients/confirm',
   operation_id: 'platform_recipient_confirm',
   role: 'anyone',
-  summary: 'Agree to be mailed reports',
-  description: 'By the link that was mailed to the address. It is good once, for seven days.',
+  summary: 'Confirm a recipient of reports',
+  description:
+    'Confirms the address that the link was mailed to. The link works once and expires after seven ' +
+    'days.',
   body: Type.Object({ token: Token }, { additionalProperties: false }),
   shown_once: true,
-  returns: Type.Object(
-    { email: Type.String(), client: Type.String() },
-    { additionalProperties: false, $id: 'PlatformRecipient' },
-  ),
-  example: { body: { token: '0123456789ab…' }, answer: confirmedExample },
+  returns: ConfirmedRecipient,
+  example: {
+    body: { token: '0123456789ab…' },
+    answer: exampleOf(ConfirmedRecipient, { email: 'operations@example.com' }),
+  },
   async handle({ tx, body }, { clock }: PlatformNeeds) {
     const confirmed = await confirmByLink(tx, body.token, clock.now())
     if (confirmed === null) throw noInvitation()

@@ -1,31 +1,46 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { modules, roles, scopes } from '../http/endpoint.ts'
 import { Nullable } from '../http/params.ts'
 
 const closed = { additionalProperties: false } as const
 const At = (description: string) => Type.String({ format: 'date-time', description })
 
+const ClientName = Type.String({ description: 'Name of the client.', examples: ['Sun Owners'] })
+const PersonName = Type.String({ examples: ['Ada'] })
+const Address = Type.String({ examples: ['ada@example.com'] })
+
 export const SiteId = Type.String({
   minLength: 1,
   maxLength: 64,
   description: 'A site of the client.',
+  examples: ['demo'],
 })
-export const UserId = Type.String({ pattern: '^user_[0-9a-f]{12}$', description: 'A person.' })
-export const KeyId = Type.String({ pattern: '^[0-9a-f]{12}$', description: 'An API key.' })
+export const UserId = Type.String({
+  pattern: '^user_[0-9a-f]{12}$',
+  description: 'A user of the client.',
+  examples: ['user_0123456789ab'],
+})
+export const KeyId = Type.String({
+  pattern: '^[0-9a-f]{12}$',
+  description: 'An API key.',
+  examples: ['0123456789ab'],
+})
 export const InvitationId = Type.String({
   pattern: '^[0-9a-f]{12}$',
   description: 'An invitation.',
+  examples: ['0123456789ab'],
 })
 export const RoleName = Type.Enum([...roles], {
   description:
-    '`viewer` reads, `operator` also writes and commands, `administrator` also makes keys and ' +
-    'looks after people.',
+    '`viewer` reads. `operator` also writes and sends commands. `administrator` also manages keys ' +
+    'and users.',
+  examples: ['operator'],
 })
 export const SiteIds = Nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
     minItems: 1,
     maxItems: 1000,
-    description: 'Sites of the client; null: all, later ones too.',
+    description: 'Sites of the client; null for all present and future sites.',
   }),
 )
 export const Scopes = Type.Array(Type.Enum([...scopes]), { minItems: 1, uniqueItems: true })
@@ -33,52 +48,54 @@ export const Name = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: '^\\S(?:.*\\S)?$',
-  description: 'One line, without blanks around it.',
+  description: 'One line, without leading or trailing blanks.',
 })
 export const Email = Type.String({ format: 'email', maxLength: 254 })
 
 export const SessionUser = Type.Object(
   {
     user_id: UserId,
-    name: Type.String(),
-    email: Type.String(),
+    name: PersonName,
+    email: Address,
     role: RoleName,
     two_factor_enabled: Type.Boolean(),
-    client: Type.String({ description: 'The name of the client.' }),
-    modules: Type.Array(Type.Enum([...modules]), { description: "The client's plan." }),
+    client: ClientName,
+    modules: Type.Array(Type.Enum([...modules]), { description: 'The plan of the client.' }),
     scopes: Type.Array(Type.Enum([...scopes]), {
-      description: 'What the role and the plan allow.',
+      description: 'Scopes that both the role and the plan allow.',
     }),
-    mail_is_sent: Type.Boolean({ description: 'Whether this server sends mails.' }),
+    mail_is_sent: Type.Boolean({ description: 'Whether this server sends mail.' }),
   },
   { ...closed, $id: 'PlatformSession' },
 )
 
+export type User = Static<typeof User>
 export const User = Type.Object(
   {
     user_id: UserId,
-    name: Type.String(),
-    email: Type.String(),
+    name: PersonName,
+    email: Address,
     role: RoleName,
     site_ids: SiteIds,
     two_factor_enabled: Type.Boolean(),
-    is_disabled: Type.Boolean({ description: 'Signed out, and not let in.' }),
-    created_at: At('When the account was made.'),
-    signed_in_at: Nullable(At('Of the sessions that are not over, when the newest began.')),
+    is_disabled: Type.Boolean({ description: 'Whether the account is locked out.' }),
+    created_at: At('When the account was created.'),
+    signed_in_at: Nullable(At('Start of the newest open session.')),
   },
   { ...closed, $id: 'PlatformUser' },
 )
 
+export type Invitation = Static<typeof Invitation>
 export const Invitation = Type.Object(
   {
     invitation_id: InvitationId,
-    email: Nullable(Type.String()),
+    email: Nullable(Address),
     role: RoleName,
     site_ids: SiteIds,
     state: Type.Enum(['open', 'accepted', 'expired', 'revoked']),
-    created_at: At('When it was made.'),
-    created_by: Type.String(),
-    expires_at: At('Until when it can be accepted.'),
+    created_at: At('When the invitation was created.'),
+    created_by: Type.String({ examples: ['Grace'] }),
+    expires_at: At('When the invitation expires.'),
   },
   { ...closed, $id: 'PlatformInvitation' },
 )
@@ -87,67 +104,108 @@ export const NewInvitation = Type.Object(
   {
     ...Invitation.properties,
     link_path: Type.String({
-      description: 'Below the address of this server; shown once, to be handed over.',
+      description: 'Path of the one-time link on this server; returned only once.',
+      examples: ['/invitation#0123456789ab…'],
     }),
-    is_mailed: Type.Boolean({ description: 'Whether it was mailed to the address, too.' }),
+    is_mailed: Type.Boolean({ description: 'Whether the link was mailed to the address.' }),
   },
   { ...closed, $id: 'PlatformNewInvitation' },
 )
 
 export const OpenInvitation = Type.Object(
   {
-    client: Type.String(),
-    email: Nullable(Type.String({ description: 'The address that it is for.' })),
+    client: ClientName,
+    email: Nullable(
+      Type.String({ description: 'Address of the invitation.', examples: ['ada@example.com'] }),
+    ),
     role: RoleName,
-    expires_at: At('Until when it can be accepted.'),
+    expires_at: At('When the invitation expires.'),
   },
   { ...closed, $id: 'PlatformOpenInvitation' },
 )
 
+export const NewAccount = Type.Object(
+  { user_id: UserId, email: Address },
+  { ...closed, $id: 'PlatformAccount' },
+)
+
+export const ConfirmedRecipient = Type.Object(
+  { email: Address, client: ClientName },
+  { ...closed, $id: 'PlatformRecipient' },
+)
+
+export type Key = Static<typeof Key>
 export const Key = Type.Object(
   {
     key_id: KeyId,
     key_prefix: Type.String({
-      description: 'How the key begins.',
+      description: 'The public first half of the key.',
       examples: ['svc_live_0123456789ab'],
     }),
-    name: Type.String(),
+    name: Type.String({ examples: ['Energy trader'] }),
     state: Type.Enum(['active', 'expired', 'revoked', 'rotating']),
     scopes: Type.Array(Type.Enum([...scopes])),
     site_ids: Nullable(Type.Array(Type.String())),
-    created_at: At('When it was made.'),
-    created_by: Type.String(),
-    last_used_at: Nullable(At('To the minute.')),
-    rotated_at: Nullable(At('When its secret was changed last.')),
-    previous_until: Nullable(At('Until when the secret before that is accepted.')),
-    expires_at: Nullable(At('null: never.')),
-    revoked_at: Nullable(At('When it was ended.')),
+    created_at: At('When the key was created.'),
+    created_by: PersonName,
+    last_used_at: Nullable(At('When the key was last used, to the minute.')),
+    rotated_at: Nullable(At('When the secret was last rotated.')),
+    previous_until: Nullable(At('Until when the previous secret is accepted.')),
+    expires_at: Nullable(At('When the key expires; null for never.')),
+    revoked_at: Nullable(At('When the key was revoked.')),
   },
   { ...closed, $id: 'PlatformKey' },
 )
 
 export const ShownKey = Type.Object(
-  { ...Key.properties, key: Type.String({ description: 'The whole key, shown this once.' }) },
+  {
+    ...Key.properties,
+    key: Type.String({
+      description: 'The complete key; returned only once.',
+      examples: ['svc_live_0123456789ab_…'],
+    }),
+  },
   { ...closed, $id: 'PlatformShownKey' },
 )
 
+export type AuditEntry = Static<typeof AuditEntry>
 export const AuditEntry = Type.Object(
   {
-    audit_id: Type.String(),
-    site_id: Nullable(Type.String({ description: 'null: of the client.' })),
-    at: At('When.'),
+    audit_id: Type.String({ examples: ['42'] }),
+    site_id: Nullable(
+      Type.String({
+        description: 'Site of the write; null for a write to the client.',
+        examples: ['pv-south'],
+      }),
+    ),
+    at: At('When the write was made.'),
     by: Type.String({
       description:
-        'The id of a key or of a person (whose account was named, where anybody may ask); ' +
-        '`operator`: of the server, by a command.',
+        'Id of the key or user. For requests without a session: the user whose account was named. ' +
+        '`operator` for a command on the server.',
+      examples: ['user_0123456789ab'],
     }),
-    by_name: Type.String({ description: 'As it was called then.' }),
-    method: Type.String(),
-    path: Type.String(),
-    body: Nullable(Type.String({ description: 'JSON as it came, cut where it is long.' })),
-    status: Nullable(Type.Integer({ description: 'Of the answer; null while one is waited for.' })),
-    address: Nullable(Type.String({ description: 'The network address that asked.' })),
-    request_id: Nullable(Type.String({ description: 'null: of a command.' })),
+    by_name: Type.String({ description: 'Name at the time of the write.', examples: ['Ada'] }),
+    method: Type.String({ examples: ['POST'] }),
+    path: Type.String({ examples: ['/curtailment/immediate'] }),
+    body: Nullable(
+      Type.String({
+        description: 'JSON of the request, truncated when long.',
+        examples: ['{"scope":"site","limit_mode":"percent","limit_value":50}'],
+      }),
+    ),
+    status: Nullable(
+      Type.Integer({ description: 'Status of the answer; null while pending.', examples: [201] }),
+    ),
+    address: Nullable(
+      Type.String({ description: 'Network address of the caller.', examples: ['203.0.113.7'] }),
+    ),
+    request_id: Nullable(
+      Type.String({
+        description: 'Id of the request; null for a command.',
+        examples: ['0b0e7c9e-2c6b-4f6e-9f43-0c6f1d7b0a55'],
+      }),
+    ),
   },
   { ...closed, $id: 'PlatformAuditEntry' },
 )

@@ -5,7 +5,7 @@
  * looked for in cookies, nor sessions in `Authorization`.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { ApiKey } from '../http/authenticate.ts'
+import type { Principal } from '../http/authenticate.ts'
 import type { Module, Role } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { scopesOf } from '../http/roles.ts'
@@ -61,7 +61,7 @@ function isFromOwnPage(headers: IncomingHttpHeaders): boolean {
   return URL.canParse(origin) && new URL(origin).host === (host ?? '').toLowerCase()
 }
 
-const callerOf = (user_id: string, person: PersonRow): ApiKey => ({
+const callerOf = (user_id: string, person: PersonRow): Principal => ({
   caller: {
     key_id: user_id,
     key_name: person.name,
@@ -71,11 +71,6 @@ const callerOf = (user_id: string, person: PersonRow): ApiKey => ({
     modules: new Set(person.modules),
     site_ids: person.site_ids && new Set(person.site_ids),
   },
-  secret_sha256: Buffer.alloc(0),
-  previous_secret_sha256: null,
-  previous_until_ms: 0,
-  expires_at_ms: Number.POSITIVE_INFINITY,
-  revoked: false,
   general_per_minute,
   write_per_minute,
 })

@@ -1,26 +1,23 @@
-/** What an administrator decides about a site of the client. */
+/** Decisions of an administrator about a site of the client. */
 import { Type } from 'typebox'
 import { endpoint } from '../http/endpoint.ts'
 import { invalid } from '../http/errors.ts'
-import { adminOf } from './admin-of.ts'
-import type { PlatformNeeds } from './people-endpoints.ts'
+import { adminOf } from './admin.ts'
+import { forAdministrators, type PlatformNeeds } from './platform-operation.ts'
 import { SiteId } from './schemas.ts'
 import { clearSafeMode } from './sites.ts'
 
 const closed = { additionalProperties: false } as const
 
 export const endSafeMode = endpoint({
-  tag: 'Platform',
-  scope: null,
-  module: null,
-  role: 'administrator',
+  ...forAdministrators,
   method: 'POST',
   path: '/platform/safe-mode/end',
   operation_id: 'platform_safe_mode_end',
   summary: 'End the commissioning safe mode of a site',
   description:
-    'From then on the site accepts writes, curtailment and dispatch among them. `confirmation` is ' +
-    "the site's name, typed by the person. A site that is not in safe mode stays as it is.",
+    'Lets the site accept writes, curtailment and dispatch included. `confirmation` must repeat ' +
+    'the name of the site. Has no effect on a site that is not in safe mode.',
   body: Type.Object(
     { site_id: SiteId, confirmation: Type.String({ minLength: 1, maxLength: 200 }) },
     closed,
@@ -43,7 +40,7 @@ export const endSafeMode = endpoint({
         location: 'body',
         field: 'site_id',
         code: 'unknown_reference',
-        message: 'is no site of the client',
+        message: 'is not a site of the client',
       })
     }
     if (confirmation !== site.name) {
@@ -51,7 +48,7 @@ export const endSafeMode = endpoint({
         location: 'body',
         field: 'confirmation',
         code: 'not_confirmed',
-        message: "must be the site's name",
+        message: 'must be the name of the site',
       })
     }
     await clearSafeMode(adminOf(tx, needs), site_id)

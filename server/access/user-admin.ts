@@ -1,5 +1,4 @@
-/** People of the owner's platform, as the operator of the server looks after them. */
-
+/** Management of users by the operator of the server. */
 import type { Role } from '../http/endpoint.ts'
 import { isMailAddress } from '../mail/address.ts'
 import { type Admin, AdminError } from './admin.ts'
@@ -7,11 +6,11 @@ import { findClient } from './clients.ts'
 import { createInvitation } from './invitations.ts'
 import { createReset } from './resets.ts'
 import { noteOperator } from './sign-in-audit.ts'
-import { listUsers as listOf, type User } from './users.ts'
+import { listUsers as listOf, type UserRow } from './users.ts'
 
-/** A link is shown once, and works once. */
+/** A link that is returned once and works once. */
 export interface OneTimeLink {
-  /** Below the address of the server. */
+  /** Path on the server. */
   link_path: string
   expires_at: Date
 }
@@ -23,7 +22,7 @@ export async function inviteUser(
   const { client_id } = await findClient(db, order.client)
   const email = order.email?.toLowerCase() ?? null
   if (email !== null && !isMailAddress(email)) {
-    throw new AdminError('invalid', `${JSON.stringify(order.email)} is no mail address`)
+    throw new AdminError('invalid', `${JSON.stringify(order.email)} is not a mail address`)
   }
   const { role, created_by } = order
   const invited = { client_id, role, site_ids: null, email, created_by }
@@ -31,16 +30,16 @@ export async function inviteUser(
   return { link_path: `/invitation#${token}`, expires_at }
 }
 
-export async function listUsers({ db }: Admin, client: string): Promise<User[]> {
+export async function listUsers({ db }: Admin, client: string): Promise<UserRow[]> {
   return listOf(db, (await findClient(db, client)).client_id)
 }
 
-/** Whether anybody can sign in at all. */
+/** Whether the server has any account. */
 export async function hasUsers({ db }: Pick<Admin, 'db'>): Promise<boolean> {
   return (await db.query('select 1 from users limit 1')).length > 0
 }
 
-/** For who forgot the password and gets no mail. It also ends a lock-out. */
+/** A reset link for a user who cannot receive mail. Also ends a lock-out. */
 export async function linkToNewPassword({ db, clock }: Admin, email: string): Promise<OneTimeLink> {
   const user_id = await idOf(db, email)
   const now = clock.now()
@@ -52,7 +51,7 @@ export async function linkToNewPassword({ db, clock }: Admin, email: string): Pr
   })
 }
 
-/** For who lost the second factor: the password alone is asked for again. */
+/** Removes a lost second factor; the password alone signs in from then on. */
 export async function removeSecondFactor({ db, clock }: Admin, email: string): Promise<void> {
   const user_id = await idOf(db, email)
   await db.transaction(async (tx) => {
@@ -68,6 +67,6 @@ async function idOf(db: Admin['db'], email: string): Promise<string> {
   const [user] = await db.query<{ id: string }>('select id from users where email = $1', [
     email.toLowerCase(),
   ])
-  if (!user) throw new AdminError('not_found', `there is no account of ${JSON.stringify(email)}`)
+  if (!user) throw new AdminError('not_found', `there is no account for ${JSON.stringify(email)}`)
   return user.id
 }

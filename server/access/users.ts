@@ -1,20 +1,8 @@
-/** The people of a client. */
+/** The users of a client. */
 import { randomBytes } from 'node:crypto'
-import type { Role } from '../http/endpoint.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
-
-export interface User {
-  user_id: string
-  name: string
-  email: string
-  role: Role
-  site_ids: string[] | null
-  two_factor_enabled: boolean
-  is_disabled: boolean
-  created_at: Date
-  /** Of the sessions that are not over, the newest. */
-  signed_in_at: Date | null
-}
+import type { Stored } from '../storage/records.ts'
+import type { User } from './schemas.ts'
 
 export const newUserId = () => `user_${randomBytes(6).toString('hex')}`
 
@@ -24,22 +12,19 @@ const selectUsers = `select id as user_id, name, email, role, site_ids, two_fact
   from users u where client_id = $1`
 
 export const listUsers = (db: Queries, client_id: number) =>
-  db.query<User>(`${selectUsers} order by id`, [client_id])
+  db.query<Stored<User>>(`${selectUsers} order by id`, [client_id])
 
 export async function findUser(
   db: Queries,
   { client_id, user_id }: { client_id: number; user_id: string },
-): Promise<User | null> {
-  const [row] = await db.query<User>(`${selectUsers} and id = $2`, [client_id, user_id])
+): Promise<Stored<User> | null> {
+  const [row] = await db.query<Stored<User>>(`${selectUsers} and id = $2`, [client_id, user_id])
   return row ?? null
 }
 
-interface UserChange {
-  name?: string
-  role?: Role
-  site_ids?: readonly string[] | null
-  is_disabled?: boolean
-}
+export type UserRow = Stored<User>
+
+type UserChange = Partial<Pick<User, 'name' | 'role' | 'site_ids' | 'is_disabled'>>
 
 export async function clientName(
   db: Queries,
@@ -53,9 +38,9 @@ export async function clientName(
 }
 
 /**
- * Changes a person. Who is disabled, or no longer, is signed out everywhere; what a role allows is
- * asked anew with each request. Returns false, and nothing is to be committed, where the client
- * would be left without an administrator.
+ * Changes a user. Disabling or enabling a user ends all sessions; a changed role applies from the
+ * next request. Returns false when the client would have no administrator left: the caller must
+ * roll the transaction back.
  */
 export async function changeUser(
   tx: Transaction,
@@ -64,10 +49,10 @@ export async function changeUser(
   now: Date,
 ): Promise<boolean> {
   const { user_id, client_id } = user
-  // Two administrators who demote each other come one after the other.
+  // The lock orders two administrators who demote each other at once.
   await tx.execute('select 1 from clients where client_id = $1 for update', [client_id])
   const { name = null, role = null, is_disabled = null, site_ids } = change
-  // Only what was sent: what somebody else has just changed stays.
+  // Fields that were not sent keep the value of a concurrent change.
   await tx.execute(
     `update users set name = coalesce($3, name), role = coalesce($4, role), updated_at = $8,
        site_ids = case when $5 then $6::text[] else site_ids end,
@@ -82,13 +67,13 @@ export async function changeUser(
   return true
 }
 
-/** Removes a person and whatever signs him in; what he did stays under his name. */
+/** Deletes a user with all credentials. Returns false as `changeUser` does. */
 export async function removeUser(
   tx: Transaction,
   { client_id, user_id }: { client_id: number; user_id: string },
 ): Promise<boolean> {
   await tx.execute('select 1 from clients where client_id = $1 for update', [client_id])
-  // Nor does another link that was made for the same address let in again.
+  // Open invitations to the same address would restore access.
   await tx.execute(
     `update invitations set revoked_at = coalesce(revoked_at, now()) where client_id = $1
        and accepted_at is null and email = (select email from users where id = $2)`,

@@ -1,6 +1,6 @@
 /** Closes the record of a curtailment whose end no edge will confirm. */
 import { Type } from 'typebox'
-import type { PlatformNeeds } from '../access/people-endpoints.ts'
+import type { PlatformNeeds } from '../access/platform-operation.ts'
 import { isGiven } from '../http/authorize.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { invalid } from '../http/errors.ts'

@@ -1,6 +1,7 @@
 /**
- * API keys: `svc_live_<12 hex>_<64 hex>`. The first half finds the key, the second is secret and
- * only its SHA-256 is stored. https://www.rfc-editor.org/rfc/rfc6750 for how refusals are told.
+ * API keys: `svc_live_<12 hex>_<64 hex>`. The first half is the id of the key. The second half is
+ * its secret, of which only the SHA-256 is stored. Refusals follow RFC 6750.
+ * https://www.rfc-editor.org/rfc/rfc6750
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Queries } from '../storage/database.ts'
@@ -11,18 +12,22 @@ export const key_pattern = /^svc_live_([0-9a-f]{12})_([0-9a-f]{64})$/
 
 const bearer = /^Bearer +(\S+) *$/i
 
-/** What is stored of a key's secret half (64 hex digits, as text). */
+/** The stored digest of a secret, which is given as text. */
 export const secretDigest = (secret: string): Buffer => hash('sha256', secret, 'buffer')
 
-export interface ApiKey {
+/** An authenticated caller with its rate limits; null stands for the limit of the server. */
+export interface Principal {
   caller: Caller
+  general_per_minute: number | null
+  write_per_minute: number | null
+}
+
+export interface ApiKey extends Principal {
   secret_sha256: Buffer
   previous_secret_sha256: Buffer | null
   previous_until_ms: number
   expires_at_ms: number
   revoked: boolean
-  general_per_minute: number | null
-  write_per_minute: number | null
 }
 
 interface KeyRow {
@@ -78,7 +83,7 @@ function toKey(row: KeyRow): ApiKey {
   }
 }
 
-/** The two halves of the key that a request presents; throws 401 when it presents none. */
+/** The id and the secret of the key in the request; throws 401 without a well-formed key. */
 export function presentedKey(authorization: string | undefined): {
   key_id: string
   secret: string
@@ -91,8 +96,8 @@ export function presentedKey(authorization: string | undefined): {
 }
 
 /**
- * The key, if the secret is its own and it may still be used. Only who knows the secret learns that
- * a key was revoked or has expired.
+ * Returns the key when the secret is right and the key is in force. Only a caller with the right
+ * secret learns that a key was revoked or has expired.
  */
 export function checkKey(key: ApiKey | null, secret: string, now_ms: number): ApiKey {
   if (key === null || !isSecretOf(key, secret, now_ms)) throw refusal('invalid_api_key')
@@ -110,7 +115,7 @@ function isSecretOf(key: ApiKey, secret: string, now_ms: number): boolean {
 
 type Refusal = Extract<ErrorCode, `${string}_api_key`>
 
-/** Without credentials no error attribute, as RFC 6750 §3.1 asks. */
+/** A request without credentials gets no error attribute: RFC 6750 §3.1. */
 function refusal(code: Refusal): ApiError {
   const realm = 'Bearer realm="heliograph"'
   const challenge =
@@ -120,7 +125,7 @@ function refusal(code: Refusal): ApiError {
   return new ApiError(code, null, { 'www-authenticate': challenge })
 }
 
-/** Remembers which keys were used, and writes it down together, rarely. */
+/** Collects the times at which keys were used, to be written in one statement. */
 export function keyUses(db: Queries) {
   const used = new Map<string, number>()
   return {

@@ -9,7 +9,7 @@ import { type Duplex, pipeline, Readable } from 'node:stream'
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import { type Copying, copyOut, passOn, streamOut } from '../storage/copy-out.ts'
 import type { Database, Log } from '../storage/database.ts'
-import { chooseEncoding, compressor, type Encoding } from './compression.ts'
+import { chooseEncoding, compressor, type Encoding, weightsOf } from './compression.ts'
 import type { Caller, Endpoint, Request } from './endpoint.ts'
 import { ApiError, unavailable } from './errors.ts'
 import type { AnyRequest } from './execute.ts'
@@ -34,17 +34,12 @@ const contentTypes: Record<ExportFormat, string> = {
 }
 
 /**
- * The form that is preferred to JSON; null for JSON. Only what is named is considered: a wildcard
- * means JSON, which also wins where it is named and liked as much. RFC 9110 §12.5.1.
+ * The export format that `Accept` prefers to JSON; null for JSON. A format must be named: wildcards
+ * stand for JSON, which also wins when it is named with the same weight. RFC 9110 §12.5.1.
  */
 export function chooseFormat(accept: string | undefined): ExportFormat | null {
   if (accept === undefined) return null
-  const weights = new Map<string, number>()
-  for (const part of accept.toLowerCase().split(',')) {
-    const [range = '', ...parameters] = part.split(';').map((text) => text.trim())
-    const q = parameters.find((parameter) => parameter.startsWith('q='))
-    weights.set(range, q === undefined ? 1 : Number(q.slice(2)) || 0)
-  }
+  const weights = weightsOf(accept)
   const csv = weights.get(mediaTypes.csv) ?? 0
   const ndjson = weights.get(mediaTypes.ndjson) ?? 0
   const best = Math.max(csv, ndjson)

@@ -5,7 +5,7 @@
  */
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
-import type { ApiKey } from './authenticate.ts'
+import type { Principal } from './authenticate.ts'
 import {
   isGiven,
   loadSites,
@@ -25,7 +25,7 @@ interface Arrival extends Bearer {
   /** null above the sites. */
   site_id: string | null
   /** Who signed in; null where the request presents a key or nothing, and no role is asked for. */
-  session: (() => Promise<ApiKey>) | null
+  session: (() => Promise<Principal>) | null
   /** Told once the key is known, so that its headers stand on refusals too. */
   onStanding(standing: Standing): void
   /** Told once key and site are known, so that it can be noted whose write lacked the right. */
@@ -33,7 +33,7 @@ interface Arrival extends Bearer {
 }
 
 export interface Admission {
-  key: ApiKey
+  principal: Principal
   /** null above the sites. */
   site: RequestSite | null
 }
@@ -66,30 +66,30 @@ export async function openGate(deps: {
     resumed: sites.forgetAll,
   })
 
-  function takeRate({ onStanding }: Pick<Arrival, 'onStanding'>, key: ApiKey) {
+  function takeRate({ onStanding }: Pick<Arrival, 'onStanding'>, principal: Principal) {
     const judge = (standing: Standing) => {
       onStanding(standing)
       if (!standing.granted) throw limited(standing)
     }
-    const standing = rates.take(key, 'general', clock.now().getTime())
+    const standing = rates.take(principal, 'general', clock.now().getTime())
     return standing instanceof Promise ? standing.then(judge) : judge(standing)
   }
 
-  function passRate(endpoint: Endpoint<never>, arrival: Arrival, key: ApiKey) {
-    const taken = takeRate(arrival, key)
-    const pass = () => passSite(endpoint, arrival, key)
+  function passRate(endpoint: Endpoint<never>, arrival: Arrival, principal: Principal) {
+    const taken = takeRate(arrival, principal)
+    const pass = () => passSite(endpoint, arrival, principal)
     return taken instanceof Promise ? taken.then(pass) : pass()
   }
 
-  function passSite(endpoint: Endpoint<never>, arrival: Arrival, key: ApiKey) {
+  function passSite(endpoint: Endpoint<never>, arrival: Arrival, principal: Principal) {
     const { site_id } = arrival
-    if (site_id === null) return passRights(endpoint, arrival, { key, site: null })
-    const { caller } = key
+    if (site_id === null) return passRights(endpoint, arrival, { principal, site: null })
+    const { caller } = principal
     const site_key = siteKey(caller.client_id, site_id)
     const site = isGiven(site_id, caller) ? sites.peek(site_key) : null
     const pass = (read: RequestSite | null) => {
       if (read === null) throw new ApiError('not_found')
-      return passRights(endpoint, arrival, { key, site: read })
+      return passRights(endpoint, arrival, { principal, site: read })
     }
     if (site !== undefined) return pass(site)
     return sites.read(site_key).then(pass)
@@ -98,12 +98,15 @@ export async function openGate(deps: {
   /** A refused session counts against its address, as a refused key does. */
   async function refuse(arrival: Arrival, refusal: unknown): Promise<never> {
     if (!(refusal instanceof ApiError)) throw refusal
-    const key = nobody(`refused ${networkOf(arrival.address())}`, per_minute.general)
-    const standing = await rates.take(key, 'general', clock.now().getTime())
+    const address = nobody(`refused ${networkOf(arrival.address())}`, per_minute.general)
+    const standing = await rates.take(address, 'general', clock.now().getTime())
     throw standing.granted ? refusal : limited(standing)
   }
 
-  function callerOf({ role }: Endpoint<never>, arrival: Arrival): ApiKey | Promise<ApiKey> {
+  function principalOf(
+    { role }: Endpoint<never>,
+    arrival: Arrival,
+  ): Principal | Promise<Principal> {
     if (role === 'anyone') return stranger(arrival.address())
     if (arrival.session) return arrival.session().catch((refusal) => refuse(arrival, refusal))
     if (role !== undefined) throw new ApiError('not_signed_in')
@@ -112,10 +115,10 @@ export async function openGate(deps: {
 
   return {
     admit(endpoint, arrival) {
-      const key = callerOf(endpoint, arrival)
-      return key instanceof Promise
-        ? key.then((read) => passRate(endpoint, arrival, read))
-        : passRate(endpoint, arrival, key)
+      const principal = principalOf(endpoint, arrival)
+      return principal instanceof Promise
+        ? principal.then((known) => passRate(endpoint, arrival, known))
+        : passRate(endpoint, arrival, principal)
     },
     admitStranger: (arrival) => takeRate(arrival, stranger(arrival.address())),
     async stop() {
@@ -127,10 +130,10 @@ export async function openGate(deps: {
 function passRights(endpoint: Endpoint<never>, arrival: Arrival, admission: Admission): Admission {
   arrival.onKnown(admission)
   if (endpoint.role !== undefined && endpoint.role !== 'anyone') {
-    requireRole(admission.key.caller, endpoint.role)
+    requireRole(admission.principal.caller, endpoint.role)
   }
-  requireScope(admission.key.caller, endpoint.scope)
-  requireModule(admission.key.caller, endpoint.module)
+  requireScope(admission.principal.caller, endpoint.scope)
+  requireModule(admission.principal.caller, endpoint.module)
   return admission
 }
 
@@ -138,10 +141,10 @@ function passRights(endpoint: Endpoint<never>, arrival: Arrival, admission: Admi
 const stranger_per_minute = 60
 
 /** Who needs no name is counted by address, and goes by it. */
-const stranger = (address: string): ApiKey =>
+const stranger = (address: string): Principal =>
   nobody(`anyone ${networkOf(address)}`, stranger_per_minute, address)
 
-const nobody = (key_id: string, at_most: number, key_name = key_id): ApiKey => ({
+const nobody = (key_id: string, at_most: number, key_name = key_id): Principal => ({
   caller: {
     key_id,
     key_name,
@@ -150,11 +153,6 @@ const nobody = (key_id: string, at_most: number, key_name = key_id): ApiKey => (
     modules: new Set(),
     site_ids: new Set(),
   },
-  secret_sha256: Buffer.alloc(0),
-  previous_secret_sha256: null,
-  previous_until_ms: 0,
-  expires_at_ms: Number.POSITIVE_INFINITY,
-  revoked: false,
   general_per_minute: at_most,
   write_per_minute: at_most,
 })

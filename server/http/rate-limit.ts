@@ -4,7 +4,7 @@
  * (replicas.ts).
  * Headers: https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/
  */
-import type { ApiKey } from './authenticate.ts'
+import type { Principal } from './authenticate.ts'
 import { ApiError } from './errors.ts'
 import { type Grants, noGrants, stepOf, type TimedCounts } from './rate-window.ts'
 
@@ -41,8 +41,8 @@ export type RateWindow = Omit<RateOrder, 'limit'> & TimedCounts
 
 export interface RateLimits {
   /** Counts one request, unless none is left: then it is not granted and nothing is counted. */
-  take(key: ApiKey, policy: Policy, now_ms: number): Standing | Promise<Standing>
-  standing(key: ApiKey, policy: Policy, now_ms: number): Standing
+  take(principal: Principal, policy: Policy, now_ms: number): Standing | Promise<Standing>
+  standing(principal: Principal, policy: Policy, now_ms: number): Standing
   /** From now on other servers grant too; null: this one is alone. */
   share(shared: TakeShared | null): void
   /** What was granted in the last 60 s. */
@@ -77,10 +77,10 @@ export function rateLimits(): RateLimits {
   }
 
   return {
-    standing: (key, policy, now_ms) => standingOf(orderOf(key, policy), true, now_ms),
-    take(key, policy, now_ms) {
+    standing: (principal, policy, now_ms) => standingOf(orderOf(principal, policy), true, now_ms),
+    take(principal, policy, now_ms) {
       sweep(now_ms)
-      const order = orderOf(key, policy)
+      const order = orderOf(principal, policy)
       const before = standingOf(order, false, now_ms)
       // What is known of the other servers' requests only grows: no row says more.
       if (before.remaining === 0) return before
@@ -108,14 +108,11 @@ export function rateLimits(): RateLimits {
   }
 }
 
-const orderOf = (key: ApiKey, policy: Policy): RateOrder => ({
-  subject: key.caller.key_id,
+const orderOf = (principal: Principal, policy: Policy): RateOrder => ({
+  subject: principal.caller.key_id,
   policy,
-  limit: limitOf(key, policy),
+  limit: principal[`${policy}_per_minute`] ?? per_minute[policy],
 })
-
-const limitOf = (key: ApiKey, policy: Policy) =>
-  (policy === 'general' ? key.general_per_minute : key.write_per_minute) ?? per_minute[policy]
 
 /** 429 for a policy that granted nothing; the wait ends when the oldest request counts no more. */
 export function limited({

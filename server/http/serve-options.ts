@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
 import type { AnswerCheck } from './answer.ts'
-import type { ApiKey } from './authenticate.ts'
+import type { Principal } from './authenticate.ts'
 import type { Encoding } from './compression.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Answer, AnyRequest } from './execute.ts'
@@ -44,8 +44,8 @@ export interface Document {
 export interface Sessions {
   /** Whether the cookie of a session is there; it may have ended. */
   isPresent(headers: IncomingHttpHeaders): boolean
-  /** Who it is; throws `not_signed_in`, or `cross_site_request` where a page elsewhere asks. */
-  authenticate(headers: IncomingHttpHeaders): Promise<ApiKey>
+  /** The signed-in person. Throws `not_signed_in`, or `cross_site_request` for a foreign page. */
+  authenticate(headers: IncomingHttpHeaders): Promise<Principal>
 }
 
 export interface Reading {

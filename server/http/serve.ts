@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { linkPath } from '@heliograph/domain/link'
 import Fastify, {
   type FastifyInstance,
@@ -32,7 +32,6 @@ import {
 import { readerSignal } from './reader.ts'
 import { readiness } from './readiness.ts'
 import { joinReplicas } from './replicas.ts'
-import { requestId } from './request-id.ts'
 import { isWrite, refuseInSafeMode } from './safe-mode.ts'
 import { securityHeaders, strictTransport } from './security-headers.ts'
 import { isForPage, keptDocument, send, sendDocument } from './send.ts'
@@ -63,6 +62,7 @@ interface Context extends ServeInput<never> {
   runner: (endpoint: Endpoint<never>) => Runner<never>
 }
 
+const request_id_accepted = /^[A-Za-z0-9._-]{1,64}$/
 const probes = [{ path: '/healthz' }, { path: '/readyz' }]
 const request_timeout_ms = 60_000
 
@@ -111,7 +111,7 @@ export async function serve<Needs>(input: ServeInput<Needs>): Promise<FastifyIns
 function createApp(context: Context): FastifyInstance {
   const { options, newId } = context
   const serverOptions: FastifyServerOptions = {
-    genReqId: (request) => requestId(request.headers['x-request-id'], newId),
+    genReqId: (request) => requestId(request, newId),
     requestIdHeader: false,
     bodyLimit: body_bytes_max,
     trustProxy: options.trusted_proxies?.length ? [...options.trusted_proxies] : false,
@@ -163,6 +163,12 @@ function createApp(context: Context): FastifyInstance {
   // An expectation we do not know is no reason for a bare answer: the request itself is served.
   app.server.on('checkExpectation', (request, response) => app.routing(request, response))
   return app
+}
+
+/** The X-Request-Id of the caller where it is well formed, else a new id. */
+function requestId({ headers }: { headers: IncomingHttpHeaders }, newId: () => string): string {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && request_id_accepted.test(given) ? given : newId()
 }
 
 /** Any other offer to upgrade is declined by serving the request as it stands. RFC 9110 §7.8. */
@@ -251,15 +257,15 @@ function addRate(reply: FastifyReply, standings: readonly Standing[]): void {
 /** A replay is answered before it can be limited, refused or judged again. */
 function beforeWrite({ db, clock, rates, newId }: Context, endpoint: Endpoint<never>) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const { key, site } = request.admission!
+    const { principal, site } = request.admission!
     const now = clock.now()
-    const general = rates.standing(key, 'general', now.getTime())
-    addRate(reply, [general, rates.standing(key, 'write', now.getTime())])
+    const general = rates.standing(principal, 'general', now.getTime())
+    addRate(reply, [general, rates.standing(principal, 'write', now.getTime())])
     const idempotency_key = idempotencyKey(request.headers['idempotency-key'])
     if (idempotency_key !== null && !endpoint.shown_once) {
       const { method, url, body } = request
       request.claim = {
-        key_id: key.caller.key_id,
+        key_id: principal.caller.key_id,
         idempotency_key,
         fingerprint: fingerprint({ method, url, body }),
         owner: newId(),
@@ -267,7 +273,7 @@ function beforeWrite({ db, clock, rates, newId }: Context, endpoint: Endpoint<ne
       const recorded = await recall(db, request.claim, now)
       if (recorded) return send(request, reply, endpoint.cache, replayed(recorded))
     }
-    const standing = await rates.take(key, 'write', now.getTime())
+    const standing = await rates.take(principal, 'write', now.getTime())
     addRate(reply, [general, standing])
     if (!standing.granted) throw limited(standing)
     if (site) refuseInSafeMode(site)
@@ -318,7 +324,7 @@ function validRequest({ validator, clock, db }: Context, endpoint: Endpoint<neve
   const validate = validator(endpoint)
   const rule = endpoint.window
   return async (request: FastifyRequest) => {
-    const { key, site } = request.admission!
+    const { principal, site } = request.admission!
     const { params, query, body, body_bytes } = request as FastifyRequest & {
       params: Fields
       query: Fields
@@ -332,7 +338,7 @@ function validRequest({ validator, clock, db }: Context, endpoint: Endpoint<neve
     return {
       // Only `/v1/sites` stands above the sites, and it does not ask for one.
       site: site!,
-      caller: key.caller,
+      caller: principal.caller,
       request_id: request.id,
       params: valid.params,
       query: others,

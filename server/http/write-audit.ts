@@ -48,7 +48,7 @@ export function askedWrite(request: {
 }): AskedWrite | null {
   const { admission, claim, method, url, body } = request
   if (!admission || method === 'GET' || method === 'HEAD') return null
-  const { caller } = admission.key
+  const { caller } = admission.principal
   if (!admission.site && caller.role === undefined) return null
   return {
     site_id: admission.site?.site_id ?? null,
