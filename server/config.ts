@@ -1,4 +1,4 @@
-/** The server's settings, read once from the environment; docs/settings.md lists them. */
+/** Settings of the server from the environment; docs/settings.md lists them. */
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
@@ -11,38 +11,38 @@ import type { PriceSettings } from './markets/fetch.ts'
 import { energy_charts_url } from './markets/sources/energy-charts.ts'
 import { entsoe_url } from './markets/sources/entsoe.ts'
 
-/** As long as an edge that was cut off for weeks may take to send what it holds. */
+/** Covers the time of an edge that was offline for weeks to send its readings. */
 const retention_raw_days_usual = 35
-/** A year and the one before it, to compare it with, and a month to do so. */
+/** Two years to compare, and a month. */
 const retention_minute_days_usual = 760
 
 export interface ServerConfig {
   host: string
   port: number
   data_dir: string
-  /** null: the embedded PostgreSQL in the data directory. */
+  /** null for the embedded PostgreSQL in the data directory. */
   database_url: string | null
   database_connections: number
   metrics_port: number | null
-  /** All readings are kept this many days; null: for ever. */
+  /** Retention of all readings; null for unlimited. */
   retention_raw_days: number | null
-  /** One reading a minute of each device is kept this many days; null: for ever. */
+  /** Retention of one reading per minute and device; null for unlimited. */
   retention_minute_days: number | null
   prices: PriceSettings
-  /** From where weather forecasts come; null: from nowhere. */
+  /** Source of weather forecasts; null for none. */
   weather_forecast: WeatherSettings | null
-  /** Where browsers reach this server; null: at the address that they use. */
+  /** The address that browsers use; null when not configured. */
   public_url: string | null
-  /** Who sends mails for us; null: nobody. */
+  /** The mail server; null for none. */
   mail: MailSettings | null
   log_level: string
   check_answers: AnswerCheck
   tls: { cert: Buffer; key: Buffer } | null
-  /** Addresses or networks of the proxies whose X-Forwarded-* is believed. */
+  /** Addresses or networks of proxies whose X-Forwarded-* headers are trusted. */
   trusted_proxies: string[]
 }
 
-/** Reads the settings; every fault is named at once, with its variable. */
+/** Reads the settings; throws all faults at once, with their variables. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): ServerConfig {
   const settings = settingsOf(environment)
   const trusted_proxies = (settings.text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean)
@@ -81,7 +81,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
   return config
 }
 
-/** What arrives when its week was thinned enters no sum: a week and a half is the least. */
+/** Readings that arrive after their week was thinned enter no sum, so this is the minimum. */
 const retention_days_min = 10
 
 function readRetention(
@@ -100,8 +100,8 @@ function readRetention(
     raw_days === null ? null : Math.max(raw_days, retention_minute_days_usual),
   )
   if (minute_days !== null && minute_days < (raw_days ?? Number.POSITIVE_INFINITY)) {
-    const raw = raw_days === null ? 'for ever' : `${raw_days}`
-    settings.fault('RETENTION_MINUTE_DAYS', `no less than RETENTION_RAW_DAYS, which is ${raw}`)
+    const raw = raw_days === null ? 'unlimited' : `${raw_days}`
+    settings.fault('RETENTION_MINUTE_DAYS', `at least RETENTION_RAW_DAYS, which is ${raw}`)
   }
   return { retention_raw_days: raw_days, retention_minute_days: minute_days }
 }
@@ -134,7 +134,7 @@ function readWeather(settings: Settings): WeatherSettings | null {
   const url = is_own ? webAddress(settings, 'WEATHER_FORECAST_URL', '') : null
   const contact = settings.text('WEATHER_FORECAST_CONTACT')
   if (source === 'met_norway' && !/^[\x20-\x7e]+$/.test(contact ?? '')) {
-    const what = 'met_norway wants a mail address or a web site at which you can be reached'
+    const what = 'a mail address or web site for contact, which met_norway requires'
     settings.fault('WEATHER_FORECAST_CONTACT', what)
   }
   return { source, url, key: settings.text('WEATHER_FORECAST_KEY'), contact }
@@ -168,7 +168,7 @@ function readTls(settings: Settings): ServerConfig['tls'] {
   return { cert, key }
 }
 
-/** Why a certificate and a key are none, or not of each other; null where they are good. */
+/** The error of a certificate and key that are invalid or do not match; null otherwise. */
 function tlsFault(pair: { cert: Buffer; key: Buffer }): string | null {
   try {
     createSecureContext(pair)

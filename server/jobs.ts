@@ -1,4 +1,4 @@
-/** Every job of the server. A line here is all that a new one needs beside its code. */
+/** The table of jobs. */
 import { systemTimers } from '@heliograph/domain/clock'
 import { readingKinds } from '@heliograph/domain/readings'
 import { forgetSignIns } from './access/sign-in-lock.ts'
@@ -29,16 +29,16 @@ import { watchGaps } from './telemetry/gaps/watch.ts'
 import { keepTiers, type RetentionSettings } from './telemetry/retention.ts'
 import { watchWorkOrders } from './work/overdue.ts'
 
-/** Beside those that late readings marked, as the ratings of a unit may have been corrected. */
+/** Recomputed in addition to days with late readings, as ratings of a unit may be corrected. */
 const battery_days_again = 15
 
 const reading_tables = Object.values(readingKinds).map(({ table }) => table)
 
 export interface JobSettings extends RetentionSettings {
   prices: PriceSettings
-  /** null: no weather forecasts are fetched. */
+  /** null to fetch no weather forecasts. */
   weather_forecast: WeatherSettings | null
-  /** null: no mail is sent. */
+  /** null to send no mail. */
   mail: MailSettings | null
 }
 
@@ -82,7 +82,7 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => [
     seconds_max: 300,
     run: ({ db, clock }) => forgetSignIns(db, clock.now()),
   }),
-  // Also whenever a mail was queued.
+  // Also when a mail is queued: see main.ts.
   defineJob({
     name: 'send_mail',
     schedule: '* * * * *',
@@ -122,7 +122,7 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => [
     seconds_max: 600,
     run: (context) => sumCurtailed(context, 2),
   }),
-  // Once more, with the readings that an edge kept through an outage.
+  // Again, with readings that edges sent after an outage.
   defineJob({
     name: 'sum_curtailed_energy_again',
     schedule: '40 1 * * *',
@@ -135,7 +135,7 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => [
     seconds_max: 3600,
     run: (context) => sumBatteries(context, settings, 0),
   }),
-  // Once more, with the readings that came late.
+  // Again, with late readings.
   defineJob({
     name: 'sum_battery_days_again',
     schedule: '5 2 * * *',
@@ -148,7 +148,7 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => [
     seconds_max: 3600,
     run: (context) => fetchPrices({ ...context, settings: settings.prices }),
   }),
-  // Looks often, so that a new site does not wait for long; it asks an hour at most.
+  // Checks often for new sites; fetches at most hourly per site.
   defineJob({
     name: 'fetch_weather',
     schedule: '*/5 * * * *',
@@ -156,14 +156,14 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => [
     run: ({ db, clock, log, signal }) =>
       fetchWeather({ db, clock, log, signal, settings: settings.weather_forecast }),
   }),
-  // After the day's last hours were summed up, in the zones of most plants.
+  // After the last hours of the day were summed, in the time zones of most plants.
   defineJob({
     name: 'train_forecasts',
     schedule: '50 0 * * *',
     seconds_max: 21_600,
     run: ({ db, clock, log, signal }) => trainAll({ db, clock, log, signal }),
   }),
-  // Soon after the weather was fetched, with a site's first model where its history has come.
+  // Soon after the weather was fetched. Also trains the first model of a new site.
   defineJob({
     name: 'run_forecasts',
     schedule: '2-59/5 * * * *',
@@ -182,7 +182,7 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => [
     seconds_max: 600,
     run: planReports,
   }),
-  // Also at once, when a run is queued: see main.ts.
+  // Also when a run is queued: see main.ts.
   defineJob({
     name: 'run_reports',
     schedule: '* * * * *',
@@ -211,7 +211,7 @@ function sumCurtailed({ db, clock, signal }: JobContext, hours: number): Promise
   return sumCurtailedEnergy(db, { since, now, signal })
 }
 
-/** Never of days whose readings may be down to one an hour, which tells less than the sum has. */
+/** Excludes days whose readings may be thinned to one an hour, which would degrade the sums. */
 function sumBatteries(
   { db, clock, signal }: JobContext,
   { retention_minute_days: kept_days }: JobSettings,
@@ -220,9 +220,9 @@ function sumBatteries(
   return sumBatteryDays(db, { again_days: days, kept_days, now: clock.now(), signal })
 }
 
-/** The partitions of readings from now to four weeks ahead; those of late ones come with them. */
+/** Creates the partitions of readings four weeks ahead. Ingest creates those of late readings. */
 async function makePartitions({ db, clock, log }: JobContext): Promise<void> {
   const { from, to } = weeksAhead(clock.now())
   const made = await ensurePartitions(db, reading_tables, from, to)
-  if (made.length > 0) log.info({ made }, 'partitions were made')
+  if (made.length > 0) log.info({ made }, 'created partitions')
 }

@@ -1,4 +1,4 @@
-/** The server: the API, the end of the edge link, and the database that holds what they serve. */
+/** The server: the API, the edge link, the jobs and the embedded database. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -36,7 +36,7 @@ const web_folder = fileURLToPath(new URL('../web/dist', import.meta.url))
 const in_flight_ms_max = 10_000
 const stop_ms_max = 60_000
 
-/** What has to be stopped, the newest first. */
+/** Stop functions, newest first. */
 type Stops = (() => unknown)[]
 
 async function main(): Promise<void> {
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
     if (err) log.fatal({ err }, err.message)
     await stopAll(stops, log)
   })
-  // Where another program started this one, it ends with that.
+  // A server started by another program ends with it.
   process.once('disconnect', grace.close)
 
   try {
@@ -74,14 +74,14 @@ async function main(): Promise<void> {
     stops.unshift(() => reading.close())
     await serveAll(config, { db, reading, log }, stops)
   } catch (error) {
-    // A start that was interrupted fails as it may: what it needed is being stopped.
+    // An interrupted start fails, because the shutdown stops its dependencies.
     if (!is_stopping) throw error
   }
 }
 
 async function embeddedDatabase(config: ServerConfig, log: Logger, stops: Stops): Promise<string> {
   const starting = startEmbedded({ data_dir: config.data_dir, log })
-  // Also a signal that comes while it starts stops it; one that cannot start stops by itself.
+  // A signal during the start stops it too; a failed start stops itself.
   stops.unshift(async () => (await starting.catch(() => null))?.stop())
   const embedded = await starting
   void embedded.exited.then(({ expected, reason }) => {
@@ -153,10 +153,10 @@ async function serveAll(
   rollups.start()
   stops.unshift(() => rollups.stop())
   if (config.metrics_port !== null) {
-    const figures = metricsServer(metrics)
-    stops.unshift(() => figures.close())
-    figures.listen(config.metrics_port, '127.0.0.1')
-    await once(figures, 'listening').catch((error: Error) => {
+    const exporter = metricsServer(metrics)
+    stops.unshift(() => exporter.close())
+    exporter.listen(config.metrics_port, '127.0.0.1')
+    await once(exporter, 'listening').catch((error: Error) => {
       throw new Error(`METRICS_PORT ${config.metrics_port}: ${error.message}`, { cause: error })
     })
   }
@@ -164,7 +164,7 @@ async function serveAll(
   log.info({ address }, 'serving')
 }
 
-/** Jobs are not held up by a full disk: some of them make room. */
+/** Jobs use the unguarded database, as some of them free disk space. */
 async function guardedDatabase(
   { database_url, data_dir }: ServerConfig,
   { db, log, metrics }: { db: Database; log: Logger; metrics: Metrics },
@@ -191,22 +191,20 @@ async function startJobs(
   })
   stops.unshift(() => queue.stop())
   await queue.start()
-  const reports = await requestWhenNotified(
-    { db, log },
-    { channel: reports_channel, job: 'run_reports', request: queue.request },
-  )
-  stops.unshift(() => reports.stop())
-  const mails = await requestWhenNotified(
-    { db, log },
-    { channel: mails_channel, job: 'send_mail', request: queue.request },
-  )
-  stops.unshift(() => mails.stop())
+  for (const [channel, job] of [
+    [reports_channel, 'run_reports'],
+    [mails_channel, 'send_mail'],
+  ] as const) {
+    const { request } = queue
+    const subscription = await requestWhenNotified({ db, log }, { channel, job, request })
+    stops.unshift(() => subscription.stop())
+  }
   await queue.request('make_partitions')
   await queue.request('fetch_prices')
   await queue.request('fetch_weather')
 }
 
-/** One that fails is logged, does not keep the others running, and is told by the exit code. */
+/** Stops everything. Failures are logged and reported by the exit code. */
 async function stopAll(stops: Stops, log: Logger): Promise<void> {
   const failures: unknown[] = []
   for (const stop of stops) {
@@ -221,7 +219,7 @@ async function stopAll(stops: Stops, log: Logger): Promise<void> {
   if (failures.length > 0) throw new AggregateError(failures, 'could not stop in order')
 }
 
-/** Wrong settings are told in words, without the trace of a program that failed. */
+/** Reports invalid settings without a stack trace. */
 function configOrExit(): ServerConfig {
   try {
     return readConfig()

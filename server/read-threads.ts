@@ -1,5 +1,4 @@
-/** Threads that compute heavy reads, so that no computation of theirs delays other requests. */
-
+/** Worker threads for heavy reads, so that their computation does not delay other requests. */
 import type { AnswerCheck } from './http/answer.ts'
 import { ApiError, type ErrorCode } from './http/errors.ts'
 import type { Answer, AnyRequest } from './http/execute.ts'
@@ -11,14 +10,14 @@ import type { ExportedText, Reading } from './http/serve-options.ts'
 import { createWorkerThread, type WorkerThread } from './threads/worker-thread.ts'
 
 export interface ReadSettings {
-  /** Of the database: each thread has connections of its own. */
+  /** URL of the database; each thread has its own connections. */
   url: string
   connections: number
   log_level: string
   check_answers: AnswerCheck
 }
 
-/** A read, without what cannot cross into a thread. */
+/** The parts of a read that can be sent to a thread. */
 export interface ReadTask {
   operation_id: string
   request: Omit<AnyRequest, 'body'>
@@ -28,9 +27,9 @@ export type ExportTask = ReadTask & { format: ExportFormat }
 
 export type ThreadTask =
   | ReadTask
-  /** Opens an export, and answers its first part. */
+  /** Opens an export and returns its first part. */
   | { export_id: number; opens: ExportTask }
-  /** The next part. Fails in a thread that did not open the export. */
+  /** Returns the next part. Fails when a new thread has replaced the one that opened the export. */
   | { export_id: number }
   | { ended_export_id: number }
 
@@ -51,10 +50,10 @@ export interface ReadThreads extends Reading {
   close(): Promise<void>
 }
 
-/** A handler asks two things at once. */
+/** Handlers run up to two queries at once. */
 const connections_of_reads = 2
 
-/** Starts a thread when a read finds no idle one that runs; all exports share one. */
+/** A pool of lazily started threads for reads, and one thread for all exports. */
 export function createReadThreads(settings: Omit<ReadSettings, 'connections'>): ReadThreads {
   const program = new URL('./read-worker.ts', import.meta.url)
   const startedWith = (name: string, connections: number): Thread =>
@@ -71,7 +70,7 @@ export function createReadThreads(settings: Omit<ReadSettings, 'connections'>): 
   let export_count = 0
   return {
     async read(operation_id, request, gone) {
-      // The newest idle one: those that were never needed are not started.
+      // The last used thread, so that further threads are started only when needed.
       const thread = idle.pop()
       if (!thread) throw new Error('more heavy reads at once than threads')
       try {
@@ -104,7 +103,7 @@ function answerOf(result: ThreadResult): Answer {
   return { ...answer, text: bufferOf(bytes) }
 }
 
-/** Each part is asked for once the one before it was taken. */
+/** Requests each part when the previous one was consumed. */
 async function* partsOf(
   thread: Thread,
   export_id: number,
@@ -121,13 +120,13 @@ async function* partsOf(
       task = { export_id }
     }
   } finally {
-    // A thread that has died has ended it.
+    // The thread may have died, which ends the export too.
     thread.run({ ended_export_id: export_id }).catch(() => {})
   }
 }
 
 function refusalOf(result: ThreadResult): Error {
-  if (!('refusal' in result)) return new Error('the thread answered something else')
+  if (!('refusal' in result)) return new Error('unexpected answer of the thread')
   const { code, details, headers } = result.refusal
   return new ApiError(code, details, headers)
 }

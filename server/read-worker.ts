@@ -1,4 +1,4 @@
-/** The program of a read thread: the handlers of the API, on database connections of its own. */
+/** The program of a read thread: the handlers of the API with separate database connections. */
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
 import { boundedLine } from '@heliograph/domain/log-line'
 import { pino } from 'pino'
@@ -27,7 +27,7 @@ const writerOf = answerWriters(check_answers)
 
 let opening: Promise<Map<string, Runner<Deps>>> | null = null
 
-/** Tries again at the next read when the database was unreachable. */
+/** Retried at the next read when the database was unreachable. */
 function runners(): Promise<Map<string, Runner<Deps>>> {
   opening ??= open().catch((error) => {
     opening = null
@@ -75,7 +75,7 @@ async function answerTask(task: ThreadTask, gone: AbortSignal): Promise<ThreadRe
   }
 }
 
-/** In memory of its own, so that it can move to the main thread. */
+/** A copy in its own memory, which can be transferred to the main thread. */
 const owned = (bytes: Buffer) => new Uint8Array(bytes)
 
 interface Export {
@@ -91,7 +91,7 @@ async function nextPart(
 ): Promise<Uint8Array<ArrayBuffer> | null> {
   if (task.opens) exports.set(task.export_id, openExport(task.opens))
   const opened = exports.get(task.export_id)
-  if (!opened) throw new Error('the export thread ended between two parts of an export')
+  if (!opened) throw new Error('the export thread was restarted during an export')
   const { parts, end } = await opened
   if (gone.aborted) end()
   gone.addEventListener('abort', end)
@@ -117,7 +117,7 @@ async function openExport(task: ExportTask): Promise<Export> {
   })
 }
 
-/** The main thread bounds the time of an export, and gives up its reader. */
+/** The main thread bounds the duration of exports and aborts slow readers. */
 const unhurried = (signal: AbortSignal) => ({
   timeout_ms: export_minutes_max * 60_000,
   patience: { wait_ms: export_minutes_max * 60_000, bytes_min: 0 },
@@ -130,7 +130,7 @@ function endExport(export_id: number): ThreadResult {
   exports.delete(export_id)
   opened?.then(
     ({ end }) => end(),
-    // The task that opened it has failed with it.
+    // The failed opening was reported to its task.
     () => {},
   )
   return { part: null }

@@ -68,8 +68,8 @@ test('frames are not acknowledged while there is no room, and are taken when the
   assert.equal(await count(guard.db), 2)
   assert.equal((await is_full())[0]?.value, 0)
   assert.deepEqual(logged, [
-    'the disk is full: writes are refused',
-    'the disk has room again: writes are accepted',
+    'the disk is full: writes are rejected',
+    'the disk has space again: writes are accepted',
   ])
   again.socket.terminate()
 })

@@ -1,12 +1,9 @@
-/**
- * Who asked for which write, when, what the answer was, and what became of limits; and what people
- * did about signing in.
- */
+/** The audit log for the operator of the server: writes, sign-ins and the progress of limits. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import type { Admin } from './admin.ts'
 import { findSite } from './sites.ts'
 
-/** How far the edge has come with one plant of a limit; every instant null until it is. */
+/** Progress of a limit at one plant; each instant is null until it is reached. */
 interface LimitedPlant {
   logger_id: number
   start_at: string
@@ -22,32 +19,32 @@ interface LimitedPlant {
 
 export interface AuditedWrite {
   at: Date
-  /** The name of whose it is. */
+  /** Name of the client. */
   client: string
-  /** null: of the client, as its keys and people are. */
+  /** null for writes to the client itself, such as its keys and users. */
   site_id: string | null
   /**
-   * The first half of the key, which names it, or a person: whose account was named, where anybody
-   * may ask; `operator`: of the server, by a command.
+   * Id of the key or user. For requests without a session: the user whose account was named.
+   * `operator` for a command on the server.
    */
   key_id: string
-  /** As the key or the person was called then. */
+  /** Name of the key or user at the time of the write. */
   key_name: string
   method: string
-  /** Below the site, where it has one. */
+  /** Relative to the site, if there is one. */
   path: string
-  /** JSON, cut after 4096 characters; null without one, and where it was not read. */
+  /** JSON, truncated to 4096 characters; null when absent or not parsed. */
   body: string | null
-  /** null: it is done, and its answer is yet to come or never came. */
+  /** null while the answer is pending, or when it was lost. */
   status: number | null
-  /** JSON, cut like `body`; null where it had no content. */
+  /** JSON, truncated like `body`; null without a body. */
   answer: string | null
-  /** The network address that asked; null: of a command, or before it was noted. */
+  /** Network address of the caller; null for commands and entries of old versions. */
   address: string | null
-  /** null: of a command, and of signing in before it was noted. */
+  /** null for commands and for sign-ins of old versions. */
   request_id: string | null
   idempotency_key: string | null
-  /** Of a limit that was set or released. */
+  /** The limit that was set or released. */
   curtailment: {
     group_id: string
     released_by: string | null
@@ -57,19 +54,19 @@ export interface AuditedWrite {
 
 interface AuditAsked {
   site_id?: string | undefined
-  /** Inclusive; 30 days before `to` where none is given. */
+  /** Inclusive. Defaults to 30 days before `to`. */
   from?: Date | undefined
-  /** Exclusive; now where none is given. */
+  /** Exclusive. Defaults to now. */
   to?: Date | undefined
-  /** The id of a key or a person, or the name. */
+  /** Id or name of a key or user. */
   key?: string | undefined
-  /** The newest of them. */
+  /** Maximum number of entries; the newest are returned. */
   limit: number
 }
 
 const window_ms = 30 * day_ms
 
-/** By time. `count` is of all that match, also beyond the limit. */
+/** The matching entries in order of time; `count` is their number, whatever the limit. */
 export async function listWrites(
   { db, clock }: Pick<Admin, 'db' | 'clock'>,
   asked: AuditAsked,
@@ -95,7 +92,7 @@ export async function listWrites(
   return { from, to, count: matching!.count, writes: newest.map(inUtc) }
 }
 
-/** PostgreSQL writes instants within JSON by the time zone of its session. */
+/** PostgreSQL writes timestamps in JSON with the offset of the session. */
 function inUtc(write: AuditedWrite): AuditedWrite {
   const { curtailment } = write
   if (curtailment === null) return write
@@ -118,7 +115,7 @@ const condition = `
   ($1::text is null or a.site_id = $1) and a.at >= $2 and a.at < $3
   and ($4::text is null or a.key_id = $4 or a.key_name = $4)`
 
-/** A request may carry an id that another had: the group is the one made with it at that time. */
+/** Request ids may repeat, so a group must also match caller, key and time. */
 const curtailment = `
   select jsonb_build_object('group_id', g.group_id, 'released_by', g.cancelled_by, 'plants', (
       select jsonb_agg(jsonb_build_object(

@@ -1,7 +1,7 @@
 /**
- * Signing in, by better-auth: sessions in the database, passwords as argon2id, an optional second
- * factor by time (RFC 6238) with codes to fall back on. Nobody signs up: accounts come from
- * invitations. What of the library's addresses is not needed does not exist.
+ * Sign-in with better-auth: sessions in the database, passwords as argon2id, optional TOTP as
+ * second factor (RFC 6238) with backup codes. Accounts are created by invitation only. Unused paths
+ * of the library are not served.
  */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '@heliograph/domain/clock'
@@ -49,7 +49,7 @@ export function createAuth(parts: AuthParts) {
       enabled: true,
       disableSignUp: true,
       minPasswordLength: password_characters_min,
-      // The library counts halves of characters.
+      // The library counts UTF-16 code units.
       maxPasswordLength: 2 * password_characters_max,
       password: {
         hash: (password) => hashPassword(password).catch(refuse),
@@ -88,17 +88,17 @@ export function createAuth(parts: AuthParts) {
   })
 }
 
-/** The library answers its own errors alone, and all others with 500. */
+/** Converts a full queue to an error of the library, which answers other errors with 500. */
 function refuse(error: unknown): never {
   if (!(error instanceof ApiError) || error.code !== 'service_unavailable') throw error
   throw new APIError(
     'SERVICE_UNAVAILABLE',
-    { code: 'SERVICE_UNAVAILABLE', message: 'Too many people sign in: try again in a moment.' },
+    { code: 'SERVICE_UNAVAILABLE', message: 'Too many sign-ins at once. Try again in a moment.' },
     error.headers,
   )
 }
 
-/** Requests of one network address to one path, on all servers together. */
+/** Requests per network address and path, across all servers. */
 const rates = {
   enabled: true,
   storage: 'database',
@@ -138,9 +138,9 @@ const tables = {
       ipAddress: 'ip_address',
       userAgent: 'user_agent',
     },
-    // The library would end the cookie with the session, and renew it only where a page asks for
-    // it by name. So the cookie stays; the session ends by its row (`sessionEnd`), and each
-    // request that finds it older than a day renews that.
+    // The library would expire the cookie with the session and renew it only for
+    // `/get-session`. So the cookie lives longer than the session, which expires by its row
+    // (`sessionEnd`). Each request renews a row that is older than a day.
     expiresIn: cookie_s,
     updateAge: cookie_s - session_s + day_s,
     storeSessionInDatabase: true,
@@ -179,7 +179,7 @@ const twoFactorTable = {
   },
 }
 
-/** What of the library is asked: nothing else of it exists. */
+/** The served paths of the library. */
 export const auth_operations: ReadonlySet<string> = new Set([
   '/sign-in/email',
   '/sign-out',
@@ -201,8 +201,8 @@ export const auth_operations: ReadonlySet<string> = new Set([
 const sessionEnd = (clock: Clock) => new Date(clock.now().getTime() + session_s * 1000)
 
 /**
- * A code is good once (RFC 6238 §5.2). It is taken in the moment in which it opens a session: of
- * several requests with it, on all servers, the first row decides.
+ * A code works once (RFC 6238 §5.2). Inserting its row when the session is created decides between
+ * concurrent requests on all servers.
  */
 async function refuseTakenCode(
   pool: pg.Pool,

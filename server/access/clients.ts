@@ -4,16 +4,16 @@ import { type Admin, AdminError, checkChoice, checkName } from './admin.ts'
 
 export interface Client {
   client_id: number
-  /** Unique; what the command line calls a client by. */
+  /** Unique; identifies the client on the command line. */
   name: string
-  /** The client's plan. */
+  /** The plan of the client. */
   modules: Module[]
   created_at: Date
 }
 
 const columns = 'client_id, name, modules, created_at'
 
-/** Makes a client with its plan. Refuses a name that is taken (`conflict`). */
+/** Creates a client with its plan. Refuses a name in use (`conflict`). */
 export async function createClient(
   { db, clock }: Admin,
   order: { name: string; modules: readonly string[] },
@@ -29,7 +29,7 @@ export async function createClient(
   return client
 }
 
-/** Gives a client another plan; its keys and people have it on every server within a second. */
+/** Changes the plan of a client. It applies to keys and users on every server within a second. */
 export async function changeModules(
   { db }: Admin,
   order: { name: string; modules: readonly string[] },

@@ -17,8 +17,8 @@ export interface Edge {
 const columns = 'site_id, edge_id, name, created_at, revoked_at, last_seen_at, agent_version'
 
 /**
- * Enrols an edge agent of a site. `token` (`edge_<12 hex>_<64 hex>`) is returned here and never
- * again: only the SHA-256 of its second half is stored.
+ * Enrols an edge agent of a site. `token` (`edge_<12 hex>_<64 hex>`) is returned only here: the
+ * database stores the SHA-256 of its second half.
  */
 export async function createEdge(
   admin: Admin,
@@ -66,8 +66,8 @@ export async function findEdge(admin: Admin, { site_id, edge_id }: EdgeName): Pr
 }
 
 /**
- * Ends the edge's access for good; one that was revoked before stays as it is. Without another edge
- * of the site nobody is left to confirm releases of curtailment: these records are closed.
+ * Revokes an edge for good; no effect on a revoked edge. When the site has no other edge, releases
+ * of curtailment can no longer be confirmed, and their records are closed.
  */
 export async function revokeEdge(admin: Admin, which: EdgeName): Promise<Edge> {
   const { site_id, edge_id } = await findEdge(admin, which)

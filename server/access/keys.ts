@@ -12,20 +12,20 @@ import {
 } from './admin.ts'
 import { type Client, findClient } from './clients.ts'
 
-/** `rotating`: the secret before the rotation is still accepted, until `previous_until`. */
+/** `rotating`: the previous secret is accepted until `previous_until`. */
 type KeyState = 'active' | 'expired' | 'revoked' | 'rotating'
 
-/** A key as it may be shown: without anything of its secrets. */
+/** A key without its secrets. */
 export interface ApiKeyRecord {
   key_id: string
-  /** The client's name. */
+  /** Name of the client. */
   client: string
   name: string
   state: KeyState
   scopes: Scope[]
-  /** null: every site of the client. */
+  /** null for all sites of the client. */
   site_ids: string[] | null
-  /** null: the server's own limit. */
+  /** null for the default limit of the server. */
   general_per_minute: number | null
   write_per_minute: number | null
   created_at: Date
@@ -38,20 +38,20 @@ export interface ApiKeyRecord {
 }
 
 export interface KeyOrder {
-  /** The client's name. */
+  /** Name of the client. */
   client: string
   name: string
   scopes: readonly string[]
-  /** null: every site of the client, later ones too. */
+  /** null for all present and future sites of the client. */
   site_ids: readonly string[] | null
-  /** null: never. */
+  /** null for never. */
   expires_at: Date | null
   general_per_minute?: number | null
   write_per_minute?: number | null
   created_by: string
 }
 
-/** `key` (`svc_live_<12 hex>_<64 hex>`) is to be shown once: it cannot be read again. */
+/** `key` (`svc_live_<12 hex>_<64 hex>`) cannot be read again. */
 export type ShownOnce = ApiKeyRecord & { key: string }
 
 export const overlap_s_default = 24 * 3600
@@ -63,8 +63,8 @@ const selectKeys = `select key_id, c.name as client, k.name, scopes, site_ids, g
   last_used_at from api_keys k join clients c using (client_id)`
 
 /**
- * Makes a key of a client. Scopes must lie within the client's plan and sites belong to the client;
- * every fault is `invalid`, an unknown client `not_found`.
+ * Creates a key. Scopes outside the plan and sites of other clients are refused (`invalid`), and so
+ * is an unknown client (`not_found`).
  */
 export async function createKey(admin: Admin, order: KeyOrder): Promise<ShownOnce> {
   const { db } = admin
@@ -129,9 +129,8 @@ export async function findKey({ db, clock }: Admin, key_id: string): Promise<Api
 }
 
 /**
- * Gives a key a new secret half; the 12 hex digits stay. The secret before is accepted for
- * `overlap_s` more (0 to 30 days, 24 h unless given), one from an earlier rotation no longer.
- * A revoked or expired key is refused (`conflict`): a new secret would not help it.
+ * Replaces the secret of a key; its id stays. The previous secret is accepted for `overlap_s` (0 to
+ * 30 days, 24 h by default), older secrets are not. Refuses revoked and expired keys (`conflict`).
  */
 export async function rotateKey(
   admin: Admin,
@@ -161,7 +160,7 @@ export async function rotateKey(
   return { ...key, key: fullKey(key_id, secret) }
 }
 
-/** Ends a key for good; one that was revoked before stays as it is. */
+/** Revokes a key for good; no effect on a revoked key. */
 export async function revokeKey(admin: Admin, key_id: string): Promise<ApiKeyRecord> {
   checkHexId('a key', key_id)
   await changeKey(
@@ -173,7 +172,7 @@ export async function revokeKey(admin: Admin, key_id: string): Promise<ApiKeyRec
   return findKey(admin, key_id)
 }
 
-/** Every replica hears of the change when it is committed. */
+/** Changes a key and notifies all replicas on commit. */
 function changeKey(
   { db }: Admin,
   key_id: string,

@@ -1,4 +1,4 @@
-/** Mails that were not sent, and a mail that shows whether they can be. */
+/** Administration of mail: unsent mail, recipients and a test mail. */
 import { isMailAddress } from '../mail/address.ts'
 import { confirmByOperator } from '../mail/recipients.ts'
 import type { MailSettings } from '../mail/settings.ts'
@@ -15,15 +15,12 @@ export interface UnsentMail {
   subject: string
   queued_at: Date
   tries: number
-  /** null: at the next minute, or never. */
+  /** null for the next minute, or for mail that is not retried. */
   next_try_at: Date | null
   last_error: string | null
 }
 
-/**
- * Mails that wait, failed, or cannot be sent, of one site or of all; the newest first, at most
- * `limit`. `not_found` where there is no such site.
- */
+/** The newest `limit` unsent mails of one site or of all. Throws `not_found` for an unknown site. */
 export async function listUnsentMails(
   { db }: Pick<Admin, 'db'>,
   { site_id, limit }: { site_id: string | null; limit: number },
@@ -39,7 +36,7 @@ export async function listUnsentMails(
   )
 }
 
-/** Lets a client mail reports to an address without a link, as where no `PUBLIC_URL` is set. */
+/** Confirms a recipient of a client without a link, for servers without a `PUBLIC_URL`. */
 export async function confirmRecipient(
   { db, clock }: Pick<Admin, 'db' | 'clock'>,
   { client, address }: { client: string; address: string },
@@ -51,7 +48,7 @@ export async function confirmRecipient(
   await confirmByOperator(db, { client_id, email: address }, clock.now())
 }
 
-/** An operator waits for the answer. */
+/** Shorter than for queued mail, as the operator waits for the answer. */
 const test_limits: MailerLimits = { silence_ms: 15_000, mail_ms: 30_000 }
 
 interface TestMail {
@@ -62,8 +59,8 @@ interface TestMail {
 }
 
 /**
- * Hands a mail over at once, without the outbox, and returns what the mail server said. `invalid`
- * where the recipient is no address, or no mail server is set.
+ * Sends a mail at once, without the outbox, and returns the answer of the mail server. Throws
+ * `invalid` for an invalid recipient, and when no mail server is configured.
  */
 export async function sendTestMail(test: TestMail): Promise<Handover> {
   const { settings, recipient, now, randomBytes } = test
@@ -71,12 +68,15 @@ export async function sendTestMail(test: TestMail): Promise<Handover> {
     throw new AdminError('invalid', 'the recipient must be one mail address: name@example.com')
   }
   if (!settings) {
-    throw new AdminError('invalid', 'no mail server is set: SMTP_URL or SMTP_HOST, and MAIL_FROM')
+    throw new AdminError(
+      'invalid',
+      'no mail server is configured: set SMTP_URL or SMTP_HOST, and MAIL_FROM',
+    )
   }
   const { host, port, tls, from, public_url } = settings
   const id = randomBytes(16).toString('hex')
   const text = [
-    'This mail shows that Heliograph can send mails.',
+    'This mail shows that Heliograph can send mail.',
     '',
     `Mail server:    ${host}, port ${port}, TLS ${tls}`,
     `Sent:           ${now.toISOString().slice(0, 16).replace('T', ' ')} UTC`,

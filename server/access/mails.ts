@@ -1,11 +1,11 @@
-/** Links by mail. */
+/** Mails with links to an account. */
 import { type QueuedMail, queueMail } from '../mail/outbox.ts'
 import type { Queries } from '../storage/database.ts'
 import { invitation_days } from './invitations.ts'
 
 type ClientMail = Omit<QueuedMail, 'site_id'> & { client_id: number }
 
-/** A client may have people before it has a site. No site has a colon in its id. */
+/** A client may have users before it has sites. Site ids contain no colon. */
 const queueClientMail = (db: Queries, { client_id, ...mail }: ClientMail): Promise<void> =>
   queueMail(db, { ...mail, site_id: `client:${client_id}` })
 
@@ -20,9 +20,9 @@ export function mailInvitation(
     recipient: invited.email,
     subject: 'Your invitation to Heliograph',
     text:
-      'You were invited to see your plants. Make your account here, within ' +
+      'You have been invited to monitor your plants. Create your account within ' +
       `${invitation_days} days:\n\n${linkOf(public_url, invited.link_path)}\n\n` +
-      'Whoever has this link can use it once: do not pass it on.\n',
+      'This link works once. Do not share it.\n',
   })
 }
 
@@ -35,11 +35,11 @@ export function mailReset(
     client_id,
     dedup_key: `password_reset:${token.slice(0, 8)}`,
     recipient: email,
-    subject: 'A new password for Heliograph',
+    subject: 'Reset your Heliograph password',
     text:
-      'Somebody, most likely you, asked for a new password. Choose one here, within an hour:\n\n' +
+      'A password reset was requested for your account. Choose a new password within an hour:\n\n' +
       `${linkOf(public_url, `/new-password#${token}`)}\n\n` +
-      'If it was not you, nothing has changed and there is nothing to do.\n',
+      'If you did not request it, ignore this mail. Your password has not changed.\n',
   })
 }
 

@@ -1,6 +1,6 @@
 /**
- * Passwords as argon2id with the parameters that OWASP's Password Storage Cheat Sheet names first
- * (19 MiB, two passes, one lane), written in the PHC string format.
+ * Passwords as argon2id with the first parameters of OWASP's Password Storage Cheat Sheet (19 MiB,
+ * two passes, one lane), in the PHC string format.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
@@ -16,16 +16,16 @@ const salt_bytes = 16
 export const password_characters_min = 12
 export const password_characters_max = 128
 
-/** The same characters written in two ways are one password. */
+/** NFKC, so that different encodings of the same characters are the same password. */
 const bytesOf = (password: string) => Buffer.from(password.normalize('NFKC'))
 
 /**
- * A digest keeps one of the four threads of libuv busy for tens of milliseconds. Compression and
- * files need the same threads, and requests need a processor.
+ * A digest occupies one of the four libuv threads for tens of milliseconds. Compression and file
+ * access need these threads too.
  */
 export const hashes_max = { running: availableParallelism() > 2 ? 2 : 1, waiting: 40 } as const
 
-/** One queue for all accounts, known and unknown, so that its waits tell nothing of them. */
+/** One queue for all accounts, so that waiting times do not reveal which accounts exist. */
 const hashing = new FairQueue({
   ...hashes_max,
   running_per_client: hashes_max.running,
@@ -34,7 +34,7 @@ const hashing = new FairQueue({
   held_bytes_per_client: Number.POSITIVE_INFINITY,
 })
 
-/** Throws 503 where too many hashes wait. */
+/** Throws 503 when too many hashes wait. */
 const digest = (password: string, nonce: Buffer) =>
   hashing.run({ client: 'passwords', key: 'passwords' }, () =>
     derive('argon2id', {
@@ -59,7 +59,7 @@ const written = new RegExp(
   `^\\$argon2id\\$v=19\\$m=${memory_kib},t=${passes},p=1\\$([A-Za-z0-9+/]+)\\$([A-Za-z0-9+/]+)$`,
 )
 
-/** False too for what is no such string. */
+/** False for malformed hashes too. */
 export async function isPasswordOf(hash: string, password: string): Promise<boolean> {
   const [, salt, tag] = written.exec(hash) ?? []
   if (salt === undefined || tag === undefined) return false

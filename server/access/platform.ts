@@ -16,9 +16,9 @@ interface Platform {
 interface PlatformSettings {
   clock: Clock
   log: Log
-  /** Where browsers reach this server; without it no mail has a link. */
+  /** The address that browsers use; null when not configured: then no links are mailed. */
   public_url: string | null
-  /** Whether this server itself speaks TLS: then its cookies are sent over nothing else. */
+  /** Whether this server terminates TLS: its cookies are then secure cookies. */
   is_encrypted: boolean
 }
 
@@ -46,7 +46,7 @@ export async function openPlatform(
   }
 }
 
-/** One for all servers of a database: whoever starts first makes it. */
+/** One secret for all servers of a database, created by the first server that starts. */
 async function signingSecret(db: Database): Promise<string> {
   await db.execute(
     'insert into platform_secret (secret) values ($1) on conflict (only_one) do nothing',

@@ -1,14 +1,14 @@
-/** Links to a new password: mailed to who asks for one, or handed over by the operator. */
+/** Links to reset a password, mailed on request or handed over by the operator. */
 import { hash, randomBytes } from 'node:crypto'
 import type { Database, Queries } from '../storage/database.ts'
 import { mailReset } from './mails.ts'
 import { noteSignIn, type SignInEvent } from './sign-in-audit.ts'
 
 const reset_s = 3600
-/** However often one is asked for, the first in so long is noted: anybody can ask. */
+/** Anybody may request a reset, so only the first request of an account in this time is audited. */
 const noted_s = 3600
 
-/** The token is told this once: only its digest is kept, by which the sign-in library finds it. */
+/** Returns the token this once: its digest is stored, where the sign-in library looks it up. */
 export async function createReset(
   db: Queries,
   user_id: string,
@@ -26,10 +26,7 @@ export async function createReset(
 
 const identifierOf = (token: string) => hash('sha256', `reset-password:${token}`, 'base64url')
 
-/**
- * Ends all links of the account but the one that is about to be used. Of links that are used at the
- * same time none may be left.
- */
+/** Deletes all other links of the account. Of links used at the same time, none may remain. */
 export async function endOtherResets(
   db: Pick<Queries, 'execute'>,
   { user_id, token }: { user_id: string; token: string },
@@ -40,14 +37,14 @@ export async function endOtherResets(
   ])
 }
 
-/** Notes that somebody asked and queues the mail; nothing where nobody has the address. */
+/** Audits the request and queues the mail. Does nothing for an unknown address. */
 export async function sendReset(
   db: Database,
   asked: SignInEvent,
   public_url: string | null,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    // Who asks twice at once comes one after the other.
+    // The lock orders concurrent requests for the same account.
     const [user] = await tx.query<{ user_id: string; client_id: number; email: string }>(
       'select id as user_id, client_id, email from users where email = $1 for no key update',
       [asked.who],

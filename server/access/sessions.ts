@@ -1,8 +1,7 @@
 /**
- * Who signed in, as the caller of a request. A session is taken only from a page of this very
- * origin: its cookie is SameSite=Strict, the browser must not say that another site asks, and a
- * header is demanded that no form and no foreign page can send without our leave. Keys are never
- * looked for in cookies, nor sessions in `Authorization`.
+ * Authenticates sessions. A session is accepted from pages of the same origin only: its cookie is
+ * SameSite=Strict, Sec-Fetch-Site and Origin must match, and the request needs a header that forms
+ * and foreign pages cannot send. Cookies never carry keys, nor `Authorization` sessions.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Principal } from '../http/authenticate.ts'
@@ -16,7 +15,7 @@ import type { Auth } from './auth.ts'
 const session_header = 'x-heliograph-session'
 const session_cookie = /(?:^|;\s*)(?:__Secure-)?heliograph\.session_token=/
 
-/** A page asks many things at once; a person does not write more than that. */
+/** Higher than for keys: a page sends many requests at once. */
 const general_per_minute = 600
 const write_per_minute = 60
 
@@ -51,7 +50,7 @@ export function createSessions(auth: Pick<Auth, 'api'>, db: Queries): Sessions {
   }
 }
 
-/** Browsers tell both; what tells neither is no browser, and has no cookie of one. */
+/** Browsers send Sec-Fetch-Site or Origin; other clients hold no cookie of a user. */
 function isFromOwnPage(headers: IncomingHttpHeaders): boolean {
   const { origin, host } = headers
   const site = headers['sec-fetch-site']

@@ -1,20 +1,17 @@
-/**
- * What people do about signing in, in the audit that the administrators of their client read. What
- * names no account is of no client, and is not there.
- */
+/** Sign-in operations in the audit log of the client. Requests for unknown accounts are not logged. */
 import type { Queries } from '../storage/database.ts'
 
 export interface SignInEvent {
-  /** The id or the address of an account. */
+  /** Id or mail address of the account. */
   who: string
   at: Date
-  /** What was asked: `/platform/auth/…`. */
+  /** `/platform/auth/…` */
   path: string
   status: number
-  /** The network address; null: none was told. */
+  /** Network address of the caller, if known. */
   address: string | null
   request_id: string | null
-  /** Figures, never what was typed. */
+  /** Counts and times, never input of the user. */
   details?: object | undefined
 }
 
@@ -31,7 +28,7 @@ export async function noteSignIn(
   )
 }
 
-/** What the operator of the server did for an account, by a command. */
+/** Logs a command of the operator for an account. */
 export async function noteOperator(
   db: Pick<Queries, 'execute'>,
   { user_id, at, command }: { user_id: string; at: Date; command: string },

@@ -1,4 +1,4 @@
-/** What is done before and after the sign-in library answers: the lock-out, and the audit. */
+/** Hooks of the sign-in library for the lock-out and the audit log. */
 import type { Clock } from '@heliograph/domain/clock'
 import type { GenericEndpointContext } from 'better-auth'
 import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api'
@@ -17,7 +17,7 @@ export interface SignInParts {
   clock: Clock
   lock: SignInLock
   log: Log
-  /** Where browsers reach this server; null: by what address they used, and nothing is mailed. */
+  /** The address that browsers use; null when not configured: then no links are mailed. */
   public_url: string | null
 }
 
@@ -25,7 +25,7 @@ const sign_in = '/sign-in/email'
 const ask_reset = '/request-password-reset'
 const use_reset = '/reset-password'
 
-/** What is noted, beside trying a password. */
+/** Audited operations, in addition to password sign-ins. */
 const noted: ReadonlySet<string> = new Set([
   '/sign-out',
   '/revoke-session',
@@ -40,7 +40,7 @@ const noted: ReadonlySet<string> = new Set([
   '/two-factor/generate-backup-codes',
 ])
 
-/** What proves whose browser it is, beside a password without a second factor. */
+/** Operations that make a device known, in addition to sign-ins without a second factor. */
 const proving: ReadonlySet<string> = new Set([
   '/reset-password',
   '/two-factor/verify-totp',
@@ -48,7 +48,7 @@ const proving: ReadonlySet<string> = new Set([
 ])
 
 export function signInHooks(parts: SignInParts) {
-  /** Who asks, found out before: afterwards the session or the link that told it may be gone. */
+  /** The user of a request, read before it runs: it may delete the session or link that names him. */
   const asking = new WeakMap<Request, string>()
   const counted: Counted = new WeakMap()
   return {
@@ -72,7 +72,7 @@ export function signInHooks(parts: SignInParts) {
   }
 }
 
-/** Tries of a password that are counted, and whose outcome is yet to come. */
+/** Counted password attempts with a pending outcome. */
 type Counted = WeakMap<Request, CountedTry>
 
 async function countTry(
@@ -95,8 +95,8 @@ async function countTry(
 }
 
 /**
- * In place of the library, which does more where somebody has the address: its answer takes longer
- * then. Here it is given before anything is looked up.
+ * Replaces the library, whose answer takes longer for known addresses. This answer is sent before
+ * the address is looked up.
  */
 function answerReset({ db, clock, log, public_url }: SignInParts, ctx: GenericEndpointContext) {
   const { email } = ctx.body ?? {}
@@ -107,7 +107,7 @@ function answerReset({ db, clock, log, public_url }: SignInParts, ctx: GenericEn
   sendReset(db, asked, public_url).catch((error) => {
     log.error(
       { err: error, request_id: asked.request_id },
-      'a link to a new password could not be mailed',
+      'the mail of a password reset could not be queued',
     )
   })
   return { status: true }
@@ -125,7 +125,7 @@ async function afterPassword(
   const refusal = refusalOf(ctx)
   const code = refusal?.body?.code
   if (code === 'INVALID_EMAIL_OR_PASSWORD') return lock.refused(tried, asked)
-  // Any other refusal says nothing of the password, except that a disabled person has it.
+  // Other refusals come before the password check, except that for a disabled user.
   if (refusal) await lock.giveBack(tried)
   if (refusal && code !== 'FAILED_TO_CREATE_SESSION') return
   const status = refusal?.statusCode ?? 200
@@ -142,7 +142,7 @@ async function afterOther(
   who: string,
 ): Promise<void> {
   const status = refusalOf(ctx)?.statusCode ?? 200
-  // Past a limit nothing is looked at, and could come without end.
+  // Rate-limited requests are not processed, and may be countless.
   if (status === 429) return
   const details = status === 401 ? await codeFailures(db, who) : undefined
   await noteSignIn(db, { who, at: clock.now(), ...askedOf(ctx), status, details })
@@ -153,7 +153,7 @@ async function afterOther(
   await rememberDevice(ctx, { email: user.email, path: auth_path })
 }
 
-/** Wrong codes in a row, which the library counts: after ten it takes none for 15 minutes. */
+/** Consecutive wrong codes, as counted by the library, which locks for 15 minutes after ten. */
 async function codeFailures(db: Database, user_id: string): Promise<object | undefined> {
   const [row] = await db.query<object>(
     `select failed_verification_count as failures, locked_until from user_two_factors
@@ -174,7 +174,7 @@ function refusalOf({ context }: GenericEndpointContext): APIError | null {
   return returned instanceof APIError ? returned : null
 }
 
-/** By the session, the password that was right before the second factor, or the link. */
+/** The user by session, by the pending second factor after a right password, or by reset link. */
 async function whoAsks(ctx: GenericEndpointContext): Promise<string | null> {
   const { path, context, body } = ctx
   const owner = async (identifier: string) =>
@@ -190,17 +190,17 @@ async function whoAsks(ctx: GenericEndpointContext): Promise<string | null> {
   return challenge ? owner(challenge) : null
 }
 
-/** A code that opens no session would be none that was taken. */
+/** A code that creates no session would not be marked as used. */
 function refuseNeedless(path: string, user: Record<string, unknown>): void {
   if (path.startsWith('/two-factor/verify-') && user['twoFactorEnabled']) {
-    throw new APIError('BAD_REQUEST', { message: 'Who is signed in is asked for no code.' })
+    throw new APIError('BAD_REQUEST', { message: 'You are already signed in.' })
   }
 }
 
-/** The library would trust a device without its code, and leave sessions to an old password. */
+/** Rejects options of the library that weaken security: trusted devices, and kept sessions. */
 function refuseLoose(path: string, body: Record<string, unknown>): void {
   if (path.startsWith('/two-factor/') && body['trustDevice']) {
-    throw new APIError('BAD_REQUEST', { message: 'No device is trusted without its code.' })
+    throw new APIError('BAD_REQUEST', { message: 'trustDevice is not supported.' })
   }
   if (path === '/change-password' && body['revokeOtherSessions'] !== true) {
     throw new APIError('BAD_REQUEST', { message: 'revokeOtherSessions must be true.' })

@@ -1,7 +1,7 @@
 /**
- * After wrong passwords in a row an address is locked out for a while, each time longer. Also an
- * address that nobody has: who guesses learns nothing from it. A browser that signed in to the
- * account before is counted by itself, so that strangers do not lock its owner out.
+ * The lock-out after consecutive wrong passwords, with growing duration. It applies to unknown
+ * addresses too, so that it does not reveal accounts. Known devices are counted separately, so that
+ * strangers cannot lock out the owner of an account.
  */
 import type { Clock } from '@heliograph/domain/clock'
 import type { Database, Queries } from '../storage/database.ts'
@@ -10,49 +10,48 @@ import { noteSignIn, type SignInEvent } from './sign-in-audit.ts'
 const free_failures = 5
 const first_lock_s = 30
 const longest_lock_s = 3600
-/** Without a failure for so long it begins anew. */
+/** The count restarts after this time without a failure. */
 const forgotten_s = 86_400
 
-/** Whose password is tried, and from where. */
+/** A password attempt for an account. */
 interface Try {
   email: string
-  /** The known browser; '': one that never signed in to this account. */
+  /** Id of a known device; '' for all others. */
   device: string
 }
 
-/** A try that was counted as a wrong password before its password was looked at. */
+/** An attempt that was counted as failed before its password was checked. */
 export interface CountedTry extends Try {
-  /** In a row, with this one. */
+  /** Consecutive failures, including this one. */
   failures: number
 }
 
 export interface SignInLock {
   /**
-   * Counts a try as a wrong password, unless it has to wait: then `wait_s` are the seconds, and it
-   * is not counted. Counted beforehand, so that of many guesses at once no more are evaluated than
-   * of guesses one after the other.
+   * Counts an attempt as failed, unless the account is locked: `wait_s` is then the remaining time.
+   * Attempts are counted before the check, so that concurrent guesses do not evade the limit.
    */
   count(tried: Try): Promise<CountedTry & { wait_s: number }>
   /**
-   * The password was wrong. Of several in a row the first and each lock-out are noted in the audit,
-   * so that guessing fills no disk.
+   * Records a wrong password. Of consecutive failures only the first and each lock-out are audited,
+   * to bound the size of the log.
    */
   refused(
     tried: CountedTry,
     asked: Pick<SignInEvent, 'path' | 'address' | 'request_id'>,
   ): Promise<void>
-  /** The password was not looked at, or opened nothing although it was right. */
+  /** Reverts the count, because the password was not checked or was right. */
   giveBack(tried: CountedTry): Promise<void>
   passed(tried: Try): Promise<void>
 }
 
-/** How long an address is locked out after so many failures in a row. */
+/** Duration of the lock-out after consecutive failures. */
 const lockSeconds = (failures: number): number =>
   failures < free_failures
     ? 0
     : Math.min(longest_lock_s, first_lock_s * 2 ** Math.min(20, failures - free_failures))
 
-/** An address as it is compared. */
+/** The canonical form of a mail address. */
 export const addressKey = (email: string) =>
   email.replaceAll('\0', '').trim().toLowerCase().slice(0, 254)
 
@@ -116,7 +115,7 @@ async function waitOf(db: Queries, key: readonly string[], at: Date): Promise<nu
   return Math.max(1, Math.ceil(((row?.locked_until.getTime() ?? 0) - at.getTime()) / 1000))
 }
 
-/** Forgets addresses that failed long ago, codes that were taken, and what is over. */
+/** Deletes expired failures, used codes, sessions, links and rate counters. */
 export async function forgetSignIns(db: Pick<Database, 'execute'>, now: Date): Promise<void> {
   const long_ago = new Date(now.getTime() - forgotten_s * 1000)
   await db.execute('delete from sign_in_failures where failed_at <= $1', [long_ago])

@@ -1,6 +1,6 @@
 /**
- * What the sign-in library logs. Strangers cause its refusals: they are cut, and no more than some
- * are logged in a minute.
+ * The log of the sign-in library. Anonymous callers can cause refusals, so these are truncated and
+ * limited per minute.
  */
 import type { Clock } from '@heliograph/domain/clock'
 import { cutText } from '@heliograph/domain/log-line'
@@ -11,7 +11,7 @@ const text_characters_max = 300
 const refusals_per_minute = 10
 const minute_ms = 60_000
 
-/** Refused origins and addresses to go on to; all other errors are failures of this server. */
+/** Refused origins and redirect URLs; all other errors are failures of this server. */
 const refusal = /^(Invalid|Blocked) /
 
 export function signInLog(log: Log, clock: Clock) {
@@ -19,9 +19,9 @@ export function signInLog(log: Log, clock: Clock) {
   let refusals = 0
   return (level: string, message: unknown, ...details: unknown[]): void => {
     if (level !== 'error') return
-    const told = [message, ...details.filter((each) => each instanceof Error)].join(': ')
-    const text = `sign-in: ${cutText(visible(told), text_characters_max)}`
-    if (!refusal.test(told)) {
+    const full = [message, ...details.filter((each) => each instanceof Error)].join(': ')
+    const text = `sign-in: ${cutText(visible(full), text_characters_max)}`
+    if (!refusal.test(full)) {
       log.error({}, text)
       return
     }

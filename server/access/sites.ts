@@ -6,12 +6,12 @@ import { findClient } from './clients.ts'
 
 export interface Site {
   site_id: string
-  /** The client's name. */
+  /** Name of the client. */
   client: string
   name: string
-  /** null: writes are accepted. */
+  /** null when the site accepts writes. */
   safe_mode_since_at: Date | null
-  /** When the edge announced the inventory last; null: never. */
+  /** When the edge last sent the inventory; null for never. */
   inventory_at: Date | null
   created_at: Date
 }
@@ -20,8 +20,8 @@ const selectSites = `select site_id, c.name as client, s.name, safe_mode_since_a
   s.created_at from sites s join clients c using (client_id)`
 
 /**
- * Makes a site of a client; its devices come with the inventory that its edge announces. It begins
- * in commissioning safe mode.
+ * Creates a site, by default in commissioning safe mode. Its devices come with the inventory of its
+ * edge.
  */
 export async function createSite(
   { db, clock }: Admin,
@@ -67,12 +67,12 @@ export async function findSite({ db }: Pick<Admin, 'db'>, site_id: string): Prom
   return site
 }
 
-/** From now on every write to the site is refused; a site in safe mode keeps the time it began. */
+/** Starts safe mode, which rejects all writes. A site in safe mode keeps its start time. */
 export function setSafeMode(admin: Admin, site_id: string): Promise<Site> {
   return changeSafeMode(admin, site_id, admin.clock.now())
 }
 
-/** Ends commissioning: writes are accepted again. */
+/** Ends safe mode: the site accepts writes. */
 export function clearSafeMode(admin: Admin, site_id: string): Promise<Site> {
   return changeSafeMode(admin, site_id, null)
 }
@@ -103,6 +103,6 @@ async function recordSafeMode(
     code: 'safe_mode',
     edge: is_on ? 'rising' : 'falling',
     severity: 'info',
-    message: is_on ? 'writes to the site are refused' : 'writes to the site are accepted again',
+    message: is_on ? 'the site rejects writes' : 'the site accepts writes again',
   })
 }

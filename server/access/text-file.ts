@@ -3,7 +3,7 @@ import { AdminError } from './admin.ts'
 
 const mebibyte = 1024 * 1024
 
-/** The text of a file that an operator named; refused where it cannot be read or is too large. */
+/** Reads a text file for the operator; refuses unreadable and too large files. */
 export async function readTextFile(
   file: string,
   { mib_max }: { mib_max: number },

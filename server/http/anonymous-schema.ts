@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox'
 
 /**
- * A schema without the names (`$id`) of itself and its parts. They name components of the
- * reference; a validator would take them for addresses, and refuse one that stands twice.
+ * A copy of a schema without `$id`, at all levels. Ours name components of the reference; a
+ * validator would resolve them as URIs and reject duplicates.
  */
 export function anonymous(schema: TSchema): TSchema {
   return JSON.parse(

@@ -1,4 +1,4 @@
-/** Answers on their way out: checked against the schema that is promised, written as JSON once. */
+/** Checks answers against their schema and writes them as JSON. */
 import { Ajv, type ValidateFunction } from 'ajv'
 import formatsModule from 'ajv-formats'
 import { anonymous } from './anonymous-schema.ts'
@@ -9,8 +9,8 @@ import type { Declared } from './validate.ts'
 
 export const answerChecks = ['strict', 'lenient'] as const
 /**
- * `strict`: an answer that breaks its schema fails. `lenient`: what breaks it becomes null, is left
- * out or is rejected (see mend-answer.ts), and text that is written already passes as it is.
+ * `strict`: an answer that breaks its schema fails. `lenient`: faulty values become null, or their
+ * item is omitted (see mend-answer.ts); text that is already JSON is not checked.
  */
 export type AnswerCheck = (typeof answerChecks)[number]
 
@@ -19,7 +19,7 @@ interface WrittenAnswer {
   faults: AnswerFaults | null
 }
 
-/** Strict, it throws when the answer is not what the endpoint declares. */
+/** In strict mode, throws when the answer breaks the declared schema. */
 export type WriteAnswer = (answer: unknown) => WrittenAnswer
 
 const utc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/
@@ -48,7 +48,7 @@ export function answerWriters(check: AnswerCheck) {
 }
 
 function createAjv(options: { allErrors?: true } = {}): Ajv {
-  // JSON has no NaN and no infinity: `JSON.stringify` would write null, whatever the schema allows.
+  // `JSON.stringify` writes NaN and infinities as null, so the check must reject them.
   const ajv = new Ajv({
     strict: false,
     strictNumbers: true,
@@ -57,7 +57,7 @@ function createAjv(options: { allErrors?: true } = {}): Ajv {
     ...options,
   })
   formatsModule.default(ajv)
-  // Answers are always in UTC and say so.
+  // Answers are always in UTC.
   return ajv.addFormat('date-time', utc)
 }
 

@@ -1,13 +1,12 @@
-/** Text that is written into a buffer as it comes: JSON of megabytes that is mostly numbers. */
+/** Builds large ASCII texts in a buffer: JSON of megabytes that is mostly numbers. */
 
 export interface AsciiText {
-  /** Bytes of `ascii`. */
+  /** Adds bytes made by `ascii`; the fastest way for short texts. */
   add(bytes: Uint8Array): void
-  /** ASCII, of some length: what is short is faster as bytes that are there already. */
   addText(text: string): void
-  /** As `JSON.stringify` writes it. */
+  /** Adds a number in the form of `JSON.stringify`. */
   addNumber(value: number | null): void
-  /** A copy of what was added; nothing may be added from then on. */
+  /** Returns a copy of the text. Nothing may be added afterwards. */
   take(): Buffer
 }
 
@@ -20,9 +19,8 @@ const thousandths_bytes_max = 12
 const unknown = ascii('null')
 
 /**
- * What the last text was written into, for the next one. A buffer of megabytes that is filled while
- * much else becomes garbage is taken for one that stays: a new one each time had the whole heap
- * collected at every tenth text.
+ * The buffer of the last text, for reuse. A new buffer of megabytes for each text is promoted to
+ * the old generation: it caused a full garbage collection at every tenth text.
  */
 let spare: Buffer<ArrayBuffer> | null = null
 const spare_bytes_max = 16 * 2 ** 20
@@ -42,7 +40,7 @@ export function asciiText(): AsciiText {
     reserve(more.length)
     const into = bytes
     const start = end
-    // By hand what is so short that to enter `set` takes longer than to copy it.
+    // For short texts a loop is faster than a call of `set`.
     if (more.length > 24) into.set(more, start)
     else for (let nth = 0; nth < more.length; nth += 1) into[start + nth] = more[nth]!
     end = start + more.length
@@ -57,7 +55,7 @@ export function asciiText(): AsciiText {
       return
     }
     const thousandths = Math.round(value * 1000)
-    // The shortest text of a number that is so many thousandths is that of the thousandths.
+    // A whole number of thousandths is written exactly with at most three decimals.
     if (thousandths / 1000 === value && Math.abs(thousandths) < 2 ** 31) {
       reserve(thousandths_bytes_max)
       end = writeThousandths(bytes, end, thousandths)
@@ -73,7 +71,7 @@ export function asciiText(): AsciiText {
   return { add, addText, addNumber, take }
 }
 
-/** Returns where it ends. */
+/** Returns the end position. */
 function writeThousandths(bytes: Uint8Array, start: number, thousandths: number): number {
   let at = start
   if (thousandths < 0) bytes[at++] = minus

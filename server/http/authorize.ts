@@ -1,4 +1,4 @@
-/** Who may do what: first whether the key sees the site, then its scope, then its client's plan. */
+/** Access checks: site of the key, scope, module of the plan, and role. */
 import type { Queries } from '../storage/database.ts'
 import {
   type Caller,
@@ -21,12 +21,12 @@ const selectSites = {
           where (client_id, site_id) in (select * from unnest($1::int[], $2::text[]))`,
 }
 
-/** A site as a client sees it, for `loadSites`. */
+/** The cache key of a site and the client that asks for it. */
 export const siteKey = (client_id: number, site_id: string) => `${client_id}/${site_id}`
 
 /**
- * Of another client a site is not read at all: whether it exists shows in no answer and in no time
- * that an answer takes.
+ * Loads sites of the asking client only. Sites of other clients are not read, so that neither the
+ * answer nor its duration reveals whether they exist.
  */
 export async function loadSites(
   db: Queries,
@@ -40,7 +40,7 @@ export async function loadSites(
   return new Map(rows.map((row) => [siteKey(row.client_id, row.site_id), row]))
 }
 
-/** Whether the key was given the site, or a site of that id, if there is one. */
+/** Whether the caller may access a site of this id, if it exists. */
 export const isGiven = (site_id: string, { site_ids }: Caller): boolean =>
   site_id_pattern.test(site_id) && (site_ids === null || site_ids.has(site_id))
 
@@ -50,7 +50,7 @@ export function requireScope(caller: Caller, required_scope: Scope | null): void
   throw new ApiError('forbidden_scope', { required_scope }, { 'www-authenticate': challenge })
 }
 
-/** Whether the caller sees sections and fields that take a scope beside that of their endpoint. */
+/** Whether the caller may read sections or fields that need a further scope. */
 export const mayRead = ({ scopes, modules }: Caller, scope: Scope): boolean =>
   scopes.has(scope) && modules.has(scopeModules[scope])
 

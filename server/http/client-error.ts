@@ -1,4 +1,4 @@
-/** Answers to what is not valid HTTP, written to the socket before there is any request. */
+/** Answers to malformed HTTP, written to the socket as there is no request. */
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError, type ErrorCode, errorCatalog, errorText } from './errors.ts'
@@ -14,7 +14,7 @@ export function answerClientError(
   socket: Socket,
   newId: () => string,
 ): void {
-  // An answer that is already under way must not get this one in its midst.
+  // Do not write into an answer that is being sent.
   const { _httpMessage: answering } = socket as { _httpMessage?: { headersSent: boolean } | null }
   if (error.code === 'ECONNRESET' || !socket.writable || answering?.headersSent) {
     socket.destroy()

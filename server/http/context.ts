@@ -1,7 +1,7 @@
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { Database } from '../storage/database.ts'
 
-/** What the handler of an endpoint may use besides its request. */
+/** Dependencies of handlers. */
 export interface Context {
   db: Database
   clock: Clock

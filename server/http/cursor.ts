@@ -1,8 +1,8 @@
 /**
- * Lists that are read page by page. An endpoint declares the fields that order its items
- * (`cursor: { started_at: Timestamp, alert_id: AlertId }`). The request then takes a `cursor`,
- * which the handler receives as `after`: those fields of the last item of the page before, null for
- * the first page. The answer has the cursor of the next page in `meta.next_cursor`.
+ * Keyset paging. An endpoint declares the fields that order its items
+ * (`cursor: { started_at: Timestamp, alert_id: AlertId }`). Requests then accept a `cursor`. The
+ * handler receives it as `after`: these fields of the last item of the previous page, or null for
+ * the first page. Answers contain the cursor of the next page in `meta.next_cursor`.
  */
 import { Type } from 'typebox'
 
@@ -11,25 +11,24 @@ const example = 'eyJhdCI6IjIwMjYtMDYtMjFUMDg6MTA6MDAuMDAwWiIsImlkIjoxMTh9'
 export const CursorParameter = Type.Optional(
   Type.String({
     description:
-      '`meta.next_cursor` of the page before; without it the first page. Keep all other ' +
-      'parameters as they are.',
+      '`meta.next_cursor` of the previous page, with all other parameters unchanged. Defaults to ' +
+      'the first page.',
     examples: [example],
   }),
 )
 
-/** In the `meta` of a list that is read page by page. */
 export const next_cursor = Type.Union([Type.String({ examples: [example] }), Type.Null()], {
-  description: 'The `cursor` of the next page; null on the last one.',
+  description: 'The `cursor` of the next page; null on the last page.',
 })
 
-/** The id of a row in a cursor; of PostgreSQL's bigint. */
+/** The bigint id of a row in a cursor. */
 export const RowId = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
-/** The fields of an item that its list is ordered by, as `cursor` of the next page. */
+/** The `cursor` of the page after an item, given the fields that order the list. */
 export const cursorAfter = (place: object): string =>
   Buffer.from(JSON.stringify(place)).toString('base64url')
 
-/** What a cursor holds; undefined where it cannot be read. */
+/** The fields in a cursor; undefined when it cannot be decoded. */
 export function readCursor(cursor: string): unknown {
   try {
     return JSON.parse(Buffer.from(cursor, 'base64url').toString())
@@ -43,7 +42,7 @@ export interface Paged<Row> {
   next_cursor: string | null
 }
 
-/** A page of rows in the order of their list, of which one more than `page_size` was read. */
+/** Makes a page of `page_size` rows from the rows read, which may be one more. */
 export function pageOf<Row>(
   rows: readonly Row[],
   page_size: number,

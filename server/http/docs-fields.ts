@@ -5,8 +5,8 @@ import { type Json, typesOf } from './openapi-schemas.ts'
 type Components = Readonly<Record<string, Json>>
 
 /**
- * The fields of an object. An envelope is told by its items: its table is theirs. In requests the
- * fields that must be sent are marked; in answers all are there.
+ * The table of the fields of an object. For an envelope it shows the fields of the items. Required
+ * fields are marked in requests; in answers all fields are present.
  */
 export function fieldsTable(
   schema: Json,
@@ -49,7 +49,7 @@ function meaning(field: Json): string {
     : description
 }
 
-/** A type in words, a record as a link to it, the unit of a number behind it. */
+/** A type in words, with links to records and the units of numbers. */
 export function typeOf(schema: Json): string {
   if (schema['$ref']) return recordLink(schema)
   if (schema['anyOf']) return (schema['anyOf'] as Json[]).map(typeOf).join(' or ')
@@ -66,7 +66,7 @@ const prefix = '#/components/schemas/'
 
 export function recordLink(schema: Json): string {
   const name = String(schema['$ref'] ?? '').replace(prefix, '')
-  // Envelopes and bodies stand where they are used.
+  // Envelopes and bodies are shown at their operation.
   if (name === '' || /(Body|List|Series)$/.test(name)) return `<span class="record">${name}</span>`
   return `<a class="record" href="#record-${name}">${name}</a>`
 }

@@ -10,13 +10,13 @@ const entities: Readonly<Record<string, string>> = {
 
 export const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (sign) => entities[sign]!)
 
-/** A name that may be broken where its words end. */
+/** A name with line break opportunities between its words. */
 export const nameHtml = (name: string) => escaped(name).replaceAll('_', '_<wbr>')
 
-/** A phrase of Markdown: `code` and nothing else. */
+/** Inline Markdown, limited to `code`. */
 export const phrase = (text: string) => escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 
-/** Markdown as our descriptions use it: paragraphs, `## headings` and `- lists`. */
+/** Markdown, limited to paragraphs, `## headings` and `- lists`. */
 export function markdown(text: string, id: (heading: string) => string = () => ''): string {
   const blocks = text.trim().split(/\n\s*\n/)
   return blocks.map((block) => blockHtml(block.trim(), id)).join('\n')
@@ -33,7 +33,7 @@ function blockHtml(block: string, id: (heading: string) => string): string {
 // Strings (with the colon of a name), words, numbers.
 const token = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
-/** A JSON value, indented where it does not fit a line; classes tell names from values. */
+/** A JSON value with syntax classes, indented when it does not fit on a line. */
 export function jsonHtml(value: unknown): string {
   if (value === undefined) return ''
   const text = pretty(value, '')
@@ -51,7 +51,7 @@ export function jsonHtml(value: unknown): string {
 
 const columns_max = 64
 
-/** JSON, an object or an array on one line where that fits. */
+/** JSON with short objects and arrays on one line. */
 function pretty(value: unknown, indent: string): string {
   const flat = JSON.stringify(value)
   if (typeof value !== 'object' || value === null) return flat

@@ -1,6 +1,6 @@
 /**
- * The reference page: the OpenAPI document as HTML made here, readable without JavaScript and
- * loading nothing from outside.
+ * The reference page: the OpenAPI document as HTML. It works without JavaScript and loads nothing
+ * from other origins.
  */
 import { readFileSync } from 'node:fs'
 import { fieldsTable, recordLink, typeOf } from './docs-fields.ts'
@@ -11,11 +11,11 @@ import type { Json } from './openapi-schemas.ts'
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 
-/** What the page loads, all of it from our own origin. */
+/** The style and the script of the page. */
 export const docsStyle = read('docs-page.css')
 export const docsScript = read('docs-page.js')
 
-/** The page's own style and script, and nothing else. https://www.w3.org/TR/CSP3/ */
+/** Allows the style and the script of the page only. https://www.w3.org/TR/CSP3/ */
 export const docsPolicy = [
   "default-src 'none'",
   "style-src 'self'",
@@ -26,7 +26,7 @@ export const docsPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The page as served at /docs; its style and script lie below it. */
+/** The page served at /docs. */
 export function docsPage(document: OpenApiDocument, errors: ErrorList): string {
   const { title, version } = document.info
   return `<!doctype html>
@@ -69,7 +69,7 @@ const group = (title: string, entries: readonly string[]) =>
 
 const slug = (title: string) => title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 
-/** `words` are what the search looks through besides the text itself. */
+/** `words` are further terms for the search. */
 const entry = (id: string, html: string, words = '') =>
   `<li><a href="#${id}" data-words="${escaped(words.toLowerCase())}">${html}</a></li>`
 
@@ -150,7 +150,7 @@ function needs(operation: Operation): string {
   return `<p class="needs">${chips.map((chip) => `<span>${chip}</span>`).join(' ')}</p>`
 }
 
-/** Parameters of the operation itself, with shared ones put in their place. */
+/** The parameters of an operation, with references to shared parameters resolved. */
 function parametersOf({ components }: OpenApiDocument, { parameters }: Operation): Json[] {
   return parameters.map((parameter) => {
     const name = String(parameter['$ref'] ?? '').replace('#/components/parameters/', '')
@@ -173,7 +173,7 @@ function parameterTable(document: OpenApiDocument, operation: Operation): string
   return `<h4>Parameters</h4><table><tbody>${rows.join('\n')}</tbody></table>`
 }
 
-/** That an id fits the database's integer tells a reader nothing. */
+/** The maximum of ids, which is not shown. */
 const integer_max = 2_147_483_647
 
 function bounds(schema: Json): string {
@@ -208,7 +208,7 @@ ${recordLink(answer.schema)}</summary>
 ${fieldsTable(answer.schema, components.schemas, 'answer')}</details>`
 }
 
-/** The codes that an operation can answer with, each a link to what it means. */
+/** The error codes of an operation, linked to the list of errors. */
 function errorLine({ components }: OpenApiDocument, { responses }: Operation): string {
   const links = Object.values(responses).flatMap((response) => {
     const name = String(response['$ref'] ?? '').replace('#/components/responses/', '')
@@ -265,7 +265,7 @@ function errorSection(errors: ErrorList): string {
 <tbody>${rows.join('\n')}</tbody></table></section>`
 }
 
-/** Everything that answers are made of; bodies stand at their operation. */
+/** Records of answers; bodies are shown at their operation. */
 const recordNames = ({ components }: OpenApiDocument) =>
   Object.keys(components.schemas).filter((name) => !/(Body|List|Series)$/.test(name))
 
@@ -283,6 +283,6 @@ function recordSection(document: OpenApiDocument): string {
 ${fieldsTable({ $ref: `#/components/schemas/${name}` }, schemas, 'answer')}</article>`,
   )
   return `<section class="chapter"><h2 id="records">Records</h2>
-<p>What answers are made of. Every field is always present.</p>
+<p>The objects in answers. Every field is always present.</p>
 ${records.join('\n')}</section>`
 }

@@ -5,7 +5,7 @@ import { openApi, openApiText } from './openapi.ts'
 
 const utf8 = (type: string) => `${type}; charset=utf-8`
 
-/** What is served without a key: the OpenAPI document and its page. */
+/** Documents served without a key: the OpenAPI document and the reference page. */
 export function documents(endpoints: readonly Endpoint<never>[]) {
   const document = openApi(endpoints, errorCatalog)
   const page = docsPage(document, errorCatalog)

@@ -1,9 +1,8 @@
 /**
  * An endpoint is plain data plus one function. The server, the OpenAPI document, the list of
- * operations and the convention tests all read the same table of endpoints, so what is stated
- * here holds everywhere. What follows from it is derived, never declared: a method other than GET
- * is a write (safe mode, idempotency, write rate); `limit(cap)` is clamped; a scope refuses keys
- * without it; a `List` wears the envelope.
+ * operations and the convention tests read the same table of endpoints. Conventions are derived
+ * from a declaration, never repeated in it: a method other than GET is a write (safe mode,
+ * idempotency, write rate), and `limit(cap)` is clamped.
  */
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import type { Transaction } from '../storage/database.ts'
@@ -37,32 +36,32 @@ export type Scope = (typeof scopes)[number]
 export const modules = ['basic_scada', 'bess', 'om', 'ai_predictions', 'earnings'] as const
 export type Module = (typeof modules)[number]
 
-/** Of the people of a client, each may do what those before it may. */
+/** Roles of users. Each role includes the rights of the roles before it. */
 export const roles = ['viewer', 'operator', 'administrator'] as const
 export type Role = (typeof roles)[number]
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Who calls: the key that was presented or who signed in, of which client, and what it may do. */
+/** The caller of a request, an API key or a signed-in user, and its rights. */
 export interface Caller {
-  /** Of a person: the id of the user, `user_<12 hex>`. */
+  /** The id of the key, or of the user (`user_<12 hex>`). */
   key_id: string
   key_name: string
-  /** Of a person; keys have none. */
+  /** Set for users only. */
   role?: Role
   client_id: number
   scopes: ReadonlySet<Scope>
   modules: ReadonlySet<Module>
-  /** null: every site of the client. */
+  /** null for all sites of the client. */
   site_ids: ReadonlySet<string> | null
 }
 
-/** The site of the request, as the conventions need it. */
+/** The site of a request. */
 export interface RequestSite {
   site_id: string
   client_id: number
   name: string
-  /** IANA name; `UTC` until the edge has announced the inventory. */
+  /** IANA name; `UTC` until the edge has sent the inventory. */
   timezone: string
   safe_mode: boolean
 }
@@ -72,27 +71,26 @@ export interface Request<Params, Query, Body, Window = unknown, Place = unknown>
   caller: Caller
   request_id: string
   params: Params
-  /** Without the bounds of the window, which the rule of the endpoint has turned into `window`. */
+  /** Without the window parameters, which `window` replaces. */
   query: Query
-  /** Of the endpoint's window rule. */
+  /** The result of the window rule of the endpoint. */
   window: Window
-  /** Where the page before ended; null for the first page. Of an endpoint with a `cursor`. */
+  /** The fields of `cursor`: the end of the previous page; null for the first page. */
   after: Place | null
   body: Body
 }
 
-/** What a write has beyond a read. */
+/** Parts of a write request that reads do not have. */
 export interface WriteParts {
   /**
-   * Everything that a write stores goes through it: it is committed, together with the recorded
-   * answer of the Idempotency-Key, when `handle` returns, and rolled back when it throws.
+   * The transaction of the write, for everything it stores. It is committed together with the
+   * recorded answer of the Idempotency-Key when `handle` returns, and rolled back when it throws.
    */
   tx: Transaction
   /** The If-Match header where the endpoint declares it, for `requireMatch`. */
   if_match: string | null
-  /** As the request has it, for the record of who did what. */
   idempotency_key: string | null
-  /** Of an endpoint with an `object`: its read-only fields that the body has; else empty. */
+  /** The read-only fields of `object` that the body contains. */
   read_only: Readonly<Record<string, unknown>>
 }
 
@@ -117,56 +115,50 @@ export interface Endpoint<
   Place extends TProperties = TProperties,
 > {
   method: M
-  /**
-   * Below /v1/sites/{site_id}; '/v1/sites' alone stands above every site. With `role`: the whole of
-   * it, below /platform.
-   */
+  /** Relative to /v1/sites/{site_id}, except '/v1/sites' itself and operations with a `role`. */
   path: Path
   /** `resource_action` in snake_case. */
   operation_id: string
-  /** Chapter of the specification, in words: the tag of the OpenAPI document. */
+  /** The tag in the OpenAPI document: a chapter of the specification. */
   tag: string
   /**
-   * An operation of the owner's platform: it takes the session of a person of at least this role,
-   * never a key; `anyone` needs neither.
+   * Marks an operation of the platform. It needs the session of a user with at least this role and
+   * accepts no key; `anyone` needs no session.
    */
   role?: Role | 'anyone'
-  /** null only where any valid key will do, and of operations of the platform. */
+  /** null for operations of the platform, and where any valid key suffices. */
   scope: Scope | null
   module: Module | null
   summary: string
   description?: string
   params?: Params
   query?: Query
-  /** What the request's window is made of and bounded by; its parameters come before `query`. */
+  /** The window rule; its parameters precede those of `query`. */
   window?: WindowRule<Window>
-  /** The fields that order the items of a list that is read page by page: see cursor.ts. */
+  /** The fields that order the items of a paged list: see cursor.ts. */
   cursor?: Place
   /**
-   * A read that may take long, or answer with megabytes: it is computed in turn, outside the main
-   * thread (see heavy-reads.ts). It uses nothing that only the main thread has.
+   * A read that may take long or return megabytes. It is queued and runs in a worker thread (see
+   * heavy-reads.ts), so it must not use state of the main thread.
    */
   heavy?: true
   body?: Body
-  /** What GET gives of what this write changes: see read-only.ts. */
+  /** The object that GET returns and this write changes: see read-only.ts. */
   object?: TObject
-  /** 200 unless stated. */
+  /** Defaults to 200. */
   status?: 200 | 201 | 202 | 204
   returns: Returns
-  /** For an answer that is a file: the media types it may have; `returns` is `FileBytes`. */
+  /** Media types of an answer that is a file; `returns` is then `FileBytes`. */
   file_types?: readonly string[]
-  /** Where what was made or begun is, below the site: the Location of the answer. */
+  /** The `Location` of the created or requested resource, relative to the site. */
   location?: (answer: Static<Returns>) => string
   /** `live`: no-store (the default); `resource` and `static`: a strong ETag. */
   cache?: 'live' | 'resource' | 'static'
-  /** Its answer holds a secret that is shown once: no Idempotency-Key and no audit keeps it. */
+  /** The answer contains a secret: neither idempotency records nor the audit log store it. */
   shown_once?: true
-  /**
-   * A write on a resource that is served with an ETag: gets the `If-Match` header, for
-   * `requireMatch`. What does not say so never sees one.
-   */
+  /** A write that receives the `If-Match` header, for `requireMatch`. */
   if_match?: true
-  /** One answer, and one body for those that take one, for the reference page; both are checked. */
+  /** An example body and answer for the reference, checked against their schemas. */
   example: { body?: Static<Body>; answer: Static<Returns> }
   handle: (
     request: RequestOf<
@@ -180,8 +172,8 @@ export interface Endpoint<
     needs: Needs,
   ) => Promise<Static<Returns> | JsonText>
   /**
-   * For a series that can be had as a file too: the rows of the same request, refused for the same
-   * reasons. `query.limit` is absent where the request gives none: then it is the whole window.
+   * The rows of the same request as an export. `query.limit` is absent when the request has none:
+   * the export then covers the whole window.
    */
   exports?: (
     request: RequestOf<
@@ -194,11 +186,11 @@ export interface Endpoint<
     >,
     needs: Needs,
   ) => Promise<ExportRows | ExportItems>
-  /** The lines of CSV that an exported item makes, flat; without it, it is one as it stands. */
+  /** Splits an exported item into flat CSV lines. Defaults to one line per item. */
   export_lines?: (item: ExportItem) => readonly ExportItem[]
   /**
-   * For a write that waits for something beyond the database: runs once `handle` is committed, and
-   * its answer takes the place of that of `handle`. A retry may run it again, so it is repeatable.
+   * Runs after `handle` is committed, for writes that wait for something outside the database. Its
+   * answer replaces that of `handle`. It must be repeatable, as a retry may run it again.
    */
   settle?: (
     request: Request<Static<TObject<Params>>, Static<TObject<Query>>, Static<Body>>,
@@ -206,12 +198,12 @@ export interface Endpoint<
   ) => Promise<Static<Returns> | JsonText>
 }
 
-/** The names between braces in a path: '/loggers/{logger_id}/history' gives 'logger_id'. */
+/** The parameter names in a path: 'logger_id' for '/loggers/{logger_id}/history'. */
 type PathNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathNames<Rest>
   : never
 
-/** Checks a definition's types, then forgets them, so that every endpoint fits one table. */
+/** Checks the types of a definition and erases them, so that all endpoints fit one table. */
 export function endpoint<
   Needs,
   const Path extends string,
@@ -240,11 +232,11 @@ const Omitted = Type.Integer({
   minimum: 1,
   examples: [1],
   description:
-    'Items left out of this answer, and of `count`, because a value breaks its schema; absent ' +
-    'where none was.',
+    'Number of items omitted from this answer and from `count`, because a value breaks its ' +
+    'schema. Absent when no item was omitted.',
 })
 
-/** Any list may leave out items: see mend-answer.ts. */
+/** Every list may omit items: see mend-answer.ts. */
 function withOmitted(returns: TSchema): TSchema {
   const { properties } = returns as { properties?: Record<string, TSchema> }
   const { data, meta } = properties ?? {}
@@ -254,5 +246,5 @@ function withOmitted(returns: TSchema): TSchema {
   return { ...returns, properties: named } as TSchema
 }
 
-/** Only the rules of windows and cursors declare these, so that no handler gets one unchecked. */
+/** Window and cursor rules declare these parameters, so that no handler reads them unchecked. */
 type NoBounds = { [Name in 'start' | 'end' | 'since' | 'cursor']?: never }

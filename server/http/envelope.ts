@@ -4,14 +4,14 @@ import { type Span, spanMeta } from './windows.ts'
 
 const closed = { additionalProperties: false } as const
 
-/** The list envelope; `meta.count` counts what matches, whatever the limit. */
+/** A list; `meta.count` is the number of matching items, whatever the limit. */
 export const List = <Item extends TSchema>(item: Item) =>
   Type.Object(
     { data: Type.Array(item), meta: Type.Object({ count: Type.Integer({ minimum: 0 }) }, closed) },
     closed,
   )
 
-/** The envelope of a list that is read page by page, by `cursor`; `meta.count` is of all pages. */
+/** A list paged by `cursor`; `meta.count` is the number of items on all pages. */
 export const CursorList = <Item extends TSchema>(item: Item) =>
   Type.Object(
     {
@@ -21,7 +21,7 @@ export const CursorList = <Item extends TSchema>(item: Item) =>
     closed,
   )
 
-/** The envelope of a list that is read by offset: `limit` and `offset` as they were applied. */
+/** A list paged by `limit` and `offset`. */
 export const Page = <Item extends TSchema>(item: Item) =>
   Type.Object(
     {
@@ -30,10 +30,10 @@ export const Page = <Item extends TSchema>(item: Item) =>
         {
           count: Type.Integer({
             minimum: 0,
-            description: 'Items that match, on whichever page, at the time that `data` shows.',
+            description: 'Number of matching items on all pages.',
           }),
-          limit: Type.Integer({ minimum: 1, description: 'How many items at most, as applied.' }),
-          offset: Type.Integer({ minimum: 0, description: 'Items before these, as asked.' }),
+          limit: Type.Integer({ minimum: 1, description: 'Maximum number of items, as applied.' }),
+          offset: Type.Integer({ minimum: 0, description: 'Number of items skipped.' }),
         },
         closed,
       ),
@@ -42,21 +42,24 @@ export const Page = <Item extends TSchema>(item: Item) =>
   )
 
 /**
- * The envelope of a time series, ascending. With `start` the first rows, and where cut `next_start`
- * to go on from; without it the newest rows before `end`, and where cut `previous_end`.
+ * The `meta` of a time series with a `limit`, in ascending order. With `start` it holds the first
+ * rows and `next_start`; without `start` it holds the newest rows before `end` and `previous_end`.
  */
 export type SeriesMeta = Static<typeof SeriesMeta>
 export const SeriesMeta = Type.Object(
   {
-    count: Type.Integer({ minimum: 0, description: 'Rows that match, whatever the limit.' }),
-    truncated: Type.Boolean({ description: 'Whether the limit cut rows off.' }),
+    count: Type.Integer({
+      minimum: 0,
+      description: 'Number of matching rows, whatever the limit.',
+    }),
+    truncated: Type.Boolean({ description: 'Whether the limit cut off rows.' }),
     next_start: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description:
-        'The `start` to go on with where rows after these were cut off; null where none were, ' +
-        'or none was given to begin with.',
+        'The `start` of the next request when later rows were cut off; null otherwise, and when ' +
+        'the request has no `start`.',
     }),
     previous_end: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'The `end` to go on with where rows before these were cut off; else null.',
+      description: 'The `end` of the next request when earlier rows were cut off; null otherwise.',
     }),
   },
   closed,
@@ -65,7 +68,7 @@ export const SeriesMeta = Type.Object(
 export const Series = <Item extends TSchema>(item: Item) =>
   Type.Object({ data: Type.Array(item), meta: SeriesMeta }, closed)
 
-/** The same of a series that is read page by page, by `cursor`, from its newest rows on. */
+/** A time series paged by `cursor`, newest rows first. */
 export const CursorSeries = <Item extends TSchema>(item: Item) =>
   Type.Object(
     {
@@ -75,25 +78,27 @@ export const CursorSeries = <Item extends TSchema>(item: Item) =>
     closed,
   )
 
-/** What the `meta` of a series without a `limit` says beside its `count`. */
+const next_start = 'The `start` of the next request when the window was cut; null otherwise.'
+
+/** The `meta` of a series without a `limit`, beside its `count`. */
 export const spanFields = {
   truncated: Type.Boolean({ description: 'Whether the end of the window was cut off.' }),
   next_start: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-    description: 'The `start` to go on with where the window was cut; else null.',
+    description: next_start,
   }),
 }
 
-/** Where the bounds of the window are days. */
+/** `spanFields` for windows of whole days. */
 export const daySpanFields = {
   ...spanFields,
   next_start: Type.Union([Type.String({ format: 'date' }), Type.Null()], {
-    description: 'The `start` to go on with where the window was cut; else null.',
+    description: next_start,
   }),
 }
 
 /**
- * The envelope of a series without a `limit`, whose window is cut to 400 days; `count` counts the
- * items of what is left of it.
+ * A series without a `limit`, whose window is cut to 400 days; `meta.count` is the number of items
+ * in the cut window.
  */
 export const SpanList = <Item extends TSchema>(item: Item) =>
   Type.Object(

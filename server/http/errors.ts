@@ -1,27 +1,27 @@
 /**
- * Every code that a client can meet: its status, its message, and what the reader should do.
- * The reference page is built from this list; a code is added only if a client would act on it.
+ * All error codes with their status, message and the action for the client. The reference page
+ * shows this list. A new code must call for an action of its own.
  */
 export const errorCatalog = {
   malformed_request: {
     status: 400,
     message: 'The request is not valid HTTP.',
-    action: 'Mend the client or the proxy between; the connection is closed.',
+    action: 'Fix the client or the proxy. The connection is closed.',
   },
   malformed_json: {
     status: 400,
     message: 'The body is not valid JSON.',
-    action: 'Send one JSON value in UTF-8, nested at most 64 deep, no key of an object twice.',
+    action: 'Send one JSON value in UTF-8, at most 64 levels deep, without duplicate keys.',
   },
   missing_api_key: {
     status: 401,
     message: 'The request carries no API key.',
-    action: 'Send `Authorization: Bearer <API key>`; a key is read from nowhere else.',
+    action: 'Send `Authorization: Bearer <API key>`. Keys are accepted in no other place.',
   },
   invalid_api_key: {
     status: 401,
-    message: 'The API key is not known, or not sent as `Authorization: Bearer <API key>`.',
-    action: 'Check that the key was copied whole; do not retry with it.',
+    message: 'The API key is unknown, or not sent as `Authorization: Bearer <API key>`.',
+    action: 'Check that the key was copied completely. Do not retry with the same key.',
   },
   expired_api_key: {
     status: 401,
@@ -36,52 +36,54 @@ export const errorCatalog = {
   not_signed_in: {
     status: 401,
     message: 'Nobody is signed in, or the session has ended.',
-    action: 'Sign in again; a key is not taken here.',
+    action: 'Sign in again. API keys are not accepted here.',
   },
   cross_site_request: {
     status: 403,
     message: 'The request does not come from the pages of this server.',
-    action: 'Send `X-Heliograph-Session: 1` from a page of the same origin; programs use a key.',
+    action:
+      'Send `X-Heliograph-Session: 1` from a page of the same origin. Programs use an API key.',
   },
   forbidden_role: {
     status: 403,
-    message: 'This takes another role.',
-    action: 'Ask an administrator of the client; `details.required_role` says which role it takes.',
+    message: 'Your role does not allow this.',
+    action: 'Ask an administrator of the client for the role in `details.required_role`.',
   },
   forbidden_scope: {
     status: 403,
-    message: 'The key lacks the scope that this endpoint needs.',
-    action: 'Use a key with `details.required_scope`.',
+    message: 'The key lacks the scope of this operation.',
+    action: 'Use a key with the scope in `details.required_scope`.',
   },
   forbidden_module: {
     status: 403,
-    message: "The client's plan does not include this endpoint.",
-    action: 'Add `details.module` to the plan.',
+    message: 'The plan of the client does not include this operation.',
+    action: 'Add the module in `details.module` to the plan.',
   },
   not_found: {
     status: 404,
-    message: 'There is no such resource.',
-    action: 'Check path and ids; a site outside the key is not found either.',
+    message: 'The resource does not exist.',
+    action: 'Check the path and the ids. Sites that the key cannot access are not found either.',
   },
   method_not_allowed: {
     status: 405,
-    message: 'The path exists, the method does not.',
-    action: 'Use a method of the `Allow` header.',
+    message: 'The path does not support this method.',
+    action: 'Use a method from the `Allow` header.',
   },
   request_timeout: {
     status: 408,
     message: 'The request did not arrive in time.',
-    action: 'Send it again, whole.',
+    action: 'Send the complete request again.',
   },
   conflict_safe_mode: {
     status: 409,
     message: 'The site is in commissioning safe mode and accepts no writes.',
-    action: 'Read on; write again when commissioning is complete.',
+    action: 'Retry when commissioning is complete. Reads are not affected.',
   },
   conflict_state: {
     status: 409,
-    message: 'The resource is not in a state that allows this.',
-    action: 'Read the resource; `details` holds its state and the states that allow it.',
+    message: 'The state of the resource does not allow this.',
+    action:
+      'Read the resource. `details` contains its state and the states that allow the operation.',
   },
   idempotency_in_progress: {
     status: 409,
@@ -91,53 +93,53 @@ export const errorCatalog = {
   precondition_failed: {
     status: 412,
     message: 'The resource has changed since it was read.',
-    action: 'Read it again and decide anew.',
+    action: 'Read the resource again and repeat the change on it.',
   },
   payload_too_large: {
     status: 413,
     message: 'The body is too large.',
-    action: 'Send less; the limit is 1 MiB unless the endpoint says otherwise.',
+    action: 'Send a smaller body. The limit is 1 MiB unless the operation documents another.',
   },
   unsupported_media_type: {
     status: 415,
-    message: 'The body is not declared as JSON.',
+    message: 'The content type is not JSON.',
     action: 'Send `Content-Type: application/json`.',
   },
   validation_error: {
     status: 422,
     message: 'The request is not valid.',
-    action: 'Mend every entry of `details.errors`; the same request fails again.',
+    action: 'Correct every entry of `details.errors`. The same request will fail again.',
   },
   idempotency_conflict: {
     status: 422,
-    message: 'This Idempotency-Key was used for another request.',
-    action: 'Use a new key for each logical operation.',
+    message: 'This Idempotency-Key was used for a different request.',
+    action: 'Use a new Idempotency-Key for each write.',
   },
   rate_limited: {
     status: 429,
     message: 'Too many requests.',
-    action: 'Wait for `Retry-After` seconds; slow down by the `RateLimit` header.',
+    action: 'Wait for the seconds in `Retry-After`. Pace requests by the `RateLimit` header.',
   },
   headers_too_large: {
     status: 431,
     message: 'The request line and headers are too large.',
-    action: 'Shorten the address and the headers to less than 16 KiB.',
+    action: 'Shorten the URL and the headers to less than 16 KiB.',
   },
   internal_error: {
     status: 500,
     message: 'The server failed.',
-    action: 'Read the resource before a retry; report `request_id` if it persists.',
+    action: 'Read the resource before you retry. Report `request_id` if the error persists.',
   },
   service_unavailable: {
     status: 503,
-    message: 'The service is not available for the moment.',
-    action: 'Try again after `Retry-After` seconds; `details.reason` says why, where it is known.',
+    message: 'The service is temporarily unavailable.',
+    action: 'Retry after the seconds in `Retry-After`. `details.reason` is set when known.',
   },
 } as const
 
 export type ErrorCode = keyof typeof errorCatalog
 
-/** One violation. All of a request are reported together in `details.errors`. */
+/** One violation of a request; `details.errors` lists all of them. */
 export interface Violation {
   location: 'path' | 'query' | 'body' | 'header'
   /** Dotted path of the field; '' for the body as a whole. */
@@ -146,7 +148,7 @@ export interface Violation {
   message: string
 }
 
-/** Thrown anywhere below an endpoint; becomes the error envelope. */
+/** An error with a code of the catalogue, answered as the error envelope. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly details: Record<string, unknown> | null
@@ -178,9 +180,9 @@ export function errorText(
 }
 
 /**
- * What a failure means to the client: an ApiError as it is, the framework's own and the database's
- * by their codes, a lost or refused database as 503, all else as 500. In a write an overflow is of
- * the values that it sent, in a read of stored ones.
+ * Maps an exception to the error for the client: framework and database errors by their codes, a
+ * lost database to 503, everything else to 500. A numeric overflow comes from the sent values in a
+ * write (422) and from stored values in a read (503).
  */
 export function toApiError(error: unknown, { is_write = false } = {}): ApiError {
   if (error instanceof ApiError) return error
@@ -195,7 +197,7 @@ export function toApiError(error: unknown, { is_write = false } = {}): ApiError 
       location: 'body',
       field: '',
       code: 'out_of_range',
-      message: 'holds or leads to a number or an instant beyond what can be stored',
+      message: 'contains or results in a number or timestamp outside the storable range',
     })
   }
   const { reason, retry_after_s } = failure
@@ -203,7 +205,7 @@ export function toApiError(error: unknown, { is_write = false } = {}): ApiError 
   return new ApiError('service_unavailable', { reason }, headers)
 }
 
-/** A failure whose cause only the log can tell; a lost database is logged by its pool. */
+/** Whether the cause must be logged. A lost database is already logged by its pool. */
 export const isForOperator = (known: ApiError, cause: unknown): boolean =>
   known.code === 'internal_error' ||
   (known !== cause && known.code === 'service_unavailable' && known.details !== null)
@@ -233,7 +235,7 @@ const frameworkCodes: Record<string, ErrorCode> = {
 
 /**
  * SQLSTATE classes 08 (connection), 53 (resources, too many connections) and 57P (shutdown), and
- * what sockets and the driver's pool report when there is no server.
+ * the errors of sockets and of the driver's pool when the server is unreachable.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 function databaseIsGone(error: unknown): boolean {

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto'
 import { ApiError } from './errors.ts'
 
-/** A strong validator of the bytes as they are before compression. */
+/** A strong validator of the uncompressed bytes. */
 export const etagOf = (body: string | Buffer) =>
   `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
 
-/** Compressed bytes are another representation, so their strong validator differs. */
+/** The validator of a compressed representation, which must differ from the uncompressed one. */
 export const etagFor = (etag: string, encoding: string | null) =>
   encoding === null ? etag : `${etag.slice(0, -1)}-${encoding}"`
 
-/** Whether a list of validators names the representation, in whichever encoding. RFC 9110 §13.1. */
+/** Whether a list of validators contains this one, in any encoding. RFC 9110 §13.1. */
 export function matches(header: string, etag: string): boolean {
   return header.split(',').some((entry) => {
     const candidate = entry.trim().replace(/^W\//, '')
@@ -18,8 +18,8 @@ export function matches(header: string, etag: string): boolean {
 }
 
 /**
- * For writes on a resource that is served with an ETag: fails with 412 when `If-Match` was sent and
- * does not name what is stored now. `current` is exactly what GET would answer.
+ * Fails with 412 when `If-Match` was sent and does not match the stored resource. `current` must
+ * equal the answer of GET.
  */
 export function requireMatch(if_match: string | null, current: unknown): void {
   if (if_match === null) return

@@ -1,14 +1,14 @@
-/** Examples for the API document, made from the schema that they are an example of. */
+/** Example values generated from schemas, for the API document. */
 import type { Static, TSchema } from 'typebox'
 
-/** Some fields of an example; arrays are given whole. */
+/** Values for some fields of an example. Arrays are replaced as a whole. */
 type Overrides<Of> = Of extends readonly unknown[]
   ? Of
   : Of extends object
     ? { [Name in keyof Of]?: Overrides<Of[Name]> }
     : Of
 
-/** What a schema says of its values, as far as examples need it. */
+/** The schema keywords that examples are made of. */
 interface Facts {
   const?: unknown
   enum?: readonly unknown[]
@@ -28,9 +28,9 @@ const texts: Readonly<Record<string, string>> = {
 }
 
 /**
- * An example of a schema, field by field: the field's own `examples`, else its only or first value,
- * else the simplest value of its type; a nullable field without an example is null. `overrides`
- * takes the place of fields whose values must agree with one another.
+ * An example of a schema. Each field takes the first of its `examples`, else its constant, first
+ * enumeration value or default, else the simplest value of its type. A nullable field without an
+ * example is null. `overrides` sets fields whose values must agree with one another.
  */
 export function exampleOf<Of extends TSchema>(
   schema: Of,
@@ -66,11 +66,11 @@ function fieldExample(schema: TSchema): unknown {
 
 function alternativeOf(alternatives: readonly TSchema[]): unknown {
   const is_nullable = alternatives.some((one) => (one as Facts).type === 'null')
-  const told = alternatives.find((one) => {
+  const illustrated = alternatives.find((one) => {
     const { examples, properties } = one as Facts
     return examples !== undefined || properties !== undefined
   })
-  if (told) return fieldExample(told)
+  if (illustrated) return fieldExample(illustrated)
   return is_nullable ? null : fieldExample(alternatives[0]!)
 }
 

@@ -1,4 +1,4 @@
-/** How an endpoint is run: a read as it is, a write in one transaction with its recorded answer. */
+/** Runs endpoints. A write runs in one transaction with its recorded answer and its audit entry. */
 import type { Clock } from '@heliograph/domain/clock'
 import type { Database, Log, Queries } from '../storage/database.ts'
 import type { WriteAnswer } from './answer.ts'
@@ -19,11 +19,11 @@ import { type AskedWrite, noteAnswer, noteRefusal, noteWrite } from './write-aud
 export interface Answer {
   status: number
   headers: Readonly<Record<string, string>>
-  /** '' where there is no body; bytes are UTF-8. */
+  /** Empty for no body. A buffer contains UTF-8. */
   text: string | Buffer
-  /** For a text that stays the same: its compressed bytes. */
+  /** Cached compressed bytes of a constant text. */
   compressed?: (encoding: Encoding) => Promise<Buffer>
-  /** Values that broke the schema; absent where none did. */
+  /** Values that broke the schema, if any. */
   faults?: AnswerFaults
 }
 
@@ -68,18 +68,16 @@ function fileOf({ operation_id, file_types }: Endpoint<never>, value: unknown): 
 
 type WriteRequest = AnyRequest & Omit<WriteParts, 'tx' | 'idempotency_key'>
 
-/** What the records of a write are kept under. */
 interface WriteRecords {
   claim: Claim | null
-  /** null for who has no name: of those nothing is noted. */
+  /** null for anonymous callers, whose writes are not audited. */
   asked: AskedWrite | null
 }
 
 /**
- * Runs a write and notes who asked for it. With a claim: the record is made first, then completed
- * in the transaction of the write (or, where the write settles, with the answer it settles on). An
- * attempt that changed nothing leaves no record, but for `conflict_state`, which is an answer of
- * execution.
+ * Runs a write and adds it to the audit log. With an Idempotency-Key, the record is inserted first
+ * and completed in the transaction of the write, or with the answer of `settle`. A failed attempt
+ * leaves no record, except for `conflict_state`, which counts as executed.
  */
 export async function runWrite<Needs>(
   runner: Runner<Needs>,
@@ -101,7 +99,7 @@ export async function runWrite<Needs>(
       return answer
     }
     await releaseRecord(runner.db, claim).catch((cause) => {
-      // The record's lock ends by itself; the client must hear what the write met with.
+      // The lock of the record expires; the client must receive the original error.
       runner.log.warn({ err: cause }, 'an unfinished idempotency record could not be deleted')
     })
     throw error
@@ -128,7 +126,7 @@ async function runOnce<Needs>(
   return endpoint.settle ? settle(runner, request, { claim, audit_id }) : answer
 }
 
-/** The write has had its effect: whatever comes of the waiting, a failure too, is its answer. */
+/** Waits for the effect of a committed write. A failure to settle is its final answer too. */
 async function settle<Needs>(
   runner: Runner<Needs>,
   request: AnyRequest,
@@ -144,12 +142,12 @@ async function settle<Needs>(
   }
   if (claim) {
     await record(db, claim, answer).catch((error) => {
-      // The record stays unfinished: once its lock ends a retry runs the write again, repeatably.
+      // The record stays unfinished. When its lock expires, a retry runs the repeatable write again.
       log.error({ err: error, request_id: request.request_id }, 'an answer could not be recorded')
     })
   }
   await noteAnswer(db, { site_id: request.site.site_id, audit_id }, answer).catch((error) => {
-    log.error({ err: error, request_id: request.request_id }, 'an answer could not be noted')
+    log.error({ err: error, request_id: request.request_id }, 'an answer could not be audited')
   })
   return answer
 }

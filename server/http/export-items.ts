@@ -1,6 +1,6 @@
 /**
- * Exports of items that are not columns of a query but computed: the same items as the JSON answer
- * has, made a batch at a time, and their text in both forms as PostgreSQL writes it for the others.
+ * Exports of computed items. Batches of the items of the JSON answer are written in the same CSV
+ * and NDJSON that PostgreSQL writes for `ExportRows`.
  */
 import type { Queries } from '../storage/database.ts'
 import type { ExportFormat } from './export-rows.ts'
@@ -9,17 +9,17 @@ import type { Span } from './windows.ts'
 export type ExportItem = Readonly<Record<string, unknown>>
 
 export interface ExportItems {
-  /** Where it was cut in another place than the window of the request. */
+  /** Set when the export was cut elsewhere than the window of the request. */
   span?: Span
   /**
-   * Batches of items in the order of the JSON answer, each computed from what `queries` reads once
-   * the one before is on its way. All that one of them reads and yields is held in memory, and one
-   * holds up the other exports of its thread while it is computed: some tens of milliseconds.
+   * Batches of items in the order of the JSON answer. A batch is computed when the previous one is
+   * being sent. Keep batches small: each is held in memory, and blocks the other exports of its
+   * thread for some tens of milliseconds.
    */
   items(queries: Queries): AsyncIterable<readonly ExportItem[]>
 }
 
-/** A page that is there already, as an explicit `limit` asks for it. */
+/** Exports one page, for a request with a `limit`. */
 export const pageItems = (page: readonly ExportItem[]): ExportItems => ({
   async *items() {
     yield page
@@ -27,8 +27,8 @@ export const pageItems = (page: readonly ExportItem[]): ExportItems => ({
 })
 
 /**
- * The rows of a statement, a batch at a time, in the transaction that `queries` are of. One at a
- * time there: the cursor has one name.
+ * The rows of a statement in batches, within the transaction of `queries`. Only one may run in a
+ * transaction: the cursor has a fixed name.
  */
 export async function* fetched<Row>(
   queries: Queries,
@@ -56,7 +56,7 @@ interface Exporting {
   export_lines?: (item: ExportItem) => readonly ExportItem[]
 }
 
-/** Columns are the fields of the example, which has the shape of every item. */
+/** The columns are the fields of the example item. */
 export function csvForm({ operation_id, example, export_lines }: Exporting): CsvForm {
   const lines = export_lines ?? ((item) => [item])
   const [item] = (example.answer as { data: readonly ExportItem[] }).data
@@ -65,7 +65,7 @@ export function csvForm({ operation_id, example, export_lines }: Exporting): Csv
   return { columns: Object.keys(line), lines }
 }
 
-/** The text of a file, a batch at a time; what fails in the first fails before the first byte. */
+/** The text of a file in batches. An error in the first batch comes before the first byte. */
 export async function* textOf(
   format: ExportFormat,
   { columns, lines }: CsvForm,
@@ -89,18 +89,18 @@ export async function* textOf(
 
 export const csvLine = (values: readonly unknown[]): string => `${values.map(csvField).join(',')}\n`
 
-/** A value as RFC 4180 writes it; nothing for null, and no text that a spreadsheet would run. */
+/** A CSV field (RFC 4180): empty for null, with spreadsheet formulas disarmed. */
 export function csvField(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'object') return quoted(JSON.stringify(value))
   return typeof value === 'string' ? quoted(harmless(value)) : String(value)
 }
 
-/** An empty text is quoted, which tells it from null. */
+/** An empty text is quoted to distinguish it from null. */
 const quoted = (text: string): string =>
   text === '' || /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 
-/** As in the columns of `ExportRows`. */
+/** Same as `harmless` of export-rows.ts. */
 function harmless(text: string): string {
   const inner = text.replace(/(^|[;\t\r\n])([=+\-@＝＋－＠])/g, "$1'$2")
   return /^[\t\r]/.test(inner) ? `'${inner}` : inner

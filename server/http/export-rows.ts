@@ -1,6 +1,5 @@
 /**
- * What an export consists of: columns under the names of the JSON items and the query that they
- * are of. From one list of columns come the JSON text of an item, whoever asks for it, and the
+ * Exports of the rows of a query. One list of columns defines the JSON text of an item and the
  * statements that write whole files.
  */
 import { inlined } from '../storage/copy-out.ts'
@@ -12,8 +11,8 @@ export interface ExportColumn {
   /** An SQL expression of the type below. */
   sql: string
   /**
-   * `word`: text of our own, which holds nothing that JSON would escape; `numbers`: an array of
-   * them; `json`: json or jsonb. Numbers are finite.
+   * `word`: text that JSON does not escape; `numbers`: an array of numbers; `json`: json or jsonb.
+   * Numbers must be finite.
    */
   type: 'number' | 'boolean' | 'instant' | 'word' | 'text' | 'numbers' | 'json'
 }
@@ -27,13 +26,13 @@ export interface ExportRows {
 }
 
 /**
- * RFC 3339 in UTC with milliseconds, as everywhere in the API; faster than to_char. PostgreSQL
- * leaves out zeros at the end: with a microsecond more none is at the end, and it is cut off again.
+ * RFC 3339 in UTC with milliseconds; faster than to_char. PostgreSQL drops trailing zeros of the
+ * fraction: adding a microsecond keeps all six digits, of which three are cut off.
  */
 const instantText = (sql: string) =>
   `replace(left((${sql} AT TIME ZONE 'UTC' + interval '1 microsecond')::text, 23), ' ', 'T') || 'Z'`
 
-/** An SQL expression: the JSON text of an item. PostgreSQL writes numbers as JSON does. */
+/** SQL for the JSON text of an item. PostgreSQL writes numbers in the form of JSON. */
 export function itemJson(columns: readonly ExportColumn[]): string {
   const fields = columns.map(
     (column, index) => `'${index === 0 ? '{' : ','}"${column.name}":' || ${jsonValue(column)}`,
@@ -57,7 +56,7 @@ const jsonForm: Record<ExportColumn['type'], (sql: string) => string> = {
   json: (sql) => `(${sql})::text`,
 }
 
-/** COPY itself writes null as an empty field and quotes as RFC 4180 says. */
+/** COPY writes null as an empty field and quotes as in RFC 4180. */
 const csvForm: Record<ExportColumn['type'], (sql: string) => string> = {
   number: (sql) => sql,
   boolean: (sql) => `(${sql})::text`,
@@ -69,8 +68,8 @@ const csvForm: Record<ExportColumn['type'], (sql: string) => string> = {
 }
 
 /**
- * What a spreadsheet would run as a formula gets an apostrophe in front, which it takes for text;
- * also within a text, where one that separates by semicolons would begin a cell.
+ * Puts an apostrophe before text that a spreadsheet would run as a formula, also after a separator
+ * within the text, where spreadsheets that split at semicolons start a cell.
  * https://owasp.org/www-community/attacks/CSV_Injection
  */
 function harmless(sql: string): string {
@@ -78,7 +77,7 @@ function harmless(sql: string): string {
   return `CASE WHEN left(${sql}, 1) IN (E'\\t', E'\\r') THEN '''' ELSE '' END || ${inner}`
 }
 
-/** The statement whose output is the file. */
+/** The COPY statement that writes the file. */
 export function copyStatement(format: ExportFormat, rows: ExportRows): string {
   return `COPY (${inlined(selectOf[format](rows), rows.values)}) TO STDOUT (${copyOptions[format]})`
 }
@@ -93,11 +92,11 @@ const selectOf: Record<ExportFormat, (rows: ExportRows) => string> = {
 
 const copyOptions: Record<ExportFormat, string> = {
   csv: 'FORMAT csv, HEADER true',
-  // JSON escapes all control characters, so that none of these occurs and nothing is quoted.
+  // JSON escapes all control characters, so nothing needs quotes.
   ndjson: `FORMAT csv, HEADER false, DELIMITER E'\\x01', QUOTE E'\\x02'`,
 }
 
-/** Concatenates in halves: one by one would copy the growing text once for every column. */
+/** Concatenates as a balanced tree, to avoid copying the growing text for every column. */
 function joined(pieces: readonly string[]): string {
   if (pieces.length === 1) return `(${pieces[0]})`
   const half = pieces.length >> 1

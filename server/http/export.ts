@@ -1,6 +1,6 @@
 /**
- * Exports: the rows of a series as a file, in the form that `Accept` asks for by name. A file that
- * fails half-way breaks its connection, so that what was received cannot be taken for the whole.
+ * Exports: the rows of a series as a CSV or NDJSON file. An export that fails half-way resets its
+ * connection, so that clients cannot take the file for complete.
  */
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -18,12 +18,12 @@ import { copyStatement, type ExportFormat, type ExportRows } from './export-rows
 import type { Reading } from './serve-options.ts'
 import type { Bounds, Span } from './windows.ts'
 
-/** At the same time: of one key, of the keys of one client, and of all in one process. */
+/** Concurrent exports: of a key, of all keys of a client, and of the process. */
 export const exports_max = { per_key: 2, per_client: 3, in_all: 6 } as const
 const retry_after_s = 10
-/** From the first row to the last, at whatever pace it is read. */
+/** Maximum duration of an export. */
 export const export_minutes_max = 60
-/** A reader that is waited for so long and takes less, before compression, loses its connection. */
+/** The connection of a client that reads more slowly, before compression, is closed. */
 export const patience = { wait_s: 60, min_kib_s: 8 } as const
 
 export const mediaTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
@@ -50,10 +50,10 @@ export function chooseFormat(accept: string | undefined): ExportFormat | null {
 }
 
 interface ExportOrder {
-  /** As it is valid; `limit` in its query is a default unless the request has one. */
+  /** The validated request. `query.limit` is the default unless `has_limit`. */
   asked: Request<unknown, Asked, unknown, Bounds | Span | undefined> & { has_limit: boolean }
   format: ExportFormat
-  /** Where it goes: when it closes, the export ends. */
+  /** The export ends when the response closes. */
   response: ServerResponse
 }
 
@@ -63,15 +63,14 @@ interface Asked {
 
 interface ExportFile {
   headers: Record<string, string>
-  /** Empty for HEAD, which is judged like GET and reads no rows. */
+  /** Empty for HEAD. */
   bytes: Readable
 }
 
 export interface Exporter {
   /**
-   * Resolves once the first bytes are there, or the end; until then a failure is an error like
-   * any other. Throws 429 beyond the exports of a key or its client, 503 beyond those of the
-   * process.
+   * Resolves with the first bytes, so that early failures are answered as normal errors. Throws 429
+   * above the limit of a key or client, and 503 above the limit of the process.
    */
   open(endpoint: Endpoint<never>, order: ExportOrder): Promise<ExportFile>
 }
@@ -82,7 +81,7 @@ interface Deps {
   timers: Timers
   log: Log
   needs: never
-  /** Computes the items of exports in another thread; without it they are computed in this one. */
+  /** Worker threads that compute items; without them, items are computed on the main thread. */
   reading?: Reading | undefined
 }
 
@@ -110,7 +109,7 @@ export function createExporter(deps: Deps): Exporter {
       const copying = begin(deps, { endpoint, wanted, format, rows, response })
       void copying.released.then(release)
       await once(copying.bytes, 'readable').catch((error) => {
-        // Nobody is there to hear of it, and nothing has failed.
+        // A closed connection is not a failure worth logging.
         throw response.closed ? unavailable() : error
       })
       breakOnFailure(copying.bytes, response, (error) =>
@@ -132,7 +131,7 @@ function fileName({ path }: Endpoint<never>, asked: ExportOrder['asked'], clock:
   return [asked.site.site_id, name, from, to].join('_')
 }
 
-/** A file has no `meta`: where its window was cut, RFC 8288 tells where to go on. */
+/** The `Link` header (RFC 8288) of a file whose window was cut, in place of `meta.next_start`. */
 function linkToNext(window: Bounds | Span | undefined, address: string): Record<string, string> {
   if (!window || !('next_start' in window) || window.next_start === null) return {}
   const [path, query] = address.split('?')
@@ -167,7 +166,7 @@ function begin(
     signal: abort.signal,
   }
   if ('columns' in rows) return copyOut(db, { statement: copyStatement(format, rows), ...order })
-  // Each of its statements may be short; all together may not take longer than one.
+  // The statement timeout bounds single statements only.
   const cancel = timers.after(timeout_ms, () => abort.abort(new Error('the export took too long')))
   const copying = reading
     ? passOn(order, (gone) => reading.export(endpoint.operation_id, { wanted, format, gone }))
@@ -177,38 +176,35 @@ function begin(
 }
 
 /**
- * The last chunk of a chunked body is missing when its connection is destroyed. A reset says the
- * same to HTTP/1.0, where the end of the connection is else that of the body.
+ * Destroying the connection leaves out the last chunk of the body. HTTP/1.0 has no chunks: there
+ * only a reset marks the body as incomplete.
  */
 function breakOnFailure(
   bytes: Readable,
   response: ServerResponse,
-  tell: (error: Error) => void,
+  report: (error: Error) => void,
 ): void {
   bytes.once('error', (error) => {
     if (response.closed) return
-    tell(error)
+    report(error)
     reset(response.socket)
   })
 }
 
 function reset(socket: Socket | null): void {
-  // Only a plain TCP socket can be reset; TLS has its own sign that a body was cut off.
+  // Only a plain TCP socket can be reset. TLS marks truncated bodies itself.
   if (socket && !('encrypted' in socket)) socket.resetAndDestroy?.()
   else socket?.destroy()
 }
 
 function compressed(bytes: Readable, encoding: Encoding): Duplex {
   const packed = compressor(encoding)
-  // What breaks the one destroys the other; it is told by `breakOnFailure`.
+  // `breakOnFailure` reports errors; the pipeline destroys both streams.
   pipeline(bytes, packed, () => {})
   return packed
 }
 
-/**
- * Each export holds a connection of the pool: they may not take all of it, nor those of one client
- * all that exports may take.
- */
+/** Each export holds a connection of the pool, so their number is limited. */
 function exportSlots() {
   const running = new Map<string, number>()
   const count = (name: string, change: number) => {
@@ -217,7 +213,7 @@ function exportSlots() {
     else running.set(name, after)
   }
   return {
-    /** Returns what gives the place back. */
+    /** Returns a function that releases the slot. */
     take({ key_id, client_id }: Pick<Caller, 'key_id' | 'client_id'>): () => void {
       const key = `key ${key_id}`
       const client = `client ${client_id}`

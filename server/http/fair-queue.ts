@@ -1,25 +1,25 @@
 /**
- * Work that is done a few at a time. Whoever waits is served in turn: the clients among each other,
- * and within a client its keys. A client that asks for much waits behind itself.
+ * Runs a few tasks at a time. Waiting tasks are served round-robin: among clients, and among the
+ * keys of a client. A client with many tasks delays only itself.
  */
 import { unavailable } from './errors.ts'
 
 export interface QueueBounds {
-  /** Works that run at the same time. */
+  /** Concurrent tasks. */
   running: number
   running_per_client: number
-  /** Works that wait. Beyond these bounds a request is refused with 503. */
+  /** Waiting tasks. Above these bounds a request is rejected with 503. */
   waiting: number
   waiting_per_client: number
   waiting_per_key: number
-  /** A client that holds this many bytes of results waits until some were sent. */
+  /** A client with this many unsent bytes of results must wait. */
   held_bytes_per_client: number
 }
 
 interface Asker {
   client: string
   key: string
-  /** Aborted where nobody waits for the result any more: a waiting work is then not begun. */
+  /** Aborts when the result is no longer needed: a waiting task is then dropped. */
   signal?: AbortSignal | undefined
 }
 
@@ -27,7 +27,7 @@ interface Client {
   running: number
   waiting: number
   held_bytes: number
-  /** What begins each waiting work, by key, in the order of their turns. */
+  /** Start functions of the waiting tasks by key, in the order of their turns. */
   keys: Map<string, (() => void)[]>
 }
 
@@ -49,7 +49,7 @@ export class FairQueue {
     this.#now_ms = now_ms
   }
 
-  /** Throws 503 with an estimated `Retry-After` where too many wait. */
+  /** Throws 503 with an estimated `Retry-After` when too many tasks wait. */
   async run<Result>(asker: Asker, work: () => Promise<Result>): Promise<Result> {
     asker.signal?.throwIfAborted()
     const client = this.#clientOf(asker.client)
@@ -73,7 +73,7 @@ export class FairQueue {
     }
   }
 
-  /** Counts the bytes of a result that is being sent; returns what ends that. */
+  /** Counts the bytes of a result that is being sent; returns a function that releases them. */
   hold(name: string, bytes: number): () => void {
     const client = this.#clientOf(name)
     client.held_bytes += bytes
@@ -109,7 +109,7 @@ export class FairQueue {
       const may_run =
         client.running < running_per_client && client.held_bytes < held_bytes_per_client
       if (client.waiting === 0 || !may_run) continue
-      // Whose turn it was goes to the end, where the loop comes by again.
+      // A served client moves to the end of the map, where the loop reaches it again.
       this.#clients.delete(name)
       this.#clients.set(name, client)
       const [key, works] = client.keys.entries().next().value!
@@ -122,7 +122,7 @@ export class FairQueue {
     }
   }
 
-  /** Resolves when the work may begin, and is then counted as running. */
+  /** Resolves when the task may start. It then counts as running. */
   #turn(client: Client, { key, signal }: Asker): Promise<void> {
     const works = client.keys.get(key) ?? []
     this.#refuseBeyond(client, works.length)

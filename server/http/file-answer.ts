@@ -1,12 +1,12 @@
-/** Answers that are a file: bytes as they are stored, and not JSON. */
+/** Answers that are a stored file instead of JSON. */
 import { Type } from 'typebox'
 
 interface FileParts {
   bytes: Buffer
   content_type: string
-  /** Letters, digits, `.`, `_` and `-`, so that it stands in a header as it is. */
+  /** Letters, digits, `.`, `_` and `-` only, so that the header needs no quoting. */
   file_name: string
-  /** Of the bytes, 64 hexadecimal digits: the ETag. */
+  /** Digest of the bytes in 64 hex digits, used as ETag. */
   sha256: string
 }
 
@@ -14,9 +14,9 @@ export class FileAnswer {
   readonly bytes: Buffer
   readonly headers: Readonly<Record<string, string>>
 
-  /** Throws where the name would have to be quoted. */
+  /** Throws when the file name would need quoting. */
   constructor({ bytes, content_type, file_name, sha256 }: FileParts) {
-    if (!/^[\w.-]{1,200}$/.test(file_name)) throw new Error(`no name of a file: ${file_name}`)
+    if (!/^[\w.-]{1,200}$/.test(file_name)) throw new Error(`not a file name: ${file_name}`)
     this.bytes = bytes
     this.headers = {
       'content-type': content_type,
@@ -26,5 +26,5 @@ export class FileAnswer {
   }
 }
 
-/** What an endpoint with `file_types` returns. */
+/** The `returns` of an endpoint with `file_types`. */
 export const FileBytes = Type.Unsafe<FileAnswer>({ description: 'The bytes of the file.' })

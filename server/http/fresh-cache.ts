@@ -3,40 +3,40 @@ import type { Log } from '../storage/database.ts'
 import { unavailable } from './errors.ts'
 import { periodically } from './periodic.ts'
 
-/** Nothing older than this is believed, whatever was or was not notified. */
+/** Maximum age of an entry, also when a notification was lost. */
 export const fresh_ms = 1000
 const refresh_ms = 400
-/** What nobody asked for this long is no longer re-read. */
+/** Entries that are unused for this long are dropped. */
 const idle_ms = 60_000
 const entries_max = 10_000
 
 interface FreshCache<Row> {
-  /** The row, null when there is none, undefined when it must be read first. */
+  /** The cached row, null when it does not exist, undefined when it must be read. */
   peek(id: string): Row | null | undefined
-  /** Reads now; rejects when the database does not answer, or not within the second. */
+  /** Reads the row. Rejects when the database does not answer within a second. */
   read(id: string): Promise<Row | null>
   forget(id: string): void
   forgetAll(): void
-  /** Reads again what is in use. Runs by itself. */
+  /** Re-reads entries in use. Runs periodically. */
   refresh(): Promise<void>
   stop(): Promise<void>
 }
 
 interface Entry<Row> {
   row: Row | null
-  /** When the query that read it began: what was committed before then is seen. */
+  /** Start of the query: the row contains everything committed before. */
   read_ms: number
   used_ms: number
 }
 
 /**
- * Rows that every request needs and that must never be stale by more than a second. Those in use
- * are re-read together in the background, so that a request waits for no query; when that fails or
- * lags, an entry ages past the second and is read before it is used again.
+ * A cache of rows that every request needs, never stale by more than a second. Entries in use are
+ * re-read together in the background, so that requests do not wait for queries. When the refresh
+ * fails or lags, an entry expires and is read at its next use.
  */
 export function freshCache<Row>(deps: {
   load(ids: readonly string[]): Promise<ReadonlyMap<string, Row>>
-  /** For the log: what the rows are. */
+  /** Name of the rows, for the log. */
   name: string
   clock: Clock
   timers: Timers
@@ -54,7 +54,7 @@ export function freshCache<Row>(deps: {
     if (before.size === 0) return
     const rows = await deps.load([...before.keys()])
     for (const [id, entry] of before) {
-      // Leave alone what was forgotten or read anew while the query ran.
+      // The entry was dropped or re-read while the query ran.
       if (entries.get(id) !== entry) continue
       entry.row = rows.get(id) ?? null
       entry.read_ms = began_ms
@@ -77,7 +77,7 @@ export function freshCache<Row>(deps: {
       if (entry === undefined) return undefined
       const now_ms = now()
       const age_ms = now_ms - entry.read_ms
-      // A clock that was set back makes an entry seem young: then it is read again.
+      // A negative age means that the clock was set back.
       if (age_ms < 0 || age_ms > fresh_ms) return undefined
       entry.used_ms = now_ms
       return entry.row
@@ -93,7 +93,7 @@ export function freshCache<Row>(deps: {
     },
     forget(id) {
       entries.delete(id)
-      // A read under way may have begun before the change: nobody may join it any more.
+      // A running read may have started before the change, so later callers must not join it.
       reading.delete(id)
     },
     forgetAll() {

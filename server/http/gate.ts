@@ -1,7 +1,7 @@
 /**
- * The gate before every endpoint: key or session (401), general rate (429), site (404), scope,
- * module or role (403), in this order. For keys a server that is alone asks the database nothing in
- * the steady state.
+ * Admission of requests: key or session (401), general rate (429), site (404), then role, scope and
+ * module (403), in this order. In the steady state, a server without other replicas admits keys
+ * without a query.
  */
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
@@ -20,28 +20,28 @@ import { freshCache } from './fresh-cache.ts'
 import { type Bearer, openKeyring } from './keyring.ts'
 import { limited, networkOf, per_minute, type RateLimits, type Standing } from './rate-limit.ts'
 
-/** What the gate looks at, free of the framework. */
+/** The parts of a request that decide its admission, independent of the framework. */
 interface Arrival extends Bearer {
-  /** null above the sites. */
+  /** null for paths without a site. */
   site_id: string | null
-  /** Who signed in; null where the request presents a key or nothing, and no role is asked for. */
+  /** Authenticates the session; null when the request has none, or uses a key. */
   session: (() => Promise<Principal>) | null
-  /** Told once the key is known, so that its headers stand on refusals too. */
+  /** Called when the rate was counted, so that refusals have the rate headers too. */
   onStanding(standing: Standing): void
-  /** Told once key and site are known, so that it can be noted whose write lacked the right. */
+  /** Called when principal and site are known, so that refused writes can be audited. */
   onKnown(known: Admission): void
 }
 
 export interface Admission {
   principal: Principal
-  /** null above the sites. */
+  /** null for paths without a site. */
   site: RequestSite | null
 }
 
 export interface Gate {
-  /** At once where key and site are known; throws or rejects with the refusal. */
+  /** Synchronous when key and site are cached. Throws or rejects with the refusal. */
   admit(endpoint: Endpoint<never>, arrival: Arrival): Admission | Promise<Admission>
-  /** Counts a request without a name; throws 429 where its address has asked too often. */
+  /** Counts an anonymous request; throws 429 above the limit of its address. */
   admitStranger(arrival: Pick<Arrival, 'address' | 'onStanding'>): void | Promise<void>
   stop(): Promise<void>
 }
@@ -61,7 +61,7 @@ export async function openGate(deps: {
     load: (keys) => loadSites(db, keys),
   })
   const listening = await db.listen('site_changed', {
-    // Rare, and told by the id alone.
+    // Changes are rare, and the payload has no client_id.
     notified: sites.forgetAll,
     resumed: sites.forgetAll,
   })
@@ -137,10 +137,10 @@ function passRights(endpoint: Endpoint<never>, arrival: Arrival, admission: Admi
   return admission
 }
 
-/** Over all paths that ask for no name together: signing in, links to accounts. */
+/** Limit of anonymous requests per address, for all paths together. */
 const stranger_per_minute = 60
 
-/** Who needs no name is counted by address, and goes by it. */
+/** An anonymous caller, identified by its address. */
 const stranger = (address: string): Principal =>
   nobody(`anyone ${networkOf(address)}`, stranger_per_minute, address)
 

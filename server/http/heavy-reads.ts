@@ -1,6 +1,6 @@
 /**
- * Heavy reads wait for their turn: a few are computed at a time, shared fairly among clients and
- * their keys, outside the main thread where the program has threads for them.
+ * Heavy reads run a few at a time. Clients, and the keys of a client, take turns. They run in
+ * worker threads when the program has them.
  */
 import type { ServerResponse } from 'node:http'
 import { availableParallelism } from 'node:os'
@@ -10,12 +10,12 @@ import type { Answer, AnyRequest } from './execute.ts'
 import { patience } from './export.ts'
 import { FairQueue, type QueueBounds } from './fair-queue.ts'
 
-/** At the same time, and so as many threads: one processor is left to the main thread. */
+/** Concurrent heavy reads, which is also the number of threads. The main thread keeps one CPU. */
 export const heavy_reads_at_once = Math.max(2, Math.min(4, availableParallelism() - 1))
 
 export const heavy_reads_max: QueueBounds = {
   running: heavy_reads_at_once,
-  // One client alone leaves a place to the others.
+  // A single client cannot occupy all places.
   running_per_client: heavy_reads_at_once - 1,
   waiting: 200,
   waiting_per_client: 32,
@@ -23,9 +23,9 @@ export const heavy_reads_max: QueueBounds = {
   held_bytes_per_client: 32 * 2 ** 20,
 }
 
-/** In the description of each such operation. */
+/** Appended to the description of heavy operations. */
 export const heavy_sentence =
-  'Computed in turn with other long reads; 503 when too many wait: see Long reads.'
+  'May wait for other long reads. Rejected with 503 when too many requests wait. See Long reads.'
 
 export const heavy_introduction = `
 ## Long reads

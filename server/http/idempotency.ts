@@ -1,6 +1,6 @@
 /**
- * Idempotency-Key on writes. The record is made before the write runs and completed in the write's
- * own transaction, so that a command is never doubled and its answer never lost.
+ * Idempotency-Key on writes. The record is inserted before the write runs and completed in its
+ * transaction, so that a command is never repeated and its answer never lost.
  * https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/
  */
 import { hash } from 'node:crypto'
@@ -9,15 +9,15 @@ import { ApiError, invalid } from './errors.ts'
 import { canonicalJson } from './json-body.ts'
 
 const expiry_ms = 24 * 3_600_000
-/** An unfinished record belongs to its process this long; then a retry may take it over. */
+/** An unfinished record is locked for this long; then a retry may take it over. */
 const lock_ms = 60_000
 
-/** A key of the caller, and what it was used for. */
+/** An Idempotency-Key of a caller with the request that it is used for. */
 export interface Claim {
   key_id: string
   idempotency_key: string
   fingerprint: Buffer
-  /** One attempt to execute. */
+  /** Id of the attempt. */
   owner: string
 }
 
@@ -27,7 +27,7 @@ export interface RecordedAnswer {
   body: Buffer
 }
 
-/** The key as a raw token or as a quoted structured-field string; null without the header. */
+/** The key from the header, a raw token or a quoted structured-field string; null without it. */
 export function idempotencyKey(header: string | string[] | undefined): string | null {
   if (header === undefined) return null
   const text = typeof header === 'string' ? header.trim() : ''
@@ -42,7 +42,7 @@ export function idempotencyKey(header: string | string[] | undefined): string | 
   })
 }
 
-/** What makes two requests the same: method, path, query and body, not their order or spacing. */
+/** Digest of method, path, query and body, independent of the order of parameters and fields. */
 export function fingerprint(request: { method: string; url: string; body: unknown }): Buffer {
   const [path = '', ...query] = request.url.split('?')
   const parameters = [...new URLSearchParams(query.join('?'))]
@@ -53,8 +53,8 @@ export function fingerprint(request: { method: string; url: string; body: unknow
 }
 
 /**
- * The recorded answer of this very request, or null when it is to be executed. Throws 422
- * `idempotency_conflict` for another request, 409 while the first is still running.
+ * The recorded answer of the same request, or null when it must be executed. Throws 422
+ * `idempotency_conflict` for a different request, and 409 while the first one is running.
  */
 export async function recall(db: Queries, claim: Claim, now: Date): Promise<RecordedAnswer | null> {
   const [row] = await db.query<{
@@ -75,13 +75,13 @@ export async function recall(db: Queries, claim: Claim, now: Date): Promise<Reco
   return null
 }
 
-/** `left_ms`: until the record may be taken over, should its process be dead. */
+/** `left_ms`: time until the record may be taken over. */
 function inProgress(left_ms: number): ApiError {
   const retry_after_s = Math.max(1, Math.ceil(left_ms / 1000))
   return new ApiError('idempotency_in_progress', null, { 'retry-after': String(retry_after_s) })
 }
 
-/** How long the attempt under way has; 0 where it is over, so that its answer can be recalled. */
+/** Remaining lock time of the running attempt; 0 when it has ended. */
 async function leftOf(db: Queries, claim: Claim, now: Date): Promise<number> {
   const [row] = await db.query<{ locked_until: Date }>(
     `select locked_until from idempotency_records
@@ -92,8 +92,8 @@ async function leftOf(db: Queries, claim: Claim, now: Date): Promise<number> {
 }
 
 /**
- * Makes the record, or takes over one that expired or whose process left it unfinished. Throws 409
- * when another request was faster.
+ * Inserts the record, or takes over an expired or abandoned one. Throws 409 when another request
+ * holds it.
  */
 export async function claimRecord(db: Queries, claim: Claim, now: Date): Promise<void> {
   const made = await db.execute(
@@ -120,8 +120,8 @@ export async function claimRecord(db: Queries, claim: Claim, now: Date): Promise
 }
 
 /**
- * Stores the answer. Throws 409 when the record was taken over meanwhile: the write that calls this
- * in its transaction is then rolled back, and the one that took over is the only one that counts.
+ * Stores the answer. Throws 409 when another attempt took the record over: the transaction of this
+ * write is then rolled back, and only the other attempt counts.
  */
 export async function completeRecord(
   db: Queries,
@@ -143,7 +143,7 @@ export async function completeRecord(
   if (stored === 0) throw inProgress(0)
 }
 
-/** Forgets an attempt that had no effect, so that the same key may be tried again. */
+/** Deletes the record of an attempt without effect, so that the key may be used again. */
 export async function releaseRecord(db: Queries, claim: Claim): Promise<void> {
   await db.execute(
     `delete from idempotency_records

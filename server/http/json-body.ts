@@ -1,14 +1,14 @@
-/** Bodies on their way in: JSON in UTF-8, and nothing that poisons or that no row can hold. */
+/** Parses request bodies: JSON in UTF-8, without prototype keys, duplicates or unstorable text. */
 import { ApiError, invalid } from './errors.ts'
 
 export const body_bytes_max = 1024 * 1024
-/** Of what is asked without a key or a session. */
+/** Maximum body of requests without a key or a session. */
 export const stranger_body_bytes_max = 8 * 1024
 const depth_max = 64
 const told_key_max = 100
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
-/** The value of a body; throws 400 `malformed_json`. */
+/** Throws 400 `malformed_json`. */
 export function parseJson(bytes: Buffer): unknown {
   let text: string
   let value: unknown
@@ -24,8 +24,8 @@ export function parseJson(bytes: Buffer): unknown {
 }
 
 /**
- * Two equal keys in one object: RFC 8259 leaves it to each reader which of them counts, and nobody
- * should be limited to the other. The text is valid JSON, so that a colon follows keys alone.
+ * Rejects duplicate keys in an object, of which each reader may pick another (RFC 8259 §4): a plant
+ * must not be limited to the wrong one. In valid JSON, a string before a colon is a key.
  */
 function refuseDuplicates(text: string): void {
   const open: Set<string>[] = []
@@ -42,10 +42,10 @@ function refuseDuplicates(text: string): void {
   }
 }
 
-/** Braces, and strings with the colon that makes them a key. */
+/** Braces, and strings with a colon that follows. */
 const json_token = /[{}]|("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/g
 
-/** A key `__proto__` is data to JSON but a prototype to an assignment: it is refused here. */
+/** Rejects keys `__proto__`, which an assignment would take for the prototype. */
 function inspect(value: unknown, field: string, depth: number): void {
   if (depth > depth_max) throw new ApiError('malformed_json', { reason: 'nested too deeply' })
   if (typeof value === 'string') refuseUnstorable(value, field)
@@ -62,7 +62,7 @@ function inspect(value: unknown, field: string, depth: number): void {
   }
 }
 
-/** What no row can hold as it is: U+0000, and halves of a pair, which are no character. */
+/** Rejects U+0000 and lone surrogates, which PostgreSQL cannot store. */
 function refuseUnstorable(text: string, field: string): void {
   const message = text.includes('\0')
     ? 'must not contain the character U+0000'
@@ -73,7 +73,7 @@ function refuseUnstorable(text: string, field: string): void {
 
 const join = (field: string, name: string) => (field === '' ? name : `${field}.${name}`)
 
-/** The same text for the same value, whatever the order of keys and the spacing. */
+/** JSON with sorted keys: equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, item) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)

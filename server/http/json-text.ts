@@ -1,10 +1,9 @@
 /**
- * An answer that is already JSON: PostgreSQL or a store wrote the text, and parsing it again only
- * to write it once more would cost more than all else. Tests parse it and check it against the
- * schema of its endpoint, as they do every answer.
+ * An answer that is already JSON, written by PostgreSQL or a store: parsing it to write it again
+ * would dominate the cost of a read. Strict answer checks parse it and check its schema.
  */
 export class JsonText {
-  /** Large texts are bytes, UTF-8: a string of megabytes is copied three times on its way out. */
+  /** UTF-8 bytes for large texts: a string of megabytes is copied three times when it is sent. */
   readonly text: string | Buffer
   constructor(text: string | Buffer) {
     this.text = text

@@ -1,4 +1,4 @@
-/** The keys that requests present: cached, checked, guarded against guessing, their use noted. */
+/** Authentication by API key: cached keys, a limit on guesses, and the time of last use. */
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
 import { type ApiKey, checkKey, keyUses, loadKeys, presentedKey } from './authenticate.ts'
@@ -8,12 +8,12 @@ import { failedKeys } from './rate-limit.ts'
 
 export interface Bearer {
   authorization: string | undefined
-  /** Of the client; asked for only when a key is refused or not yet known. */
+  /** Network address of the caller; called only when a key is refused or not cached. */
   address(): string
 }
 
 interface Keyring {
-  /** The key, at once where it is known; throws or rejects with 401, 429 or 503. */
+  /** Synchronous when the key is cached. Throws or rejects with 401, 429 or 503. */
   authenticate(bearer: Bearer): ApiKey | Promise<ApiKey>
   stop(): Promise<void>
 }
@@ -21,8 +21,8 @@ interface Keyring {
 const last_used_ms = 60_000
 
 /**
- * Whether keys are good, for addresses that present too many wrong ones: their good keys are let
- * in, and all their guesses together cost one query a second.
+ * The ids of valid keys, for addresses above the limit of failures: their valid keys still work,
+ * and all their guesses together cost one query a second.
  */
 function goodKeys(db: Database, now: () => number) {
   let ids: Promise<ReadonlySet<string>> = Promise.resolve(new Set())
@@ -41,7 +41,7 @@ function goodKeys(db: Database, now: () => number) {
       if (age_ms < 0 || age_ms > fresh_ms) {
         read_ms = now()
         ids = read()
-        // The next request asks again at once.
+        // The next request retries at once.
         ids.catch(() => {
           read_ms = Number.NEGATIVE_INFINITY
         })
@@ -69,7 +69,7 @@ export async function openKeyring(deps: {
     resumed: keys.forgetAll,
   })
 
-  /** Runs a check; a key that it refuses counts against its address. */
+  /** Runs a check and counts refused keys against their address. */
   function guarded<Result>(bearer: Bearer, check: () => Result): Result {
     try {
       return check()

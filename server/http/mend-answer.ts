@@ -1,4 +1,4 @@
-/** What production serves where a value breaks the schema of its answer; tests and demo fail. */
+/** Lenient answer checks: repairs answers with values that break their schema. */
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import { anonymous } from './anonymous-schema.ts'
@@ -6,13 +6,13 @@ import { ApiError } from './errors.ts'
 import { onFirstUse } from './on-first-use.ts'
 
 export interface AnswerFaults {
-  /** Values that were replaced by null. */
+  /** Values replaced by null. */
   nulled: number
-  /** Items that were left out of a list. */
+  /** Items omitted from a list. */
   omitted: number
-  /** Answers that were rejected. */
+  /** Answers replaced by a 503. */
   refused: number
-  /** Dotted path of the first of them. */
+  /** Dotted path of the first fault. */
   field: string
 }
 
@@ -26,13 +26,13 @@ interface Envelope {
   meta: { count: number; omitted?: number }
 }
 
-/** The answer of a 503 for a value that can be neither null nor left out. */
+/** The 503 reason for a value that can be neither nulled nor omitted. */
 const unservable_reason = 'value_outside_schema'
 const retry_after_s = 60
 
 /**
- * Replaces values that break the schema by null where the schema allows null, then leaves out the
- * items of a list that still break it. Throws 503 when neither helps.
+ * Replaces faulty values by null where the schema allows it, then omits list items that still break
+ * the schema. Throws 503 when neither helps.
  */
 export function answerMender(ajv: Ajv, returns: TSchema): (answer: unknown) => Mended {
   const whole = onFirstUse(() => ajv.compile(anonymous(returns)))
@@ -50,7 +50,7 @@ export function answerMender(ajv: Ajv, returns: TSchema): (answer: unknown) => M
   }
 }
 
-/** The fault of an answer that was rejected, or null for all other errors. */
+/** The fault behind a 503 of `answerMender`, or null for all other errors. */
 export function refusedFault({ details }: ApiError): AnswerFaults | null {
   if (details?.['reason'] !== unservable_reason) return null
   return { nulled: 0, omitted: 0, refused: 1, field: String(details['field']) }
@@ -67,7 +67,7 @@ function isEnvelope(answer: unknown): answer is Envelope {
   return Array.isArray(data) && typeof meta?.count === 'number'
 }
 
-/** `count` leaves them out as well: a client that reads on until it has `count` items must end. */
+/** `count` excludes omitted items too, for clients that page until they have `count` items. */
 function withoutBadItems(
   { data, meta, ...others }: Envelope,
   isValid: ValidateFunction,
@@ -85,7 +85,7 @@ function withoutBadItems(
   return { data: served, meta: { ...meta, count, omitted: faults.omitted }, ...others }
 }
 
-/** `unmendable`: the dotted path of a value for which the schema allows no null. */
+/** `unmendable` is the dotted path of a faulty value that must not be null. */
 function withNulls(
   isValid: ValidateFunction,
   given: unknown,
@@ -93,7 +93,7 @@ function withNulls(
   place: string,
 ): { value: unknown; unmendable: string | null } {
   if (isValid(given)) return { value: given, unmendable: null }
-  // The value may be one that a store keeps.
+  // The value may be cached by a store.
   const value = structuredClone(given)
   const paths = faultyPaths(isValid.errors ?? [])
   for (const path of paths) setNull(value, path)
@@ -108,7 +108,7 @@ function withNulls(
 
 type Path = readonly string[]
 
-/** The innermost values that are at fault: those around them fail because of them. */
+/** The innermost faulty values; their parents fail because of them. */
 function faultyPaths(errors: readonly ErrorObject[]): Path[] {
   const pointers = new Set(errors.map(pointerOf))
   const around = new Set([...pointers].flatMap(pointersAround))

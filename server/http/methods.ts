@@ -1,11 +1,11 @@
-/** Which methods a path has, for 405 and its `Allow`. */
+/** Methods by path, for 405 and its `Allow` header. */
 interface Route {
   method: string
-  /** With `{name}` where a value stands. */
+  /** With parameters as `{name}`. */
   path: string
 }
 
-/** Of each path its methods; what can be read can be asked for its head. */
+/** The methods of each path. GET implies HEAD. */
 export function methodsByPath(routes: readonly Route[]): Map<string, Set<string>> {
   const methods = new Map<string, Set<string>>()
   for (const { method, path } of routes) {
@@ -18,7 +18,7 @@ export function methodsByPath(routes: readonly Route[]): Map<string, Set<string>
 
 export const allowHeader = (methods: ReadonlySet<string>) => [...methods].sort().join(', ')
 
-/** The methods of whatever path the address fits, for methods that no router knows. */
+/** The methods of the path that a URL matches, for methods unknown to the router. */
 export function methodsAt(
   methods: ReadonlyMap<string, ReadonlySet<string>>,
   url: string,
@@ -29,7 +29,7 @@ export function methodsAt(
     const fits = (part: string, index: number) => part.startsWith('{') || part === asked[index]
     return parts.length === asked.length && parts.every(fits)
   })
-  // As the router does: what is spelled out goes before what has an id in it.
+  // As in the router, static segments take precedence over parameters.
   const values = ([path]: [string, unknown]) => path.split('{').length
   return fitting.sort((a, b) => values(a) - values(b))[0]?.[1] ?? null
 }

@@ -1,4 +1,4 @@
-/** Figures for operators, in the Prometheus text format, on a loopback port of their own. */
+/** Prometheus metrics on a separate port. */
 import { createServer, type Server } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { AnswerFaults } from './mend-answer.ts'
@@ -11,7 +11,7 @@ interface PoolCounts {
 
 export interface Metrics {
   registry: Registry
-  /** Counts one answer. `operation` is the operation id, never a path: its values are few. */
+  /** Counts an answer. `operation` is the operation id, to bound the number of label values. */
   observe(operation: string, status: number, elapsed_ms: number): void
   countFaults(operation: string, faults: AnswerFaults): void
 }
@@ -23,22 +23,22 @@ interface Tally {
   status: number
   count: number
   sum_ms: number
-  /** Of each bound, the answers that took at most that long and longer than the bound before. */
+  /** Answers per bucket: longer than the previous bound, at most this bound. */
   within: number[]
 }
 
-/** Requests, durations, event-loop lag, memory and, where it is given, the database pool. */
+/** Metrics of requests, durations, event-loop lag, memory and the database pool. */
 export function createMetrics(options: { pool?: () => PoolCounts } = {}): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  // Counted plainly at each answer, put into the library's form when somebody reads it.
+  // Plain counters per answer are cheaper than those of the library; `get` converts them.
   const tallies = new Map<string, Tally>()
   registry.registerMetric(requestsOf(tallies) as never)
   registry.registerMetric(durationsOf(tallies) as never)
   if (options.pool) observePool(registry, options.pool)
   const faults = new Counter({
     name: 'http_answer_faults_total',
-    help: 'Values, items and answers that broke the schema of their operation.',
+    help: 'Values, items and answers that broke the schema of their operation',
     labelNames: ['operation', 'outcome'],
     registers: [registry],
   })
@@ -76,14 +76,14 @@ function requestsOf(tallies: ReadonlyMap<string, Tally>) {
       labels: { operation, status },
       value: count,
     }))
-  const help = 'Answers by operation and status.'
+  const help = 'Answers by operation and status'
   return { name, get: async () => ({ name, help, type: 'counter', values: values() }), reset() {} }
 }
 
 function durationsOf(tallies: ReadonlyMap<string, Tally>) {
   const name = 'http_request_duration_seconds'
   const values = () => [...tallies.values()].flatMap((tally) => durationValues(name, tally))
-  const help = 'Time from the head of the request to the end of the answer.'
+  const help = 'Time from the request head to the end of the answer'
   return {
     name,
     get: async () => ({ name, help, type: 'histogram', values: values() }),
@@ -110,7 +110,7 @@ function durationValues(name: string, { operation, status, count, sum_ms, within
 function observePool(registry: Registry, pool: () => PoolCounts): void {
   new Gauge({
     name: 'database_connections',
-    help: 'Connections of the pool by state; waiting are requests without one.',
+    help: 'Connections of the pool by state; waiting: requests without a connection',
     labelNames: ['state'],
     registers: [registry],
     collect() {
@@ -119,7 +119,7 @@ function observePool(registry: Registry, pool: () => PoolCounts): void {
   })
 }
 
-/** Serves `/metrics`; the caller listens on it, by default on loopback. */
+/** The server of `/metrics`. */
 export function metricsServer({ registry }: Metrics): Server {
   return createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {

@@ -1,6 +1,6 @@
 /**
- * Made on the first call, then kept: compiling what a schema says takes milliseconds, of hundreds
- * of schemas a second, and a server is ready without.
+ * Lazy initialisation. Compiling a schema takes milliseconds, and hundreds of schemas would delay
+ * the start of the server by a second.
  */
 export function onFirstUse<Made>(make: () => Made): () => Made {
   let made: { value: Made } | null = null

@@ -1,10 +1,10 @@
-/** Answers other than the promised one, and the headers of all, as components of the document. */
+/** Error answers, and the headers of all answers, as components of the document. */
 import type { Endpoint } from './endpoint.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Json } from './openapi-schemas.ts'
 import { isWrite } from './safe-mode.ts'
 
-/** What every code says, is and asks for: see errors.ts. */
+/** Status, message and action by error code: see errors.ts. */
 export type ErrorList = Readonly<
   Partial<Record<ErrorCode, { status: number; message: string; action: string }>>
 >
@@ -32,7 +32,7 @@ const isAlways = () => true
 interface ErrorAnswer {
   name: string
   codes: readonly ErrorCode[]
-  /** The endpoints that can give it. */
+  /** Whether an endpoint can return this answer. */
   when: (endpoint: Declared) => boolean
   headers?: readonly string[]
 }
@@ -40,7 +40,7 @@ interface ErrorAnswer {
 const rate = ['RateLimit', 'RateLimit-Policy'] as const
 const replay = ['Idempotent-Replayed'] as const
 
-/** One for each status; where reads and writes differ in their codes, one for each of them. */
+/** One answer per status, or one each for reads and writes when their codes differ. */
 const errorAnswers: readonly ErrorAnswer[] = [
   { name: 'BadRequest', codes: ['malformed_request'], when: isRead },
   {
@@ -106,7 +106,7 @@ const errorAnswers: readonly ErrorAnswer[] = [
   },
 ]
 
-/** What `details` holds, by code; null for all others. */
+/** Example `details` by code; null for all other codes. */
 const details: Readonly<Partial<Record<ErrorCode, Json>>> = {
   forbidden_scope: { required_scope: 'plant:read' },
   forbidden_module: { module: 'ai_predictions' },
@@ -118,7 +118,7 @@ const details: Readonly<Partial<Record<ErrorCode, Json>>> = {
         location: 'query',
         field: 'start',
         code: 'naive_timestamp',
-        message: 'needs an offset: end it with Z or, for example, +02:00 (in an address %2B02:00)',
+        message: 'needs an offset, such as Z or +02:00 (%2B02:00 in a URL)',
       },
     ],
   },
@@ -133,7 +133,7 @@ const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${nam
 const headersNamed = (names: readonly string[]) =>
   Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, ref('headers', name)]))
 
-/** Every answer of an endpoint but the promised one, by status. */
+/** All answers of an endpoint except the successful one, by status. */
 export function otherResponses(endpoint: Declared, errors: ErrorList): Record<string, Json> {
   return Object.fromEntries([
     ...(isRevalidated(endpoint) ? [['304', ref('responses', 'NotModified')]] : []),
@@ -146,10 +146,10 @@ export function otherResponses(endpoint: Declared, errors: ErrorList): Record<st
 
 const answersOf = (endpoint: Declared) => errorAnswers.filter(({ when }) => when(endpoint))
 const isCached = ({ cache = 'live' }: Declared) => cache !== 'live'
-/** A write answers anew whatever copy is at hand. */
+/** Only reads answer 304. */
 const isRevalidated = (endpoint: Declared) => isCached(endpoint) && isRead(endpoint)
 
-/** The headers of the promised answer. */
+/** The headers of the successful answer. */
 export const responseHeaders = (endpoint: Declared) =>
   headersNamed([
     ...rate,
@@ -159,13 +159,13 @@ export const responseHeaders = (endpoint: Declared) =>
     ...(isWritten(endpoint) ? replay : []),
   ])
 
-/** The error answers that any of the endpoints can give. */
+/** The error answers that any of the endpoints can return. */
 export function responseComponents(endpoints: readonly Declared[], errors: ErrorList) {
   const used = errorAnswers.filter(({ when }) => endpoints.some(when))
   return {
     ...(endpoints.some(isRevalidated) && {
       NotModified: {
-        description: 'The copy that `If-None-Match` names is still the present one.',
+        description: 'The cached copy named by `If-None-Match` is still current.',
         headers: headersNamed([...rate, 'ETag']),
       },
     }),
@@ -223,23 +223,23 @@ export const errorSchemas = (errors: ErrorList): Record<string, Json> => ({
         type: 'string',
         enum: Object.keys(errors),
         'x-open-enum': true,
-        description: 'Stable; what a program branches on.',
+        description: 'Stable error code. Branch on this field.',
         examples: ['validation_error'],
       },
       message: {
         type: 'string',
-        description: 'For people; may change.',
+        description: 'Message for people; may change.',
         examples: ['The request is not valid.'],
       },
       request_id: {
         type: 'string',
-        description: 'The same as the header X-Request-Id; what support asks for.',
+        description: 'Same as the header `X-Request-Id`. Quote it when you report a problem.',
         examples: [request_id_example],
       },
       details: {
         type: ['object', 'null'],
         additionalProperties: true,
-        description: 'What the code needs to be acted on, such as `errors` of a validation error.',
+        description: 'Data to act on, by code, such as `errors` of a validation error.',
         examples: [details.validation_error],
       },
     },
@@ -257,42 +257,40 @@ const headers: Readonly<Record<string, Json>> = {
   'X-Request-Id': {
     required: true,
     ...text(
-      "Names this request: the caller's own X-Request-Id, else a new one.",
+      'Id of the request: the `X-Request-Id` of the caller, or a new id.',
       request_id_example,
     ),
   },
   RateLimit: text(
-    'What is left of each limit (`r`), and the seconds until more is left (`t`). On every ' +
-      'answer to a request whose key is valid.',
+    'Remaining requests (`r`) of each limit, and seconds until more are available (`t`). Present ' +
+      'on every answer to a request with a valid key.',
     '"general";r=87;t=21',
   ),
   'RateLimit-Policy': text(
-    'The limits: requests (`q`) in any so many seconds (`w`).',
+    'The limits: requests (`q`) in any window of `w` seconds.',
     '"general";q=120;w=60',
   ),
   'Retry-After': {
-    description: 'Seconds to wait before the same request is sent again.',
+    description: 'Seconds to wait before a retry.',
     schema: { type: 'integer', minimum: 1 },
     example: 21,
   },
   'WWW-Authenticate': text(
-    'How to authenticate, and what was wrong with the key.',
+    'The authentication scheme, and the error of the key.',
     'Bearer realm="heliograph", error="invalid_token"',
   ),
-  ETag: text('Names these bytes; send it as `If-None-Match`.', '"x7Vd0a2mTq5mZ4H1rB9wKc3uYpE"'),
+  ETag: text('Version of the answer, for `If-None-Match`.', '"x7Vd0a2mTq5mZ4H1rB9wKc3uYpE"'),
   'Content-Disposition': text(
-    'Present on a file: the name to keep it under.',
+    'File name; present on files.',
     'attachment; filename="demo_loggers-1-history_until_20260621T100000Z.csv"',
   ),
   Location: text(
-    'Where what was made or begun is, on this server.',
+    'Path of the created or requested resource on this server.',
     '/v1/sites/demo/reports/runs/5b1f0c1e-6f0b-4c55-8a53-0f6f3f4f2f11/file',
   ),
-  'Idempotent-Replayed': text(
-    'Present when this is the recorded answer to an earlier request.',
-    'true',
-    { enum: ['true'] },
-  ),
+  'Idempotent-Replayed': text('Present on a recorded answer to an earlier request.', 'true', {
+    enum: ['true'],
+  }),
 }
 
 /** The headers that the given responses refer to. */

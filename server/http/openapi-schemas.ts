@@ -1,6 +1,6 @@
 /**
- * Schemas as the OpenAPI document holds them: every object a named component, nullable as a type of
- * two, enumerations with their type, the unit of a number beside it.
+ * Schemas in the form of the OpenAPI document: every object is a named component, a nullable field
+ * has two types, enumerations have a type, and numbers have their unit in `x-unit`.
  */
 import { unitOf } from './openapi-units.ts'
 
@@ -11,11 +11,11 @@ export interface Json {
 
 export interface Schemas {
   /**
-   * The schema as the document refers to it. `name` is that of the component where it is an object
-   * without `$id`. In answers enumerations are open: values may be added.
+   * Registers a schema and returns a reference to it. `name` names the component of an object
+   * without `$id`. Enumerations in answers are open: later versions may add values.
    */
   refer(schema: object, name: string, part: 'answer' | 'request'): Json
-  /** Takes from an example what the fields on its way have no example of their own for. */
+  /** Copies the values of an example to fields that have no example. */
   illustrate(schema: Json, example: unknown): void
   /** By name, in alphabetical order. */
   components(): Record<string, Json>
@@ -26,7 +26,7 @@ interface Context {
   refer(schema: Json, name: string): Json
 }
 
-/** Throws where two different objects would get one name. */
+/** Throws when two different objects have the same name. */
 export function schemaComponents(): Schemas {
   const components = new Map<string, Json>()
   const sources = new Map<string, string>()
@@ -70,7 +70,7 @@ export function schemaComponents(): Schemas {
   }
 }
 
-/** Envelopes are called after their items: `InverterList`, and for series `InverterSeries`. */
+/** Envelopes are named after their items: `InverterList`, or `InverterSeries` for series. */
 function nameOf({ properties }: Json, name: string): string {
   const { data, meta, ...more } = properties as Record<string, Json>
   const items = data?.['items'] as Json | undefined
@@ -119,7 +119,7 @@ function inline(schema: Json, name: string, context: Context): Json {
   return { ...own, additionalProperties: context.refer(values, `${name}Value`) }
 }
 
-/** `null` joins the type of what it stands beside; constants become one enumeration. */
+/** `null` becomes a second type; a union of constants becomes an enumeration. */
 function union(schema: Json, name: string, context: Context): Json {
   const { anyOf, ...own } = schema
   const branches = (anyOf as Json[]).filter(({ type }) => type !== 'null')
@@ -165,7 +165,7 @@ function isNumeric(schema: Json | undefined): boolean {
   return typesOf(schema).some((type) => type === 'number' || type === 'integer')
 }
 
-/** The component that a schema refers to, through `null` beside it; else the schema itself. */
+/** The component that a schema, nullable or not, refers to; otherwise the schema itself. */
 function resolve(schema: Json, components: ReadonlyMap<string, Json>): Json {
   const [only, ...more] = ((schema['anyOf'] as Json[]) ?? []).filter((one) => one['$ref'])
   const reference = schema['$ref'] ?? (more.length === 0 ? only?.['$ref'] : undefined)
@@ -187,7 +187,7 @@ function illustrate(schema: Json, example: unknown, components: ReadonlyMap<stri
   }
 }
 
-/** What no example holds, or only as null, is shown by its first value. */
+/** Enumerations without an example, or with null only, get their first value as example. */
 function nameFirstValues(properties: Json): void {
   for (const schema of Object.values(properties) as Json[]) {
     const [first] = (schema['enum'] as unknown[]) ?? []
@@ -195,7 +195,6 @@ function nameFirstValues(properties: Json): void {
   }
 }
 
-/** An example that shows a value is worth more than one that shows its absence. */
 const isOnlyNull = ({ examples }: Json) => ((examples as unknown[])?.[0] ?? null) === null
 
 export const pascal = (name: string) =>

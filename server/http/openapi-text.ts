@@ -6,29 +6,31 @@ import { window_days_max } from './windows.ts'
 
 export const title = 'Heliograph API'
 
-/** Version of the interface, which is not that of the program. */
+/** Version of the API, independent of the version of the program. */
 export const interface_version = '1.0.0'
 
-/** Every tag that an endpoint may carry, in the order of the chapters. */
+/** The tags of endpoints with their descriptions, in the order of the reference. */
 export const tags: Readonly<Record<string, string>> = {
-  Sites: 'The sites that the key can see. Their `site_id` stands in every other path.',
-  Plant: 'The site as a whole, live: its state, its places, the holes in its data.',
-  Loggers: 'Loggers: each is one plant of the site. Live state, history, hourly energy.',
-  Inverters: 'Inverters with live values, history, and the alarm words they report.',
-  Strings: 'PV strings of an inverter: configuration, live currents, history. Counted from 0.',
+  Sites: 'Sites that the key can access. All other paths contain a `site_id`.',
+  Plant: 'Live state of the whole site, its locations and its data gaps.',
+  Loggers:
+    'Loggers, each of which is one plant of the site: live state, history and hourly energy.',
+  Inverters: 'Inverters: live state, history and alarm words.',
+  Strings:
+    'PV strings of an inverter: configuration, live currents and history. Indexes start at 0.',
   Sensors: 'Sensor and fan nodes of the transformer stations.',
-  Weather: 'What the met stations of the site measure.',
-  Diagnostics: 'Efficiency rankings, string health and losses, each by a published rule.',
-  'I-V curves': 'Panel models, and what strings should deliver against what they do.',
-  Energy: 'Energy by day and hour.',
+  Weather: 'Measurements of the met stations of the site.',
+  Diagnostics: 'Efficiency rankings, string health and losses. Each follows a documented rule.',
+  'I-V curves': 'Panel models, and the expected against the measured output of strings.',
+  Energy: 'Energy by day and by hour.',
   Curtailment:
-    'Limits on the output of plants. A limit can only lower it; the grid permit, which no ' +
-    'request can change or read, holds at all times and after every release.',
+    'Limits on the power of plants. A limit only lowers power. The grid permit applies at all ' +
+    'times, also after a release; no request can read or change it.',
   Markets: 'Electricity markets and their day-ahead prices.',
-  Earnings: 'What the energy earned: gross, fees, net.',
-  Predictions: 'Forecasts of production and price as P10, P50 and P90, and how good they were.',
+  Earnings: 'Revenue: gross, fees and net.',
+  Predictions: 'Forecasts of production and prices as P10, P50 and P90, and their accuracy.',
   Batteries: 'Battery storage: live state, histories, alarms, and dispatch schedules to approve.',
-  Alerts: 'Alerts of the site, to be acknowledged and resolved.',
+  Alerts: 'Alerts of the site: list, acknowledge, resolve.',
   'Work orders': 'Work orders and their checklists.',
   Maintenance: 'Inspection categories and the notifications of operation and maintenance.',
   Defects: 'Defects found on site.',
@@ -36,77 +38,85 @@ export const tags: Readonly<Record<string, string>> = {
 }
 
 export const introduction = `
-Solar plants over HTTP and JSON: read every device of a site, its history and its diagnostics;
-curtail plants and dispatch batteries.
+The Heliograph API gives access to solar plants over HTTP and JSON: live state, history and
+diagnostics of every device, curtailment of plants and dispatch of batteries.
 
 ## Requests
 
-Every request carries \`Authorization: Bearer <API key>\`; a key is read from nowhere else. All
-paths but \`/v1/sites\` name a site of the key. An operation names the scope that the key needs
-and the module that the client's plan needs. Bodies are JSON in UTF-8. A query parameter that
-the operation does not have, and one given twice that may be given once, is refused: a typing
-error must not pass silently in a system that controls plants.
+Send \`Authorization: Bearer <API key>\` with every request. Keys are accepted in no other place.
+All paths except \`/v1/sites\` contain the id of a site that the key can access. Each operation
+lists the scope that the key needs and the module that the plan of the client needs. Bodies are
+JSON in UTF-8. Unknown query parameters, and repeated parameters that take one value, are rejected
+with 422: a typing error must not pass silently in a system that controls plants.
 
 ## Answers
 
-A list is \`{ "data": [ … ], "meta": { "count": … } }\`, where \`count\` is how many items match
-whatever the limit; a single thing is the thing itself. Every field is always present, and
-\`null\` means not measured or not applicable; \`0\` is a measurement. \`meta.truncated\` says
-that the limit cut a series: go on with \`meta.next_start\` as \`start\`, or with
-\`meta.previous_end\` as \`end\`. A list that takes \`cursor\` is read page by page: pass
-\`meta.next_cursor\` as \`cursor\`, with all other parameters unchanged, until it is null. Live
-objects say when they were measured (\`measured_at\`), how old that is (\`age_s\`) and how far to
-trust it (\`quality\`). An item that cannot be served is left out: \`meta.omitted\` says how many,
-and is absent where none was. Answers are compressed on
-request (br, gzip); where an operation sends an \`ETag\`, \`If-None-Match\` saves the body.
+A list is \`{ "data": [ … ], "meta": { "count": … } }\`. \`count\` is the number of matching items,
+whatever the limit. A single object is returned without an envelope. Every field is always present.
+\`null\` means not measured or not applicable; \`0\` is a measurement.
+
+\`meta.truncated\` is true when a series was cut. Continue with \`meta.next_start\` as \`start\`, or
+with \`meta.previous_end\` as \`end\`. Lists with a \`cursor\` parameter are paged: pass
+\`meta.next_cursor\` as \`cursor\`, with all other parameters unchanged, until it is null.
+
+Live objects contain the time of measurement (\`measured_at\`), its age (\`age_s\`) and its
+\`quality\`. Items that cannot be served are omitted; \`meta.omitted\` is their number, and is absent
+when there are none. Answers are compressed on request (br, gzip). Operations that return an
+\`ETag\` support \`If-None-Match\`.
 
 ## Errors
 
-Every error is \`{ "error": { "code", "message", "request_id", "details" } }\`. Branch on
-\`code\`, which is stable; \`message\` is for people and may change. A \`validation_error\`
-lists every violation at once in \`details.errors\`. Quote \`request_id\`, which is also the
-header \`X-Request-Id\`, when you report a problem; send that header to choose it yourself.
-A 503 names its reason in \`details.reason\` where it is known. The database could not finish:
-\`statement_timeout\` and \`lock_timeout\` (it took too long), \`serialization_failure\` (another
-write was faster), \`numeric_overflow\` (a stored value exceeds its range; in a write that is a 422
-with the code \`out_of_range\`). \`value_outside_schema\`: a value cannot be served,
-\`details.field\` names it. Nothing was stored in all of these.
-Before an operation is reached the connection itself can answer 400, 405, 408 or 431 in the same
-form.
+Every error is \`{ "error": { "code", "message", "request_id", "details" } }\`. Branch on \`code\`,
+which is stable. \`message\` is for people and may change. A \`validation_error\` lists all violations
+in \`details.errors\`. Quote \`request_id\` when you report a problem. It is also in the header
+\`X-Request-Id\`, which you may set in the request.
 
-## Rates
+A 503 has a \`details.reason\` when the reason is known:
 
-${per_minute.general} requests in any ${window_s} s and of each key, of which ${per_minute.write} may be
-writes, unless the operator has set other limits for the key. \`RateLimit-Policy\` tells the
-limits, \`RateLimit\` what is left of them and for how long. A 429 says in \`Retry-After\` how
-many seconds to wait. For whole sites poll \`/overview\` and not device after device.
+- \`statement_timeout\`, \`lock_timeout\`: the database took too long.
+- \`serialization_failure\`: a concurrent write came first.
+- \`numeric_overflow\`: a stored value exceeds its range. In a write, such a value is rejected with
+  422 and the code \`out_of_range\`.
+- \`value_outside_schema\`: a value does not match the schema; \`details.field\` is its path.
+
+Nothing was stored in any of these cases. Malformed or slow connections are answered with 400, 405,
+408 or 431 in the same form.
+
+## Rate limits
+
+Each key may send ${per_minute.general} requests in any ${window_s} s, of which ${per_minute.write} may be writes, unless the
+operator has set other limits. \`RateLimit-Policy\` contains the limits. \`RateLimit\` contains the
+remaining requests and the seconds until more are available. A 429 has a \`Retry-After\` in seconds.
+To monitor whole sites, poll \`/overview\` instead of single devices.
 
 ## Writes
 
-Send \`Idempotency-Key\` with a new unique value (a UUID) for each logical operation, and the
-same value when you retry it: within 24 hours the recorded answer is replayed byte for byte with
-\`Idempotent-Replayed: true\`, and nothing is executed twice. The same key with another request
-is refused with 422 \`idempotency_conflict\`. While a site is being commissioned (safe mode)
-every write gets 409 \`conflict_safe_mode\`. Curtailment and battery dispatch are control
-writes: they command the plant. No request can raise a plant above its grid permit.
+Send a new unique \`Idempotency-Key\` (a UUID) with each write, and the same key when you retry it.
+Within 24 hours a retry executes nothing and returns the recorded answer byte for byte, with
+\`Idempotent-Replayed: true\`. The same key with a different request is rejected with 422
+\`idempotency_conflict\`. Writes to a site in commissioning safe mode are rejected with 409
+\`conflict_safe_mode\`. Curtailment and battery dispatch are control writes: they command the plant.
+No request can raise a plant above its grid permit.
 
 ## Time
 
-Every timestamp is RFC 3339. A request may use any offset, and is refused without one; answers are
-always UTC and end in \`Z\`. Windows are half-open: \`start\` is inside, \`end\` is not. Dates
-are \`YYYY-MM-DD\` in UTC, both inclusive. With \`start\` a series gives the first rows from
-there, without it the newest before \`end\`, in ascending order either way. A limit above its
-cap counts as the cap. No window is refused for its length. A series without a limit gives the first
-${window_days_max} days; \`meta.truncated\` says so, \`meta.next_start\` is the \`start\` to go on with, and a
-file has it in its \`Link\` header (\`rel="next"\`). Forecasts end with the last hour that was forecast. Sums
-and rankings are of the whole window.
+Timestamps are RFC 3339. Requests may use any offset; a timestamp without an offset is rejected.
+Answers are in UTC and end in \`Z\`. Windows are half-open: \`start\` is included, \`end\` is not. Dates
+are UTC days as \`YYYY-MM-DD\`, both included.
+
+A series with \`start\` returns the first rows of the window; without \`start\` it returns the newest
+rows before \`end\`. Rows are in ascending order in both cases. A \`limit\` above the maximum is
+reduced to it. No window is rejected for its length. A series without a \`limit\` parameter returns the
+first ${window_days_max} days: \`meta.truncated\` is then true, and \`meta.next_start\` is the \`start\` of the
+rest. Files have it in their \`Link\` header (\`rel="next"\`). Forecasts end with the last forecast hour.
+Sums and rankings cover the whole window.
 
 ## Units and signs
 
-A name ends in its unit: \`power_kw\`, \`energy_kwh\`, \`irradiance_w_m2\`; \`_pct\` runs from 0
-to 100, \`_ratio\` from 0 to 1. Power is positive towards the grid: generation, discharge and
-export are positive, charging and import negative. Reactive power is positive when it is
-injected. Counters stand as the device gives them.
+Field names end in their unit: \`power_kw\`, \`energy_kwh\`, \`irradiance_w_m2\`. \`_pct\` ranges from 0
+to 100, \`_ratio\` from 0 to 1. Power is positive towards the grid: generation, discharge and export
+are positive, charging and import are negative. Injected reactive power is positive. Counters are
+returned as the device reports them.
 
 ${heavy_introduction.trim()}
 
@@ -114,7 +124,7 @@ ${export_introduction.trim()}
 
 ## Compatibility
 
-Within \`/v1\` things are only added: operations, optional parameters, fields, values of open
-enumerations (\`x-open-enum\`), error codes. Ignore what you do not know. What is retired says
-so twelve months ahead with the headers \`Deprecation\`, \`Sunset\` and \`Link\`.
+Within \`/v1\`, changes only add: operations, optional parameters, fields, values of open
+enumerations (\`x-open-enum\`) and error codes. Ignore what you do not know. Operations to be retired
+are announced twelve months ahead with the headers \`Deprecation\`, \`Sunset\` and \`Link\`.
 `.trim()

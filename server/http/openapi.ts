@@ -1,7 +1,6 @@
 /**
- * The OpenAPI 3.1 document of a table of endpoints: TypeBox schemas already are JSON Schema, and
- * what the conventions add to an endpoint (errors, headers, rates) is derived here as it is when
- * served.
+ * The OpenAPI 3.1 document of a table of endpoints. TypeBox schemas are JSON Schema already. Errors,
+ * headers and rates follow from the conventions, as they do when an endpoint is served.
  */
 import type { TSchema } from 'typebox'
 import type { Endpoint } from './endpoint.ts'
@@ -59,8 +58,8 @@ export interface Operation {
 const controlScopes: readonly unknown[] = ['curtailment:write', 'bess:write']
 
 /**
- * Keys come in the same order for the same table. Throws where the table cannot be described: a tag
- * without description, two schemas of one name.
+ * The document; key order is stable. Throws for a tag without a description and for two schemas of
+ * one name.
  */
 export function openApi(endpoints: readonly Endpoint<never>[], errors: ErrorList): OpenApiDocument {
   const schemas = schemaComponents()
@@ -80,7 +79,7 @@ export function openApi(endpoints: readonly Endpoint<never>[], errors: ErrorList
       contact: { name: 'The operator of this server' },
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'The server that this document comes from.' }],
+    servers: [{ url: '/', description: 'The server that serves this document.' }],
     tags: usedTags(endpoints),
     paths,
     components: {
@@ -104,8 +103,8 @@ const bearer = {
   scheme: 'bearer',
   bearerFormat: 'svc_live_[0-9a-f]{12}_[0-9a-f]{64}',
   description:
-    'An API key of the client. It is shown once, when it is made, and carries the scopes and ' +
-    'sites it was given.',
+    'An API key of the client, with its scopes and sites. The key is returned only once, when it ' +
+    'is created.',
 }
 
 function usedTags(endpoints: readonly Endpoint<never>[]) {
@@ -154,13 +153,13 @@ function requestBody(endpoint: Endpoint<never>, body: TSchema, schemas: Schemas)
   const example = endpoint.example.body
   schemas.illustrate(schema, example)
   return {
-    // Where no field must be sent, neither need the body.
+    // A body without required fields is optional.
     required: !(body as Json)['properties'] || Boolean((body as Json)['required']),
     content: { 'application/json': { schema, example } },
   }
 }
 
-const meanings = { 200: 'Done.', 201: 'Created.', 202: 'Begun.', 204: 'Deleted.' } as const
+const meanings = { 200: 'Success.', 201: 'Created.', 202: 'Accepted.', 204: 'Deleted.' } as const
 
 function answer(endpoint: Endpoint<never>, schemas: Schemas): Json {
   const { status = 200, operation_id, returns, example } = endpoint
@@ -173,7 +172,7 @@ function answer(endpoint: Endpoint<never>, schemas: Schemas): Json {
   return { ...head, content: { ...json, ...exportContent(endpoint) } }
 }
 
-/** Bytes have no schema: the media type says what they are. OpenAPI 3.1, section 4.8.14.2. */
+/** Binary content has a media type and no schema. OpenAPI 3.1, section 4.8.14.2. */
 const fileContent = (types: readonly string[]) =>
   Object.fromEntries(types.map((type) => [type, { schema: { contentMediaType: type } }]))
 
@@ -208,7 +207,7 @@ const referTo = ({ component }: SharedParameter) => ({
   $ref: `#/components/parameters/${component}`,
 })
 
-/** What the request would hold that led to the example of the answer, as far as that tells. */
+/** An example for a parameter, taken from the example answer where it has the field. */
 function parameterExample(name: string, schema: Json, { example }: Endpoint<never>): unknown {
   if (schema['type'] === 'array') {
     return [parameterExample(name, schema['items'] as Json, { example } as Endpoint<never>)]
@@ -223,7 +222,7 @@ function parameterExample(name: string, schema: Json, { example }: Endpoint<neve
   return schema['type'] === 'boolean' ? true : undefined
 }
 
-/** The first value of that name in a JSON value, nearest to its root. */
+/** The first field of this name in a JSON value, in depth-first order. */
 function firstNamed(name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   if (name in value) return (value as Json)[name]
@@ -252,7 +251,7 @@ const sharedParameters: readonly SharedParameter[] = [
     name: 'site_id',
     place: 'path',
     when: ({ path }) => path !== '/v1/sites',
-    description: 'A site of the key, as `/v1/sites` lists it.',
+    description: 'A site that the key can access; see `/v1/sites`.',
     schema: { type: 'string', pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' },
     example: 'demo',
   },
@@ -262,8 +261,8 @@ const sharedParameters: readonly SharedParameter[] = [
     place: 'header',
     when: ({ method }) => isWrite(method),
     description:
-      'A unique value (a UUID) for each logical operation. A retry with the same value within 24 ' +
-      'hours executes nothing and gets the recorded answer.',
+      'A unique value (a UUID) for each write. A retry with the same value within 24 hours ' +
+      'executes nothing and returns the recorded answer.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
     example: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
   },
@@ -272,7 +271,7 @@ const sharedParameters: readonly SharedParameter[] = [
     name: 'If-Match',
     place: 'header',
     when: ({ if_match }) => if_match === true,
-    description: 'The `ETag` that was read: 412 if the resource has changed since.',
+    description: 'The `ETag` of the last read. Rejected with 412 when the resource has changed.',
     schema: { type: 'string' },
     example: etag_example,
   },
@@ -281,7 +280,8 @@ const sharedParameters: readonly SharedParameter[] = [
     name: 'If-None-Match',
     place: 'header',
     when: ({ method, cache = 'live' }) => !isWrite(method) && cache !== 'live',
-    description: 'The `ETag` of the copy at hand: 304 without a body if it is still the same.',
+    description:
+      'The `ETag` of a cached copy. Returns 304 without a body when it is still current.',
     schema: { type: 'string' },
     example: etag_example,
   },

@@ -1,10 +1,10 @@
-/** Where an endpoint stands. */
+/** Paths of endpoints. */
 import type { Endpoint } from './endpoint.ts'
 
-/** With its parameters in braces, as the OpenAPI document has it. */
+/** The full path with parameters in braces, as in OpenAPI. */
 export function pathOf({ path, role }: Pick<Endpoint<never>, 'path' | 'role'>): string {
   return role !== undefined || path === '/v1/sites' ? path : `/v1/sites/{site_id}${path}`
 }
 
-/** With its parameters as the router has them. */
+/** The path in the syntax of the router. */
 export const patternOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1')

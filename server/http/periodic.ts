@@ -2,13 +2,13 @@ import type { Timers } from '@heliograph/domain/clock'
 import type { Log } from '../storage/database.ts'
 
 interface Periodic {
-  /** Ends it; resolves when a run under way is over. */
+  /** Stops the repetition; resolves when the current run has ended. */
   stop(): Promise<void>
 }
 
 /**
- * Runs the work again and again, each time `wait_ms` after the last run ended. A failure is told to
- * the log when it begins, not at every repetition, and the next run comes all the same.
+ * Repeats the work `wait_ms` after each run. The first of consecutive failures is logged; the work
+ * is repeated after a failure too.
  */
 export function periodically(
   { timers, log }: { timers: Timers; log: Log },
@@ -24,7 +24,7 @@ export function periodically(
       await work()
       failing = false
     } catch (error) {
-      if (!failing) log.warn({ err: error }, `${what} failed; it is tried again and again`)
+      if (!failing) log.warn({ err: error }, `${what} failed and will be retried`)
       failing = true
     }
     if (!stopped) cancel = timers.after(wait_ms, start)

@@ -1,7 +1,6 @@
 /**
- * Requests per minute: never more than the limit in any 60 s. A server that is alone counts in
- * memory and asks no database; several servers grant every request by the same row of the database
- * (replicas.ts).
+ * Rate limits over a sliding window of 60 s. A single server counts in memory. Several servers
+ * share their counts in the database (replicas.ts).
  * Headers: https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/
  */
 import type { Principal } from './authenticate.ts'
@@ -18,7 +17,7 @@ export interface Standing {
   granted: boolean
   limit: number
   remaining: number
-  /** Until the oldest request counts no more; 0 where none does. */
+  /** Seconds until the oldest request leaves the window; 0 for an empty window. */
   reset_s: number
 }
 
@@ -34,18 +33,18 @@ export interface SharedStanding {
   window: TimedCounts
 }
 
-/** Grants one request among all servers. */
+/** Counts one request across all servers. */
 type TakeShared = (order: RateOrder, now_ms: number) => Promise<SharedStanding>
 
 export type RateWindow = Omit<RateOrder, 'limit'> & TimedCounts
 
 export interface RateLimits {
-  /** Counts one request, unless none is left: then it is not granted and nothing is counted. */
+  /** Counts and grants one request. A request above the limit is not counted. */
   take(principal: Principal, policy: Policy, now_ms: number): Standing | Promise<Standing>
   standing(principal: Principal, policy: Policy, now_ms: number): Standing
-  /** From now on other servers grant too; null: this one is alone. */
+  /** Sets the shared counter, or null when this server is the only one. */
   share(shared: TakeShared | null): void
-  /** What was granted in the last 60 s. */
+  /** Requests granted in the last 60 s. */
   windows(now_ms: number): RateWindow[]
   restore(windows: readonly RateWindow[]): void
 }
@@ -62,7 +61,7 @@ export function rateLimits(): RateLimits {
     return entry.grants
   }
 
-  /** Forgets who asks no more. */
+  /** Drops empty windows. */
   function sweep(now_ms: number): void {
     if (Math.abs(now_ms - swept_ms) < window_s * 1000) return
     swept_ms = now_ms
@@ -82,7 +81,7 @@ export function rateLimits(): RateLimits {
       sweep(now_ms)
       const order = orderOf(principal, policy)
       const before = standingOf(order, false, now_ms)
-      // What is known of the other servers' requests only grows: no row says more.
+      // The shared count can only be higher than the local one.
       if (before.remaining === 0) return before
       if (takeShared === null) {
         grantsFor(order).add(now_ms, stepOf(order.limit))
@@ -114,7 +113,7 @@ const orderOf = (principal: Principal, policy: Policy): RateOrder => ({
   limit: principal[`${policy}_per_minute`] ?? per_minute[policy],
 })
 
-/** 429 for a policy that granted nothing; the wait ends when the oldest request counts no more. */
+/** The 429 of a policy; `Retry-After` ends when the oldest request leaves the window. */
 export function limited({
   policy,
   limit,
@@ -138,8 +137,8 @@ const failures_per_minute = 20
 const addresses_max = 10_000
 
 /**
- * Refused keys per address and 60 s, on each server by itself: guessing is slow, and costs us no
- * query once it is known.
+ * Refused keys per address in 60 s, counted by each server. Slows guessing down, and spares the
+ * database.
  */
 export function failedKeys() {
   const failures = new Map<string, Grants>()
@@ -162,7 +161,7 @@ export function failedKeys() {
     note(address: string, now_ms: number): void {
       const id = networkOf(address)
       const failed = failures.get(id) ?? noGrants()
-      // Deleted and set again, so that the first of the map is the one longest silent.
+      // Re-inserting keeps the map in the order of the last failure.
       failures.delete(id)
       if (failures.size >= addresses_max) failures.delete(failures.keys().next().value!)
       failed.add(now_ms, stepOf(failures_per_minute))
@@ -171,7 +170,7 @@ export function failedKeys() {
   }
 }
 
-/** What counts as one address: an IPv6 host owns its /64. */
+/** The unit of counting addresses: an IPv4 address or an IPv6 /64. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address
   const [head = '', tail] = address.split('::')

@@ -1,4 +1,4 @@
-/** A window that slides: what was granted in the last 60 s, instant by instant. */
+/** A sliding window of the requests granted in the last 60 s. */
 
 /** `counts[i]` requests at `at_ms[i]`, ascending. */
 export interface TimedCounts {
@@ -12,15 +12,15 @@ export interface Grants {
   add(at_ms: number, step_ms: number): void
   replace(window: TimedCounts): void
   window(now_ms: number): TimedCounts
-  /** Until the oldest counts no more; 0 where none does. */
+  /** Seconds until the oldest request leaves the window; 0 for an empty window. */
   secondsToReset(now_ms: number): number
 }
 
 export const rate_window_ms = 60_000
-/** Above this limit, instants are rounded up to a tenth of a second: 600 of them at most. */
+/** Above this limit, instants are rounded up to 0.1 s, which bounds a window to 600 entries. */
 const exact_limit_max = 600
 const step_ms_max = 100
-/** The resolution in which the requests of a limit are counted. */
+/** The time resolution of the window of a limit. */
 export const stepOf = (limit: number) => (limit > exact_limit_max ? step_ms_max : 1)
 
 export function noGrants(): Grants {
@@ -38,7 +38,7 @@ export function noGrants(): Grants {
       at_ms = at_ms.slice(gone)
       counts = counts.slice(gone)
     }
-    // After a clock was set back, requests of its future count as made now.
+    // After the clock was set back, future requests count as made now.
     for (let i = at_ms.length - 1; i >= 0 && at_ms[i]! > now_ms + step_ms_max; i--)
       at_ms[i] = now_ms
   }

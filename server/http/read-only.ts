@@ -1,15 +1,14 @@
 /**
- * Read-modify-write: a body may be the object as GET gave it, with changes. Its read-only fields
- * are ignored while they are as GET would give them, and refused by name where they differ.
+ * Read-modify-write: a body may be the object as returned by GET, with changes. Read-only fields
+ * are ignored when they equal the stored object, and rejected by name when they differ.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from './errors.ts'
 import type { Fields } from './validate.ts'
 
 export const read_modify_write_sentence =
-  'The body may be the whole object as it was read, with changes: its read-only fields are ' +
-  'ignored. Rejected with 422 `read_only_field`, which names the field, when one of them differs ' +
-  'from what is stored.'
+  'The body may be the whole object as returned by GET, with changes; read-only fields are ' +
+  'ignored. Rejected with 422 `read_only_field` when a read-only field differs from the stored one.'
 
 /** Throws 422 with each read-only field of the body that differs from the object. */
 export function requireUnchanged(read_only: Fields, current: object): void {
@@ -20,14 +19,14 @@ export function requireUnchanged(read_only: Fields, current: object): void {
       location: 'body',
       field,
       code: 'read_only_field',
-      message: 'is read-only and differs from what is stored',
+      message: 'is read-only and differs from the stored value',
     }))
   if (errors.length > 0) throw new ApiError('validation_error', { errors })
 }
 
 /**
- * What a body changes of the object: where it has read-only fields it is the whole object, of which
- * only the fields that differ are asked for.
+ * The requested changes. A body with read-only fields is a whole object, of which only the fields
+ * that differ count as changes.
  */
 export function askedChange<Body extends object>(
   body: Body,
@@ -44,7 +43,7 @@ export function askedChange<Body extends object>(
 
 const asSent = (current: object): Fields => JSON.parse(JSON.stringify(current))
 
-/** Instants are the same by what they name. */
+/** Timestamps are compared as instants. */
 function isSame(field: string, sent: unknown, stored: unknown): boolean {
   const are_instants = [sent, stored].every((value) => typeof value === 'string')
   return field.endsWith('_at') && are_instants

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { unavailable } from './errors.ts'
 
-/** Aborts when the connection closes before the answer is out. Nobody is there to read why. */
+/** Aborts when the connection closes before the answer was sent. */
 export function readerSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController()
   const leave = () => {

@@ -2,14 +2,14 @@ import type { Timers } from '@heliograph/domain/clock'
 import type { Database } from '../storage/database.ts'
 import { migrations_dir, readMigrations } from '../storage/migrate.ts'
 
-/** Who asks whether we are ready must hear of a database that hangs, not wait for it. */
+/** A hanging database must fail the probe, not delay it. */
 const answer_ms_max = 1000
-/** A query that took this long may wait on a dead connection: the next asks anew. */
+/** After this time the connection may be dead, and the next probe starts a new query. */
 const query_ms_max = 10_000
 
 /**
- * Whether requests can be served: the database answers within a second and has every migration of
- * this code. Rejects when it refuses. Those who ask at once share one query.
+ * The readiness probe: the database answers within a second and has all migrations of this version.
+ * Rejects when the query fails. Concurrent probes share one query.
  */
 export async function readiness(deps: {
   db: Database

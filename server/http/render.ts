@@ -1,10 +1,10 @@
-/** The last step of an answer: caching headers, validators and compression. */
+/** Adds caching headers, validators and compression to an answer. */
 import { chooseEncoding, compress, compress_bytes_min } from './compression.ts'
 import type { Endpoint } from './endpoint.ts'
 import { etagFor, etagOf, matches } from './etag.ts'
 import { type Answer, bytesOf } from './execute.ts'
 
-/** What of the request decides how the answer is written. */
+/** The parts of a request that decide how its answer is written. */
 interface Asked {
   accept_encoding: string | undefined
   if_none_match: string | undefined
@@ -26,7 +26,7 @@ const cacheControl: Record<Cache, string> = {
   immutable: 'public, max-age=31536000, immutable',
 }
 
-/** Waits only where something is compressed. */
+/** Asynchronous only when the answer is compressed. */
 export function render(
   answer: Answer,
   { cache, content_type, asked }: { cache: Cache; content_type: string; asked: Asked },
@@ -35,7 +35,7 @@ export function render(
   const headers: Record<string, string> = { ...answer.headers, 'cache-control': 'no-store' }
   if (text === '') return { status, headers, body: '' }
   const good = status < 300
-  // A file comes as it is stored; most are packed already.
+  // Files are not compressed, as most formats already are.
   const is_file = 'content-disposition' in headers
   const is_packed = !is_file && text.length >= compress_bytes_min
   const encoding = is_packed ? chooseEncoding(asked.accept_encoding) : null

@@ -1,4 +1,4 @@
-/** How the servers of one database know of each other and grant requests together. */
+/** Servers on one database find each other and share their rate limits. */
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { Database, Log, Transaction } from '../storage/database.ts'
 import { periodically } from './periodic.ts'
@@ -6,13 +6,13 @@ import type { RateLimits, RateOrder, RateWindow, SharedStanding } from './rate-l
 import { rate_window_ms, stepOf, type TimedCounts } from './rate-window.ts'
 
 const heartbeat_ms = 5000
-/** A replica that was silent this long is not there. By the database's clock, the same for all. */
+/** A replica without a heartbeat for this long is considered stopped, by the database clock. */
 const alive_s = 15
-/** A living replica has answered a newcomer by its next heartbeat. */
+/** A running replica answers a new one by its next heartbeat. */
 const answer_s = 6
 const answer_polls_max = 200
 const joined_channel = 'replica_joined'
-/** Of PostgreSQL's advisory locks, ours for whoever joins or becomes alone: `hgrp`. */
+/** Advisory lock class for joining and for leaving shared mode: `hgrp`. */
 const advisory_class = 0x68677270
 
 interface Deps {
@@ -25,9 +25,9 @@ interface Deps {
 }
 
 /**
- * Resolves once every other replica grants by the database. A replica that is alone counts in
- * memory; it hands over what it counted when another joins, and when it stops. One that is killed
- * forgets what it counted alone.
+ * Joins the replicas and resolves when all of them count in the database. A single replica counts
+ * in memory. It stores its counts when another replica joins and when it stops; a killed replica
+ * loses them.
  */
 export async function joinReplicas(deps: Deps) {
   const { db, replica_id, rates, clock, log } = deps
@@ -40,7 +40,7 @@ export async function joinReplicas(deps: Deps) {
     await db.execute('update replicas set shares = true where replica_id = $1', [replica_id])
   }
 
-  /** Tries again at the next request when the database was unreachable. */
+  /** Retried at the next request when the database was unreachable. */
   function startSharing(): Promise<void> {
     shared_until_ms = now_ms() + rate_window_ms + 1000 * alive_s
     shared ??= handOver().catch((error) => {
@@ -54,7 +54,7 @@ export async function joinReplicas(deps: Deps) {
     return shared
   }
 
-  /** While a replica is alone the table is empty: it knows all rows itself. */
+  /** Returns to counting in memory. The table is empty while a replica is alone. */
   async function stopSharing(): Promise<void> {
     const is_alone = await db.transaction(async (tx) => {
       await lockReplicas(tx)
@@ -77,7 +77,7 @@ export async function joinReplicas(deps: Deps) {
 
   const noticed = () =>
     void startSharing().catch((error) => {
-      log.warn({ err: error }, 'counts of requests could not be shared; it is tried again')
+      log.warn({ err: error }, 'rate limits could not be shared and will be retried')
     })
   const listening = await db.listen(joined_channel, {
     notified: (other) => {
@@ -85,22 +85,22 @@ export async function joinReplicas(deps: Deps) {
     },
     resumed: () => void heartbeat().catch(() => {}),
   })
-  // A full disk takes no writes: the server starts all the same, and its heartbeat tries again.
+  // The server must start on a full disk too; its heartbeat retries.
   const has_others = await join(deps).catch((error) => {
-    log.warn({ err: error }, 'the replica could not join; it is tried again')
+    log.warn({ err: error }, 'the replica could not join and will retry')
     return false
   })
   if (has_others) {
     await startSharing()
     await othersShare(db, replica_id)
   }
-  const running = periodically(deps, "the replica's sign of life", heartbeat_ms, heartbeat)
+  const running = periodically(deps, 'the heartbeat of the replica', heartbeat_ms, heartbeat)
   return {
     heartbeat,
     async stop() {
       await Promise.all([running.stop(), listening.stop()])
       const kept = shared === null ? storeWindows(db, rates.windows(now_ms()), now_ms()) : null
-      await kept?.catch((error) => log.warn({ err: error }, 'counts of requests are forgotten'))
+      await kept?.catch((error) => log.warn({ err: error }, 'request counts were lost'))
       await db.execute('delete from replicas where replica_id = $1', [replica_id])
     },
   }
@@ -113,7 +113,7 @@ const othersAlive = `exists (
 const lockReplicas = (tx: Transaction) =>
   tx.query('select pg_advisory_xact_lock($1, 0)', [advisory_class])
 
-/** Returns whether another is alive; one that is alone takes over what the last one kept. */
+/** Returns whether another replica is alive. A single replica takes over the stored counts. */
 function join({ db, replica_id, rates, clock }: Deps): Promise<boolean> {
   return db.transaction(async (tx) => {
     await lockReplicas(tx)
@@ -129,7 +129,7 @@ function join({ db, replica_id, rates, clock }: Deps): Promise<boolean> {
   })
 }
 
-/** Waits for the others, but not for those that have ended without a word. */
+/** Waits until all running replicas count in the database. */
 async function othersShare(db: Database, replica_id: string): Promise<void> {
   for (let polls = 0; polls < answer_polls_max; polls++) {
     const [row] = await db.query<{ waits: boolean }>(
@@ -157,7 +157,7 @@ async function showLife(db: Database, replica_id: string): Promise<number> {
   return row?.others ?? 0
 }
 
-/** Later than the row was locked, so that no request counts from before it was granted. */
+/** Read after the row lock, so that a request never counts from before its grant. */
 const database_ms = '(extract(epoch from clock_timestamp()) * 1000)::float8'
 
 async function takeWindows(tx: Transaction, now_ms: number): Promise<RateWindow[]> {
@@ -167,7 +167,7 @@ async function takeWindows(tx: Transaction, now_ms: number): Promise<RateWindow[
   return rows.map((row) => ({ ...row, ...inTimeOf(now_ms, row) }))
 }
 
-/** In the time of this machine, ascending. */
+/** Converts instants to the clock of this machine, in ascending order. */
 function inTimeOf(now_ms: number, row: TimedCounts & { now_ms: number }): TimedCounts {
   const instants = row.at_ms
     .map((at, index) => ({ at: now_ms - (row.now_ms - at), count: row.counts[index]! }))
@@ -175,7 +175,7 @@ function inTimeOf(now_ms: number, row: TimedCounts & { now_ms: number }): TimedC
   return { at_ms: instants.map(({ at }) => at), counts: instants.map(({ count }) => count) }
 }
 
-/** Adds what this replica granted alone. */
+/** Stores the requests that this replica granted alone. */
 async function storeWindows(
   db: Database,
   windows: readonly RateWindow[],
@@ -203,7 +203,7 @@ async function storeWindows(
 const inWindow = `unnest(w.at_ms, w.counts) as old (at, n)
   where at > ${database_ms} - ${rate_window_ms}`
 
-/** Values: subject, policy, limit, resolution in ms. One statement, so that none comes between. */
+/** Values: subject, policy, limit, resolution in ms. A single statement is atomic. */
 const take_statement = `
   insert into rate_windows as w (subject, policy, at_ms, counts)
   values ($1, $2, array[ceil(${database_ms} / $4::float8) * $4::float8], array[1])
@@ -236,7 +236,7 @@ async function takeShared(
   return { granted: taken !== undefined, window: inTimeOf(now_ms, row) }
 }
 
-/** Replicas that have gone and windows of requests that are over, by the database's clock. */
+/** Deletes stopped replicas and expired windows, by the database clock. */
 export async function forgetReplicas(db: Database): Promise<void> {
   await db.execute(`delete from replicas where seen_at < now() - interval '1 hour'`)
   await db.execute(`delete from rate_windows where updated_at < now() - interval '5 minutes'`)

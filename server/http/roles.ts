@@ -1,9 +1,9 @@
-/** What people of each role may do, in the scopes of keys. */
+/** Scopes of users by role. */
 import { type Role, type Scope, scopes } from './endpoint.ts'
 
 const reads = scopes.filter((scope) => scope.endsWith(':read'))
 
-/** Keys, people and invitations are the administrator's beyond these. */
+/** Administrators also manage keys, users and invitations. */
 export const scopesOf: Readonly<Record<Role, readonly Scope[]>> = {
   viewer: reads,
   operator: scopes,

@@ -3,7 +3,7 @@ import { ApiError } from './errors.ts'
 
 export const isWrite = (method: Method) => method !== 'GET'
 
-/** While a site is being commissioned nothing is written; reads go on. */
+/** Rejects writes to a site in commissioning safe mode. */
 export function refuseInSafeMode(site: RequestSite): void {
   if (site.safe_mode) throw new ApiError('conflict_safe_mode')
 }

@@ -1,9 +1,6 @@
 import type { Module, Scope } from './endpoint.ts'
 
-/**
- * The module that the endpoints of a scope belong to. A key is given only scopes whose module is in
- * its client's plan.
- */
+/** The module of each scope. A key may only have scopes whose module is in the plan of its client. */
 export const scopeModules: Readonly<Record<Scope, Module>> = {
   'plant:read': 'basic_scada',
   'diagnostics:read': 'basic_scada',

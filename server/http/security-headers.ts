@@ -1,5 +1,5 @@
-/** On every answer: what is declared as JSON is never taken for anything else. */
+/** Headers of every answer. */
 export const securityHeaders = { 'x-content-type-options': 'nosniff' } as const
 
-/** Two years, and only said where the connection is encrypted. RFC 6797. */
+/** Two years; sent on encrypted connections only. RFC 6797. */
 export const strictTransport = 'max-age=63072000'

@@ -1,4 +1,4 @@
-/** An answer on its way out: JSON of the API, documents, and the page of the platform. */
+/** Sends answers: JSON of the API, documents, and the page of the platform. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { compressOnce } from './compression.ts'
 import { etagOf } from './etag.ts'
@@ -37,7 +37,7 @@ export function sendDocument(request: FastifyRequest, reply: FastifyReply, docum
   return send(request, reply, cache, answer, content_type)
 }
 
-/** A document that is the same for everybody: hashed once, and compressed at its first request. */
+/** Caches a constant document: its ETag, and its compressed bytes from the first request on. */
 export function keptDocument(document: Document): Document {
   const bytes = bytesOf(document.text)
   const compressed = {
@@ -52,7 +52,7 @@ export function keptDocument(document: Document): Document {
   }
 }
 
-/** What a person follows in a browser, rather than what a program asks. */
+/** Whether a request is the navigation of a browser to a page of the platform. */
 export function isForPage({ method, url, headers }: FastifyRequest): boolean {
   const [path = ''] = url.split('?')
   if (/^\/(v1|platform|docs|assets)(\/|$)|\.\w+$/.test(path)) return false

@@ -11,22 +11,22 @@ import type { Metrics } from './metrics.ts'
 
 export interface ServeOptions {
   tls?: { cert: Buffer | string; key: Buffer | string } | null
-  /** Addresses or networks of the proxies whose X-Forwarded-For and -Proto are believed. */
+  /** Addresses or networks of proxies whose X-Forwarded-For and -Proto are trusted. */
   trusted_proxies?: readonly string[]
-  /** `strict` unless given. */
+  /** Defaults to `strict`. */
   check_answers?: AnswerCheck
-  /** Public texts without a key, such as the OpenAPI document and its page. */
+  /** Public documents, such as the OpenAPI document and the reference page. */
   documents?: readonly Document[]
   metrics?: Metrics
-  /** Who signed in; without it only keys are taken. */
+  /** Sessions of users; without them only keys are accepted. */
   sessions?: Sessions
-  /** Whole subtrees that another library answers. */
+  /** Paths that another library answers. */
   subtrees?: readonly Subtree[]
-  /** The page of every address that is none of a document, the API or a subtree; for browsers. */
+  /** The page for browsers at all other paths. */
   page?: () => Document
-  /** Computes heavy reads in other threads; without it they are computed in this one. */
+  /** Worker threads for heavy reads; without them heavy reads run on the main thread. */
   reading?: Reading
-  /** Requests that take longer are told to the log. */
+  /** Slower requests are logged. */
   slow_ms?: number
 }
 
@@ -35,23 +35,23 @@ export interface Document {
   content_type: string
   text: string | Buffer
   headers?: Readonly<Record<string, string>>
-  /** `static` unless given; `immutable`: its path changes with its content. */
+  /** Defaults to `static`. `immutable`: the path changes with the content. */
   cache?: 'live' | 'immutable'
-  /** Its compressed bytes, where these are kept. */
+  /** Cached compressed bytes. */
   compressed?: (encoding: Encoding) => Promise<Buffer>
 }
 
 export interface Sessions {
-  /** Whether the cookie of a session is there; it may have ended. */
+  /** Whether the request has a session cookie, expired or not. */
   isPresent(headers: IncomingHttpHeaders): boolean
   /** The signed-in person. Throws `not_signed_in`, or `cross_site_request` for a foreign page. */
   authenticate(headers: IncomingHttpHeaders): Promise<Principal>
 }
 
 export interface Reading {
-  /** Throws what the endpoint threw. */
+  /** Throws the error of the endpoint. */
   read(operation_id: string, request: AnyRequest, gone: AbortSignal): Promise<Answer>
-  /** The text of an export whose items are computed; ends when `gone` aborts. */
+  /** The text of an export of computed items; ends when `gone` aborts. */
   export(operation_id: string, order: ExportedText): AsyncIterable<Buffer>
 }
 
@@ -62,9 +62,9 @@ export interface ExportedText {
 }
 
 export interface Subtree {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   path: string
-  /** What stands below it; all else is not found. */
+  /** Accepted paths below `path`; all others are not found. */
   operations: ReadonlySet<string>
   answer(request: Request): Promise<Response>
 }

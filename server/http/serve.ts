@@ -55,7 +55,7 @@ interface Context extends ServeInput<never> {
   gate: Gate
   exporter: Exporter
   heavy: HeavyReads
-  /** Holds the app once it has begun to close. */
+  /** Contains the app when it is closing. */
   closing: Set<FastifyInstance>
   methods: ReadonlyMap<string, ReadonlySet<string>>
   validator: (endpoint: Endpoint<never>) => Validate
@@ -66,7 +66,7 @@ const request_id_accepted = /^[A-Za-z0-9._-]{1,64}$/
 const probes = [{ path: '/healthz' }, { path: '/readyz' }]
 const request_timeout_ms = 60_000
 
-/** The server, ready to `listen` or to `inject` into. `close` ends its background work too. */
+/** The server, ready for `listen` or `inject`. `close` stops its background work too. */
 export async function serve<Needs>(input: ServeInput<Needs>): Promise<FastifyInstance> {
   const { options = {}, needs } = input
   const rates = rateLimits()
@@ -115,7 +115,7 @@ function createApp(context: Context): FastifyInstance {
     requestIdHeader: false,
     bodyLimit: body_bytes_max,
     trustProxy: options.trusted_proxies?.length ? [...options.trusted_proxies] : false,
-    // Those that come while the server is closing are still answered, and told to go elsewhere.
+    // Requests during shutdown are answered, with `connection: close`.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: request_timeout_ms,
@@ -134,7 +134,7 @@ function createApp(context: Context): FastifyInstance {
   app.decorateRequest('body_bytes', 0)
   app.addHook('onRequest', (request, reply, done) => {
     addCommonHeaders(request, reply)
-    // Before its body is looked at: what does not exist has no rules for bodies.
+    // Before body checks, so that an unknown path is 404 whatever its body.
     const is_missing = request.is404 && !(options.page && isForPage(request))
     done(is_missing ? notFound(context, request) : undefined)
   })
@@ -142,13 +142,13 @@ function createApp(context: Context): FastifyInstance {
     context.closing.add(app)
   })
   app.addHook('onSend', (_request, reply, payload, done) => {
-    // Else the client may send its next request into the connection that is about to be closed.
+    // Keeps clients from sending their next request on a connection that will be closed.
     if (context.closing.has(app)) reply.header('connection', 'close')
     done(null, payload)
   })
   app.addHook('onResponse', (request, reply, done) => {
     observe(context, request, reply)
-    // A connection that was busy when the closing began would be kept open for the next request.
+    // Connections that were busy when the shutdown began are idle now.
     if (context.closing.has(app)) setImmediate(() => app.server.closeIdleConnections())
     done()
   })
@@ -160,7 +160,7 @@ function createApp(context: Context): FastifyInstance {
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, parseBody)
-  // An expectation we do not know is no reason for a bare answer: the request itself is served.
+  // Serve requests with an unknown `Expect` header instead of a bare 417.
   app.server.on('checkExpectation', (request, response) => app.routing(request, response))
   return app
 }
@@ -171,7 +171,7 @@ function requestId({ headers }: { headers: IncomingHttpHeaders }, newId: () => s
   return typeof given === 'string' && request_id_accepted.test(given) ? given : newId()
 }
 
-/** Any other offer to upgrade is declined by serving the request as it stands. RFC 9110 §7.8. */
+/** All other upgrade requests are served as plain requests. RFC 9110 §7.8. */
 const asksForLink = ({ url }: IncomingMessage) => url?.split('?', 1)[0] === linkPath
 
 async function parseBody(request: FastifyRequest, body: Buffer): Promise<unknown> {
@@ -254,7 +254,7 @@ function addRate(reply: FastifyReply, standings: readonly Standing[]): void {
   reply.header('ratelimit', standings.map(standingHeader).join(', '))
 }
 
-/** A replay is answered before it can be limited, refused or judged again. */
+/** Replays are answered before the write rate, safe mode and validation. */
 function beforeWrite({ db, clock, rates, newId }: Context, endpoint: Endpoint<never>) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { principal, site } = request.admission!
@@ -336,7 +336,7 @@ function validRequest({ validator, clock, db }: Context, endpoint: Endpoint<neve
       { now: clock.now(), firstRecord: () => firstRecord(db, site!.site_id) },
     )
     return {
-      // Only `/v1/sites` stands above the sites, and it does not ask for one.
+      // Only `/v1/sites` and the platform have no site, and they do not use it.
       site: site!,
       caller: principal.caller,
       request_id: request.id,
@@ -394,7 +394,7 @@ function addDocument(app: FastifyInstance, document: Document): void {
   app.get(document.path, (request, reply) => sendDocument(request, reply, kept))
 }
 
-/** What exists by another method is 405, also where a path with an id in it would match. */
+/** Answers 405 for other methods of a path, also where a path with a parameter would match. */
 function refuseOtherMethods(app: FastifyInstance, methods: Context['methods']): void {
   for (const [path, known] of methods) {
     const refuse = () => {
@@ -413,13 +413,13 @@ function refuseOtherMethods(app: FastifyInstance, methods: Context['methods']): 
 const notAllowed = (known: ReadonlySet<string>) =>
   new ApiError('method_not_allowed', null, { allow: allowHeader(known) })
 
-/** The router knows the usual methods; any other lands here, also on a path that exists. */
+/** Methods unknown to the router land here, also on existing paths. */
 function notFound({ methods }: Context, request: FastifyRequest): ApiError {
   const known = methodsAt(methods, request.url)
   return known && !known.has(request.method) ? notAllowed(known) : new ApiError('not_found')
 }
 
-/** For whoever runs the process: is it alive, and can it serve? */
+/** Liveness and readiness probes. */
 async function addProbes(app: FastifyInstance, { db, timers, closing }: Context): Promise<void> {
   const isReady = await readiness({ db, timers })
   const say = (status: string): Answer => ({

@@ -2,8 +2,8 @@ import type { Timers } from '@heliograph/domain/clock'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Stops accepting, lets requests in flight finish, then closes. What has not finished after
- * `bound_ms` is cut off; writes that were cut off are whole or not at all, by their transaction.
+ * Graceful shutdown: stops accepting, lets running requests finish, then closes. Connections are
+ * closed after `bound_ms`; transactions keep interrupted writes atomic.
  */
 export async function shutDown(
   app: Pick<FastifyInstance, 'close' | 'server'>,

@@ -1,4 +1,4 @@
-/** A subtree of addresses that another library answers, by the Request and Response of the web. */
+/** Serves a subtree of paths by another library, through web Request and Response. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from './errors.ts'
 import { FairQueue } from './fair-queue.ts'
@@ -8,11 +8,11 @@ import { readerSignal } from './reader.ts'
 import type { Subtree } from './serve-options.ts'
 import { visible } from './visible-text.ts'
 
-/** Told by us alone: a client that sends them is not believed. */
+/** Set by the server; values sent by clients are dropped. */
 export const address_header = 'x-heliograph-address'
 export const request_id_header = 'x-request-id'
 
-/** No other header reaches the library. */
+/** Other headers are not passed to the library. */
 const passed_headers = [
   'content-type',
   'cookie',
@@ -22,12 +22,12 @@ const passed_headers = [
   'sec-fetch-mode',
   'sec-fetch-site',
 ]
-/** Kept with a session, and shown to the person. */
+/** The user agent is stored with a session and shown to the user. */
 const agent_characters_max = 256
 
 /**
- * An answer takes up to ten statements of the database, and anybody may ask from any number of
- * addresses: without bounds they would take every connection of the pool. Addresses take turns.
+ * A sign-in takes up to ten database statements, and anonymous callers may use many addresses:
+ * these bounds keep connections of the pool free. Addresses take turns.
  */
 const strangers_max = {
   running: 4,
@@ -38,7 +38,7 @@ const strangers_max = {
   held_bytes_per_client: Number.POSITIVE_INFINITY,
 }
 
-/** `admit` throws where the address that asks has asked too often. */
+/** `admit` throws above the rate limit of the address. */
 export function addSubtree(
   app: FastifyInstance,
   { path, operations, answer }: Subtree,
@@ -83,14 +83,14 @@ function webRequest(request: FastifyRequest): Request {
   return new Request(address, {
     method,
     headers: told,
-    // As it was parsed: what no endpoint takes reaches no other library either.
+    // Written again from the parsed body, which has passed our checks.
     body: method === 'POST' ? JSON.stringify(body ?? {}) : null,
   })
 }
 
 /**
- * Throws 400 for a Host that is no host, as RFC 9112 §3.2 asks. `X-Forwarded-Host` and `-Proto` of
- * a trusted proxy count as they do for the framework.
+ * Throws 400 for an invalid Host (RFC 9112 §3.2). The framework has already applied
+ * `X-Forwarded-Host` and `-Proto` of trusted proxies.
  */
 function originOf({ protocol, host }: FastifyRequest): string {
   const origin = `${protocol === 'https' ? 'https' : 'http'}://${host}`

@@ -1,8 +1,8 @@
-/** Forms of text that are long as patterns, and what is said of a text that has another. */
+/** Text formats as patterns, with their messages. */
 
 /**
- * More than spaces, joiners and marks of direction. Written out, as not every validator of a schema
- * knows the classes of Unicode.
+ * Invisible characters: spaces, joiners, direction marks and fillers. Listed, because not every
+ * JSON Schema validator supports Unicode classes.
  */
 const unseen =
   '\\s\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f' +
@@ -12,19 +12,19 @@ const breaks = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029'
 export const textForms = {
   visible_line: {
     pattern: `^(?=.*[^${unseen}])[^${breaks}]+$`,
-    message: 'must be one line with something to see',
+    message: 'must be one line with a visible character',
   },
   file_name: {
     pattern: `^(?=.*[^${unseen}])[^/\\\\${breaks}]+$`,
-    message: 'must be a name of a file: one line, without / and \\',
+    message: 'must be a file name: one line, without / and \\',
   },
   web_address: {
     pattern: '^[hH][tT][tT][pP][sS]?://[^\\s<>"/?#@\\\\]+([/?#][^\\s<>"]*)?$',
-    message: 'must be an address that begins with http:// or https://, without user or password',
+    message: 'must be a URL that starts with http:// or https://, without user or password',
   },
 } as const
 
-/** What is said of a text that does not match one of the patterns. */
+/** The message of a pattern; undefined for other patterns. */
 export const messageOfForm = (pattern: unknown): string | undefined =>
   Object.values(textForms).find((form) => form.pattern === pattern)?.message
 

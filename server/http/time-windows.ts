@@ -1,9 +1,9 @@
-/** Time in requests: what a timestamp may be, which window is meant, and how a cut is told. */
+/** Timestamps of requests, default windows, and the `meta` of cut series. */
 import { utcDate } from '@heliograph/domain/utc-day'
 
 export const hour_ms = 3_600_000
 
-/** Windows when a request gives none. */
+/** Default window lengths. */
 export const default_hours = { telemetry: 24, diagnostics: 7 * 24, forecast: 48 } as const
 
 const timestamp =
@@ -14,8 +14,8 @@ const end_ms = Date.UTC(3000, 0, 1)
 type TimeFault = 'naive_timestamp' | 'invalid_timestamp' | 'invalid_date' | 'out_of_range'
 
 /**
- * RFC 3339 with an offset, cut to milliseconds; 1970 to 2999. Days and hours that do not exist are
- * faults, the leap second too: it has no place in a time series.
+ * Parses RFC 3339 with an offset, truncated to milliseconds, from 1970 to 2999. Dates and times that
+ * do not exist are faults. So are leap seconds, which a time series cannot represent.
  */
 export function parseTimestamp(text: string): Date | TimeFault {
   const match = timestamp.exec(text)
@@ -25,7 +25,7 @@ export function parseTimestamp(text: string): Date | TimeFault {
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return 'invalid_timestamp'
   const midnight = utcDay(Number(year), Number(month), Number(day))
   if (midnight === null) return 'invalid_timestamp'
-  // The + of an address that is not written %2B arrives as a space.
+  // An unescaped + in a URL arrives as a space.
   if (offset === undefined || offset.startsWith(' ')) return 'naive_timestamp'
   const offset_ms = parseOffset(offset)
   if (offset_ms === null) return 'invalid_timestamp'
@@ -42,7 +42,7 @@ function parseOffset(offset: string): number | null {
   return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000
 }
 
-/** Midnight UTC of a day that exists, in milliseconds, else null. */
+/** Midnight UTC of a date in milliseconds; null when the date does not exist. */
 function utcDay(year: number, month: number, day: number): number | null {
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
@@ -50,7 +50,7 @@ function utcDay(year: number, month: number, day: number): number | null {
   return exists ? date.getTime() : null
 }
 
-/** YYYY-MM-DD, a day that exists, 1970 to 2999, as midnight UTC. */
+/** Parses YYYY-MM-DD, from 1970 to 2999, to midnight UTC. */
 export function parseDate(text: string): Date | TimeFault {
   const match = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text)
   const midnight = match ? utcDay(Number(match[1]), Number(match[2]), Number(match[3])) : null
@@ -58,7 +58,7 @@ export function parseDate(text: string): Date | TimeFault {
   return midnight >= first_ms && midnight < end_ms ? new Date(midnight) : 'out_of_range'
 }
 
-/** As the query of an endpoint holds it once it is valid: every timestamp in UTC, ending in Z. */
+/** The validated bounds of a request, in UTC. */
 export interface AskedWindow {
   start?: string | undefined
   end?: string | undefined
@@ -66,16 +66,16 @@ export interface AskedWindow {
 
 /** A half-open window [start, end) of a series. */
 export interface SeriesWindow {
-  /** null: no lower bound. */
+  /** null for no lower bound. */
   start: string | null
   end: string
-  /** Rows nearest to the end are wanted, since the request did not say where to start. */
+  /** Whether to return the newest rows, because the request has no `start`. */
   newest: boolean
 }
 
 /**
- * The window of a series with a `limit`. With `start`: from there, first rows first. Without: the
- * newest rows before `end`. With nothing at all: the last hours before now.
+ * The window of a series with a `limit`: the first rows from `start`, or the newest rows before
+ * `end` without `start`. Defaults to the last `hours`.
  */
 export function seriesWindow(asked: AskedWindow, now: Date, hours: number): SeriesWindow {
   const end = asked.end ?? now.toISOString()
@@ -85,7 +85,7 @@ export function seriesWindow(asked: AskedWindow, now: Date, hours: number): Seri
   return { start: before(end, hours * hour_ms), end, newest: true }
 }
 
-/** The window of an endpoint without a `limit`: both bounds, the span by default from the end. */
+/** The window of a series without a `limit`. `start` defaults to `hours` before `end`. */
 export function closedWindow(asked: AskedWindow, now: Date, hours: number) {
   const end = asked.end ?? now.toISOString()
   if (asked.start !== undefined) return { start: asked.start, end: later(asked.start, end) }
@@ -93,8 +93,8 @@ export function closedWindow(asked: AskedWindow, now: Date, hours: number) {
 }
 
 /**
- * Today 00:00Z and the hours that follow, where a forecast was asked for without a window. Where
- * only its end is given and today has not begun by then: as many hours before it.
+ * The window of a forecast. Defaults to 48 hours from today 00:00Z. With only an `end` before today,
+ * it covers the 48 hours before `end`.
  */
 export function forecastWindow({ start, end }: AskedWindow, now: Date) {
   const today = `${utcDate(now)}T00:00:00.000Z`
@@ -103,22 +103,22 @@ export function forecastWindow({ start, end }: AskedWindow, now: Date) {
   return { start: from, end: end ?? new Date(Date.parse(from) + span_ms).toISOString() }
 }
 
-/** Inclusive days; the month to date where none is given. */
+/** A range of inclusive days. Defaults to the month to date. */
 export function dateRange(asked: AskedWindow, now: Date) {
   const end = asked.end ?? later(asked.start ?? '', utcDate(now))
   return { start: asked.start ?? `${end.slice(0, 8)}01`, end }
 }
 
-/** A start that is yet to come leaves an empty window, never a reversed one. */
+/** The later instant: a future start results in an empty window, never in a reversed one. */
 const later = (a: string, b: string) => (a > b ? a : b)
 
 const before = (instant: string, span_ms: number) =>
   new Date(Math.max(first_ms, Date.parse(instant) - span_ms)).toISOString()
 
 /**
- * The `meta` of a series: how many rows match, and where to go on when the limit cut some off.
- * `first_time` and `last_time` are those of the rows returned. Where an instant can have several
- * rows, the store ends at a whole instant, so that going on neither repeats nor leaves out a row.
+ * The `meta` of a series. `first_time` and `last_time` are those of the returned rows. Stores with
+ * several rows per instant must return all rows of the last instant, so that the next request
+ * neither repeats nor skips a row.
  */
 export function seriesMeta(
   window: Pick<SeriesWindow, 'newest'>,

@@ -1,7 +1,7 @@
 /**
- * Validation from the declaration of an endpoint: what its schemas say, and the conventions that no
- * schema can (unknown and repeated parameters, reversed windows, caps). Every
- * violation of a request is reported at once.
+ * Validates requests by the declaration of their endpoint: by its schemas, and by conventions that
+ * schemas cannot express (unknown and repeated parameters, reversed windows, caps). All violations
+ * are reported at once.
  */
 import { Ajv } from 'ajv'
 import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js'
@@ -22,7 +22,7 @@ export interface Input {
   params: Fields
   query: Fields
   body: unknown
-  /** Size of the body as it came. */
+  /** Size of the received body. */
   body_bytes: number
 }
 
@@ -31,14 +31,14 @@ interface Valid {
   /** Without the cursor, which is read into `after`. */
   query: Fields
   after: unknown
-  /** Without the read-only fields of the object that it changes. */
+  /** Without the read-only fields of `object`. */
   body: unknown
   read_only: Fields
 }
 
 /**
- * Throws 422 with every violation; returns the input coerced (path and query only), defaulted, its
- * timestamps in UTC and its limits capped.
+ * Throws 422 with all violations. Returns the input with defaults, UTC timestamps and capped limits;
+ * path and query are coerced to their types.
  */
 export type Validate = (input: Input) => Valid
 
@@ -48,13 +48,13 @@ export type Declared = Pick<
 >
 
 const violations_max = 100
-/** Beyond this only the first violation of a body is told: a long wrong array has a million. */
+/** Above this size only the first violation is reported: a long array may have a million. */
 const all_errors_bytes_max = 64 * 1024
 
 export function validators(endpoints: readonly Declared[]) {
   const keywords = [...new Set(endpoints.flatMap(extensionKeywords))]
   const options = { strict: true, strictTypes: false, useDefaults: true, allowUnionTypes: true }
-  // Text becomes numbers and booleans in path and query; a body says what it means.
+  // Path and query are coerced from text; bodies are typed.
   const coercing = withTime(
     new Ajv({ ...options, coerceTypes: 'array', allErrors: true, keywords }),
   )
@@ -94,7 +94,7 @@ export function validators(endpoints: readonly Declared[]) {
 const whole = /^-?\d+$/
 const decimal = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/
 
-/** Path or query: only what is declared, once each, numbers as people write them. */
+/** Checks path or query parameters: declared names only, given once, numbers in decimal. */
 function compileFields(
   ajv: Ajv,
   location: 'path' | 'query',
@@ -120,10 +120,10 @@ function compileFields(
       const type = declared.get(name)
       const value = given[name]
       if (type === undefined) {
-        // A path names the site too, which is looked up before.
+        // The path also contains site_id, which has been checked before.
         if (location === 'query') fault(name, 'unknown_parameter', unknown_message)
       } else if (Array.isArray(value) && type !== 'array') {
-        fault(name, 'repeated_parameter', 'may be given once')
+        fault(name, 'repeated_parameter', 'must be given only once')
       } else if (String(value).includes('\0')) {
         fault(name, 'invalid_character', 'must not contain the character U+0000')
       } else if (
@@ -145,7 +145,7 @@ function compileFields(
   }
 }
 
-/** The place in a list that a cursor names; null without one. */
+/** Decodes the cursor; null without one. */
 function compileCursor(ajv: Ajv, place: Endpoint<never>['cursor']) {
   if (!place) return () => null
   const checker = onFirstUse(() =>
@@ -166,7 +166,7 @@ function compileCursor(ajv: Ajv, place: Endpoint<never>['cursor']) {
       location: 'query',
       field: 'cursor',
       code: 'invalid_cursor',
-      message: 'must be `meta.next_cursor` of the page before, as it was',
+      message: 'must be the unchanged `meta.next_cursor` of the previous page',
     })
     return null
   }
@@ -174,7 +174,7 @@ function compileCursor(ajv: Ajv, place: Endpoint<never>['cursor']) {
 
 const typeOf = (schema: TSchema) => String((schema as { type?: unknown }).type ?? '')
 
-/** Takes the read-only fields of the object out of a body. */
+/** Separates the read-only fields of `object` from a body. */
 function readOnlySplit({ object, body }: Declared) {
   const writable = (body as { properties?: object } | undefined)?.properties ?? {}
   const names = new Set(Object.keys(object?.properties ?? {}).filter((name) => !(name in writable)))
@@ -196,7 +196,7 @@ function compileBody(schema: TSchema | undefined, all: Ajv, first: Ajv) {
   const allChecker = onFirstUse(() => all.compile(anonymous(schema)))
   const firstChecker = onFirstUse(() => first.compile(anonymous(schema)))
   return (given: unknown, bytes: number, violations: Violation[]): unknown => {
-    // No body at all lacks every required field, and is complete where none is.
+    // A missing body counts as an empty object.
     const body = given === undefined ? {} : withoutIgnored(given)
     const check = bytes > all_errors_bytes_max ? firstChecker() : allChecker()
     if (!check(body)) violations.push(...describe('body', check.errors ?? []))
@@ -205,7 +205,7 @@ function compileBody(schema: TSchema | undefined, all: Ajv, first: Ajv) {
   }
 }
 
-/** Takes out the fields that do not count beside what the other fields hold. */
+/** Removes fields that are ignored for the values of other fields. */
 function ignoredFields(schema: TSchema) {
   const { properties = {} } = schema as { properties?: Record<string, object> }
   const conditions = Object.entries(properties).flatMap(([name, own]) =>
@@ -224,7 +224,7 @@ function ignoredFields(schema: TSchema) {
   }
 }
 
-/** A write that takes no body may be sent an empty one; anything in it is a misunderstanding. */
+/** A write without a body accepts an empty object, and rejects any field. */
 function refuseBody(given: unknown, _bytes: number, violations: Violation[]): unknown {
   const empty = given === undefined || given === null
   const message = 'this endpoint takes no body'
@@ -251,7 +251,7 @@ const notAfter = (location: 'query' | 'body', field: string, start: string): Vio
   message: `must be later than ${start}`,
 })
 
-/** `end` after `start`; of days: not before it. */
+/** Requires `end` to be later than `start`; days may be equal. */
 function refuseReversedWindow(query: Fields, violations: Violation[]): void {
   const { start, end } = query
   if (typeof start !== 'string' || typeof end !== 'string') return
@@ -259,7 +259,7 @@ function refuseReversedWindow(query: Fields, violations: Violation[]): void {
   if (are_days ? end < start : end <= start) violations.push(notAfter('query', 'end', 'start'))
 }
 
-/** `x-…` keywords are no rules of the schema: they are read before or after it. */
+/** The `x-…` keywords, which the validator must ignore. */
 function extensionKeywords({ params, query, body, returns }: Declared): string[] {
   const found: string[] = []
   JSON.stringify([params, query, body, returns], (name, value) => {
@@ -270,8 +270,8 @@ function extensionKeywords({ params, query, body, returns }: Declared): string[]
 }
 
 /**
- * Replaces the validator's `format`: times are judged by our own rules, which tell what is wrong
- * with them, and a timestamp is handed on in UTC whatever offset it came with.
+ * Replaces the `format` keyword of the validator: our rules for times report the kind of fault, and
+ * convert timestamps to UTC.
  */
 function withTime(ajv: Ajv): Ajv {
   ajv.removeKeyword('format')
@@ -299,7 +299,7 @@ const checkDate: FormatCheck = (text) => {
   return typeof day === 'string' ? faulty(checkDate, day) : true
 }
 
-/** A list of ids whose form is right has none that no id can be. */
+/** Rejects ids above `id_max` in a well-formed list. */
 const checkIds: FormatCheck = (text: string) =>
   text.split(',').every((id) => Number(id) <= id_max) || faulty(checkIds, 'id_out_of_range')
 
@@ -309,7 +309,7 @@ const ownFormats: Readonly<Record<string, FormatCheck>> = {
   ids: checkIds,
 }
 
-/** A format of the library (email, uuid, uri …). */
+/** A format of ajv-formats (email, uuid, uri …). */
 function other(name: string): FormatCheck {
   const definition = formatsModule.default.get(name as FormatName)
   const rule =

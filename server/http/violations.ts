@@ -1,4 +1,4 @@
-/** The validator's errors in the words of the API: one violation per field, with a stable code. */
+/** Maps validator errors to violations: one per field, with a stable code. */
 import type { ErrorObject } from 'ajv'
 import type { Violation } from './errors.ts'
 import { id_max } from './params.ts'
@@ -29,11 +29,10 @@ const codes: Record<string, string> = {
 const messages: Record<string, string> = {
   required: 'is required',
   unknown_field: 'is not a field of this request',
-  naive_timestamp:
-    'needs an offset: end it with Z or, for example, +02:00 (in an address %2B02:00)',
-  invalid_timestamp: 'must be an RFC 3339 timestamp that exists, such as 2026-06-01T10:00:00Z',
-  invalid_date: 'must be a day that exists, as YYYY-MM-DD',
-  out_of_range_time: 'must lie between the years 1970 and 2999',
+  naive_timestamp: 'needs an offset, such as Z or +02:00 (%2B02:00 in a URL)',
+  invalid_timestamp: 'must be a valid RFC 3339 timestamp, such as 2026-06-01T10:00:00Z',
+  invalid_date: 'must be a valid date as YYYY-MM-DD',
+  out_of_range_time: 'must be in the years 1970 to 2999',
 }
 
 export function describe(
@@ -54,12 +53,12 @@ function fieldOf(location: Violation['location'], { instancePath, params }: Erro
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-  // A single value for a repeatable parameter has become the first of a list.
+  // A single value of a repeatable parameter has been coerced to a list.
   if (location === 'query') return path[0] ?? String(name)
   return [...path, ...(name === undefined ? [] : [String(name)])].join('.')
 }
 
-/** The branches of a union fail together; of them the most telling error stands for all. */
+/** All branches of a union fail together; picks the most specific error. */
 function reason(found: readonly ErrorObject[]): Pick<Violation, 'code' | 'message'> {
   const allowed = found.flatMap(({ keyword, params }) =>
     keyword === 'enum'
@@ -77,7 +76,7 @@ function reason(found: readonly ErrorObject[]): Pick<Violation, 'code' | 'messag
   if (keyword === 'format') {
     const fault = String(params['fault'])
     if (fault === 'id_out_of_range') {
-      return { code: 'out_of_range', message: `must hold no id above ${id_max}` }
+      return { code: 'out_of_range', message: `must not contain an id above ${id_max}` }
     }
     const known = fault === 'out_of_range' ? messages['out_of_range_time'] : messages[fault]
     return { code: fault, message: known ?? message }
@@ -86,7 +85,7 @@ function reason(found: readonly ErrorObject[]): Pick<Violation, 'code' | 'messag
   return { code, message: messages[code] ?? messageOfForm(params['pattern']) ?? message }
 }
 
-/** Of a union of numbers and other values, what a number would have to be. */
+/** The bound of the numbers in a union of numbers and other values. */
 function boundOf(found: readonly ErrorObject[]): string {
   const bound = found.find(({ keyword }) => keyword === 'maximum' || keyword === 'minimum')
   if (bound === undefined) return ''

@@ -1,6 +1,6 @@
 import { unprintable } from '@heliograph/domain/log-line'
 
-/** On one line: what a terminal would obey instead of showing it is written out, as `\u001b`. */
+/** Escapes characters that a terminal would interpret, as `\u001b`. */
 export const visible = (text: string): string =>
   text.replace(unprintable, (character) => {
     const hex = character.codePointAt(0)!.toString(16).padStart(4, '0')

@@ -1,7 +1,6 @@
 /**
- * The pages of the platform: files that were built once, and the one page that all addresses of the
- * browser's own show. Nothing is loaded from elsewhere, and no script or style stands in the page
- * but by its nonce. https://www.w3.org/TR/CSP3/
+ * The pages of the platform: the built files, and the HTML page for all browser paths. The content
+ * security policy allows own scripts only, and inline styles by nonce. https://www.w3.org/TR/CSP3/
  */
 import { randomBytes } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -10,7 +9,7 @@ import type { Document } from './serve-options.ts'
 
 interface WebPages {
   documents: Document[]
-  /** The page itself, anew for each who asks: its nonce is good once. */
+  /** The HTML page with a new nonce. */
   page(): Document
 }
 
@@ -25,7 +24,7 @@ const types: Record<string, string> = {
 
 const nonce_mark = '__NONCE__'
 
-/** Null where nothing was built. */
+/** Null when the pages have not been built. */
 export function readWebPages(folder: string): WebPages | null {
   const index = join(folder, 'index.html')
   if (!existsSync(index)) return null
@@ -34,7 +33,7 @@ export function readWebPages(folder: string): WebPages | null {
     .filter((name) => extname(name) in types)
     .map((name): Document => {
       const bytes = readFileSync(join(folder, name))
-      // Names of built files hold a digest of what is in them.
+      // Names of built assets contain a digest of their content.
       const is_built = name.startsWith('assets/')
       return {
         path: `/${name}`,

@@ -1,11 +1,11 @@
 /**
- * The windows of reads. An endpoint declares one of these rules instead of `start`, `end` or
- * `since` among its parameters, and its handler gets the window that the rule makes of them:
- * defaulted first, then bounded. No rule refuses a window for its length; each cuts it.
+ * Time windows of reads. An endpoint declares one of these rules instead of the parameters `start`,
+ * `end` or `since`. Its handler receives the window with defaults applied and bounded. No rule
+ * rejects a window for its length:
  *
- * - rows: bounded by the `limit` of the endpoint.
- * - span: at most 400 days from its start on; the answer says where to go on.
- * - sum: 400 days anywhere, or else the records of the site as far as the window goes.
+ * - rows: the `limit` of the endpoint bounds the answer.
+ * - span: at most 400 days from `start`; the answer contains the `start` of the rest.
+ * - sum: any 400 days. A longer window is clipped to the records of the site.
  */
 import { addDays, day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { type TProperties, Type } from 'typebox'
@@ -20,30 +20,29 @@ import {
   seriesWindow,
 } from './time-windows.ts'
 
-/** Days that a span covers at most, and a sum whatever the site has recorded. */
+/** Maximum length of a span, and of a sum that is not clipped to the records of the site. */
 export const window_days_max = 400
 
-/** What the query of a request holds of its window, once it is valid. */
+/** The validated window parameters of a request. */
 export interface AskedTimes extends AskedWindow {
   since?: string | undefined
-  /** Of days; UTC where none is given. */
+  /** Time zone of windows of days; UTC by default. */
   timezone?: string | undefined
 }
 
 export interface WindowNeeds {
   now: Date
-  /** When the records of the site begin; null where it has none. */
+  /** Start of the records of the site; null when it has none. */
   firstRecord(): Promise<Date | null>
 }
 
-/** A bound is null where the rows alone bound the window. */
+/** A null bound is open. */
 export interface Bounds {
   start: string | null
   end: string | null
 }
 
 export interface WindowRule<Window = unknown> {
-  /** The parameters that it is made of. */
   query: TProperties
   resolve(asked: AskedTimes, needs: WindowNeeds): Window | Promise<Window>
 }
@@ -52,35 +51,34 @@ export interface WindowRule<Window = unknown> {
 export interface Span {
   start: string
   end: string
-  /** The `start` of what was cut off; null where nothing was. Days where the bounds are days. */
+  /** The `start` of the part that was cut off, or null. A day when the bounds are days. */
   next_start: string | null
 }
 
-/** A window of a sum. */
 export interface WholeWindow {
   start: string
   end: string
 }
 
-/** Rows with a `limit`; without a window the newest of so many hours. */
+/** A series with a `limit`. Defaults to the newest rows of the last `hours`. */
 export const rowsWindow = (hours: number): WindowRule<SeriesWindow> => ({
   query: timeWindow,
   resolve: (asked, { now }) => seriesWindow(asked, now, hours),
 })
 
-/** Rows with a `limit`, all of them where a bound is not given. */
+/** A series with a `limit`. Missing bounds are open. */
 export const openWindow: WindowRule<Bounds> = {
   query: timeWindow,
   resolve: ({ start = null, end = null }) => ({ start, end }),
 }
 
-/** A series without a `limit`; the last hours without a window. It is cut between two items. */
+/** A series without a `limit`, cut between two items. Defaults to the last `hours`. */
 export const spanWindow = (hours: number, item_ms = hour_ms): WindowRule<Span> => ({
   query: timeWindow,
   resolve: (asked, { now }) => spanOf(closedWindow(asked, now, hours), item_ms),
 })
 
-/** The same of what has no items to come. */
+/** `spanWindow` for series that have no future items. */
 export const pastSpan = (hours: number): WindowRule<Span> => ({
   query: timeWindow,
   resolve(asked, { now }) {
@@ -90,19 +88,19 @@ export const pastSpan = (hours: number): WindowRule<Span> => ({
   },
 })
 
-/** A forecast without a `limit`: from today 00:00Z for 48 hours without a window. */
+/** A forecast without a `limit`. Defaults to 48 hours from today 00:00Z. */
 export const forecastSpan: WindowRule<Span> = {
   query: timeWindow,
   resolve: (asked, { now }) => spanOf(forecastWindow(asked, now)),
 }
 
-/** A series without a `limit` from `since` up to now; the last hours without it. */
+/** A series without a `limit` from `since` to now. Defaults to the last `hours`. */
 export const spanSince = (hours: number): WindowRule<Span> => ({
   query: {
     since: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: `Hours that begin then or later; the last ${hours / 24} days where it is not given.`,
+        description: `Returns hours that start at this instant or later. Defaults to the last ${hours / 24} days.`,
       }),
     ),
   },
@@ -112,17 +110,17 @@ export const spanSince = (hours: number): WindowRule<Span> => ({
 
 const day = (description: string) => Type.Optional(Type.String({ format: 'date', description }))
 const days = {
-  start: day('First day, UTC; that of the month of `end` where it is not given.'),
-  end: day('Last day, UTC, inclusive; today where it is not given.'),
+  start: day('First day, UTC. Defaults to the first day of the month of `end`.'),
+  end: day('Last day, UTC, inclusive. Defaults to today.'),
 }
 
-/** A series of whole days, both inclusive; the month to date where none are given. */
+/** A series of whole days, both inclusive. Defaults to the month to date. */
 export const daysSpan: WindowRule<Span> = {
   query: days,
   resolve: (asked, { now }) => spanOfDays(dateRange(asked, now)),
 }
 
-/** The same of what has no items to come. */
+/** `daysSpan` for series that have no future items. */
 export const pastDaysSpan: WindowRule<Span> = {
   query: days,
   resolve(asked, { now }) {
@@ -131,7 +129,7 @@ export const pastDaysSpan: WindowRule<Span> = {
   },
 }
 
-/** A sum over time; of the last hours without a window. */
+/** A sum over time. Defaults to the last `hours`. */
 export const sumWindow = (hours: number): WindowRule<WholeWindow> => ({
   query: timeWindow,
   resolve(asked, needs) {
@@ -140,7 +138,7 @@ export const sumWindow = (hours: number): WindowRule<WholeWindow> => ({
   },
 })
 
-/** A sum over whole days, both inclusive; of the month to date where none are given. */
+/** A sum over whole days, both inclusive. Defaults to the month to date. */
 export const daysSum: WindowRule<WholeWindow> = {
   query: days,
   async resolve(asked, needs) {
@@ -148,9 +146,9 @@ export const daysSum: WindowRule<WholeWindow> = {
     if (!isLong({ start, end: addDays(end, 1) })) return { start, end }
     const recorded = await recordedOf({ start, end: addDays(end, 1) }, needs)
     const first = utcDate(Date.parse(recorded.start))
-    // The last day is the one that holds the last instant of the window.
+    // The last day contains the last instant of the window.
     const last = maxOf(first, utcDate(Date.parse(recorded.end) - 1))
-    // In another time zone an instant is at most one day off its day of UTC.
+    // In another time zone an instant lies at most one day off its UTC day.
     const spare_days = asked.timezone === undefined ? 0 : 1
     return {
       start: maxOf(start, addDays(first, -spare_days)),
@@ -159,11 +157,11 @@ export const daysSum: WindowRule<WholeWindow> = {
   },
 }
 
-/** Ends a span earlier, where nothing is known beyond; nothing is left to go on with then. */
+/** Ends a span at the last known item. An ended span has no `next_start`. */
 export const endedBy = (span: Span, end: string): Span =>
   span.end <= end ? span : { start: span.start, end: maxOf(span.start, end), next_start: null }
 
-/** What the `meta` of a span says beside its `count`. */
+/** The `meta` of a span, beside its `count`. */
 export const spanMeta = ({ next_start }: Span) => ({
   truncated: next_start !== null,
   next_start,
@@ -186,7 +184,7 @@ function spanOfDays({ start, end }: WholeWindow): Span {
 const isLong = ({ start, end }: WholeWindow) =>
   Date.parse(end) - Date.parse(start) > window_days_max * day_ms
 
-/** From the first record, where the window begins before it, to the end of the hour that runs. */
+/** Clips a window to the time from the first record to the end of the current hour. */
 async function recordedOf(
   { start, end }: WholeWindow,
   { now, firstRecord }: WindowNeeds,

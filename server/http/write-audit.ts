@@ -1,9 +1,8 @@
 /**
- * Who asked for which write, when, and what the answer was: one row for each write that was carried
- * out, in its own transaction, and for each that was refused, before its answer is sent. Left out
- * is what has no key or no site that the key sees, what came too fast, and what executes nothing
- * because the same request did or does: replays and duplicates under way. What belongs to a client
- * and to none of its sites is noted of the client.
+ * The audit log of writes: caller, time, request and answer. An executed write is logged in its own
+ * transaction, a refused one before its answer is sent. Not logged: requests without a valid key or
+ * an accessible site, requests above the rate limit, and replays or concurrent duplicates. Writes
+ * to no site are logged for the client.
  */
 import type { Clock } from '@heliograph/domain/clock'
 import { day_ms } from '@heliograph/domain/utc-day'
@@ -14,29 +13,28 @@ import type { ApiError, ErrorCode } from './errors.ts'
 import type { Admission } from './gate.ts'
 import type { Claim } from './idempotency.ts'
 
-/** A write as it was asked. */
+/** The request of a write. */
 export interface AskedWrite {
-  /** null: of the client. */
+  /** null for a write to the client. */
   site_id: string | null
   caller: Pick<Caller, 'key_id' | 'key_name' | 'client_id'>
   method: string
-  /** As in the request line. */
   url: string
-  /** undefined: none, or not read. */
+  /** undefined when absent or not parsed. */
   body: unknown
   request_id: string
-  /** The network address that asked. */
+  /** Network address of the caller. */
   address: string
   idempotency_key: string | null
 }
 
-/** '' where it has no body. */
 interface GivenAnswer {
   status: number
+  /** Empty for no body. */
   text: string | Buffer
 }
 
-/** What of a request is noted; null where it is no write, or key or site are not known. */
+/** The audited parts of a request; null for reads, and without a known caller and site. */
 export function askedWrite(request: {
   admission: Admission | null
   claim: Claim | null
@@ -74,11 +72,11 @@ const unnoted: ReadonlySet<ErrorCode> = new Set([
   'idempotency_in_progress',
 ])
 
-/** A 503 without a reason: there is no database to note it in. */
+/** A 503 without a reason means that the database is unreachable. */
 const isDatabaseGone = ({ code, details }: Pick<ApiError, 'code' | 'details'>) =>
   code === 'service_unavailable' && details === null
 
-/** `answer` is null where it is yet to come. Returns what `noteAnswer` needs. */
+/** Logs a write; `answer` is null while pending. Returns the audit id for `noteAnswer`. */
 export async function noteWrite(
   db: Queries,
   { site_id, caller, ...write }: AskedWrite,
@@ -111,7 +109,7 @@ export async function noteWrite(
   return noted!.audit_id
 }
 
-/** The answer of a write that was noted without one. */
+/** Adds the answer of a pending write. */
 export async function noteAnswer(
   db: Queries,
   { site_id, audit_id }: { site_id: string; audit_id: string },
@@ -123,7 +121,7 @@ export async function noteAnswer(
   )
 }
 
-/** A refusal is answered as it is, also where it could not be noted. */
+/** Logs a refused write. A failure to log does not change the answer. */
 export async function noteRefusal(
   { db, clock, log }: { db: Queries; clock: Clock; log: Log },
   asked: AskedWrite,
@@ -131,11 +129,11 @@ export async function noteRefusal(
 ): Promise<void> {
   if (unnoted.has(refusal.code) || isDatabaseGone(refusal)) return
   await noteWrite(db, asked, clock.now(), refusal).catch((error) => {
-    log.error({ err: error, request_id: asked.request_id }, 'a refused write could not be noted')
+    log.error({ err: error, request_id: asked.request_id }, 'a refused write could not be audited')
   })
 }
 
-/** What follows `/v1/sites/{site_id}`, with the query. */
+/** The path below `/v1/sites/{site_id}` with its query; secrets are masked. */
 function pathOf(url: string): string {
   const [path, query] = [url.split('?', 1)[0]!, url.slice(url.indexOf('?') + 1)]
   const given = path === url ? [] : [...new URLSearchParams(query)]
@@ -151,19 +149,19 @@ const keptAnswer = (answer: GivenAnswer | null) =>
 
 const secret_name = /password|token|secret|api_?key|authorization/i
 
-/** What was sent to a wrong place is a secret all the same. */
+/** Masks secrets in bodies. */
 const hidden = (name: string, value: unknown) =>
   secret_name.test(name) && typeof value === 'string' ? '…' : value
 
 const secret_pattern = new RegExp(key_pattern.source.replace(/^\^|\$$/g, ''), 'gi')
 
-/** Cut to its length, and without the secret of a key that someone put where none belongs. */
+/** Truncates text and masks the secrets of API keys in it. */
 function kept(text: string): string {
   const open = text.replace(secret_pattern, 'svc_live_$1_…')
   return open.length > text_characters_max ? `${open.slice(0, text_characters_max)}…` : open
 }
 
-/** Forgets what is older than it need be known. */
+/** Deletes entries older than the retention. */
 export async function forgetWrites(db: Pick<Queries, 'execute'>, now: Date): Promise<void> {
   const before = new Date(now.getTime() - kept_days * day_ms)
   await db.execute(

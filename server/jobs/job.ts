@@ -1,34 +1,33 @@
 import type { Clock } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
 
-/** What every job may use. */
+/** Dependencies of jobs. */
 export interface JobContext {
   db: Database
   clock: Clock
   log: Log
-  /** Aborted when the server stops or the run is taken from this process: end between two steps. */
+  /** Aborts when the server stops or the run times out. Check it between steps. */
   signal: AbortSignal
 }
 
 /**
- * Work that goes on beside requests. At most one run of a job is under way over all replicas. A run
- * that fails or is cut short begins anew, so that `run` must lead to the same result when it is
- * repeated from any point.
+ * Background work. At most one run of a job is active across all replicas. A failed or interrupted
+ * run is repeated, so `run` must be idempotent.
  */
 export interface Job {
   /** `keep_tiers` */
   name: string
-  /** Five fields of cron in UTC (minute, hour, day, month, weekday); null: only on demand. */
+  /** Five cron fields in UTC (minute, hour, day, month, weekday); null for on-demand jobs. */
   schedule: string | null
   /** A run that takes longer counts as failed. */
   seconds_max: number
-  /** Waits for no other job: for what people wait for, which no long one may hold up. */
+  /** Exempt from the limit of concurrent runs, for jobs that must not wait for long ones. */
   own_turn?: true
-  /** Throws when it could not do its work; what it threw is logged, and it is tried again. */
+  /** Throws on failure; the error is logged and the run is retried. */
   run(context: JobContext): Promise<void>
 }
 
-/** Checks what the type cannot say of a job; throws where it is wrong. */
+/** Checks constraints that the type cannot express; throws for an invalid job. */
 export function defineJob(job: Job): Job {
   if (!/^[a-z][a-z_]{2,39}$/.test(job.name)) throw new Error(`job '${job.name}': not a name`)
   if (job.schedule !== null && !/^(\S+ ){4}\S+$/.test(job.schedule)) {

@@ -7,18 +7,18 @@ interface JobMetrics {
   observe(job: string, outcome: Outcome, at_ms: number, elapsed_ms: number): void
 }
 
-/** Every job is there from the start with zero runs, so that what never ran can be seen. */
+/** Every job starts with zero runs, so that jobs that never ran are visible. */
 export function jobMetrics(registry: Registry, names: readonly string[]): JobMetrics {
   const registers = [registry]
   const runs = new Counter({
     name: 'heliograph_job_runs_total',
-    help: 'Runs of jobs by outcome; a run that failed and is tried again counts each time',
+    help: 'Runs of jobs by outcome; each retry counts',
     labelNames: ['job', 'outcome'],
     registers,
   })
   const duration = new Histogram({
     name: 'heliograph_job_duration_seconds',
-    help: 'Duration of the runs of jobs, failed or not',
+    help: 'Duration of job runs, failed runs included',
     labelNames: ['job'],
     buckets: [0.01, 0.1, 1, 10, 60, 600],
     registers,

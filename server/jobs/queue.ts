@@ -1,4 +1,4 @@
-/** The queue of scheduled work: pg-boss on the server's own database, in a schema of its own. */
+/** The job queue: pg-boss in its own schema of the database. */
 
 import type { Clock } from '@heliograph/domain/clock'
 import { type JobWithMetadata, PgBoss } from 'pg-boss'
@@ -8,41 +8,41 @@ import type { Database, Log } from '../storage/database.ts'
 import type { Job } from './job.ts'
 import { jobMetrics, type Outcome } from './metrics.ts'
 
-/** Of PostgreSQL's advisory locks, ours for one run of a job at a time: `hgjb`. */
+/** Advisory lock class for the run of a job: `hgjb`. */
 const advisory_class = 0x68676a62
 /**
- * Of jobs without a turn of their own. Each run holds a connection for its lock, and the pool has
- * two more than they all may hold.
+ * Concurrent runs of jobs without `own_turn`. Each run holds a connection of the pool for its lock,
+ * so the number must stay below the size of the pool.
  */
 const runs_at_once = 2
 const stop_ms_max = 20_000
 
 export interface Jobs {
-  /** Makes the schema where it is missing, plans the scheduled jobs and begins to take runs. */
+  /** Creates the schema if needed, schedules the jobs and starts to run them. */
   start(): Promise<void>
-  /** Asks for a run soon, on whichever replica; one that already waits is as good. */
+  /** Requests a run on any replica, unless one is waiting already. */
   request(name: string): Promise<void>
   /**
-   * Runs a job here and now, without the queue but under the same lock; throws what it threw, or
-   * `JobRunning`. For tests and for what has to be done before the server serves.
+   * Runs a job at once in this process, outside the queue but under the same lock. Throws the error
+   * of the job, or `JobRunning`. For tests, and for work before the server starts to serve.
    */
   runNow(name: string): Promise<void>
-  /** Takes no more runs, tells those under way to end, and waits until they have. */
+  /** Starts no more runs, aborts active runs and waits for their end. */
   stop(): Promise<void>
 }
 
-/** Another process, or this one, is at the same job. */
+/** The job is already running in this or another process. */
 export class JobRunning extends Error {}
 
 interface QueueOptions {
-  /** How often a replica looks for runs, 0.5 or more. */
+  /** Polling interval, at least 0.5. */
   poll_s: number
   retries_max: number
-  /** Before the first retry; it doubles from one to the next, up to an hour. */
+  /** Delay before the first retry; doubles with each retry, up to an hour. */
   retry_delay_s: number
 }
 
-/** Some quarter of an hour of retries; the next scheduled run comes all the same. */
+/** About 15 minutes of retries. Scheduled runs follow independently. */
 const usual: QueueOptions = { poll_s: 5, retries_max: 5, retry_delay_s: 30 }
 
 interface QueueNeeds {
@@ -59,7 +59,7 @@ type Claimed = Pick<JobWithMetadata<unknown>, 'signal' | 'retryCount' | 'retryLi
 export function createJobs(needs: QueueNeeds): Jobs {
   const { db, log, jobs, options = usual } = needs
   const names = new Set(jobs.map(({ name }) => name))
-  if (names.size < jobs.length) throw new Error('jobs: a name is there twice')
+  if (names.size < jobs.length) throw new Error('jobs: duplicate name')
   const boss = openBoss(db, log)
   const runner = createRunner(needs)
   const find = (name: string): Job => {
@@ -68,7 +68,7 @@ export function createJobs(needs: QueueNeeds): Jobs {
     return job
   }
 
-  /** What the queue does with a run that is its turn; it tries again what throws. */
+  /** Handles a run from the queue, which retries it when this throws. */
   async function take(job: Job, { signal, retryCount, retryLimit }: Claimed) {
     try {
       await runner.run(job, signal)
@@ -101,7 +101,7 @@ export function createJobs(needs: QueueNeeds): Jobs {
   }
 }
 
-/** Runs jobs, some at a time, each under its lock, and counts what becomes of them. */
+/** Runs jobs under their lock with limited concurrency, and counts outcomes. */
 function createRunner({ db, clock, log, registry, jobs }: QueueNeeds) {
   const metrics = jobMetrics(
     registry,
@@ -153,11 +153,11 @@ function openBoss(db: Database, log: Log): PgBoss {
   return boss
 }
 
-/** One waits and one runs, at most, on all replicas together. */
+/** At most one waiting and one active run across all replicas: the policy `stately`. */
 async function plan(boss: PgBoss, { name, schedule, seconds_max }: Job, options: QueueOptions) {
   const rules = {
     expireInSeconds: seconds_max,
-    // A process that died is noticed by its silence.
+    // Detects dead processes.
     heartbeatSeconds: 60,
     retryLimit: options.retries_max,
     retryDelay: options.retry_delay_s,
@@ -168,12 +168,12 @@ async function plan(boss: PgBoss, { name, schedule, seconds_max }: Job, options:
   }
   await boss.createQueue(name, { policy: 'stately', ...rules })
   await boss.updateQueue(name, rules)
-  // A run that came due while no server was up is made up for, once.
+  // Runs missed while no server was up are made up for by a single run.
   if (schedule !== null) await boss.schedule(name, schedule, null, { tz: 'UTC', missed: 'once' })
   else await boss.unschedule(name)
 }
 
-/** What an older version planned and this one does not know is not to pile up. */
+/** Removes schedules of jobs that this version does not know, whose runs would pile up. */
 async function unplanOthers(boss: PgBoss, known: ReadonlySet<string>): Promise<void> {
   for (const { name } of await boss.getSchedules()) {
     if (!known.has(name)) await boss.unschedule(name)
@@ -181,9 +181,9 @@ async function unplanOthers(boss: PgBoss, known: ReadonlySet<string>): Promise<v
 }
 
 /**
- * Does the work while holding the lock of the job. The queue alone would begin a second run when it
- * believes the first one dead, as of a process that hung; a lock of the database ends with its
- * connection and not before.
+ * Does the work while holding the lock of the job. The queue alone would start a second run when it
+ * considers the process of the first one dead, for example because it hangs. A database lock ends
+ * only with its connection.
  */
 async function locked(db: Database, name: string, work: () => Promise<void>): Promise<void> {
   await db.transaction(async (transaction) => {
@@ -194,7 +194,7 @@ async function locked(db: Database, name: string, work: () => Promise<void>): Pr
   })
 }
 
-/** Lets so many run at once; the others wait in order. */
+/** A semaphore; waiting tasks start in order. */
 function takeTurns(at_once: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let free = at_once
   const waiting: (() => void)[] = []

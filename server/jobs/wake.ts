@@ -2,8 +2,8 @@ import type { Database, Log } from '../storage/database.ts'
 import type { Subscription } from '../storage/listen.ts'
 
 /**
- * Asks for a run of a job whenever its channel was notified, on whichever replica, rather than at
- * its next minute. Resolves when the channel is being listened to, to what ends it.
+ * Requests a run of a job at each notification of a channel, instead of waiting for its schedule.
+ * Resolves when the subscription is active.
  */
 export function requestWhenNotified(
   { db, log }: { db: Database; log: Log },
@@ -11,7 +11,7 @@ export function requestWhenNotified(
 ): Promise<Subscription> {
   const ask = () => {
     request(job).catch((error: unknown) => {
-      log.warn({ err: error, job }, 'a job that was asked for waits for its next minute')
+      log.warn({ err: error, job }, 'a job could not be requested and waits for its schedule')
     })
   }
   return db.listen(channel, { notified: ask, resumed: ask })

@@ -5,12 +5,12 @@ const local = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/
 const label = /^[A-Za-z\d]([A-Za-z\d-]{0,61}[A-Za-z\d])?$/
 
 /**
- * Whether a text is one mail address and nothing else: `name@host`, both parts as RFC 5321 has
- * them (dot-string, labels), at most 254 characters. No display name, comment, quotes, address
- * literal, list or control character, so that it can stand in a header as it is.
+ * Whether a text is a single mail address `name@host` of at most 254 characters, with the
+ * dot-string and labels of RFC 5321. Display names, comments, quotes, address literals, lists and
+ * control characters are not allowed, so that the address is safe in a header.
  *
- * ASCII only: mailboxes of other letters need SMTPUTF8 at every server on the way, and a mail that
- * bounces there tells nobody. A domain of other letters is written in its `xn--` form.
+ * ASCII only: other mailboxes need SMTPUTF8 on all servers on the way, and bounces would go
+ * unnoticed. Internationalised domains use their `xn--` form.
  */
 export function isMailAddress(text: string): boolean {
   if (text.length > characters_max) return false

@@ -1,4 +1,4 @@
-/** Mails in the outbox, as those who send them see it. */
+/** The outbox from the side of the sender. */
 import type { Queries } from '../storage/database.ts'
 
 export interface Delivery {
@@ -11,14 +11,14 @@ export interface Delivery {
   attach_run_id: string | null
   link_path: string | null
   queued_at: Date
-  /** This one included. It also tells this claim from another of the same mail. */
+  /** Attempts including this one. Also identifies the claim. */
   tries: number
   first_tried_at: Date
 }
 
 /**
- * Takes the next mail that is due, for `lease_ms`: whoever dies meanwhile leaves it to others.
- * Those with a file, which take long, come after the others. Null when none is due.
+ * Claims the next due mail for `lease_ms`, after which other senders may claim it. Mails with an
+ * attachment come last, as they take longer. Null when no mail is due.
  */
 export async function claimMail(
   db: Queries,
@@ -44,16 +44,17 @@ export async function claimMail(
   return claimed ?? null
 }
 
-/** What became of an attempt; `again_at` null: it ended. */
+/** The result of an attempt. */
 export interface Settlement {
   state: 'waiting' | 'sent' | 'failed'
   now: Date
+  /** Time of the next attempt; null for none. */
   again_at: Date | null
-  /** What the mail server said, or why it said nothing. */
+  /** Answer of the mail server, or the error. */
   said: string
 }
 
-/** Writes it down, unless the claim has run out and somebody else has the mail by now. */
+/** Stores the result of an attempt, unless another sender has claimed the mail since. */
 export async function settleMail(
   db: Queries,
   { site_id, mail_id, tries }: Pick<Delivery, 'site_id' | 'mail_id' | 'tries'>,
@@ -78,7 +79,7 @@ export async function settleMail(
   )
 }
 
-/** Every mail that is due is kept, and not sent: the reason says why. */
+/** Marks all due mails as unsendable. */
 export async function giveUpMails(db: Queries, now: Date, reason: string): Promise<void> {
   await db.execute(
     `update mail_outbox set state = 'unsendable', last_error = $2, ended_at = $1
@@ -87,7 +88,7 @@ export async function giveUpMails(db: Queries, now: Date, reason: string): Promi
   )
 }
 
-/** Mails that ended that long ago, with whom they went to and what they said. */
+/** Deletes mails 90 days after they were sent or failed. */
 export async function forgetMails(db: Queries, now: Date): Promise<void> {
   await db.execute(
     `delete from mail_outbox where ended_at < $1::timestamptz - interval '90 days'`,
@@ -95,13 +96,13 @@ export async function forgetMails(db: Queries, now: Date): Promise<void> {
   )
 }
 
-/** The file that goes with a mail; null when it is no longer kept. */
 interface ReportFile {
   bytes: Uint8Array
   file_name: string
   content_type: string
 }
 
+/** The attachment of a mail; null when it was deleted. */
 export async function readReportFile(
   db: Queries,
   site_id: string,

@@ -10,13 +10,13 @@ interface Count {
 }
 
 /**
- * Mails that were not sent, read from the database when figures are asked for, so that each replica
- * tells the same. While that does not answer they are absent.
+ * Metrics of unsent mails. They are read from the database at each scrape, so that all replicas
+ * report the same, and are absent while the database does not answer.
  */
 export function observeMails(registry: Registry, db: Queries): void {
   new Gauge({
     name: 'heliograph_mails',
-    help: 'Mails that wait to be sent, failed, or cannot be sent as no mail server is set',
+    help: 'Mails that are waiting, failed, or unsendable without a mail server',
     labelNames: ['state'],
     registers: [registry],
     async collect() {
@@ -29,7 +29,7 @@ export function observeMails(registry: Registry, db: Queries): void {
   })
   new Gauge({
     name: 'heliograph_mail_waiting_since_timestamp_seconds',
-    help: 'When the mail that has waited for longest was queued',
+    help: 'When the oldest waiting mail was queued',
     registers: [registry],
     async collect() {
       this.reset()

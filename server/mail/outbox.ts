@@ -1,34 +1,34 @@
-/** Mails that are to be sent: put down with what they tell of, in one transaction. */
+/** The transactional outbox of mails. */
 import type { Queries } from '../storage/database.ts'
 import { isMailAddress } from './address.ts'
 
 export interface QueuedMail {
   site_id: string
-  /** What it is about. Of that, a recipient is sent one mail, however often it is queued. */
+  /** Identifies the subject matter. A recipient gets one mail per key, however often it is queued. */
   dedup_key: string
   /** One address; see `isMailAddress`. */
   recipient: string
-  /** Made a single line of at most 200 characters. */
+  /** Reduced to one line of at most 200 characters. */
   subject: string
-  /** Plain text. Control characters other than line ends and tabs are left out. */
+  /** Plain text. Control characters other than line ends and tabs become blanks. */
   text: string
-  /** A run of a report whose file goes with it. */
+  /** Report run whose file is attached. */
   attach_run_id?: string
-  /** What it is about, below the server's public address: told where that is set. */
+  /** Path of a link, which is added when `PUBLIC_URL` is configured. */
   link_path?: string
-  /** At once when it is left out. */
+  /** Defaults to now. */
   not_before?: Date
 }
 
-/** Notified when a mail was queued, after the commit. */
+/** Notified on commit when a mail was queued. */
 export const queued_channel = 'mail_queued'
 
 /**
- * Queues a mail: it goes out after the commit, and not at all without one. Where it cannot be sent
- * (no mail server is set, no address) it is kept as `unsendable`, with the reason; nothing fails.
+ * Queues a mail to be sent after the commit. A mail that cannot be sent (no mail server, invalid
+ * address) is stored as `unsendable` with the reason; the caller does not fail.
  */
 export async function queueMail(db: Queries, mail: QueuedMail): Promise<void> {
-  const reason = isMailAddress(mail.recipient) ? null : 'the recipient is no mail address'
+  const reason = isMailAddress(mail.recipient) ? null : 'the recipient is not a mail address'
   const queued = await db.execute(
     `insert into mail_outbox
        (site_id, dedup_key, recipient, subject, text, attach_run_id, link_path, next_try_at,
@@ -54,10 +54,10 @@ export async function queueMail(db: Queries, mail: QueuedMail): Promise<void> {
 
 const subject_characters_max = 200
 
-/** Control characters, line ends of any kind, and what turns the direction of writing. */
+/** Control characters, line ends and bidirectional controls. */
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu
 
-/** The text as one line: what would end it, or hide what follows, is a blank. */
+/** Reduces text to one line: unprintable characters become blanks. */
 export function singleLine(text: string, characters_max: number): string {
   const line = text.toWellFormed().replace(unprintable, ' ').replace(/ {2,}/g, ' ').trim()
   const characters = [...line]
@@ -65,7 +65,7 @@ export function singleLine(text: string, characters_max: number): string {
   return `${characters.slice(0, characters_max - 1).join('')}…`
 }
 
-/** Lines that end in \n, without control characters. */
+/** Normalises line ends to \n and replaces control characters. */
 function plainText(text: string): string {
   const lines = text.toWellFormed().replace(/\r\n?/g, '\n')
   return lines.replace(unprintable, (mark) => (mark === '\n' || mark === '\t' ? mark : ' '))

@@ -1,7 +1,6 @@
 /**
- * Who agreed to be mailed by a client. A key of a client may name any address as a recipient: until
- * the address confirms, by a link that is mailed to it, nothing else is. People of the client, who
- * came by a link of their own, need not be asked.
+ * Double opt-in of mail recipients. Keys may name any address as a recipient. Until the address is
+ * confirmed by a mailed link, it gets no other mail. Users of the client are confirmed already.
  */
 import { hash, randomBytes } from 'node:crypto'
 import type { Queries } from '../storage/database.ts'
@@ -9,13 +8,10 @@ import { queueMail } from './outbox.ts'
 
 const link_days = 7
 const day_ms = 86_400_000
-/** Questions of a client a day: a key that changes its recipients again and again asks no more. */
+/** Confirmation mails per client and day, to limit abuse by a key. */
 const asked_per_day_max = 100
 
-/**
- * SQL: whether an address may be mailed by a client. Both arguments are SQL, the address in any
- * spelling.
- */
+/** SQL: whether a client may mail an address. Both arguments are SQL; case is ignored. */
 export const isConfirmed = (client_id: string, recipient: string) => `(
   exists (select from users u where u.client_id = ${client_id} and u.email = lower(${recipient})
     and u.email_verified and u.disabled_at is null)
@@ -27,7 +23,7 @@ interface Asked {
   recipients: readonly string[]
 }
 
-/** Of these addresses those that the client of the site may mail, as they are spelled. */
+/** The addresses that the client of the site may mail, in the given spelling. */
 export async function confirmedRecipients(
   db: Queries,
   { site_id, recipients }: Asked,
@@ -41,8 +37,8 @@ export async function confirmedRecipients(
 }
 
 /**
- * Mails a link to those of the addresses that have not confirmed and hold no link that is still
- * good. Asked too often today, the others are asked another time.
+ * Mails a confirmation link to unconfirmed addresses without a valid link. Addresses above the
+ * daily limit get none.
  */
 export async function askRecipients(
   db: Queries,
@@ -75,11 +71,12 @@ export async function askRecipients(
       site_id,
       dedup_key: `confirm_recipient:${token.slice(0, 8)}`,
       recipient: email,
-      subject: 'May reports be mailed to you?',
+      subject: 'Confirm your subscription to plant reports',
       text:
-        `${client} wants to mail you reports about its plants. If you want them, open the address ` +
-        `below within ${link_days} days and confirm. If you do not, do nothing: nothing else is ` +
-        'sent to you.\n\nWhere no address follows, ask who runs the server to confirm for you.\n',
+        `${client} wants to send you reports about its plants. To receive them, open the link ` +
+        `below within ${link_days} days and confirm. Otherwise ignore this mail; you will receive ` +
+        'no further mail.\n\nIf there is no link below, ask the operator of the server to confirm ' +
+        'your address.\n',
       link_path: `/confirm-address#${token}`,
     })
   }
@@ -87,7 +84,7 @@ export async function askRecipients(
 
 const digestOf = (token: string) => hash('sha256', token, 'buffer')
 
-/** Confirms the address that a link was mailed to; null where the link is none, or not good. */
+/** Confirms the address of a link; null for an unknown or expired link. */
 export async function confirmByLink(
   db: Queries,
   token: string,
@@ -102,7 +99,7 @@ export async function confirmByLink(
   return confirmed ?? null
 }
 
-/** Confirms an address by the word of who runs the server. */
+/** Confirms an address on behalf of the operator of the server. */
 export async function confirmByOperator(
   db: Pick<Queries, 'execute'>,
   { client_id, email }: { client_id: number; email: string },

@@ -184,7 +184,7 @@ test('mails with a file come after the others, and none before its time', async 
   const files = handed.map(({ attachment }) => attachment?.file_name ?? null)
   assert.deepEqual(files, [null, 'may.csv', null])
   assert.deepEqual([...handed[1]!.attachment!.bytes], [...bytes])
-  assert.equal(handed[2]!.text, 'Text\n\nThe file is no longer kept.\n')
+  assert.equal(handed[2]!.text, 'Text\n\nThe file has been deleted.\n')
   assert.deepEqual(recipients(), ['plain@example.com', 'kept@example.com', 'gone@example.com'])
   time.advance(5 * minute_ms)
   await run()
@@ -257,7 +257,7 @@ test('without a mail server mails are kept, and nothing fails', async () => {
     ['unsendable', 'unsendable'],
   )
   assert.match(kept[0]!.last_error, /SMTP_URL/)
-  assert.equal(kept[1]!.last_error, 'the recipient is no mail address')
+  assert.equal(kept[1]!.last_error, 'the recipient is not a mail address')
   await run()
   assert.deepEqual(recipients(), [], 'nobody is told of the past when a server is set later')
 })

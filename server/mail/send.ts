@@ -1,4 +1,4 @@
-/** Sends what waits in the outbox: at least once, each mail with a Message-ID that stays. */
+/** Sends the mails of the outbox: at least once, each mail with a stable Message-ID. */
 import type { Clock } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
 import {
@@ -12,33 +12,33 @@ import {
 import type { MailSettings } from './settings.ts'
 import { type Handover, type Mailer, messageIdOf, type OutgoingMail } from './transport.ts'
 
-/** Longer than the handover of a mail may take. */
+/** Longer than the maximum duration of an attempt. */
 const lease_ms = 5 * 60_000
 const minute_ms = 60_000
 const wait_ms_max = 60 * minute_ms
-/** After so long of attempts nobody waits for it any more. */
+/** A mail fails when attempts took longer than this. */
 const attempts_ms_max = 24 * 60 * minute_ms
-/** Most servers take no mail over 25 MB, and files grow by a third in it. */
+/** Most servers limit mails to 25 MB, and base64 adds a third. */
 const attachment_bytes_max = 15 * 1024 * 1024
 
-const no_server = 'no mail server is set: SMTP_URL or SMTP_HOST'
+const no_server = 'no mail server is configured: set SMTP_URL or SMTP_HOST'
 
 export interface Sending {
   db: Database
   clock: Clock
   log: Log
-  /** Ends between two mails, and what is being sent. */
+  /** Aborts the current attempt and stops before the next one. */
   signal: AbortSignal
-  /** null: no mail server is set. */
+  /** null without a mail server. */
   mail: { settings: MailSettings; mailer: Mailer } | null
-  /** Whether whoever ordered the report of a run may no longer read what is in its file. */
+  /** Whether the key or account that ordered a report run has lost access to its content. */
   isWithheld(run: { site_id: string; run_id: string }): Promise<boolean>
 }
 
 /**
- * Sends each mail that is due, one after the other, and ends when none is left or the mail server
- * is in trouble: then the next run asks it again, with another mail. A mail that it refuses has
- * failed; one that it defers is tried again after 1, 2, 4 … 60 minutes; both hold up no other.
+ * Sends all due mails one by one, until none is left or the mail server is unreachable: the next
+ * run then starts with another mail. A refused mail has failed. A deferred mail is retried after
+ * 1, 2, 4 … 60 minutes. Neither delays other mails.
  */
 export async function sendMails(sending: Sending): Promise<void> {
   const { db, clock, log, signal, mail } = sending
@@ -52,14 +52,14 @@ export async function sendMails(sending: Sending): Promise<void> {
       : await attempt(delivery, mail, { db, clock, signal })
     const settled = settle(delivery, handover, clock.now())
     await settleMail(db, delivery, settled)
-    tell(log, delivery, settled)
+    logResult(log, delivery, settled)
     if (handover.outcome === 'unreachable') return
   }
 }
 
 const withheld: Handover = {
   outcome: 'refused',
-  said: 'the key or account that ordered the report may no longer read what is in it',
+  said: 'the key or account that ordered the report has lost access to its content',
 }
 
 const isHeldBack = ({ site_id, attach_run_id }: Delivery, { isWithheld }: Sending) =>
@@ -74,9 +74,9 @@ async function attempt(
   try {
     return await mailer.send(outgoing, signal)
   } catch (error) {
-    // Whether it was taken is not known: who sends it again does so under the same Message-ID.
+    // The mail server may have accepted the mail: the retry has the same Message-ID.
     const now = clock.now()
-    const said = 'the server was stopped meanwhile'
+    const said = 'the server was stopped during the attempt'
     await settleMail(db, delivery, { state: 'waiting', now, again_at: now, said })
     throw error
   }
@@ -90,7 +90,7 @@ async function compose(
   const { site_id, attach_run_id, link_path, recipient, subject } = delivery
   const file = attach_run_id === null ? null : await readReportFile(db, site_id, attach_run_id)
   const fits = file !== null && file.bytes.length <= attachment_bytes_max
-  const why = file ? 'is too large for a mail' : 'is no longer kept'
+  const why = file ? 'is too large for a mail' : 'has been deleted'
   const paragraphs = [
     delivery.text.trimEnd(),
     ...(attach_run_id === null || fits ? [] : [`The file ${why}.`]),
@@ -114,14 +114,18 @@ function settle(
   if (outcome === 'sent') return { state: 'sent', now, again_at: null, said }
   const is_over = now.getTime() - first_tried_at.getTime() >= attempts_ms_max
   if (outcome === 'refused' || is_over) return { state: 'failed', now, again_at: null, said }
-  // Of a server in trouble this mail says nothing: it is asked again soon, with others first.
+  // An unreachable server says nothing about this mail, so its delay does not grow.
   const doubled_ms = outcome === 'deferred' ? minute_ms * 2 ** (tries - 1) : minute_ms
   const again_at = new Date(now.getTime() + Math.min(doubled_ms, wait_ms_max))
   return { state: 'waiting', now, again_at, said }
 }
 
-function tell(log: Log, { site_id, mail_id, tries }: Delivery, { state, said }: Settlement): void {
-  const about = { site_id, mail_id, tries, said }
-  if (state === 'failed') log.error(about, 'a mail could not be sent, and is not tried again')
-  if (state === 'waiting') log.warn(about, 'a mail could not be sent yet')
+function logResult(
+  log: Log,
+  { site_id, mail_id, tries }: Delivery,
+  { state, said }: Settlement,
+): void {
+  const details = { site_id, mail_id, tries, said }
+  if (state === 'failed') log.error(details, 'a mail has failed and will not be retried')
+  if (state === 'waiting') log.warn(details, 'a mail could not be sent and will be retried')
 }

@@ -73,7 +73,10 @@ test('what is wrong is named, and no password with it', () => {
     [{ SMTP_URL: 'smtp://u:hunter2%E0%A4@mail.example.com' }, /SMTP_URL: .*UTF-8/],
     [{ SMTP_URL: 'smtp://u@mail.example.com' }, /SMTP_URL: a user and a password/],
     [{ SMTP_URL: 'smtps://mail.example.com', SMTP_TLS: 'off' }, /SMTP_TLS: .*implicit/],
-    [{ SMTP_URL: 'smtp://mail.example.com', SMTP_HOST: 'x' }, /SMTP_HOST: SMTP_URL says it/],
+    [
+      { SMTP_URL: 'smtp://mail.example.com', SMTP_HOST: 'x' },
+      /SMTP_HOST: not allowed together with SMTP_URL/,
+    ],
     [{ SMTP_HOST: 'mail example' }, /SMTP_HOST/],
     [{ SMTP_HOST: 'mail.example.com', SMTP_PORT: '0' }, /SMTP_PORT/],
     [{ SMTP_HOST: 'mail.example.com', SMTP_PASSWORD: 'hunter2' }, /SMTP_USER and SMTP_PASSWORD/],
@@ -81,7 +84,7 @@ test('what is wrong is named, and no password with it', () => {
     [{ SMTP_HOST: 'mail.example.com', MAIL_FROM: 'Ops <ops@example.com>' }, /MAIL_FROM/],
     [{ SMTP_HOST: 'mail.example.com', MAIL_FROM: '' }, /MAIL_FROM/],
     [{ SMTP_HOST: 'mail.example.com', SMTP_CA_FILE: '/nowhere.pem' }, /SMTP_CA_FILE: cannot read/],
-    [{ SMTP_USER: 'u', SMTP_PASSWORD: 'hunter2' }, /SMTP_HOST: it is needed where SMTP_USER/],
+    [{ SMTP_USER: 'u', SMTP_PASSWORD: 'hunter2' }, /SMTP_HOST: required when SMTP_USER/],
     [{ PUBLIC_URL: 'solar.example.com' }, /PUBLIC_URL/],
     [{ PUBLIC_URL: 'https://u:hunter2@solar.example.com' }, /PUBLIC_URL/],
   ]

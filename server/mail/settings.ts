@@ -1,4 +1,4 @@
-/** Where mails are handed over to be sent, from the server's environment. */
+/** Settings of the mail server, from the environment. */
 import { readFileSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
@@ -11,15 +11,15 @@ type TlsKind = (typeof tlsKinds)[number]
 export interface MailSettings {
   host: string
   port: number
-  /** With `starttls` nothing is sent to a server that does not offer it. */
+  /** With `starttls`, servers without STARTTLS are refused. */
   tls: TlsKind
-  /** PEM of the authority that signed the server's certificate, where it is a private one. */
+  /** PEM of the private certificate authority of the server, if any. */
   ca: string | null
-  /** null: the server wants none. The password is a secret. */
+  /** null for no authentication. The password is a secret. */
   login: { user: string; password: string } | null
-  /** The address that mails come from. */
+  /** The sender address. */
   from: string
-  /** Under which the server is reached from outside, without a slash at its end; for links. */
+  /** Base of links in mails, without a trailing slash. */
   public_url: string | null
 }
 
@@ -35,8 +35,8 @@ const submission_port = 587
 
 /**
  * Reads SMTP_URL, or SMTP_HOST, SMTP_PORT, SMTP_USER and SMTP_PASSWORD; SMTP_TLS, SMTP_CA_FILE,
- * MAIL_FROM and PUBLIC_URL with either. Null where no server is named. No fault repeats what may
- * hold the password.
+ * MAIL_FROM and PUBLIC_URL with either. Null without a mail server. Error messages do not repeat
+ * values that may contain the password.
  */
 export function readMailSettings(settings: Settings): MailSettings | null {
   const server = settings.text('SMTP_URL') ? readUrl(settings) : readParts(settings)
@@ -45,7 +45,7 @@ export function readMailSettings(settings: Settings): MailSettings | null {
   const public_url = readPublicUrl(settings)
   if (!server) return null
   if (from === null || !isMailAddress(from)) {
-    settings.fault('MAIL_FROM', 'the one mail address that mails come from, without a name')
+    settings.fault('MAIL_FROM', 'a single mail address without a display name')
   }
   if (server.tls !== null && tls !== null && server.tls !== tls) {
     settings.fault('SMTP_TLS', `an smtps:// address means ${server.tls}, not ${tls}`)
@@ -62,7 +62,7 @@ export function readMailSettings(settings: Settings): MailSettings | null {
   }
 }
 
-/** Where browsers reach this server, without a slash at its end. */
+/** The public address of this server, without a trailing slash. */
 export function readPublicUrl(settings: Settings): string | null {
   const text = settings.text('PUBLIC_URL')
   if (text === null) return null
@@ -73,7 +73,7 @@ export function readPublicUrl(settings: Settings): string | null {
   return null
 }
 
-/** Nobody listens in on the way to the machine's own mail server. */
+/** The default TLS mode. A mail server on the same machine needs none. */
 function usualTls({ host, port }: Server): TlsKind {
   if (port === implicit_port) return 'implicit'
   return isLoopback(host) ? 'off' : 'starttls'
@@ -87,7 +87,7 @@ function readUrl(settings: Settings): Server | null {
     return null
   }
   for (const name of ['SMTP_HOST', 'SMTP_PORT', 'SMTP_USER', 'SMTP_PASSWORD']) {
-    if (settings.text(name) !== null) settings.fault(name, 'SMTP_URL says it: set one of the two')
+    if (settings.text(name) !== null) settings.fault(name, 'not allowed together with SMTP_URL')
   }
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
@@ -102,7 +102,7 @@ function readParts(settings: Settings): Server | null {
   if (host === null) {
     const others = ['SMTP_PORT', 'SMTP_USER', 'SMTP_PASSWORD', 'SMTP_TLS', 'SMTP_CA_FILE']
     const set = others.filter((name) => settings.text(name) !== null)
-    if (set.length > 0) settings.fault('SMTP_HOST', `it is needed where ${set.join(', ')} is set`)
+    if (set.length > 0) settings.fault('SMTP_HOST', `required when ${set.join(', ')} is set`)
     return null
   }
   if (!/^[\w.:-]+$/.test(host)) settings.fault('SMTP_HOST', 'the name or the address of a server')
@@ -119,15 +119,14 @@ function loginOf(
   user: string | null,
   password: string | null,
 ): MailSettings['login'] {
-  if (user === null || password === null)
-    settings.fault(where, 'what is escaped with % is not UTF-8')
+  if (user === null || password === null) settings.fault(where, 'percent-encoded UTF-8')
   else if ((user === '') !== (password === '')) {
     settings.fault(where, 'a user and a password, or neither')
   }
   return user && password ? { user, password } : null
 }
 
-/** null where the escapes make no text. */
+/** Null for invalid escapes. */
 function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text)

@@ -226,7 +226,7 @@ test('a server that says nothing, or never enough, is left', { timeout: 10_000 }
   const { outcome: of_silent } = await outcome(silent, { silence_ms: 60, mail_ms: 5000 })
   assert.equal(of_silent, 'unreachable')
   const of_slow = await outcome(slow, { silence_ms: 5000, mail_ms: 120 })
-  assert.deepEqual(of_slow, { outcome: 'unreachable', said: 'it was not taken within 0.12 s' })
+  assert.deepEqual(of_slow, { outcome: 'unreachable', said: 'not accepted within 0.12 s' })
 })
 
 test('no server at all is said; the end of the server ends the attempt', async (t) => {

@@ -1,11 +1,11 @@
-/** Hands mails to the mail server of the settings, over SMTP, and says what became of each. */
+/** Sends mails over SMTP to the configured mail server. */
 import { createHash } from 'node:crypto'
 import { createTransport, type NodemailerError, type SendMailOptions } from 'nodemailer'
 import { singleLine } from './outbox.ts'
 import type { MailSettings } from './settings.ts'
 
 export interface OutgoingMail {
-  /** Without angle brackets. The same mail sent again has the same one. */
+  /** Without angle brackets. The same for all attempts of a mail. */
   message_id: string
   recipient: string
   /** One line. */
@@ -17,35 +17,35 @@ export interface OutgoingMail {
 }
 
 /**
- * - `sent`: the mail server took it;
- * - `refused`: it will not take this mail, now or later;
- * - `deferred`: it may take this mail later;
- * - `unreachable`: no mail can be handed over now: it does not answer, or refuses us.
+ * - `sent`: the mail server accepted the mail.
+ * - `refused`: the mail server rejected this mail permanently.
+ * - `deferred`: the mail server rejected this mail temporarily.
+ * - `unreachable`: the mail server does not answer, or rejects the connection or login.
  */
 type Outcome = 'sent' | 'refused' | 'deferred' | 'unreachable'
 
 export interface Handover {
   outcome: Outcome
-  /** The server's own words, or what went wrong; one line, without the password. */
+  /** Answer of the mail server, or the error; one line, without secrets. */
   said: string
 }
 
 export interface Mailer {
-  /** Bounded in time. Throws only when `signal` aborts; whether it was taken is not known then. */
+  /** Bounded in time. Throws only when `signal` aborts; the mail may then have been accepted. */
   send(mail: OutgoingMail, signal: AbortSignal): Promise<Handover>
 }
 
 export interface MailerLimits {
-  /** To connect, to be greeted, and between two answers. */
+  /** Timeout of the connection, the greeting and each answer. */
   silence_ms: number
-  /** For a mail as a whole. */
+  /** Timeout of a whole mail. */
   mail_ms: number
 }
 
 const usual: MailerLimits = { silence_ms: 20_000, mail_ms: 90_000 }
 const said_characters_max = 500
 
-/** A connection for each mail: there are few, and a server that is in trouble keeps none open. */
+/** Opens a connection per mail, as mails are few. */
 export function openMailer(settings: MailSettings, limits: MailerLimits = usual): Mailer {
   const { host, port, tls, ca, login, from } = settings
   const transport = createTransport({
@@ -77,7 +77,7 @@ export function openMailer(settings: MailSettings, limits: MailerLimits = usual)
         signal.throwIfAborted()
         const failure = error as NodemailerError
         if (failure.code !== 'EABORT') return handover(outcomeOf(failure), failure.message)
-        return handover('unreachable', `it was not taken within ${limits.mail_ms / 1000} s`)
+        return handover('unreachable', `not accepted within ${limits.mail_ms / 1000} s`)
       }
     },
   }
@@ -89,12 +89,12 @@ function messageOf(mail: OutgoingMail, from: string): SendMailOptions {
     from: { name: 'Heliograph', address: from },
     to: { name: '', address: mail.recipient },
     envelope: { from, to: [mail.recipient] },
-    // Else mail programs would show what stands in it encoded, and not what was written.
+    // Keeps mail programs from decoding text that looks like an encoded word.
     subject: mail.subject.replaceAll('=?', '= ?'),
     text: mail.text,
     date: mail.written_at,
     messageId: `<${mail.message_id}>`,
-    // Nobody's holiday answers it, RFC 3834.
+    // Suppresses automatic replies, RFC 3834.
     headers: { 'Auto-Submitted': 'auto-generated' },
     attachments: attachment
       ? [
@@ -108,10 +108,10 @@ function messageOf(mail: OutgoingMail, from: string): SendMailOptions {
   }
 }
 
-/** Who may not send at all, of RFC 4954: the settings are wrong, not the mail. */
+/** Authentication errors of RFC 4954: the settings are wrong, not the mail. */
 const login_codes: readonly number[] = [530, 534, 535, 538]
 
-/** What an answer to the recipient or the text says is of this mail; all else is of the server. */
+/** Answers to RCPT TO and DATA concern the mail, all others the server. */
 function outcomeOf({ command, permanent, responseCode }: NodemailerError): Outcome {
   const is_of_mail = command === 'RCPT TO' || command === 'DATA'
   if (!is_of_mail || responseCode === undefined || login_codes.includes(responseCode)) {
@@ -120,7 +120,7 @@ function outcomeOf({ command, permanent, responseCode }: NodemailerError): Outco
   return permanent ? 'refused' : 'deferred'
 }
 
-/** Some servers repeat the command that they did not like, and with it what was in it. */
+/** Masks the login, as some servers repeat the rejected command. */
 function withoutSecrets(text: string, { login }: MailSettings): string {
   if (!login) return text
   const { user, password } = login
@@ -130,8 +130,8 @@ function withoutSecrets(text: string, { login }: MailSettings): string {
 }
 
 /**
- * The Message-ID of a mail that is about `dedup_key`: a digest, so that who receives it twice can
- * tell. The domain is that of the sender, as RFC 5322 recommends.
+ * The Message-ID: a digest of the dedup_key, so that mail programs recognise duplicates. Its domain
+ * is that of the sender, as RFC 5322 recommends.
  */
 export function messageIdOf(
   mail: { site_id: string; dedup_key: string; recipient: string },

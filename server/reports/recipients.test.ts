@@ -26,7 +26,7 @@ const mails = () =>
   served.db.query<Mail>('select recipient, subject, link_path from mail_outbox order by mail_id')
 
 const tokenOf = ({ link_path }: Mail) => link_path.split('#')[1]!
-const question = 'May reports be mailed to you?'
+const question = 'Confirm your subscription to plant reports'
 
 async function due(day: string) {
   served.at(`${day}T05:00:00Z`)

@@ -1,6 +1,6 @@
 /**
- * The account that PostgreSQL runs as where this program is root, as which PostgreSQL refuses to
- * run: an account of its own, so that no other program can read or signal it.
+ * The system account of PostgreSQL when this program runs as root, which PostgreSQL refuses. A
+ * dedicated account keeps other programs from reading its data and signalling its processes.
  */
 import { execFile } from 'node:child_process'
 import { lchown, readdir, readFile, stat } from 'node:fs/promises'
@@ -9,18 +9,18 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** undefined is our own. */
+/** undefined for the account of this process. */
 export type Account = { uid: number; gid: number } | undefined
 
 const account_name = 'heliograph'
-/** Many programs share it; earlier versions ran PostgreSQL as it. */
+/** Shared by many programs. Old versions ran PostgreSQL as this account. */
 const nobody = { uid: 65_534, gid: 65_534 }
-/** Where no account can be made: ids that systems give to nobody by themselves. */
+/** Used when no account can be created: uids that systems do not assign. */
 const unnamed_uid_min = 58_000
 
 /**
- * Whoever owns the data: the given directories are asked in turn. Where root or `nobody` owns them
- * all it is the account `heliograph`, made here where it is missing.
+ * The owner of the first given directory that root and `nobody` do not own. Defaults to the account
+ * `heliograph`, which is created if needed.
  */
 export async function chooseAccount(directories: readonly string[]): Promise<Account> {
   if (process.getuid?.() !== 0) return undefined
@@ -48,7 +48,7 @@ interface NamedAccount {
   gid: number
 }
 
-/** All accounts of the system; those of a directory service where `getent` lists them. */
+/** All accounts of the system, including those of a directory service that `getent` lists. */
 async function accounts(): Promise<NamedAccount[]> {
   const text = await run('getent', ['passwd']).then(
     ({ stdout }) => stdout,
@@ -60,7 +60,7 @@ async function accounts(): Promise<NamedAccount[]> {
   })
 }
 
-/** Debian's and most other systems' way, then that of busybox. */
+/** The command of most systems, then that of busybox. */
 const makers = [
   [
     'useradd',
@@ -74,32 +74,31 @@ const makers = [
   ['adduser', '-S', '-D', '-H', '-s', '/sbin/nologin', account_name],
 ]
 
-/** undefined where the system lets none be made, as a read-only one. */
+/** undefined when no account can be created, for example on a read-only system. */
 async function makeAccount(): Promise<NamedAccount | undefined> {
   for (const [program, ...args] of makers) {
     await run(program!, args).catch(() => undefined)
-    // Another process may have made it at the same time.
+    // Another process may have created it at the same time.
     const made = (await accounts()).find(({ name }) => name === account_name)
     if (made) return made
   }
   return undefined
 }
 
-/** PostgreSQL's `initdb` runs only as an account that has a name. */
+/** `initdb` refuses to run as an account without a name. */
 export async function namedAccount(account: Account): Promise<Account> {
   if (!account) return undefined
   const is_named = (await accounts()).some(({ uid }) => uid === account.uid)
   return is_named ? account : nobody
 }
 
-/** Whether the owner of a directory has to make way for the account that was chosen. */
+/** Whether a directory of `nobody` must be handed over to the chosen account. */
 export const isReplaced = (owner_uid: number, account: Account): boolean =>
   account !== undefined && account.uid !== owner_uid && owner_uid === nobody.uid
 
 /**
- * Makes the account the owner of a whole cluster. From the top down: the old owner can exchange
- * nothing below a directory that is no longer its own. `PG_VERSION` comes last, so that what was
- * interrupted is known by it.
+ * Changes the owner of a whole cluster. Top-down, so that the old owner cannot replace files in a
+ * directory that it no longer owns. `PG_VERSION` comes last, to detect an interruption.
  */
 export async function takeOver(directory: string, { uid, gid }: NonNullable<Account>) {
   const last = path.join(directory, 'PG_VERSION')

@@ -1,8 +1,8 @@
 import type { Transaction } from './database.ts'
 
 /**
- * Takes one of PostgreSQL's advisory locks for the rest of the transaction: `lock_class` says for
- * what, `name` of which thing. False, at once, where another session holds it.
+ * Tries to take an advisory lock for the rest of the transaction. `lock_class` is the kind of the
+ * locked thing, `name` its id. Returns false at once when another session holds the lock.
  */
 export async function tryLock(
   transaction: Transaction,

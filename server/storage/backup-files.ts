@@ -1,4 +1,4 @@
-/** A backup as it lies on a disk: a directory, or one file in the form of tar. */
+/** The files of a backup: a directory, or a tar file. */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -10,23 +10,23 @@ import { flush } from './programs.ts'
 const flushed_at_once = 32
 
 export interface BackupTarget {
-  /** Adds a file: exactly `bytes` bytes must come. */
+  /** Adds a file of exactly `bytes` bytes. */
   add(name: string, bytes: number, content: AsyncIterable<Buffer>): Promise<void>
-  /** Flushes all to the disk and gives it its name: from then on it is whole. */
+  /** Flushes everything to disk and renames it to its final name, which marks it as complete. */
   finish(): Promise<void>
-  /** Removes what was made so far. */
+  /** Removes the incomplete backup. */
   abandon(): Promise<void>
 }
 
 interface BackupEntry {
   name: string
-  /** Has to be read to its end before the next entry comes. */
+  /** Must be read to its end before the next entry. */
   content: AsyncIterable<Buffer>
 }
 
 /**
- * A new backup under the passing name `<target>.partial`, which a later attempt clears away.
- * Throws when there is something under the name itself.
+ * Starts a backup under the temporary name `<target>.partial`, which a later attempt removes.
+ * Throws when `target` exists.
  */
 export async function newBackup(target: string): Promise<BackupTarget> {
   await refuseTaken(target)
@@ -74,7 +74,7 @@ async function newDirectory(making: string, target: string): Promise<BackupTarge
 async function newTar(making: string, target: string): Promise<BackupTarget> {
   const pack = tar.pack()
   const written = pipeline(pack, createWriteStream(making, { flags: 'wx', mode: 0o600 }))
-  // Where the disk refuses, whoever is adding must hear of it and not wait for room.
+  // A write error must reject a waiting `add`.
   const broken = written.then(() => new Promise<never>(() => {}))
   broken.catch(() => {})
   return {
@@ -96,7 +96,7 @@ async function newTar(making: string, target: string): Promise<BackupTarget> {
   }
 }
 
-/** Writes a file that is not there yet, for its owner alone. */
+/** Writes a new file, readable by its owner only. */
 export async function writeNew(file: string, content: AsyncIterable<Buffer>): Promise<void> {
   const handle = await open(file, 'wx', 0o600)
   try {
@@ -106,7 +106,7 @@ export async function writeNew(file: string, content: AsyncIterable<Buffer>): Pr
   }
 }
 
-/** Flushes files and directories, many at a time: the disk takes them together. */
+/** Flushes files and directories, many at a time, which disks do faster. */
 export async function flushAll(paths: Iterable<string>): Promise<void> {
   const left = [...paths]
   while (left.length > 0) await Promise.all(left.splice(0, flushed_at_once).map(flush))
@@ -126,7 +126,7 @@ export async function* entriesOf(backup: string): AsyncGenerator<BackupEntry> {
   }
   const extract = tar.extract()
   const reading = pipeline(createReadStream(backup), extract)
-  reading.catch(() => {}) // whoever reads the entries gets it, too
+  reading.catch(() => {}) // the reader of the entries gets the error too
   for await (const entry of extract) {
     const { name, type } = entry.header
     if (type !== 'file') throw new Error(`the backup was changed: ${name} is no plain file`)

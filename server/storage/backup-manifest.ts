@@ -1,4 +1,4 @@
-/** What a backup says of itself: every file with its sum, and what it takes to restore it. Pure. */
+/** The manifest of a backup: all files with their checksums, and the requirements to restore it. */
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -22,11 +22,11 @@ export const Manifest = Type.Object(
     /** Applied in the database, oldest first. */
     migrations: Type.Array(Type.String()),
     started_at: Instant,
-    /** What was committed until then is in the backup. */
+    /** The backup contains everything committed before. */
     finished_at: Instant,
     start_lsn: Type.String(),
     stop_lsn: Type.String(),
-    /** Of the cluster, the empty ones too: PostgreSQL wants them all. */
+    /** All directories of the cluster. PostgreSQL needs the empty ones too. */
     directories: Type.Array(Type.String()),
     files: Type.Array(BackedUpFile),
   },
@@ -35,12 +35,12 @@ export const Manifest = Type.Object(
 
 const check = Compile(Manifest)
 
-/** The manifest as text, with the sum of itself as its last field. */
+/** The manifest as text, with its own checksum as the last field. */
 export function manifestText(manifest: Manifest): string {
   return `${JSON.stringify({ ...manifest, sha256: sumOf(manifest) }, null, 1)}\n`
 }
 
-/** Reads a manifest; throws when it is not whole, not unaltered or not ours. */
+/** Reads a manifest; throws when it is incomplete, altered or of an unknown format. */
 export function readManifest(text: string): Manifest {
   let value: unknown
   try {
@@ -62,7 +62,7 @@ export function readManifest(text: string): Manifest {
 const sumOf = (manifest: unknown) =>
   createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
 
-/** Throws when the files that were found are not exactly those of the manifest. */
+/** Throws when the files of a backup differ from its manifest. */
 export function checkFiles(manifest: Manifest, found: ReadonlyMap<string, BackedUpFile>): void {
   for (const { path, bytes, sha256 } of manifest.files) {
     const file = found.get(path)

@@ -1,4 +1,4 @@
-/** The way back: a backup becomes the database of a data directory that has none. */
+/** Restores a backup into an empty data directory. */
 import { createHash } from 'node:crypto'
 import { chown, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -23,21 +23,21 @@ export interface RestoreOrder {
 }
 
 interface RestoreReport {
-  /** What was committed until then is there. */
+  /** The database contains everything committed before. */
   backup_finished_at: string
   files: number
   bytes: number
   sites: number
-  /** When an edge was heard of last, as the restored database has it. */
+  /** Newest time at which an edge was last seen, in the restored database. */
   last_seen_at: string | null
 }
 
-/** Beside the database, these do not make a data directory a used one. */
+/** Entries that a data directory may have without being in use. */
 const bystanders = ['edge', 'cli-lock', 'cli-lock-owner']
 const passing = 'cluster.restoring'
 const leftovers = ['lock', 'lock-owner', 'start.log', 'programs', passing, 'cluster.new']
 
-/** Reads a backup whole and checks every sum; throws what is wrong with it. */
+/** Reads a complete backup and checks all checksums; throws the first fault. */
 export async function checkBackup(backup: string): Promise<Manifest> {
   return readBackup(backup, async (_, content) => {
     for await (const _chunk of content);
@@ -45,9 +45,9 @@ export async function checkBackup(backup: string): Promise<Manifest> {
 }
 
 /**
- * Restores a backup into a data directory without a database and lets PostgreSQL recover once.
+ * Restores a backup into a data directory without a database and runs the recovery of PostgreSQL.
  * Throws, and leaves no database, when the directory is in use or not empty, when the backup is
- * not whole and unaltered, and when this version cannot run it. Every site gets the event
+ * incomplete or altered, and when this version cannot run it. Every site gets the event
  * `server_restored`.
  */
 export async function restore(order: RestoreOrder): Promise<RestoreReport> {
@@ -113,7 +113,7 @@ async function refuseUsed(
   )
 }
 
-/** Each directory on the way belongs to the account. */
+/** Creates a directory and its parents, owned by the account. */
 async function makeDirectory(directory: string, account: Account): Promise<void> {
   if (await stat(directory).catch(() => undefined)) return
   await makeDirectory(path.dirname(directory), account)
@@ -121,7 +121,7 @@ async function makeDirectory(directory: string, account: Account): Promise<void>
   if (account) await chown(directory, account.uid, account.gid)
 }
 
-/** Gives every file of the cluster to `take`, and checks what it gave against the manifest. */
+/** Passes every file of the cluster to `take`, and checks all of them against the manifest. */
 async function readBackup(
   backup: string,
   take: (name: string, content: AsyncIterable<Buffer>) => Promise<void>,
@@ -157,7 +157,7 @@ async function* counting(
   }
 }
 
-/** The name itself, which leads nowhere but downwards. */
+/** Returns the name; throws for names that leave the cluster directory. */
 function safe(name: string): string {
   if (path.posix.normalize(name) === name && !/^(\/|\.\.(\/|$))|\0/.test(name)) return name
   throw new Error(`the backup was changed: ${JSON.stringify(name)} is no name in a cluster`)
@@ -187,10 +187,10 @@ async function recover(
   try {
     const db = await openDatabase({ url: server.url, log, application_name: 'restore', max: 1 })
     try {
-      const told = await tellSites(db, manifest, clock.now())
+      const restored = await recordRestore(db, manifest, clock.now())
       const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0)
       const files = manifest.files.length
-      return { backup_finished_at: manifest.finished_at, files, bytes, ...told }
+      return { backup_finished_at: manifest.finished_at, files, bytes, ...restored }
     } finally {
       await db.close()
     }
@@ -199,8 +199,8 @@ async function recover(
   }
 }
 
-async function tellSites(db: Database, { finished_at, migrations }: Manifest, at: Date) {
-  // Backed up before its first migration: there is nothing to tell anyone.
+async function recordRestore(db: Database, { finished_at, migrations }: Manifest, at: Date) {
+  // A backup from before the first migration has no tables.
   if (migrations.length === 0) return { sites: 0, last_seen_at: null }
   return db.transaction(async (transaction) => {
     const sites = await transaction.query<{ site_id: string }>('SELECT site_id FROM sites')

@@ -1,7 +1,7 @@
 /**
- * A backup of the embedded database while it runs, by PostgreSQL's low-level interface: the files
- * of the cluster as they happen to be, and the write-ahead log from start to end, with which they
- * become what the database was at the end.
+ * Online backup of the embedded database by PostgreSQL's low-level interface: the current files of
+ * the cluster, and the write-ahead log from start to end. Replaying the log makes the files
+ * consistent as of the end.
  * https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP
  */
 import { createHash } from 'node:crypto'
@@ -14,10 +14,10 @@ import { type BackedUpFile, type Manifest, manifestText } from './backup-manifes
 import type { Log } from './log.ts'
 
 interface BackupOrder {
-  /** Of the running embedded database of this data directory; its superuser. */
+  /** The running embedded database of this data directory, as superuser. */
   url: string
   data_dir: string
-  /** A name that is free: of a directory, or of a file when it ends in `.tar`. */
+  /** Unused name of a directory, or of a file when it ends in `.tar`. */
   target: string
   clock: Clock
   log: Log
@@ -31,11 +31,11 @@ interface BackupReport {
   bytes: number
 }
 
-/** Of PostgreSQL's advisory locks, ours for backing up: the letters `hg-back` as a number. */
+/** Advisory lock of backups: the letters `hg-back` as a number. */
 const advisory_lock = String(0x68672d6261636bn)
 const chunk_bytes = 256 * 1024
 
-/** What PostgreSQL makes anew or must not find: the directories stay, empty. */
+/** Directories that PostgreSQL needs empty. */
 const emptied = new Set([
   'pg_wal',
   'pg_replslot',
@@ -57,19 +57,18 @@ const left_out = [
 const control_file = 'global/pg_control'
 
 /**
- * Makes a backup; everything committed before it returns its `finished_at` is in it. Writing goes
- * on meanwhile. Throws when another backup of this database runs or the target's name is taken;
- * what was written is removed then, and what a killed process left bears the name
- * `<target>.partial`.
+ * Makes a backup that contains everything committed before its `finished_at`. Writes continue
+ * meanwhile. Throws when another backup of this database is running or the target exists, and
+ * removes the incomplete backup. A killed process leaves `<target>.partial`.
  */
 export async function backUp(order: BackupOrder): Promise<BackupReport> {
-  // One session from start to end: with it PostgreSQL ends the backup and drops the slot.
+  // One session for the whole backup: when it ends, PostgreSQL ends the backup and drops the slot.
   const session = new pg.Client({
     connectionString: order.url,
     application_name: 'heliograph-backup',
     statement_timeout: 0,
   })
-  session.on('error', () => {}) // the statement under way throws it too
+  session.on('error', () => {}) // the running statement throws it too
   await session.connect()
   try {
     const [lock] = await rows<{ taken: boolean }>(
@@ -110,7 +109,7 @@ async function writeBackup(
   for (const file of found.files)
     await withFile(path.join(cluster_dir, file), (it) => add(file, it))
   await add(control_file, inMemory(await readControl(path.join(cluster_dir, control_file))))
-  // Read before the end: what is committed after it is perhaps not in the log that we keep.
+  // Taken before the end: later commits may be missing in the saved log.
   const finished_at = clock.now().toISOString()
   const { stop_lsn, label, segments } = await stop(session, start_lsn)
   await add('backup_label', inMemory(Buffer.from(label)))
@@ -163,7 +162,7 @@ async function aboutDatabase(session: pg.Client) {
   }
 }
 
-/** The slot keeps the write-ahead log for us, as long as this session lives. */
+/** The replication slot retains the write-ahead log while this session lives. */
 async function start(session: pg.Client, label: string): Promise<string> {
   await session.query(
     `SELECT pg_create_physical_replication_slot('heliograph_backup_' || pg_backend_pid(), true, true)`,
@@ -176,7 +175,7 @@ async function start(session: pg.Client, label: string): Promise<string> {
   return started!.lsn
 }
 
-/** PostgreSQL closes the last segment at the end, so that all of them are whole. */
+/** PostgreSQL switches to a new segment at the end, so that all saved segments are complete. */
 async function stop(session: pg.Client, start_lsn: string) {
   const [stopped] = await rows<{ lsn: string; label: string; tablespaces: string }>(
     session,
@@ -198,7 +197,7 @@ async function stop(session: pg.Client, start_lsn: string) {
   return { stop_lsn, label, segments: segments.map(({ name }) => name) }
 }
 
-/** Files and directories of a cluster below its root; the control file is not among them. */
+/** Files and directories of a cluster, without the control file. */
 async function filesOf(cluster_dir: string): Promise<{ files: string[]; directories: string[] }> {
   const files: string[] = []
   const directories: string[] = []
@@ -221,7 +220,7 @@ interface FileContent {
   chunks: AsyncIterable<Buffer>
 }
 
-/** False when the file is gone: PostgreSQL removed it, and its log says so too. */
+/** Returns false when PostgreSQL has removed the file, which its log repeats. */
 async function withFile(
   file: string,
   use: (content: FileContent) => Promise<void>,
@@ -240,8 +239,8 @@ async function withFile(
 }
 
 /**
- * So many bytes from the beginning. What was cut off meanwhile reads as zeros: the log cuts it off
- * again, as it adds what was appended.
+ * The first `bytes` bytes of a file. A part that was truncated meanwhile reads as zeros; replaying
+ * the log truncates or extends the file again.
  */
 async function* chunksOf(handle: FileHandle, bytes: number): AsyncGenerator<Buffer> {
   for (let done = 0; done < bytes; ) {
@@ -272,7 +271,7 @@ function inMemory(content: Buffer): FileContent {
   }
 }
 
-/** No log mends a control file that was read while it was written: two readings must agree. */
+/** The log does not repair a control file that was read during a write: reads until two agree. */
 async function readControl(file: string): Promise<Buffer> {
   for (let before = await readFile(file); ; ) {
     const now = await readFile(file)

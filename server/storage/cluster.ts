@@ -23,10 +23,10 @@ export interface Cluster {
 export const superuser = 'heliograph'
 export const port = 5432
 
-/** The system's bound on the path of a Unix socket, without the closing zero (macOS: 103). */
+/** Maximum path of a Unix socket, without the terminating zero. */
 const socket_path_max = process.platform === 'linux' ? 107 : 103
 
-/** The cluster of a data directory that we hold the lock of: made if need be, not yet running. */
+/** The stopped cluster of a locked data directory, created if needed. */
 export async function prepareCluster(
   data_dir: string,
   settings: { log: Log; programs_dir?: string; durable?: boolean },
@@ -49,7 +49,7 @@ export async function prepareCluster(
   return { home, directory, name, account, programs, socket_dir, durable }
 }
 
-/** Under a passing name, flushed, then renamed: whatever is called `cluster` is whole. */
+/** Creates the cluster under a temporary name, flushes and renames it: `cluster` is complete. */
 async function initialise(
   cluster: Pick<Cluster, 'home' | 'directory' | 'account' | 'programs' | 'durable'>,
 ): Promise<void> {
@@ -69,7 +69,7 @@ async function initialise(
     '--encoding=UTF8',
     '--locale=C',
     ...locale,
-    // The socket lies in a directory that only this account can enter; there is no other way in.
+    // Only this account can enter the directory of the socket.
     '--auth-local=trust',
     '--auth-host=reject',
     '--no-instructions',
@@ -86,9 +86,8 @@ async function initialise(
 }
 
 /**
- * What the account can call a directory by. Below a directory that it cannot enter, such as root's
- * home, it still has its working directory, which PostgreSQL (from 16 on) keeps in PGDATA
- * throughout.
+ * A path of the directory for the account. When the account cannot enter a parent, such as the home
+ * of root, it can still use its working directory, which PostgreSQL 16 and newer keep in PGDATA.
  */
 export async function nameFor(account: Account, directory: string): Promise<string> {
   if (await canEnter(account, directory)) return directory
@@ -96,7 +95,7 @@ export async function nameFor(account: Account, directory: string): Promise<stri
   throw new Error(`user ${account?.uid} cannot enter ${directory}: choose another data directory`)
 }
 
-/** Once none of its processes is left: gives what an earlier version made to the account. */
+/** Hands a cluster of an old version over to the account; no process of it may be running. */
 export async function giveToAccount({ directory, account }: Cluster): Promise<void> {
   const { uid } = await stat(path.join(directory, 'PG_VERSION'))
   if (account && isReplaced(uid, account)) await takeOver(directory, account)
@@ -116,7 +115,7 @@ async function checkCluster(directory: string, account: Account, programs: Progr
   }
 }
 
-/** PGDATA itself where its path fits into a socket's address, else a private directory for it. */
+/** PGDATA, or a private temporary directory when its path is too long for a socket. */
 async function chooseSocketDir(directory: string, id: string, account: Account): Promise<string> {
   if (Buffer.byteLength(`${directory}/.s.PGSQL.${port}`) <= socket_path_max) return directory
   const socket_dir = path.join(os.tmpdir(), `heliograph-${id}`)
@@ -132,7 +131,7 @@ async function chooseSocketDir(directory: string, id: string, account: Account):
   if (made && account) await chown(socket_dir, account.uid, account.gid)
   const found = await lstat(socket_dir)
   const uid = account?.uid ?? process.getuid?.()
-  // A directory for all: somebody may have been there first, and would get our queries.
+  // In a shared directory, another user may have created it first to receive our queries.
   if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o077) !== 0) {
     throw new Error(
       `${socket_dir} must be a directory that belongs to user ${uid} alone; remove it`,
@@ -141,12 +140,10 @@ async function chooseSocketDir(directory: string, id: string, account: Account):
   return socket_dir
 }
 
-/**
- * Small boxes first: a laptop, a plant's industrial PC. `local.conf` beside it has the last word.
- */
+/** Defaults for small machines, such as an industrial PC. `local.conf` overrides them. */
 function configuration(durable: boolean): string {
   const settings: Record<string, string> = {
-    // A Unix socket in a private directory is the only way in.
+    // Only the Unix socket in a private directory.
     listen_addresses: '',
     port: String(port),
     unix_socket_directories: '.',
@@ -160,13 +157,13 @@ function configuration(durable: boolean): string {
     max_wal_size: '1GB',
     checkpoint_timeout: '15min',
     random_page_cost: '1.1',
-    // Our queries are short; compiling one costs more than it saves.
+    // For short queries, compilation costs more than it saves.
     jit: 'off',
     autovacuum: 'on',
     timezone: 'UTC',
     log_timezone: 'UTC',
     datestyle: 'ISO,YMD',
-    // One file for each day of the week, begun anew when its day comes round.
+    // One log file per weekday, truncated when its day returns.
     logging_collector: 'on',
     log_directory: 'log',
     log_filename: 'postgres-%a.log',
@@ -175,7 +172,7 @@ function configuration(durable: boolean): string {
     log_rotation_size: '0',
     log_checkpoints: 'off',
     ...(durable
-      ? // The edge forgets what was acknowledged, and that is after the commit.
+      ? // Edges delete readings once their commit was acknowledged.
         { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' }
       : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   }
@@ -188,7 +185,7 @@ function configuration(durable: boolean): string {
   ].join('\n')
 }
 
-/** Made under a new name and renamed, which follows no link that another process may have laid. */
+/** Written to a new file and renamed, to follow no symbolic link of another process. */
 export async function writeConfiguration({ directory, durable }: Cluster): Promise<void> {
   const file = path.join(directory, 'postgresql.conf')
   await rm(`${file}.new`, { force: true })

@@ -1,6 +1,6 @@
 /**
- * What the database gives as a stream, in the memory of its buffers whatever the rows are:
- * `COPY (query) TO STDOUT`, or text that is made of several reads of one snapshot.
+ * Streams from the database with constant memory: `COPY (query) TO STDOUT`, or text computed from
+ * several reads of one snapshot.
  */
 import { addAbortSignal, PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -10,26 +10,26 @@ import { to as copyTo } from 'pg-copy-streams'
 import type { Database, Transaction } from './database.ts'
 
 interface OutOrder {
-  /** Bound on each statement, the reader's time included. */
+  /** Timeout of each statement, including the time of the reader. */
   timeout_ms: number
-  /** A reader that makes the source wait this long for less than `bytes_min` is given up. */
+  /** The stream is aborted when the source waits this long and the reader takes less. */
   patience: { wait_ms: number; bytes_min: number }
   timers: Timers
-  /** Time that passes steadily; that of the machine by default. */
+  /** Monotonic time. */
   now_ms?: () => number
-  /** Ends it: the query is cancelled and its connection leaves the pool at once. */
+  /** Aborts the stream: its connection is destroyed, which cancels the query. */
   signal: AbortSignal
 }
 
 export interface CopyOrder extends OutOrder {
-  /** The whole statement. COPY takes no parameters: see `inlined`. */
+  /** The complete COPY statement, which has no parameters: see `inlined`. */
   statement: string
 }
 
 export interface Copying {
-  /** Ends only once the statement is known to have succeeded; else it is destroyed. */
+  /** Ends when the transaction has succeeded; otherwise it is destroyed. */
   bytes: Readable
-  /** Resolves, whatever came of it, when the connection is no longer in use. */
+  /** Resolves in any case, when the connection is no longer in use. */
   released: Promise<void>
 }
 
@@ -37,16 +37,15 @@ export interface Copying {
 export function copyOut(db: Database, { statement, ...order }: CopyOrder): Copying {
   return streamOut(db, order, ({ client }) => {
     const rows = client.query(copyTo(statement))
-    // What the end of its connection tells it after an abort has been told already.
+    // Errors of the connection after an abort.
     rows.on('error', () => {})
     return rows
   })
 }
 
 /**
- * Sends what `source` yields, in a read-only transaction of its own that sees one snapshot. A
- * reader that does not read stops the source. Errors, the database's own among them, are those of
- * `bytes`.
+ * Streams the output of `source` from a read-only transaction with one snapshot. Back-pressure
+ * stops the source. Errors destroy `bytes`.
  */
 export function streamOut(
   db: Database,
@@ -58,7 +57,7 @@ export function streamOut(
       async (tx) => {
         order.signal.throwIfAborted()
         await tx.execute(`SET LOCAL statement_timeout = ${order.timeout_ms}`)
-        // A statement that runs goes on, and only the loss of its connection ends it.
+        // Only the loss of its connection ends a running statement.
         const drop = () => void tx.client.connection.stream.destroy()
         await send(() => source(tx), bytes, order, drop)
       },
@@ -67,7 +66,7 @@ export function streamOut(
   )
 }
 
-/** Sends what `source` yields; `given_up` aborts when nobody takes more of it. */
+/** Streams the output of `source`; `given_up` aborts when the reader is gone. */
 export const passOn = (
   order: OutOrder,
   source: (given_up: AbortSignal) => AsyncIterable<Buffer | string>,
@@ -92,13 +91,13 @@ async function send(
   const watched = watchReader(order, () => slow.abort(new Error('the reader was too slow')))
   const given_up = AbortSignal.any([order.signal, slow.signal])
   given_up.addEventListener('abort', drop)
-  // Else the pipeline waits until a reader who stalls takes more.
+  // Without this, the pipeline waits for a stalled reader.
   addAbortSignal(given_up, bytes)
   try {
-    // Not ended here: what was read is whole only once the transaction is.
+    // The stream ends only after the commit.
     await pipeline(source(given_up), watched, bytes, { signal: given_up, end: false })
   } catch (error) {
-    // A refusal by the database leaves the connection as good as it was; all else does not.
+    // Only after an error of the database itself is the connection still usable.
     if (!(error instanceof pg.DatabaseError)) drop()
     throw error
   } finally {
@@ -106,10 +105,7 @@ async function send(
   }
 }
 
-/**
- * Passes chunks on. Only time in which the reader is waited for counts against it: what the source
- * takes does not.
- */
+/** Passes chunks on and measures the time that the reader takes, without that of the source. */
 function watchReader(
   { patience, timers, now_ms = () => performance.now() }: OutOrder,
   giveUp: () => void,
@@ -136,13 +132,13 @@ function watchReader(
         stop()
       }
       taken_bytes += chunk.length
-      // The timer is what judges, so that it is never due at once.
+      // Leaves at least 1 ms, so that only the timer aborts.
       waited_ms = Math.min(waited_ms + now_ms() - began_ms, patience.wait_ms - 1)
     }
   }
 }
 
-/** A statement with its values in place of `$1` and so on, for what takes no parameters. */
+/** Replaces `$1` … by literals, for statements that take no parameters. */
 export function inlined(statement: string, values: readonly (string | number | null)[]): string {
   return statement.replaceAll(/\$(\d+)/g, (place, index: string) => {
     const value = values[Number(index) - 1]

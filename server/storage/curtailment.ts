@@ -2,9 +2,9 @@
 import { curtailment_rows_max } from '@heliograph/domain/curtailment'
 import type { Queries } from './database.ts'
 
-/** What edges are to carry out has changed; the payload is the site_id. */
+/** Notified when the desired state of a site has changed; the payload is the site_id. */
 export const changed_channel = 'curtailment_changed'
-/** An edge has reported; the payload is the site_id. */
+/** Notified when an edge has reported; the payload is the site_id. */
 export const reported_channel = 'curtailment_reported'
 
 /** A confirmation within this time after the end of a row counts as immediate in energy sums. */
@@ -38,7 +38,7 @@ export const overAt = `greatest(
     when r.told_at is not null and r.is_release_heard and r.released_at < r.start_at
       then r.reported_at end))`
 
-/** SQL: until when row `r` held its plant, as far as is known; `now` at most. */
+/** SQL: until when row `r` limited its plant, as far as known; `now` at most. */
 export const heldUntil = (now: string) => `
   least(${now}, case
     when ${isReleasing(now)} then ${now}
@@ -48,8 +48,8 @@ export const heldUntil = (now: string) => `
   end)`
 
 /**
- * Makes every server with a connection to the site's edge tell it, once the transaction is
- * committed. Writes of one site take turns from here on.
+ * Increments the desired version of a site and, on commit, notifies the server that is connected to
+ * its edge. From here on, writes to the same site wait for each other.
  */
 export async function noteChange(tx: Queries, site_id: string): Promise<void> {
   await tx.execute(
@@ -82,8 +82,8 @@ export async function closeGroup(
 }
 
 /**
- * Closes the releasing rows of a site without an edge, and forgets of its other rows that an edge
- * was sent them: a release of theirs has nobody to wait for.
+ * Closes the releasing rows of a site without an edge, and marks its other rows as not sent, so that
+ * their release waits for no confirmation.
  */
 export async function closeWithoutEdge(tx: Queries, site_id: string, now: Date): Promise<void> {
   await tx.execute(

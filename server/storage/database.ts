@@ -11,20 +11,16 @@ export type { Log }
 
 const server_version_min = 15
 
-/**
- * A named statement is prepared once per connection; use it where the same text runs very often.
- */
+/** A named statement is prepared once per connection. Use it for very frequent statements. */
 type Statement = string | { readonly name: string; readonly text: string }
 
 export interface Queries {
-  /** The rows of one statement, or of several without values, one after the other. */
+  /** The rows of a statement, or of several statements without values. */
   query<Row = Record<string, unknown>>(
     statement: Statement,
     values?: readonly unknown[],
   ): Promise<Row[]>
-  /**
-   * Runs one statement, or several without values, and returns the number of rows (last) affected.
-   */
+  /** Runs a statement, or several without values. Returns the affected rows of the last one. */
   execute(statement: Statement, values?: readonly unknown[]): Promise<number>
 }
 
@@ -35,7 +31,7 @@ export interface Transaction extends Queries {
    * `COPY <target> FROM STDIN` in text format; `target` is `table (columns)`, lines end in `\n`.
    */
   copyInto(target: string, lines: CopyLines): Promise<number>
-  /** The driver's connection, for what this interface leaves out. Never keep it. */
+  /** The connection of the driver. Do not use it after the transaction. */
   readonly client: pg.PoolClient
 }
 
@@ -46,16 +42,16 @@ interface TransactionOptions {
 
 export interface Database extends Queries {
   readonly server_version: number
-  /** For libraries that run on the driver themselves. Never end it. */
+  /** For libraries that use the driver directly. Do not end it. */
   readonly pool: pg.Pool
-  /** Connections of the pool; `waiting` are those who ask for one. */
+  /** Connections of the pool; `waiting` counts requests for a connection. */
   connections(): { total: number; idle: number; waiting: number }
-  /** Commits when `work` returns and rolls back when it throws; the error passes through. */
+  /** Commits when `work` returns, rolls back when it throws, and rethrows. */
   transaction<Result>(
     work: (transaction: Transaction) => Promise<Result>,
     options?: TransactionOptions,
   ): Promise<Result>
-  /** Resolves when the channel is being listened to. All channels share one own connection. */
+  /** Resolves when the subscription is active. All channels share a separate connection. */
   listen(channel: string, listener: Listener): Promise<Subscription>
   close(): Promise<void>
 }
@@ -64,26 +60,25 @@ interface DatabaseSettings {
   url: string
   log: Log
   application_name: string
-  /** Connections in the pool; the listening one comes on top. */
+  /** Size of the pool, without the listening connection. */
   max?: number
   /** 0 for none. */
   statement_timeout_ms?: number
   connect_timeout_ms?: number
-  /** True lets the process end while connections are idle. For tests and short programs. */
+  /** Lets the process exit with idle connections, for tests and short programs. */
   exit_on_idle?: boolean
 }
 
 /**
- * Opens a pool and checks the server once: PostgreSQL 15 or newer, UTF8.
- * Every session runs in UTC with ISO dates. A connection that breaks is an error to whoever used
- * it; the pool replaces it at the next call.
+ * Opens a pool and checks the server: PostgreSQL 15 or newer, UTF8. Sessions use UTC and ISO dates.
+ * A broken connection fails the current call; the pool replaces it at the next one.
  */
 export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
   const config = connectionConfig(settings)
   const pool = new pg.Pool(config)
-  // Without a listener the loss of an idle connection would end the process.
+  // Without a listener, the loss of an idle connection would end the process.
   pool.on('error', (error) => {
-    // The pool does not wait for the connections that it closes.
+    // Connections may be lost while the pool closes them.
     if (!pool.ending) settings.log.warn(plain(error), 'an idle database connection was lost')
   })
   try {
@@ -100,7 +95,7 @@ function connectionConfig(settings: DatabaseSettings): pg.PoolConfig {
     'TimeZone=UTC',
     'DateStyle=ISO,YMD',
     'extra_float_digits=1',
-    // The server ends a statement once the connection that asked for it is gone.
+    // The server cancels statements of lost connections.
     'client_connection_check_interval=1000',
     `statement_timeout=${settings.statement_timeout_ms ?? 60_000}`,
   ]
@@ -116,7 +111,7 @@ function connectionConfig(settings: DatabaseSettings): pg.PoolConfig {
   }
 }
 
-/** Options in the URL would replace ours in the driver, so they are joined; theirs win. */
+/** Appends our options to those in the URL, which take precedence. */
 function withOptions(url: string, options: string): string {
   const given = /([?&]options=)([^&#]*)/
   if (given.test(url)) return url.replace(given, `$1${encodeURIComponent(`${options} `)}$2`)
@@ -133,7 +128,7 @@ async function checkServer(pool: pg.Pool): Promise<number> {
   return rows[0]!.version
 }
 
-/** Throws what an operator needs to know when this server cannot hold our data. */
+/** Throws a message for the operator when the server is unsupported. */
 export function checkSupported(server: { version: number; text: string; encoding: string }): void {
   if (server.version < server_version_min * 10_000) {
     throw new Error(
@@ -165,9 +160,9 @@ function databaseOn(pool: pg.Pool, { config, log, server_version }: Connected): 
     listen: (channel, listener) => listening.listen(channel, listener),
     async transaction(work, options = {}) {
       const client = await pool.connect()
-      // A connection lost between two statements reports here first; the next statement throws it.
+      // A connection lost between two statements; the next statement throws.
       const lost = (error: Error) => {
-        // That of a reader who is gone was cut off by us.
+        // `queryClient` destroys the connection of a reader that is gone.
         if (!readerGone()?.aborted) log.warn(plain(error), 'a database connection was lost')
       }
       client.on('error', lost)
@@ -189,7 +184,7 @@ function databaseOn(pool: pg.Pool, { config, log, server_version }: Connected): 
   }
 }
 
-/** The driver hangs its whole client on an error: the log takes what a reader needs of it. */
+/** The loggable part of a driver error, which carries the whole client. */
 const plain = ({ message, code }: Error & { code?: string }) => ({ message, code })
 
 type Run = (query: pg.QueryConfig) => Promise<pg.QueryResult | pg.QueryResult[]>
@@ -197,7 +192,7 @@ type Run = (query: pg.QueryConfig) => Promise<pg.QueryResult | pg.QueryResult[]>
 function queriesOn(runQuery: Run): Queries {
   const run = (statement: Statement, values: readonly unknown[] = []) => {
     const query = typeof statement === 'string' ? { text: statement } : { ...statement }
-    // No values: the simple protocol, which runs several statements in one text.
+    // Without values the driver uses the simple protocol, which allows several statements.
     return runQuery(values.length > 0 ? { ...query, values: [...values] } : query)
   }
   return {
@@ -219,14 +214,14 @@ async function queryPool(pool: pg.Pool, query: pg.QueryConfig) {
   gone.throwIfAborted()
   const client = await pool.connect()
   const ignore = () => {}
-  // The loss of the connection is told by the query itself.
+  // The query itself rejects when the connection is lost.
   client.on('error', ignore)
   try {
     const result = await queryClient(client, query)
     client.release()
     return result
   } catch (error) {
-    // A refusal by the database leaves the connection as good as it was; all else does not.
+    // Only after an error of the database itself is the connection still usable.
     client.release(!(error instanceof pg.DatabaseError))
     throw error
   } finally {
@@ -234,7 +229,7 @@ async function queryPool(pool: pg.Pool, query: pg.QueryConfig) {
   }
 }
 
-/** A statement that runs goes on, and only the loss of its connection ends it. */
+/** Destroys the connection when the reader is gone, as nothing else ends a running statement. */
 async function queryClient(client: pg.PoolClient, query: pg.QueryConfig) {
   const gone = readerGone()
   if (!gone) return client.query(query)
@@ -267,12 +262,12 @@ async function runTransaction<Result>(
     },
   })
   const { command } = await client.query('COMMIT')
-  // PostgreSQL answers COMMIT with ROLLBACK when a statement had failed and `work` went on.
+  // PostgreSQL answers COMMIT with ROLLBACK when `work` ignored a failed statement.
   if (command !== 'COMMIT') throw new Error('the transaction had failed and was rolled back')
   return result
 }
 
-/** True when the connection is unusable and must leave the pool. */
+/** Returns whether the connection is unusable and must leave the pool. */
 async function rollbackFailed(client: pg.PoolClient): Promise<boolean> {
   try {
     await client.query('ROLLBACK')

@@ -1,7 +1,7 @@
 /**
- * PostgreSQL answers reads on a full disk, but ends where it cannot write its log. So writes are
- * refused while there is still room for that: edges keep what was not acknowledged, writes of the
- * API get 503, and both are accepted again when space has returned.
+ * Protects the embedded database from a full disk. PostgreSQL stops when it cannot write its log,
+ * so writes are rejected while some space is left: edges keep unacknowledged readings, and writes of
+ * the API get 503 until space is available again.
  */
 import { statfs } from 'node:fs/promises'
 import path from 'node:path'
@@ -11,26 +11,25 @@ import type { Database } from './database.ts'
 import type { Log } from './log.ts'
 
 interface DiskSettings {
-  /** Of the embedded database. */
   data_dir: string
   timers: Timers
   log: Log
   metrics: Registry
-  /** Below this writes are refused, a quarter above it they are accepted again. */
+  /** Writes are rejected below this and accepted again a quarter above it. */
   free_bytes_min?: number
-  /** Bytes that an unprivileged program can still write; tests give a disk of their own. */
+  /** Free bytes for unprivileged programs; replaced in tests. */
   freeBytes?(directory: string): Promise<number>
 }
 
 interface DiskGuard {
-  /** The database, whose transactions throw `DiskFull` while the disk is full. */
+  /** The database with write transactions that throw `DiskFull` while the disk is full. */
   db: Database
-  /** Looks now instead of at the next of the looks every two seconds. */
+  /** Checks the disk now instead of at the next interval. */
   look(): Promise<void>
   stop(): void
 }
 
-/** The code is that of PostgreSQL for a disk that is full. */
+/** Has the SQLSTATE of PostgreSQL for a full disk. */
 class DiskFull extends Error {
   readonly code = '53100'
 
@@ -42,7 +41,7 @@ class DiskFull extends Error {
 const look_ms = 2000
 const free_bytes_min_default = 256 * 2 ** 20
 
-/** Guards a database whose files lie on this machine. Work that makes room must go around it. */
+/** Guards a database on a local disk. Jobs that free space must use the unguarded database. */
 export async function guardDisk(db: Database, settings: DiskSettings): Promise<DiskGuard> {
   const { data_dir, timers, log, metrics, freeBytes = freeBytesOf } = settings
   const { free_bytes_min = free_bytes_min_default } = settings
@@ -54,7 +53,7 @@ export async function guardDisk(db: Database, settings: DiskSettings): Promise<D
   let is_stopped = false
 
   async function look(): Promise<void> {
-    // The log may have been given a disk of its own.
+    // The write-ahead log may be on a separate disk.
     const disks = [cluster_dir, path.join(cluster_dir, 'pg_wal')]
     free_bytes = Math.min(...(await Promise.all(disks.map(freeBytes))))
     const was_full = is_full
@@ -62,9 +61,9 @@ export async function guardDisk(db: Database, settings: DiskSettings): Promise<D
     gauges.free.set(free_bytes)
     gauges.full.set(is_full ? 1 : 0)
     if (is_full && !was_full) {
-      log.error({ free_bytes, free_bytes_min }, 'the disk is full: writes are refused')
+      log.error({ free_bytes, free_bytes_min }, 'the disk is full: writes are rejected')
     } else if (was_full && !is_full) {
-      log.info({ free_bytes }, 'the disk has room again: writes are accepted')
+      log.info({ free_bytes }, 'the disk has space again: writes are accepted')
     }
   }
 
@@ -72,7 +71,7 @@ export async function guardDisk(db: Database, settings: DiskSettings): Promise<D
     if (is_stopped) return
     cancel = timers.after(look_ms, () => {
       look()
-        .catch((error: unknown) => log.error({ err: error }, 'the disk cannot be looked at'))
+        .catch((error: unknown) => log.error({ err: error }, 'the free disk space cannot be read'))
         .finally(lookLater)
     })
   }
@@ -105,12 +104,12 @@ function gaugesIn(registry: Registry) {
   return {
     free: new Gauge({
       name: 'heliograph_disk_free_bytes',
-      help: 'Room that is left for the embedded database',
+      help: 'Free disk space for the embedded database',
       registers,
     }),
     full: new Gauge({
       name: 'heliograph_disk_full',
-      help: '1 while writes are refused because the disk is full',
+      help: '1 while writes are rejected because the disk is full',
       registers,
     }),
   }

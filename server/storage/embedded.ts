@@ -20,11 +20,11 @@ import { endOrphans } from './orphans.ts'
 interface EmbeddedSettings {
   data_dir: string
   log: Log
-  /** A directory with `bin/postgres` and `bin/initdb`, instead of the installed package. */
+  /** A directory with `bin/postgres` and `bin/initdb`. Defaults to the installed package. */
   programs_dir?: string
-  /** False gives up safety against power loss for speed: for tests, never for data. */
+  /** False disables fsync, for tests only. */
   durable?: boolean
-  /** Crash recovery after hours of load can take minutes. */
+  /** Crash recovery can take minutes. */
   start_timeout_s?: number
   stop_timeout_s?: number
 }
@@ -36,13 +36,13 @@ interface EmbeddedExit {
 }
 
 export interface EmbeddedServer {
-  /** For `openDatabase`: a Unix socket, database and superuser `heliograph`. */
+  /** For `openDatabase`: a Unix socket, with database and superuser `heliograph`. */
   url: string
-  /** Of the postmaster. */
+  /** Process id of the postmaster. */
   pid: number
-  /** Resolves when PostgreSQL has ended; when that is not expected the server must end too. */
+  /** Resolves when PostgreSQL has ended. The server must end too when this is unexpected. */
   exited: Promise<EmbeddedExit>
-  /** Fast shutdown: open transactions are rolled back, everything committed is on disk. */
+  /** Fast shutdown: rolls open transactions back and flushes. */
   stop(): Promise<void>
 }
 
@@ -50,8 +50,8 @@ const poll_ms = 10
 const orphan_patience_ms = 30_000
 
 /**
- * Starts PostgreSQL on `<data_dir>/postgres/cluster`, making it first when it is not there, and
- * taking over from an earlier owner that was killed. Throws when a living process owns it.
+ * Starts PostgreSQL on `<data_dir>/postgres/cluster`, which is created if needed, and ends processes
+ * that a killed owner left. Throws when a living process owns the directory.
  */
 export async function startEmbedded(settings: EmbeddedSettings): Promise<EmbeddedServer> {
   await mkdir(settings.data_dir, { recursive: true })
@@ -75,9 +75,10 @@ async function start(
 ): Promise<EmbeddedServer> {
   const { directory, name, socket_dir } = cluster
   const orphans = await endOrphans(name, orphan_patience_ms)
-  if (orphans > 0) settings.log.warn({ processes: orphans }, 'took the database over')
-  // No process of this cluster is left, so these are stale; PostgreSQL would go by the process
-  // number in them, which another process may have by now.
+  if (orphans > 0) {
+    settings.log.warn({ processes: orphans }, 'ended database processes of an earlier server')
+  }
+  // These files are stale. PostgreSQL would trust the process id in them, which may be reused.
   await rm(path.join(directory, 'postmaster.pid'), { force: true })
   await rm(path.join(socket_dir, `.s.PGSQL.${port}.lock`), { force: true })
   await giveToAccount(cluster)
@@ -124,11 +125,11 @@ async function spawnPostmaster(cluster: Cluster): Promise<Postmaster> {
       ...account,
       cwd: directory,
       env: {},
-      // A session of its own: Ctrl-C in a terminal is for us, who still need the database then.
+      // A separate session, so that Ctrl-C in a terminal does not stop the database before us.
       detached: true,
       stdio: ['ignore', messages.fd, messages.fd],
     })
-    // Listened to before anything is awaited: with a bad setting it ends within milliseconds.
+    // Subscribed before the first await: with a bad setting the process ends within milliseconds.
     const ending = new Promise<Ending>((resolve) => {
       child.once('exit', (code, signal) => resolve([code, signal]))
     })
@@ -160,7 +161,7 @@ function supervise(child: ChildProcess, { ending, stop_timeout_s, ended, lastWor
   }
   async function stop(): Promise<void> {
     expected = true
-    // Fast, then immediate (recovery at the next start), then the kernel's way.
+    // Fast shutdown, then immediate (recovery at the next start), then kill.
     for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
       child.kill(signal)
       if (await endsWithin(signal === 'SIGINT' ? stop_timeout_s : 10)) return
@@ -177,7 +178,7 @@ interface Starting {
   settings: EmbeddedSettings
 }
 
-/** PostgreSQL says in the eighth line of its process file how far it is. */
+/** Waits for `ready` in line 8 of postmaster.pid. */
 async function becomesReady({ child, exited, cluster, settings }: Starting): Promise<void> {
   const { log, start_timeout_s = 600 } = settings
   const file = path.join(cluster.directory, 'postmaster.pid')
@@ -198,7 +199,7 @@ async function ensureDatabase(socket_dir: string): Promise<string> {
   const url = (database: string) =>
     `postgres://${superuser}@localhost:${port}/${database}?host=${encodeURIComponent(socket_dir)}`
   const client = new pg.Client({ connectionString: url('postgres') })
-  client.on('error', () => {}) // the statement under way throws it too
+  client.on('error', () => {}) // the running statement throws it too
   await client.connect()
   try {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [
@@ -211,14 +212,14 @@ async function ensureDatabase(socket_dir: string): Promise<string> {
   return url(superuser)
 }
 
-/** The end of what PostgreSQL wrote about itself, to put into an error. */
+/** The last lines of the logs of PostgreSQL, for error messages. */
 async function lastWords({ home, directory }: Cluster): Promise<string> {
   const files = [path.join(home, 'start.log'), ...(await currentLog(directory))]
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')))
   return texts.flatMap((text) => text.trim().split('\n').slice(-8)).join('\n')
 }
 
-/** PostgreSQL names the log files that it has open in a file of its own. */
+/** The current log file, from `current_logfiles`. */
 async function currentLog(directory: string): Promise<string[]> {
   const list = await readFile(path.join(directory, 'current_logfiles'), 'utf8').catch(() => '')
   const [, name] = /^stderr (.*)$/m.exec(list) ?? []

@@ -1,11 +1,11 @@
-/** What the server itself notices, in the same table as what edges report. */
+/** Events of the server, in the same table as events of edges. */
 import type { LinkEvent, Severity } from '@heliograph/domain/link'
 import type { Queries } from './database.ts'
 
 interface ServerEvent {
   site_id: string
   at: Date
-  /** `site` for what concerns a site as a whole; `source_id` is the site_id then. */
+  /** `site` for events of a whole site, whose `source_id` is the site_id. */
   source_kind: LinkEvent['source_kind'] | 'site'
   source_id: string
   code: string
@@ -15,7 +15,7 @@ interface ServerEvent {
   details?: Record<string, unknown>
 }
 
-/** Stores an event; what it tells of belongs into the same transaction. */
+/** Stores an event. Call it in the transaction of the change that it reports. */
 export async function recordEvent(
   db: Queries,
   { site_id, at, source_kind, source_id, code, edge, severity, message, details }: ServerEvent,
@@ -38,7 +38,7 @@ export async function recordEvent(
   )
 }
 
-/** The last event of this source and code in the order of their storing, if there is one. */
+/** The event of this source and code that was stored last, if any. */
 export async function lastEvent(
   db: Queries,
   {
@@ -58,9 +58,8 @@ export async function lastEvent(
 }
 
 /**
- * A recursive statement's part, `newest`, that has the newest event of each code and source among
- * those of the condition. It goes from one code of one source to the next, as their whole past is
- * long.
+ * SQL: a recursive CTE `newest` with the newest event of each source and code that meets the
+ * condition. It skips from key to key in the index instead of scanning the history.
  */
 export function newestEvents(condition: string): string {
   const columns = 'source_kind, source_id, code, edge, severity, message, at'

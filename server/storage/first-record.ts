@@ -1,8 +1,8 @@
 import type { Queries } from './database.ts'
 
 /**
- * When the records of a site begin: its first hour with sums, day of a battery or day of a
- * contract; null where it has none of these. No sum over time finds anything before.
+ * Start of the records of a site: its first hourly sum, battery day or day of a contract; null
+ * without any. Sums over time find nothing before.
  */
 export async function firstRecord(db: Queries, site_id: string): Promise<Date | null> {
   const [row] = await db.query<{ first_at: Date | null }>(

@@ -4,7 +4,7 @@ import type { Log } from './log.ts'
 
 export interface Listener {
   notified(payload: string): void
-  /** The connection was lost and is back: notifications may have been missed, so read again. */
+  /** Called after a reconnect: read again, as notifications may have been missed. */
   resumed(): void
 }
 
@@ -18,8 +18,8 @@ const retry_ms_min = 50
 const retry_ms_max = 5_000
 
 /**
- * One connection for all LISTENs of a process. It opens with the first listener, comes back with
- * back-off when it breaks, and notices a silently dead peer by a query every 15 s.
+ * The shared connection of all LISTENs of a process. It opens with the first listener, reconnects
+ * with back-off, and detects a dead peer by a query every 15 s.
  */
 export class ListenConnection {
   readonly #config: pg.ClientConfig
@@ -27,7 +27,7 @@ export class ListenConnection {
   readonly #listeners = new Map<string, Set<Listener>>()
   readonly #closing = new AbortController()
   #current: Promise<pg.Client> | undefined
-  /** Null while there is none, or the last one was lost. */
+  /** Null while disconnected. */
   #connected: pg.Client | null = null
 
   constructor(config: pg.ClientConfig, log: Log) {
@@ -62,7 +62,7 @@ export class ListenConnection {
 
   async #connect(): Promise<pg.Client> {
     const client = new pg.Client({ ...this.#config, query_timeout: ping_timeout_ms })
-    client.on('error', () => {}) // 'end' follows and is where the loss is handled
+    client.on('error', () => {}) // 'end' follows, which handles the loss
     client.on('notification', ({ channel, payload }) => {
       for (const listener of this.#listeners.get(channel) ?? []) listener.notified(payload ?? '')
     })
@@ -91,7 +91,7 @@ export class ListenConnection {
       if (this.#closing.signal.aborted) return
       this.#log.warn({}, 'the listening database connection was lost')
       this.#current = this.#reconnect()
-      // Unless closing; whoever listens next sees the same rejection.
+      // A rejection is handled by the next `listen`.
       this.#current.then(
         () => this.#resume(),
         () => {},
@@ -122,7 +122,7 @@ export class ListenConnection {
     const set = this.#listeners.get(channel)
     if (!set?.delete(listener) || set.size > 0) return
     this.#listeners.delete(channel)
-    // A connection that is made anew listens to the channels that are left.
+    // A new connection listens to the remaining channels only.
     await this.#connected?.query(`UNLISTEN ${pg.escapeIdentifier(channel)}`)
   }
 }

@@ -8,24 +8,24 @@ export interface Lock {
 
 const sqlite_busy = 5
 
-/** A database that nobody refers to is closed by the garbage collector, and its lock is gone. */
+/** References that keep the garbage collector from closing databases, which would unlock them. */
 const held = new Set<DatabaseSync>()
 
 /** Another living process holds the lock. */
 export class LockHeld extends Error {}
 
 /**
- * Takes a file as a lock for the life of this process, or throws naming the process that holds it.
+ * Locks a file for the life of this process. Throws with the id of the process that holds the lock.
  *
- * Node has no flock. SQLite's write lock is a lock of the operating system on an open file: the
- * kernel drops it with the process however that ends, so nothing stale is left to judge by process
- * number, and of two processes that try at once exactly one gets it.
+ * Node has no flock. The write lock of SQLite is an operating system lock on an open file: the
+ * kernel releases it when the process ends, so there are no stale locks, and exactly one of
+ * concurrent processes gets it.
  */
 export async function takeLock(file: string, what: string): Promise<Lock> {
   const owner_file = `${file}-owner`
   const database = open(file, what)
   try {
-    // Nothing is ever written, so no journal either.
+    // Nothing is written, so no journal is needed.
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE')
   } catch (error) {
     database.close()
@@ -34,7 +34,7 @@ export async function takeLock(file: string, what: string): Promise<Lock> {
     throw new LockHeld(`${what} is in use by process ${owner.trim()}; stop that one first`)
   }
   held.add(database)
-  // Only told to people; the lock itself is what decides.
+  // For the error message only.
   await writeFile(owner_file, `${process.pid}\n`)
   return {
     release() {

@@ -1,4 +1,4 @@
 import type { BaseLogger } from 'pino'
 
-/** What the storage tells the program's log. */
+/** The log methods in use. */
 export type Log = Pick<BaseLogger, 'info' | 'warn' | 'error'>

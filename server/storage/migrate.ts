@@ -7,7 +7,7 @@ import type { Database, Transaction } from './database.ts'
 export const migrations_dir = fileURLToPath(new URL('migrations', import.meta.url))
 
 interface Migration {
-  /** From 1, without a hole. */
+  /** From 1, without gaps. */
   number: number
   /** `0001-plants` */
   name: string
@@ -21,13 +21,10 @@ interface AppliedMigration {
   sha256: string
 }
 
-/** Of PostgreSQL's advisory locks, ours for migrating: the letters `hg-migr` as a number. */
+/** Advisory lock of migrations: the letters `hg-migr` as a number. */
 const advisory_lock = 0x68672d6d696772n
 
-/**
- * The `0001-name.sql` files of a directory in order; anything else in it ending in .sql is an
- * error.
- */
+/** The `0001-name.sql` files of a directory in order. Other .sql files are an error. */
 export async function readMigrations(directory: string): Promise<Migration[]> {
   const files = (await readdir(directory)).filter((file) => file.endsWith('.sql')).sort()
   return Promise.all(
@@ -48,10 +45,9 @@ export async function readMigrations(directory: string): Promise<Migration[]> {
 }
 
 /**
- * Brings the schema up to date and returns the names of what was applied now. Each migration is one
- * transaction under a lock of the database, so several servers may start at once: one applies it,
- * the others then find it done. Throws when an applied file has changed since, or when the database
- * is ahead of this code.
+ * Applies pending migrations and returns their names. Each migration runs in a transaction under an
+ * advisory lock, so several servers may start at once. Throws when an applied file has changed, or
+ * when the database is newer than this version.
  */
 export async function migrate(db: Database, directory = migrations_dir): Promise<string[]> {
   const migrations = await readMigrations(directory)

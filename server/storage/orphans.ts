@@ -5,16 +5,15 @@ import { promisify } from 'node:util'
 
 interface Orphan {
   pid: number
-  /** A postmaster still has its command line; its children show a title in that place. */
+  /** A postmaster keeps its command line; its children replace it by a title. */
   is_postmaster: boolean
 }
 
 const poll_ms = 20
 
 /**
- * The running processes of the cluster with this name, whoever started them. The name is part of
- * the postmaster's command line and of its children's titles, which every user may read; a process
- * number in a file proves nothing, since numbers are used again.
+ * The running processes of a cluster, found by its name in the command line of the postmaster and
+ * in the titles of its children. Process ids in files prove nothing, as ids are reused.
  */
 async function clusterProcesses(cluster_name: string): Promise<Orphan[]> {
   const found: Orphan[] = []
@@ -42,7 +41,7 @@ async function commandLines(): Promise<CommandLine[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   return Promise.all(
     pids.map(async (pid) => {
-      // A process that ended meanwhile has no command line.
+      // The process may have ended.
       const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
       return { pid: Number(pid), words: command.split('\0') }
     }),
@@ -53,16 +52,16 @@ async function commandLinesByPs(): Promise<CommandLine[]> {
   const { stdout } = await promisify(execFile)('/bin/ps', ['-axww', '-o', 'pid=,command='])
   return stdout.split('\n').map((line) => {
     const [, pid, command = ''] = /^\s*(\d+) (.*)$/.exec(line) ?? []
-    // A title is one word, as it is where words are told apart.
+    // A title counts as one word, as in /proc.
     const words = command.startsWith('postgres: ') ? [command] : command.split(' ')
     return { pid: Number(pid), words }
   })
 }
 
 /**
- * Ends what an earlier owner left running. A postmaster gets a fast shutdown; children whose
- * postmaster was killed end by themselves. What is still there after `patience_ms` gets SIGQUIT,
- * later SIGKILL; PostgreSQL then recovers from its write-ahead log.
+ * Ends processes that an earlier owner left. A postmaster gets a fast shutdown; children of a killed
+ * postmaster end by themselves. After `patience_ms` the rest gets SIGQUIT, then SIGKILL, and
+ * PostgreSQL recovers from its write-ahead log at the next start.
  */
 export async function endOrphans(cluster_name: string, patience_ms: number): Promise<number> {
   const first = await clusterProcesses(cluster_name)
@@ -86,7 +85,7 @@ function signal(processes: readonly Orphan[], name: NodeJS.Signals): void {
     try {
       process.kill(pid, name)
     } catch (error) {
-      // ESRCH: it ended meanwhile.
+      // ESRCH: the process has ended.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
     }
   }

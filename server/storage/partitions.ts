@@ -4,12 +4,10 @@ import type { Database, Transaction } from './database.ts'
 const week_ms = 7 * day_ms
 /** 1970-01-05 was a Monday. */
 const first_monday_ms = 4 * day_ms
-/** Twenty years: a wrong date must not make partitions without end. */
+/** Twenty years, to limit the damage of a wrong date. */
 const weeks_max = 1044
 
-/**
- * Of PostgreSQL's advisory locks, ours for making partitions: the letters `hg-part` as a number.
- */
+/** Advisory lock of partitions: the letters `hg-part` as a number. */
 const advisory_lock = 0x68672d70617274n
 
 export interface Week {
@@ -17,7 +15,7 @@ export interface Week {
   end: Date
 }
 
-/** The weeks, Monday 00:00 UTC to Monday 00:00 UTC, that `[from, to)` touches. */
+/** The weeks from Monday 00:00 UTC that overlap `[from, to)`. */
 export function weeksOf(from: Date, to: Date): Week[] {
   if (!(to > from)) throw new RangeError('partitions: the window must end after it begins')
   const first = Math.floor((from.getTime() - first_monday_ms) / week_ms)
@@ -36,15 +34,14 @@ export function partitionName(table: string, week: Week): string {
   return `${table}_${utcDate(week.start).replaceAll('-', '')}`
 }
 
-/** `FOR VALUES …` of the partition of a week. */
+/** The `FOR VALUES` clause of a weekly partition. */
 export const boundsOf = ({ start, end }: Week): string =>
   `FOR VALUES FROM ('${start.toISOString()}') TO ('${end.toISOString()}')`
 
 /**
- * Makes the weekly partitions of the tables that `[from, to)` touches and returns the names of the
- * new ones. The tables are `PARTITION BY RANGE` of a timestamptz. Any number of processes may do so
- * at once. A partition is made on its own and then attached, which readers and writers of the table
- * do not wait for; `CREATE TABLE … PARTITION OF` would lock them out.
+ * Creates missing weekly partitions for `[from, to)` and returns their names. Safe to run in several
+ * processes. A partition is created separately and then attached, which does not block readers and
+ * writers of the table, unlike `CREATE TABLE … PARTITION OF`.
  */
 export async function ensurePartitions(
   db: Database,
@@ -83,7 +80,7 @@ async function makeWeek(
 interface Partition {
   table: string
   name: string
-  /** null: from the beginning of time, as of the one that closes it. */
+  /** null for the partition that closes the past. */
   start: Date | null
   end: Date
 }
@@ -106,7 +103,7 @@ async function readPartitions(
   )
 }
 
-/** Says which weeks a table has no partition for and may have one. */
+/** Finds weeks without a partition, except in the closed past. */
 async function partitionsOf(db: Pick<Database, 'query'>, tables: readonly string[]) {
   const partitions = await readPartitions(db, tables)
   const names = new Set(partitions.map(({ name }) => name))
@@ -122,7 +119,7 @@ async function partitionsOf(db: Pick<Database, 'query'>, tables: readonly string
   }
 }
 
-/** The partitions of the tables that end by `before`, oldest first, whatever is in them. */
+/** The partitions of the tables that end by `before`, oldest first. */
 export async function weeksBefore(
   db: Pick<Database, 'query'>,
   tables: readonly string[],
@@ -134,10 +131,7 @@ export async function weeksBefore(
   )
 }
 
-/**
- * The oldest week of which any of the tables has a partition, whatever is in it; null when there is
- * none that ends by `before`.
- */
+/** The oldest week with a partition of any table that ends by `before`, or null. */
 export async function oldestWeek(
   db: Pick<Database, 'query'>,
   tables: readonly string[],
@@ -148,10 +142,9 @@ export async function oldestWeek(
 }
 
 /**
- * Drops the weekly partitions of the tables that end by `before`, and closes the time before it for
- * good: one empty partition takes its place that refuses every row, so that nothing which arrives
- * later brings a dropped week back to life, half filled. Returns the names of what was dropped.
- * Locks the tables against readers and writers until the transaction ends.
+ * Drops the weekly partitions that end by `before` and returns their names. An empty partition that
+ * rejects all rows closes the past, so that late readings cannot recreate a dropped week. Blocks
+ * readers and writers of the tables until the transaction ends.
  */
 export async function closeBefore(
   transaction: Transaction,
@@ -174,7 +167,7 @@ export async function closeBefore(
   return past.flatMap(({ name, start }) => (start === null ? [] : [name]))
 }
 
-/** The instant before which the readings of a table were dropped; null where none were. */
+/** The instant before which the readings of a table were dropped, or null. */
 export async function closedBefore(
   db: Pick<Database, 'query'>,
   table: string,
@@ -190,11 +183,11 @@ export async function closedBefore(
 const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`
 
 export interface PartitionKeeper {
-  /** Makes what `[from, to)` lacks. Weeks that this process has seen cost nothing. */
+  /** Creates missing partitions for `[from, to)`. Known weeks cost no query. */
   ensure(from: Date, to: Date): Promise<string[]>
 }
 
-/** For ingest, which asks before every batch: remembers which weeks are there. */
+/** `ensurePartitions` with a cache of known weeks, for ingest. */
 export function keepPartitions(db: Database, tables: readonly string[]): PartitionKeeper {
   const known = new Set<number>()
   return {
@@ -208,7 +201,7 @@ export function keepPartitions(db: Database, tables: readonly string[]): Partiti
   }
 }
 
-/** What a server asks for at start and then daily: from now to four weeks ahead. */
+/** The window in which partitions are created ahead: four weeks. */
 export function weeksAhead(now: Date): { from: Date; to: Date } {
   return { from: now, to: new Date(now.getTime() + 4 * week_ms) }
 }

@@ -26,14 +26,14 @@ export interface Programs {
   major: number
 }
 
-/** Whether the account can get at the directory; asked of the system, since modes are not all. */
+/** Whether the account can enter the directory, by trying it: modes are not the only rule. */
 export async function canEnter(account: Account, directory: string): Promise<boolean> {
   return succeeds('/bin/sh', ['-c', 'cd -- "$1"', 'sh', directory], account)
 }
 
 /**
- * The programs of PostgreSQL as the account can run them: those in `programs_dir`, else those of
- * the installed package, from a copy below `copy_dir` where the account cannot reach or read them.
+ * The PostgreSQL programs for the account: those in `programs_dir`, or those of the installed
+ * package, copied to `copy_dir` when the account cannot read the package.
  */
 export async function findPrograms(options: {
   account: Account
@@ -67,7 +67,7 @@ async function installedPackage(): Promise<{ native_dir: string; name: string }>
   return { native_dir: path.join(root, 'native'), name: `postgresql-${version}-${platform}` }
 }
 
-/** The library links that the package leaves to an install script, which may have been blocked. */
+/** Creates the library links of the package, as its install script may have been blocked. */
 async function makeLinks(native_dir: string): Promise<void> {
   const list = await readFile(path.join(native_dir, 'pg-symlinks.json'), 'utf8')
   const links: { source: string; target: string }[] = JSON.parse(list)
@@ -76,7 +76,7 @@ async function makeLinks(native_dir: string): Promise<void> {
     if (await lstat(link).catch(() => undefined)) continue
     const value = path.relative(path.dirname(target), source)
     await symlink(value, link).catch((error) => {
-      // Another process may be making the same links.
+      // Another process may be creating the same links.
       if (error.code !== 'EEXIST') throw error
     })
   }
@@ -101,7 +101,7 @@ async function succeeds(command: string, args: string[], account: Account): Prom
   )
 }
 
-/** Copies to a name of its own, flushes, then renames: a copy under `target` is always whole. */
+/** Copies to a temporary name, flushes and renames: `target` is always complete. */
 async function copyOnce(source: string, target: string): Promise<string> {
   if (await isOurs(target)) return target
   const made = await mkdir(path.dirname(target), { recursive: true })
@@ -121,7 +121,7 @@ async function copyOnce(source: string, target: string): Promise<string> {
   return target
 }
 
-/** What somebody else put there is not run by us, least of all as root. */
+/** Throws when another user may have written the programs. */
 async function isOurs(directory: string): Promise<boolean> {
   const found = await lstat(directory).catch(() => undefined)
   if (!found) return false
@@ -133,7 +133,7 @@ async function isOurs(directory: string): Promise<boolean> {
 
 const isNeeded = (file: string) => !file.endsWith('.a') && !file.endsWith('pkgconfig')
 
-/** Readable by every account whatever our umask, and on the disk. */
+/** Makes a directory readable for all accounts and flushes it. */
 async function publish(directory: string): Promise<void> {
   await chmod(directory, 0o755)
   for (const entry of await readdir(directory, { withFileTypes: true })) {

@@ -1,23 +1,23 @@
 /**
- * The client that a read works for. Once it is gone, every statement that runs for it is cut off,
- * and the next one rejects: no read outlives its connection.
+ * Ties reads to the connection of their client. When the client is gone, running statements are
+ * aborted and further ones reject: no read outlives its connection.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 
 const reader = new AsyncLocalStorage<AbortSignal>()
 
-/** Runs a read. What it still does when the signal aborts rejects with the reason of the signal. */
+/** Runs a read whose statements reject with the reason of the signal when it aborts. */
 export const runForReader = <Result>(gone: AbortSignal, read: () => Result): Result =>
   reader.run(gone, read)
 
-/** Runs what others wait for, too: it goes on without the reader who asked first. */
+/** Runs shared work, which does not end with the reader that started it. */
 export const runForAll = <Result>(work: () => Result): Result => reader.exit(work)
 
-/** Of the read that runs; undefined for all else. */
+/** The signal of the current read; undefined outside of reads. */
 export const readerGone = (): AbortSignal | undefined => reader.getStore()
 
-/** In long computations: other requests have a turn, and a reader that is gone ends this one. */
+/** Yields to other requests in a long computation; throws when the reader is gone. */
 export async function giveTurn(): Promise<void> {
   await setImmediate()
   readerGone()?.throwIfAborted()

@@ -1,11 +1,11 @@
-/** Rows of tables as records of the API, and their types. */
+/** Conversion between table rows and records of the API. */
 
-/** A record as its table has it: instants are dates. */
+/** The row type of a record: `_at` fields are dates. */
 export type Stored<Of> = {
   [Name in keyof Of]: Name extends `${string}_at` ? Date | Extract<Of[Name], null> : Of[Name]
 }
 
-/** As it is served: these fields, instants as text. */
+/** The record of a row: the named fields, with dates as ISO text. */
 export function served(names: readonly string[], row: object): Record<string, unknown> {
   const values = row as Record<string, unknown>
   return Object.fromEntries(

@@ -16,9 +16,7 @@ const oid = {
   date_array: 1182,
 } as const
 
-/**
- * PostgreSQL writes arrays as `{1,NULL,{2,3}}`: with other brackets that is JSON, read natively.
- */
+/** Parses arrays such as `{1,NULL,{2,3}}` as JSON, by replacing the brackets. */
 export function parseNumberArray(text: string): unknown[] {
   if (text.startsWith('[')) throw new Error(`array with explicit bounds is not supported: ${text}`)
   const json = text.replaceAll('{', '[').replaceAll('}', ']')
@@ -27,15 +25,13 @@ export function parseNumberArray(text: string): unknown[] {
   return JSON.parse(json.replaceAll('NULL', 'null'))
 }
 
-/** NaN and infinities are not JSON: they travel as strings and become numbers on the way in. */
+/** NaN and infinities are not JSON, so they are quoted and converted. */
 function parseSpecialNumbers(json: string): unknown[] {
   const quoted = json.replaceAll('NULL', 'null').replace(/NaN|-?Infinity/g, '"$&"')
   return JSON.parse(quoted, (_, value) => (typeof value === 'string' ? Number(value) : value))
 }
 
-/**
- * An int8 as a number; one that a double cannot hold exactly is an error, never a rounded value.
- */
+/** An int8 as a number; throws for values that a double cannot represent exactly. */
 export function parseInt8(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new Error(`int8 ${text} exceeds the safe integer range`)
@@ -43,9 +39,9 @@ export function parseInt8(text: string): number {
 }
 
 /**
- * `2026-11-21 12:45:42.123456+00` as a Date, cut to milliseconds. Sessions run in UTC, so that all
- * but BC, infinity and years beyond 9999 need only be spelled the ISO way, which the engine reads
- * in half the driver's time.
+ * `2026-11-21 12:45:42.123456+00` as a Date, truncated to milliseconds. Sessions use UTC, so all
+ * values except BC, infinity and years above 9999 are rewritten to ISO, which parses in half the
+ * time of the driver.
  */
 export function parseTimestamptz(text: string): Date {
   const is_plain = text[10] === ' ' && text.endsWith('+00')
@@ -63,7 +59,7 @@ const parsers = new Map<number, Parser>([
   [oid.float4, Number],
   [oid.float8, Number],
   [oid.timestamptz, parseTimestamptz],
-  // A calendar day has no instant; the driver's default would read it in the machine's time zone.
+  // A date has no time zone; the driver would convert it to midnight in that of the machine.
   [oid.date, String],
   [oid.date_array, textArray],
   [
@@ -78,9 +74,8 @@ const parsers = new Map<number, Parser>([
 ])
 
 /**
- * How column values become JavaScript values, where that differs from `pg`: int8, float4, float8
- * and their arrays are numbers, timestamptz is a Date, date is `YYYY-MM-DD`. numeric stays exact
- * text.
+ * Type parsers that differ from the defaults of `pg`: int8, float4, float8 and their arrays are
+ * numbers, timestamptz is a Date, date is `YYYY-MM-DD`. numeric is exact text.
  */
 export const types: pg.CustomTypesConfig = {
   getTypeParser: ((type: number, format?: 'text' | 'binary') =>
@@ -91,5 +86,5 @@ export const types: pg.CustomTypesConfig = {
     )) as unknown as pg.CustomTypesConfig['getTypeParser'],
 }
 
-/** An instant as SQL takes it. */
+/** ISO text of an instant, for SQL. */
 export const isoTime = (at_ms: number): string => new Date(at_ms).toISOString()

@@ -1,27 +1,27 @@
-/** The other side of `createWorkerThread`: what a program that runs as a thread calls, once. */
+/** The worker side of `createWorkerThread`. */
 import os from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Asked, Cancelled, Reply, ThreadData } from './worker-thread.ts'
 
-/** What `createWorkerThread` was given for it. */
+/** The `settings` given to `createWorkerThread`. */
 export const threadSettings = <Settings>() => (workerData as ThreadData).settings as Settings
 
 interface AnswerOptions<Answer> {
-  /** Memory that goes over to who asked, and is not copied. */
+  /** Buffers of the answer to transfer instead of copying. */
   movedOf?: (answer: Answer) => ArrayBuffer[]
-  /** A task does not wait for the ones before it. */
+  /** Runs tasks concurrently instead of one after the other. */
   at_once?: boolean
 }
 
 /**
- * Does one task after the other; what one throws is told to who asked, and the next follows. The
- * signal is aborted where nobody waits for the answer any more.
+ * Answers the tasks of the main thread, by default one after the other; call it once. Errors reject
+ * the task on the main thread. The signal aborts when the answer is no longer needed.
  */
 export function answerTasks<Task, Answer>(
   answer: (task: Task, signal: AbortSignal) => Answer | Promise<Answer>,
   { movedOf = () => [], at_once = false }: AnswerOptions<Answer> = {},
 ): void {
-  // Linux alone gives each thread a priority of its own; elsewhere it would be that of the process.
+  // Only Linux has priorities per thread; elsewhere this would lower the whole process.
   if ((workerData as ThreadData).in_background && process.platform === 'linux') {
     os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL)
   }

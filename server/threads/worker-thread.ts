@@ -1,37 +1,36 @@
-/** A thread for what would keep requests waiting: it is given tasks and does one at a time. */
+/** Worker threads for tasks that would block the main thread. */
 import { Worker } from 'node:worker_threads'
 import type { Timers } from '@heliograph/domain/clock'
 
 export interface WorkerThread<Task, Answer> {
   /**
-   * Throws what the task threw, or why there is no answer. The thread gets a copy of the task, but
-   * for the memory in `moved`, which goes over to it. Where the signal is aborted the task is told,
-   * and ends as it may.
+   * Throws the error of the task, or of the thread. The thread receives a copy of the task; buffers
+   * in `moved` are transferred. Aborting the signal aborts the signal of the task.
    */
   run(task: Task, given?: { moved?: readonly ArrayBuffer[]; signal?: AbortSignal }): Promise<Answer>
-  /** Ends it, whatever it is at. */
+  /** Terminates the thread at once. */
   close(): Promise<void>
 }
 
 export interface ThreadOptions {
-  /** What it is called in errors. */
+  /** Name in error messages. */
   name: string
-  /** Gives way to all else where processors are short; on Linux, elsewhere it does not. */
+  /** Lowers the priority of the thread; Linux only. */
   in_background?: boolean
-  /** A task may take so long; then the thread is ended, and all it was asked for has this error. */
+  /** Timeout of a task: the thread is terminated and all pending tasks fail with this error. */
   give_up?: { after_ms: number; timers: Timers; error: () => Error }
-  /** Whatever the program needs from its start: see `threadSettings`. */
+  /** Passed to the program: see `threadSettings`. */
   settings?: unknown
 }
 
-/** What goes into the thread, and what comes back: see `answerTasks`. */
+/** Message to the thread: see `answerTasks`. */
 export interface Asked<Task> {
   id: number
   task: Task
 }
 
 export interface Cancelled {
-  /** The id of what was asked. */
+  /** Id of the task. */
   cancelled: number
 }
 
@@ -48,9 +47,8 @@ interface Waiting<Answer> {
 }
 
 /**
- * Starts `program`, which is to call `answerTasks`, with the first task. Does not keep the process
- * alive but while it is at a task; where it dies, what it was asked for fails and the next task
- * starts another.
+ * Starts `program`, which must call `answerTasks`, at the first task. The thread keeps the process
+ * alive only during a task. When it dies, pending tasks fail and the next task starts a new thread.
  */
 export function createWorkerThread<Task, Answer>(
   program: URL,
@@ -75,7 +73,7 @@ export function createWorkerThread<Task, Answer>(
     await ending.terminate()
   }
 
-  /** Anew for each task, which begins when the one before it is answered. */
+  /** Restarted for each task, which begins when the previous one is answered. */
   function startTimer() {
     stopTimer()
     if (!give_up || waiting.size === 0) return

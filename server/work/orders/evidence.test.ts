@@ -138,7 +138,7 @@ test('what nobody sees is no text', async () => {
   for (const [body, field] of refused) {
     const answer = await post(body)
     assert.deepEqual(violations(answer), [`${field} invalid_format`])
-    assert.equal(faultOf(answer), 'must be one line with something to see')
+    assert.equal(faultOf(answer), 'must be one line with a visible character')
   }
   assert.deepEqual(violations(await report({ tags: ['\u200b'] })), ['tags.0 invalid_format'])
   const { wo_id, checklist } = await site.create({
@@ -158,15 +158,18 @@ test('what nobody sees is no text', async () => {
 })
 
 test('a text of the wrong form is told in words', async () => {
-  assert.equal(faultOf(await post({ title: '\u200b' })), 'must be one line with something to see')
+  assert.equal(
+    faultOf(await post({ title: '\u200b' })),
+    'must be one line with a visible character',
+  )
   const url = 'https://me:secret@example.com/a'
   const address = await post({ attachments: [{ ...picture, url }] })
   assert.equal(
     faultOf(address),
-    'must be an address that begins with http:// or https://, without user or password',
+    'must be a URL that starts with http:// or https://, without user or password',
   )
   const file = await post({ attachments: [{ ...picture, file_name: 'a/b' }] })
-  assert.equal(faultOf(file), 'must be a name of a file: one line, without / and \\')
+  assert.equal(faultOf(file), 'must be a file name: one line, without / and \\')
 })
 
 test('an inspection has a checklist', async () => {
