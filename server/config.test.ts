@@ -77,8 +77,8 @@ test('readings are kept for a number of days, or for ever', () => {
   assert.deepEqual(kept('0'), [null, null])
   assert.throws(() => kept('9'), /RETENTION_RAW_DAYS: a whole number from 10/)
   assert.throws(() => kept('-1'), /RETENTION_RAW_DAYS/)
-  assert.throws(() => kept('35', '34'), /RETENTION_MINUTE_DAYS: no less than .*, which is 35/)
-  assert.throws(() => kept('0', '760'), /RETENTION_MINUTE_DAYS: no less than .*, which is for ever/)
+  assert.throws(() => kept('35', '34'), /RETENTION_MINUTE_DAYS: at least .*, which is 35/)
+  assert.throws(() => kept('0', '760'), /RETENTION_MINUTE_DAYS: at least .*, which is unlimited/)
 })
 
 test('prices are fetched from the public addresses, without a token, unless told otherwise', () => {

@@ -62,7 +62,9 @@ export const getAudit = endpoint({
   },
 })
 
-/** Total order: several entries may share an instant, and ids are unique per site or client only. */
+/**
+ * Total order: several entries may share an instant, and ids are unique per site or client only.
+ */
 const order = 'at desc, audit_id desc, site_id desc'
 
 const selectPage = (table: string, condition: string) => `

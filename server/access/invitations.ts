@@ -1,5 +1,6 @@
 /** One-time invitation links, created by an administrator or at the first start of the server. */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { day_ms } from '@heliograph/domain/utc-day'
 import { secretDigest } from '../http/authenticate.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 import type { Stored } from '../storage/records.ts'
@@ -7,7 +8,6 @@ import type { Invitation as InvitationRecord } from './schemas.ts'
 import { newUserId } from './users.ts'
 
 export const invitation_days = 7
-const day_ms = 86_400_000
 
 export type Invitation = Stored<Omit<InvitationRecord, 'state'>> & {
   client_id: number

@@ -145,7 +145,7 @@ test('who has the link of a mail confirms an address by it, once, and without an
   )
   const [path, token] = mail!.link_path.split('#')
   assert.equal(path, '/confirm-address')
-  assert.match(mail!.text, /^Sun Owners wants to mail you reports/)
+  assert.match(mail!.text, /^Sun Owners wants to send you reports/)
   const confirm = (body: object) =>
     platform.browser().ask('POST', '/platform/recipients/confirm', { body })
   assert.equal((await confirm({ token: 'f'.repeat(64) })).status, 404)

@@ -20,7 +20,9 @@ export interface UnsentMail {
   last_error: string | null
 }
 
-/** The newest `limit` unsent mails of one site or of all. Throws `not_found` for an unknown site. */
+/**
+ * The newest `limit` unsent mails of one site or of all. Throws `not_found` for an unknown site.
+ */
 export async function listUnsentMails(
   { db }: Pick<Admin, 'db'>,
   { site_id, limit }: { site_id: string | null; limit: number },

@@ -6,7 +6,6 @@ import type { Database, Log } from '../storage/database.ts'
 import { auth_operations, createAuth } from './auth.ts'
 import { createSessions } from './sessions.ts'
 import { auth_path } from './sign-in-hooks.ts'
-import { createSignInLock } from './sign-in-lock.ts'
 
 interface Platform {
   sessions: Sessions
@@ -29,7 +28,6 @@ export async function openPlatform(
   const auth = createAuth({
     pool: db.pool,
     secret: await signingSecret(db),
-    lock: createSignInLock(db, clock),
     db,
     clock,
     log,

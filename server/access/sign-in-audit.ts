@@ -1,4 +1,6 @@
-/** Sign-in operations in the audit log of the client. Requests for unknown accounts are not logged. */
+/**
+ * Sign-in operations in the audit log of the client. Requests for unknown accounts are not logged.
+ */
 import type { Queries } from '../storage/database.ts'
 
 export interface SignInEvent {

@@ -1,21 +1,25 @@
 /** Hooks of the sign-in library for the lock-out and the audit log. */
-import type { Clock } from '@heliograph/domain/clock'
 import type { GenericEndpointContext } from 'better-auth'
 import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api'
+import type { Context } from '../http/context.ts'
 import { address_header, request_id_header } from '../http/subtree.ts'
 import { isMailAddress } from '../mail/address.ts'
-import type { Database, Log } from '../storage/database.ts'
+import type { Log, Queries } from '../storage/database.ts'
 import { knownDevice, rememberDevice } from './known-device.ts'
 import { endOtherResets, sendReset } from './resets.ts'
 import { noteSignIn } from './sign-in-audit.ts'
-import { addressKey, type CountedTry, type SignInLock } from './sign-in-lock.ts'
+import {
+  addressKey,
+  type CountedTry,
+  countTry,
+  recordFailure,
+  resetFailures,
+  revertTry,
+} from './sign-in-lock.ts'
 
 export const auth_path = '/platform/auth'
 
-export interface SignInParts {
-  db: Database
-  clock: Clock
-  lock: SignInLock
+export interface SignInParts extends Pick<Context, 'clock' | 'db'> {
   log: Log
   /** The address that browsers use; null when not configured: then no links are mailed. */
   public_url: string | null
@@ -48,13 +52,15 @@ const proving: ReadonlySet<string> = new Set([
 ])
 
 export function signInHooks(parts: SignInParts) {
-  /** The user of a request, read before it runs: it may delete the session or link that names him. */
+  /**
+   * The user of a request, read before it runs: it may delete the session or link that names him.
+   */
   const asking = new WeakMap<Request, string>()
   const counted: Counted = new WeakMap()
   return {
     before: createAuthMiddleware(async (ctx) => {
       refuseLoose(ctx.path, ctx.body ?? {})
-      if (ctx.path === sign_in) return countTry(parts.lock, ctx, counted)
+      if (ctx.path === sign_in) return beforePassword(parts, ctx, counted)
       if (ctx.path === ask_reset) return answerReset(parts, ctx)
       if (!noted.has(ctx.path) || !ctx.request) return
       const user_id = await whoAsks(ctx)
@@ -75,14 +81,17 @@ export function signInHooks(parts: SignInParts) {
 /** Counted password attempts with a pending outcome. */
 type Counted = WeakMap<Request, CountedTry>
 
-async function countTry(
-  lock: SignInLock,
+async function beforePassword(
+  parts: SignInParts,
   ctx: GenericEndpointContext,
   counted: Counted,
 ): Promise<void> {
   const { email } = ctx.body ?? {}
   if (typeof email !== 'string' || !ctx.request) return
-  const { wait_s, ...tried } = await lock.count({ email, device: await knownDevice(ctx, email) })
+  const { wait_s, ...tried } = await countTry(parts, {
+    email,
+    device: await knownDevice(ctx, email),
+  })
   if (wait_s === 0) {
     counted.set(ctx.request, tried)
     return
@@ -114,30 +123,31 @@ function answerReset({ db, clock, log, public_url }: SignInParts, ctx: GenericEn
 }
 
 async function afterPassword(
-  { db, clock, lock }: SignInParts,
+  parts: SignInParts,
   ctx: GenericEndpointContext,
   counted: Counted,
 ): Promise<void> {
+  const { db, clock } = parts
   const tried = ctx.request && counted.get(ctx.request)
   if (!tried) return
   const { email } = tried
   const asked = askedOf(ctx)
   const refusal = refusalOf(ctx)
   const code = refusal?.body?.code
-  if (code === 'INVALID_EMAIL_OR_PASSWORD') return lock.refused(tried, asked)
+  if (code === 'INVALID_EMAIL_OR_PASSWORD') return recordFailure(parts, tried, asked)
   // Other refusals come before the password check, except that for a disabled user.
-  if (refusal) await lock.giveBack(tried)
+  if (refusal) await revertTry(db, tried)
   if (refusal && code !== 'FAILED_TO_CREATE_SESSION') return
   const status = refusal?.statusCode ?? 200
   await noteSignIn(db, { who: addressKey(email), at: clock.now(), ...asked, status })
   if (refusal) return
-  await lock.passed(tried)
+  await resetFailures(db, tried)
   const is_in = !ctx.context.newSession?.user['twoFactorEnabled']
   if (is_in) await rememberDevice(ctx, { email, path: auth_path })
 }
 
 async function afterOther(
-  { db, clock, lock }: SignInParts,
+  { db, clock }: SignInParts,
   ctx: GenericEndpointContext,
   who: string,
 ): Promise<void> {
@@ -149,12 +159,12 @@ async function afterOther(
   if (status !== 200 || !proving.has(ctx.path)) return
   const user = await ctx.context.internalAdapter.findUserById(who)
   if (!user) return
-  await lock.passed({ email: user.email, device: await knownDevice(ctx, user.email) })
+  await resetFailures(db, { email: user.email, device: await knownDevice(ctx, user.email) })
   await rememberDevice(ctx, { email: user.email, path: auth_path })
 }
 
 /** Consecutive wrong codes, as counted by the library, which locks for 15 minutes after ten. */
-async function codeFailures(db: Database, user_id: string): Promise<object | undefined> {
+async function codeFailures(db: Queries, user_id: string): Promise<object | undefined> {
   const [row] = await db.query<object>(
     `select failed_verification_count as failures, locked_until from user_two_factors
      where user_id = $1 and failed_verification_count > 0`,

@@ -3,9 +3,11 @@
  * addresses too, so that it does not reveal accounts. Known devices are counted separately, so that
  * strangers cannot lock out the owner of an account.
  */
-import type { Clock } from '@heliograph/domain/clock'
+import type { Context } from '../http/context.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { noteSignIn, type SignInEvent } from './sign-in-audit.ts'
+
+type Parts = Pick<Context, 'clock' | 'db'>
 
 const free_failures = 5
 const first_lock_s = 30
@@ -26,25 +28,6 @@ export interface CountedTry extends Try {
   failures: number
 }
 
-export interface SignInLock {
-  /**
-   * Counts an attempt as failed, unless the account is locked: `wait_s` is then the remaining time.
-   * Attempts are counted before the check, so that concurrent guesses do not evade the limit.
-   */
-  count(tried: Try): Promise<CountedTry & { wait_s: number }>
-  /**
-   * Records a wrong password. Of consecutive failures only the first and each lock-out are audited,
-   * to bound the size of the log.
-   */
-  refused(
-    tried: CountedTry,
-    asked: Pick<SignInEvent, 'path' | 'address' | 'request_id'>,
-  ): Promise<void>
-  /** Reverts the count, because the password was not checked or was right. */
-  giveBack(tried: CountedTry): Promise<void>
-  passed(tried: Try): Promise<void>
-}
-
 /** Duration of the lock-out after consecutive failures. */
 const lockSeconds = (failures: number): number =>
   failures < free_failures
@@ -55,56 +38,70 @@ const lockSeconds = (failures: number): number =>
 export const addressKey = (email: string) =>
   email.replaceAll('\0', '').trim().toLowerCase().slice(0, 254)
 
-export function createSignInLock(db: Database, clock: Clock): SignInLock {
-  const keyOf = ({ email, device }: Try) => [addressKey(email), device]
-  return {
-    async count(tried) {
-      const at = clock.now()
-      const long_ago = new Date(at.getTime() - forgotten_s * 1000)
-      return db.transaction(async (tx) => {
-        const [counted] = await tx.query<{ failures: number }>(
-          `insert into sign_in_failures as f (email, device, failures, failed_at)
-           values ($1, $2, 1, $3)
-           on conflict (email, device) do update
-             set failures = case when f.failed_at > $4 then f.failures + 1 else 1 end,
-               failed_at = $3
-             where f.locked_until is null or f.locked_until <= $3
-           returning failures`,
-          [...keyOf(tried), at, long_ago],
-        )
-        if (!counted) return { ...tried, failures: 0, wait_s: await waitOf(tx, keyOf(tried), at) }
-        const locked_s = lockSeconds(counted.failures)
-        if (locked_s > 0) {
-          await tx.execute(
-            'update sign_in_failures set locked_until = $3 where email = $1 and device = $2',
-            [...keyOf(tried), new Date(at.getTime() + locked_s * 1000)],
-          )
-        }
-        return { ...tried, ...counted, wait_s: 0 }
-      })
-    },
-    async refused(tried, asked) {
-      const { email, failures } = tried
-      const locked_s = lockSeconds(failures)
-      if (failures > 1 && locked_s === 0) return
-      const details = { failures, locked_s }
-      const event = { who: addressKey(email), at: clock.now(), ...asked, status: 401, details }
-      await noteSignIn(db, event)
-    },
-    async giveBack(tried) {
-      await db.execute(
-        `update sign_in_failures set failures = failures - 1,
-           locked_until = case when failures > $3 then locked_until end
-         where email = $1 and device = $2 and failures > 0`,
-        [...keyOf(tried), tried.failures],
+const keyOf = ({ email, device }: Try) => [addressKey(email), device]
+
+/**
+ * Counts an attempt as failed, unless the account is locked: `wait_s` is then the remaining time.
+ * Attempts are counted before the check, so that concurrent guesses do not evade the limit.
+ */
+export async function countTry(
+  { db, clock }: Parts,
+  tried: Try,
+): Promise<CountedTry & { wait_s: number }> {
+  const at = clock.now()
+  const long_ago = new Date(at.getTime() - forgotten_s * 1000)
+  return db.transaction(async (tx) => {
+    const [counted] = await tx.query<{ failures: number }>(
+      `insert into sign_in_failures as f (email, device, failures, failed_at)
+       values ($1, $2, 1, $3)
+       on conflict (email, device) do update
+         set failures = case when f.failed_at > $4 then f.failures + 1 else 1 end,
+           failed_at = $3
+         where f.locked_until is null or f.locked_until <= $3
+       returning failures`,
+      [...keyOf(tried), at, long_ago],
+    )
+    if (!counted) return { ...tried, failures: 0, wait_s: await waitOf(tx, keyOf(tried), at) }
+    const locked_s = lockSeconds(counted.failures)
+    if (locked_s > 0) {
+      await tx.execute(
+        'update sign_in_failures set locked_until = $3 where email = $1 and device = $2',
+        [...keyOf(tried), new Date(at.getTime() + locked_s * 1000)],
       )
-    },
-    async passed(tried) {
-      await db.execute('delete from sign_in_failures where email = $1 and device = $2', [
-        ...keyOf(tried),
-      ])
-    },
-  }
+    }
+    return { ...tried, ...counted, wait_s: 0 }
+  })
+}
+
+/**
+ * Records a wrong password. Of consecutive failures only the first and each lock-out are audited,
+ * to bound the size of the log.
+ */
+export async function recordFailure(
+  { db, clock }: Parts,
+  { email, failures }: CountedTry,
+  request: Pick<SignInEvent, 'path' | 'address' | 'request_id'>,
+): Promise<void> {
+  const locked_s = lockSeconds(failures)
+  if (failures > 1 && locked_s === 0) return
+  const details = { failures, locked_s }
+  const event = { who: addressKey(email), at: clock.now(), ...request, status: 401, details }
+  await noteSignIn(db, event)
+}
+
+/** Reverts the count, because the password was not checked or was right. */
+export async function revertTry(db: Queries, tried: CountedTry): Promise<void> {
+  await db.execute(
+    `update sign_in_failures set failures = failures - 1,
+       locked_until = case when failures > $3 then locked_until end
+     where email = $1 and device = $2 and failures > 0`,
+    [...keyOf(tried), tried.failures],
+  )
+}
+
+/** Resets the count after a sign-in. */
+export async function resetFailures(db: Queries, tried: Try): Promise<void> {
+  await db.execute('delete from sign_in_failures where email = $1 and device = $2', keyOf(tried))
 }
 
 async function waitOf(db: Queries, key: readonly string[], at: Date): Promise<number> {

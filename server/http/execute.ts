@@ -142,7 +142,8 @@ async function settle<Needs>(
   }
   if (claim) {
     await record(db, claim, answer).catch((error) => {
-      // The record stays unfinished. When its lock expires, a retry runs the repeatable write again.
+      // The record stays unfinished. When its lock expires, a retry runs the repeatable write
+      // again.
       log.error({ err: error, request_id: request.request_id }, 'an answer could not be recorded')
     })
   }

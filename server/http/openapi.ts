@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document of a table of endpoints. TypeBox schemas are JSON Schema already. Errors,
- * headers and rates follow from the conventions, as they do when an endpoint is served.
+ * The OpenAPI 3.1 document of a table of endpoints. TypeBox schemas are JSON Schema already.
+ * Errors, headers and rates follow from the conventions, as they do when an endpoint is served.
  */
 import type { TSchema } from 'typebox'
 import type { Endpoint } from './endpoint.ts'

@@ -1,6 +1,8 @@
 import type { Module, Scope } from './endpoint.ts'
 
-/** The module of each scope. A key may only have scopes whose module is in the plan of its client. */
+/**
+ * The module of each scope. A key may only have scopes whose module is in the plan of its client.
+ */
 export const scopeModules: Readonly<Record<Scope, Module>> = {
   'plant:read': 'basic_scada',
   'diagnostics:read': 'basic_scada',

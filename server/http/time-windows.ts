@@ -14,8 +14,8 @@ const end_ms = Date.UTC(3000, 0, 1)
 type TimeFault = 'naive_timestamp' | 'invalid_timestamp' | 'invalid_date' | 'out_of_range'
 
 /**
- * Parses RFC 3339 with an offset, truncated to milliseconds, from 1970 to 2999. Dates and times that
- * do not exist are faults. So are leap seconds, which a time series cannot represent.
+ * Parses RFC 3339 with an offset, truncated to milliseconds, from 1970 to 2999. Dates and times
+ * that do not exist are faults. So are leap seconds, which a time series cannot represent.
  */
 export function parseTimestamp(text: string): Date | TimeFault {
   const match = timestamp.exec(text)
@@ -93,8 +93,8 @@ export function closedWindow(asked: AskedWindow, now: Date, hours: number) {
 }
 
 /**
- * The window of a forecast. Defaults to 48 hours from today 00:00Z. With only an `end` before today,
- * it covers the 48 hours before `end`.
+ * The window of a forecast. Defaults to 48 hours from today 00:00Z. With only an `end` before
+ * today, it covers the 48 hours before `end`.
  */
 export function forecastWindow({ start, end }: AskedWindow, now: Date) {
   const today = `${utcDate(now)}T00:00:00.000Z`

@@ -37,8 +37,8 @@ interface Valid {
 }
 
 /**
- * Throws 422 with all violations. Returns the input with defaults, UTC timestamps and capped limits;
- * path and query are coerced to their types.
+ * Throws 422 with all violations. Returns the input with defaults, UTC timestamps and capped
+ * limits; path and query are coerced to their types.
  */
 export type Validate = (input: Input) => Valid
 

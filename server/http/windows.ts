@@ -5,7 +5,7 @@
  *
  * - rows: the `limit` of the endpoint bounds the answer.
  * - span: at most 400 days from `start`; the answer contains the `start` of the rest.
- * - sum: any 400 days. A longer window is clipped to the records of the site.
+ * - sum: 400 days at any time. A longer window is clipped to the records of the site.
  */
 import { addDays, day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { type TProperties, Type } from 'typebox'

@@ -248,5 +248,5 @@ test('a job that is wrong is refused where it is written', () => {
   assert.throws(() => defineJob({ ...good, name: 'Not good' }), /not a name/)
   assert.throws(() => defineJob({ ...good, schedule: '@daily' }), /five fields/)
   assert.throws(() => defineJob({ ...good, seconds_max: 5 }), /seconds_max/)
-  assert.throws(() => queueOf([good, good]), /twice/)
+  assert.throws(() => queueOf([good, good]), /duplicate name/)
 })

@@ -4,7 +4,9 @@ import { isMailAddress } from './address.ts'
 
 export interface QueuedMail {
   site_id: string
-  /** Identifies the subject matter. A recipient gets one mail per key, however often it is queued. */
+  /**
+   * Identifies the subject matter. A recipient gets one mail per key, however often it is queued.
+   */
   dedup_key: string
   /** One address; see `isMailAddress`. */
   recipient: string

@@ -2,12 +2,13 @@
  * Double opt-in of mail recipients. Keys may name any address as a recipient. Until the address is
  * confirmed by a mailed link, it gets no other mail. Users of the client are confirmed already.
  */
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { day_ms } from '@heliograph/domain/utc-day'
+import { secretDigest } from '../http/authenticate.ts'
 import type { Queries } from '../storage/database.ts'
 import { queueMail } from './outbox.ts'
 
 const link_days = 7
-const day_ms = 86_400_000
 /** Confirmation mails per client and day, to limit abuse by a key. */
 const asked_per_day_max = 100
 
@@ -65,7 +66,7 @@ export async function askRecipients(
        values ($1, $2, $3, $4, $5)
        on conflict (client_id, email) do update
          set secret_sha256 = $3, asked_at = $4, expires_at = $5`,
-      [client_id, email, digestOf(token), now, expires_at],
+      [client_id, email, secretDigest(token), now, expires_at],
     )
     await queueMail(db, {
       site_id,
@@ -82,8 +83,6 @@ export async function askRecipients(
   }
 }
 
-const digestOf = (token: string) => hash('sha256', token, 'buffer')
-
 /** Confirms the address of a link; null for an unknown or expired link. */
 export async function confirmByLink(
   db: Queries,
@@ -94,7 +93,7 @@ export async function confirmByLink(
     `update mail_recipients m set confirmed_at = $2, secret_sha256 = null
      from clients c where c.client_id = m.client_id and m.secret_sha256 = $1 and m.expires_at > $2
      returning m.email, c.name as client`,
-    [digestOf(token), now],
+    [secretDigest(token), now],
   )
   return confirmed ?? null
 }

@@ -204,7 +204,7 @@ test('a report that its reader may no longer read is not sent', async () => {
   )
   const [first] = await rows<Record<string, string>>('state, last_error')
   assert.equal(first!['state'], 'failed')
-  assert.match(first!['last_error']!, /may no longer read/)
+  assert.match(first!['last_error']!, /has lost access/)
 })
 
 test('a link is told where the public address is set', async () => {

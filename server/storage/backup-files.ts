@@ -1,4 +1,5 @@
 /** The files of a backup: a directory, or a tar file. */
+import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -110,6 +111,20 @@ export async function writeNew(file: string, content: AsyncIterable<Buffer>): Pr
 export async function flushAll(paths: Iterable<string>): Promise<void> {
   const left = [...paths]
   while (left.length > 0) await Promise.all(left.splice(0, flushed_at_once).map(flush))
+}
+
+/** Passes chunks on and computes their size and digest. */
+export function checksum(content: AsyncIterable<Buffer>) {
+  const hash = createHash('sha256')
+  let bytes = 0
+  async function* pass() {
+    for await (const chunk of content) {
+      hash.update(chunk)
+      bytes += chunk.length
+      yield chunk
+    }
+  }
+  return { chunks: pass(), result: () => ({ bytes, sha256: hash.digest('hex') }) }
 }
 
 /** The files of a backup, in no particular order. */

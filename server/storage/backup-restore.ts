@@ -1,11 +1,10 @@
 /** Restores a backup into an empty data directory. */
-import { createHash } from 'node:crypto'
 import { chown, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Clock } from '@heliograph/domain/clock'
 import { type Account, chooseAccount } from './account.ts'
-import { entriesOf, flushAll, writeNew } from './backup-files.ts'
+import { checksum, entriesOf, flushAll, writeNew } from './backup-files.ts'
 import { type BackedUpFile, checkFiles, type Manifest, readManifest } from './backup-manifest.ts'
 import { type Database, openDatabase } from './database.ts'
 import { startEmbedded } from './embedded.ts'
@@ -135,26 +134,13 @@ async function readBackup(
     }
     const [, file] = /^cluster\/(.+)$/s.exec(name) ?? []
     if (file === undefined) throw new Error(`the backup was changed: ${name} is new in it`)
-    const hash = createHash('sha256')
-    const counted = { path: safe(file), bytes: 0, sha256: '' }
-    await take(file, counting(content, hash, counted))
-    found.set(file, { ...counted, sha256: hash.digest('hex') })
+    const sum = checksum(content)
+    await take(safe(file), sum.chunks)
+    found.set(file, { path: file, ...sum.result() })
   }
   if (!manifest) throw new Error(`${backup} is no whole backup: it has no manifest`)
   checkFiles(manifest, found)
   return manifest
-}
-
-async function* counting(
-  content: AsyncIterable<Buffer>,
-  hash: ReturnType<typeof createHash>,
-  counted: { bytes: number },
-): AsyncGenerator<Buffer> {
-  for await (const chunk of content) {
-    hash.update(chunk)
-    counted.bytes += chunk.length
-    yield chunk
-  }
 }
 
 /** Returns the name; throws for names that leave the cluster directory. */

@@ -4,12 +4,11 @@
  * consistent as of the end.
  * https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP
  */
-import { createHash } from 'node:crypto'
 import { type FileHandle, open, readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Clock } from '@heliograph/domain/clock'
 import pg from 'pg'
-import { type BackupTarget, newBackup } from './backup-files.ts'
+import { type BackupTarget, checksum, newBackup } from './backup-files.ts'
 import { type BackedUpFile, type Manifest, manifestText } from './backup-manifest.ts'
 import type { Log } from './log.ts'
 
@@ -101,9 +100,9 @@ async function writeBackup(
   log.info({ start_lsn }, 'backing up')
   const files: BackedUpFile[] = []
   const add = async (file: string, content: FileContent) => {
-    const hash = createHash('sha256')
-    await target.add(`cluster/${file}`, content.bytes, hashed(content.chunks, hash))
-    files.push({ path: file, bytes: content.bytes, sha256: hash.digest('hex') })
+    const sum = checksum(content.chunks)
+    await target.add(`cluster/${file}`, content.bytes, sum.chunks)
+    files.push({ path: file, ...sum.result() })
   }
   const found = await filesOf(cluster_dir)
   for (const file of found.files)
@@ -249,16 +248,6 @@ async function* chunksOf(handle: FileHandle, bytes: number): AsyncGenerator<Buff
     const read = bytesRead === 0 ? chunk : chunk.subarray(0, bytesRead)
     yield read
     done += read.length
-  }
-}
-
-async function* hashed(
-  chunks: AsyncIterable<Buffer>,
-  hash: ReturnType<typeof createHash>,
-): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    hash.update(chunk)
-    yield chunk
   }
 }
 

@@ -82,8 +82,8 @@ export async function closeGroup(
 }
 
 /**
- * Closes the releasing rows of a site without an edge, and marks its other rows as not sent, so that
- * their release waits for no confirmation.
+ * Closes the releasing rows of a site without an edge, and marks its other rows as not sent, so
+ * that their release waits for no confirmation.
  */
 export async function closeWithoutEdge(tx: Queries, site_id: string, now: Date): Promise<void> {
   await tx.execute(

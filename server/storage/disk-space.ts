@@ -1,7 +1,7 @@
 /**
  * Protects the embedded database from a full disk. PostgreSQL stops when it cannot write its log,
- * so writes are rejected while some space is left: edges keep unacknowledged readings, and writes of
- * the API get 503 until space is available again.
+ * so writes are rejected while some space is left: edges keep unacknowledged readings, and writes
+ * of the API get 503 until space is available again.
  */
 import { statfs } from 'node:fs/promises'
 import path from 'node:path'

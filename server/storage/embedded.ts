@@ -50,8 +50,8 @@ const poll_ms = 10
 const orphan_patience_ms = 30_000
 
 /**
- * Starts PostgreSQL on `<data_dir>/postgres/cluster`, which is created if needed, and ends processes
- * that a killed owner left. Throws when a living process owns the directory.
+ * Starts PostgreSQL on `<data_dir>/postgres/cluster`, which is created if needed, and ends
+ * processes that a killed owner left. Throws when a living process owns the directory.
  */
 export async function startEmbedded(settings: EmbeddedSettings): Promise<EmbeddedServer> {
   await mkdir(settings.data_dir, { recursive: true })

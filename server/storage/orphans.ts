@@ -59,8 +59,8 @@ async function commandLinesByPs(): Promise<CommandLine[]> {
 }
 
 /**
- * Ends processes that an earlier owner left. A postmaster gets a fast shutdown; children of a killed
- * postmaster end by themselves. After `patience_ms` the rest gets SIGQUIT, then SIGKILL, and
+ * Ends processes that an earlier owner left. A postmaster gets a fast shutdown; children of a
+ * killed postmaster end by themselves. After `patience_ms` the rest gets SIGQUIT, then SIGKILL, and
  * PostgreSQL recovers from its write-ahead log at the next start.
  */
 export async function endOrphans(cluster_name: string, patience_ms: number): Promise<number> {

@@ -39,9 +39,9 @@ export const boundsOf = ({ start, end }: Week): string =>
   `FOR VALUES FROM ('${start.toISOString()}') TO ('${end.toISOString()}')`
 
 /**
- * Creates missing weekly partitions for `[from, to)` and returns their names. Safe to run in several
- * processes. A partition is created separately and then attached, which does not block readers and
- * writers of the table, unlike `CREATE TABLE … PARTITION OF`.
+ * Creates missing weekly partitions for `[from, to)` and returns their names. Safe to run in
+ * several processes. A partition is created separately and then attached, which does not block
+ * readers and writers of the table, unlike `CREATE TABLE … PARTITION OF`.
  */
 export async function ensurePartitions(
   db: Database,
