@@ -22,11 +22,6 @@ import type { Needs as MarketNeeds } from './markets/endpoints.ts'
 import { createPriceStore } from './markets/price-store.ts'
 import { createMarketStore } from './markets/store.ts'
 import type { Needs as PlantNeeds } from './overview/endpoints.ts'
-import { createPlantEnergy } from './overview/energy.ts'
-import type { Needs as SiteNeeds } from './overview/sites/endpoints.ts'
-import { createSiteStore } from './overview/sites/store.ts'
-import { createSiteSummaries } from './overview/sites/summaries.ts'
-import { createPlantStore } from './overview/store.ts'
 import type { Needs as EfficiencyNeeds } from './performance/efficiency/endpoints.ts'
 import { createEfficiencyStore } from './performance/efficiency/inverter-sums.ts'
 import type { Needs as StringHealthNeeds } from './performance/efficiency/string-endpoints.ts'
@@ -36,20 +31,13 @@ import { createEnergyStore } from './performance/energy/logger-hours.ts'
 import type { Needs as IvNeeds } from './performance/iv/endpoints.ts'
 import { createIvStore } from './performance/iv/store.ts'
 import { createPanelStore } from './performance/panels/store.ts'
+import { inverterExists, loggerExists } from './plant/device-ids.ts'
+import { siteFacts } from './plant/site-facts.ts'
 import { createCatalog } from './reports/catalog.ts'
 import type { Needs as ReportNeeds } from './reports/endpoints.ts'
 import { createReportStore } from './reports/store.ts'
 import type { Database } from './storage/database.ts'
-import type { Needs as GapNeeds } from './telemetry/gaps/endpoints.ts'
-import { createGapStore } from './telemetry/gaps/listed.ts'
-import type { Needs as InverterNeeds } from './telemetry/inverters/endpoints.ts'
-import { createInverterStore } from './telemetry/inverters/store.ts'
-import type { Needs as LoggerNeeds } from './telemetry/loggers/endpoints.ts'
-import { createLoggerStore } from './telemetry/loggers/store.ts'
-import type { Needs as StringNeeds } from './telemetry/strings/endpoints.ts'
-import { createStringStore } from './telemetry/strings/store.ts'
-import type { Needs as WeatherNeeds } from './telemetry/weather/endpoints.ts'
-import { createWeatherStore } from './telemetry/weather/store.ts'
+import { stringConfiguration } from './telemetry/strings/store.ts'
 import type { Needs as DefectNeeds } from './work/defects/endpoints.ts'
 import { createDefectStore } from './work/defects/store.ts'
 import type { Needs as NotificationNeeds } from './work/notifications/endpoints.ts'
@@ -59,13 +47,7 @@ import { createWorkOrderStore } from './work/orders/store.ts'
 
 /** Everything the handlers need, built once in main.ts and again in tests. */
 export type Deps = Context &
-  SiteNeeds &
   PlantNeeds &
-  GapNeeds &
-  LoggerNeeds &
-  InverterNeeds &
-  StringNeeds &
-  WeatherNeeds &
   EfficiencyNeeds &
   StringHealthNeeds &
   EnergyNeeds &
@@ -86,22 +68,16 @@ export type Deps = Context &
   MarketNeeds
 
 export function createDeps(db: Database, clock: Clock, timers = systemTimers): Deps {
-  const sites = createSiteStore(db)
-  const plants = createPlantStore(db)
+  const sites = { facts: (site_id: string) => siteFacts(db, site_id) }
   const alerts = createAlertStore(db)
   return {
     db,
     clock,
     timers,
     sites,
-    siteSummaries: createSiteSummaries({ sites, alerts }, clock),
-    plants,
-    plantEnergy: createPlantEnergy({ sites, plants }, clock),
-    gaps: createGapStore(db),
-    loggers: createLoggerStore(db),
-    inverters: createInverterStore(db),
-    strings: createStringStore(db),
-    weather: createWeatherStore(db),
+    loggers: { exists: (site_id, logger_id) => loggerExists(db, site_id, logger_id) },
+    inverters: { exists: (site_id, inverter_id) => inverterExists(db, site_id, inverter_id) },
+    strings: { configuration: (...of) => stringConfiguration(db, ...of) },
     efficiency: createEfficiencyStore(db),
     stringSums: createStringSumsStore(db),
     energy: createEnergyStore(db),

@@ -57,7 +57,8 @@ import {
 } from './forecasts/endpoints.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { compareMarkets, listMarkets, marketPrices } from './markets/endpoints.ts'
-import { getLocation, getOverview, getPlantStatus, listLocations } from './overview/endpoints.ts'
+import { getOverview, getPlantStatus } from './overview/endpoints.ts'
+import { getLocation, listLocations } from './overview/locations.ts'
 import { listSites } from './overview/sites/endpoints.ts'
 import { analyseLosses, rankInverters, rankLoggers } from './performance/efficiency/endpoints.ts'
 import {

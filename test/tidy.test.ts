@@ -62,9 +62,6 @@ const outermost = ['scripts', 'test', 'bench']
 const circles_left = [
   'edge/control/battery-shares.ts',
   'server/contracts/accounting.ts',
-  'server/overview/curtailment.ts',
-  'server/telemetry/gaps/endpoints.ts',
-  'server/telemetry/sensors/relays.ts',
   'server/work/defects/commands.ts',
   'web/pages/reports/reports.tsx',
 ]

@@ -1,53 +1,62 @@
-/** How far the rows of /curtailment limit the site now. */
+/** The effect of the curtailment rows in force on the site. */
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
 import { isStale } from '../plant/frame.ts'
+import type { InverterRow } from '../plant/inverter.ts'
+import type { LoggerRow } from '../plant/logger.ts'
 import type { Situation } from '../plant/situation.ts'
-import type { PlantReadings } from './status.ts'
 
 export type CurtailmentNow = Static<typeof CurtailmentNow>
 export const CurtailmentNow = Type.Object(
   {
-    active_count: Type.Integer({ minimum: 0, description: 'Rows of /curtailment in force.' }),
+    active_count: Type.Integer({
+      minimum: 0,
+      description: 'Number of rows of /curtailment in force.',
+      examples: [1],
+    }),
     limit_kw: Nullable(
       Type.Number({
         minimum: 0,
         description:
-          'What they allow the plants together, kW; one that no row limits counts with its rated ' +
-          'power. Null where none is in force.',
+          'Sum of the limits of the plants, kW; plants without a limit count with their rated ' +
+          'power. Null when no row is in force.',
+        examples: [1040],
       }),
     ),
     curtailed_now_kw: Nullable(
       Type.Number({
         minimum: 0,
         description:
-          'What the inverters of these plants could deliver more than they do, kW: of those that ' +
-          'report it, so that it may be more. Null where none is in force, or no inverter does.',
+          'Available minus delivered power of the inverters of the limited plants, kW. Covers only ' +
+          'inverters that report their available power, so the true value may be higher. Null when ' +
+          'no row is in force or no inverter reports it.',
+        examples: [57.4],
       }),
     ),
   },
   { additionalProperties: false, $id: 'CurtailmentNow' },
 )
 
-/** Of devices in service. */
+/** @param readings those of devices in service */
 export function curtailmentNow(
-  { loggers, inverters }: Pick<PlantReadings, 'loggers' | 'inverters'>,
+  readings: { loggers: readonly LoggerRow[]; inverters: readonly InverterRow[] },
   { now, poll }: Pick<Situation, 'now' | 'poll'>,
 ): CurtailmentNow {
+  const { loggers, inverters } = readings
   const limited = loggers.filter(({ power_limit_kw }) => power_limit_kw !== null)
   if (limited.length === 0) return { active_count: 0, limit_kw: null, curtailed_now_kw: null }
-  const ids = new Set(limited.map(({ logger_id }) => logger_id))
-  const kept_kw = inverters.flatMap(({ logger_id, measured_at, ...power }) => {
-    const { available_power_kw, ac_power_kw } = power
-    const is_of_them = ids.has(logger_id) && !isStale(measured_at, poll.inverter_s, now)
-    if (!is_of_them || available_power_kw === null || ac_power_kw === null) return []
+  const limited_ids = new Set(limited.map(({ logger_id }) => logger_id))
+  const curtailed_kw = inverters.flatMap((inverter) => {
+    const { logger_id, measured_at, available_power_kw, ac_power_kw } = inverter
+    const counts = limited_ids.has(logger_id) && !isStale(measured_at, poll.inverter_s, now)
+    if (!counts || available_power_kw === null || ac_power_kw === null) return []
     return [Math.max(0, available_power_kw - ac_power_kw)]
   })
   return {
     active_count: limited.reduce((count, { active_row_count }) => count + active_row_count, 0),
     limit_kw: sumOf(loggers.map((logger) => logger.power_limit_kw ?? logger.rated_power_kw)),
-    curtailed_now_kw: kept_kw.length > 0 ? sumOf(kept_kw) : null,
+    curtailed_now_kw: curtailed_kw.length > 0 ? sumOf(curtailed_kw) : null,
   }
 }
 

@@ -1,50 +1,41 @@
-/** The energy of the running month and year, out of the hours of the loggers. */
-import type { Clock } from '@heliograph/domain/clock'
+/** The energy of the current month and year, from the hourly energy of the loggers. */
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
+import type { Context } from '../http/context.ts'
 import { Nullable } from '../http/params.ts'
-import type { SiteFacts } from '../plant/situation.ts'
-import { createSnapshots, type Snapshots } from '../telemetry/snapshots.ts'
-import type { PlantStore } from './store.ts'
+import { siteFacts } from '../plant/site-facts.ts'
+import { snapshotsOf } from '../telemetry/snapshots.ts'
 
-const Energy = (period: string) =>
+const Energy = (period: string, example: number) =>
   Nullable(
     Type.Number({
       description:
-        `Energy of the ${period} at the site so far, kWh, by the hours that /energy/hourly shows: ` +
-        'what was estimated is in it, and the hour that is running as it was summed up last, ' +
-        'within the last minutes.',
+        `Energy of the ${period} at the site so far, kWh: the sum of /energy/hourly, including ` +
+        'estimates. The current hour is updated every few minutes.',
+      examples: [example],
     }),
   )
 
 export type PlantEnergy = Static<typeof PlantEnergy>
 export const PlantEnergy = Type.Object({
-  energy_month_kwh: Energy('calendar month'),
-  energy_year_kwh: Energy('calendar year'),
+  energy_month_kwh: Energy('calendar month', 148_210.4),
+  energy_year_kwh: Energy('calendar year', 742_905.1),
 })
 
-/** A year of many loggers takes a while to add up, and its hours change every few minutes. */
-const fresh_ms = 60_000
-const oldest_ms = 180_000
+/** By site. Cached, since a year of many loggers is slow to sum and changes every few minutes. */
+export const plantEnergy = snapshotsOf(readPlantEnergy, { fresh_ms: 60_000, oldest_ms: 180_000 })
 
-/** By site. */
-export function createPlantEnergy(
-  needs: {
-    sites: { facts(site_id: string): Promise<Pick<SiteFacts, 'timezone'>> }
-    plants: Pick<PlantStore, 'energySince'>
-  },
-  clock: Clock,
-): Snapshots<string, PlantEnergy> {
-  async function read(site_id: string, now: Date): Promise<PlantEnergy> {
-    const { timezone } = await needs.sites.facts(site_id)
-    const today = localDate(now.getTime(), timezone)
-    const startOf = (date: string) => new Date(hoursOfLocalDate(date, timezone).from_ms)
-    const { month_kwh, year_kwh } = await needs.plants.energySince(site_id, {
-      month_at: startOf(`${today.slice(0, 7)}-01`),
-      year_at: startOf(`${today.slice(0, 4)}-01-01`),
-    })
-    return { energy_month_kwh: rounded(month_kwh, 3), energy_year_kwh: rounded(year_kwh, 3) }
-  }
-  return createSnapshots(read, { clock, fresh_ms, oldest_ms })
+async function readPlantEnergy(site_id: string, now: Date, { db }: Context): Promise<PlantEnergy> {
+  const { timezone } = await siteFacts(db, site_id)
+  const today = localDate(now.getTime(), timezone)
+  const startOf = (date: string) => new Date(hoursOfLocalDate(date, timezone).from_ms)
+  const [energy] = await db.query<{ month_kwh: number | null; year_kwh: number | null }>(
+    `SELECT sum(energy_kwh) FILTER (WHERE hour_at >= $2) AS month_kwh,
+            sum(energy_kwh) AS year_kwh
+     FROM logger_hours WHERE site_id = $1 AND hour_at >= $3`,
+    [site_id, startOf(`${today.slice(0, 7)}-01`), startOf(`${today.slice(0, 4)}-01-01`)],
+  )
+  const { month_kwh, year_kwh } = energy!
+  return { energy_month_kwh: rounded(month_kwh, 3), energy_year_kwh: rounded(year_kwh, 3) }
 }

@@ -5,7 +5,6 @@ import {
   stringGlanceExample,
 } from '../plant/device-examples.ts'
 import { siteExample } from '../plant/site-example.ts'
-import type { Location } from './location.ts'
 import type { Overview } from './overview.ts'
 import type { PlantStatus } from './status.ts'
 import type { StationNow } from './weather.ts'
@@ -52,28 +51,6 @@ export const statusExample: PlantStatus = {
   health_reasons: ['inverter_fault:7', 'inverter_disconnected:9'],
   is_daylight: true,
   sun_elevation_deg: 58.2,
-}
-
-export const locationExample: Location = {
-  location_id: 3,
-  parent_location_id: 1,
-  type: 'plot',
-  name: 'East slope',
-  code: null,
-  latitude: 48.62,
-  longitude: 12.18,
-  elevation_m: 415,
-  address: null,
-  access_notes: 'Gate code at the substation.',
-  logger_ids: [2],
-  inverter_ids: [5, 6, 7, 8],
-  station_ids: [],
-  node_ids: ['ts-1'],
-  open_work_order_count: 2,
-  open_defect_count: 1,
-  created_at: '2026-01-05T08:00:00.000Z',
-  updated_at: '2026-05-11T14:30:00.000Z',
-  retired_at: null,
 }
 
 const stationExample: StationNow = {

@@ -1,4 +1,4 @@
-/** Whether a site has a device of this id, retired ones included. */
+/** Looks devices up by id; retired ones exist. */
 import { ApiError } from '../http/errors.ts'
 import type { Queries } from '../storage/database.ts'
 

@@ -1,12 +1,10 @@
+import type { Context } from '../http/context.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Queries } from '../storage/database.ts'
 import { siteElevation } from './site-elevation.ts'
-import type { SiteFacts } from './situation.ts'
+import { type SiteFacts, type Situation, situationOf } from './situation.ts'
 
-/**
- * Columns of the announced site file, as a lateral row `site` beside `sites s`: the file is
- * unpacked once for all of them.
- */
+/** Columns of the announced site file, as a lateral row `site` beside `sites s`. */
 export const announcedSite = (columns: string) =>
   `LATERAL jsonb_to_record(coalesce(s.inventory, '{}')) AS site (${columns})`
 
@@ -26,4 +24,12 @@ export async function siteFacts(db: Queries, site_id: string): Promise<SiteFacts
   )
   if (!facts) throw new ApiError('not_found', { site_id })
   return facts
+}
+
+/** @throws ApiError not_found */
+export async function siteSituation(
+  { db, clock }: Pick<Context, 'db' | 'clock'>,
+  site_id: string,
+): Promise<Situation> {
+  return situationOf(await siteFacts(db, site_id), clock.now())
 }

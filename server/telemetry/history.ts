@@ -1,41 +1,49 @@
 /**
- * The history of one device as JSON text that PostgreSQL writes, row by row, from the columns of
- * `readingKinds`: parsing the values of ten thousand readings only to write them again would cost
- * more than all the rest of the request.
+ * The history of one device as JSON text that PostgreSQL writes from the columns of `readingKinds`.
+ * Parsing ten thousand readings only to serialise them again would cost more than the rest of the
+ * request.
  */
 import { type ColumnType, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { SeriesMeta } from '../http/envelope.ts'
 import { type ExportColumn, type ExportRows, itemJson } from '../http/export-rows.ts'
 import { JsonText } from '../http/json-text.ts'
+import { telemetry_rows } from '../http/params.ts'
 import { type SeriesWindow, seriesMeta } from '../http/time-windows.ts'
 import type { Queries } from '../storage/database.ts'
 
-/** Kinds whose readings are of one device by an integer id. */
+/** Kinds whose readings have one integer id as their key. */
 type DeviceKind = Exclude<ReadingKind, 'string'>
 
-export interface HistoryRequest {
+export interface DeviceHistory {
   site_id: string
   device_id: number
   window: SeriesWindow
+  /** Defaults to `telemetry_rows.by_default` for a page, and to the whole window for an export. */
+  limit?: number | null | undefined
+}
+
+export interface HistoryRequest extends DeviceHistory {
   limit: number
 }
 
-/**
- * The readings of a device in a window as the text of a `Series`, ascending. With `columns` other
- * than those that were measured: under their names.
- */
+export interface HistoryExport extends DeviceHistory {
+  limit: number | null
+}
+
+/** The readings of a device in a window as the text of a `Series`, ascending. */
 export async function readHistory(
   db: Queries,
   kind: DeviceKind,
-  request: HistoryRequest,
+  request: DeviceHistory,
   columns: readonly ExportColumn[] = readingColumns(kind),
 ): Promise<JsonText> {
-  const { window, limit } = request
+  const { window } = request
+  const limit = request.limit ?? telemetry_rows.by_default
   const bounds = boundsOf(request)
   const statement = statementsOf(kind, window, columns)
   const [page] = await db.query<HistoryPage>(statement.page, [...bounds, limit])
   const { returned, items, first_at, last_at } = page!
-  // A page that is not full holds all there is.
+  // A page that is not full holds every match.
   const count =
     returned < limit
       ? returned
@@ -43,7 +51,7 @@ export async function readHistory(
   return seriesText(
     items ?? '',
     seriesMeta(window, {
-      // A reading may have arrived between the two statements, and its like been dropped.
+      // Readings may arrive or be dropped between the two statements.
       count: Math.max(count, returned),
       returned,
       first_time: first_at?.toISOString() ?? null,
@@ -52,7 +60,7 @@ export async function readHistory(
   )
 }
 
-/** A series out of the text of its items, separated by commas. */
+/** `items` is JSON text, separated by commas. */
 export function seriesText(items: string, meta: SeriesMeta): JsonText {
   return new JsonText(`{"data":[${items}],"meta":${JSON.stringify(meta)}}`)
 }
@@ -64,34 +72,38 @@ interface HistoryPage {
   last_at: Date | null
 }
 
-export type HistoryExport = Omit<HistoryRequest, 'limit'> & {
-  /** null: the whole window. */
-  limit: number | null
-}
+/** The example of a `Series` in the API document. */
+export const seriesExample = <Item>(item: Item) => ({
+  answer: {
+    data: [item],
+    meta: { count: 1, truncated: false, next_start: null, previous_end: null },
+  },
+})
 
 /** The same readings as rows of an export. */
 export function historyRows(
   kind: DeviceKind,
-  request: HistoryExport,
+  request: DeviceHistory,
   columns: readonly ExportColumn[] = readingColumns(kind),
 ): ExportRows {
   const { whole, page } = sourcesOf(kind, request.window)
   const bounds = boundsOf(request)
+  const { limit = null } = request
   return {
     columns,
-    from: `FROM ${request.limit === null ? `${whole} ORDER BY measured_at` : page}`,
-    values: request.limit === null ? bounds : [...bounds, request.limit],
+    from: `FROM ${limit === null ? `${whole} ORDER BY measured_at` : page}`,
+    values: limit === null ? bounds : [...bounds, limit],
   }
 }
 
-const boundsOf = ({ site_id, device_id, window }: HistoryExport) => [
+const boundsOf = ({ site_id, device_id, window }: DeviceHistory) => [
   site_id,
   device_id,
   window.end,
   ...(window.start === null ? [] : [window.start]),
 ]
 
-/** Values: site, device, end, the start unless it is open, and for a page its limit. */
+/** Parameters: site, device, end, start unless the window is open, and for a page the limit. */
 function statementsOf(kind: DeviceKind, window: SeriesWindow, columns: readonly ExportColumn[]) {
   const { whole, page } = sourcesOf(kind, window)
   return {
@@ -105,13 +117,13 @@ function statementsOf(kind: DeviceKind, window: SeriesWindow, columns: readonly 
   }
 }
 
-/** What follows FROM: all readings of a window in any order, and a page of them, ascending. */
+/** FROM clauses: all readings of a window in any order, and a page of them, ascending. */
 function sourcesOf(kind: DeviceKind, { start, newest }: SeriesWindow) {
   const { table, keys } = readingKinds[kind]
   const device = `site_id = $1 AND ${keys[0]} = $2 AND measured_at < $3`
   const whole = `${table} WHERE ${device}${start === null ? '' : ' AND measured_at >= $4'}`
   const limit = start === null ? '$4' : '$5'
-  // The newest rows are read forwards too, from the one that is `limit` before the end.
+  // The newest rows are read forwards as well, from the row that is `limit` before the end.
   const from = newest
     ? `AND measured_at >= coalesce((
          SELECT measured_at FROM ${whole}
@@ -120,7 +132,7 @@ function sourcesOf(kind: DeviceKind, { start, newest }: SeriesWindow) {
   return { whole, page: `${whole} ${from} ORDER BY measured_at LIMIT ${limit}` }
 }
 
-/** The columns of a reading. What the link brings is JSON: no number of it is NaN or infinite. */
+/** The columns of a reading. Numbers arrive as JSON, so none is NaN or infinite. */
 export function readingColumns(kind: DeviceKind): ExportColumn[] {
   const columns = Object.entries<ColumnType>(readingKinds[kind].columns)
   return [

@@ -1,12 +1,9 @@
+import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { List } from '../../http/envelope.ts'
+import { List, list } from '../../http/envelope.ts'
 import { Site } from '../../plant/site.ts'
 import { siteExample } from '../../plant/site-example.ts'
-import type { SiteSummaries } from './summaries.ts'
-
-export interface Needs {
-  siteSummaries: Pick<SiteSummaries, 'list'>
-}
+import { listedSites } from './summaries.ts'
 
 export const listSites = endpoint({
   method: 'GET',
@@ -17,9 +14,9 @@ export const listSites = endpoint({
   module: null,
   summary: 'The sites that the key can access',
   description:
-    'Any valid key will do. Health and counts are those of the last seconds: they are read again ' +
-    'every second while somebody asks, and are never older than five.',
+    'Returns the sites of the key. Needs no scope. Health and counts are cached: they are ' +
+    'refreshed after one second on request and are never older than five seconds.',
   returns: List(Site),
-  example: { answer: { data: [siteExample], meta: { count: 1 } } },
-  handle: ({ caller }, { siteSummaries }: Needs) => siteSummaries.list(caller),
+  example: { answer: list([siteExample]) },
+  handle: ({ caller }, context: Context) => listedSites(caller, context),
 })

@@ -1,43 +1,31 @@
-import type { PollIntervals } from '@heliograph/domain/site'
-import { announcedSite, edge_seen_at, siteFacts } from '../../plant/site-facts.ts'
+import type { Site } from '../../plant/site.ts'
+import { announcedSite, edge_seen_at } from '../../plant/site-facts.ts'
 import type { SiteFacts } from '../../plant/situation.ts'
-import { readVitals, type SiteVitals } from '../../plant/vitals.ts'
 import type { Queries } from '../../storage/database.ts'
+import type { Stored } from '../../storage/records.ts'
 
-export interface SiteRow extends SiteFacts {
-  site_id: string
-  name: string
-  country_code: string | null
-  address: string | null
-  currency: string | null
-  commissioned_date: string | null
-  simulated: boolean | null
-  safe_mode_since_at: Date | null
-  created_at: Date
-  updated_at: Date
-  dc_capacity_kwp: number
-  ac_capacity_kw: number
-  logger_count: number
-  inverter_count: number
-  string_count: number
-  sensor_node_count: number
-  poll: PollIntervals | null
-}
+type Columns =
+  | 'site_id'
+  | 'name'
+  | 'country_code'
+  | 'address'
+  | 'currency'
+  | 'commissioned_date'
+  | 'safe_mode_since_at'
+  | 'created_at'
+  | 'updated_at'
+  | 'dc_capacity_kwp'
+  | 'ac_capacity_kw'
+  | 'logger_count'
+  | 'inverter_count'
+  | 'string_count'
+  | 'sensor_node_count'
 
-export interface SiteStore {
-  /** @throws ApiError not_found */
-  facts(site_id: string): Promise<SiteFacts>
-  ofClient(client_id: number): Promise<SiteRow[]>
-  vitals(site_ids: readonly string[]): Promise<Map<string, SiteVitals>>
-}
+export type SiteRow = Pick<Stored<Site>, Columns> & SiteFacts & { simulated: boolean | null }
 
-export function createSiteStore(db: Queries): SiteStore {
-  return {
-    facts: (site_id) => siteFacts(db, site_id),
-    ofClient: (client_id) => db.query<SiteRow>(ofClient, [client_id]),
-    vitals: (site_ids) => readVitals(db, site_ids),
-  }
-}
+/** The sites of a client by id, with their capacities and counts. */
+export const sitesOfClient = (db: Queries, client_id: number): Promise<SiteRow[]> =>
+  db.query<SiteRow>(ofClient, [client_id])
 
 const ofClient = `
   SELECT s.site_id, s.name, s.safe_mode_since_at, s.created_at,

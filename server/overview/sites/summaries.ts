@@ -1,94 +1,76 @@
-/** The sites of each client as they were within the last seconds: listing them costs no query. */
-import type { Clock } from '@heliograph/domain/clock'
-import { type AlertCounts, noAlerts } from '../../alerts/counts.ts'
-import type { AlertStore } from '../../alerts/listed.ts'
+/** The sites of each client, cached for some seconds so that listing them costs no query. */
+import { type AlertCounts, noAlerts, readAlertCounts } from '../../alerts/counts.ts'
+import { mayRead } from '../../http/authorize.ts'
+import type { Context } from '../../http/context.ts'
 import type { Caller } from '../../http/endpoint.ts'
+import { list } from '../../http/envelope.ts'
 import { JsonText } from '../../http/json-text.ts'
-import { scopeModules } from '../../http/scope-modules.ts'
 import { iso } from '../../plant/frame.ts'
 import { siteHealth } from '../../plant/health.ts'
 import type { Site } from '../../plant/site.ts'
 import { situationOf } from '../../plant/situation.ts'
-import type { SiteVitals } from '../../plant/vitals.ts'
-import { createSnapshots } from '../../telemetry/snapshots.ts'
-import type { SiteRow, SiteStore } from './store.ts'
+import { readVitals, type SiteVitals } from '../../plant/vitals.ts'
+import { snapshotsOf } from '../../telemetry/snapshots.ts'
+import { type SiteRow, sitesOfClient } from './store.ts'
 
-const fresh_ms = 1000
-const oldest_ms = 5000
-
-/** A site without what depends on the key that asks. */
+/** A site without the fields that depend on the caller. */
 interface Summary {
   site: Omit<Site, 'modules' | 'scopes' | 'active_alert_count' | 'highest_alert_severity'>
   alerts: AlertCounts
 }
 
-interface Stores {
-  sites: Pick<SiteStore, 'ofClient' | 'vitals'>
-  alerts: Pick<AlertStore, 'counts'>
+const snapshots = snapshotsOf(readSummaries, { fresh_ms: 1000, oldest_ms: 5000 })
+
+async function readSummaries(client_id: number, now: Date, { db }: Context): Promise<Summary[]> {
+  const rows = await sitesOfClient(db, client_id)
+  const site_ids = rows.map(({ site_id }) => site_id)
+  const [vitals, counts] = await Promise.all([
+    readVitals(db, site_ids),
+    readAlertCounts(db, site_ids),
+  ])
+  return rows.map((row) =>
+    summaryOf(row, vitals.get(row.site_id), counts.get(row.site_id) ?? noAlerts, now),
+  )
 }
 
-export interface SiteSummaries {
-  /** The list envelope of the sites that a key may see. */
-  list(caller: Caller): Promise<JsonText>
-  /** One site as a key may see it; undefined if it may not. */
-  find(caller: Caller, site_id: string): Promise<Site | undefined>
+// A changed key is a new caller, and a new snapshot makes a new text.
+const texts = new WeakMap<Caller, { summaries: Summary[]; text: JsonText }>()
+
+/** The list envelope of the sites that a key may see. */
+export async function listedSites(caller: Caller, context: Context): Promise<JsonText> {
+  const summaries = await snapshots(context).get(caller.client_id)
+  const written = texts.get(caller)
+  if (written?.summaries === summaries) return written.text
+  const visible = summaries.filter(({ site }) => maySee(caller, site.site_id))
+  const text = new JsonText(JSON.stringify(list(visible.map((one) => forCaller(one, caller)))))
+  texts.set(caller, { summaries, text })
+  return text
 }
 
-export function createSiteSummaries({ sites, alerts }: Stores, clock: Clock): SiteSummaries {
-  const snapshots = createSnapshots(read, { clock, fresh_ms, oldest_ms })
-  // A key that changes is a new caller, and a new snapshot makes a new text.
-  const texts = new WeakMap<Caller, { summaries: Summary[]; text: JsonText }>()
-
-  async function read(client_id: number, now: Date): Promise<Summary[]> {
-    const rows = await sites.ofClient(client_id)
-    const site_ids = rows.map(({ site_id }) => site_id)
-    const [vitals, counts] = await Promise.all([sites.vitals(site_ids), alerts.counts(site_ids)])
-    return rows.map((row) =>
-      summaryOf(row, vitals.get(row.site_id), counts.get(row.site_id) ?? noAlerts, now),
-    )
-  }
-
-  return {
-    async list(caller) {
-      const summaries = await snapshots.get(caller.client_id)
-      const written = texts.get(caller)
-      if (written?.summaries === summaries) return written.text
-      const seen = summaries.filter(({ site }) => maySee(caller, site.site_id))
-      const data = seen.map((one) => forCaller(one, caller))
-      const text = new JsonText(JSON.stringify({ data, meta: { count: data.length } }))
-      texts.set(caller, { summaries, text })
-      return text
-    },
-    async find(caller, site_id) {
-      if (!maySee(caller, site_id)) return undefined
-      const known = (summaries: Summary[]) => summaries.find(({ site }) => site.site_id === site_id)
-      // A site may be younger than the snapshot.
-      const found =
-        known(await snapshots.get(caller.client_id)) ??
-        known(await snapshots.readAgain(caller.client_id))
-      return found && forCaller(found, caller)
-    },
-  }
+/** One site as a key may see it; undefined if the key may not. */
+export async function findSite(
+  caller: Caller,
+  site_id: string,
+  context: Context,
+): Promise<Site | undefined> {
+  if (!maySee(caller, site_id)) return undefined
+  const { get, readAgain } = snapshots(context)
+  const find = (summaries: Summary[]) => summaries.find(({ site }) => site.site_id === site_id)
+  // A site may be younger than the snapshot.
+  const found = find(await get(caller.client_id)) ?? find(await readAgain(caller.client_id))
+  return found && forCaller(found, caller)
 }
 
 const maySee = ({ site_ids }: Caller, site_id: string) => site_ids?.has(site_id) ?? true
 
-const forCaller = ({ site, alerts }: Summary, caller: Caller): Site => ({
-  ...site,
-  ...alertsFor(caller, alerts),
-  modules: [...caller.modules],
-  scopes: [...caller.scopes],
-})
-
-/** Null for who may not read alerts. */
-function alertsFor(
-  { modules, scopes }: Pick<Caller, 'modules' | 'scopes'>,
-  { active, highest_active }: AlertCounts,
-): Pick<Site, 'active_alert_count' | 'highest_alert_severity'> {
-  const may_read = scopes.has('alerts:read') && modules.has(scopeModules['alerts:read'])
+function forCaller({ site, alerts }: Summary, caller: Caller): Site {
+  const may_read_alerts = mayRead(caller, 'alerts:read')
   return {
-    active_alert_count: may_read ? active : null,
-    highest_alert_severity: may_read ? highest_active : null,
+    ...site,
+    active_alert_count: may_read_alerts ? alerts.active : null,
+    highest_alert_severity: may_read_alerts ? alerts.highest_active : null,
+    modules: [...caller.modules],
+    scopes: [...caller.scopes],
   }
 }
 

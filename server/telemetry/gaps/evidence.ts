@@ -15,7 +15,6 @@ export const causes = [
 export type Cause = (typeof causes)[number]
 
 export const statuses = ['open', 'backfilling', 'backfilled', 'unrecoverable'] as const
-export type Status = (typeof statuses)[number]
 
 export const causeRule =
   '`communication`: the device did not answer, nor did any other on its bus; or the link to the ' +

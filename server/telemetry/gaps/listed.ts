@@ -1,86 +1,68 @@
 import { readGapAlerts } from '../../alerts/gap-alerts.ts'
 import { cursorAfter, type Paged } from '../../http/cursor.ts'
+import { type ExportItem, type ExportItems, fetched } from '../../http/export-items.ts'
 import type { Queries } from '../../storage/database.ts'
-import type { Cause, Status } from './evidence.ts'
-import type { SourceType } from './sources.ts'
-
-export interface GapRow extends StoredGap {
-  alert_id: number | null
-}
-
-export interface StoredGap {
-  gap_id: number
-  logger_id: number | null
-  source_type: SourceType
-  source_id: string
-  start_at: Date
-  end_at: Date | null
-  expected_count: number
-  received_count: number
-  cause: Cause
-  during_daylight: boolean
-  status: Status
-  backfilled_at: Date | null
-  backfilled_count: number
-  detected_at: Date
-}
+import type { GapRow, StoredGap } from './gap.ts'
 
 export interface GapRequest {
   site_id: string
-  /** null: of all loggers. */
+  /** null: all loggers and the site itself. */
   logger_id: number | null
-  /** Gaps that share some time with [start, end); null where that side is open. */
+  /** Gaps that overlap [start, end); null: no bound on that side. */
   start: string | null
   end: string | null
   /** The oldest gap of the page before; null for the first page. */
   after: { start_at: string; gap_id: number } | null
-  limit: number
+  page_size: number
 }
 
-export interface GapStore {
-  /** The newest gaps, ascending by their start, whole instants; `count` is of all pages. */
-  newest(request: GapRequest): Promise<Paged<GapRow> & { count: number }>
-}
+const columns = `gap_id, logger_id, source_type, source_id, start_at, end_at,
+  expected_count AS expected_sample_count, received_count AS received_sample_count, cause,
+  during_daylight, status, backfilled_at, backfilled_count AS backfilled_sample_count, detected_at`
 
-export function createGapStore(db: Queries): GapStore {
+const within = `site_id = $1 AND ($2::int IS NULL OR logger_id = $2)
+  AND ($3::timestamptz IS NULL OR coalesce(end_at, 'infinity') > $3)
+  AND ($4::timestamptz IS NULL OR start_at < $4)`
+
+type Bounds = Omit<GapRequest, 'after' | 'page_size'>
+const boundsOf = ({ site_id, logger_id, start, end }: Bounds) => [site_id, logger_id, start, end]
+
+/** The newest gaps, ascending by start and in whole instants; `count` covers all pages. */
+export async function newestGaps(
+  db: Queries,
+  { after, page_size, ...bounds }: GapRequest,
+): Promise<Paged<GapRow> & { count: number }> {
+  const values = boundsOf(bounds)
+  const [counted] = await db.query<{ count: number }>(
+    `SELECT count(*) AS count FROM gaps WHERE ${within}`,
+    values,
+  )
+  const newest = await db.query<StoredGap>(
+    `SELECT ${columns} FROM gaps
+     WHERE ${within} ${after ? 'AND (start_at, gap_id) < ($6::timestamptz, $7::bigint)' : ''}
+     ORDER BY start_at DESC, gap_id DESC LIMIT $5`,
+    [...values, page_size + 1, ...(after ? [after.start_at, after.gap_id] : [])],
+  )
+  const page = pageOf(newest, page_size)
+  const { start_at, gap_id } = page.at(-1) ?? {}
   return {
-    async newest({ site_id, logger_id, start, end, after, limit }) {
-      const values: unknown[] = [site_id]
-      const add = (value: unknown) => `$${values.push(value)}`
-      const within = [
-        'site_id = $1',
-        ...(logger_id === null ? [] : [`logger_id = ${add(logger_id)}`]),
-        ...(end === null ? [] : [`start_at < ${add(end)}`]),
-        ...(start === null ? [] : [`coalesce(end_at, 'infinity') > ${add(start)}`]),
-      ].join(' and ')
-      const [counted] = await db.query<{ count: number }>(
-        `select count(*) as count from gaps where ${within}`,
-        values,
-      )
-      const before =
-        after === null
-          ? ''
-          : `and (start_at, gap_id) < (${add(after.start_at)}::timestamptz, ${add(after.gap_id)}::bigint)`
-      const newest = await db.query<StoredGap>(
-        `select gap_id, logger_id, source_type, source_id, start_at, end_at, expected_count,
-           received_count, cause, during_daylight, status, backfilled_at, backfilled_count,
-           detected_at
-         from gaps where ${within} ${before}
-         order by start_at desc, gap_id desc limit ${limit + 1}`,
-        values,
-      )
-      const page = pageOf(newest, limit)
-      const { start_at, gap_id } = page.at(-1) ?? {}
-      return {
-        rows: await withAlerts(db, site_id, page.reverse()),
-        next_cursor: newest.length > limit ? cursorAfter({ start_at, gap_id }) : null,
-        count: counted!.count,
-      }
-    },
+    rows: await withAlerts(db, bounds.site_id, page.reverse()),
+    next_cursor: newest.length > page_size ? cursorAfter({ start_at, gap_id }) : null,
+    count: counted!.count,
   }
 }
 
-export async function withAlerts(
+/** All gaps of a window, ascending. */
+export const gapsExport = (bounds: Bounds, recordOf: (row: GapRow) => ExportItem): ExportItems => ({
+  async *items(queries) {
+    const ascending = `SELECT ${columns} FROM gaps WHERE ${within} ORDER BY start_at, gap_id`
+    for await (const batch of fetched<StoredGap>(queries, ascending, boundsOf(bounds))) {
+      yield (await withAlerts(queries, bounds.site_id, batch)).map(recordOf)
+    }
+  },
+})
+
+async function withAlerts(
   db: Queries,
   site_id: string,
   gaps: readonly StoredGap[],
@@ -90,12 +72,12 @@ export async function withAlerts(
 }
 
 /**
- * The first rows up to a limit, of which one instant is not torn apart: whoever goes on before it,
- * by `previous_end`, would miss the rest. Unless it alone has more than the limit.
+ * The first rows up to the page size. An instant is not split, since `previous_end` continues
+ * before it, unless one instant alone exceeds the page size.
  */
-function pageOf(rows: readonly StoredGap[], limit: number): StoredGap[] {
-  const page = rows.slice(0, limit)
-  const cut_ms = rows[limit]?.start_at.getTime()
+function pageOf(rows: readonly StoredGap[], page_size: number): StoredGap[] {
+  const page = rows.slice(0, page_size)
+  const cut_ms = rows[page_size]?.start_at.getTime()
   const whole = page.filter(({ start_at }) => start_at.getTime() !== cut_ms)
   return whole.length > 0 ? whole : page
 }

@@ -1,5 +1,5 @@
-/** Alarm words in the terms of each table that is in use at a site. */
-import { type DecodedAlarms, decodeAlarms } from '@heliograph/domain/alarms/decode'
+/** Alarm words decoded by alarm tables. */
+import { decodeAlarms } from '@heliograph/domain/alarms/decode'
 import { type AlarmTable, alarmCategories } from '@heliograph/domain/alarms/table'
 import { severities } from '@heliograph/domain/link'
 import { type Static, Type } from 'typebox'
@@ -17,8 +17,8 @@ export const AlarmWord = (nth: number) =>
   })
 
 const row = {
-  table_id: Type.String({ description: 'The table that says so.' }),
-  manufacturer: Type.String({ description: 'Whose words the table explains.' }),
+  table_id: Type.String({ description: 'The alarm table of this row.' }),
+  manufacturer: Type.String({ description: 'The manufacturer of the devices.' }),
   model_family: Nullable(Type.String()),
   alarm_word: Type.Integer({ minimum: 1, maximum: 5, description: '1 for `alarm_1`.' }),
   bit: Type.Integer({ minimum: 0, maximum: 31, description: '0 is the least significant.' }),
@@ -29,18 +29,17 @@ const row = {
   category: Type.Enum([...alarmCategories]),
   cause: Nullable(Type.String()),
   recommended_action: Nullable(Type.String()),
-  auto_clears: Nullable(Type.Boolean({ description: 'Null where nothing says so.' })),
-  stops_production: Nullable(Type.Boolean({ description: 'Null where nothing says so.' })),
-  sunspec_event: Nullable(Type.String({ description: 'The SunSpec event that says the same.' })),
-  table_version: Type.String({ description: 'Counts up when a row of the table changes.' }),
+  auto_clears: Nullable(Type.Boolean({ description: 'Null if not documented.' })),
+  stops_production: Nullable(Type.Boolean({ description: 'Null if not documented.' })),
+  sunspec_event: Nullable(Type.String({ description: 'The equivalent SunSpec event.' })),
+  table_version: Type.String({ description: 'Increases when a row of the table changes.' }),
 }
 
-export type AlarmTableRow = Static<typeof AlarmTableRow>
 export const AlarmTableRow = Type.Object(row, { ...closed, $id: 'AlarmTableRow' })
 
 const Place = {
   table_id: Nullable(
-    Type.String({ description: 'The table asked; null where no table is in use at the site.' }),
+    Type.String({ description: 'The alarm table; null when no table is in use at the site.' }),
   ),
   word: Type.Integer({ minimum: 1, maximum: 5, description: '1 for `alarm_1`.' }),
 }
@@ -56,7 +55,7 @@ export const AlarmDecoding = Type.Object(
         alarm_4: Nullable(AlarmWord(4)),
         alarm_5: Nullable(AlarmWord(5)),
       },
-      { ...closed, description: 'The words as given; null for those that were not.' },
+      { ...closed, description: 'The words of the request; null for words not given.' },
     ),
     tables: Type.Array(
       Type.Object(
@@ -83,27 +82,24 @@ export const AlarmDecoding = Type.Object(
         },
         closed,
       ),
-      { description: 'Bits set that the table does not explain.' },
+      { description: 'Set bits that the table does not list.' },
     ),
     not_available: Type.Array(
       Type.Object({ ...Place, value: Type.Integer({ minimum: 0, maximum: word_max }) }, closed),
-      { description: 'Words that in this table say that they hold no alarms, as given.' },
+      { description: 'Words whose value means "not available" in this table.' },
     ),
     highest_severity: Nullable(Type.Enum([...severities])),
   },
   { ...closed, $id: 'AlarmDecoding' },
 )
 
-interface AlarmWordsGiven {
-  alarm_1?: number
-  alarm_2?: number
-  alarm_3?: number
-  alarm_4?: number
-  alarm_5?: number
-}
+type WordName = 'alarm_1' | 'alarm_2' | 'alarm_3' | 'alarm_4' | 'alarm_5'
 
-/** Asks every table; where there is none every set bit is unknown. */
-export function decodeByAll(tables: readonly AlarmTable[], given: AlarmWordsGiven): AlarmDecoding {
+/** Decodes by every table; without tables every set bit is unknown. */
+export function decodeByAll(
+  tables: readonly AlarmTable[],
+  given: { [Word in WordName]?: number },
+): AlarmDecoding {
   const { alarm_1 = null, alarm_2 = null, alarm_3 = null, alarm_4 = null, alarm_5 = null } = given
   const words = [alarm_1, alarm_2, alarm_3, alarm_4, alarm_5]
   const decoded = (tables.length > 0 ? tables : [noTable]).map((table) => ({
@@ -125,13 +121,8 @@ export function decodeByAll(tables: readonly AlarmTable[], given: AlarmWordsGive
     not_available: decoded.flatMap(({ table_id, not_available }) =>
       not_available.map((word) => ({ table_id, ...word })),
     ),
-    highest_severity: highest(decoded),
+    highest_severity:
+      severities.findLast((severity) => decoded.some((one) => one.highest_severity === severity)) ??
+      null,
   }
-}
-
-function highest(decoded: readonly DecodedAlarms[]): AlarmDecoding['highest_severity'] {
-  return (
-    severities.findLast((severity) => decoded.some((one) => one.highest_severity === severity)) ??
-    null
-  )
 }

@@ -3,24 +3,18 @@ import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
-import { InverterId, LoggerId, telemetry_rows, telemetryLimit } from '../../http/params.ts'
-import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
+import { InverterId, LoggerId, telemetryLimit } from '../../http/params.ts'
+import { default_hours } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import { alarmTableOf, alarmTablesOf, lookedUpTables } from '../../plant/alarm-tables.ts'
-import { inverterExample } from '../../plant/device-examples.ts'
-import { requireInverter } from '../../plant/device-ids.ts'
+import { inverterExample, measuredIn } from '../../plant/device-examples.ts'
+import { requireInverter, requireLogger } from '../../plant/device-ids.ts'
 import { Inverter, inverterRecord } from '../../plant/inverter.ts'
 import { measured, readingFrame } from '../../plant/quantities.ts'
-import { type SiteFacts, situationOf } from '../../plant/situation.ts'
+import { siteSituation } from '../../plant/site-facts.ts'
+import { historyRows, readHistory, seriesExample } from '../history.ts'
 import { AlarmDecoding, AlarmTableRow, AlarmWord, decodeByAll } from './alarms.ts'
-import { alarmRowExample, decodingExample, inverterReadingExample } from './examples.ts'
-import type { InverterStore } from './store.ts'
-
-export interface Needs extends Context {
-  sites: { facts(site_id: string): Promise<SiteFacts> }
-  loggers: { exists(site_id: string, logger_id: number): Promise<boolean> }
-  inverters: InverterStore
-}
+import { alarmingDevices, liveInverters } from './store.ts'
 
 const inverters = {
   method: 'GET',
@@ -34,17 +28,17 @@ export const listInverters = endpoint({
   path: '/inverters',
   operation_id: 'inverters_list',
   summary: 'The inverters of the site, live',
-  description: 'By id; retired ones carry `retired_at` and the last that was measured of them.',
+  description:
+    'Returns the inverters by id, with their latest measurements. Retired inverters carry ' +
+    '`retired_at` and their last measurements.',
   query: { logger_id: Type.Optional(LoggerId) },
   returns: List(Inverter),
-  example: { answer: { data: [inverterExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, query }, { clock, sites, inverters, loggers }: Needs) {
-    const { logger_id } = query
-    if (logger_id !== undefined && !(await loggers.exists(site_id, logger_id))) {
-      throw new ApiError('not_found', { logger_id })
-    }
-    const situation = situationOf(await sites.facts(site_id), clock.now())
-    const rows = await inverters.live(site_id, situation.day_start_at, query)
+  example: { answer: list([inverterExample]) },
+  async handle({ site: { site_id }, query }, context: Context) {
+    const { db } = context
+    if (query.logger_id !== undefined) await requireLogger(db, site_id, query.logger_id)
+    const situation = await siteSituation(context, site_id)
+    const rows = await liveInverters(db, site_id, situation.day_start_at, query)
     return list(rows.map((row) => inverterRecord(row, situation)))
   },
 })
@@ -57,9 +51,9 @@ export const getInverter = endpoint({
   params: { inverter_id: InverterId },
   returns: Inverter,
   example: { answer: inverterExample },
-  async handle({ site: { site_id }, params: { inverter_id } }, { clock, sites, inverters }: Needs) {
-    const situation = situationOf(await sites.facts(site_id), clock.now())
-    const [row] = await inverters.live(site_id, situation.day_start_at, { inverter_id })
+  async handle({ site: { site_id }, params: { inverter_id } }, context: Context) {
+    const situation = await siteSituation(context, site_id)
+    const [row] = await liveInverters(context.db, site_id, situation.day_start_at, { inverter_id })
     if (!row) throw new ApiError('not_found', { inverter_id })
     return inverterRecord(row, situation)
   },
@@ -70,64 +64,56 @@ const InverterReading = Type.Object(
   { additionalProperties: false, $id: 'InverterReading' },
 )
 
-/** Which readings are asked for, of a device that exists. */
-async function requireHistory(
-  { db }: Context,
-  site_id: string,
-  { device_id, window }: { device_id: number; window: SeriesWindow },
-) {
-  await requireInverter(db, site_id, device_id)
-  return { site_id, device_id, window }
-}
-
 export const inverterHistory = endpoint({
   ...inverters,
   path: '/inverters/{inverter_id}/history',
   operation_id: 'inverters_history_list',
-  summary: 'What an inverter measured, over time',
+  summary: 'The readings of an inverter over time',
   description:
-    'Ascending. Without a window: the last 24 hours. What its MPPTs measured are arrays, one ' +
-    'element for each MPPT from MPPT 0 on.',
+    'Returns readings in ascending order. Defaults to the last 24 hours. Values of MPPTs are ' +
+    'arrays with one element for each MPPT, from MPPT 0 on.',
   params: { inverter_id: InverterId },
   window: rowsWindow(default_hours.telemetry),
   query: { limit: telemetryLimit },
   heavy: true,
   returns: Series(InverterReading),
-  example: {
-    answer: {
-      data: [inverterReadingExample],
-      meta: { count: 1, truncated: false, next_start: null, previous_end: null },
-    },
+  example: seriesExample({
+    measured_at: '2026-06-21T10:00:05Z',
+    quality: 'good' as const,
+    ...measuredIn('inverter', inverterExample),
+    mppt_voltage_v: [842, 844],
+    mppt_current_a: [20.1, 19.9],
+    mppt_power_kw: [16.9, 16.8],
+    mppt_temperature_c: null,
+    mppt_energy_total_kwh: [40612.1, 40622.4],
+  }),
+  async handle({ site: { site_id }, params, query, window }, { db }: Context) {
+    const { inverter_id } = params
+    await requireInverter(db, site_id, inverter_id)
+    return readHistory(db, 'inverter', { site_id, device_id: inverter_id, window, ...query })
   },
-  async handle({ site, params, query, window }, needs: Needs) {
-    const wanted = await requireHistory(needs, site.site_id, {
-      device_id: params.inverter_id,
-      window,
-    })
-    return needs.inverters.history({ ...wanted, limit: query.limit ?? telemetry_rows.by_default })
-  },
-  async exports({ site, params, query, window }, needs: Needs) {
-    const wanted = await requireHistory(needs, site.site_id, {
-      device_id: params.inverter_id,
-      window,
-    })
-    return needs.inverters.historyRows({ ...wanted, limit: query.limit ?? null })
+  async exports({ site: { site_id }, params, query, window }, { db }: Context) {
+    const { inverter_id } = params
+    await requireInverter(db, site_id, inverter_id)
+    return historyRows('inverter', { site_id, device_id: inverter_id, window, ...query })
   },
 })
+
+const exampleTable = lookedUpTables.find(({ table_id }) => table_id === 'sunspec-inverter')!
 
 export const listAlarmTable = endpoint({
   ...inverters,
   path: '/inverters/alarms/table',
   operation_id: 'inverters_alarms_table_list',
-  summary: 'What each alarm bit of the inverters of the site means',
+  summary: 'The alarm bits of the inverters of the site and their meaning',
   description:
-    'The tables of the drivers and of the manufacturers of the inverters in service, one row for ' +
-    'each bit of each alarm word.',
+    'Returns one row for each bit of each alarm word, from the alarm tables of the drivers and ' +
+    'manufacturers of the inverters in service.',
   cache: 'static',
   returns: List(AlarmTableRow),
-  example: { answer: { data: [alarmRowExample], meta: { count: 1 } } },
-  async handle({ site }, { inverters }: Needs) {
-    const tables = alarmTablesOf(await inverters.devices(site.site_id))
+  example: { answer: list(exampleTable.rows.filter(({ code }) => code === 'OVER_TEMP')) },
+  async handle({ site }, { db }: Context) {
+    const tables = alarmTablesOf(await alarmingDevices(db, site.site_id))
     return list(tables.flatMap(({ rows }) => [...rows]))
   },
 })
@@ -136,18 +122,19 @@ export const decodeAlarmWords = endpoint({
   ...inverters,
   path: '/inverters/alarms/decode',
   operation_id: 'inverters_alarms_decode',
-  summary: 'What the set bits of alarm words mean',
+  summary: 'Decode alarm words into alarms',
   description:
-    'Decodes each word by the table of `inverter_id`, by `table_id`, or without either by every ' +
-    'table in use at the site: the same bit means different alarms to different makers. Every set ' +
-    'bit is in `alarms`, or in `unknown_bits` where a table does not explain it. Rejected with 422 ' +
-    'when both are given, and with 404 when there is no such inverter or table.',
+    'Returns the alarms of the set bits of each word. Decodes by the table of `inverter_id`, by ' +
+    '`table_id`, or without either by every table in use at the site: the meaning of a bit depends ' +
+    'on the manufacturer. Every set bit is in `alarms`, or in `unknown_bits` if the table lacks ' +
+    'it. Rejected with 422 when both ids are given, and with 404 when the inverter or table does ' +
+    'not exist.',
   query: {
     inverter_id: Type.Optional(InverterId),
     table_id: Type.Optional(
       Type.String({
         maxLength: 64,
-        description: 'A table of /inverters/alarms/table, also where no inverter here uses it.',
+        description: 'An alarm table. It need not be in use at the site.',
         examples: ['sunspec-inverter'],
       }),
     ),
@@ -158,8 +145,10 @@ export const decodeAlarmWords = endpoint({
     alarm_5: Type.Optional(AlarmWord(5)),
   },
   returns: AlarmDecoding,
-  example: { answer: decodingExample },
-  async handle({ site, query }, { inverters }: Needs) {
+  example: {
+    answer: decodeByAll([exampleTable], { alarm_1: 128, alarm_2: 1, alarm_3: 4_294_967_295 }),
+  },
+  async handle({ site, query }, { db }: Context) {
     const { inverter_id, table_id, ...words } = query
     if (inverter_id !== undefined && table_id !== undefined) {
       const message = 'must not be given beside inverter_id'
@@ -170,7 +159,7 @@ export const decodeAlarmWords = endpoint({
       if (!table) throw new ApiError('not_found', { table_id })
       return decodeByAll([table], words)
     }
-    const devices = await inverters.devices(site.site_id, inverter_id)
+    const devices = await alarmingDevices(db, site.site_id, inverter_id)
     if (inverter_id === undefined) return decodeByAll(alarmTablesOf(devices), words)
     if (!devices[0]) throw new ApiError('not_found', { inverter_id })
     const table = alarmTableOf(devices[0])

@@ -1,54 +1,44 @@
 import { readingKinds } from '@heliograph/domain/readings'
-import type { ExportRows } from '../../http/export-rows.ts'
-import type { JsonText } from '../../http/json-text.ts'
 import type { AlarmingDevice } from '../../plant/alarm-tables.ts'
-import { inverterExists } from '../../plant/device-ids.ts'
 import type { InverterFilter, InverterRow } from '../../plant/inverter.ts'
 import type { Queries } from '../../storage/database.ts'
-import { type HistoryExport, type HistoryRequest, historyRows, readHistory } from '../history.ts'
 
-export interface InverterStore {
-  /**
-   * Inverters by id, with what they measured last and their counter where the day began: the last
-   * value of the two days before `day_start_at`, else the first since. Where that counter cannot
-   * tell the energy of the day, as after a rise in a silence over midnight, there is that of the
-   * hours.
-   */
-  live(site_id: string, day_start_at: Date, filter?: InverterFilter): Promise<InverterRow[]>
-  exists(site_id: string, inverter_id: number): Promise<boolean>
-  history(request: HistoryRequest): Promise<JsonText>
-  historyRows(request: HistoryExport): ExportRows
-  /** What is in service, each pair once. */
-  /** Of the inverters in service, or of one. */
-  devices(site_id: string, inverter_id?: number): Promise<AlarmingDevice[]>
-}
+/**
+ * Inverters by id, with their latest reading and the energy counter at the start of the day: the
+ * last value of the two days before `day_start_at`, else the first value since. The energy of the
+ * hours is read where that counter is no basis, for example after a rise across midnight without
+ * readings.
+ */
+export const liveInverters = (
+  db: Queries,
+  site_id: string,
+  day_start_at: Date,
+  { inverter_id, logger_id, in_service = false }: InverterFilter = {},
+): Promise<InverterRow[]> =>
+  db.query<InverterRow>({ name: 'inverters_live', text: live }, [
+    site_id,
+    day_start_at,
+    inverter_id ?? null,
+    logger_id ?? null,
+    in_service,
+  ])
 
-export function createInverterStore(db: Queries): InverterStore {
-  return {
-    live: (site_id, day_start_at, { inverter_id, logger_id, in_service = false } = {}) =>
-      db.query<InverterRow>({ name: 'inverters_live', text: live }, [
-        site_id,
-        day_start_at,
-        inverter_id ?? null,
-        logger_id ?? null,
-        in_service,
-      ]),
-    exists: (site_id, inverter_id) => inverterExists(db, site_id, inverter_id),
-    history: (request) => readHistory(db, 'inverter', request),
-    historyRows: (request) => historyRows('inverter', request),
-    devices: (site_id, inverter_id) =>
-      db.query<AlarmingDevice>(
-        `SELECT DISTINCT i.driver, coalesce(i.manufacturer, d.manufacturer) AS manufacturer
-         FROM inverters i
-         LEFT JOIN device_status d
-           ON d.site_id = i.site_id AND d.kind = 'inverter' AND d.id = i.inverter_id::text
-         WHERE i.site_id = $1
-           AND CASE WHEN $2::int IS NULL THEN i.retired_at IS NULL ELSE i.inverter_id = $2 END
-         ORDER BY 1, 2`,
-        [site_id, inverter_id ?? null],
-      ),
-  }
-}
+/** Each pair of driver and manufacturer of the inverters in service, or that of one inverter. */
+export const alarmingDevices = (
+  db: Queries,
+  site_id: string,
+  inverter_id?: number,
+): Promise<AlarmingDevice[]> =>
+  db.query<AlarmingDevice>(
+    `SELECT DISTINCT i.driver, coalesce(i.manufacturer, d.manufacturer) AS manufacturer
+     FROM inverters i
+     LEFT JOIN device_status d
+       ON d.site_id = i.site_id AND d.kind = 'inverter' AND d.id = i.inverter_id::text
+     WHERE i.site_id = $1
+       AND CASE WHEN $2::int IS NULL THEN i.retired_at IS NULL ELSE i.inverter_id = $2 END
+     ORDER BY 1, 2`,
+    [site_id, inverter_id ?? null],
+  )
 
 const measured = Object.keys(readingKinds.inverter.columns).map((name) => `l.${name}`)
 
@@ -57,7 +47,7 @@ const counterOfDay = `
   WHERE r.site_id = i.site_id AND r.inverter_id = i.inverter_id AND r.energy_total_kwh IS NOT NULL`
 
 const live = `
-  -- Once and not once per inverter, whatever the planner knows of the tables.
+  -- Materialized so that they run once, not once per inverter, whatever the planner estimates.
   WITH plants AS MATERIALIZED (
     SELECT p.logger_id, greatest(max(g.measured_at), max(l.measured_at)) AS data_at
     FROM inverters p
@@ -96,8 +86,8 @@ const live = `
       AND (before.measured_at IS NULL OR before.measured_at < $2 - interval '1 hour')
     ORDER BY r.measured_at LIMIT 1
   ) first ON true
-  -- What it rose in a silence over midnight, by more than inverters do that fall asleep and wake
-  -- (three minutes of rated power), is not of today alone.
+  -- A rise across midnight without readings is shared by both days. Falling asleep and waking up
+  -- explain three minutes of rated power.
   CROSS JOIN LATERAL (
     SELECT coalesce(first.energy_total_kwh - before.energy_total_kwh
       > 0.05 * i.rated_ac_power_kw, false) AS is_shared
@@ -108,7 +98,7 @@ const live = `
       CASE WHEN NOT is_shared THEN coalesce(before.energy_total_kwh, first.energy_total_kwh) END
         AS energy_total_kwh
   ) since
-  -- Only where the counter cannot tell: it fell, or rose by more than the rated power gives, or may
+  -- Only where the counter is no basis: it fell, rose by more than the rated power allows, or may
   -- have stood still.
   LEFT JOIN LATERAL (
     SELECT sum(parts.energy_kwh) AS energy_kwh FROM (

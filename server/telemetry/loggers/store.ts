@@ -1,41 +1,23 @@
 import { readingKinds } from '@heliograph/domain/readings'
-import type { ExportRows } from '../../http/export-rows.ts'
-import type { JsonText } from '../../http/json-text.ts'
-import { loggerExists } from '../../plant/device-ids.ts'
 import type { EdgeRow, LoggerRow } from '../../plant/logger.ts'
 import type { Queries } from '../../storage/database.ts'
-import { type HistoryExport, type HistoryRequest, historyRows, readHistory } from '../history.ts'
 
-export interface LoggerStore {
-  /**
-   * Loggers by id, with what they measured last, what their strings have in common, and the lowest
-   * curtailment row in force.
-   */
-  live(site_id: string, now: Date): Promise<LoggerRow[]>
-  /** The edge agent that was heard of last; null where none ever was. */
-  edge(site_id: string): Promise<EdgeRow | null>
-  exists(site_id: string, logger_id: number): Promise<boolean>
-  history(request: HistoryRequest): Promise<JsonText>
-  historyRows(request: HistoryExport): ExportRows
-}
+/**
+ * Loggers by id, with their latest reading, the common orientation of their strings and the lowest
+ * curtailment row in force.
+ */
+export const liveLoggers = (db: Queries, site_id: string, now: Date): Promise<LoggerRow[]> =>
+  db.query<LoggerRow>(live, [site_id, now])
 
-export function createLoggerStore(db: Queries): LoggerStore {
-  return {
-    live: (site_id, now) => db.query<LoggerRow>(live, [site_id, now]),
-    async edge(site_id) {
-      const rows = await db.query<EdgeRow>(
-        `SELECT last_seen_at, agent_version, clock_offset_ms, journal_depth_frames,
-                journal_oldest_at
-         FROM edges WHERE site_id = $1 AND last_seen_at IS NOT NULL
-         ORDER BY last_seen_at DESC LIMIT 1`,
-        [site_id],
-      )
-      return rows[0] ?? null
-    },
-    exists: (site_id, logger_id) => loggerExists(db, site_id, logger_id),
-    history: (request) => readHistory(db, 'logger', request),
-    historyRows: (request) => historyRows('logger', request),
-  }
+/** The edge agent that was last seen most recently; null before the first connection. */
+export async function servingEdge(db: Queries, site_id: string): Promise<EdgeRow | null> {
+  const [edge] = await db.query<EdgeRow>(
+    `SELECT last_seen_at, agent_version, clock_offset_ms, journal_depth_frames, journal_oldest_at
+     FROM edges WHERE site_id = $1 AND last_seen_at IS NOT NULL
+     ORDER BY last_seen_at DESC LIMIT 1`,
+    [site_id],
+  )
+  return edge ?? null
 }
 
 const measured = Object.keys(readingKinds.logger.columns).map((name) => `l.${name}`)

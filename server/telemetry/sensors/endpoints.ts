@@ -4,17 +4,17 @@ import { RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { CursorList, cursorList, List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
+import { exampleOf } from '../../http/example.ts'
 import { pageItems } from '../../http/export-items.ts'
-import { limit, Nullable, Timestamp, telemetry_rows, telemetryLimit } from '../../http/params.ts'
+import { limit, Nullable, Timestamp, telemetryLimit } from '../../http/params.ts'
 import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import { nodeNowExample } from '../../plant/device-examples.ts'
 import { measured, readingFrame } from '../../plant/quantities.ts'
 import { NodeId, nodeNow, SensorNow } from '../../plant/sensor-node.ts'
 import type { Queries } from '../../storage/database.ts'
-import { nodeExample, nodeReadingExample, switchingExample } from './examples.ts'
-import { switchingsExport } from './exports.ts'
-import { nodeRecord, SensorNode } from './node.ts'
+import { seriesExample } from '../history.ts'
+import { nodeExample, nodeRecord, SensorNode } from './node.ts'
 import { RelaySwitching, switchingRecord } from './relays.ts'
 import {
   lastSwitchings,
@@ -23,6 +23,7 @@ import {
   nodeHistoryRows,
   nodeNumber,
   readSwitchings,
+  switchingsExport,
 } from './store.ts'
 
 const sensors = {
@@ -38,10 +39,10 @@ export const listSensors = endpoint({
   operation_id: 'sensors_list',
   summary: 'The sensor and fan nodes of the transformer stations',
   description:
-    'By id, with the channels that each measures and their last values; retired ones carry ' +
-    '`retired_at`. The API switches nothing on them.',
+    'Returns the nodes by id, with their channels and latest values. Retired nodes carry ' +
+    '`retired_at`. The API is read-only: it switches no relay.',
   returns: List(SensorNode),
-  example: { answer: { data: [nodeExample], meta: { count: 1 } } },
+  example: { answer: list([nodeExample]) },
   async handle({ site: { site_id } }, { db, clock }: Context) {
     const now = clock.now()
     return list((await liveNodes(db, site_id)).map((row) => nodeRecord(row, now)))
@@ -52,7 +53,7 @@ export const getSensorNow = endpoint({
   ...sensors,
   path: '/sensors/{node_id}/current',
   operation_id: 'sensors_current_get',
-  summary: 'What a sensor node measured last',
+  summary: 'The latest measurements of a sensor node',
   params: { node_id: NodeId },
   returns: SensorNow,
   example: { answer: nodeNowExample },
@@ -72,13 +73,16 @@ async function requireNode(db: Queries, site_id: string, node_id: string): Promi
   return device_id
 }
 
-async function requireHistory(
+async function historyOf(
   db: Queries,
-  { site_id, node_id, window }: { site_id: string; node_id: string; window: SeriesWindow },
+  {
+    node_id,
+    ...request
+  }: { site_id: string; node_id: string; window: SeriesWindow; limit?: number | undefined },
 ) {
-  const [node] = await liveNodes(db, site_id, node_id)
-  const device_id = await requireNode(db, site_id, node_id)
-  return { site_id, device_id, window, channels: node!.channels }
+  const device_id = await requireNode(db, request.site_id, node_id)
+  const [node] = await liveNodes(db, request.site_id, node_id)
+  return { ...request, device_id, channels: node!.channels }
 }
 
 const SensorReading = Type.Object(
@@ -87,8 +91,7 @@ const SensorReading = Type.Object(
     ...measured('node'),
     values: Type.Record(Type.String(), Nullable(Type.Number()), {
       description:
-        'The same by the names of the channels; null where a channel was not measured, or did not ' +
-        'exist yet.',
+        'The values by channel name; null if the channel was not measured or did not exist yet.',
     }),
   },
   { additionalProperties: false, $id: 'SensorReading' },
@@ -98,34 +101,39 @@ export const sensorHistory = endpoint({
   ...sensors,
   path: '/sensors/{node_id}/history',
   operation_id: 'sensors_history_list',
-  summary: 'What a sensor node measured, over time',
+  summary: 'The readings of a sensor node over time',
   description:
-    'Ascending. Without a window: the last 24 hours. `values` has the value of each channel by its ' +
-    'name, in the units of /sensors; of a door 1 for open, of a relay 1 for on, else 0. ' +
-    '`channel_values` has them in the order of `channels`; channels that were added later are ' +
-    'missing at its end.',
+    'Returns readings in ascending order. Defaults to the last 24 hours. `values` holds the value ' +
+    'of each channel by name, in the units of /sensors; 1 is an open door or a relay that is on, ' +
+    'else 0. `channel_values` holds the values in the order of `channels`, without channels that ' +
+    'were added later.',
   params: { node_id: NodeId },
   window: rowsWindow(default_hours.telemetry),
   query: { limit: telemetryLimit },
   heavy: true,
   returns: Series(SensorReading),
-  example: {
-    answer: {
-      data: [nodeReadingExample],
-      meta: { count: 1, truncated: false, next_start: null, previous_end: null },
-    },
+  example: seriesExample({
+    measured_at: '2026-06-21T10:00:00Z',
+    quality: 'good' as const,
+    channel_values: [61.5, 40, 1.9, 0, 1],
+    values: { oil: 61.5, air: 40, 'fan-1': 1.9, door: 0, 'fan-relay': 1 },
+  }),
+  async handle({ site: { site_id }, params, query, window }, { db }: Context) {
+    return nodeHistory(db, await historyOf(db, { site_id, ...params, ...query, window }))
   },
-  async handle({ site, params, query, window }, { db }: Context) {
-    const wanted = await requireHistory(db, { site_id: site.site_id, ...params, window })
-    return nodeHistory(db, { ...wanted, limit: query.limit ?? telemetry_rows.by_default })
-  },
-  async exports({ site, params, query, window }, { db }: Context) {
-    const wanted = await requireHistory(db, { site_id: site.site_id, ...params, window })
-    return nodeHistoryRows({ ...wanted, limit: query.limit ?? null })
+  async exports({ site: { site_id }, params, query, window }, { db }: Context) {
+    return nodeHistoryRows(await historyOf(db, { site_id, ...params, ...query, window }))
   },
 })
 
 const switching_rows = { max: 500, by_default: 100 } as const
+
+const switchingExample = exampleOf(RelaySwitching, {
+  location_id: 6,
+  source: 'automation',
+  switched_at: '2026-06-21T09:12:30.000Z',
+  received_at: '2026-06-21T09:12:31.120Z',
+})
 
 export const relayHistory = endpoint({
   method: 'GET',
@@ -134,10 +142,10 @@ export const relayHistory = endpoint({
   tag: 'Curtailment',
   scope: 'curtailment:read',
   module: 'basic_scada',
-  summary: 'How the relays of sensor nodes were switched, and by whom',
+  summary: 'The switchings of the relays of sensor nodes',
   description:
-    'Newest first. Relays switch fans and the like by rules of the node, by hand or from afar; ' +
-    'each switching is told once, with what the node says of its cause.',
+    'Returns each switching once, newest first, with the cause that the node reports. Relays ' +
+    'switch devices such as fans by rules of the node, by hand or by remote command.',
   query: {
     node_id: Type.Optional(NodeId),
     limit: limit(switching_rows.max, switching_rows.by_default),
@@ -146,9 +154,9 @@ export const relayHistory = endpoint({
   returns: CursorList(RelaySwitching),
   example: { answer: cursorList({ rows: [switchingExample], next_cursor: null }) },
   async handle({ site: { site_id }, query, after }, { db }: Context) {
-    const { node_id = null, limit = switching_rows.by_default } = query
+    const { node_id = null, limit: page_size = switching_rows.by_default } = query
     if (node_id !== null) await requireNode(db, site_id, node_id)
-    const found = await readSwitchings(db, site_id, { node_id, after, limit })
+    const found = await readSwitchings(db, site_id, { node_id, after, page_size })
     const { rows, next_cursor, count } = found
     return cursorList({ rows: rows.map(switchingRecord), next_cursor }, count)
   },
@@ -156,7 +164,7 @@ export const relayHistory = endpoint({
     const { node_id = null, limit } = query
     if (node_id !== null) await requireNode(db, site_id, node_id)
     if (limit === undefined && after === null) return switchingsExport(site_id, node_id)
-    const page = { node_id, after, limit: limit ?? switching_rows.by_default }
+    const page = { node_id, after, page_size: limit ?? switching_rows.by_default }
     return pageItems((await readSwitchings(db, site_id, page)).rows.map(switchingRecord))
   },
 })

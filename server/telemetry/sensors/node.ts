@@ -1,4 +1,4 @@
-/** A sensor node as it stands in the inventory, and whether it answers. */
+/** A sensor node of the inventory with its status. */
 import { type Channel, channelKinds, channelUnits, nodeTypes } from '@heliograph/domain/node'
 import { type Static, Type } from 'typebox'
 import { LocationId, LoggerId, Nullable } from '../../http/params.ts'
@@ -6,7 +6,7 @@ import { At, frame, frameOf, inventoried, iso, isStale } from '../../plant/frame
 import { NodeId, type NodeRow } from '../../plant/sensor-node.ts'
 
 const closed = { additionalProperties: false } as const
-const Limit = Nullable(Type.Number({ description: 'Of a temperature: its bound, °C.' }))
+const Limit = Nullable(Type.Number({ description: 'Limit of a temperature, °C; else null.' }))
 
 const NodeChannel = Type.Object(
   {
@@ -14,22 +14,22 @@ const NodeChannel = Type.Object(
     kind: Type.Enum([...channelKinds]),
     label: Type.String(),
     role: Nullable(Type.Enum(['ambient', 'oil', 'winding', 'busbar'])),
-    unit: Nullable(Type.String({ description: 'null: a state, 1 for open or on, else 0.' })),
+    unit: Nullable(Type.String({ description: 'Null for a state: 1 is open or on, else 0.' })),
     value: Nullable(
       Type.Number({
-        description: 'Measured last, in `unit`; null where it was not. See `quality` of the node.',
+        description: 'Latest value in `unit`; null if not measured. See `quality` of the node.',
       }),
     ),
     warn_high_c: Limit,
     alarm_high_c: Limit,
-    relay: Nullable(Type.String({ description: 'Of a fan: the channel of its relay.' })),
+    relay: Nullable(Type.String({ description: 'The relay channel of a fan; else null.' })),
   },
   { ...closed, $id: 'SensorChannel' },
 )
 
 const statusRule =
-  '`unknown`: nothing was ever heard of it. `offline`: its connection ended, or three reports ' +
-  'did not come. `degraded`: a channel was not measured. `online`: all else.'
+  '`unknown`: never seen. `offline`: the connection ended, or three reports are missing. ' +
+  '`degraded`: a channel was not measured. `online`: otherwise.'
 
 export type SensorNode = Static<typeof SensorNode>
 export const SensorNode = Type.Object(
@@ -44,8 +44,8 @@ export const SensorNode = Type.Object(
     serial_number: Nullable(Type.String()),
     status: Type.Enum(['online', 'offline', 'degraded', 'unknown'], { description: statusRule }),
     ...frame,
-    last_seen_at: Nullable(At('When it was heard of last.')),
-    report_interval_s: Type.Number({ description: 'How often it reports, s.' }),
+    last_seen_at: Nullable(At('When the node was last seen.')),
+    report_interval_s: Type.Number({ description: 'Interval of the reports, s.' }),
     channels: Type.Array(NodeChannel, { description: 'In the order of `channel_values`.' }),
     relay_count: Type.Integer(),
     fan_count: Type.Integer(),
@@ -54,11 +54,61 @@ export const SensorNode = Type.Object(
   { ...closed, $id: 'SensorNode' },
 )
 
+const none = { role: null, warn_high_c: null, alarm_high_c: null, relay: null }
+
+export const nodeExample: SensorNode = {
+  node_id: 'ts-1',
+  name: 'Transformer station 1',
+  location_id: 6,
+  logger_id: 1,
+  type: 'transformer_station',
+  manufacturer: null,
+  model: null,
+  serial_number: null,
+  status: 'online',
+  measured_at: '2026-06-21T10:00:00.000Z',
+  received_at: '2026-06-21T10:00:00.140Z',
+  age_s: 12.4,
+  quality: 'good',
+  last_seen_at: '2026-06-21T10:00:00.000Z',
+  report_interval_s: 30,
+  channels: [
+    {
+      ...none,
+      channel: 'oil',
+      kind: 'temperature',
+      label: 'Top oil',
+      role: 'oil',
+      unit: '°C',
+      value: 61.5,
+      warn_high_c: 85,
+      alarm_high_c: 95,
+    },
+    { ...none, channel: 'air', kind: 'humidity', label: 'Air', unit: '%', value: 40 },
+    {
+      ...none,
+      channel: 'fan-1',
+      kind: 'fan_current',
+      label: 'Exhaust fan',
+      unit: 'A',
+      value: 1.9,
+      relay: 'fan-relay',
+    },
+    { ...none, channel: 'door', kind: 'door', label: 'Door', unit: null, value: 0 },
+    { ...none, channel: 'fan-relay', kind: 'relay', label: 'Fan contactor', unit: null, value: 1 },
+  ],
+  relay_count: 1,
+  fan_count: 1,
+  created_at: '2026-01-05T08:00:00.000Z',
+  updated_at: '2026-05-11T14:30:00.000Z',
+  retired_at: null,
+}
+
 export function nodeRecord(row: NodeRow, now: Date): SensorNode {
   const { channels, measured_at, last_ok_at } = row
   const count = (kind: Channel['kind']) => channels.filter((c) => c.kind === kind).length
   const by_edge = Math.max(measured_at?.getTime() ?? 0, last_ok_at?.getTime() ?? 0)
-  // The clock of the edge may be ahead.
+  // The clock of the edge may be fast.
   const seen = Math.min(by_edge, now.getTime())
   return {
     node_id: row.node_id,

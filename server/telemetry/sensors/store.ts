@@ -1,28 +1,19 @@
 import type { Channel } from '@heliograph/domain/node'
 import { type Paged, pageOf } from '../../http/cursor.ts'
+import { type ExportItems, fetched } from '../../http/export-items.ts'
 import type { ExportColumn, ExportRows } from '../../http/export-rows.ts'
 import type { LastSwitching, NodeRow } from '../../plant/sensor-node.ts'
 import type { Queries } from '../../storage/database.ts'
-import {
-  type HistoryExport,
-  type HistoryRequest,
-  historyRows,
-  readHistory,
-  readingColumns,
-} from '../history.ts'
-import type { RelaySwitching } from './relays.ts'
-
-export interface SwitchingRow extends Omit<RelaySwitching, 'switched_at' | 'received_at'> {
-  at: Date
-  received_at: Date
-}
+import type { Stored } from '../../storage/records.ts'
+import { type DeviceHistory, historyRows, readHistory, readingColumns } from '../history.ts'
+import { type RelaySwitching, switchingRecord } from './relays.ts'
 
 /** The channels of the node, in the order of `channel_values`. */
 interface NodeChannels {
   channels: readonly Channel[]
 }
 
-/** Names of channels hold nothing that SQL or JSON would quote: see `nodeIdPattern`. */
+/** Channel names need no quoting in SQL or JSON: see `nodeIdPattern`. */
 function columnsOf({ channels }: NodeChannels): ExportColumn[] {
   const fields = channels.map(({ channel }, index) => {
     const comma = index === 0 ? '' : ','
@@ -36,11 +27,11 @@ function columnsOf({ channels }: NodeChannels): ExportColumn[] {
   return [...readingColumns('node'), values]
 }
 
-/** Nodes by id, with their last values; one of them when `node_id` is given. */
+/** Nodes by id with their latest values; all or one. */
 export const liveNodes = (db: Queries, site_id: string, node_id?: string): Promise<NodeRow[]> =>
   db.query<NodeRow>(live, [site_id, node_id ?? null])
 
-/** The number under which the readings of a node are stored; null for an unknown node. */
+/** The key of the readings of a node; null for an unknown node. */
 export async function nodeNumber(
   db: Queries,
   site_id: string,
@@ -53,13 +44,13 @@ export async function nodeNumber(
   return node?.node_number ?? null
 }
 
-export const nodeHistory = (db: Queries, request: HistoryRequest & NodeChannels) =>
+export const nodeHistory = (db: Queries, request: DeviceHistory & NodeChannels) =>
   readHistory(db, 'node', request, columnsOf(request))
 
-export const nodeHistoryRows = (request: HistoryExport & NodeChannels): ExportRows =>
+export const nodeHistoryRows = (request: DeviceHistory & NodeChannels): ExportRows =>
   historyRows('node', request, columnsOf(request))
 
-/** The newest switching of each relay, of one node or of all. */
+/** The latest switching of each relay, of one node or of all. */
 export const lastSwitchings = (
   db: Queries,
   site_id: string,
@@ -69,33 +60,47 @@ export const lastSwitchings = (
 interface SwitchingPage {
   node_id: string | null
   after: { switched_at: string; command_id: number } | null
-  limit: number
+  page_size: number
 }
 
 /** Switchings, newest first, of one node or of all; `count` covers all pages. */
 export async function readSwitchings(
   db: Queries,
   site_id: string,
-  { node_id, after, limit }: SwitchingPage,
-): Promise<Paged<SwitchingRow> & { count: number }> {
+  { node_id, after, page_size }: SwitchingPage,
+): Promise<Paged<Stored<RelaySwitching>> & { count: number }> {
   const where = 'e.site_id = $1 AND ($2::text IS NULL OR e.node_id = $2)'
   const place = after === null ? [] : [after.switched_at, after.command_id]
   const before =
     after === null ? '' : 'AND (e.at, e.relay_event_id) < ($4::timestamptz, $5::bigint)'
   const [rows, [counted]] = await Promise.all([
-    db.query<SwitchingRow>(
+    db.query<Stored<RelaySwitching>>(
       `SELECT ${switching} WHERE ${where} ${before}
        ORDER BY e.at DESC, e.relay_event_id DESC LIMIT $3`,
-      [site_id, node_id, limit + 1, ...place],
+      [site_id, node_id, page_size + 1, ...place],
     ),
     db.query<{ count: number }>(`SELECT count(*) AS count FROM relay_events e WHERE ${where}`, [
       site_id,
       node_id,
     ]),
   ])
-  const placeOf = ({ at, command_id }: SwitchingRow) => ({ switched_at: at, command_id })
-  return { ...pageOf(rows, limit, placeOf), count: counted!.count }
+  const page = pageOf(rows, page_size, ({ switched_at, command_id }) => ({
+    switched_at,
+    command_id,
+  }))
+  return { ...page, count: counted!.count }
 }
+
+/** All switchings, newest first, of one node or of all. */
+export const switchingsExport = (site_id: string, node_id: string | null): ExportItems => ({
+  async *items(queries) {
+    const newestFirst = `SELECT ${switching}
+      WHERE e.site_id = $1 AND ($2::text IS NULL OR e.node_id = $2)
+      ORDER BY e.at DESC, e.relay_event_id DESC`
+    const rows = fetched<Stored<RelaySwitching>>(queries, newestFirst, [site_id, node_id])
+    for await (const batch of rows) yield batch.map(switchingRecord)
+  },
+})
 
 const live = `
   SELECT n.node_id, n.name, n.type, n.location_id, n.logger_id, n.manufacturer, n.model,
@@ -108,7 +113,7 @@ const live = `
   WHERE n.site_id = $1 AND ($2::text IS NULL OR n.node_id = $2)
   ORDER BY n.node_id`
 
-// One index look-up for each relay: the history of all of them is long.
+// One index look-up for each relay, since the history of all relays is long.
 const newestByRelay = `
   SELECT n.node_id, c.channel ->> 'channel' AS channel, e.at, e.cause AS source, e.reason
   FROM nodes n
@@ -122,12 +127,12 @@ const newestByRelay = `
     AND c.channel ->> 'kind' = 'relay'`
 
 /** Columns and tables of a relay switching. */
-export const switching = `
+const switching = `
   e.relay_event_id AS command_id, e.node_id, n.location_id, e.channel,
   (SELECT c ->> 'label' FROM jsonb_array_elements(n.channels) c
    WHERE c ->> 'channel' = e.channel) AS label,
   CASE WHEN e.to_state THEN 'on' ELSE 'off' END AS command,
   e.from_state AS previous_state, e.to_state AS resulting_state, e.cause AS source, e.reason,
-  e.at, e.received_at
+  e.at AS switched_at, e.received_at
   FROM relay_events e
   LEFT JOIN nodes n ON n.site_id = e.site_id AND n.node_id = e.node_id`

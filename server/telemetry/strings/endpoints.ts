@@ -1,31 +1,26 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
+import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import {
-  InverterId,
-  Nullable,
-  StringIndex,
-  telemetry_rows,
-  telemetryLimit,
-} from '../../http/params.ts'
-import { default_hours, type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
+import { InverterId, StringIndex, telemetryLimit } from '../../http/params.ts'
+import { default_hours } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import { stringExample, stringNowExample } from '../../plant/device-examples.ts'
+import { requireInverter } from '../../plant/device-ids.ts'
 import { PvString, pvStringRecord, StringNow, stringsNow } from '../../plant/pv-string.ts'
-import { quantity, readingFrame } from '../../plant/quantities.ts'
-import { type SiteFacts, situationOf } from '../../plant/situation.ts'
-import { seriesText } from '../history.ts'
-import { wholeInstants } from './page.ts'
-import type { StringStore } from './store.ts'
-
-export interface Needs {
-  clock: Clock
-  sites: { facts(site_id: string): Promise<SiteFacts> }
-  inverters: { exists(site_id: string, inverter_id: number): Promise<boolean> }
-  strings: StringStore
-}
+import { readingFrame } from '../../plant/quantities.ts'
+import { siteSituation } from '../../plant/site-facts.ts'
+import type { Queries } from '../../storage/database.ts'
+import { seriesExample } from '../history.ts'
+import {
+  latestStrings,
+  readStringHistory,
+  stringConfiguration,
+  stringExists,
+  stringHistoryRows,
+  stringsInService,
+} from './store.ts'
 
 const strings = {
   method: 'GET',
@@ -34,23 +29,17 @@ const strings = {
   module: 'basic_scada',
 } as const
 
-async function demandInverter(site_id: string, inverter_id: number, { inverters }: Needs) {
-  if (!(await inverters.exists(site_id, inverter_id))) {
-    throw new ApiError('not_found', { inverter_id })
-  }
-}
-
 export const listStrings = endpoint({
   ...strings,
   path: '/strings/inverter/{inverter_id}',
   operation_id: 'strings_list',
-  summary: 'The strings of an inverter: panels, orientation, where they are connected',
+  summary: 'The strings of an inverter: panels, orientation and inputs',
   params: { inverter_id: InverterId },
   returns: List(PvString),
-  example: { answer: { data: [stringExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, params: { inverter_id } }, needs: Needs) {
-    await demandInverter(site_id, inverter_id, needs)
-    return list((await needs.strings.configuration(site_id, inverter_id)).map(pvStringRecord))
+  example: { answer: list([stringExample]) },
+  async handle({ site: { site_id }, params: { inverter_id } }, { db }: Context) {
+    await requireInverter(db, site_id, inverter_id)
+    return list((await stringConfiguration(db, site_id, inverter_id)).map(pvStringRecord))
   },
 })
 
@@ -58,17 +47,18 @@ export const listStringsNow = endpoint({
   ...strings,
   path: '/strings/inverter/{inverter_id}/current',
   operation_id: 'strings_current_list',
-  summary: 'What the strings of an inverter measured last',
-  description: 'Every string in service, measured or not.',
+  summary: 'The latest measurements of the strings of an inverter',
+  description: 'Returns every string in service, including strings without measurements.',
   params: { inverter_id: InverterId },
   returns: List(StringNow),
-  example: { answer: { data: [stringNowExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, params: { inverter_id } }, needs: Needs) {
-    await demandInverter(site_id, inverter_id, needs)
-    const situation = situationOf(await needs.sites.facts(site_id), needs.clock.now())
+  example: { answer: list([stringNowExample]) },
+  async handle({ site: { site_id }, params: { inverter_id } }, context: Context) {
+    const { db } = context
+    await requireInverter(db, site_id, inverter_id)
+    const situation = await siteSituation(context, site_id)
     const [rows, ranges] = await Promise.all([
-      needs.strings.inService(site_id, inverter_id),
-      needs.strings.latest(site_id, inverter_id),
+      stringsInService(db, site_id, inverter_id),
+      latestStrings(db, site_id, inverter_id),
     ])
     return list(rows.flatMap((row) => stringsNow(row, ranges, situation)))
   },
@@ -78,42 +68,41 @@ const StringReading = Type.Object(
   {
     measured_at: readingFrame.measured_at,
     string_index: StringIndex,
-    current_a: quantity('current_a'),
-    voltage_v: quantity('voltage_v'),
-    power_kw: Nullable(
-      Type.Number({ description: 'DC power, kW: current times voltage, where both are measured.' }),
-    ),
+    current_a: StringNow.properties.current_a,
+    voltage_v: StringNow.properties.voltage_v,
+    power_kw: StringNow.properties.power_kw,
     quality: readingFrame.quality,
   },
   { additionalProperties: false, $id: 'StringReading' },
 )
 
-/** Which readings are asked for; 404 for an unknown inverter or string. */
-async function demandHistory(
-  site_id: string,
-  inverter_id: number,
-  { window, string_index }: { window: SeriesWindow; string_index?: number | undefined },
-  needs: Needs,
-) {
-  await demandInverter(site_id, inverter_id, needs)
-  if (string_index !== undefined) {
-    const is_there = await needs.strings.exists(site_id, inverter_id, string_index)
-    if (!is_there) throw new ApiError('not_found', { inverter_id, string_index })
+/** @throws ApiError not_found for an unknown inverter or string */
+async function requireStrings(
+  db: Queries,
+  {
+    site_id,
+    inverter_id,
+    string_index,
+  }: { site_id: string; inverter_id: number; string_index?: number | undefined },
+): Promise<void> {
+  await requireInverter(db, site_id, inverter_id)
+  if (string_index === undefined) return
+  if (!(await stringExists(db, site_id, inverter_id, string_index))) {
+    throw new ApiError('not_found', { inverter_id, string_index })
   }
-  return { site_id, inverter_id, string_index: string_index ?? null, window }
 }
 
 export const stringHistory = endpoint({
   ...strings,
   path: '/strings/inverter/{inverter_id}/history',
   operation_id: 'strings_history_list',
-  summary: 'What the strings of an inverter measured, over time',
+  summary: 'The readings of the strings of an inverter over time',
   description:
-    'One item for each string and instant, by instant and string; `limit` and `meta.count` count ' +
-    'these. Without a window: the last 24 hours. A page ends with a whole instant, so that going ' +
-    'on by `next_start` or `previous_end` leaves nothing out. A `limit` below the number of ' +
-    'strings gives the first strings of one instant and neither of the two: raise it, or ask ' +
-    'string by string.',
+    'Returns one item for each string and instant, ordered by instant and string. Defaults to the ' +
+    'last 24 hours. `limit` and `meta.count` count items. A page ends with a whole instant, so ' +
+    '`next_start` and `previous_end` skip nothing. A `limit` below the number of strings returns ' +
+    'the first strings of one instant, with `next_start` and `previous_end` null: raise the limit ' +
+    'or request one string at a time.',
   params: { inverter_id: InverterId },
   window: rowsWindow(default_hours.telemetry),
   query: {
@@ -122,43 +111,22 @@ export const stringHistory = endpoint({
   },
   heavy: true,
   returns: Series(StringReading),
-  example: {
-    answer: {
-      data: [
-        {
-          measured_at: '2026-06-21T10:00:05Z',
-          string_index: 0,
-          current_a: 10.1,
-          voltage_v: 842,
-          power_kw: 8.5042,
-          quality: 'good',
-        },
-      ],
-      meta: { count: 1, truncated: false, next_start: null, previous_end: null },
-    },
+  example: seriesExample({
+    measured_at: '2026-06-21T10:00:05Z',
+    string_index: 0,
+    current_a: 10.1,
+    voltage_v: 842,
+    power_kw: 8.5042,
+    quality: 'good' as const,
+  }),
+  async handle({ site: { site_id }, params, query, window }, { db }: Context) {
+    const request = { site_id, ...params, ...query, window }
+    await requireStrings(db, request)
+    return readStringHistory(db, request)
   },
-  async handle({ site, params, query, window }, needs: Needs) {
-    const asked = { window, string_index: query.string_index }
-    const wanted = await demandHistory(site.site_id, params.inverter_id, asked, needs)
-    const request = { ...wanted, limit: query.limit ?? telemetry_rows.by_default }
-    const [instants, count] = await Promise.all([
-      needs.strings.history(request),
-      needs.strings.historyCount(request),
-    ])
-    const page = wholeInstants(instants, { limit: request.limit, newest: request.window.newest })
-    return seriesText(
-      page.items,
-      seriesMeta(request.window, {
-        count: Math.max(count, page.returned),
-        returned: page.returned,
-        first_time: page.is_cut ? null : (page.first_at?.toISOString() ?? null),
-        last_time: page.is_cut ? null : (page.last_at?.toISOString() ?? null),
-      }),
-    )
-  },
-  async exports({ site, params, query, window }, needs: Needs) {
-    const asked = { window, string_index: query.string_index }
-    const wanted = await demandHistory(site.site_id, params.inverter_id, asked, needs)
-    return needs.strings.historyRows({ ...wanted, limit: query.limit ?? null })
+  async exports({ site: { site_id }, params, query, window }, { db }: Context) {
+    const request = { site_id, ...params, ...query, window }
+    await requireStrings(db, request)
+    return stringHistoryRows(request)
   },
 })

@@ -1,123 +1,162 @@
 import { type ExportColumn, type ExportRows, itemJson } from '../../http/export-rows.ts'
-import type { SeriesWindow } from '../../http/time-windows.ts'
+import type { JsonText } from '../../http/json-text.ts'
+import { telemetry_rows } from '../../http/params.ts'
+import { type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
 import type { PvStringRow, StringRangeRow, StringsRow } from '../../plant/pv-string.ts'
 import type { Queries } from '../../storage/database.ts'
+import { seriesText } from '../history.ts'
 
-interface StringHistoryRequest {
+interface StringHistory {
   site_id: string
   inverter_id: number
-  /** null: all strings of the inverter. */
-  string_index: number | null
+  /** All strings of the inverter without it. */
+  string_index?: number | undefined
   window: SeriesWindow
-  limit: number
+  /** Defaults to `telemetry_rows.by_default` for a page, and to the whole window for an export. */
+  limit?: number | undefined
 }
 
-type StringHistoryExport = Omit<StringHistoryRequest, 'limit'> & {
-  /** null: the whole window. */
-  limit: number | null
-}
-
-/** The items of one instant, as JSON text separated by commas; `limit` of them at most. */
-export interface StringInstant {
+/** The readings of the strings of an inverter at one instant. */
+interface StringInstant {
   measured_at: Date
+  /** How many strings `items` holds. */
   returned: number
-  /** Whether the limit left strings of this instant out. */
+  /** Whether the limit left out strings of this instant. */
   is_cut: boolean
+  /** JSON text of the items, separated by commas. */
   items: string
 }
 
-export interface StringStore {
-  configuration(site_id: string, inverter_id: number): Promise<PvStringRow[]>
-  /** Whether the inverter has the string, or had it before it was retired. */
-  exists(site_id: string, inverter_id: number, string_index: number): Promise<boolean>
-  /** The strings in service of one inverter, or of all, retired inverters among them. */
-  inService(site_id: string, inverter_id?: number): Promise<StringsRow[]>
-  latest(site_id: string, inverter_id?: number): Promise<StringRangeRow[]>
-  /** Whole instants, ascending, with at least `limit` items if there are as many. */
-  history(request: StringHistoryRequest): Promise<StringInstant[]>
-  historyCount(request: StringHistoryRequest): Promise<number>
-  historyRows(request: StringHistoryExport): ExportRows
+export const stringConfiguration = (
+  db: Queries,
+  site_id: string,
+  inverter_id: number,
+): Promise<PvStringRow[]> =>
+  db.query<PvStringRow>(
+    `SELECT s.inverter_id, s.string_index, s.mppt_index, s.combiner_id, s.combiner_input,
+            s.connected, s.module_count, s.params_id, m.name AS panel_model,
+            m.power_stc_w AS module_power_wp, s.dc_capacity_kwp, s.azimuth_deg, s.tilt_deg,
+            s.updated_at, s.retired_at
+     FROM strings s
+     LEFT JOIN panel_models m ON m.site_id = s.site_id AND m.params_id = s.params_id
+     WHERE s.site_id = $1 AND s.inverter_id = $2
+     ORDER BY s.string_index`,
+    [site_id, inverter_id],
+  )
+
+/** Retired strings exist. */
+export async function stringExists(
+  db: Queries,
+  site_id: string,
+  inverter_id: number,
+  string_index: number,
+): Promise<boolean> {
+  const rows = await db.query(
+    'SELECT FROM strings WHERE site_id = $1 AND inverter_id = $2 AND string_index = $3',
+    [site_id, inverter_id, string_index],
+  )
+  return rows.length > 0
 }
 
-export function createStringStore(db: Queries): StringStore {
-  return {
-    configuration: (site_id, inverter_id) =>
-      db.query<PvStringRow>(
-        `SELECT s.inverter_id, s.string_index, s.mppt_index, s.combiner_id, s.combiner_input,
-                s.connected, s.module_count, s.params_id, m.name AS panel_model,
-                m.power_stc_w AS module_power_wp, s.dc_capacity_kwp, s.azimuth_deg, s.tilt_deg,
-                s.updated_at, s.retired_at
-         FROM strings s
-         LEFT JOIN panel_models m ON m.site_id = s.site_id AND m.params_id = s.params_id
-         WHERE s.site_id = $1 AND s.inverter_id = $2
-         ORDER BY s.string_index`,
-        [site_id, inverter_id],
-      ),
-    async exists(site_id, inverter_id, string_index) {
-      const rows = await db.query(
-        'SELECT FROM strings WHERE site_id = $1 AND inverter_id = $2 AND string_index = $3',
-        [site_id, inverter_id, string_index],
-      )
-      return rows.length > 0
+/** The strings in service of one inverter or of all, including those of retired inverters. */
+export const stringsInService = (
+  db: Queries,
+  site_id: string,
+  inverter_id?: number,
+): Promise<StringsRow[]> =>
+  db.query<StringsRow>(
+    {
+      name: 'strings_in_service',
+      text: `
+        SELECT inverter_id, array_agg(string_index ORDER BY string_index) AS string_indexes,
+               coalesce(array_agg(string_index) FILTER (WHERE NOT connected), '{}')
+                 AS unconnected_indexes
+        FROM strings
+        WHERE site_id = $1 AND ($2::int IS NULL OR inverter_id = $2) AND retired_at IS NULL
+        GROUP BY inverter_id
+        ORDER BY inverter_id`,
     },
-    inService: (site_id, inverter_id) =>
-      db.query<StringsRow>(
-        {
-          name: 'strings_in_service',
-          text: `
-            SELECT inverter_id, array_agg(string_index ORDER BY string_index) AS string_indexes,
-                   coalesce(array_agg(string_index) FILTER (WHERE NOT connected), '{}')
-                     AS unconnected_indexes
-            FROM strings
-            WHERE site_id = $1 AND ($2::int IS NULL OR inverter_id = $2) AND retired_at IS NULL
-            GROUP BY inverter_id
-            ORDER BY inverter_id`,
-        },
-        [site_id, inverter_id ?? null],
-      ),
-    latest: (site_id, inverter_id) =>
-      db.query<StringRangeRow>(
-        `SELECT inverter_id, first_string_index, measured_at, received_at, quality, current_a,
-                voltage_v
-         FROM string_latest
-         WHERE site_id = $1 AND ($2::int IS NULL OR inverter_id = $2)
-         ORDER BY inverter_id, first_string_index`,
-        [site_id, inverter_id ?? null],
-      ),
-    history: (request) =>
-      db.query<StringInstant>(historyStatement(request.window), [
-        ...boundsOf(request),
-        request.limit,
-      ]),
-    async historyCount(request) {
-      const [row] = await db.query<{ count: number }>(
-        `SELECT coalesce(sum(strings), 0)::bigint AS count FROM (${rangesIn(request.window)}) AS r`,
-        boundsOf(request),
-      )
-      return row!.count
-    },
-    historyRows: ({ limit, ...request }) => ({
-      columns: stringColumns,
-      from: limit === null ? wholeWindow(request.window) : page(request.window),
-      values: limit === null ? boundsOf(request) : [...boundsOf(request), limit],
+    [site_id, inverter_id ?? null],
+  )
+
+export const latestStrings = (
+  db: Queries,
+  site_id: string,
+  inverter_id?: number,
+): Promise<StringRangeRow[]> =>
+  db.query<StringRangeRow>(
+    `SELECT inverter_id, first_string_index, measured_at, received_at, quality, current_a, voltage_v
+     FROM string_latest
+     WHERE site_id = $1 AND ($2::int IS NULL OR inverter_id = $2)
+     ORDER BY inverter_id, first_string_index`,
+    [site_id, inverter_id ?? null],
+  )
+
+/** The readings of the strings of an inverter as the text of a `Series`, ascending. */
+export async function readStringHistory(db: Queries, request: StringHistory): Promise<JsonText> {
+  const { window } = request
+  const limit = request.limit ?? telemetry_rows.by_default
+  const bounds = boundsOf(request)
+  const [instants, [counted]] = await Promise.all([
+    db.query<StringInstant>(historyStatement(window), [...bounds, limit]),
+    db.query<{ count: number }>(
+      `SELECT coalesce(sum(strings), 0)::bigint AS count FROM (${rangesIn(window)}) AS r`,
+      bounds,
+    ),
+  ])
+  const page = wholeInstants(instants, { limit, newest: window.newest })
+  const returned = page.reduce((sum, instant) => sum + instant.returned, 0)
+  // No later or earlier window would return the strings that were cut off an instant.
+  const is_cut = page.some((instant) => instant.is_cut)
+  const timeOf = (instant?: StringInstant) =>
+    is_cut || instant === undefined ? null : instant.measured_at.toISOString()
+  return seriesText(
+    page.map(({ items }) => items).join(','),
+    seriesMeta(window, {
+      count: Math.max(counted!.count, returned),
+      returned,
+      first_time: timeOf(page[0]),
+      last_time: timeOf(page.at(-1)),
     }),
+  )
+}
+
+/**
+ * The instants of a page, ascending: up to `limit` strings, from the end of the window when the
+ * newest are requested. An instant with more than `limit` strings was cut by the query.
+ */
+export function wholeInstants(
+  instants: readonly StringInstant[],
+  { limit, newest }: { limit: number; newest: boolean },
+): StringInstant[] {
+  const nearest = newest ? instants.toReversed() : instants
+  let strings = 0
+  const beyond = nearest.findIndex(({ returned }) => {
+    strings += returned
+    return strings > limit
+  })
+  const page = beyond < 0 ? nearest : nearest.slice(0, beyond)
+  return newest ? page.toReversed() : [...page]
+}
+
+export function stringHistoryRows(request: StringHistory): ExportRows {
+  const { limit = null } = request
+  return {
+    columns: stringColumns,
+    from: limit === null ? wholeWindow(request.window) : page(request.window),
+    values: limit === null ? boundsOf(request) : [...boundsOf(request), limit],
   }
 }
 
-const boundsOf = ({
+const boundsOf = ({ site_id, inverter_id, string_index, window }: StringHistory) => [
   site_id,
   inverter_id,
-  string_index,
-  window,
-}: Omit<StringHistoryRequest, 'limit'>) => [
-  site_id,
-  inverter_id,
-  string_index,
+  string_index ?? null,
   window.end,
   window.start,
 ]
 
-/** Readings of ranges of strings, and how many strings of each are wanted. */
+/** Readings of ranges of strings, and how many strings of each range are requested. */
 const rangesIn = ({ start }: SeriesWindow) => `
   SELECT measured_at, first_string_index, quality, current_a, voltage_v,
          CASE WHEN $3::int IS NULL THEN length ELSE 1 END AS strings
@@ -128,7 +167,7 @@ const rangesIn = ({ start }: SeriesWindow) => `
     AND length > 0
     AND ($3::int IS NULL OR $3 >= first_string_index AND $3 < first_string_index + length)`
 
-/** A range taken apart: one row for each string that is wanted. */
+/** One row for each requested string of the ranges. */
 const stringsOf = (ranges: string) => `
   SELECT r.*, first_string_index + i - 1 AS string_index, current_a[i] AS amperes,
          voltage_v[i] AS volts
@@ -137,8 +176,8 @@ const stringsOf = (ranges: string) => `
   WHERE $3::int IS NULL OR first_string_index + i - 1 = $3`
 
 /**
- * Reads ranges from the near end of the window until they hold enough strings, and takes them
- * apart: whole instants, but for one that alone has more strings than the limit.
+ * Reads ranges from the near end of the window until they hold enough strings, and splits them into
+ * strings. Instants are whole, except a single one with more strings than the limit.
  */
 function nearestStrings(window: SeriesWindow): string {
   const direction = window.newest ? 'DESC' : 'ASC'
@@ -155,7 +194,6 @@ function nearestStrings(window: SeriesWindow): string {
     FROM (${stringsOf('(SELECT * FROM ranges WHERE strings_before <= $6::int)')}) AS one`
 }
 
-/** Writes each instant as text. */
 const historyStatement = (window: SeriesWindow) => `
   SELECT measured_at, count(*)::int AS returned, max(strings_at_once) > $6::int AS is_cut,
          string_agg(${itemJson(stringColumns)}, ',' ORDER BY string_index) AS items
@@ -167,7 +205,7 @@ const historyStatement = (window: SeriesWindow) => `
 const wholeWindow = (window: SeriesWindow) =>
   `FROM (${stringsOf(`(${rangesIn(window)})`)}) AS items ORDER BY measured_at, string_index`
 
-/** As many whole instants as a page of the history has: see page.ts. */
+/** As many whole instants as `wholeInstants` takes. */
 const page = (window: SeriesWindow) => `
   FROM (
     SELECT *, count(*) OVER (ORDER BY measured_at ${window.newest ? 'DESC' : 'ASC'}) AS up_to_instant

@@ -1,12 +1,15 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { placeOf } from '@heliograph/domain/place'
+import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
-import { ApiError } from '../../http/errors.ts'
 import { LoggerId, limit } from '../../http/params.ts'
 import { default_hours, seriesMeta } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
-import { type SiteFacts, situationOf } from '../../plant/situation.ts'
+import { requireLogger } from '../../plant/device-ids.ts'
+import { siteFacts } from '../../plant/site-facts.ts'
+import { situationOf } from '../../plant/situation.ts'
+import type { Queries } from '../../storage/database.ts'
+import { seriesExample } from '../history.ts'
 import { type WeatherBucket, weatherBuckets } from './buckets.ts'
 import { summed_today, weatherRecord } from './current.ts'
 import { bucketExample, weatherExample } from './examples.ts'
@@ -15,14 +18,13 @@ import { skiesOf } from './instrument-limits.ts'
 import { Weather, WeatherBucketRecord } from './schemas.ts'
 import { seriesOfQuantities } from './series.ts'
 import { bucket_ms, witnessesOf } from './station-screening.ts'
-import { createWeatherStore, type StationRow, type WeatherStore } from './store.ts'
-
-export interface Needs {
-  clock: Clock
-  sites: { facts(site_id: string): Promise<SiteFacts> }
-  loggers: { exists(site_id: string, logger_id: number): Promise<boolean> }
-  weather: WeatherStore
-}
+import {
+  readBucketPage,
+  readStationReadings,
+  readStations,
+  readSurfaces,
+  type StationRow,
+} from './store.ts'
 
 const weather = {
   method: 'GET',
@@ -32,22 +34,22 @@ const weather = {
 } as const
 
 const plotNote =
-  'Plot averages are means over the instruments that are believed; `sensors` has every ' +
-  'instrument and why one is rejected.'
+  'Plot averages are means over the accepted instruments. `sensors` lists every instrument and ' +
+  'the reason for each rejection.'
 
 export const listWeather = endpoint({
   ...weather,
   path: '/weather',
   operation_id: 'weather_list',
   summary: 'The weather of every logger with a met station',
-  description: `By logger. Loggers without a station in service are left out. ${plotNote}`,
+  description: `Returns the weather by logger. Loggers without a station in service are left out. ${plotNote}`,
   returns: List(Weather),
-  example: { answer: { data: [weatherExample], meta: { count: 1 } } },
-  async handle({ site: { site_id } }, needs: Needs) {
-    const all = await needs.weather.stations(site_id)
+  example: { answer: list([weatherExample]) },
+  async handle({ site: { site_id } }, context: Context) {
+    const all = await readStations(context.db, site_id)
     const stations = inService(all)
     const logger_ids = [...new Set(stations.map(({ logger_id }) => logger_id))]
-    return list(await readWeather(site_id, logger_ids.sort(byNumber), all, needs))
+    return list(await readWeather(context, site_id, logger_ids.sort(byNumber), all))
   },
 })
 
@@ -57,15 +59,15 @@ export const getLoggerWeather = endpoint({
   operation_id: 'weather_get',
   summary: 'The weather of one logger, with every instrument',
   description:
-    `${plotNote} A logger without a met station in service has an empty \`sensors\`, nothing ` +
-    'measured, and the sun.',
+    `Returns the weather of the plant. ${plotNote} For a logger without a met station in service ` +
+    '`sensors` is empty and only the position of the sun is known.',
   params: { logger_id: LoggerId },
   returns: Weather,
   example: { answer: weatherExample },
-  async handle({ site: { site_id }, params: { logger_id } }, needs: Needs) {
-    await requireLogger(site_id, logger_id, needs)
-    const all = await needs.weather.stations(site_id)
-    const [record] = await readWeather(site_id, [logger_id], all, needs)
+  async handle({ site: { site_id }, params: { logger_id } }, context: Context) {
+    await requireLogger(context.db, site_id, logger_id)
+    const all = await readStations(context.db, site_id)
+    const [record] = await readWeather(context, site_id, [logger_id], all)
     return record!
   },
 })
@@ -78,35 +80,30 @@ export const loggerWeatherHistory = endpoint({
   operation_id: 'weather_history_list',
   summary: 'The weather of a logger in buckets of five minutes',
   description:
-    'Ascending. A bucket is in the window if its `start_at` is. Buckets without a reading are ' +
-    'left out, never 0. Averages are weighted by time, along straight lines between readings; ' +
-    'wind direction is averaged on the circle. Instruments are rejected as in the live object. ' +
-    'Rain counts when the gauge was read. Without a window: the last 24 hours.',
+    'Returns buckets in ascending order. Defaults to the last 24 hours. A bucket is in the window ' +
+    'if its `start_at` is. Buckets without readings are left out. Averages are time-weighted and ' +
+    'interpolate linearly between readings; wind direction is a circular mean. Instruments are ' +
+    'rejected as in the live object. Rain counts at the time the gauge was read.',
   params: { logger_id: LoggerId },
   window: rowsWindow(default_hours.telemetry),
   query: { limit: limit(rows.max, rows.by_default) },
   heavy: true,
   returns: Series(WeatherBucketRecord),
-  example: {
-    answer: {
-      data: [bucketExample],
-      meta: { count: 1, truncated: false, next_start: null, previous_end: null },
-    },
-  },
-  async handle({ site: { site_id }, params, query, window }, needs: Needs) {
-    const { now, source } = await demandHistory(site_id, params.logger_id, needs)
-    const { weather } = needs
-    const max = query.limit ?? rows.by_default
-    const page = await weather.buckets(site_id, idsOf(source.stations), window, max)
+  example: seriesExample(bucketExample),
+  async handle({ site: { site_id }, params, query, window }, { db, clock }: Context) {
+    const source = await readSource(db, site_id, params.logger_id)
+    const now = clock.now()
+    const { limit = rows.by_default } = query
+    const page = await readBucketPage(db, site_id, { stations: source.stations, window, limit })
     const span = spanOf(page)
     const buckets: WeatherBucket[] = []
     if (span) {
-      for await (const day of dailyBuckets(span, { ...source, weather })) buckets.push(...day)
+      for await (const day of dailyBuckets(db, span, source)) buckets.push(...day)
     }
     return {
       data: buckets.map((bucket) => bucketRecord(bucket, now)),
       meta: seriesMeta(window, {
-        // A reading may have arrived between the statements, and have made a bucket.
+        // Readings may arrive between the statements.
         count: Math.max(page.count, buckets.length),
         returned: buckets.length,
         first_time: isoOf(buckets[0]),
@@ -114,16 +111,17 @@ export const loggerWeatherHistory = endpoint({
       }),
     }
   },
-  async exports({ site: { site_id }, params, query, window }, needs: Needs) {
-    const { now, source } = await demandHistory(site_id, params.logger_id, needs)
+  async exports({ site: { site_id }, params, query, window }, { db, clock }: Context) {
+    const source = await readSource(db, site_id, params.logger_id)
+    const now = clock.now()
     const { limit = null } = query
     return {
       async *items(queries) {
-        const weather = createWeatherStore(queries)
-        const page = await weather.buckets(site_id, idsOf(source.stations), window, limit)
+        const { stations } = source
+        const page = await readBucketPage(queries, site_id, { stations, window, limit })
         const span = spanOf(page)
         if (!span) return
-        for await (const day of dailyBuckets(span, { ...source, weather })) {
+        for await (const day of dailyBuckets(queries, span, source)) {
           yield day.map((bucket) => bucketRecord(bucket, now))
         }
       },
@@ -131,52 +129,42 @@ export const loggerWeatherHistory = endpoint({
   },
 })
 
-/** Which buckets are asked for, of a logger that exists. */
-async function demandHistory(site_id: string, logger_id: number, needs: Needs) {
-  await requireLogger(site_id, logger_id, needs)
-  const [position, all] = await Promise.all([
-    needs.sites.facts(site_id),
-    needs.weather.stations(site_id),
-  ])
+/** @throws ApiError not_found for an unknown logger */
+async function readSource(db: Queries, site_id: string, logger_id: number) {
+  await requireLogger(db, site_id, logger_id)
+  const [position, all] = await Promise.all([siteFacts(db, site_id), readStations(db, site_id)])
   const stations = all.filter((station) => station.logger_id === logger_id)
-  const witnesses = witnessesOf(stations, all)
-  const now = needs.clock.now()
-  return { now, source: { site_id, position, stations, witnesses } }
+  return { site_id, position, stations, witnesses: witnessesOf(stations, all) }
 }
 
 const byNumber = (a: number, b: number) => a - b
-const idsOf = (stations: readonly StationRow[]) => stations.map(({ station_id }) => station_id)
 const isoOf = (bucket?: WeatherBucket) =>
   bucket === undefined ? null : new Date(bucket.start_ms).toISOString()
 const inService = (stations: readonly StationRow[]) =>
   stations.filter(({ retired_at }) => retired_at === null)
 
-async function requireLogger(site_id: string, logger_id: number, { loggers }: Needs) {
-  if (!(await loggers.exists(site_id, logger_id))) throw new ApiError('not_found', { logger_id })
-}
-
 /** The live weather of loggers; `all` are the stations of the site. */
 async function readWeather(
+  { db, clock }: Context,
   site_id: string,
   logger_ids: readonly number[],
   all: readonly StationRow[],
-  needs: Needs,
 ): Promise<Weather[]> {
   const plants = logger_ids.map((logger_id) => {
     const everyOwn = all.filter((station) => station.logger_id === logger_id)
     return { logger_id, own: inService(everyOwn), witnesses: witnessesOf(everyOwn, all) }
   })
   const stations = [...new Set(plants.flatMap(({ own, witnesses }) => [...own, ...witnesses]))]
-  const now = needs.clock.now()
-  const facts = await needs.sites.facts(site_id)
+  const now = clock.now()
+  const facts = await siteFacts(db, site_id)
   const situation = situationOf(facts, now)
   const start_ms = situation.day_start_at.getTime()
   const newest_ms = Math.max(...stations.map(({ measured_at }) => measured_at?.getTime() ?? 0))
   const last_ms = Math.max(start_ms, now.getTime(), newest_ms)
   const span = { start_ms, end_ms: last_ms + bucket_ms }
   const [read, surfaces] = await Promise.all([
-    needs.weather.readings(site_id, stations, around(span)),
-    needs.weather.surfaces(site_id),
+    readStationReadings(db, site_id, stations, around(span)),
+    readSurfaces(db, site_id),
   ])
   const place = placeOf(facts)
   const skies = skiesOf(place)

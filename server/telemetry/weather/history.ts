@@ -1,45 +1,48 @@
-/** The buckets of a plant out of what is stored, and as they are served. */
+/** Weather buckets of a plant: from stored readings to records of the API. */
 import { type Position, placeOf } from '@heliograph/domain/place'
 import { significant } from '@heliograph/domain/significant'
 import { day_ms } from '@heliograph/domain/utc-day'
+import type { Queries } from '../../storage/database.ts'
 import type { Span } from '../energy.ts'
 import { type WeatherBucket, weatherBuckets } from './buckets.ts'
 import { measuresLight, skiesOf } from './instrument-limits.ts'
 import type { WeatherBucketRecord } from './schemas.ts'
 import { margin_ms, seriesOfQuantities, type WeatherSeries } from './series.ts'
 import { bucket_ms, type StationSeries } from './station-screening.ts'
-import type { BucketPage, StationReadings, StationRow, WeatherStore } from './store.ts'
+import {
+  type BucketPage,
+  readStationReadings,
+  type StationReadings,
+  type StationRow,
+} from './store.ts'
 
 interface Source {
   site_id: string
   position: Position
   stations: readonly StationRow[]
-  /** Of other plants (`witnessesOf`). */
+  /** Stations of other plants (`witnessesOf`). */
   witnesses: readonly StationRow[]
-  weather: WeatherStore
 }
 
-/** From the first bucket of a page to the end of the last; null of an empty page. */
+/** From the first bucket of a page to the end of the last; null for an empty page. */
 export const spanOf = ({ first_ms, last_ms }: Pick<BucketPage, 'first_ms' | 'last_ms'>) =>
   first_ms === null || last_ms === null ? null : { start_ms: first_ms, end_ms: last_ms + bucket_ms }
 
-/** Readings that bear on the buckets of a span. */
+/** The span of the readings that affect the buckets of `span`. */
 export const around = ({ start_ms, end_ms }: Span) => ({
   from_ms: start_ms - margin_ms,
   to_ms: end_ms + margin_ms,
 })
 
-/**
- * The buckets of a span, a day at a time: whatever its length, no more than a day of readings is in
- * memory, and between two days others have their turn.
- */
+/** The buckets of a span, a day at a time: at most one day of readings is in memory. */
 export async function* dailyBuckets(
+  db: Queries,
   span: Span,
-  { site_id, position, stations, witnesses, weather }: Source,
+  { site_id, position, stations, witnesses }: Source,
 ): AsyncGenerator<WeatherBucket[]> {
   for (let start_ms = span.start_ms; start_ms < span.end_ms; start_ms += day_ms) {
     const day = { start_ms, end_ms: Math.min(span.end_ms, start_ms + day_ms) }
-    const read = await weather.readings(site_id, [...stations, ...witnesses], around(day))
+    const read = await readStationReadings(db, site_id, [...stations, ...witnesses], around(day))
     const [own, aside] = [seriesOf(stations, read), lightOf(seriesOf(witnesses, read))]
     yield weatherBuckets(own, day, skiesOf(placeOf(position)), aside)
   }
@@ -63,7 +66,7 @@ export function seriesOf(
   })
 }
 
-/** What stations say of light. */
+/** The irradiance readings of stations. */
 export const lightOf = (series: readonly WeatherSeries[]): StationSeries[] =>
   series.map((each) =>
     seriesOfQuantities(

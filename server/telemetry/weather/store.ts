@@ -5,7 +5,7 @@ import type { SeriesWindow } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
 import { bucket_ms } from './station-screening.ts'
 
-/** A met station with what it measured last. */
+/** A met station with its latest reading. */
 export interface StationRow {
   station_id: number
   logger_id: number
@@ -28,12 +28,12 @@ export interface StationReadings {
   columns: readonly (readonly (number | null)[])[]
 }
 
-/** The plane in which most of a plant's power stands. */
+/** The plane with most of the plant's DC capacity. */
 interface PlantSurface extends Surface {
   logger_id: number
 }
 
-/** Which buckets of a window have samples: how many, and from where to where the page reaches. */
+/** A page of the buckets of a window that have samples; `count` covers all pages. */
 export interface BucketPage {
   count: number
   returned: number
@@ -41,64 +41,62 @@ export interface BucketPage {
   last_ms: number | null
 }
 
-export interface WeatherStore {
-  /** By id; retired ones too. */
-  stations(site_id: string, logger_id?: number): Promise<StationRow[]>
-  surfaces(site_id: string): Promise<PlantSurface[]>
-  /**
-   * Readings of stations from `from_ms` to before `to_ms`, and before them the last one of each:
-   * the counters of rain gauges go on from there. A station that has none is not among them.
-   */
-  readings(
-    site_id: string,
-    stations: readonly Pick<StationRow, 'station_id' | 'instruments'>[],
-    span: { from_ms: number; to_ms: number },
-  ): Promise<StationReadings[]>
-  /** Of the buckets that start in the window those with samples, in pages of `limit`; null: all. */
-  buckets(
-    site_id: string,
-    station_ids: readonly number[],
-    window: SeriesWindow,
-    limit: number | null,
-  ): Promise<BucketPage>
+/** Met stations by id, including retired ones. */
+export const readStations = (db: Queries, site_id: string): Promise<StationRow[]> =>
+  db.query<StationRow>(stations, [site_id])
+
+export const readSurfaces = (db: Queries, site_id: string): Promise<PlantSurface[]> =>
+  db.query<PlantSurface>(surfaces, [site_id])
+
+/**
+ * Readings of stations from `from_ms` to before `to_ms`, preceded by the last earlier reading of
+ * each station, from which rain counters continue. Stations without readings are left out.
+ */
+export async function readStationReadings(
+  db: Queries,
+  site_id: string,
+  stations: readonly Pick<StationRow, 'station_id' | 'instruments'>[],
+  { from_ms, to_ms }: { from_ms: number; to_ms: number },
+): Promise<StationReadings[]> {
+  const instrument_count = Math.max(0, ...stations.map((each) => each.instruments.length))
+  const rows = await db.query<StationReadings & Record<string, (number | null)[]>>(
+    readings(instrument_count),
+    [
+      site_id,
+      stations.map(({ station_id }) => station_id),
+      new Date(from_ms).toISOString(),
+      new Date(to_ms).toISOString(),
+    ],
+  )
+  return rows.map(({ station_id, times_ms, is_suspect, ...columns }) => ({
+    station_id,
+    times_ms,
+    is_suspect,
+    columns: Array.from({ length: instrument_count }, (_, index) => columns[columnName(index)]!),
+  }))
 }
 
-export function createWeatherStore(db: Queries): WeatherStore {
-  return {
-    stations: (site_id, logger_id) => db.query<StationRow>(stations, [site_id, logger_id ?? null]),
-    surfaces: (site_id) => db.query<PlantSurface>(surfaces, [site_id]),
-    async readings(site_id, stations, { from_ms, to_ms }) {
-      const instrument_count = Math.max(0, ...stations.map((each) => each.instruments.length))
-      const rows = await db.query<StationReadings & Record<string, (number | null)[]>>(
-        readings(instrument_count),
-        [
-          site_id,
-          stations.map(({ station_id }) => station_id),
-          new Date(from_ms).toISOString(),
-          new Date(to_ms).toISOString(),
-        ],
-      )
-      return rows.map(({ station_id, times_ms, is_suspect, ...columns }) => ({
-        station_id,
-        times_ms,
-        is_suspect,
-        columns: Array.from(
-          { length: instrument_count },
-          (_, index) => columns[columnName(index)]!,
-        ),
-      }))
-    },
-    async buckets(site_id, station_ids, { start, end, newest }, limit) {
-      // A bucket is in the window if its start is.
-      const bounds = [bucketFrom(end), start === null ? '-infinity' : bucketFrom(start)]
-      const statement = bucketPage(newest)
-      const [page] = await db.query<BucketPage>(statement, [site_id, station_ids, ...bounds, limit])
-      return page!
-    },
-  }
+/** The buckets with samples that start in the window, at most `limit` of them; null: all. */
+export async function readBucketPage(
+  db: Queries,
+  site_id: string,
+  {
+    stations,
+    window: { start, end, newest },
+    limit,
+  }: { stations: readonly StationRow[]; window: SeriesWindow; limit: number | null },
+): Promise<BucketPage> {
+  const [page] = await db.query<BucketPage>(bucketPage(newest), [
+    site_id,
+    stations.map(({ station_id }) => station_id),
+    bucketFrom(end),
+    start === null ? '-infinity' : bucketFrom(start),
+    limit,
+  ])
+  return page!
 }
 
-/** The first start of a bucket at or after an instant. */
+/** The start of the first bucket that begins at or after an instant. */
 const bucketFrom = (instant: string) =>
   new Date(Math.ceil(Date.parse(instant) / bucket_ms) * bucket_ms).toISOString()
 
@@ -107,7 +105,7 @@ const stations = `
          l.measured_at, l.received_at, l.quality, l.instrument_values
   FROM stations s
   LEFT JOIN weather_latest l ON l.site_id = s.site_id AND l.station_id = s.station_id
-  WHERE s.site_id = $1 AND ($2::int IS NULL OR s.logger_id = $2)
+  WHERE s.site_id = $1
   ORDER BY s.station_id`
 
 const surfaces = `
@@ -122,8 +120,8 @@ const surfaces = `
 const columnName = (index: number) => `value_${index}`
 
 /**
- * A week of readings every ten seconds is sixty thousand rows: as an array for each instrument they
- * are read in a quarter of the time.
+ * One array per instrument: for a week of readings every ten seconds, sixty thousand rows, this
+ * takes a quarter of the time of reading rows.
  */
 function readings(instrument_count: number): string {
   const columns = Array.from(
