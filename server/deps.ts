@@ -18,9 +18,7 @@ import { createEarningsStore } from './earnings/store.ts'
 import type { Needs as PredictionNeeds } from './forecasts/endpoints.ts'
 import { createPredictions } from './forecasts/predictions.ts'
 import type { Context } from './http/context.ts'
-import type { Needs as MarketNeeds } from './markets/endpoints.ts'
 import { createPriceStore } from './markets/price-store.ts'
-import { createMarketStore } from './markets/store.ts'
 import type { Needs as PlantNeeds } from './overview/endpoints.ts'
 import type { Needs as EfficiencyNeeds } from './performance/efficiency/endpoints.ts'
 import { createEfficiencyStore } from './performance/efficiency/inverter-sums.ts'
@@ -64,8 +62,7 @@ export type Deps = Context &
   NotificationNeeds &
   DefectNeeds &
   ReportNeeds &
-  AlertNeeds &
-  MarketNeeds
+  AlertNeeds
 
 export function createDeps(db: Database, clock: Clock, timers = systemTimers): Deps {
   const sites = { facts: (site_id: string) => siteFacts(db, site_id) }
@@ -86,7 +83,6 @@ export function createDeps(db: Database, clock: Clock, timers = systemTimers): D
     curtailment: createCurtailmentStore(db, { clock, timers }),
     curtailmentSuggest: createSuggestStore(db),
     predictions: createPredictions(db, clock),
-    markets: createMarketStore(db),
     prices: createPriceStore(db),
     earnings: createEarningsStore(db),
     bess: createBessStore(db, { clock, sites }),

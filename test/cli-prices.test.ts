@@ -31,7 +31,7 @@ test('markets are followed, prices imported and rates set', async (t) => {
   writeFileSync(file, ['start_at,end_at,price_per_mwh,currency', ...rows].join('\n'))
   const refused = run('prices', 'import', file, '--market', 'PL')
   assert.deepEqual([refused.status, refused.stdout], [4, ''])
-  assert.match(refused.stderr, /line 3: end_at: '\?' is no instant/)
+  assert.match(refused.stderr, /line 3: end_at: '\?' is not a timestamp/)
   writeFileSync(file, ['start_at,end_at,price_per_mwh,currency', rows[0]].join('\n'))
   const imported = run('prices', 'import', file, '--market', 'PL', '--json')
   assert.equal(JSON.parse(imported.stdout).added_count, 1)

@@ -1,7 +1,7 @@
 /** How a schedule was planned: by what, on what, and what it is expected to come to. */
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
-import { priceSources } from '../markets/price-store.ts'
+import { priceSources } from '../markets/schemas.ts'
 import { At } from '../plant/frame.ts'
 
 const closed = { additionalProperties: false } as const

@@ -64,7 +64,7 @@ test('prices that an auction cannot give are refused by line, any for a simulate
   await createSimulatedMarket(admin(), { timezone: 'Europe/Sofia', country_code: 'BG' })
   await assert.rejects(
     import_(file(rows[2]!), 'DEMO'),
-    refused('invalid', /DEMO is simulated: it takes no prices from a file/),
+    refused('invalid', /DEMO is simulated: prices cannot be imported/),
   )
 })
 
@@ -103,7 +103,7 @@ test('a file with faults changes nothing, and each is named by its line', async 
   assert.deepEqual(await createPriceStore(database.db).dayAhead('RO', all), [])
   const missing = join(folder, 'missing.csv')
   await assert.rejects(import_(missing, 'RO'), refused('invalid', /missing.csv cannot be read/))
-  await assert.rejects(import_(file(good), 'XX'), refused('not_found', /no market XX/))
+  await assert.rejects(import_(file(good), 'XX'), refused('not_found', /unknown market XX/))
   await assert.rejects(import_(file(good), 'RO', 'spot'), refused('invalid', /unknown kind/))
 })
 
@@ -123,8 +123,8 @@ test('a market follows one source from a day on, or none', async () => {
   await follow('AT', 'none')
   assert.deepEqual([(await listed('AT')).source, (await listed('AT')).followed_from], [null, null])
   await assert.rejects(follow('AT', 'smoke'), refused('invalid', /unknown source: "smoke"/))
-  await assert.rejects(follow('XX', 'none'), refused('not_found', /no market XX/))
-  await assert.rejects(follow('AT', 'entsoe', '2026-02-30'), refused('invalid', /no day/))
+  await assert.rejects(follow('XX', 'none'), refused('not_found', /unknown market XX/))
+  await assert.rejects(follow('AT', 'entsoe', '2026-02-30'), refused('invalid', /is not a date/))
   await assert.rejects(follow('AT', 'simulated'), refused('invalid', /AT is a real market/))
 })
 
@@ -155,5 +155,5 @@ test('rates are set by day, replaced, and listed', async () => {
   for (const rate of ['0', '0.0', '-4', '4,2', 'NaN', '']) {
     await assert.rejects(set('PLN', rate), refused('invalid', /a number above 0/), rate)
   }
-  await assert.rejects(set('PLN', '4', '2026-6-1'), refused('invalid', /no day/))
+  await assert.rejects(set('PLN', '4', '2026-6-1'), refused('invalid', /is not a date/))
 })

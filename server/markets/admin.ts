@@ -1,18 +1,18 @@
-/** Markets, their prices and exchange rates, as operators keep them. */
+/** Administration of markets, their prices and exchange rates. */
 import { readFile } from 'node:fs/promises'
 import { localDate } from '@heliograph/domain/local-day'
 import { type Admin, AdminError, checkChoice } from '../access/admin.ts'
 import type { Transaction } from '../storage/database.ts'
 import { limitFault } from './auction-limits.ts'
 import {
-  createPriceStore,
-  type FollowedSource,
-  followedSources,
   type Market,
   type PriceKind,
   type PricePeriod,
+  readMarket,
+  readMarkets,
 } from './price-store.ts'
 import { inCurrency, type Stored, storePrices } from './publications.ts'
+import { type FollowedSource, followedSources } from './schemas.ts'
 import { type LineFault, type PriceRow, readPriceCsv } from './sources/csv.ts'
 
 const priceKinds = ['day_ahead', 'imbalance'] as const satisfies readonly PriceKind[]
@@ -24,14 +24,14 @@ export interface PriceImport extends Stored {
   end_at: Date
 }
 
-/** How many faults of a file are told one by one. */
-const told_max = 50
+/** Faults of a file that are listed one by one. */
+const listed_max = 50
 
 /**
- * Takes a file of prices (see `readPriceCsv`) as those of a market, all of it or nothing. Prices in
- * another currency are converted by the rate of their day. Refuses (`invalid`) a file with any
- * fault, naming each with its line: day-ahead prices that the auction cannot give, too. A simulated
- * market takes none.
+ * Imports a file of prices (see `readPriceCsv`) for a market, all or nothing. Prices in another
+ * currency are converted by the rate of their day. Rejects (`invalid`) a file with any fault and
+ * lists the faults by line, among them day-ahead prices outside the limits of the auction. Rejects
+ * imports into the simulated market.
  */
 export async function importPrices(
   { db, clock }: Pick<Admin, 'db' | 'clock'>,
@@ -40,7 +40,7 @@ export async function importPrices(
   const [checked] = checkChoice('kind', priceKinds, [kind])
   const market = await demandMarket({ db }, market_code)
   if (market.market_code === simulated_market) {
-    throw new AdminError('invalid', `${market_code} is simulated: it takes no prices from a file`)
+    throw new AdminError('invalid', `${market_code} is simulated: prices cannot be imported`)
   }
   const { rows, faults } = readPriceCsv(await readText(file), clock.now())
   if (faults.length > 0) throw refusal(file, faults)
@@ -76,12 +76,12 @@ async function readText(file: string): Promise<string> {
 }
 
 function refusal(file: string, faults: readonly LineFault[]): AdminError {
-  const told = faults.slice(0, told_max).map(({ line, reason }) => `  line ${line}: ${reason}`)
-  const more = faults.length > told_max ? [`  and ${faults.length - told_max} more`] : []
-  return new AdminError('invalid', [`${file} was not imported:`, ...told, ...more].join('\n'))
+  const listed = faults.slice(0, listed_max).map(({ line, reason }) => `  line ${line}: ${reason}`)
+  const more = faults.length > listed_max ? [`  and ${faults.length - listed_max} more`] : []
+  return new AdminError('invalid', [`${file} was not imported:`, ...listed, ...more].join('\n'))
 }
 
-/** Prices, in the market's currency, that its auction cannot give; `rows` are their lines. */
+/** Prices outside the limits of the auction, with the lines of `rows`. */
 function beyondLimits(
   periods: readonly PricePeriod[],
   rows: readonly PriceRow[],
@@ -107,7 +107,7 @@ async function convert(
     const converted = await inCurrency(tx, of_one, { from: currency, to: market.currency })
     if (converted) periods.push(...converted)
     else {
-      const reason = `no rate from ${currency} to ${market.currency} is set for every day`
+      const reason = `no rate from ${currency} to ${market.currency} for every day`
       faults.push({ line: of_one[0]!.line, reason })
     }
   }
@@ -116,9 +116,12 @@ async function convert(
 }
 
 async function demandMarket({ db }: Pick<Admin, 'db'>, market_code: string): Promise<Market> {
-  const market = await createPriceStore(db).market(market_code)
+  const market = await readMarket(db, market_code)
   if (market) return market
-  throw new AdminError('not_found', `there is no market ${market_code}; the list shows all`)
+  throw new AdminError(
+    'not_found',
+    `unknown market ${market_code}; list the markets to see all codes`,
+  )
 }
 
 export interface ListedMarket extends Market {
@@ -127,9 +130,9 @@ export interface ListedMarket extends Market {
   succeeded_at: Date | null
 }
 
-/** Every market that is known, with what became of fetching its prices. */
+/** All markets with the state of fetching their prices. */
 export async function listMarkets({ db }: Pick<Admin, 'db'>): Promise<ListedMarket[]> {
-  const markets = await createPriceStore(db).markets()
+  const markets = await readMarkets(db)
   const fetches = await db.query<ListedMarket>(
     'select market_code, failure_count, last_failure, succeeded_at from price_fetches',
   )
@@ -139,9 +142,9 @@ export async function listMarkets({ db }: Pick<Admin, 'db'>): Promise<ListedMark
 }
 
 /**
- * Has a market's prices fetched from a source, from a delivery day YYYY-MM-DD on (null: today), or
- * no longer (`none`). What is there stays. Refuses invented prices for a real bidding zone, and
- * real ones for an invented.
+ * Sets the source from which a market's prices are fetched, from a delivery day YYYY-MM-DD on (null:
+ * today); `none` stops fetching. Stored prices stay. Rejects simulated prices for a real bidding
+ * zone and real prices for a simulated market.
  */
 export async function followMarket(
   { db, clock }: Pick<Admin, 'db' | 'clock'>,
@@ -162,7 +165,7 @@ export async function followMarket(
       followed,
       followed_from,
     ])
-    // Another source may have what this one lacks, and its failures say nothing of the new one.
+    // Another source may have the missing prices, and failures of the old source are irrelevant.
     await tx.execute('delete from price_days where market_code = $1 and not is_complete', [
       market_code,
     ])
@@ -173,7 +176,7 @@ export async function followMarket(
 
 const simulated_market = 'DEMO'
 
-/** The market of the demo, in euros and the site's time zone; made where it is not there. */
+/** The market of the demo, in EUR and the site's time zone; created when missing. */
 export async function createSimulatedMarket(
   { db }: Pick<Admin, 'db'>,
   { timezone, country_code }: { timezone: string; country_code: string | null },
@@ -194,11 +197,11 @@ interface ExchangeRate {
   currency: string
   /** YYYY-MM-DD. */
   valid_from: string
-  /** What one euro costs, as it was given. */
+  /** Price of one euro, with the decimals as entered. */
   per_eur: string
 }
 
-/** By currency, the newest first. */
+/** By currency, newest first. */
 export function listRates({ db }: Pick<Admin, 'db'>): Promise<ExchangeRate[]> {
   return db.query<ExchangeRate>(
     `select currency, valid_from, trim_scale(per_eur)::text as per_eur from exchange_rates
@@ -206,7 +209,7 @@ export function listRates({ db }: Pick<Admin, 'db'>): Promise<ExchangeRate[]> {
   )
 }
 
-/** Sets what one euro costs in a currency from a day on; again for the same day replaces it. */
+/** Sets the price of one euro in a currency from a day on; replaces the rate of that day. */
 export async function setRate({ db }: Pick<Admin, 'db'>, rate: ExchangeRate): Promise<void> {
   const { currency, valid_from, per_eur } = rate
   if (!/^[A-Z]{3}$/.test(currency) || currency === 'EUR') {
@@ -226,5 +229,5 @@ export async function setRate({ db }: Pick<Admin, 'db'>, rate: ExchangeRate): Pr
 function checkDate(text: string): void {
   const time_ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(time_ms) && new Date(time_ms).toISOString().startsWith(text)) return
-  throw new AdminError('invalid', `'${text}' is no day such as 2027-01-31`)
+  throw new AdminError('invalid', `'${text}' is not a date such as 2027-01-31`)
 }

@@ -1,14 +1,14 @@
-/** Markets beside each other on one day, in one currency where a rate is set. */
+/** Compares markets on one day, in one currency when exchange rates are set. */
 import type { Static } from 'typebox'
 import { type DayOfMarket, periodRecord, statisticsRecord } from './day.ts'
 import { priceOf } from './micro.ts'
 import type { Market } from './price-store.ts'
-import type { MarketComparison, SpreadReason } from './schemas.ts'
+import type { ComparedMarket, MarketComparison } from './schemas.ts'
 
 interface Compared {
   market: Market
   day: DayOfMarket
-  /** What one of its currency is in the base currency; null: no rate is set. */
+  /** Value of one unit of the market's currency in the base currency; null without a rate. */
   fx_rate: number | null
 }
 
@@ -18,7 +18,7 @@ interface Frame {
   base_currency: string
 }
 
-/** The answer: the dearest first, those without a comparable price last. */
+/** Highest base price first; markets without a comparable price last. */
 export function comparison(
   compared: readonly Compared[],
   frame: Frame,
@@ -29,8 +29,8 @@ export function comparison(
   }
   const home = compared.find(({ market }) => market.market_code === frame.home_market_code)
   const home_micro = home ? inBase(home) : null
-  const dearest_first = compared.toSorted((a, b) => (inBase(b) ?? -1e18) - (inBase(a) ?? -1e18))
-  const data = dearest_first.map((each) => {
+  const highest_first = compared.toSorted((a, b) => (inBase(b) ?? -1e18) - (inBase(a) ?? -1e18))
+  const data = highest_first.map((each) => {
     const { market, day, fx_rate } = each
     const own_micro = inBase(each)
     const has_spread = own_micro !== null && home_micro !== null
@@ -53,7 +53,10 @@ export function comparison(
   return { data, meta: { count: data.length, ...frame } }
 }
 
-function reasonOf({ fx_rate }: Compared, home: Compared | undefined): SpreadReason {
+function reasonOf(
+  { fx_rate }: Compared,
+  home: Compared | undefined,
+): NonNullable<ComparedMarket['spread_reason']> {
   if (!home) return 'no_home_market'
   return fx_rate === null || home.fx_rate === null ? 'no_exchange_rate' : 'prices_incomplete'
 }

@@ -1,9 +1,8 @@
-/** A UTC day of a market as the API shows it. */
+/** Prices and statistics of a market on a UTC day, as the API returns them. */
 import { localDate } from '@heliograph/domain/local-day'
-import { type Place, type Position, placeOf } from '@heliograph/domain/place'
-import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
+import { type Position, placeOf } from '@heliograph/domain/place'
 import type { Static } from 'typebox'
-import { skyAt } from '../telemetry/weather/plane-light.ts'
+import { skiesOf } from '../telemetry/weather/instrument-limits.ts'
 import { priceOf } from './micro.ts'
 import {
   deliveryDates,
@@ -15,28 +14,32 @@ import {
   utcDay,
 } from './periods.ts'
 import type { Market } from './price-store.ts'
-import type { MarketDay, PriceStatus } from './schemas.ts'
+import type { DayFacts, MarketDay } from './schemas.ts'
 import {
-  type Light,
   type PriceStatistics,
   priceStatistics,
   publicationTime,
   ranksOf,
+  type SolarWeight,
 } from './statistics.ts'
 import type { PriceRow } from './store.ts'
 
 const iso = (time_ms: number) => new Date(time_ms).toISOString()
 const price = (micro: number | null) => (micro === null ? null : priceOf(micro))
 
-/** Clear-sky irradiation on the level at a site, in any unit; null without a position. */
-export function lightAt(position: Position): Light {
+/**
+ * Clear-sky global horizontal irradiation at a site as a weight of market periods, in an arbitrary
+ * unit; null without a position.
+ */
+export function solarWeight(position: Position): SolarWeight {
   const place = placeOf(position)
   if (place === null) return null
-  const ghiAt = clearSkyGhi(place)
+  const skyAt = skiesOf(place)
   return ({ start_ms, end_ms }) => {
     let sum = 0
     for (let at = start_ms; at < end_ms; at += step_ms) {
-      sum += ghiAt(at + Math.min(step_ms, end_ms - at) / 2) * Math.min(step_ms, end_ms - at)
+      const length_ms = Math.min(step_ms, end_ms - at)
+      sum += skyAt(at + length_ms / 2)!.clear.ghi_w_m2 * length_ms
     }
     return sum
   }
@@ -44,48 +47,26 @@ export function lightAt(position: Position): Light {
 
 const step_ms = 900_000
 
-function clearSkyGhi(place: Place): (time_ms: number) => number {
-  const pressure_pa = pressureAtAltitude(place.elevation_m)
-  const known = new Map<number, number>()
-  return (time_ms) => {
-    let ghi_w_m2 = known.get(time_ms)
-    if (ghi_w_m2 === undefined) {
-      ghi_w_m2 = skyAt(place, pressure_pa, time_ms).clear.ghi_w_m2
-      known.set(time_ms, ghi_w_m2)
-    }
-    return ghi_w_m2
-  }
-}
-
 export interface DayOfMarket {
   slots: Slot[]
   statistics: PriceStatistics
-  /** What of the API's record needs no price unit. */
-  facts: {
-    target_date: string
-    currency: string
-    resolution_minutes: number
-    period_count: number
-    due_period_count: number
-    expected_period_count: number
-    base_until_at: string | null
-    status: PriceStatus
-  }
+  /** Fields of the API's record that hold no prices. */
+  facts: DayFacts
 }
 
-interface AskedDay {
+interface DayRequest {
   target_date: string
-  light: Light
+  solar_weight: SolarWeight
   now: Date
-  /** Where the time of the base price ends; as far as prices are published where none is given. */
+  /** End of the time of the base price. Defaults to the end of the published prices. */
   until_ms?: number
 }
 
-/** The UTC day `target_date` of a market from the prices that share time with it. */
+/** The UTC day `target_date` of a market, from all prices that overlap it. */
 export function dayOf(
   market: Market,
   prices: readonly PriceRow[],
-  { target_date, light, now, until_ms }: AskedDay,
+  { target_date, solar_weight, now, until_ms }: DayRequest,
 ): DayOfMarket {
   const span = utcDay(target_date)
   const resolution_minutes = resolutionOf(prices, market.resolution_minutes)
@@ -105,7 +86,7 @@ export function dayOf(
     slots,
     statistics: priceStatistics(slots, {
       timezone: market.timezone,
-      light,
+      solar_weight,
       until_ms: base_until_ms,
     }),
     facts: {
@@ -125,8 +106,8 @@ const lengthWithin = (slot: PeriodSpan, span: PeriodSpan) =>
   Math.max(0, Math.min(slot.end_ms, span.end_ms) - Math.max(slot.start_ms, span.start_ms))
 
 /**
- * How far into a UTC day prices should be there by now: to the end of the last delivery day that is
- * published, or of the last price where that came before its time.
+ * End of the part of a UTC day whose prices are due by now: the end of the last delivery day whose
+ * publication time has passed, or of the last price when it was published early.
  */
 export function publishedUntil(
   market: Market,
@@ -146,14 +127,14 @@ function statusOf(day: {
   known_due_count: number
   due_period_count: number
   expected_period_count: number
-}): PriceStatus {
+}): DayFacts['status'] {
   if (day.due_period_count === 0) return 'not_yet_published'
   if (day.period_count === 0) return 'missing'
   if (day.known_due_count < day.due_period_count) return 'incomplete'
   return day.period_count < day.expected_period_count ? 'partial' : 'published'
 }
 
-/** The figures of a day as the API names them. */
+/** The statistics of a day under the field names of the API. */
 export function statisticsRecord(statistics: PriceStatistics) {
   return {
     base_price_per_mwh: price(statistics.base_micro),
@@ -169,13 +150,12 @@ export function periodRecord({ start_ms, end_ms, price_micro }: Slot) {
   return { start_at: iso(start_ms), end_at: iso(end_ms), price_per_mwh: price(price_micro) }
 }
 
-/** The answer for one market and day. */
 export function marketDay(
   market: Market,
   prices: readonly PriceRow[],
-  asked: AskedDay,
+  request: DayRequest,
 ): Static<typeof MarketDay> {
-  const { slots, statistics, facts } = dayOf(market, prices, asked)
+  const { slots, statistics, facts } = dayOf(market, prices, request)
   const stored = new Map(prices.map((row) => [row.start_ms, row]))
   const ranks = ranksOf(slots)
   const data = slots.map((slot, index) => {

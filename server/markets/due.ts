@@ -1,10 +1,10 @@
-/** Which delivery days of a market have to be fetched now, pure. */
+/** Delivery days of a market that are due for a fetch, pure. */
 import { localDate } from '@heliograph/domain/local-day'
 import { addDays, day_ms } from '@heliograph/domain/utc-day'
 import type { Market } from './price-store.ts'
 import { publicationTime } from './statistics.ts'
 
-/** What the last fetch of a delivery day found. */
+/** Result of the last fetch of a delivery day. */
 export interface FetchedDay {
   fetched_at: Date
   is_complete: boolean
@@ -12,15 +12,15 @@ export interface FetchedDay {
 
 const minute_ms = 60_000
 const hour_ms = 60 * minute_ms
-/** Of a day that is not whole: short while it is traded and delivered, then longer and longer. */
-const again_ms = { at_first: 9 * minute_ms, of_late: day_ms, of_old: 30 * day_ms }
-const late_days = 14
-/** Corrections of a day are looked for once, so long after its end. */
+/** Retry intervals of an incomplete day: while traded and delivered, up to 14 days after, later. */
+const retry_ms = { current: 9 * minute_ms, recent: day_ms, old: 30 * day_ms }
+const recent_days = 14
+/** A complete day is fetched once more for corrections, this long after its end. */
 const correction_ms = 6 * hour_ms
 
 /**
- * The days YYYY-MM-DD to ask for, the newest first: those that should have been published and are
- * not wholly known, and each once more after its delivery, for corrections.
+ * Days YYYY-MM-DD to fetch, newest first: published days that are incomplete, and each complete day
+ * once more after its delivery, for corrections.
  */
 export function dueDays(
   market: Pick<Market, 'timezone' | 'publication_local'>,
@@ -40,7 +40,7 @@ function isDue(
   fetched: FetchedDay | undefined,
   now_ms: number,
 ): boolean {
-  // Near enough to the delivery day; years of days are looked at in one go.
+  // The UTC day is close enough to the delivery day, and cheap enough for years of days.
   const start_ms = Date.parse(`${date}T00:00:00Z`)
   const end_ms = start_ms + day_ms
   if (!fetched) return now_ms >= start_ms || now_ms >= publicationTime(market, date)
@@ -51,16 +51,16 @@ function isDue(
   const past_ms = now_ms - end_ms
   const wait_ms =
     past_ms < day_ms
-      ? again_ms.at_first
-      : past_ms < late_days * day_ms
-        ? again_ms.of_late
-        : again_ms.of_old
+      ? retry_ms.current
+      : past_ms < recent_days * day_ms
+        ? retry_ms.recent
+        : retry_ms.old
   return now_ms - fetched_ms >= wait_ms
 }
 
 /**
- * Until the next attempt after so many failures in a row: doubles, at most an hour, so that a day
- * that stays broken does not keep tomorrow's prices away for long.
+ * Delay before the next attempt after consecutive failures. It doubles up to an hour, so that a day
+ * that keeps failing delays tomorrow's prices by an hour at most.
  */
 export function backOff(failure_count: number): number {
   return Math.min(hour_ms, 10 * minute_ms * 2 ** (failure_count - 1))

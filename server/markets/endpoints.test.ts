@@ -283,7 +283,7 @@ test('the list of markets', async (t) => {
       [failing.source_state, failing.failure_count, failing.fetched_at],
       ['failing', 1, null],
     )
-    assert.equal(failing.last_failure, '2026-06-21: energy-charts answered with what is no JSON')
+    assert.equal(failing.last_failure, '2026-06-21: energy-charts answered with invalid JSON')
     assert.equal(failing.next_attempt_at, '2026-06-21T10:10:00.000Z')
     assert.equal(failing.last_price_at, '2026-06-20T22:00:00.000Z', 'the last good data stays')
     clock.set('2026-06-21T10:10Z')

@@ -1,32 +1,15 @@
 import type { Static } from 'typebox'
-import type { MarketComparison, MarketDay, MarketRecord } from './schemas.ts'
+import { exampleOf } from '../http/example.ts'
+import { type MarketComparison, MarketDay, MarketRecord } from './schemas.ts'
 
-export const marketExample: Static<typeof MarketRecord> = {
-  market_code: 'BG',
-  name: 'Bulgaria',
-  eic_code: '10YCA-BULGARIA-R',
-  country_codes: ['BG'],
-  type: 'day_ahead',
-  auction: 'sdac',
-  operator: 'IBEX',
-  currency: 'EUR',
-  timezone: 'Europe/Brussels',
-  resolution_minutes: 15,
-  gate_closure_local: '12:00',
-  publication_local: '12:57',
+export const marketExample = exampleOf(MarketRecord, {
   price_min_per_mwh: -500,
   price_max_per_mwh: 4000,
   has_data_from_date: '2025-09-30',
   last_price_at: '2026-06-22T22:00:00.000Z',
-  assigned_logger_ids: [1, 2],
-  source: 'entsoe',
-  source_state: 'ok',
   fetched_at: '2026-06-21T11:00:04.000Z',
   failed_at: '2026-06-18T11:10:31.000Z',
-  failure_count: 0,
-  last_failure: '2026-06-19: ENTSO-E answered 503',
-  next_attempt_at: null,
-}
+})
 
 const day = {
   target_date: '2026-06-21',
@@ -54,7 +37,7 @@ const period = {
   price_per_mwh: -4.1,
 }
 
-export const marketDayExample: Static<typeof MarketDay> = {
+export const marketDayExample = exampleOf(MarketDay, {
   data: [
     {
       ...period,
@@ -69,35 +52,34 @@ export const marketDayExample: Static<typeof MarketDay> = {
     },
   ],
   meta: { count: 96, market_code: 'BG', ...day, ...statistics },
+})
+
+const home = {
+  market_code: 'BG',
+  name: 'Bulgaria',
+  ...day,
+  fx_rate_to_base: 1,
+  ...statistics,
+  spread_to_home_per_mwh: 0,
+  spread_reason: null,
+  is_home_market: true,
+  rank: 2,
+  periods: [period],
 }
 
 export const comparisonExample: Static<typeof MarketComparison> = {
   data: [
     {
+      ...home,
       market_code: 'GR',
       name: 'Greece',
-      ...day,
-      fx_rate_to_base: 1,
-      ...statistics,
       base_price_per_mwh: 66.1,
       spread_to_home_per_mwh: 4.815937,
-      spread_reason: null,
       is_home_market: false,
       rank: 1,
       periods: [{ ...period, price_per_mwh: -0.5 }],
     },
-    {
-      market_code: 'BG',
-      name: 'Bulgaria',
-      ...day,
-      fx_rate_to_base: 1,
-      ...statistics,
-      spread_to_home_per_mwh: 0,
-      spread_reason: null,
-      is_home_market: true,
-      rank: 2,
-      periods: [period],
-    },
+    home,
   ],
   meta: { count: 2, target_date: '2026-06-21', home_market_code: 'BG', base_currency: 'EUR' },
 }

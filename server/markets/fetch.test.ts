@@ -117,12 +117,16 @@ const nonsense: [name: string, answer: Answer, why: RegExp][] = [
   ['an error', (response) => response.writeHead(503).end('busy'), /ENTSO-E answered 503/],
   ['a wrong token', (response) => response.writeHead(401).end('<html>'), /ENTSO-E answered 401/],
   ['HTML', (response) => response.end('<html><p>Maintenance</p></html>'), /answered with a html/],
-  ['half a document', (response) => response.end(document(day(22, 1)).slice(0, -40)), /no XML/],
-  ['nothing', (response) => response.end(), /what is no XML/],
+  [
+    'half a document',
+    (response) => response.end(document(day(22, 1)).slice(0, -40)),
+    /invalid XML/,
+  ],
+  ['nothing', (response) => response.end(), /invalid XML/],
   ['silence', () => {}, /no answer within 0.06 s/],
   ['a broken connection', (response) => response.destroy(), /closed|hang up|ECONNRESET/],
   ['a redirection', (response) => response.writeHead(302, { location: '/x' }).end(), /302/],
-  ['too much', (response) => response.end('x'.repeat(100_001)), /over 100000 bytes/],
+  ['too much', (response) => response.end('x'.repeat(100_001)), /exceeds 100000 bytes/],
   [
     'another currency without a rate',
     xml(
@@ -134,7 +138,7 @@ const nonsense: [name: string, answer: Answer, why: RegExp][] = [
         currency: 'UAH',
       }),
     ),
-    /prices in UAH, and no rate to EUR is set/,
+    /prices in UAH, without a rate to EUR/,
   ],
   [
     'prices of another zone',

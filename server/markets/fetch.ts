@@ -1,11 +1,12 @@
-/** The job that keeps the prices of the markets that are followed. */
+/** The job that fetches the prices of the markets that have a source. */
 import type { Clock } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
 import { limitFault } from './auction-limits.ts'
 import { backOff, dueDays, type FetchedDay } from './due.ts'
 import { deliveryDay, holesIn, type PeriodSpan } from './periods.ts'
-import { createPriceStore, type FollowedSource, type Market, readPrices } from './price-store.ts'
+import { type Market, readMarkets, readPrices } from './price-store.ts'
 import { inCurrency, storePrices } from './publications.ts'
+import type { FollowedSource } from './schemas.ts'
 import { energyChartsSource } from './sources/energy-charts.ts'
 import { entsoeSource } from './sources/entsoe.ts'
 import { createGet } from './sources/http-get.ts'
@@ -13,7 +14,7 @@ import { simulatedSource } from './sources/simulated.ts'
 import type { Get, Outcome, Source } from './sources/source.ts'
 
 export interface PriceSettings {
-  /** Of ENTSO-E's web API; a secret. null: none. */
+  /** Security token of ENTSO-E's web API, a secret; null without one. */
   entsoe_token: string | null
   entsoe_url: string
   energy_charts_url: string
@@ -27,32 +28,32 @@ interface FetchContext {
   signal: AbortSignal
 }
 
-/** Of one market in one run: a long past is filled in over several, where a service is asked. */
+/** Days of one market per run: a long history is fetched over several runs. */
 const days_at_once = 40
-/** So many days that fail in one run speak of the source, and not of the days. */
+/** After this many failed days in a run the source counts as failing. */
 const failures_at_once = 3
 
-/** Asks the sources for what is due, market by market; what fails is kept and told, not thrown. */
+/** Fetches all due days of all markets. Failures are stored and logged, not thrown. */
 export async function fetchPrices(context: FetchContext, get: Get = createGet()): Promise<void> {
   const { db, clock, signal } = context
   const waiting = await db.query<{ market_code: string }>(
     'select market_code from price_fetches where next_attempt_at > $1',
     [clock.now()],
   )
-  const resting = new Set(waiting.map(({ market_code }) => market_code))
-  for (const market of await createPriceStore(db).markets()) {
+  const backing_off = new Set(waiting.map(({ market_code }) => market_code))
+  for (const market of await readMarkets(db)) {
     if (signal.aborted) return
-    if (market.source === null || resting.has(market.market_code)) continue
+    if (market.source === null || backing_off.has(market.market_code)) continue
     try {
       await fetchMarket(market, context, get)
     } catch (error) {
-      // A request that was cut short because the server stops is asked again by the next run.
+      // Requests aborted by a shutdown are repeated by the next run.
       if (!signal.aborted) throw error
     }
   }
 }
 
-/** What is due of one market. A day that fails does not keep others from being asked for. */
+/** Fetches the due days of one market; a failed day does not stop the others. */
 export async function fetchMarket(
   market: Market,
   context: FetchContext,
@@ -61,23 +62,24 @@ export async function fetchMarket(
   const { db, clock, signal } = context
   const source = sourceOf(market.source!, context.settings)
   const failures: string[] = []
-  let understood_count = 0
+  let success_count = 0
   const due = await readDue(db, market, clock.now())
   for (const date of market.source === 'simulated' ? due : due.slice(0, days_at_once)) {
     if (signal.aborted || failures.length === failures_at_once) break
     const now = clock.now()
     const day = deliveryDay(date, market.timezone)
     const answer = await source.fetchDay(market, day, { get, now, signal })
-    const stored = answer.outcome === 'published' ? await keep(db, market, { answer, now }) : null
+    const stored =
+      answer.outcome === 'published' ? await storeAnswer(db, market, { answer, now }) : null
     const failure = answer.outcome === 'failed' ? answer.reason : stored
     if (failure !== null) failures.push(`${date}: ${failure}`)
     else {
-      understood_count += 1
+      success_count += 1
       await noteDay(db, market, { date, day, now })
     }
   }
-  if (failures.length > 0) await noteFailure(context, market, { failures, understood_count })
-  else if (understood_count > 0) await noteSuccess(context, market)
+  if (failures.length > 0) await noteFailure(context, market, { failures, success_count })
+  else if (success_count > 0) await noteSuccess(context, market)
 }
 
 function sourceOf(name: FollowedSource, settings: PriceSettings): Source {
@@ -95,8 +97,8 @@ async function readDue(db: Database, market: Market, now: Date): Promise<string[
   return dueDays(market, { from: market.followed_from!, fetched, now })
 }
 
-/** Stores what was published; returns why it cannot be, else null. */
-async function keep(
+/** Stores published prices; returns the reason when they are rejected, else null. */
+async function storeAnswer(
   db: Database,
   market: Market,
   { answer, now }: { answer: Extract<Outcome, { outcome: 'published' }>; now: Date },
@@ -104,7 +106,7 @@ async function keep(
   const { market_code, currency } = market
   return db.transaction(async (tx) => {
     const periods = await inCurrency(tx, answer.periods, { from: answer.currency, to: currency })
-    if (periods === null) return `prices in ${answer.currency}, and no rate to ${currency} is set`
+    if (periods === null) return `prices in ${answer.currency}, without a rate to ${currency}`
     for (const { start_ms, price_micro } of periods) {
       const fault = limitFault(price_micro, market)
       if (fault !== null) return `the price at ${new Date(start_ms).toISOString()}: ${fault}`
@@ -149,11 +151,11 @@ async function noteSuccess({ db, clock }: FetchContext, { market_code }: Market)
   )
 }
 
-/** A source that was understood at all is asked again as usual; one that was not is given time. */
+/** Backs off only when no day succeeded. */
 async function noteFailure(
   { db, clock, log }: FetchContext,
   { market_code, source }: Market,
-  { failures, understood_count }: { failures: readonly string[]; understood_count: number },
+  { failures, success_count }: { failures: readonly string[]; success_count: number },
 ): Promise<void> {
   const now = clock.now()
   const [reason] = failures
@@ -166,10 +168,10 @@ async function noteFailure(
        failure_count = price_fetches.failure_count + 1, failed_at = excluded.failed_at,
        last_failure = excluded.last_failure, next_attempt_at = excluded.next_attempt_at
      returning failure_count`,
-    [market_code, now, understood_count > 0 ? now : null, reason],
+    [market_code, now, success_count > 0 ? now : null, reason],
   )
   const { failure_count } = row!
-  if (understood_count === 0) {
+  if (success_count === 0) {
     await db.execute('update price_fetches set next_attempt_at = $2 where market_code = $1', [
       market_code,
       new Date(now.getTime() + backOff(failure_count)),

@@ -18,30 +18,30 @@ const followed = `
   from markets m left join price_fetches f using (market_code)
   where m.source is not null`
 
-const figures = [
+const gauges = [
   {
     name: 'heliograph_price_source_failures',
-    help: 'Attempts in a row that failed to fetch the prices of a market that is followed',
+    help: 'Consecutive failed attempts to fetch the prices of a market',
     of: ({ failure_count }: State) => failure_count,
   },
   {
     name: 'heliograph_price_source_last_success_timestamp_seconds',
-    help: 'When the source of a market that is followed was last understood',
+    help: 'Time of the last successful fetch of the prices of a market',
     of: ({ fetched_s }: State) => fetched_s,
   },
   {
     name: 'heliograph_price_source_last_price_timestamp_seconds',
-    help: 'Up to when the prices of a market that is followed are known',
+    help: 'End of the newest stored price of a market',
     of: ({ last_price_s }: State) => last_price_s,
   },
 ]
 
 /**
- * How fetching prices goes, market by market, read from the database when figures are asked for.
- * While that does not answer they are absent: the other figures must not go with them.
+ * Gauges of the price fetches of each market, read from the database at each scrape. They are absent
+ * while the database does not answer, so that the other metrics stay available.
  */
 export function observePriceSources(registry: Registry, db: Queries): void {
-  for (const { name, help, of } of figures) {
+  for (const { name, help, of } of gauges) {
     new Gauge({
       name,
       help,

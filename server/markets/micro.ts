@@ -1,11 +1,11 @@
-/** Prices as whole millionths, without a detour over binary fractions. */
+/** Prices as integer millionths, parsed from decimals without floating-point error. */
 
-/** Of either sign: far above every price, and exact as a number times a million. */
+/** Bound of both signs: far above every price, and exact when multiplied by a million. */
 const price_max = 1e9
 
 /**
- * `-0.01` as -10 000. Digits beyond the sixth decimal are rounded, half away from zero. null for
- * what is no plain decimal number, or is a billion or more.
+ * `-0.01` as -10 000. Rounds to six decimals, half away from zero. Null when the text is not a plain
+ * decimal number, or is a billion or more.
  */
 export function microOf(text: string): number | null {
   const match = /^([+-]?)(\d{1,12})(?:\.(\d{0,30}))?$/.exec(text.trim())
@@ -17,15 +17,15 @@ export function microOf(text: string): number | null {
   return (sign === '-' ? -micro : micro) || 0
 }
 
-/** The same of a number that was read from JSON. */
+/** Micro-units of a number from JSON; null when it is not finite or too large. */
 export function microOfNumber(value: number): number | null {
   return Number.isFinite(value) && Math.abs(value) < price_max ? Math.round(value * 1e6) || 0 : null
 }
 
-/** As the API gives it: a number in major units. */
+/** Price in major units, as the API returns it. */
 export const priceOf = (micro: number): number => micro / 1e6
 
-/** As PostgreSQL takes it: exact. */
+/** Exact decimal text for PostgreSQL. */
 export function decimalOf(micro: number): string {
   const digits = String(Math.abs(micro)).padStart(7, '0')
   return `${micro < 0 ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`

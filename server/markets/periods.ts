@@ -1,7 +1,7 @@
 /**
- * Market periods, pure: each has its own start and end, so that days of 23, 24 or 25 hours and
- * resolutions of 15, 30 or 60 minutes need no case of their own. Times are Unix ms, spans
- * half-open, prices whole millionths of the currency per MWh.
+ * Market periods, pure. Each period has its own start and end, so that days of 23, 24 or 25 hours
+ * and resolutions of 15, 30 or 60 minutes need no special cases. Times are Unix ms, spans are
+ * half-open, prices are integer micro-units of the currency per MWh.
  */
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { day_ms } from '@heliograph/domain/utc-day'
@@ -27,19 +27,19 @@ const lengthOf = ({ start_ms, end_ms }: PeriodSpan) => end_ms - start_ms
 const overlap = (a: PeriodSpan, b: PeriodSpan) => a.start_ms < b.end_ms && b.start_ms < a.end_ms
 const byStart = (a: PeriodSpan, b: PeriodSpan) => a.start_ms - b.start_ms || a.end_ms - b.end_ms
 
-/** A delivery day YYYY-MM-DD of a market: 92, 96 or 100 quarters of an hour. */
+/** A delivery day YYYY-MM-DD of a market: 92, 96 or 100 quarter hours. */
 export function deliveryDay(date: string, timezone: string): PeriodSpan {
   const { from_ms, to_ms } = hoursOfLocalDate(date, timezone)
   return { start_ms: from_ms, end_ms: to_ms }
 }
 
-/** The UTC day YYYY-MM-DD: always 96 quarters of an hour, and parts of two delivery days. */
+/** The UTC day YYYY-MM-DD: 96 quarter hours, overlapping two delivery days. */
 export function utcDay(date: string): PeriodSpan {
   const start_ms = Date.parse(`${date}T00:00:00Z`)
   return { start_ms, end_ms: start_ms + day_ms }
 }
 
-/** The delivery days that share time with a span, ascending. */
+/** Delivery days that overlap a span, ascending. */
 export function deliveryDates({ start_ms, end_ms }: PeriodSpan, timezone: string): string[] {
   const dates: string[] = []
   for (let at = start_ms; at < end_ms; at = deliveryDay(dates.at(-1)!, timezone).end_ms) {
@@ -48,22 +48,23 @@ export function deliveryDates({ start_ms, end_ms }: PeriodSpan, timezone: string
   return dates
 }
 
-/** A curve that contradicts itself. */
+/** Invalid curve: contradictory or incomplete positions. */
 export class CurveFault extends Error {}
 
 interface Curve extends PeriodSpan {
   resolution_ms: number
   /** Positions count from 1, in any order. */
   points: readonly { position: number; price_micro: number }[]
-  /** A point holds until the next, the last to the end: IEC 62325 curve type A03. Else A01. */
+  /** IEC 62325 curve type A03: a point holds until the next one. Else type A01. */
   holds: boolean
 }
 
 /**
- * The periods of a curve, ascending. Of one that holds, points that repeat the one before are
- * absent and come back; what lies before its first point stays a hole.
+ * Expands a curve into periods, ascending. Type A03 omits points that repeat the previous one; they
+ * are restored here. Positions before the first point have no period.
  *
- * @throws CurveFault for a point outside of the curve, two at one position, or a broken length
+ * @throws CurveFault for a position outside the curve, a repeated position, or a length that is no
+ * multiple of the resolution
  */
 export function expandCurve({ points, resolution_ms, holds, ...span }: Curve): PricePeriod[] {
   const count = lengthOf(span) / resolution_ms
@@ -91,11 +92,11 @@ export function expandCurve({ points, resolution_ms, holds, ...span }: Curve): P
 }
 
 /**
- * One price for each instant out of several series of an auction. A finer period stands before a
- * coarser one: of an hour of which some quarters are known, the others stay unknown, since the
- * price of the hour is the mean of its quarters and not theirs.
+ * Merges several series of an auction into one price per instant. Finer periods take precedence over
+ * coarser ones. When some quarters of an hour are known, the other quarters stay unknown: the hourly
+ * price is the mean of the quarters, not the price of each.
  *
- * @throws CurveFault where equal periods have two prices, or periods overlap askew
+ * @throws CurveFault when equal periods have different prices or periods overlap partly
  */
 export function mergePeriods(series: readonly (readonly PricePeriod[])[]): PricePeriod[] {
   const finest_first = series.flat().toSorted((a, b) => lengthOf(a) - lengthOf(b) || byStart(a, b))
@@ -120,7 +121,7 @@ function uniquePeriods(ascending: readonly PricePeriod[]): PricePeriod[] {
   return unique
 }
 
-/** Those of `periods` that share no time with any of `others`; both ascending. */
+/** The `periods` that overlap none of `others`; both ascending. */
 function withoutOverlap(periods: readonly PricePeriod[], others: readonly PeriodSpan[]) {
   let next = 0
   return periods.filter((period) => {
@@ -129,15 +130,7 @@ function withoutOverlap(periods: readonly PricePeriod[], others: readonly Period
   })
 }
 
-/** Those that share time with a span, whole. */
-function periodsWithin<Period extends PeriodSpan>(
-  periods: readonly Period[],
-  span: PeriodSpan,
-): Period[] {
-  return periods.filter((period) => overlap(period, span))
-}
-
-/** The parts of a span that no period covers, ascending; `periods` ascending. */
+/** Parts of a span without a period, ascending; `periods` ascending. */
 export function holesIn(periods: readonly PeriodSpan[], span: PeriodSpan): PeriodSpan[] {
   const holes: PeriodSpan[] = []
   let at = span.start_ms
@@ -150,21 +143,18 @@ export function holesIn(periods: readonly PeriodSpan[], span: PeriodSpan): Perio
   return holes
 }
 
-/** How long the shortest period is; `usual` without any, and where it is not of these. */
+/** Length of the shortest period; `usual` without periods or for an unsupported length. */
 export function resolutionOf(periods: readonly PeriodSpan[], usual: Resolution): Resolution {
   const shortest = Math.min(...periods.map(lengthOf)) / minute_ms
   return ([15, 30, 60] as const).find((minutes) => minutes === shortest) ?? usual
 }
 
 export interface Slot extends PeriodSpan {
-  /** null: not known. */
+  /** Null when unknown. */
   price_micro: number | null
 }
 
-/**
- * The periods of a span without a gap: those that are known, and between them periods of the
- * resolution without a price. Their number is how many are expected.
- */
+/** The known periods that overlap a span; gaps are filled with periods without a price. */
 export function slotsOf(
   periods: readonly PricePeriod[],
   span: PeriodSpan,
@@ -174,12 +164,12 @@ export function slotsOf(
   const unknown = holesIn(periods, span).flatMap((hole) => {
     const slots: Slot[] = []
     for (let start_ms = hole.start_ms; start_ms < hole.end_ms; ) {
-      // Aligned, so that a hole that begins askew leads back to the grid.
+      // Aligned to the resolution, also when the hole starts off the grid.
       const end_ms = Math.min(hole.end_ms, (Math.floor(start_ms / step_ms) + 1) * step_ms)
       slots.push({ start_ms, end_ms, price_micro: null })
       start_ms = end_ms
     }
     return slots
   })
-  return [...periodsWithin(periods, span), ...unknown].sort(byStart)
+  return [...periods.filter((period) => overlap(period, span)), ...unknown].sort(byStart)
 }

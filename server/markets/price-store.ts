@@ -1,73 +1,48 @@
 /**
- * Markets, prices and exchange rates in the database. Prices in memory are whole micro-units of the
- * market's currency per MWh, so that money made of them is exact: -0.01 EUR/MWh is -10 000.
+ * Markets, prices and exchange rates in the database. Prices in memory are integer micro-units of
+ * the market's currency per MWh, so that revenue is exact: -0.01 EUR/MWh is -10 000.
  */
 import { utcDate } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import type { PricePeriod, Resolution } from './periods.ts'
+import type { MarketRecord } from './schemas.ts'
 
 export type { PricePeriod }
 
 export type PriceKind = 'day_ahead' | 'imbalance'
-/** Where a market's prices are fetched from. */
-export const followedSources = ['entsoe', 'energy_charts', 'simulated'] as const
-export type FollowedSource = (typeof followedSources)[number]
-/** Where stored prices came from. */
-export const priceSources = [...followedSources, 'csv'] as const
-export type PriceSource = (typeof priceSources)[number]
 
-/** The instants of [from, to). */
+/** Half-open interval [from, to). */
 export interface Span {
   from: Date
   to: Date
 }
 
-export interface Market {
-  market_code: string
-  name: string
-  /** The bidding zone at ENTSO-E. */
-  eic_code: string | null
-  country_codes: string[]
-  type: 'day_ahead'
-  auction: 'sdac' | 'exaa' | 'local' | null
-  operator: string | null
-  /** ISO 4217, of all its prices. */
-  currency: string
-  /** IANA zone of its delivery day and of the times of day below. */
-  timezone: string
-  /** Usual; prices have their own. */
-  resolution_minutes: Resolution
-  /** HH:MM on the day before delivery. */
-  gate_closure_local: string | null
-  publication_local: string | null
-  price_min_per_mwh: number | null
-  price_max_per_mwh: number | null
-  /** Which of several day-ahead auctions of its zone, as ENTSO-E counts them. */
-  sequence: number | null
-  /** null: its prices are not fetched. */
-  source: FollowedSource | null
-  /** The first delivery day that is fetched, YYYY-MM-DD. */
-  followed_from: string | null
-}
+/** Fields of the API that describe the market itself, not the fetching of its prices. */
+type MarketFacts = Pick<
+  MarketRecord,
+  | 'market_code'
+  | 'name'
+  | 'eic_code'
+  | 'country_codes'
+  | 'type'
+  | 'auction'
+  | 'operator'
+  | 'currency'
+  | 'timezone'
+  | 'gate_closure_local'
+  | 'publication_local'
+  | 'price_min_per_mwh'
+  | 'price_max_per_mwh'
+  | 'source'
+>
 
-export interface PriceStore {
-  /** By code. */
-  markets(): Promise<Market[]>
-  market(market_code: string): Promise<Market | null>
-  /**
-   * The newest prices of the periods that share time with the span, whole, ascending, without
-   * overlap. A period without a price is absent.
-   */
-  dayAhead(market_code: string, span: Span): Promise<PricePeriod[]>
-  /** The same of imbalance prices. */
-  imbalance(market_code: string, span: Span): Promise<PricePeriod[]>
-  /**
-   * When the last of the newest day-ahead prices of the span became known here: as the source says
-   * they were published, else when they were fetched. null without any.
-   */
-  publishedAt(market_code: string, span: Span): Promise<Date | null>
-  /** How many `base` one `currency` was on that UTC day; null where no rate was set. */
-  rate(currency: string, base: string, on: Date): Promise<number | null>
+export interface Market extends MarketFacts {
+  /** Usual length of a period; each price has its own. */
+  resolution_minutes: Resolution
+  /** Number of the day-ahead auction in its zone, as ENTSO-E counts them. */
+  sequence: number | null
+  /** First delivery day that is fetched, YYYY-MM-DD. */
+  followed_from: string | null
 }
 
 const number = (column: string) => `${column}::float8 as ${column}`
@@ -76,14 +51,14 @@ export const marketColumns = `market_code, name, eic_code, country_codes, type, 
   ${number('price_min_per_mwh')}, ${number('price_max_per_mwh')}, sequence, source,
   followed_from`
 
-/** No period is longer than a day: that bound lets the index begin the search there. */
+/** No period is longer than a day; the bound on `start_at` lets the index start there. */
 const overlapping = `market_code = $1 and kind = $2 and is_current
   and start_at < $4 and end_at > $3 and start_at > $3::timestamptz - interval '1 day'`
 
 /**
- * Of a period its begin and end, as PostgreSQL counts instants, and its price in micro: 8-byte
- * integers, big endian, of ten days in one value. As rows a year of them takes several times as
- * long to read, and as one value it has the whole heap collected at every third request.
+ * Start, end and price (micro) of each period as big-endian 8-byte integers, packed into one value
+ * per ten days. Reading a year as rows takes several times as long; as one single value it triggers
+ * a full garbage collection at every third request.
  */
 const periodsIn = {
   name: 'market_prices_in',
@@ -100,36 +75,58 @@ const periodsIn = {
          order by first_at`,
 }
 const period_bytes = 24
-/** The zero of its instants, which are microseconds. */
+/** Epoch of PostgreSQL timestamps, which count microseconds. */
 const postgres_epoch_ms = Date.UTC(2000, 0, 1)
 
-export function createPriceStore(db: Queries): PriceStore {
+/** The price reads as one object, for slices that take it as a dependency. */
+export type PriceStore = ReturnType<typeof createPriceStore>
+
+export function createPriceStore(db: Queries) {
   const periods = (kind: PriceKind) => (market_code: string, span: Span) =>
     readPrices(db, { market_code, kind }, span)
   return {
-    markets: () => db.query<Market>(`select ${marketColumns} from markets order by market_code`),
-    async market(market_code) {
-      const [row] = await db.query<Market>(
-        `select ${marketColumns} from markets where market_code = $1`,
-        [market_code],
-      )
-      return row ?? null
-    },
+    markets: () => readMarkets(db),
+    market: (market_code: string) => readMarket(db, market_code),
     dayAhead: periods('day_ahead'),
     imbalance: periods('imbalance'),
-    async publishedAt(market_code, { from, to }) {
-      const [row] = await db.query<{ at: Date | null }>(
-        `select max(coalesce(published_at, fetched_at)) as at from market_prices
-         where ${overlapping}`,
-        [market_code, 'day_ahead', from, to],
-      )
-      return row!.at
-    },
-    rate: (currency, base, on) => readRate(db, { currency, base, on }),
+    publishedAt: (market_code: string, span: Span) => readPublishedAt(db, market_code, span),
+    rate: (currency: string, base: string, on: Date) => readRate(db, { currency, base, on }),
   }
 }
 
-/** The newest prices of one kind that share time with a span. */
+/** All markets by code. */
+export const readMarkets = (db: Queries): Promise<Market[]> =>
+  db.query<Market>(`select ${marketColumns} from markets order by market_code`)
+
+export async function readMarket(db: Queries, market_code: string): Promise<Market | null> {
+  const [row] = await db.query<Market>(
+    `select ${marketColumns} from markets where market_code = $1`,
+    [market_code],
+  )
+  return row ?? null
+}
+
+/**
+ * When the last current day-ahead price of the span became known to this server: its time of
+ * publication, or the time of the fetch when the source states none. Null without prices.
+ */
+async function readPublishedAt(
+  db: Queries,
+  market_code: string,
+  { from, to }: Span,
+): Promise<Date | null> {
+  const [row] = await db.query<{ at: Date | null }>(
+    `select max(coalesce(published_at, fetched_at)) as at from market_prices
+     where ${overlapping}`,
+    [market_code, 'day_ahead', from, to],
+  )
+  return row!.at
+}
+
+/**
+ * Current prices of one kind whose periods overlap the span: whole periods, ascending, without
+ * overlap. A period without a price is absent.
+ */
 export async function readPrices(
   db: Queries,
   { market_code, kind }: { market_code: string; kind: PriceKind },
@@ -153,7 +150,7 @@ export async function readPrices(
   return periods
 }
 
-/** How many `base` one `currency` was on a UTC day; null where one of the two has no rate. */
+/** Value of one `currency` in `base` on a UTC day; null when either has no rate. */
 export async function readRate(
   db: Queries,
   { currency, base, on }: { currency: string; base: string; on: Date },

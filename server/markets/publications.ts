@@ -1,9 +1,10 @@
-/** What was published goes into the table of prices; what it replaces stays, no longer current. */
+/** Stores published prices as revisions; replaced prices stay stored and are no longer current. */
 import { utcDate } from '@heliograph/domain/utc-day'
 import type { Transaction } from '../storage/database.ts'
 import { decimalOf } from './micro.ts'
 import type { PeriodSpan, PricePeriod } from './periods.ts'
-import { type PriceKind, type PriceSource, readRate } from './price-store.ts'
+import { type PriceKind, readRate } from './price-store.ts'
+import type { PriceSource } from './schemas.ts'
 
 interface Publication {
   market_code: string
@@ -18,10 +19,10 @@ interface Publication {
 
 export interface Stored {
   added_count: number
-  /** Of the new prices, those that replaced another price. */
+  /** New prices that replaced another price. */
   changed_count: number
   unchanged_count: number
-  /** Not taken: finer periods are known for that time. */
+  /** Prices not stored because finer periods are known for that time. */
   coarser_count: number
 }
 
@@ -37,20 +38,20 @@ interface Revision {
 }
 
 /**
- * What a publication changes of the prices that are current, pure; both ascending, each without
- * overlap. Equal prices of equal periods change nothing. A finer period or one as long replaces
- * every one that it overlaps; one that is coarser than any that it overlaps is not taken. `past`
- * are prices that were replaced before: a revision is above all that there were at its time.
+ * Changes that a publication makes to the current prices, pure. Current prices and `published` ascend
+ * without overlap. An equal price of an equal period changes nothing. A period replaces all periods
+ * that it overlaps, unless one of them is finer; then the period is not stored. `past` are prices
+ * that were replaced before: a new revision number exceeds all earlier ones of its time.
  */
 export function reviseBy(
   { current, past }: { current: readonly Known[]; past: readonly Known[] },
-  news: readonly PricePeriod[],
+  published: readonly PricePeriod[],
 ): Revision {
   const replaced = new Set<Known>()
   const newestOf = revisionsOf([...current, ...past])
   const revision: Revision = { replaced: [], taken: [], unchanged_count: 0, coarser_count: 0 }
   let first = 0
-  for (const period of news) {
+  for (const period of published) {
     while (first < current.length && current[first]!.end_ms <= period.start_ms) first += 1
     const overlapped: Known[] = []
     for (let index = first; index < current.length; index += 1) {
@@ -70,7 +71,7 @@ export function reviseBy(
 
 const slot_ms = 900_000
 
-/** The highest revision that there was at any time of a period, to a quarter of an hour; else 0. */
+/** Highest revision in any quarter hour of a period; 0 without one. */
 function revisionsOf(known: readonly Known[]): (period: PeriodSpan) => number {
   const bySlot = new Map<number, number>()
   for (const { revision, ...period } of known) {
@@ -89,10 +90,10 @@ const isSame = (a: PricePeriod, b: PricePeriod) =>
   a.start_ms === b.start_ms && a.end_ms === b.end_ms && a.price_micro === b.price_micro
 
 const iso = (time_ms: number) => new Date(time_ms).toISOString()
-/** Of PostgreSQL's advisory locks, ours for the prices of a market: `hgmp`. */
+/** Class of the PostgreSQL advisory locks on the prices of a market: `hgmp`. */
 const advisory_class = 0x68676d70
 
-/** Stores a publication as new revisions where it differs; all of it, or nothing. */
+/** Stores the prices of a publication that differ from the current ones as new revisions. */
 export async function storePrices(tx: Transaction, publication: Publication): Promise<Stored> {
   const { market_code, kind, periods } = publication
   const [first, last] = [periods[0], periods.at(-1)]
@@ -166,8 +167,8 @@ async function insert(
 }
 
 /**
- * The periods in the currency of a market, by the rate of the UTC day that each begins on, rounded
- * to a millionth. null where a day has no rate.
+ * Converts prices by the exchange rate of the UTC day on which each period starts, rounded to a
+ * millionth. Null when a day has no rate.
  */
 export async function inCurrency(
   tx: Transaction,

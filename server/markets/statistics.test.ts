@@ -16,13 +16,13 @@ const hours = (prices: readonly (number | null)[]): Slot[] =>
 const day_end_ms = utcDay('2026-06-21').end_ms
 const figures = (
   slots: Slot[],
-  light: ((hour: number) => number) | null = null,
+  weightOf: ((hour: number) => number) | null = null,
   until_ms = day_end_ms,
 ) =>
   priceStatistics(slots, {
     timezone: 'Europe/Berlin',
     until_ms,
-    light: light && (({ start_ms }) => light(new Date(start_ms).getUTCHours())),
+    solar_weight: weightOf && (({ start_ms }) => weightOf(new Date(start_ms).getUTCHours())),
   })
 const ascending = Array.from({ length: 24 }, (_, hour) => hour * 1_000_000)
 
@@ -85,7 +85,7 @@ test('quarters and the hours that are their means have the same base price', () 
           const four = quarters.slice(4 * hour, 4 * hour + 4)
           return { ...slot, price_micro: four.reduce((sum, q) => sum + q.price_micro, 0) / 4 }
         })
-        const zone = { timezone: 'Europe/Berlin', light: null, until_ms: day_end_ms }
+        const zone = { timezone: 'Europe/Berlin', solar_weight: null, until_ms: day_end_ms }
         const [fine, coarse] = [priceStatistics(quarters, zone), priceStatistics(means, zone)]
         assert.equal(fine.base_micro, coarse.base_micro)
         assert.equal(fine.peak_micro, coarse.peak_micro)

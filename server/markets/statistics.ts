@@ -1,27 +1,31 @@
-/** Figures of the prices of one day, pure. Prices are whole millionths per MWh. */
+/** Statistics of the prices of one day, pure. Prices are integer micro-units per MWh. */
 import { localDate, localInstant } from '@heliograph/domain/local-day'
 import { deliveryDay, type PeriodSpan, type Slot } from './periods.ts'
 
 export interface PriceStatistics {
-  /** Mean over the time before `until_ms`; null unless all of it is known. */
+  /** Mean over the time before `until_ms`; null unless every price of it is known. */
   base_micro: number | null
-  /** Mean from 08:00 to 20:00 of the market's clock, any weekday; null unless all is known. */
+  /** Mean from 08:00 to 20:00 market time, any weekday; null unless every price is known. */
   peak_micro: number | null
-  /** Of the periods that are known; null without any. */
+  /** Over the known prices; null without any. */
   min_micro: number | null
   max_micro: number | null
   negative_count: number | null
-  /** Mean weighted by the light; null where a lit period is not known, or none is lit. */
+  /** Mean by solar weight; null when a daylight price is unknown or no period has daylight. */
   solar_micro: number | null
 }
 
-/** How much light falls in a period, in any unit; 0 at night. null: the light is not known. */
-export type Light = ((span: PeriodSpan) => number) | null
+/** Solar irradiation in a period, in any unit; 0 at night. Null when the position is unknown. */
+export type SolarWeight = ((span: PeriodSpan) => number) | null
 
-/** Figures of one day's slots, ascending; `timezone` is the market's. */
+/** Statistics of one day's slots, ascending; `timezone` is the market's. */
 export function priceStatistics(
   slots: readonly Slot[],
-  { timezone, light, until_ms }: { timezone: string; light: Light; until_ms: number },
+  {
+    timezone,
+    solar_weight,
+    until_ms,
+  }: { timezone: string; solar_weight: SolarWeight; until_ms: number },
 ): PriceStatistics {
   const known = slots.flatMap(({ price_micro }) => (price_micro === null ? [] : [price_micro]))
   const isPeak = peakOf(timezone)
@@ -34,11 +38,11 @@ export function priceStatistics(
     min_micro: known.length > 0 ? Math.min(...known) : null,
     max_micro: known.length > 0 ? Math.max(...known) : null,
     negative_count: known.length > 0 ? known.filter((micro) => micro < 0).length : null,
-    solar_micro: light && weightedMean(slots, light),
+    solar_micro: solar_weight && weightedMean(slots, solar_weight),
   }
 }
 
-/** Rounded to a whole millionth; null where a price with weight is unknown, or nothing weighs. */
+/** Rounded to an integer; null when a price with weight is unknown or all weights are 0. */
 function weightedMean(slots: readonly Slot[], weightOf: (span: PeriodSpan) => number) {
   let weight_sum = 0
   let sum = 0
@@ -67,10 +71,7 @@ function peakOf(timezone: string): (span: PeriodSpan) => boolean {
   }
 }
 
-/**
- * The rank of each price among those that are known: 1 is the highest, equal ones share the better
- * rank. null for unknown ones.
- */
+/** Rank of each known price: 1 is the highest, equal prices share the better rank. */
 export function ranksOf(slots: readonly Slot[]): (number | null)[] {
   const descending = slots
     .flatMap(({ price_micro }) => (price_micro === null ? [] : [price_micro]))
@@ -82,7 +83,7 @@ export function ranksOf(slots: readonly Slot[]): (number | null)[] {
   return slots.map(({ price_micro }) => (price_micro === null ? null : rank.get(price_micro)!))
 }
 
-/** When a market publishes a delivery day: on the day before, at the time of its clock. */
+/** Time at which a market publishes a delivery day: on the day before, in its local time. */
 export function publicationTime(
   market: { timezone: string; publication_local: string | null },
   delivery_date: string,
@@ -92,5 +93,5 @@ export function publicationTime(
   return localInstant(day_before, market.publication_local ?? unknown_publication, market.timezone)
 }
 
-/** Late enough for every auction whose time is not known: before it nothing counts as missing. */
+/** For auctions with an unknown publication time: late enough for every auction. */
 const unknown_publication = '14:00'

@@ -1,28 +1,29 @@
+/** Markets of a site and their day-ahead prices, as the endpoints read them. */
 import type { Queries } from '../storage/database.ts'
+import type { Stored } from '../storage/records.ts'
 import type { PeriodSpan, PricePeriod } from './periods.ts'
-import {
-  createPriceStore,
-  type Market,
-  marketColumns,
-  type PriceSource,
-  type PriceStore,
-} from './price-store.ts'
+import { type Market, marketColumns } from './price-store.ts'
+import type { MarketRecord, PriceSource } from './schemas.ts'
 
-/** A market as a site sees it, with what became of fetching its prices. */
-export interface MarketRow extends Market {
+type FetchFields = Pick<
+  MarketRecord,
+  | 'last_price_at'
+  | 'fetched_at'
+  | 'failed_at'
+  | 'failure_count'
+  | 'last_failure'
+  | 'next_attempt_at'
+  | 'assigned_logger_ids'
+>
+
+/** A market with the state of fetching its prices. */
+export interface MarketRow extends Market, Stored<FetchFields> {
   has_data_from_at: Date | null
-  last_price_at: Date | null
-  /** Of its newest price. */
+  /** Length of the period of the newest price. */
   last_period_minutes: number | null
-  fetched_at: Date | null
-  failed_at: Date | null
-  failure_count: number
-  last_failure: string | null
-  next_attempt_at: Date | null
-  assigned_logger_ids: number[]
 }
 
-/** A price as it is stored. */
+/** A stored price. */
 export interface PriceRow extends PricePeriod {
   revision: number
   source: PriceSource
@@ -31,18 +32,32 @@ export interface PriceRow extends PricePeriod {
   fetched_at: Date
 }
 
-export interface MarketStore {
-  /** By code. */
-  all(site_id: string, now: Date): Promise<MarketRow[]>
-  market: PriceStore['market']
-  /** Newest day-ahead prices that share time with the span, ascending; by market. */
-  prices(market_codes: readonly string[], span: PeriodSpan): Promise<Map<string, PriceRow[]>>
-  /** The market in which most of the site's rated power sits on a day YYYY-MM-DD; null: none. */
-  home(site_id: string, date: string): Promise<string | null>
-  rate: PriceStore['rate']
+/** All markets by code, with the loggers of the site that are assigned to them today. */
+export const readSiteMarkets = (db: Queries, site_id: string, now: Date): Promise<MarketRow[]> =>
+  db.query<MarketRow>(marketsOfSite, [site_id, now])
+
+/** Current day-ahead prices that overlap the span, ascending, by market. */
+export async function readDayAhead(
+  db: Queries,
+  market_codes: readonly string[],
+  { start_ms, end_ms }: PeriodSpan,
+): Promise<Map<string, PriceRow[]>> {
+  const values = [market_codes, new Date(start_ms), new Date(end_ms)]
+  const rows = await db.query<PriceRow & { market_code: string }>(dayAhead, values)
+  return Map.groupBy(rows, ({ market_code }) => market_code)
 }
 
-const all = {
+/** Market to which most of the site's rated power is assigned on a day YYYY-MM-DD; else null. */
+export async function readHomeMarket(
+  db: Queries,
+  site_id: string,
+  date: string,
+): Promise<string | null> {
+  const [row] = await db.query<{ market_code: string }>(homeMarket, [site_id, date])
+  return row?.market_code ?? null
+}
+
+const marketsOfSite = {
   name: 'markets_of_site',
   text: `
     select ${marketColumns}, f.succeeded_at as fetched_at, f.failed_at,
@@ -70,7 +85,7 @@ const all = {
     order by market_code`,
 }
 
-const prices = {
+const dayAhead = {
   name: 'market_prices_of_markets',
   text: `
     select p.market_code, (extract(epoch from p.start_at) * 1000)::float8 as start_ms,
@@ -83,7 +98,7 @@ const prices = {
     order by p.market_code, p.start_at`,
 }
 
-const home = `
+const homeMarket = `
   select a.market_code
   from market_assignments a
     join loggers l on l.site_id = a.site_id and l.logger_id = a.logger_id
@@ -91,24 +106,3 @@ const home = `
     and l.retired_at is null
   group by a.market_code
   order by sum(l.rated_power_kw) desc, a.market_code limit 1`
-
-export function createMarketStore(db: Queries): MarketStore {
-  const stored = createPriceStore(db)
-  return {
-    all: (site_id, now) => db.query<MarketRow>(all, [site_id, now]),
-    market: stored.market,
-    async prices(market_codes, { start_ms, end_ms }) {
-      const rows = await db.query<PriceRow & { market_code: string }>(prices, [
-        market_codes,
-        new Date(start_ms),
-        new Date(end_ms),
-      ])
-      return Map.groupBy(rows, ({ market_code }) => market_code)
-    },
-    async home(site_id, date) {
-      const [row] = await db.query<{ market_code: string }>(home, [site_id, date])
-      return row?.market_code ?? null
-    },
-    rate: stored.rate,
-  }
-}

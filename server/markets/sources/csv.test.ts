@@ -43,15 +43,15 @@ test('every fault is told with its line', () => {
   assert.deepEqual(
     faults.map(({ line, reason }) => `${line} ${reason}`),
     [
-      '3 it overlaps line 2',
-      '4 it overlaps line 2',
-      "5 start_at: '2026-06-21T12:00' is no instant with an offset",
-      "6 end_at: '2026-02-30T13:00Z' is no instant with an offset",
-      '7 end_at: a period has 15, 30 or 60 minutes',
-      '8 start_at: a period of 15 minutes begins at a multiple of them in an hour of UTC',
-      `9 price_per_mwh: '"5"' is no decimal number`,
-      '10 it has 4 columns, the header 3',
-      '11 end_at: a period has 15, 30 or 60 minutes',
+      '3 overlaps line 2',
+      '4 overlaps line 2',
+      "5 start_at: '2026-06-21T12:00' is not a timestamp with an offset",
+      "6 end_at: '2026-02-30T13:00Z' is not a timestamp with an offset",
+      '7 end_at: a period must have 15, 30 or 60 minutes',
+      '8 start_at: a period of 15 minutes must start at a multiple of 15 minutes UTC',
+      `9 price_per_mwh: '"5"' is not a decimal number`,
+      '10 4 columns instead of 3',
+      '11 end_at: a period must have 15, 30 or 60 minutes',
     ],
   )
 })
@@ -60,7 +60,7 @@ test('a header that is none is told once', () => {
   const reasons = (text: string) => read(text).faults.map(({ reason }) => reason)
   assert.deepEqual(reasons(''), ['the header has no start_at, no end_at, no price_per_mwh'])
   assert.deepEqual(reasons(`${header},volume\n1,2,3,4`), ["unknown column 'volume'"])
-  assert.deepEqual(reasons(`${header},end_at\n1,2,3,4`), ['a column is there twice'])
+  assert.deepEqual(reasons(`${header},end_at\n1,2,3,4`), ['duplicate column'])
   assert.deepEqual(reasons(`${header}\n\n`), ['no row follows'])
 })
 
@@ -72,7 +72,7 @@ test('offsets of no clock, years out of reach and hours off the hour are refused
   }
   for (const offset of ['+25:00', '-25:00', '+14:15', '-14:01', '+02:60', '+15:00']) {
     const start_at = `2026-05-03 00:00${offset}`
-    const why = `start_at: '${start_at}' is no instant with an offset`
+    const why = `start_at: '${start_at}' is not a timestamp with an offset`
     assert.equal(faultOf(start_at, `2026-05-03 01:00${offset}`), why)
   }
   assert.equal(
@@ -93,7 +93,7 @@ test('offsets of no clock, years out of reach and hours off the hour are refused
   assert.equal(faultOf('2031-06-20T23:00Z', '2031-06-21T00:00Z'), '2031-06-20T23:00:00.000Z')
 
   const grid = (minutes: number) =>
-    `start_at: a period of ${minutes} minutes begins at a multiple of them in an hour of UTC`
+    `start_at: a period of ${minutes} minutes must start at a multiple of ${minutes} minutes UTC`
   assert.equal(faultOf('2026-05-01T00:15Z', '2026-05-01T01:15Z'), grid(60))
   assert.equal(faultOf('2026-05-01T00:30Z', '2026-05-01T01:30Z'), grid(60))
   assert.equal(faultOf('2026-05-01T00:15Z', '2026-05-01T00:45Z'), grid(30))

@@ -1,15 +1,16 @@
 /**
- * Prices from a file: `start_at,end_at,price_per_mwh` and, if wanted, `currency`, in any order, by
- * commas, without quotes. Instants are RFC 3339 with an offset, from 1970 to five years from now.
+ * Reads prices from CSV: columns `start_at`, `end_at`, `price_per_mwh` and optionally `currency` in
+ * any order, separated by commas, unquoted. Timestamps are RFC 3339 with an offset, from 1970 to
+ * five years from now.
  */
 import { utcDate } from '@heliograph/domain/utc-day'
 import { microOf } from '../micro.ts'
 import type { PricePeriod } from '../periods.ts'
 
 export interface PriceRow extends PricePeriod {
-  /** From 1, the header's. */
+  /** Counts from 1, the header. */
   line: number
-  /** ISO 4217; null: that of the market. */
+  /** ISO 4217 code; null for the currency of the market. */
   currency: string | null
 }
 
@@ -29,12 +30,12 @@ const needed = ['start_at', 'end_at', 'price_per_mwh'] as const
 const optional = ['currency'] as const
 const minute_ms = 60_000
 const lengths_ms = [15, 30, 60].map((minutes) => minutes * minute_ms)
-/** What is further ahead is a slip of the pen. */
+/** Later dates are typing errors. */
 const years_ahead_max = 5
 
 type Cells = Record<(typeof needed)[number], string> & { currency?: string }
 
-/** Reads the whole file; every fault is told with its line. */
+/** Reads the whole file and reports every fault with its line. */
 export function readPriceCsv(text: string, now: Date): PriceFile {
   const until_ms = Date.UTC(
     now.getUTCFullYear() + years_ahead_max,
@@ -55,7 +56,7 @@ export function readPriceCsv(text: string, now: Date): PriceFile {
     const row =
       cells.length === columns.length
         ? rowOf(named as Cells, until_ms)
-        : `it has ${cells.length} columns, the header ${columns.length}`
+        : `${cells.length} columns instead of ${columns.length}`
     if (typeof row === 'string') faults.push({ line, reason: row })
     else rows.push({ ...row, line })
   }
@@ -69,32 +70,33 @@ export function readPriceCsv(text: string, now: Date): PriceFile {
 function headerFault(columns: readonly string[]): string | null {
   const missing = needed.filter((name) => !columns.includes(name))
   if (missing.length > 0) return `the header has no ${missing.join(', no ')}`
-  const strange = columns.filter((name) => ![...needed, ...optional].includes(name as never))
-  if (strange.length > 0) return `unknown column ${strange.map((name) => `'${name}'`).join(', ')}`
-  return new Set(columns).size < columns.length ? 'a column is there twice' : null
+  const unknown = columns.filter((name) => ![...needed, ...optional].includes(name as never))
+  if (unknown.length > 0) return `unknown column ${unknown.map((name) => `'${name}'`).join(', ')}`
+  return new Set(columns).size < columns.length ? 'duplicate column' : null
 }
 
 function rowOf({ start_at, end_at, price_per_mwh, currency }: Cells, until_ms: number) {
   const start_ms = instantOf(start_at)
-  if (start_ms === null) return `start_at: '${start_at}' is no instant with an offset`
+  if (start_ms === null) return `start_at: '${start_at}' is not a timestamp with an offset`
   const end_ms = instantOf(end_at)
-  if (end_ms === null) return `end_at: '${end_at}' is no instant with an offset`
+  if (end_ms === null) return `end_at: '${end_at}' is not a timestamp with an offset`
   const length_ms = end_ms - start_ms
-  if (!lengths_ms.includes(length_ms)) return 'end_at: a period has 15, 30 or 60 minutes'
+  if (!lengths_ms.includes(length_ms)) return 'end_at: a period must have 15, 30 or 60 minutes'
   if (start_ms < 0 || end_ms > until_ms) {
     return `start_at: '${start_at}' is not from 1970-01-01 to ${utcDate(until_ms)}`
   }
   if (start_ms % length_ms !== 0) {
     const minutes = length_ms / minute_ms
-    return `start_at: a period of ${minutes} minutes begins at a multiple of them in an hour of UTC`
+    return `start_at: a period of ${minutes} minutes must start at a multiple of ${minutes} minutes UTC`
   }
   const price_micro = microOf(price_per_mwh)
-  if (price_micro === null) return `price_per_mwh: '${price_per_mwh}' is no decimal number`
-  if (currency && !/^[A-Z]{3}$/.test(currency)) return `currency: '${currency}' is none`
+  if (price_micro === null) return `price_per_mwh: '${price_per_mwh}' is not a decimal number`
+  if (currency && !/^[A-Z]{3}$/.test(currency))
+    return `currency: '${currency}' is not an ISO 4217 code`
   return { start_ms, end_ms, price_micro, currency: currency || null }
 }
 
-/** No clock is further from UTC than 14 hours. */
+/** UTC offsets reach 14 hours. */
 const instant =
   /^(\d{4}-\d\d-\d\d)[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.0+)?)?(?:[Zz]|[+-](?:(?:0\d|1[0-3]):[0-5]\d|14:00))$/
 
@@ -102,7 +104,7 @@ function instantOf(text: string): number | null {
   const [, date] = instant.exec(text) ?? []
   if (!date) return null
   const time_ms = Date.parse(text)
-  // The engine takes the 30th of February for a day of March.
+  // `Date.parse` accepts 30 February as a day of March.
   const midnight = Date.parse(`${date}T00:00:00Z`)
   if (Number.isNaN(time_ms) || Number.isNaN(midnight)) return null
   return new Date(midnight).toISOString().startsWith(date) ? time_ms : null
@@ -113,7 +115,7 @@ function overlapsOf(ascending: readonly PriceRow[]): LineFault[] {
   let furthest: PriceRow | undefined
   for (const row of ascending) {
     if (furthest && furthest.end_ms > row.start_ms) {
-      faults.push({ line: row.line, reason: `it overlaps line ${furthest.line}` })
+      faults.push({ line: row.line, reason: `overlaps line ${furthest.line}` })
     }
     if (!furthest || row.end_ms > furthest.end_ms) furthest = row
   }

@@ -62,13 +62,13 @@ test('no times, or none of the day, are no prices yet', () => {
 
 test('nonsense is refused in words', () => {
   const refused: [string, RegExp][] = [
-    ['', /no JSON/],
-    ['<html></html>', /no JSON/],
+    ['', /invalid JSON/],
+    ['<html></html>', /invalid JSON/],
     ['[]', /not a list of prices/],
     [answer({ unix_seconds: [at(0), at(1)], price: [1] }), /2 times, 1 prices/],
     [answer({ unix_seconds: [at(0), at(1)], price: [1, 2], unit: 'EUR/kWh' }), /unit 'EUR\/kWh'/],
-    [answer({ unix_seconds: [at(1), at(0)], price: [1, 2] }), /not of a market/],
-    [answer({ unix_seconds: [at(0)], price: [1] }), /not of a market/],
+    [answer({ unix_seconds: [at(1), at(0)], price: [1, 2] }), /off the market grid/],
+    [answer({ unix_seconds: [at(0)], price: [1] }), /off the market grid/],
     [answer({ unix_seconds: [at(0), at(1)], price: [1, 1e300] }), /price 1e\+300/],
   ]
   for (const [text, why] of refused) {

@@ -7,7 +7,7 @@ import { type Outcome, outcomeOf, published, type Source, SourceFault } from './
 
 export const energy_charts_url = 'https://api.energy-charts.info'
 
-/** Names of zones that are not our codes. */
+/** Zone names that differ from our market codes. */
 const zones: Readonly<Record<string, string>> = {
   'IT-CALABRIA': 'IT-Calabria',
   'IT-CENTRE-NORTH': 'IT-Centre-North',
@@ -46,10 +46,10 @@ export function energyChartsSource({ url }: { url: string }): Source {
 const minute = (time_ms: number) => `${new Date(time_ms).toISOString().slice(0, 16)}Z`
 
 /**
- * The prices of a delivery day. The answer tells only when periods begin: all of the day are as
- * long as the least from one of them to the next, so that what is left out stays unknown.
+ * Prices of a delivery day. The response has only the start of each period; all periods of the day
+ * get the shortest distance between two starts as length, so that missing periods stay unknown.
  *
- * @throws SourceFault for what is no such answer
+ * @throws SourceFault for an invalid response
  */
 export function readColumns(text: string, day: PeriodSpan): Outcome {
   const { unix_seconds, price, unit } = parse(text)
@@ -61,12 +61,12 @@ export function readColumns(text: string, day: PeriodSpan): Outcome {
   const starts_ms = unix_seconds.map((seconds) => seconds * 1000)
   const steps_ms = starts_ms.slice(1).map((at, index) => at - starts_ms[index]!)
   const isAscending = steps_ms.every((step_ms) => step_ms > 0)
-  // The days around it may have periods of another length.
+  // Adjacent days may have another resolution.
   const isWithin = (start_ms: number) => start_ms >= day.start_ms && start_ms < day.end_ms
   if (isAscending && !starts_ms.some(isWithin)) return { outcome: 'none_yet' }
   const step_ms = Math.min(...steps_ms.filter((_, index) => isWithin(starts_ms[index]!)))
   if (!isAscending || ![900_000, 1_800_000, 3_600_000].includes(step_ms)) {
-    throw new SourceFault('energy-charts: times that are not of a market')
+    throw new SourceFault('energy-charts: times off the market grid')
   }
   const periods = starts_ms.flatMap((start_ms, index): PricePeriod[] => {
     const value = price[index] ?? null
@@ -83,8 +83,9 @@ function parse(text: string) {
   try {
     document = JSON.parse(text)
   } catch {
-    throw new SourceFault('energy-charts answered with what is no JSON')
+    throw new SourceFault('energy-charts answered with invalid JSON')
   }
-  if (!Value.Check(Prices, document)) throw new SourceFault('energy-charts: not a list of prices')
+  if (!Value.Check(Prices, document))
+    throw new SourceFault('energy-charts: response is not a list of prices')
   return document
 }

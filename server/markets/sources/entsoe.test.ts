@@ -162,10 +162,10 @@ test('what lies outside of the day is left out', () => {
 
 test('nonsense is refused in words', () => {
   const refused: [string, RegExp][] = [
-    ['', /what is no XML/],
+    ['', /invalid XML/],
     ['<html><body>Service unavailable</body></html>', /answered with a html/],
-    ['<Publication_MarketDocument><TimeSeries>', /what is no XML/],
-    ['{"error": true}', /what is no XML/],
+    ['<Publication_MarketDocument><TimeSeries>', /invalid XML/],
+    ['{"error": true}', /invalid XML/],
     [document(series({ ...flat(1), resolution: 'P1D' })), /resolution P1D/],
     [document(series({ ...flat(1), curve: 'A02' })), /curve type A02/],
     [document(series({ ...flat(1), unit: 'KWH' })), /prices per KWH, not MWH/],

@@ -20,14 +20,14 @@ export const entsoe_url = 'https://web-api.tp.entsoe.eu/api'
 const parser = new XMLParser({
   ignoreAttributes: true,
   removeNSPrefix: true,
-  // Amounts are read exactly, by us.
+  // Amounts are parsed exactly by `microOf`.
   parseTagValue: false,
   processEntities: false,
   isArray: (name) => ['TimeSeries', 'Period', 'Point', 'Reason'].includes(name),
 })
 
 const day_ahead = 'A01'
-/** Of an acknowledgement: there is no such data. */
+/** Reason code of an acknowledgement without data. */
 const no_data = '999'
 
 const resolutions_ms: Readonly<Record<string, number>> = {
@@ -37,7 +37,7 @@ const resolutions_ms: Readonly<Record<string, number>> = {
   PT1H: 3_600_000,
 }
 
-/** What our parser makes of an element: text, or its children by name. */
+/** A parsed element: text, or its children by name. */
 type Element = { readonly [name: string]: unknown }
 
 export function entsoeSource({ url, token }: { url: string; token: string | null }): Source {
@@ -48,7 +48,7 @@ export function entsoeSource({ url, token }: { url: string; token: string | null
         if (market.eic_code === null) throw new SourceFault('the market has no EIC code')
         const address = requestOf(market, day, { url, token })
         const { status, text } = await get(address, signal)
-        // That there is no data comes with 200 or 400.
+        // 'No data' is answered with 200 or 400.
         if (status !== 200 && status !== 400) throw new SourceFault(`ENTSO-E answered ${status}`)
         return readDocument(text, market, day)
       }),
@@ -80,10 +80,10 @@ function requestOf(
 }
 
 /**
- * The prices of a delivery day in a document: those of the market's own auction and of day-ahead
- * contracts, never of another where its own are missing.
+ * Prices of a delivery day in a document: only series of day-ahead contracts and of the market's own
+ * auction, never another auction as a substitute.
  *
- * @throws SourceFault for what is no such document or contradicts itself
+ * @throws SourceFault for an invalid or contradictory document
  */
 export function readDocument(
   text: string,
@@ -114,10 +114,10 @@ export function readDocument(
 
 function rootOf(text: string): [kind: string, document: Element] {
   const valid = XMLValidator.validate(text)
-  if (valid !== true) throw new SourceFault('ENTSO-E answered with what is no XML')
+  if (valid !== true) throw new SourceFault('ENTSO-E answered with invalid XML')
   const roots = Object.entries(parser.parse(text) as Element).filter(([name]) => name !== '?xml')
   const [root] = roots
-  if (!root) throw new SourceFault('ENTSO-E answered with nothing')
+  if (!root) throw new SourceFault('ENTSO-E answered with an empty document')
   return [root[0], elementOf(root[1])]
 }
 
@@ -125,12 +125,12 @@ function acknowledged(document: Element): Outcome {
   const [reason = {}] = elements(document, 'Reason')
   const code = optionalText(reason, 'code')
   const why = optionalText(reason, 'text') ?? 'no reason given'
-  // The same code stands for refused requests; only the words tell them apart.
+  // Rejected requests have the same code; only the text differs.
   if (code === no_data && /no matching data/i.test(why)) return { outcome: 'none_yet' }
   throw new SourceFault(`ENTSO-E refused: ${code ?? 'no code'}: ${why.slice(0, 200)}`)
 }
 
-/** A series without a position is of the only auction, which counts as the first. */
+/** A series without a position belongs to the only auction, number 1. */
 function isOf({ sequence }: Pick<Market, 'sequence'>, series: Element): boolean {
   const contract = optionalText(series, 'contract_MarketAgreement.type')
   const position = optionalText(
@@ -140,7 +140,7 @@ function isOf({ sequence }: Pick<Market, 'sequence'>, series: Element): boolean 
   return (contract ?? day_ahead) === day_ahead && Number(position ?? 1) === (sequence ?? 1)
 }
 
-/** Prices of a zone are between it and itself; of another, or per kWh, they are none of ours. */
+/** Prices of a zone have the zone as both domains, per MWh; anything else is rejected. */
 function demandZoneAndUnit(series: Element, { eic_code }: Pick<Market, 'eic_code'>): void {
   for (const domain of ['in_Domain.mRID', 'out_Domain.mRID']) {
     const zone = textAt(series, domain)

@@ -42,7 +42,7 @@ test('what is too long, too late or broken is told without the address', async (
   const silent = await served(t, () => {})
   const broken = await served(t, ({ socket }) => socket.destroy())
   const refused: [URL, RegExp, typeof bounds?][] = [
-    [endless, /over 1000 bytes/],
+    [endless, /exceeds 1000 bytes/],
     [silent, /no answer within 0.02 s/, { timeout_ms: 20, bytes_max: 1000 }],
     [broken, /other side closed|socket hang up|ECONNRESET/],
     [new URL('http://127.0.0.1:1/?securityToken=sesame'), /ECONNREFUSED|bad port/],

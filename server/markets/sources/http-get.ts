@@ -3,8 +3,8 @@ import { type Answer, type Get, SourceFault } from './source.ts'
 const usual = { timeout_ms: 30_000, bytes_max: 16_000_000 }
 
 /**
- * A GET by the platform's fetch, bounded in time and size. It follows no redirection, which could
- * carry a token in the address to another host. Its faults name the host and never the address.
+ * GET with a time and size limit. Redirects are not followed: they could send the token in the URL
+ * to another host. Error messages name the host, never the URL.
  */
 export function createGet({ timeout_ms, bytes_max } = usual): Get {
   return async (url, signal) => {
@@ -17,7 +17,7 @@ export function createGet({ timeout_ms, bytes_max } = usual): Get {
       })
       return { status: response.status, text: await boundedText(response, url, bytes_max) }
     } catch (error) {
-      // The server stops: that is nothing the source did.
+      // Shutdown, not a failure of the source.
       if (signal.aborted) throw signal.reason
       if (error instanceof SourceFault) throw error
       const why = bounded.aborted ? `no answer within ${timeout_ms / 1000} s` : causeOf(error)
@@ -36,17 +36,16 @@ async function boundedText(
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    if (bytes > bytes_max)
-      throw new SourceFault(`${url.host}: an answer of over ${bytes_max} bytes`)
+    if (bytes > bytes_max) throw new SourceFault(`${url.host}: response exceeds ${bytes_max} bytes`)
     text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()
 }
 
-/** fetch says only that it failed; the system's error is its cause. */
+/** `fetch` reports only that it failed; `cause` has the system error. */
 function causeOf(error: unknown): string {
   const { cause } = error as { cause?: unknown }
   const inner = cause instanceof Error ? cause : error
   const { code, message } = inner as { code?: string; message?: string }
-  return message || code || 'the connection failed'
+  return message || code || 'connection failed'
 }

@@ -1,8 +1,8 @@
 /**
- * The market of the demo: invented prices in the shape of a European day-ahead auction with much
- * solar power in it, by market and quarter of an hour always the same. Low at night, dear in the
- * morning and most of all in the evening, cheap at noon, below zero on sunny weekends.
- * They come when they would: at the market's time of publication on the day before.
+ * Simulated prices of the demo market, shaped like a European day-ahead auction with a large share
+ * of solar power: low at night, high in the morning, highest in the evening, low at noon, negative
+ * on sunny weekends. Deterministic by market and quarter hour. Published at the market's publication
+ * time on the day before.
  */
 import { localDate, localInstant } from '@heliograph/domain/local-day'
 import { addDays, day_ms } from '@heliograph/domain/utc-day'
@@ -29,7 +29,7 @@ export const simulatedSource: Source = {
   },
 }
 
-/** The prices of a delivery day, in cents, quarter by quarter. */
+/** Prices of a delivery day by quarter hour, rounded to cents. */
 export function simulatedDay(
   { market_code, timezone }: Pick<Market, 'market_code' | 'timezone'>,
   day: PeriodSpan,
@@ -52,9 +52,9 @@ export function simulatedDay(
 }
 
 interface DayShape {
-  /** What all hours have in common, per MWh. */
+  /** Price level of the day, per MWh. */
   level: number
-  /** How far sun presses the price down at its highest. */
+  /** Price drop at the solar peak. */
   solar_depth: number
   evening: number
 }
@@ -65,7 +65,7 @@ function shapeOf(market_code: string, date: string): DayShape {
   const is_weekend = weekday === 0 || weekday === 6
   // 1 at midsummer, 0 at midwinter.
   const summer = 0.5 - 0.5 * Math.cos(2 * Math.PI * (((day % 365.25) + 10) / 365.25))
-  // A dear spell or a cheap one lasts for days: a day shares part of its chance with those before.
+  // Price levels persist for days: each day shares part of its randomness with the days before.
   const spell = [0, 1, 2, 3].reduce(
     (sum, back) => sum + 0.5 ** back * (chance(`${market_code} ${addDays(date, -back)}`) - 0.5),
     0,
@@ -80,7 +80,7 @@ function shapeOf(market_code: string, date: string): DayShape {
 
 function priceAt(hour: number, { level, solar_depth, evening }: DayShape): number {
   const bump = (at: number, width: number) => Math.exp(-(((hour - at) / width) ** 2))
-  // Plants ramp within the hour, contracts of whole hours do not: quarters rise or fall against it.
+  // Quarter-hour prices saw-tooth within the hour, because hourly contracts do not ramp.
   const within_hour = (hour % 1) - 0.5
   const ramp = 14 * within_hour * (bump(18, 2.5) - bump(8, 2.5))
   return (
@@ -93,7 +93,7 @@ function priceAt(hour: number, { level, solar_depth, evening }: DayShape): numbe
   )
 }
 
-/** A number from 0 to 1 that a text always gives: its FNV-1a hash, mixed by MurmurHash3's end. */
+/** Deterministic number from 0 to 1: FNV-1a hash of a text with MurmurHash3's finalizer. */
 function chance(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index += 1) {

@@ -1,4 +1,4 @@
-/** A source of day-ahead prices: asked for one delivery day, it gives it or says why not. */
+/** Interface of the sources of day-ahead prices. */
 
 import type { PeriodSpan, PricePeriod } from '../periods.ts'
 import type { Market } from '../price-store.ts'
@@ -6,12 +6,12 @@ import type { Market } from '../price-store.ts'
 export type Outcome =
   | {
       outcome: 'published'
-      /** Ascending, without overlap, each beginning in the delivery day; some may be missing. */
+      /** Ascending, without overlap, each starting in the delivery day; some may be missing. */
       periods: PricePeriod[]
-      /** ISO 4217, of the prices. */
+      /** ISO 4217 code of the prices. */
       currency: string
       document_id: string | null
-      /** As the source says; null where it does not. */
+      /** Null when the source does not state it. */
       published_at: Date | null
     }
   | { outcome: 'none_yet' }
@@ -23,7 +23,7 @@ export interface Answer {
   text: string
 }
 
-/** One GET; throws `SourceFault` where no whole answer came. */
+/** GET; throws `SourceFault` without a complete response. */
 export type Get = (url: URL, signal: AbortSignal) => Promise<Answer>
 
 interface FetchNeeds {
@@ -33,14 +33,14 @@ interface FetchNeeds {
 }
 
 export interface Source {
-  /** Never throws for what a source does wrong: that is `failed`. */
+  /** Failures of the source are returned as `failed`, never thrown. */
   fetchDay(market: Market, day: PeriodSpan, needs: FetchNeeds): Promise<Outcome>
 }
 
-/** Why an answer cannot be used, in words without secrets. */
+/** Reason why a response is unusable, without secrets. */
 export class SourceFault extends Error {}
 
-/** Turns what is thrown at an unusable answer into an outcome; all else is thrown on. */
+/** Turns a `SourceFault` into a failed outcome; rethrows all other errors. */
 export async function outcomeOf(ask: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await ask()
@@ -50,7 +50,7 @@ export async function outcomeOf(ask: () => Promise<Outcome>): Promise<Outcome> {
   }
 }
 
-/** The periods that begin within a day, as an outcome. */
+/** Outcome with the periods that start within a day. */
 export function published(
   periods: readonly PricePeriod[],
   day: PeriodSpan,
